@@ -1,0 +1,66 @@
+/*
+ * backend.h - what a kind of device must offer: one struct, one line of contract a function.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_BACKEND_H
+#define ECHI_BACKEND_H
+
+#include "internal.h"
+
+enum echi_side { ECHI_HOST, ECHI_DEVICE };
+
+struct echi_backend {
+    const char *name; /* "cpu"; with several devices a call names them "cuda:1" */
+
+    /* The number of devices that open() would open; never fails. */
+    int (*count)(void);
+
+    /* Describes device ordinal < count(). */
+    ech_status (*describe)(int ordinal, ech_device *device);
+
+    /* Fills ctx->state and ctx->ordinal.  On failure leaves nothing behind and a message in ctx. */
+    ech_status (*open)(ech_ctx *ctx, int ordinal);
+    void (*close)(ech_ctx *ctx);
+
+    /* Waits for the work queued on the context's stream. */
+    ech_status (*sync)(ech_ctx *ctx);
+
+    /* The stream that calls use now, as an allocator hook sees it. */
+    void *(*stream)(ech_ctx *ctx);
+
+    /* Device memory in the order of the stream, ECHI_ALIGN aligned; NULL when there is none. */
+    void *(*allocate)(ech_ctx *ctx, size_t bytes);
+    void (*release)(ech_ctx *ctx, void *pointer, size_t bytes);
+    void (*trim)(ech_ctx *ctx);
+
+    /* Copies between any two places and waits. */
+    ech_status (*copy)(ech_ctx *ctx, void *to, const void *from, size_t bytes);
+
+    /* Tells on which side pointer lies; the CPU's is always ECHI_DEVICE, for host is its device. */
+    ech_status (*side)(ech_ctx *ctx, const void *pointer, enum echi_side *side);
+
+    /* Workspace of a sort whose pointers are not set.  Needs no device and no context. */
+    ech_status (*sort_workspace)(const struct echi_sort *sort, size_t *bytes);
+
+    /* Lines about what sort would do.  Needs no device and no context. */
+    ech_status (*sort_explain)(const struct echi_sort *sort, struct echi_text *text);
+
+    /* Sorts data that lies on the device, with the workspace given. */
+    ech_status (*sort)(ech_ctx *ctx, const struct echi_sort *sort);
+
+    /* (optional) Sorts data that lies in host memory on a device elsewhere; work is not set. */
+    ech_status (*sort_host)(ech_ctx *ctx, const struct echi_sort *sort);
+};
+
+extern const struct echi_backend echi_cpu, echi_cuda;
+
+/* The kinds of device in this build, best first; NULL ends the list.  The CPU is always the last.
+ */
+extern const struct echi_backend *const echi_backends[];
+
+/* Finds the backend and the ordinal that a device's name means.  name NULL: ECHELON_DEVICE, else
+ * *backend becomes NULL and the caller chooses. */
+ech_status echi_backend_find(const char *name, const struct echi_backend **backend, int *ordinal);
+
+#endif

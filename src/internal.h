@@ -1,0 +1,113 @@
+/*
+ * internal.h - what the library's own files share: the context, errors, and the checked form of a
+ * call.
+ *
+ * Internal functions that cross files begin with echi_; they are hidden from the shared library's
+ * users.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_INTERNAL_H
+#define ECHI_INTERNAL_H
+
+#include "echelon.h"
+#include "order.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    ECHI_ERROR_BYTES = 512, /* longest message, its terminator included */
+    ECHI_ALIGN = 256        /* of every workspace and every part of one */
+};
+
+struct echi_backend;
+
+struct ech_ctx {
+    const struct echi_backend *backend;
+    void *state;   /* the backend's own */
+    int ordinal;   /* which of the backend's devices */
+    int threads;   /* 0: all */
+    void *stream;  /* the caller's; NULL: the backend's own */
+    char name[32]; /* "cpu", "cuda:0" */
+    ech_allocator allocator;
+    uint64_t held_bytes, peak_bytes;
+    ech_log_level log_level;
+    ech_log_function log;
+    void *log_user;
+    char error[ECHI_ERROR_BYTES];
+};
+
+/* ---- Errors: error.c ---- */
+
+/* Writes the message once, where the fault is first known, and returns code.  ctx may be NULL. */
+ech_status echi_fail(ech_ctx *ctx, ech_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void echi_log(ech_ctx *ctx, ech_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* TRY leaves by the label done with status set; FAIL does so with a message. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != ECH_OK) goto done;                                                           \
+    } while (0)
+#define FAIL(ctx, code, ...)                                                                       \
+    do {                                                                                           \
+        status = echi_fail(ctx, code, __VA_ARGS__);                                                \
+        goto done;                                                                                 \
+    } while (0)
+
+/* ---- Types: dtype.c ---- */
+
+bool echi_dtype_known(ech_dtype dtype);
+
+/* The map of order.h for dtype.  merged: equal keys (-0 and +0, all NaN) get one form, for stable
+ * sorts. */
+struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descending, bool merged);
+
+/* ---- Memory: memory.c ---- */
+
+/* Device memory from the context's allocator, counted.  bytes = 0 gives NULL. */
+ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
+void echi_release(ech_ctx *ctx, void *pointer, size_t bytes);
+
+/* Lays parts of a workspace out one after another, each ECHI_ALIGN aligned.  base NULL only
+ * measures. */
+struct echi_layout {
+    char *base;
+    size_t bytes;
+    bool overflow; /* a size went past SIZE_MAX */
+};
+void *echi_part(struct echi_layout *layout, size_t count, size_t element_bytes);
+
+/* ---- Sort: sort.c checks a call and hands this to a backend ---- */
+
+struct echi_sort {
+    const void *keys_in;
+    void *keys_out; /* keys_in when in place; NULL when only the index is wanted (argsort) */
+    const void *values_in;
+    void *values_out;   /* values_in when in place; the index when index_bytes */
+    size_t n;           /* at least 1 for a call that runs */
+    size_t value_bytes; /* 0: keys alone.  With index_bytes: the same number */
+    int index_bytes; /* 0, or 4 or 8: the values are the positions 0 .. n-1, not read from memory */
+    ech_dtype dtype;
+    int key_bytes; /* 1, 2, 4 or 8 */
+    struct echi_order order;
+    int begin_bit, end_bit; /* 0 <= begin_bit <= end_bit <= 8 * key_bytes */
+    bool stable;            /* false only for keys alone by all bits, where it cannot be seen */
+    const char *algorithm;  /* NULL: the backend chooses */
+    void *work;
+    size_t work_bytes; /* at least what the backend's sort_workspace() says */
+};
+
+/* An algorithm of a backend's table: the first that is applicable runs unless one is named. */
+struct echi_text {
+    char *at;
+    size_t left;
+};
+void echi_print(struct echi_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
