@@ -1,0 +1,9 @@
+# sanitize.cmake - ECHELON_SANITIZE, "address,undefined" or "thread", for everything built here.
+
+set(ECHELON_SANITIZE "" CACHE STRING "sanitizers to build with, as -fsanitize= takes them")
+if(ECHELON_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:C>:-fsanitize=${ECHELON_SANITIZE}>
+    $<$<COMPILE_LANGUAGE:C>:-fno-omit-frame-pointer>
+    $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=all>)
+  add_link_options(-fsanitize=${ECHELON_SANITIZE})
+endif()

@@ -1,0 +1,64 @@
+#!/bin/sh
+# install_deps.sh - installs what the build needs and this machine lacks: a C compiler, CMake, and
+# ninja or make.  Does nothing, and needs no network, when all are there.
+#
+#   NO_INSTALL=1   installs nothing: says what is missing and fails
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Each line: what is missing, why, and its package for apt, dnf, pacman, zypper, apk.
+missing=
+lack() { missing="$missing$1|$2|$3|$4|$5|$6|$7
+"; }
+
+if ! have "${CC:-cc}" && ! have gcc && ! have clang; then
+    lack "a C compiler" "it compiles the library (and gcc brings OpenMP, for all processors)" \
+        gcc gcc gcc gcc gcc
+fi
+compiler=${CC:-$(command -v cc || command -v gcc || command -v clang || echo none)}
+if ! have "$compiler" || ! echo '#include <stdlib.h>' | "$compiler" -E - >/dev/null 2>&1; then
+    lack "the C library's headers" "every source file includes some" \
+        libc6-dev glibc-devel glibc glibc-devel musl-dev
+fi
+have cmake || lack cmake "it configures the build" cmake cmake cmake cmake cmake
+have ninja || have make ||
+    lack "ninja or make" "it runs the build" ninja-build ninja-build ninja ninja ninja
+
+if [ -n "$missing" ]; then
+    echo "The build needs what this machine lacks:"
+    printf %s "$missing" | while IFS='|' read -r what why _; do echo "  $what: $why"; done
+
+    if have apt-get; then column=3 install="apt-get install -y --no-install-recommends"
+    elif have dnf; then column=4 install="dnf install -y"
+    elif have pacman; then column=5 install="pacman -S --noconfirm --needed"
+    elif have zypper; then column=6 install="zypper --non-interactive install"
+    elif have apk; then column=7 install="apk add"
+    else
+        echo "No package manager that this script knows was found: install them by hand." >&2
+        exit 1
+    fi
+    packages=$(printf %s "$missing" | cut -d'|' -f$column | tr '\n' ' ')
+    as_root=
+    [ "$(id -u)" = 0 ] || as_root="sudo "
+    if [ "${NO_INSTALL:-0}" != 0 ]; then
+        echo "NO_INSTALL is set.  Install by hand: $as_root$install $packages" >&2
+        exit 1
+    fi
+    echo "Installing: $as_root$install $packages"
+    export DEBIAN_FRONTEND=noninteractive
+    if have apt-get; then ${as_root}apt-get update -q || exit 1; fi
+    # shellcheck disable=SC2086  # a list of words each
+    $as_root$install $packages || exit 1
+fi
+
+version=$(cmake --version | sed -n 's/^cmake version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+# shellcheck disable=SC2086
+set -- $version
+if [ "$1" -lt 3 ] || { [ "$1" -eq 3 ] && [ "$2" -lt 21 ]; }; then
+    echo "cmake is version $1.$2, and the presets need 3.21: get a newer one, for example by" >&2
+    echo "  python3 -m pip install cmake" >&2
+    exit 1
+fi

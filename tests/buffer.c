@@ -1,0 +1,98 @@
+/*
+ * buffer.c - memory for a test's inputs and outputs, between two guard zones.
+ *
+ *     base                data                    data + bytes
+ *     | GUARD of 0xA7     | bytes of 0x5C          | GUARD of 0xA7 |
+ *
+ * Of a GPU context the zones are written and read by ech_copy(), as the data is.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 512, GUARD_BYTE = 0xA7, FILL_BYTE = 0x5C };
+
+static size_t whole_bytes(size_t bytes)
+{
+    return (bytes + 2 * GUARD + 512) / 256 * 256;
+}
+
+bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offset)
+{
+    size_t whole = whole_bytes(bytes);
+    *buffer = (struct buffer){ .ctx = ctx, .bytes = bytes };
+    char *image = aligned_alloc(256, whole);
+    void *base = image;
+    if (image && ctx && ech_malloc(ctx, &base, whole) != ECH_OK) base = NULL;
+    if (!image || !base) {
+        free(image);
+        test_fail(__FILE__, __LINE__, "no memory for a buffer of %zu bytes", bytes);
+        return false;
+    }
+    memset(image, GUARD_BYTE, whole);
+    memset(image + GUARD + offset, FILL_BYTE, bytes);
+    buffer->base = base;
+    buffer->data = buffer->base + GUARD + offset;
+    if (!ctx) return true;
+    bool copied = CHECK_STATUS(ech_copy(ctx, base, image, whole), ECH_OK);
+    free(image);
+    return copied;
+}
+
+void buffer_free(struct buffer *buffer)
+{
+    if (buffer->ctx)
+        ech_free(buffer->ctx, buffer->base, whole_bytes(buffer->bytes));
+    else
+        free(buffer->base);
+    buffer->base = buffer->data = NULL;
+}
+
+bool buffer_set(struct buffer *buffer, const void *from)
+{
+    if (buffer->bytes == 0) return true;
+    if (buffer->ctx)
+        return CHECK_STATUS(ech_copy(buffer->ctx, buffer->data, from, buffer->bytes), ECH_OK);
+    memcpy(buffer->data, from, buffer->bytes);
+    return true;
+}
+
+bool buffer_get(const struct buffer *buffer, void *to)
+{
+    if (buffer->bytes == 0) return true;
+    if (buffer->ctx)
+        return CHECK_STATUS(ech_copy(buffer->ctx, to, buffer->data, buffer->bytes), ECH_OK);
+    memcpy(to, buffer->data, buffer->bytes);
+    return true;
+}
+
+bool buffer_check_guards(const struct buffer *buffer, const char *name)
+{
+    size_t before = (size_t)(buffer->data - buffer->base);
+    size_t after = whole_bytes(buffer->bytes) - before - buffer->bytes;
+    unsigned char zone[2 * GUARD + 512];
+    const struct {
+        const char *from;
+        size_t bytes;
+    } zones[] = { { buffer->base, before }, { buffer->data + buffer->bytes, after } };
+    for (int z = 0; z < 2; z++) {
+        if (buffer->ctx) {
+            if (!CHECK_STATUS(ech_copy(buffer->ctx, zone, zones[z].from, zones[z].bytes), ECH_OK))
+                return false;
+        } else {
+            memcpy(zone, zones[z].from, zones[z].bytes);
+        }
+        for (size_t i = 0; i < zones[z].bytes; i++)
+            if (zone[i] != GUARD_BYTE) {
+                test_fail(__FILE__, __LINE__, "%s: the byte %zu %s is 0x%02X", name,
+                          z ? i + 1 : zones[z].bytes - i, z ? "past its end" : "before its start",
+                          zone[i]);
+                return false;
+            }
+    }
+    return true;
+}

@@ -1,0 +1,167 @@
+/*
+ * test.c - counts cases, prints the first failures of each, and reads the command line.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAILURES_PRINTED = 4 };
+
+struct test_options test_options;
+
+static char case_id[512];
+static int case_failures;
+static bool case_skipped;
+
+bool test_begin(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(case_id, sizeof case_id, format, args);
+    va_end(args);
+    case_failures = 0;
+    case_skipped = false;
+    bool wanted = test_options.n_ids == 0;
+    for (int i = 0; i < test_options.n_ids; i++)
+        wanted |= strncmp(case_id, test_options.ids[i], strlen(test_options.ids[i])) == 0;
+    if (wanted && test_options.list) puts(case_id);
+    return wanted && !test_options.list;
+}
+
+void test_end(void)
+{
+    test_options.cases++;
+    if (case_failures)
+        test_options.failed++;
+    else if (case_skipped)
+        test_options.skipped++;
+    else
+        test_options.passed++;
+}
+
+void test_skip(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    printf("skip %s: ", case_id);
+    vprintf(format, args);
+    putchar('\n');
+    va_end(args);
+    case_skipped = true;
+}
+
+void test_fail(const char *file, int line, const char *format, ...)
+{
+    if (case_failures++ == 0) printf("FAIL '%s'\n", case_id);
+    if (case_failures > FAILURES_PRINTED) return;
+    va_list args;
+    va_start(args, format);
+    printf("    %s:%d: ", file, line);
+    vprintf(format, args);
+    putchar('\n');
+    fflush(stdout);
+    va_end(args);
+}
+
+bool test_failed(void)
+{
+    return case_failures > 0;
+}
+
+int test_finish(void)
+{
+    if (test_options.list) return 0;
+    if (test_options.n_ids && test_options.cases == 0) {
+        printf("no case begins with '%s'\n", test_options.ids[0]);
+        return 2;
+    }
+    printf("%d passed, %d failed, %d skipped\n", test_options.passed, test_options.failed,
+           test_options.skipped);
+    return test_options.failed != 0;
+}
+
+/* ---- Checks ---- */
+
+bool test_check(const char *file, int line, const char *text, bool holds)
+{
+    if (!holds) test_fail(file, line, "does not hold: %s", text);
+    return holds;
+}
+
+bool test_check_int(const char *file, int line, const char *a_text, const char *b_text, long long a,
+                    long long b)
+{
+    if (a != b) test_fail(file, line, "%s is %lld, and %s is %lld", a_text, a, b_text, b);
+    return a == b;
+}
+
+bool test_check_status(const char *file, int line, const char *text, ech_status got,
+                       ech_status wanted, const ech_ctx *ctx)
+{
+    if (got != wanted)
+        test_fail(file, line, "%s gives %s, not %s; message \"%s\"", text, ech_status_name(got),
+                  ech_status_name(wanted), ech_error(ctx));
+    return got == wanted;
+}
+
+bool test_check_text(const char *file, int line, const char *what, const char *text,
+                     const char *part)
+{
+    bool holds = text && strstr(text, part);
+    if (!holds) test_fail(file, line, "%s is \"%s\" without \"%s\"", what, text, part);
+    return holds;
+}
+
+/* ---- Command line ---- */
+
+void test_main(int argc, char **argv)
+{
+    struct test_options *o = &test_options;
+    o->device = getenv("ECHELON_TEST_DEVICE");
+    if (o->device && !*o->device) o->device = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
+            o->device = argv[++i];
+        else if (strcmp(argv[i], "--quick") == 0)
+            o->quick = true;
+        else if (strcmp(argv[i], "--large") == 0)
+            o->large = true;
+        else if (strcmp(argv[i], "--list") == 0)
+            o->list = true;
+        else if (argv[i][0] != '-' && o->n_ids < 64)
+            o->ids[o->n_ids++] = argv[i];
+        else {
+            fprintf(stderr, "usage: %s [--device NAME] [--quick] [--large] [--list] [CASE...]\n",
+                    argv[0]);
+            exit(2);
+        }
+    }
+}
+
+/* ---- Random numbers ---- */
+
+uint64_t rng_next(struct rng *rng)
+{
+    uint64_t z = rng->state += 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+/* The remainder's bias is below n / 2^64, which no test can see. */
+uint64_t rng_below(struct rng *rng, uint64_t n)
+{
+    return rng_next(rng) % n;
+}
+
+uint64_t hash_text(const char *text)
+{
+    uint64_t hash = 0xCBF29CE484222325u; /* FNV-1a */
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001B3u;
+    return hash;
+}

@@ -1,0 +1,99 @@
+/*
+ * test.h - what the test programs share: checks that print both values, a seeded generator, counts,
+ * devices, and buffers with guard zones.
+ *
+ * A program runs cases: test_begin(), checks, test_end().  The first failed check of a case prints
+ * the case's id, which the program takes as an argument to run that case alone.  main() returns
+ * test_finish(), which prints the totals in the form that scripts/check.sh sums up.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TEST_H
+#define TEST_H
+
+#include <echelon.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Cases and checks: test.c ---- */
+
+/* Opens a case; false when the command line asks for others. */
+bool test_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void test_end(void);
+
+/* Counts the open case as skipped, with a reason.  A skip is never a pass. */
+void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Marks the open case as failed and prints why; only its first few failures are printed. */
+void test_fail(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+bool test_failed(void);
+
+/* Prints "N passed, N failed, N skipped"; the exit status of main(). */
+int test_finish(void);
+
+/* Each takes its arguments once, and is true when the check holds. */
+#define CHECK(condition) test_check(__FILE__, __LINE__, #condition, (condition))
+#define CHECK_INT(a, b)  test_check_int(__FILE__, __LINE__, #a, #b, (long long)(a), (long long)(b))
+#define CHECK_STATUS(call, status)                                                                 \
+    test_check_status(__FILE__, __LINE__, #call, (call), (status), NULL)
+#define CHECK_TEXT(text, part) test_check_text(__FILE__, __LINE__, #text, (text), (part))
+
+/* The call fails with status and its message, in ctx or without one, contains part. */
+#define CHECK_FAILS(ctx, call, status, part)                                                       \
+    (test_check_status(__FILE__, __LINE__, #call, (call), (status), (ctx)) &&                      \
+     test_check_text(__FILE__, __LINE__, "ech_error() after " #call, ech_error(ctx), (part)))
+
+bool test_check(const char *file, int line, const char *text, bool holds);
+bool test_check_int(const char *file, int line, const char *a_text, const char *b_text, long long a,
+                    long long b);
+bool test_check_status(const char *file, int line, const char *text, ech_status got,
+                       ech_status wanted, const ech_ctx *ctx);
+bool test_check_text(const char *file, int line, const char *what, const char *text,
+                     const char *part);
+
+/* ---- Command line ---- */
+
+struct test_options {
+    const char *device; /* --device NAME or ECHELON_TEST_DEVICE; NULL: every one */
+    bool quick, large, list;
+    const char *ids[64]; /* cases to run alone */
+    int n_ids;
+    int cases, passed, failed, skipped;
+};
+extern struct test_options test_options;
+
+/* Reads the options that every program has; exits with a usage message on others. */
+void test_main(int argc, char **argv);
+
+/* ---- Random numbers: splitmix64 ---- */
+
+struct rng {
+    uint64_t state;
+};
+uint64_t rng_next(struct rng *rng);
+uint64_t rng_below(struct rng *rng, uint64_t n); /* n > 0 */
+uint64_t hash_text(const char *text);
+
+/* ---- Buffers of device or host memory, with guard zones: buffer.c ---- */
+
+/* bytes of memory between two zones of a pattern, aligned to 256 plus offset. */
+struct buffer {
+    ech_ctx *ctx; /* NULL: host memory */
+    char *base, *data;
+    size_t bytes;
+};
+
+/* Fills the buffer with a pattern that is no answer; ctx NULL: host memory.  offset misaligns it.
+ */
+bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offset);
+void buffer_free(struct buffer *buffer);
+bool buffer_set(struct buffer *buffer, const void *from);
+bool buffer_get(const struct buffer *buffer, void *to);
+
+/* Fails the case when a byte of the guard zones has changed. */
+bool buffer_check_guards(const struct buffer *buffer, const char *name);
+
+#endif
