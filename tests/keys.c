@@ -1,0 +1,178 @@
+/*
+ * keys.c - the distributions that test_sort draws its keys from.
+ *
+ * Keys are made as bit patterns.  pattern_of_rank() turns a place in IEEE 754 totalOrder (or in the
+ * order of integers) into a pattern, so that "sorted" means sorted for every dtype.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort_case.h"
+
+#include <string.h>
+
+struct keys {
+    const struct sort_case *c;
+    int width;
+    uint64_t ones, top;
+    bool is_signed, is_float;
+    int fraction_bits;
+    struct rng rng;
+};
+
+static uint64_t pattern_of_rank(const struct keys *k, uint64_t rank)
+{
+    if (k->is_float) return rank & k->top ? rank ^ k->top : ~rank & k->ones;
+    return k->is_signed ? rank ^ k->top : rank;
+}
+
+static uint64_t random_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return rng_next(&k->rng) & k->ones;
+}
+
+static uint64_t sorted_key(struct keys *k, size_t i)
+{
+    uint64_t steps = k->c->n > 1 ? k->c->n - 1 : 1;
+    uint64_t rank = k->ones / steps ? k->ones / steps * i : k->ones * i / steps;
+    return pattern_of_rank(k, rank);
+}
+
+static uint64_t reversed_key(struct keys *k, size_t i)
+{
+    return sorted_key(k, k->c->n - 1 - i);
+}
+
+static uint64_t nearly_key(struct keys *k, size_t i)
+{
+    return rng_below(&k->rng, 64) ? sorted_key(k, i) : random_key(k, i);
+}
+
+/* A sawtooth: many ascending runs, as concatenated sorted files give. */
+static uint64_t runs_key(struct keys *k, size_t i)
+{
+    return sorted_key(k, i % (k->c->n / 7 + 1) * 7 % (k->c->n + 1));
+}
+
+static uint64_t constant_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return 0x4142434445464748u & k->ones;
+}
+
+static uint64_t few_key(struct keys *k, size_t i)
+{
+    (void)i;
+    struct rng value = { rng_below(&k->rng, 5) };
+    return rng_next(&value) & k->ones;
+}
+
+/* The last 4000 keys are one: the last tile of a radix sort has one full counter. */
+static uint64_t hot_key(struct keys *k, size_t i)
+{
+    return i + 4000 >= k->c->n ? constant_key(k, i) : random_key(k, i);
+}
+
+/* Magnitudes of every length alike, as Zipf's law has it. */
+static uint64_t zipf_key(struct keys *k, size_t i)
+{
+    (void)i;
+    uint64_t key = rng_next(&k->rng) & k->ones;
+    return key >> rng_below(&k->rng, (uint64_t)k->width);
+}
+
+static uint64_t and_key(struct keys *k, int words)
+{
+    uint64_t key = k->ones;
+    while (words--) key &= rng_next(&k->rng);
+    return key;
+}
+
+static uint64_t and2_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return and_key(k, 2);
+}
+
+static uint64_t and4_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return and_key(k, 4);
+}
+
+static uint64_t and8_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return and_key(k, 8);
+}
+
+/* Zeros and ones of both signs, the ends of the range; of floats also infinities, subnormals, and
+ * quiet and signaling NaN of both signs and several payloads.  A quarter are ordinary. */
+static uint64_t special_key(struct keys *k, size_t i)
+{
+    uint64_t choice = rng_below(&k->rng, 8), sign = rng_below(&k->rng, 2) ? k->top : 0;
+    if (choice < 2) return random_key(k, i);
+    if (!k->is_float) {
+        const uint64_t ends[] = { 0, 1, k->ones, k->top, k->top - 1, k->top + 1 };
+        return ends[choice - 2] & k->ones;
+    }
+    uint64_t fraction = ((uint64_t)1 << k->fraction_bits) - 1;
+    uint64_t infinity = (k->top - 1) & ~fraction;
+    switch (choice) {
+    case 2:
+        return sign | infinity;
+    case 3:
+        return sign | infinity | (1 + rng_below(&k->rng, 3)); /* signaling */
+    case 4:
+        return sign | infinity | (fraction / 2 + 1) | rng_below(&k->rng, 3); /* quiet */
+    case 5:
+        return sign | (1 + rng_below(&k->rng, 3)); /* subnormal */
+    case 6:
+        return sign | infinity | (rng_next(&k->rng) & fraction); /* any NaN */
+    default:
+        return sign; /* +-0 */
+    }
+}
+
+/* Nothing but zeros of both signs and a few NaN: all ties, which only bits tell apart. */
+static uint64_t ties_key(struct keys *k, size_t i)
+{
+    (void)i;
+    uint64_t sign = rng_below(&k->rng, 2) ? k->top : 0;
+    if (rng_below(&k->rng, 3)) return sign;
+    return sign | (k->top - 1 - rng_below(&k->rng, 2));
+}
+
+static const struct {
+    const char *name;
+    uint64_t (*key)(struct keys *keys, size_t i);
+} distributions[] = {
+    { "random", random_key },   { "sorted", sorted_key }, { "reversed", reversed_key },
+    { "nearly", nearly_key },   { "runs", runs_key },     { "constant", constant_key },
+    { "few", few_key },         { "hot", hot_key },       { "zipf", zipf_key },
+    { "and2", and2_key },       { "and4", and4_key },     { "and8", and8_key },
+    { "special", special_key }, { "ties", ties_key },
+};
+
+bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)
+{
+    size_t bytes = ech_dtype_bytes(c->dtype);
+    struct keys k = { .c = c, .width = (int)(8 * bytes), .rng = { seed } };
+    k.top = (uint64_t)1 << (k.width - 1);
+    k.ones = k.top | (k.top - 1);
+    k.is_signed = c->dtype <= ECH_I64;
+    k.is_float = c->dtype >= ECH_F16;
+    const int fractions[] = { 10, 7, 23, 52 };
+    if (k.is_float) k.fraction_bits = fractions[c->dtype - ECH_F16];
+
+    for (size_t d = 0; d < sizeof distributions / sizeof *distributions; d++) {
+        if (strcmp(distributions[d].name, c->dist) != 0) continue;
+        for (size_t i = 0; i < c->n; i++) {
+            uint64_t key = distributions[d].key(&k, i);
+            memcpy((char *)keys + i * bytes, &key, bytes); /* little-endian, as the library */
+        }
+        return true;
+    }
+    test_fail(__FILE__, __LINE__, "no distribution is named \"%s\"", c->dist);
+    return false;
+}

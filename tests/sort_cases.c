@@ -1,0 +1,193 @@
+/*
+ * sort_cases.c - the cases of test_sort: lists that meet each other in part, since all with all
+ * would be millions.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort_case.h"
+
+#include <stdio.h>
+
+enum { DTYPES = 12 };
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+typedef void (*run_function)(const struct sort_case *);
+
+/* What moves along: by turns nothing, values of 4 and 8 bytes, and indices. */
+static struct sort_case payload(struct sort_case c, unsigned which)
+{
+    static const size_t values[] = { 0, 4, 0, 8, 0 };
+    static const int indices[] = { 0, 0, 4, 0, 8 };
+    c.value_bytes = values[which % 5];
+    c.index_bytes = indices[which % 5];
+    return c;
+}
+
+/* Every dtype at the sizes where a loop starts or a warp, a vector or a block is just full. */
+static void small_sizes(run_function run)
+{
+    static const size_t sizes[] = { 0,   1,   2,   3,   5,   31,  32,  33,   63,   64,  65,
+                                    127, 128, 129, 255, 256, 257, 511, 1000, 2047, 2049 };
+    for (int t = 0; t < DTYPES; t++)
+        for (size_t s = 0; s < LENGTH(sizes); s++)
+            for (unsigned p = 0; p < 5; p++)
+                run(&(struct sort_case){
+                    .dtype = (ech_dtype)t,
+                    .n = sizes[s],
+                    .value_bytes = payload((struct sort_case){ 0 }, p).value_bytes,
+                    .index_bytes = payload((struct sort_case){ 0 }, p).index_bytes,
+                    .descending = (s + p) % 2,
+                    .dist = p % 2 ? "special" : "random" });
+}
+
+static void distributions(run_function run)
+{
+    static const char *const dists[] = { "random", "sorted",   "reversed", "nearly", "runs",
+                                         "few",    "constant", "hot",      "zipf",   "and2",
+                                         "and4",   "and8",     "special",  "ties" };
+    for (int t = 0; t < DTYPES; t++)
+        for (size_t d = 0; d < LENGTH(dists); d++)
+            for (unsigned p = 0; p < 3; p++) {
+                struct sort_case c = { .dtype = (ech_dtype)t, .n = 10007, .dist = dists[d] };
+                c.descending = ((size_t)t + d + p) % 2;
+                c = payload(c, p == 2 ? 3 : p == 1 ? 2 + (unsigned)(d % 2) * 2 : 0);
+                run(&c);
+            }
+}
+
+/* Around the tiles of the GPU's kernels and the blocks of the CPU's. */
+static void tile_edges(run_function run)
+{
+    static const size_t tiles[] = {
+        3840, 4096, 4608, 6144, 7680, 8192, 11520, 15360, 16384, 65536
+    };
+    static const ech_dtype dtypes[] = { ECH_U8, ECH_I16, ECH_F32, ECH_U32, ECH_U64 };
+    for (size_t s = 0; s < LENGTH(tiles); s++)
+        for (size_t t = 0; t < LENGTH(dtypes); t++)
+            for (int edge = -1; edge <= 1; edge++) {
+                struct sort_case c = { .dtype = dtypes[t], .n = tiles[s] + (size_t)(edge + 2) - 2 };
+                c.dist = s % 2 ? "random" : "hot";
+                c.descending = (t + s) % 3 == 0;
+                c = payload(c, (unsigned)(s + t) + (unsigned)(edge + 1));
+                run(&c);
+            }
+}
+
+static void value_sizes(run_function run)
+{
+    static const size_t bytes[] = { 1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 64, 100 };
+    static const ech_dtype dtypes[] = { ECH_I8, ECH_F16, ECH_F32, ECH_U32, ECH_F64 };
+    static const size_t sizes[] = { 3, 257, 5003 };
+    for (size_t v = 0; v < LENGTH(bytes); v++)
+        for (size_t t = 0; t < LENGTH(dtypes); t++)
+            for (size_t s = 0; s < LENGTH(sizes); s++)
+                run(&(struct sort_case){ .dtype = dtypes[t],
+                                         .n = sizes[s],
+                                         .value_bytes = bytes[v],
+                                         .descending = (v + t + s) % 2,
+                                         .dist = t % 2 ? "few" : "special" });
+}
+
+/* All begin and end of {0, w/3, 3w/4, w}, also empty ranges, and odd ones. */
+static void bit_ranges(run_function run)
+{
+    static const int odd[][2] = { { 4, 10 }, { 3, 22 }, { 8, 20 },  { 0, 34 },  { 5, 6 },
+                                  { 7, 8 },  { 0, 1 },  { 16, 32 }, { 31, 33 }, { 63, 64 } };
+    for (int t = 0; t < DTYPES; t++) {
+        int w = (int)(8 * ech_dtype_bytes((ech_dtype)t));
+        const int ends[] = { 0, w / 3, 3 * w / 4, w };
+        unsigned count = 0;
+        for (unsigned i = 0; i < 16 + LENGTH(odd); i++) {
+            int begin = i < 16 ? ends[i / 4] : odd[i - 16][0];
+            int end = i < 16 ? ends[i % 4] : odd[i - 16][1];
+            if (begin > end || end == 0 || end > w) continue;
+            for (unsigned p = 0; p < 3; p++) {
+                struct sort_case c = { .dtype = (ech_dtype)t, .n = 3001 + 31 * i };
+                c.begin_bit = begin;
+                c.end_bit = end;
+                c.descending = count % 2;
+                c.total = count % 5 == 0;
+                c.dist = count % 3 ? "special" : "random";
+                c = payload(c, p == 2 ? 2 + count % 2 : p);
+                run(&c);
+                count++;
+            }
+        }
+    }
+}
+
+static void total_order(run_function run)
+{
+    static const char *const dists[] = { "special", "random", "ties" };
+    for (int t = ECH_I32; t < DTYPES; t++)
+        for (size_t d = 0; d < LENGTH(dists); d++)
+            for (unsigned p = 0; p < 4; p++)
+                for (int descending = 0; descending < 2; descending++) {
+                    struct sort_case c = { .dtype = (ech_dtype)t, .n = 4099, .total = true };
+                    c.descending = descending;
+                    c.dist = dists[d];
+                    c = payload(c, p);
+                    run(&c);
+                }
+}
+
+static void big_sizes(run_function run)
+{
+    static const char *const dists[] = { "random", "zipf", "few", "nearly", "special", "and4" };
+    for (int t = 0; t < DTYPES; t++)
+        for (unsigned p = 0; p < 5; p++) {
+            struct sort_case c = { .dtype = (ech_dtype)t, .n = 100003 };
+            c.dist = dists[((unsigned)t + p) % LENGTH(dists)];
+            c.descending = ((unsigned)t + p) % 3 == 0;
+            c = payload(c, p);
+            run(&c);
+            if (p != 0 && p != 3) continue;
+            c.kind = SORT_REPEAT;
+            c.n = 50021;
+            run(&c);
+            c.kind = SORT_THREADS;
+            c.n = 200003;
+            run(&c);
+        }
+    static const struct sort_case biggest[] = {
+        { .dtype = ECH_F32, .n = 1000003, .value_bytes = 8, .descending = true, .dist = "few" },
+        { .dtype = ECH_U32, .n = 1000003, .dist = "random" },
+        { .dtype = ECH_U32, .n = 1000003, .value_bytes = 4, .dist = "hot" },
+        { .dtype = ECH_U8, .n = 1000003, .index_bytes = 4, .dist = "random" },
+        { .dtype = ECH_I16, .n = 1000003, .value_bytes = 3, .dist = "zipf" },
+        { .dtype = ECH_U64, .n = 1000003, .dist = "and2" },
+        { .dtype = ECH_F64, .n = 1000003, .index_bytes = 8, .dist = "special" },
+        { .dtype = ECH_I64, .n = 1000003, .value_bytes = 16, .dist = "nearly" },
+        { .dtype = ECH_F16, .n = 1000003, .value_bytes = 64, .descending = true, .dist = "random" },
+        { .dtype = ECH_BF16, .n = 1000003, .dist = "special" },
+        { .dtype = ECH_I32, .n = 1000003, .begin_bit = 8, .end_bit = 32, .dist = "random" },
+        { .dtype = ECH_U32, .n = 3000017, .value_bytes = 8, .dist = "random" },
+        { .dtype = ECH_F32, .n = 3000017, .dist = "special" },
+        { .dtype = ECH_U64, .n = 2000003, .index_bytes = 4, .descending = true, .dist = "zipf" },
+    };
+    for (size_t i = 0; i < LENGTH(biggest); i++) run(&biggest[i]);
+}
+
+void sort_cases(run_function run)
+{
+    small_sizes(run);
+    distributions(run);
+    tile_edges(run);
+    value_sizes(run);
+    bit_ranges(run);
+    total_order(run);
+    big_sizes(run);
+}
+
+void sort_case_id(const struct sort_case *c, char *text, size_t capacity_bytes)
+{
+    static const char *const kinds[] = { "sort", "repeat", "threads", "large" };
+    char payload_text[32] = "", bits[32] = "";
+    if (c->value_bytes) snprintf(payload_text, sizeof payload_text, ",v=%zu", c->value_bytes);
+    if (c->index_bytes)
+        snprintf(payload_text, sizeof payload_text, ",index=u%d", 8 * c->index_bytes);
+    if (c->end_bit) snprintf(bits, sizeof bits, ",bits=%d:%d", c->begin_bit, c->end_bit);
+    snprintf(text, capacity_bytes, "%s(%s,n=%zu%s%s%s%s,dist=%s)", kinds[c->kind],
+             ech_dtype_name(c->dtype), c->n, payload_text, c->descending ? ",desc" : "",
+             c->total ? ",total" : "", bits, c->dist);
+}

@@ -1,0 +1,187 @@
+/*
+ * test_sort.c - sorts, sorts of pairs and argsorts against an oracle, on every device by every
+ * algorithm.
+ *
+ *     test_sort                              every case on every device
+ *     test_sort --device cpu --quick         a seventh of them, and only small ones
+ *     test_sort 'sort(f32,n=1000003,v=8'     the cases that begin so; data depends on the id alone
+ *     test_sort --large --device cuda        n around 2^31 and 2^32
+ *
+ * Devices are those that ech_device_get() lists; algorithms are the words of ech_sort_explain()'s
+ * text that a sort of that shape accepts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEVICES = 16, ALGORITHMS = 16, NAME_BYTES = 64 };
+
+static ech_ctx *contexts[DEVICES];
+static int n_contexts;
+
+/* ---- What can run ---- */
+
+static bool open_device(const char *name)
+{
+    if (n_contexts == DEVICES) return true;
+    if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
+        fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
+        return false;
+    }
+    n_contexts++;
+    return true;
+}
+
+static bool open_devices(void)
+{
+    if (test_options.device) return open_device(test_options.device);
+    for (int i = 0; i < ech_device_count(); i++) {
+        ech_device device = { .size = sizeof device };
+        if (ech_device_get(i, &device) != ECH_OK || !open_device(device.name)) return false;
+    }
+    return true;
+}
+
+static bool accepts(const char *device, const struct sort_case *c, const char *algorithm)
+{
+    ech_sort_options options = { .size = sizeof options, .algorithm = algorithm };
+    options.begin_bit = c->begin_bit;
+    options.end_bit = c->end_bit;
+    options.descending = c->descending;
+    options.order = c->total ? ECH_ORDER_TOTAL : ECH_ORDER_NAN_LAST;
+    size_t bytes;
+    if (c->index_bytes)
+        return ech_argsort_workspace(device, c->n, c->dtype,
+                                     c->index_bytes == 4 ? ECH_U32 : ECH_U64, &options,
+                                     &bytes) == ECH_OK;
+    return ech_sort_workspace(device, c->n, c->dtype, c->value_bytes, &options, &bytes) == ECH_OK;
+}
+
+/* Lists the algorithms that a sort like c accepts; the first, "", is the library's choice. */
+static int find_algorithms(const char *device, const struct sort_case *c,
+                           char names[ALGORITHMS][NAME_BYTES])
+{
+    char text[4096];
+    ech_status status =
+        c->index_bytes
+            ? ech_argsort_explain(device, c->n, c->dtype, c->index_bytes == 4 ? ECH_U32 : ECH_U64,
+                                  NULL, text, sizeof text)
+            : ech_sort_explain(device, c->n, c->dtype, c->value_bytes, NULL, text, sizeof text);
+    CHECK_STATUS(status, ECH_OK);
+    int count = 1;
+    names[0][0] = 0;
+    for (char *word = strtok(text, " \t\n,;:()\""); word; word = strtok(NULL, " \t\n,;:()\"")) {
+        bool known = strlen(word) >= NAME_BYTES || count == ALGORITHMS;
+        for (int i = 1; i < count; i++) known |= strcmp(word, names[i]) == 0;
+        if (!known && accepts(device, c, word)) strcpy(names[count++], word);
+    }
+    CHECK(count > 1); /* at least the one that is chosen */
+    return count;
+}
+
+/* ---- A case ---- */
+
+/* Bytes that tell which position they came from. */
+static void fill_values(char *values, size_t n, size_t value_bytes)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct rng rng = { i };
+        for (size_t b = 0; b < value_bytes; b += 8) {
+            uint64_t word = rng_next(&rng);
+            memcpy(values + i * value_bytes + b, &word, value_bytes - b < 8 ? value_bytes - b : 8);
+        }
+    }
+}
+
+static void gather(char *to, const char *from, const uint32_t *order, size_t n, size_t bytes)
+{
+    for (size_t i = 0; i < n; i++) memcpy(to + i * bytes, from + order[i] * bytes, bytes);
+}
+
+static void fill_index(char *index, const uint32_t *order, size_t n, int index_bytes)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t position = order[i];
+        memcpy(index + i * (size_t)index_bytes, &position, (size_t)index_bytes);
+    }
+}
+
+static bool make_data(const struct sort_case *c, uint64_t seed, struct sort_data *d)
+{
+    *d = (struct sort_data){ .c = c, .key_bytes = ech_dtype_bytes(c->dtype) };
+    d->value_bytes = c->index_bytes ? (size_t)c->index_bytes : c->value_bytes;
+    size_t widest = d->value_bytes > d->key_bytes ? d->value_bytes : d->key_bytes;
+    uint32_t *order = malloc((c->n + 1) * sizeof *order);
+    d->keys = malloc(c->n * d->key_bytes + 1);
+    d->keys_sorted = malloc(c->n * d->key_bytes + 1);
+    d->values_sorted = malloc(c->n * d->value_bytes + 1);
+    d->got = malloc(c->n * widest + 1);
+    if (c->value_bytes) d->values = malloc(c->n * c->value_bytes + 1);
+    bool done = order && d->keys && d->keys_sorted && d->values_sorted && d->got &&
+                (d->values || !c->value_bytes) && keys_fill(c, seed, d->keys) &&
+                oracle_order(c, d->keys, order);
+    if (done) {
+        gather(d->keys_sorted, d->keys, order, c->n, d->key_bytes);
+        if (d->values) {
+            fill_values(d->values, c->n, c->value_bytes);
+            gather(d->values_sorted, d->values, order, c->n, c->value_bytes);
+        }
+        if (c->index_bytes) fill_index(d->values_sorted, order, c->n, c->index_bytes);
+    }
+    free(order);
+    return done;
+}
+
+static void free_data(struct sort_data *d)
+{
+    free(d->keys);
+    free(d->values);
+    free(d->keys_sorted);
+    free(d->values_sorted);
+    free(d->got);
+}
+
+/* Each device and algorithm counts as a case of its own; the data and the answer are made once. */
+static void run_case(const struct sort_case *c)
+{
+    char id[256], names[ALGORITHMS][NAME_BYTES];
+    sort_case_id(c, id, sizeof id);
+    uint64_t seed = hash_text(id);
+    if (test_options.quick && (seed % 7 || c->n > 20000)) return;
+    if (!test_begin("%s", id)) return;
+    struct sort_data d;
+    bool made = make_data(c, seed, &d);
+    for (int i = 0; i < n_contexts; i++) {
+        test_begin("%s", id);
+        const char *device = ech_device_name(contexts[i]);
+        int count = find_algorithms(device, c, names);
+        for (int a = 0; a < count; a++) {
+            if (a) test_begin("%s", id);
+            if (CHECK(made)) sort_run(contexts[i], &d, a ? names[a] : NULL, seed);
+            test_end();
+        }
+    }
+    free_data(&d);
+}
+
+int main(int argc, char **argv)
+{
+    test_main(argc, argv);
+    if (!open_devices()) return 1;
+    for (int i = 0; i < n_contexts && test_options.large; i++) sort_large(contexts[i]);
+    if (!test_options.large) sort_cases(run_case);
+    for (int i = 0; i < n_contexts; i++) {
+        uint64_t now_bytes;
+        ech_memory(contexts[i], 0, &now_bytes, NULL);
+        if (test_begin("memory(%s)", ech_device_name(contexts[i]))) {
+            CHECK_INT(now_bytes, 0);
+            test_end();
+        }
+        ech_close(contexts[i]);
+    }
+    return test_finish();
+}
