@@ -1,0 +1,41 @@
+# install.cmake - what `cmake --install` gives: header, libraries, command, man page, and how others
+# find them: echelon.pc for pkg-config, echelon-config.cmake for find_package(echelon).
+#
+# Nothing installed holds the prefix, so that `cmake --install build --prefix X` and moving the tree
+# later both work.
+
+include(CMakePackageConfigHelpers)
+
+install(FILES include/echelon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS echelon echelon_static EXPORT echelon-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET echelon_cli)
+  install(TARGETS echelon_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(EXISTS ${PROJECT_SOURCE_DIR}/cli/echelon.1)
+  install(FILES cli/echelon.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+
+# ---- pkg-config ----
+
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_to_prefix /prefix/${pc_dir} /prefix)
+set(pc_private "")
+foreach(name ${ECHELON_STATIC_LIBS})
+  if(IS_ABSOLUTE ${name})
+    string(APPEND pc_private " ${name}")
+  else()
+    string(APPEND pc_private " -l${name}")
+  endif()
+endforeach()
+configure_file(cmake/echelon.pc.in echelon.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/echelon.pc DESTINATION ${pc_dir})
+
+# ---- CMake package ----
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/echelon)
+install(EXPORT echelon-targets NAMESPACE echelon:: DESTINATION ${package_dir})
+install(FILES cmake/echelon-config.cmake DESTINATION ${package_dir})
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file(echelon-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/echelon-config-version.cmake DESTINATION ${package_dir})

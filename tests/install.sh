@@ -1,0 +1,87 @@
+#!/bin/sh
+# install.sh SOURCE BUILD CC - installs into a directory of its own, moves it, and builds
+# examples/sort.c against it as a stranger would: by pkg-config, shared and static, and by
+# find_package.
+# SPDX-License-Identifier: Apache-2.0
+set -u
+source=$1 build=$2 cc=$3
+. "$source/tests/lib.sh"
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+check "cmake --install works" cmake --install "$build" --prefix "$work/first"
+mv "$work/first" "$prefix" # nothing installed may hold the place it was installed to
+
+libdir=$(dirname "$(find "$prefix" -name libechelon.a | head -n 1)")
+sanitize=$(sed -n 's/^ECHELON_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
+flags="-std=c11 -Wall -Wextra -Wpedantic -Werror ${sanitize:+-fsanitize=$sanitize}"
+export ECHELON_DEVICE=cpu
+
+# sorts PROGRAM: it prints the four numbers of the example in order.
+sorts() { [ "$("$@" 2>&1 | tr '\n' ' ')" = "-1 0 2.5 7 " ]; }
+
+# ---- What is there ----
+
+version=$(sed -n 's/^#define ECH_VERSION_[A-Z]* *//p' "$source/include/echelon.h" | paste -sd.)
+for file in include/echelon.h "${libdir#"$prefix"/}/libechelon.so.$version"; do
+    check "$file is installed" test -f "$prefix/$file"
+done
+soname=$(objdump -p "$libdir/libechelon.so" | awk '$1 == "SONAME" { print $2 }')
+check "the soname has the minor version" test "$soname" = "libechelon.so.${version%.*}"
+if [ -x "$prefix/bin/echelon" ]; then
+    check "the installed command finds its library" "$prefix/bin/echelon" --version
+else
+    skip "the command echelon is not in this build"
+fi
+
+# ---- Exported symbols ----
+
+exported=$(nm -D --defined-only "$libdir/libechelon.so" | awk '{ print $NF }')
+others=$(echo "$exported" | grep -v '^ech_' | grep -vE '^(__asan|__odr_asan|__ubsan|__tsan)')
+declared=$(sed -n 's/^ECH_API.*[ *]\(ech_[a-z_]*\)(.*/\1/p' "$source/include/echelon.h" | sort -u)
+check "only ech_ symbols are exported, not: $others" test -z "$others"
+check "every declared function is exported, and nothing else" \
+    test "$declared" = "$(echo "$exported" | grep '^ech_' | sort -u)"
+
+# ---- pkg-config ----
+
+if command -v pkg-config >/dev/null; then
+    export PKG_CONFIG_PATH="$libdir/pkgconfig"
+    check "pkg-config knows the version" test "$(pkg-config --modversion echelon)" = "$version"
+    # shellcheck disable=SC2046,SC2086  # lists of flags
+    check "the example builds with the shared library" \
+        $cc $flags "$source/examples/sort.c" -o "$work/shared" \
+        $(pkg-config --cflags --libs echelon) "-Wl,-rpath,$libdir"
+    check "the example sorts" sorts "$work/shared"
+    private=$(pkg-config --static --libs echelon | sed 's/-lechelon//')
+    # shellcheck disable=SC2046,SC2086
+    check "the example builds with the static library" \
+        $cc $flags "$source/examples/sort.c" -o "$work/static" \
+        $(pkg-config --cflags echelon) "$libdir/libechelon.a" $private
+    check "the static example sorts" sorts "$work/static"
+    check "the static example needs no shared echelon" sh -c "! ldd $work/static | grep echelon"
+else
+    skip "pkg-config: not on this machine"
+fi
+
+# ---- find_package ----
+
+cat >"$work/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.20)
+project(stranger LANGUAGES C)
+add_compile_options(${sanitize:+-fsanitize=$sanitize})
+add_link_options(${sanitize:+-fsanitize=$sanitize})
+find_package(echelon 0.1 REQUIRED)
+add_executable(by_shared $source/examples/sort.c)
+target_link_libraries(by_shared PRIVATE echelon::echelon)
+add_executable(by_static $source/examples/sort.c)
+target_link_libraries(by_static PRIVATE echelon::echelon_static)
+END
+check "find_package finds it" cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_COMPILER="$cc"
+check "the example builds with both targets" cmake --build "$work/build"
+check "the example sorts by echelon::echelon" sorts "$work/build/by_shared"
+check "the example sorts by echelon::echelon_static" sorts "$work/build/by_static"
+
+finish
