@@ -1,90 +1,234 @@
-/* cpu/sort.c - placeholder until the real CPU sort lands: stable merge sort of encoded keys.
- * SPDX-License-Identifier: Apache-2.0 */
-#include "cpu.h"
+/*
+ * cpu/sort.c - the CPU's sort: chooses an algorithm, lays out the workspace, runs it.
+ *
+ *     count   8 and 16 bits, keys alone     sort_count.c
+ *     block   what fits the cache           sort_block.c
+ *     msd     anything                      sort_msd.c, which ends in blocks
+ *
+ * What differs between machines is in the kernels (sort_kernels.h); nothing here depends on them, nor on
+ * the number of threads, so that the workspace can be asked for anywhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort.h"
+#include "sort_count.h"
+
 #include <string.h>
-static uint64_t load(const void *p, size_t i, int b)
+
+enum {
+    BLOCK_KEYS = 1 << ECHI_BLOCK_BITS,
+    COUNT_16_KEYS = 1 << 13, /* fewer 16-bit keys than this are sorted faster than 65536 counts read */
+    WAKE_KEYS = 1 << 15      /* fewer than this are not worth waking threads for */
+};
+
+/* ---- Algorithms ---- */
+
+static bool keys_alone(const struct echi_sort *s)
 {
-    uint64_t v = 0;
-    memcpy(&v, (const char *)p + i * (size_t)b, (size_t)b);
-    return v;
+    return !s->stable;
 }
-static uint64_t encode(const struct echi_order *o, uint64_t u, int w)
+
+static bool count_applicable(const struct echi_sort *s)
 {
-    uint64_t m = ~(uint64_t)0 >> (64 - w);
-    uint64_t t = ((u >> (w - 1)) & 1) ? o->float_mask : 0;
-    uint64_t e = ((u ^ (t | o->sign)) - o->shift) & m;
-    if (e == o->zero) e += o->merge;
-    if (e > o->last) e = o->last;
-    return e ^ o->flip;
+    return keys_alone(s) && s->key_bytes <= 2;
 }
-ech_status echi_cpu_sort_workspace(const struct echi_sort *s, size_t *bytes)
+
+static bool block_applicable(const struct echi_sort *s)
 {
-    if (s->algorithm && strcmp(s->algorithm, "merge"))
-        return echi_fail(NULL, ECH_ERR_ARG, "the algorithm is \"%s\", and the CPU has \"merge\"",
-                         s->algorithm);
-    struct echi_layout l = { 0 };
-    echi_part(&l, s->n, 16);
-    echi_part(&l, s->n, 16);
-    echi_part(&l, s->n, (size_t)s->key_bytes);
-    echi_part(&l, s->n, s->value_bytes);
-    if (l.overflow)
+    return s->n <= BLOCK_KEYS;
+}
+
+static bool msd_applicable(const struct echi_sort *s)
+{
+    (void)s;
+    return true;
+}
+
+static bool count_chosen(const struct echi_sort *s)
+{
+    return count_applicable(s) && (s->key_bytes == 1 || s->n >= COUNT_16_KEYS);
+}
+
+static const struct algorithm {
+    const char *name;
+    bool (*applicable)(const struct echi_sort *s); /* can sort s */
+    bool (*chosen)(const struct echi_sort *s);     /* is the best for it, if none above is */
+    void (*run)(const struct echi_sort_job *job);
+    const char *what;
+} algorithms[] = {
+    { "count", count_applicable, count_chosen, echi_sort_count,
+      "count how often each of 256 or 65536 keys occurs" },
+    { "block", block_applicable, block_applicable, echi_sort_msd, "sort in the cache, one thread" },
+    { "msd", msd_applicable, msd_applicable, echi_sort_msd,
+      "256-way scatters by the leading bits, then sorts in the cache" },
+};
+
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+static void list_applicable(const struct echi_sort *s, const struct algorithm *but,
+                            struct echi_text *text)
+{
+    const char *comma = "";
+    for (int i = 0; i < ALGORITHMS; i++) {
+        if (&algorithms[i] == but || !algorithms[i].applicable(s)) continue;
+        echi_print(text, "%s%s", comma, algorithms[i].name);
+        comma = ", ";
+    }
+}
+
+static ech_status choose(const struct echi_sort *s, const struct algorithm **algorithm)
+{
+    char names[128] = "";
+    struct echi_text text = { names, sizeof names };
+    for (int i = 0; i < ALGORITHMS; i++) {
+        *algorithm = &algorithms[i];
+        if (!s->algorithm && algorithms[i].chosen(s)) return ECH_OK;
+        if (!s->algorithm || strcmp(s->algorithm, algorithms[i].name) != 0) continue;
+        if (algorithms[i].applicable(s)) return ECH_OK;
+        list_applicable(s, NULL, &text);
+        return echi_fail(NULL, ECH_ERR_ARG,
+                         "the algorithm \"%s\" (%s) cannot do this sort; these can: %s",
+                         s->algorithm, algorithms[i].what, names);
+    }
+    list_applicable(s, NULL, &text);
+    return echi_fail(NULL, ECH_ERR_ARG, "there is no algorithm \"%s\" for this sort on the CPU; "
+                     "there are: %s", s->algorithm, names);
+}
+
+/* ---- Workspace ---- */
+
+/* Keys alone of fewer than 32 bits have no unsigned sort of their own: they go as stable ones. */
+static bool as_stable(const struct echi_sort *s)
+{
+    return s->stable || s->key_bytes < 4;
+}
+
+/* The most threads that a sort of n elements can use; each needs its own scratch. */
+static size_t most_parts(size_t n)
+{
+    size_t few = echi_min(n >> 15, 4), many = echi_min(n >> 18, ECHI_PARTS);
+    size_t parts = few > many ? few : many;
+    return parts ? parts : 1;
+}
+
+/* The same code measures and lays out: job->... are only pointers into what layout measures. */
+static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm,
+                    struct echi_layout *layout, struct echi_sort_job *job)
+{
+    size_t key_bytes = (size_t)s->key_bytes, n = s->n;
+    if (algorithm->run == echi_sort_count) {
+        job->counts = echi_part(layout, echi_sort_count_counters(n, key_bytes), sizeof *job->counts);
+        return;
+    }
+    bool one_block = n <= BLOCK_KEYS;
+    if (!(s->index_bytes && one_block)) {
+        job->other.keys = echi_part(layout, n, key_bytes);
+        job->other.values = s->value_bytes ? echi_part(layout, n, s->value_bytes) : NULL;
+    }
+    if (s->index_bytes && !one_block) job->out.keys = echi_part(layout, n, key_bytes);
+    size_t parts = most_parts(n);
+    if (!one_block) job->counts = echi_part(layout, parts * ECHI_BUCKETS, sizeof *job->counts);
+    if (as_stable(s)) {
+        job->scratch_bytes = 2 * sizeof(uint64_t) * echi_min(n, BLOCK_KEYS);
+        job->scratch = echi_part(layout, parts, job->scratch_bytes);
+    }
+}
+
+static ech_status measure(const struct echi_sort *s, const struct algorithm *algorithm,
+                          size_t *bytes)
+{
+    struct echi_layout layout = { 0 };
+    struct echi_sort_job job = { 0 };
+    lay_out(s, algorithm, &layout, &job);
+    if (layout.overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY,
                          "n is %zu: the workspace is larger than memory can be", s->n);
-    *bytes = l.bytes;
+    *bytes = layout.bytes;
     return ECH_OK;
 }
-ech_status echi_cpu_sort_explain(const struct echi_sort *s, struct echi_text *t)
+
+ech_status echi_cpu_sort_workspace(const struct echi_sort *s, size_t *bytes)
 {
-    size_t b = 0;
-    ech_status st = echi_cpu_sort_workspace(s, &b);
-    if (st) return st;
-    echi_print(t, "algorithm merge\nworkspace %zu bytes\n", b);
-    return ECH_OK;
+    const struct algorithm *algorithm;
+    ech_status status;
+    TRY(choose(s, &algorithm));
+    TRY(measure(s, algorithm, bytes));
+    if (*bytes <= ECHI_STACK_BYTES) *bytes = 0;
+done:
+    return status;
 }
-ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *s)
+
+/* ---- Run ---- */
+
+static struct echi_window window_of(const struct echi_sort *s)
 {
-    (void)ctx;
-    struct kv {
-        uint64_t k, i;
-    };
-    struct echi_layout l = { .base = s->work };
-    size_t n = s->n;
-    struct kv *a = echi_part(&l, n, 16), *b = echi_part(&l, n, 16);
-    char *kc = echi_part(&l, n, (size_t)s->key_bytes), *vc = echi_part(&l, n, s->value_bytes);
     int bits = s->end_bit - s->begin_bit;
-    uint64_t mask = bits ? ~(uint64_t)0 >> (64 - bits) : 0;
-    for (size_t i = 0; i < n; i++) {
-        a[i].k = bits ? (encode(&s->order, load(s->keys_in, i, s->key_bytes), 8 * s->key_bytes) >>
-                         s->begin_bit) &
-                            mask
-                      : 0;
-        a[i].i = i;
+    return (struct echi_window){ .order = s->order,
+                                 .begin = bits ? s->begin_bit : 0,
+                                 .mask = bits ? ~(uint64_t)0 >> (64 - bits) : 0 };
+}
+
+static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
+{
+    if (s->n < WAKE_KEYS) return 1;
+    int threads = ctx->threads ? ctx->threads : echi_parallel_threads();
+    return (int)echi_min((size_t)threads, most_parts(s->n));
+}
+
+ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort)
+{
+    const struct algorithm *algorithm;
+    struct echi_sort s = *sort;
+    size_t bytes = 0;
+    _Alignas(ECHI_ALIGN) char stack[ECHI_STACK_BYTES];
+    ech_status status;
+    TRY(choose(&s, &algorithm));
+    TRY(measure(&s, algorithm, &bytes));
+    struct echi_layout layout = { .base = bytes <= sizeof stack ? stack : s.work };
+    struct echi_sort_job job = {
+        .sort = &s,
+        .isa = echi_cpu_sort_isa(),
+        .window = window_of(&s),
+        .key_bytes = (size_t)s.key_bytes,
+        .value_bytes = s.value_bytes,
+        .keep_keys = s.keys_out != NULL,
+        .threads = threads_of(ctx, &s),
+    };
+    lay_out(&s, algorithm, &layout, &job);
+    job.width = job.isa->widths[echi_bit_length((uint64_t)s.key_bytes) - 1];
+    /* Sources are only read; the type is shared with destinations. */
+    memcpy(&job.in.keys, &s.keys_in, sizeof job.in.keys);
+    memcpy(&job.in.values, &s.values_in, sizeof job.in.values);
+    if (s.index_bytes) job.in.values = NULL;
+    if (job.keep_keys) job.out.keys = s.keys_out;
+    job.out.values = s.values_out;
+    if (!echi_sort_ordered(&job)) {
+        s.stable = as_stable(&s);
+        algorithm->run(&job);
     }
-    for (size_t w = 1; w < n; w *= 2) {
-        for (size_t lo = 0; lo < n; lo += 2 * w) {
-            size_t m = lo + w < n ? lo + w : n, h = lo + 2 * w < n ? lo + 2 * w : n, x = lo, y = m;
-            for (size_t o = lo; o < h; o++)
-                b[o] = (x < m && (y >= h || a[x].k <= a[y].k)) ? a[x++] : a[y++];
-        }
-        struct kv *t = a;
-        a = b;
-        b = t;
-    }
-    if (s->keys_out) {
-        memcpy(kc, s->keys_in, n * (size_t)s->key_bytes);
-        for (size_t i = 0; i < n; i++)
-            memcpy((char *)s->keys_out + i * (size_t)s->key_bytes,
-                   kc + a[i].i * (size_t)s->key_bytes, (size_t)s->key_bytes);
-    }
-    if (s->index_bytes)
-        for (size_t i = 0; i < n; i++)
-            memcpy((char *)s->values_out + i * (size_t)s->index_bytes, &a[i].i,
-                   (size_t)s->index_bytes);
-    else if (s->value_bytes) {
-        memcpy(vc, s->values_in, n * s->value_bytes);
-        for (size_t i = 0; i < n; i++)
-            memcpy((char *)s->values_out + i * s->value_bytes, vc + a[i].i * s->value_bytes,
-                   s->value_bytes);
-    }
-    return ECH_OK;
+done:
+    return status;
+}
+
+/* ---- Explain ---- */
+
+ech_status echi_cpu_sort_explain(const struct echi_sort *s, struct echi_text *text)
+{
+    const struct algorithm *algorithm;
+    size_t bytes = 0;
+    ech_status status;
+    TRY(choose(s, &algorithm));
+    TRY(echi_cpu_sort_workspace(s, &bytes));
+    echi_print(text, "algorithm     %s: %s\n", algorithm->name, algorithm->what);
+    echi_print(text, "could be      ");
+    list_applicable(s, algorithm, text);
+    echi_print(text, "\ninstructions  %s\n", echi_cpu_sort_isa()->name);
+    if (algorithm->run == echi_sort_msd && s->n > BLOCK_KEYS)
+        echi_print(text, "threads       at most %zu; scatters into %d buckets until they hold at most "
+                   "%zu keys\n", most_parts(s->n), ECHI_BUCKETS,
+                   as_stable(s) ? (size_t)BLOCK_KEYS
+                                : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
+    echi_print(text, "workspace     %zu bytes\n", bytes);
+done:
+    return status;
 }

@@ -1,0 +1,200 @@
+/*
+ * cpu/sort_width.h - template: the kernels of one key width, in whatever instruction set the including
+ * file is compiled for.  Loops over a chunk of encoded keys are left to the vectoriser.
+ *
+ *   KEY      uint8_t ... uint64_t
+ *   NAME(x)  x with the width in it
+ *   SORT     the sort of unsigned KEYs, or NULL
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+static inline KEY NAME(encode_one)(KEY u, const struct echi_window *w)
+{
+    const struct echi_order *o = &w->order;
+    KEY top = (KEY)(0 - (u >> (8 * sizeof(KEY) - 1)));
+    KEY e = (KEY)((KEY)(u ^ (KEY)((top & (KEY)o->float_mask) | (KEY)o->sign)) - (KEY)o->shift);
+    e = (KEY)(e + (e == (KEY)o->zero ? (KEY)o->merge : 0));
+    e = e < (KEY)o->last ? e : (KEY)o->last;
+    e = (KEY)(e ^ (KEY)o->flip);
+    return (KEY)((KEY)(e >> w->begin) & (KEY)w->mask);
+}
+
+static void NAME(encode)(const struct echi_window *window, const void *keys, void *out, size_t n)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    KEY *x = out;
+    for (size_t i = 0; i < n; i++) x[i] = NAME(encode_one)(in[i], &w);
+}
+
+static void NAME(decode)(const struct echi_order *order, void *keys, size_t n)
+{
+    const KEY sign = (KEY)order->sign, mask = (KEY)order->float_mask;
+    const KEY shift = (KEY)order->shift, flip = (KEY)order->flip;
+    KEY *x = keys;
+    for (size_t i = 0; i < n; i++) {
+        KEY e = (KEY)((KEY)(x[i] ^ flip) + shift);
+        KEY negative = (KEY)((KEY)(e >> (8 * sizeof(KEY) - 1)) - 1);
+        x[i] = (KEY)(e ^ (KEY)((negative & mask) | sign));
+    }
+}
+
+static enum echi_run NAME(run)(const struct echi_window *window, const void *keys, size_t n,
+                               bool strict)
+{
+    const KEY *in = keys;
+    KEY x[CHUNK + 1];
+    bool up = true, down = true;
+    for (size_t i = 0, count; (up || down) && i + 1 < n; i += count - 1) {
+        count = echi_min(n - i, CHUNK + 1);
+        NAME(encode)(window, in + i, x, count);
+        KEY rises = 0, falls = 0;
+        for (size_t j = 0; j + 1 < count; j++) {
+            rises |= (KEY)(x[j] < x[j + 1]);
+            falls |= (KEY)(x[j] > x[j + 1]);
+        }
+        KEY equal = 0;
+        if (down && strict)
+            for (size_t j = 0; j + 1 < count; j++) equal |= (KEY)(x[j] == x[j + 1]);
+        up = up && !falls;
+        down = down && !rises && !equal;
+    }
+    return up ? ECHI_ASCENDING : down ? ECHI_REVERSED : ECHI_UNORDERED;
+}
+
+static uint64_t NAME(differ)(const struct echi_window *window, const void *keys, size_t n)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    KEY first = n ? NAME(encode_one)(in[0], &w) : 0, differ = 0;
+    for (size_t i = 0; i < n; i++) differ |= (KEY)(NAME(encode_one)(in[i], &w) ^ first);
+    return differ;
+}
+
+static void NAME(sample)(const struct echi_window *window, const void *keys, size_t n, uint64_t *out,
+                         size_t count)
+{
+    const KEY *in = keys;
+    size_t stride = n / count;
+    uint32_t random = 12345; /* where in its stride: evenly spaced samples fall for periodic input */
+    for (size_t i = 0; i < count; i++) {
+        random = random * 1664525u + 1013904223u;
+        size_t at = i * stride + (stride >> 16 ? random % stride : (random >> 16) * stride >> 16);
+        out[i] = NAME(encode_one)(in[at], window);
+    }
+}
+
+static void NAME(entries)(const struct echi_digits *d, const KEY *keys, size_t n, uint16_t *entry)
+{
+    const struct echi_window w = d->window;
+    const KEY low = (KEY)d->low;
+    const int shift = d->shift;
+    KEY x[CHUNK];
+    for (size_t i = 0; i < n; i++) {
+        KEY e = NAME(encode_one)(keys[i], &w);
+        e = (KEY)((KEY)(e > low ? (KEY)(e - low) : 0) >> shift);
+        x[i] = e;
+    }
+    const KEY most = sizeof(KEY) == 1 ? (KEY)0xff : (KEY)(ECHI_ENTRIES - 1);
+    for (size_t i = 0; i < n; i++) entry[i] = (uint16_t)(x[i] < most ? x[i] : most);
+}
+
+static void NAME(count)(const struct echi_digits *digits, const void *keys, size_t n, size_t *counts)
+{
+    const KEY *in = keys;
+    uint16_t entry[CHUNK];
+    uint32_t table[2][ECHI_BUCKETS];
+    const uint8_t *bucket = digits->bucket;
+    for (size_t base = 0, some; base < n; base += some) {
+        some = echi_min(n - base, (size_t)1 << 30);
+        memset(table, 0, sizeof table);
+        for (size_t i = 0, m; i < some; i += m) {
+            m = echi_min(some - i, CHUNK);
+            NAME(entries)(digits, in + base + i, m, entry);
+            size_t j = 0;
+            for (; j + 1 < m; j += 2) {
+                table[0][bucket[entry[j]]]++;
+                table[1][bucket[entry[j + 1]]]++;
+            }
+            if (j < m) table[0][bucket[entry[j]]]++;
+        }
+        for (int b = 0; b < ECHI_BUCKETS; b++) counts[b] += (size_t)table[0][b] + table[1][b];
+    }
+}
+
+static void NAME(pack)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
+                       int drop, int index_bits, uint64_t *out)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    for (size_t i = 0; i < n; i++)
+        out[i] = ((uint64_t)(NAME(encode_one)(in[i], &w) & keep) >> drop) << index_bits | i;
+}
+
+#define VALUE_BYTES 0
+#define SCATTER NAME(scatter_0)
+#include "sort_scatter.h"
+#define VALUE_BYTES 4
+#define SCATTER NAME(scatter_4)
+#include "sort_scatter.h"
+#define VALUE_BYTES 8
+#define SCATTER NAME(scatter_8)
+#include "sort_scatter.h"
+#define VALUE_BYTES 16
+#define SCATTER NAME(scatter_16)
+#include "sort_scatter.h"
+
+/* Values of any other size: straight to their places. */
+static void NAME(scatter_any)(const struct echi_scatter *s)
+{
+    const KEY *in = (const KEY *)(const void *)s->from.keys + s->first;
+    const char *values = s->from.values + s->first * s->value_bytes;
+    KEY *out = (KEY *)(void *)s->to.keys;
+    uint16_t entry[CHUNK];
+    for (size_t i = 0, m; i < s->n; i += m) {
+        m = echi_min(s->n - i, CHUNK);
+        NAME(entries)(s->digits, in + i, m, entry);
+        for (size_t j = 0; j < m; j++) {
+            size_t at = s->at[s->digits->bucket[entry[j]]]++;
+            out[at] = in[i + j];
+            memcpy(s->to.values + at * s->value_bytes, values + (i + j) * s->value_bytes,
+                   s->value_bytes);
+        }
+    }
+}
+
+static void NAME(scatter)(const struct echi_scatter *s)
+{
+    static const struct {
+        size_t value_bytes;
+        void (*run)(const struct echi_scatter *);
+    } rows[] = {
+        { 0, NAME(scatter_0) },
+        { 4, NAME(scatter_4) },
+        { 8, NAME(scatter_8) },
+        { 16, NAME(scatter_16) },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value_bytes == s->value_bytes) {
+            rows[i].run(s);
+            return;
+        }
+    NAME(scatter_any)(s);
+}
+
+static const struct echi_sort_width NAME(width) = {
+    .encode = NAME(encode),
+    .decode = NAME(decode),
+    .run = NAME(run),
+    .differ = NAME(differ),
+    .sample = NAME(sample),
+    .count = NAME(count),
+    .scatter = NAME(scatter),
+    .pack = NAME(pack),
+    .sort = SORT,
+};
+
+#undef KEY
+#undef NAME
+#undef SORT
