@@ -1,0 +1,76 @@
+/*
+ * cuda/cuda.h - what the host half of the CUDA backend shares: the state of a context and its
+ * calls.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_H
+#define ECHI_CUDA_H
+
+#include "driver.h"
+
+enum {
+    ECHI_KERNELS = 128, /* kernels that a context can hold looked up */
+    ECHI_PINNED = 3,    /* staging buffers: one filled, one in flight, one drained */
+    ECHI_PINNED_BYTES = 16 << 20
+};
+
+/* An embedded fatbin: one row of instances.txt. */
+struct echi_image {
+    const char *name; /* "sort_k32_v4" */
+    const void *data;
+};
+extern const struct echi_image echi_images[];
+extern const int echi_image_count;
+
+struct echi_cuda_kernel {
+    const char *image, *name;
+    CUkernel kernel;
+};
+
+struct echi_cuda {
+    const struct echi_driver *driver;
+    CUdevice device;
+    CUcontext context;
+    CUstream own_stream;
+    CUmemoryPool pool; /* NULL where the device has none: allocation is then synchronous */
+    int multiprocessors;
+    int architecture;     /* 90 for sm_90 */
+    CUlibrary *libraries; /* [echi_image_count], loaded when first needed */
+    struct echi_cuda_kernel kernels[ECHI_KERNELS];
+    int kernel_count;
+    void *pinned[ECHI_PINNED]; /* allocated when first needed */
+    CUevent pinned_done[ECHI_PINNED];
+};
+
+/* The result of a driver call as a status, with a message that names the call. */
+ech_status echi_cuda_check(ech_ctx *ctx, CUresult result, const char *call);
+
+/* CU calls a driver function of the table `driver` and leaves by `done` with a message on failure.
+ */
+#define CU(function, ...) TRY(echi_cuda_check(ctx, driver->function(__VA_ARGS__), #function))
+
+/* Makes the context's CUDA context current in this thread; every public entry does, and undoes it.
+ */
+ech_status echi_cuda_enter(ech_ctx *ctx);
+void echi_cuda_leave(ech_ctx *ctx);
+
+CUstream echi_cuda_stream(const ech_ctx *ctx);
+
+/* launch.c: finds a kernel, loading its image if need be, and launches it.  shared_bytes is dynamic
+ * shared memory; args points to the kernel's one argument, a struct. */
+ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *kernel, unsigned blocks,
+                            unsigned threads, unsigned shared_bytes, const void *args);
+
+/* copy.c: queues a copy between any two places; host memory may be changed as soon as it returns,
+ * and holds the result when it returns. */
+ech_status echi_cuda_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes);
+ech_status echi_cuda_side(ech_ctx *ctx, const void *pointer, bool *on_device, bool *pinned);
+
+/* sort.c */
+ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
+ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);
+ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *sort);
+ech_status echi_cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * cuda/driver.h - the CUDA driver's functions as a table, filled at run time.
+ *
+ * The driver's binary interface is stable, so the few types and constants that we use are declared
+ * here and the library builds without any CUDA header.  Whoever fills the table provides the
+ * device.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_DRIVER_H
+#define ECHI_CUDA_DRIVER_H
+
+#include "../internal.h"
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel;
+
+typedef struct CUmemPoolProps {
+    int allocation_type, handle_types;
+    int location_type, location_id;
+    void *security_attributes;
+    size_t max_bytes;
+    unsigned short usage;
+    unsigned char reserved[54];
+} CUmemPoolProps;
+
+enum {
+    CUDA_SUCCESS = 0,
+    CUDA_ERROR_OUT_OF_MEMORY = 2,
+    CUDA_ERROR_NO_DEVICE = 100,
+    CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+    CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+    CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115,
+    CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+    CU_MEMORYTYPE_HOST = 1,
+    CU_MEMORYTYPE_DEVICE = 2,
+    CU_MEM_ALLOCATION_TYPE_PINNED = 1,
+    CU_MEM_LOCATION_TYPE_DEVICE = 1,
+    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
+    CU_STREAM_NON_BLOCKING = 1,
+    CU_EVENT_DISABLE_TIMING = 2,
+    CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+    ECHI_DRIVER_VERSION =
+        12000 /* of the signatures in driver.def, and the oldest driver that has them */
+};
+
+struct echi_driver {
+#define DRIVER(name, parameters) CUresult(*name) parameters;
+#include "driver.def"
+#undef DRIVER
+    int version; /* 13000 for 13.0 */
+    int devices; /* at least 1 */
+};
+
+/* The table, opened at the first call in the process.  NULL when there is no usable driver or no
+ * GPU; why is then in *reason. */
+const struct echi_driver *echi_driver(const char **reason);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * cuda/order.cuh - the map of order.h on the device, in two steps.
+ *
+ * Between the first and the last pass keys lie in memory as order_encode() makes them, which is one
+ * to one; the digit is taken from order_merge() of that, which gives -0 and +0, and all NaN, one
+ * form each where values make the difference visible.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_ORDER_CUH
+#define ECHI_CUDA_ORDER_CUH
+
+#include "../order.h"
+#include "instance.cuh"
+
+static __device__ inline ukey order_encode(const struct echi_order &o, ukey u)
+{
+    ukey negative = (ukey)((skey)u >> (KEY_BITS - 1)) & (ukey)o.float_mask;
+    return (ukey)((ukey)(u ^ (negative | (ukey)o.sign)) - (ukey)o.shift) ^ (ukey)o.flip;
+}
+
+static __device__ inline ukey order_decode(const struct echi_order &o, ukey e)
+{
+    ukey u = (ukey)(e ^ (ukey)o.flip) + (ukey)o.shift;
+    ukey negative =
+        ~(ukey)((skey)u >> (KEY_BITS - 1)) & (ukey)o.float_mask; /* its top bit was flipped off */
+    return u ^ (negative | (ukey)o.sign);
+}
+
+static __device__ inline ukey order_merge(const struct echi_order &o, ukey e)
+{
+#if VAL_BYTES
+    e ^= (ukey)o.flip;
+    if (e == (ukey)o.zero) e += (ukey)o.merge;
+    if (e > (ukey)o.last) e = (ukey)o.last;
+    e ^= (ukey)o.flip;
+#endif
+    return e;
+}
+
+#endif

@@ -1,0 +1,333 @@
+/*
+ * cuda/sort.c - radix sort on the GPU, host half: chooses, lays out the workspace, queues the
+ * kernels.
+ *
+ *     what is asked                         how it travels
+ *     keys alone                            image sort_k<bits>_v0
+ *     values of 4, 8 or 16 bytes, indices   image sort_k<bits>_v<bytes>: they go along in every
+ * pass values of any other size              their indices go along, then sort_gather fetches them
+ * once
+ *
+ *     workspace   [ keys' second buffer | values' or indices' second buffer | (argsort: keys' third
+ * buffer) | (gather: the sorted indices | a copy of the values) | state | look-back ]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../backend.h"
+#include "cuda.h"
+#include "sort.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Plan: everything that follows from the request alone ---- */
+
+struct plan {
+    const struct sort_algorithm *algorithm;
+    char image[24];  /* "sort_k32_v4" */
+    int moved_bytes; /* what goes along with a key: 0, 4, 8 or 16 */
+    bool gather;     /* values are fetched by index at the end */
+    int passes;
+    unsigned threads, tile, shared_bytes; /* of sort_onesweep */
+    uint64_t tiles;
+};
+
+/* The parts of the workspace; NULL where not needed. */
+struct parts {
+    void *keys_tmp, *keys_tmp2, *moved_tmp, *index, *values_copy;
+    struct sort_state *state;
+    uint32_t *status;
+};
+
+struct sort_algorithm {
+    const char *name;
+    const char *what;
+    bool (*applicable)(const struct echi_sort *s);
+    ech_status (*run)(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
+};
+
+static bool fits_block(const struct echi_sort *s)
+{
+    return s->n <= SORT_BLOCK_TILE;
+}
+
+static bool always(const struct echi_sort *s)
+{
+    (void)s;
+    return true;
+}
+
+static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
+static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
+
+/* The first that is applicable runs unless one is named. */
+static const struct sort_algorithm algorithms[] = {
+    { "block", "one launch of one block, in shared memory", fits_block, run_block },
+    { "onesweep", "least significant digit first, one launch a digit of 8 bits", always,
+      run_onesweep },
+};
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+static ech_status choose(const struct echi_sort *s, const struct sort_algorithm **choice)
+{
+    for (int i = 0; i < ALGORITHMS; i++) {
+        const struct sort_algorithm *a = &algorithms[i];
+        if (s->algorithm && strcmp(s->algorithm, a->name) != 0) continue;
+        if (a->applicable(s)) {
+            *choice = a;
+            return ECH_OK;
+        }
+        if (s->algorithm)
+            return echi_fail(NULL, ECH_ERR_ARG,
+                             "the algorithm \"%s\" sorts at most %d keys, and n is %zu", a->name,
+                             SORT_BLOCK_TILE, s->n);
+    }
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "the algorithm is \"%s\", and the GPU has \"block\" and \"onesweep\"",
+                     s->algorithm);
+}
+
+static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
+{
+    static const struct {
+        int key_bytes, moved_bytes;
+        unsigned threads, items;
+    } tuning[] = {
+#define ROW(key, value, threads, items, blocks) { key, value, threads, items },
+        SORT_TUNING(ROW)
+#undef ROW
+    };
+    *plan = (struct plan){ 0 };
+    ech_status status = choose(s, &plan->algorithm);
+    if (status != ECH_OK) return status;
+    size_t v = s->value_bytes;
+    plan->gather = v != 0 && v != 4 && v != 8 && v != 16;
+    plan->moved_bytes = !plan->gather ? (int)v : (uint64_t)s->n <= (uint64_t)1 << 32 ? 4 : 8;
+    plan->passes = (s->end_bit - s->begin_bit + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
+    snprintf(plan->image, sizeof plan->image, "sort_k%d_v%d", 8 * s->key_bytes, plan->moved_bytes);
+
+    size_t row = 0;
+    while (tuning[row].key_bytes != s->key_bytes || tuning[row].moved_bytes != plan->moved_bytes)
+        row++;
+    plan->threads = tuning[row].threads;
+    plan->tile = tuning[row].threads * tuning[row].items;
+    plan->tiles = ((uint64_t)s->n + plan->tile - 1) / plan->tile;
+    unsigned widest =
+        (unsigned)(s->key_bytes > plan->moved_bytes ? s->key_bytes : plan->moved_bytes);
+    plan->shared_bytes = SORT_SHARED_BYTES(tuning[row].threads, tuning[row].items, widest);
+    return ECH_OK;
+}
+
+/* Measures (base NULL) or lays out the workspace. */
+static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *base,
+                      bool *overflow, struct parts *parts)
+{
+    struct echi_layout layout = { .base = base };
+    bool onesweep = plan->algorithm->run == run_onesweep;
+    size_t moved = (size_t)plan->moved_bytes;
+    *parts = (struct parts){ 0 };
+    if (plan->gather) parts->index = echi_part(&layout, s->n, moved);
+    if (plan->gather) parts->values_copy = echi_part(&layout, s->n, s->value_bytes);
+    if (onesweep) {
+        parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
+        if (s->index_bytes) parts->keys_tmp2 = echi_part(&layout, s->n, (size_t)s->key_bytes);
+        if (moved) parts->moved_tmp = echi_part(&layout, s->n, moved);
+        parts->state = echi_part(&layout, 1, sizeof *parts->state);
+        parts->status = echi_part(&layout, plan->tiles, SORT_BINS * sizeof *parts->status);
+    }
+    *overflow = layout.overflow;
+    return layout.bytes;
+}
+
+/* ---- Algorithms ---- */
+
+static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    unsigned counts = SORT_BLOCK_THREADS / SORT_WARP * SORT_BINS * (unsigned)sizeof(uint32_t);
+    unsigned key_bytes = (unsigned)args->key_bytes;
+    unsigned exchange = SORT_BLOCK_TILE * (key_bytes + (unsigned)sizeof(uint16_t));
+    unsigned shared_bytes = (exchange > counts ? exchange : counts) +
+                            SORT_BINS / SORT_WARP * (unsigned)sizeof(uint32_t);
+    return echi_cuda_launch(ctx, plan->image, "sort_block", 1, SORT_BLOCK_THREADS, shared_bytes,
+                            args);
+}
+
+static unsigned least(uint64_t a, uint64_t b)
+{
+    return (unsigned)(a < b ? a : b);
+}
+
+static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    uint64_t multiprocessors = (uint64_t)cuda->multiprocessors, n = args->n;
+    /* State and look-back are neighbours, cleared as one. */
+    size_t clear_bytes =
+        (size_t)((char *)(args->status + plan->tiles * SORT_BINS) - (char *)args->state);
+    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)args->state, 0, clear_bytes, echi_cuda_stream(ctx));
+
+    /* A block counts in 32 bits: the grid grows with n past what fills the GPU. */
+    uint64_t fill = 4 * multiprocessors, needed = n >> 31;
+    uint64_t work = n / (SORT_HISTOGRAM_THREADS * 16) + 1;
+    unsigned blocks = least(work, fill > needed ? fill : needed);
+    TRY(echi_cuda_launch(ctx, plan->image, "sort_histogram", blocks, SORT_HISTOGRAM_THREADS, 0,
+                         args));
+    TRY(echi_cuda_launch(ctx, plan->image, "sort_plan", 1, SORT_BINS, 0, args));
+    uint64_t portion_tiles = SORT_PORTION / plan->tile;
+    for (args->pass = 0; args->pass < args->passes; args->pass++)
+        for (args->portion = 0; args->portion * portion_tiles < plan->tiles; args->portion++) {
+            uint64_t left = plan->tiles - args->portion * portion_tiles;
+            TRY(echi_cuda_launch(ctx, plan->image, "sort_onesweep", least(left, portion_tiles),
+                                 plan->threads, plan->shared_bytes, args));
+        }
+    blocks = least(n / SORT_MOVE_THREADS + 1, 16 * multiprocessors);
+    TRY(echi_cuda_launch(ctx, plan->image, "sort_finish", blocks, SORT_MOVE_THREADS, 0, args));
+done:
+    return status;
+}
+
+/* Fetches the values in the order of the indices; in place, from a copy. */
+static ech_status gather(ech_ctx *ctx, const struct echi_sort *s, const struct plan *plan,
+                         const struct parts *parts)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    size_t word = s->value_bytes & (~s->value_bytes + 1);
+    if (word > 16) word = 16;
+    struct sort_gather_args args = { .from = s->values_in,
+                                     .to = s->values_out,
+                                     .index = parts->index,
+                                     .n = s->n,
+                                     .words = s->value_bytes / word,
+                                     .word_bytes = (uint32_t)word };
+    if (s->values_in == s->values_out) {
+        CU(cuMemcpyAsync, (CUdeviceptr)(uintptr_t)parts->values_copy,
+           (CUdeviceptr)(uintptr_t)s->values_in, s->n * s->value_bytes, echi_cuda_stream(ctx));
+        args.from = parts->values_copy;
+    }
+    unsigned blocks =
+        least(args.n * args.words / SORT_MOVE_THREADS + 1, 64 * (uint64_t)cuda->multiprocessors);
+    TRY(echi_cuda_launch(ctx, plan->moved_bytes == 4 ? "sort_gather_i32" : "sort_gather_i64",
+                         "sort_gather", blocks, SORT_MOVE_THREADS, 0, &args));
+done:
+    return status;
+}
+
+ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
+{
+    struct plan plan;
+    struct parts parts;
+    bool overflow;
+    ech_status status = make_plan(s, &plan);
+    if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
+    lay_out(s, &plan, s->work, &overflow, &parts);
+    bool keys_stay = s->keys_in == s->keys_out;
+    bool values_stay = s->values_in && s->values_in == s->values_out && !plan.gather;
+    struct sort_args args = { .keys_in = s->keys_in,
+                              .keys_out = s->index_bytes ? parts.keys_tmp2 : s->keys_out,
+                              .keys_tmp = parts.keys_tmp,
+                              .values_in = plan.gather ? NULL : s->values_in,
+                              .values_out = plan.gather ? parts.index : s->values_out,
+                              .values_tmp = parts.moved_tmp,
+                              .state = parts.state,
+                              .status = parts.status,
+                              .n = s->n,
+                              .order = s->order,
+                              .begin_bit = s->begin_bit,
+                              .end_bit = s->end_bit,
+                              .passes = plan.passes,
+                              .key_bytes = s->key_bytes,
+                              .in_place = keys_stay || values_stay,
+                              .stays = keys_stay && (s->value_bytes == 0 || values_stay),
+                              .index = s->index_bytes || plan.gather,
+                              .discard_keys = s->index_bytes != 0,
+                              .unstable = !s->stable };
+    status = plan.algorithm->run(ctx, &plan, &args);
+    if (status == ECH_OK && plan.gather) status = gather(ctx, s, &plan, &parts);
+    return status;
+}
+
+/* ---- Host memory ---- */
+
+ech_status echi_cuda_sort_host(ech_ctx *ctx, const struct echi_sort *s)
+{
+    struct echi_sort on = *s; /* the same sort on the device, in place */
+    size_t key_bytes = s->n * (size_t)s->key_bytes, value_bytes = s->n * s->value_bytes;
+    void *keys = NULL, *values = NULL, *work = NULL;
+    size_t work_bytes = 0;
+    ech_status status = echi_cuda_sort_workspace(s, &work_bytes);
+    if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
+    TRY(echi_allocate(ctx, key_bytes, "the keys on the GPU", &keys));
+    TRY(echi_allocate(ctx, value_bytes, "the values on the GPU", &values));
+    TRY(echi_allocate(ctx, work_bytes, "the workspace of a sort", &work));
+    on.keys_in = keys;
+    on.keys_out = s->index_bytes ? NULL : keys;
+    on.values_in = s->index_bytes ? NULL : values;
+    on.values_out = values;
+    on.work = work;
+    on.work_bytes = work_bytes;
+    TRY(echi_cuda_copy(ctx, keys, s->keys_in, key_bytes));
+    if (s->value_bytes && !s->index_bytes)
+        TRY(echi_cuda_copy(ctx, values, s->values_in, value_bytes));
+    TRY(echi_cuda_sort(ctx, &on));
+    if (s->keys_out) TRY(echi_cuda_copy(ctx, s->keys_out, keys, key_bytes));
+    if (s->value_bytes) TRY(echi_cuda_copy(ctx, s->values_out, values, value_bytes));
+done:
+    echi_release(ctx, work, work_bytes);
+    echi_release(ctx, values, value_bytes);
+    echi_release(ctx, keys, key_bytes);
+    return status;
+}
+
+/* ---- Questions that need no device ---- */
+
+ech_status echi_cuda_sort_workspace(const struct echi_sort *s, size_t *bytes)
+{
+    struct plan plan;
+    struct parts parts;
+    bool overflow;
+    ech_status status = make_plan(s, &plan);
+    if (status != ECH_OK) return status;
+    *bytes = lay_out(s, &plan, NULL, &overflow, &parts);
+    if (overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace is larger than any memory",
+                         s->n);
+    return ECH_OK;
+}
+
+ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *text)
+{
+    struct plan plan;
+    size_t bytes = 0;
+    ech_status status = make_plan(s, &plan);
+    if (status == ECH_OK) status = echi_cuda_sort_workspace(s, &bytes);
+    if (status != ECH_OK) return status;
+    echi_print(text, "algorithm  %s: %s\n", plan.algorithm->name, plan.algorithm->what);
+    echi_print(text, "others    ");
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (&algorithms[i] != plan.algorithm && algorithms[i].applicable(s))
+            echi_print(text, " %s", algorithms[i].name);
+    echi_print(text, "\nimage      %s\n", plan.image);
+    if (plan.algorithm->run == run_block) {
+        echi_print(text, "launch     sort_block, 1 block of %d threads, %d passes in it\n",
+                   SORT_BLOCK_THREADS, plan.passes);
+    } else {
+        uint64_t portion_tiles = SORT_PORTION / plan.tile;
+        uint64_t portions = (plan.tiles + portion_tiles - 1) / portion_tiles;
+        echi_print(text, "launch     sort_histogram, sort_plan\n");
+        echi_print(text,
+                   "launch     sort_onesweep x %llu, %u threads, tiles of %u keys, %u bytes of "
+                   "shared memory; "
+                   "a pass whose digit is the same in all keys does nothing\n",
+                   (unsigned long long)(portions * (uint64_t)plan.passes), plan.threads, plan.tile,
+                   plan.shared_bytes);
+        echi_print(text, "launch     sort_finish\n");
+    }
+    if (plan.gather)
+        echi_print(text, "launch     sort_gather: values of %zu bytes by index\n", s->value_bytes);
+    echi_print(text, "workspace  %zu bytes\n", bytes);
+    return ECH_OK;
+}

@@ -1,0 +1,86 @@
+/*
+ * cuda/sort.h - what the two halves of the GPU sort agree on: sizes, device structures, arguments.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_SORT_H
+#define ECHI_CUDA_SORT_H
+
+#include "../order.h"
+#include "tuning.h"
+
+enum {
+    SORT_DIGIT_BITS = 8,
+    SORT_BINS = 1 << SORT_DIGIT_BITS,
+    SORT_PASSES = 8,        /* most: a 64-bit key */
+    SORT_PORTION = 1 << 29, /* most keys of a launch of sort_onesweep: its counts have 30 bits */
+    SORT_BLOCK_THREADS = 512,
+    SORT_BLOCK_ITEMS = 8,
+    SORT_BLOCK_TILE =
+        SORT_BLOCK_THREADS * SORT_BLOCK_ITEMS, /* keys that sort_block sorts at once */
+    SORT_HISTOGRAM_THREADS = 512,
+    SORT_MOVE_THREADS = 256,
+    SORT_WARP = 32
+};
+
+/* Dynamic shared memory of sort_onesweep: the larger of the counters and the tile's keys or values,
+ * then what else struct pass_shared holds. */
+#define SORT_SHARED_BYTES(threads, items, widest)                                                  \
+    (((threads) / SORT_WARP * SORT_BINS * 4 > (threads) * (items) * (widest)                       \
+          ? (threads) / SORT_WARP * SORT_BINS * 4                                                  \
+          : (threads) * (items) * (widest)) +                                                      \
+     SORT_BINS * 8 + 64)
+
+/* Where the keys of a pass are: indices into the buffers of sort_args. */
+enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP };
+
+/* What the passes do, decided on the device once the histograms are known; sort_plan writes it. */
+struct sort_pass {
+    uint32_t active;         /* 0: every key has the same digit; the pass does nothing */
+    uint32_t first, last;    /* of the active passes */
+    uint32_t source, target; /* enum sort_buffer */
+    uint32_t epoch;          /* number of active passes before, modulo 2 */
+};
+
+struct sort_state {
+    uint64_t histogram[SORT_PASSES][SORT_BINS];
+    uint64_t base[SORT_PASSES][2]
+                 [SORT_BINS]; /* where each bin's next key goes, by parity of the portion */
+    uint32_t tiles_taken[SORT_PASSES];
+    struct sort_pass pass[SORT_PASSES];
+    uint32_t finish; /* 1 + enum sort_buffer to copy to the output at the end; 0: nothing to copy */
+};
+
+/* One struct serves every kernel of the sort. */
+struct sort_args {
+    const void *keys_in;
+    void *keys_out, *keys_tmp;
+    const void *values_in; /* NULL with index: the values are the positions */
+    void *values_out, *values_tmp;
+    struct sort_state *state;
+    uint32_t *status; /* [tiles][SORT_BINS], for the look-back */
+    uint64_t n;
+    uint64_t portion; /* which SORT_PORTION / tile tiles this launch of sort_onesweep does */
+    struct echi_order order;
+    int32_t begin_bit, end_bit;
+    int32_t pass, passes;
+    int32_t key_bytes;
+    uint32_t
+        in_place; /* keys or values are where they came from: the first pass must not write there */
+    uint32_t stays;        /* both are: with no pass to run there is nothing to do */
+    uint32_t index;        /* values are generated, not read */
+    uint32_t discard_keys; /* the last pass need not write keys */
+    uint32_t unstable;     /* equal keys may change places */
+};
+
+/* sort_gather: to[i] = from[index[i]], in words of word_bytes; words of them make one value. */
+struct sort_gather_args {
+    const void *from;
+    void *to;
+    const void *index;
+    uint64_t n;
+    uint64_t words;
+    uint32_t word_bytes;
+};
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * cuda/tuning.h - numbers measured on a GPU, in columns; both halves of the backend read them.
+ *
+ * A tile is what one block sorts at a time: threads x items keys.  Larger tiles write longer runs
+ * and look back less often; smaller ones leave room for more blocks.  One row serves every
+ * architecture until one is measured to want its own; shared memory stays within what sm_75 has, 64
+ * KiB.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_TUNING_H
+#define ECHI_CUDA_TUNING_H
+
+/*      key value threads items blocks (least number resident on a multiprocessor) */
+#define SORT_TUNING(ROW)                                                                           \
+    ROW(1, 0, 384, 20, 2)                                                                          \
+    ROW(1, 4, 384, 20, 2)                                                                          \
+    ROW(1, 8, 384, 15, 2)                                                                          \
+    ROW(1, 16, 384, 8, 2)                                                                          \
+    ROW(2, 0, 384, 20, 2)                                                                          \
+    ROW(2, 4, 384, 20, 2)                                                                          \
+    ROW(2, 8, 384, 15, 2)                                                                          \
+    ROW(2, 16, 384, 8, 2)                                                                          \
+    ROW(4, 0, 384, 20, 2)                                                                          \
+    ROW(4, 4, 384, 20, 2)                                                                          \
+    ROW(4, 8, 384, 15, 2)                                                                          \
+    ROW(4, 16, 384, 8, 2)                                                                          \
+    ROW(8, 0, 384, 15, 2)                                                                          \
+    ROW(8, 4, 384, 15, 2)                                                                          \
+    ROW(8, 8, 384, 12, 2)                                                                          \
+    ROW(8, 16, 384, 8, 2)
+
+#endif
