@@ -116,7 +116,7 @@ static void run_way(ech_ctx *ctx, const struct sort_data *d, const char *algorit
 {
     const struct sort_case *c = d->c;
     ech_sort_options options = options_of(c, algorithm);
-    ech_ctx *memory = way.host || strcmp(ech_device_name(ctx), "cpu") == 0 ? NULL : ctx;
+    ech_ctx *memory = way.host || test_is_cpu(ctx) ? NULL : ctx;
     struct buffers b;
     memset(&b, 0, sizeof b);
     bool failed_before = test_failed();
@@ -149,7 +149,7 @@ done:
 
 void sort_run(ech_ctx *ctx, const struct sort_data *d, const char *algorithm, uint64_t seed)
 {
-    bool gpu = strcmp(ech_device_name(ctx), "cpu") != 0;
+    bool gpu = !test_is_cpu(ctx);
     if (d->c->kind == SORT_REPEAT) {
         for (int i = 0; i < 10; i++)
             run_way(ctx, d, algorithm, (struct way){ .in_place = i % 2, .own_work = i % 4 < 2 },

@@ -109,11 +109,18 @@ bool test_check_status(const char *file, int line, const char *text, ech_status 
     return got == wanted;
 }
 
+bool test_check_fails(const char *file, int line, const char *text, ech_status got,
+                      ech_status wanted, const ech_ctx *ctx, const char *part)
+{
+    return test_check_status(file, line, text, got, wanted, ctx) &&
+           test_check_text(file, line, text, ech_error(ctx), part);
+}
+
 bool test_check_text(const char *file, int line, const char *what, const char *text,
                      const char *part)
 {
     bool holds = text && strstr(text, part);
-    if (!holds) test_fail(file, line, "%s is \"%s\" without \"%s\"", what, text, part);
+    if (!holds) test_fail(file, line, "%s: \"%s\" does not contain \"%s\"", what, text, part);
     return holds;
 }
 

@@ -43,14 +43,15 @@ int test_finish(void);
 
 /* The call fails with status and its message, in ctx or without one, contains part. */
 #define CHECK_FAILS(ctx, call, status, part)                                                       \
-    (test_check_status(__FILE__, __LINE__, #call, (call), (status), (ctx)) &&                      \
-     test_check_text(__FILE__, __LINE__, "ech_error() after " #call, ech_error(ctx), (part)))
+    test_check_fails(__FILE__, __LINE__, #call, (call), (status), (ctx), (part))
 
 bool test_check(const char *file, int line, const char *text, bool holds);
 bool test_check_int(const char *file, int line, const char *a_text, const char *b_text, long long a,
                     long long b);
 bool test_check_status(const char *file, int line, const char *text, ech_status got,
                        ech_status wanted, const ech_ctx *ctx);
+bool test_check_fails(const char *file, int line, const char *text, ech_status got,
+                      ech_status wanted, const ech_ctx *ctx, const char *part);
 bool test_check_text(const char *file, int line, const char *what, const char *text,
                      const char *part);
 
@@ -67,6 +68,12 @@ extern struct test_options test_options;
 
 /* Reads the options that every program has; exits with a usage message on others. */
 void test_main(int argc, char **argv);
+
+/* ---- Devices: device.c ---- */
+
+/* Names the i-th device to test on; false when there is none. */
+bool test_device(int i, char *name, size_t capacity_bytes);
+bool test_is_cpu(const ech_ctx *ctx);
 
 /* ---- Random numbers: splitmix64 ---- */
 

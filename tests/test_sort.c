@@ -38,12 +38,10 @@ static bool open_device(const char *name)
 
 static bool open_devices(void)
 {
-    if (test_options.device) return open_device(test_options.device);
-    for (int i = 0; i < ech_device_count(); i++) {
-        ech_device device = { .size = sizeof device };
-        if (ech_device_get(i, &device) != ECH_OK || !open_device(device.name)) return false;
-    }
-    return true;
+    char name[NAME_BYTES];
+    for (int i = 0; test_device(i, name, sizeof name); i++)
+        if (!open_device(name)) return false;
+    return n_contexts > 0;
 }
 
 static bool accepts(const char *device, const struct sort_case *c, const char *algorithm)
