@@ -1,0 +1,350 @@
+/*
+ * bench_gpu.cu - the GPU sort beside CUB's, on the same data in the same run.
+ *
+ *     bench_gpu [--quick] [--only TEXT] [--csv FILE]
+ *
+ * Data lies on the device, the input is kept, workspaces are given.  The two take turns; every time
+ * is the median of several, between two events of the stream; small arrays are sorted many times
+ * between them. What the two write is compared element by element before anything is timed.
+ *
+ * C++ since CUB is; no part of the library.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <cub/device/device_radix_sort.cuh>
+#include <cuda_runtime.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "echelon.h"
+
+#define CUDA(call)                                                                                 \
+    do {                                                                                           \
+        cudaError_t error = (call);                                                                \
+        if (error != cudaSuccess) {                                                                \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,                          \
+                    cudaGetErrorString(error));                                                    \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+#define ECH(call)                                                                                  \
+    do {                                                                                           \
+        if ((call) != ECH_OK) {                                                                    \
+            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, ech_error(ctx));         \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static ech_ctx *ctx;
+static cudaStream_t stream;
+static FILE *csv;
+static const char *only;
+static int quick, wrong;
+
+/* ---- Data: a hash of the position, shaped ---- */
+
+enum dist { UNIFORM, SORTED, REVERSED, EQUAL, FEW16, AND3, HOT, UNIT };
+static const char *const dist_names[] = { "uniform", "sorted", "reversed", "equal",
+                                          "few16",   "and3",   "hot",      "unit" };
+
+static __host__ __device__ uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+template <class K> __global__ void fill(K *keys, size_t n, int dist)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    const int bits = 8 * sizeof(K);
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
+        uint64_t r = mix(3 * i + 0x9e3779b97f4a7c15ull), x = r;
+        uint64_t ramp = (uint64_t)((double)i / (double)n * ldexp(1.0, bits));
+        switch (dist) {
+        case SORTED:
+            x = ramp;
+            break;
+        case REVERSED:
+            x = ~ramp;
+            break;
+        case EQUAL:
+            x = 0x0123456789abcdefull;
+            break;
+        case FEW16:
+            x = mix(r % 16);
+            break;
+        case AND3:
+            x = r & mix(3 * i + 1) & mix(3 * i + 2);
+            break;
+        case HOT:
+            x = i + 4096 < n ? r : r | 0xff;
+            break;
+        default:
+            break;
+        }
+        K key;
+        memcpy(&key, &x, sizeof key);
+        if (dist == UNIT) key = (K)((double)(r >> 11) * 0x1p-53); /* floats in [0, 1) */
+        keys[i] = key;
+    }
+}
+
+template <class V> __global__ void iota(V *values, size_t n)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        values[i] = (V)i;
+}
+
+__global__ void differ(const uint8_t *a, const uint8_t *b, size_t bytes, unsigned long long *count)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    unsigned long long mine = 0;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < bytes; i += step)
+        mine += a[i] != b[i];
+    if (mine) atomicAdd(count, mine);
+}
+
+static unsigned long long differences(const void *a, const void *b, size_t bytes)
+{
+    unsigned long long *count, result;
+    CUDA(cudaMalloc(&count, sizeof *count));
+    CUDA(cudaMemset(count, 0, sizeof *count));
+    differ<<<1024, 256, 0, stream>>>((const uint8_t *)a, (const uint8_t *)b, bytes, count);
+    CUDA(cudaMemcpyAsync(&result, count, sizeof result, cudaMemcpyDeviceToHost, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    CUDA(cudaFree(count));
+    return result;
+}
+
+/* ---- Contenders ---- */
+
+template <class K> static ech_dtype dtype_of();
+template <> ech_dtype dtype_of<uint8_t>()
+{
+    return ECH_U8;
+}
+template <> ech_dtype dtype_of<uint16_t>()
+{
+    return ECH_U16;
+}
+template <> ech_dtype dtype_of<uint32_t>()
+{
+    return ECH_U32;
+}
+template <> ech_dtype dtype_of<int32_t>()
+{
+    return ECH_I32;
+}
+template <> ech_dtype dtype_of<uint64_t>()
+{
+    return ECH_U64;
+}
+template <> ech_dtype dtype_of<float>()
+{
+    return ECH_F32;
+}
+template <> ech_dtype dtype_of<double>()
+{
+    return ECH_F64;
+}
+
+enum what { KEYS, PAIRS, ARGSORT };
+
+template <class K, class V> struct job {
+    enum what what;
+    size_t n;
+    K *in, *out[2];
+    V *values_in, *values_out[2];
+    void *work[2];
+    size_t work_bytes[2];
+};
+
+template <class K, class V> static void run_echelon(struct job<K, V> &j)
+{
+    ech_sort_options o = {};
+    o.size = sizeof o;
+    o.work = j.work[0];
+    o.work_bytes = j.work_bytes[0];
+    ech_dtype index = sizeof(V) == 4 ? ECH_U32 : ECH_U64;
+    if (j.what == KEYS)
+        ECH(ech_sort(ctx, j.in, j.out[0], j.n, dtype_of<K>(), &o));
+    else if (j.what == PAIRS)
+        ECH(ech_sort_pairs(ctx, j.in, j.out[0], j.values_in, j.values_out[0], sizeof(V), j.n,
+                           dtype_of<K>(), &o));
+    else
+        ECH(ech_argsort(ctx, j.in, j.values_out[0], index, j.n, dtype_of<K>(), &o));
+}
+
+template <class K, class V> static void run_cub(struct job<K, V> &j)
+{
+    if (j.what == KEYS) {
+        CUDA(cub::DeviceRadixSort::SortKeys(j.work[1], j.work_bytes[1], j.in, j.out[1], j.n, 0,
+                                            8 * (int)sizeof(K), stream));
+        return;
+    }
+    if (j.what == ARGSORT) iota<<<1024, 256, 0, stream>>>(j.values_in, j.n); /* part of the work */
+    CUDA(cub::DeviceRadixSort::SortPairs(j.work[1], j.work_bytes[1], j.in, j.out[1], j.values_in,
+                                         j.values_out[1], j.n, 0, 8 * (int)sizeof(K), stream));
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+template <class K, class V> static double time_once(struct job<K, V> &j, int contender, int calls)
+{
+    static cudaEvent_t begin, end;
+    if (!begin) {
+        CUDA(cudaEventCreate(&begin));
+        CUDA(cudaEventCreate(&end));
+    }
+    CUDA(cudaEventRecord(begin, stream));
+    for (int i = 0; i < calls; i++) contender ? run_cub(j) : run_echelon(j);
+    CUDA(cudaEventRecord(end, stream));
+    CUDA(cudaEventSynchronize(end));
+    float ms;
+    CUDA(cudaEventElapsedTime(&ms, begin, end));
+    return ms / calls;
+}
+
+template <class K, class V>
+static void bench(const char *type, enum what what, size_t n, enum dist dist, size_t value_bytes)
+{
+    static const char *const what_names[] = { "keys", "pairs", "argsort" };
+    static const char *const contenders[] = { "echelon", "cub" };
+    char name[128];
+    snprintf(name, sizeof name, "%s(%s,n=%zu,v=%zu,dist=%s)", what_names[what], type, n,
+             value_bytes, dist_names[dist]);
+    if (only && !strstr(name, only)) return;
+
+    struct job<K, V> j = {
+    };
+    j.what = what;
+    j.n = n;
+    CUDA(cudaMalloc(&j.in, n * sizeof(K)));
+    fill<K><<<1024, 256, 0, stream>>>(j.in, n, dist);
+    if (what != KEYS) CUDA(cudaMalloc(&j.values_in, n * sizeof(V)));
+    if (what != KEYS) iota<<<1024, 256, 0, stream>>>(j.values_in, n);
+    for (int c = 0; c < 2; c++) {
+        CUDA(cudaMalloc(&j.out[c], n * sizeof(K)));
+        CUDA(cudaMemsetAsync(j.out[c], 0xa5 + c, n * sizeof(K), stream));
+        if (what == KEYS) continue;
+        CUDA(cudaMalloc(&j.values_out[c], n * sizeof(V)));
+        CUDA(cudaMemsetAsync(j.values_out[c], 0xa5 + c, n * sizeof(V), stream));
+    }
+    if (what == ARGSORT)
+        ECH(ech_argsort_workspace("cuda", n, dtype_of<K>(), sizeof(V) == 4 ? ECH_U32 : ECH_U64,
+                                  NULL, &j.work_bytes[0]));
+    else
+        ECH(ech_sort_workspace("cuda", n, dtype_of<K>(), what == KEYS ? 0 : sizeof(V), NULL,
+                               &j.work_bytes[0]));
+    run_cub(j); /* asks for its workspace */
+    for (int c = 0; c < 2; c++) CUDA(cudaMalloc(&j.work[c], j.work_bytes[c]));
+
+    run_echelon(j);
+    run_cub(j);
+    unsigned long long bad = what == ARGSORT ? 0 : differences(j.out[0], j.out[1], n * sizeof(K));
+    if (what != KEYS) bad += differences(j.values_out[0], j.values_out[1], n * sizeof(V));
+    if (bad) wrong++;
+
+    enum { RUNS = 11 };
+    double ms[2][RUNS];
+    int calls = n < 100000 ? 50 : n < 4000000 ? 10 : 1, runs = quick ? 5 : RUNS;
+    for (int r = 0; r < runs; r++)
+        for (int c = 0; c < 2; c++) ms[(c + r) % 2][r] = time_once(j, (c + r) % 2, calls);
+    for (int c = 0; c < 2; c++) qsort(ms[c], runs, sizeof(double), by_value);
+    double mine = ms[0][runs / 2], other = ms[1][runs / 2];
+    printf(
+        "%-48s echelon %9.4f ms %7.2f G/s   cub %9.4f ms %7.2f G/s   ratio %5.2f  work %.2f n%s\n",
+        name, mine, n / mine * 1e-6, other, n / other * 1e-6, other / mine,
+        (double)j.work_bytes[0] / (n * (double)(sizeof(K) + (what == KEYS ? 0 : sizeof(V)))),
+        bad ? "  WRONG" : "");
+    fflush(stdout);
+    for (int c = 0; csv && c < 2; c++)
+        fprintf(csv, "%s,%s,%zu,%zu,%s,%s,%.6f,%.6f,%.6f,%.4f,%zu,%s\n", what_names[what], type, n,
+                value_bytes, dist_names[dist], contenders[c], ms[c][runs / 2], ms[c][0],
+                ms[c][runs - 1], n / ms[c][runs / 2] * 1e-6, j.work_bytes[c],
+                bad ? "wrong" : "equal");
+
+    CUDA(cudaFree(j.in));
+    if (what != KEYS) CUDA(cudaFree(j.values_in));
+    for (int c = 0; c < 2; c++) {
+        CUDA(cudaFree(j.out[c]));
+        CUDA(cudaFree(j.work[c]));
+        if (what != KEYS) CUDA(cudaFree(j.values_out[c]));
+    }
+}
+
+static void all_rows(void)
+{
+    typedef uint32_t u32;
+    typedef uint64_t u64;
+    const size_t M = (size_t)1 << 20, big = 256 * M;
+    bench<u32, u32>("u32", KEYS, big, UNIFORM, 0);
+    for (int d = SORTED; d <= HOT; d++) bench<u32, u32>("u32", KEYS, big, (enum dist)d, 0);
+    bench<u32, u32>("u32", KEYS, 4 * big, UNIFORM, 0);
+    bench<u64, u32>("u64", KEYS, big, UNIFORM, 0);
+    bench<u64, u32>("u64", KEYS, big, EQUAL, 0);
+    bench<u64, u32>("u64", KEYS, big, FEW16, 0);
+    bench<float, u32>("f32", KEYS, big, UNIT, 0);
+    bench<double, u32>("f64", KEYS, big, UNIT, 0);
+    bench<uint8_t, u32>("u8", KEYS, 4 * big, UNIFORM, 0);
+    bench<uint16_t, u32>("u16", KEYS, 2 * big, UNIFORM, 0);
+    bench<u32, u32>("u32", PAIRS, big, UNIFORM, 4);
+    bench<u32, u32>("u32", PAIRS, big, FEW16, 4);
+    bench<u32, u64>("u32", PAIRS, big, UNIFORM, 8);
+    bench<u64, u32>("u64", PAIRS, big, UNIFORM, 4);
+    bench<u64, u64>("u64", PAIRS, big, UNIFORM, 8);
+    bench<int32_t, u32>("i32", ARGSORT, big, UNIFORM, 4);
+    bench<u64, u64>("u64", ARGSORT, big, UNIFORM, 8);
+    const size_t small[] = { 1000, 4096, 16384, 65536, M, 16 * M };
+    for (int i = 0; i < 6; i++) bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
+    bench<u64, u32>("u64", KEYS, 1000, UNIFORM, 0);
+    bench<u64, u32>("u64", KEYS, 65536, UNIFORM, 0);
+    bench<u64, u32>("u64", KEYS, M, UNIFORM, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *csv_path = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--quick") == 0)
+            quick = 1;
+        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+            only = argv[++i];
+        else if (strcmp(argv[i], "--csv") == 0 && i + 1 < argc)
+            csv_path = argv[++i];
+        else
+            return fprintf(stderr, "usage: bench_gpu [--quick] [--only TEXT] [--csv FILE]\n"), 2;
+    }
+    if (ech_open(&ctx, "cuda")) return fprintf(stderr, "bench_gpu: %s\n", ech_error(NULL)), 3;
+    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    ECH(ech_set_stream(ctx, stream));
+    cudaDeviceProp device;
+    int driver, runtime;
+    CUDA(cudaGetDeviceProperties(&device, 0));
+    CUDA(cudaDriverGetVersion(&driver));
+    CUDA(cudaRuntimeGetVersion(&runtime));
+    printf("%s, driver interface %d, CUDA %d, CUB %d, echelon %s\n", device.name, driver, runtime,
+           CUB_VERSION, ech_version());
+    if (csv_path) {
+        csv = fopen(csv_path, "w");
+        if (!csv) return perror(csv_path), 2;
+        fprintf(csv, "# device: %s; driver interface %d; CUDA %d; CUB %d; echelon %s\n",
+                device.name, driver, runtime, CUB_VERSION, ech_version());
+        fprintf(csv, "op,dtype,n,value_bytes,dist,contender,ms,ms_min,ms_max,gkeys_per_s,workspace_"
+                     "bytes,result\n");
+    }
+    all_rows();
+    ech_close(ctx);
+    if (csv && fclose(csv)) return perror(csv_path), 2;
+    if (wrong) return fprintf(stderr, "bench_gpu: %d rows differ from CUB\n", wrong), 1;
+    return 0;
+}

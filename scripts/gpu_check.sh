@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# gpu_check.sh - everything that only a machine with an NVIDIA GPU can tell, in one command.
+#
+#   scripts/gpu_check.sh [--arch 90] [--quick] [--skip STEP]... OUT_DIR
+#
+# Builds for this GPU, runs every test on the CUDA backend, compute-sanitizer on a subset, the benchmark beside
+# CUB, and leaves logs and CSV in OUT_DIR.  Steps: tests, large, sanitizer, bench, latency.  Exits with 1
+# when a step failed.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -uo pipefail
+cd "$(dirname "$0")/.."
+arch=native quick="" skip=" " out=""
+while [ $# -gt 0 ]; do
+    case $1 in
+    --arch) arch=$2; shift ;;
+    --quick) quick=--quick ;;
+    --skip) skip="$skip$2 "; shift ;;
+    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -*) echo "gpu_check.sh: unknown option $1" >&2; exit 2 ;;
+    *) out=$1 ;;
+    esac
+    shift
+done
+[ -n "$out" ] || { echo "usage: scripts/gpu_check.sh [--arch 90] [--quick] [--skip STEP] OUT_DIR" >&2; exit 2; }
+mkdir -p "$out" && out=$(cd "$out" && pwd)
+if [ "$arch" = native ]; then
+    arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
+fi
+build=build-gpu
+failed=0
+step() { # NAME COMMAND...: runs it with its log, unless skipped
+    local name=$1 begin=$SECONDS
+    shift
+    case $skip in *" $name "*) echo "== $name: skipped"; return ;; esac
+    if "$@" >"$out/$name.log" 2>&1; then echo "== $name: passed, $((SECONDS - begin)) s"
+    else echo "== $name: FAILED, $((SECONDS - begin)) s"; failed=1; tail -25 "$out/$name.log"; fi
+}
+
+build() {
+    # shellcheck disable=SC2086  # flags of the caller's, in words
+    cmake -S . -B $build -DCMAKE_BUILD_TYPE=Release "-DECHELON_CUDA_ARCHS=$arch" ${CMAKE_FLAGS:-} &&
+        cmake --build $build --parallel && cmake --build $build --target gpu_benchmark
+}
+tests() { $build/tests/test_sort --device cuda $quick; }
+large() { $build/tests/test_sort --large --device cuda; }
+sanitizer() {
+    local tool case
+    for tool in memcheck racecheck initcheck synccheck; do
+        for case in 'sort(u32,n=7681,' 'sort(f64,n=4097,' 'sort(u8,n=100003,'; do
+            echo "-- $tool $case"
+            compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_sort --device cuda "$case" || return 1
+        done
+    done
+}
+bench() { $build/bench/bench_gpu $quick --csv "$out/sort.csv"; }
+latency() {
+    local n
+    echo "device,n,open_ms,first_ms,hundredth_ms,peak_bytes,formula_bytes" >"$out/latency.csv"
+    for n in 1000 1000000 100000000; do $build/bench/latency cuda $n | tee -a "$out/latency.csv" || return 1; done
+    ls -l $build/src/libechelon.so*
+}
+
+echo "== $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1), sm_$arch, $(date -u +%F)"
+step build build
+[ $failed -eq 0 ] || exit 1
+for name in tests large sanitizer bench latency; do step $name $name; done
+case $skip in *" bench "*) ;; *) cat "$out/bench.log" ;; esac
+case $skip in *" latency "*) ;; *) cat "$out/latency.csv" ;; esac
+tail -3 "$out"/tests.log 2>/dev/null
+exit $failed
