@@ -160,7 +160,8 @@ static ech_status cuda_open(ech_ctx *ctx, int ordinal)
 done:
     if (entered) echi_cuda_leave(ctx);
     if (status != ECH_OK) cuda_close(ctx);
-    return status;
+    /* The driver failed before there was a context that could be broken: no usable device. */
+    return status == ECH_ERR_DEVICE ? ECH_ERR_NO_DEVICE : status;
 }
 
 static ech_status cuda_sync(ech_ctx *ctx)
