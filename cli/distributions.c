@@ -1,0 +1,228 @@
+/*
+ * distributions.c - keys to test and measure with.
+ *
+ * Every key comes from a hash of seed and position, so a file can be made in blocks of any size,
+ * and from integer arithmetic and correctly rounded sums and quotients alone, so it is the same on
+ * every machine: no logarithm or cosine of some C library takes part.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "distributions.h"
+#include "io.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+/* Streams of independent random numbers of one seed. */
+enum { STREAM_KEYS, STREAM_CHOICE, STREAM_VALUES };
+
+/* splitmix64 (Steele, Lea, Flood 2014): its i-th number, without the ones before. */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static uint64_t random_at(const struct keys *k, uint64_t stream, uint64_t i)
+{
+    const uint64_t golden = 0x9e3779b97f4a7c15u;
+    return mix(mix(k->seed + (stream + 1) * golden) + (i + 1) * golden);
+}
+
+/* x of 64 bits scaled to 0 .. count-1, in order; count 0 stands for 2^64. */
+static uint64_t scale(uint64_t x, uint64_t count)
+{
+    return count ? (uint64_t)((wide)x * count >> 64) : x;
+}
+
+/* ---- Keys from numbers ---- */
+
+static uint64_t ones(const struct keys *k)
+{
+    return ~(uint64_t)0 >> (64 - k->bits);
+}
+
+/* The key at x / 2^64 of the way from the least to the greatest, infinities and NaN left out. */
+static uint64_t spread(const struct keys *k, uint64_t x)
+{
+    static const int fractions[] = {
+        [ECH_F16] = 10, [ECH_BF16] = 7, [ECH_F32] = 23, [ECH_F64] = 52
+    };
+    uint64_t first = io_is_float(k->dtype) ? (uint64_t)1 << fractions[k->dtype] : 0;
+    /* As many ranks are left out above as below. */
+    uint64_t count = ones(k) - 2 * first + 1;
+    return io_unrank(k->dtype, first + scale(x, count));
+}
+
+static uint64_t from_double(const struct keys *k, double x)
+{
+    uint64_t bits = 0;
+    float single = (float)x;
+    if (k->dtype == ECH_F16) return io_f16_from_double(x);
+    if (k->dtype == ECH_BF16) return io_bf16_from_double(x);
+    if (k->dtype == ECH_F32)
+        memcpy(&bits, &single, sizeof single);
+    else
+        memcpy(&bits, &x, sizeof x);
+    return bits;
+}
+
+/* ---- The distributions ---- */
+
+static uint64_t uniform(const struct keys *k, uint64_t i)
+{
+    static const int digits[] = { [ECH_F16] = 11, [ECH_BF16] = 8, [ECH_F32] = 24, [ECH_F64] = 53 };
+    uint64_t x = random_at(k, STREAM_KEYS, i);
+    if (!io_is_float(k->dtype)) return x >> (64 - k->bits);
+    int keep = digits[k->dtype];
+    return from_double(k, (double)(x >> (64 - keep)) / (double)((uint64_t)1 << keep));
+}
+
+static uint64_t sorted(const struct keys *k, uint64_t i)
+{
+    return spread(k, (uint64_t)(((wide)i << 64) / k->n));
+}
+
+static uint64_t reversed(const struct keys *k, uint64_t i)
+{
+    return sorted(k, k->n - 1 - i);
+}
+
+static uint64_t almost(const struct keys *k, uint64_t i)
+{
+    bool moved = random_at(k, STREAM_CHOICE, i) % 100 == 0;
+    return moved ? spread(k, random_at(k, STREAM_KEYS, i)) : sorted(k, i);
+}
+
+static uint64_t few(const struct keys *k, uint64_t i)
+{
+    uint64_t which = scale(random_at(k, STREAM_KEYS, i), k->values);
+    return spread(k, random_at(k, STREAM_VALUES, which));
+}
+
+static uint64_t constant(const struct keys *k, uint64_t i)
+{
+    (void)i;
+    return spread(k, random_at(k, STREAM_VALUES, 0));
+}
+
+static uint64_t hot(const struct keys *k, uint64_t i)
+{
+    enum { TAIL = 4096 };
+    return k->n - i <= TAIL ? constant(k, i) : spread(k, random_at(k, STREAM_KEYS, i));
+}
+
+/* Value v with a probability in proportion to 1/v. */
+static uint64_t zipf(const struct keys *k, uint64_t i)
+{
+    uint64_t low = 0, high = k->zipf_values - 1;
+    double sum = k->zipf[high];
+    double x = (double)(random_at(k, STREAM_KEYS, i) >> 11) / (double)((uint64_t)1 << 53) * sum;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (k->zipf[middle] <= x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return io_is_float(k->dtype) ? from_double(k, (double)(low + 1)) : low + 1;
+}
+
+/* The sum of twelve uniform numbers, less its mean: its deviation is 1, its ends are at 6. */
+static uint64_t normal(const struct keys *k, uint64_t i)
+{
+    const int64_t one = (int64_t)1 << 32;
+    int64_t sum = -6 * one;
+    for (uint64_t j = 0; j < 6; j++) {
+        uint64_t x = random_at(k, STREAM_KEYS, 6 * i + j);
+        sum += (int64_t)(x >> 32) + (int64_t)(x & UINT32_MAX);
+    }
+    if (io_is_float(k->dtype)) return from_double(k, (double)sum / (double)one);
+    /* Integers: four deviations to either end of the type. */
+    if (sum >= 4 * one) sum = 4 * one - 1;
+    if (sum < -4 * one) sum = -4 * one;
+    uint64_t place = (uint64_t)(sum + 4 * one); /* of 35 bits */
+    return io_unrank(k->dtype, k->bits < 35 ? place >> (35 - k->bits) : place << (k->bits - 35));
+}
+
+static uint64_t and_words(const struct keys *k, uint64_t i, uint64_t words)
+{
+    uint64_t x = ~(uint64_t)0;
+    for (uint64_t j = 0; j < words; j++) x &= random_at(k, STREAM_KEYS, words * i + j);
+    return x >> (64 - k->bits);
+}
+
+static uint64_t and2(const struct keys *k, uint64_t i)
+{
+    return and_words(k, i, 2);
+}
+
+static uint64_t and4(const struct keys *k, uint64_t i)
+{
+    return and_words(k, i, 4);
+}
+
+static uint64_t and8(const struct keys *k, uint64_t i)
+{
+    return and_words(k, i, 8);
+}
+
+static uint64_t nan_mix(const struct keys *k, uint64_t i)
+{
+    uint64_t x = random_at(k, STREAM_KEYS, i), choice = random_at(k, STREAM_CHOICE, i) % 8;
+    uint64_t infinity = from_double(k, (double)__builtin_inf()), all = ones(k);
+    uint64_t sign = x >> 63 << (k->bits - 1);
+    uint64_t fraction = all / 2 ^ infinity; /* the fraction's mask */
+    switch (choice) {
+    case 0:
+        return sign | infinity | (x & fraction ? x & fraction : 1); /* NaN, any payload */
+    case 1:
+        return sign;
+    case 2:
+        return sign | infinity;
+    case 3:
+        return sign | (x & fraction); /* subnormal */
+    case 4:
+        return x & all; /* any bits */
+    default:
+        return uniform(k, i) | sign;
+    }
+}
+
+const struct distribution distributions[] = {
+    { "uniform", false, uniform },   { "normal", false, normal }, { "sorted", false, sorted },
+    { "reversed", false, reversed }, { "almost", false, almost }, { "constant", false, constant },
+    { "few", false, few },           { "zipf", false, zipf },     { "hot", false, hot },
+    { "and2", false, and2 },         { "and4", false, and4 },     { "and8", false, and8 },
+    { "nan-mix", true, nan_mix },    { NULL, false, NULL },
+};
+
+bool keys_init(struct keys *keys, ech_dtype dtype, uint64_t n, uint64_t seed, uint64_t values)
+{
+    /* Every integer up to here is a value of the type. */
+    static const uint64_t most[] = {
+        [ECH_I8] = 127,        [ECH_U8] = 255,        [ECH_I16] = 32767,     [ECH_U16] = 65535,
+        [ECH_F16] = 2048,      [ECH_BF16] = 256,      [ECH_I32] = ZIPF_MOST, [ECH_U32] = ZIPF_MOST,
+        [ECH_I64] = ZIPF_MOST, [ECH_U64] = ZIPF_MOST, [ECH_F32] = ZIPF_MOST, [ECH_F64] = ZIPF_MOST,
+    };
+    *keys = (struct keys){ .dtype = dtype, .n = n, .seed = seed, .values = values };
+    keys->bits = 8 * (int)ech_dtype_bytes(dtype);
+    keys->zipf_values = most[dtype];
+    keys->zipf = malloc(keys->zipf_values * sizeof *keys->zipf);
+    if (!keys->zipf) return false;
+    double sum = 0;
+    for (uint64_t v = 0; v < keys->zipf_values; v++) {
+        sum += 1.0 / (double)(v + 1);
+        keys->zipf[v] = sum;
+    }
+    return true;
+}
+
+void keys_free(struct keys *keys)
+{
+    free(keys->zipf);
+    keys->zipf = NULL;
+}

@@ -1,0 +1,38 @@
+/*
+ * distributions.h - keys to test and measure with, each a function of the seed and the position
+ * alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHELON_CLI_DISTRIBUTIONS_H
+#define ECHELON_CLI_DISTRIBUTIONS_H
+
+#include "echelon.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ZIPF_MOST = 65536 };
+
+struct keys {
+    ech_dtype dtype;
+    int bits; /* of one key */
+    uint64_t n, seed;
+    uint64_t values; /* of "few" */
+    double *zipf;    /* [zipf_values] sums of 1/1 + 1/2 + ... */
+    uint64_t zipf_values;
+};
+
+struct distribution {
+    const char *name;
+    bool floats_only;
+    uint64_t (*key)(const struct keys *keys, uint64_t i); /* the key's bits */
+};
+
+extern const struct distribution distributions[]; /* a NULL name ends it */
+
+/* Sets what distributions need of memory; false when there is none. */
+bool keys_init(struct keys *keys, ech_dtype dtype, uint64_t n, uint64_t seed, uint64_t values);
+void keys_free(struct keys *keys);
+
+#endif

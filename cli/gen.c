@@ -1,0 +1,164 @@
+/*
+ * gen.c - "echelon gen": writes a file of numbers to test and measure with.
+ *
+ * Keys are made and written a block at a time, so memory does not grow with the file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli.h"
+#include "distributions.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    const char *n, *type, *seed, *values, *output, *format;
+} set;
+
+static const struct option options[] = {
+    { 'n', "n", "COUNT", &set.n, "elements: 1000, 100M, 1e6, 2^20, 4Ki; default: 1000" },
+    { 't', "type", "TYPE", &set.type, "i8 ... f64, bf16; default: that of FILE.f32, else u32" },
+    { 0, "seed", "NUMBER", &set.seed, "another seed gives other numbers; default: 1" },
+    { 0, "values", "COUNT", &set.values, "of few: how many different ones; default: 16" },
+    { 'o', "output", "FILE", &set.output, "default: standard output" },
+    { 0, "format", "FORMAT", &set.format,
+      "npy, raw or text; default: by FILE's extension, else text" },
+    { 0, NULL, NULL, NULL, NULL },
+};
+
+struct work {
+    const struct distribution *distribution;
+    struct keys keys;
+    io_format format;
+    struct cli_progress progress;
+};
+
+static int find_distribution(const char *name, const struct distribution **found)
+{
+    const char *names[32];
+    int n = 0;
+    for (; distributions[n].name; n++) {
+        *found = &distributions[n];
+        if (strcmp(name, distributions[n].name) == 0) return EXIT_DONE;
+        names[n] = distributions[n].name;
+    }
+    const char *nearest = cli_nearest(name, names, n);
+    if (nearest)
+        return cli_fail(EXIT_BAD, "unknown distribution \"%s\"; did you mean %s?", name, nearest);
+    return cli_fail(EXIT_BAD, "unknown distribution \"%s\"; see echelon gen --help", name);
+}
+
+static int parse(const char *name, struct work *work)
+{
+    uint64_t n = 1000, seed = 1, values = 16;
+    int dtype, format, code;
+    if ((code = find_distribution(name, &work->distribution)) != EXIT_DONE ||
+        (set.n && (code = cli_parse_count("n", set.n, &n)) != EXIT_DONE) ||
+        (set.seed && (code = cli_parse_count("seed", set.seed, &seed)) != EXIT_DONE) ||
+        (set.values && (code = cli_parse_count("values", set.values, &values)) != EXIT_DONE) ||
+        (code = cli_parse_dtype(set.type, &dtype)) != EXIT_DONE ||
+        (code = cli_parse_format(set.format, &format)) != EXIT_DONE)
+        return code;
+    if (set.output && format < 0) format = io_format_from_extension(set.output);
+    if (set.output && dtype < 0) dtype = io_dtype_from_extension(set.output);
+    if (format < 0) format = IO_TEXT;
+    if (dtype < 0) dtype = ECH_U32;
+    if (values == 0) return cli_fail(EXIT_BAD, "--values is 0: at least 1");
+    if (work->distribution->floats_only && !io_is_float((ech_dtype)dtype))
+        return cli_fail(EXIT_BAD, "%s needs a --type of floats, not %s", name,
+                        ech_dtype_name((ech_dtype)dtype));
+    if (format != IO_TEXT && (!set.output || strcmp(set.output, "-") == 0) && isatty(STDOUT_FILENO))
+        return cli_fail(EXIT_BAD, "the output is binary and standard output is a terminal: "
+                                  "give -o FILE, or redirect it");
+    work->format = (io_format)format;
+    if (!keys_init(&work->keys, (ech_dtype)dtype, n, seed, values))
+        return cli_fail(EXIT_MEMORY, "out of memory");
+    return EXIT_DONE;
+}
+
+/* Keys first .. first + n - 1; block holds n of them, or the text of one. */
+static io_status write_block(struct io_output *output, const struct work *work, uint64_t first,
+                             size_t n, char *block, struct io_error *error)
+{
+    const struct keys *k = &work->keys;
+    size_t bytes = (size_t)k->bits / 8;
+    for (size_t i = 0; i < n; i++)
+        io_store(block + i * bytes, bytes, work->distribution->key(k, first + i));
+    if (work->format != IO_TEXT) return io_write(output, block, n * bytes, error);
+    io_status status = IO_OK;
+    for (size_t i = 0; i < n && status == IO_OK; i++) {
+        char text[IO_NUMBER_TEXT];
+        size_t length = io_format_key(k->dtype, block + i * bytes, text);
+        text[length++] = '\n';
+        status = io_write(output, text, length, error);
+    }
+    return status;
+}
+
+static io_status write_all(struct io_output *output, const struct work *work,
+                           struct io_error *error)
+{
+    enum { BLOCK = 8192 };
+    static char block[BLOCK * sizeof(uint64_t)];
+    io_status status = IO_OK;
+    if (work->format == IO_NPY) {
+        unsigned char header[IO_NPY_HEADER];
+        const char *descr = io_npy_descr(work->keys.dtype);
+        size_t n = io_npy_header(descr ? descr : "<u2", work->keys.n, header);
+        status = io_write(output, header, n, error);
+    }
+    for (uint64_t i = 0; i < work->keys.n && status == IO_OK; i += BLOCK) {
+        uint64_t left = work->keys.n - i;
+        status = write_block(output, work, i, left < BLOCK ? (size_t)left : BLOCK, block, error);
+    }
+    return status == IO_OK ? io_commit(output, error) : status;
+}
+
+static int run(int count, char **operands)
+{
+    struct work work;
+    struct io_output output;
+    struct io_error error;
+    int code = parse(count ? operands[0] : "uniform", &work);
+    if (code != EXIT_DONE) return code;
+    cli_progress_start(&work.progress);
+    cli_progress_stage(&work.progress, "writing");
+    io_status status = io_create(&output, set.output, &error);
+    if (status == IO_OK) {
+        output.progress = &work.progress.io;
+        if (work.format != IO_TEXT)
+            output.total_bytes = work.keys.n * (uint64_t)(work.keys.bits / 8);
+        status = write_all(&output, &work, &error);
+        io_discard(&output);
+    }
+    cli_progress_end(&work.progress);
+    keys_free(&work.keys);
+    return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+}
+
+const struct command command_gen = {
+    .name = "gen",
+    .summary = "write a file of numbers to test with",
+    .usage = "  echelon gen [DISTRIBUTION] [OPTION]...\n",
+    .examples = "  echelon gen uniform --type f32 -n 100M -o data.npy\n"
+                "  echelon gen few --values 3 -n 20\n"
+                "  echelon gen nan-mix -n 1Mi -o mix.f64\n",
+    .notes =
+        "Distributions (the first is the default):\n"
+        "  uniform   all values of the type; floats in [0, 1)\n"
+        "  normal    floats of deviation 1; integers about the middle of the type\n"
+        "  sorted    from the least to the greatest of the type\n"
+        "  reversed  from the greatest to the least\n"
+        "  almost    sorted, one in a hundred out of place\n"
+        "  constant  one value\n"
+        "  few       --values different values\n"
+        "  zipf      value v = 1, 2, ... with probability in proportion to 1/v\n"
+        "  hot       random, but the last 4096 are equal\n"
+        "  and2      the AND of 2 random words; and4 and and8 likewise\n"
+        "  nan-mix   floats with NaN, -0, infinities and subnormals\n\n"
+        "The same seed gives the same file on every machine.  bf16 in .npy is stored as <u2.\n",
+    .options = options,
+    .most_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,95 @@
+/*
+ * info.c - "echelon info": the version, the devices, and why there is no GPU where there is none.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    bool json;
+} set;
+
+static const struct option options[] = {
+    { 0, "json", NULL, &set.json, "the same as JSON" },
+    { 0, NULL, NULL, NULL, NULL },
+};
+
+/* The reason why no GPU can be opened; NULL when one can. */
+static const char *why_no_gpu(void)
+{
+    ech_ctx *ctx;
+    if (ech_open(&ctx, "cuda") != ECH_OK) return ech_error(NULL);
+    ech_close(ctx);
+    return NULL;
+}
+
+static void print_text(const ech_device *d)
+{
+    printf("%s: %s\n", d->name, d->description);
+    printf("  %-9s %s\n", "features", d->features[0] ? d->features : "none");
+    printf("  %-9s %.1f GB, %.1f GB free\n", "memory", 1e-9 * (double)d->memory_bytes,
+           1e-9 * (double)d->free_bytes);
+    printf("  %-9s %d\n", strcmp(d->name, "cpu") == 0 ? "threads" : "units", d->units);
+    if (d->driver) printf("  %-9s CUDA %d.%d\n", "driver", d->driver / 1000, d->driver % 1000 / 10);
+}
+
+static void print_json(struct json *json, const ech_device *d)
+{
+    json_open(json, NULL, '{');
+    json_text(json, "name", d->name);
+    json_text(json, "description", d->description);
+    json_text(json, "features", d->features);
+    json_count(json, "memory_bytes", d->memory_bytes);
+    json_count(json, "free_bytes", d->free_bytes);
+    json_count(json, "units", (uint64_t)d->units);
+    json_count(json, "driver", (uint64_t)d->driver);
+    json_close(json, '}');
+}
+
+static int run(int count, char **operands)
+{
+    (void)count;
+    (void)operands;
+    struct json json = { .to = stdout };
+    if (set.json) {
+        json_open(&json, NULL, '{');
+        json_text(&json, "version", ech_version());
+        json_open(&json, "devices", '[');
+    } else {
+        printf("echelon %s\n", ech_version());
+    }
+    int devices = ech_device_count();
+    for (int i = 0; i < devices; i++) {
+        ech_device device = { .size = sizeof device };
+        ech_status status = ech_device_get(i, &device);
+        if (status != ECH_OK) return cli_fail_ech(status, NULL);
+        if (set.json)
+            print_json(&json, &device);
+        else
+            print_text(&device);
+    }
+    const char *why = why_no_gpu();
+    if (set.json) {
+        json_close(&json, ']');
+        if (why) json_text(&json, "no_gpu", why);
+        json_close(&json, '}');
+        putchar('\n');
+    } else if (why) {
+        printf("no GPU: %s\n", why);
+    }
+    return EXIT_DONE;
+}
+
+const struct command command_info = {
+    .name = "info",
+    .summary = "print the version and the devices",
+    .usage = "  echelon info [--json]\n",
+    .examples = "  echelon info\n",
+    .notes = "",
+    .options = options,
+    .most_operands = 0,
+    .run = run,
+};

@@ -1,0 +1,133 @@
+/*
+ * main.c - the command echelon: finds the subcommand in a table and runs it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct command *const cli_commands[] = { &command_sort, &command_gen, &command_explain,
+                                               &command_info, NULL };
+const char *cli_command;
+
+enum { MOST_OPERANDS = 4, MOST_COMMANDS = 32 };
+
+/* ---- Messages ---- */
+
+int cli_fail(int code, const char *format, ...)
+{
+    fprintf(stderr, "echelon%s%s: ", cli_command ? " " : "", cli_command ? cli_command : "");
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    putc('\n', stderr);
+    return code;
+}
+
+int cli_fail_io(io_status status, const struct io_error *error)
+{
+    return cli_fail(status == IO_MEMORY ? EXIT_MEMORY : EXIT_BAD, "%s", error->text);
+}
+
+int cli_fail_ech(ech_status status, const ech_ctx *ctx)
+{
+    static const int codes[] = {
+        [ECH_OK] = EXIT_DONE,
+        [ECH_ERR_ARG] = EXIT_BAD,
+        [ECH_ERR_UNSUPPORTED] = EXIT_BAD,
+        [ECH_ERR_MEMORY] = EXIT_MEMORY,
+        [ECH_ERR_NO_DEVICE] = EXIT_DEVICE,
+        [ECH_ERR_DEVICE] = EXIT_DEVICE,
+    };
+    size_t known = sizeof codes / sizeof *codes;
+    return cli_fail((size_t)status < known ? codes[status] : EXIT_DEVICE, "%s", ech_error(ctx));
+}
+
+/* ---- Subcommands ---- */
+
+static const struct command *find_command(const char *name)
+{
+    const char *names[MOST_COMMANDS];
+    int n = 0;
+    for (; cli_commands[n]; n++) {
+        if (strcmp(cli_commands[n]->name, name) == 0) return cli_commands[n];
+        names[n] = cli_commands[n]->name;
+    }
+    const char *nearest = cli_nearest(name, names, n);
+    if (nearest)
+        cli_fail(EXIT_BAD, "unknown command \"%s\"; did you mean %s?", name, nearest);
+    else
+        cli_fail(EXIT_BAD, "unknown command \"%s\"; see echelon --help", name);
+    return NULL;
+}
+
+static void print_overview(FILE *to)
+{
+    fputs("echelon - sort files of numbers on the GPU or the CPU\n\n"
+          "Examples:\n"
+          "  echelon sort data.npy -o sorted.npy     sort an array that NumPy saved\n"
+          "  echelon sort column.txt                 sort lines by their number\n"
+          "  echelon gen uniform -n 100M --type f32 -o data.npy\n\n"
+          "Commands:\n",
+          to);
+    for (int i = 0; cli_commands[i]; i++)
+        fprintf(to, "  %-9s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+    fputs("  help      help COMMAND is COMMAND --help\n\n"
+          "echelon --version prints the version.  All of it is in the manual, man echelon.\n",
+          to);
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    char *operands[MOST_OPERANDS];
+    int count;
+    bool help = false;
+    cli_command = command->name;
+    int code = cli_parse(command, argc, argv, operands, &count, &help);
+    if (code != EXIT_DONE) return code;
+    if (help) {
+        cli_print_help(command);
+        return EXIT_DONE;
+    }
+    return command->run(count, operands);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        return EXIT_BAD;
+    }
+    const char *word = argv[1];
+    bool help = strcmp(word, "help") == 0;
+    if (strcmp(word, "--version") == 0) {
+        printf("echelon %s\n", ech_version());
+        return EXIT_DONE;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (help && argc == 2)) {
+        print_overview(stdout);
+        return EXIT_DONE;
+    }
+    if (!help && word[0] == '-')
+        return cli_fail(EXIT_BAD, "unknown option %s before a command; see echelon --help", word);
+    const struct command *command = find_command(help ? argv[2] : word);
+    if (!command) return EXIT_BAD;
+    if (help) {
+        cli_print_help(command);
+        return EXIT_DONE;
+    }
+    return run_command(command, argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv)
+{
+    int code = dispatch(argc, argv);
+    /* What was printed may not have been written, on a full disk for one. */
+    if (fflush(stdout) != 0 && code == EXIT_DONE)
+        code = cli_fail(EXIT_BAD, "standard output: cannot write it");
+    return code;
+}

@@ -1,0 +1,137 @@
+/*
+ * report.c - what the command says while it works and of how it went: progress, times, JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _XOPEN_SOURCE 700
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+double cli_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+uint64_t cli_peak_host_bytes(void)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+/* ---- Progress ---- */
+
+static const double quiet_seconds = 1.0, refresh_seconds = 0.2;
+
+static void show(struct cli_progress *progress, uint64_t done, uint64_t total)
+{
+    double now = cli_seconds();
+    if (!progress->enabled || now - progress->started < quiet_seconds) return;
+    if (progress->visible && now - progress->shown < refresh_seconds) return;
+    /* Back to the line's start, and clear it. */
+    if (total)
+        fprintf(stderr, "\r\033[K%s %d%%", progress->what,
+                (int)(100.0 * (double)done / (double)total));
+    else if (done)
+        fprintf(stderr, "\r\033[K%s %.1f GB", progress->what, 1e-9 * (double)done);
+    else
+        fprintf(stderr, "\r\033[K%s", progress->what);
+    fflush(stderr);
+    progress->shown = now;
+    progress->visible = true;
+}
+
+static void tick(void *user, uint64_t done, uint64_t total)
+{
+    show(user, done, total);
+}
+
+void cli_progress_start(struct cli_progress *progress)
+{
+    const char *terminal = getenv("TERM");
+    *progress = (struct cli_progress){ .io = { tick, progress }, .started = cli_seconds() };
+    progress->enabled = isatty(STDERR_FILENO) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+void cli_progress_stage(struct cli_progress *progress, const char *what)
+{
+    progress->what = what;
+    progress->shown = 0;
+    show(progress, 0, 0);
+}
+
+void cli_progress_end(struct cli_progress *progress)
+{
+    if (!progress->visible) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    progress->visible = false;
+}
+
+/* ---- JSON ---- */
+
+static void quoted(FILE *to, const char *text)
+{
+    putc('"', to);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(to, "\\%c", c);
+        else if (c < ' ')
+            fprintf(to, "\\u%04x", c);
+        else
+            putc(c, to);
+    }
+    putc('"', to);
+}
+
+static void begin(struct json *json, const char *key)
+{
+    if (json->comma) fputs(", ", json->to);
+    json->comma = true;
+    if (!key) return;
+    quoted(json->to, key);
+    fputs(": ", json->to);
+}
+
+void json_open(struct json *json, const char *key, char bracket)
+{
+    begin(json, key);
+    putc(bracket, json->to);
+    json->comma = false;
+}
+
+void json_close(struct json *json, char bracket)
+{
+    putc(bracket, json->to);
+    json->comma = true;
+}
+
+void json_text(struct json *json, const char *key, const char *value)
+{
+    begin(json, key);
+    quoted(json->to, value);
+}
+
+void json_count(struct json *json, const char *key, uint64_t value)
+{
+    begin(json, key);
+    fprintf(json->to, "%llu", (unsigned long long)value);
+}
+
+void json_number(struct json *json, const char *key, double value)
+{
+    begin(json, key);
+    if (isfinite(value))
+        fprintf(json->to, "%.6g", value);
+    else
+        fputs("null", json->to);
+}

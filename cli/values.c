@@ -1,0 +1,164 @@
+/*
+ * values.c - the values of options: counts, types, bit ranges, devices.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Counts ---- */
+
+static const char *take_digits(const char *at, uint64_t *value, bool *over)
+{
+    for (*value = 0; *at >= '0' && *at <= '9'; at++) {
+        unsigned digit = (unsigned)(*at - '0');
+        *over |= *value > (UINT64_MAX - digit) / 10;
+        *value = *value * 10 + digit;
+    }
+    return at;
+}
+
+static void multiply(uint64_t *value, uint64_t by, uint64_t times, bool *over)
+{
+    for (uint64_t i = 0; i < times && !*over; i++) {
+        *over |= by && *value > UINT64_MAX / by;
+        *value *= by;
+    }
+}
+
+int cli_parse_count(const char *option, const char *text, uint64_t *value)
+{
+    static const char letters[] = "kmgt";
+    bool over = false;
+    const char *at = take_digits(text, value, &over);
+    bool good = at > text;
+    if (good && (*at == 'e' || *at == 'E' || *at == '^')) {
+        char mark = *at;
+        const char *first = at + 1;
+        uint64_t power;
+        at = take_digits(first, &power, &over);
+        good = at > first;
+        uint64_t base = mark == '^' ? *value : 10;
+        if (mark == '^') *value = 1;
+        if (power > 64 && base > 1 && *value) over = true;
+        multiply(value, base, power > 64 ? 1 : power, &over);
+    } else if (good && *at) {
+        const char *letter = strchr(letters, *at | 0x20);
+        good = letter != NULL;
+        if (letter) at++;
+        bool binary = letter && *at == 'i';
+        if (binary) at++;
+        if (letter) multiply(value, binary ? 1024 : 1000, (uint64_t)(letter - letters) + 1, &over);
+    }
+    if (!good || *at)
+        return cli_fail(EXIT_BAD, "--%s is \"%s\", not a count such as 1000, 100M, 1e6, 2^20, 4Ki",
+                        option, text);
+    if (over) return cli_fail(EXIT_BAD, "--%s is \"%s\", which is past 2^64", option, text);
+    return EXIT_DONE;
+}
+
+/* ---- Names ---- */
+
+int cli_parse_dtype(const char *text, int *dtype)
+{
+    *dtype = -1;
+    if (!text) return EXIT_DONE;
+    *dtype = ech_dtype_from_name(text);
+    if (*dtype >= 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD,
+                    "--type is \"%s\", not one of i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64",
+                    text);
+}
+
+int cli_parse_format(const char *text, int *format)
+{
+    *format = -1;
+    if (!text) return EXIT_DONE;
+    *format = io_format_from_name(text);
+    if (*format >= 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "--format is \"%s\", not npy, raw or text", text);
+}
+
+int cli_parse_order(const char *text, ech_order *order)
+{
+    *order = ECH_ORDER_NAN_LAST;
+    if (!text || strcmp(text, "nan-last") == 0) return EXIT_DONE;
+    *order = ECH_ORDER_TOTAL;
+    if (strcmp(text, "total") == 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "--order is \"%s\", not nan-last or total", text);
+}
+
+int cli_parse_bits(const char *text, ech_dtype dtype, ech_sort_options *options)
+{
+    if (!text) return EXIT_DONE;
+    uint64_t begin, end = 0, width = 8 * ech_dtype_bytes(dtype);
+    bool over = false;
+    const char *colon = take_digits(text, &begin, &over), *at = colon;
+    bool good = colon > text && *colon == ':';
+    if (good) at = take_digits(colon + 1, &end, &over);
+    if (!good || at == colon + 1 || *at)
+        return cli_fail(EXIT_BAD, "--bits is \"%s\", not FIRST:END such as 0:10", text);
+    if (over || begin >= end || end > width)
+        return cli_fail(EXIT_BAD, "--bits is %s: not within 0 <= FIRST < END <= %d, the bits of %s",
+                        text, (int)width, ech_dtype_name(dtype));
+    options->begin_bit = (int)begin;
+    options->end_bit = (int)end;
+    return EXIT_DONE;
+}
+
+int cli_parse_threads(const char *text, int *threads)
+{
+    *threads = 0;
+    if (!text) return EXIT_DONE;
+    uint64_t value;
+    int code = cli_parse_count("threads", text, &value);
+    if (code != EXIT_DONE) return code;
+    if (value > 65536) return cli_fail(EXIT_BAD, "--threads is %s: at most 65536", text);
+    *threads = (int)value;
+    return EXIT_DONE;
+}
+
+/* ---- Devices ---- */
+
+static void print_log(void *user, ech_log_level level, const char *message)
+{
+    (void)user;
+    (void)level;
+    fprintf(stderr, "echelon: %s\n", message);
+}
+
+static int install_log(ech_ctx *ctx)
+{
+    static const char *const levels[] = { [ECH_LOG_NONE] = "none",
+                                          [ECH_LOG_ERROR] = "error",
+                                          [ECH_LOG_INFO] = "info",
+                                          [ECH_LOG_TRACE] = "trace" };
+    const char *wanted = getenv("ECHELON_LOG");
+    if (!wanted || !*wanted) return EXIT_DONE;
+    for (int i = 0; i <= ECH_LOG_TRACE; i++)
+        if (strcmp(wanted, levels[i]) == 0) {
+            ech_set_log(ctx, (ech_log_level)i, i ? print_log : NULL, NULL);
+            return EXIT_DONE;
+        }
+    return cli_fail(
+        EXIT_BAD, "the environment variable ECHELON_LOG is \"%s\", not none, error, info or trace",
+        wanted);
+}
+
+int cli_open(ech_ctx **ctx, const char *device, int threads)
+{
+    ech_status status = ech_open(ctx, device);
+    if (status != ECH_OK) return cli_fail_ech(status, NULL);
+    int code = install_log(*ctx);
+    if (code == EXIT_DONE && threads) {
+        status = ech_set_threads(*ctx, threads);
+        if (status != ECH_OK) code = cli_fail_ech(status, *ctx);
+    }
+    if (code != EXIT_DONE) {
+        ech_close(*ctx);
+        *ctx = NULL;
+    }
+    return code;
+}

@@ -1,0 +1,313 @@
+/*
+ * npy.c - the header of a .npy file, read and written.
+ *
+ *     "\x93NUMPY" major minor length{2 bytes in version 1, else 4} dict padding '\n' data
+ *     dict = {'descr': '<f4', 'fortran_order': False, 'shape': (3,), }
+ *
+ * NumPy evaluates the dict as Python.  Here it is scanned by a parser for just the literals that
+ * can stand there, which names what it cannot sort: structured and object types, more than one
+ * dimension.  Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "io.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAGIC_BYTES = 6, MOST_HEADER = 1 << 20 };
+
+static const char magic[] = "\x93NUMPY";
+
+static const struct {
+    char kind;
+    int bytes;
+    ech_dtype dtype;
+} types[] = {
+    { 'b', 1, ECH_U8 },  { 'i', 1, ECH_I8 },  { 'i', 2, ECH_I16 }, { 'i', 4, ECH_I32 },
+    { 'i', 8, ECH_I64 }, { 'u', 1, ECH_U8 },  { 'u', 2, ECH_U16 }, { 'u', 4, ECH_U32 },
+    { 'u', 8, ECH_U64 }, { 'f', 2, ECH_F16 }, { 'f', 4, ECH_F32 }, { 'f', 8, ECH_F64 },
+};
+
+/* ---- The bytes before the dict ---- */
+
+io_status io_npy_header_bytes(const unsigned char *bytes, size_t n, const char *name,
+                              size_t *header_bytes, struct io_error *error)
+{
+    *header_bytes = 0;
+    if (n == 0) return io_fail(error, IO_FAIL, name, "is empty, not a .npy file");
+    if (n < MAGIC_BYTES || memcmp(bytes, magic, MAGIC_BYTES) != 0)
+        return io_fail(error, IO_FAIL, name,
+                       "is not a .npy file: it does not begin with \\x93NUMPY");
+    if (n < 12)
+        return io_fail(error, IO_FAIL, name, "the .npy header is cut short, at %zu bytes", n);
+    unsigned major = bytes[6], minor = bytes[7];
+    if (major < 1 || major > 3 || minor != 0)
+        return io_fail(error, IO_FAIL, name, "is .npy of version %u.%u; 1.0, 2.0, 3.0 are known",
+                       major, minor);
+    uint64_t length = bytes[8] | (uint64_t)bytes[9] << 8;
+    if (major > 1) length |= (uint64_t)bytes[10] << 16 | (uint64_t)bytes[11] << 24;
+    if (length > MOST_HEADER)
+        return io_fail(error, IO_FAIL, name,
+                       "the .npy header says it is %llu bytes long; at most %d are allowed",
+                       (unsigned long long)length, MOST_HEADER);
+    *header_bytes = (major == 1 ? 10 : 12) + (size_t)length;
+    return IO_OK;
+}
+
+/* ---- The dict ---- */
+
+struct scan {
+    const char *at, *end;
+    const char *name;
+    struct io_error *error;
+};
+
+static io_status bad(struct scan *s, const char *what)
+{
+    return io_fail(s->error, IO_FAIL, s->name, "the .npy header is malformed: %s", what);
+}
+
+static void skip_blanks(struct scan *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t')) s->at++;
+}
+
+static bool take(struct scan *s, char c)
+{
+    skip_blanks(s);
+    if (s->at == s->end || *s->at != c) return false;
+    s->at++;
+    return true;
+}
+
+/* A quoted word into word, cut to fit; false when there is none. */
+static bool take_string(struct scan *s, char *word, size_t word_bytes)
+{
+    skip_blanks(s);
+    if (s->at == s->end || (*s->at != '\'' && *s->at != '"')) return false;
+    char quote = *s->at++;
+    size_t n = 0;
+    for (; s->at < s->end && *s->at != quote; s->at++) {
+        if (*s->at == '\\' || *s->at < ' ' || *s->at > '~') return false;
+        if (n + 1 < word_bytes) word[n++] = *s->at;
+    }
+    word[n] = 0;
+    if (s->at == s->end) return false;
+    s->at++;
+    return true;
+}
+
+static bool take_word(struct scan *s, const char *word)
+{
+    skip_blanks(s);
+    size_t n = strlen(word);
+    if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0) return false;
+    s->at += n;
+    return true;
+}
+
+/* descr is cut at 15 characters, more than any type has that can be sorted. */
+static io_status scan_descr(struct scan *s, int dtype, struct io_npy *npy)
+{
+    skip_blanks(s);
+    if (s->at < s->end && *s->at == '[')
+        return io_fail(s->error, IO_FAIL, s->name,
+                       "is an array of records (a structured dtype), which has no order");
+    char *descr = npy->descr;
+    if (!take_string(s, descr, sizeof npy->descr)) return bad(s, "'descr' is not a string");
+    if (descr[0] == 0 || !strchr("<>=|", descr[0]))
+        return io_fail(s->error, IO_FAIL, s->name, "its dtype '%s' names no byte order", descr);
+    if (strchr(descr, 'O'))
+        return io_fail(s->error, IO_FAIL, s->name,
+                       "is an array of Python objects ('%s'), which cannot be sorted here", descr);
+    char *rest;
+    long bytes = descr[1] ? strtol(descr + 2, &rest, 10) : 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (descr[1] != types[i].kind || bytes != types[i].bytes || *rest) continue;
+        npy->dtype = types[i].dtype;
+        npy->boolean = types[i].kind == 'b';
+        npy->big_endian = descr[0] == '>' && bytes > 1;
+        if (dtype == ECH_BF16 && npy->dtype == ECH_U16) npy->dtype = ECH_BF16;
+        return IO_OK;
+    }
+    return io_fail(s->error, IO_FAIL, s->name,
+                   "its dtype '%s' is not a bool, integer or float of at most 8 bytes", descr);
+}
+
+static io_status scan_fortran(struct scan *s)
+{
+    /* One dimension is the same in either order, so the answer does not matter. */
+    return take_word(s, "True") || take_word(s, "False")
+               ? IO_OK
+               : bad(s, "'fortran_order' is not True or False");
+}
+
+static io_status scan_shape(struct scan *s, struct io_npy *npy)
+{
+    if (!take(s, '(')) return bad(s, "'shape' is not a tuple");
+    const char *text = s->at;
+    uint64_t dimensions = 0, first = 0;
+    while (!take(s, ')')) {
+        skip_blanks(s);
+        uint64_t value = 0;
+        bool over = false, any = false;
+        for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++, any = true) {
+            unsigned digit = (unsigned)(*s->at - '0');
+            over |= value > (UINT64_MAX - digit) / 10;
+            value = value * 10 + digit;
+        }
+        if (!any) return bad(s, "'shape' holds something else than numbers");
+        if (over)
+            return io_fail(s->error, IO_FAIL, s->name,
+                           "the .npy header's shape is past 2^64 elements");
+        if (dimensions++ == 0) first = value;
+        if (take(s, ',')) continue;
+        if (!take(s, ')')) return bad(s, "'shape' does not end");
+        /* (3) without its comma is a number in Python, not a tuple. */
+        if (dimensions == 1) return bad(s, "'shape' is not a tuple");
+        break;
+    }
+    if (dimensions != 1)
+        return io_fail(s->error, IO_FAIL, s->name,
+                       "has %llu dimensions, shape (%.*s; only arrays of one can be sorted",
+                       (unsigned long long)dimensions, s->at - text < 60 ? (int)(s->at - text) : 60,
+                       text);
+    npy->n = first;
+    return IO_OK;
+}
+
+io_status io_npy_parse(const unsigned char *header, size_t header_bytes, const char *name,
+                       int dtype, struct io_npy *npy, struct io_error *error)
+{
+    size_t prefix = header[6] == 1 ? 10 : 12;
+    struct scan s = { (const char *)header + prefix, (const char *)header + header_bytes, name,
+                      error };
+    enum { DESCR = 1, FORTRAN = 2, SHAPE = 4, ALL = 7 };
+    int seen = 0;
+    *npy = (struct io_npy){ .header_bytes = header_bytes };
+    if (!take(&s, '{')) return bad(&s, "it is not a dict");
+    while (!take(&s, '}')) {
+        char key[16];
+        if (!take_string(&s, key, sizeof key)) return bad(&s, "a key is not a string");
+        if (!take(&s, ':')) return bad(&s, "a key has no value");
+        io_status status;
+        int what = strcmp(key, "descr") == 0           ? DESCR
+                   : strcmp(key, "fortran_order") == 0 ? FORTRAN
+                   : strcmp(key, "shape") == 0         ? SHAPE
+                                                       : 0;
+        if (what == 0 || (seen & what)) return bad(&s, "a key is unknown or there twice");
+        seen |= what;
+        if (what == DESCR)
+            status = scan_descr(&s, dtype, npy);
+        else if (what == FORTRAN)
+            status = scan_fortran(&s);
+        else
+            status = scan_shape(&s, npy);
+        if (status != IO_OK) return status;
+        if (!take(&s, ',')) {
+            if (!take(&s, '}')) return bad(&s, "the dict does not end");
+            break;
+        }
+    }
+    skip_blanks(&s);
+    if (seen != ALL) return bad(&s, "'descr', 'fortran_order' or 'shape' is missing");
+    if (s.at != s.end) return bad(&s, "there is more after the dict");
+    return IO_OK;
+}
+
+size_t io_npy_header(const char *descr, uint64_t n, unsigned char *header)
+{
+    char dict[IO_NPY_HEADER];
+    int length =
+        snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,), }",
+                 descr, (unsigned long long)n);
+    /* Data begins at a multiple of 64, after a newline, as NumPy writes it. */
+    size_t used = 10 + (size_t)length, total = (used + 1 + 63) / 64 * 64;
+    memset(header, ' ', total);
+    memcpy(header, magic, MAGIC_BYTES);
+    header[6] = 1;
+    header[7] = 0;
+    header[8] = (unsigned char)((total - 10) & 255);
+    header[9] = (unsigned char)((total - 10) >> 8);
+    memcpy(header + 10, dict, (size_t)length);
+    header[total - 1] = '\n';
+    return total;
+}
+
+const char *io_npy_descr(ech_dtype dtype)
+{
+    static const char *const names[] = {
+        [ECH_I8] = "|i1",  [ECH_I16] = "<i2", [ECH_I32] = "<i4", [ECH_I64] = "<i8",
+        [ECH_U8] = "|u1",  [ECH_U16] = "<u2", [ECH_U32] = "<u4", [ECH_U64] = "<u8",
+        [ECH_F16] = "<f2", [ECH_BF16] = NULL, [ECH_F32] = "<f4", [ECH_F64] = "<f8",
+    };
+    return names[dtype];
+}
+
+/* ---- A whole file ---- */
+
+static io_status load_header(struct io_source *source, int dtype, struct io_column *column,
+                             struct io_error *error)
+{
+    unsigned char first[12];
+    size_t got, header_bytes;
+    io_status status = io_read(source, first, sizeof first, &got, error);
+    if (status == IO_OK)
+        status = io_npy_header_bytes(first, got, source->name, &header_bytes, error);
+    if (status != IO_OK) return status;
+    if (header_bytes < sizeof first)
+        return io_fail(error, IO_FAIL, source->name, "the .npy header is cut short");
+    column->header = malloc(header_bytes);
+    if (!column->header) return io_no_memory(error, source->name, header_bytes, "its header");
+    memcpy(column->header, first, sizeof first);
+    status =
+        io_read(source, column->header + sizeof first, header_bytes - sizeof first, &got, error);
+    if (status != IO_OK) return status;
+    if (got != header_bytes - sizeof first)
+        return io_fail(error, IO_FAIL, source->name,
+                       "the .npy header says it is %zu bytes long, but the file ends after %zu",
+                       header_bytes, got + sizeof first);
+    return io_npy_parse(column->header, header_bytes, source->name, dtype, &column->npy, error);
+}
+
+io_status io_npy_load(struct io_source *source, int dtype, struct io_column *column,
+                      struct io_error *error)
+{
+    uint64_t size = source->size;
+    io_status status = load_header(source, dtype, column, error);
+    if (status != IO_OK) return status;
+    const struct io_npy *npy = &column->npy;
+    if (dtype >= 0 && (ech_dtype)dtype != npy->dtype)
+        return io_fail(error, IO_FAIL, source->name, "holds %s, not the %s that --type says",
+                       ech_dtype_name(npy->dtype), ech_dtype_name((ech_dtype)dtype));
+
+    size_t element_bytes = ech_dtype_bytes(npy->dtype), got;
+    unsigned long long n = npy->n;
+    if (npy->n > PTRDIFF_MAX / element_bytes)
+        return io_fail(error, IO_FAIL, source->name,
+                       "the .npy header's shape (%llu,) is past any memory", n);
+    uint64_t need = npy->n * element_bytes;
+    if (size && size - npy->header_bytes != need)
+        return io_fail(error, IO_FAIL, source->name,
+                       "the .npy header says %llu elements of '%s', %llu bytes, but %llu bytes "
+                       "follow it",
+                       n, npy->descr, (unsigned long long)need,
+                       (unsigned long long)(size - npy->header_bytes));
+    status = io_read_all(source, need, size ? need : 0, 0, &column->keys, &got, error);
+    if (status != IO_OK) return status;
+    char more;
+    size_t extra = 0;
+    if (got == need) status = io_read(source, &more, 1, &extra, error);
+    if (status != IO_OK) return status;
+    if (got != need || extra)
+        return io_fail(error, IO_FAIL, source->name,
+                       "the .npy header says %llu elements of '%s', %llu bytes, but %s follow it",
+                       n, npy->descr, (unsigned long long)need, extra ? "more" : "fewer");
+    column->dtype = npy->dtype;
+    column->n = npy->n;
+    column->keys_bytes = got;
+    if (npy->big_endian) io_swap(column->keys, column->n, element_bytes);
+    return IO_OK;
+}

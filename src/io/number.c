@@ -1,0 +1,251 @@
+/*
+ * number.c - one number from text, and back.
+ *
+ *     number   = blanks [sign] ( digits [ "." digits ] [ e [sign] digits ] | "nan" | "inf" ) blanks
+ *
+ * where one side of the point may lack digits, letters are of either case, and "infinity" is "inf".
+ * A decimal of up to 19 digits whose significand and power of ten both fit a double exactly is one
+ * multiplication or division (Clinger 1990), which rounds correctly; strtod() does the rest.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "io.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static void trim(const char **at, const char **end)
+{
+    while (*at < *end && is_blank(**at)) (*at)++;
+    while (*at < *end && is_blank((*end)[-1])) (*end)--;
+}
+
+/* ---- Integers ---- */
+
+io_number io_parse_integer(const char *at, const char *end, bool *negative, uint64_t *magnitude)
+{
+    trim(&at, &end);
+    *negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    if (at == end || !is_digit(*at)) return IO_NUMBER_BAD;
+    uint64_t value = 0;
+    bool over = false;
+    for (; at < end && is_digit(*at); at++) {
+        unsigned digit = (unsigned)(*at - '0');
+        over |= value > (UINT64_MAX - digit) / 10;
+        value = value * 10 + digit;
+    }
+    if (at < end) return IO_NUMBER_BAD;
+    *magnitude = value;
+    return over ? IO_NUMBER_RANGE : IO_NUMBER_OK;
+}
+
+/* ---- Decimals ---- */
+
+struct decimal {
+    uint64_t digits; /* of the significand, when there are at most 19 */
+    int count;
+    int exponent; /* of ten */
+    bool negative;
+    const char *at; /* its sign or first digit */
+};
+
+static bool matches(const char *at, const char *end, const char *word)
+{
+    for (; at < end && *word; at++, word++)
+        if ((*at | 0x20) != *word) return false;
+    return at == end && *word == 0;
+}
+
+static const char *take_digits(const char *at, const char *end, struct decimal *d)
+{
+    for (; at < end && is_digit(*at); at++) {
+        if (d->count == 0 && *at == '0') continue;
+        if (d->count < 19) d->digits = d->digits * 10 + (unsigned)(*at - '0');
+        if (d->count < 1000) d->count++;
+    }
+    return at;
+}
+
+static bool scan_decimal(const char *at, const char *end, struct decimal *d)
+{
+    const char *first = at;
+    at = take_digits(at, end, d);
+    size_t digits = (size_t)(at - first);
+    if (at < end && *at == '.') {
+        const char *point = ++at;
+        at = take_digits(at, end, d);
+        digits += (size_t)(at - point);
+        d->exponent = at - point < 1000 ? -(int)(at - point) : -1000;
+    }
+    if (digits == 0) return false;
+    if (at < end && (*at | 0x20) == 'e') {
+        at++;
+        bool minus = at < end && *at == '-';
+        if (at < end && (*at == '-' || *at == '+')) at++;
+        if (at == end || !is_digit(*at)) return false;
+        int power = 0;
+        for (; at < end && is_digit(*at); at++)
+            if (power < 100000) power = power * 10 + (*at - '0');
+        d->exponent += minus ? -power : power;
+    }
+    return at == end;
+}
+
+/* The number between at and end, blanks trimmed: a special value at once, or d for the rest. */
+static io_number scan_float(const char *at, const char *end, struct decimal *d, double *special)
+{
+    trim(&at, &end);
+    *d = (struct decimal){ .at = at };
+    d->negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    *special = 0;
+    if (matches(at, end, "nan"))
+        *special = (double)NAN;
+    else if (matches(at, end, "inf") || matches(at, end, "infinity"))
+        *special = (double)INFINITY;
+    else
+        return scan_decimal(at, end, d) ? IO_NUMBER_OK : IO_NUMBER_BAD;
+    *special = copysign(*special, d->negative ? -1.0 : 1.0);
+    return IO_NUMBER_OK;
+}
+
+io_number io_parse_float(const char *at, const char *end, double *value)
+{
+    static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    struct decimal d;
+    io_number status = scan_float(at, end, &d, value);
+    if (status != IO_NUMBER_OK || *value != 0) return status;
+    if (d.count > 19 || d.digits > (uint64_t)1 << 53 || d.exponent < -22 || d.exponent > 22) {
+        *value = strtod(d.at, NULL);
+        return IO_NUMBER_OK;
+    }
+    double x = (double)d.digits;
+    x = d.exponent < 0 ? x / tens[-d.exponent] : x * tens[d.exponent];
+    *value = d.negative ? -x : x;
+    return IO_NUMBER_OK;
+}
+
+/* Not by way of a double, which would round twice. */
+static io_number parse_single(const char *at, const char *end, float *value)
+{
+    static const float tens[] = {
+        1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F, 1e8F, 1e9F, 1e10F
+    };
+    struct decimal d;
+    double special;
+    io_number status = scan_float(at, end, &d, &special);
+    *value = (float)special;
+    if (status != IO_NUMBER_OK || special != 0) return status;
+    if (d.count > 19 || d.digits > (uint64_t)1 << 24 || d.exponent < -10 || d.exponent > 10) {
+        *value = strtof(d.at, NULL);
+        return IO_NUMBER_OK;
+    }
+    float x = (float)d.digits;
+    x = d.exponent < 0 ? x / tens[-d.exponent] : x * tens[d.exponent];
+    *value = d.negative ? -x : x;
+    return IO_NUMBER_OK;
+}
+
+/* ---- Keys ---- */
+
+static io_number parse_integer_key(const char *at, const char *end, ech_dtype dtype, void *key)
+{
+    bool negative, is_signed = dtype <= ECH_I64;
+    uint64_t magnitude;
+    io_number status = io_parse_integer(at, end, &negative, &magnitude);
+    if (status == IO_NUMBER_BAD) {
+        double ignored;
+        return io_parse_float(at, end, &ignored) == IO_NUMBER_OK ? IO_NUMBER_FRACTION : status;
+    }
+    if (status != IO_NUMBER_OK) return status;
+    size_t bytes = ech_dtype_bytes(dtype);
+    uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
+    uint64_t most = is_signed ? ones / 2 : ones;
+    if (negative) most = is_signed ? most + 1 : 0;
+    if (magnitude > most) return IO_NUMBER_RANGE;
+    io_store(key, bytes, negative ? 0 - magnitude : magnitude);
+    return IO_NUMBER_OK;
+}
+
+io_number io_parse_key(const char *at, const char *end, ech_dtype dtype, void *key)
+{
+    if (!io_is_float(dtype)) return parse_integer_key(at, end, dtype, key);
+    io_number status;
+    if (dtype == ECH_F32) {
+        float single;
+        status = parse_single(at, end, &single);
+        if (status == IO_NUMBER_OK) memcpy(key, &single, sizeof single);
+        return status;
+    }
+    double value;
+    status = io_parse_float(at, end, &value);
+    if (status != IO_NUMBER_OK) return status;
+    if (dtype == ECH_F64) {
+        memcpy(key, &value, sizeof value);
+    } else {
+        uint16_t half = dtype == ECH_F16 ? io_f16_from_double(value) : io_bf16_from_double(value);
+        memcpy(key, &half, sizeof half);
+    }
+    return status;
+}
+
+static double float_key(ech_dtype dtype, const void *key)
+{
+    if (dtype == ECH_F64) {
+        double value;
+        memcpy(&value, key, sizeof value);
+        return value;
+    }
+    if (dtype == ECH_F32) {
+        float single;
+        memcpy(&single, key, sizeof single);
+        return (double)single;
+    }
+    uint16_t half = (uint16_t)io_load(key, 2);
+    return dtype == ECH_F16 ? io_f16_to_double(half) : io_bf16_to_double(half);
+}
+
+size_t io_format_key(ech_dtype dtype, const void *key, char *text)
+{
+    size_t bytes = ech_dtype_bytes(dtype);
+    if (!io_is_float(dtype)) {
+        uint64_t value = io_load(key, bytes);
+        if (dtype > ECH_I64)
+            return (size_t)snprintf(text, IO_NUMBER_TEXT, "%llu", (unsigned long long)value);
+        int unused = 64 - 8 * (int)bytes;
+        long long number = (long long)(int64_t)(value << unused) >> unused;
+        return (size_t)snprintf(text, IO_NUMBER_TEXT, "%lld", number);
+    }
+    double value = float_key(dtype, key);
+    if (isnan(value))
+        return (size_t)snprintf(text, IO_NUMBER_TEXT, signbit(value) ? "-nan" : "nan");
+    /* The digits that always suffice, and how many fewer are worth a try. */
+    static const struct {
+        int enough, fewer;
+    } digits[] = {
+        [ECH_F16] = { 5, 3 }, [ECH_BF16] = { 4, 3 }, [ECH_F32] = { 9, 4 }, [ECH_F64] = { 17, 3 }
+    };
+    uint64_t wanted = io_load(key, bytes), back = 0;
+    int n = 0;
+    for (int fewer = digits[dtype].fewer; fewer >= 0; fewer--) {
+        n = snprintf(text, IO_NUMBER_TEXT, "%.*g", digits[dtype].enough - fewer, value);
+        io_parse_key(text, text + n, dtype, &back);
+        if (io_load(&back, bytes) == wanted) break;
+    }
+    return (size_t)n;
+}
