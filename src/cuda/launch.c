@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-static ech_status load_image(ech_ctx *ctx, const char *name, CUlibrary *library)
+/* *image gets a name that lasts; the caller's may not. */
+static ech_status load_image(ech_ctx *ctx, const char *name, CUlibrary *library, const char **image)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
@@ -30,11 +31,12 @@ static ech_status load_image(ech_ctx *ctx, const char *name, CUlibrary *library)
         echi_log(ctx, ECH_LOG_TRACE, "load image %s", name);
     }
     *library = cuda->libraries[i];
+    *image = echi_images[i].name;
 done:
     return status;
 }
 
-/* Names are literals of our own, but the same text may have two addresses. */
+/* name is a literal; image need not last. */
 static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
                               unsigned shared_bytes, CUkernel *kernel)
 {
@@ -49,7 +51,7 @@ static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
             return ECH_OK;
         }
     }
-    TRY(load_image(ctx, image, &library));
+    TRY(load_image(ctx, image, &library, &image));
     CU(cuLibraryGetKernel, kernel, library, name);
     if (shared_bytes > 48 << 10) /* more than every kernel may have without asking */
         CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared_bytes,
