@@ -1,5 +1,5 @@
-# install.cmake - what `cmake --install` gives: header, libraries, command, man page, and how others
-# find them: echelon.pc for pkg-config, echelon-config.cmake for find_package(echelon).
+# install.cmake - what `cmake --install` gives beside the command (cli/): header, libraries, and how
+# others find them: echelon.pc for pkg-config, echelon-config.cmake for find_package(echelon).
 #
 # Nothing installed holds the prefix, so that `cmake --install build --prefix X` and moving the tree
 # later both work.
@@ -9,12 +9,6 @@ include(CMakePackageConfigHelpers)
 install(FILES include/echelon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS echelon echelon_static EXPORT echelon-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET echelon_cli)
-  install(TARGETS echelon_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
-if(EXISTS ${PROJECT_SOURCE_DIR}/cli/echelon.1)
-  install(FILES cli/echelon.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-endif()
 
 # ---- pkg-config ----
 

@@ -61,7 +61,7 @@ static void tile_edges(run_function run)
     static const size_t tiles[] = {
         3840, 4096, 4608, 6144, 7680, 8192, 11520, 15360, 16384, 65536
     };
-    static const ech_dtype dtypes[] = { ECH_U8, ECH_I16, ECH_F32, ECH_U32, ECH_U64 };
+    static const ech_dtype dtypes[] = { ECH_U8, ECH_I16, ECH_F32, ECH_U32, ECH_U64, ECH_F64 };
     for (size_t s = 0; s < LENGTH(tiles); s++)
         for (size_t t = 0; t < LENGTH(dtypes); t++)
             for (int edge = -1; edge <= 1; edge++) {

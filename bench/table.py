@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""table.py - writes the tables of measurements into markdown, from the CSV that the benchmarks left.
+
+    bench/table.py README.md docs/performance/*.md     rewrites what lies between markers
+    bench/table.py --check README.md                   fails when a table is not that of the CSV
+
+A file says where its tables go and what they show:
+
+    <!-- bench:begin FILE.csv ... [brief] -->
+    <!-- bench:end -->
+
+FILE.csv lies in bench/results; without one, all there are.  brief: of each kind of sort only the
+largest n of random keys.  A CSV has lines of "# text" on top, which say machine, versions, date and
+command, or columns of those names; a row is one contender's time of one case.  Every case becomes a
+line, every contender a column of 10^9 keys a second; the last column is ours by the best of the
+others, also where that is below 1.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import csv
+import pathlib
+import re
+import sys
+
+RESULTS = pathlib.Path(__file__).resolve().parent / "results"
+MARKERS = re.compile(r"(<!-- bench:begin(?P<what>[^>]*)-->\n).*?(<!-- bench:end -->)", re.S)
+CASE = ("op", "case", "dtype", "n", "value_bytes", "dist", "threads")
+ABOUT = ("machine", "device", "versions", "date", "command")
+
+
+def read(path):
+    """The lines of text on top, and the rows as dictionaries."""
+    lines = path.read_text().splitlines()
+    about = [line.lstrip("# ").strip() for line in lines if line.startswith("#")]
+    rows = list(csv.DictReader(line for line in lines if line and not line.startswith("#")))
+    for name in ABOUT:
+        values = list(dict.fromkeys(row[name] for row in rows if row.get(name)))
+        if values and not (name == "command" and len(values) > 1):
+            about.append(f"{name}: {', '.join(values)}")
+    return about, rows
+
+
+def count(n):
+    n = int(n)
+    for power in range(10, 64):
+        if n == 1 << power:
+            return f"2^{power}"
+    for unit, name in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if n >= unit and n % (unit // 10) == 0:
+            return f"{n / unit:g} {name}"
+    return str(n)
+
+
+def brief(cases):
+    """Of each kind the largest n, of random keys, where such were measured."""
+    best = {}
+    for case in cases:
+        c = dict(zip(CASE, case))
+        if c["dist"] not in ("", "random", "uniform"):
+            continue
+        kind = (c["op"], c["case"], c["dtype"], c["value_bytes"], c["threads"])
+        if kind not in best or int(c["n"]) > int(dict(zip(CASE, best[kind]))["n"]):
+            best[kind] = case
+    return list(best.values())
+
+
+def is_ours(contender):
+    return contender.lower().startswith("echelon")
+
+
+def table(path, short):
+    about, rows = read(path)
+    contenders = list(dict.fromkeys(row["contender"] for row in rows))
+    contenders.sort(key=lambda name: not is_ours(name))
+    cells = {}
+    for row in rows:
+        cells.setdefault(tuple(row.get(name) or "" for name in CASE), {})[row["contender"]] = row
+    cases = brief(cells) if short else list(cells)
+    shown = [i for i, name in enumerate(CASE) if any(case[i] for case in cases)]
+    titles = {"value_bytes": "values", "dist": "keys", "op": "sort of", "case": "case"}
+    head = [titles.get(CASE[i], CASE[i]) for i in shown] + contenders + ["ours by best other"]
+    lines = ["| " + " | ".join(head) + " |",
+             "|" + "|".join("---" if i < len(shown) else "---:" for i in range(len(head))) + "|"]
+    for case in cases:
+        speeds = {name: float(row["gkeys_per_s"]) for name, row in cells[case].items()
+                  if row.get("gkeys_per_s")}
+        ours = [s for name, s in speeds.items() if is_ours(name)]
+        others = [s for name, s in speeds.items() if not is_ours(name)]
+        words = [count(case[i]) if CASE[i] == "n" and case[i] else
+                 f"{case[i]} B" if CASE[i] == "value_bytes" and case[i] not in ("", "0") else
+                 "-" if CASE[i] == "value_bytes" else case[i] for i in shown]
+        words += [f"{speeds[name]:.3g}" if name in speeds else "" for name in contenders]
+        words += [f"{max(ours) / max(others):.2f}" if ours and others else ""]
+        lines.append("| " + " | ".join(words) + " |")
+    return "\n".join([f"10^9 keys a second; {'; '.join(about)}.", ""] + lines)
+
+
+def rewrite(text):
+    def section(match):
+        words = match["what"].split()
+        names = [word for word in words if word != "brief"]
+        paths = [RESULTS / name for name in names] or sorted(RESULTS.glob("*.csv"))
+        tables = [table(path, "brief" in words) for path in paths if path.exists()]
+        body = "\n\n".join(tables) if tables else "No measurements yet: `make bench` makes them."
+        return f"{match[1]}\n{body}\n\n{match[3]}"
+
+    return MARKERS.sub(section, text)
+
+
+def main():
+    check = "--check" in sys.argv
+    stale = []
+    for name in (word for word in sys.argv[1:] if word != "--check"):
+        path = pathlib.Path(name)
+        text = path.read_text()
+        new = rewrite(text)
+        if new != text and check:
+            stale.append(name)
+        elif new != text:
+            path.write_text(new)
+    for name in stale:
+        print(f"{name}: a table is not that of bench/results; run bench/table.py {name}")
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

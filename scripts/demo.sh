@@ -1,0 +1,49 @@
+#!/bin/sh
+# demo.sh BUILD_DIR - sorts a real array with the command just built, and checks the result with od,
+# awk and sort, which know nothing of Echelon.
+#
+#   N=4M       how many numbers
+#   DEVICE=    cpu or cuda; default: a GPU if there is one
+#
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+PATH="$(cd "$1" && pwd)/cli:$PATH"
+export LC_ALL=C
+n=${N:-4M}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+[ -t 1 ] || say() { printf '\n%s\n' "$*"; }
+
+say "1. An array of $n numbers, 32-bit floats, in the file format of NumPy"
+echo "\$ echelon gen normal -n $n --type f32 -o data.npy"
+cd "$work"
+echelon gen normal -n "$n" --type f32 -o data.npy
+ls -l data.npy | awk '{ printf "  data.npy, %.1f MB\n", $5 / 1e6 }'
+
+say "2. Sorted"
+echo "\$ echelon sort data.npy -o sorted.npy --stats"
+echelon sort data.npy -o sorted.npy --stats ${DEVICE:+--device "$DEVICE"} 2>stats
+sed 's/^/  /' stats
+
+say "3. Checked without Echelon"
+# An .npy file is a header, whose length is in its bytes 8 and 9, and then the numbers.
+numbers() { tail -c +$((11 + $(od -An -tu2 -j8 -N2 "$1"))) "$1"; }
+
+echo "\$ od -t f4 sorted.npy | awk: is every number at least the one before?"
+numbers sorted.npy | od -An -v -w4 -t f4 |
+    awk 'NR > 1 && $1 + 0 < last { print "  NO: number " NR " is less than the one before"; bad = 1; exit 1 }
+         { last = $1 + 0 }
+         END { if (!bad) { printf "  yes, all %d are in order\n", NR; if (!NR) exit 1 } }'
+
+echo "\$ od -t x4 FILE | sort | cksum: are they the same numbers, bit for bit?"
+sum() { numbers "$1" | od -An -v -w4 -t x4 | sort -S 512M | cksum; }
+before=$(sum data.npy)
+after=$(sum sorted.npy)
+if [ "$before" != "$after" ]; then
+    echo "  NO: $before before, $after after"
+    exit 1
+fi
+echo "  yes, the checksum of both is ${before%% *}"
+
+say "Done.  Next: echelon sort --help, examples/sort.c, README.md."
