@@ -58,9 +58,8 @@ static void distributions(run_function run)
 /* Around the tiles of the GPU's kernels and the blocks of the CPU's. */
 static void tile_edges(run_function run)
 {
-    static const size_t tiles[] = {
-        3840, 4096, 4608, 6144, 7680, 8192, 11520, 15360, 16384, 65536
-    };
+    static const size_t tiles[] = { 3072, 3840,  4096,  4608,  5760,  6144, 7680,
+                                    8192, 11520, 15360, 16384, 32768, 65536 };
     static const ech_dtype dtypes[] = { ECH_U8, ECH_I16, ECH_F32, ECH_U32, ECH_U64, ECH_F64 };
     for (size_t s = 0; s < LENGTH(tiles); s++)
         for (size_t t = 0; t < LENGTH(dtypes); t++)
