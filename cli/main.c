@@ -3,8 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _POSIX_C_SOURCE 200809L
 #include "cli.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +125,18 @@ static int dispatch(int argc, char **argv)
     return run_command(command, argc - 2, argv + 2);
 }
 
+/* A standard stream that is closed would be the next file that is opened, and words would go into
+ * data.  It gets a file of the other direction, on which reading or writing fails as before. */
+static void hold_closed_streams(void)
+{
+    static const int ways[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", ways[fd]) != fd) exit(EXIT_BAD);
+}
+
 int main(int argc, char **argv)
 {
+    hold_closed_streams();
     int code = dispatch(argc, argv);
     /* What was printed may not have been written, on a full disk for one. */
     if (fflush(stdout) != 0 && code == EXIT_DONE)

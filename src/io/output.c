@@ -97,7 +97,7 @@ static io_status create_beside(struct io_output *output, const char *path, const
     watch_signals();
     output->fd = make_temporary(output->temporary);
     if (output->fd < 0) {
-        io_fail(error, IO_FAIL, path, "cannot create a file beside it: %s", strerror(errno));
+        io_fail(error, IO_FAIL, path, "cannot create a file in its directory: %s", strerror(errno));
         free(output->temporary);
         output->temporary = NULL;
         return IO_FAIL;

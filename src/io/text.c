@@ -41,9 +41,8 @@ static io_status bad_line(const struct io_column *column, uint64_t line, const c
     if (why == IO_NUMBER_BAD)
         return io_fail(error, IO_FAIL, name, "line %llu is not a number: \"%s%s\"", number, shown,
                        dots);
-    return io_fail(error, IO_FAIL, name, "line %llu %s %s: \"%s%s\"", number,
-                   why == IO_NUMBER_FRACTION ? "is not an integer, as --type says:"
-                                             : "does not fit",
+    return io_fail(error, IO_FAIL, name, "line %llu is %s %s: \"%s%s\"", number,
+                   why == IO_NUMBER_FRACTION ? "a fraction, which cannot be" : "past the range of",
                    ech_dtype_name(dtype), shown, dots);
 }
 

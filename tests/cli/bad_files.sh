@@ -1,0 +1,19 @@
+# Files that are not there or cannot be written.
+echo 1 >in.txt
+mkdir directory
+code echelon sort missing.txt
+code echelon sort missing/a.txt
+code echelon sort in.txt/a.txt
+code echelon sort directory
+code echelon sort in.txt -o directory
+code echelon sort in.txt -o missing/out.txt
+code echelon sort in.txt -o in.txt/out.txt
+code echelon gen -o missing/out.txt
+code echelon sort in.txt >&-
+code echelon sort <&-
+code echelon gen -n 3 >&-
+code echelon info >&-
+echo "data on a terminal would be noise"
+printf 'ab' >a.u8
+command -v script >/dev/null && script -qec 'echelon sort a.u8' /dev/null </dev/null | tr -d '\r' | tail -n 1
+files

@@ -1,0 +1,38 @@
+# What is no number, with its line; the output is not touched.
+echo before >out.txt
+try() {
+    code echelon sort "$@" -o out.txt
+}
+printf '1\n2\nthree\n' | try --format text
+printf '1\n\n2\n' | try
+printf '1\n2\n\n' | try
+printf '1\n  \t\r\n' | try
+printf '1,2\n3,4\n' >a.csv
+try a.csv
+printf '1 2\n' | try
+printf '0x10\n' | try --format text
+printf '1e\n' | try
+printf '1.5.2\n' | try
+printf -- '--1\n' | try
+printf -- '-\n' | try
+printf '.\n' | try
+printf 'na\n' | try
+printf 'infinite\n' | try
+printf '1\n2\0003\n' | try --format text
+printf '1\n%0100d x\n' 5 | try --format text
+printf '1\n\033[31m2\n' | try --format text
+echo "that do not fit the type"
+printf '1\n256\n' | try --type u8
+printf '1\n-1\n' | try --type u64
+printf -- '-129\n' | try --type i8
+printf '1\n2.5\n' | try --type i32
+printf '18446744073709551616\n' | try --type u64
+echo "no format can be told"
+head -c 1000 "$ECHELON" | try
+printf 'hello\n' | try
+printf '\x01\x02\x03' >a.bin
+try a.bin
+try a.bin --type u16
+printf '\x01\x02\x03' | try --type f64
+cat out.txt
+files

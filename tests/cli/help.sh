@@ -1,0 +1,8 @@
+# The words of help, for people to read in the diff.
+code echelon --help
+code echelon help
+for command in sort gen explain info; do
+    code echelon help "$command"
+    echelon "$command" --help | cmp - <(echelon help "$command") && echo "same"
+done
+echelon --version | grep -E -x 'echelon [0-9]+\.[0-9]+\.[0-9]+' | tr 0-9 N

@@ -1,0 +1,12 @@
+# Out of memory is exit code 4 and a message.
+needs_plain_build
+echelon gen -n 30M --type u64 -o a.u64
+ulimit -v 200000
+code echelon sort --threads 1 a.u64 -o out.u64
+head -c 240000000 /dev/zero | code echelon sort --threads 1 --type u8 --format raw -o out.u64
+npy '<u8' '(60000000,)' >a.npy
+truncate -s 480000128 a.npy
+code echelon sort --threads 1 a.npy -o out.npy
+code echelon sort -c a.npy
+rm a.u64 a.npy
+files

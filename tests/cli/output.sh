@@ -1,0 +1,39 @@
+# Where the output goes, and that it comes whole.
+echelon gen -n 1000 -o a.txt
+sort -n a.txt >want
+echo "in place, with its mode"
+cp a.txt b.txt
+chmod 640 b.txt
+code echelon sort b.txt -o b.txt
+cmp want b.txt && stat -c %a b.txt
+echo "a new file has the mode that the mask leaves"
+(umask 027; echelon sort a.txt -o new.txt)
+cmp want new.txt && stat -c %a new.txt
+echo "through a symbolic link"
+cp a.txt target.txt
+ln -s target.txt link.txt
+code echelon sort link.txt -o link.txt
+cmp want target.txt && readlink link.txt
+echo "standard output and input, a pipe, a named pipe"
+code echelon sort a.txt | cmp want - && echo same
+code echelon sort - <a.txt -o - | cmp want - && echo same
+code echelon sort <(cat a.txt) -o c.txt
+cmp want c.txt && echo same
+mkfifo pipe
+cat pipe >from_pipe &
+code echelon sort a.txt -o pipe
+wait
+cmp want from_pipe && echo same
+[ -p pipe ] && echo "still a pipe"
+echo "devices"
+code echelon sort a.txt -o /dev/null
+[ -c /dev/null ] && echo "still a device"
+echo "names that look like options, and in another directory"
+mkdir d
+cp a.txt ./-r
+code echelon sort -o d/-x -- -r
+cmp want d/-x && echo same
+echo "a reader that leaves early"
+echelon gen -n 1M | echelon sort | head -n 1 >/dev/null
+echo "${PIPESTATUS[1]}" | sed 's/141/ended by the pipe/'
+files

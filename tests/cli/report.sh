@@ -1,0 +1,16 @@
+# --stats and --json: words to standard error, JSON to standard output when the data is in a file.
+echelon gen -n 1000 --type f32 -o a.npy
+code echelon sort a.npy -o b.npy --stats 2>stats
+sed -E 's/[0-9]+\.[0-9]+/N/g; s/ +/ /g; /^(could|instr|thread|work|algo)/d' stats
+code echelon sort a.npy -o b.npy --json >json
+sed -E 's/"plan": "[^"]*"/"plan": P/; s/[0-9.]+(e-?[0-9]+)?([,}])/N\2/g' json
+code echelon sort a.npy --json 2>json >c.npy
+cat c.npy | head -c 6 | tail -c 5
+echo
+cut -c 1-10 json
+if command -v python3 >/dev/null; then python3 -m json.tool json >/dev/null || echo "bad JSON"; fi
+echo "nothing is said where nothing was asked"
+code echelon sort a.npy -o b.npy
+echo "the log"
+ECHELON_LOG=error echelon sort a.npy -o b.npy
+ECHELON_LOG=trace echelon sort a.npy -o b.npy 2>&1 | grep -c '^echelon: ' | sed 's/^[1-9][0-9]*$/many/'

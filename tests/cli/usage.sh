@@ -1,0 +1,37 @@
+# Bad usage names the culprit and what may have been meant; nothing is read or written.
+echo 1 >in.txt
+code echelon 2>&1 | tail -n 3
+code echelon srot in.txt
+code echelon frobnicate
+code echelon --verbose
+code echelon help gne
+code echelon sort --reverze in.txt
+code echelon sort --wat in.txt
+code echelon sort -Z in.txt
+code echelon sort -o
+code echelon sort --type
+code echelon sort --check=yes in.txt
+code echelon sort in.txt in.txt
+code echelon sort --type f31 in.txt
+code echelon sort --format xml in.txt
+code echelon sort --threads many in.txt
+code echelon sort --order wild in.txt
+code echelon sort --bits 3 in.txt
+code echelon sort --bits 10:4 in.txt
+code echelon sort --bits 0:65 in.txt
+code echelon sort --device tpu in.txt
+code echelon sort --algorithm bogo in.txt
+code echelon sort -c -o out in.txt
+code echelon sort -c --argsort in.txt
+code env ECHELON_LOG=loud echelon sort in.txt
+code env ECHELON_DEVICE=abacus echelon sort in.txt
+code echelon gen unifrom
+code echelon gen -n many
+code echelon gen -n 2^99
+code echelon gen nan-mix --type u8
+code echelon gen few --values 0
+code echelon explain
+code echelon explain scan
+code echelon explain sort -n 1000 --values 8 --argsort
+code echelon info what
+files
