@@ -31,4 +31,27 @@ static __device__ inline void store_relaxed(uint32_t *at, uint32_t value)
 #endif
 }
 
+/* The lanes of the warp that have the same bit of x as I.  Four instructions; the compiler makes
+ * seven of the twin, since it moves the bit through a register on its way to the ballot. */
+static __device__ inline uint32_t warp_match_bit(uint32_t x, uint32_t bit)
+{
+#ifdef __CUDA_ARCH__
+    uint32_t lanes;
+    asm volatile("{\n"
+                 "  .reg .pred one;\n"
+                 "  .reg .b32 masked;\n"
+                 "  and.b32 masked, %1, %2;\n"
+                 "  setp.ne.u32 one, masked, 0;\n"
+                 "  vote.sync.ballot.b32 %0, one, 0xffffffff;\n"
+                 "  @!one not.b32 %0, %0;\n"
+                 "}"
+                 : "=r"(lanes)
+                 : "r"(x), "r"(bit));
+    return lanes;
+#else
+    uint32_t ones = __ballot_sync(0xffffffffu, (x & bit) != 0);
+    return x & bit ? ones : ~ones;
+#endif
+}
+
 #endif

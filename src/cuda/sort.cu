@@ -201,7 +201,15 @@ struct pass_shared {
     uint32_t tile;
 };
 
+/* A tile that is full needs no test of where the array ends; FULL is 1 for all tiles but the last.
+ */
+template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t here)
+{
+    return FULL || i < here;
+}
+
 /* Loads the tile in the order that block_rank.cuh wants; what lies past the end sorts last. */
+template <int FULL>
 static __device__ inline void load_keys(const struct sort_args &a, const struct sort_pass &p,
                                         uint64_t at, uint32_t here, ukey (&key)[ITEMS])
 {
@@ -209,11 +217,11 @@ static __device__ inline void load_keys(const struct sort_args &a, const struct 
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        key[i] = here == TILE || mine + 32 * i < here ? in[mine + 32 * i] : (ukey)0;
+        key[i] = exists<FULL>(mine + 32 * i, here) ? in[mine + 32 * i] : (ukey)0;
     if (p.first)
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
-    if (here < TILE)
+    if (!FULL)
 #pragma unroll
         for (int i = 0; i < ITEMS; i++)
             if (mine + 32 * i >= here) key[i] = (ukey) ~(ukey)0;
@@ -237,6 +245,7 @@ static __device__ inline void place_bin(const struct sort_args &a, const struct 
 }
 
 /* Ranks the tile stably and places its bins; slot[i] becomes the rank of key[i]. */
+template <int FULL>
 static __device__ inline void rank_stable(const struct sort_args &a, const struct sort_pass &p,
                                           struct pass_shared &s, uint32_t here,
                                           const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
@@ -247,7 +256,7 @@ static __device__ inline void rank_stable(const struct sort_args &a, const struc
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         slot[i] = digit_of(a, key[i], a.pass);
-        if (here == TILE || mine + 32 * i < here) atomicAdd(&row[slot[i]], 1);
+        if (exists<FULL>(mine + 32 * i, here)) atomicAdd(&row[slot[i]], 1);
     }
     __syncthreads(); /* every warp has counted */
     uint32_t count = 0;
@@ -269,6 +278,7 @@ static __device__ inline void rank_stable(const struct sort_args &a, const struc
 #if VAL_BYTES == 0
 /* Ranks the tile in whatever order its keys reach the counters.  Good for the first pass of keys
  * alone: there is no order yet that it could spoil, and an atomic costs a tenth of the ballots. */
+template <int FULL>
 static __device__ inline void rank_unstable(const struct sort_args &a, const struct sort_pass &p,
                                             struct pass_shared &s, uint32_t here,
                                             const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
@@ -278,7 +288,7 @@ static __device__ inline void rank_unstable(const struct sort_args &a, const str
     uint32_t *offsets = s.counts + SORT_BINS;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        if (here == TILE || mine + 32 * i < here)
+        if (exists<FULL>(mine + 32 * i, here))
             slot[i] = atomicAdd(&s.counts[digit_of(a, key[i], a.pass)], 1);
     __syncthreads(); /* every key is counted */
     uint32_t count = bin < SORT_BINS ? s.counts[bin] : 0;
@@ -292,44 +302,61 @@ static __device__ inline void rank_unstable(const struct sort_args &a, const str
     __syncthreads(); /* the offsets are there */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        slot[i] = here == TILE || mine + 32 * i < here
-                      ? slot[i] + offsets[digit_of(a, key[i], a.pass)]
-                      : mine + 32 * i; /* past the end: stays */
+        slot[i] = exists<FULL>(mine + 32 * i, here) ? slot[i] + offsets[digit_of(a, key[i], a.pass)]
+                                                    : mine + 32 * i; /* past the end: stays */
     if (bin < SORT_BINS) place_bin(a, p, tile, bin, count, offset, s.target);
     __syncthreads(); /* every warp is done with the counters, and the targets are there */
 }
 #endif
 
-static_assert(sizeof(struct pass_shared) <=
-                  SORT_SHARED_BYTES(THREADS, ITEMS, KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES),
-              "the host gives less shared memory than the kernel uses");
-
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    sort_onesweep(const __grid_constant__ struct sort_args a)
+template <int FULL>
+static __device__ inline void write_values(const struct sort_args &a, const struct sort_pass &p,
+                                           struct pass_shared &s, uint64_t at, uint32_t here,
+                                           const uint32_t (&slot)[ITEMS],
+                                           const uint32_t (&digit)[ITEMS])
 {
-    extern __shared__ __align__(16) unsigned char shared_bytes[];
-    struct pass_shared &s = *(struct pass_shared *)shared_bytes;
-    const struct sort_pass p = a.state->pass[a.pass];
-    if (!p.active) return;
-
-    /* Tiles are taken in the order in which blocks begin, so that the tiles before are always under
-     * way. */
-    if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.pass], 1);
-    rank_clear(s.counts, WARPS * SORT_BINS);
-    __syncthreads(); /* the tile is known and the counters are clear */
-    const uint64_t at = (uint64_t)s.tile * TILE;
-    const uint32_t here = (uint32_t)min(a.n - at, (uint64_t)TILE);
+#if VAL_BYTES
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
-
-    ukey key[ITEMS];
-    uint32_t slot[ITEMS];
-    load_keys(a, p, at, here, key);
-#if VAL_BYTES == 0
-    if (p.first && a.unstable)
-        rank_unstable(a, p, s, here, key, slot);
+    const void *from = p.source == SORT_IN    ? a.values_in
+                       : p.source == SORT_OUT ? a.values_out
+                                              : a.values_tmp;
+    const uval *in = (const uval *)from + at;
+    uval *out = (uval *)(p.target == SORT_OUT ? a.values_out : a.values_tmp);
+    uval value[ITEMS];
+#if VAL_BYTES <= 8
+    if (p.first && a.index)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) value[i] = (uval)(at + mine + 32 * i);
     else
 #endif
-        rank_stable(a, p, s, here, key, slot);
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++)
+            if (exists<FULL>(mine + 32 * i, here)) value[i] = in[mine + 32 * i];
+    __syncthreads(); /* every thread has read its keys */
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) s.values[slot[i]] = value[i];
+    __syncthreads(); /* the values lie sorted */
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        uint32_t rank = threadIdx.x + i * THREADS;
+        if (exists<FULL>(rank, here)) out[s.target[digit[i]] + rank] = s.values[rank];
+    }
+#endif
+}
+
+template <int FULL>
+static __device__ inline void sort_tile(const struct sort_args &a, const struct sort_pass &p,
+                                        struct pass_shared &s, uint64_t at, uint32_t here)
+{
+    ukey key[ITEMS];
+    uint32_t slot[ITEMS];
+    load_keys<FULL>(a, p, at, here, key);
+#if VAL_BYTES == 0
+    if (p.first && a.unstable)
+        rank_unstable<FULL>(a, p, s, here, key, slot);
+    else
+#endif
+        rank_stable<FULL>(a, p, s, here, key, slot);
 
         /* Through shared memory into the order of the ranks, so that a bin is written as one run.
          */
@@ -344,36 +371,34 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         uint32_t rank = threadIdx.x + i * THREADS;
         ukey e = s.keys[rank];
         digit[i] = digit_of(a, e, a.pass);
-        if (rank < here && !(p.last && a.discard_keys))
+        if (exists<FULL>(rank, here) && !(p.last && a.discard_keys))
             out[s.target[digit[i]] + rank] = p.last ? order_decode(a.order, e) : e;
     }
+    write_values<FULL>(a, p, s, at, here, slot, digit);
+}
 
-#if VAL_BYTES
-    const uval *values = (const uval *)(p.source == SORT_IN    ? a.values_in
-                                        : p.source == SORT_OUT ? a.values_out
-                                                               : a.values_tmp) +
-                         at;
-    uval *values_out = (uval *)(p.target == SORT_OUT ? a.values_out : a.values_tmp);
-    uval value[ITEMS];
-#if VAL_BYTES <= 8
-    if (p.first && a.index)
-#pragma unroll
-        for (int i = 0; i < ITEMS; i++) value[i] = (uval)(at + mine + 32 * i);
+static_assert(sizeof(struct pass_shared) <=
+                  SORT_SHARED_BYTES(THREADS, ITEMS, KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES),
+              "the host gives less shared memory than the kernel uses");
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    sort_onesweep(const __grid_constant__ struct sort_args a)
+{
+    extern __shared__ __align__(16) unsigned char shared_bytes[];
+    struct pass_shared &s = *(struct pass_shared *)shared_bytes;
+
+    /* Tiles are taken in the order in which blocks begin, so that the tiles before are always under
+     * way. */
+    if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.pass], 1);
+    const struct sort_pass p = a.state->pass[a.pass];
+    if (!p.active) return;
+    rank_clear(s.counts, WARPS * SORT_BINS);
+    __syncthreads(); /* the tile is known and the counters are clear */
+    const uint64_t at = (uint64_t)s.tile * TILE;
+    if (a.n - at >= TILE)
+        sort_tile<1>(a, p, s, at, TILE);
     else
-#endif
-#pragma unroll
-        for (int i = 0; i < ITEMS; i++)
-            if (here == TILE || mine + 32 * i < here) value[i] = values[mine + 32 * i];
-    __syncthreads(); /* every thread has read its keys */
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++) s.values[slot[i]] = value[i];
-    __syncthreads(); /* the values lie sorted */
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++) {
-        uint32_t rank = threadIdx.x + i * THREADS;
-        if (rank < here) values_out[s.target[digit[i]] + rank] = s.values[rank];
-    }
-#endif
+        sort_tile<0>(a, p, s, at, (uint32_t)(a.n - at));
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)

@@ -7,6 +7,7 @@
 #define ECHI_CUDA_WARP_CUH
 
 #include <stdint.h>
+#include "ptx.cuh"
 
 #define WARP_ALL 0xffffffffu
 
@@ -46,11 +47,7 @@ template <int BITS> static __device__ inline uint32_t warp_match(uint32_t digit)
 {
     uint32_t peers = WARP_ALL;
 #pragma unroll
-    for (int bit = 0; bit < BITS; bit++) {
-        bool one = (digit >> bit) & 1;
-        uint32_t ones = __ballot_sync(WARP_ALL, one);
-        peers &= one ? ones : ~ones;
-    }
+    for (int bit = 0; bit < BITS; bit++) peers &= warp_match_bit(digit, 1u << bit);
     return peers;
 }
 
