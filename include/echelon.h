@@ -34,11 +34,11 @@
 #define ECH_VERSION_PATCH 0
 
 #ifndef ECH_API
-#  if defined(_WIN32)
-#    define ECH_API __declspec(dllimport)
-#  else
-#    define ECH_API __attribute__((visibility("default")))
-#  endif
+#if defined(_WIN32)
+#define ECH_API __declspec(dllimport)
+#else
+#define ECH_API __attribute__((visibility("default")))
+#endif
 #endif
 
 #ifdef __cplusplus
@@ -70,8 +70,8 @@ typedef enum ech_dtype {
     ECH_U16 = 5,
     ECH_U32 = 6,
     ECH_U64 = 7,
-    ECH_F16 = 8,   /* IEEE 754 binary16 */
-    ECH_BF16 = 9,  /* the upper half of an F32 */
+    ECH_F16 = 8,  /* IEEE 754 binary16 */
+    ECH_BF16 = 9, /* the upper half of an F32 */
     ECH_F32 = 10,
     ECH_F64 = 11
 } ech_dtype;
@@ -108,9 +108,9 @@ ECH_API void ech_close(ech_ctx *ctx);
 ECH_API ech_status ech_sync(ech_ctx *ctx);
 
 /*
- * ech_error() is the message of the last failure in ctx, "" when there was none.  With ctx NULL it is
- * the last failure in this thread of a function that has no context, such as ech_open().  The text
- * lives until the next failing call.
+ * ech_error() is the message of the last failure in ctx, "" when there was none.  With ctx NULL it
+ * is the last failure in this thread of a function that has no context, such as ech_open().  The
+ * text lives until the next failing call.
  */
 ECH_API const char *ech_error(const ech_ctx *ctx);
 
@@ -126,16 +126,16 @@ ECH_API const char *ech_version(void);
  * Order.  Integers by value.  Floats: -inf < ... < 0 < ... < +inf < NaN; every NaN is last whatever
  * its sign or payload, and -0 equals +0.  Descending is the exact reverse (NaN first).  No key's
  * bits are ever altered.
- *   - Sorts with values and argsorts are stable: equal keys (so also -0 and +0, and any two NaN) keep
- *     their input order, also descending.
- *   - A sort of keys alone orders equal keys by their bits (-0 before +0, NaN by payload), so that its
- *     result is one, whatever the input order was.
- *   - ECH_ORDER_TOTAL orders floats as IEEE 754 totalOrder: -NaN < -inf < ... < -0 < +0 < ... < +inf
- *     < +NaN.  It changes nothing for integers.
+ *   - Sorts with values and argsorts are stable: equal keys (so also -0 and +0, and any two NaN)
+ *     keep their input order, also descending.
+ *   - A sort of keys alone orders equal keys by their bits (-0 before +0, NaN by payload), so that
+ *     its result is one, whatever the input order was.
+ *   - ECH_ORDER_TOTAL orders floats as IEEE 754 totalOrder: -NaN < -inf < ... < -0 < +0 < ... <
+ *     +inf < +NaN.  It changes nothing for integers.
  */
 typedef enum ech_order {
-    ECH_ORDER_NAN_LAST = 0,
-    ECH_ORDER_TOTAL = 1
+    ECH_ORDER_NAN_LAST = 0, /* as above */
+    ECH_ORDER_TOTAL = 1     /* IEEE 754 totalOrder */
 } ech_order;
 
 /*
@@ -144,10 +144,10 @@ typedef enum ech_order {
  *     ech_sort_options options = { .size = sizeof options, .descending = 1 };
  *
  * begin_bit, end_bit: sort by the bits [begin_bit, end_bit) of the key alone, where bit 0 is the
- * lowest bit of the key's order-preserving unsigned form: the value itself for unsigned integers, the
- * value with its sign bit inverted for signed ones, the rank of the bit pattern for floats.  Keys that
- * agree in those bits keep their input order.  end_bit 0 stands for the width of the key; a range that
- * is empty (begin_bit == end_bit > 0) makes the sort a copy.
+ * lowest bit of the key's order-preserving unsigned form: the value itself for unsigned integers,
+ * the value with its sign bit inverted for signed ones, the rank of the bit pattern for floats.
+ * Keys that agree in those bits keep their input order.  end_bit 0 stands for the width of the key;
+ * a range that is empty (begin_bit == end_bit > 0) makes the sort a copy.
  */
 typedef struct ech_sort_options {
     size_t size;           /* sizeof(ech_sort_options) */
@@ -170,7 +170,8 @@ typedef struct ech_sort_options {
  *   options  NULL for the defaults
  *
  * n = 0 does nothing and allows NULL pointers.  Fails with ECH_ERR_ARG before anything is written;
- * with ECH_ERR_MEMORY before anything is written; with ECH_ERR_DEVICE, after which out is undefined.
+ * with ECH_ERR_MEMORY before anything is written; with ECH_ERR_DEVICE, after which out is
+ * undefined.
  */
 ECH_API ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
                             const ech_sort_options *options);
@@ -179,17 +180,17 @@ ECH_API ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, e
  * ech_sort_pairs() is ech_sort() that moves a value along with each key, stably.
  *
  *   keys_in, keys_out      [n] of dtype, as in ech_sort()
- *   values_in, values_out  [n] of value_bytes (1 or more) each, opaque; values_out may be values_in,
- *                          must not overlap it or the keys otherwise.  GPU memory: aligned to the
- *                          largest power of two that divides value_bytes, 16 at most
+ *   values_in, values_out  [n] of value_bytes (1 or more) each, opaque; values_out may be
+ *                          values_in, must not overlap it or the keys otherwise.  GPU memory:
+ *                          aligned to the largest power of two that divides value_bytes, 16 at most
  */
 ECH_API ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, void *keys_out,
                                   const void *values_in, void *values_out, size_t value_bytes,
                                   size_t n, ech_dtype dtype, const ech_sort_options *options);
 
 /*
- * ech_argsort() writes the order instead of the keys: index[i] is the position in keys of the i-th key
- * of the sorted sequence.  Stable.
+ * ech_argsort() writes the order instead of the keys: index[i] is the position in keys of the i-th
+ * key of the sorted sequence.  Stable.
  *
  *   keys         [n] of dtype, not modified
  *   index        [n] of index_dtype, ECH_U32 (n at most 2^32) or ECH_U64; must not overlap keys
@@ -198,8 +199,8 @@ ECH_API ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, ech_
                                size_t n, ech_dtype dtype, const ech_sort_options *options);
 
 /*
- * ech_sort_workspace() tells how many bytes of workspace a sort needs: the same on every GPU and for
- * in-place and out-of-place calls, and without a device being there.
+ * ech_sort_workspace() tells how many bytes of workspace a sort needs: the same on every GPU and
+ * for in-place and out-of-place calls, and without a device being there.
  *
  *   device       as for ech_open(); the workspace depends on "cpu" or "cuda" alone
  *   value_bytes  0 for ech_sort(), else that of ech_sort_pairs()
@@ -218,8 +219,9 @@ ECH_API ech_status ech_argsort_workspace(const char *device, size_t n, ech_dtype
                                          size_t *bytes);
 
 /*
- * ech_sort_explain() writes what such a sort would do, in lines of text: the algorithm and the others
- * that could be forced, the passes or kernels with their sizes, the workspace.  Needs no device.
+ * ech_sort_explain() writes what such a sort would do, in lines of text: the algorithm and the
+ * others that could be forced, the passes or kernels with their sizes, the workspace.  Needs no
+ * device.
  *
  *   text           [capacity_bytes] receives the text, cut to fit and always terminated
  */
@@ -254,8 +256,9 @@ ECH_API ech_status ech_device_get(int i, ech_device *device);
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /*
- * ech_malloc() allocates bytes of the device's memory, at least 256-byte aligned, from the context's
- * allocator, in the order of its stream.  ech_free() gives it back likewise; NULL is allowed.
+ * ech_malloc() allocates bytes of the device's memory, at least 256-byte aligned, from the
+ * context's allocator, in the order of its stream.  ech_free() gives it back likewise; NULL is
+ * allowed.
  */
 ECH_API ech_status ech_malloc(ech_ctx *ctx, void **pointer, size_t bytes);
 ECH_API void ech_free(ech_ctx *ctx, void *pointer, size_t bytes);
@@ -274,8 +277,8 @@ ECH_API void ech_trim(ech_ctx *ctx);
 
 /*
  * An allocator of the caller's, for all memory that calls on the context need on its device.
- *   allocate  returns bytes of device memory, 256-byte aligned, usable by work queued on stream from
- *             now on; NULL when there is none
+ *   allocate  returns bytes of device memory, 256-byte aligned, usable by work queued on stream
+ *             from now on; NULL when there is none
  *   release   takes it back; work queued on stream before may still use it
  * stream is the CUstream of the call, NULL on the CPU.
  */
