@@ -1,0 +1,46 @@
+/*
+ * fuzz_npy.c - any bytes as a .npy file: the reader refuses them or reads what the header says.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "fuzz.h"
+#include "io.h"
+
+#include <string.h>
+
+static void check_column(const struct io_column *c, size_t bytes)
+{
+    size_t element_bytes = ech_dtype_bytes(c->dtype);
+    FUZZ_CHECK(c->format == IO_NPY && element_bytes != 0);
+    FUZZ_CHECK(c->keys_bytes == c->n * element_bytes);
+    FUZZ_CHECK(c->npy.header_bytes + c->keys_bytes == bytes);
+
+    /* The header written for the column says the same of it. */
+    unsigned char header[IO_NPY_HEADER];
+    struct io_npy again;
+    struct io_error error;
+    int dtype = c->dtype == ECH_BF16 ? ECH_BF16 : -1;
+    size_t n = io_npy_header(c->npy.descr, c->n, header), said;
+    FUZZ_CHECK(n <= sizeof header && n % 64 == 0);
+    FUZZ_CHECK(io_npy_header_bytes(header, n, "again", &said, &error) == IO_OK && said == n);
+    FUZZ_CHECK(io_npy_parse(header, n, "again", dtype, &again, &error) == IO_OK);
+    FUZZ_CHECK(again.n == c->n && again.dtype == c->dtype && again.big_endian == c->npy.big_endian);
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
+{
+    /* The first byte says how: as a file or as a pipe, whose size is not known; with a type or not. */
+    if (n == 0) return 0;
+    struct io_hints hints = { .format = IO_NPY, .dtype = bytes[0] & 2 ? ECH_BF16 : -1 };
+    struct io_source source;
+    struct io_column column;
+    struct io_error error = { "" };
+    io_open_memory(&source, "fuzz", bytes + 1, n - 1);
+    if (bytes[0] & 1) source.size = 0;
+    io_status status = io_load_column(&source, &hints, &column, &error);
+    FUZZ_CHECK(status == IO_OK || strncmp(error.text, "fuzz: ", 6) == 0);
+    FUZZ_CHECK(status != IO_MEMORY);
+    if (status == IO_OK) check_column(&column, n - 1);
+    io_free_column(&column);
+    return 0;
+}
