@@ -9,7 +9,7 @@
  *                             + how many keys of the tile have a lower digit
  *                          3. + how many of my own items so far: the rank    rank_keys()
  *
- * Lanes with the same digit find each other by ballots; the least of them takes ranks for all.
+ * Lanes with the same digit find each other by ballots; the least of them counts for all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -69,7 +69,8 @@ static __device__ inline void rank_offsets(uint32_t *counts, uint32_t bin, uint3
     for (int w = 0; w < WARPS; w++) counts[w * SORT_BINS + bin] += offset;
 }
 
-/* Replaces each digit by the key's rank in the tile. */
+/* Replaces each digit by the key's rank in the tile.  A lane that is not the least of its peers only reads
+ * the counter, and no other lane of the warp writes it, so a read and a write do what an atomic would. */
 template <int ITEMS>
 static __device__ inline void rank_keys(uint32_t *row, uint32_t (&slot)[ITEMS], int items)
 {
@@ -77,11 +78,12 @@ static __device__ inline void rank_keys(uint32_t *row, uint32_t (&slot)[ITEMS], 
     for (int i = 0; i < ITEMS; i++) {
         if (i >= items) break;
         uint32_t peers = warp_match<SORT_DIGIT_BITS>(slot[i]);
-        int leader = __ffs((int)peers) - 1;
-        uint32_t first = 0;
-        if ((int)lane_id() == leader) first = atomicAdd(&row[slot[i]], __popc(peers));
-        first = __shfl_sync(WARP_ALL, first, leader);
-        slot[i] = first + __popc(peers & lanes_below());
+        uint32_t before = __popc(peers & lanes_below());
+        uint32_t first = row[slot[i]];
+        __syncwarp(); /* every lane has read */
+        if (before == 0) row[slot[i]] = first + __popc(peers);
+        __syncwarp(); /* the next item reads what was written */
+        slot[i] = first + before;
     }
 }
 

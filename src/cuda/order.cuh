@@ -32,8 +32,7 @@ static __device__ inline ukey order_merge(const struct echi_order &o, ukey e)
 #if VAL_BYTES
     e ^= (ukey)o.flip;
     if (e == (ukey)o.zero) e += (ukey)o.merge;
-    if (e >= (ukey)o.last)
-        e = (ukey) ~(ukey)0; /* not just o.last: no key may sort after the padding */
+    if (e > (ukey)o.last) e = (ukey)o.last;
     e ^= (ukey)o.flip;
 #endif
     return e;

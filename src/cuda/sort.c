@@ -51,6 +51,11 @@ static bool fits_block(const struct echi_sort *s)
     return s->n <= SORT_BLOCK_TILE;
 }
 
+static bool bytes_alone(const struct echi_sort *s)
+{
+    return s->key_bytes == 1 && !s->stable;
+}
+
 static bool always(const struct echi_sort *s)
 {
     (void)s;
@@ -58,11 +63,13 @@ static bool always(const struct echi_sort *s)
 }
 
 static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
+static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 
 /* The first that is applicable runs unless one is named. */
 static const struct sort_algorithm algorithms[] = {
     { "block", "one launch of one block, in shared memory", fits_block, run_block },
+    { "count", "8-bit keys alone: counted, then written", bytes_alone, run_count },
     { "onesweep", "least significant digit first, one launch a digit of 8 bits", always,
       run_onesweep },
 };
@@ -79,12 +86,13 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
         }
         if (s->algorithm)
             return echi_fail(NULL, ECH_ERR_ARG,
-                             "the algorithm \"%s\" sorts at most %d keys, and n is %zu", a->name,
-                             SORT_BLOCK_TILE, s->n);
+                             "the algorithm \"%s\" of the GPU (%s) cannot do this sort of %zu %s",
+                             a->name, a->what, s->n, ech_dtype_name(s->dtype));
     }
-    return echi_fail(NULL, ECH_ERR_ARG,
-                     "the algorithm is \"%s\", and the GPU has \"block\" and \"onesweep\"",
-                     s->algorithm);
+    return echi_fail(
+        NULL, ECH_ERR_ARG,
+        "the algorithm is \"%s\", and the GPU has \"block\", \"count\" and \"onesweep\"",
+        s->algorithm);
 }
 
 static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
@@ -123,18 +131,18 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
                       bool *overflow, struct parts *parts)
 {
     struct echi_layout layout = { .base = base };
-    bool onesweep = plan->algorithm->run == run_onesweep;
+    bool passes = plan->algorithm->run == run_onesweep, state = plan->algorithm->run != run_block;
     size_t moved = (size_t)plan->moved_bytes;
     *parts = (struct parts){ 0 };
     if (plan->gather) parts->index = echi_part(&layout, s->n, moved);
     if (plan->gather) parts->values_copy = echi_part(&layout, s->n, s->value_bytes);
-    if (onesweep) {
+    if (passes) {
         parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
         if (s->index_bytes) parts->keys_tmp2 = echi_part(&layout, s->n, (size_t)s->key_bytes);
         if (moved) parts->moved_tmp = echi_part(&layout, s->n, moved);
-        parts->state = echi_part(&layout, 1, sizeof *parts->state);
-        parts->status = echi_part(&layout, plan->tiles, SORT_BINS * sizeof *parts->status);
     }
+    if (state) parts->state = echi_part(&layout, 1, sizeof *parts->state);
+    if (passes) parts->status = echi_part(&layout, plan->tiles, SORT_BINS * sizeof *parts->status);
     *overflow = layout.overflow;
     return layout.bytes;
 }
@@ -157,33 +165,59 @@ static unsigned least(uint64_t a, uint64_t b)
     return (unsigned)(a < b ? a : b);
 }
 
-static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+/* Clears the state, and the look-back that follows it; counts every digit; plans. */
+static ech_status count_and_plan(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
     const struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    uint64_t multiprocessors = (uint64_t)cuda->multiprocessors, n = args->n;
-    /* State and look-back are neighbours, cleared as one. */
-    size_t clear_bytes =
-        (size_t)((char *)(args->status + plan->tiles * SORT_BINS) - (char *)args->state);
+    size_t clear_bytes = sizeof *args->state;
+    if (args->status)
+        clear_bytes =
+            (size_t)((char *)(args->status + plan->tiles * SORT_BINS) - (char *)args->state);
     CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)args->state, 0, clear_bytes, echi_cuda_stream(ctx));
 
     /* A block counts in 32 bits: the grid grows with n past what fills the GPU. */
-    uint64_t fill = 4 * multiprocessors, needed = n >> 31;
-    uint64_t work = n / (SORT_HISTOGRAM_THREADS * 16) + 1;
+    uint64_t fill = SORT_HISTOGRAM_BLOCKS * (uint64_t)cuda->multiprocessors, needed = args->n >> 31;
+    uint64_t work = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
     unsigned blocks = least(work, fill > needed ? fill : needed);
     TRY(echi_cuda_launch(ctx, plan->image, "sort_histogram", blocks, SORT_HISTOGRAM_THREADS, 0,
                          args));
     TRY(echi_cuda_launch(ctx, plan->image, "sort_plan", 1, SORT_BINS, 0, args));
+done:
+    return status;
+}
+
+/* Blocks of a kernel that moves n things, each thread `each` at a time. */
+static unsigned move_blocks(const ech_ctx *ctx, uint64_t n, unsigned each)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    return least(n / (SORT_MOVE_THREADS * each) + 1, 32 * (uint64_t)cuda->multiprocessors);
+}
+
+static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    ech_status status = ECH_OK;
+    TRY(count_and_plan(ctx, plan, args));
+    TRY(echi_cuda_launch(ctx, plan->image, "sort_fill", move_blocks(ctx, args->n, 16),
+                         SORT_MOVE_THREADS, 0, args));
+done:
+    return status;
+}
+
+static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    ech_status status = ECH_OK;
     uint64_t portion_tiles = SORT_PORTION / plan->tile;
+    TRY(count_and_plan(ctx, plan, args));
     for (args->pass = 0; args->pass < args->passes; args->pass++)
         for (args->portion = 0; args->portion * portion_tiles < plan->tiles; args->portion++) {
             uint64_t left = plan->tiles - args->portion * portion_tiles;
             TRY(echi_cuda_launch(ctx, plan->image, "sort_onesweep", least(left, portion_tiles),
                                  plan->threads, plan->shared_bytes, args));
         }
-    blocks = least(n / SORT_MOVE_THREADS + 1, 16 * multiprocessors);
-    TRY(echi_cuda_launch(ctx, plan->image, "sort_finish", blocks, SORT_MOVE_THREADS, 0, args));
+    TRY(echi_cuda_launch(ctx, plan->image, "sort_finish", move_blocks(ctx, args->n, 1),
+                         SORT_MOVE_THREADS, 0, args));
 done:
     return status;
 }
@@ -208,10 +242,9 @@ static ech_status gather(ech_ctx *ctx, const struct echi_sort *s, const struct p
            (CUdeviceptr)(uintptr_t)s->values_in, s->n * s->value_bytes, echi_cuda_stream(ctx));
         args.from = parts->values_copy;
     }
-    unsigned blocks =
-        least(args.n * args.words / SORT_MOVE_THREADS + 1, 64 * (uint64_t)cuda->multiprocessors);
     TRY(echi_cuda_launch(ctx, plan->moved_bytes == 4 ? "sort_gather_i32" : "sort_gather_i64",
-                         "sort_gather", blocks, SORT_MOVE_THREADS, 0, &args));
+                         "sort_gather", move_blocks(ctx, args.n * args.words, 1), SORT_MOVE_THREADS,
+                         0, &args));
 done:
     return status;
 }
@@ -314,6 +347,8 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
     if (plan.algorithm->run == run_block) {
         echi_print(text, "launch     sort_block, 1 block of %d threads, %d passes in it\n",
                    SORT_BLOCK_THREADS, plan.passes);
+    } else if (plan.algorithm->run == run_count) {
+        echi_print(text, "launch     sort_histogram, sort_plan, sort_fill\n");
     } else {
         uint64_t portion_tiles = SORT_PORTION / plan.tile;
         uint64_t portions = (plan.tiles + portion_tiles - 1) / portion_tiles;

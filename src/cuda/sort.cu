@@ -10,6 +10,7 @@
  * them sort_onesweep    one pass: a block ranks a tile by its digit, learns from the tiles before
  * it where its part of each bin begins, and writes the tile there            (once a pass)
  *     sort_finish      copies, when the passes that remain do not end in the output
+ *     sort_fill        instead of passes, writes keys of 8 bits from their histogram
  *     sort_block       all of it for an array that one block can hold
  *
  * Between passes keys are in the form of order_encode().  Nothing returns to the host: the plan is
@@ -208,7 +209,7 @@ template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t he
     return FULL || i < here;
 }
 
-/* Loads the tile in the order that block_rank.cuh wants; what lies past the end sorts last. */
+/* Loads the tile in the order that block_rank.cuh wants. */
 template <int FULL>
 static __device__ inline void load_keys(const struct sort_args &a, const struct sort_pass &p,
                                         uint64_t at, uint32_t here, ukey (&key)[ITEMS])
@@ -221,14 +222,19 @@ static __device__ inline void load_keys(const struct sort_args &a, const struct 
     if (p.first)
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
-    if (!FULL)
-#pragma unroll
-        for (int i = 0; i < ITEMS; i++)
-            if (mine + 32 * i >= here) key[i] = (ukey) ~(ukey)0;
 }
 
-/* Publishes the tile's count of a bin, finds that of the tiles before, and says where the bin's
- * keys go. */
+/* Says how many keys of a bin the tile has, early, so that the tiles after this one need not wait for
+ * its ranking. */
+static __device__ inline void publish(const struct sort_args &a, const struct sort_pass &p,
+                                      uint32_t tile, uint32_t bin, uint32_t count)
+{
+    bool first = tile == (uint32_t)a.portion * (SORT_PORTION / TILE);
+    uint32_t state = first ? state_all(p.epoch) : state_own(p.epoch);
+    store_relaxed(a.status + (uint64_t)tile * SORT_BINS + bin, state | count);
+}
+
+/* Finds how many keys of a bin the tiles before have, and says where those of this one go. */
 static __device__ inline void place_bin(const struct sort_args &a, const struct sort_pass &p,
                                         uint32_t tile, uint32_t bin, uint32_t count,
                                         uint32_t offset, uint64_t *target)
@@ -255,17 +261,15 @@ static __device__ inline void rank_stable(const struct sort_args &a, const struc
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
-        slot[i] = digit_of(a, key[i], a.pass);
-        if (exists<FULL>(mine + 32 * i, here)) atomicAdd(&row[slot[i]], 1);
+        bool counts = exists<FULL>(mine + 32 * i, here);
+        slot[i] = counts ? digit_of(a, key[i], a.pass) : SORT_BINS - 1; /* past the end: last */
+        if (counts) atomicAdd(&row[slot[i]], 1);
     }
     __syncthreads(); /* every warp has counted */
     uint32_t count = 0;
     if (bin < SORT_BINS) {
         count = rank_column<WARPS>(s.counts, bin);
-        /* Said early, so that the tiles after this one need not wait for the ranking. */
-        bool first = tile == (uint32_t)a.portion * (SORT_PORTION / TILE);
-        store_relaxed(a.status + (uint64_t)tile * SORT_BINS + bin,
-                      (first ? state_all(p.epoch) : state_own(p.epoch)) | count);
+        publish(a, p, tile, bin, count);
     }
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
@@ -276,6 +280,12 @@ static __device__ inline void rank_stable(const struct sort_args &a, const struc
 }
 
 #if VAL_BYTES == 0
+/* The counter of a bin: multiples of 16, as the low digits of a ramp are, do not share a bank. */
+static __device__ inline uint32_t counter_of(uint32_t bin)
+{
+    return bin ^ bin >> 5;
+}
+
 /* Ranks the tile in whatever order its keys reach the counters.  Good for the first pass of keys
  * alone: there is no order yet that it could spoil, and an atomic costs a tenth of the ballots. */
 template <int FULL>
@@ -289,21 +299,18 @@ static __device__ inline void rank_unstable(const struct sort_args &a, const str
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
-            slot[i] = atomicAdd(&s.counts[digit_of(a, key[i], a.pass)], 1);
+            slot[i] = atomicAdd(&s.counts[counter_of(digit_of(a, key[i], a.pass))], 1);
     __syncthreads(); /* every key is counted */
-    uint32_t count = bin < SORT_BINS ? s.counts[bin] : 0;
-    if (bin < SORT_BINS) {
-        bool first = tile == (uint32_t)a.portion * (SORT_PORTION / TILE);
-        store_relaxed(a.status + (uint64_t)tile * SORT_BINS + bin,
-                      (first ? state_all(p.epoch) : state_own(p.epoch)) | count);
-    }
+    uint32_t count = bin < SORT_BINS ? s.counts[counter_of(bin)] : 0;
+    if (bin < SORT_BINS) publish(a, p, tile, bin, count);
     uint32_t offset = bins_scan(count, s.sums);
-    if (bin < SORT_BINS) offsets[bin] = offset;
+    if (bin < SORT_BINS) offsets[counter_of(bin)] = offset;
     __syncthreads(); /* the offsets are there */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        slot[i] = exists<FULL>(mine + 32 * i, here) ? slot[i] + offsets[digit_of(a, key[i], a.pass)]
-                                                    : mine + 32 * i; /* past the end: stays */
+        slot[i] = exists<FULL>(mine + 32 * i, here)
+                      ? slot[i] + offsets[counter_of(digit_of(a, key[i], a.pass))]
+                      : mine + 32 * i; /* past the end: stays */
     if (bin < SORT_BINS) place_bin(a, p, tile, bin, count, offset, s.target);
     __syncthreads(); /* every warp is done with the counters, and the targets are there */
 }
@@ -424,6 +431,50 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
 #endif
 }
 
+/* ---- 8-bit keys alone: their histogram says it all ---- */
+
+#if KEY_BYTES == 1 && VAL_BYTES == 0
+/* The bin that position i of the output lies in: the last that begins at or before it and is not empty. */
+static __device__ inline uint32_t bin_at(const uint64_t *begin, uint64_t i)
+{
+    uint32_t bin = 0;
+#pragma unroll
+    for (uint32_t step = SORT_BINS / 2; step; step /= 2)
+        if (begin[bin + step] <= i) bin += step;
+    return bin;
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
+    sort_fill(const __grid_constant__ struct sort_args a)
+{
+    enum { VECTOR = 16 };
+    __shared__ uint64_t begin[SORT_BINS + 1];
+    for (int bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
+        begin[bin] = a.state->base[0][0][bin];
+    if (threadIdx.x == 0) begin[SORT_BINS] = a.n;
+    __syncthreads(); /* the bins are there */
+
+    /* Aligned vectors of 16 keys; the first and the last may be cut by the ends of the array. */
+    ukey *out = (ukey *)a.keys_out;
+    const uint64_t skew = (uint64_t)out & (VECTOR - 1), end = a.n + skew;
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x * VECTOR;
+    for (uint64_t v = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) * VECTOR; v < end;
+         v += step) {
+        uint64_t first = v < skew ? 0 : v - skew, last = min(v + VECTOR - skew, a.n);
+        uint32_t bin = bin_at(begin, first);
+        if (v >= skew && last - first == VECTOR && begin[bin + 1] >= last) { /* one value */
+            uint32_t word = order_decode(a.order, (ukey)bin) * 0x01010101u;
+            *(uint4 *)(out + first) = make_uint4(word, word, word, word);
+            continue;
+        }
+        for (uint64_t i = first; i < last; i++) {
+            while (begin[bin + 1] <= i) bin++;
+            out[i] = order_decode(a.order, (ukey)bin);
+        }
+    }
+}
+#endif
+
 /* ---- Everything in one block ---- */
 
 struct block_shared {
@@ -455,15 +506,16 @@ extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
 #pragma unroll
     for (int i = 0; i < BLOCK_ITEMS; i++) {
         place[i] = mine + 32 * i;
-        if (i < items)
-            key[i] = place[i] < n ? order_encode(a.order, keys_in[place[i]]) : (ukey) ~(ukey)0;
+        key[i] = i < items && place[i] < n ? order_encode(a.order, keys_in[place[i]]) : (ukey)0;
     }
     for (int pass = 0; pass < a.passes; pass++) {
         rank_clear(s.counts, BLOCK_WARPS * SORT_BINS);
         __syncthreads(); /* the counters are clear */
 #pragma unroll
         for (int i = 0; i < BLOCK_ITEMS; i++)
-            if (i < items) slot[i] = digit_of(a, key[i], pass);
+            if (i < items)
+                slot[i] = place[i] < n ? digit_of(a, key[i], pass)
+                                       : SORT_BINS - 1; /* past the end: last */
         rank_count<BLOCK_ITEMS>(row, slot, items);
         __syncthreads(); /* every warp has counted */
         uint32_t count = bin < SORT_BINS ? rank_column<BLOCK_WARPS>(s.counts, bin) : 0;

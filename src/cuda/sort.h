@@ -19,6 +19,7 @@ enum {
     SORT_BLOCK_TILE =
         SORT_BLOCK_THREADS * SORT_BLOCK_ITEMS, /* keys that sort_block sorts at once */
     SORT_HISTOGRAM_THREADS = 512,
+    SORT_HISTOGRAM_BLOCKS = 4, /* a multiprocessor */
     SORT_MOVE_THREADS = 256,
     SORT_WARP = 32
 };

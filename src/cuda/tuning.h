@@ -11,23 +11,25 @@
 #ifndef ECHI_CUDA_TUNING_H
 #define ECHI_CUDA_TUNING_H
 
-/*      key value threads items blocks (least number resident on a multiprocessor) */
+/* clang-format off */
+/*      key value threads items blocks (least number resident on a multiprocessor); H200, 2026-11-20 */
 #define SORT_TUNING(ROW)                                                                           \
-    ROW(1, 0, 384, 20, 2)                                                                          \
-    ROW(1, 4, 384, 20, 2)                                                                          \
-    ROW(1, 8, 384, 15, 2)                                                                          \
-    ROW(1, 16, 384, 8, 2)                                                                          \
-    ROW(2, 0, 384, 20, 2)                                                                          \
-    ROW(2, 4, 384, 20, 2)                                                                          \
-    ROW(2, 8, 384, 15, 2)                                                                          \
-    ROW(2, 16, 384, 8, 2)                                                                          \
-    ROW(4, 0, 384, 20, 2)                                                                          \
-    ROW(4, 4, 384, 20, 2)                                                                          \
-    ROW(4, 8, 384, 15, 2)                                                                          \
-    ROW(4, 16, 384, 8, 2)                                                                          \
-    ROW(8, 0, 384, 15, 2)                                                                          \
-    ROW(8, 4, 384, 15, 2)                                                                          \
-    ROW(8, 8, 384, 12, 2)                                                                          \
-    ROW(8, 16, 384, 8, 2)
+    ROW(1,   0,    384,   22,   3)                                                                 \
+    ROW(1,   4,    512,   20,   2)                                                                 \
+    ROW(1,   8,    512,   15,   2)                                                                 \
+    ROW(1,  16,    384,   10,   2)                                                                 \
+    ROW(2,   0,    384,   24,   3)                                                                 \
+    ROW(2,   4,    512,   20,   2)                                                                 \
+    ROW(2,   8,    512,   15,   2)                                                                 \
+    ROW(2,  16,    384,   10,   2)                                                                 \
+    ROW(4,   0,    384,   22,   3)                                                                 \
+    ROW(4,   4,    512,   20,   2)                                                                 \
+    ROW(4,   8,    512,   15,   2)                                                                 \
+    ROW(4,  16,    384,   10,   2)                                                                 \
+    ROW(8,   0,    512,   15,   2)                                                                 \
+    ROW(8,   4,    512,   15,   2)                                                                 \
+    ROW(8,   8,    512,   12,   2)                                                                 \
+    ROW(8,  16,    384,   10,   2)
+/* clang-format on */
 
 #endif
