@@ -16,9 +16,8 @@
 #include <string.h>
 
 enum {
-    BLOCK_KEYS = 1 << ECHI_BLOCK_BITS,
     COUNT_16_KEYS = 1 << 13, /* fewer 16-bit keys than this are sorted faster than 65536 counts read */
-    WAKE_KEYS = 1 << 15      /* fewer than this are not worth waking threads for */
+    WAKE_KEYS = 1 << 16      /* fewer than this are not worth waking threads for */
 };
 
 /* ---- Algorithms ---- */
@@ -35,7 +34,7 @@ static bool count_applicable(const struct echi_sort *s)
 
 static bool block_applicable(const struct echi_sort *s)
 {
-    return s->n <= BLOCK_KEYS;
+    return s->n <= ECHI_BLOCK_KEYS;
 }
 
 static bool msd_applicable(const struct echi_sort *s)
@@ -106,7 +105,7 @@ static bool as_stable(const struct echi_sort *s)
 /* The most threads that a sort of n elements can use; each needs its own scratch. */
 static size_t most_parts(size_t n)
 {
-    size_t few = echi_min(n >> 15, 4), many = echi_min(n >> 18, ECHI_PARTS);
+    size_t few = echi_min(n >> 16, 4), many = echi_min(n >> 18, ECHI_PARTS);
     size_t parts = few > many ? few : many;
     return parts ? parts : 1;
 }
@@ -120,7 +119,7 @@ static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm
         job->counts = echi_part(layout, echi_sort_count_counters(n, key_bytes), sizeof *job->counts);
         return;
     }
-    bool one_block = n <= BLOCK_KEYS;
+    bool one_block = n <= ECHI_BLOCK_KEYS;
     if (!(s->index_bytes && one_block)) {
         job->other.keys = echi_part(layout, n, key_bytes);
         job->other.values = s->value_bytes ? echi_part(layout, n, s->value_bytes) : NULL;
@@ -129,7 +128,7 @@ static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm
     size_t parts = most_parts(n);
     if (!one_block) job->counts = echi_part(layout, parts * ECHI_BUCKETS, sizeof *job->counts);
     if (as_stable(s)) {
-        job->scratch_bytes = 2 * sizeof(uint64_t) * echi_min(n, BLOCK_KEYS);
+        job->scratch_bytes = ECHI_SCRATCH_BYTES * echi_min(n, ECHI_BLOCK_KEYS);
         job->scratch = echi_part(layout, parts, job->scratch_bytes);
     }
 }
@@ -223,10 +222,10 @@ ech_status echi_cpu_sort_explain(const struct echi_sort *s, struct echi_text *te
     echi_print(text, "could be      ");
     list_applicable(s, algorithm, text);
     echi_print(text, "\ninstructions  %s\n", echi_cpu_sort_isa()->name);
-    if (algorithm->run == echi_sort_msd && s->n > BLOCK_KEYS)
+    if (algorithm->run == echi_sort_msd && s->n > ECHI_BLOCK_KEYS)
         echi_print(text, "threads       at most %zu; scatters into %d buckets until they hold at most "
                    "%zu keys\n", most_parts(s->n), ECHI_BUCKETS,
-                   as_stable(s) ? (size_t)BLOCK_KEYS
+                   as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
                                 : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
     echi_print(text, "workspace     %zu bytes\n", bytes);
 done:

@@ -15,7 +15,8 @@
 enum {
     ECHI_BUCKETS = 256,      /* of one scatter */
     ECHI_ENTRIES = 4096,     /* of the table that maps a key to its bucket */
-    ECHI_BLOCK_BITS = 15,    /* log2 of the most keys of a block, which is sorted in the L2 cache */
+    ECHI_BLOCK_KEYS = 1 << 14, /* most elements of a block, which is sorted in the cache */
+    ECHI_SCRATCH_BYTES = 16,   /* of scratch an element of a block */
     ECHI_STACK_BYTES = 8192, /* sorts that need no more than this take no workspace */
     ECHI_PARTS = 64          /* most threads of one sort */
 };
@@ -48,6 +49,7 @@ struct echi_scatter {
     size_t first, n;
     size_t value_bytes;
     bool index;  /* the values are the positions */
+    bool stream; /* too much to stay in the cache */
     size_t *at;  /* [ECHI_BUCKETS] */
 };
 
@@ -72,6 +74,12 @@ struct echi_sort_width {
     /* out[i] = ((x(keys[i]) & keep) >> drop) << index_bits | i */
     void (*pack)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
                  int drop, int index_bits, uint64_t *out);
+    void (*pack_narrow)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
+                        int drop, int index_bits, uint32_t *out);
+    /* Puts sorted packed integers that agree above the index into the order of their keys; false
+     * when that is too much work for this way. */
+    bool (*fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed, size_t n,
+                     int index_bits);
     /* Sorts unsigned x[n] by bits [begin, end), the only ones in which they differ or, if stable,
      * the only ones to look at.  The keys are in y where in_y, else in x; the result is in x.
      * NULL for widths below 32 bits. */
@@ -116,14 +124,10 @@ static inline int echi_bit_length(uint64_t v)
 
 /* ---- sort_block.c: blocks that fit the cache, by one thread ---- */
 
-/* Sorts n elements of from stably into job->out at offset; with n above 2^ECHI_BLOCK_BITS not
- * possible.  from may not be out.  scratch holds 16 bytes an element. */
+/* Sorts n <= ECHI_BLOCK_KEYS elements of from stably into job->out at offset; from may not be out.
+ * scratch holds ECHI_SCRATCH_BYTES an element. */
 void echi_sort_block(const struct echi_sort_job *job, struct echi_side from, size_t offset,
                      size_t n, void *scratch);
-
-/* to[i] = from[index(packed[i])] for elements of bytes each. */
-void echi_gather(const char *from, size_t bytes, const uint64_t *packed, uint64_t index_mask,
-                 size_t n, char *to);
 
 /* ---- sort_msd.c: any number of elements, by several threads ---- */
 

@@ -4,15 +4,18 @@
  *     key      x(key)                 packed: one integer each           sorted, and gathered
  *     3.5      ..1010..1101   ->      top bits that differ | position -> values[position], ...
  *
- * The position in the lower bits makes any sort of the integers a stable one, and the bits of the key
- * that did not fit only matter among equal integers, which are rare: those runs are sorted again by the
- * next bits.
+ * The position in the lower bits makes any sort of the integers a stable one.  Narrow: 32 bits an
+ * integer; keys that agree in the bits that fit are few, unless the block is unusual, and each is
+ * moved back to its place among them.  Wide: 64 bits, for the unusual; runs of equals are packed and
+ * sorted again by their next bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort.h"
 
 #include <string.h>
+
+enum { MIN_NARROW_BITS = 14 /* fewer would leave too many ties */ };
 
 struct block {
     const struct echi_sort_job *job;
@@ -61,60 +64,87 @@ static void resolve_ties(const struct block *b, size_t n, int low)
 
 #define GATHER(bytes)                                                                              \
     if (size == bytes) {                                                                           \
-        for (size_t i = 0; i < n; i++)                                                             \
-            memcpy(to + i * bytes, from + (packed[i] & index_mask) * bytes, bytes);                \
+        for (size_t i = 0; i < n; i++) memcpy(to + i * bytes, from + index[i] * bytes, bytes);     \
         return;                                                                                    \
     }
 
-void echi_gather(const char *from, size_t size, const uint64_t *packed, uint64_t index_mask,
-                 size_t n, char *to)
+/* to[i] = from[index[i]] for elements of size bytes each. */
+static void gather(const char *from, size_t size, const uint32_t *index, size_t n, char *to)
 {
-    GATHER(4)
-    GATHER(8)
-    GATHER(1)
-    GATHER(2)
-    GATHER(16)
-    for (size_t i = 0; i < n; i++)
-        memcpy(to + i * size, from + (packed[i] & index_mask) * size, size);
+    GATHER((size_t)4)
+    GATHER((size_t)8)
+    GATHER((size_t)1)
+    GATHER((size_t)2)
+    GATHER((size_t)16)
+    for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + index[i] * size, size);
 }
 
 #undef GATHER
 
 /* Positions are not in memory yet when the block is the whole sort. */
-static void write_positions(const uint64_t *packed, uint64_t index_mask, size_t n, size_t bytes,
-                            char *to)
+static void write_positions(const uint32_t *index, size_t n, size_t bytes, char *to)
 {
     for (size_t i = 0; i < n; i++) {
-        uint64_t index = packed[i] & index_mask;
-        uint32_t narrow = (uint32_t)index;
-        if (bytes == 4) memcpy(to + 4 * i, &narrow, 4);
-        else memcpy(to + 8 * i, &index, 8);
+        uint64_t wide = index[i];
+        if (bytes == 4) memcpy(to + 4 * i, &index[i], 4);
+        else memcpy(to + 8 * i, &wide, 8);
+    }
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static bool order_narrow(const struct block *b, size_t n, int bits, uint32_t *packed)
+{
+    const struct echi_sort_job *job = b->job;
+    int take = least(bits, 32 - b->index_bits);
+    uint64_t keep = bits ? ~(uint64_t)0 >> (64 - bits) : 0;
+    if (take < bits && take < least(bits, MIN_NARROW_BITS)) return false;
+    job->width->pack_narrow(&job->window, b->keys, n, keep, bits - take, b->index_bits, packed);
+    job->isa->widths[2]->sort(packed, packed + n, n, false, b->index_bits, b->index_bits + take);
+    if (take < bits &&
+        !job->width->fix_ties(&job->window, b->keys, packed, n, b->index_bits))
+        return false;
+    uint32_t mask = ((uint32_t)1 << b->index_bits) - 1;
+    for (size_t i = 0; i < n; i++) packed[i] &= mask;
+    return true;
+}
+
+static void order_wide(struct block *b, size_t n, int bits, uint32_t *index)
+{
+    const struct echi_sort_job *job = b->job;
+    int take = least(bits, least(job->isa->window_bits, 64 - b->index_bits));
+    uint64_t keep = ~(uint64_t)0 >> (64 - bits);
+    job->width->pack(&job->window, b->keys, n, keep, bits - take, b->index_bits, b->packed);
+    job->isa->widths[3]->sort(b->packed, b->work, n, false, b->index_bits, b->index_bits + take);
+    if (bits > take) resolve_ties(b, n, bits - take);
+    uint64_t mask = ((uint64_t)1 << b->index_bits) - 1;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t position = (uint32_t)(b->packed[i] & mask);
+        memcpy(&index[i], &position, sizeof position);
     }
 }
 
 void echi_sort_block(const struct echi_sort_job *job, struct echi_side from, size_t offset,
                      size_t n, void *scratch)
 {
-    struct block b = { .job = job, .packed = scratch, .work = (uint64_t *)scratch + n };
     size_t key_bytes = job->key_bytes, value_bytes = job->value_bytes;
+    struct block b = { .job = job, .packed = scratch, .work = (uint64_t *)scratch + n };
     b.keys = from.keys + offset * key_bytes;
     b.index_bits = echi_bit_length(n - 1);
-    uint64_t index_mask = ((uint64_t)1 << b.index_bits) - 1;
-    uint64_t differ = job->width->differ(&job->window, b.keys, n);
-    int bits = echi_bit_length(differ);
-    int take = (int)echi_min((size_t)bits, (size_t)echi_min((size_t)job->isa->window_bits,
-                                                            (size_t)(64 - b.index_bits)));
-    uint64_t keep = bits ? ~(uint64_t)0 >> (64 - bits) : 0;
-    job->width->pack(&job->window, b.keys, n, keep, bits - take, b.index_bits, b.packed);
-    if (bits) {
-        job->isa->widths[3]->sort(b.packed, b.work, n, false, b.index_bits, b.index_bits + take);
-        if (bits > take) resolve_ties(&b, n, bits - take);
+    int bits = echi_bit_length(job->width->differ(&job->window, b.keys, n));
+    uint32_t *index = scratch;
+    if (!order_narrow(&b, n, bits, index)) {
+        index = (uint32_t *)b.work;
+        order_wide(&b, n, bits, index);
     }
     if (job->keep_keys)
-        echi_gather(b.keys, key_bytes, b.packed, index_mask, n, job->out.keys + offset * key_bytes);
+        gather(b.keys, key_bytes, index, n, job->out.keys + offset * key_bytes);
     char *values = job->out.values + offset * value_bytes;
     if (value_bytes && from.values)
-        echi_gather(from.values + offset * value_bytes, value_bytes, b.packed, index_mask, n, values);
+        gather(from.values + offset * value_bytes, value_bytes, index, n, values);
     else if (value_bytes)
-        write_positions(b.packed, index_mask, n, value_bytes, values);
+        write_positions(index, n, value_bytes, values);
 }

@@ -16,7 +16,10 @@
 #include <immintrin.h>
 #endif
 
-enum { CHUNK = 256 }; /* keys whose buckets are found together */
+enum {
+    CHUNK = 256,     /* keys whose buckets are found together */
+    LINE_BYTES = 256 /* of a bucket's buffer, for the wider of key and value; 64 and 128 are slower */
+};
 
 /* Stores whole 64-byte lines past the cache where the machine can and to is a line's start.  Less
  * than a line would be read back to be completed, and goes through the cache. */

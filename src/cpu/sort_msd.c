@@ -16,9 +16,10 @@
 #include <string.h>
 
 enum {
-    PARALLEL_KEYS = 1 << 15, /* fewer are not worth waking threads for */
+    PARALLEL_KEYS = 1 << 14, /* fewer are not worth waking threads for */
     SAMPLED_LEVELS = 4,      /* deeper, digits are chosen exactly, which always ends */
-    RUN_KEYS = 64            /* fewer are sorted faster than looked at */
+    RUN_KEYS = 64,           /* fewer are sorted faster than looked at */
+    STREAM_BYTES = 1 << 20   /* less is still in the cache when it is read next */
 };
 
 enum place { IN, OTHER, OUT };
@@ -82,11 +83,19 @@ static void finish_stable(const struct echi_sort_job *job, struct segment s, int
     echi_sort_block(job, from, s.offset, s.n, job->scratch + (size_t)thread * job->scratch_bytes);
 }
 
-static void finish(const struct echi_sort_job *job, struct segment s, int thread)
+static size_t most_to_finish(const struct echi_sort_job *job)
 {
-    if (s.n == 0) return;
+    return job->sort->stable ? ECHI_BLOCK_KEYS : job->isa->leaf_keys[job->key_bytes == 8];
+}
+
+/* Sorts s if it is small enough, and returns whether it was. */
+static bool finish(const struct echi_sort_job *job, struct segment s, int thread)
+{
+    if (s.n == 0) return true;
+    if (s.n > most_to_finish(job)) return false;
     if (job->sort->stable) finish_stable(job, s, thread);
     else finish_keys(job, s);
+    return true;
 }
 
 /* ---- One scatter ---- */
@@ -129,6 +138,7 @@ static void scatter_part(void *arg, size_t part, int thread)
         .n = part_size(s, part),
         .value_bytes = job->value_bytes,
         .index = s->segment.place == IN && job->sort->index_bytes,
+        .stream = s->segment.n * (job->key_bytes + job->value_bytes) >= STREAM_BYTES,
         .at = s->counts + part * ECHI_BUCKETS,
     };
     job->width->scatter(&scatter);
@@ -156,12 +166,6 @@ static void split(struct split *s, int threads, size_t *start)
 
 /* ---- The recursion ---- */
 
-static size_t most_to_finish(const struct echi_sort_job *job)
-{
-    return job->sort->stable ? (size_t)1 << ECHI_BLOCK_BITS
-                             : job->isa->leaf_keys[job->key_bytes == 8];
-}
-
 struct buckets {
     const struct echi_sort_job *job;
     enum place place;
@@ -185,10 +189,7 @@ static void sort_segment(const struct echi_sort_job *job, struct segment s, int 
 {
     struct echi_digits digits;
     size_t start[ECHI_BUCKETS + 1], counts[ECHI_BUCKETS];
-    if (s.n <= most_to_finish(job)) {
-        finish(job, s, thread);
-        return;
-    }
+    if (finish(job, s, thread)) return;
     if (!echi_sort_digits(job, side_of(job, s.place).keys + s.offset * job->key_bytes, s.n,
                           s.level >= SAMPLED_LEVELS, &digits)) {
         copy_segment(job, s, OUT);

@@ -5,8 +5,8 @@
  *     keys -> bucket -> line[bucket] -(full)-> to[at - LINE, at)
  *
  * Without the lines, 256 write streams miss the TLB and every store first reads its line from memory.
- * Lines are as long as a 64-byte line of the cache for the narrower of key and value, and lie in the
- * output as in the buffer, so that a full one can be stored past the cache.
+ * Full lines, of a whole number of the cache's 64 bytes, can be stored past the cache when they lie in
+ * the output as in the buffer.
  *
  *   KEY, NAME(x)  as in sort_width.h
  *   VALUE_BYTES   0, 4, 8 or 16
@@ -19,8 +19,8 @@ static void SCATTER(const struct echi_scatter *s)
 {
     enum {
         BYTES = VALUE_BYTES ? VALUE_BYTES : 1,
-        NARROWER = VALUE_BYTES && VALUE_BYTES < sizeof(KEY) ? VALUE_BYTES : sizeof(KEY),
-        LINE = 64 / (NARROWER < 4 ? 4 : NARROWER)
+        WIDER = VALUE_BYTES > sizeof(KEY) ? VALUE_BYTES : sizeof(KEY),
+        LINE = LINE_BYTES / (WIDER < 4 ? 4 : WIDER)
     };
     typedef struct {
         char bytes[BYTES];
@@ -31,10 +31,11 @@ static void SCATTER(const struct echi_scatter *s)
     const uint8_t *bucket = s->digits->bucket;
     const KEY *in = (const KEY *)(const void *)s->from.keys + s->first;
     /* Positions count from a line's start in memory, bias elements before to. */
-    size_t bias = ((uintptr_t)s->to.keys / sizeof(KEY)) % LINE;
+    size_t bias = ((uintptr_t)s->to.keys / sizeof(KEY)) % (64 / sizeof(KEY)) % LINE;
     KEY *out = (KEY *)(void *)(s->to.keys - bias * sizeof(KEY));
     char *out_values = VALUE_BYTES ? s->to.values - bias * BYTES : NULL;
-    bool stream = !VALUE_BYTES || (uintptr_t)out_values % 64 == 0;
+    bool stream = s->stream && (!VALUE_BYTES || (uintptr_t)out_values % 64 == 0);
+    bool stream_keys = s->stream && (uintptr_t)out % 64 == 0;
     for (int b = 0; b < ECHI_BUCKETS; b++) at[b] = s->at[b] + bias;
 
     for (size_t i = 0, m; i < s->n; i += m) {
@@ -57,7 +58,7 @@ static void SCATTER(const struct echi_scatter *s)
                     memcpy(out_values + start * BYTES, values[b] + skip, (LINE - skip) * BYTES);
                 continue;
             }
-            stream_lines(out + first, keys[b], sizeof keys[b], true);
+            stream_lines(out + first, keys[b], sizeof keys[b], stream_keys);
             if (VALUE_BYTES)
                 stream_lines(out_values + first * BYTES, values[b], sizeof values[b], stream);
         }

@@ -132,6 +132,54 @@ static void NAME(pack)(const struct echi_window *window, const void *keys, size_
         out[i] = ((uint64_t)(NAME(encode_one)(in[i], &w) & keep) >> drop) << index_bits | i;
 }
 
+static void NAME(pack_narrow)(const struct echi_window *window, const void *keys, size_t n,
+                              uint64_t keep, int drop, int index_bits, uint32_t *out)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    const KEY kept = (KEY)keep;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint32_t)((KEY)(NAME(encode_one)(in[i], &w) & kept) >> drop) << index_bits |
+                 (uint32_t)i;
+}
+
+/* Moves packed[i] back among its equals.  Returns by how much. */
+static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32_t *packed, size_t i,
+                            int index_bits)
+{
+    uint32_t p = packed[i], mask = ((uint32_t)1 << index_bits) - 1;
+    KEY x = NAME(encode_one)(keys[p & mask], w);
+    size_t j = i;
+    for (; j && packed[j - 1] >> index_bits == p >> index_bits; j--) {
+        if (NAME(encode_one)(keys[packed[j - 1] & mask], w) <= x) break;
+        packed[j] = packed[j - 1];
+    }
+    packed[j] = p;
+    return i - j;
+}
+
+static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed,
+                           size_t n, int index_bits)
+{
+    enum { TOGETHER = 16, MOST_MOVES = 4 /* an element */ };
+    const struct echi_window w = *window;
+    size_t moves = 0;
+    for (size_t i = 1; i < n; i += TOGETHER) {
+        size_t end = echi_min(i + TOGETHER, n);
+        if (end - i == TOGETHER) {
+            uint32_t ties = 0;
+            for (size_t j = 0; j < TOGETHER; j++)
+                ties += (packed[i + j] ^ packed[i + j - 1]) >> index_bits == 0;
+            if (!ties) continue;
+        }
+        for (size_t j = i; j < end; j++)
+            if ((packed[j] ^ packed[j - 1]) >> index_bits == 0)
+                moves += NAME(fix_tie)(&w, keys, packed, j, index_bits);
+        if (moves > MOST_MOVES * n) return false;
+    }
+    return true;
+}
+
 #define VALUE_BYTES 0
 #define SCATTER NAME(scatter_0)
 #include "sort_scatter.h"
@@ -192,6 +240,8 @@ static const struct echi_sort_width NAME(width) = {
     .count = NAME(count),
     .scatter = NAME(scatter),
     .pack = NAME(pack),
+    .pack_narrow = NAME(pack_narrow),
+    .fix_ties = NAME(fix_ties),
     .sort = SORT,
 };
 

@@ -1,0 +1,250 @@
+/*
+ * cpu/sort_leaf_avx512.h - template: the sort of unsigned KEYs by AVX-512: quicksort whose partition
+ * has no branches, down to what a sorting network in 16 registers holds.
+ *
+ *   partition    read one vector after the other from where the keys are, x or y; append what is less
+ *                than the pivot to x, the rest to y.  One of the two follows the reader in its own
+ *                array and so never overtakes it.
+ *
+ *                     x: [ less        |   (free)    ]       less lies where it belongs, and y after
+ *                     y: [ rest  |     (free)        ]       the rest is free for it to partition
+ *
+ *   network      the keys are a matrix, a register a row: sort the columns, then merge neighbouring
+ *                columns until one is left, then transpose.
+ *
+ *   KEY      uint32_t or uint64_t
+ *   NAME(x)  x with the width in it; NAME(min) and others are in sort_vector_avx512.h
+ *   MASK     __mmask16 or __mmask8
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+/* ---- The network ---- */
+
+#define COMPARE(i, j) NAME(compare)(&v[i], &v[j]);
+
+INLINE void NAME(compare)(vec *a, vec *b)
+{
+    vec low = NAME(min)(*a, *b);
+    *b = NAME(max)(*a, *b);
+    *a = low;
+}
+
+INLINE void NAME(sort_columns)(vec *v, int rows)
+{
+    if (rows == 16) {
+#define NETWORK_16
+#include "sort_network.def"
+#undef NETWORK_16
+    } else if (rows == 8) {
+#define NETWORK_8
+#include "sort_network.def"
+#undef NETWORK_8
+    } else if (rows == 4) {
+#define NETWORK_4
+#include "sort_network.def"
+#undef NETWORK_4
+    } else if (rows == 2) {
+        COMPARE(0, 1)
+    }
+}
+
+#undef COMPARE
+
+/* Lanes whose number has the bit. */
+INLINE uint32_t NAME(lanes_with)(int bit)
+{
+    return bit == 1 ? 0xAAAA : bit == 2 ? 0xCCCC : bit == 4 ? 0xF0F0 : 0xFF00;
+}
+
+/* Each pair of sorted runs of columns becomes one: bitonic, the second run read backwards. */
+INLINE void NAME(merge_columns)(vec *v, int rows, int columns)
+{
+    uint32_t upper = NAME(lanes_with)(columns);
+    if (rows == 1) {
+        vec other = NAME(swap_lanes)(v[0], 2 * columns - 1);
+        v[0] = NAME(blend)(upper, NAME(min)(v[0], other), NAME(max)(v[0], other));
+    }
+    UNROLL for (int r = 0; r < rows / 2; r++)
+    {
+        vec a = v[r], b = NAME(swap_lanes)(v[rows - 1 - r], 2 * columns - 1);
+        vec low = NAME(min)(a, b), high = NAME(max)(a, b);
+        v[r] = NAME(blend)(upper, low, high);
+        v[rows - 1 - r] = NAME(swap_lanes)(NAME(blend)(upper, high, low), 2 * columns - 1);
+    }
+    UNROLL for (int d = columns / 2; d >= 1; d /= 2)
+    {
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            vec other = NAME(swap_lanes)(v[r], d);
+            vec low = NAME(min)(v[r], other), high = NAME(max)(v[r], other);
+            v[r] = NAME(blend)(NAME(lanes_with)(d), low, high);
+        }
+    }
+    UNROLL for (int d = rows / 2; d >= 1; d /= 2)
+    {
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            if (!(r & d)) NAME(compare)(&v[r], &v[r + d]);
+        }
+    }
+}
+
+/* Column by column becomes row by row: a zip of the two halves turns the position's bits by one. */
+INLINE void NAME(transpose)(vec *v, int rows)
+{
+    UNROLL for (int step = 1; step < rows; step *= 2)
+    {
+        vec t[16];
+        UNROLL for (int r = 0; r < rows / 2; r++)
+        {
+            t[2 * r] = NAME(zip_low)(v[r], v[r + rows / 2]);
+            t[2 * r + 1] = NAME(zip_high)(v[r], v[r + rows / 2]);
+        }
+        UNROLL for (int r = 0; r < rows; r++) v[r] = t[r];
+    }
+}
+
+INLINE MASK NAME(lanes_from)(size_t n, int row)
+{
+    size_t first = (size_t)row * NAME(LANES);
+    uint32_t count = n <= first ? 0 : n - first < NAME(LANES) ? (uint32_t)(n - first) : NAME(LANES);
+    return (MASK)((1u << count) - 1);
+}
+
+INLINE void NAME(network)(const KEY *from, KEY *to, size_t n, int rows)
+{
+    vec v[16];
+    const vec last = NAME(fill)((KEY)~(KEY)0); /* fills up, and sorts behind all keys */
+    UNROLL for (int r = 0; r < rows; r++)
+        v[r] = NAME(load_some)(from + r * NAME(LANES), NAME(lanes_from)(n, r), last);
+    NAME(sort_columns)(v, rows);
+    NAME(merge_columns)(v, rows, 1);
+    NAME(merge_columns)(v, rows, 2);
+    NAME(merge_columns)(v, rows, 4);
+    if (NAME(LANES) == 16) NAME(merge_columns)(v, rows, 8);
+    NAME(transpose)(v, rows);
+    UNROLL for (int r = 0; r < rows; r++)
+        NAME(store_some)(to + r * NAME(LANES), NAME(lanes_from)(n, r), v[r]);
+}
+
+static void NAME(network_2)(const KEY *from, KEY *to, size_t n)
+{
+    NAME(network)(from, to, n, 2);
+}
+
+static void NAME(network_4)(const KEY *from, KEY *to, size_t n)
+{
+    NAME(network)(from, to, n, 4);
+}
+
+static void NAME(network_8)(const KEY *from, KEY *to, size_t n)
+{
+    NAME(network)(from, to, n, 8);
+}
+
+static void NAME(network_16)(const KEY *from, KEY *to, size_t n)
+{
+    NAME(network)(from, to, n, 16);
+}
+
+static void NAME(small)(const KEY *from, KEY *to, size_t n)
+{
+    if (n <= NAME(LANES)) NAME(network)(from, to, n, 1);
+    else if (n <= 2 * NAME(LANES)) NAME(network_2)(from, to, n);
+    else if (n <= 4 * NAME(LANES)) NAME(network_4)(from, to, n);
+    else if (n <= 8 * NAME(LANES)) NAME(network_8)(from, to, n);
+    else NAME(network_16)(from, to, n);
+}
+
+/* ---- Quicksort ---- */
+
+/* Appends a vector's lanes that are in less to *x and those of rest to *y.  Whole vectors are written:
+ * what lies behind the appended lanes has been read already or is free. */
+INLINE void NAME(append)(vec v, uint32_t less, KEY **x, KEY **y)
+{
+    size_t count = (size_t)__builtin_popcount(less);
+    _mm512_storeu_si512(*x, NAME(compress)(less, v));
+    _mm512_storeu_si512(*y, NAME(compress)(~less, v));
+    *x += count;
+    *y += NAME(LANES) - count;
+}
+
+INLINE size_t NAME(partition)(KEY *x, KEY *y, size_t n, bool in_y, KEY pivot, bool equal_is_less)
+{
+    const KEY *from = in_y ? y : x;
+    KEY *to_x = x, *to_y = y;
+    const vec p = NAME(fill)(pivot);
+    size_t i = 0;
+    for (; i + 4 * NAME(LANES) <= n; i += 4 * NAME(LANES)) {
+        vec v[4];
+        UNROLL for (int k = 0; k < 4; k++) v[k] = _mm512_loadu_si512(from + i + k * NAME(LANES));
+        UNROLL for (int k = 0; k < 4; k++)
+        {
+            uint32_t less = equal_is_less ? NAME(less_equal)(v[k], p) : NAME(less)(v[k], p);
+            NAME(append)(v[k], less, &to_x, &to_y);
+        }
+    }
+    for (; i < n; i += NAME(LANES)) {
+        uint32_t lanes = NAME(lanes_from)(n - i, 0);
+        vec v = NAME(load_some)(from + i, (MASK)lanes, p);
+        uint32_t less = equal_is_less ? NAME(less_equal)(v, p) : NAME(less)(v, p);
+        uint32_t a = less & lanes, b = ~less & lanes;
+        uint32_t count_a = (uint32_t)__builtin_popcount(a), count_b = (uint32_t)__builtin_popcount(b);
+        NAME(store_some)(to_x, (MASK)((1u << count_a) - 1), NAME(compress)(a, v));
+        NAME(store_some)(to_y, (MASK)((1u << count_b) - 1), NAME(compress)(b, v));
+        to_x += count_a;
+        to_y += count_b;
+    }
+    return (size_t)(to_x - x);
+}
+
+/* The median of a sample spread over the keys; larger for more keys. */
+static KEY NAME(pivot)(const KEY *keys, size_t n)
+{
+    _Alignas(64) KEY sample[8 * NAME(LANES)], sorted[8 * NAME(LANES)];
+    size_t count = n < FEW_KEYS ? NAME(LANES) : n < MANY_KEYS ? 4 * NAME(LANES) : 8 * NAME(LANES);
+    size_t stride = n / count;
+    uint32_t random = (uint32_t)n;
+    for (size_t i = 0; i < count; i++) {
+        random = random * 1664525u + 1013904223u;
+        sample[i] = keys[i * stride + (size_t)((uint64_t)(random >> 8) * stride >> 24)];
+    }
+    NAME(small)(sample, sorted, count);
+    return sorted[count / 2];
+}
+
+/* Sorts keys known to be at least low; the result is in x. */
+static void NAME(quick)(KEY *x, KEY *y, size_t n, bool in_y, KEY low, int depth)
+{
+    while (n > NETWORK_ROWS * NAME(LANES)) {
+        if (depth-- == 0) { /* bad pivots, one after the other: radix sort does not depend on luck */
+            NAME(leaf)(x, y, n, in_y, 0, 8 * (int)sizeof(KEY));
+            return;
+        }
+        KEY pivot = NAME(pivot)(in_y ? y : x, n);
+        size_t less;
+        if (pivot == low) { /* all that are not greater are equal, and in their place */
+            less = NAME(partition)(x, y, n, in_y, pivot, true);
+        } else {
+            less = NAME(partition)(x, y, n, in_y, pivot, false);
+            NAME(quick)(x, y + (n - less), less, false, low, depth);
+        }
+        low = pivot;
+        x += less;
+        n -= less;
+        in_y = true;
+    }
+    NAME(small)(in_y ? y : x, x, n);
+}
+
+static void NAME(vector_leaf)(void *keys, void *work, size_t n, bool in_y, int begin, int end)
+{
+    (void)begin;
+    (void)end;
+    NAME(quick)(keys, work, n, in_y, 0, 2 * echi_bit_length(n) + 8);
+}
+
+#undef KEY
+#undef NAME
+#undef MASK
