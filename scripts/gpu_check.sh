@@ -4,7 +4,7 @@
 #   scripts/gpu_check.sh [--arch 90] [--quick] [--skip STEP]... OUT_DIR
 #
 # Builds for this GPU, runs every test on the CUDA backend, compute-sanitizer on a subset, the benchmark beside
-# CUB, and leaves logs and CSV in OUT_DIR.  Steps: tests, large, sanitizer, bench, latency.  Exits with 1
+# CUB, and leaves logs and CSV in OUT_DIR.  Steps: tests, stream, large, sanitizer, bench, latency.  Exits with 1
 # when a step failed.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -40,14 +40,17 @@ step() { # NAME COMMAND...: runs it with its log, unless skipped
 build() {
     # shellcheck disable=SC2086  # flags of the caller's, in words
     cmake -S . -B $build -DCMAKE_BUILD_TYPE=Release "-DECHELON_CUDA_ARCHS=$arch" ${CMAKE_FLAGS:-} &&
-        cmake --build $build --parallel && cmake --build $build --target gpu_benchmark
+        cmake --build $build --parallel && cmake --build $build --target gpu_benchmark &&
+        nvcc -O2 -std=c++17 "-arch=sm_$arch" -Iinclude -o $build/tests/test_stream tests/test_stream.cu \
+            -L$build/src -lechelon -Xlinker "-rpath=$PWD/$build/src"
 }
 tests() { $build/tests/test_sort --device cuda $quick; }
+stream() { $build/tests/test_stream; }
 large() { $build/tests/test_sort --large --device cuda; }
 sanitizer() {
     local tool case
     for tool in memcheck racecheck initcheck synccheck; do
-        for case in 'sort(u32,n=7681,' 'sort(f64,n=4097,' 'sort(u8,n=100003,'; do
+        for case in 'sort(u32,n=7681,' 'sort(f64,n=4097,' 'sort(u8,n=11521,' 'sort(f32,n=5003'; do
             echo "-- $tool $case"
             compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_sort --device cuda "$case" || return 1
         done
@@ -64,8 +67,8 @@ latency() {
 echo "== $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1), sm_$arch, $(date -u +%F)"
 step build build
 [ $failed -eq 0 ] || exit 1
-for name in tests large sanitizer bench latency; do step $name $name; done
+for name in tests stream large sanitizer bench latency; do step $name $name; done
 case $skip in *" bench "*) ;; *) cat "$out/bench.log" ;; esac
 case $skip in *" latency "*) ;; *) cat "$out/latency.csv" ;; esac
-tail -3 "$out"/tests.log 2>/dev/null
+tail -qn 1 "$out"/tests.log "$out"/stream.log "$out"/large.log 2>/dev/null
 exit $failed

@@ -35,6 +35,12 @@ enum { ITEMS = 0 SORT_TUNING(ROW) };
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (blocks)
 enum { BLOCKS = 0 SORT_TUNING(ROW) };
 #undef ROW
+#if defined(__CUDA_ARCH__) &&                                                                      \
+    __CUDA_ARCH__ < 800 /* a multiprocessor holds 1024 threads, not 2048 */
+enum { RESIDENT = BLOCKS * THREADS <= 1024 ? (int)BLOCKS : 1024 / THREADS };
+#else
+enum { RESIDENT = BLOCKS };
+#endif
 enum { WARPS = THREADS / SORT_WARP, TILE = THREADS * ITEMS };
 
 static __device__ inline uint32_t digit_of(const struct sort_args &a, ukey e, int pass)
@@ -388,7 +394,7 @@ static_assert(sizeof(struct pass_shared) <=
                   SORT_SHARED_BYTES(THREADS, ITEMS, KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES),
               "the host gives less shared memory than the kernel uses");
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_onesweep(const __grid_constant__ struct sort_args a)
 {
     extern __shared__ __align__(16) unsigned char shared_bytes[];
