@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 ifndef CMAKE_GENERATOR
-ifneq ($(shell command -v ninja),)
+ifneq ($(shell command -v ninja 2>/dev/null),)
 export CMAKE_GENERATOR = Ninja
 endif
 endif

@@ -56,7 +56,7 @@ def brief(cases):
     best = {}
     for case in cases:
         c = dict(zip(CASE, case))
-        if c["dist"] not in ("", "random", "uniform"):
+        if c["dist"] not in ("", "random", "uniform", "unit"):
             continue
         kind = (c["op"], c["case"], c["dtype"], c["value_bytes"], c["threads"])
         if kind not in best or int(c["n"]) > int(dict(zip(CASE, best[kind]))["n"]):
@@ -82,14 +82,16 @@ def table(path, short):
     lines = ["| " + " | ".join(head) + " |",
              "|" + "|".join("---" if i < len(shown) else "---:" for i in range(len(head))) + "|"]
     for case in cases:
+        wrong = {name for name, row in cells[case].items() if row.get("result") == "wrong"
+                 or row.get("verified") in ("0", "no", "false")}
         speeds = {name: float(row["gkeys_per_s"]) for name, row in cells[case].items()
-                  if row.get("gkeys_per_s")}
+                  if row.get("gkeys_per_s") and name not in wrong}
         ours = [s for name, s in speeds.items() if is_ours(name)]
         others = [s for name, s in speeds.items() if not is_ours(name)]
         words = [count(case[i]) if CASE[i] == "n" and case[i] else
                  f"{case[i]} B" if CASE[i] == "value_bytes" and case[i] not in ("", "0") else
                  "-" if CASE[i] == "value_bytes" else case[i] for i in shown]
-        words += [f"{speeds[name]:.3g}" if name in speeds else "" for name in contenders]
+        words += [f"{speeds[name]:.3g}" if name in speeds else "wrong" if name in wrong else "" for name in contenders]
         words += [f"{max(ours) / max(others):.2f}" if ours and others else ""]
         lines.append("| " + " | ".join(words) + " |")
     return "\n".join([f"10^9 keys a second; {'; '.join(about)}.", ""] + lines)

@@ -1,11 +1,32 @@
 #!/bin/sh
 # bench.sh BUILD_DIR - runs the benchmarks of a build directory on this machine, keeps their CSV in
 # bench/results/, and rewrites the tables in the texts from all that lies there.
+#
+#   NAME=epyc    what the files are named; default: the processor
+#   LARGEST=1e7  largest n of the CPU's rows
+#
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
-machine=$(hostname -s | tr -c 'a-zA-Z0-9\n' -)
+processor=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+name=${NAME:-$(echo "${processor:-cpu}" | tr 'A-Z' 'a-z' | sed 's/[^a-z0-9]\{1,\}/-/g; s/-$//')}
 mkdir -p bench/results
-"$build/bench/bench_sort" --csv "bench/results/$machine.csv"
-python3 bench/table.py README.md docs/*.md docs/performance/*.md
+
+# measure FILE COMMAND...: a run that fails leaves no file.
+measure() {
+    file=bench/results/$1
+    shift
+    echo "$* > $file"
+    "$@" >"$file.part"
+    mv "$file.part" "$file"
+}
+
+for threads in 1 "$(getconf _NPROCESSORS_ONLN)"; do
+    measure "$name-cpu-$threads.csv" "$build/bench/bench_cpu" "$threads" "${LARGEST:-1e7}" 5
+done
+if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
+    cmake --build "$build" --target gpu_benchmark
+    "$build/bench/bench_gpu" --csv "bench/results/$name-gpu.csv"
+fi
+python3 bench/table.py README.md docs/*.md
