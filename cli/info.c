@@ -78,7 +78,7 @@ static int run(int count, char **operands)
         json_close(&json, '}');
         putchar('\n');
     } else if (why) {
-        printf("no GPU: %s\n", why);
+        printf("cuda: %s\n", why);
     }
     return EXIT_DONE;
 }
