@@ -56,7 +56,11 @@ sanitizer() {
         done
     done
 }
-bench() { $build/bench/bench_gpu $quick --csv "$out/sort.csv"; }
+bench() {
+    $build/bench/bench_gpu $quick --csv "$out/sort.csv" || return 1
+    python3 bench/torch_sort.py >"$out/torch.csv" # 77: no torch here, which is no failure
+    case $? in 0) cat "$out/torch.csv" >>"$out/sort.csv" ;; 77) echo "no torch" ;; *) return 1 ;; esac
+}
 latency() {
     local n
     echo "device,n,open_ms,first_ms,hundredth_ms,peak_bytes,formula_bytes" >"$out/latency.csv"

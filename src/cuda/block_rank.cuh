@@ -4,10 +4,13 @@
  * A warp holds 32 x ITEMS consecutive keys, lane l of item i being key 32 i + l, and has a row of
  * counters:
  *
- *     counts[warp][bin]    1. how many keys of mine have this digit          rank_count()
- *                          2. how many of the warps before me                rank_offsets()
- *                             + how many keys of the tile have a lower digit
- *                          3. + how many of my own items so far: the rank    rank_keys()
+ *     counts[warp][bin]    1. how many keys of mine have this digit
+ *                          2. how many keys of the tile have a lower digit
+ *                             + how many of the warps before me have this one    rank_offsets()
+ *                          3. + how many of my own items so far: the rank        rank_keys()
+ *
+ * or, where nobody waits for the counts, rank_keys() first, on clear counters: then it is also what
+ * counts, and the rank is what it gives plus what rank_offsets() gives.
  *
  * Lanes with the same digit find each other by ballots; the least of them counts for all.
  *
@@ -39,34 +42,27 @@ static __device__ inline void rank_clear(uint32_t *counts, uint32_t words)
     for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) counts[i] = 0;
 }
 
-/* digit[i] of the items that exist; row is my warp's. */
-template <int ITEMS>
-static __device__ inline void rank_count(uint32_t *row, const uint32_t (&digit)[ITEMS], int items)
-{
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++)
-        if (i < items) atomicAdd(&row[digit[i]], 1);
-}
-
-/* Thread `bin` turns its column into prefixes over the warps; returns the bin's total in the tile.
- */
-template <int WARPS> static __device__ inline uint32_t rank_column(uint32_t *counts, uint32_t bin)
+/* Thread `bin` reads its column, one count a warp; returns the bin's total in the tile. */
+template <int WARPS>
+static __device__ inline uint32_t rank_column(const uint32_t *counts, uint32_t bin,
+                                              uint32_t (&column)[WARPS])
 {
     uint32_t total = 0;
 #pragma unroll
-    for (int w = 0; w < WARPS; w++) {
-        uint32_t count = counts[w * SORT_BINS + bin];
-        counts[w * SORT_BINS + bin] = total;
-        total += count;
-    }
+    for (int w = 0; w < WARPS; w++) total += column[w] = counts[w * SORT_BINS + bin];
     return total;
 }
 
+/* ... and writes where each warp's keys of the bin begin, the bin's own beginning being offset. */
 template <int WARPS>
-static __device__ inline void rank_offsets(uint32_t *counts, uint32_t bin, uint32_t offset)
+static __device__ inline void rank_offsets(uint32_t *counts, uint32_t bin,
+                                           const uint32_t (&column)[WARPS], uint32_t offset)
 {
 #pragma unroll
-    for (int w = 0; w < WARPS; w++) counts[w * SORT_BINS + bin] += offset;
+    for (int w = 0; w < WARPS; w++) {
+        counts[w * SORT_BINS + bin] = offset;
+        offset += column[w];
+    }
 }
 
 /* Replaces each digit by the key's rank in the tile.  A lane that is not the least of its peers only reads

@@ -21,17 +21,16 @@ static CUdeviceptr device_pointer(const void *pointer)
 ech_status echi_cuda_side(ech_ctx *ctx, const void *pointer, bool *on_device, bool *pinned)
 {
     const struct echi_cuda *cuda = ctx->state;
-    unsigned type = 0, managed = 0;
-    /* Memory that CUDA never saw is an invalid value to the driver: plain host memory. */
-    if (cuda->driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                            device_pointer(pointer)) != CUDA_SUCCESS)
-        type = 0;
-    if (type && cuda->driver->cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                                    device_pointer(pointer)) != CUDA_SUCCESS)
-        managed = 0;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    unsigned type = 0, managed = 0; /* what the driver says of memory that CUDA never saw */
+    int attributes[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED };
+    void *values[] = { &type, &managed };
+    CU(cuPointerGetAttributes, 2, attributes, values, device_pointer(pointer));
+done:
     *on_device = type == CU_MEMORYTYPE_DEVICE || managed;
     *pinned = type == CU_MEMORYTYPE_HOST && !managed;
-    return ECH_OK;
+    return status;
 }
 
 static ech_status pinned_buffers(ech_ctx *ctx)

@@ -272,13 +272,13 @@ static __device__ inline void rank_stable(const struct sort_args &a, const struc
         if (counts) atomicAdd(&row[slot[i]], 1);
     }
     __syncthreads(); /* every warp has counted */
-    uint32_t count = 0;
+    uint32_t count = 0, column[WARPS];
     if (bin < SORT_BINS) {
-        count = rank_column<WARPS>(s.counts, bin);
+        count = rank_column<WARPS>(s.counts, bin, column);
         publish(a, p, tile, bin, count);
     }
     uint32_t offset = bins_scan(count, s.sums);
-    if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
+    if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, column, offset);
     __syncthreads(); /* the rows say where each warp's keys of a bin begin */
     rank_keys<ITEMS>(row, slot, ITEMS);
     if (bin < SORT_BINS) place_bin(a, p, tile, bin, count, offset, s.target);
@@ -508,7 +508,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
     const ukey *keys_in = (const ukey *)a.keys_in;
 
     ukey key[BLOCK_ITEMS];
-    uint32_t slot[BLOCK_ITEMS], place[BLOCK_ITEMS];
+    uint32_t slot[BLOCK_ITEMS], place[BLOCK_ITEMS], digit[BLOCK_ITEMS];
 #pragma unroll
     for (int i = 0; i < BLOCK_ITEMS; i++) {
         place[i] = mine + 32 * i;
@@ -519,16 +519,18 @@ extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
         __syncthreads(); /* the counters are clear */
 #pragma unroll
         for (int i = 0; i < BLOCK_ITEMS; i++)
-            if (i < items)
-                slot[i] = place[i] < n ? digit_of(a, key[i], pass)
-                                       : SORT_BINS - 1; /* past the end: last */
-        rank_count<BLOCK_ITEMS>(row, slot, items);
-        __syncthreads(); /* every warp has counted */
-        uint32_t count = bin < SORT_BINS ? rank_column<BLOCK_WARPS>(s.counts, bin) : 0;
-        uint32_t offset = bins_scan(count, s.sums);
-        if (bin < SORT_BINS) rank_offsets<BLOCK_WARPS>(s.counts, bin, offset);
-        __syncthreads(); /* the rows say where each warp's keys of a bin begin */
+            slot[i] = digit[i] =
+                place[i] < n ? digit_of(a, key[i], pass) : SORT_BINS - 1; /* past the end: last */
         rank_keys<BLOCK_ITEMS>(row, slot, items);
+        __syncthreads(); /* every warp has counted */
+        uint32_t count = 0, column[BLOCK_WARPS];
+        if (bin < SORT_BINS) count = rank_column<BLOCK_WARPS>(s.counts, bin, column);
+        uint32_t offset = bins_scan(count, s.sums);
+        if (bin < SORT_BINS) rank_offsets<BLOCK_WARPS>(s.counts, bin, column, offset);
+        __syncthreads(); /* the rows say where each warp's keys of a bin begin */
+#pragma unroll
+        for (int i = 0; i < BLOCK_ITEMS; i++)
+            if (i < items) slot[i] += row[digit[i]];
         __syncthreads(); /* every warp is done with the counters */
 #pragma unroll
         for (int i = 0; i < BLOCK_ITEMS; i++)
