@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""table.py - writes the tables of measurements into markdown, from the CSV that the benchmarks left.
+"""table.py - writes the tables of measurements into markdown, from the benchmarks' CSV.
 
     bench/table.py README.md docs/performance/*.md     rewrites what lies between markers
     bench/table.py --check README.md                   fails when a table is not that of the CSV
@@ -91,7 +91,8 @@ def table(path, short):
         words = [count(case[i]) if CASE[i] == "n" and case[i] else
                  f"{case[i]} B" if CASE[i] == "value_bytes" and case[i] not in ("", "0") else
                  "-" if CASE[i] == "value_bytes" else case[i] for i in shown]
-        words += [f"{speeds[name]:.3g}" if name in speeds else "wrong" if name in wrong else "" for name in contenders]
+        words += [f"{speeds[name]:.3g}" if name in speeds else
+                  "wrong" if name in wrong else "" for name in contenders]
         words += [f"{max(ours) / max(others):.2f}" if ours and others else ""]
         lines.append("| " + " | ".join(words) + " |")
     return "\n".join([f"10^9 keys a second; {'; '.join(about)}.", ""] + lines)

@@ -179,6 +179,32 @@ static void workspaces(ech_ctx *ctx)
     test_end();
 }
 
+/* What only memory of a GPU can get wrong. */
+static void device_memory(ech_ctx *ctx)
+{
+    struct buffer keys;
+    static char host[BYTES];
+    if (test_is_cpu(ctx) || !test_begin("memory of two kinds on %s", ech_device_name(ctx))) return;
+    buffer_make(&keys, ctx, BYTES, 0);
+    char *values = keys.data + BYTES / 2;
+    CHECK_FAILS(ctx, ech_sort_pairs(ctx, keys.data, keys.data, host, host, 4, N, ECH_F32, NULL),
+                ECH_ERR_ARG, "in host memory");
+    CHECK_FAILS(ctx, ech_sort(ctx, host, keys.data, N, ECH_F32, NULL), ECH_ERR_ARG,
+                "in device memory");
+    CHECK_FAILS(
+        ctx, ech_sort_pairs(ctx, keys.data, keys.data, values + 1, values + 1, 2, N, ECH_F32, NULL),
+        ECH_ERR_ARG, "values_in is not aligned to 2 bytes");
+    CHECK_FAILS(
+        ctx, ech_sort_pairs(ctx, keys.data, keys.data, values + 2, values + 2, 4, N, ECH_F32, NULL),
+        ECH_ERR_ARG, "values_in is not aligned to 4 bytes");
+    options = (ech_sort_options){ .size = sizeof options, .work = keys.data, .work_bytes = BYTES };
+    CHECK_FAILS(ctx, ech_sort(ctx, host, host, N, ECH_F32, &options), ECH_ERR_ARG,
+                "options->work is given");
+    buffer_check_guards(&keys, "keys");
+    buffer_free(&keys);
+    test_end();
+}
+
 static void nothing_to_do(ech_ctx *ctx)
 {
     if (!test_begin("n = 0 on %s", ech_device_name(ctx))) return;
@@ -237,6 +263,7 @@ int main(int argc, char **argv)
         pointers(ctx);
         numbers(ctx);
         workspaces(ctx);
+        device_memory(ctx);
         nothing_to_do(ctx);
         questions(name);
         ech_close(ctx);
