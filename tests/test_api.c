@@ -6,9 +6,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _POSIX_C_SOURCE 200809L /* setenv */
 #include "test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 1000, BYTES = 16 * N };
@@ -250,6 +252,23 @@ static void questions(const char *device)
     test_end();
 }
 
+/* The environment chooses where the caller does not. */
+static void environment(ech_ctx *ctx)
+{
+    float keys[] = { 2, 1 };
+    if (!test_begin("ECHELON_ALGORITHM on %s", ech_device_name(ctx))) return;
+    setenv("ECHELON_ALGORITHM", "bogo", 1);
+    CHECK_FAILS(ctx, ech_sort(ctx, keys, keys, 2, ECH_F32, NULL), ECH_ERR_ARG, "bogo");
+    options = (ech_sort_options){ .size = sizeof options, .algorithm = "" };
+    CHECK_FAILS(ctx, ech_sort(ctx, keys, keys, 2, ECH_F32, &options), ECH_ERR_ARG, "bogo");
+    options.algorithm = "stooge";
+    CHECK_FAILS(ctx, ech_sort(ctx, keys, keys, 2, ECH_F32, &options), ECH_ERR_ARG, "stooge");
+    unsetenv("ECHELON_ALGORITHM");
+    CHECK_STATUS(ech_sort(ctx, keys, keys, 2, ECH_F32, NULL), ECH_OK);
+    CHECK(keys[0] < keys[1]);
+    test_end();
+}
+
 int main(int argc, char **argv)
 {
     test_main(argc, argv);
@@ -266,6 +285,7 @@ int main(int argc, char **argv)
         device_memory(ctx);
         nothing_to_do(ctx);
         questions(name);
+        environment(ctx);
         ech_close(ctx);
     }
     return test_finish();
