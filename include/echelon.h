@@ -293,7 +293,8 @@ typedef struct ech_allocator {
 ECH_API ech_status ech_set_allocator(ech_ctx *ctx, const ech_allocator *allocator);
 
 /* ech_set_stream() makes later calls use stream, a CUstream or cudaStream_t of the context's GPU
- * (cudaStreamLegacy for the default stream); NULL: the context's own again.  Fails with
+ * (cudaStreamLegacy for the default stream), which must live until the next ech_set_stream() or
+ * ech_close(); NULL: the context's own again.  Work queued before is not waited for.  Fails with
  * ECH_ERR_UNSUPPORTED on the CPU. */
 ECH_API ech_status ech_set_stream(ech_ctx *ctx, void *stream);
 

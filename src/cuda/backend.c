@@ -115,7 +115,8 @@ static void cuda_close(ech_ctx *ctx)
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     if (cuda->context && echi_cuda_enter(ctx) == ECH_OK) {
-        if (cuda->own_stream) driver->cuStreamSynchronize(echi_cuda_stream(ctx));
+        if (ctx->stream) driver->cuStreamSynchronize((CUstream)ctx->stream);
+        if (cuda->own_stream) driver->cuStreamSynchronize(cuda->own_stream);
         for (int i = 0; i < ECHI_PINNED; i++) {
             if (cuda->pinned[i]) driver->cuMemFreeHost(cuda->pinned[i]);
             if (cuda->pinned_done[i]) driver->cuEventDestroy(cuda->pinned_done[i]);

@@ -339,11 +339,10 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
     if (status == ECH_OK) status = echi_cuda_sort_workspace(s, &bytes);
     if (status != ECH_OK) return status;
     echi_print(text, "algorithm  %s: %s\n", plan.algorithm->name, plan.algorithm->what);
-    echi_print(text, "others    ");
     for (int i = 0; i < ALGORITHMS; i++)
         if (&algorithms[i] != plan.algorithm && algorithms[i].applicable(s))
-            echi_print(text, " %s", algorithms[i].name);
-    echi_print(text, "\nimage      %s\n", plan.image);
+            echi_print(text, "could be   %s: %s\n", algorithms[i].name, algorithms[i].what);
+    echi_print(text, "image      %s\n", plan.image);
     if (plan.algorithm->run == run_block) {
         echi_print(text, "launch     sort_block, 1 block of %d threads, %d passes in it\n",
                    SORT_BLOCK_THREADS, plan.passes);
