@@ -1,4 +1,4 @@
-/* argsort.c - ranks rows by a column, greatest first, without moving them.   cc argsort.c -lechelon */
+/* argsort.c - ranks rows by a column without moving them, greatest first. */
 #include <echelon.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -34,8 +34,8 @@ totals=$(awk '
     /^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ {
         lines++; passed += $1; failed += $3; own_failed += $3; skipped += $5
     }
-    /^Test Passed\.$/ { result = "passed" }
-    /^Test Failed\.$/ { result = "failed" }
+    /^Test Pass(ed\.| Reason:)/ { result = "passed" }
+    /^Test Fail(ed\.| Reason:)/ { result = "failed" }
     /^Test Skipped\.$/ { result = "skipped" }
     /^Test (timed out|Timed Out)/ { result = "failed" }
     END { close_test(); print passed + 0, failed + 0, skipped + 0 }
