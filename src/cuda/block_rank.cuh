@@ -5,8 +5,8 @@
  * counters:
  *
  *     counts[warp][bin]    1. how many keys of mine have this digit
- *                          2. how many keys of the tile have a lower digit
- *                             + how many of the warps before me have this one    rank_offsets()
+ *                          2. how many of the warps before me                    rank_column()
+ *                             + how many keys of the tile have a lower digit     rank_offsets()
  *                          3. + how many of my own items so far: the rank        rank_keys()
  *
  * or, where nobody waits for the counts, rank_keys() first, on clear counters: then it is also what
@@ -42,27 +42,27 @@ static __device__ inline void rank_clear(uint32_t *counts, uint32_t words)
     for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) counts[i] = 0;
 }
 
-/* Thread `bin` reads its column, one count a warp; returns the bin's total in the tile. */
-template <int WARPS>
-static __device__ inline uint32_t rank_column(const uint32_t *counts, uint32_t bin,
-                                              uint32_t (&column)[WARPS])
+/* Thread `bin` turns its column into prefixes over the warps; returns the bin's total in the tile.
+ * (Holding the column in registers until the offset is known costs more than it saves: the tile's keys
+ * want them.) */
+template <int WARPS> static __device__ inline uint32_t rank_column(uint32_t *counts, uint32_t bin)
 {
     uint32_t total = 0;
 #pragma unroll
-    for (int w = 0; w < WARPS; w++) total += column[w] = counts[w * SORT_BINS + bin];
+    for (int w = 0; w < WARPS; w++) {
+        uint32_t count = counts[w * SORT_BINS + bin];
+        counts[w * SORT_BINS + bin] = total;
+        total += count;
+    }
     return total;
 }
 
-/* ... and writes where each warp's keys of the bin begin, the bin's own beginning being offset. */
+/* ... and adds where the bin itself begins. */
 template <int WARPS>
-static __device__ inline void rank_offsets(uint32_t *counts, uint32_t bin,
-                                           const uint32_t (&column)[WARPS], uint32_t offset)
+static __device__ inline void rank_offsets(uint32_t *counts, uint32_t bin, uint32_t offset)
 {
 #pragma unroll
-    for (int w = 0; w < WARPS; w++) {
-        counts[w * SORT_BINS + bin] = offset;
-        offset += column[w];
-    }
+    for (int w = 0; w < WARPS; w++) counts[w * SORT_BINS + bin] += offset;
 }
 
 /* Replaces each digit by the key's rank in the tile.  A lane that is not the least of its peers only reads

@@ -272,13 +272,13 @@ static __device__ inline void rank_stable(const struct sort_args &a, const struc
         if (counts) atomicAdd(&row[slot[i]], 1);
     }
     __syncthreads(); /* every warp has counted */
-    uint32_t count = 0, column[WARPS];
+    uint32_t count = 0;
     if (bin < SORT_BINS) {
-        count = rank_column<WARPS>(s.counts, bin, column);
+        count = rank_column<WARPS>(s.counts, bin);
         publish(a, p, tile, bin, count);
     }
     uint32_t offset = bins_scan(count, s.sums);
-    if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, column, offset);
+    if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
     __syncthreads(); /* the rows say where each warp's keys of a bin begin */
     rank_keys<ITEMS>(row, slot, ITEMS);
     if (bin < SORT_BINS) place_bin(a, p, tile, bin, count, offset, s.target);
@@ -314,9 +314,8 @@ static __device__ inline void rank_unstable(const struct sort_args &a, const str
     __syncthreads(); /* the offsets are there */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        slot[i] = exists<FULL>(mine + 32 * i, here)
-                      ? slot[i] + offsets[counter_of(digit_of(a, key[i], a.pass))]
-                      : mine + 32 * i; /* past the end: stays */
+        if (exists<FULL>(mine + 32 * i, here))
+            slot[i] += offsets[counter_of(digit_of(a, key[i], a.pass))];
     if (bin < SORT_BINS) place_bin(a, p, tile, bin, count, offset, s.target);
     __syncthreads(); /* every warp is done with the counters, and the targets are there */
 }
@@ -347,7 +346,8 @@ static __device__ inline void write_values(const struct sort_args &a, const stru
             if (exists<FULL>(mine + 32 * i, here)) value[i] = in[mine + 32 * i];
     __syncthreads(); /* every thread has read its keys */
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) s.values[slot[i]] = value[i];
+    for (int i = 0; i < ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, here)) s.values[slot[i]] = value[i];
     __syncthreads(); /* the values lie sorted */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
@@ -361,6 +361,7 @@ template <int FULL>
 static __device__ inline void sort_tile(const struct sort_args &a, const struct sort_pass &p,
                                         struct pass_shared &s, uint64_t at, uint32_t here)
 {
+    const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
     ukey key[ITEMS];
     uint32_t slot[ITEMS];
     load_keys<FULL>(a, p, at, here, key);
@@ -374,7 +375,8 @@ static __device__ inline void sort_tile(const struct sort_args &a, const struct 
         /* Through shared memory into the order of the ranks, so that a bin is written as one run.
          */
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) s.keys[slot[i]] = key[i];
+    for (int i = 0; i < ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, here)) s.keys[slot[i]] = key[i];
     __syncthreads(); /* the tile lies sorted */
 
     ukey *out = (ukey *)keys_of(a, p.target);
@@ -523,10 +525,9 @@ extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
                 place[i] < n ? digit_of(a, key[i], pass) : SORT_BINS - 1; /* past the end: last */
         rank_keys<BLOCK_ITEMS>(row, slot, items);
         __syncthreads(); /* every warp has counted */
-        uint32_t count = 0, column[BLOCK_WARPS];
-        if (bin < SORT_BINS) count = rank_column<BLOCK_WARPS>(s.counts, bin, column);
+        uint32_t count = bin < SORT_BINS ? rank_column<BLOCK_WARPS>(s.counts, bin) : 0;
         uint32_t offset = bins_scan(count, s.sums);
-        if (bin < SORT_BINS) rank_offsets<BLOCK_WARPS>(s.counts, bin, column, offset);
+        if (bin < SORT_BINS) rank_offsets<BLOCK_WARPS>(s.counts, bin, offset);
         __syncthreads(); /* the rows say where each warp's keys of a bin begin */
 #pragma unroll
         for (int i = 0; i < BLOCK_ITEMS; i++)
