@@ -4,8 +4,8 @@
  *     number   = blanks [sign] ( digits [ "." digits ] [ e [sign] digits ] | "nan" | "inf" ) blanks
  *
  * where one side of the point may lack digits, letters are of either case, and "infinity" is "inf".
- * A decimal of up to 19 digits whose significand and power of ten both fit a double exactly is one
- * multiplication or division (Clinger 1990), which rounds correctly; strtod() does the rest.
+ * A decimal of up to 19 digits and a power of ten of at most 27 is an integer times or divided by a
+ * power of five, exact in 128 bits, and then rounded once; strtod() does the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
 
 static bool is_blank(char c)
 {
@@ -122,42 +124,60 @@ static io_number scan_float(const char *at, const char *end, struct decimal *d, 
     return IO_NUMBER_OK;
 }
 
+/* x * 2^power, of x the leading keep bits, rounded to nearest even. */
+static double leading_bits(wide x, int power, int keep)
+{
+    uint64_t high = (uint64_t)(x >> 64);
+    int bits = high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)x);
+    int drop = bits - keep;
+    if (drop <= 0) return ldexp((double)(uint64_t)x, power);
+    wide rest = x & (((wide)1 << drop) - 1), half = (wide)1 << (drop - 1);
+    uint64_t kept = (uint64_t)(x >> drop);
+    if (rest > half || (rest == half && (kept & 1))) kept++;
+    return ldexp((double)kept, power + drop);
+}
+
+/* The decimal rounded once to keep bits; false when it has too many digits or too large a power. */
+static bool round_decimal(const struct decimal *d, int keep, double *value)
+{
+    enum { MOST_POWER = 27 }; /* the greatest power of five within 63 bits */
+    if (d->count > 19 || d->exponent < -MOST_POWER || d->exponent > MOST_POWER) return false;
+    uint64_t five = 1;
+    for (int i = d->exponent < 0 ? -d->exponent : d->exponent; i; i--) five *= 5;
+    double x = 0;
+    if (d->digits && d->exponent >= 0) {
+        x = leading_bits((wide)d->digits * five, d->exponent, keep);
+    } else if (d->digits) {
+        /* The quotient has more than 64 bits, so what the division leaves matters only as not 0. */
+        int shift = 64 + __builtin_clzll(d->digits);
+        wide dividend = (wide)d->digits << shift, quotient = dividend / five;
+        if (quotient * five != dividend) quotient |= 1;
+        x = leading_bits(quotient, d->exponent - shift, keep);
+    }
+    *value = d->negative ? -x : x;
+    return true;
+}
+
 io_number io_parse_float(const char *at, const char *end, double *value)
 {
-    static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
     struct decimal d;
     io_number status = scan_float(at, end, &d, value);
     if (status != IO_NUMBER_OK || *value != 0) return status;
-    if (d.count > 19 || d.digits > (uint64_t)1 << 53 || d.exponent < -22 || d.exponent > 22) {
-        *value = strtod(d.at, NULL);
-        return IO_NUMBER_OK;
-    }
-    double x = (double)d.digits;
-    x = d.exponent < 0 ? x / tens[-d.exponent] : x * tens[d.exponent];
-    *value = d.negative ? -x : x;
+    if (!round_decimal(&d, 53, value)) *value = strtod(d.at, NULL);
     return IO_NUMBER_OK;
 }
 
-/* Not by way of a double, which would round twice. */
+/* Not by way of a double of 53 bits, which would round twice. */
 static io_number parse_single(const char *at, const char *end, float *value)
 {
-    static const float tens[] = {
-        1e0F, 1e1F, 1e2F, 1e3F, 1e4F, 1e5F, 1e6F, 1e7F, 1e8F, 1e9F, 1e10F
-    };
     struct decimal d;
-    double special;
-    io_number status = scan_float(at, end, &d, &special);
-    *value = (float)special;
-    if (status != IO_NUMBER_OK || special != 0) return status;
-    if (d.count > 19 || d.digits > (uint64_t)1 << 24 || d.exponent < -10 || d.exponent > 10) {
+    double x;
+    io_number status = scan_float(at, end, &d, &x);
+    if (status != IO_NUMBER_OK) return status;
+    if (x != 0 || round_decimal(&d, 24, &x))
+        *value = (float)x;
+    else
         *value = strtof(d.at, NULL);
-        return IO_NUMBER_OK;
-    }
-    float x = (float)d.digits;
-    x = d.exponent < 0 ? x / tens[-d.exponent] : x * tens[d.exponent];
-    *value = d.negative ? -x : x;
     return IO_NUMBER_OK;
 }
 

@@ -1,4 +1,5 @@
 # Out of memory is exit code 4 and a message.
+export ECHELON_DEVICE=cpu # whose words these are
 needs_plain_build
 echelon gen -n 30M --type u64 -o a.u64
 ulimit -v 200000

@@ -1,4 +1,5 @@
 # --stats and --json: words to standard error, JSON to standard output when the data is in a file.
+export ECHELON_DEVICE=cpu # whose words these are
 echelon gen -n 1000 --type f32 -o a.npy
 code echelon sort a.npy -o b.npy --stats 2>stats
 sed -E 's/[0-9]+\.[0-9]+/N/g; s/ +/ /g; /^(could|instr|thread|work|algo)/d' stats
