@@ -39,7 +39,7 @@ static void show(struct cli_progress *progress, uint64_t done, uint64_t total)
     /* Back to the line's start, and clear it. */
     if (total)
         fprintf(stderr, "\r\033[K%s %d%%", progress->what,
-                (int)(100.0 * (double)done / (double)total));
+                (int)(100.0 * (double)(done < total ? done : total) / (double)total));
     else if (done)
         fprintf(stderr, "\r\033[K%s %.1f GB", progress->what, 1e-9 * (double)done);
     else

@@ -153,11 +153,21 @@ static io_status write_keys(struct io_output *output, struct sort_job *job, stru
     return status == IO_OK ? io_write(output, c->keys, (size_t)job->n_out * bytes, error) : status;
 }
 
+/* Of the output, about, for progress; 0 when only writing tells. */
+static uint64_t expected_bytes(const struct sort_job *job)
+{
+    const struct io_column *c = &job->column;
+    if (c->format != IO_TEXT)
+        return job->n_out * (job->argsort ? sizeof(uint64_t) : ech_dtype_bytes(c->dtype));
+    return !job->argsort && job->n_out == c->n ? c->text_bytes : 0;
+}
+
 static io_status write_result(struct io_output *output, struct sort_job *job,
                               struct io_error *error)
 {
     stage_begin(job, STAGE_WRITE);
     output->progress = &job->progress.io;
+    output->total_bytes = expected_bytes(job);
     io_status status = job->argsort        ? write_index(output, job, error)
                        : job->column.lines ? write_lines(output, job, error)
                                            : write_keys(output, job, error);

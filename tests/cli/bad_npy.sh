@@ -32,7 +32,7 @@ npy '<M8[ns]' '(3,)' | try dates
 npy '<f16' '(3,)' | try quadruple
 npy 'f4' '(3,)' | try no_order
 npy '' '(3,)' | try no_descr
-npy_dict "{'descr': [('a', '<i4'), ('b', '<f8')], 'fortran_order': False, 'shape': (3,), }" | try records
+npy_dict "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (3,), }" | try records
 npy_dict "{'descr': '<i4', 'shape': (3,), }" | try missing
 npy_dict "{'descr': '<i4', 'descr': '<i4', 'fortran_order': False, 'shape': (3,), }" | try twice
 npy_dict "{'descr': '<i4', 'fortran_order': maybe, 'shape': (3,), }" | try maybe
