@@ -1,6 +1,7 @@
 /*
- * test_stream.cu - what only a program with the CUDA runtime can show: the caller's stream, memory of the
- * runtime, an allocator of the caller's, capture in a graph, and runs that are the same to the bit.
+ * test_stream.cu - what only a program with the CUDA runtime can show: the caller's stream, memory
+ * of the runtime, an allocator of the caller's, capture in a graph, and runs that are the same to
+ * the bit.
  *
  * Built and run by scripts/gpu_check.sh; needs a GPU and nvcc.  Prints "N passed, N failed".
  *

@@ -43,8 +43,8 @@ static __device__ inline void rank_clear(uint32_t *counts, uint32_t words)
 }
 
 /* Thread `bin` turns its column into prefixes over the warps; returns the bin's total in the tile.
- * (Holding the column in registers until the offset is known costs more than it saves: the tile's keys
- * want them.) */
+ * (Holding the column in registers until the offset is known costs more than it saves: the tile's
+ * keys want them.) */
 template <int WARPS> static __device__ inline uint32_t rank_column(uint32_t *counts, uint32_t bin)
 {
     uint32_t total = 0;
@@ -65,8 +65,9 @@ static __device__ inline void rank_offsets(uint32_t *counts, uint32_t bin, uint3
     for (int w = 0; w < WARPS; w++) counts[w * SORT_BINS + bin] += offset;
 }
 
-/* Replaces each digit by the key's rank in the tile.  A lane that is not the least of its peers only reads
- * the counter, and no other lane of the warp writes it, so a read and a write do what an atomic would. */
+/* Replaces each digit by the key's rank in the tile.  A lane that is not the least of its peers
+ * only reads the counter, and no other lane of the warp writes it, so a read and a write do what an
+ * atomic would. */
 template <int ITEMS>
 static __device__ inline void rank_keys(uint32_t *row, uint32_t (&slot)[ITEMS], int items)
 {

@@ -230,8 +230,8 @@ static __device__ inline void load_keys(const struct sort_args &a, const struct 
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
 }
 
-/* Says how many keys of a bin the tile has, early, so that the tiles after this one need not wait for
- * its ranking. */
+/* Says how many keys of a bin the tile has, early, so that the tiles after this one need not wait
+ * for its ranking. */
 static __device__ inline void publish(const struct sort_args &a, const struct sort_pass &p,
                                       uint32_t tile, uint32_t bin, uint32_t count)
 {
@@ -442,7 +442,8 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
 /* ---- 8-bit keys alone: their histogram says it all ---- */
 
 #if KEY_BYTES == 1 && VAL_BYTES == 0
-/* The bin that position i of the output lies in: the last that begins at or before it and is not empty. */
+/* The bin that position i of the output lies in: the last that begins at or before it and is not
+ * empty. */
 static __device__ inline uint32_t bin_at(const uint64_t *begin, uint64_t i)
 {
     uint32_t bin = 0;

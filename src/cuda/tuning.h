@@ -12,7 +12,7 @@
 #define ECHI_CUDA_TUNING_H
 
 /* clang-format off */
-/*      key value threads items blocks (least number resident on a multiprocessor); H200, 2026-11-20 */
+/*      key value threads items blocks (least number on a multiprocessor); H200, 2026-11-20 */
 #define SORT_TUNING(ROW)                                                                           \
     ROW(1,   0,    384,   22,   3)                                                                 \
     ROW(1,   4,    512,   20,   2)                                                                 \
