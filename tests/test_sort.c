@@ -81,6 +81,34 @@ static int find_algorithms(const char *device, const struct sort_case *c,
     return count;
 }
 
+/* What ran how often, to be seen at the end: an algorithm that no case reaches is not tested. */
+static struct ran {
+    const char *device;
+    char name[NAME_BYTES];
+    int cases;
+} ran[DEVICES * ALGORITHMS];
+
+static void count_run(const char *device, const char *algorithm)
+{
+    for (size_t i = 0; i < sizeof ran / sizeof *ran; i++) {
+        if (ran[i].cases == 0) {
+            ran[i].device = device;
+            snprintf(ran[i].name, sizeof ran[i].name, "%s", algorithm);
+        }
+        if (strcmp(ran[i].device, device) == 0 && strcmp(ran[i].name, algorithm) == 0) {
+            ran[i].cases++;
+            return;
+        }
+    }
+}
+
+static void print_runs(void)
+{
+    for (size_t i = 0; i < sizeof ran / sizeof *ran && ran[i].cases; i++)
+        printf("%d cases on %s by %s\n", ran[i].cases, ran[i].device,
+               *ran[i].name ? ran[i].name : "the library's choice");
+}
+
 /* ---- A case ---- */
 
 /* Bytes that tell which position they came from. */
@@ -159,6 +187,7 @@ static void run_case(const struct sort_case *c)
         int count = find_algorithms(device, c, names);
         for (int a = 0; a < count; a++) {
             if (a) test_begin("%s", id);
+            count_run(device, names[a]);
             if (CHECK(made)) sort_run(contexts[i], &d, a ? names[a] : NULL, seed);
             test_end();
         }
@@ -172,6 +201,7 @@ int main(int argc, char **argv)
     if (!open_devices()) return 1;
     for (int i = 0; i < n_contexts && test_options.large; i++) sort_large(contexts[i]);
     if (!test_options.large) sort_cases(run_case);
+    if (!test_options.list) print_runs();
     for (int i = 0; i < n_contexts; i++) {
         uint64_t now_bytes;
         ech_memory(contexts[i], 0, &now_bytes, NULL);
