@@ -8,7 +8,8 @@ if [ "$(id -u)" -eq 0 ]; then
     }
     chmod 755 . .. ../..
     chmod 777 .
-    as_user echelon --version >/dev/null 2>&1 || skip "cannot become a user who may not do everything"
+    as_user echelon --version >/dev/null 2>&1 ||
+        skip "cannot become a user who may not do everything"
 fi
 echo 1 >in.txt
 mkdir locked
