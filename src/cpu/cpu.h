@@ -15,7 +15,8 @@ struct echi_sort_isa;
 /* Names the instruction sets that the dispatch uses on this machine. */
 void echi_cpu_features(char *text, size_t capacity_bytes);
 
-/* The best variant of the sort kernels that this machine can run, or the one that ECHELON_CPU names. */
+/* The best variant of the sort kernels that this machine can run, or the one that ECHELON_CPU
+ * names. */
 const struct echi_sort_isa *echi_cpu_sort_isa(void);
 
 /* ---- sort.c ---- */

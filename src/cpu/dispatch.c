@@ -8,6 +8,7 @@
  */
 #include "sort.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static const struct echi_sort_isa *const variants[] = {
 
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-const struct echi_sort_isa *echi_cpu_sort_isa(void)
+static const struct echi_sort_isa *choose(void)
 {
     const char *forced = getenv("ECHELON_CPU");
     int i = 0;
@@ -30,6 +31,18 @@ const struct echi_sort_isa *echi_cpu_sort_isa(void)
         if (strcmp(forced, variants[j]->name) == 0) i = j;
     while (!variants[i]->supported()) i++; /* the last always is */
     return variants[i];
+}
+
+/* Asked once a process: a sort of ten keys takes less time than a look at the environment. */
+const struct echi_sort_isa *echi_cpu_sort_isa(void)
+{
+    static _Atomic(const struct echi_sort_isa *) chosen;
+    const struct echi_sort_isa *isa = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (!isa) {
+        isa = choose(); /* threads that come here together choose the same */
+        atomic_store_explicit(&chosen, isa, memory_order_relaxed);
+    }
+    return isa;
 }
 
 void echi_cpu_features(char *text, size_t capacity_bytes)

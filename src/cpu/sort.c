@@ -5,8 +5,8 @@
  *     block   what fits the cache           sort_block.c
  *     msd     anything                      sort_msd.c, which ends in blocks
  *
- * What differs between machines is in the kernels (sort_kernels.h); nothing here depends on them, nor on
- * the number of threads, so that the workspace can be asked for anywhere.
+ * What differs between machines is in the kernels (sort_kernels.h); nothing here depends on them,
+ * nor on the number of threads, so that the workspace can be asked for anywhere.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +16,11 @@
 #include <string.h>
 
 enum {
-    COUNT_16_KEYS = 1 << 13, /* fewer 16-bit keys than this are sorted faster than 65536 counts read */
-    WAKE_KEYS = 1 << 16      /* fewer than this are not worth waking threads for */
+    COUNT_16_KEYS =
+        1 << 13,    /* fewer 16-bit keys than this are sorted faster than 65536 counts read */
+    TINY_KEYS = 64, /* not worth a choice: the leaf sorts them in the time of one */
+    TINY_VALUE_BYTES = 16, /* ... and the stack holds them, whatever the algorithm */
+    WAKE_KEYS = 1 << 16    /* fewer than this are not worth waking threads for */
 };
 
 /* ---- Algorithms ---- */
@@ -90,8 +93,10 @@ static ech_status choose(const struct echi_sort *s, const struct algorithm **alg
                          s->algorithm, algorithms[i].what, names);
     }
     list_applicable(s, NULL, &text);
-    return echi_fail(NULL, ECH_ERR_ARG, "there is no algorithm \"%s\" for this sort on the CPU; "
-                     "there are: %s", s->algorithm, names);
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "there is no algorithm \"%s\" for this sort on the CPU; "
+                     "there are: %s",
+                     s->algorithm, names);
 }
 
 /* ---- Workspace ---- */
@@ -116,7 +121,8 @@ static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm
 {
     size_t key_bytes = (size_t)s->key_bytes, n = s->n;
     if (algorithm->run == echi_sort_count) {
-        job->counts = echi_part(layout, echi_sort_count_counters(n, key_bytes), sizeof *job->counts);
+        job->counts =
+            echi_part(layout, echi_sort_count_counters(n, key_bytes), sizeof *job->counts);
         return;
     }
     bool one_block = n <= ECHI_BLOCK_KEYS;
@@ -150,6 +156,8 @@ ech_status echi_cpu_sort_workspace(const struct echi_sort *s, size_t *bytes)
 {
     const struct algorithm *algorithm;
     ech_status status;
+    *bytes = 0;
+    if (!s->algorithm && s->n <= TINY_KEYS && s->value_bytes <= TINY_VALUE_BYTES) return ECH_OK;
     TRY(choose(s, &algorithm));
     TRY(measure(s, algorithm, bytes));
     if (*bytes <= ECHI_STACK_BYTES) *bytes = 0;
@@ -174,8 +182,23 @@ static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
     return (int)echi_min((size_t)threads, most_parts(s->n));
 }
 
+/* Keys alone, so few that the checks of echi_cpu_sort() would take longer than the sort. */
+static void sort_tiny(const struct echi_sort *s)
+{
+    uint64_t work[TINY_KEYS];
+    const struct echi_sort_width *width = echi_cpu_sort_isa()->widths[s->key_bytes == 8 ? 3 : 2];
+    const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
+    width->encode(&window, s->keys_in, s->keys_out, s->n);
+    width->sort(s->keys_out, work, s->n, false, 0, 8 * s->key_bytes);
+    width->decode(&s->order, s->keys_out, s->n);
+}
+
 ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort)
 {
+    if (!sort->algorithm && keys_alone(sort) && sort->key_bytes >= 4 && sort->n <= TINY_KEYS) {
+        sort_tiny(sort);
+        return ECH_OK;
+    }
     const struct algorithm *algorithm;
     struct echi_sort s = *sort;
     size_t bytes = 0;
@@ -201,7 +224,9 @@ ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort)
     if (s.index_bytes) job.in.values = NULL;
     if (job.keep_keys) job.out.keys = s.keys_out;
     job.out.values = s.values_out;
-    if (!echi_sort_ordered(&job)) {
+    bool done_already =
+        s.n > TINY_KEYS && (echi_sort_ordered(&job) || (!s.algorithm && echi_sort_few(&job)));
+    if (!done_already) {
         s.stable = as_stable(&s);
         algorithm->run(&job);
     }
@@ -223,8 +248,10 @@ ech_status echi_cpu_sort_explain(const struct echi_sort *s, struct echi_text *te
     list_applicable(s, algorithm, text);
     echi_print(text, "\ninstructions  %s\n", echi_cpu_sort_isa()->name);
     if (algorithm->run == echi_sort_msd && s->n > ECHI_BLOCK_KEYS)
-        echi_print(text, "threads       at most %zu; scatters into %d buckets until they hold at most "
-                   "%zu keys\n", most_parts(s->n), ECHI_BUCKETS,
+        echi_print(text,
+                   "threads       at most %zu; scatters into %d buckets until they hold at most "
+                   "%zu keys\n",
+                   most_parts(s->n), ECHI_BUCKETS,
                    as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
                                 : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
     echi_print(text, "workspace     %zu bytes\n", bytes);

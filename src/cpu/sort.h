@@ -1,6 +1,6 @@
 /*
- * cpu/sort.h - what the files of the CPU sort share: the kernels that have instruction-set variants,
- * and the description of a running sort.
+ * cpu/sort.h - what the files of the CPU sort share: the kernels that have instruction-set
+ * variants, and the description of a running sort.
  *
  * Kernels know two things about keys: their width, and the window - which bits of the encoded key
  * (order.h) count.  They work on raw keys and encode on the fly, so no key is ever altered.
@@ -13,12 +13,12 @@
 #include "cpu.h"
 
 enum {
-    ECHI_BUCKETS = 256,      /* of one scatter */
-    ECHI_ENTRIES = 4096,     /* of the table that maps a key to its bucket */
+    ECHI_BUCKETS = 256,        /* of one scatter */
+    ECHI_ENTRIES = 4096,       /* of the table that maps a key to its bucket */
     ECHI_BLOCK_KEYS = 1 << 14, /* most elements of a block, which is sorted in the cache */
     ECHI_SCRATCH_BYTES = 16,   /* of scratch an element of a block */
-    ECHI_STACK_BYTES = 8192, /* sorts that need no more than this take no workspace */
-    ECHI_PARTS = 64          /* most threads of one sort */
+    ECHI_STACK_BYTES = 8192,   /* sorts that need no more than this take no workspace */
+    ECHI_PARTS = 64            /* most threads of one sort */
 };
 
 /* x(key) = (encode(key) >> begin) & mask is what a sort compares. */
@@ -28,7 +28,8 @@ struct echi_window {
     uint64_t mask;
 };
 
-/* bucket[min((x - low) >> shift, ECHI_ENTRIES - 1)], where x - low is 0 for x < low: a monotone map. */
+/* bucket[min((x - low) >> shift, ECHI_ENTRIES - 1)], where x - low is 0 for x < low: a monotone
+ * map. */
 struct echi_digits {
     struct echi_window window;
     uint64_t low;
@@ -68,6 +69,11 @@ struct echi_sort_width {
     /* out[i] = x(key) for count keys spread evenly over keys[n]. */
     void (*sample)(const struct echi_window *window, const void *keys, size_t n, uint64_t *out,
                    size_t count);
+    /* counts[v] += how many keys have x(key) = x[v], for v < values. */
+    void (*tally)(const struct echi_window *window, const void *keys, size_t n, const uint64_t *x,
+                  int values, size_t *counts);
+    /* Writes the key that x encodes, n times. */
+    void (*fill)(const struct echi_order *order, uint64_t x, void *keys, size_t n);
     /* counts[bucket of key]++ for all keys. */
     void (*count)(const struct echi_digits *digits, const void *keys, size_t n, size_t *counts);
     void (*scatter)(const struct echi_scatter *scatter);
@@ -135,8 +141,8 @@ void echi_sort_msd(const struct echi_sort_job *job);
 
 /* ---- sort_digits.c ---- */
 
-/* Chooses a map of the n keys to buckets that splits them.  false: they are all equal.  exact: look at
- * every key, so that each bucket's keys agree in 8 bits more. */
+/* Chooses a map of the n keys to buckets that splits them.  false: they are all equal.  exact: look
+ * at every key, so that each bucket's keys agree in 8 bits more. */
 bool echi_sort_digits(const struct echi_sort_job *job, const char *keys, size_t n, bool exact,
                       struct echi_digits *digits);
 
@@ -145,9 +151,13 @@ bool echi_sort_digits(const struct echi_sort_job *job, const char *keys, size_t 
 /* Sorts a whole input that is in order or in reverse order, and returns whether it was. */
 bool echi_sort_ordered(const struct echi_sort_job *job);
 
-/* Copies bytes, or elements of size bytes in reverse order; to may be from. */
+/* Copies bytes, unless to is from. */
 void echi_copy(char *to, const char *from, size_t bytes);
-void echi_reverse(char *to, const char *from, size_t n, size_t bytes);
+
+/* ---- sort_few.c ---- */
+
+/* Sorts keys alone that have few different values, and returns whether they had. */
+bool echi_sort_few(const struct echi_sort_job *job);
 
 /* ---- parallel.c ---- */
 

@@ -6,8 +6,8 @@
  *
  * The position in the lower bits makes any sort of the integers a stable one.  Narrow: 32 bits an
  * integer; keys that agree in the bits that fit are few, unless the block is unusual, and each is
- * moved back to its place among them.  Wide: 64 bits, for the unusual; runs of equals are packed and
- * sorted again by their next bits.
+ * moved back to its place among them.  Wide: 64 bits, for the unusual; runs of equals are packed
+ * and sorted again by their next bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -86,8 +86,10 @@ static void write_positions(const uint32_t *index, size_t n, size_t bytes, char 
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t wide = index[i];
-        if (bytes == 4) memcpy(to + 4 * i, &index[i], 4);
-        else memcpy(to + 8 * i, &wide, 8);
+        if (bytes == 4)
+            memcpy(to + 4 * i, &index[i], 4);
+        else
+            memcpy(to + 8 * i, &wide, 8);
     }
 }
 
@@ -104,8 +106,7 @@ static bool order_narrow(const struct block *b, size_t n, int bits, uint32_t *pa
     if (take < bits && take < least(bits, MIN_NARROW_BITS)) return false;
     job->width->pack_narrow(&job->window, b->keys, n, keep, bits - take, b->index_bits, packed);
     job->isa->widths[2]->sort(packed, packed + n, n, false, b->index_bits, b->index_bits + take);
-    if (take < bits &&
-        !job->width->fix_ties(&job->window, b->keys, packed, n, b->index_bits))
+    if (take < bits && !job->width->fix_ties(&job->window, b->keys, packed, n, b->index_bits))
         return false;
     uint32_t mask = ((uint32_t)1 << b->index_bits) - 1;
     for (size_t i = 0; i < n; i++) packed[i] &= mask;
@@ -140,8 +141,7 @@ void echi_sort_block(const struct echi_sort_job *job, struct echi_side from, siz
         index = (uint32_t *)b.work;
         order_wide(&b, n, bits, index);
     }
-    if (job->keep_keys)
-        gather(b.keys, key_bytes, index, n, job->out.keys + offset * key_bytes);
+    if (job->keep_keys) gather(b.keys, key_bytes, index, n, job->out.keys + offset * key_bytes);
     char *values = job->out.values + offset * value_bytes;
     if (value_bytes && from.values)
         gather(from.values + offset * value_bytes, value_bytes, index, n, values);

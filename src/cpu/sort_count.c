@@ -1,5 +1,6 @@
 /*
- * cpu/sort_count.c - keys of 8 or 16 bits alone: count how often each occurs, and write it that often.
+ * cpu/sort_count.c - keys of 8 or 16 bits alone: count how often each occurs, and write it that
+ * often.
  *
  *     keys --count, each part for itself--> counts[part][value] --sum--> start[value] --fill--> out
  *
@@ -28,8 +29,8 @@ size_t echi_sort_count_counters(size_t n, size_t key_bytes)
     return echi_sort_count_parts(n, key_bytes) << (8 * key_bytes);
 }
 
-/* Two counters a value where they fit the L1 cache: a counter that was just written is not ready for
- * the next key. */
+/* Two counters a value where they fit the L1 cache: a counter that was just written is not ready
+ * for the next key. */
 static void count_8(const uint8_t *x, size_t n, uint32_t *table)
 {
     size_t i = 0;
@@ -58,7 +59,8 @@ static void count_part(void *arg, size_t part, int thread)
         for (size_t i = 0, m; i < some; i += m) {
             m = echi_min(CHUNK, some - i);
             c->job->width->encode(&c->job->window, keys + (base + i) * bytes, &x, m);
-            if (bytes == 1) count_8(x.x1, m, table);
+            if (bytes == 1)
+                count_8(x.x1, m, table);
             else
                 for (size_t j = 0; j < m; j++) counts[x.x2[j]]++;
         }
@@ -84,7 +86,8 @@ static void fill_part(void *arg, size_t part, int thread)
     uint16_t *out = (uint16_t *)(void *)c->job->out.keys;
     for (size_t i = 0; i < n; i++) {
         size_t end = c->counts[first + i];
-        if (one) memset(c->job->out.keys + at, narrow[i], end - at);
+        if (one)
+            memset(c->job->out.keys + at, narrow[i], end - at);
         else
             for (size_t j = at; j < end; j++) out[j] = wide[i];
         at = end;
@@ -93,7 +96,9 @@ static void fill_part(void *arg, size_t part, int thread)
 
 void echi_sort_count(const struct echi_sort_job *job)
 {
-    struct count c = { .job = job, .values = (size_t)1 << (8 * job->key_bytes), .counts = job->counts };
+    struct count c = { .job = job,
+                       .values = (size_t)1 << (8 * job->key_bytes),
+                       .counts = job->counts };
     size_t n = job->sort->n;
     c.parts = echi_min(echi_sort_count_parts(n, job->key_bytes), (size_t)job->threads);
     c.part_n = (n + c.parts - 1) / c.parts;

@@ -1,6 +1,6 @@
 /*
- * cpu/sort_kernels.h - template: all kernels of the sort in the instruction set that the including file
- * is compiled for, and the struct that names them.
+ * cpu/sort_kernels.h - template: all kernels of the sort in the instruction set that the including
+ * file is compiled for, and the struct that names them.
  *
  *   ISA, ISA_NAME       echi_sort_<...>, "..."
  *   SUPPORTED           whether this machine has it
@@ -17,8 +17,9 @@
 #endif
 
 enum {
-    CHUNK = 256,     /* keys whose buckets are found together */
-    LINE_BYTES = 256 /* of a bucket's buffer, for the wider of key and value; 64 and 128 are slower */
+    CHUNK = 256, /* keys whose buckets are found together */
+    LINE_BYTES =
+        256 /* of a bucket's buffer, for the wider of key and value; 64 and 128 are slower */
 };
 
 /* Stores whole 64-byte lines past the cache where the machine can and to is a line's start.  Less
@@ -35,8 +36,9 @@ static inline void stream_lines(void *to, const void *from, size_t bytes, bool a
 #elif defined(__SSE2__)
     if (aligned && bytes % 64 == 0) {
         for (size_t i = 0; i < bytes; i += 16)
-            _mm_stream_si128((__m128i *)(void *)((char *)to + i),
-                             _mm_load_si128((const __m128i *)(const void *)((const char *)from + i)));
+            _mm_stream_si128(
+                (__m128i *)(void *)((char *)to + i),
+                _mm_load_si128((const __m128i *)(const void *)((const char *)from + i)));
         return;
     }
 #else
@@ -58,27 +60,29 @@ static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t 
     for (size_t j = 0; j < n; j++) {
         uint64_t position = first + j;
         uint32_t narrow = (uint32_t)position;
-        if (bytes == 4) memcpy((char *)to + 4 * j, &narrow, 4);
-        else memcpy((char *)to + 8 * j, &position, 8);
+        if (bytes == 4)
+            memcpy((char *)to + 4 * j, &narrow, 4);
+        else
+            memcpy((char *)to + 8 * j, &position, 8);
     }
     return (char *)to;
 }
 
-#define KEY uint8_t
+#define KEY     uint8_t
 #define NAME(x) x##_u8
-#define SORT NULL
+#define SORT    NULL
 #include "sort_width.h"
-#define KEY uint16_t
+#define KEY     uint16_t
 #define NAME(x) x##_u16
-#define SORT NULL
+#define SORT    NULL
 #include "sort_width.h"
-#define KEY uint32_t
+#define KEY     uint32_t
 #define NAME(x) x##_u32
-#define SORT SORT_U32
+#define SORT    SORT_U32
 #include "sort_width.h"
-#define KEY uint64_t
+#define KEY     uint64_t
 #define NAME(x) x##_u64
-#define SORT SORT_U64
+#define SORT    SORT_U64
 #include "sort_width.h"
 
 static bool supported(void)

@@ -1,6 +1,6 @@
 /*
- * cpu/sort_leaf.h - template: the sort of unsigned KEYs in cache, in portable C: insertion sort, then
- * merges, then least-digit radix with 8-bit digits, by size.
+ * cpu/sort_leaf.h - template: the sort of unsigned KEYs in cache, in portable C: insertion sort,
+ * then merges, then least-digit radix with 8-bit digits, by size.
  *
  *   KEY      uint32_t or uint64_t
  *   NAME(x)  x with the width in it
@@ -89,8 +89,10 @@ static void NAME(leaf)(void *keys, void *work, size_t n, bool in_y, int begin, i
         return;
     }
     if (in_y) memcpy(x, y, n * sizeof(KEY));
-    if (n <= INSERTION_KEYS) NAME(insertion)(x, n);
-    else NAME(merge_sort)(x, y, n);
+    if (n <= INSERTION_KEYS)
+        NAME(insertion)(x, n);
+    else
+        NAME(merge_sort)(x, y, n);
 }
 
 #undef KEY

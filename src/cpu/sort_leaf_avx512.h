@@ -1,13 +1,13 @@
 /*
- * cpu/sort_leaf_avx512.h - template: the sort of unsigned KEYs by AVX-512: quicksort whose partition
- * has no branches, down to what a sorting network in 16 registers holds.
+ * cpu/sort_leaf_avx512.h - template: the sort of unsigned KEYs by AVX-512: quicksort whose
+ * partition has no branches, down to what a sorting network in 16 registers holds.
  *
- *   partition    read one vector after the other from where the keys are, x or y; append what is less
- *                than the pivot to x, the rest to y.  One of the two follows the reader in its own
- *                array and so never overtakes it.
+ *   partition    read one vector after the other from where the keys are, x or y; append what is
+ *                less than the pivot to x, the rest to y.  One of the two follows the reader in its
+ *                own array and so never overtakes it.
  *
- *                     x: [ less        |   (free)    ]       less lies where it belongs, and y after
- *                     y: [ rest  |     (free)        ]       the rest is free for it to partition
+ *                     x: [ less        |   (free)    ]     less lies where it belongs; y behind
+ *                     y: [ rest  |     (free)        ]     rest is free for it to partition
  *
  *   network      the keys are a matrix, a register a row: sort the columns, then merge neighbouring
  *                columns until one is left, then transpose.
@@ -115,9 +115,9 @@ INLINE MASK NAME(lanes_from)(size_t n, int row)
 INLINE void NAME(network)(const KEY *from, KEY *to, size_t n, int rows)
 {
     vec v[16];
-    const vec last = NAME(fill)((KEY)~(KEY)0); /* fills up, and sorts behind all keys */
-    UNROLL for (int r = 0; r < rows; r++)
-        v[r] = NAME(load_some)(from + r * NAME(LANES), NAME(lanes_from)(n, r), last);
+    const vec last = NAME(broadcast)((KEY) ~(KEY)0); /* fills up, and sorts behind all keys */
+    UNROLL for (int r = 0; r < rows; r++) v[r] =
+        NAME(load_some)(from + r * NAME(LANES), NAME(lanes_from)(n, r), last);
     NAME(sort_columns)(v, rows);
     NAME(merge_columns)(v, rows, 1);
     NAME(merge_columns)(v, rows, 2);
@@ -150,17 +150,22 @@ static void NAME(network_16)(const KEY *from, KEY *to, size_t n)
 
 static void NAME(small)(const KEY *from, KEY *to, size_t n)
 {
-    if (n <= NAME(LANES)) NAME(network)(from, to, n, 1);
-    else if (n <= 2 * NAME(LANES)) NAME(network_2)(from, to, n);
-    else if (n <= 4 * NAME(LANES)) NAME(network_4)(from, to, n);
-    else if (n <= 8 * NAME(LANES)) NAME(network_8)(from, to, n);
-    else NAME(network_16)(from, to, n);
+    if (n <= NAME(LANES))
+        NAME(network)(from, to, n, 1);
+    else if (n <= 2 * NAME(LANES))
+        NAME(network_2)(from, to, n);
+    else if (n <= 4 * NAME(LANES))
+        NAME(network_4)(from, to, n);
+    else if (n <= 8 * NAME(LANES))
+        NAME(network_8)(from, to, n);
+    else
+        NAME(network_16)(from, to, n);
 }
 
 /* ---- Quicksort ---- */
 
-/* Appends a vector's lanes that are in less to *x and those of rest to *y.  Whole vectors are written:
- * what lies behind the appended lanes has been read already or is free. */
+/* Appends a vector's lanes that are in less to *x and those of rest to *y.  Whole vectors are
+ * written: what lies behind the appended lanes has been read already or is free. */
 INLINE void NAME(append)(vec v, uint32_t less, KEY **x, KEY **y)
 {
     size_t count = (size_t)__builtin_popcount(less);
@@ -174,7 +179,7 @@ INLINE size_t NAME(partition)(KEY *x, KEY *y, size_t n, bool in_y, KEY pivot, bo
 {
     const KEY *from = in_y ? y : x;
     KEY *to_x = x, *to_y = y;
-    const vec p = NAME(fill)(pivot);
+    const vec p = NAME(broadcast)(pivot);
     size_t i = 0;
     for (; i + 4 * NAME(LANES) <= n; i += 4 * NAME(LANES)) {
         vec v[4];
@@ -190,7 +195,8 @@ INLINE size_t NAME(partition)(KEY *x, KEY *y, size_t n, bool in_y, KEY pivot, bo
         vec v = NAME(load_some)(from + i, (MASK)lanes, p);
         uint32_t less = equal_is_less ? NAME(less_equal)(v, p) : NAME(less)(v, p);
         uint32_t a = less & lanes, b = ~less & lanes;
-        uint32_t count_a = (uint32_t)__builtin_popcount(a), count_b = (uint32_t)__builtin_popcount(b);
+        uint32_t count_a = (uint32_t)__builtin_popcount(a),
+                 count_b = (uint32_t)__builtin_popcount(b);
         NAME(store_some)(to_x, (MASK)((1u << count_a) - 1), NAME(compress)(a, v));
         NAME(store_some)(to_y, (MASK)((1u << count_b) - 1), NAME(compress)(b, v));
         to_x += count_a;
@@ -218,7 +224,8 @@ static KEY NAME(pivot)(const KEY *keys, size_t n)
 static void NAME(quick)(KEY *x, KEY *y, size_t n, bool in_y, KEY low, int depth)
 {
     while (n > NETWORK_ROWS * NAME(LANES)) {
-        if (depth-- == 0) { /* bad pivots, one after the other: radix sort does not depend on luck */
+        if (depth-- ==
+            0) { /* bad pivots, one after the other: radix sort does not depend on luck */
             NAME(leaf)(x, y, n, in_y, 0, 8 * (int)sizeof(KEY));
             return;
         }

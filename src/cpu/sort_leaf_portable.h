@@ -12,9 +12,9 @@ enum {
     MERGE_KEYS = 300     /* most that merging is best for, before radix */
 };
 
-#define KEY uint32_t
+#define KEY     uint32_t
 #define NAME(x) x##_u32
 #include "sort_leaf.h"
-#define KEY uint64_t
+#define KEY     uint64_t
 #define NAME(x) x##_u64
 #include "sort_leaf.h"

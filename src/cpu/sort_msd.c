@@ -1,13 +1,15 @@
 /*
- * cpu/sort_msd.c - most significant digits first: scatter into 256 buckets until they fit the cache, then
- * sort each there.
+ * cpu/sort_msd.c - most significant digits first: scatter into 256 buckets until they fit the
+ * cache, then sort each there.
  *
- *     in --scatter--> other --each bucket--> out           (a bucket too large: other --scatter--> out,
- *                     |..|..|......|..|                     and its buckets back, and so on)
+ *     in --scatter--> other --each bucket--> out
+ *                     |..|..|......|..|
  *
- * A scatter is stable: every thread counts and then moves one part, and knows from the counts of all
- * where in each bucket its elements belong.  Keys alone finish as unsigned integers in the kernel sort();
- * stable sorts finish in sort_block.c.
+ * A bucket that is too large is scattered from other to out, its buckets back, and so on.
+ *
+ * A scatter is stable: every thread counts and then moves one part, and knows from the counts of
+ * all where in each bucket its elements belong.  Keys alone finish as unsigned integers in the
+ * kernel sort(); stable sorts finish in sort_block.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -93,8 +95,10 @@ static bool finish(const struct echi_sort_job *job, struct segment s, int thread
 {
     if (s.n == 0) return true;
     if (s.n > most_to_finish(job)) return false;
-    if (job->sort->stable) finish_stable(job, s, thread);
-    else finish_keys(job, s);
+    if (job->sort->stable)
+        finish_stable(job, s, thread);
+    else
+        finish_keys(job, s);
     return true;
 }
 
@@ -147,7 +151,8 @@ static void scatter_part(void *arg, size_t part, int thread)
 /* Scatters a segment; bucket b then lies at [start[b], start[b + 1]) on the other side. */
 static void split(struct split *s, int threads, size_t *start)
 {
-    size_t n = s->segment.n, parts = threads > 1 ? echi_min((size_t)threads, n / PARALLEL_KEYS + 1) : 1;
+    size_t n = s->segment.n,
+           parts = threads > 1 ? echi_min((size_t)threads, n / PARALLEL_KEYS + 1) : 1;
     s->part_n = (n + parts - 1) / parts;
     parts = (n + s->part_n - 1) / s->part_n;
     echi_parallel(threads, parts, count_part, s);
@@ -201,8 +206,8 @@ static void sort_segment(const struct echi_sort_job *job, struct segment s, int 
     for (size_t b = 0; b < ECHI_BUCKETS; b++) sort_bucket(&buckets, b, thread);
 }
 
-/* By all threads: a bucket larger than a thread's share is split by all again, the others are taken one by
- * one. */
+/* By all threads: a bucket larger than a thread's share is split by all again, the others are taken
+ * one by one. */
 static void sort_parallel(const struct echi_sort_job *job, struct segment s)
 {
     struct echi_digits digits;

@@ -1,6 +1,6 @@
 /*
- * cpu/sort_ordered.c - input that is in order already, or in reverse order, is found out in one read
- * that ends at the first pair that disproves it, and then only copied.
+ * cpu/sort_ordered.c - input that is in order already, or in reverse order, is found out in one
+ * read that ends at the first pair that disproves it, and then only copied.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,30 +15,41 @@ void echi_copy(char *to, const char *from, size_t bytes)
     if (to != from) memcpy(to, from, bytes);
 }
 
+/* Swaps a[0 .. n) with the n elements before b, mirrored. */
+#define MIRROR(type)                                                                               \
+    if (bytes == sizeof(type) && (uintptr_t)a % sizeof(type) == 0 &&                               \
+        (uintptr_t)b % sizeof(type) == 0) {                                                        \
+        type *x = (type *)(void *)a, *y = (type *)(void *)b - n;                                   \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type t = x[i];                                                                         \
+            x[i] = y[n - 1 - i];                                                                   \
+            y[n - 1 - i] = t;                                                                      \
+        }                                                                                          \
+        return;                                                                                    \
+    }
+
+static void mirror(char *a, char *b, size_t n, size_t bytes)
+{
+    MIRROR(uint32_t)
+    MIRROR(uint64_t)
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < bytes; k++) {
+            char *x = a + i * bytes + k, *y = b - (i + 1) * bytes + k, t = *x;
+            *x = *y;
+            *y = t;
+        }
+}
+
+#undef MIRROR
+
 #define REVERSE(size)                                                                              \
     if (bytes == size) {                                                                           \
         for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + (n - 1 - i) * size, size);     \
         return;                                                                                    \
     }
 
-static void swap_bytes(char *a, char *b, size_t bytes)
+static void reverse(char *to, const char *from, size_t n, size_t bytes)
 {
-    char t[64];
-    for (size_t m; bytes; a += m, b += m, bytes -= m) {
-        m = echi_min(bytes, sizeof t);
-        memcpy(t, a, m);
-        memcpy(a, b, m);
-        memcpy(b, t, m);
-    }
-}
-
-void echi_reverse(char *to, const char *from, size_t n, size_t bytes)
-{
-    if (to == from) {
-        for (size_t i = 0; i < n / 2; i++)
-            swap_bytes(to + i * bytes, to + (n - 1 - i) * bytes, bytes);
-        return;
-    }
     REVERSE(4)
     REVERSE(8)
     for (size_t i = 0; i < n; i++) memcpy(to + i * bytes, from + (n - 1 - i) * bytes, bytes);
@@ -66,8 +77,8 @@ static void check_part(void *arg, size_t i, int thread)
     failed = c->failed;
     if (failed) return;
     size_t first = i * c->part_n, n = echi_min(job->sort->n - first, c->part_n + 1);
-    enum echi_run run = job->width->run(&job->window, job->in.keys + first * job->key_bytes, n,
-                                        job->sort->stable);
+    enum echi_run run =
+        job->width->run(&job->window, job->in.keys + first * job->key_bytes, n, job->sort->stable);
     /* All equal is both orders; run() calls it ascending. */
     bool equal = run == ECHI_ASCENDING && !job->sort->stable && c->run == ECHI_REVERSED &&
                  !job->width->differ(&job->window, job->in.keys + first * job->key_bytes, n);
@@ -78,34 +89,38 @@ static void check_part(void *arg, size_t i, int thread)
     c->failed = true;
 }
 
+/* Part [first, first + n) of one array of the output. */
+static void copy_array(const struct check *c, char *to, const char *from, size_t first, size_t n,
+                       size_t bytes)
+{
+    size_t all = c->job->sort->n;
+    if (c->run == ECHI_ASCENDING) {
+        echi_copy(to + first * bytes, from + first * bytes, n * bytes);
+    } else if (to != from) {
+        reverse(to + first * bytes, from + (all - first - n) * bytes, n, bytes);
+    } else if (first <
+               all / 2) { /* in place: the lower half's parts swap with their mirror images */
+        n = echi_min(n, all / 2 - first);
+        mirror(to + first * bytes, to + (all - first) * bytes, n, bytes);
+    }
+}
+
 static void copy_part(void *arg, size_t i, int thread)
 {
     (void)thread;
     const struct check *c = arg;
     const struct echi_sort_job *job = c->job;
     size_t first = i * c->part_n, n = echi_min(job->sort->n - first, c->part_n);
-    size_t source = c->run == ECHI_ASCENDING ? first : job->sort->n - first - n;
-    void (*const keep)(char *, const char *, size_t, size_t) = echi_reverse;
-    if (job->keep_keys) {
-        char *to = job->out.keys + first * job->key_bytes;
-        const char *from = job->in.keys + source * job->key_bytes;
-        if (c->run == ECHI_ASCENDING) echi_copy(to, from, n * job->key_bytes);
-        else keep(to, from, n, job->key_bytes);
+    size_t bytes = job->value_bytes;
+    if (job->keep_keys) copy_array(c, job->out.keys, job->in.keys, first, n, job->key_bytes);
+    if (bytes && job->in.values) copy_array(c, job->out.values, job->in.values, first, n, bytes);
+    if (!bytes || job->in.values) return;
+    for (size_t j = 0; j < n; j++) {
+        uint64_t position = c->run == ECHI_ASCENDING ? first + j : job->sort->n - 1 - first - j;
+        uint32_t narrow = (uint32_t)position;
+        memcpy(job->out.values + (first + j) * bytes,
+               bytes == 4 ? (const void *)&narrow : (const void *)&position, bytes);
     }
-    if (!job->value_bytes) return;
-    char *to = job->out.values + first * job->value_bytes;
-    if (!job->in.values) {
-        for (size_t j = 0; j < n; j++) {
-            uint64_t position = c->run == ECHI_ASCENDING ? first + j : job->sort->n - 1 - first - j;
-            uint32_t narrow = (uint32_t)position;
-            if (job->value_bytes == 4) memcpy(to + 4 * j, &narrow, 4);
-            else memcpy(to + 8 * j, &position, 8);
-        }
-        return;
-    }
-    const char *from = job->in.values + source * job->value_bytes;
-    if (c->run == ECHI_ASCENDING) echi_copy(to, from, n * job->value_bytes);
-    else keep(to, from, n, job->value_bytes);
 }
 
 bool echi_sort_ordered(const struct echi_sort_job *job)
@@ -121,18 +136,14 @@ bool echi_sort_ordered(const struct echi_sort_job *job)
         if (c.run == ECHI_ASCENDING && !job->sort->stable) {
             uint64_t ends[2];
             job->width->sample(&job->window, job->in.keys, 1, &ends[0], 1);
-            job->width->sample(&job->window, job->in.keys + (n - 1) * job->key_bytes, 1, &ends[1], 1);
+            job->width->sample(&job->window, job->in.keys + (n - 1) * job->key_bytes, 1, &ends[1],
+                               1);
             if (ends[0] > ends[1]) c.run = ECHI_REVERSED;
         }
         echi_parallel(job->threads, parts, check_part, &c);
         if (c.failed) return false;
     }
-    bool in_place = job->in.keys == job->out.keys || (job->in.values && job->in.values == job->out.values);
     size_t parts = (n + c.part_n - 1) / c.part_n;
-    if (c.run == ECHI_REVERSED && in_place) { /* the parts would read what others write */
-        parts = 1;
-        c.part_n = n;
-    }
     echi_parallel(job->threads, parts, copy_part, &c);
     return true;
 }

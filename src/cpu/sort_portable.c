@@ -5,12 +5,12 @@
  */
 #include "sort_leaf_portable.h"
 
-#define ISA echi_sort_portable
-#define ISA_NAME "portable"
-#define SUPPORTED true
-#define SORT_U32 leaf_u32
-#define SORT_U64 leaf_u64
+#define ISA         echi_sort_portable
+#define ISA_NAME    "portable"
+#define SUPPORTED   true
+#define SORT_U32    leaf_u32
+#define SORT_U64    leaf_u64
 #define WINDOW_BITS 32
-#define LEAF_U32 (1 << 16)
-#define LEAF_U64 (1 << 15)
+#define LEAF_U32    (1 << 16)
+#define LEAF_U64    (1 << 15)
 #include "sort_kernels.h"

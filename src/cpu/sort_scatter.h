@@ -4,9 +4,9 @@
  *
  *     keys -> bucket -> line[bucket] -(full)-> to[at - LINE, at)
  *
- * Without the lines, 256 write streams miss the TLB and every store first reads its line from memory.
- * Full lines, of a whole number of the cache's 64 bytes, can be stored past the cache when they lie in
- * the output as in the buffer.
+ * Without the lines, 256 write streams miss the TLB and every store first reads its line from
+ * memory. Full lines, of a whole number of the cache's 64 bytes, can be stored past the cache when
+ * they lie in the output as in the buffer.
  *
  *   KEY, NAME(x)  as in sort_width.h
  *   VALUE_BYTES   0, 4, 8 or 16

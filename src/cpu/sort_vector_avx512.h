@@ -1,6 +1,6 @@
 /*
- * cpu/sort_vector_avx512.h - a vector of 16 u32 or of 8 u64 by the same names, for the templates of the
- * AVX-512 sort.
+ * cpu/sort_vector_avx512.h - a vector of 16 u32 or of 8 u64 by the same names, for the templates of
+ * the AVX-512 sort.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ typedef __m512i vec;
 
 enum { LANES_u32 = 16 };
 
-INLINE vec fill_u32(uint32_t key)
+INLINE vec broadcast_u32(uint32_t key)
 {
     return _mm512_set1_epi32((int)key);
 }
@@ -93,7 +93,7 @@ INLINE vec zip_high_u32(vec a, vec b)
 
 enum { LANES_u64 = 8 };
 
-INLINE vec fill_u64(uint64_t key)
+INLINE vec broadcast_u64(uint64_t key)
 {
     return _mm512_set1_epi64((long long)key);
 }

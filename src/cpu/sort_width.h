@@ -1,6 +1,6 @@
 /*
- * cpu/sort_width.h - template: the kernels of one key width, in whatever instruction set the including
- * file is compiled for.  Loops over a chunk of encoded keys are left to the vectoriser.
+ * cpu/sort_width.h - template: the kernels of one key width, in whatever instruction set the
+ * including file is compiled for.  Loops over a chunk of encoded keys are left to the vectoriser.
  *
  *   KEY      uint8_t ... uint64_t
  *   NAME(x)  x with the width in it
@@ -72,17 +72,42 @@ static uint64_t NAME(differ)(const struct echi_window *window, const void *keys,
     return differ;
 }
 
-static void NAME(sample)(const struct echi_window *window, const void *keys, size_t n, uint64_t *out,
-                         size_t count)
+static void NAME(sample)(const struct echi_window *window, const void *keys, size_t n,
+                         uint64_t *out, size_t count)
 {
     const KEY *in = keys;
     size_t stride = n / count;
-    uint32_t random = 12345; /* where in its stride: evenly spaced samples fall for periodic input */
+    uint32_t random =
+        12345; /* where in its stride: evenly spaced samples fall for periodic input */
     for (size_t i = 0; i < count; i++) {
         random = random * 1664525u + 1013904223u;
         size_t at = i * stride + (stride >> 16 ? random % stride : (random >> 16) * stride >> 16);
         out[i] = NAME(encode_one)(in[at], window);
     }
+}
+
+static void NAME(tally)(const struct echi_window *window, const void *keys, size_t n,
+                        const uint64_t *x, int values, size_t *counts)
+{
+    const KEY *in = keys;
+    KEY chunk[CHUNK];
+    for (size_t i = 0, m; i < n; i += m) {
+        m = echi_min(n - i, CHUNK);
+        NAME(encode)(window, in + i, chunk, m);
+        for (int v = 0; v < values; v++) {
+            const KEY value = (KEY)x[v];
+            uint32_t count = 0;
+            for (size_t j = 0; j < m; j++) count += chunk[j] == value;
+            counts[v] += count;
+        }
+    }
+}
+
+static void NAME(fill)(const struct echi_order *order, uint64_t x, void *keys, size_t n)
+{
+    KEY *out = keys, key = (KEY)x;
+    NAME(decode)(order, &key, 1);
+    for (size_t i = 0; i < n; i++) out[i] = key;
 }
 
 static void NAME(entries)(const struct echi_digits *d, const KEY *keys, size_t n, uint16_t *entry)
@@ -100,7 +125,8 @@ static void NAME(entries)(const struct echi_digits *d, const KEY *keys, size_t n
     for (size_t i = 0; i < n; i++) entry[i] = (uint16_t)(x[i] < most ? x[i] : most);
 }
 
-static void NAME(count)(const struct echi_digits *digits, const void *keys, size_t n, size_t *counts)
+static void NAME(count)(const struct echi_digits *digits, const void *keys, size_t n,
+                        size_t *counts)
 {
     const KEY *in = keys;
     uint16_t entry[CHUNK];
@@ -144,8 +170,8 @@ static void NAME(pack_narrow)(const struct echi_window *window, const void *keys
 }
 
 /* Moves packed[i] back among its equals.  Returns by how much. */
-static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32_t *packed, size_t i,
-                            int index_bits)
+static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32_t *packed,
+                            size_t i, int index_bits)
 {
     uint32_t p = packed[i], mask = ((uint32_t)1 << index_bits) - 1;
     KEY x = NAME(encode_one)(keys[p & mask], w);
@@ -181,16 +207,16 @@ static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, u
 }
 
 #define VALUE_BYTES 0
-#define SCATTER NAME(scatter_0)
+#define SCATTER     NAME(scatter_0)
 #include "sort_scatter.h"
 #define VALUE_BYTES 4
-#define SCATTER NAME(scatter_4)
+#define SCATTER     NAME(scatter_4)
 #include "sort_scatter.h"
 #define VALUE_BYTES 8
-#define SCATTER NAME(scatter_8)
+#define SCATTER     NAME(scatter_8)
 #include "sort_scatter.h"
 #define VALUE_BYTES 16
-#define SCATTER NAME(scatter_16)
+#define SCATTER     NAME(scatter_16)
 #include "sort_scatter.h"
 
 /* Values of any other size: straight to their places. */
@@ -237,6 +263,8 @@ static const struct echi_sort_width NAME(width) = {
     .run = NAME(run),
     .differ = NAME(differ),
     .sample = NAME(sample),
+    .tally = NAME(tally),
+    .fill = NAME(fill),
     .count = NAME(count),
     .scatter = NAME(scatter),
     .pack = NAME(pack),

@@ -1,0 +1,57 @@
+# The CPU benchmark: bench_cpu.  Rivals are C++ and optional: the standard library where a C++
+# compiler is found; x86-simd-sort where ECHELON_BENCH_X86SIMDSORT names a folder with its headers;
+# vqsort where Highway is installed.
+set(ECHELON_BENCH_X86SIMDSORT "" CACHE PATH "folder of x86simdsort-static-incl.h")
+set(ECHELON_BENCH_X86SIMDSORT_VERSION "unknown" CACHE STRING "what results call that version")
+
+add_executable(bench_cpu bench_cpu.c bench_cpu_data.c)
+target_link_libraries(bench_cpu PRIVATE echelon echelon_warnings m)
+target_compile_definitions(bench_cpu PRIVATE
+  COMPILER="${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
+
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+  find_package(OpenMP COMPONENTS CXX)
+  function(add_rival definition library source)
+    add_library(${library} OBJECT ${source})
+    target_compile_options(${library} PRIVATE -O3 ${ARGN})
+    set_target_properties(${library} PROPERTIES CXX_STANDARD 17)
+    if(OpenMP_CXX_FOUND)
+      target_link_libraries(${library} PUBLIC OpenMP::OpenMP_CXX)
+    endif()
+    target_link_libraries(bench_cpu PRIVATE ${library})
+    target_sources(bench_cpu PRIVATE $<TARGET_OBJECTS:${library}>)
+    target_compile_definitions(bench_cpu PRIVATE ${definition})
+    set_target_properties(bench_cpu PROPERTIES LINKER_LANGUAGE CXX)
+  endfunction()
+
+  add_rival(RIVAL_STD rival_std cpu_rival_std.cpp)
+  if(ECHELON_BENCH_X86SIMDSORT)
+    foreach(isa avx512 avx2)
+      string(TOUPPER ${isa} upper)
+      set(flags -march=haswell)
+      if(isa STREQUAL avx512)
+        set(flags -march=icelake-server)
+      endif()
+      add_rival(RIVAL_X86SIMDSORT_${upper} rival_x86simdsort_${isa} cpu_rival_x86simdsort.cpp
+        ${flags} -DXSS_USE_OPENMP -w)
+      target_include_directories(rival_x86simdsort_${isa} SYSTEM PRIVATE
+        ${ECHELON_BENCH_X86SIMDSORT})
+      target_compile_definitions(rival_x86simdsort_${isa} PRIVATE
+        X86SIMDSORT_VERSION="${ECHELON_BENCH_X86SIMDSORT_VERSION}")
+    endforeach()
+  endif()
+  find_path(HIGHWAY_INCLUDE hwy/contrib/sort/vqsort.h)
+  find_library(HIGHWAY_CONTRIB hwy_contrib)
+  find_library(HIGHWAY hwy)
+  if(HIGHWAY_INCLUDE AND HIGHWAY_CONTRIB AND HIGHWAY)
+    add_rival(RIVAL_VQSORT rival_vqsort cpu_rival_vqsort.cpp)
+    file(STRINGS ${HIGHWAY_INCLUDE}/hwy/base.h numbers REGEX "define HWY_(MAJOR|MINOR|PATCH) ")
+    string(REGEX REPLACE "[^0-9;]" "" numbers "${numbers}")
+    list(JOIN numbers . numbers)
+    target_compile_definitions(rival_vqsort PRIVATE VQSORT_VERSION="Highway ${numbers}")
+    target_link_libraries(bench_cpu PRIVATE ${HIGHWAY_CONTRIB} ${HIGHWAY})
+  endif()
+endif()
