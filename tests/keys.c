@@ -67,6 +67,20 @@ static uint64_t few_key(struct keys *k, size_t i)
     return rng_next(&value) & k->ones;
 }
 
+/* About as many values as a shortcut for few of them takes. */
+static uint64_t some_key(struct keys *k, size_t i)
+{
+    (void)i;
+    struct rng value = { 100 + rng_below(&k->rng, 33) };
+    return rng_next(&value) & k->ones;
+}
+
+/* Few values, and rarely another, which a sample of the keys does not show. */
+static uint64_t rare_key(struct keys *k, size_t i)
+{
+    return rng_below(&k->rng, 5000) ? few_key(k, i) : random_key(k, i);
+}
+
 /* The last 4000 keys are one: the last tile of a radix sort has one full counter. */
 static uint64_t hot_key(struct keys *k, size_t i)
 {
@@ -147,11 +161,12 @@ static const struct {
     const char *name;
     uint64_t (*key)(struct keys *keys, size_t i);
 } distributions[] = {
-    { "random", random_key },   { "sorted", sorted_key }, { "reversed", reversed_key },
-    { "nearly", nearly_key },   { "runs", runs_key },     { "constant", constant_key },
-    { "few", few_key },         { "hot", hot_key },       { "zipf", zipf_key },
-    { "and2", and2_key },       { "and4", and4_key },     { "and8", and8_key },
-    { "special", special_key }, { "ties", ties_key },
+    { "random", random_key }, { "sorted", sorted_key }, { "reversed", reversed_key },
+    { "nearly", nearly_key }, { "runs", runs_key },     { "constant", constant_key },
+    { "few", few_key },       { "hot", hot_key },       { "zipf", zipf_key },
+    { "and2", and2_key },     { "and4", and4_key },     { "and8", and8_key },
+    { "some", some_key },     { "rare", rare_key },     { "special", special_key },
+    { "ties", ties_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

@@ -42,9 +42,9 @@ static void small_sizes(run_function run)
 
 static void distributions(run_function run)
 {
-    static const char *const dists[] = { "random", "sorted",   "reversed", "nearly", "runs",
-                                         "few",    "constant", "hot",      "zipf",   "and2",
-                                         "and4",   "and8",     "special",  "ties" };
+    static const char *const dists[] = { "random",   "sorted", "reversed", "nearly", "runs", "few",
+                                         "constant", "hot",    "zipf",     "and2",   "and4", "and8",
+                                         "special",  "ties",   "some",     "rare" };
     for (int t = 0; t < DTYPES; t++)
         for (size_t d = 0; d < LENGTH(dists); d++)
             for (unsigned p = 0; p < 3; p++) {
@@ -132,7 +132,8 @@ static void total_order(run_function run)
 
 static void big_sizes(run_function run)
 {
-    static const char *const dists[] = { "random", "zipf", "few", "nearly", "special", "and4" };
+    static const char *const dists[] = { "random", "zipf",    "few",  "nearly",
+                                         "rare",   "special", "some", "and4" };
     for (int t = 0; t < DTYPES; t++)
         for (unsigned p = 0; p < 5; p++) {
             struct sort_case c = { .dtype = (ech_dtype)t, .n = 100003 };
