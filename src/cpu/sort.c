@@ -158,6 +158,8 @@ ech_status echi_cpu_sort_workspace(const struct echi_sort *s, size_t *bytes)
     ech_status status;
     *bytes = 0;
     if (!s->algorithm && s->n <= TINY_KEYS && s->value_bytes <= TINY_VALUE_BYTES) return ECH_OK;
+    if (!s->algorithm && !as_stable(s) && s->n <= ECHI_STACK_BYTES / (size_t)s->key_bytes)
+        return ECH_OK;
     TRY(choose(s, &algorithm));
     TRY(measure(s, algorithm, bytes));
     if (*bytes <= ECHI_STACK_BYTES) *bytes = 0;
@@ -182,12 +184,16 @@ static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
     return (int)echi_min((size_t)threads, most_parts(s->n));
 }
 
-/* Keys alone, so few that the checks of echi_cpu_sort() would take longer than the sort. */
+/* Keys alone, so few that the choices of echi_cpu_sort() would take longer than the sort. */
 static void sort_tiny(const struct echi_sort *s)
 {
-    uint64_t work[TINY_KEYS];
+    uint64_t work[ECHI_STACK_BYTES / sizeof(uint64_t)];
     const struct echi_sort_width *width = echi_cpu_sort_isa()->widths[s->key_bytes == 8 ? 3 : 2];
     const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
+    if (s->n > TINY_KEYS && width->run(&window, s->keys_in, s->n, false) == ECHI_ASCENDING) {
+        echi_copy(s->keys_out, s->keys_in, s->n * (size_t)s->key_bytes);
+        return;
+    }
     width->encode(&window, s->keys_in, s->keys_out, s->n);
     width->sort(s->keys_out, work, s->n, false, 0, 8 * s->key_bytes);
     width->decode(&s->order, s->keys_out, s->n);
@@ -195,7 +201,8 @@ static void sort_tiny(const struct echi_sort *s)
 
 ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort)
 {
-    if (!sort->algorithm && keys_alone(sort) && sort->key_bytes >= 4 && sort->n <= TINY_KEYS) {
+    if (!sort->algorithm && keys_alone(sort) && sort->key_bytes >= 4 &&
+        sort->n <= ECHI_STACK_BYTES / (size_t)sort->key_bytes) {
         sort_tiny(sort);
         return ECH_OK;
     }

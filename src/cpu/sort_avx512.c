@@ -31,6 +31,6 @@ enum {
 #define SORT_U32    vector_leaf_u32
 #define SORT_U64    vector_leaf_u64
 #define WINDOW_BITS 64
-#define LEAF_U32    (1 << 24)
-#define LEAF_U64    (1 << 23)
+#define LEAF_U32    (1 << 20)
+#define LEAF_U64    (1 << 19)
 #include "sort_kernels.h"

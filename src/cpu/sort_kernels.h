@@ -17,6 +17,7 @@
 #endif
 
 enum {
+    FIRST_LOOK = 16, /* keys in which most unordered input gives itself away */
     CHUNK = 256, /* keys whose buckets are found together */
     LINE_BYTES =
         256 /* of a bucket's buffer, for the wider of key and value; 64 and 128 are slower */

@@ -47,7 +47,7 @@ static enum echi_run NAME(run)(const struct echi_window *window, const void *key
     KEY x[CHUNK + 1];
     bool up = true, down = true;
     for (size_t i = 0, count; (up || down) && i + 1 < n; i += count - 1) {
-        count = echi_min(n - i, CHUNK + 1);
+        count = echi_min(n - i, i ? CHUNK + 1 : FIRST_LOOK); /* most inputs fail at once */
         NAME(encode)(window, in + i, x, count);
         KEY rises = 0, falls = 0;
         for (size_t j = 0; j + 1 < count; j++) {
