@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "echelon.h"
 
@@ -151,6 +152,10 @@ template <> ech_dtype dtype_of<float>()
 template <> ech_dtype dtype_of<double>()
 {
     return ECH_F64;
+}
+template <> ech_dtype dtype_of<int64_t>()
+{
+    return ECH_I64;
 }
 
 enum what { KEYS, PAIRS, ARGSORT };
@@ -303,9 +308,13 @@ static void all_rows(void)
     bench<u64, u32>("u64", PAIRS, big, UNIFORM, 4);
     bench<u64, u64>("u64", PAIRS, big, UNIFORM, 8);
     bench<int32_t, u32>("i32", ARGSORT, big, UNIFORM, 4);
-    bench<u64, u64>("u64", ARGSORT, big, UNIFORM, 8);
+    bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
+    bench<int64_t, u64>("i64", ARGSORT, big, UNIFORM, 8);
+    bench<u64, u32>("u64", ARGSORT, big, UNIFORM, 4);
     const size_t small[] = { 1000, 4096, 16384, 65536, M, 16 * M };
     for (int i = 0; i < 6; i++) bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
+    bench<u32, u32>("u32", PAIRS, 4096, UNIFORM, 4);
+    bench<u32, u32>("u32", PAIRS, 65536, UNIFORM, 4);
     bench<u64, u32>("u64", KEYS, 1000, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, 65536, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, M, UNIFORM, 0);
@@ -337,6 +346,13 @@ int main(int argc, char **argv)
     if (csv_path) {
         csv = fopen(csv_path, "w");
         if (!csv) return perror(csv_path), 2;
+        char date[16];
+        time_t now = time(NULL);
+        strftime(date, sizeof date, "%F", gmtime(&now));
+        fprintf(csv,
+                "# %s; by scripts/gpu_check.sh; keys in device memory, the input kept, the "
+                "workspace given\n",
+                date);
         fprintf(csv, "# device: %s; driver interface %d; CUDA %d; CUB %d; echelon %s\n",
                 device.name, driver, runtime, CUB_VERSION, ech_version());
         fprintf(csv, "op,dtype,n,value_bytes,dist,contender,ms,ms_min,ms_max,gkeys_per_s,workspace_"

@@ -44,7 +44,13 @@ build() {
         nvcc -O2 -std=c++17 "-arch=sm_$arch" -Iinclude -o $build/tests/test_stream tests/test_stream.cu \
             -L$build/src -lechelon -Xlinker "-rpath=$PWD/$build/src"
 }
-tests() { $build/tests/test_sort --device cuda $quick; }
+tests() {
+    local name
+    for name in test_sort test_api test_context test_memory; do
+        $build/tests/$name --device cuda $quick || return 1
+    done
+    ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # that opens a GPU 500 times
+}
 stream() { $build/tests/test_stream; }
 large() { $build/tests/test_sort --large --device cuda; }
 sanitizer() {

@@ -102,7 +102,7 @@ struct echi_sort {
     size_t work_bytes; /* at least what the backend's sort_workspace() says */
 };
 
-/* An algorithm of a backend's table: the first that is applicable runs unless one is named. */
+/* Text that grows until its capacity is full. */
 struct echi_text {
     char *at;
     size_t left;

@@ -5,15 +5,14 @@
  * become four key widths and one struct.  A key's bits u of width w map to e, and a < b exactly
  * when e(a) < e(b):
  *
- *     e = u ^ (sign | (negative float ? ~0 : 0))   flips: signed integers and floats become
- * unsigned e = e - shift                                NaN last: negative NaN, the least so far,
- * wrap to the top e = e == zero ? e + merge : e                -0 becomes +0         (only when
- * values make it visible) e = min(e, last)                             every NaN becomes one
- * (likewise) e = e ^ flip                                 descending
+ *     e = u ^ (sign | (negative float ? ~0 : 0))   signed integers and floats become unsigned
+ *     e = e - shift                                negative NaN, the least, wrap to the top
+ *     e = e == zero ? e + merge : e                -0 becomes +0      } only when values or indices
+ *     e = min(e, last)                             every NaN is one   } make it visible
+ *     e = e ^ flip                                 descending
  *
- * all modulo 2^w.  Without the two lines marked (likewise), the map is a bijection and
- * order_decode() undoes it.  The struct is passed by value to kernels; src/cuda/order.cuh is the
- * same map there.
+ * all modulo 2^w.  Without the two lines in the brace the map is a bijection, and order_decode()
+ * undoes it.  The struct is passed by value to kernels; src/cuda/order.cuh is the same map there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -134,11 +134,11 @@ static void cuda_close(ech_ctx *ctx)
 
 static ech_status cuda_open(ech_ctx *ctx, int ordinal)
 {
-    const char *reason;
-    const struct echi_driver *driver = echi_driver(&reason);
+    const struct echi_driver_failure *failure;
+    const struct echi_driver *driver = echi_driver(&failure);
     ech_status status = ECH_OK;
     bool entered = false;
-    if (!driver) return echi_fail(ctx, ECH_ERR_NO_DEVICE, "no GPU can be used: %s", reason);
+    if (!driver) return echi_fail(ctx, failure->status, "no GPU can be used: %s", failure->reason);
     if (ordinal >= driver->devices)
         return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"cuda:%d\", but there are %d GPUs",
                          ordinal, driver->devices);

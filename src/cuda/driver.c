@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ typedef CUresult (*get_proc_function)(const char *name, void **function, int ver
                                       uint64_t flags, int *symbol_status);
 
 static struct echi_driver driver;
-static char why_not[ECHI_ERROR_BYTES]; /* "" once the table is usable */
+static struct echi_driver_failure failure; /* its reason is "" when the table is usable */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* dlsym() gives an object pointer; C has no conversion to a function pointer, POSIX promises the
@@ -31,6 +32,15 @@ static get_proc_function get_proc_of(void *library)
     return symbol.function;
 }
 
+static void __attribute__((format(printf, 1, 2))) fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(failure.reason, sizeof failure.reason, format, args);
+    va_end(args);
+    failure.status = ECH_ERR_NO_DEVICE;
+}
+
 static bool fill_table(get_proc_function get_proc)
 {
     union {
@@ -41,10 +51,9 @@ static bool fill_table(get_proc_function get_proc)
     slot.field = &driver.name;                                                                     \
     if (get_proc(#name, slot.object, ECHI_DRIVER_VERSION, 0, NULL) != CUDA_SUCCESS ||              \
         !driver.name) {                                                                            \
-        snprintf(why_not, sizeof why_not,                                                          \
-                 "the CUDA driver has no %s; it may be too old: "                                  \
-                 "this library needs version %d.%d",                                               \
-                 #name, ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);              \
+        fail("the CUDA driver has no %s; it may be too old: "                                      \
+             "this library needs version %d.%d",                                                   \
+             #name, ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);                  \
         return false;                                                                              \
     }
 #include "driver.def"
@@ -56,8 +65,9 @@ static void explain(const char *call, CUresult error)
 {
     const char *text = NULL;
     driver.cuGetErrorString(error, &text);
-    snprintf(why_not, sizeof why_not, "%s of the CUDA driver failed with error %d: %s", call, error,
-             text ? text : "unknown error");
+    fail("%s of the CUDA driver failed with error %d: %s", call, error,
+         text ? text : "unknown error");
+    if (error == CUDA_ERROR_OUT_OF_MEMORY) failure.status = ECH_ERR_MEMORY;
 }
 
 static void open_driver(void)
@@ -67,29 +77,27 @@ static void open_driver(void)
     void *library =
         dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: the driver cannot restart */
     if (!library) {
-        snprintf(why_not, sizeof why_not, "there is no CUDA driver: cannot open %s", name);
+        fail("there is no CUDA driver: cannot open %s", name);
         return;
     }
     get_proc_function get_proc = get_proc_of(library);
     if (!get_proc) {
-        snprintf(why_not, sizeof why_not,
-                 "the CUDA driver in %s is too old: this library needs version %d.%d", name,
-                 ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);
+        fail("the CUDA driver in %s is too old: this library needs version %d.%d", name,
+             ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);
         return;
     }
     if (!fill_table(get_proc)) return;
     CUresult error = driver.cuDriverGetVersion(&driver.version);
     if (error == CUDA_SUCCESS && driver.version < ECHI_DRIVER_VERSION) {
-        snprintf(why_not, sizeof why_not,
-                 "the CUDA driver has version %d.%d and is too old: this library needs %d.%d",
-                 driver.version / 1000, driver.version % 1000 / 10, ECHI_DRIVER_VERSION / 1000,
-                 ECHI_DRIVER_VERSION % 1000 / 10);
+        fail("the CUDA driver has version %d.%d and is too old: this library needs %d.%d",
+             driver.version / 1000, driver.version % 1000 / 10, ECHI_DRIVER_VERSION / 1000,
+             ECHI_DRIVER_VERSION % 1000 / 10);
         return;
     }
     error = driver.cuInit(0);
     if (error != CUDA_SUCCESS) {
         if (error == CUDA_ERROR_NO_DEVICE)
-            snprintf(why_not, sizeof why_not, "the CUDA driver sees no GPU");
+            fail("the CUDA driver sees no GPU");
         else
             explain("cuInit", error);
         return;
@@ -98,12 +106,12 @@ static void open_driver(void)
     if (error != CUDA_SUCCESS)
         explain("cuDeviceGetCount", error);
     else if (driver.devices < 1)
-        snprintf(why_not, sizeof why_not, "the CUDA driver sees no GPU");
+        fail("the CUDA driver sees no GPU");
 }
 
-const struct echi_driver *echi_driver(const char **reason)
+const struct echi_driver *echi_driver(const struct echi_driver_failure **why)
 {
     pthread_once(&once, open_driver);
-    if (reason) *reason = why_not;
-    return *why_not ? NULL : &driver;
+    if (why) *why = &failure;
+    return *failure.reason ? NULL : &driver;
 }

@@ -62,8 +62,13 @@ struct echi_driver {
     int devices; /* at least 1 */
 };
 
+struct echi_driver_failure {
+    ech_status status; /* ECH_ERR_NO_DEVICE, or ECH_ERR_MEMORY */
+    char reason[ECHI_ERROR_BYTES];
+};
+
 /* The table, opened at the first call in the process.  NULL when there is no usable driver or no
- * GPU; why is then in *reason. */
-const struct echi_driver *echi_driver(const char **reason);
+ * GPU; *failure, which may be NULL, then points to why. */
+const struct echi_driver *echi_driver(const struct echi_driver_failure **failure);
 
 #endif

@@ -1,15 +1,14 @@
 /*
- * cuda/sort.c - radix sort on the GPU, host half: chooses, lays out the workspace, queues the
- * kernels.
+ * cuda/sort.c - radix sort on the GPU, host half: chooses, lays out the workspace, queues kernels.
  *
  *     what is asked                         how it travels
  *     keys alone                            image sort_k<bits>_v0
- *     values of 4, 8 or 16 bytes, indices   image sort_k<bits>_v<bytes>: they go along in every
- * pass values of any other size              their indices go along, then sort_gather fetches them
- * once
+ *     values of 4, 8 or 16 bytes, indices   image sort_k<bits>_v<bytes>: they go along each pass
+ *     values of any other size              their indices go along, then sort_gather fetches them
  *
- *     workspace   [ keys' second buffer | values' or indices' second buffer | (argsort: keys' third
- * buffer) | (gather: the sorted indices | a copy of the values) | state | look-back ]
+ *     workspace   [ (gather: the sorted indices | a copy of the values)
+ *                 | keys' second buffer | (argsort: keys' third) | values' or indices' second
+ *                 | state | look-back ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +27,8 @@ struct plan {
     int moved_bytes; /* what goes along with a key: 0, 4, 8 or 16 */
     bool gather;     /* values are fetched by index at the end */
     int passes;
-    unsigned threads, tile, shared_bytes; /* of sort_onesweep */
+    unsigned threads, tile, shared_bytes;       /* of sort_onesweep */
+    unsigned block_threads, block_shared_bytes; /* of sort_block */
     uint64_t tiles;
 };
 
@@ -46,9 +46,41 @@ struct sort_algorithm {
     ech_status (*run)(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 };
 
+/* ---- Tuning ---- */
+
+struct tuning {
+    int key_bytes, moved_bytes;
+    unsigned threads, items, alone;
+};
+
+static const struct tuning tunings[] = {
+#define ROW(key, value, threads, items, blocks, alone) { key, value, threads, items, alone },
+    SORT_TUNING(ROW)
+#undef ROW
+};
+
+/* What goes along with a key in every pass: nothing, the value, or its index. */
+static int moved_bytes(const struct echi_sort *s, bool *gather)
+{
+    size_t v = s->value_bytes;
+    *gather = v != 0 && v != 4 && v != 8 && v != 16;
+    return !*gather ? (int)v : (uint64_t)s->n <= (uint64_t)1 << 32 ? 4 : 8;
+}
+
+static const struct tuning *tuning_of(const struct echi_sort *s)
+{
+    bool gather;
+    int moved = moved_bytes(s, &gather);
+    const struct tuning *t = tunings;
+    while (t->key_bytes != s->key_bytes || t->moved_bytes != moved) t++;
+    return t;
+}
+
+/* ---- Algorithms ---- */
+
 static bool fits_block(const struct echi_sort *s)
 {
-    return s->n <= SORT_BLOCK_TILE;
+    return s->n <= SORT_BLOCK_THREADS * tuning_of(s)->alone;
 }
 
 static bool bytes_alone(const struct echi_sort *s)
@@ -97,32 +129,23 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
 
 static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
 {
-    static const struct {
-        int key_bytes, moved_bytes;
-        unsigned threads, items;
-    } tuning[] = {
-#define ROW(key, value, threads, items, blocks) { key, value, threads, items },
-        SORT_TUNING(ROW)
-#undef ROW
-    };
     *plan = (struct plan){ 0 };
     ech_status status = choose(s, &plan->algorithm);
     if (status != ECH_OK) return status;
-    size_t v = s->value_bytes;
-    plan->gather = v != 0 && v != 4 && v != 8 && v != 16;
-    plan->moved_bytes = !plan->gather ? (int)v : (uint64_t)s->n <= (uint64_t)1 << 32 ? 4 : 8;
+    plan->moved_bytes = moved_bytes(s, &plan->gather);
     plan->passes = (s->end_bit - s->begin_bit + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
     snprintf(plan->image, sizeof plan->image, "sort_k%d_v%d", 8 * s->key_bytes, plan->moved_bytes);
 
-    size_t row = 0;
-    while (tuning[row].key_bytes != s->key_bytes || tuning[row].moved_bytes != plan->moved_bytes)
-        row++;
-    plan->threads = tuning[row].threads;
-    plan->tile = tuning[row].threads * tuning[row].items;
+    const struct tuning *t = tuning_of(s);
+    plan->threads = t->threads;
+    plan->tile = t->threads * t->items;
     plan->tiles = ((uint64_t)s->n + plan->tile - 1) / plan->tile;
-    unsigned widest =
-        (unsigned)(s->key_bytes > plan->moved_bytes ? s->key_bytes : plan->moved_bytes);
-    plan->shared_bytes = SORT_SHARED_BYTES(tuning[row].threads, tuning[row].items, widest);
+    unsigned key_bytes = (unsigned)s->key_bytes, moved = (unsigned)plan->moved_bytes;
+    unsigned widest = key_bytes > moved ? key_bytes : moved;
+    plan->shared_bytes = SORT_SHARED_BYTES(t->threads, t->items, widest);
+    plan->block_shared_bytes = SORT_BLOCK_SHARED_BYTES(t->alone, key_bytes, moved ? 2 : 0);
+    /* More threads have fewer keys each, but more counters to add up. */
+    plan->block_threads = s->n <= 1024 ? SORT_BLOCK_THREADS / 2 : SORT_BLOCK_THREADS;
     return ECH_OK;
 }
 
@@ -147,17 +170,12 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
     return layout.bytes;
 }
 
-/* ---- Algorithms ---- */
+/* ---- What each queues ---- */
 
 static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
-    unsigned counts = SORT_BLOCK_THREADS / SORT_WARP * SORT_BINS * (unsigned)sizeof(uint32_t);
-    unsigned key_bytes = (unsigned)args->key_bytes;
-    unsigned exchange = SORT_BLOCK_TILE * (key_bytes + (unsigned)sizeof(uint16_t));
-    unsigned shared_bytes = (exchange > counts ? exchange : counts) +
-                            SORT_BINS / SORT_WARP * (unsigned)sizeof(uint32_t);
-    return echi_cuda_launch(ctx, plan->image, "sort_block", 1, SORT_BLOCK_THREADS, shared_bytes,
-                            args);
+    return echi_cuda_launch(ctx, plan->image, "sort_block", 1, plan->block_threads,
+                            plan->block_shared_bytes, args);
 }
 
 static unsigned least(uint64_t a, uint64_t b)
@@ -272,7 +290,6 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
                               .begin_bit = s->begin_bit,
                               .end_bit = s->end_bit,
                               .passes = plan.passes,
-                              .key_bytes = s->key_bytes,
                               .in_place = keys_stay || values_stay,
                               .stays = keys_stay && (s->value_bytes == 0 || values_stay),
                               .index = s->index_bytes || plan.gather,
@@ -344,8 +361,8 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
             echi_print(text, "could be   %s: %s\n", algorithms[i].name, algorithms[i].what);
     echi_print(text, "image      %s\n", plan.image);
     if (plan.algorithm->run == run_block) {
-        echi_print(text, "launch     sort_block, 1 block of %d threads, %d passes in it\n",
-                   SORT_BLOCK_THREADS, plan.passes);
+        echi_print(text, "launch     sort_block, 1 block of %u threads, %d passes in it\n",
+                   plan.block_threads, plan.passes);
     } else if (plan.algorithm->run == run_count) {
         echi_print(text, "launch     sort_histogram, sort_plan, sort_fill\n");
     } else {

@@ -12,12 +12,9 @@
 enum {
     SORT_DIGIT_BITS = 8,
     SORT_BINS = 1 << SORT_DIGIT_BITS,
-    SORT_PASSES = 8,        /* most: a 64-bit key */
-    SORT_PORTION = 1 << 29, /* most keys of a launch of sort_onesweep: its counts have 30 bits */
-    SORT_BLOCK_THREADS = 512,
-    SORT_BLOCK_ITEMS = 8,
-    SORT_BLOCK_TILE =
-        SORT_BLOCK_THREADS * SORT_BLOCK_ITEMS, /* keys that sort_block sorts at once */
+    SORT_PASSES = 8,           /* most: a 64-bit key */
+    SORT_PORTION = 1 << 29,    /* most keys of a launch of sort_onesweep: its counts have 30 bits */
+    SORT_BLOCK_THREADS = 1024, /* most of sort_block */
     SORT_HISTOGRAM_THREADS = 512,
     SORT_HISTOGRAM_BLOCKS = 4, /* a multiprocessor */
     SORT_MOVE_THREADS = 256,
@@ -31,6 +28,14 @@ enum {
           ? (threads) / SORT_WARP * SORT_BINS * 4                                                  \
           : (threads) * (items) * (widest)) +                                                      \
      SORT_BINS * 8 + 64)
+
+/* ... and of sort_block: the same of keys, with values also of where each key came from. */
+#define SORT_BLOCK_SHARED_BYTES(items, key_bytes, place_bytes)                                     \
+    ((SORT_BLOCK_THREADS * (items) * ((key_bytes) + (place_bytes)) >                               \
+              SORT_BLOCK_THREADS / SORT_WARP * SORT_BINS * 4                                       \
+          ? SORT_BLOCK_THREADS * (items) * ((key_bytes) + (place_bytes))                           \
+          : SORT_BLOCK_THREADS / SORT_WARP * SORT_BINS * 4) +                                      \
+     64)
 
 /* Where the keys of a pass are: indices into the buffers of sort_args. */
 enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP };
@@ -65,7 +70,6 @@ struct sort_args {
     struct echi_order order;
     int32_t begin_bit, end_bit;
     int32_t pass, passes;
-    int32_t key_bytes;
     uint32_t
         in_place; /* keys or values are where they came from: the first pass must not write there */
     uint32_t stays;        /* both are: with no pass to run there is nothing to do */

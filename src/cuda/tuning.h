@@ -11,25 +11,27 @@
 #ifndef ECHI_CUDA_TUNING_H
 #define ECHI_CUDA_TUNING_H
 
+/* threads, items, blocks: of sort_onesweep; blocks: least number resident on a multiprocessor.
+ * alone: items of sort_block, each of its 1024 threads.  H200, 2026-11-20. */
 /* clang-format off */
-/*      key value threads items blocks (least number on a multiprocessor); H200, 2026-11-20 */
+/*      key value threads items blocks alone */
 #define SORT_TUNING(ROW)                                                                           \
-    ROW(1,   0,    384,   22,   3)                                                                 \
-    ROW(1,   4,    512,   20,   2)                                                                 \
-    ROW(1,   8,    512,   15,   2)                                                                 \
-    ROW(1,  16,    384,   10,   2)                                                                 \
-    ROW(2,   0,    384,   24,   3)                                                                 \
-    ROW(2,   4,    512,   20,   2)                                                                 \
-    ROW(2,   8,    512,   15,   2)                                                                 \
-    ROW(2,  16,    384,   10,   2)                                                                 \
-    ROW(4,   0,    384,   22,   3)                                                                 \
-    ROW(4,   4,    512,   20,   2)                                                                 \
-    ROW(4,   8,    512,   15,   2)                                                                 \
-    ROW(4,  16,    384,   10,   2)                                                                 \
-    ROW(8,   0,    512,   15,   2)                                                                 \
-    ROW(8,   4,    512,   15,   2)                                                                 \
-    ROW(8,   8,    512,   12,   2)                                                                 \
-    ROW(8,  16,    384,   10,   2)
+    ROW(1,   0,    384,   22,   3,    16)                                                          \
+    ROW(1,   4,    512,   20,   2,     8)                                                          \
+    ROW(1,   8,    512,   15,   2,     8)                                                          \
+    ROW(1,  16,    384,   10,   2,     6)                                                          \
+    ROW(2,   0,    384,   24,   3,    16)                                                          \
+    ROW(2,   4,    512,   20,   2,     8)                                                          \
+    ROW(2,   8,    512,   15,   2,     8)                                                          \
+    ROW(2,  16,    384,   10,   2,     6)                                                          \
+    ROW(4,   0,    384,   22,   3,    12)                                                          \
+    ROW(4,   4,    512,   20,   2,     8)                                                          \
+    ROW(4,   8,    512,   15,   2,     8)                                                          \
+    ROW(4,  16,    384,   10,   2,     6)                                                          \
+    ROW(8,   0,    512,   15,   2,     7)                                                          \
+    ROW(8,   4,    512,   15,   2,     6)                                                          \
+    ROW(8,   8,    512,   12,   2,     6)                                                          \
+    ROW(8,  16,    384,   10,   2,     6)
 /* clang-format on */
 
 #endif

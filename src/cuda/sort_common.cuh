@@ -1,0 +1,53 @@
+/*
+ * cuda/sort_common.cuh - what the sort's kernels share: sizes, digits, buffers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_SORT_COMMON_CUH
+#define ECHI_CUDA_SORT_COMMON_CUH
+
+#include "instance.cuh"
+#include "order.cuh"
+#include "ptx.cuh"
+#include "block_rank.cuh"
+
+/* This instance's row of tuning.h. */
+#define ROW(key, value, threads, items, blocks, alone)                                             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (threads)
+enum { THREADS = 0 SORT_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, alone)                                             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (items)
+enum { ITEMS = 0 SORT_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, alone)                                             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (blocks)
+enum { BLOCKS = 0 SORT_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, alone)                                             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (alone)
+enum { BLOCK_ITEMS = 0 SORT_TUNING(ROW) };
+#undef ROW
+#if defined(__CUDA_ARCH__) &&                                                                      \
+    __CUDA_ARCH__ < 800 /* a multiprocessor holds 1024 threads, not 2048 */
+enum { RESIDENT = BLOCKS * THREADS <= 1024 ? (int)BLOCKS : 1024 / THREADS };
+#else
+enum { RESIDENT = BLOCKS };
+#endif
+enum { WARPS = THREADS / SORT_WARP, TILE = THREADS * ITEMS };
+
+static __device__ inline uint32_t digit_of(const struct sort_args &a, ukey e, int pass)
+{
+    int shift = a.begin_bit + pass * SORT_DIGIT_BITS;
+    int bits = min(a.end_bit - shift, (int)SORT_DIGIT_BITS);
+    return (uint32_t)(order_merge(a.order, e) >> shift) & ((1u << bits) - 1);
+}
+
+static __device__ inline const ukey *keys_of(const struct sort_args &a, uint32_t buffer)
+{
+    return (const ukey *)(buffer == SORT_IN    ? a.keys_in
+                          : buffer == SORT_OUT ? a.keys_out
+                                               : a.keys_tmp);
+}
+
+#endif
