@@ -311,8 +311,8 @@ static void all_rows(void)
     bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
     bench<int64_t, u64>("i64", ARGSORT, big, UNIFORM, 8);
     bench<u64, u32>("u64", ARGSORT, big, UNIFORM, 4);
-    const size_t small[] = { 1000, 4096, 16384, 65536, M, 16 * M };
-    for (int i = 0; i < 6; i++) bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
+    const size_t small[] = { 1000, 4096, 8192, 12288, 16384, 65536, M, 16 * M };
+    for (int i = 0; i < 8; i++) bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
     bench<u32, u32>("u32", PAIRS, 4096, UNIFORM, 4);
     bench<u32, u32>("u32", PAIRS, 65536, UNIFORM, 4);
     bench<u64, u32>("u64", KEYS, 1000, UNIFORM, 0);

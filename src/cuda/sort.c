@@ -27,8 +27,9 @@ struct plan {
     int moved_bytes; /* what goes along with a key: 0, 4, 8 or 16 */
     bool gather;     /* values are fetched by index at the end */
     int passes;
-    unsigned threads, tile, shared_bytes;       /* of sort_onesweep */
-    unsigned block_threads, block_shared_bytes; /* of sort_block */
+    unsigned threads, tile, shared_bytes; /* of sort_onesweep */
+    const char *block;                    /* the kernel of "block" */
+    unsigned block_threads, block_shared_bytes;
     uint64_t tiles;
 };
 
@@ -80,7 +81,7 @@ static const struct tuning *tuning_of(const struct echi_sort *s)
 
 static bool fits_block(const struct echi_sort *s)
 {
-    return s->n <= SORT_BLOCK_THREADS * tuning_of(s)->alone;
+    return s->n <= SORT_BLOCK_LARGE_THREADS * tuning_of(s)->alone;
 }
 
 static bool bytes_alone(const struct echi_sort *s)
@@ -143,9 +144,20 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     unsigned key_bytes = (unsigned)s->key_bytes, moved = (unsigned)plan->moved_bytes;
     unsigned widest = key_bytes > moved ? key_bytes : moved;
     plan->shared_bytes = SORT_SHARED_BYTES(t->threads, t->items, widest);
-    plan->block_shared_bytes = SORT_BLOCK_SHARED_BYTES(t->alone, key_bytes, moved ? 2 : 0);
-    /* More threads have fewer keys each, but more counters to add up. */
-    plan->block_threads = s->n <= 1024 ? SORT_BLOCK_THREADS / 2 : SORT_BLOCK_THREADS;
+    const struct {
+        const char *name;
+        unsigned threads, items;
+    } blocks[] = {
+        { "sort_block_small", SORT_BLOCK_THREADS, SORT_BLOCK_SMALL_ITEMS },
+        { "sort_block_medium", SORT_BLOCK_THREADS, SORT_BLOCK_MEDIUM_ITEMS },
+        { "sort_block_large", SORT_BLOCK_LARGE_THREADS, t->alone },
+    };
+    int b = 0;
+    while (b < 2 && s->n > blocks[b].threads * blocks[b].items) b++;
+    plan->block = blocks[b].name;
+    plan->block_threads = blocks[b].threads;
+    plan->block_shared_bytes =
+        SORT_BLOCK_SHARED_BYTES(blocks[b].threads, blocks[b].items, key_bytes, moved ? 2u : 0u);
     return ECH_OK;
 }
 
@@ -174,7 +186,7 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
 
 static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
-    return echi_cuda_launch(ctx, plan->image, "sort_block", 1, plan->block_threads,
+    return echi_cuda_launch(ctx, plan->image, plan->block, 1, plan->block_threads,
                             plan->block_shared_bytes, args);
 }
 
@@ -361,7 +373,7 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
             echi_print(text, "could be   %s: %s\n", algorithms[i].name, algorithms[i].what);
     echi_print(text, "image      %s\n", plan.image);
     if (plan.algorithm->run == run_block) {
-        echi_print(text, "launch     sort_block, 1 block of %u threads, %d passes in it\n",
+        echi_print(text, "launch     %s, 1 block of %u threads, %d passes in it\n", plan.block,
                    plan.block_threads, plan.passes);
     } else if (plan.algorithm->run == run_count) {
         echi_print(text, "launch     sort_histogram, sort_plan, sort_fill\n");

@@ -10,7 +10,7 @@
  *     sort_onesweep    one pass, once a digit: in sort_onesweep.cuh
  *     sort_finish      copies, when the passes that remain do not end in the output
  *     sort_fill        instead of passes, writes keys of 8 bits from their histogram
- *     sort_block       all of it for an array that one block can hold: in sort_block.cuh
+ *     sort_block_*     all of it for an array that one block can hold: in sort_block.cuh
  *
  * Between passes keys are in the form of order_encode().  Nothing returns to the host: the plan is
  * made and read on the device, so that a sort can be queued and captured.

@@ -12,9 +12,12 @@
 enum {
     SORT_DIGIT_BITS = 8,
     SORT_BINS = 1 << SORT_DIGIT_BITS,
-    SORT_PASSES = 8,           /* most: a 64-bit key */
-    SORT_PORTION = 1 << 29,    /* most keys of a launch of sort_onesweep: its counts have 30 bits */
-    SORT_BLOCK_THREADS = 1024, /* most of sort_block */
+    SORT_PASSES = 8,          /* most: a 64-bit key */
+    SORT_PORTION = 1 << 29,   /* most keys of a launch of sort_onesweep: its counts have 30 bits */
+    SORT_BLOCK_THREADS = 512, /* of sort_block_small and sort_block_medium */
+    SORT_BLOCK_SMALL_ITEMS = 2,
+    SORT_BLOCK_MEDIUM_ITEMS = 8,
+    SORT_BLOCK_LARGE_THREADS = 1024, /* of sort_block_large; its items are in tuning.h */
     SORT_HISTOGRAM_THREADS = 512,
     SORT_HISTOGRAM_BLOCKS = 4, /* a multiprocessor */
     SORT_MOVE_THREADS = 256,
@@ -30,11 +33,10 @@ enum {
      SORT_BINS * 8 + 64)
 
 /* ... and of sort_block: the same of keys, with values also of where each key came from. */
-#define SORT_BLOCK_SHARED_BYTES(items, key_bytes, place_bytes)                                     \
-    ((SORT_BLOCK_THREADS * (items) * ((key_bytes) + (place_bytes)) >                               \
-              SORT_BLOCK_THREADS / SORT_WARP * SORT_BINS * 4                                       \
-          ? SORT_BLOCK_THREADS * (items) * ((key_bytes) + (place_bytes))                           \
-          : SORT_BLOCK_THREADS / SORT_WARP * SORT_BINS * 4) +                                      \
+#define SORT_BLOCK_SHARED_BYTES(threads, items, key_bytes, place_bytes)                            \
+    (((threads) / SORT_WARP * SORT_BINS * 4 > (threads) * (items) * ((key_bytes) + (place_bytes))  \
+          ? (threads) / SORT_WARP * SORT_BINS * 4                                                  \
+          : (threads) * (items) * ((key_bytes) + (place_bytes))) +                                 \
      64)
 
 /* Where the keys of a pass are: indices into the buffers of sort_args. */

@@ -36,6 +36,9 @@ enum { RESIDENT = BLOCKS };
 #endif
 enum { WARPS = THREADS / SORT_WARP, TILE = THREADS * ITEMS };
 
+/* Dynamic shared memory; each kernel reads it as its own struct. */
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
 static __device__ inline uint32_t digit_of(const struct sort_args &a, ukey e, int pass)
 {
     int shift = a.begin_bit + pass * SORT_DIGIT_BITS;

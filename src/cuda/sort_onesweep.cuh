@@ -255,7 +255,6 @@ static_assert(sizeof(struct pass_shared) <=
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_onesweep(const __grid_constant__ struct sort_args a)
 {
-    extern __shared__ __align__(16) unsigned char shared_bytes[];
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
 
     /* Tiles are taken in the order in which blocks begin, so that the tiles before are always under

@@ -12,7 +12,7 @@
 #define ECHI_CUDA_TUNING_H
 
 /* threads, items, blocks: of sort_onesweep; blocks: least number resident on a multiprocessor.
- * alone: items of sort_block, each of its 1024 threads.  H200, 2026-11-20. */
+ * alone: items of sort_block_large.  H200, 2026-11-20. */
 /* clang-format off */
 /*      key value threads items blocks alone */
 #define SORT_TUNING(ROW)                                                                           \
