@@ -155,8 +155,8 @@ typedef struct ech_sort_options {
     ech_order order;       /* of floats */
     int begin_bit;         /* first bit to sort by */
     int end_bit;           /* one past the last bit to sort by; 0: all */
-    const char *algorithm; /* NULL: chosen, or what ECHELON_ALGORITHM names; else one that
-                              ech_sort_explain() lists */
+    const char *algorithm; /* NULL: what ECHELON_ALGORITHM named when the context was opened,
+                              else chosen; or one that ech_sort_explain() lists */
     void *work;            /* NULL: the context allocates; else work_bytes of the device's memory,
                               256-byte aligned, unused by anything else until the work is done */
     size_t work_bytes;     /* at least what ech_sort_workspace() says */

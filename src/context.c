@@ -74,6 +74,8 @@ static ech_status open_on(const struct echi_backend *backend, int ordinal, ech_c
     ech_ctx *c = calloc(1, sizeof *c);
     if (!c) return echi_fail(NULL, ECH_ERR_MEMORY, "out of memory for a context");
     c->backend = backend;
+    const char *algorithm = getenv("ECHELON_ALGORITHM");
+    snprintf(c->algorithm, sizeof c->algorithm, "%s", algorithm ? algorithm : "");
     ech_status status = backend->open(c, ordinal);
     if (status != ECH_OK) {
         echi_fail(NULL, status, "%s", c->error);

@@ -26,11 +26,12 @@ struct echi_backend;
 
 struct ech_ctx {
     const struct echi_backend *backend;
-    void *state;   /* the backend's own */
-    int ordinal;   /* which of the backend's devices */
-    int threads;   /* 0: all */
-    void *stream;  /* the caller's; NULL: the backend's own */
-    char name[32]; /* "cpu", "cuda:0" */
+    void *state;        /* the backend's own */
+    int ordinal;        /* which of the backend's devices */
+    int threads;        /* 0: all */
+    void *stream;       /* the caller's; NULL: the backend's own */
+    char name[32];      /* "cpu", "cuda:0" */
+    char algorithm[32]; /* what ECHELON_ALGORITHM named when the context was opened, or "" */
     ech_allocator allocator;
     uint64_t held_bytes, peak_bytes;
     ech_log_level log_level;

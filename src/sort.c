@@ -57,7 +57,8 @@ static ech_status check_shape(ech_ctx *ctx, const ech_sort_options *options, str
     s->stable = s->value_bytes || !all_bits;
     s->order = echi_order_make(s->dtype, options->order, options->descending, s->value_bytes != 0);
     s->algorithm = options->algorithm;
-    if (!s->algorithm || !*s->algorithm) s->algorithm = getenv("ECHELON_ALGORITHM");
+    if (!s->algorithm || !*s->algorithm)
+        s->algorithm = ctx ? ctx->algorithm : getenv("ECHELON_ALGORITHM");
     if (s->algorithm && !*s->algorithm) s->algorithm = NULL;
     s->work = options->work;
     s->work_bytes = options->work_bytes;
@@ -82,63 +83,79 @@ static ech_status check_index_dtype(ech_ctx *ctx, ech_dtype index_dtype)
 
 /* ---- Pointers ---- */
 
+enum role { KEYS_IN, KEYS_OUT, VALUES_IN, VALUES_OUT, WORK, ROLES };
+
 struct range {
-    const char *name;
+    enum role role;
     const void *at;
     size_t bytes;
 };
 
+/* The argument's name in the call that was made: argsort says keys and index, ech_sort() in and out. */
+static const char *name_of(const struct echi_sort *s, enum role role)
+{
+    static const char *const names[3][ROLES] = {
+        { "in", "out", "", "", "options->work" },
+        { "keys_in", "keys_out", "values_in", "values_out", "options->work" },
+        { "keys", "", "", "index", "options->work" },
+    };
+    return names[s->index_bytes ? 2 : s->value_bytes ? 1 : 0][role];
+}
+
 static bool overlap(const struct range *a, const struct range *b)
 {
     uintptr_t pa = (uintptr_t)a->at, pb = (uintptr_t)b->at;
-    return a->at && b->at && pa < pb + b->bytes && pb < pa + a->bytes;
+    return pa < pb + b->bytes && pb < pa + a->bytes;
 }
 
-/* argsort says keys and index where the others say in and out. */
+static ech_status check_overlap(ech_ctx *ctx, const struct echi_sort *s, const struct range *ranges,
+                                int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int j = i + 1; j < count; j++) {
+            const struct range *a = &ranges[i], *b = &ranges[j];
+            bool same = (a->role == KEYS_IN && b->role == KEYS_OUT) ||
+                        (a->role == VALUES_IN && b->role == VALUES_OUT);
+            if (same && a->at == b->at) continue;
+            if (a->role == KEYS_IN && b->role == VALUES_IN) continue; /* both are only read */
+            if (overlap(a, b))
+                return echi_fail(ctx, ECH_ERR_ARG,
+                                 same ? "%s and %s overlap but are not equal" : "%s and %s overlap",
+                                 name_of(s, a->role), name_of(s, b->role));
+        }
+    return ECH_OK;
+}
+
 static ech_status check_pointers(ech_ctx *ctx, const struct echi_sort *s)
 {
     bool pairs = s->value_bytes && !s->index_bytes;
     size_t key_bytes = s->n * (size_t)s->key_bytes, value_bytes = s->n * s->value_bytes;
-    const struct range ranges[] = {
-        { s->index_bytes ? "keys"
-          : pairs        ? "keys_in"
-                         : "in",
-          s->keys_in, key_bytes },
-        { pairs ? "keys_out" : "out", s->keys_out, key_bytes },
-        { "values_in", s->values_in, value_bytes },
-        { s->index_bytes ? "index" : "values_out", s->values_out, value_bytes },
-        { "options->work", s->work, s->work_bytes },
-    };
-    const bool needed[] = { true, !s->index_bytes, pairs, s->value_bytes != 0, false };
-    enum { RANGES = sizeof ranges / sizeof *ranges };
+    struct range ranges[ROLES];
+    int count =
+        0; /* of those that this call has: a small sort is over in fewer steps than all need */
+    ranges[count++] = (struct range){ KEYS_IN, s->keys_in, key_bytes };
+    if (!s->index_bytes) ranges[count++] = (struct range){ KEYS_OUT, s->keys_out, key_bytes };
+    if (pairs) ranges[count++] = (struct range){ VALUES_IN, s->values_in, value_bytes };
+    if (s->value_bytes) ranges[count++] = (struct range){ VALUES_OUT, s->values_out, value_bytes };
+    if (s->work) ranges[count++] = (struct range){ WORK, s->work, s->work_bytes };
 
-    for (int i = 0; i < RANGES; i++)
-        if (needed[i] && !ranges[i].at)
-            return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", ranges[i].name);
-    for (int i = 0; i < 2; i++)
-        if ((uintptr_t)ranges[i].at % (size_t)s->key_bytes)
+    for (int i = 0; i < count; i++) {
+        const struct range *r = &ranges[i];
+        if (!r->at) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", name_of(s, r->role));
+        if (r->role <= KEYS_OUT && (uintptr_t)r->at & (uintptr_t)(s->key_bytes - 1))
             return echi_fail(ctx, ECH_ERR_ARG, "%s is not aligned to %d bytes, the size of one %s",
-                             ranges[i].name, s->key_bytes, ech_dtype_name(s->dtype));
-    if (s->index_bytes && (uintptr_t)s->values_out % (size_t)s->index_bytes)
+                             name_of(s, r->role), s->key_bytes, ech_dtype_name(s->dtype));
+    }
+    if (s->index_bytes && (uintptr_t)s->values_out & (uintptr_t)(s->index_bytes - 1))
         return echi_fail(ctx, ECH_ERR_ARG, "index is not aligned to %d bytes", s->index_bytes);
-
-    for (int i = 0; i < RANGES; i++)
-        for (int j = i + 1; j < RANGES; j++) {
-            bool same = (i == 0 && j == 1) || (i == 2 && j == 3);
-            if (same && ranges[i].at == ranges[j].at) continue;
-            bool read_only = i == 0 && j == 2; /* keys may be their own values */
-            if (!read_only && overlap(&ranges[i], &ranges[j]))
-                return echi_fail(ctx, ECH_ERR_ARG,
-                                 same ? "%s and %s overlap but are not equal" : "%s and %s overlap",
-                                 ranges[i].name, ranges[j].name);
-        }
-    return ECH_OK;
+    return check_overlap(ctx, s, ranges, count);
 }
 
 static ech_status find_side(ech_ctx *ctx, const struct echi_sort *s, enum echi_side *side)
 {
     const void *pointers[] = { s->keys_in, s->keys_out, s->values_in, s->values_out };
     const char *names[] = { "the keys", "the keys' output", "the values", "the output" };
+    if (ctx->backend == &echi_cpu) return ECH_OK; /* all memory is its own */
     ech_status status = ctx->backend->side(ctx, s->keys_in, side);
     for (int i = 1; i < 4 && status == ECH_OK; i++) {
         enum echi_side other = *side;
