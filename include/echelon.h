@@ -128,8 +128,9 @@ ECH_API const char *ech_version(void);
  * bits are ever altered.
  *   - Sorts with values and argsorts are stable: equal keys (so also -0 and +0, and any two NaN)
  *     keep their input order, also descending.
- *   - A sort of keys alone orders equal keys by their bits (-0 before +0, NaN by payload), so that
- *     its result is one, whatever the input order was.
+ *   - A sort of keys alone orders equal keys by their bits (-0 before +0, then positive NaN by rising
+ *     payload, then negative NaN by falling payload), so that its result is one, whatever the input
+ *     order was.
  *   - ECH_ORDER_TOTAL orders floats as IEEE 754 totalOrder: -NaN < -inf < ... < -0 < +0 < ... <
  *     +inf < +NaN.  It changes nothing for integers.
  */
@@ -145,9 +146,10 @@ typedef enum ech_order {
  *
  * begin_bit, end_bit: sort by the bits [begin_bit, end_bit) of the key alone, where bit 0 is the
  * lowest bit of the key's order-preserving unsigned form: the value itself for unsigned integers,
- * the value with its sign bit inverted for signed ones, the rank of the bit pattern for floats.
- * Keys that agree in those bits keep their input order.  end_bit 0 stands for the width of the key;
- * a range that is empty (begin_bit == end_bit > 0) makes the sort a copy.
+ * the value with its sign bit inverted for signed ones, the rank of the bit pattern for floats
+ * (with values or indices, -0 takes that of +0, and every NaN that of the first).  Keys that agree
+ * in those bits keep their input order.  end_bit 0 stands for the width of the key; a range that is
+ * empty (begin_bit == end_bit > 0) makes the sort a copy.
  */
 typedef struct ech_sort_options {
     size_t size;           /* sizeof(ech_sort_options) */

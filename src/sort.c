@@ -91,7 +91,7 @@ struct range {
     size_t bytes;
 };
 
-/* The argument's name in the call that was made: argsort says keys and index, ech_sort() in and out. */
+/* The argument's name in the call that was made. */
 static const char *name_of(const struct echi_sort *s, enum role role)
 {
     static const char *const names[3][ROLES] = {
