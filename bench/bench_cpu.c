@@ -1,7 +1,10 @@
 /*
  * bench_cpu.c - the CPU's sorts beside their rivals', as CSV.
  *
- *     bench_cpu [threads [largest_n [repeats]]]      1, 10^7, 5
+ *     bench_cpu [threads [largest_n [repeats [row ...]]]]      1, 10^7, 5, all
+ *
+ * A row is named as dtype/n/value_bytes/distribution, "u32/10000000/0/zipf"; a part names all rows
+ * that have it.
  *
  * Every row: one input; every contender sorts a copy of it in place, in turn, repeats times;
  * results are checked each time, outside of the time; the median counts.  Rows of small arrays sort
@@ -181,6 +184,16 @@ static void measure(ech_ctx *ctx, const struct row *row, int threads, int repeat
     free(a.values);
 }
 
+static int wanted(const struct row *row, int names, char **name)
+{
+    char text[96];
+    snprintf(text, sizeof text, "%s/%zu/%zu/%s", row->dtype, row->n, row->value_bytes,
+             row->distribution);
+    for (int i = 0; i < names; i++)
+        if (strstr(text, name[i])) return 1;
+    return names == 0;
+}
+
 int main(int argc, char **argv)
 {
     int threads = argc > 1 ? atoi(argv[1]) : 1;
@@ -204,7 +217,8 @@ int main(int argc, char **argv)
     printf("op,dtype,n,value_bytes,dist,threads,contender,version,ms,gkeys_per_s,verified,"
            "workspace_bytes_per_key\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((double)rows[i].n <= largest) measure(ctx, &rows[i], threads, repeats);
+        if ((double)rows[i].n <= largest && wanted(&rows[i], argc > 4 ? argc - 4 : 0, argv + 4))
+            measure(ctx, &rows[i], threads, repeats);
     ech_close(ctx);
     return 0;
 }

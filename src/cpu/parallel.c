@@ -32,3 +32,22 @@ void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, i
 #endif
     for (size_t i = 0; i < count; i++) run(arg, i, 0);
 }
+
+void echi_parallel_tasks(int threads, struct echi_task first)
+{
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+#else
+    (void)threads;
+#endif
+    first.run(first);
+}
+
+void echi_parallel_task(struct echi_task task)
+{
+#ifdef _OPENMP
+#pragma omp task firstprivate(task)
+#endif
+    task.run(task);
+}

@@ -194,9 +194,7 @@ static void sort_tiny(const struct echi_sort *s)
         echi_copy(s->keys_out, s->keys_in, s->n * (size_t)s->key_bytes);
         return;
     }
-    width->encode(&window, s->keys_in, s->keys_out, s->n);
-    width->sort(s->keys_out, work, s->n, false, 0, 8 * s->key_bytes);
-    width->decode(&s->order, s->keys_out, s->n);
+    width->sort_keys(&s->order, s->keys_in, s->keys_out, work, s->n);
 }
 
 ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort)

@@ -90,6 +90,18 @@ struct echi_sort_width {
      * the only ones to look at.  The keys are in y where in_y, else in x; the result is in x.
      * NULL for widths below 32 bits. */
     void (*sort)(void *x, void *y, size_t n, bool in_y, int begin, int end);
+    /* Sorts raw keys[n] into out by an order that is a bijection.  work has room for n keys; out
+     * may be keys, and work may be keys if out is not.  NULL for widths below 32 bits. */
+    void (*sort_keys)(const struct echi_order *order, const void *keys, void *out, void *work,
+                      size_t n);
+    /* Quicksort for several threads, NULL where the ISA has none.  divide() puts keys[n], raw or
+     * encoded ones in out, into out and encoded: first those less than *pivot, which it chooses and
+     * whose number it returns.  If *pivot is low and the keys were not raw, first come those equal.
+     * sort_part() sorts encoded keys that are at least low, and decodes them. */
+    size_t (*divide)(const struct echi_order *order, const void *keys, void *out, size_t n,
+                     bool raw, uint64_t low, uint64_t *pivot);
+    void (*sort_part)(const struct echi_order *order, void *keys, void *work, size_t n,
+                      uint64_t low);
 };
 
 struct echi_sort_isa {
@@ -164,6 +176,20 @@ bool echi_sort_few(const struct echi_sort_job *job);
 /* Calls run(arg, i, thread) for every i < count, by at most threads threads, numbered from 0. */
 void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
                    void *arg);
+
+/* Work that may start more of its kind. */
+struct echi_task {
+    void (*run)(struct echi_task task);
+    const struct echi_sort_job *job;
+    size_t at, n;
+    uint64_t low;
+    bool raw;
+};
+
+/* Runs a task and all that it starts by echi_parallel_task(), in one go: every start of threads can
+ * cost a tick of the scheduler. */
+void echi_parallel_tasks(int threads, struct echi_task first);
+void echi_parallel_task(struct echi_task task);
 
 /* The threads that OpenMP would use; 1 without it. */
 int echi_parallel_threads(void);

@@ -5,6 +5,8 @@
  *   ISA, ISA_NAME       echi_sort_<...>, "..."
  *   SUPPORTED           whether this machine has it
  *   SORT_U32, SORT_U64  sorts of unsigned keys
+ *   SORT_KEYS_U32, _U64 of raw keys; may be missing, and then so are
+ *   DIVIDE_U32, ...     divide() and sort_part() of SORT_PART_U32, ...
  *   WINDOW_BITS, LEAF_U32, LEAF_U64  see struct echi_sort_isa
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -18,7 +20,7 @@
 
 enum {
     FIRST_LOOK = 16, /* keys in which most unordered input gives itself away */
-    CHUNK = 256, /* keys whose buckets are found together */
+    CHUNK = 256,     /* keys whose buckets are found together */
     LINE_BYTES =
         256 /* of a bucket's buffer, for the wider of key and value; 64 and 128 are slower */
 };
@@ -69,21 +71,33 @@ static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t 
     return (char *)to;
 }
 
-#define KEY     uint8_t
-#define NAME(x) x##_u8
-#define SORT    NULL
+#define KEY       uint8_t
+#define NAME(x)   x##_u8
+#define SORT      NULL
+#define SORT_KEYS NULL
 #include "sort_width.h"
-#define KEY     uint16_t
-#define NAME(x) x##_u16
-#define SORT    NULL
+#define KEY       uint16_t
+#define NAME(x)   x##_u16
+#define SORT      NULL
+#define SORT_KEYS NULL
 #include "sort_width.h"
 #define KEY     uint32_t
 #define NAME(x) x##_u32
 #define SORT    SORT_U32
+#ifdef SORT_KEYS_U32
+#define SORT_KEYS SORT_KEYS_U32
+#define DIVIDE    DIVIDE_U32
+#define SORT_PART SORT_PART_U32
+#endif
 #include "sort_width.h"
 #define KEY     uint64_t
 #define NAME(x) x##_u64
 #define SORT    SORT_U64
+#ifdef SORT_KEYS_U64
+#define SORT_KEYS SORT_KEYS_U64
+#define DIVIDE    DIVIDE_U64
+#define SORT_PART SORT_PART_U64
+#endif
 #include "sort_width.h"
 
 static bool supported(void)

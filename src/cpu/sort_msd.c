@@ -21,6 +21,11 @@ enum {
     PARALLEL_KEYS = 1 << 14, /* fewer are not worth waking threads for */
     SAMPLED_LEVELS = 4,      /* deeper, digits are chosen exactly, which always ends */
     RUN_KEYS = 64,           /* fewer are sorted faster than looked at */
+    QUICK_THREADS = 4,       /* more threads scatter, all from the start ... */
+    QUICK_KEYS = 1 << 22,    /* ... unless the keys are fewer */
+    QUICK_SHARE = 8,         /* parts a thread */
+    QUICK_LEAST = 1 << 12,   /* keys that are worth a thread */
+    QUICK_DEPTH = 64,        /* most divisions by one task, lest pivots be bad for ever */
     STREAM_BYTES = 1 << 20   /* less is still in the cache when it is read next */
 };
 
@@ -54,16 +59,13 @@ static void finish_keys(const struct echi_sort_job *job, struct segment s)
 {
     size_t at = s.offset * job->key_bytes;
     char *out = job->out.keys + at, *other = job->other.keys + at;
-    bool in_other = s.place == OTHER;
     const char *from = side_of(job, s.place).keys + at;
     if (s.level && s.n >= RUN_KEYS &&
         job->width->run(&job->window, from, s.n, false) == ECHI_ASCENDING) {
         copy_segment(job, s, OUT);
         return;
     }
-    job->width->encode(&job->window, from, in_other ? other : out, s.n);
-    job->width->sort(out, other, s.n, in_other, 0, 8 * (int)job->key_bytes);
-    job->width->decode(&job->window.order, out, s.n);
+    job->width->sort_keys(&job->window.order, from, out, other, s.n);
 }
 
 static void finish_stable(const struct echi_sort_job *job, struct segment s, int thread)
@@ -233,8 +235,47 @@ static void sort_parallel(const struct echi_sort_job *job, struct segment s)
     echi_parallel(job->threads, ECHI_BUCKETS, sort_bucket, &buckets);
 }
 
+/* ---- Quicksort by several threads, without workspace ---- */
+
+/* Divides until the parts are small enough to share; the lesser ones are other threads'. */
+static void sort_part(struct echi_task task)
+{
+    const struct echi_sort_job *job = task.job;
+    const struct echi_order *order = &job->window.order;
+    size_t share = job->sort->n / ((size_t)job->threads * QUICK_SHARE) + QUICK_LEAST;
+    for (int depth = 0; task.n > share && (task.raw || depth < QUICK_DEPTH); depth++) {
+        char *x = job->out.keys + task.at * job->key_bytes;
+        struct echi_task lesser = task;
+        uint64_t pivot;
+        lesser.n = job->width->divide(order, task.raw ? job->in.keys : x, x, task.n, task.raw,
+                                      task.low, &pivot);
+        lesser.raw = false;
+        task.at += lesser.n;
+        task.n -= lesser.n;
+        if (pivot == task.low && !task.raw)
+            job->width->decode(order, x, lesser.n); /* equal, and in their place */
+        else
+            echi_parallel_task(lesser);
+        task.low = pivot;
+        task.raw = false;
+    }
+    size_t at = task.at * job->key_bytes;
+    job->width->sort_part(order, job->out.keys + at, job->other.keys + at, task.n, task.low);
+}
+
+static bool quick_chosen(const struct echi_sort_job *job)
+{
+    return job->threads > 1 && !job->sort->stable && job->width->divide &&
+           (job->threads <= QUICK_THREADS || job->sort->n < QUICK_KEYS);
+}
+
 void echi_sort_msd(const struct echi_sort_job *job)
 {
+    if (quick_chosen(job)) {
+        echi_parallel_tasks(job->threads,
+                            (struct echi_task){ sort_part, job, 0, job->sort->n, 0, true });
+        return;
+    }
     struct segment all = { IN, 0, job->sort->n, 0 };
     sort_parallel(job, all);
 }

@@ -64,6 +64,22 @@ INLINE vec compress_u32(uint32_t lanes, vec v)
     return _mm512_maskz_compress_epi32((__mmask16)lanes, v);
 }
 
+/* All ones where the top bit is. */
+INLINE vec sign_bits_u32(vec v)
+{
+    return _mm512_srai_epi32(v, 31);
+}
+
+INLINE vec add_u32(vec a, vec b)
+{
+    return _mm512_add_epi32(a, b);
+}
+
+INLINE vec subtract_u32(vec a, vec b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+
 /* Lane i takes lane i ^ mask. */
 INLINE vec swap_lanes_u32(vec v, int mask)
 {
@@ -136,6 +152,22 @@ INLINE uint32_t less_equal_u64(vec a, vec b)
 INLINE vec compress_u64(uint32_t lanes, vec v)
 {
     return _mm512_maskz_compress_epi64((__mmask8)lanes, v);
+}
+
+/* All ones where the top bit is. */
+INLINE vec sign_bits_u64(vec v)
+{
+    return _mm512_srai_epi64(v, 63);
+}
+
+INLINE vec add_u64(vec a, vec b)
+{
+    return _mm512_add_epi64(a, b);
+}
+
+INLINE vec subtract_u64(vec a, vec b)
+{
+    return _mm512_sub_epi64(a, b);
 }
 
 INLINE vec swap_lanes_u64(vec v, int mask)

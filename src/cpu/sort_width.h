@@ -5,6 +5,8 @@
  *   KEY      uint8_t ... uint64_t
  *   NAME(x)  x with the width in it
  *   SORT     the sort of unsigned KEYs, or NULL
+ *   SORT_KEYS  the sort of raw keys, NULL or, if it is to be made of SORT, not defined
+ *   DIVIDE, SORT_PART  divide() and sort_part(), or not defined
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,9 +47,17 @@ static enum echi_run NAME(run)(const struct echi_window *window, const void *key
 {
     const KEY *in = keys;
     KEY x[CHUNK + 1];
-    bool up = true, down = true;
+    bool up = true, down = true, same = true; /* all keys so far, as bits */
     for (size_t i = 0, count; (up || down) && i + 1 < n; i += count - 1) {
         count = echi_min(n - i, i ? CHUNK + 1 : FIRST_LOOK); /* most inputs fail at once */
+        KEY differ = 0;
+        if (same)
+            for (size_t j = 0; j < count; j++) differ |= (KEY)(in[i + j] ^ in[i]);
+        same = same && !differ;
+        if (same) { /* which costs a read, and no encoding */
+            down = down && !strict;
+            continue;
+        }
         NAME(encode)(window, in + i, x, count);
         KEY rises = 0, falls = 0;
         for (size_t j = 0; j + 1 < count; j++) {
@@ -257,6 +267,24 @@ static void NAME(scatter)(const struct echi_scatter *s)
     NAME(scatter_any)(s);
 }
 
+#ifndef SORT_KEYS
+#define SORT_KEYS NAME(sort_keys)
+static void NAME(sort_keys)(const struct echi_order *order, const void *keys, void *out, void *work,
+                            size_t n)
+{
+    const struct echi_window window = { .order = *order, .mask = ~(uint64_t)0 };
+    bool in_work = keys == work;
+    NAME(encode)(&window, keys, in_work ? work : out, n);
+    SORT(out, work, n, in_work, 0, 8 * (int)sizeof(KEY));
+    NAME(decode)(order, out, n);
+}
+#endif
+
+#ifndef DIVIDE
+#define DIVIDE    NULL
+#define SORT_PART NULL
+#endif
+
 static const struct echi_sort_width NAME(width) = {
     .encode = NAME(encode),
     .decode = NAME(decode),
@@ -271,8 +299,14 @@ static const struct echi_sort_width NAME(width) = {
     .pack_narrow = NAME(pack_narrow),
     .fix_ties = NAME(fix_ties),
     .sort = SORT,
+    .sort_keys = SORT_KEYS,
+    .divide = DIVIDE,
+    .sort_part = SORT_PART,
 };
 
 #undef KEY
 #undef NAME
 #undef SORT
+#undef SORT_KEYS
+#undef DIVIDE
+#undef SORT_PART
