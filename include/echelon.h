@@ -128,9 +128,9 @@ ECH_API const char *ech_version(void);
  * bits are ever altered.
  *   - Sorts with values and argsorts are stable: equal keys (so also -0 and +0, and any two NaN)
  *     keep their input order, also descending.
- *   - A sort of keys alone orders equal keys by their bits (-0 before +0, then positive NaN by rising
- *     payload, then negative NaN by falling payload), so that its result is one, whatever the input
- *     order was.
+ *   - A sort of keys alone orders equal keys by their bits (-0 before +0, positive NaN by rising
+ *     payload, then negative NaN by falling payload), so that its result is one, whatever the
+ *     input order was.
  *   - ECH_ORDER_TOTAL orders floats as IEEE 754 totalOrder: -NaN < -inf < ... < -0 < +0 < ... <
  *     +inf < +NaN.  It changes nothing for integers.
  */

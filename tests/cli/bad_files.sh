@@ -13,7 +13,4 @@ code echelon sort in.txt >&-
 code echelon sort <&-
 code echelon gen -n 3 >&-
 code echelon info >&-
-echo "data on a terminal would be noise"
-printf 'ab' >a.u8
-command -v script >/dev/null && script -qec 'echelon sort a.u8' /dev/null </dev/null | tr -d '\r' | tail -n 1
 files
