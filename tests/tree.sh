@@ -24,6 +24,9 @@ if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
     files=$(git ls-files --cached --others --exclude-standard)
 else
     files=$(find . -name 'build*' -prune -o -name .git -prune -o -type f -print | sed 's|^\./||')
+    for cache in $(find . -name CMakeCache.txt); do # a build directory of whatever name
+        files=$(echo "$files" | grep -v "^$(dirname "${cache#./}")/")
+    done
 fi
 # One that is deleted but not yet committed is still listed.
 files=$(for file in $files; do [ -f "$file" ] && echo "$file"; done)
