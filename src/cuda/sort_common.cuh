@@ -28,8 +28,8 @@ enum { BLOCKS = 0 SORT_TUNING(ROW) };
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (alone)
 enum { BLOCK_ITEMS = 0 SORT_TUNING(ROW) };
 #undef ROW
-#if defined(__CUDA_ARCH__) &&                                                                      \
-    __CUDA_ARCH__ < 800 /* a multiprocessor holds 1024 threads, not 2048 */
+/* Before sm_80 a multiprocessor holds 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 enum { RESIDENT = BLOCKS * THREADS <= 1024 ? (int)BLOCKS : 1024 / THREADS };
 #else
 enum { RESIDENT = BLOCKS };

@@ -64,8 +64,7 @@ struct pass_shared {
     uint32_t tile;
 };
 
-/* A tile that is full needs no test of where the array ends; FULL is 1 for all tiles but the last.
- */
+/* A full tile needs no test of where the array ends; FULL is 1 for all tiles but the last. */
 template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t here)
 {
     return FULL || i < here;
@@ -228,12 +227,10 @@ static __device__ inline void sort_tile(const struct sort_args &a, const struct 
 #endif
         rank_stable<FULL>(a, p, s, here, key, slot);
 
-        /* Through shared memory into the order of the ranks, so that a bin is written as one run.
-         */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here)) s.keys[slot[i]] = key[i];
-    __syncthreads(); /* the tile lies sorted */
+    __syncthreads(); /* the tile lies sorted, so that a bin is written as one run */
 
     ukey *out = (ukey *)keys_of(a, p.target);
     uint32_t digit[ITEMS]; /* of the ranks that this thread writes */
