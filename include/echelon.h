@@ -272,7 +272,8 @@ ECH_API ech_status ech_copy(ech_ctx *ctx, void *to, const void *from, size_t byt
  * opened or since the last call with reset = 1. */
 ECH_API void ech_memory(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_bytes);
 
-/* ech_trim() gives memory that the context caches for later calls back to the system. */
+/* ech_trim() gives memory that the context keeps for later calls back to the system: the GPU's
+ * pool, the CPU's last workspace.  Such memory does not count in ech_memory(). */
 ECH_API void ech_trim(ech_ctx *ctx);
 
 /* ---- Advanced -------------------------------------------------------------------------------- */

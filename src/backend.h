@@ -33,6 +33,7 @@ struct echi_backend {
     void *(*allocate)(ech_ctx *ctx, size_t bytes);
     void (*release)(ech_ctx *ctx, void *pointer, size_t bytes);
     void (*trim)(ech_ctx *ctx);
+    bool pooled; /* release() keeps memory for the next allocate(), and trim() drops it */
 
     /* Copies between any two places and waits. */
     ech_status (*copy)(ech_ctx *ctx, void *to, const void *from, size_t bytes);

@@ -105,6 +105,7 @@ ech_status ech_open(ech_ctx **ctx, const char *device)
 void ech_close(ech_ctx *ctx)
 {
     if (!ctx) return;
+    echi_drop_spare(ctx);
     ctx->backend->close(ctx);
     free(ctx);
 }

@@ -33,6 +33,46 @@ void echi_release(ech_ctx *ctx, void *pointer, size_t bytes)
     ctx->held_bytes -= bytes;
 }
 
+ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
+{
+    if (ctx->allocator.allocate || ctx->backend->pooled || bytes == 0 || ctx->spare_bytes < bytes) {
+        ctx->lent_bytes = bytes;
+        return echi_allocate(ctx, bytes, what, pointer);
+    }
+    *pointer = ctx->spare;
+    ctx->lent_bytes = ctx->spare_bytes;
+    ctx->spare = NULL;
+    ctx->spare_bytes = 0;
+    ctx->held_bytes += bytes;
+    if (ctx->held_bytes > ctx->peak_bytes) ctx->peak_bytes = ctx->held_bytes;
+    echi_log(ctx, ECH_LOG_TRACE, "reuse %zu bytes for %s", bytes, what);
+    return ECH_OK;
+}
+
+void echi_give_back(ech_ctx *ctx, void *pointer, size_t bytes)
+{
+    if (!pointer) return;
+    if (ctx->allocator.release || ctx->backend->pooled) {
+        echi_release(ctx, pointer, bytes);
+        return;
+    }
+    ctx->held_bytes -= bytes;
+    if (ctx->lent_bytes > ctx->spare_bytes) {
+        echi_drop_spare(ctx);
+        ctx->spare = pointer;
+        ctx->spare_bytes = ctx->lent_bytes;
+    } else {
+        ctx->backend->release(ctx, pointer, ctx->lent_bytes);
+    }
+}
+
+void echi_drop_spare(ech_ctx *ctx)
+{
+    if (ctx->spare) ctx->backend->release(ctx, ctx->spare, ctx->spare_bytes);
+    ctx->spare = NULL;
+    ctx->spare_bytes = 0;
+}
+
 void *echi_part(struct echi_layout *layout, size_t count, size_t element_bytes)
 {
     size_t bytes, end;
@@ -77,5 +117,7 @@ void ech_memory(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_byt
 
 void ech_trim(ech_ctx *ctx)
 {
-    if (ctx) ctx->backend->trim(ctx);
+    if (!ctx) return;
+    echi_drop_spare(ctx);
+    ctx->backend->trim(ctx);
 }

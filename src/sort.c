@@ -214,7 +214,7 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     }
     TRY(check_value_alignment(ctx, s));
     if (!s->work) {
-        TRY(echi_allocate(ctx, bytes, "the workspace of a sort", &own));
+        TRY(echi_borrow(ctx, bytes, "the workspace of a sort", &own));
         s->work = own;
         s->work_bytes = bytes;
     }
@@ -223,7 +223,7 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
              s->work_bytes, bytes);
     TRY(ctx->backend->sort(ctx, s));
 done:
-    if (own) echi_release(ctx, own, bytes);
+    if (own) echi_give_back(ctx, own, bytes);
     return status;
 }
 

@@ -182,6 +182,45 @@ static void failing_allocations(ech_ctx *ctx, bool pairs)
     test_end();
 }
 
+static void count_reuse(void *user, ech_log_level level, const char *message)
+{
+    (void)level;
+    *(int *)user += strncmp(message, "reuse ", 6) == 0;
+}
+
+/* The CPU keeps its workspace for the next call that it is enough for, until ech_trim(). */
+static void kept_workspace(void)
+{
+    enum { MANY = 100000 };
+    ech_ctx *ctx;
+    uint32_t *keys = malloc(MANY * sizeof *keys);
+    const size_t sizes[] = { MANY / 2, MANY / 2, MANY / 4, MANY, MANY };
+    const int reused[] = { 0, 1, 1, 0, 1 };
+    int reuses = 0;
+    if (!test_begin("the workspace that the CPU keeps")) {
+        free(keys);
+        return;
+    }
+    CHECK_STATUS(ech_open(&ctx, "cpu"), ECH_OK);
+    CHECK_STATUS(ech_set_log(ctx, ECH_LOG_TRACE, count_reuse, &reuses), ECH_OK);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            uint64_t now, before = (uint64_t)reuses;
+            for (size_t j = 0; j < MANY; j++) keys[j] = (uint32_t)(j * 2654435761u);
+            CHECK_STATUS(ech_sort(ctx, keys, keys, sizes[i], ECH_U32, NULL), ECH_OK);
+            for (size_t j = 1; j < sizes[i]; j++)
+                if (keys[j - 1] > keys[j]) CHECK(keys[j - 1] <= keys[j]);
+            CHECK((uint64_t)reuses - before == (uint64_t)reused[i]);
+            ech_memory(ctx, 0, &now, NULL);
+            CHECK(now == 0);
+        }
+        ech_trim(ctx);
+    }
+    ech_close(ctx);
+    free(keys);
+    test_end();
+}
+
 int main(int argc, char **argv)
 {
     test_main(argc, argv);
@@ -202,5 +241,6 @@ int main(int argc, char **argv)
         failing_allocations(ctx, true);
         ech_close(ctx);
     }
+    kept_workspace();
     return test_finish();
 }

@@ -273,6 +273,7 @@ const struct echi_backend echi_cuda = {
     .allocate = cuda_allocate,
     .release = cuda_release,
     .trim = cuda_trim,
+    .pooled = true,
     .copy = cuda_copy,
     .side = cuda_side,
     .sort_workspace = echi_cuda_sort_workspace,
