@@ -8,8 +8,8 @@
  *
  * Every row: one input; every contender sorts a copy of it in place, in turn, repeats times;
  * results are checked each time, outside of the time; the median counts.  Rows of small arrays sort
- * a batch of different ones.  Workspace is the context's, which keeps it: only the first call's time
- * has its allocation in it.
+ * a batch of different ones.  Workspace is the context's, which keeps it: only the first call's
+ * time has its allocation in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
