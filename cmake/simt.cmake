@@ -1,0 +1,129 @@
+# simt.cmake - ECHELON_SIMT, and how a CUDA source becomes a module that the executor loads.
+#
+#   simt_image(NAME FILE.cu DEFINITION...)    target simt_NAME -> src/echelon/NAME.so
+#
+# The source is compiled as C++ after src/simt/device.h.  The compiler's hooks of the thread sanitizer
+# and of coverage tell the executor of every access and every basic block; it answers them itself, so
+# that the sanitizer's own library must not be linked.  With the address sanitizer the accesses are
+# that one's to judge.
+
+option(ECHELON_SIMT "build the executor, which runs CUDA kernels on the CPU" ON)
+
+if(ECHELON_SIMT)
+  include(CheckLanguage)
+  check_language(CXX)
+  if(CMAKE_CXX_COMPILER)
+    enable_language(CXX)
+  endif()
+endif()
+if(ECHELON_SIMT AND CMAKE_CXX_COMPILER AND NOT ECHELON_SANITIZE MATCHES "thread")
+  set(ECHELON_SIMT_FOUND TRUE)
+else()
+  # The thread sanitizer's library would take the hooks for itself.
+  set(ECHELON_SIMT_FOUND FALSE)
+  message(STATUS "echelon: no executor for CUDA kernels (no C++ compiler, ECHELON_SIMT=OFF, or -fsanitize=thread)")
+  return()
+endif()
+
+# Of kernels, nvcc says what is unused or compared with a sign.
+set(simt_flags -O2 -gdwarf-4 -UNDEBUG -fno-exceptions -fno-rtti -fvisibility=hidden
+  -fno-tree-vectorize -fno-tree-slp-vectorize -Wall -Wextra -Wno-unknown-pragmas
+  -Wno-unused-parameter -Wno-sign-compare)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # A thread-local array of another module has no constructor to be called before its first use.
+  list(APPEND simt_flags -g1 -fno-extern-tls-init)
+else()
+  list(APPEND simt_flags -gline-tables-only -Wno-pass-failed)
+endif()
+
+if(ECHELON_SANITIZE MATCHES "address")
+  set(simt_hooks -fsanitize=address,undefined -fno-sanitize-recover=all -fsanitize-coverage=trace-pc)
+  set(simt_link_options "")
+else()
+  set(simt_hooks -DSIMT_HOOKS -fsanitize=thread -fsanitize-coverage=trace-pc)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    include(CheckCXXCompilerFlag)
+    check_cxx_compiler_flag(--param=tsan-distinguish-volatile=1 SIMT_TSAN_VOLATILE)
+    check_cxx_compiler_flag(--param=tsan-instrument-func-entry-exit=0 SIMT_TSAN_NO_ENTRY)
+    if(SIMT_TSAN_VOLATILE)
+      list(APPEND simt_hooks --param=tsan-distinguish-volatile=1)
+    endif()
+    if(SIMT_TSAN_NO_ENTRY)
+      list(APPEND simt_hooks --param=tsan-instrument-func-entry-exit=0)
+    endif()
+  else()
+    list(APPEND simt_hooks "SHELL:-mllvm -tsan-distinguish-volatile=1"
+      "SHELL:-mllvm -tsan-instrument-read-before-write=1"
+      "SHELL:-mllvm -tsan-instrument-func-entry-exit=0")
+  endif()
+  set(simt_link_options -Wl,--no-undefined,--wrap=memcpy,--wrap=memmove,--wrap=memset)
+endif()
+
+# What a source and the .cuh files that it includes, of its own directory, say; without comments.
+function(simt_text source variable)
+  get_filename_component(directory ${source} DIRECTORY)
+  get_filename_component(file ${source} NAME)
+  set(to_read ${file})
+  set(all "")
+  set(text "")
+  while(to_read)
+    list(POP_FRONT to_read file)
+    if(file IN_LIST all OR NOT EXISTS ${directory}/${file})
+      continue()
+    endif()
+    list(APPEND all ${file})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${directory}/${file})
+    file(READ ${directory}/${file} part)
+    string(REGEX MATCHALL "#include \"[a-z0-9_]+\\.cuh\"" includes "${part}")
+    list(TRANSFORM includes REPLACE "#include \"(.*)\"" "\\1")
+    list(APPEND to_read ${includes})
+    string(REGEX REPLACE "/\\*[^*]*\\*+([^/*][^*]*\\*+)*/" " " part "${part}")
+    string(APPEND text "${part}")
+  endwhile()
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+# The kernels of a text, as lines of C++ for image.cc.in: an object for each, and a row of the table.
+function(simt_kernels text absent_variable rows_variable)
+  set(blank "[ \t\r\n]")
+  set(arguments "\\((([^()]|\\([^()]*\\))*)\\)")
+  set(attribute "__(launch_bounds|cluster_dims|maxnreg)__${blank}*${arguments}${blank}*")
+  string(REGEX MATCHALL "__global__${blank}+(${attribute})*void${blank}+(${attribute})*[A-Za-z_0-9]+${blank}*\\("
+    kernels "${text}")
+  set(names "")
+  set(absent "")
+  set(rows "")
+  foreach(kernel IN LISTS kernels)
+    string(REGEX REPLACE ".*[^A-Za-z_0-9]([A-Za-z_0-9]+)${blank}*\\($" "\\1" name "${kernel}")
+    set(bound "")
+    if(kernel MATCHES "__launch_bounds__${blank}*${arguments}")
+      set(bound "${CMAKE_MATCH_1}")
+    endif()
+    if(NOT name IN_LIST names)
+      list(APPEND names ${name})
+      string(APPEND absent "__attribute__((unused)) static const simt_none ${name} = {};\n")
+      string(APPEND rows "    simt_row<decltype(::${name}), ::${name}>::kernel(\"${name}\", simt_bound(${bound})),\n")
+    endif()
+  endforeach()
+  set(${absent_variable} "${absent}" PARENT_SCOPE)
+  set(${rows_variable} "${rows}" PARENT_SCOPE)
+endfunction()
+
+function(simt_image name source)
+  get_filename_component(file ${source} ABSOLUTE)
+  simt_text(${file} text)
+  simt_kernels("${text}" absent rows)
+  set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+  configure_file(${PROJECT_SOURCE_DIR}/src/simt/image.cc.in ${image} @ONLY)
+  add_library(simt_${name} MODULE ${image})
+  set_target_properties(simt_${name} PROPERTIES PREFIX "" SUFFIX .so OUTPUT_NAME ${name}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/src/echelon
+    CXX_STANDARD 14 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+  target_compile_options(simt_${name} PRIVATE ${simt_flags} ${simt_hooks}
+    "SHELL:-include ${PROJECT_SOURCE_DIR}/src/simt/device.h" $<$<BOOL:${ECHELON_WERROR}>:-Werror>)
+  target_compile_definitions(simt_${name} PRIVATE ${ARGN})
+  target_include_directories(simt_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/simt)
+  target_link_options(simt_${name} PRIVATE ${simt_link_options})
+  target_link_libraries(simt_${name} PRIVATE echelon_simt m)
+  set_property(SOURCE ${image} APPEND PROPERTY OBJECT_DEPENDS ${PROJECT_SOURCE_DIR}/src/simt/device.h)
+endfunction()

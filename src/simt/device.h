@@ -1,0 +1,150 @@
+/*
+ * simt/device.h - CUDA C for a host compiler: included before a kernel's file, it makes that file
+ * C++ whose threads the executor runs.
+ *
+ *     keywords      vanish, but for __shared__: thread-local memory, which the executor exchanges
+ *                   when it goes from one block to another
+ *     places        threadIdx and its kin
+ *     everything    barriers and traps here; warps, memory, integers and floats in device_*.h
+ *
+ * Only a kernel's own accesses to memory may be seen as such, since the compiler reports them all
+ * to the executor: what stands here works on values and calls runtime.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SIMT_DEVICE_H
+#define SIMT_DEVICE_H
+
+/* What nvcc includes by itself; and before the keywords, some of which the system's headers use. */
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime.h"
+
+/* ---- Keywords ---- */
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...) /* image.cc.in has them from the source's text */
+#define __cluster_dims__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__    __attribute__((noinline))
+#define __align__(n)    __attribute__((aligned(n))) /* alignas() cannot follow thread_local */
+#define __shared__      thread_local
+
+#ifndef __clang__
+#define __builtin_assume(condition) ((condition) ? (void)0 : __builtin_unreachable())
+#endif
+#define __assume(condition) __builtin_assume(condition)
+
+#include "vector_types.h"
+
+/* ---- Where a thread is ---- */
+
+static __forceinline__ uint3 simt_thread_place()
+{
+    return { simt_thread_index(SIMT_X), simt_thread_index(SIMT_Y), simt_thread_index(SIMT_Z) };
+}
+
+static __forceinline__ uint3 simt_block_place()
+{
+    return { simt_block_index(SIMT_X), simt_block_index(SIMT_Y), simt_block_index(SIMT_Z) };
+}
+
+static __forceinline__ dim3 simt_block_extent()
+{
+    return { simt_block_size(SIMT_X), simt_block_size(SIMT_Y), simt_block_size(SIMT_Z) };
+}
+
+static __forceinline__ dim3 simt_grid_extent()
+{
+    return { simt_grid_size(SIMT_X), simt_grid_size(SIMT_Y), simt_grid_size(SIMT_Z) };
+}
+
+/* Values, not objects: nothing is read from memory, and threadIdx.x is an unsigned wherever it is
+ * used. */
+#define threadIdx (simt_thread_place())
+#define blockIdx  (simt_block_place())
+#define blockDim  (simt_block_extent())
+#define gridDim   (simt_grid_extent())
+static constexpr int warpSize = 32;
+
+/* ---- Barriers of a block, and fences ---- */
+
+static __forceinline__ void __syncthreads()
+{
+    simt_barrier(0, 0);
+}
+
+static __forceinline__ int __syncthreads_count(int predicate)
+{
+    return simt_barrier_vote(SIMT_VOTE_COUNT, predicate);
+}
+
+static __forceinline__ int __syncthreads_and(int predicate)
+{
+    return simt_barrier_vote(SIMT_VOTE_AND, predicate);
+}
+
+static __forceinline__ int __syncthreads_or(int predicate)
+{
+    return simt_barrier_vote(SIMT_VOTE_OR, predicate);
+}
+
+static __forceinline__ void __threadfence_block()
+{
+    simt_fence(SIMT_BLOCK);
+}
+
+static __forceinline__ void __threadfence()
+{
+    simt_fence(SIMT_DEVICE);
+}
+
+static __forceinline__ void __threadfence_system()
+{
+    simt_fence(SIMT_SYSTEM);
+}
+
+/* ---- Time, and the end of it ---- */
+
+static __forceinline__ void __nanosleep(unsigned)
+{
+    simt_yield();
+}
+
+static __forceinline__ long long clock64()
+{
+    return (long long)simt_clock();
+}
+
+#define clock() ((clock_t)simt_clock()) /* the C library has one of this name */
+
+static inline __attribute__((noreturn)) void __trap()
+{
+    simt_trap("__trap()");
+}
+
+static inline __attribute__((noreturn)) void __brkpt()
+{
+    simt_trap("__brkpt()");
+}
+
+#include "device_warp.h"
+#include "device_memory.h"
+#include "device_integer.h"
+#include "device_float.h"
+
+#endif
