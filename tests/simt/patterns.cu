@@ -1,0 +1,309 @@
+/*
+ * simt/patterns.cu - kernels with one pattern of access or branch each, whose costs are known.
+ *
+ * patterns.def has how each is launched and what it must count.  Nothing here has a fault, and what
+ * each writes is in planted_oracle.c.  The counts are of a warp's instructions, so they hold for
+ * every compiler that does not change which accesses there are:
+ *
+ *     request     an instruction that at least one lane of a warp executes
+ *     sector      32 aligned bytes of global memory that a request touches
+ *     wavefront   a turn of the 32 banks of shared memory, 4 bytes each, that a request takes
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "planted.h"
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+static __device__ inline uint32_t *shared_words(void)
+{
+    return (uint32_t *)shared_bytes;
+}
+
+static __device__ inline uint32_t lane_id(void)
+{
+    return threadIdx.x % 32;
+}
+
+static __device__ inline uint32_t global_id(void)
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* The place that PLANTED_INDEX() gives a lane. */
+static __device__ inline uint32_t place(uint32_t p, uint32_t lane)
+{
+    return lane / (p & 255) % (p >> 8 & 255) * (p >> 16 & 255) + (p >> 24);
+}
+
+/* Words of `in` to shared memory, as many as there are, without a conflict. */
+static __device__ inline void fill(const struct planted_args &a, uint32_t words)
+{
+    for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) shared_words()[i] = a.in[i];
+    __syncthreads();
+}
+
+extern "C" __global__ void nothing(const __grid_constant__ struct planted_args a)
+{}
+
+/* ---- Global memory: each warp has 1024 elements for itself ---- */
+
+extern "C" __global__ void global_read_4(const __grid_constant__ struct planted_args a)
+{
+    uint32_t i = global_id();
+    a.out[i] = a.in[i / 32 * 1024 + place(a.p, lane_id())];
+}
+
+extern "C" __global__ void global_read_8(const __grid_constant__ struct planted_args a)
+{
+    uint32_t i = global_id();
+    uint2 v = ((const uint2 *)a.in)[i / 32 * 1024 + place(a.p, lane_id())];
+    a.out[i] = v.x ^ v.y;
+}
+
+extern "C" __global__ void global_read_16(const __grid_constant__ struct planted_args a)
+{
+    uint32_t i = global_id();
+    uint4 v = ((const uint4 *)a.in)[i / 32 * 1024 + place(a.p, lane_id())];
+    a.out[i] = v.x ^ v.y ^ v.z ^ v.w;
+}
+
+extern "C" __global__ void global_write_4(const __grid_constant__ struct planted_args a)
+{
+    uint32_t i = global_id();
+    a.out[i / 32 * 1024 + place(a.p, lane_id())] = a.in[i];
+}
+
+extern "C" __global__ void global_write_8(const __grid_constant__ struct planted_args a)
+{
+    uint32_t i = global_id(), x = a.in[i];
+    uint2 v = { x, ~x };
+    ((uint2 *)a.out)[i / 32 * 1024 + place(a.p, lane_id())] = v;
+}
+
+extern "C" __global__ void global_write_16(const __grid_constant__ struct planted_args a)
+{
+    uint32_t i = global_id(), x = a.in[i];
+    uint4 v = { x, ~x, x + 1, x + 2 };
+    ((uint4 *)a.out)[i / 32 * 1024 + place(a.p, lane_id())] = v;
+}
+
+extern "C" __global__ void global_reverse(const __grid_constant__ struct planted_args a)
+{
+    uint32_t i = global_id();
+    a.out[i] = a.in[i ^ 31];
+}
+
+/* p, a power of 2, words to choose from. */
+extern "C" __global__ void global_gather(const __grid_constant__ struct planted_args a)
+{
+    uint32_t i = global_id();
+    a.out[i] = a.in[a.in[i] & (a.p - 1)];
+}
+
+/* ---- Shared memory ---- */
+
+extern "C" __global__ void shared_read_4(const __grid_constant__ struct planted_args a)
+{
+    fill(a, a.n_in);
+    a.out[global_id()] = shared_words()[place(a.p, lane_id())];
+}
+
+extern "C" __global__ void shared_read_8(const __grid_constant__ struct planted_args a)
+{
+    fill(a, a.n_in);
+    uint2 v = ((const uint2 *)shared_bytes)[place(a.p, lane_id())];
+    a.out[global_id()] = v.x ^ v.y;
+}
+
+extern "C" __global__ void shared_read_16(const __grid_constant__ struct planted_args a)
+{
+    fill(a, a.n_in);
+    uint4 v = ((const uint4 *)shared_bytes)[place(a.p, lane_id())];
+    a.out[global_id()] = v.x ^ v.y ^ v.z ^ v.w;
+}
+
+/* One warp a block: it writes by the pattern, and reads so what the next lane wrote. */
+extern "C" __global__ void shared_write_4(const __grid_constant__ struct planted_args a)
+{
+    shared_words()[place(a.p, lane_id())] = a.in[global_id()];
+    __syncwarp();
+    a.out[global_id()] = shared_words()[place(a.p, lane_id() ^ 1)];
+}
+
+extern "C" __global__ void shared_write_8(const __grid_constant__ struct planted_args a)
+{
+    uint32_t x = a.in[global_id()];
+    uint2 v = { x, ~x };
+    ((uint2 *)shared_bytes)[place(a.p, lane_id())] = v;
+    __syncwarp();
+    v = ((const uint2 *)shared_bytes)[place(a.p, lane_id() ^ 1)];
+    a.out[global_id()] = v.x * 3 + v.y;
+}
+
+extern "C" __global__ void shared_write_16(const __grid_constant__ struct planted_args a)
+{
+    uint32_t x = a.in[global_id()];
+    uint4 v = { x, ~x, x + 1, x + 2 };
+    ((uint4 *)shared_bytes)[place(a.p, lane_id())] = v;
+    __syncwarp();
+    v = ((const uint4 *)shared_bytes)[place(a.p, lane_id() ^ 1)];
+    a.out[global_id()] = v.x * 3 + v.y * 5 + v.z * 7 + v.w;
+}
+
+/* Words of shared memory at random: 1024, behind which `in` has where to look. */
+extern "C" __global__ void shared_gather(const __grid_constant__ struct planted_args a)
+{
+    fill(a, 1024);
+    a.out[global_id()] = shared_words()[a.in[1024 + global_id()] & 1023];
+}
+
+/* 32 x 32 words, which lie p words a row in shared memory. */
+extern "C" __global__ void transpose(const __grid_constant__ struct planted_args a)
+{
+    uint32_t x = lane_id(), y = threadIdx.x / 32, tile = blockIdx.x * 1024;
+    for (uint32_t row = y; row < 32; row += 8)
+        shared_words()[row * a.p + x] = a.in[tile + row * 32 + x];
+    __syncthreads();
+    for (uint32_t row = y; row < 32; row += 8)
+        a.out[tile + row * 32 + x] = shared_words()[x * a.p + row];
+}
+
+/* ---- Sums over a block of 256, in three ways to halve it ----
+ * Not unrolled, since a compiler would then join two loads into one. */
+
+/* Every second, fourth, ... thread works: the lanes of all warps diverge. */
+extern "C" __global__ void reduce_modulo(const __grid_constant__ struct planted_args a)
+{
+    uint32_t *s = shared_words(), t = threadIdx.x;
+    s[t] = a.in[global_id()];
+    __syncthreads();
+#pragma unroll 1
+    for (uint32_t step = 1; step < 256; step *= 2) {
+        if (t % (2 * step) == 0) s[t] += s[t + step];
+        __syncthreads();
+    }
+    if (t == 0) a.out[blockIdx.x] = s[0];
+}
+
+/* The first threads work, on every second, fourth, ... word: bank conflicts. */
+extern "C" __global__ void reduce_interleaved(const __grid_constant__ struct planted_args a)
+{
+    uint32_t *s = shared_words(), t = threadIdx.x;
+    s[t] = a.in[global_id()];
+    __syncthreads();
+#pragma unroll 1
+    for (uint32_t step = 1; step < 256; step *= 2) {
+        uint32_t i = 2 * step * t;
+        if (i < 256) s[i] += s[i + step];
+        __syncthreads();
+    }
+    if (t == 0) a.out[blockIdx.x] = s[0];
+}
+
+/* The first threads work, on the first words. */
+extern "C" __global__ void reduce_sequential(const __grid_constant__ struct planted_args a)
+{
+    uint32_t *s = shared_words(), t = threadIdx.x;
+    s[t] = a.in[global_id()];
+    __syncthreads();
+#pragma unroll 1
+    for (uint32_t step = 128; step > 0; step /= 2) {
+        if (t < step) s[t] += s[t + step];
+        __syncthreads();
+    }
+    if (t == 0) a.out[blockIdx.x] = s[0];
+}
+
+/* ---- Atomics ---- */
+
+extern "C" __global__ void atomics_shared(const __grid_constant__ struct planted_args a)
+{
+    uint32_t *s = shared_words(), t = threadIdx.x;
+    s[t] = 0;
+    __syncthreads();
+    atomicAdd(&s[place(a.p, lane_id())], a.in[global_id()]);
+    __syncthreads();
+    a.out[global_id()] = s[t];
+}
+
+/* The result is not used: a GPU makes it a reduction. */
+extern "C" __global__ void atomics_global(const __grid_constant__ struct planted_args a)
+{
+    atomicAdd(&a.out[place(a.p, lane_id())], a.in[global_id()]);
+}
+
+/* The result is used, if in a way that changes nothing. */
+extern "C" __global__ void atomics_global_result(const __grid_constant__ struct planted_args a)
+{
+    uint32_t old = atomicOr(&a.out[place(a.p, lane_id())], a.in[global_id()] | 1);
+    if (old == 2) a.out[0] = 0;
+}
+
+/* ---- Branches: loops in the arms, so that no compiler turns them into a selection ---- */
+
+static __device__ inline uint32_t mix(uint32_t x, uint32_t rounds)
+{
+#pragma unroll 1
+    for (uint32_t i = 0; i < rounds; i++) x = (x ^ x >> 7) * 5 + i;
+    return x;
+}
+
+static __device__ inline uint32_t stir(uint32_t x, uint32_t rounds)
+{
+#pragma unroll 1
+    for (uint32_t i = 0; i < rounds; i++) x = (x ^ x << 9) + (x >> 3 | i);
+    return x;
+}
+
+extern "C" __global__ void diverge_none(const __grid_constant__ struct planted_args a)
+{
+    a.out[global_id()] = mix(a.in[global_id()], a.p);
+}
+
+/* The warps of a block go two ways, each as a whole. */
+extern "C" __global__ void diverge_warps(const __grid_constant__ struct planted_args a)
+{
+    uint32_t x = a.in[global_id()];
+    a.out[global_id()] = threadIdx.x < 32 ? mix(x, a.p) : stir(x, a.p);
+}
+
+extern "C" __global__ void diverge_half(const __grid_constant__ struct planted_args a)
+{
+    uint32_t x = a.in[global_id()];
+    a.out[global_id()] = lane_id() < 16 ? mix(x, a.p) : stir(x, a.p);
+}
+
+extern "C" __global__ void diverge_nested(const __grid_constant__ struct planted_args a)
+{
+    uint32_t x = a.in[global_id()], lane = lane_id();
+    if (lane < 16) {
+        x = mix(x, a.p);
+        x = lane < 8 ? mix(x, a.p + 1) : stir(x, a.p + 1);
+    } else {
+        x = stir(x, a.p);
+        x = lane < 24 ? stir(x, a.p + 2) : mix(x, a.p + 2);
+    }
+    a.out[global_id()] = x;
+}
+
+/* Lane i makes i rounds: at the head of each round one more leaves. */
+extern "C" __global__ void diverge_loop(const __grid_constant__ struct planted_args a)
+{
+    a.out[global_id()] = mix(a.in[global_id()], lane_id());
+}
+
+extern "C" __global__ void diverge_return(const __grid_constant__ struct planted_args a)
+{
+    if (lane_id() >= 16) return;
+    a.out[global_id()] = mix(a.in[global_id()], a.p);
+}
+
+/* ---- Barriers ---- */
+
+extern "C" __global__ void barriers(const __grid_constant__ struct planted_args a)
+{
+#pragma unroll 1
+    for (uint32_t i = 0; i < a.p; i++) __syncthreads();
+    a.out[global_id()] = a.in[global_id()];
+}
