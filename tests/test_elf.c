@@ -114,6 +114,43 @@ static void truncated(const struct by_hand *how)
     test_end();
 }
 
+/* What chance does not find: sums that wrap around, and a table of endless empty entries. */
+static void hostile(void)
+{
+    enum { SECTIONS = IMAGE_TABLES_BYTES - IMAGE_SECTIONS * 64, LINES = SECTIONS + 5 * 64 };
+    const struct {
+        const char *what;
+        int at; /* below 0: from the end; 0: the table of folders */
+        uint64_t value;
+        int bytes;
+        bool parsed;
+    } rows[] = {
+        { "e_phoff wraps", 32, UINT64_MAX - 55, 8, false },
+        { "e_shoff wraps", 40, UINT64_MAX - 63, 8, false },
+        { "sh_offset wraps", LINES + 24, UINT64_MAX - 15, 8, true },
+        { "sh_size is too much", LINES + 32, 1 << 20, 8, true },
+        { "sh_size wraps", LINES + 64 + 32, UINT64_MAX - 1, 8, true }, /* a zero is 3 before it */
+        { "a table of strings without an end", -1, 'x', 1, true },
+        { "2^48 folders without columns", 0, 0x7fffffffffffff00, 8, true },
+    };
+    const char folders[] = "\1\1\10\1/src";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!test_begin("hostile: %s", rows[i].what)) continue;
+        struct image im;
+        struct rng rng = { 2 };
+        bool lines;
+        image_make(&im, &(struct by_hand){ .version = 5, .form = FORM_LINE_STRP });
+        size_t at = rows[i].at < 0 ? im.n - 1 : (size_t)rows[i].at;
+        while (at < im.n - 8 && rows[i].at == 0 && memcmp(im.bytes + at, folders, 8) != 0) at++;
+        CHECK(parse_copy(im.bytes, im.n, &rng, &lines) && lines);
+        for (int j = 0; j < rows[i].bytes; j++)
+            im.bytes[at + (size_t)j] = (unsigned char)(rows[i].value >> 8 * j);
+        CHECK_INT(parse_copy(im.bytes, im.n, &rng, &lines), rows[i].parsed);
+        CHECK(!lines);
+        test_end();
+    }
+}
+
 /* One to eight places of a file take a random, an extreme or another place's byte. */
 static void damage(unsigned char *bytes, size_t n, struct rng *rng)
 {
@@ -314,6 +351,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) by_hand(&all[i]);
     for (int i = 2; i < 4; i++) truncated(&all[i]);
     for (int i = 2; i < 4; i++) damaged(&all[i]);
+    hostile();
     own();
     no_files();
     return test_finish();
