@@ -59,6 +59,9 @@ else()
   set(simt_link_options -Wl,--no-undefined,--wrap=memcpy,--wrap=memmove,--wrap=memset)
 endif()
 
+add_library(simt_shared OBJECT ${CMAKE_CURRENT_LIST_DIR}/../src/simt/image_shared.c)
+target_link_libraries(simt_shared PRIVATE echelon_warnings)
+
 # What a source and the .cuh files that it includes, of its own directory, say; without comments.
 function(simt_text source variable)
   get_filename_component(directory ${source} DIRECTORY)
@@ -115,7 +118,7 @@ function(simt_image name source)
   simt_kernels("${text}" absent rows)
   set(image ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
   configure_file(${PROJECT_SOURCE_DIR}/src/simt/image.cc.in ${image} @ONLY)
-  add_library(simt_${name} MODULE ${image})
+  add_library(simt_${name} MODULE ${image} $<TARGET_OBJECTS:simt_shared>)
   set_target_properties(simt_${name} PROPERTIES PREFIX "" SUFFIX .so OUTPUT_NAME ${name}
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/src/echelon
     CXX_STANDARD 14 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)

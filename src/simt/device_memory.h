@@ -222,12 +222,6 @@ static __forceinline__ unsigned atomicDec_system(unsigned *at, unsigned value)
 static __forceinline__ unsigned short atomicCAS(unsigned short *at, unsigned short compare,
     unsigned short value)
 { return simt_change(SIMT_ATOMIC_COMPARE, at, value, compare); }
-static __forceinline__ unsigned short atomicCAS_block(unsigned short *at, unsigned short compare,
-    unsigned short value)
-{ return simt_change(SIMT_ATOMIC_COMPARE, at, value, compare); }
-static __forceinline__ unsigned short atomicCAS_system(unsigned short *at, unsigned short compare,
-    unsigned short value)
-{ return simt_change(SIMT_ATOMIC_COMPARE, at, value, compare); }
 static __forceinline__ int atomicCAS(int *at, int compare, int value)
 { return simt_change(SIMT_ATOMIC_COMPARE, at, value, compare); }
 static __forceinline__ int atomicCAS_block(int *at, int compare, int value)

@@ -1,0 +1,90 @@
+/*
+ * simt/intrinsics_gpu.cu - asks a GPU whether the oracle of the intrinsic functions is right.
+ *
+ * Built with intrinsics_*.c by nvcc; needs a GPU.  Prints "N passed, N failed".
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "intrinsics.cu"
+#include "intrinsics_oracle.h"
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef void (*kernel)(struct intrinsics_args);
+
+static const struct {
+    const char *name;
+    kernel launch;
+} kernels[] = {
+    { "intrinsics_integer", intrinsics_integer }, { "intrinsics_float", intrinsics_float },
+    { "intrinsics_warp", intrinsics_warp },       { "intrinsics_memory", intrinsics_memory },
+    { "intrinsics_place", intrinsics_place },
+};
+
+static kernel kernel_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (strcmp(kernels[i].name, name) == 0) return kernels[i].launch;
+    return NULL;
+}
+
+static void check(cudaError_t error)
+{
+    if (error == cudaSuccess) return;
+    printf("%s\n", cudaGetErrorString(error));
+    exit(1);
+}
+
+/* The number of slots with a wrong word. */
+static int run(const struct intrinsics_case *c)
+{
+    const uint32_t n = intrinsics_threads(c);
+    const size_t inputs = (size_t)n * INTRINSICS_INPUTS, words = (size_t)n * c->slots;
+    uint64_t *in = (uint64_t *)malloc(inputs * 8), *got = (uint64_t *)malloc(words * 8);
+    uint64_t *expected = (uint64_t *)calloc(words, 8), *device_in;
+    struct intrinsics_args a = {};
+    intrinsics_fill(in, inputs);
+    c->expect(c, n, in, expected);
+    check(cudaMalloc(&device_in, inputs * 8));
+    check(cudaMalloc(&a.out, words * 8));
+    check(cudaMalloc(&a.scratch, (size_t)n * INTRINSICS_SCRATCH * 8));
+    check(cudaMemset(a.out, 0, words * 8));
+    check(cudaMemcpy(device_in, in, inputs * 8, cudaMemcpyHostToDevice));
+    a.in = device_in;
+    a.n = n;
+    kernel_of(c->kernel)<<<dim3(c->grid[0], c->grid[1], c->grid[2]),
+                           dim3(c->block[0], c->block[1], c->block[2]), c->shared_bytes>>>(a);
+    check(cudaGetLastError());
+    check(cudaMemcpy(got, a.out, words * 8, cudaMemcpyDeviceToHost));
+    int failed = 0;
+    for (uint32_t slot = 0; slot < c->slots; slot++)
+        for (uint32_t t = 0; t < n; t++) {
+            const size_t at = (size_t)slot * n + t;
+            if (got[at] == expected[at]) continue;
+            const uint64_t *x = in + (size_t)t * INTRINSICS_INPUTS;
+            printf("%s %s, thread %u: %llx instead of %llx from %llx %llx %llx\n", c->kernel,
+                   c->names[slot], t, (unsigned long long)got[at], (unsigned long long)expected[at],
+                   (unsigned long long)x[0], (unsigned long long)x[1], (unsigned long long)x[2]);
+            failed++;
+            break;
+        }
+    check(cudaFree(device_in));
+    check(cudaFree(a.out));
+    check(cudaFree(a.scratch));
+    free(in), free(got), free(expected);
+    return failed;
+}
+
+int main(void)
+{
+    int slots = 0, failed = 0;
+    for (int i = 0; i < intrinsics_case_count; i++) {
+        slots += (int)intrinsics_cases[i].slots;
+        failed += run(&intrinsics_cases[i]);
+    }
+    printf("%d passed, %d failed\n", slots - failed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * simt/intrinsics_oracle.h - the launches that test the intrinsic functions, and their results.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SIMT_INTRINSICS_ORACLE_H
+#define SIMT_INTRINSICS_ORACLE_H
+
+#include "intrinsics.h"
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct intrinsics_case {
+    const char *kernel;
+    uint32_t grid[3], block[3], shared_bytes;
+    uint32_t slots;
+    const char *const *names; /* [slots] */
+    void (*expect)(const struct intrinsics_case *c, uint32_t n, const uint64_t *in, uint64_t *out);
+};
+
+extern const struct intrinsics_case intrinsics_cases[];
+extern const int intrinsics_case_count;
+
+/* Threads of the launch. */
+uint32_t intrinsics_threads(const struct intrinsics_case *c);
+
+/* Words that are often special: ends of ranges, small, floats that convert with trouble. */
+void intrinsics_fill(uint64_t *in, size_t words);
+
+/* out[slots][n], which is clear, as the kernel must leave it. */
+void intrinsics_expect_integer(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                               uint64_t *out);
+void intrinsics_expect_float(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                             uint64_t *out);
+void intrinsics_expect_warp(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                            uint64_t *out);
+void intrinsics_expect_memory(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                              uint64_t *out);
+void intrinsics_expect_place(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                             uint64_t *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
