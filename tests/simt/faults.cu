@@ -196,8 +196,13 @@ extern "C" __global__ void mixed_global_ok(const __grid_constant__ struct plante
 
 static __device__ inline void barrier_some(const struct planted_args &a, int meets)
 {
-    if (meets) __syncthreads();
-    a.out[threadIdx.x] = a.in[threadIdx.x];
+    uint32_t *s = shared_words(), t = threadIdx.x, x = a.in[t];
+    if (meets) {
+        s[t] = x;
+        __syncthreads();
+        x = s[t ^ 1];
+    }
+    a.out[t] = x;
 }
 extern "C" __global__ void barrier_half_block(const __grid_constant__ struct planted_args a)
 { barrier_some(a, threadIdx.x < 32); }
@@ -395,8 +400,8 @@ extern "C" __global__ void mask_ballot(const __grid_constant__ struct planted_ar
 extern "C" __global__ void mask_ballot_ok(const __grid_constant__ struct planted_args a)
 { a.out[threadIdx.x] = __ballot_sync(ALL_LANES, a.in[threadIdx.x] & 1); }
 
-/* Half of the lanes call.  Outside: they shuffle from a lane that is not in their mask.  Absent:
- * their mask has lanes that wait elsewhere. */
+/* Half of the lanes call.  Self: their mask lacks one of them.  Outside: they shuffle from a lane
+ * that is not in their mask.  Absent: their mask has lanes that wait elsewhere. */
 static __device__ inline void mask_half(const struct planted_args &a, uint32_t mask, int source)
 {
     uint32_t t = threadIdx.x, x = 0;
@@ -404,6 +409,8 @@ static __device__ inline void mask_half(const struct planted_args &a, uint32_t m
     __syncwarp();
     a.out[t] = x;
 }
+extern "C" __global__ void mask_half_lacks_self(const __grid_constant__ struct planted_args a)
+{ mask_half(a, 0xfffe, 4); }
 extern "C" __global__ void mask_outside(const __grid_constant__ struct planted_args a)
 { mask_half(a, 0xffff, 20); }
 extern "C" __global__ void mask_absent(const __grid_constant__ struct planted_args a)

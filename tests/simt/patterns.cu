@@ -123,6 +123,26 @@ extern "C" __global__ void shared_read_16(const __grid_constant__ struct planted
     a.out[global_id()] = v.x ^ v.y ^ v.z ^ v.w;
 }
 
+/* Lanes that differ in bit p alone read the same; what is read is contiguous. */
+static __device__ inline uint32_t pair(uint32_t p, uint32_t lane)
+{
+    return lane >> (p + 1) << p | (lane & ((1u << p) - 1));
+}
+
+extern "C" __global__ void shared_pairs_8(const __grid_constant__ struct planted_args a)
+{
+    fill(a, a.n_in);
+    uint2 v = ((const uint2 *)shared_bytes)[pair(a.p, lane_id())];
+    a.out[global_id()] = v.x ^ v.y;
+}
+
+extern "C" __global__ void shared_pairs_16(const __grid_constant__ struct planted_args a)
+{
+    fill(a, a.n_in);
+    uint4 v = ((const uint4 *)shared_bytes)[pair(a.p, lane_id())];
+    a.out[global_id()] = v.x ^ v.y ^ v.z ^ v.w;
+}
+
 /* One warp a block: it writes by the pattern, and reads so what the next lane wrote. */
 extern "C" __global__ void shared_write_4(const __grid_constant__ struct planted_args a)
 {
@@ -151,11 +171,11 @@ extern "C" __global__ void shared_write_16(const __grid_constant__ struct plante
     a.out[global_id()] = v.x * 3 + v.y * 5 + v.z * 7 + v.w;
 }
 
-/* Words of shared memory at random: 1024, behind which `in` has where to look. */
+/* Words of shared memory at random: of p, a power of 2, behind which `in` has where to look. */
 extern "C" __global__ void shared_gather(const __grid_constant__ struct planted_args a)
 {
-    fill(a, 1024);
-    a.out[global_id()] = shared_words()[a.in[1024 + global_id()] & 1023];
+    fill(a, a.p);
+    a.out[global_id()] = shared_words()[a.in[a.p + global_id()] & (a.p - 1)];
 }
 
 /* 32 x 32 words, which lie p words a row in shared memory. */

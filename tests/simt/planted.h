@@ -5,8 +5,8 @@
  *     patterns.cu   one pattern of access each, whose counts are known
  *     *.def         how each is launched, and what must be found in it
  *
- * Before a launch: in[i] = planted_word(i); out and flag hold zeros; nobody has written raw.  Each is
- * an allocation of its own, and ends with its last word.
+ * Before a launch: in[i] = planted_word(i); out and flag hold zeros; nobody has written raw.  Each
+ * is an allocation of its own, and ends with its last word.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

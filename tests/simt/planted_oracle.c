@@ -140,6 +140,14 @@ static void pattern_read(RULE) /* elements of k % 16 words; k / 16 of them for e
     }
 }
 
+static void pattern_pairs(RULE) /* elements of k words, by the lane's bits but bit p */
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t unit = 1u << p, element = i % 32 / (2 * unit) * unit + i % unit;
+        for (uint32_t j = 0; j < k; j++) out[i] ^= in[element * k + j];
+    }
+}
+
 static void pattern_write(RULE) /* 4 warps, with elements of k words, 1024 of them each */
 {
     (void)n;
@@ -243,7 +251,7 @@ static const struct rule {
     { "lost_global_ok", total, 128 },
     { "mixed_shared_ok", total, 32 },
     { "mixed_global_ok", total, 32 },
-    { "barrier_some_ok", exchange, 0 },
+    { "barrier_some_ok", exchange, 1 },
     { "barrier_returned_ok", exchange, 8 },
     { "barrier_two_lines_ok", exchange, 1 },
     { "barrier_counts_ok", exchange, 0 },
@@ -293,6 +301,8 @@ static const struct rule {
     { "shared_read_4", pattern_read, 1 },
     { "shared_read_8", pattern_read, 2 },
     { "shared_read_16", pattern_read, 4 },
+    { "shared_pairs_8", pattern_pairs, 2 },
+    { "shared_pairs_16", pattern_pairs, 4 },
     { "shared_write_4", pattern_pass_on, 1 },
     { "shared_write_8", pattern_pass_on, 2 },
     { "shared_write_16", pattern_pass_on, 4 },

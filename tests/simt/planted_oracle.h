@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Writes to out, [n_out], what the kernel leaves there.  0: nothing is known, since it is faulty. */
+/* Writes to out, [n_out], what the kernel leaves there.  Returns 0 of one that is faulty. */
 int planted_expected(const char *kernel, uint32_t p, const uint32_t *in, uint32_t *out,
                      uint32_t n_out);
 
