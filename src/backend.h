@@ -54,10 +54,10 @@ struct echi_backend {
     ech_status (*sort_host)(ech_ctx *ctx, const struct echi_sort *sort);
 };
 
-extern const struct echi_backend echi_cpu, echi_cuda;
+extern const struct echi_backend echi_cpu, echi_cuda, echi_simt;
 
-/* The kinds of device in this build, best first; NULL ends the list.  The CPU is always the last.
- */
+/* The kinds of device in this build, best first; NULL ends the list.  The CPU can always be opened:
+ * what comes after it is only opened by name. */
 extern const struct echi_backend *const echi_backends[];
 
 /* Finds the backend and the ordinal that a device's name means.  name NULL: ECHELON_DEVICE, else

@@ -14,6 +14,9 @@ const struct echi_backend *const echi_backends[] = {
     &echi_cuda,
 #endif
     &echi_cpu,
+#ifdef ECHELON_SIMT
+    &echi_simt,
+#endif
     NULL,
 };
 
@@ -63,8 +66,12 @@ ech_status echi_backend_find(const char *name, const struct echi_backend **backe
         return echi_fail(NULL, ECH_ERR_NO_DEVICE,
                          "%s is \"%s\", but this build of the library has no CUDA backend", from,
                          name);
+    if (name_means(name, "simt", &unused))
+        return echi_fail(NULL, ECH_ERR_NO_DEVICE,
+                         "%s is \"%s\", but this build of the library has no executor", from, name);
     return echi_fail(NULL, ECH_ERR_ARG,
-                     "%s is \"%s\", which is not \"cpu\", \"cuda\" or \"cuda:N\"", from, name);
+                     "%s is \"%s\", which is not \"cpu\", \"cuda\", \"cuda:N\" or \"simt\"", from,
+                     name);
 }
 
 /* ---- Open and close ---- */

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-ech_status echi_cuda_check(ech_ctx *ctx, CUresult result, const char *call)
+ech_status echi_cuda_check(ech_ctx *ctx, const struct echi_driver *driver, CUresult result,
+                           const char *call)
 {
-    const struct echi_driver *driver = echi_driver(NULL);
     if (result == CUDA_SUCCESS) return ECH_OK;
     const char *name = NULL, *text = NULL;
     driver->cuGetErrorName(result, &name);
@@ -28,7 +28,9 @@ ech_status echi_cuda_check(ech_ctx *ctx, CUresult result, const char *call)
 ech_status echi_cuda_enter(ech_ctx *ctx)
 {
     const struct echi_cuda *cuda = ctx->state;
-    return echi_cuda_check(ctx, cuda->driver->cuCtxPushCurrent(cuda->context), "cuCtxPushCurrent");
+    const struct echi_driver *driver = cuda->driver;
+    return echi_cuda_check(ctx, driver, driver->cuCtxPushCurrent(cuda->context),
+                           "cuCtxPushCurrent");
 }
 
 void echi_cuda_leave(ech_ctx *ctx)
@@ -46,9 +48,9 @@ CUstream echi_cuda_stream(const ech_ctx *ctx)
 
 /* ---- Devices ---- */
 
-static int cuda_count(void)
+static int count_of(enum echi_provider provider)
 {
-    const struct echi_driver *driver = echi_driver(NULL);
+    const struct echi_driver *driver = echi_driver(provider, NULL);
     return driver ? driver->devices : 0;
 }
 
@@ -64,16 +66,25 @@ static int architecture(const struct echi_driver *driver, CUdevice device)
            attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
-static ech_status cuda_describe(int ordinal, ech_device *out)
+/* There may be several GPUs, and there is one executor. */
+static void name_device(enum echi_provider provider, int ordinal, char *name, size_t bytes)
 {
-    const struct echi_driver *driver = echi_driver(NULL);
+    if (provider == ECHI_GPU)
+        snprintf(name, bytes, "cuda:%d", ordinal);
+    else
+        snprintf(name, bytes, "simt");
+}
+
+static ech_status describe(enum echi_provider provider, int ordinal, ech_device *out)
+{
+    const struct echi_driver *driver = echi_driver(provider, NULL);
     ech_ctx *ctx = NULL; /* failures go to the thread's message */
     ech_status status = ECH_OK;
     CUdevice device;
     CUcontext context = NULL, popped;
     size_t free_bytes = 0, total_bytes = 0;
     CU(cuDeviceGet, &device, ordinal);
-    snprintf(out->name, sizeof out->name, "cuda:%d", ordinal);
+    name_device(provider, ordinal, out->name, sizeof out->name);
     CU(cuDeviceGetName, out->description, (int)sizeof out->description, device);
     snprintf(out->features, sizeof out->features, "sm_%d", architecture(driver, device));
     out->units = attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -132,21 +143,25 @@ static void cuda_close(ech_ctx *ctx)
     free(cuda);
 }
 
-static ech_status cuda_open(ech_ctx *ctx, int ordinal)
+static ech_status open_device(enum echi_provider provider, ech_ctx *ctx, int ordinal)
 {
     const struct echi_driver_failure *failure;
-    const struct echi_driver *driver = echi_driver(&failure);
+    const struct echi_driver *driver = echi_driver(provider, &failure);
     ech_status status = ECH_OK;
     bool entered = false;
     if (!driver) return echi_fail(ctx, failure->status, "no GPU can be used: %s", failure->reason);
     if (ordinal >= driver->devices)
-        return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"cuda:%d\", but there are %d GPUs",
-                         ordinal, driver->devices);
+        return provider == ECHI_GPU
+                   ? echi_fail(ctx, ECH_ERR_NO_DEVICE,
+                               "device is \"cuda:%d\", but there are %d GPUs", ordinal,
+                               driver->devices)
+                   : echi_fail(ctx, ECH_ERR_NO_DEVICE,
+                               "device is \"simt:%d\", but there is one executor", ordinal);
     struct echi_cuda *cuda = calloc(1, sizeof *cuda);
     if (!cuda) return echi_fail(ctx, ECH_ERR_MEMORY, "out of memory for a context");
     ctx->state = cuda;
     cuda->driver = driver;
-    snprintf(ctx->name, sizeof ctx->name, "cuda:%d", ordinal);
+    name_device(provider, ordinal, ctx->name, sizeof ctx->name);
     cuda->libraries = calloc((size_t)echi_image_count, sizeof *cuda->libraries);
     if (!cuda->libraries) FAIL(ctx, ECH_ERR_MEMORY, "out of memory for a context");
     CU(cuDeviceGet, &cuda->device, ordinal);
@@ -262,22 +277,56 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
     return status;
 }
 
-const struct echi_backend echi_cuda = {
-    .name = "cuda",
-    .count = cuda_count,
-    .describe = cuda_describe,
-    .open = cuda_open,
-    .close = cuda_close,
-    .sync = cuda_sync,
-    .stream = cuda_stream,
-    .allocate = cuda_allocate,
-    .release = cuda_release,
-    .trim = cuda_trim,
-    .pooled = true,
-    .copy = cuda_copy,
-    .side = cuda_side,
-    .sort_workspace = echi_cuda_sort_workspace,
-    .sort_explain = echi_cuda_sort_explain,
-    .sort = cuda_sort,
-    .sort_host = cuda_sort_host,
-};
+/* ---- The two kinds: they differ in whose driver it is ---- */
+
+#define OPERATIONS                                                                                 \
+    .close = cuda_close, .sync = cuda_sync, .stream = cuda_stream, .allocate = cuda_allocate,      \
+    .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
+    .side = cuda_side, .sort_workspace = echi_cuda_sort_workspace,                                 \
+    .sort_explain = echi_cuda_sort_explain, .sort = cuda_sort, .sort_host = cuda_sort_host
+
+#ifdef ECHELON_CUDA
+static int cuda_count(void)
+{
+    return count_of(ECHI_GPU);
+}
+
+static ech_status cuda_describe(int ordinal, ech_device *out)
+{
+    return describe(ECHI_GPU, ordinal, out);
+}
+
+static ech_status cuda_open(ech_ctx *ctx, int ordinal)
+{
+    return open_device(ECHI_GPU, ctx, ordinal);
+}
+
+const struct echi_backend echi_cuda = { .name = "cuda",
+                                        .count = cuda_count,
+                                        .describe = cuda_describe,
+                                        .open = cuda_open,
+                                        OPERATIONS };
+#endif
+
+#ifdef ECHELON_SIMT
+static int simt_count(void)
+{
+    return count_of(ECHI_EXECUTOR);
+}
+
+static ech_status simt_describe(int ordinal, ech_device *out)
+{
+    return describe(ECHI_EXECUTOR, ordinal, out);
+}
+
+static ech_status simt_open(ech_ctx *ctx, int ordinal)
+{
+    return open_device(ECHI_EXECUTOR, ctx, ordinal);
+}
+
+const struct echi_backend echi_simt = { .name = "simt",
+                                        .count = simt_count,
+                                        .describe = simt_describe,
+                                        .open = simt_open,
+                                        OPERATIONS };
+#endif

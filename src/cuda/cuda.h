@@ -44,11 +44,12 @@ struct echi_cuda {
 };
 
 /* The result of a driver call as a status, with a message that names the call. */
-ech_status echi_cuda_check(ech_ctx *ctx, CUresult result, const char *call);
+ech_status echi_cuda_check(ech_ctx *ctx, const struct echi_driver *driver, CUresult result,
+                           const char *call);
 
 /* CU calls a driver function of the table `driver` and leaves by `done` with a message on failure.
  */
-#define CU(function, ...) TRY(echi_cuda_check(ctx, driver->function(__VA_ARGS__), #function))
+#define CU(function, ...) TRY(echi_cuda_check(ctx, driver, driver->function(__VA_ARGS__), #function))
 
 /* Makes the context's CUDA context current in this thread; every public entry does, and undoes it.
  */

@@ -1,7 +1,9 @@
 /*
- * cuda/driver.c - opens the CUDA driver at run time; nothing here is linked against it.
+ * cuda/driver.c - opens the CUDA driver at run time, or the executor that stands in for one;
+ * nothing here is linked against either.
  *
- * The environment variable ECHELON_LIBCUDA names another library than libcuda.so.1 to open.
+ * The environment variable ECHELON_LIBCUDA names another library than libcuda.so.1 to open,
+ * ECHELON_LIBSIMT another than libechelon_simt.so.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,13 +15,27 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef CUresult (*get_proc_function)(const char *name, void **function, int version,
                                       uint64_t flags, int *symbol_status);
 
-static struct echi_driver driver;
-static struct echi_driver_failure failure; /* its reason is "" when the table is usable */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+struct provider {
+    const char *called; /* in messages */
+    const char *library, *variable;
+    struct echi_driver driver;
+    struct echi_driver_failure failure; /* its reason is "" when the table is usable */
+};
+static struct provider providers[ECHI_PROVIDERS] = {
+    [ECHI_GPU] = { .called = "the CUDA driver",
+                   .library = "libcuda.so.1",
+                   .variable = "ECHELON_LIBCUDA" },
+    [ECHI_EXECUTOR] = { .called = "the executor",
+                        .library = "libechelon_simt.so",
+                        .variable = "ECHELON_LIBSIMT",
+                        .driver.loads_by_name = true },
+};
+static pthread_once_t once[ECHI_PROVIDERS] = { PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT };
 
 /* dlsym() gives an object pointer; C has no conversion to a function pointer, POSIX promises the
  * bits fit. */
@@ -32,27 +48,26 @@ static get_proc_function get_proc_of(void *library)
     return symbol.function;
 }
 
-static void __attribute__((format(printf, 1, 2))) fail(const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) fail(struct provider *p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(failure.reason, sizeof failure.reason, format, args);
+    vsnprintf(p->failure.reason, sizeof p->failure.reason, format, args);
     va_end(args);
-    failure.status = ECH_ERR_NO_DEVICE;
+    p->failure.status = ECH_ERR_NO_DEVICE;
 }
 
-static bool fill_table(get_proc_function get_proc)
+static bool fill_table(struct provider *p, get_proc_function get_proc)
 {
     union {
         void **object;
         void *field;
     } slot;
 #define DRIVER(name, parameters)                                                                   \
-    slot.field = &driver.name;                                                                     \
+    slot.field = &p->driver.name;                                                                  \
     if (get_proc(#name, slot.object, ECHI_DRIVER_VERSION, 0, NULL) != CUDA_SUCCESS ||              \
-        !driver.name) {                                                                            \
-        fail("the CUDA driver has no %s; it may be too old: "                                      \
-             "this library needs version %d.%d",                                                   \
+        !p->driver.name) {                                                                         \
+        fail(p, "%s has no %s; it may be too old: this library needs version %d.%d", p->called,    \
              #name, ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);                  \
         return false;                                                                              \
     }
@@ -61,57 +76,70 @@ static bool fill_table(get_proc_function get_proc)
     return true;
 }
 
-static void explain(const char *call, CUresult error)
+static void explain(struct provider *p, const char *call, CUresult error)
 {
     const char *text = NULL;
-    driver.cuGetErrorString(error, &text);
-    fail("%s of the CUDA driver failed with error %d: %s", call, error,
+    p->driver.cuGetErrorString(error, &text);
+    fail(p, "%s of %s failed with error %d: %s", call, p->called, error,
          text ? text : "unknown error");
-    if (error == CUDA_ERROR_OUT_OF_MEMORY) failure.status = ECH_ERR_MEMORY;
+    if (error == CUDA_ERROR_OUT_OF_MEMORY) p->failure.status = ECH_ERR_MEMORY;
 }
 
-static void open_driver(void)
+static void open_driver(struct provider *p)
 {
-    const char *name = getenv("ECHELON_LIBCUDA");
-    if (!name || !*name) name = "libcuda.so.1";
+    const char *name = getenv(p->variable);
+    if (!name || !*name) name = p->library;
     void *library =
         dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: the driver cannot restart */
     if (!library) {
-        fail("there is no CUDA driver: cannot open %s", name);
+        fail(p, "there is no %s: cannot open %s", p->called + strlen("the "), name);
         return;
     }
     get_proc_function get_proc = get_proc_of(library);
     if (!get_proc) {
-        fail("the CUDA driver in %s is too old: this library needs version %d.%d", name,
+        fail(p, "%s in %s is too old: this library needs version %d.%d", p->called, name,
              ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);
         return;
     }
-    if (!fill_table(get_proc)) return;
-    CUresult error = driver.cuDriverGetVersion(&driver.version);
-    if (error == CUDA_SUCCESS && driver.version < ECHI_DRIVER_VERSION) {
-        fail("the CUDA driver has version %d.%d and is too old: this library needs %d.%d",
-             driver.version / 1000, driver.version % 1000 / 10, ECHI_DRIVER_VERSION / 1000,
+    if (!fill_table(p, get_proc)) return;
+    struct echi_driver *driver = &p->driver;
+    CUresult error = driver->cuDriverGetVersion(&driver->version);
+    if (error == CUDA_SUCCESS && driver->version < ECHI_DRIVER_VERSION) {
+        fail(p, "%s has version %d.%d and is too old: this library needs %d.%d", p->called,
+             driver->version / 1000, driver->version % 1000 / 10, ECHI_DRIVER_VERSION / 1000,
              ECHI_DRIVER_VERSION % 1000 / 10);
         return;
     }
-    error = driver.cuInit(0);
+    error = driver->cuInit(0);
     if (error != CUDA_SUCCESS) {
         if (error == CUDA_ERROR_NO_DEVICE)
-            fail("the CUDA driver sees no GPU");
+            fail(p, "%s sees no GPU", p->called);
         else
-            explain("cuInit", error);
+            explain(p, "cuInit", error);
         return;
     }
-    error = driver.cuDeviceGetCount(&driver.devices);
+    error = driver->cuDeviceGetCount(&driver->devices);
     if (error != CUDA_SUCCESS)
-        explain("cuDeviceGetCount", error);
-    else if (driver.devices < 1)
-        fail("the CUDA driver sees no GPU");
+        explain(p, "cuDeviceGetCount", error);
+    else if (driver->devices < 1)
+        fail(p, "%s sees no GPU", p->called);
 }
 
-const struct echi_driver *echi_driver(const struct echi_driver_failure **why)
+static void open_gpu(void)
 {
-    pthread_once(&once, open_driver);
-    if (why) *why = &failure;
-    return *failure.reason ? NULL : &driver;
+    open_driver(&providers[ECHI_GPU]);
+}
+
+static void open_executor(void)
+{
+    open_driver(&providers[ECHI_EXECUTOR]);
+}
+
+const struct echi_driver *echi_driver(enum echi_provider which,
+                                      const struct echi_driver_failure **why)
+{
+    struct provider *p = &providers[which];
+    pthread_once(&once[which], which == ECHI_GPU ? open_gpu : open_executor);
+    if (why) *why = &p->failure;
+    return *p->failure.reason ? NULL : &p->driver;
 }

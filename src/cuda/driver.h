@@ -58,9 +58,12 @@ struct echi_driver {
 #define DRIVER(name, parameters) CUresult(*name) parameters;
 #include "driver.def"
 #undef DRIVER
-    int version; /* 13000 for 13.0 */
-    int devices; /* at least 1 */
+    int version;        /* 13000 for 13.0 */
+    int devices;        /* at least 1 */
+    bool loads_by_name; /* cuLibraryLoadData() takes an image's name, not its bytes */
 };
+
+enum echi_provider { ECHI_GPU, ECHI_EXECUTOR, ECHI_PROVIDERS };
 
 struct echi_driver_failure {
     ech_status status; /* ECH_ERR_NO_DEVICE, or ECH_ERR_MEMORY */
@@ -69,6 +72,7 @@ struct echi_driver_failure {
 
 /* The table, opened at the first call in the process.  NULL when there is no usable driver or no
  * GPU; *failure, which may be NULL, then points to why. */
-const struct echi_driver *echi_driver(const struct echi_driver_failure **failure);
+const struct echi_driver *echi_driver(enum echi_provider which,
+                                      const struct echi_driver_failure **failure);
 
 #endif

@@ -1,18 +1,24 @@
 /*
  * cuda/images.c - the table of embedded fatbins, one for each row of instances.txt.
  *
- * images.def and the symbols come from the build.
+ * images.def and the symbols come from the build.  Without nvcc there are only the names, by which
+ * the executor loads its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda.h"
 
+#ifdef ECHELON_CUDA
 #define IMAGE(name) extern const unsigned char echi_image_##name[];
 #include "images.def"
 #undef IMAGE
+#define DATA(name) echi_image_##name
+#else
+#define DATA(name) NULL
+#endif
 
 const struct echi_image echi_images[] = {
-#define IMAGE(name) { #name, echi_image_##name },
+#define IMAGE(name) { #name, DATA(name) },
 #include "images.def"
 #undef IMAGE
 };

@@ -21,13 +21,14 @@ static ech_status load_image(ech_ctx *ctx, const char *name, CUlibrary *library,
     if (i == echi_image_count)
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "this build of the library has no kernels for %s", name);
     if (!cuda->libraries[i]) {
-        CUresult result = driver->cuLibraryLoadData(&cuda->libraries[i], echi_images[i].data, NULL,
-                                                    NULL, 0, NULL, NULL, 0);
+        const void *data = driver->loads_by_name ? echi_images[i].name : echi_images[i].data;
+        CUresult result =
+            driver->cuLibraryLoadData(&cuda->libraries[i], data, NULL, NULL, 0, NULL, NULL, 0);
         if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
             FAIL(ctx, ECH_ERR_UNSUPPORTED,
                  "this build of the library has no kernels for sm_%d, the GPU of %s",
                  cuda->architecture, ctx->name);
-        TRY(echi_cuda_check(ctx, result, "cuLibraryLoadData"));
+        TRY(echi_cuda_check(ctx, driver, result, "cuLibraryLoadData"));
         echi_log(ctx, ECH_LOG_TRACE, "load image %s", name);
     }
     *library = cuda->libraries[i];

@@ -237,7 +237,7 @@ static __device__ inline void sort_tile(const struct sort_args &a, const struct 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         uint32_t rank = threadIdx.x + i * THREADS;
-        ukey e = s.keys[rank];
+        ukey e = exists<FULL>(rank, here) ? s.keys[rank] : (ukey)0;
         digit[i] = digit_of(a, e, a.pass);
         if (exists<FULL>(rank, here) && !(p.last && a.discard_keys))
             out[s.target[digit[i]] + rank] = p.last ? order_decode(a.order, e) : e;

@@ -1,0 +1,345 @@
+/*
+ * simt/access.c - every access of a kernel to memory, told by the calls that the compiler inserts.
+ *
+ * Kernels are compiled with the instrumentation of the thread sanitizer, and the functions that it
+ * calls are here instead of in the sanitizer's runtime: each access is looked up, checked and
+ * counted before it is done.  Basic blocks are told by the calls of the coverage instrumentation.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
+
+enum { STEPS = 1 << 16 /* basic blocks after which a thread gives way by itself */ };
+
+/* ---- Where ---- */
+
+static void __attribute__((noreturn)) out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
+                          uintptr_t pc, const char *what)
+{
+    simt_found(SIMT_BOUNDS, t->block->launch, t, pc, "%s %zu bytes at %p, which is %s",
+               kind & SIMT_WRITE ? "writes" : "reads", bytes, at, what);
+    simt_abandon(t);
+}
+
+/* Says how the address lies to the allocation nearest below it. */
+static void __attribute__((noreturn)) global_out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
+                                 uintptr_t pc)
+{
+    char what[160];
+    void *base;
+    size_t length;
+    if (simt_memory_below(at, &base, &length))
+        snprintf(what, sizeof what, "%td bytes past the begin of an allocation of %zu bytes",
+                 (const char *)at - (char *)base, length);
+    else
+        snprintf(what, sizeof what, "device memory that is not allocated");
+    out_of_bounds(t, at, bytes, kind, pc, what);
+}
+
+static void __attribute__((noreturn)) misaligned(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
+                       uintptr_t pc)
+{
+    simt_found(SIMT_MISALIGNED, t->block->launch, t, pc,
+               "%s %zu bytes at %p, which is no multiple of %zu",
+               kind & SIMT_WRITE ? "writes" : "reads", bytes, at, bytes);
+    simt_abandon(t);
+}
+
+static void unwritten(struct simt_thread *t, size_t bytes, uintptr_t pc,
+                      const struct simt_where *where)
+{
+    simt_found(SIMT_UNWRITTEN, t->block->launch, t, pc,
+               "reads %zu bytes of %s memory%s%s at byte %zu, which nobody wrote", bytes,
+               where->space, where->name ? " " : "", where->name ? where->name : "",
+               where->offset);
+}
+
+static void global_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
+                          uintptr_t pc)
+{
+    size_t offset = (uintptr_t)at - simt_arena, first = offset % 4;
+    bool whole = true;
+    for (size_t done = 0, cell = offset / 4; done < bytes; cell++) {
+        size_t begin = done ? 0 : first, here = 4 - begin < bytes - done ? 4 - begin : bytes - done;
+        unsigned bits = ((1u << here) - 1) << begin, meta = simt_meta[cell];
+        if ((meta & bits) != bits) global_out_of_bounds(t, at, bytes, kind, pc);
+        if (kind & SIMT_WRITE)
+            simt_meta[cell] = (uint8_t)(meta | bits << 4);
+        else
+            whole &= (meta >> 4 & bits) == bits;
+        done += here;
+    }
+    if (simt_options.check) {
+        struct simt_where where = { "global", NULL, offset };
+        if (!whole) {
+            void *base = NULL;
+            size_t length;
+            if (simt_memory_below(at, &base, &length)) where.offset = (uintptr_t)at - (uintptr_t)base;
+            unwritten(t, bytes, pc, &where);
+        }
+        simt_race_check(t, &simt_cells[offset / 4], at, bytes, kind, pc, &where,
+                        t->block->launch->first_serial);
+    }
+    if (simt_options.profile) simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
+}
+
+/* offset: in `owner`'s shared memory, as struct simt_block has it. */
+static void shared_access(struct simt_thread *t, struct simt_block *owner, size_t offset,
+                          const void *at, size_t bytes, unsigned kind, uintptr_t pc)
+{
+    const struct simt_launch *launch = t->block->launch;
+    const struct simt_loaded *module = launch->function->module;
+    struct simt_where where = { "shared", NULL, offset - module->dynamic };
+    if (where.offset < SIMT_MOST_SHARED_BYTES) {
+        if (where.offset + bytes > launch->shared_bytes) {
+            char what[120];
+            snprintf(what, sizeof what, "at byte %zu of %u bytes of dynamic shared memory",
+                     (size_t)where.offset, launch->shared_bytes);
+            out_of_bounds(t, at, bytes, kind, pc, what);
+        }
+    } else {
+        where.name = simt_static_name(module, offset, &where.offset);
+    }
+    bool whole = true;
+    for (size_t i = 0; i < bytes; i++) {
+        whole &= owner->written[offset + i];
+        owner->written[offset + i] |= kind & SIMT_WRITE;
+    }
+    if (simt_options.check) {
+        if (!whole && (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE)) unwritten(t, bytes, pc, &where);
+        simt_race_check(t, &owner->cells[offset / 4], at, bytes, kind, pc, &where, owner->oldest);
+    }
+    if (simt_options.profile) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
+}
+
+/* Shared memory of another block of the cluster, as simt_cluster_map() gives it. */
+static bool cluster_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
+                           uintptr_t pc)
+{
+    const struct simt_cluster *c = t->block->cluster;
+    for (uint32_t i = 0; c && i < c->count; i++) {
+        size_t offset = (uintptr_t)at - (uintptr_t)c->blocks[i]->saved;
+        if (offset >= t->block->launch->function->module->shared_bytes) continue;
+        if (c->blocks[i]->over)
+            out_of_bounds(t, at, bytes, kind, pc,
+                          "shared memory of a block of the cluster that has ended");
+        shared_access(t, c->blocks[i], offset, at, bytes, kind, pc);
+        return true;
+    }
+    return false;
+}
+
+/* What a kernel is called with, which the code that calls it copies. */
+static bool is_parameter(const struct simt_launch *l, uintptr_t at)
+{
+    const struct simt_kernel *k = l->function->kernel;
+    if (at - (uintptr_t)l->parameters < k->parameter_count * sizeof *l->parameters) return true;
+    for (uint32_t i = 0; i < k->parameter_count; i++)
+        if (at - (uintptr_t)l->parameters[i] < k->parameter_bytes[i]) return true;
+    return false;
+}
+
+void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc)
+{
+    const struct simt_worker *w = t->block->worker;
+    const struct simt_loaded *module = t->block->launch->function->module;
+    uintptr_t address = (uintptr_t)at;
+    if (t->overwrite.at) simt_overwrite_settle(t);
+    if (!(kind & SIMT_STRONG)) t->polled = NULL;
+    if (kind & SIMT_WRITE) {
+        t->block->idle_yields = 0;
+        t->block->worker->events++;
+    }
+    if (address - (uintptr_t)t->fiber.stack < t->fiber.bytes) return; /* a local variable */
+    bool aligned = bytes & (bytes - 1) || address % bytes == 0;
+    if (address - simt_arena < simt_arena_bytes) {
+        if (!aligned) misaligned(t, at, bytes, kind, pc);
+        global_access(t, at, bytes, kind, pc);
+    } else if (address - (uintptr_t)w->shared < module->shared_bytes) {
+        if (!aligned) misaligned(t, at, bytes, kind, pc);
+        shared_access(t, t->block, address - (uintptr_t)w->shared, at, bytes, kind, pc);
+    } else if (address - module->begin < module->end - module->begin) {
+        return; /* a constant or a __device__ variable */
+    } else if (!is_parameter(t->block->launch, address) &&
+               !cluster_access(t, at, bytes, kind, pc)) {
+        enum simt_memory_kind where;
+        void *base;
+        size_t length;
+        if (!simt_memory_find(at, &base, &length, &where))
+            out_of_bounds(t, at, bytes, kind, pc, "no memory of the device");
+    }
+}
+
+/* A thread that reads the same flag again, or tries the same atomic again, waits for others. */
+static void poll(struct simt_thread *t, const void *at, uintptr_t pc)
+{
+    if (t->polled == at) simt_give_way(t, pc);
+    t->polled = at;
+}
+
+/* ---- What the compiler calls: plain accesses ---- */
+
+#define HOOK(type) SIMT_API type
+#define PLAIN(bytes)                                                                               \
+    HOOK(void) __tsan_read##bytes(void *at);                                                       \
+    HOOK(void) __tsan_write##bytes(void *at);                                                      \
+    HOOK(void) __tsan_unaligned_read##bytes(void *at);                                             \
+    HOOK(void) __tsan_unaligned_write##bytes(void *at);                                            \
+    HOOK(void) __tsan_volatile_read##bytes(void *at);                                              \
+    HOOK(void) __tsan_volatile_write##bytes(void *at);                                             \
+    HOOK(void) __tsan_unaligned_volatile_read##bytes(void *at);                                    \
+    HOOK(void) __tsan_unaligned_volatile_write##bytes(void *at);                                   \
+    HOOK(void) __tsan_read##bytes(void *at) { plain(at, bytes, SIMT_READ, CALLER); }               \
+    HOOK(void) __tsan_write##bytes(void *at) { plain(at, bytes, SIMT_WRITE, CALLER); }             \
+    HOOK(void) __tsan_unaligned_read##bytes(void *at) { plain(at, bytes, SIMT_READ, CALLER); }     \
+    HOOK(void) __tsan_unaligned_write##bytes(void *at) { plain(at, bytes, SIMT_WRITE, CALLER); }   \
+    HOOK(void) __tsan_volatile_read##bytes(void *at) { flag_read(at, bytes, false, CALLER); }      \
+    HOOK(void) __tsan_volatile_write##bytes(void *at) { flag_write(at, bytes, false, CALLER); }    \
+    HOOK(void) __tsan_unaligned_volatile_read##bytes(void *at)                                     \
+    {                                                                                              \
+        flag_read(at, bytes, false, CALLER);                                                       \
+    }                                                                                              \
+    HOOK(void) __tsan_unaligned_volatile_write##bytes(void *at)                                    \
+    {                                                                                              \
+        flag_write(at, bytes, false, CALLER);                                                      \
+    }
+
+static void plain(const void *at, size_t bytes, unsigned kind, uintptr_t pc)
+{
+    if (simt_self) simt_access(simt_self, at, bytes, kind, pc);
+}
+
+static void flag_read(const void *at, size_t bytes, bool acquires, uintptr_t pc)
+{
+    struct simt_thread *t = simt_self;
+    if (!t) return;
+    poll(t, at, pc);
+    simt_access(t, at, bytes, SIMT_READ | SIMT_STRONG, pc);
+    simt_race_hear(t, at, acquires);
+}
+
+static void flag_write(const void *at, size_t bytes, bool releases, uintptr_t pc)
+{
+    struct simt_thread *t = simt_self;
+    if (!t) return;
+    if (releases) simt_race_fence(t);
+    simt_access(t, at, bytes, SIMT_WRITE | SIMT_STRONG, pc);
+    simt_race_publish(t, at, true);
+}
+
+PLAIN(1)
+PLAIN(2)
+PLAIN(4)
+PLAIN(8)
+PLAIN(16)
+
+HOOK(void) __tsan_read_range(void *at, size_t bytes);
+HOOK(void) __tsan_write_range(void *at, size_t bytes);
+HOOK(void *) __tsan_memcpy(void *to, const void *from, size_t bytes);
+HOOK(void *) __tsan_memmove(void *to, const void *from, size_t bytes);
+HOOK(void *) __tsan_memset(void *to, int value, size_t bytes);
+
+/* A structure moves as the widest words that its address allows, as on the device. */
+static void range(const char *at, size_t bytes, unsigned kind, uintptr_t pc)
+{
+    if (!simt_self) return;
+    while (bytes) {
+        size_t word = 16;
+        while (word > bytes || (uintptr_t)at % word) word /= 2;
+        simt_access(simt_self, at, word, kind, pc);
+        at += word;
+        bytes -= word;
+    }
+}
+
+HOOK(void) __tsan_read_range(void *at, size_t bytes) { range(at, bytes, SIMT_READ, CALLER); }
+HOOK(void) __tsan_write_range(void *at, size_t bytes) { range(at, bytes, SIMT_WRITE, CALLER); }
+
+HOOK(void *) __tsan_memcpy(void *to, const void *from, size_t bytes)
+{
+    range(from, bytes, SIMT_READ, CALLER);
+    range(to, bytes, SIMT_WRITE, CALLER);
+    return memcpy(to, from, bytes);
+}
+
+HOOK(void *) __tsan_memmove(void *to, const void *from, size_t bytes)
+{
+    range(from, bytes, SIMT_READ, CALLER);
+    range(to, bytes, SIMT_WRITE, CALLER);
+    return memmove(to, from, bytes);
+}
+
+HOOK(void *) __tsan_memset(void *to, int value, size_t bytes)
+{
+    range(to, bytes, SIMT_WRITE, CALLER);
+    return memset(to, value, bytes);
+}
+
+/* ---- What the compiler calls: atomics ---- */
+
+/* loads and stores by __atomic_load_n() and __atomic_store_n(), of which there is a plain twin to
+ * each instruction in ptx.cuh; changes go by simt_atomic(). */
+#define ATOMIC(bits, type)                                                                         \
+    HOOK(type) __tsan_atomic##bits##_load(const volatile type *at, int order);                     \
+    HOOK(void) __tsan_atomic##bits##_store(volatile type *at, type value, int order);              \
+    HOOK(type) __tsan_atomic##bits##_load(const volatile type *at, int order)                      \
+    {                                                                                              \
+        flag_read((const void *)(uintptr_t)at, sizeof(type),                                       \
+                  order == __ATOMIC_ACQUIRE || order == __ATOMIC_SEQ_CST, CALLER);                 \
+        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                              \
+    HOOK(void) __tsan_atomic##bits##_store(volatile type *at, type value, int order)               \
+    {                                                                                              \
+        flag_write((const void *)(uintptr_t)at, sizeof(type),                                      \
+                   order == __ATOMIC_RELEASE || order == __ATOMIC_SEQ_CST, CALLER);                \
+        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                             \
+    }
+
+ATOMIC(8, uint8_t)
+ATOMIC(16, uint16_t)
+ATOMIC(32, uint32_t)
+ATOMIC(64, uint64_t)
+
+HOOK(void) __tsan_atomic_thread_fence(int order);
+HOOK(void) __tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+    if (simt_self) simt_race_fence(simt_self);
+}
+
+SIMT_API void simt_fence(enum simt_scope scope)
+{
+    (void)scope; /* of a block: its threads know each other by barriers, and by this as well */
+    simt_race_fence(simt_self);
+}
+
+/* ---- What the compiler calls: the rest ---- */
+
+HOOK(void) __sanitizer_cov_trace_pc(void);
+HOOK(void) __tsan_func_entry(void *caller);
+HOOK(void) __tsan_func_exit(void);
+HOOK(void) __tsan_init(void);
+HOOK(void) __tsan_vptr_update(void **at, void *value);
+HOOK(void) __tsan_vptr_read(void **at);
+
+HOOK(void) __sanitizer_cov_trace_pc(void)
+{
+    struct simt_thread *t = simt_self;
+    if (!t) return;
+    if (simt_options.profile) simt_trace_add(t, SIMT_BRANCH, 0, 0, 0, CALLER);
+    if (++t->steps >= STEPS) {
+        t->block->worker->long_steps++;
+        simt_give_way(t, CALLER);
+    }
+}
+
+HOOK(void) __tsan_func_entry(void *caller) { (void)caller; }
+HOOK(void) __tsan_func_exit(void) {}
+HOOK(void) __tsan_init(void) {}
+HOOK(void) __tsan_vptr_update(void **at, void *value) { (void)at, (void)value; }
+HOOK(void) __tsan_vptr_read(void **at) { (void)at; }

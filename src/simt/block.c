@@ -1,0 +1,403 @@
+/*
+ * simt/block.c - the threads of a block as fibers: who runs next, and the barriers they meet at.
+ *
+ * A thread runs until it must wait.  Then the next ready lane of its warp runs, else the next warp
+ * with a ready lane; so a warp comes to each of its meetings lane after lane, and the last to come
+ * goes on at once.  A thread that only waits for memory to change gives way in the same manner.
+ * When nobody in the block can do more than that, simt_block_run() returns to the worker.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Thread_local struct simt_thread *simt_self __attribute__((tls_model("initial-exec")));
+
+#define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
+
+/* ---- A thread's place ---- */
+
+SIMT_API unsigned simt_thread_index(enum simt_axis axis)
+{
+    return simt_self->index[axis];
+}
+
+SIMT_API unsigned simt_block_index(enum simt_axis axis)
+{
+    return simt_self->block->index[axis];
+}
+
+SIMT_API unsigned simt_block_size(enum simt_axis axis)
+{
+    return simt_self->block->launch->block[axis];
+}
+
+SIMT_API unsigned simt_grid_size(enum simt_axis axis)
+{
+    return simt_self->block->launch->grid[axis];
+}
+
+SIMT_API unsigned simt_lane(void)
+{
+    return simt_self->lane;
+}
+
+SIMT_API unsigned simt_dynamic_shared_bytes(void)
+{
+    return simt_self->block->launch->shared_bytes;
+}
+
+/* ---- Who runs next ---- */
+
+static void set_ready(struct simt_thread *t, bool ready)
+{
+    struct simt_warp *w = t->warp;
+    struct simt_block *b = t->block;
+    uint32_t bit = 1u << b->order_of[w->number];
+    w->ready = ready ? w->ready | 1u << t->lane : w->ready & ~(1u << t->lane);
+    b->ready_warps = w->ready ? b->ready_warps | bit : b->ready_warps & ~bit;
+}
+
+/* Bits of `mask` above `bit`, which may be 31. */
+static uint32_t above(uint32_t mask, uint32_t bit)
+{
+    return bit >= 31 ? 0 : mask & ~((2u << bit) - 1);
+}
+
+/* The next to run after `w`'s lane `last`; NULL when nobody is ready. */
+static struct simt_thread *choose(struct simt_block *b, struct simt_warp *w, bool stay)
+{
+    uint32_t lanes = above(w->ready, w->last);
+    if (!lanes && stay) lanes = w->ready;
+    if (!lanes) {
+        if (!b->ready_warps) return NULL;
+        uint32_t warps = above(b->ready_warps, b->order_of[w->number]);
+        if (!warps) warps = b->ready_warps;
+        w = &b->warps[b->warp_order[__builtin_ctz(warps)]];
+        lanes = w->ready;
+    }
+    w->last = (uint32_t)__builtin_ctz(lanes);
+    return &w->threads[w->last];
+}
+
+static void return_to_worker(struct simt_thread *t, bool ends)
+{
+    struct simt_block *b = t->block;
+    b->last_warp = t->warp;
+    simt_self = NULL;
+    simt_fiber_switch(&t->fiber, &b->worker->fiber, ends);
+}
+
+/* Runs someone else; returns when t is chosen again. */
+static void leave(struct simt_thread *t, bool stay)
+{
+    struct simt_block *b = t->block;
+    struct simt_thread *next = choose(b, t->warp, stay);
+    if (!simt_fiber_sound(&t->fiber)) {
+        simt_found(SIMT_STACK, b->launch, t, t->pc,
+                   "local variables exceed the %zu bytes of a thread's stack", t->fiber.bytes);
+        simt_abandon(t);
+    }
+    if (!next) {
+        return_to_worker(t, t->waits == SIMT_ENDED);
+    } else if (next != t) {
+        simt_self = next;
+        simt_fiber_switch(&t->fiber, &next->fiber, t->waits == SIMT_ENDED);
+    }
+    t->steps = 0;
+}
+
+/* Something happened other than giving way. */
+static void event(struct simt_block *b)
+{
+    b->idle_yields = 0;
+    b->worker->events++;
+}
+
+void simt_wait(struct simt_thread *t, enum simt_wait why, uintptr_t pc)
+{
+    t->waits = why;
+    t->pc = pc;
+    t->polled = NULL;
+    set_ready(t, false);
+    event(t->block);
+    leave(t, true);
+}
+
+void simt_wake(struct simt_thread *t)
+{
+    t->waits = SIMT_RUNS;
+    set_ready(t, true);
+}
+
+void simt_give_way(struct simt_thread *t, uintptr_t pc)
+{
+    struct simt_block *b = t->block;
+    t->pc = pc;
+    if (atomic_load_explicit(&b->launch->failed, memory_order_relaxed)) simt_abandon(t);
+    if (++b->idle_yields > 2 * b->alive) {
+        b->idle_yields = 0;
+        return_to_worker(t, false);
+        t->steps = 0;
+        return;
+    }
+    leave(t, false);
+}
+
+SIMT_API void simt_yield(void)
+{
+    simt_give_way(simt_self, CALLER);
+}
+
+void simt_abandon(struct simt_thread *t)
+{
+    atomic_store(&t->block->launch->failed, true);
+    t->block->over = true;
+    return_to_worker(t, true);
+    abort(); /* an abandoned thread is never resumed */
+}
+
+/* ---- Barriers ---- */
+
+static void release_barrier(struct simt_block *b, unsigned number)
+{
+    struct simt_barrier *bar = &b->barriers[number];
+    uint32_t waiting = 0; /* warps */
+    b->vote = bar->count;
+    for (uint32_t i = 0; i < b->thread_count; i++) {
+        struct simt_thread *t = &b->threads[i];
+        if (t->waits != SIMT_AT_BARRIER || t->barrier != number) continue;
+        waiting |= 1u << t->warp->number;
+        simt_wake(t);
+    }
+    if (bar->expected == 0 && simt_options.profile)
+        for (uint32_t i = 0; i < b->warp_count; i++) simt_trace_flush(&b->warps[i]);
+    if (bar->expected == 0)
+        simt_race_met_block(b);
+    else
+        simt_race_met_warps(b, bar->warps, waiting);
+    memset(bar, 0, sizeof *bar);
+}
+
+/* The first to come says where; the others should come to the same line. */
+static void note_place(struct simt_thread *t, struct simt_barrier *bar, uintptr_t pc)
+{
+    if (bar->arrived == 0) {
+        bar->pc = pc;
+        bar->first = t->number;
+    } else if (pc != bar->pc && bar->expected == 0 && !simt_same_line(pc, bar->pc)) {
+        char place[64], other[64];
+        simt_place(bar->pc, place, sizeof place);
+        simt_thread_name(&t->block->threads[bar->first], other, sizeof other);
+        simt_found(SIMT_DIVERGENT_BARRIER, t->block->launch, t, pc,
+                   "comes to this barrier while %s is at that of %s", other, place);
+    }
+}
+
+/* Whether t's arrival completes the barrier. */
+static bool arrive(struct simt_thread *t, unsigned number, unsigned threads, int predicate,
+                   uintptr_t pc)
+{
+    struct simt_block *b = t->block;
+    if (number >= SIMT_BARRIERS || threads % SIMT_LANES || (!threads && number)) {
+        simt_found(SIMT_LIMIT, b->launch, t, pc,
+                   "barrier %u of %u threads: there are 16, and threads come in warps", number,
+                   threads);
+        simt_abandon(t);
+    }
+    struct simt_barrier *bar = &b->barriers[number];
+    if (bar->arrived && bar->expected != threads) {
+        simt_found(SIMT_DIVERGENT_BARRIER, b->launch, t, pc,
+                   "comes to barrier %u for %u threads, where others wait for %u", number, threads,
+                   bar->expected);
+        simt_abandon(t);
+    }
+    bar->expected = threads;
+    note_place(t, bar, pc);
+    bar->arrived++;
+    if (simt_options.profile && !(bar->warps >> t->warp->number & 1))
+        simt_trace_meeting(t->warp, true, pc);
+    bar->warps |= 1u << t->warp->number;
+    bar->count += predicate != 0;
+    event(b);
+    return bar->arrived == (threads ? threads : b->alive);
+}
+
+static void meet(unsigned number, unsigned threads, int predicate, uintptr_t pc)
+{
+    struct simt_thread *t = simt_self;
+    struct simt_block *b = t->block;
+    bool last = arrive(t, number, threads, predicate, pc);
+    t->barrier = number;
+    if (last) {
+        if (b->alive < b->thread_count && threads == 0) {
+            simt_found(SIMT_DIVERGENT_BARRIER, b->launch, t, pc,
+                       "%u of the block's %u threads have ended and will never come",
+                       b->thread_count - b->alive, b->thread_count);
+        }
+        t->waits = SIMT_AT_BARRIER;
+        release_barrier(b, number);
+    } else {
+        simt_wait(t, SIMT_AT_BARRIER, pc);
+    }
+}
+
+SIMT_API void simt_barrier(unsigned barrier, unsigned threads)
+{
+    meet(barrier, threads, 0, CALLER);
+}
+
+SIMT_API void simt_barrier_arrive(unsigned barrier, unsigned threads)
+{
+    struct simt_thread *t = simt_self;
+    if (arrive(t, barrier, threads, 0, CALLER)) release_barrier(t->block, barrier);
+}
+
+SIMT_API int simt_barrier_vote(enum simt_vote vote, int predicate)
+{
+    struct simt_block *b = simt_self->block;
+    meet(0, 0, predicate, CALLER);
+    return vote == SIMT_VOTE_COUNT ? b->vote
+           : vote == SIMT_VOTE_AND ? b->vote == (int)b->alive
+                                   : b->vote != 0;
+}
+
+/* ---- A thread's life ---- */
+
+static void end_thread(struct simt_thread *t)
+{
+    struct simt_block *b = t->block;
+    struct simt_warp *w = t->warp;
+    simt_overwrite_settle(t);
+    t->waits = SIMT_ENDED;
+    set_ready(t, false);
+    event(b);
+    b->alive--;
+    w->ended |= 1u << t->lane;
+    if (b->barriers[0].arrived && b->barriers[0].arrived == b->alive) {
+        struct simt_thread *first = &b->threads[b->barriers[0].first];
+        simt_found(SIMT_DIVERGENT_BARRIER, b->launch, first, b->barriers[0].pc,
+                   "%u of the block's %u threads have ended and will never come",
+                   b->thread_count - b->alive, b->thread_count);
+        release_barrier(b, 0);
+    }
+    simt_warp_ended(w);
+    if (b->cluster) simt_cluster_ended(b);
+    if (b->alive == 0) {
+        b->over = true;
+        return_to_worker(t, true);
+    }
+    leave(t, true);
+    abort(); /* a thread that has ended is never resumed */
+}
+
+static void run_thread(void)
+{
+    simt_fiber_entered();
+    struct simt_thread *t = simt_self;
+    const struct simt_launch *launch = t->block->launch;
+    launch->function->kernel->call(launch->parameters);
+    end_thread(t);
+}
+
+static void begin_warps(struct simt_block *b)
+{
+    b->ready_warps = 0;
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        struct simt_warp *w = &b->warps[i];
+        uint32_t left = b->thread_count - i * SIMT_LANES;
+        uint32_t(*pair_tick)[SIMT_LANES] = w->pair_tick;
+        struct simt_knowledge knows = w->knows;
+        knows.count = 0, knows.all = false;
+        *w = (struct simt_warp){ .block = b,
+                                 .threads = &b->threads[i * SIMT_LANES],
+                                 .number = i,
+                                 .lanes = left < SIMT_LANES ? left : SIMT_LANES,
+                                 .ticks = 1,
+                                 .pair_tick = pair_tick,
+                                 .knows = knows };
+        w->exists = w->lanes == SIMT_LANES ? 0xffffffffu : (1u << w->lanes) - 1;
+        w->ready = w->exists;
+        w->last = SIMT_LANES - 1;
+        b->ready_warps |= 1u << b->order_of[i];
+    }
+}
+
+static void begin_threads(struct simt_block *b)
+{
+    const uint32_t *size = b->launch->block;
+    for (uint32_t i = 0; i < b->thread_count; i++) {
+        struct simt_thread *t = &b->threads[i], was = *t;
+        memset(t, 0, sizeof *t);
+        t->fiber = was.fiber;
+        t->knows = (struct simt_knowledge){ was.knows.known, 0, was.knows.capacity, false };
+        t->heard = (struct simt_knowledge){ was.heard.known, 0, was.heard.capacity, false };
+        t->trace = was.trace;
+        t->block = b;
+        t->warp = &b->warps[i / SIMT_LANES];
+        t->number = i;
+        t->lane = i % SIMT_LANES;
+        t->index[0] = i % size[0];
+        t->index[1] = i / size[0] % size[1];
+        t->index[2] = i / size[0] / size[1];
+        simt_fiber_begin(&t->fiber, run_thread);
+    }
+}
+
+void simt_block_begin(struct simt_block *b)
+{
+    b->alive = b->thread_count;
+    b->idle_yields = 0;
+    b->phase = 1;
+    b->over = false;
+    b->knows.count = 0, b->knows.all = false;
+    memset(b->barriers, 0, sizeof b->barriers);
+    begin_warps(b);
+    begin_threads(b);
+    b->last_warp = &b->warps[b->warp_order[b->warp_count - 1]];
+}
+
+void simt_block_run(struct simt_block *b)
+{
+    struct simt_thread *t = choose(b, b->last_warp, false);
+    if (!t) return;
+    simt_self = t;
+    simt_fiber_switch(&b->worker->fiber, &t->fiber, false);
+    simt_self = NULL;
+}
+
+/* ---- Nobody can go on ---- */
+
+static const char *const waits_at[] = { "runs", "waits for lanes of its warp",
+                                        "waits at a barrier", "waits for its cluster", "has ended" };
+
+void simt_block_explain(struct simt_block *b)
+{
+    struct simt_thread *culprit = NULL;
+    uint32_t counts[SIMT_ENDED + 1] = { 0 };
+    for (uint32_t i = 0; i < b->thread_count; i++) {
+        struct simt_thread *t = &b->threads[i];
+        counts[t->waits]++;
+        if (t->waits != SIMT_ENDED && (!culprit || t->waits < culprit->waits)) culprit = t;
+    }
+    if (!culprit) return;
+    char others[200] = "";
+    int at = 0;
+    for (int i = 0; i <= SIMT_ENDED; i++)
+        if (counts[i] && at < (int)sizeof others - 1)
+            at += snprintf(others + at, sizeof others - (size_t)at, "%s%u: %s", at ? ", " : "",
+                           counts[i], i == SIMT_RUNS ? "repeats itself" : waits_at[i]);
+    bool warp = culprit->waits == SIMT_AT_WARP;
+    char mask[64] = "";
+    if (warp)
+        snprintf(mask, sizeof mask, " (mask %08x, of which %08x came)", culprit->mask,
+                 simt_warp_arrived(culprit));
+    simt_found(SIMT_DEADLOCK, b->launch, culprit, culprit->pc,
+               "%s%s and nothing can change that; of the block's threads %s",
+               culprit->waits == SIMT_RUNS ? "waits for memory that nobody writes"
+                                           : waits_at[culprit->waits],
+               mask, others);
+}

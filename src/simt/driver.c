@@ -1,0 +1,525 @@
+/*
+ * simt/driver.c - the functions of the CUDA driver, for a device that is this machine's CPU.
+ *
+ * Everything is done when a call returns: streams and events have nothing to wait for.  Calls beyond
+ * those of ../cuda/driver.def, for launches with clusters or all blocks at once, are in more.def.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor.h"
+#include "driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct CUctx_st {
+    int uses;
+};
+struct CUstream_st {
+    int unused;
+};
+struct CUevent_st {
+    int unused;
+};
+struct CUmemPoolHandle_st {
+    int unused;
+};
+
+static struct CUctx_st primary;
+static struct CUstream_st default_stream;
+static pthread_mutex_t launches = PTHREAD_MUTEX_INITIALIZER; /* one at a time */
+static char first_finding[sizeof((struct simt_finding *)0)->text];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static CUresult opened = CUDA_ERROR_NOT_INITIALIZED;
+static char open_message[400];
+
+/* ---- The device ---- */
+
+static void open_device(void)
+{
+    const char *options = getenv("ECHELON_SIMT");
+    opened = CUDA_ERROR_INVALID_VALUE;
+    if (options && !simt_set_options(options, open_message, sizeof open_message)) return;
+    opened = CUDA_SUCCESS;
+}
+
+static CUresult simt_cuInit(unsigned flags)
+{
+    (void)flags;
+    pthread_once(&once, open_device);
+    return opened;
+}
+
+static CUresult simt_cuDriverGetVersion(int *version)
+{
+    *version = ECHI_DRIVER_VERSION;
+    return CUDA_SUCCESS;
+}
+
+static const struct {
+    CUresult error;
+    const char *name, *text;
+} errors[] = {
+    { CUDA_SUCCESS, "CUDA_SUCCESS", "no error" },
+    { CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "an argument is invalid" },
+    { CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory" },
+    { CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "cuInit() was not called" },
+    { CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "there is one device, number 0" },
+    { CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE",
+      "the module was not compiled for this executor" },
+    { CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU",
+      "there is no module of that name beside the executor" },
+    { CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "the module has nothing of that name" },
+    { CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", first_finding },
+    { CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
+      "more blocks than can be resident at once" },
+};
+
+static CUresult simt_cuGetErrorName(CUresult error, const char **text)
+{
+    *text = NULL;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].error == error) *text = errors[i].name;
+    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuGetErrorString(CUresult error, const char **text)
+{
+    *text = NULL;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].error == error) *text = errors[i].text;
+    if (error == CUDA_ERROR_INVALID_VALUE && *open_message) *text = open_message;
+    if (error == CUDA_ERROR_INVALID_VALUE && *first_finding) *text = first_finding;
+    return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuDeviceGetCount(int *count)
+{
+    *count = 1;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = 0;
+    return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+static CUresult simt_cuDeviceGetName(char *name, int bytes, CUdevice device)
+{
+    (void)device;
+    snprintf(name, (size_t)bytes, "Echelon's executor of CUDA kernels");
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuDeviceTotalMem(size_t *bytes, CUdevice device)
+{
+    (void)device;
+    *bytes = simt_memory_total();
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
+{
+    (void)device;
+    switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = SIMT_MULTIPROCESSORS; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = (int)simt_options.sm / 10; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = (int)simt_options.sm % 10; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = SIMT_MOST_THREADS; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = SIMT_DEFAULT_SHARED_BYTES; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = SIMT_MOST_SHARED_BYTES; break;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = SIMT_LANES; break;
+    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: *value = 1; break;
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- Contexts, streams, events: as little as they need ---- */
+
+static CUresult simt_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    (void)device;
+    primary.uses++;
+    *context = &primary;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    (void)device;
+    pthread_mutex_lock(&launches);
+    if (--primary.uses == 0) simt_launch_close();
+    pthread_mutex_unlock(&launches);
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuCtxPushCurrent(CUcontext context)
+{
+    return context == &primary ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuCtxPopCurrent(CUcontext *context)
+{
+    *context = &primary;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    (void)flags;
+    *stream = malloc(sizeof **stream);
+    return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult simt_cuStreamDestroy(CUstream stream)
+{
+    if (stream != &default_stream) free(stream);
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuStreamSynchronize(CUstream stream)
+{
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuEventCreate(CUevent *event, unsigned flags)
+{
+    (void)flags;
+    *event = malloc(sizeof **event);
+    return *event ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult simt_cuEventDestroy(CUevent event)
+{
+    free(event);
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuEventRecord(CUevent event, CUstream stream)
+{
+    (void)stream;
+    return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuEventSynchronize(CUevent event)
+{
+    return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Memory ---- */
+
+static CUresult simt_cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    *total_bytes = simt_memory_total();
+    *free_bytes = simt_memory_total() - simt_memory_used();
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuMemAlloc(CUdeviceptr *pointer, size_t bytes)
+{
+    if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    *pointer = (CUdeviceptr)(uintptr_t)simt_memory_allocate(bytes, SIMT_MEMORY_DEVICE);
+    return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult simt_cuMemFree(CUdeviceptr pointer)
+{
+    void *at = (void *)(uintptr_t)pointer;
+    return !at || simt_memory_release(at, SIMT_MEMORY_DEVICE) ? CUDA_SUCCESS
+                                                              : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
+{
+    if (properties->location_type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    *pool = malloc(sizeof **pool);
+    return *pool ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult simt_cuMemPoolDestroy(CUmemoryPool pool)
+{
+    free(pool);
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value)
+{
+    (void)value; /* a pool keeps nothing, so that memory once freed is known to be nobody's */
+    return pool && attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD ? CUDA_SUCCESS
+                                                                  : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes)
+{
+    (void)bytes;
+    return pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool,
+                                             CUstream stream)
+{
+    (void)stream;
+    return pool ? simt_cuMemAlloc(pointer, bytes) : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
+{
+    (void)stream;
+    return simt_cuMemFree(pointer);
+}
+
+static CUresult simt_cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    *pointer = simt_memory_allocate(bytes, SIMT_MEMORY_PINNED);
+    return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult simt_cuMemFreeHost(void *pointer)
+{
+    return !pointer || simt_memory_release(pointer, SIMT_MEMORY_PINNED) ? CUDA_SUCCESS
+                                                                        : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    void *target = (void *)(uintptr_t)to;
+    const void *source = (const void *)(uintptr_t)from;
+    (void)stream;
+    if (!simt_memory_holds(target, bytes) || !simt_memory_holds(source, bytes))
+        return CUDA_ERROR_INVALID_VALUE;
+    memmove(target, source, bytes);
+    simt_memory_written(target, bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes,
+                                     CUstream stream)
+{
+    void *target = (void *)(uintptr_t)to;
+    (void)stream;
+    if (!simt_memory_holds(target, bytes)) return CUDA_ERROR_INVALID_VALUE;
+    memset(target, value, bytes);
+    simt_memory_written(target, bytes);
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuPointerGetAttributes(unsigned count, int *attributes, void **values,
+                                            CUdeviceptr pointer)
+{
+    void *base;
+    size_t bytes;
+    enum simt_memory_kind kind = SIMT_MEMORY_DEVICE;
+    bool known = simt_memory_find((void *)(uintptr_t)pointer, &base, &bytes, &kind);
+    for (unsigned i = 0; i < count; i++) {
+        unsigned value = 0;
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && known)
+            value = kind == SIMT_MEMORY_DEVICE ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+        memcpy(values[i], &value, sizeof value);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- Modules ---- */
+
+/* The image is a module's name or path. */
+static CUresult simt_cuLibraryLoadData(CUlibrary *library, const void *image, void *jit_options,
+                                       void **jit_values, unsigned jit_count, void *options,
+                                       void **values, unsigned count)
+{
+    struct simt_loaded *module = NULL;
+    (void)jit_options, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
+    CUresult result = simt_module_load(image, &module);
+    *library = (CUlibrary)module;
+    return result;
+}
+
+static CUresult simt_cuLibraryUnload(CUlibrary library)
+{
+    simt_module_unload((struct simt_loaded *)library);
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
+{
+    *kernel = (CUkernel)simt_module_find((struct simt_loaded *)library, name);
+    return *kernel ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+static CUresult simt_cuKernelSetAttribute(int attribute, int value, CUkernel kernel, CUdevice device)
+{
+    struct simt_function *f = (struct simt_function *)kernel;
+    (void)device;
+    if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
+        value > SIMT_MOST_SHARED_BYTES)
+        return CUDA_ERROR_INVALID_VALUE;
+    f->most_shared_bytes = (uint32_t)value;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Launches ---- */
+
+static bool within_limits(struct simt_launch *l)
+{
+    const struct simt_function *f = l->function;
+    const uint32_t *grid = l->grid, *block = l->block;
+    uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    if (threads == 0 || threads > SIMT_MOST_THREADS || block[2] > 64)
+        simt_found(SIMT_LIMIT, l, NULL, 0, "a block of %ux%ux%u threads: there may be 1 to %d",
+                   block[0], block[1], block[2], SIMT_MOST_THREADS);
+    else if (f->kernel->most_threads && threads > f->kernel->most_threads)
+        simt_found(SIMT_LIMIT, l, NULL, 0,
+                   "a block of %llu threads: __launch_bounds__ of the kernel allow %u",
+                   (unsigned long long)threads, f->kernel->most_threads);
+    else if (!grid[0] || !grid[1] || !grid[2] || grid[0] > INT32_MAX || grid[1] > 65535 ||
+             grid[2] > 65535 || (uint64_t)grid[0] * grid[1] > UINT32_MAX / grid[2])
+        simt_found(SIMT_LIMIT, l, NULL, 0, "a grid of %ux%ux%u blocks", grid[0], grid[1], grid[2]);
+    else if (l->shared_bytes > f->most_shared_bytes)
+        simt_found(SIMT_LIMIT, l, NULL, 0,
+                   "%u bytes of dynamic shared memory: the kernel may have %u", l->shared_bytes,
+                   f->most_shared_bytes);
+    else if (l->cluster_blocks == 0 || l->cluster_blocks > SIMT_MOST_CLUSTER ||
+             grid[0] % l->cluster[0] || grid[1] % l->cluster[1] || grid[2] % l->cluster[2])
+        simt_found(SIMT_LIMIT, l, NULL, 0,
+                   "clusters of %ux%ux%u blocks: at most %d, which divide the grid", l->cluster[0],
+                   l->cluster[1], l->cluster[2], SIMT_MOST_CLUSTER);
+    return !l->faulted;
+}
+
+/* Blocks that a device of this size could hold at once. */
+static uint64_t most_cooperative(const struct simt_launch *l)
+{
+    uint64_t by_threads = 2048 / l->thread_count;
+    uint64_t by_shared = (SIMT_MOST_SHARED_BYTES + 1024) / (l->shared_bytes + 1024);
+    uint64_t blocks = by_threads < by_shared ? by_threads : by_shared;
+    return SIMT_MULTIPROCESSORS * (blocks < 32 ? blocks : 32);
+}
+
+static CUresult launch(struct simt_launch *l)
+{
+    CUresult result = CUDA_SUCCESS;
+    pthread_mutex_lock(&launches);
+    *first_finding = 0;
+    l->thread_count = l->block[0] * l->block[1] * l->block[2];
+    l->block_count = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    l->cluster_blocks = l->cluster[0] * l->cluster[1] * l->cluster[2];
+    if (!within_limits(l))
+        result = CUDA_ERROR_INVALID_VALUE;
+    else if (l->cooperative && l->block_count > most_cooperative(l))
+        result = CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    else if (!simt_launch_run(l))
+        result = CUDA_ERROR_OUT_OF_MEMORY;
+    else if (l->faulted)
+        result = CUDA_ERROR_LAUNCH_FAILED;
+    if (l->first_finding && l->faulted)
+        memcpy(first_finding, l->first_finding->text, sizeof first_finding);
+    pthread_mutex_unlock(&launches);
+    return result;
+}
+
+static CUresult simt_cuLaunchKernel(CUkernel kernel, unsigned grid_x, unsigned grid_y,
+                                    unsigned grid_z, unsigned block_x, unsigned block_y,
+                                    unsigned block_z, unsigned dynamic_bytes, CUstream stream,
+                                    void **parameters, void **extra)
+{
+    (void)stream;
+    if (extra || !kernel) return CUDA_ERROR_INVALID_VALUE;
+    struct simt_launch l = { .function = (struct simt_function *)kernel,
+                             .parameters = parameters,
+                             .grid = { grid_x, grid_y, grid_z },
+                             .block = { block_x, block_y, block_z },
+                             .cluster = { 1, 1, 1 },
+                             .shared_bytes = dynamic_bytes };
+    return launch(&l);
+}
+
+static CUresult simt_cuLaunchCooperativeKernel(CUkernel kernel, unsigned grid_x, unsigned grid_y,
+                                               unsigned grid_z, unsigned block_x, unsigned block_y,
+                                               unsigned block_z, unsigned dynamic_bytes,
+                                               CUstream stream, void **parameters)
+{
+    (void)stream;
+    if (!kernel) return CUDA_ERROR_INVALID_VALUE;
+    struct simt_launch l = { .function = (struct simt_function *)kernel,
+                             .parameters = parameters,
+                             .grid = { grid_x, grid_y, grid_z },
+                             .block = { block_x, block_y, block_z },
+                             .cluster = { 1, 1, 1 },
+                             .shared_bytes = dynamic_bytes,
+                             .cooperative = true };
+    return launch(&l);
+}
+
+static CUresult simt_cuLaunchKernelEx(const CUlaunchConfig *config, CUkernel kernel,
+                                      void **parameters, void **extra)
+{
+    if (extra || !kernel) return CUDA_ERROR_INVALID_VALUE;
+    struct simt_launch l = { .function = (struct simt_function *)kernel,
+                             .parameters = parameters,
+                             .grid = { config->grid_x, config->grid_y, config->grid_z },
+                             .block = { config->block_x, config->block_y, config->block_z },
+                             .cluster = { 1, 1, 1 },
+                             .shared_bytes = config->shared_bytes };
+    for (unsigned i = 0; i < config->attribute_count; i++) {
+        const CUlaunchAttribute *a = &config->attributes[i];
+        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            memcpy(l.cluster, a->value.cluster, sizeof l.cluster);
+        else if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            l.cooperative = a->value.cooperative != 0;
+        else if (a->id != CU_LAUNCH_ATTRIBUTE_IGNORE)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    return launch(&l);
+}
+
+static CUresult simt_cuLibraryGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUlibrary library,
+                                        const char *name)
+{
+    size_t length;
+    void *at = simt_module_symbol((struct simt_loaded *)library, name, &length);
+    *pointer = (CUdeviceptr)(uintptr_t)at;
+    if (bytes) *bytes = length;
+    return at ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+/* ---- The table ---- */
+
+SIMT_API void simt_forget(void)
+{
+    simt_findings_clear();
+    simt_profile_clear();
+}
+
+SIMT_API CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
+                                      uint64_t flags, int *symbol_status);
+
+SIMT_API CUresult cuGetProcAddress_v2(const char *name, void **function, int version,
+                                      uint64_t flags, int *symbol_status)
+{
+    static const struct {
+        const char *name;
+        void (*function)(void);
+    } table[] = {
+#define DRIVER(function_name, parameters) { #function_name, (void (*)(void))simt_##function_name },
+#include "../cuda/driver.def"
+#include "more.def"
+#undef DRIVER
+    };
+    (void)version, (void)flags;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].name, name) == 0) {
+            memcpy(function, &table[i].function, sizeof *function);
+            if (symbol_status) *symbol_status = 0;
+            return CUDA_SUCCESS;
+        }
+    if (symbol_status) *symbol_status = 1; /* CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND */
+    return CUDA_ERROR_NOT_FOUND;
+}

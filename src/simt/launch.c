@@ -1,0 +1,446 @@
+/*
+ * simt/launch.c - runs a grid: workers take clusters of blocks (most often of one) in order and run
+ * them to their ends.
+ *
+ * A block in which everyone waits for memory that another block is to write stays resident while
+ * the worker begins the next, up to a number that options give; so a look-back makes progress in
+ * whatever order its blocks begin, and a cooperative grid, all of which is resident, meets.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE /* MAP_NORESERVE */
+#include "executor.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+enum { STACK_BYTES = 256 << 10 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+enum { STACK_BYTES = 64 << 10 };
+#endif
+
+enum {
+    IDLE_ROUNDS = 2000,       /* rounds in which nobody did anything: nobody will */
+    PATIENT_ROUNDS = 100,     /* before the next block is begun, where another worker may help */
+    MOST_LONG_STEPS = 1 << 14 /* times that threads ran for long and did nothing to be seen */
+};
+
+/* What __shared__ memory holds before anyone writes it. */
+enum { GARBAGE = 0xa5 };
+
+/* ---- Slots: what a block needs, kept for the next ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct simt_block *free_slots;
+static uint32_t serials = 1;
+
+static void *reserve(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static void destroy_slot(struct simt_block *b)
+{
+    if (b->stacks) munmap(b->stacks, (size_t)SIMT_MOST_THREADS * STACK_BYTES);
+    if (b->saved) munmap(b->saved, b->capacity);
+    if (b->written) munmap(b->written, b->capacity);
+    if (b->cells) munmap(b->cells, b->capacity / 4 * sizeof *b->cells);
+    for (int i = 0; b->threads && i < SIMT_MOST_THREADS; i++) {
+        simt_knowledge_free(&b->threads[i].knows);
+        simt_knowledge_free(&b->threads[i].heard);
+        simt_trace_free(b->threads[i].trace);
+    }
+    for (int i = 0; i < SIMT_MOST_WARPS; i++) {
+        simt_knowledge_free(&b->warps[i].knows);
+        free(b->warps[i].pair_tick);
+    }
+    simt_knowledge_free(&b->knows);
+    free(b->threads);
+    free(b);
+}
+
+static struct simt_block *create_slot(size_t shared)
+{
+    struct simt_block *b = calloc(1, sizeof *b);
+    if (!b) return NULL;
+    b->capacity = (shared + 0xffff) & ~(size_t)0xffff;
+    b->threads = calloc(SIMT_MOST_THREADS, sizeof *b->threads);
+    b->stacks = reserve((size_t)SIMT_MOST_THREADS * STACK_BYTES);
+    b->saved = reserve(b->capacity);
+    b->written = reserve(b->capacity);
+    b->cells = reserve(b->capacity / 4 * sizeof *b->cells);
+    if (!b->threads || !b->stacks || !b->saved || !b->written || !b->cells) {
+        destroy_slot(b);
+        return NULL;
+    }
+    for (int i = 0; i < SIMT_MOST_THREADS; i++) {
+        b->threads[i].fiber.stack = b->stacks + (size_t)i * STACK_BYTES;
+        b->threads[i].fiber.bytes = STACK_BYTES;
+    }
+    return b;
+}
+
+static struct simt_block *take_slot(size_t shared)
+{
+    pthread_mutex_lock(&lock);
+    struct simt_block *b = free_slots;
+    if (b) free_slots = b->next;
+    pthread_mutex_unlock(&lock);
+    if (b && b->capacity < shared) {
+        destroy_slot(b);
+        b = NULL;
+    }
+    return b ? b : create_slot(shared);
+}
+
+static void give_slot(struct simt_block *b)
+{
+    pthread_mutex_lock(&lock);
+    b->next = free_slots;
+    free_slots = b;
+    pthread_mutex_unlock(&lock);
+}
+
+void simt_launch_close(void)
+{
+    while (free_slots) {
+        struct simt_block *b = free_slots;
+        free_slots = b->next;
+        destroy_slot(b);
+    }
+}
+
+/* ---- Order ---- */
+
+/* splitmix64 (Steele, Lea, Flood 2014), reduced to a range. */
+uint32_t simt_random(uint64_t *state, uint32_t below)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return (uint32_t)(((z ^ z >> 31) >> 32) * below >> 32);
+}
+
+static void order_warps(struct simt_block *b)
+{
+    uint64_t state = simt_options.seed * 0x2545f4914f6cdd1d + b->number;
+    for (uint32_t i = 0; i < b->warp_count; i++) b->warp_order[i] = i;
+    if (simt_options.seed)
+        for (uint32_t i = b->warp_count; i > 1; i--) {
+            uint32_t j = simt_random(&state, i), other = b->warp_order[j];
+            b->warp_order[j] = b->warp_order[i - 1];
+            b->warp_order[i - 1] = other;
+        }
+    for (uint32_t i = 0; i < b->warp_count; i++) b->order_of[b->warp_order[i]] = i;
+}
+
+static bool order_clusters(struct simt_launch *l)
+{
+    uint64_t count = l->block_count / l->cluster_blocks, state = simt_options.seed;
+    if (!simt_options.seed || count < 2 || count > UINT32_MAX) return true;
+    l->order = malloc(count * sizeof *l->order);
+    if (!l->order) return false;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t j = simt_random(&state, (uint32_t)i + 1);
+        l->order[i] = l->order[j];
+        l->order[j] = i;
+    }
+    return true;
+}
+
+/* ---- Blocks of a worker ---- */
+
+static void place_block(struct simt_launch *l, struct simt_block *b, uint64_t cluster,
+                        uint32_t rank)
+{
+    uint32_t across[3], inside[3];
+    for (int d = 0; d < 3; d++) across[d] = l->grid[d] / l->cluster[d];
+    inside[0] = rank % l->cluster[0];
+    inside[1] = rank / l->cluster[0] % l->cluster[1];
+    inside[2] = rank / l->cluster[0] / l->cluster[1];
+    b->index[0] = (uint32_t)(cluster % across[0]) * l->cluster[0] + inside[0];
+    b->index[1] = (uint32_t)(cluster / across[0] % across[1]) * l->cluster[1] + inside[1];
+    b->index[2] = (uint32_t)(cluster / across[0] / across[1]) * l->cluster[2] + inside[2];
+    b->number = ((uint64_t)b->index[2] * l->grid[1] + b->index[1]) * l->grid[0] + b->index[0];
+    b->rank = rank;
+}
+
+/* Later than of any block that had the slot before. */
+static void number_block(struct simt_launch *l, struct simt_block *b)
+{
+    uint32_t taken = (uint32_t)atomic_fetch_add(&l->serials_taken, 1);
+    l->number_of[taken] = (uint32_t)b->number;
+    b->serial = b->oldest = l->first_serial + taken;
+}
+
+/* The parts of the module's shared memory that a launch uses: what lies before the dynamic memory,
+ * so much of that as it gives, and what lies behind. */
+struct part {
+    size_t offset, bytes;
+};
+
+static void list_parts(const struct simt_launch *l, struct part parts[3])
+{
+    const struct simt_loaded *m = l->function->module;
+    size_t end = m->dynamic + SIMT_MOST_SHARED_BYTES;
+    parts[0] = (struct part){ 0, m->dynamic };
+    parts[1] = (struct part){ m->dynamic, l->shared_bytes };
+    parts[2] = (struct part){ end, m->shared_bytes - end };
+}
+
+static struct simt_block *begin_block(struct simt_worker *w, uint64_t cluster, uint32_t rank)
+{
+    struct simt_launch *l = w->launch;
+    struct simt_block *b = take_slot(l->function->module->shared_bytes);
+    if (!b) return NULL;
+    b->launch = l;
+    b->worker = w;
+    b->thread_count = l->thread_count;
+    b->warp_count = (l->thread_count + SIMT_LANES - 1) / SIMT_LANES;
+    b->cluster = NULL;
+    place_block(l, b, cluster, rank);
+    number_block(l, b);
+    order_warps(b);
+    struct part parts[3];
+    list_parts(l, parts);
+    for (int i = 0; i < 3; i++) {
+        memset(b->saved + parts[i].offset, GARBAGE, parts[i].bytes);
+        memset(b->written + parts[i].offset, 0, parts[i].bytes);
+    }
+    simt_block_begin(b);
+    b->next = w->resident;
+    w->resident = b;
+    w->resident_count++;
+    return b;
+}
+
+static bool out_of_memory(struct simt_launch *l)
+{
+    simt_found(SIMT_LIMIT, l, NULL, 0, "this machine has no memory for another block");
+    atomic_store(&l->failed, true);
+    return false;
+}
+
+/* Begins the blocks of the next cluster; false when there is none. */
+static bool begin_cluster(struct simt_worker *w)
+{
+    struct simt_launch *l = w->launch;
+    uint64_t cluster = atomic_fetch_add(&l->next, 1);
+    if (cluster >= l->block_count / l->cluster_blocks) return false;
+    if (l->order) cluster = l->order[cluster];
+    if (l->cluster_blocks == 1) return begin_block(w, cluster, 0) ? true : out_of_memory(l);
+    struct simt_cluster *c = calloc(1, sizeof *c);
+    struct simt_block **blocks = calloc(l->cluster_blocks, sizeof *blocks);
+    if (!c || !blocks) {
+        free(c);
+        free(blocks);
+        return out_of_memory(l);
+    }
+    *c = (struct simt_cluster){ .blocks = blocks, .alive = l->cluster_blocks * l->thread_count };
+    for (; c->count < l->cluster_blocks; c->count++) {
+        struct simt_block *b = begin_block(w, cluster, c->count);
+        if (!b) break;
+        b->cluster = c;
+        c->blocks[c->count] = b;
+        c->slots_left++;
+    }
+    for (uint32_t i = 0; i < c->count; i++) { /* all have their slots now */
+        number_block(l, c->blocks[i]);
+        c->blocks[i]->oldest = c->blocks[0]->serial;
+    }
+    return c->count == l->cluster_blocks ? true : out_of_memory(l);
+}
+
+/* A block leaves the worker.  Blocks of a cluster leave together, so that an access to one that has
+ * ended is seen as what it is. */
+static void retire(struct simt_worker *w)
+{
+    for (struct simt_block **at = &w->resident; *at;) {
+        struct simt_block *b = *at;
+        bool leaves = b->over || atomic_load(&w->launch->failed);
+        if (leaves && b->cluster && !atomic_load(&w->launch->failed))
+            for (uint32_t i = 0; i < b->cluster->count; i++) leaves &= b->cluster->blocks[i]->over;
+        if (!leaves) {
+            at = &b->next;
+            continue;
+        }
+        *at = b->next;
+        w->resident_count--;
+        if (w->current == b) w->current = NULL;
+        if (b->cluster && --b->cluster->slots_left == 0) {
+            free(b->cluster->blocks);
+            free(b->cluster);
+        }
+        give_slot(b);
+        if (b->cluster) at = &w->resident; /* the others can leave now */
+    }
+}
+
+static void swap_in(struct simt_worker *w, struct simt_block *b)
+{
+    struct simt_block *was = w->current;
+    struct part parts[3];
+    if (was == b) return;
+    list_parts(w->launch, parts);
+    for (int i = 0; i < 3; i++) {
+        size_t at = parts[i].offset, bytes = parts[i].bytes;
+        if (was) memcpy(was->saved + at, w->shared + at, bytes);
+        memcpy(w->shared + at, b->saved + at, bytes);
+    }
+    w->current = b;
+}
+
+/* Runs each resident block until it waits; true when one ended. */
+static bool run_round(struct simt_worker *w)
+{
+    bool ended = false;
+    for (struct simt_block *b = w->resident; b; b = b->next) {
+        if (b->over || !b->ready_warps) continue;
+        swap_in(w, b);
+        simt_block_run(b);
+        ended |= b->over;
+        if (atomic_load(&w->launch->failed)) break;
+    }
+    return ended;
+}
+
+static bool somebody_is_ready(const struct simt_worker *w)
+{
+    for (const struct simt_block *b = w->resident; b; b = b->next)
+        if (!b->over && b->ready_warps) return true;
+    return false;
+}
+
+/* Nothing happened in this round, and no block can be begun.  True when nothing ever will. */
+static bool is_stuck(struct simt_worker *w, unsigned rounds, bool *counted)
+{
+    struct simt_launch *l = w->launch;
+    bool ready = somebody_is_ready(w);
+    if (ready && rounds < IDLE_ROUNDS && w->long_steps < MOST_LONG_STEPS) return false;
+    if (!*counted) atomic_fetch_add(&l->idle_workers, 1);
+    *counted = true;
+    if (atomic_load(&l->idle_workers) < l->workers) {
+        sched_yield();
+        return false;
+    }
+    return true;
+}
+
+static void run_blocks(struct simt_worker *w)
+{
+    struct simt_launch *l = w->launch;
+    uint64_t events = 0;
+    unsigned rounds = 0;
+    bool more = begin_cluster(w), counted = false;
+    while (w->resident && !atomic_load(&l->failed)) {
+        bool ended = run_round(w);
+        if (ended || w->events != events) {
+            events = w->events;
+            rounds = 0;
+            w->long_steps = 0;
+            if (counted) atomic_fetch_sub(&l->idle_workers, 1);
+            counted = false;
+        }
+        if (ended) {
+            retire(w);
+            if (!w->resident && more) more = begin_cluster(w);
+            continue;
+        }
+        rounds++;
+        if (l->workers > 1) sched_yield();
+        if (l->workers > 1 && rounds < PATIENT_ROUNDS) continue;
+        if (rounds > 1 && more && w->resident_count < l->most_resident) {
+            more = begin_cluster(w);
+            rounds = 0;
+        } else if (is_stuck(w, rounds, &counted)) {
+            for (struct simt_block *b = w->resident; b; b = b->next)
+                if (!b->over) {
+                    simt_block_explain(b);
+                    break;
+                }
+            atomic_store(&l->failed, true);
+        }
+    }
+    if (!counted) atomic_fetch_add(&l->idle_workers, 1); /* it waits for nobody */
+    retire(w);
+}
+
+static void *run_worker(void *argument)
+{
+    struct simt_worker *w = argument;
+    const struct simt_loaded *module = w->launch->function->module;
+    w->shared = simt_module_shared(module);
+    char *unused = w->shared + module->dynamic + w->launch->shared_bytes;
+    size_t bytes = SIMT_MOST_SHARED_BYTES - w->launch->shared_bytes;
+    simt_fiber_here(&w->fiber);
+    ASAN_POISON_MEMORY_REGION(unused, bytes);
+    run_blocks(w);
+    ASAN_UNPOISON_MEMORY_REGION(unused, bytes);
+    return NULL;
+}
+
+/* ---- The launch ---- */
+
+static int count_workers(const struct simt_launch *l)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t workers = simt_options.threads ? simt_options.threads
+                                            : (uint64_t)(processors > 0 ? processors : 1);
+    uint64_t clusters = l->block_count / l->cluster_blocks;
+    return (int)(workers < clusters ? workers : clusters);
+}
+
+static uint64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* False when this machine lacks memory; what is wrong with the kernel is in l->faulted. */
+bool simt_launch_run(struct simt_launch *l)
+{
+    l->workers = count_workers(l);
+    struct simt_worker *workers = calloc((size_t)l->workers, sizeof *workers);
+    pthread_t *threads = calloc((size_t)l->workers, sizeof *threads);
+    l->number_of = calloc(2 * l->block_count, sizeof *l->number_of); /* in clusters, twice each */
+    bool done = workers && threads && l->number_of && order_clusters(l);
+    if (done) {
+        if (2 * l->block_count > UINT32_MAX - serials) serials = 1; /* old cells look new: rare */
+        l->first_serial = serials;
+        serials += 2 * (uint32_t)l->block_count;
+        l->most_resident = (uint32_t)(l->cooperative ? l->block_count : simt_options.resident);
+        uint64_t begin = now();
+        int started = 1;
+        for (int i = 0; i < l->workers; i++) workers[i].launch = l;
+        for (; started < l->workers; started++)
+            if (pthread_create(&threads[started], NULL, run_worker, &workers[started]) != 0) break;
+        atomic_fetch_add(&l->idle_workers, l->workers - started); /* those that did not begin */
+        run_worker(&workers[0]);
+        for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
+        l->nanoseconds = now() - begin;
+        simt_profile_merge(l, workers, l->workers);
+        simt_race_reset();
+    }
+    free(l->order);
+    free(l->number_of);
+    free(threads);
+    free(workers);
+    return done;
+}

@@ -1,0 +1,53 @@
+/*
+ * simt/modules.h - compiled images in memory: their kernels, their shared memory, their lines.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SIMT_MODULES_H
+#define SIMT_MODULES_H
+
+#include "runtime.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct simt_loaded;
+
+struct simt_function { /* a kernel of a module: what a CUkernel is */
+    const struct simt_kernel *kernel;
+    struct simt_loaded *module;
+    uint32_t most_shared_bytes; /* dynamic, as cuKernelSetAttribute() allows */
+};
+
+struct simt_loaded { /* a module: what a CUlibrary is */
+    void *handle;
+    const struct simt_image *image;
+    struct simt_module *symbols; /* elf.h; NULL when the file cannot be read again */
+    uintptr_t base;              /* where it was loaded */
+    uintptr_t begin, end;        /* of its code and data */
+    size_t shared_bytes;         /* its thread-local memory, where all __shared__ lies */
+    size_t dynamic;              /* offset there of what a launch gives the size of */
+    struct simt_loaded *next;
+    struct simt_function functions[]; /* [image->kernel_count] */
+};
+
+/* Loads NAME.so from the folder "echelon" beside the executor, or from a path with a slash in it.
+ * Returns CUDA's error code. */
+int simt_module_load(const char *name, struct simt_loaded **module);
+void simt_module_unload(struct simt_loaded *module);
+struct simt_function *simt_module_find(struct simt_loaded *module, const char *name);
+void *simt_module_symbol(struct simt_loaded *module, const char *name, size_t *bytes);
+
+/* This OS thread's copy of the module's __shared__ memory. */
+void *simt_module_shared(const struct simt_loaded *module);
+
+/* "file:line" of an address in any loaded module's code, or its function's name. */
+void simt_place(uintptr_t pc, char *text, size_t bytes);
+bool simt_same_line(uintptr_t pc, uintptr_t other);
+
+/* The name of the __shared__ variable at an offset of that memory, or NULL;
+ * *inside is how far into it. */
+const char *simt_static_name(const struct simt_loaded *module, size_t offset, size_t *inside);
+
+#endif

@@ -1,0 +1,433 @@
+/*
+ * simt/profile.c - counts what a warp's accesses cost, as a profiler would.
+ *
+ * Lanes run one after another, so each keeps a trace of what it did since the warp last met.  Then
+ * the k-th time that each lane passed a certain instruction is taken for one execution of it by the
+ * warp: a request, with up to 32 addresses.
+ *
+ *     global     sectors: 32-byte pieces of memory that the request touches
+ *     shared     wavefronts: passes over 32 banks of 4 bytes; lanes that want the same word share
+ *                it.  8 bytes a lane go half a warp at a time, 16 bytes a quarter.
+ *     branches   the k-th time that lanes entered a basic block, and where they went from there
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECTOR_BYTES = 32, BANKS = 32, FIRST_BANKS = 16, MOST_TRACE = 1 << 20 };
+
+struct entry {
+    uintptr_t pc;
+    uintptr_t at;   /* address, or offset in shared memory; of a branch: where it went, 0 unknown */
+    uint8_t space, kind, bytes;
+};
+
+struct simt_trace {
+    struct entry *entries;
+    uint32_t count, capacity;
+    uint32_t branch; /* 1 + the last entry that is a branch; 0: none */
+};
+
+void simt_trace_free(struct simt_trace *trace)
+{
+    if (!trace) return;
+    free(trace->entries);
+    free(trace);
+}
+
+void simt_trace_add(struct simt_thread *t, enum simt_space space, unsigned kind, uintptr_t at,
+                    size_t bytes, uintptr_t pc)
+{
+    struct simt_trace *trace = t->trace;
+    if (!trace) trace = t->trace = calloc(1, sizeof *trace);
+    if (!trace || trace->count == MOST_TRACE) return;
+    if (trace->count == trace->capacity) {
+        uint32_t capacity = trace->capacity ? 2 * trace->capacity : 64;
+        struct entry *more = realloc(trace->entries, capacity * sizeof *more);
+        if (!more) return;
+        trace->entries = more;
+        trace->capacity = capacity;
+    }
+    if (space == SIMT_BRANCH) {
+        if (trace->branch) trace->entries[trace->branch - 1].at = pc;
+        trace->branch = trace->count + 1;
+    }
+    trace->entries[trace->count++] =
+        (struct entry){ pc, at, (uint8_t)space, (uint8_t)kind, (uint8_t)bytes };
+}
+
+/* ---- One request ---- */
+
+struct request {
+    uint32_t lanes;
+    const struct entry *of[SIMT_LANES];
+};
+
+static int compare(const void *a, const void *b)
+{
+    uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+    return (x > y) - (x < y);
+}
+
+static unsigned distinct(uintptr_t *values, unsigned count)
+{
+    unsigned different = count > 0;
+    qsort(values, count, sizeof *values, compare);
+    for (unsigned i = 1; i < count; i++) different += values[i] != values[i - 1];
+    return different;
+}
+
+static unsigned sectors(const struct request *r)
+{
+    uintptr_t list[2 * SIMT_LANES];
+    unsigned count = 0;
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
+        if (!(r->lanes >> lane & 1)) continue;
+        const struct entry *e = r->of[lane];
+        list[count++] = e->at / SECTOR_BYTES;
+        list[count++] = (e->at + e->bytes - 1) / SECTOR_BYTES;
+    }
+    return distinct(list, count);
+}
+
+static unsigned addresses(const struct request *r)
+{
+    uintptr_t list[SIMT_LANES];
+    unsigned count = 0;
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
+        if (r->lanes >> lane & 1) list[count++] = r->of[lane]->at;
+    return distinct(list, count);
+}
+
+/* Passes over the banks for the lanes of one group: the most words that one bank has to give. */
+static unsigned passes(const struct request *r, uint32_t lanes, unsigned banks)
+{
+    uintptr_t words[4 * SIMT_LANES];
+    unsigned count = 0, most = 0, in_bank[BANKS] = { 0 };
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
+        if (!(r->lanes & lanes & 1u << lane)) continue;
+        const struct entry *e = r->of[lane];
+        for (uintptr_t w = e->at / 4; w <= (e->at + e->bytes - 1) / 4; w++) words[count++] = w;
+    }
+    qsort(words, count, sizeof *words, compare);
+    for (unsigned i = 0; i < count; i++) {
+        if (i && words[i] == words[i - 1]) continue;
+        unsigned load = ++in_bank[words[i] % banks];
+        if (load > most) most = load;
+    }
+    return most;
+}
+
+/* Sums passes over groups of `size` lanes; *fewest counts the groups that have lanes. */
+static unsigned wavefronts(const struct request *r, unsigned size, unsigned banks, unsigned *fewest)
+{
+    unsigned sum = 0;
+    *fewest = 0;
+    for (unsigned first = 0; first < SIMT_LANES; first += size) {
+        uint32_t lanes = (size == 32 ? 0xffffffffu : (1u << size) - 1) << first;
+        unsigned count = passes(r, lanes, banks);
+        sum += count;
+        *fewest += count > 0;
+    }
+    return sum;
+}
+
+static void count_shared(struct simt_counts *c, const struct request *r, const struct entry *e)
+{
+    unsigned group = e->bytes <= 4 ? 32 : e->bytes == 8 ? 16 : 8, fewest, fewest16;
+    unsigned waves = wavefronts(r, group, BANKS, &fewest);
+    unsigned waves16 = wavefronts(r, group < 16 ? group : 16, FIRST_BANKS, &fewest16);
+    if (e->kind & SIMT_CHANGE) {
+        c->shared_atomics++;
+        c->shared_atomic_conflicts += (unsigned)__builtin_popcount(r->lanes) - addresses(r);
+        return;
+    }
+    c->bank_conflicts += waves - fewest;
+    c->bank16_conflicts += waves16 - fewest16;
+    if (e->kind & SIMT_WRITE) {
+        c->shared_stores++;
+        c->shared_store_wavefronts += waves;
+    } else {
+        c->shared_loads++;
+        c->shared_load_wavefronts += waves;
+    }
+}
+
+static void count_global(struct simt_counts *c, const struct request *r, const struct entry *e)
+{
+    unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
+    if (e->kind & SIMT_CHANGE) {
+        c->atomic_requests++;
+        c->atomic_sectors += sectors(r);
+        c->atomic_conflicts += lanes - addresses(r);
+    } else if (e->kind & SIMT_WRITE) {
+        c->store_requests++;
+        c->store_sectors += sectors(r);
+        c->store_bytes += lanes * e->bytes;
+    } else {
+        c->load_requests++;
+        c->load_sectors += sectors(r);
+        c->load_bytes += lanes * e->bytes;
+    }
+}
+
+static void count_branch(struct simt_counts *c, const struct request *r)
+{
+    uintptr_t to = 0;
+    bool diverges = false;
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
+        if (!(r->lanes >> lane & 1)) continue;
+        uintptr_t next = r->of[lane]->at;
+        if (to && next != to) diverges = true;
+        to = next;
+    }
+    c->branches++;
+    c->divergent += diverges;
+}
+
+/* ---- The table of a worker: counts by instruction ---- */
+
+struct row {
+    uintptr_t pc;
+    struct simt_counts counts;
+    /* while a warp's traces are put together: */
+    uint32_t first, cursor, lane; /* executions, as 1 + index in `executions` */
+};
+struct execution {
+    struct row *row;
+    struct request request;
+    uint32_t next;
+};
+struct simt_profile_table {
+    struct row *rows; /* open addressing, [size] */
+    uint32_t size, used;
+    struct execution *executions;
+    uint32_t execution_count, execution_capacity;
+};
+
+static struct row *slot(struct row *rows, uint32_t size, uintptr_t pc)
+{
+    uint32_t at = (uint32_t)((pc * 0x9e3779b97f4a7c15) >> 40) & (size - 1);
+    while (rows[at].pc && rows[at].pc != pc) at = (at + 1) & (size - 1);
+    return &rows[at];
+}
+
+static struct simt_profile_table *table_of(struct simt_worker *w)
+{
+    struct simt_profile_table *p = w->profile;
+    if (!p) {
+        p = w->profile = calloc(1, sizeof *p);
+        if (!p) return NULL;
+        p->size = 1024;
+        p->rows = calloc(p->size, sizeof *p->rows);
+    }
+    return p->rows ? p : NULL;
+}
+
+/* Room for the row, so that rows stay where they are while executions point to them. */
+static bool make_room(struct simt_profile_table *p, uint32_t more)
+{
+    if (p->used + more < p->size / 2) return true;
+    uint32_t size = p->size;
+    while (p->used + more >= size / 2) size *= 2;
+    struct row *rows = calloc(size, sizeof *rows);
+    if (!rows) return false;
+    for (uint32_t i = 0; i < p->size; i++)
+        if (p->rows[i].pc) *slot(rows, size, p->rows[i].pc) = p->rows[i];
+    free(p->rows);
+    p->rows = rows;
+    p->size = size;
+    return true;
+}
+
+static struct row *row_of(struct simt_profile_table *p, uintptr_t pc)
+{
+    struct row *row = slot(p->rows, p->size, pc);
+    p->used += row->pc == 0;
+    row->pc = pc;
+    return row;
+}
+
+static struct execution *new_execution(struct simt_profile_table *p)
+{
+    if (p->execution_count == p->execution_capacity) {
+        uint32_t capacity = p->execution_capacity ? 2 * p->execution_capacity : 256;
+        struct execution *more = realloc(p->executions, capacity * sizeof *more);
+        if (!more) return NULL;
+        p->executions = more;
+        p->execution_capacity = capacity;
+    }
+    struct execution *e = &p->executions[p->execution_count++];
+    memset(e, 0, sizeof *e);
+    return e;
+}
+
+/* The lane's entry joins the execution that is its turn. */
+static void join(struct simt_profile_table *p, const struct entry *entry, uint32_t lane)
+{
+    struct row *row = row_of(p, entry->pc);
+    uint32_t *link;
+    if (row->lane != lane + 1) {
+        row->lane = lane + 1;
+        link = &row->first;
+    } else {
+        link = &p->executions[row->cursor - 1].next;
+    }
+    if (!*link) {
+        bool first = link == &row->first;
+        struct execution *e = new_execution(p); /* which may move those there are */
+        if (!e) return;
+        if (!first) link = &p->executions[row->cursor - 1].next;
+        *link = p->execution_count;
+        e->row = row;
+    }
+    row->cursor = *link;
+    struct request *r = &p->executions[row->cursor - 1].request;
+    r->lanes |= 1u << lane;
+    r->of[lane] = entry;
+}
+
+static void count_execution(const struct execution *e)
+{
+    const struct entry *entry = e->request.of[__builtin_ctz(e->request.lanes)];
+    if (entry->space == SIMT_GLOBAL)
+        count_global(&e->row->counts, &e->request, entry);
+    else if (entry->space == SIMT_SHARED)
+        count_shared(&e->row->counts, &e->request, entry);
+    else
+        count_branch(&e->row->counts, &e->request);
+}
+
+void simt_trace_flush(struct simt_warp *w)
+{
+    struct simt_profile_table *p = table_of(w->block->worker);
+    uint32_t entries = 0;
+    for (uint32_t lane = 0; lane < w->lanes; lane++)
+        if (w->threads[lane].trace) entries += w->threads[lane].trace->count;
+    if (!p || entries == 0 || !make_room(p, entries)) return;
+    p->execution_count = 0;
+    for (uint32_t lane = 0; lane < w->lanes; lane++) {
+        const struct simt_trace *trace = w->threads[lane].trace;
+        for (uint32_t i = 0; trace && i < trace->count; i++) {
+            /* where the last branch goes is known only later: it stays for the next time */
+            if (trace->entries[i].space == SIMT_BRANCH && i + 1 == trace->branch &&
+                w->threads[lane].waits != SIMT_ENDED)
+                continue;
+            join(p, &trace->entries[i], lane);
+        }
+    }
+    for (uint32_t i = 0; i < p->execution_count; i++) count_execution(&p->executions[i]);
+    for (uint32_t i = 0; i < p->execution_count; i++) {
+        struct row *row = p->executions[i].row;
+        row->first = row->cursor = row->lane = 0;
+    }
+    for (uint32_t lane = 0; lane < w->lanes; lane++) {
+        struct simt_trace *trace = w->threads[lane].trace;
+        if (!trace) continue;
+        bool keep = trace->branch && w->threads[lane].waits != SIMT_ENDED;
+        if (keep) trace->entries[0] = trace->entries[trace->branch - 1];
+        trace->count = trace->branch = keep;
+    }
+}
+
+void simt_trace_meeting(struct simt_warp *w, bool barrier, uintptr_t pc)
+{
+    struct simt_profile_table *p = table_of(w->block->worker);
+    if (!p || !make_room(p, 1)) return;
+    struct simt_counts *c = &row_of(p, pc)->counts;
+    if (barrier)
+        c->barriers++;
+    else
+        c->warp_operations++;
+}
+
+/* ---- All launches: counts by kernel and line ---- */
+
+static struct simt_kernel_counts *kernels;
+static size_t kernel_count;
+
+static struct simt_kernel_counts *kernel_of(const char *name)
+{
+    for (size_t i = 0; i < kernel_count; i++)
+        if (strcmp(kernels[i].kernel, name) == 0) return &kernels[i];
+    struct simt_kernel_counts *more = realloc(kernels, (kernel_count + 1) * sizeof *kernels);
+    if (!more) return NULL;
+    kernels = more;
+    struct simt_kernel_counts *k = &kernels[kernel_count++];
+    memset(k, 0, sizeof *k);
+    snprintf(k->kernel, sizeof k->kernel, "%s", name);
+    return k;
+}
+
+static struct simt_line_counts *line_of(struct simt_kernel_counts *k, uintptr_t pc)
+{
+    char place[sizeof k->lines->place];
+    simt_place(pc, place, sizeof place);
+    for (size_t i = 0; i < k->line_count; i++)
+        if (strcmp(k->lines[i].place, place) == 0) return &k->lines[i];
+    struct simt_line_counts *more = realloc(k->lines, (k->line_count + 1) * sizeof *more);
+    if (!more) return NULL;
+    k->lines = more;
+    struct simt_line_counts *line = &more[k->line_count++];
+    memset(line, 0, sizeof *line);
+    memcpy(line->place, place, sizeof place);
+    return line;
+}
+
+/* struct simt_counts is nothing but numbers of 64 bits. */
+static void add(struct simt_counts *to, const struct simt_counts *from)
+{
+    uint64_t sum[sizeof *to / sizeof(uint64_t)], more[sizeof *to / sizeof(uint64_t)];
+    memcpy(sum, to, sizeof sum);
+    memcpy(more, from, sizeof more);
+    for (size_t i = 0; i < sizeof sum / sizeof *sum; i++) sum[i] += more[i];
+    memcpy(to, sum, sizeof sum);
+}
+
+static void merge_table(struct simt_kernel_counts *k, const struct simt_profile_table *p)
+{
+    for (uint32_t i = 0; i < p->size; i++) {
+        if (!p->rows[i].pc) continue;
+        struct simt_line_counts *line = line_of(k, p->rows[i].pc);
+        add(&k->counts, &p->rows[i].counts);
+        if (line) add(&line->counts, &p->rows[i].counts);
+    }
+}
+
+void simt_profile_merge(struct simt_launch *l, struct simt_worker *workers, int count)
+{
+    struct simt_kernel_counts *k =
+        simt_options.profile ? kernel_of(l->function->kernel->name) : NULL;
+    if (k) {
+        k->launches++;
+        k->blocks += l->block_count;
+        k->threads += l->block_count * l->thread_count;
+        k->nanoseconds += l->nanoseconds;
+    }
+    for (int i = 0; i < count; i++) {
+        struct simt_profile_table *p = workers[i].profile;
+        if (!p) continue;
+        if (k && p->rows) merge_table(k, p);
+        free(p->rows);
+        free(p->executions);
+        free(p);
+    }
+}
+
+void simt_profile_clear(void)
+{
+    for (size_t i = 0; i < kernel_count; i++) free(kernels[i].lines);
+    free(kernels);
+    kernels = NULL;
+    kernel_count = 0;
+}
+
+SIMT_API size_t simt_profile(const struct simt_kernel_counts **out)
+{
+    *out = kernels;
+    return kernel_count;
+}

@@ -1,0 +1,401 @@
+/*
+ * simt/race.c - whether two accesses to the same bytes, one of them a write, are ordered.
+ *
+ * Beside each 4 bytes of memory stand its last write and its last read: by which thread, and when.
+ * "When" is a triple: barriers the block has met, meetings of the warp, fences of the thread.  An
+ * access is ordered after an earlier one
+ *     of the same block    if a barrier of the block lies between,
+ *     of the same warp     if a meeting of both lanes lies between,
+ *     of the same thread   always,
+ *     of anyone            if its thread knows of it: the other met a fence after the access and
+ *                          wrote a flag as an atomic or volatile (simt_race_publish), this one read
+ *                          the flag so (simt_race_hear) and then met a fence or a barrier after a
+ *                          fence.  What a thread knows it hands on: to its block at a barrier, to
+ *                          its warp where lanes meet, to others by its own flags.
+ * This is the happens-before order of the PTX memory model, with what is told of flags reduced to
+ * one entry a thread.  The order in which the executor happened to run the two does not matter, so
+ * a race is found also when the result was right.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_KNOWN = 4096, MESSAGES = 1 << 14 };
+
+/* ---- Time ---- */
+
+#define TIME_FIELD(time, shift, bits) ((uint32_t)((time) >> (shift)) & ((1u << (bits)) - 1))
+
+static uint32_t fences_of(simt_time time)
+{
+    return TIME_FIELD(time, 0, SIMT_FENCE_BITS);
+}
+
+static uint32_t tick_of(simt_time time)
+{
+    return TIME_FIELD(time, SIMT_FENCE_BITS, SIMT_TICK_BITS);
+}
+
+static uint32_t phase_of(simt_time time)
+{
+    return TIME_FIELD(time, SIMT_FENCE_BITS + SIMT_TICK_BITS, SIMT_PHASE_BITS);
+}
+
+static simt_time make_time(uint32_t phase, uint32_t tick, uint32_t fences)
+{
+    return (simt_time)phase << (SIMT_FENCE_BITS + SIMT_TICK_BITS) |
+           (simt_time)tick << SIMT_FENCE_BITS | fences;
+}
+
+simt_time simt_now(const struct simt_thread *t)
+{
+    return make_time(t->block->phase, t->warp->ticks, t->fences);
+}
+
+/* Counters that would run over end the search, which must not report what is not there. */
+static bool lost_count(const struct simt_thread *t)
+{
+    return t->block->phase >= (1u << SIMT_PHASE_BITS) - 2 ||
+           t->warp->ticks >= (1u << SIMT_TICK_BITS) - 2 ||
+           t->fences >= (1u << SIMT_FENCE_BITS) - 2;
+}
+
+/* ---- Knowledge ---- */
+
+static void learn(struct simt_knowledge *k, const struct simt_known *what)
+{
+    for (uint32_t i = 0; i < k->count; i++)
+        if (k->known[i].serial == what->serial && k->known[i].thread == what->thread) {
+            if (k->known[i].time < what->time) k->known[i].time = what->time;
+            return;
+        }
+    if (k->count == k->capacity && !k->all) {
+        uint32_t capacity = k->capacity ? 2 * k->capacity : 8;
+        struct simt_known *more =
+            capacity > MOST_KNOWN ? NULL : realloc(k->known, capacity * sizeof *more);
+        if (more) {
+            k->known = more;
+            k->capacity = capacity;
+        } else {
+            k->all = true;
+        }
+    }
+    if (!k->all) k->known[k->count++] = *what;
+}
+
+static void learn_all(struct simt_knowledge *k, const struct simt_knowledge *from)
+{
+    if (k == from) return;
+    k->all |= from->all;
+    for (uint32_t i = 0; i < from->count && !k->all; i++) learn(k, &from->known[i]);
+}
+
+static void forget(struct simt_knowledge *k)
+{
+    k->count = 0;
+    k->all = false;
+}
+
+void simt_knowledge_free(struct simt_knowledge *k)
+{
+    free(k->known);
+    memset(k, 0, sizeof *k);
+}
+
+static bool tells_of(const struct simt_knowledge *k, const struct simt_cell *c)
+{
+    if (k->all) return true;
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct simt_known *e = &k->known[i];
+        if (e->serial != c->serial) continue;
+        if (phase_of(c->time) < phase_of(e->time)) return true;
+        if (c->kind & SIMT_BLOCK_READ) continue;
+        if (c->thread / SIMT_LANES == e->thread / SIMT_LANES &&
+            tick_of(c->time) < tick_of(e->time))
+            return true;
+        if (!(c->kind & SIMT_WARP_READ) && c->thread == e->thread &&
+            fences_of(c->time) < fences_of(e->time))
+            return true;
+    }
+    return false;
+}
+
+/* ---- Order ---- */
+
+static bool ordered(const struct simt_cell *c, const struct simt_thread *t)
+{
+    const struct simt_block *b = t->block;
+    const struct simt_warp *w = t->warp;
+    if (c->kind & SIMT_GRID_READ || lost_count(t)) return true;
+    if (c->serial == b->serial) {
+        if (phase_of(c->time) < b->phase) return true;
+        if (!(c->kind & SIMT_BLOCK_READ) && c->thread / SIMT_LANES == w->number) {
+            uint32_t lane = c->thread % SIMT_LANES;
+            if (lane == t->lane && !(c->kind & SIMT_WARP_READ)) return true;
+            if (tick_of(c->time) < w->full_tick) return true;
+            if (w->pair_tick && !(c->kind & SIMT_WARP_READ) &&
+                tick_of(c->time) < w->pair_tick[lane][t->lane])
+                return true;
+        }
+    }
+    return tells_of(&t->knows, c) || tells_of(&w->knows, c) || tells_of(&b->knows, c);
+}
+
+/* ---- Reports ---- */
+
+static void report(struct simt_thread *t, const struct simt_cell *other, bool write, bool other_write,
+                   size_t bytes, uintptr_t pc, const struct simt_where *where)
+{
+    char place[64], who[96];
+    simt_place(other->pc, place, sizeof place);
+    if (other->serial == t->block->serial)
+        simt_thread_name(&t->block->threads[other->thread], who, sizeof who);
+    else
+        simt_other_name(t, other, who, sizeof who);
+    simt_found(SIMT_RACE, t->block->launch, t, pc,
+               "%s %zu bytes of %s memory%s%s at byte %zu, which %s %s at %s, and nothing orders "
+               "the two",
+               write ? "writes" : "reads", bytes, where->space, where->name ? " " : "",
+               where->name ? where->name : "", where->offset,
+               other->kind & (SIMT_WARP_READ | SIMT_BLOCK_READ) ? "others" : who,
+               other_write ? "wrote" : "read", place);
+}
+
+/* Two writes of the same value harm nobody: known only once the second is done. */
+void simt_overwrite_settle(struct simt_thread *t)
+{
+    if (!t->overwrite.at) return;
+    const void *at = t->overwrite.at;
+    t->overwrite.at = NULL;
+    if (memcmp(at, t->overwrite.old, t->overwrite.bytes) != 0)
+        report(t, &t->overwrite.other, true, true, t->overwrite.bytes, t->overwrite.pc,
+               &t->overwrite.where);
+}
+
+static void note_overwrite(struct simt_thread *t, const struct simt_cell *other, const void *at,
+                           size_t bytes, uintptr_t pc, const struct simt_where *where)
+{
+    if (bytes > sizeof t->overwrite.old) bytes = sizeof t->overwrite.old;
+    t->overwrite.at = at;
+    t->overwrite.bytes = bytes;
+    memcpy(t->overwrite.old, at, bytes);
+    t->overwrite.pc = pc;
+    t->overwrite.other = *other;
+    t->overwrite.where = *where;
+}
+
+/* ---- One access ---- */
+
+/* r.serial is 0 when the last read is of no concern. */
+static void note_read(struct simt_cell *r, const struct simt_cell *mine)
+{
+    struct simt_cell was = *r;
+    *r = *mine;
+    if (was.serial == 0) return;
+    if (was.serial == mine->serial && phase_of(was.time) < phase_of(mine->time))
+        return; /* before a barrier: ordered for all */
+    r->bytes |= was.bytes;
+    r->kind |= was.kind & (SIMT_WARP_READ | SIMT_BLOCK_READ | SIMT_GRID_READ);
+    if (!(was.kind & SIMT_STRONG)) r->kind &= (uint8_t)~SIMT_STRONG;
+    if (was.serial != mine->serial)
+        r->kind |= SIMT_GRID_READ;
+    else if (was.thread / SIMT_LANES != mine->thread / SIMT_LANES)
+        r->kind |= SIMT_BLOCK_READ;
+    else if (was.thread != mine->thread)
+        r->kind |= SIMT_WARP_READ;
+}
+
+static bool conflicts(const struct simt_cell *c, const struct simt_cell *mine,
+                      const struct simt_thread *t, uint32_t oldest)
+{
+    return c->serial >= oldest && c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) &&
+           !ordered(c, t);
+}
+
+void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
+                     unsigned kind, uintptr_t pc, const struct simt_where *where, uint32_t oldest)
+{
+    struct simt_cell mine = { .serial = t->block->serial,
+                              .thread = (uint16_t)t->number,
+                              .kind = (uint8_t)(kind & (SIMT_WRITE | SIMT_STRONG)),
+                              .time = simt_now(t),
+                              .pc = pc };
+    const bool writes = kind & SIMT_WRITE;
+    unsigned first = (unsigned)((uintptr_t)at % 4);
+    bool reported = false;
+    for (size_t done = 0; done < bytes; cells++, first = 0) {
+        size_t here = 4 - first < bytes - done ? 4 - first : bytes - done;
+        mine.bytes = (uint8_t)(((1u << here) - 1) << first);
+        if (!reported && conflicts(&cells->write, &mine, t, oldest)) {
+            reported = true;
+            if (writes && !(kind & SIMT_CHANGE) && !(cells->write.kind & SIMT_STRONG))
+                note_overwrite(t, &cells->write, at, bytes, pc, where);
+            else
+                report(t, &cells->write, writes, true, bytes, pc, where);
+        }
+        if (writes && !reported && conflicts(&cells->read, &mine, t, oldest)) {
+            reported = true;
+            report(t, &cells->read, true, false, bytes, pc, where);
+        }
+        if (writes) {
+            struct simt_cell *w = &cells->write;
+            uint8_t same = w->serial == mine.serial && w->thread == mine.thread &&
+                                   w->time == mine.time && w->kind == mine.kind
+                               ? w->bytes
+                               : 0;
+            *w = mine;
+            w->bytes |= same;
+        } else {
+            if (cells->read.serial < oldest) cells->read.serial = 0;
+            note_read(&cells->read, &mine);
+        }
+        done += here;
+    }
+}
+
+/* ---- Fences, and flags that tell of what was before them ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct message {
+    const void *at;
+    struct simt_knowledge tells;
+    struct message *next;
+} *messages[MESSAGES];
+static atomic_uint message_count;
+
+static struct message **find_message(const void *at)
+{
+    struct message **m = &messages[((uintptr_t)at >> 2) * 0x9e3779b1u % MESSAGES];
+    while (*m && (*m)->at != at) m = &(*m)->next;
+    return m;
+}
+
+void simt_race_reset(void)
+{
+    if (message_count == 0) return;
+    for (int i = 0; i < MESSAGES; i++)
+        while (messages[i]) {
+            struct message *m = messages[i];
+            messages[i] = m->next;
+            free(m->tells.known);
+            free(m);
+        }
+    message_count = 0;
+}
+
+void simt_race_fence(struct simt_thread *t)
+{
+    t->fences++;
+    learn_all(&t->knows, &t->heard);
+    forget(&t->heard);
+}
+
+/* The thread writes a flag, as an atomic or volatile: whoever reads it can learn what the thread
+ * did before its last fence.  replaces: a store, which ends what earlier writers told by the flag;
+ * an atomic change hands it on. */
+void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
+{
+    if (t->fences == 0 && message_count == 0) return;
+    pthread_mutex_lock(&lock);
+    struct message **place = find_message(at), *m = *place;
+    if (!m && t->fences) {
+        m = calloc(1, sizeof *m);
+        if (m) {
+            m->at = at;
+            *place = m;
+            message_count++;
+        }
+    }
+    if (m) {
+        if (replaces) forget(&m->tells);
+        if (t->fences) {
+            struct simt_known me = { t->block->serial, (uint16_t)t->number, simt_now(t) };
+            learn(&m->tells, &me);
+            learn_all(&m->tells, &t->knows);
+            learn_all(&m->tells, &t->warp->knows);
+            learn_all(&m->tells, &t->block->knows);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void simt_race_hear(struct simt_thread *t, const void *at, bool acquires)
+{
+    if (message_count == 0) return;
+    pthread_mutex_lock(&lock);
+    struct message *m = *find_message(at);
+    if (m) learn_all(acquires ? &t->knows : &t->heard, &m->tells);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- Meetings ---- */
+
+void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
+{
+    uint32_t tick = ++w->ticks;
+    if (lanes == (w->exists & ~w->ended)) {
+        w->full_tick = tick;
+    } else {
+        if (!w->pair_tick) w->pair_tick = calloc(SIMT_LANES, sizeof *w->pair_tick);
+        for (uint32_t i = 0; w->pair_tick && i < SIMT_LANES; i++)
+            for (uint32_t j = 0; j < SIMT_LANES; j++)
+                if (lanes >> i & 1 && lanes >> j & 1) w->pair_tick[i][j] = tick;
+        return; /* what the lanes know, each keeps for itself: no order is invented */
+    }
+    for (uint32_t i = 0; i < w->lanes; i++)
+        if (w->threads[i].knows.count || w->threads[i].knows.all) {
+            learn_all(&w->knows, &w->threads[i].knows);
+            forget(&w->threads[i].knows);
+        }
+}
+
+void simt_race_met_block(struct simt_block *b)
+{
+    b->phase++;
+    for (uint32_t i = 0; i < b->thread_count; i++) {
+        struct simt_knowledge *k = &b->threads[i].knows;
+        if (!k->count && !k->all) continue;
+        learn_all(&b->knows, k);
+        forget(k);
+    }
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        struct simt_knowledge *k = &b->warps[i].knows;
+        if (!k->count && !k->all) continue;
+        learn_all(&b->knows, k);
+        forget(k);
+    }
+}
+
+/* Warps met at a named barrier: those that waited know of those that came. */
+void simt_race_met_warps(struct simt_block *b, uint32_t came, uint32_t waited)
+{
+    for (uint32_t i = 0; i < b->warp_count; i++)
+        if (came >> i & 1) simt_race_met_lanes(&b->warps[i], b->warps[i].exists & ~b->warps[i].ended);
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        if (!(waited >> i & 1)) continue;
+        for (uint32_t j = 0; j < b->warp_count; j++) {
+            if (!(came >> j & 1) || i == j) continue;
+            struct simt_known known = { b->serial, (uint16_t)(j * SIMT_LANES),
+                                        make_time(b->phase, b->warps[j].ticks, 0) };
+            learn(&b->warps[i].knows, &known);
+            learn_all(&b->warps[i].knows, &b->warps[j].knows);
+        }
+    }
+}
+
+void simt_race_met_cluster(struct simt_cluster *c)
+{
+    for (uint32_t i = 0; i < c->count; i++) simt_race_met_block(c->blocks[i]);
+    for (uint32_t i = 0; i < c->count; i++)
+        for (uint32_t j = 0; j < c->count; j++) {
+            if (i == j) continue;
+            struct simt_known known = { c->blocks[j]->serial, 0,
+                                        make_time(c->blocks[j]->phase, 0, 0) };
+            learn(&c->blocks[i]->knows, &known);
+            learn_all(&c->blocks[i]->knows, &c->blocks[j]->knows);
+        }
+}

@@ -1,0 +1,100 @@
+/*
+ * simt/simt.h - the executor as a test or a command sees it: its options, what it found wrong in
+ * kernels, and what it counted.
+ *
+ * libechelon_simt.so is opened like a driver, by cuGetProcAddress_v2(); these functions are beside
+ * it.  None of them may be called while a kernel runs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SIMT_SIMT_H
+#define SIMT_SIMT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SIMT_API __attribute__((visibility("default")))
+
+/* ---- Options ---- */
+
+/* Sets options from words with commas between, as the environment variable ECHELON_SIMT does at the
+ * start:
+ *
+ *     threads=N     OS threads to run blocks on; 1 (the default) makes every run the same, 0 means
+ *                   one a processor
+ *     seed=N        permutes the order of blocks and warps; 0 (the default): in order
+ *     profile       counts accesses, conflicts and branches from here on; noprofile stops it
+ *     keep          a fault that the kernel can survive (a race, a read of what nobody wrote) is
+ *                   noted, but the launch succeeds; strict (the default): it fails
+ *     nocheck       looks for no races and no reads of what nobody wrote; check: does again
+ *     resident=N    blocks that may wait on one OS thread (16)
+ *     memory=N      MiB of device memory, before the first use (4096)
+ *     sm=N          the compute capability to claim, before the first use (90)
+ *
+ * False, with a message, when a word is none of these. */
+SIMT_API bool simt_set_options(const char *text, char *message, size_t message_bytes);
+
+/* ---- Faults ---- */
+
+enum simt_fault {
+    SIMT_RACE,              /* two threads, one of them writing, nothing between that orders them */
+    SIMT_UNWRITTEN,         /* a read of memory that nobody wrote */
+    SIMT_BOUNDS,            /* an access outside of what is allocated */
+    SIMT_MISALIGNED,        /* a vector access whose address is no multiple of its size */
+    SIMT_DIVERGENT_BARRIER, /* a barrier that not all threads come to, or at different lines */
+    SIMT_MASK,              /* a mask without the caller, a shuffle from a lane that is not there */
+    SIMT_DEADLOCK,          /* nobody can go on */
+    SIMT_LIMIT,             /* a launch that asks for more than the device has */
+    SIMT_TRAP,              /* __trap(), assert() */
+    SIMT_STACK,             /* local variables larger than a thread's stack */
+    SIMT_FAULTS
+};
+
+SIMT_API const char *simt_fault_name(enum simt_fault fault); /* "race" */
+
+struct simt_finding {
+    enum simt_fault fault;
+    uint64_t count;     /* how often at this line */
+    char kernel[64];    /* its name */
+    char text[480];     /* the first: who, where, with whom */
+};
+
+/* What was found since simt_forget(); valid until the next launch. */
+SIMT_API size_t simt_findings(const struct simt_finding **findings);
+SIMT_API void simt_forget(void); /* findings and counts */
+
+/* ---- Counts, by kernel and line ---- */
+
+struct simt_counts {
+    uint64_t load_requests, load_sectors, load_bytes; /* global: of a warp; of 32 bytes */
+    uint64_t store_requests, store_sectors, store_bytes;
+    uint64_t atomic_requests, atomic_sectors, atomic_conflicts; /* global: lanes - addresses */
+    uint64_t shared_loads, shared_load_wavefronts; /* requests; passes over the 32 banks */
+    uint64_t shared_stores, shared_store_wavefronts;
+    uint64_t shared_atomics, shared_atomic_conflicts;
+    uint64_t bank_conflicts;   /* wavefronts beyond the fewest that the bytes need */
+    uint64_t bank16_conflicts; /* the same on the first hardware: 16 banks, half a warp at a time */
+    uint64_t barriers;         /* met by a warp */
+    uint64_t warp_operations;  /* shuffles, ballots, ... of a warp */
+    uint64_t branches;         /* basic blocks that a warp entered */
+    uint64_t divergent;        /* ... and left by more than one way */
+};
+
+struct simt_line_counts {
+    char place[64]; /* "sort_onesweep.cuh:110" */
+    struct simt_counts counts;
+};
+
+struct simt_kernel_counts {
+    char kernel[64];
+    uint64_t launches, blocks, threads;
+    uint64_t nanoseconds; /* of this machine, with all checks: no prediction of a GPU */
+    struct simt_counts counts;
+    struct simt_line_counts *lines; /* [line_count], in the order in which they were met */
+    size_t line_count;
+};
+
+SIMT_API size_t simt_profile(const struct simt_kernel_counts **kernels);
+
+#endif
