@@ -10,7 +10,8 @@ import re
 import sys
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-# Which counters the columns of patterns.def are.
+# Which counters the columns of patterns.def are.  Those of "sass" leave out instructions that were
+# issued for no lane at all.
 COUNTERS = {
     "global_load_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",),
     "global_load_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",),
@@ -20,11 +21,11 @@ COUNTERS = {
                                "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum"),
     "global_atomic_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
                               "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum"),
-    "shared_load_requests": ("smsp__inst_executed_op_shared_ld.sum",),
+    "shared_load_requests": ("smsp__sass_inst_executed_op_shared_ld.sum",),
     "shared_load_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",),
-    "shared_store_requests": ("smsp__inst_executed_op_shared_st.sum",),
+    "shared_store_requests": ("smsp__sass_inst_executed_op_shared_st.sum",),
     "shared_store_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",),
-    "shared_atomic_requests": ("smsp__inst_executed_op_shared_atom.sum",),
+    "shared_atomic_requests": ("smsp__sass_inst_executed_op_shared_atom.sum",),
     "shared_atomic_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",),
     "barriers": ("BAR",),
     "divergent_gpu": ("smsp__sass_branch_targets_threads_divergent.sum",),

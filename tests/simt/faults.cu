@@ -194,22 +194,19 @@ extern "C" __global__ void mixed_global_ok(const __grid_constant__ struct plante
 
 /* ---- Barriers that not every thread meets ---- */
 
-static __device__ inline void barrier_some(const struct planted_args &a, int meets)
+/* Where some do not meet the first one, `again` says whether all come to a second. */
+static __device__ inline void barrier_some(const struct planted_args &a, int meets, int again)
 {
-    uint32_t *s = shared_words(), t = threadIdx.x, x = a.in[t];
-    if (meets) {
-        s[t] = x;
-        __syncthreads();
-        x = s[t ^ 1];
-    }
-    a.out[t] = x;
+    if (meets) __syncthreads();
+    if (again) __syncthreads();
+    a.out[threadIdx.x] = a.in[threadIdx.x];
 }
 extern "C" __global__ void barrier_half_block(const __grid_constant__ struct planted_args a)
-{ barrier_some(a, threadIdx.x < 32); }
+{ barrier_some(a, threadIdx.x < 32, 1); }
 extern "C" __global__ void barrier_half_warp(const __grid_constant__ struct planted_args a)
-{ barrier_some(a, threadIdx.x % 32 < 16); }
+{ barrier_some(a, threadIdx.x % 32 < 16, 0); }
 extern "C" __global__ void barrier_some_ok(const __grid_constant__ struct planted_args a)
-{ barrier_some(a, 1); }
+{ barrier_some(a, 1, 1); }
 
 /* Threads that returned do not count at a barrier: defined, though few know. */
 static __device__ inline void barrier_after_return(const struct planted_args &a, int returns)

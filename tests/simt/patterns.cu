@@ -9,6 +9,11 @@
  *     sector      32 aligned bytes of global memory that a request touches
  *     wavefront   a turn of the 32 banks of shared memory, 4 bytes each, that a request takes
  *
+ * Wavefronts are the most words that any bank has to give.  Of 8 bytes a lane the halves of a warp
+ * are counted one after the other, of 16 its quarters; two of these as one, if all of their lanes
+ * that differ in bit 0, or all that differ in bit 1, want the same.  Of atomics each lane's word
+ * counts, the same or not.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "planted.h"
@@ -141,6 +146,49 @@ extern "C" __global__ void shared_pairs_16(const __grid_constant__ struct plante
     fill(a, a.n_in);
     uint4 v = ((const uint4 *)shared_bytes)[pair(a.p, lane_id())];
     a.out[global_id()] = v.x ^ v.y ^ v.z ^ v.w;
+}
+
+/* The first half of a warp reads in pairs, the second does not. */
+static __device__ inline uint32_t half_pairs(uint32_t lane)
+{
+    return lane < 16 ? lane / 2 : lane;
+}
+
+extern "C" __global__ void shared_half_pairs_8(const __grid_constant__ struct planted_args a)
+{
+    fill(a, a.n_in);
+    uint2 v = ((const uint2 *)shared_bytes)[half_pairs(lane_id())];
+    a.out[global_id()] = v.x ^ v.y;
+}
+
+extern "C" __global__ void shared_half_pairs_16(const __grid_constant__ struct planted_args a)
+{
+    fill(a, a.n_in);
+    uint4 v = ((const uint4 *)shared_bytes)[half_pairs(lane_id())];
+    a.out[global_id()] = v.x ^ v.y ^ v.z ^ v.w;
+}
+
+/* Only the lanes of p read, and what they read is contiguous. */
+extern "C" __global__ void shared_active_8(const __grid_constant__ struct planted_args a)
+{
+    fill(a, a.n_in);
+    uint32_t x = 0;
+    if (a.p >> lane_id() & 1) {
+        uint2 v = ((const uint2 *)shared_bytes)[__popc(a.p & ((1u << lane_id()) - 1))];
+        x = v.x ^ v.y;
+    }
+    a.out[global_id()] = x;
+}
+
+extern "C" __global__ void shared_active_16(const __grid_constant__ struct planted_args a)
+{
+    fill(a, a.n_in);
+    uint32_t x = 0;
+    if (a.p >> lane_id() & 1) {
+        uint4 v = ((const uint4 *)shared_bytes)[__popc(a.p & ((1u << lane_id()) - 1))];
+        x = v.x ^ v.y ^ v.z ^ v.w;
+    }
+    a.out[global_id()] = x;
 }
 
 /* One warp a block: it writes by the pattern, and reads so what the next lane wrote. */

@@ -148,6 +148,25 @@ static void pattern_pairs(RULE) /* elements of k words, by the lane's bits but b
     }
 }
 
+static void pattern_half_pairs(RULE) /* ... by half of the lane in the first half, then the lane */
+{
+    (void)p;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t element = i % 32 < 16 ? i % 32 / 2 : i % 32;
+        for (uint32_t j = 0; j < k; j++) out[i] ^= in[element * k + j];
+    }
+}
+
+static void pattern_active(RULE) /* ... in turn for the lanes of p */
+{
+    for (uint32_t i = 0, element = 0; i < n; i++) {
+        if (i % 32 == 0) element = 0;
+        if ((p >> i % 32 & 1) == 0) continue;
+        for (uint32_t j = 0; j < k; j++) out[i] ^= in[element * k + j];
+        element++;
+    }
+}
+
 static void pattern_write(RULE) /* 4 warps, with elements of k words, 1024 of them each */
 {
     (void)n;
@@ -251,7 +270,7 @@ static const struct rule {
     { "lost_global_ok", total, 128 },
     { "mixed_shared_ok", total, 32 },
     { "mixed_global_ok", total, 32 },
-    { "barrier_some_ok", exchange, 1 },
+    { "barrier_some_ok", exchange, 0 },
     { "barrier_returned_ok", exchange, 8 },
     { "barrier_two_lines_ok", exchange, 1 },
     { "barrier_counts_ok", exchange, 0 },
@@ -303,6 +322,10 @@ static const struct rule {
     { "shared_read_16", pattern_read, 4 },
     { "shared_pairs_8", pattern_pairs, 2 },
     { "shared_pairs_16", pattern_pairs, 4 },
+    { "shared_half_pairs_8", pattern_half_pairs, 2 },
+    { "shared_half_pairs_16", pattern_half_pairs, 4 },
+    { "shared_active_8", pattern_active, 2 },
+    { "shared_active_16", pattern_active, 4 },
     { "shared_write_4", pattern_pass_on, 1 },
     { "shared_write_8", pattern_pass_on, 2 },
     { "shared_write_16", pattern_pass_on, 4 },
