@@ -18,8 +18,9 @@ enum { STEPS = 1 << 16 /* basic blocks after which a thread gives way by itself 
 
 /* ---- Where ---- */
 
-static void __attribute__((noreturn)) out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
-                          uintptr_t pc, const char *what)
+static void __attribute__((noreturn))
+out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc,
+              const char *what)
 {
     simt_found(SIMT_BOUNDS, t->block->launch, t, pc, "%s %zu bytes at %p, which is %s",
                kind & SIMT_WRITE ? "writes" : "reads", bytes, at, what);
@@ -27,8 +28,9 @@ static void __attribute__((noreturn)) out_of_bounds(struct simt_thread *t, const
 }
 
 /* Says how the address lies to the allocation nearest below it. */
-static void __attribute__((noreturn)) global_out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
-                                 uintptr_t pc)
+static void __attribute__((noreturn))
+global_out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
+                     uintptr_t pc)
 {
     char what[160];
     void *base;
@@ -41,8 +43,8 @@ static void __attribute__((noreturn)) global_out_of_bounds(struct simt_thread *t
     out_of_bounds(t, at, bytes, kind, pc, what);
 }
 
-static void __attribute__((noreturn)) misaligned(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
-                       uintptr_t pc)
+static void __attribute__((noreturn))
+misaligned(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
     simt_found(SIMT_MISALIGNED, t->block->launch, t, pc,
                "%s %zu bytes at %p, which is no multiple of %zu",
@@ -55,8 +57,7 @@ static void unwritten(struct simt_thread *t, size_t bytes, uintptr_t pc,
 {
     simt_found(SIMT_UNWRITTEN, t->block->launch, t, pc,
                "reads %zu bytes of %s memory%s%s at byte %zu, which nobody wrote", bytes,
-               where->space, where->name ? " " : "", where->name ? where->name : "",
-               where->offset);
+               where->space, where->name ? " " : "", where->name ? where->name : "", where->offset);
 }
 
 static void global_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
@@ -79,7 +80,8 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
         if (!whole) {
             void *base = NULL;
             size_t length;
-            if (simt_memory_below(at, &base, &length)) where.offset = (uintptr_t)at - (uintptr_t)base;
+            if (simt_memory_below(at, &base, &length))
+                where.offset = (uintptr_t)at - (uintptr_t)base;
             unwritten(t, bytes, pc, &where);
         }
         simt_race_check(t, &simt_cells[offset / 4], at, bytes, kind, pc, &where,
@@ -194,12 +196,30 @@ static void poll(struct simt_thread *t, const void *at, uintptr_t pc)
     HOOK(void) __tsan_volatile_write##bytes(void *at);                                             \
     HOOK(void) __tsan_unaligned_volatile_read##bytes(void *at);                                    \
     HOOK(void) __tsan_unaligned_volatile_write##bytes(void *at);                                   \
-    HOOK(void) __tsan_read##bytes(void *at) { plain(at, bytes, SIMT_READ, CALLER); }               \
-    HOOK(void) __tsan_write##bytes(void *at) { plain(at, bytes, SIMT_WRITE, CALLER); }             \
-    HOOK(void) __tsan_unaligned_read##bytes(void *at) { plain(at, bytes, SIMT_READ, CALLER); }     \
-    HOOK(void) __tsan_unaligned_write##bytes(void *at) { plain(at, bytes, SIMT_WRITE, CALLER); }   \
-    HOOK(void) __tsan_volatile_read##bytes(void *at) { flag_read(at, bytes, false, CALLER); }      \
-    HOOK(void) __tsan_volatile_write##bytes(void *at) { flag_write(at, bytes, false, CALLER); }    \
+    HOOK(void) __tsan_read##bytes(void *at)                                                        \
+    {                                                                                              \
+        plain(at, bytes, SIMT_READ, CALLER);                                                       \
+    }                                                                                              \
+    HOOK(void) __tsan_write##bytes(void *at)                                                       \
+    {                                                                                              \
+        plain(at, bytes, SIMT_WRITE, CALLER);                                                      \
+    }                                                                                              \
+    HOOK(void) __tsan_unaligned_read##bytes(void *at)                                              \
+    {                                                                                              \
+        plain(at, bytes, SIMT_READ, CALLER);                                                       \
+    }                                                                                              \
+    HOOK(void) __tsan_unaligned_write##bytes(void *at)                                             \
+    {                                                                                              \
+        plain(at, bytes, SIMT_WRITE, CALLER);                                                      \
+    }                                                                                              \
+    HOOK(void) __tsan_volatile_read##bytes(void *at)                                               \
+    {                                                                                              \
+        flag_read(at, bytes, false, CALLER);                                                       \
+    }                                                                                              \
+    HOOK(void) __tsan_volatile_write##bytes(void *at)                                              \
+    {                                                                                              \
+        flag_write(at, bytes, false, CALLER);                                                      \
+    }                                                                                              \
     HOOK(void) __tsan_unaligned_volatile_read##bytes(void *at)                                     \
     {                                                                                              \
         flag_read(at, bytes, false, CALLER);                                                       \
@@ -257,8 +277,14 @@ static void range(const char *at, size_t bytes, unsigned kind, uintptr_t pc)
     }
 }
 
-HOOK(void) __tsan_read_range(void *at, size_t bytes) { range(at, bytes, SIMT_READ, CALLER); }
-HOOK(void) __tsan_write_range(void *at, size_t bytes) { range(at, bytes, SIMT_WRITE, CALLER); }
+HOOK(void) __tsan_read_range(void *at, size_t bytes)
+{
+    range(at, bytes, SIMT_READ, CALLER);
+}
+HOOK(void) __tsan_write_range(void *at, size_t bytes)
+{
+    range(at, bytes, SIMT_WRITE, CALLER);
+}
 
 HOOK(void *) __tsan_memcpy(void *to, const void *from, size_t bytes)
 {
@@ -338,8 +364,21 @@ HOOK(void) __sanitizer_cov_trace_pc(void)
     }
 }
 
-HOOK(void) __tsan_func_entry(void *caller) { (void)caller; }
-HOOK(void) __tsan_func_exit(void) {}
-HOOK(void) __tsan_init(void) {}
-HOOK(void) __tsan_vptr_update(void **at, void *value) { (void)at, (void)value; }
-HOOK(void) __tsan_vptr_read(void **at) { (void)at; }
+HOOK(void) __tsan_func_entry(void *caller)
+{
+    (void)caller;
+}
+HOOK(void) __tsan_func_exit(void)
+{
+}
+HOOK(void) __tsan_init(void)
+{
+}
+HOOK(void) __tsan_vptr_update(void **at, void *value)
+{
+    (void)at, (void)value;
+}
+HOOK(void) __tsan_vptr_read(void **at)
+{
+    (void)at;
+}

@@ -41,19 +41,32 @@ static uint64_t changed(enum simt_atomic_op op, uint64_t old, uint64_t value, ui
                         unsigned bytes)
 {
     switch (op) {
-    case SIMT_ATOMIC_ADD: return old + value;
-    case SIMT_ATOMIC_EXCHANGE: return value;
-    case SIMT_ATOMIC_MIN_UNSIGNED: return value < old ? value : old;
-    case SIMT_ATOMIC_MAX_UNSIGNED: return value > old ? value : old;
-    case SIMT_ATOMIC_MIN_SIGNED: return as_signed(value, bytes) < as_signed(old, bytes) ? value : old;
-    case SIMT_ATOMIC_MAX_SIGNED: return as_signed(value, bytes) > as_signed(old, bytes) ? value : old;
-    case SIMT_ATOMIC_AND: return old & value;
-    case SIMT_ATOMIC_OR: return old | value;
-    case SIMT_ATOMIC_XOR: return old ^ value;
-    case SIMT_ATOMIC_INC: return old >= value ? 0 : old + 1;
-    case SIMT_ATOMIC_DEC: return old == 0 || old > value ? value : old - 1;
-    case SIMT_ATOMIC_COMPARE: return old == compare ? value : old;
-    case SIMT_ATOMIC_ADD_FLOAT: return add_float(old, value, bytes);
+    case SIMT_ATOMIC_ADD:
+        return old + value;
+    case SIMT_ATOMIC_EXCHANGE:
+        return value;
+    case SIMT_ATOMIC_MIN_UNSIGNED:
+        return value < old ? value : old;
+    case SIMT_ATOMIC_MAX_UNSIGNED:
+        return value > old ? value : old;
+    case SIMT_ATOMIC_MIN_SIGNED:
+        return as_signed(value, bytes) < as_signed(old, bytes) ? value : old;
+    case SIMT_ATOMIC_MAX_SIGNED:
+        return as_signed(value, bytes) > as_signed(old, bytes) ? value : old;
+    case SIMT_ATOMIC_AND:
+        return old & value;
+    case SIMT_ATOMIC_OR:
+        return old | value;
+    case SIMT_ATOMIC_XOR:
+        return old ^ value;
+    case SIMT_ATOMIC_INC:
+        return old >= value ? 0 : old + 1;
+    case SIMT_ATOMIC_DEC:
+        return old == 0 || old > value ? value : old - 1;
+    case SIMT_ATOMIC_COMPARE:
+        return old == compare ? value : old;
+    case SIMT_ATOMIC_ADD_FLOAT:
+        return add_float(old, value, bytes);
     }
     return old;
 }
@@ -63,7 +76,8 @@ static uint64_t changed(enum simt_atomic_op op, uint64_t old, uint64_t value, ui
         type old = __atomic_load_n((type *)at, __ATOMIC_RELAXED);                                  \
         while (!__atomic_compare_exchange_n((type *)at, &old,                                      \
                                             (type)changed(op, old, value, compare, bytes), false,  \
-                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {}                \
+                                            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {                 \
+        }                                                                                          \
         return old;                                                                                \
     } while (0)
 

@@ -96,11 +96,6 @@ static void leave(struct simt_thread *t, bool stay)
 {
     struct simt_block *b = t->block;
     struct simt_thread *next = choose(b, t->warp, stay);
-    if (!simt_fiber_sound(&t->fiber)) {
-        simt_found(SIMT_STACK, b->launch, t, t->pc,
-                   "local variables exceed the %zu bytes of a thread's stack", t->fiber.bytes);
-        simt_abandon(t);
-    }
     if (!next) {
         return_to_worker(t, t->waits == SIMT_ENDED);
     } else if (next != t) {
@@ -271,6 +266,11 @@ static void end_thread(struct simt_thread *t)
 {
     struct simt_block *b = t->block;
     struct simt_warp *w = t->warp;
+    if (!simt_fiber_sound(&t->fiber)) {
+        simt_found(SIMT_STACK, b->launch, t, t->pc,
+                   "local variables exceed the %zu bytes of a thread's stack", t->fiber.bytes);
+        simt_abandon(t);
+    }
     simt_overwrite_settle(t);
     t->waits = SIMT_ENDED;
     set_ready(t, false);
@@ -309,15 +309,15 @@ static void begin_warps(struct simt_block *b)
     for (uint32_t i = 0; i < b->warp_count; i++) {
         struct simt_warp *w = &b->warps[i];
         uint32_t left = b->thread_count - i * SIMT_LANES;
-        uint32_t(*pair_tick)[SIMT_LANES] = w->pair_tick;
+        simt_time(*pair_met)[SIMT_LANES] = w->pair_met;
         struct simt_knowledge knows = w->knows;
+        if (pair_met) memset(pair_met, 0, SIMT_LANES * sizeof *pair_met);
         knows.count = 0, knows.all = false;
         *w = (struct simt_warp){ .block = b,
                                  .threads = &b->threads[i * SIMT_LANES],
                                  .number = i,
                                  .lanes = left < SIMT_LANES ? left : SIMT_LANES,
-                                 .ticks = 1,
-                                 .pair_tick = pair_tick,
+                                 .pair_met = pair_met,
                                  .knows = knows };
         w->exists = w->lanes == SIMT_LANES ? 0xffffffffu : (1u << w->lanes) - 1;
         w->ready = w->exists;
@@ -351,7 +351,8 @@ void simt_block_begin(struct simt_block *b)
 {
     b->alive = b->thread_count;
     b->idle_yields = 0;
-    b->phase = 1;
+    b->clock = 1;
+    b->met = 0;
     b->over = false;
     b->knows.count = 0, b->knows.all = false;
     memset(b->barriers, 0, sizeof b->barriers);
@@ -371,8 +372,8 @@ void simt_block_run(struct simt_block *b)
 
 /* ---- Nobody can go on ---- */
 
-static const char *const waits_at[] = { "runs", "waits for lanes of its warp",
-                                        "waits at a barrier", "waits for its cluster", "has ended" };
+static const char *const waits_at[] = { "runs", "waits for lanes of its warp", "waits at a barrier",
+                                        "waits for its cluster", "has ended" };
 
 void simt_block_explain(struct simt_block *b)
 {

@@ -125,17 +125,34 @@ static CUresult simt_cuDeviceGetAttribute(int *value, int attribute, CUdevice de
 {
     (void)device;
     switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = SIMT_MULTIPROCESSORS; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = (int)simt_options.sm / 10; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = (int)simt_options.sm % 10; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = SIMT_MOST_THREADS; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = SIMT_DEFAULT_SHARED_BYTES; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = SIMT_MOST_SHARED_BYTES; break;
-    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = SIMT_LANES; break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *value = SIMT_MULTIPROCESSORS;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = (int)simt_options.sm / 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = (int)simt_options.sm % 10;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = SIMT_MOST_THREADS;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
+        *value = SIMT_DEFAULT_SHARED_BYTES;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = SIMT_MOST_SHARED_BYTES;
+        break;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
+        *value = SIMT_LANES;
+        break;
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
-    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: *value = 1; break;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+        *value = 1;
+        break;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
 }
@@ -354,7 +371,8 @@ static CUresult simt_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, con
     return *kernel ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-static CUresult simt_cuKernelSetAttribute(int attribute, int value, CUkernel kernel, CUdevice device)
+static CUresult simt_cuKernelSetAttribute(int attribute, int value, CUkernel kernel,
+                                          CUdevice device)
 {
     struct simt_function *f = (struct simt_function *)kernel;
     (void)device;

@@ -30,7 +30,8 @@ enum {
     SIMT_MOST_THREADS = 1024,
     SIMT_MOST_WARPS = SIMT_MOST_THREADS / SIMT_LANES,
     SIMT_BARRIERS = 16,
-    SIMT_DEFAULT_SHARED_BYTES = 48 << 10 /* of dynamic shared memory, unless a kernel asks for more */
+    SIMT_DEFAULT_SHARED_BYTES = 48
+                                << 10 /* of dynamic shared memory, unless a kernel asks for more */
 };
 
 /* ---- Options (options.c) ---- */
@@ -51,22 +52,22 @@ bool simt_memory_release(void *pointer, enum simt_memory_kind kind);
 /* The allocation that holds `pointer`, with its kind, or false. */
 bool simt_memory_find(const void *pointer, void **base, size_t *bytes, enum simt_memory_kind *kind);
 bool simt_memory_below(const void *pointer, void **base, size_t *bytes);
-bool simt_memory_holds(const void *pointer, size_t bytes); /* true of all that is not device memory */
+bool simt_memory_holds(const void *pointer,
+                       size_t bytes);                  /* true of all that is not device memory */
 void simt_memory_written(void *pointer, size_t bytes); /* by the host: it is initialised now */
 
 /* The arena of device memory; beside it, for each 4 bytes: a byte `meta`, and two cells. */
 enum { SIMT_META_LIVE = 0x0f, SIMT_META_WRITTEN = 0xf0 }; /* a bit for each byte of the four */
 extern uintptr_t simt_arena;
 extern size_t simt_arena_bytes;
-extern uint8_t *simt_meta;           /* [simt_arena_bytes / 4] */
+extern uint8_t *simt_meta;            /* [simt_arena_bytes / 4] */
 extern struct simt_cells *simt_cells; /* [simt_arena_bytes / 4] */
 
 /* ---- Who accessed four bytes last (race.c) ---- */
 
-/* A moment in a thread's life: barriers its block has met, collective operations of its warp, and
- * fences of its own. */
-typedef uint64_t simt_time;
-enum { SIMT_FENCE_BITS = 20, SIMT_TICK_BITS = 24, SIMT_PHASE_BITS = 20 };
+/* A block's clock: it counts barriers of the block, meetings of its warps and fences of its threads,
+ * so that an access is before such an event if its time is less than the event's. */
+typedef uint32_t simt_time;
 
 struct simt_cell {
     uint32_t serial; /* of the block; 0: nobody */
@@ -74,7 +75,7 @@ struct simt_cell {
     uint8_t bytes; /* a bit for each of the four */
     uint8_t kind;  /* enum simt_access */
     simt_time time;
-    uintptr_t pc;
+    uint32_t pc; /* from the module's begin */
 };
 struct simt_cells {
     struct simt_cell write, read;
@@ -91,10 +92,10 @@ enum simt_access {
     SIMT_GRID_READ = 32   /* threads of several blocks */
 };
 
-struct simt_known { /* all that a thread of a block did before a time */
+struct simt_known { /* of a block: all that happened before a time */
     uint32_t serial;
     uint16_t thread;
-    simt_time time;
+    simt_time own, warp, block; /* ... by this thread, by its warp, by all of the block */
 };
 struct simt_knowledge {
     struct simt_known *known;
@@ -104,10 +105,10 @@ struct simt_knowledge {
 
 /* ---- A thread and those it meets ---- */
 
-struct simt_where { /* a place in memory, for messages */
+struct simt_where {    /* a place in memory, for messages */
     const char *space; /* "global", "shared" */
     const char *name;  /* of the variable, or NULL */
-    size_t offset;     /* bytes from its begin, or from that of the allocation or of shared memory */
+    size_t offset; /* bytes from its begin, or from that of the allocation or of shared memory */
 };
 
 enum simt_wait { SIMT_RUNS, SIMT_AT_WARP, SIMT_AT_BARRIER, SIMT_AT_CLUSTER, SIMT_ENDED };
@@ -129,11 +130,11 @@ struct simt_thread {
     unsigned barrier;
     uint64_t cluster_phase;
     bool cluster_arrived;
-    const void *polled;      /* the address it last read or changed as an atomic or volatile */
-    uint32_t fences;
-    uint32_t steps;          /* basic blocks since it was last switched to */
+    const void *polled; /* the address it last read or changed as an atomic or volatile */
+    simt_time fence;    /* its last */
+    uint32_t steps;     /* basic blocks since it was last switched to */
     struct simt_knowledge knows, heard; /* heard: not yet acquired by a fence */
-    struct { /* a write over another thread's: harmless when the value is the same */
+    struct {            /* a write over another thread's: harmless when the value is the same */
         const void *at; /* NULL: none */
         char old[16];
         size_t bytes;
@@ -156,10 +157,9 @@ struct simt_warp {
     uint32_t ready, ended, exists;
     struct simt_meet meets[SIMT_LANES];
     uint32_t meet_count;
-    uint32_t last; /* the lane that ran last */
-    /* the times at which lanes met, for race.c */
-    uint32_t ticks, full_tick;
-    uint32_t (*pair_tick)[SIMT_LANES]; /* [32][32], once part of the warp has met */
+    uint32_t last;                     /* the lane that ran last */
+    simt_time met;                     /* when all its lanes did last */
+    simt_time (*pair_met)[SIMT_LANES]; /* [32][32], once only some of them have */
     struct simt_knowledge knows;
 };
 
@@ -196,8 +196,8 @@ struct simt_block {
     uint32_t alive;
     uint32_t idle_yields; /* in a row, in which no thread did anything else */
     struct simt_barrier barriers[SIMT_BARRIERS];
-    int vote; /* the outcome of the last voting barrier */
-    uint32_t phase;
+    int vote;             /* the outcome of the last voting barrier */
+    simt_time clock, met; /* met: at the last barrier of all */
     struct simt_knowledge knows;
     struct simt_cluster *cluster;
     uint32_t rank; /* in the cluster */
@@ -208,7 +208,7 @@ struct simt_block {
     uint8_t *written;         /* for each byte */
     size_t capacity;          /* bytes of saved and written */
     char *stacks;
-    struct simt_block *next;    /* resident on the worker */
+    struct simt_block *next; /* resident on the worker */
 };
 
 struct simt_worker {
@@ -219,8 +219,8 @@ struct simt_worker {
     char *shared; /* this OS thread's copy of the module's shared memory */
     struct simt_profile_table *profile;
     uint64_t long_steps; /* threads that gave way because they ran for long */
-    uint64_t events; /* whatever its threads did, other than giving way */
-    };
+    uint64_t events;     /* whatever its threads did, other than giving way */
+};
 
 struct simt_launch {
     const struct simt_function *function;
@@ -232,12 +232,12 @@ struct simt_launch {
     bool cooperative;
     uint32_t first_serial; /* of this launch's blocks, as they begin */
     atomic_uint_fast32_t serials_taken;
-    uint32_t *number_of; /* [block_count]: the block that has first_serial + i */
-    uint64_t *order;       /* a permutation of the clusters, or NULL */
+    uint32_t *number_of;       /* [block_count]: the block that has first_serial + i */
+    uint64_t *order;           /* a permutation of the clusters, or NULL */
     atomic_uint_fast64_t next; /* cluster to start */
     atomic_int idle_workers;   /* that can only wait for others */
-    atomic_bool failed;  /* blocks are abandoned */
-    atomic_bool faulted; /* at the end, the launch has not succeeded */
+    atomic_bool failed;        /* blocks are abandoned */
+    atomic_bool faulted;       /* at the end, the launch has not succeeded */
     const struct simt_finding *first_finding;
     int workers;
     uint32_t most_resident;
@@ -254,7 +254,7 @@ void simt_block_run(struct simt_block *block);
 void simt_wait(struct simt_thread *thread, enum simt_wait why, uintptr_t pc);
 void simt_give_way(struct simt_thread *thread, uintptr_t pc);
 void simt_wake(struct simt_thread *thread);
-void simt_warp_ended(struct simt_warp *warp); /* one more of its lanes */
+void simt_warp_ended(struct simt_warp *warp);                 /* one more of its lanes */
 uint32_t simt_warp_arrived(const struct simt_thread *thread); /* where it waits */
 void simt_cluster_ended(struct simt_block *block);
 /* Names who waits where, for a block in which nobody can go on. */
@@ -287,10 +287,8 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
 /* cells: of the 4 bytes that `at` lies in.  What blocks before the serial number `oldest` did is of
  * no concern: they are of another launch, or had the shared memory before. */
 void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
-                     unsigned kind, uintptr_t pc, const struct simt_where *where,
-                     uint32_t oldest);
+                     unsigned kind, uintptr_t pc, const struct simt_where *where, uint32_t oldest);
 void simt_overwrite_settle(struct simt_thread *t);
-simt_time simt_now(const struct simt_thread *t);
 void simt_race_fence(struct simt_thread *t);
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces);
 void simt_race_hear(struct simt_thread *t, const void *at, bool acquires);

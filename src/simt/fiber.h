@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 struct simt_fiber {
-    void *top;        /* the saved stack pointer */
-    char *stack;      /* its lowest address; of the fiber that an OS thread began with: NULL */
+    void *top;   /* the saved stack pointer */
+    char *stack; /* its lowest address; of the fiber that an OS thread began with: NULL */
     size_t bytes;
     void *fake_stack; /* of the address sanitizer, while the fiber is left */
 };

@@ -68,7 +68,7 @@ static void destroy_slot(struct simt_block *b)
     }
     for (int i = 0; i < SIMT_MOST_WARPS; i++) {
         simt_knowledge_free(&b->warps[i].knows);
-        free(b->warps[i].pair_tick);
+        free(b->warps[i].pair_met);
     }
     simt_knowledge_free(&b->knows);
     free(b->threads);
@@ -400,8 +400,8 @@ static void *run_worker(void *argument)
 static int count_workers(const struct simt_launch *l)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t workers = simt_options.threads ? simt_options.threads
-                                            : (uint64_t)(processors > 0 ? processors : 1);
+    uint64_t workers =
+        simt_options.threads ? simt_options.threads : (uint64_t)(processors > 0 ? processors : 1);
     uint64_t clusters = l->block_count / l->cluster_blocks;
     return (int)(workers < clusters ? workers : clusters);
 }

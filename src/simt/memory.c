@@ -132,8 +132,7 @@ static uintptr_t find_gap(const struct list *l, size_t bytes)
     for (size_t i = 0; i <= l->count; i++) {
         uintptr_t end = i < l->count ? l->of[i].begin : simt_arena + simt_arena_bytes;
         if (end > at && end - at >= bytes && end - at - bytes >= GAP) return at;
-        if (i < l->count)
-            at = (l->of[i].begin + l->of[i].bytes + GAP + ALIGN - 1) / ALIGN * ALIGN;
+        if (i < l->count) at = (l->of[i].begin + l->of[i].bytes + GAP + ALIGN - 1) / ALIGN * ALIGN;
     }
     return 0;
 }
@@ -143,16 +142,17 @@ static void mark(uintptr_t begin, size_t bytes, unsigned set, unsigned clear)
 {
     uintptr_t at = begin - simt_arena, end = at + bytes;
     for (; at < end && at % 4; at++) {
-        simt_meta[at / 4] &= (uint8_t)~((clear & 0x11u) << at % 4);
+        simt_meta[at / 4] &= (uint8_t) ~((clear & 0x11u) << at % 4);
         simt_meta[at / 4] |= (uint8_t)((set & 0x11u) << at % 4);
     }
     if ((set | clear) == 0xff) { /* all of it is known */
         memset(simt_meta + at / 4, (int)set, (end - at) / 4);
         at += (end - at) / 4 * 4;
     }
-    for (; at + 4 <= end; at += 4) simt_meta[at / 4] = (uint8_t)((simt_meta[at / 4] & ~clear) | set);
+    for (; at + 4 <= end; at += 4)
+        simt_meta[at / 4] = (uint8_t)((simt_meta[at / 4] & ~clear) | set);
     for (; at < end; at++) {
-        simt_meta[at / 4] &= (uint8_t)~((clear & 0x11u) << at % 4);
+        simt_meta[at / 4] &= (uint8_t) ~((clear & 0x11u) << at % 4);
         simt_meta[at / 4] |= (uint8_t)((set & 0x11u) << at % 4);
     }
 }

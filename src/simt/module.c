@@ -118,7 +118,7 @@ void *simt_module_symbol(struct simt_loaded *module, const char *name, size_t *b
     Dl_info info;
     const ElfW(Sym) *symbol = NULL;
     union {
-        const ElfW(Sym) **symbol;
+        const ElfW(Sym) * *symbol;
         void **object;
     } extra = { &symbol };
     *bytes = at && dladdr1(at, &info, extra.object, RTLD_DL_SYMENT) && symbol ? symbol->st_size : 0;

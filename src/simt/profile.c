@@ -22,7 +22,7 @@ enum { SECTOR_BYTES = 32, BANKS = 32, FIRST_BANKS = 16, MOST_TRACE = 1 << 20 };
 
 struct entry {
     uintptr_t pc;
-    uintptr_t at;   /* address, or offset in shared memory; of a branch: where it went, 0 unknown */
+    uintptr_t at; /* address, or offset in shared memory; of a branch: where it went, 0 unknown */
     uint8_t space, kind, bytes;
 };
 

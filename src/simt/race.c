@@ -1,9 +1,8 @@
 /*
  * simt/race.c - whether two accesses to the same bytes, one of them a write, are ordered.
  *
- * Beside each 4 bytes of memory stand its last write and its last read: by which thread, and when.
- * "When" is a triple: barriers the block has met, meetings of the warp, fences of the thread.  An
- * access is ordered after an earlier one
+ * Beside each 4 bytes of memory stand its last write and its last read: by which thread, and when
+ * by the clock of its block.  An access is ordered after an earlier one
  *     of the same block    if a barrier of the block lies between,
  *     of the same warp     if a meeting of both lanes lies between,
  *     of the same thread   always,
@@ -11,7 +10,7 @@
  *                          wrote a flag as an atomic or volatile (simt_race_publish), this one read
  *                          the flag so (simt_race_hear) and then met a fence or a barrier after a
  *                          fence.  What a thread knows it hands on: to its block at a barrier, to
- *                          its warp where lanes meet, to others by its own flags.
+ *                          its warp where all lanes meet, to others by its own flags.
  * This is the happens-before order of the PTX memory model, with what is told of flags reduced to
  * one entry a thread.  The order in which the executor happened to run the two does not matter, so
  * a race is found also when the result was right.
@@ -26,51 +25,20 @@
 
 enum { MOST_KNOWN = 4096, MESSAGES = 1 << 14 };
 
-/* ---- Time ---- */
-
-#define TIME_FIELD(time, shift, bits) ((uint32_t)((time) >> (shift)) & ((1u << (bits)) - 1))
-
-static uint32_t fences_of(simt_time time)
-{
-    return TIME_FIELD(time, 0, SIMT_FENCE_BITS);
-}
-
-static uint32_t tick_of(simt_time time)
-{
-    return TIME_FIELD(time, SIMT_FENCE_BITS, SIMT_TICK_BITS);
-}
-
-static uint32_t phase_of(simt_time time)
-{
-    return TIME_FIELD(time, SIMT_FENCE_BITS + SIMT_TICK_BITS, SIMT_PHASE_BITS);
-}
-
-static simt_time make_time(uint32_t phase, uint32_t tick, uint32_t fences)
-{
-    return (simt_time)phase << (SIMT_FENCE_BITS + SIMT_TICK_BITS) |
-           (simt_time)tick << SIMT_FENCE_BITS | fences;
-}
-
-simt_time simt_now(const struct simt_thread *t)
-{
-    return make_time(t->block->phase, t->warp->ticks, t->fences);
-}
-
-/* Counters that would run over end the search, which must not report what is not there. */
-static bool lost_count(const struct simt_thread *t)
-{
-    return t->block->phase >= (1u << SIMT_PHASE_BITS) - 2 ||
-           t->warp->ticks >= (1u << SIMT_TICK_BITS) - 2 ||
-           t->fences >= (1u << SIMT_FENCE_BITS) - 2;
-}
-
 /* ---- Knowledge ---- */
+
+static void later(simt_time *time, simt_time than)
+{
+    if (*time < than) *time = than;
+}
 
 static void learn(struct simt_knowledge *k, const struct simt_known *what)
 {
     for (uint32_t i = 0; i < k->count; i++)
         if (k->known[i].serial == what->serial && k->known[i].thread == what->thread) {
-            if (k->known[i].time < what->time) k->known[i].time = what->time;
+            later(&k->known[i].own, what->own);
+            later(&k->known[i].warp, what->warp);
+            later(&k->known[i].block, what->block);
             return;
         }
     if (k->count == k->capacity && !k->all) {
@@ -112,14 +80,10 @@ static bool tells_of(const struct simt_knowledge *k, const struct simt_cell *c)
     for (uint32_t i = 0; i < k->count; i++) {
         const struct simt_known *e = &k->known[i];
         if (e->serial != c->serial) continue;
-        if (phase_of(c->time) < phase_of(e->time)) return true;
+        if (c->time < e->block) return true;
         if (c->kind & SIMT_BLOCK_READ) continue;
-        if (c->thread / SIMT_LANES == e->thread / SIMT_LANES &&
-            tick_of(c->time) < tick_of(e->time))
-            return true;
-        if (!(c->kind & SIMT_WARP_READ) && c->thread == e->thread &&
-            fences_of(c->time) < fences_of(e->time))
-            return true;
+        if (c->thread / SIMT_LANES == e->thread / SIMT_LANES && c->time < e->warp) return true;
+        if (!(c->kind & SIMT_WARP_READ) && c->thread == e->thread && c->time < e->own) return true;
     }
     return false;
 }
@@ -130,15 +94,14 @@ static bool ordered(const struct simt_cell *c, const struct simt_thread *t)
 {
     const struct simt_block *b = t->block;
     const struct simt_warp *w = t->warp;
-    if (c->kind & SIMT_GRID_READ || lost_count(t)) return true;
+    if (c->kind & SIMT_GRID_READ) return true; /* who read is not known: nothing is said */
     if (c->serial == b->serial) {
-        if (phase_of(c->time) < b->phase) return true;
+        if (c->time < b->met) return true;
         if (!(c->kind & SIMT_BLOCK_READ) && c->thread / SIMT_LANES == w->number) {
             uint32_t lane = c->thread % SIMT_LANES;
             if (lane == t->lane && !(c->kind & SIMT_WARP_READ)) return true;
-            if (tick_of(c->time) < w->full_tick) return true;
-            if (w->pair_tick && !(c->kind & SIMT_WARP_READ) &&
-                tick_of(c->time) < w->pair_tick[lane][t->lane])
+            if (c->time < w->met) return true;
+            if (w->pair_met && !(c->kind & SIMT_WARP_READ) && c->time < w->pair_met[lane][t->lane])
                 return true;
         }
     }
@@ -147,11 +110,11 @@ static bool ordered(const struct simt_cell *c, const struct simt_thread *t)
 
 /* ---- Reports ---- */
 
-static void report(struct simt_thread *t, const struct simt_cell *other, bool write, bool other_write,
-                   size_t bytes, uintptr_t pc, const struct simt_where *where)
+static void report(struct simt_thread *t, const struct simt_cell *other, bool write,
+                   bool other_write, size_t bytes, uintptr_t pc, const struct simt_where *where)
 {
     char place[64], who[96];
-    simt_place(other->pc, place, sizeof place);
+    simt_place(t->block->launch->function->module->begin + other->pc, place, sizeof place);
     if (other->serial == t->block->serial)
         simt_thread_name(&t->block->threads[other->thread], who, sizeof who);
     else
@@ -190,16 +153,25 @@ static void note_overwrite(struct simt_thread *t, const struct simt_cell *other,
 
 /* ---- One access ---- */
 
-/* r.serial is 0 when the last read is of no concern. */
-static void note_read(struct simt_cell *r, const struct simt_cell *mine)
+enum { SEVERAL = SIMT_WARP_READ | SIMT_BLOCK_READ | SIMT_GRID_READ };
+
+/* What most accesses come to: nobody before, or before a barrier, or the thread itself. */
+static inline bool plainly_ordered(const struct simt_cell *c, const struct simt_cell *mine,
+                                   uint32_t oldest, simt_time met)
+{
+    if (c->serial < oldest) return true;
+    if (c->serial != mine->serial) return false;
+    return c->time < met || (c->thread == mine->thread && !(c->kind & SEVERAL));
+}
+
+static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_t oldest,
+                      simt_time met)
 {
     struct simt_cell was = *r;
     *r = *mine;
-    if (was.serial == 0) return;
-    if (was.serial == mine->serial && phase_of(was.time) < phase_of(mine->time))
-        return; /* before a barrier: ordered for all */
+    if (was.serial < oldest || (was.serial == mine->serial && was.time < met)) return;
     r->bytes |= was.bytes;
-    r->kind |= was.kind & (SIMT_WARP_READ | SIMT_BLOCK_READ | SIMT_GRID_READ);
+    r->kind |= was.kind & SEVERAL;
     if (!(was.kind & SIMT_STRONG)) r->kind &= (uint8_t)~SIMT_STRONG;
     if (was.serial != mine->serial)
         r->kind |= SIMT_GRID_READ;
@@ -209,11 +181,20 @@ static void note_read(struct simt_cell *r, const struct simt_cell *mine)
         r->kind |= SIMT_WARP_READ;
 }
 
-static bool conflicts(const struct simt_cell *c, const struct simt_cell *mine,
-                      const struct simt_thread *t, uint32_t oldest)
+static void note_write(struct simt_cell *w, const struct simt_cell *mine)
 {
-    return c->serial >= oldest && c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) &&
-           !ordered(c, t);
+    uint8_t bytes = mine->bytes;
+    if (w->serial == mine->serial && w->thread == mine->thread && w->time == mine->time &&
+        w->kind == mine->kind)
+        bytes |= w->bytes;
+    *w = *mine;
+    w->bytes = bytes;
+}
+
+static bool conflicts(const struct simt_cell *c, const struct simt_cell *mine,
+                      const struct simt_thread *t)
+{
+    return c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) && !ordered(c, t);
 }
 
 void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
@@ -222,37 +203,32 @@ void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void
     struct simt_cell mine = { .serial = t->block->serial,
                               .thread = (uint16_t)t->number,
                               .kind = (uint8_t)(kind & (SIMT_WRITE | SIMT_STRONG)),
-                              .time = simt_now(t),
-                              .pc = pc };
+                              .time = t->block->clock,
+                              .pc = (uint32_t)(pc - t->block->launch->function->module->begin) };
+    const simt_time met = t->block->met;
     const bool writes = kind & SIMT_WRITE;
     unsigned first = (unsigned)((uintptr_t)at % 4);
     bool reported = false;
     for (size_t done = 0; done < bytes; cells++, first = 0) {
         size_t here = 4 - first < bytes - done ? 4 - first : bytes - done;
         mine.bytes = (uint8_t)(((1u << here) - 1) << first);
-        if (!reported && conflicts(&cells->write, &mine, t, oldest)) {
+        if (!plainly_ordered(&cells->write, &mine, oldest, met) && !reported &&
+            conflicts(&cells->write, &mine, t)) {
             reported = true;
             if (writes && !(kind & SIMT_CHANGE) && !(cells->write.kind & SIMT_STRONG))
                 note_overwrite(t, &cells->write, at, bytes, pc, where);
             else
                 report(t, &cells->write, writes, true, bytes, pc, where);
         }
-        if (writes && !reported && conflicts(&cells->read, &mine, t, oldest)) {
+        if (writes && !plainly_ordered(&cells->read, &mine, oldest, met) && !reported &&
+            conflicts(&cells->read, &mine, t)) {
             reported = true;
             report(t, &cells->read, true, false, bytes, pc, where);
         }
-        if (writes) {
-            struct simt_cell *w = &cells->write;
-            uint8_t same = w->serial == mine.serial && w->thread == mine.thread &&
-                                   w->time == mine.time && w->kind == mine.kind
-                               ? w->bytes
-                               : 0;
-            *w = mine;
-            w->bytes |= same;
-        } else {
-            if (cells->read.serial < oldest) cells->read.serial = 0;
-            note_read(&cells->read, &mine);
-        }
+        if (writes)
+            note_write(&cells->write, &mine);
+        else
+            note_read(&cells->read, &mine, oldest, met);
         done += here;
     }
 }
@@ -264,7 +240,7 @@ static struct message {
     const void *at;
     struct simt_knowledge tells;
     struct message *next;
-} *messages[MESSAGES];
+} * messages[MESSAGES];
 static atomic_uint message_count;
 
 static struct message **find_message(const void *at)
@@ -289,7 +265,7 @@ void simt_race_reset(void)
 
 void simt_race_fence(struct simt_thread *t)
 {
-    t->fences++;
+    t->fence = ++t->block->clock;
     learn_all(&t->knows, &t->heard);
     forget(&t->heard);
 }
@@ -299,10 +275,10 @@ void simt_race_fence(struct simt_thread *t)
  * an atomic change hands it on. */
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
 {
-    if (t->fences == 0 && message_count == 0) return;
+    if (t->fence == 0 && message_count == 0) return;
     pthread_mutex_lock(&lock);
     struct message **place = find_message(at), *m = *place;
-    if (!m && t->fences) {
+    if (!m && t->fence) {
         m = calloc(1, sizeof *m);
         if (m) {
             m->at = at;
@@ -312,8 +288,9 @@ void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
     }
     if (m) {
         if (replaces) forget(&m->tells);
-        if (t->fences) {
-            struct simt_known me = { t->block->serial, (uint16_t)t->number, simt_now(t) };
+        if (t->fence) {
+            struct simt_known me = { t->block->serial, (uint16_t)t->number, t->fence, t->warp->met,
+                                     t->block->met };
             learn(&m->tells, &me);
             learn_all(&m->tells, &t->knows);
             learn_all(&m->tells, &t->warp->knows);
@@ -336,16 +313,15 @@ void simt_race_hear(struct simt_thread *t, const void *at, bool acquires)
 
 void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
 {
-    uint32_t tick = ++w->ticks;
-    if (lanes == (w->exists & ~w->ended)) {
-        w->full_tick = tick;
-    } else {
-        if (!w->pair_tick) w->pair_tick = calloc(SIMT_LANES, sizeof *w->pair_tick);
-        for (uint32_t i = 0; w->pair_tick && i < SIMT_LANES; i++)
+    simt_time now = ++w->block->clock;
+    if (lanes != (w->exists & ~w->ended)) {
+        if (!w->pair_met) w->pair_met = calloc(SIMT_LANES, sizeof *w->pair_met);
+        for (uint32_t i = 0; w->pair_met && i < SIMT_LANES; i++)
             for (uint32_t j = 0; j < SIMT_LANES; j++)
-                if (lanes >> i & 1 && lanes >> j & 1) w->pair_tick[i][j] = tick;
+                if (lanes >> i & 1 && lanes >> j & 1) w->pair_met[i][j] = now;
         return; /* what the lanes know, each keeps for itself: no order is invented */
     }
+    w->met = now;
     for (uint32_t i = 0; i < w->lanes; i++)
         if (w->threads[i].knows.count || w->threads[i].knows.all) {
             learn_all(&w->knows, &w->threads[i].knows);
@@ -355,7 +331,7 @@ void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
 
 void simt_race_met_block(struct simt_block *b)
 {
-    b->phase++;
+    b->met = ++b->clock;
     for (uint32_t i = 0; i < b->thread_count; i++) {
         struct simt_knowledge *k = &b->threads[i].knows;
         if (!k->count && !k->all) continue;
@@ -374,13 +350,14 @@ void simt_race_met_block(struct simt_block *b)
 void simt_race_met_warps(struct simt_block *b, uint32_t came, uint32_t waited)
 {
     for (uint32_t i = 0; i < b->warp_count; i++)
-        if (came >> i & 1) simt_race_met_lanes(&b->warps[i], b->warps[i].exists & ~b->warps[i].ended);
+        if (came >> i & 1)
+            simt_race_met_lanes(&b->warps[i], b->warps[i].exists & ~b->warps[i].ended);
     for (uint32_t i = 0; i < b->warp_count; i++) {
         if (!(waited >> i & 1)) continue;
         for (uint32_t j = 0; j < b->warp_count; j++) {
             if (!(came >> j & 1) || i == j) continue;
-            struct simt_known known = { b->serial, (uint16_t)(j * SIMT_LANES),
-                                        make_time(b->phase, b->warps[j].ticks, 0) };
+            struct simt_known known = { b->serial, (uint16_t)(j * SIMT_LANES), 0, b->warps[j].met,
+                                        b->met };
             learn(&b->warps[i].knows, &known);
             learn_all(&b->warps[i].knows, &b->warps[j].knows);
         }
@@ -393,8 +370,7 @@ void simt_race_met_cluster(struct simt_cluster *c)
     for (uint32_t i = 0; i < c->count; i++)
         for (uint32_t j = 0; j < c->count; j++) {
             if (i == j) continue;
-            struct simt_known known = { c->blocks[j]->serial, 0,
-                                        make_time(c->blocks[j]->phase, 0, 0) };
+            struct simt_known known = { c->blocks[j]->serial, 0, 0, 0, c->blocks[j]->met };
             learn(&c->blocks[i]->knows, &known);
             learn_all(&c->blocks[i]->knows, &c->blocks[j]->knows);
         }

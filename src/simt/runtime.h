@@ -81,9 +81,9 @@ enum simt_atomic_op {
     SIMT_ATOMIC_AND,
     SIMT_ATOMIC_OR,
     SIMT_ATOMIC_XOR,
-    SIMT_ATOMIC_INC, /* old >= value ? 0 : old + 1 */
-    SIMT_ATOMIC_DEC, /* old == 0 || old > value ? value : old - 1 */
-    SIMT_ATOMIC_COMPARE, /* stores value where `compare` was */
+    SIMT_ATOMIC_INC,      /* old >= value ? 0 : old + 1 */
+    SIMT_ATOMIC_DEC,      /* old == 0 || old > value ? value : old - 1 */
+    SIMT_ATOMIC_COMPARE,  /* stores value where `compare` was */
     SIMT_ATOMIC_ADD_FLOAT /* 4 or 8 bytes: float, double */
 };
 uint64_t simt_atomic(enum simt_atomic_op op, void *at, unsigned bytes, uint64_t value,
@@ -102,8 +102,9 @@ enum { SIMT_IMAGE_VERSION = 1 };
 
 struct simt_kernel {
     const char *name;
-    void (*call)(void *const *parameters); /* one thread of the kernel, from pointers to its arguments */
-    const uint32_t *parameter_bytes;       /* [parameter_count] */
+    void (*call)(
+        void *const *parameters);    /* one thread of the kernel, from pointers to its arguments */
+    const uint32_t *parameter_bytes; /* [parameter_count] */
     uint32_t parameter_count;
     uint32_t most_threads; /* of __launch_bounds__(); 0 without */
 };
@@ -112,7 +113,8 @@ struct simt_image {
     uint32_t version; /* SIMT_IMAGE_VERSION */
     uint32_t kernel_count;
     const struct simt_kernel *kernels;
-    void *(*shared)(void); /* shared_bytes, in the module's thread-local memory, as all __shared__ is */
+    void *(*shared)(
+        void); /* shared_bytes, in the module's thread-local memory, as all __shared__ is */
 };
 
 #ifdef __cplusplus

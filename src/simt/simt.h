@@ -55,9 +55,9 @@ SIMT_API const char *simt_fault_name(enum simt_fault fault); /* "race" */
 
 struct simt_finding {
     enum simt_fault fault;
-    uint64_t count;     /* how often at this line */
-    char kernel[64];    /* its name */
-    char text[480];     /* the first: who, where, with whom */
+    uint64_t count;  /* how often at this line */
+    char kernel[64]; /* its name */
+    char text[480];  /* the first: who, where, with whom */
 };
 
 /* What was found since simt_forget(); valid until the next launch. */

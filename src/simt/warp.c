@@ -14,21 +14,21 @@
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 
 #define EACH_LANE(lane, mask)                                                                      \
-    (uint32_t left_ = (mask), lane = 0; left_ && (lane = (uint32_t)__builtin_ctz(left_), true);    \
-     left_ &= left_ - 1)
+    for (uint32_t left_ = (mask), lane = 0;                                                        \
+         left_ && (lane = (uint32_t)__builtin_ctz(left_), true); left_ &= left_ - 1)
 
 /* ---- Results ---- */
 
 static uint32_t ballot(const struct simt_warp *w, uint32_t lanes)
 {
     uint32_t ones = 0;
-    for EACH_LANE (lane, lanes) ones |= (uint32_t)(w->threads[lane].value != 0) << lane;
+    EACH_LANE (lane, lanes) ones |= (uint32_t)(w->threads[lane].value != 0) << lane;
     return ones;
 }
 
 static void shuffle(struct simt_warp *w, uint32_t lanes)
 {
-    for EACH_LANE (lane, lanes) {
+    EACH_LANE (lane, lanes) {
         struct simt_thread *t = &w->threads[lane];
         if (lanes >> t->source & 1) {
             t->result = w->threads[t->source].value;
@@ -36,7 +36,7 @@ static void shuffle(struct simt_warp *w, uint32_t lanes)
             t->result = t->value;
             simt_found(SIMT_MASK, w->block->launch, t, t->pc, "shuffles from lane %u, which %s",
                        t->source,
-                       w->ended >> t->source & 1    ? "has ended"
+                       w->ended >> t->source & 1       ? "has ended"
                        : !(w->exists >> t->source & 1) ? "the block does not have"
                                                        : "is not in the mask");
         }
@@ -49,10 +49,9 @@ static void match(struct simt_warp *w, uint32_t lanes, bool all)
     while (left) { /* the lanes that have the first one's value, and so on */
         uint32_t peers = 0;
         uint64_t value = w->threads[__builtin_ctz(left)].value;
-        for EACH_LANE (lane, left)
+        EACH_LANE (lane, left)
             if (w->threads[lane].value == value) peers |= 1u << lane;
-        for EACH_LANE (peer, peers)
-            w->threads[peer].result = !all ? peers : peers == lanes ? lanes : 0;
+        EACH_LANE (peer, peers) w->threads[peer].result = !all ? peers : peers == lanes ? lanes : 0;
         left &= ~peers;
     }
 }
@@ -60,14 +59,22 @@ static void match(struct simt_warp *w, uint32_t lanes, bool all)
 static uint32_t combine(enum simt_warp_op op, uint32_t a, uint32_t b)
 {
     switch (op) {
-    case SIMT_WARP_ADD: return a + b;
-    case SIMT_WARP_MIN_U32: return a < b ? a : b;
-    case SIMT_WARP_MAX_U32: return a > b ? a : b;
-    case SIMT_WARP_MIN_S32: return (int32_t)a < (int32_t)b ? a : b;
-    case SIMT_WARP_MAX_S32: return (int32_t)a > (int32_t)b ? a : b;
-    case SIMT_WARP_AND: return a & b;
-    case SIMT_WARP_OR: return a | b;
-    default: return a ^ b;
+    case SIMT_WARP_ADD:
+        return a + b;
+    case SIMT_WARP_MIN_U32:
+        return a < b ? a : b;
+    case SIMT_WARP_MAX_U32:
+        return a > b ? a : b;
+    case SIMT_WARP_MIN_S32:
+        return (int32_t)a < (int32_t)b ? a : b;
+    case SIMT_WARP_MAX_S32:
+        return (int32_t)a > (int32_t)b ? a : b;
+    case SIMT_WARP_AND:
+        return a & b;
+    case SIMT_WARP_OR:
+        return a | b;
+    default:
+        return a ^ b;
     }
 }
 
@@ -76,17 +83,26 @@ static void finish(struct simt_warp *w, const struct simt_meet *m)
     uint32_t lanes = m->arrived, first = (uint32_t)__builtin_ctz(lanes);
     uint64_t result = 0;
     switch (m->op) {
-    case SIMT_WARP_SYNC: break;
-    case SIMT_WARP_SHUFFLE: shuffle(w, lanes); return;
-    case SIMT_WARP_MATCH_ANY: match(w, lanes, false); return;
-    case SIMT_WARP_MATCH_ALL: match(w, lanes, true); return;
-    case SIMT_WARP_BALLOT: result = ballot(w, lanes); break;
+    case SIMT_WARP_SYNC:
+        break;
+    case SIMT_WARP_SHUFFLE:
+        shuffle(w, lanes);
+        return;
+    case SIMT_WARP_MATCH_ANY:
+        match(w, lanes, false);
+        return;
+    case SIMT_WARP_MATCH_ALL:
+        match(w, lanes, true);
+        return;
+    case SIMT_WARP_BALLOT:
+        result = ballot(w, lanes);
+        break;
     default:
         result = (uint32_t)w->threads[first].value;
-        for EACH_LANE (lane, lanes & ~(1u << first))
+        EACH_LANE (lane, lanes & ~(1u << first))
             result = combine(m->op, (uint32_t)result, (uint32_t)w->threads[lane].value);
     }
-    for EACH_LANE (each, lanes) w->threads[each].result = result;
+    EACH_LANE (each, lanes) w->threads[each].result = result;
 }
 
 /* ---- Meeting ---- */
@@ -104,7 +120,7 @@ static void complete(struct simt_warp *w, struct simt_meet *m, uint32_t running)
 {
     struct simt_meet met = *m;
     *m = w->meets[--w->meet_count];
-    for EACH_LANE (lane, met.arrived & ~running) simt_wake(&w->threads[lane]);
+    EACH_LANE (lane, met.arrived & ~running) simt_wake(&w->threads[lane]);
     finish(w, &met);
     if (simt_options.profile) {
         simt_trace_meeting(w, false, w->threads[__builtin_ctz(met.arrived)].pc);
