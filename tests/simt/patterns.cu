@@ -10,9 +10,11 @@
  *     wavefront   a turn of the 32 banks of shared memory, 4 bytes each, that a request takes
  *
  * Wavefronts are the most words that any bank has to give.  Of 8 bytes a lane the halves of a warp
- * are counted one after the other, of 16 its quarters; two of these as one, if all of their lanes
- * that differ in bit 0, or all that differ in bit 1, want the same.  Of atomics each lane's word
- * counts, the same or not.
+ * are counted one after the other, of 16 its quarters.  If in the whole warp the lanes that differ
+ * in bit 0 alone, or those that differ in bit 1 alone, want the same, then two halves or quarters
+ * are counted as one; a lane that is not there wants what the other does.  Of atomics each lane
+ * counts, also for a word that others want; and a sector as often as the most wanted of its words.
+ * That is what the counters of an H200 say: NVIDIA documents none of it for this chip.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
