@@ -1,6 +1,10 @@
 /*
  * cuda/ptx.cuh - instructions that C cannot express, each beside what it means in C.
  *
+ * The twins are what a host compiler gets, for the executor (src/simt) to run; simt_*() are its
+ * calls.  What takes effect later on a GPU does so at once there: a twin says when it may be relied
+ * on, not when it happens.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_CUDA_PTX_CUH
@@ -8,34 +12,97 @@
 
 #include <stdint.h>
 
-/* A load or store that other blocks of the grid see as one access, with no order to any other: PTX
- * ISA, "Memory Consistency Model", relaxed operations of scope gpu.  (The volatile twins are weaker
- * in name only: a volatile access is performed as relaxed, at system scope.) */
+/* ---- Memory that other blocks of the grid see (PTX ISA, "Memory Consistency Model") ---- */
+
+/* A load or store that is one access, with no order to any other: relaxed, of scope gpu. */
 static __device__ inline uint32_t load_relaxed(const uint32_t *at)
 {
-#ifdef __CUDA_ARCH__
+#ifdef __CUDACC__
     uint32_t value;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
     return value;
 #else
-    return *(const volatile uint32_t *)at;
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
 #endif
 }
 
 static __device__ inline void store_relaxed(uint32_t *at, uint32_t value)
 {
-#ifdef __CUDA_ARCH__
+#ifdef __CUDACC__
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
 #else
-    *(volatile uint32_t *)at = value;
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
 #endif
 }
+
+static __device__ inline uint64_t load_relaxed_u64(const uint64_t *at)
+{
+#ifdef __CUDACC__
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline void store_relaxed_u64(uint64_t *at, uint64_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+/* ... and in order: who loads what a release stored sees all that its thread knew of before. */
+static __device__ inline uint32_t load_acquire(const uint32_t *at)
+{
+#ifdef __CUDACC__
+    uint32_t value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+static __device__ inline void store_release(uint32_t *at, uint32_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+#endif
+}
+
+static __device__ inline uint64_t load_acquire_u64(const uint64_t *at)
+{
+#ifdef __CUDACC__
+    uint64_t value;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+static __device__ inline void store_release_u64(uint64_t *at, uint64_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+#endif
+}
+
+/* ---- Warps ---- */
 
 /* The lanes of the warp that have the same bit of x as I.  Four instructions; the compiler makes
  * seven of the twin, since it moves the bit through a register on its way to the ballot. */
 static __device__ inline uint32_t warp_match_bit(uint32_t x, uint32_t bit)
 {
-#ifdef __CUDA_ARCH__
+#ifdef __CUDACC__
     uint32_t lanes;
     asm volatile("{\n"
                  "  .reg .pred one;\n"

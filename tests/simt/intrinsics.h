@@ -18,7 +18,7 @@ enum { INTRINSICS_INPUTS = 4, INTRINSICS_SCRATCH = 4 };
 struct intrinsics_args {
     const uint64_t *in; /* [n][INTRINSICS_INPUTS], at a multiple of 32 bytes */
     uint64_t *out;      /* [slots][n], clear */
-    uint64_t *scratch;  /* [n][INTRINSICS_SCRATCH], at a multiple of 32 bytes */
+    uint64_t *scratch;  /* [n][INTRINSICS_SCRATCH], at a multiple of 32 bytes, clear */
     uint32_t n;
 };
 

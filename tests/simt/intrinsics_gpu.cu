@@ -1,11 +1,12 @@
 /*
- * simt/intrinsics_gpu.cu - asks a GPU whether the oracle of the intrinsic functions is right.
+ * simt/intrinsics_gpu.cu - asks a GPU whether the oracles of intrinsics.cu and ptx.cu are right.
  *
- * Built with intrinsics_*.c by nvcc; needs a GPU.  Prints "N passed, N failed".
+ * Built with intrinsics_*.c and ptx_oracle.c by nvcc; needs a GPU.  Prints "N passed, N failed".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "intrinsics.cu"
+#include "ptx.cu"
 #include "intrinsics_oracle.h"
 
 #include <cuda_runtime.h>
@@ -21,7 +22,9 @@ static const struct {
 } kernels[] = {
     { "intrinsics_integer", intrinsics_integer }, { "intrinsics_float", intrinsics_float },
     { "intrinsics_warp", intrinsics_warp },       { "intrinsics_memory", intrinsics_memory },
-    { "intrinsics_place", intrinsics_place },
+    { "intrinsics_place", intrinsics_place },   { "ptx_order", ptx_order },
+    { "ptx_copy", ptx_copy },                   { "ptx_barrier", ptx_barrier },
+    { "ptx_cluster", ptx_cluster },             { "ptx_mma", ptx_mma },
 };
 
 static kernel kernel_of(const char *name)
@@ -38,6 +41,21 @@ static void check(cudaError_t error)
     exit(1);
 }
 
+static void launch(const struct intrinsics_case *c, struct intrinsics_args a)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute cluster;
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = c->cluster;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    config.gridDim = dim3(c->grid[0], c->grid[1], c->grid[2]);
+    config.blockDim = dim3(c->block[0], c->block[1], c->block[2]);
+    config.dynamicSmemBytes = c->shared_bytes;
+    config.attrs = &cluster;
+    config.numAttrs = c->cluster > 1;
+    check(cudaLaunchKernelEx(&config, kernel_of(c->kernel), a));
+}
+
 /* The number of slots with a wrong word. */
 static int run(const struct intrinsics_case *c)
 {
@@ -52,12 +70,11 @@ static int run(const struct intrinsics_case *c)
     check(cudaMalloc(&a.out, words * 8));
     check(cudaMalloc(&a.scratch, (size_t)n * INTRINSICS_SCRATCH * 8));
     check(cudaMemset(a.out, 0, words * 8));
+    check(cudaMemset(a.scratch, 0, (size_t)n * INTRINSICS_SCRATCH * 8));
     check(cudaMemcpy(device_in, in, inputs * 8, cudaMemcpyHostToDevice));
     a.in = device_in;
     a.n = n;
-    kernel_of(c->kernel)<<<dim3(c->grid[0], c->grid[1], c->grid[2]),
-                           dim3(c->block[0], c->block[1], c->block[2]), c->shared_bytes>>>(a);
-    check(cudaGetLastError());
+    launch(c, a);
     check(cudaMemcpy(got, a.out, words * 8, cudaMemcpyDeviceToHost));
     int failed = 0;
     for (uint32_t slot = 0; slot < c->slots; slot++)
@@ -81,9 +98,12 @@ static int run(const struct intrinsics_case *c)
 int main(void)
 {
     int slots = 0, failed = 0;
-    for (int i = 0; i < intrinsics_case_count; i++) {
-        slots += (int)intrinsics_cases[i].slots;
-        failed += run(&intrinsics_cases[i]);
+    for (int i = 0; i < intrinsics_case_count + ptx_case_count; i++) {
+        const struct intrinsics_case *c = i < intrinsics_case_count
+                                              ? &intrinsics_cases[i]
+                                              : &ptx_cases[i - intrinsics_case_count];
+        slots += (int)c->slots;
+        failed += run(c);
     }
     printf("%d passed, %d failed\n", slots - failed, failed);
     return failed != 0;

@@ -16,11 +16,11 @@ static const char *const place_names[] = { PLACE_SLOTS(SLOT) };
 /* clang-format off */
 #define GROUP(name, NAME) NAME##_SLOT_COUNT, name##_names, intrinsics_expect_##name
 const struct intrinsics_case intrinsics_cases[] = {
-    { "intrinsics_integer", { 16, 1, 1 }, { 256, 1, 1 }, 0,      GROUP(integer, INTEGER) },
-    { "intrinsics_float",   { 16, 1, 1 }, { 256, 1, 1 }, 0,      GROUP(float, FLOAT) },
-    { "intrinsics_warp",    { 8, 1, 1 },  { 96, 1, 1 },  0,      GROUP(warp, WARP) },
-    { "intrinsics_memory",  { 5, 1, 1 },  { 128, 1, 1 }, 0,      GROUP(memory, MEMORY) },
-    { "intrinsics_place",   { 3, 2, 2 },  { 8, 4, 3 },   96 * 8, GROUP(place, PLACE) },
+    { "intrinsics_integer", { 16, 1, 1 }, { 256, 1, 1 }, 0,      1, GROUP(integer, INTEGER) },
+    { "intrinsics_float",   { 16, 1, 1 }, { 256, 1, 1 }, 0,      1, GROUP(float, FLOAT) },
+    { "intrinsics_warp",    { 8, 1, 1 },  { 96, 1, 1 },  0,      1, GROUP(warp, WARP) },
+    { "intrinsics_memory",  { 5, 1, 1 },  { 128, 1, 1 }, 0,      1, GROUP(memory, MEMORY) },
+    { "intrinsics_place",   { 3, 2, 2 },  { 8, 4, 3 },   96 * 8, 1, GROUP(place, PLACE) },
 };
 /* clang-format on */
 const int intrinsics_case_count = (int)(sizeof intrinsics_cases / sizeof *intrinsics_cases);

@@ -17,6 +17,7 @@ extern "C" {
 struct intrinsics_case {
     const char *kernel;
     uint32_t grid[3], block[3], shared_bytes;
+    uint32_t cluster; /* blocks, along x; 1: no clusters */
     uint32_t slots;
     const char *const *names; /* [slots] */
     void (*expect)(const struct intrinsics_case *c, uint32_t n, const uint64_t *in, uint64_t *out);
@@ -24,6 +25,9 @@ struct intrinsics_case {
 
 extern const struct intrinsics_case intrinsics_cases[];
 extern const int intrinsics_case_count;
+
+extern const struct intrinsics_case ptx_cases[]; /* of ptx.cu */
+extern const int ptx_case_count;
 
 /* Threads of the launch. */
 uint32_t intrinsics_threads(const struct intrinsics_case *c);

@@ -1,0 +1,39 @@
+/*
+ * simt/ptx.h - tests of src/cuda/ptx*.cuh: the slots that the kernels write, as in intrinsics.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SIMT_PTX_H
+#define SIMT_PTX_H
+
+#include "intrinsics.h"
+
+enum { PTX_CLUSTER = 4, PTX_ROUNDS = 4, PTX_ROUND_BYTES = 1024, PTX_BARRIER_THREADS = 128 };
+
+/* clang-format off */
+#define PTX_ORDER_SLOTS(SLOT)                                                                      \
+    SLOT(CHAIN) SLOT(CHAIN_U64) SLOT(WORD) SLOT(WORD_U64) SLOT(MATCH_BIT)
+#define PTX_COPY_SLOTS(SLOT)    SLOT(BYTES_16) SLOT(BYTES_8) SLOT(BYTES_4)
+#define PTX_BARRIER_SLOTS(SLOT) SLOT(ROTATED) SLOT(BULK) SLOT(BEFORE)
+#define PTX_CLUSTER_SLOTS(SLOT) SLOT(RANK) SLOT(BLOCKS) SLOT(REMOTE) SLOT(REMOTE_ADD)
+#define PTX_MMA_SLOTS(SLOT)                                                                        \
+    SLOT(AND_0) SLOT(AND_1) SLOT(AND_2) SLOT(AND_3) SLOT(XOR_0) SLOT(XOR_1) SLOT(XOR_2) SLOT(XOR_3)
+/* clang-format on */
+
+#define SLOT(name) PTX_ORDER_##name,
+enum { PTX_ORDER_SLOTS(SLOT) PTX_ORDER_SLOT_COUNT };
+#undef SLOT
+#define SLOT(name) PTX_COPY_##name,
+enum { PTX_COPY_SLOTS(SLOT) PTX_COPY_SLOT_COUNT };
+#undef SLOT
+#define SLOT(name) PTX_BARRIER_##name,
+enum { PTX_BARRIER_SLOTS(SLOT) PTX_BARRIER_SLOT_COUNT };
+#undef SLOT
+#define SLOT(name) PTX_CLUSTER_##name,
+enum { PTX_CLUSTER_SLOTS(SLOT) PTX_CLUSTER_SLOT_COUNT };
+#undef SLOT
+#define SLOT(name) PTX_MMA_##name,
+enum { PTX_MMA_SLOTS(SLOT) PTX_MMA_SLOT_COUNT };
+#undef SLOT
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * simt/ptx_oracle.c - the launches that test src/cuda/ptx*.cuh, and their results.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "intrinsics_oracle.h"
+#include "ptx.h"
+
+#include <string.h>
+
+enum { LANES = 32 };
+
+#define SLOT(name) #name,
+static const char *const order_names[] = { PTX_ORDER_SLOTS(SLOT) };
+static const char *const copy_names[] = { PTX_COPY_SLOTS(SLOT) };
+static const char *const barrier_names[] = { PTX_BARRIER_SLOTS(SLOT) };
+static const char *const cluster_names[] = { PTX_CLUSTER_SLOTS(SLOT) };
+static const char *const mma_names[] = { PTX_MMA_SLOTS(SLOT) };
+#undef SLOT
+
+/* The i-th input of a thread. */
+static uint64_t input(const uint64_t *in, uint32_t thread, int i)
+{
+    return in[(size_t)thread * INTRINSICS_INPUTS + (size_t)i];
+}
+
+#define PUT(slot, thread, word) (out[(size_t)(PTX_##slot) * n + (thread)] = (uint64_t)(word))
+
+static void expect_order(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                         uint64_t *out)
+{
+    const uint32_t threads = c->block[0];
+    uint32_t value = 0, word = 0;
+    uint64_t value64 = 0, word64 = 0;
+    for (uint32_t t = 0; t < n; t++) {
+        if (t % threads == 0) {
+            const uint64_t x = input(in, t, 0);
+            value = 3 * value + (uint32_t)x;
+            value64 = 3 * value64 + x;
+            word = (3 * word + (uint32_t)x) | 1;
+            word64 = (3 * word64 + x) | 1;
+        }
+        PUT(ORDER_CHAIN, t, value);
+        PUT(ORDER_CHAIN_U64, t, value64);
+        PUT(ORDER_WORD, t, word);
+        PUT(ORDER_WORD_U64, t, word64);
+        uint32_t same = 0;
+        for (uint32_t i = 0; i < LANES; i++)
+            if (!((input(in, t / LANES * LANES + i, 0) ^ input(in, t, 0)) & 4)) same |= 1u << i;
+        PUT(ORDER_MATCH_BIT, t, same);
+    }
+}
+
+static void expect_copy(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                        uint64_t *out)
+{
+    (void)c;
+    for (uint32_t t = 0; t < n; t++) {
+        const uint64_t both = input(in, t ^ 1, 0) ^ input(in, t ^ 1, 1);
+        PUT(COPY_BYTES_16, t, both << 32 | both >> 32);
+        PUT(COPY_BYTES_8, t, input(in, t ^ 1, 2));
+        PUT(COPY_BYTES_4, t, (uint32_t)input(in, t ^ 1, 3));
+    }
+}
+
+static void expect_barrier(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                           uint64_t *out)
+{
+    const uint32_t threads = c->block[0];
+    for (uint32_t t = 0; t < n; t++) {
+        const uint32_t first = t / threads * threads, me = t % threads;
+        const uint64_t *words = in + (size_t)first * INTRINSICS_INPUTS;
+        uint64_t sum = 0;
+        for (uint32_t round = 0; round < PTX_ROUNDS; round++)
+            sum = 3 * sum + words[round * (PTX_ROUND_BYTES / 8) + me];
+        PUT(BARRIER_BEFORE, t, 1);
+        PUT(BARRIER_ROTATED, t, input(in, first + (me + PTX_ROUNDS) % threads, 0) + PTX_ROUNDS);
+        PUT(BARRIER_BULK, t, sum);
+    }
+}
+
+static void expect_cluster(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                           uint64_t *out)
+{
+    const uint32_t threads = c->block[0], all = threads * PTX_CLUSTER;
+    for (uint32_t t = 0; t < n; t++) {
+        const uint32_t first = t / all * all, rank = (t - first) / threads, me = t % threads;
+        const uint32_t next = first + (rank + 1) % PTX_CLUSTER * threads;
+        uint32_t sum = 0;
+        for (uint32_t r = 0; r < PTX_CLUSTER; r++)
+            sum += (uint32_t)input(in, first + r * threads + me, 0);
+        PUT(CLUSTER_RANK, t, rank);
+        PUT(CLUSTER_BLOCKS, t, PTX_CLUSTER);
+        PUT(CLUSTER_REMOTE, t, input(in, next + threads - 1 - me, 0));
+        PUT(CLUSTER_REMOTE_ADD, t, rank == 0 ? sum : 0);
+    }
+}
+
+/* One warp's matrices, an element at a time. */
+struct matrices {
+    unsigned char a[16][256], b[256][8];
+    int c[16][8];
+};
+
+static void collect(struct matrices *m, const uint64_t *in, uint32_t first)
+{
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        const uint32_t group = lane / 4, part = lane % 4;
+        const uint64_t a01 = input(in, first + lane, 0), a23 = input(in, first + lane, 1);
+        const uint64_t b01 = input(in, first + lane, 2), c = input(in, first + lane, 3);
+        for (uint32_t i = 0; i < 32; i++) {
+            const uint32_t k = 32 * part + i;
+            m->a[group][k] = a01 >> i & 1;
+            m->a[group + 8][k] = a01 >> (32 + i) & 1;
+            m->a[group][k + 128] = a23 >> i & 1;
+            m->a[group + 8][k + 128] = a23 >> (32 + i) & 1;
+            m->b[k][group] = b01 >> i & 1;
+            m->b[k + 128][group] = b01 >> (32 + i) & 1;
+        }
+        for (uint32_t i = 0; i < 4; i++)
+            m->c[group + i / 2 * 8][2 * part + i % 2] = (int)(c >> 8 * i & 0xff) - 128;
+    }
+}
+
+static void expect_mma(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                       uint64_t *out)
+{
+    static struct matrices m;
+    (void)c;
+    for (uint32_t t = 0; t < n; t++) {
+        if (t % LANES == 0) collect(&m, in, t);
+        for (uint32_t i = 0; i < 4; i++) {
+            const uint32_t row = t % LANES / 4 + i / 2 * 8, column = 2 * (t % 4) + i % 2;
+            int both = m.c[row][column], one = both;
+            for (int k = 0; k < 256; k++) {
+                both += m.a[row][k] & m.b[k][column];
+                one += m.a[row][k] ^ m.b[k][column];
+            }
+            PUT(MMA_AND_0 + i, t, (uint32_t)both);
+            PUT(MMA_XOR_0 + i, t, (uint32_t)one);
+        }
+    }
+}
+
+/* clang-format off */
+#define GROUP(name, NAME) PTX_##NAME##_SLOT_COUNT, name##_names, expect_##name
+const struct intrinsics_case ptx_cases[] = {
+    { "ptx_order",   { 12, 1, 1 }, { 64, 1, 1 },                  0, 1, GROUP(order, ORDER) },
+    { "ptx_copy",    { 4, 1, 1 },  { 64, 1, 1 },                  0, 1, GROUP(copy, COPY) },
+    { "ptx_barrier", { 4, 1, 1 },  { PTX_BARRIER_THREADS, 1, 1 }, 0, 1, GROUP(barrier, BARRIER) },
+    { "ptx_cluster", { 8, 1, 1 },  { 64, 1, 1 },        0, PTX_CLUSTER, GROUP(cluster, CLUSTER) },
+    { "ptx_mma",     { 5, 1, 1 },  { 96, 1, 1 },                  0, 1, GROUP(mma, MMA) },
+};
+/* clang-format on */
+const int ptx_case_count = (int)(sizeof ptx_cases / sizeof *ptx_cases);
