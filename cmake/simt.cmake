@@ -31,7 +31,9 @@ set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtt
   -Wno-unused-parameter -Wno-sign-compare)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # A thread-local array of another module has no constructor to be called before its first use.
-  list(APPEND simt_flags -g1 -fno-extern-tls-init)
+  # A vector must stay one access, as on the device.
+  list(APPEND simt_flags -g1 -fno-extern-tls-init -fno-tree-sra
+    -fno-thread-jumps -fno-tree-tail-merge -fno-crossjumping) # and a line of the source one place
 else()
   list(APPEND simt_flags -gline-tables-only -Wno-pass-failed)
 endif()

@@ -50,6 +50,11 @@ SIMT_API unsigned simt_dynamic_shared_bytes(void)
     return simt_self->block->launch->shared_bytes;
 }
 
+SIMT_API uint64_t simt_clock(void)
+{
+    return ++simt_self->block->worker->clock;
+}
+
 /* ---- Who runs next ---- */
 
 static void set_ready(struct simt_thread *t, bool ready)

@@ -83,47 +83,18 @@ static constexpr int warpSize = 32;
 
 /* ---- Barriers of a block, and fences ---- */
 
-static __forceinline__ void __syncthreads()
-{
-    simt_barrier(0, 0);
-}
-
-static __forceinline__ int __syncthreads_count(int predicate)
-{
-    return simt_barrier_vote(SIMT_VOTE_COUNT, predicate);
-}
-
-static __forceinline__ int __syncthreads_and(int predicate)
-{
-    return simt_barrier_vote(SIMT_VOTE_AND, predicate);
-}
-
-static __forceinline__ int __syncthreads_or(int predicate)
-{
-    return simt_barrier_vote(SIMT_VOTE_OR, predicate);
-}
-
-static __forceinline__ void __threadfence_block()
-{
-    simt_fence(SIMT_BLOCK);
-}
-
-static __forceinline__ void __threadfence()
-{
-    simt_fence(SIMT_DEVICE);
-}
-
-static __forceinline__ void __threadfence_system()
-{
-    simt_fence(SIMT_SYSTEM);
-}
+/* Macros, so that debuggers and the executor's messages show the kernel's own line. */
+#define __syncthreads()        simt_barrier(0, 0)
+#define __syncthreads_count(p) simt_barrier_vote(SIMT_VOTE_COUNT, p)
+#define __syncthreads_and(p)   simt_barrier_vote(SIMT_VOTE_AND, p)
+#define __syncthreads_or(p)    simt_barrier_vote(SIMT_VOTE_OR, p)
+#define __threadfence_block()  simt_fence(SIMT_BLOCK)
+#define __threadfence()        simt_fence(SIMT_DEVICE)
+#define __threadfence_system() simt_fence(SIMT_SYSTEM)
 
 /* ---- Time, and the end of it ---- */
 
-static __forceinline__ void __nanosleep(unsigned)
-{
-    simt_yield();
-}
+#define __nanosleep(ns) ((void)(ns), simt_yield())
 
 static __forceinline__ long long clock64()
 {

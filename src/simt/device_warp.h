@@ -24,15 +24,13 @@ template <typename T> static __forceinline__ T simt_value(uint64_t bits)
     return value;
 }
 
-static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu)
+/* Macros where no type has to be found out, so that messages show the kernel's own line. */
+static constexpr unsigned simt_mask(unsigned mask = 0xffffffffu)
 {
-    simt_warp(SIMT_WARP_SYNC, mask, 0, 0);
+    return mask;
 }
-
-static __forceinline__ unsigned __activemask()
-{
-    return simt_active_mask();
-}
+#define __syncwarp(...) ((void)simt_warp(SIMT_WARP_SYNC, simt_mask(__VA_ARGS__), 0, 0))
+#define __activemask()  simt_active_mask()
 
 /* ---- Shuffles ---- */
 
@@ -172,20 +170,9 @@ static __forceinline__ double __shfl_xor_sync(unsigned mask, double value, int l
 
 /* ---- Votes ---- */
 
-static __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate)
-{
-    return (unsigned)simt_warp(SIMT_WARP_BALLOT, mask, predicate != 0, 0);
-}
-
-static __forceinline__ int __any_sync(unsigned mask, int predicate)
-{
-    return __ballot_sync(mask, predicate) != 0;
-}
-
-static __forceinline__ int __all_sync(unsigned mask, int predicate)
-{
-    return __ballot_sync(mask, !predicate) == 0;
-}
+#define __ballot_sync(mask, p) ((unsigned)simt_warp(SIMT_WARP_BALLOT, mask, (p) != 0, 0))
+#define __any_sync(mask, p)    ((int)(__ballot_sync(mask, p) != 0))
+#define __all_sync(mask, p)    ((int)(__ballot_sync(mask, !(p)) == 0))
 
 /* ---- Matches ---- */
 

@@ -307,12 +307,31 @@ void simt_module_free(struct simt_module *m)
 
 /* ---- Questions ---- */
 
+static const char *base_name(const struct simt_module *m, const struct simt_row *row)
+{
+    const char *path = m->lines.files[row->file], *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 bool simt_module_line(const struct simt_module *m, uint64_t offset, const char **file, int *line)
 {
     const struct simt_row *row = simt_lines_find(&m->lines, offset);
     if (!row) return false;
-    const char *path = m->lines.files[row->file], *slash = strrchr(path, '/');
-    *file = slash && slash[1] ? slash + 1 : path;
+    *file = base_name(m, row);
+    *line = row->line;
+    return true;
+}
+
+bool simt_module_line_outside(const struct simt_module *m, uint64_t offset,
+                              bool (*skip)(const char *file), const char **file, int *line)
+{
+    const struct simt_row *row = simt_lines_find(&m->lines, offset), *begin = m->lines.rows;
+    const struct simt_row *outside = row;
+    while (outside && (outside->line <= 0 || skip(base_name(m, outside))))
+        outside = outside > begin && outside[-1].address <= outside->address ? outside - 1 : NULL;
+    if (outside) row = outside;
+    if (!row) return false;
+    *file = base_name(m, row);
     *line = row->line;
     return true;
 }

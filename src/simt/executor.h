@@ -122,7 +122,8 @@ struct simt_thread {
     uint32_t index[3];
     enum simt_wait waits;
     uintptr_t pc; /* in the kernel, where it waits */
-    /* the collective operation it waits in, and the outcome */
+    /* the collective operation it waits in, or did last, and the outcome */
+    uintptr_t warp_pc;
     enum simt_warp_op op;
     uint32_t mask;
     unsigned source;
@@ -218,6 +219,7 @@ struct simt_worker {
     uint32_t resident_count;
     char *shared; /* this OS thread's copy of the module's shared memory */
     struct simt_profile_table *profile;
+    uint64_t clock;      /* for clock64() */
     uint64_t long_steps; /* threads that gave way because they ran for long */
     uint64_t events;     /* whatever its threads did, other than giving way */
 };

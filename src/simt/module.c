@@ -139,10 +139,18 @@ static const struct simt_loaded *module_at(uintptr_t pc)
     return m;
 }
 
+/* The files that CUDA's names are defined in: who called one is what a reader wants to know. */
+static bool is_ours(const char *file)
+{
+    return strncmp(file, "device", 6) == 0 || strcmp(file, "image.h") == 0 ||
+           strcmp(file, "ptx.cuh") == 0;
+}
+
 static bool line_at(uintptr_t pc, const char **file, int *line)
 {
     const struct simt_loaded *m = module_at(pc);
-    return m && m->symbols && simt_module_line(m->symbols, pc - m->base, file, line);
+    return m && m->symbols &&
+           simt_module_line_outside(m->symbols, pc - m->base, is_ours, file, line);
 }
 
 void simt_place(uintptr_t pc, char *text, size_t bytes)

@@ -6,8 +6,7 @@
  * warp: a request, with up to 32 addresses.
  *
  *     global     sectors: 32-byte pieces of memory that the request touches
- *     shared     wavefronts: passes over 32 banks of 4 bytes; lanes that want the same word share
- *                it.  8 bytes a lane go half a warp at a time, 16 bytes a quarter.
+ *     shared     wavefronts: passes over 32 banks of 4 bytes
  *     branches   the k-th time that lanes entered a basic block, and where they went from there
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -94,17 +93,9 @@ static unsigned sectors(const struct request *r)
     return distinct(list, count);
 }
 
-static unsigned addresses(const struct request *r)
-{
-    uintptr_t list[SIMT_LANES];
-    unsigned count = 0;
-    for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
-        if (r->lanes >> lane & 1) list[count++] = r->of[lane]->at;
-    return distinct(list, count);
-}
-
-/* Passes over the banks for the lanes of one group: the most words that one bank has to give. */
-static unsigned passes(const struct request *r, uint32_t lanes, unsigned banks)
+/* Passes over the banks for some of the lanes: the most words that one bank has to give.  Lanes that
+ * want the same word share it, but not if each changes it. */
+static unsigned passes(const struct request *r, uint32_t lanes, unsigned banks, bool share)
 {
     uintptr_t words[4 * SIMT_LANES];
     unsigned count = 0, most = 0, in_bank[BANKS] = { 0 };
@@ -115,39 +106,62 @@ static unsigned passes(const struct request *r, uint32_t lanes, unsigned banks)
     }
     qsort(words, count, sizeof *words, compare);
     for (unsigned i = 0; i < count; i++) {
-        if (i && words[i] == words[i - 1]) continue;
+        if (share && i && words[i] == words[i - 1]) continue;
         unsigned load = ++in_bank[words[i] % banks];
         if (load > most) most = load;
     }
     return most;
 }
 
-/* Sums passes over groups of `size` lanes; *fewest counts the groups that have lanes. */
-static unsigned wavefronts(const struct request *r, unsigned size, unsigned banks, unsigned *fewest)
+/* Whether of all lanes that differ in bit 0, or of all that differ in bit 1, both want the same;
+ * a lane that takes no part wants anything. */
+static bool in_pairs(const struct request *r)
 {
-    unsigned sum = 0;
+    for (uint32_t bit = 1; bit <= 2; bit++) {
+        bool same = true;
+        for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
+            if (r->lanes >> lane & 1 && r->lanes >> (lane ^ bit) & 1)
+                same &= r->of[lane]->at == r->of[lane ^ bit]->at;
+        if (same) return true;
+    }
+    return false;
+}
+
+/* Sums passes over the groups of lanes that are served at a time; *fewest counts those groups.  Up
+ * to 4 bytes a lane the warp is one group; of 8 bytes its halves are, of 16 its quarters, or twice as
+ * many lanes where in_pairs() holds: so it was found on an H200. */
+static unsigned wavefronts(const struct request *r, unsigned bytes, unsigned *fewest)
+{
+    unsigned size = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8, sum = 0;
+    if (size < 32 && in_pairs(r)) size *= 2;
     *fewest = 0;
     for (unsigned first = 0; first < SIMT_LANES; first += size) {
         uint32_t lanes = (size == 32 ? 0xffffffffu : (1u << size) - 1) << first;
-        unsigned count = passes(r, lanes, banks);
+        unsigned count = passes(r, lanes, BANKS, true);
         sum += count;
         *fewest += count > 0;
     }
     return sum;
 }
 
+/* Passes beyond the first of each half warp on the first hardware, of 16 banks. */
+static unsigned first_conflicts(const struct request *r)
+{
+    unsigned low = passes(r, 0xffff, FIRST_BANKS, true);
+    unsigned high = passes(r, 0xffff0000, FIRST_BANKS, true);
+    return low + high - (low > 0) - (high > 0);
+}
+
 static void count_shared(struct simt_counts *c, const struct request *r, const struct entry *e)
 {
-    unsigned group = e->bytes <= 4 ? 32 : e->bytes == 8 ? 16 : 8, fewest, fewest16;
-    unsigned waves = wavefronts(r, group, BANKS, &fewest);
-    unsigned waves16 = wavefronts(r, group < 16 ? group : 16, FIRST_BANKS, &fewest16);
+    unsigned fewest, waves = wavefronts(r, e->bytes, &fewest);
     if (e->kind & SIMT_CHANGE) {
         c->shared_atomics++;
-        c->shared_atomic_conflicts += (unsigned)__builtin_popcount(r->lanes) - addresses(r);
+        c->shared_atomic_wavefronts += passes(r, 0xffffffff, BANKS, false);
         return;
     }
     c->bank_conflicts += waves - fewest;
-    c->bank16_conflicts += waves16 - fewest16;
+    if (e->bytes <= 4) c->bank16_conflicts += first_conflicts(r);
     if (e->kind & SIMT_WRITE) {
         c->shared_stores++;
         c->shared_store_wavefronts += waves;
@@ -157,13 +171,30 @@ static void count_shared(struct simt_counts *c, const struct request *r, const s
     }
 }
 
+/* Of atomics, a sector is visited as often as its most wanted word. */
+static unsigned atomic_sectors(const struct request *r)
+{
+    uintptr_t words[SIMT_LANES];
+    unsigned count = 0, sum = 0, most = 0, same = 0;
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
+        if (r->lanes >> lane & 1) words[count++] = r->of[lane]->at;
+    qsort(words, count, sizeof *words, compare);
+    for (unsigned i = 0; i < count; i++) {
+        bool new_sector = i && words[i] / SECTOR_BYTES != words[i - 1] / SECTOR_BYTES;
+        if (new_sector) sum += most;
+        if (new_sector) most = 0;
+        same = i && words[i] == words[i - 1] ? same + 1 : 1;
+        if (same > most) most = same;
+    }
+    return sum + most;
+}
+
 static void count_global(struct simt_counts *c, const struct request *r, const struct entry *e)
 {
     unsigned lanes = (unsigned)__builtin_popcount(r->lanes);
     if (e->kind & SIMT_CHANGE) {
         c->atomic_requests++;
-        c->atomic_sectors += sectors(r);
-        c->atomic_conflicts += lanes - addresses(r);
+        c->atomic_sectors += atomic_sectors(r);
     } else if (e->kind & SIMT_WRITE) {
         c->store_requests++;
         c->store_sectors += sectors(r);

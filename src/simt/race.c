@@ -164,23 +164,6 @@ static inline bool plainly_ordered(const struct simt_cell *c, const struct simt_
     return c->time < met || (c->thread == mine->thread && !(c->kind & SEVERAL));
 }
 
-static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_t oldest,
-                      simt_time met)
-{
-    struct simt_cell was = *r;
-    *r = *mine;
-    if (was.serial < oldest || (was.serial == mine->serial && was.time < met)) return;
-    r->bytes |= was.bytes;
-    r->kind |= was.kind & SEVERAL;
-    if (!(was.kind & SIMT_STRONG)) r->kind &= (uint8_t)~SIMT_STRONG;
-    if (was.serial != mine->serial)
-        r->kind |= SIMT_GRID_READ;
-    else if (was.thread / SIMT_LANES != mine->thread / SIMT_LANES)
-        r->kind |= SIMT_BLOCK_READ;
-    else if (was.thread != mine->thread)
-        r->kind |= SIMT_WARP_READ;
-}
-
 static void note_write(struct simt_cell *w, const struct simt_cell *mine)
 {
     uint8_t bytes = mine->bytes;
@@ -195,6 +178,25 @@ static bool conflicts(const struct simt_cell *c, const struct simt_cell *mine,
                       const struct simt_thread *t)
 {
     return c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) && !ordered(c, t);
+}
+
+/* The last read stands for those before it that are ordered before it. */
+static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_t oldest,
+                      const struct simt_thread *t)
+{
+    struct simt_cell was = *r;
+    *r = *mine;
+    if (was.serial < oldest || (was.serial == mine->serial && was.time < t->block->met)) return;
+    if (was.thread != mine->thread && !(was.kind & SIMT_GRID_READ) && ordered(&was, t)) return;
+    r->bytes |= was.bytes;
+    r->kind |= was.kind & SEVERAL;
+    if (!(was.kind & SIMT_STRONG)) r->kind &= (uint8_t)~SIMT_STRONG;
+    if (was.serial != mine->serial)
+        r->kind |= SIMT_GRID_READ;
+    else if (was.thread / SIMT_LANES != mine->thread / SIMT_LANES)
+        r->kind |= SIMT_BLOCK_READ;
+    else if (was.thread != mine->thread)
+        r->kind |= SIMT_WARP_READ;
 }
 
 void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
@@ -228,7 +230,7 @@ void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void
         if (writes)
             note_write(&cells->write, &mine);
         else
-            note_read(&cells->read, &mine, oldest, met);
+            note_read(&cells->read, &mine, oldest, t);
         done += here;
     }
 }

@@ -67,7 +67,7 @@ void simt_fence(enum simt_scope scope);
 
 /* Lets others run; also what a thread does that waits for memory to change. */
 void simt_yield(void);
-uint64_t simt_clock(void); /* steps of the executor: it grows, and says nothing of time */
+uint64_t simt_clock(void); /* grows with each call, and says nothing of time */
 
 /* Atomic read, change, write of 2, 4, 8 or 16 bytes (16: exchange and compare only); returns what
  * was there before.  Values and results are the low bytes of the words, floats by their bits. */

@@ -69,10 +69,10 @@ SIMT_API void simt_forget(void); /* findings and counts */
 struct simt_counts {
     uint64_t load_requests, load_sectors, load_bytes; /* global: of a warp; of 32 bytes */
     uint64_t store_requests, store_sectors, store_bytes;
-    uint64_t atomic_requests, atomic_sectors, atomic_conflicts; /* global: lanes - addresses */
+    uint64_t atomic_requests, atomic_sectors; /* global: a sector for each lane that wants a word */
     uint64_t shared_loads, shared_load_wavefronts; /* requests; passes over the 32 banks */
     uint64_t shared_stores, shared_store_wavefronts;
-    uint64_t shared_atomics, shared_atomic_conflicts;
+    uint64_t shared_atomics, shared_atomic_wavefronts;
     uint64_t bank_conflicts;   /* wavefronts beyond the fewest that the bytes need */
     uint64_t bank16_conflicts; /* the same on the first hardware: 16 banks, half a warp at a time */
     uint64_t barriers;         /* met by a warp */

@@ -107,6 +107,30 @@ static void finish(struct simt_warp *w, const struct simt_meet *m)
 
 /* ---- Meeting ---- */
 
+/* All lanes should come to the same line: on the device one instruction does it for all. */
+static void check_place(const struct simt_warp *w, const struct simt_meet *m)
+{
+    const struct simt_thread *first = &w->threads[__builtin_ctz(m->arrived)];
+    char place[64];
+    if (m->op == SIMT_WARP_SYNC) return; /* may be met at several */
+    EACH_LANE (lane, m->arrived) {
+        const struct simt_thread *t = &w->threads[lane];
+        if (t->pc == first->pc || simt_same_line(t->pc, first->pc)) continue;
+        simt_place(first->pc, place, sizeof place);
+        simt_found(SIMT_MASK, w->block->launch, t, t->pc,
+                   "meets lane %u, which is at the warp operation of %s", first->lane, place);
+        return;
+    }
+    EACH_LANE (gone, m->mask & w->ended) {
+        const struct simt_thread *t = &w->threads[gone];
+        if (t->warp_pc != first->pc || t->mask == m->mask) continue;
+        simt_found(SIMT_MASK, w->block->launch, first, first->pc,
+                   "names lane %u in its mask %08x, which did this with the mask %08x", gone,
+                   m->mask, t->mask);
+        return;
+    }
+}
+
 static struct simt_meet *find_meet(struct simt_warp *w, uint32_t mask, enum simt_warp_op op)
 {
     for (uint32_t i = 0; i < w->meet_count; i++)
@@ -122,6 +146,7 @@ static void complete(struct simt_warp *w, struct simt_meet *m, uint32_t running)
     *m = w->meets[--w->meet_count];
     EACH_LANE (lane, met.arrived & ~running) simt_wake(&w->threads[lane]);
     finish(w, &met);
+    check_place(w, &met);
     if (simt_options.profile) {
         simt_trace_meeting(w, false, w->threads[__builtin_ctz(met.arrived)].pc);
         if (met.arrived == (w->exists & ~w->ended)) simt_trace_flush(w);
@@ -139,7 +164,7 @@ SIMT_API uint64_t simt_warp(enum simt_warp_op op, uint32_t mask, uint64_t value,
     t->mask = mask;
     t->value = value;
     t->source = source % SIMT_LANES;
-    t->pc = pc;
+    t->pc = t->warp_pc = pc;
     if (!(mask & me)) {
         simt_found(SIMT_MASK, t->block->launch, t, pc,
                    "calls a warp operation with the mask %08x, which lacks its own lane", mask);

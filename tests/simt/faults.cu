@@ -342,7 +342,7 @@ static __device__ inline void misaligned_in_shared(const struct planted_args &a,
     a.out[t] = v.x ^ v.y ^ v.z ^ v.w;
 }
 extern "C" __global__ void misaligned_shared(const __grid_constant__ struct planted_args a)
-{ misaligned_in_shared(a, 1); }
+{ misaligned_in_shared(a, a.p / PLANTED_FAULT_P); }
 extern "C" __global__ void misaligned_shared_ok(const __grid_constant__ struct planted_args a)
 { misaligned_in_shared(a, 0); }
 

@@ -153,7 +153,7 @@ extern "C" __global__ void shared_pairs_16(const __grid_constant__ struct plante
 /* The first half of a warp reads in pairs, the second does not. */
 static __device__ inline uint32_t half_pairs(uint32_t lane)
 {
-    return lane < 16 ? lane / 2 : lane;
+    return lane >> (lane < 16);
 }
 
 extern "C" __global__ void shared_half_pairs_8(const __grid_constant__ struct planted_args a)

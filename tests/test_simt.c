@@ -1,0 +1,166 @@
+/*
+ * test_simt.c - the executor: planted faults are found and their correct twins are not accused,
+ * planted patterns cost what they cost on a GPU, and intrinsic functions give what they should.
+ *
+ *     test_simt                     every case
+ *     test_simt 'fault(race_war'    the cases that begin so
+ *     test_simt --csv FILE          also writes what was found and counted, for docs/executor.md
+ *
+ * simt/faults.def and simt/patterns.def say what must come out; scripts/gpu_truth.sh compared them
+ * with compute-sanitizer and the profiler's counters.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "simt_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Planted faults ---- */
+
+static const struct fault {
+    const char *file, *kernel;
+    unsigned blocks, threads, shared_bytes, n_in, n_out;
+    const char *expect;
+} faults[] = {
+#define FAULT(file, kernel, blocks, threads, shared, n_in, n_out, expect, tool, gpu)               \
+    { #file, #kernel, blocks, threads, shared, n_in, n_out, expect },
+#include "simt/faults.def"
+#undef FAULT
+};
+
+/* The word of faults.def for a finding. */
+static const char *const words[SIMT_FAULTS] = {
+    [SIMT_RACE] = "race",
+    [SIMT_UNWRITTEN] = "uninitialized",
+    [SIMT_BOUNDS] = "bounds",
+    [SIMT_MISALIGNED] = "misaligned",
+    [SIMT_DIVERGENT_BARRIER] = "divergent_barrier",
+    [SIMT_MASK] = "mask",
+    [SIMT_DEADLOCK] = "deadlock",
+    [SIMT_LIMIT] = "launch",
+    [SIMT_TRAP] = "trap",
+    [SIMT_STACK] = "stack",
+};
+
+/* How the blocks and warps are run: a fault must be found in every order. */
+static const char *const orders[] = { "threads=1,seed=0", "threads=1,seed=1", "threads=1,seed=2",
+                                      "threads=2,seed=0" };
+
+static void check_fault(const struct fault *f)
+{
+    struct planted run = { .file = f->file,
+                           .kernel = f->kernel,
+                           .blocks = f->blocks,
+                           .threads = f->threads,
+                           .shared_bytes = f->shared_bytes,
+                           .n_in = f->n_in,
+                           .n_out = f->n_out,
+                           .p = PLANTED_FAULT_P };
+    const struct simt_finding *found = NULL;
+    int result = simt_run_planted(&run);
+    size_t count = simt_findings(&found);
+    bool none = strcmp(f->expect, "none") == 0, benign = strcmp(f->expect, "benign") == 0;
+    if (none && count) test_fail(__FILE__, __LINE__, "a false alarm: %s", found[0].text);
+    if (none) CHECK_INT(result, 0);
+    if (none && result == 0) simt_check_output(&run);
+    if (none || benign) return;
+    bool right = false;
+    for (size_t i = 0; i < count; i++) right |= strstr(f->expect, words[found[i].fault]) != NULL;
+    if (!right)
+        test_fail(__FILE__, __LINE__, "expected %s, and found %s", f->expect,
+                  count ? found[0].text : "nothing");
+    CHECK(result != 0);
+    for (size_t i = 0; i < count; i++) CHECK_TEXT(found[i].text, f->kernel);
+    if (right && strcmp(f->expect, "launch") != 0) CHECK_TEXT(found[0].text, f->file);
+}
+
+static void test_faults(void)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+            if (!test_begin("fault(%s,%s)", faults[i].kernel, orders[o])) continue;
+            simt_options_set(orders[o]);
+            check_fault(&faults[i]);
+            const struct simt_finding *found = NULL;
+            size_t count = simt_findings(&found);
+            if (o == 0) simt_csv_fault(faults[i].kernel, count ? found : NULL);
+            test_end();
+        }
+    simt_options_set("threads=1,seed=0");
+}
+
+/* ---- Planted patterns ---- */
+
+static const struct pattern {
+    const char *kernel, *parameter;
+    uint32_t p;
+    unsigned blocks, threads, shared_bytes, n_in, n_out;
+    uint64_t counts[PATTERN_COUNTS];
+} patterns[] = {
+#define PATTERN(kernel, p, blocks, threads, shared, n_in, n_out, ...)                              \
+    { #kernel, #p, p, blocks, threads, shared, n_in, n_out, { __VA_ARGS__ } },
+#include "simt/patterns.def"
+#undef PATTERN
+};
+
+static void check_pattern(const struct pattern *c)
+{
+    static const char *const names[] = { "global loads",    "sectors loaded",
+                                         "global stores",   "sectors stored",
+                                         "global atomics",  "their sectors",
+                                         "shared loads",    "their wavefronts",
+                                         "shared stores",   "their wavefronts",
+                                         "shared atomics",  "their wavefronts",
+                                         "barriers",        "divergent branches" };
+    struct planted run = { .file = "patterns",
+                           .kernel = c->kernel,
+                           .blocks = c->blocks,
+                           .threads = c->threads,
+                           .shared_bytes = c->shared_bytes,
+                           .n_in = c->n_in,
+                           .n_out = c->n_out,
+                           .p = c->p };
+    const struct simt_finding *found = NULL;
+    const struct simt_kernel_counts *kernels = NULL;
+    CHECK_INT(simt_run_planted(&run), 0);
+    if (simt_findings(&found)) test_fail(__FILE__, __LINE__, "a false alarm: %s", found[0].text);
+    simt_check_output(&run);
+    if (!CHECK_INT(simt_profile(&kernels), 1)) return;
+    uint64_t got[PATTERN_COUNTS];
+    simt_pattern_counts(&kernels->counts, got);
+    for (int i = 0; i < PATTERN_DIVERGENT; i++)
+        if (got[i] != c->counts[i])
+            test_fail(__FILE__, __LINE__, "%s: %llu, expected %llu", names[i],
+                      (unsigned long long)got[i], (unsigned long long)c->counts[i]);
+    /* A compiler may make a branch of a source's if, or none. */
+    uint64_t divergent = got[PATTERN_DIVERGENT];
+    if (divergent != c->counts[PATTERN_DIVERGENT] && divergent != c->counts[PATTERN_DIVERGENT + 1])
+        test_fail(__FILE__, __LINE__, "%s: %llu, expected %llu or %llu", names[PATTERN_DIVERGENT],
+                  (unsigned long long)divergent,
+                  (unsigned long long)c->counts[PATTERN_DIVERGENT],
+                  (unsigned long long)c->counts[PATTERN_DIVERGENT + 1]);
+    simt_csv_pattern(c->kernel, c->p, got);
+}
+
+static void test_patterns(void)
+{
+    simt_options_set("profile");
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        if (!test_begin("pattern(%s,%s)", patterns[i].kernel, patterns[i].parameter)) continue;
+        check_pattern(&patterns[i]);
+        test_end();
+    }
+    simt_options_set("noprofile");
+}
+
+int main(int argc, char **argv)
+{
+    argc = simt_run_begin(argc, argv);
+    test_main(argc, argv);
+    test_faults();
+    test_patterns();
+    simt_run_end();
+    return test_finish();
+}
