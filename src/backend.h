@@ -13,7 +13,8 @@ enum echi_side { ECHI_HOST, ECHI_DEVICE };
 struct echi_backend {
     const char *name; /* "cpu"; with several devices a call names them "cuda:1" */
 
-    /* The number of devices that open() would open; never fails. */
+    /* The number of devices that ech_device_get() lists; never fails.  0 of a kind that is only
+     * opened by name. */
     int (*count)(void);
 
     /* Describes device ordinal < count(). */

@@ -48,12 +48,6 @@ CUstream echi_cuda_stream(const ech_ctx *ctx)
 
 /* ---- Devices ---- */
 
-static int count_of(enum echi_provider provider)
-{
-    const struct echi_driver *driver = echi_driver(provider, NULL);
-    return driver ? driver->devices : 0;
-}
-
 static int attribute(const struct echi_driver *driver, CUdevice device, int which)
 {
     int value = 0;
@@ -73,34 +67,6 @@ static void name_device(enum echi_provider provider, int ordinal, char *name, si
         snprintf(name, bytes, "cuda:%d", ordinal);
     else
         snprintf(name, bytes, "simt");
-}
-
-static ech_status describe(enum echi_provider provider, int ordinal, ech_device *out)
-{
-    const struct echi_driver *driver = echi_driver(provider, NULL);
-    ech_ctx *ctx = NULL; /* failures go to the thread's message */
-    ech_status status = ECH_OK;
-    CUdevice device;
-    CUcontext context = NULL, popped;
-    size_t free_bytes = 0, total_bytes = 0;
-    CU(cuDeviceGet, &device, ordinal);
-    name_device(provider, ordinal, out->name, sizeof out->name);
-    CU(cuDeviceGetName, out->description, (int)sizeof out->description, device);
-    snprintf(out->features, sizeof out->features, "sm_%d", architecture(driver, device));
-    out->units = attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    out->driver = driver->version;
-    CU(cuDeviceTotalMem, &total_bytes, device);
-    out->memory_bytes = total_bytes;
-    /* Free memory is known only inside a context. */
-    CU(cuDevicePrimaryCtxRetain, &context, device);
-    if (driver->cuCtxPushCurrent(context) == CUDA_SUCCESS) {
-        if (driver->cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS)
-            out->free_bytes = free_bytes;
-        driver->cuCtxPopCurrent(&popped);
-    }
-    driver->cuDevicePrimaryCtxRelease(device);
-done:
-    return status;
 }
 
 /* ---- Open and close ---- */
@@ -288,12 +254,36 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
 #ifdef ECHELON_CUDA
 static int cuda_count(void)
 {
-    return count_of(ECHI_GPU);
+    const struct echi_driver *driver = echi_driver(ECHI_GPU, NULL);
+    return driver ? driver->devices : 0;
 }
 
 static ech_status cuda_describe(int ordinal, ech_device *out)
 {
-    return describe(ECHI_GPU, ordinal, out);
+    const struct echi_driver *driver = echi_driver(ECHI_GPU, NULL);
+    ech_ctx *ctx = NULL; /* failures go to the thread's message */
+    ech_status status = ECH_OK;
+    CUdevice device;
+    CUcontext context = NULL, popped;
+    size_t free_bytes = 0, total_bytes = 0;
+    CU(cuDeviceGet, &device, ordinal);
+    name_device(ECHI_GPU, ordinal, out->name, sizeof out->name);
+    CU(cuDeviceGetName, out->description, (int)sizeof out->description, device);
+    snprintf(out->features, sizeof out->features, "sm_%d", architecture(driver, device));
+    out->units = attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    out->driver = driver->version;
+    CU(cuDeviceTotalMem, &total_bytes, device);
+    out->memory_bytes = total_bytes;
+    /* Free memory is known only inside a context. */
+    CU(cuDevicePrimaryCtxRetain, &context, device);
+    if (driver->cuCtxPushCurrent(context) == CUDA_SUCCESS) {
+        if (driver->cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS)
+            out->free_bytes = free_bytes;
+        driver->cuCtxPopCurrent(&popped);
+    }
+    driver->cuDevicePrimaryCtxRelease(device);
+done:
+    return status;
 }
 
 static ech_status cuda_open(ech_ctx *ctx, int ordinal)
@@ -301,22 +291,16 @@ static ech_status cuda_open(ech_ctx *ctx, int ordinal)
     return open_device(ECHI_GPU, ctx, ordinal);
 }
 
-const struct echi_backend echi_cuda = { .name = "cuda",
-                                        .count = cuda_count,
-                                        .describe = cuda_describe,
-                                        .open = cuda_open,
-                                        OPERATIONS };
+const struct echi_backend echi_cuda = {
+    .name = "cuda", .count = cuda_count, .describe = cuda_describe, .open = cuda_open, OPERATIONS
+};
 #endif
 
 #ifdef ECHELON_SIMT
+/* It is no device for work: a program that uses whatever there is must not come upon it. */
 static int simt_count(void)
 {
-    return count_of(ECHI_EXECUTOR);
-}
-
-static ech_status simt_describe(int ordinal, ech_device *out)
-{
-    return describe(ECHI_EXECUTOR, ordinal, out);
+    return 0;
 }
 
 static ech_status simt_open(ech_ctx *ctx, int ordinal)
@@ -324,9 +308,7 @@ static ech_status simt_open(ech_ctx *ctx, int ordinal)
     return open_device(ECHI_EXECUTOR, ctx, ordinal);
 }
 
-const struct echi_backend echi_simt = { .name = "simt",
-                                        .count = simt_count,
-                                        .describe = simt_describe,
-                                        .open = simt_open,
-                                        OPERATIONS };
+const struct echi_backend echi_simt = {
+    .name = "simt", .count = simt_count, .open = simt_open, OPERATIONS
+};
 #endif
