@@ -21,7 +21,7 @@
 
 enum {
     EXIT_DONE = 0,
-    EXIT_NO = 1,     /* the answer is no: not sorted */
+    EXIT_NO = 1,     /* the answer is no: not sorted, or a kernel has faults */
     EXIT_BAD = 2,    /* usage, bad input, or a file that cannot be read or written */
     EXIT_DEVICE = 3, /* the device is not there or failed */
     EXIT_MEMORY = 4
@@ -74,6 +74,9 @@ int cli_parse_format(const char *text, int *format); /* likewise */
 int cli_parse_bits(const char *text, ech_dtype dtype, ech_sort_options *options);
 int cli_parse_order(const char *text, ech_order *order);
 int cli_parse_threads(const char *text, int *threads);
+struct distribution; /* distributions.h */
+int cli_parse_distribution(const char *name, const struct distribution **found);
+int cli_check_distribution(const struct distribution *distribution, ech_dtype dtype);
 
 /* Opens a device, with threads (0: all) and what ECHELON_LOG asks for on standard error. */
 int cli_open(ech_ctx **ctx, const char *device, int threads);
@@ -106,6 +109,7 @@ void json_number(struct json *json, const char *key, double value);
 
 uint64_t cli_peak_host_bytes(void);
 
-extern const struct command command_sort, command_gen, command_info, command_explain;
+extern const struct command command_sort, command_gen, command_info, command_explain,
+    command_profile;
 
 #endif

@@ -221,6 +221,15 @@ bool keys_init(struct keys *keys, ech_dtype dtype, uint64_t n, uint64_t seed, ui
     return true;
 }
 
+void keys_fill(const struct keys *keys, const struct distribution *distribution, uint64_t first,
+               uint64_t n, void *out)
+{
+    size_t bytes = (size_t)keys->bits / 8;
+    char *at = out;
+    for (uint64_t i = 0; i < n; i++, at += bytes)
+        io_store(at, bytes, distribution->key(keys, first + i));
+}
+
 void keys_free(struct keys *keys)
 {
     free(keys->zipf);

@@ -34,5 +34,8 @@ extern const struct distribution distributions[]; /* a NULL name ends it */
 /* Sets what distributions need of memory; false when there is none. */
 bool keys_init(struct keys *keys, ech_dtype dtype, uint64_t n, uint64_t seed, uint64_t values);
 void keys_free(struct keys *keys);
+/* Writes keys first .. first + n - 1 to out. */
+void keys_fill(const struct keys *keys, const struct distribution *distribution, uint64_t first,
+               uint64_t n, void *out);
 
 #endif

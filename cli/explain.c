@@ -21,7 +21,7 @@ static const struct option options[] = {
     { 'r', "reverse", NULL, &set.reverse, "greatest first" },
     { 0, "bits", "FIRST:END", &set.bits, "sort by these bits of the key alone" },
     { 0, "order", "ORDER", &set.order, "of floats: nan-last or total" },
-    { 'd', "device", "DEVICE", &set.device, "cpu or cuda, which need not be there" },
+    { 'd', "device", "DEVICE", &set.device, "cpu, cuda or simt, which need not be there" },
     { 0, "algorithm", "NAME", &set.algorithm, "one of those listed, to force it" },
     { 0, NULL, NULL, NULL, NULL },
 };

@@ -34,26 +34,11 @@ struct work {
     struct cli_progress progress;
 };
 
-static int find_distribution(const char *name, const struct distribution **found)
-{
-    const char *names[32];
-    int n = 0;
-    for (; distributions[n].name; n++) {
-        *found = &distributions[n];
-        if (strcmp(name, distributions[n].name) == 0) return EXIT_DONE;
-        names[n] = distributions[n].name;
-    }
-    const char *nearest = cli_nearest(name, names, n);
-    if (nearest)
-        return cli_fail(EXIT_BAD, "unknown distribution \"%s\"; did you mean %s?", name, nearest);
-    return cli_fail(EXIT_BAD, "unknown distribution \"%s\"; see echelon gen --help", name);
-}
-
 static int parse(const char *name, struct work *work)
 {
     uint64_t n = 1000, seed = 1, values = 16;
     int dtype, format, code;
-    if ((code = find_distribution(name, &work->distribution)) != EXIT_DONE ||
+    if ((code = cli_parse_distribution(name, &work->distribution)) != EXIT_DONE ||
         (set.n && (code = cli_parse_count("n", set.n, &n)) != EXIT_DONE) ||
         (set.seed && (code = cli_parse_count("seed", set.seed, &seed)) != EXIT_DONE) ||
         (set.values && (code = cli_parse_count("values", set.values, &values)) != EXIT_DONE) ||
@@ -65,9 +50,8 @@ static int parse(const char *name, struct work *work)
     if (format < 0) format = IO_TEXT;
     if (dtype < 0) dtype = ECH_U32;
     if (values == 0) return cli_fail(EXIT_BAD, "--values is 0: at least 1");
-    if (work->distribution->floats_only && !io_is_float((ech_dtype)dtype))
-        return cli_fail(EXIT_BAD, "%s needs a --type of floats, not %s", name,
-                        ech_dtype_name((ech_dtype)dtype));
+    if ((code = cli_check_distribution(work->distribution, (ech_dtype)dtype)) != EXIT_DONE)
+        return code;
     if (format != IO_TEXT && (!set.output || strcmp(set.output, "-") == 0) && isatty(STDOUT_FILENO))
         return cli_fail(EXIT_BAD, "the output is binary and standard output is a terminal: "
                                   "give -o FILE, or redirect it");
@@ -83,8 +67,7 @@ static io_status write_block(struct io_output *output, const struct work *work, 
 {
     const struct keys *k = &work->keys;
     size_t bytes = (size_t)k->bits / 8;
-    for (size_t i = 0; i < n; i++)
-        io_store(block + i * bytes, bytes, work->distribution->key(k, first + i));
+    keys_fill(k, work->distribution, first, n, block);
     if (work->format != IO_TEXT) return io_write(output, block, n * bytes, error);
     io_status status = IO_OK;
     for (size_t i = 0; i < n && status == IO_OK; i++) {

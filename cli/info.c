@@ -1,5 +1,6 @@
 /*
- * info.c - "echelon info": the version, the devices, and why there is no GPU where there is none.
+ * info.c - "echelon info": the version, the devices, the executor of GPU kernels, and why there is no GPU where there
+ * is none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +25,15 @@ static const char *why_no_gpu(void)
     if (ech_open(&ctx, "cuda") != ECH_OK) return ech_error(NULL);
     ech_close(ctx);
     return NULL;
+}
+
+/* What the executor of GPU kernels is; NULL when there is none. */
+static const char *find_executor(void)
+{
+    ech_ctx *ctx;
+    if (ech_open(&ctx, "simt") != ECH_OK) return NULL;
+    ech_close(ctx);
+    return "runs CUDA kernels on this CPU, for tests and profiles (echelon profile)";
 }
 
 static void print_text(const ech_device *d)
@@ -71,14 +81,16 @@ static int run(int count, char **operands)
         else
             print_text(&device);
     }
-    const char *why = why_no_gpu();
+    const char *executor = find_executor(), *why = why_no_gpu();
     if (set.json) {
         json_close(&json, ']');
+        if (executor) json_text(&json, "simt", executor);
         if (why) json_text(&json, "no_gpu", why);
         json_close(&json, '}');
         putchar('\n');
-    } else if (why) {
-        printf("cuda: %s\n", why);
+    } else {
+        if (executor) printf("simt: %s\n", executor);
+        if (why) printf("cuda: %s\n", why);
     }
     return EXIT_DONE;
 }

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct command *const cli_commands[] = { &command_sort, &command_gen, &command_explain,
-                                               &command_info, NULL };
+const struct command *const cli_commands[] = { &command_sort,    &command_gen,  &command_explain,
+                                               &command_profile, &command_info, NULL };
 const char *cli_command;
 
 enum { MOST_OPERANDS = 4, MOST_COMMANDS = 32 };

@@ -16,27 +16,25 @@
 #include <unistd.h>
 
 static struct {
-    const char *output, *type, *format, *device, *threads, *bits, *order, *algorithm;
-    bool reverse, unique, check, argsort, stats, json;
+    struct sort_words words;
+    const char *output, *device, *threads;
+    bool unique, check, stats, json;
 } set;
 
 static const struct option options[] = {
     { 'o', "output", "FILE", &set.output,
       "write there, which may be INPUT; default: standard output" },
-    { 'r', "reverse", NULL, &set.reverse, "greatest first" },
+    { 'r', "reverse", NULL, &set.words.reverse, "greatest first" },
     { 'u', "unique", NULL, &set.unique, "keep the first of equal numbers alone" },
     { 'c', "check", NULL, &set.check,
       "write nothing; exit with 1 when INPUT is not sorted.\n"
       "With --unique: when it is not strictly sorted" },
-    { 0, "argsort", NULL, &set.argsort, "write where in INPUT each number was, from 0" },
-    { 't', "type", "TYPE", &set.type, "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64" },
-    { 0, "format", "FORMAT", &set.format, "npy, raw or text; default: see below" },
-    { 0, "bits", "FIRST:END", &set.bits, "sort by these bits of the key alone, 0 the lowest" },
-    { 0, "order", "ORDER", &set.order,
-      "of floats: nan-last, where -0 equals +0 (default), or\ntotal, IEEE 754 totalOrder" },
-    { 'd', "device", "DEVICE", &set.device, "cpu, cuda, cuda:1; default: the first GPU, else cpu" },
+    { 0, "argsort", NULL, &set.words.argsort, "write where in INPUT each number was, from 0" },
+    SORT_COLUMN_OPTIONS(set.words),
+    { 'd', "device", "DEVICE", &set.device,
+      "cpu, cuda, cuda:1, simt; default: the first GPU, else cpu" },
     { 0, "threads", "N", &set.threads, "CPU threads, at most; 0: all" },
-    { 0, "algorithm", "NAME", &set.algorithm, "one that \"echelon explain sort\" lists" },
+    { 0, "algorithm", "NAME", &set.words.algorithm, "one that \"echelon explain sort\" lists" },
     { 0, "stats", NULL, &set.stats, "print times and memory on standard error" },
     { 0, "json", NULL, &set.json,
       "the same as JSON; on standard output when the data goes to\na file, else on standard "
@@ -178,13 +176,22 @@ static io_status write_result(struct io_output *output, struct sort_job *job,
 
 /* ---- Run ---- */
 
-static int load(struct sort_job *job)
+int sort_parse(struct sort_job *job, const struct sort_words *words)
+{
+    job->argsort = words->argsort;
+    job->options = (ech_sort_options){ .size = sizeof job->options,
+                                       .descending = words->reverse,
+                                       .algorithm = words->algorithm };
+    return cli_parse_order(words->order, &job->options.order);
+}
+
+int sort_load(struct sort_job *job, const struct sort_words *words)
 {
     struct io_source source;
     struct io_error error;
     struct io_hints hints;
-    int code = cli_parse_format(set.format, &hints.format);
-    if (code == EXIT_DONE) code = cli_parse_dtype(set.type, &hints.dtype);
+    int code = cli_parse_format(words->format, &hints.format);
+    if (code == EXIT_DONE) code = cli_parse_dtype(words->type, &hints.dtype);
     if (code != EXIT_DONE) return code;
 
     stage_begin(job, STAGE_READ);
@@ -197,8 +204,10 @@ static int load(struct sort_job *job)
     cli_progress_end(&job->progress);
     if (status != IO_OK) return cli_fail_io(status, &error);
     const struct io_column *c = &job->column;
+    job->values = c->lines;
+    job->value_bytes = c->lines ? sizeof *c->lines : 0;
     stage_end(job, STAGE_READ, c->npy.header_bytes + (c->text ? c->text_bytes : c->keys_bytes));
-    return cli_parse_bits(set.bits, c->dtype, &job->options);
+    return cli_parse_bits(words->bits, c->dtype, &job->options);
 }
 
 static void keep_unique(struct sort_job *job)
@@ -214,7 +223,7 @@ static void keep_unique(struct sort_job *job)
 static int sort_to(struct sort_job *job, struct io_output *output)
 {
     struct io_error error;
-    int code = load(job);
+    int code = sort_load(job, &set.words);
     if (code != EXIT_DONE) return code;
     if (!output->path && output->fd == STDOUT_FILENO && job->column.format != IO_TEXT &&
         isatty(STDOUT_FILENO))
@@ -256,22 +265,18 @@ static int run(int count, char **operands)
 {
     struct sort_job job = { .input = count ? operands[0] : "-",
                             .output = set.output ? set.output : "-",
-                            .argsort = set.argsort,
                             .staged = set.stats || set.json,
                             .started = cli_seconds() };
-    job.options = (ech_sort_options){ .size = sizeof job.options,
-                                      .descending = set.reverse,
-                                      .algorithm = set.algorithm };
     if (!count && isatty(STDIN_FILENO))
         return cli_fail(EXIT_BAD, "no INPUT; give a file, or - for standard input");
-    if (set.check && (set.argsort || set.output))
+    if (set.check && (set.words.argsort || set.output))
         return cli_fail(EXIT_BAD, "--check writes nothing, so it does not go with --%s",
-                        set.argsort ? "argsort" : "output");
-    int code = cli_parse_order(set.order, &job.options.order);
+                        set.words.argsort ? "argsort" : "output");
+    int code = sort_parse(&job, &set.words);
     if (code != EXIT_DONE) return code;
     cli_progress_start(&job.progress);
     if (set.check) {
-        code = load(&job);
+        code = sort_load(&job, &set.words);
         if (code == EXIT_DONE) code = check(&job);
     } else {
         code = sort_file(&job);

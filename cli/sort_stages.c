@@ -41,10 +41,10 @@ static size_t second_bytes(const struct sort_job *job)
 {
     size_t n = (size_t)job->column.n;
     if (job->argsort) return n * job->index_bytes;
-    return job->column.lines ? n * sizeof *job->column.lines : 0;
+    return n * job->value_bytes;
 }
 
-/* keys and second (the index, or the lines) are both of the host or both of the device. */
+/* keys and second (the index, or the values) are both of the host or both of the device. */
 static ech_status call(struct sort_job *job, void *keys, void *second)
 {
     const struct io_column *c = &job->column;
@@ -52,8 +52,8 @@ static ech_status call(struct sort_job *job, void *keys, void *second)
     if (job->argsort)
         return ech_argsort(job->ctx, keys, second, job->index_bytes == 4 ? ECH_U32 : ECH_U64, n,
                            c->dtype, &job->options);
-    if (c->lines)
-        return ech_sort_pairs(job->ctx, keys, keys, second, second, sizeof *c->lines, n, c->dtype,
+    if (job->value_bytes)
+        return ech_sort_pairs(job->ctx, keys, keys, second, second, job->value_bytes, n, c->dtype,
                               &job->options);
     return ech_sort(job->ctx, keys, keys, n, c->dtype, &job->options);
 }
@@ -70,9 +70,9 @@ static ech_status run_staged(struct sort_job *job, void *second)
     ech_status status = ech_malloc(ctx, &device_keys, keys_bytes);
     if (status == ECH_OK && more) status = ech_malloc(ctx, &device_second, more);
     if (status == ECH_OK) status = ech_copy(ctx, device_keys, c->keys, keys_bytes);
-    if (status == ECH_OK && c->lines && !job->argsort)
+    if (status == ECH_OK && more && !job->argsort)
         status = ech_copy(ctx, device_second, second, more);
-    stage_end(job, STAGE_UPLOAD, keys_bytes + (c->lines && !job->argsort ? more : 0));
+    stage_end(job, STAGE_UPLOAD, keys_bytes + (job->argsort ? 0 : more));
 
     if (status == ECH_OK) {
         stage_begin(job, STAGE_SORT);
@@ -94,7 +94,7 @@ static ech_status run_staged(struct sort_job *job, void *second)
 int sort_column(struct sort_job *job)
 {
     struct io_column *c = &job->column;
-    void *second = c->lines;
+    void *second = job->values;
     if (job->argsort) {
         job->index_bytes = c->n <= UINT32_MAX ? sizeof(uint32_t) : sizeof(uint64_t);
         size_t bytes = second_bytes(job);
@@ -118,7 +118,7 @@ int sort_column(struct sort_job *job)
 
 /* ---- Report ---- */
 
-static void plan_text(const struct sort_job *job, char *text, size_t bytes)
+void plan_text(const struct sort_job *job, char *text, size_t bytes)
 {
     const struct io_column *c = &job->column;
     const char *device = ech_device_name(job->ctx);
@@ -128,8 +128,7 @@ static void plan_text(const struct sort_job *job, char *text, size_t bytes)
         ech_argsort_explain(device, n, c->dtype, job->index_bytes == 4 ? ECH_U32 : ECH_U64,
                             &job->options, text, bytes);
     else
-        ech_sort_explain(device, n, c->dtype, c->lines ? sizeof *c->lines : 0, &job->options, text,
-                         bytes);
+        ech_sort_explain(device, n, c->dtype, job->value_bytes, &job->options, text, bytes);
 }
 
 static double rate(const struct stage_time *stage)

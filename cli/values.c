@@ -1,9 +1,10 @@
 /*
- * values.c - the values of options: counts, types, bit ranges, devices.
+ * values.c - the values of options: counts, types, bit ranges, distributions, devices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli.h"
+#include "distributions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,30 @@ int cli_parse_threads(const char *text, int *threads)
     if (value > 65536) return cli_fail(EXIT_BAD, "--threads is %s: at most 65536", text);
     *threads = (int)value;
     return EXIT_DONE;
+}
+
+/* ---- Distributions ---- */
+
+int cli_parse_distribution(const char *name, const struct distribution **found)
+{
+    const char *names[32];
+    int n = 0;
+    for (; distributions[n].name; n++) {
+        *found = &distributions[n];
+        if (strcmp(name, distributions[n].name) == 0) return EXIT_DONE;
+        names[n] = distributions[n].name;
+    }
+    const char *nearest = cli_nearest(name, names, n);
+    if (nearest)
+        return cli_fail(EXIT_BAD, "unknown distribution \"%s\"; did you mean %s?", name, nearest);
+    return cli_fail(EXIT_BAD, "unknown distribution \"%s\"; see echelon gen --help", name);
+}
+
+int cli_check_distribution(const struct distribution *distribution, ech_dtype dtype)
+{
+    if (!distribution->floats_only || io_is_float(dtype)) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s needs a --type of floats, not %s", distribution->name,
+                    ech_dtype_name(dtype));
 }
 
 /* ---- Devices ---- */

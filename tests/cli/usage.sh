@@ -34,5 +34,15 @@ code echelon gen few --values 0
 code echelon explain
 code echelon explain scan
 code echelon explain sort -n 1000 --values 8 --argsort
+code echelon profile
+code echelon profile scan
+code echelon profile sort in.txt -n 10
+code echelon profile sort --dist zipf in.txt
+code echelon profile sort --argsort --values 4
+code echelon profile sort --json --csv
+code echelon profile sort --check --lines
+code echelon profile sort --threads 300
+code echelon profile sort --seed x
+code echelon profile sort --order wild
 code echelon info what
 files

@@ -1,0 +1,225 @@
+/*
+ * profile.c - "echelon profile": runs a sort's kernels on the CPU, and prints what they did there.
+ *
+ *     run()  options -> open "simt" -> load or make the data -> sort -> profile_table.c
+ *
+ * The executor counts what a GPU's memory would have to do for each request of a warp, and finds
+ * races and bad accesses on its way; the sorted data is dropped.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "profile.h"
+#include "distributions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    struct sort_words words;
+    const char *n, *distribution, *values, *kernel, *seed, *threads;
+    bool lines, check, json, csv;
+} set;
+
+static const struct option options[] = {
+    { 'n', "n", "COUNT", &set.n, "elements to make when there is no INPUT; default: 2^16" },
+    { 0, "dist", "NAME", &set.distribution,
+      "of them, one that \"echelon gen\" lists; default: uniform" },
+    { 0, "values", "BYTES", &set.values, "that go along with each key; default: none" },
+    { 0, "argsort", NULL, &set.words.argsort, "profile an argsort" },
+    { 'r', "reverse", NULL, &set.words.reverse, "greatest first" },
+    SORT_COLUMN_OPTIONS(set.words),
+    { 0, "algorithm", "NAME", &set.words.algorithm, "one that \"echelon explain sort\" lists" },
+    { 'l', "lines", NULL, &set.lines, "the lines of each kernel too, costliest first" },
+    { 'k', "kernel", "NAME", &set.kernel, "kernels with NAME in their names alone" },
+    { 'c', "check", NULL, &set.check, "count nothing; exit with 1 when a kernel has faults" },
+    { 0, "seed", "NUMBER", &set.seed, "another order of blocks and warps; default: 0, in order" },
+    { 0, "threads", "N", &set.threads,
+      "CPU threads to run blocks on; 0: all; default: 1, which\nmakes every run the same" },
+    { 0, "json", NULL, &set.json, "the same as JSON" },
+    { 0, "csv", NULL, &set.csv, "the counts as CSV; faults on standard error" },
+    { 0, NULL, NULL, NULL, NULL },
+};
+
+/* What goes to the executor, as words of its own. */
+struct executor_words {
+    char text[128];
+};
+
+static int parse_executor(struct executor_words *words)
+{
+    uint64_t seed = 0;
+    int threads = 1, code = EXIT_DONE;
+    if (set.seed) code = cli_parse_count("seed", set.seed, &seed);
+    if (code == EXIT_DONE && set.threads) code = cli_parse_threads(set.threads, &threads);
+    if (code != EXIT_DONE) return code;
+    if (threads > 256) return cli_fail(EXIT_BAD, "--threads is %s: at most 256", set.threads);
+    int length =
+        snprintf(words->text, sizeof words->text, "keep,%s", set.check ? "noprofile" : "profile");
+    /* What is not given stays as ECHELON_SIMT has it. */
+    if (set.seed)
+        length += snprintf(words->text + length, sizeof words->text - (size_t)length, ",seed=%llu",
+                           (unsigned long long)seed);
+    if (set.threads)
+        snprintf(words->text + length, sizeof words->text - (size_t)length, ",threads=%d", threads);
+    return EXIT_DONE;
+}
+
+static int check_usage(int count, char **operands)
+{
+    if (count == 0) return cli_fail(EXIT_BAD, "profile what?  Try: echelon profile sort");
+    if (strcmp(operands[0], "sort") != 0)
+        return cli_fail(EXIT_BAD, "cannot profile \"%s\"; it can: sort", operands[0]);
+    if (count > 1 && (set.n || set.distribution))
+        return cli_fail(EXIT_BAD, "--%s makes data, so it does not go with an INPUT",
+                        set.n ? "n" : "dist");
+    if (set.words.argsort && set.values)
+        return cli_fail(EXIT_BAD, "--values does not go with --argsort");
+    if (set.json && set.csv) return cli_fail(EXIT_BAD, "--json does not go with --csv");
+    if (set.check && (set.lines || set.kernel || set.csv))
+        return cli_fail(EXIT_BAD, "--check counts nothing, so it does not go with --%s",
+                        set.lines    ? "lines"
+                        : set.kernel ? "kernel"
+                                     : "csv");
+    return EXIT_DONE;
+}
+
+/* ---- Data ---- */
+
+/* The numbers that "echelon gen" would write, as a column that was read. */
+static int make_column(struct sort_job *job)
+{
+    const struct distribution *distribution;
+    struct keys keys;
+    uint64_t n = 1 << 16;
+    int dtype, format, code;
+    if ((code = cli_parse_distribution(set.distribution ? set.distribution : "uniform",
+                                       &distribution)) != EXIT_DONE ||
+        (set.n && (code = cli_parse_count("n", set.n, &n)) != EXIT_DONE) ||
+        (code = cli_parse_format(set.words.format, &format)) != EXIT_DONE ||
+        (code = cli_parse_dtype(set.words.type ? set.words.type : "u32", &dtype)) != EXIT_DONE ||
+        (code = cli_check_distribution(distribution, (ech_dtype)dtype)) != EXIT_DONE ||
+        (code = cli_parse_bits(set.words.bits, (ech_dtype)dtype, &job->options)) != EXIT_DONE)
+        return code;
+    struct io_column *c = &job->column;
+    *c = (struct io_column){ .format = IO_RAW, .dtype = (ech_dtype)dtype, .n = n };
+    bool over = __builtin_mul_overflow(n, ech_dtype_bytes(c->dtype), &c->keys_bytes);
+    if (!over) c->keys = malloc(c->keys_bytes + 1);
+    if (!c->keys || !keys_init(&keys, c->dtype, n, 1, 16))
+        return cli_fail(EXIT_MEMORY, "out of memory for %llu elements", (unsigned long long)n);
+    keys_fill(&keys, distribution, 0, n, c->keys);
+    keys_free(&keys);
+    job->input = distribution->name;
+    return EXIT_DONE;
+}
+
+static int add_values(struct sort_job *job, uint64_t value_bytes)
+{
+    size_t bytes;
+    if (value_bytes == 0) return EXIT_DONE;
+    if (job->column.lines)
+        return cli_fail(EXIT_BAD, "--values does not go with text, whose lines go along");
+    job->value_bytes = (size_t)value_bytes;
+    bool over = __builtin_mul_overflow((size_t)job->column.n, job->value_bytes, &bytes);
+    if (!over && bytes < SIZE_MAX) job->values = calloc(bytes + 1, 1);
+    return job->values ? EXIT_DONE : cli_fail(EXIT_MEMORY, "out of memory for the values");
+}
+
+static int load(struct sort_job *job)
+{
+    uint64_t value_bytes = 0;
+    int code = EXIT_DONE;
+    if (set.values) code = cli_parse_count("values", set.values, &value_bytes);
+    if (code == EXIT_DONE) code = job->input ? sort_load(job, &set.words) : make_column(job);
+    return code == EXIT_DONE ? add_values(job, value_bytes) : code;
+}
+
+/* ---- Run ---- */
+
+static void report(const struct profile *profile)
+{
+    if (set.json)
+        profile_json(profile, stdout);
+    else if (set.csv)
+        profile_csv(profile, stdout);
+    else if (!set.check)
+        profile_text(profile, stdout);
+    else
+        profile_faults(profile, stdout);
+    if (set.csv && profile->finding_count) profile_faults(profile, stderr);
+}
+
+static int profile_sort(struct sort_job *job, const struct executor_words *words)
+{
+    struct executor executor;
+    struct profile profile = {
+        .job = job, .executor = &executor, .lines = set.lines, .counted = !set.check
+    };
+    char message[256];
+    int code = cli_find_executor(&executor);
+    if (code == EXIT_DONE) code = load(job);
+    if (code != EXIT_DONE) return code;
+    if (!executor.set_options(words->text, message, sizeof message))
+        return cli_fail(EXIT_BAD, "%s", message);
+    executor.forget();
+    code = sort_column(job);
+    cli_progress_end(&job->progress);
+    /* A fault that no kernel survives has its words in the report. */
+    int taken = profile_take(&profile, set.kernel);
+    if (taken == EXIT_DONE && (code == EXIT_DONE || profile.finding_count)) {
+        report(&profile);
+        code = profile.finding_count ? EXIT_NO : EXIT_DONE;
+    }
+    profile_free(&profile);
+    return code == EXIT_DONE ? taken : code;
+}
+
+static int run(int count, char **operands)
+{
+    struct sort_job job = { .input = count > 1 ? operands[1] : NULL,
+                            .staged = true,
+                            .started = cli_seconds() };
+    struct executor_words words;
+    int code = check_usage(count, operands);
+    if (code == EXIT_DONE) code = sort_parse(&job, &set.words);
+    if (code == EXIT_DONE) code = parse_executor(&words);
+    if (code != EXIT_DONE) return code;
+    cli_progress_start(&job.progress);
+    code = cli_open(&job.ctx, "simt", 0);
+    if (code != EXIT_DONE) return code;
+    code = profile_sort(&job, &words);
+    cli_progress_end(&job.progress);
+    ech_close(job.ctx);
+    free(job.index);
+    if (job.values != job.column.lines) free(job.values);
+    io_free_column(&job.column);
+    return code;
+}
+
+const struct command command_profile = {
+    .name = "profile",
+    .summary = "run a sort's GPU kernels on the CPU: count their work, find faults",
+    .usage = "  echelon profile sort [OPTION]... [INPUT]\n",
+    .examples = "  echelon profile sort                           65536 random u32\n"
+                "  echelon profile sort data.npy --lines          where in the source it happens\n"
+                "  echelon profile sort -n 1M --dist zipf --type f64\n"
+                "  echelon profile sort --check --seed 7          another order of blocks\n",
+    .notes =
+        "INPUT is read as \"echelon sort\" reads it, \"-\" is standard input; nothing is written.\n"
+        "Without INPUT, the data is what \"echelon gen\" writes.\n\n"
+        "  request         one instruction of one warp that reads or writes memory\n"
+        "  sectors         pieces of 32 bytes that a request touches: 4 a request is the least\n"
+        "                  that 32 lanes of 4 bytes take, 32 is one for every lane\n"
+        "  wavefronts      passes over the 32 banks of shared memory: 1 a request is the least\n"
+        "  bank conflicts  wavefronts beyond the fewest, of loads and stores; of 16 banks: on the\n"
+        "                  first GPUs, which served half a warp at a time\n"
+        "  barriers        that a warp came to; warp operations: shuffles, ballots and so on\n"
+        "  branches        basic blocks that a warp entered; divergent: and left by two ways\n\n"
+        "In the table of lines, global and shared are requests, with the sectors and wavefronts\n"
+        "of each; meetings are barriers and warp operations.  The time is this machine's, all\n"
+        "checks included: it says nothing of a GPU.\n\n"
+        "Faults are races, reads of what nobody wrote, accesses out of bounds and so on.\n"
+        "Exit codes: as for sort; 1 when there are faults, 3 when there is no executor.\n",
+    .options = options,
+    .most_operands = 2,
+    .run = run,
+};
