@@ -93,6 +93,9 @@ if command -v python3 >/dev/null; then
     # shellcheck disable=SC2086
     check "the tables are those of bench/results" \
         python3 bench/table.py --check $(echo "$files" | grep '\.md$')
+    # shellcheck disable=SC2086
+    check "the tables on the executor are those of bench/results" \
+        python3 bench/truth_table.py --check $(echo "$files" | grep '\.md$')
 else
     skip "the tables: no python3 on this machine"
 fi

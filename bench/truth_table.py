@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""truth_table.py - writes the tables on the executor (src/simt) into markdown: what it says of the
+planted kernels beside what a GPU and its tools say, and how fast it is.
+
+    bench/truth_table.py docs/executor.md              rewrites what lies between markers
+    bench/truth_table.py --check docs/executor.md      fails when a table is not that of the CSV
+
+A file says where its tables go and which files of bench/results they are made of:
+
+    <!-- truth:begin faults GPU.csv EXECUTOR.csv -->      fault by fault
+    <!-- truth:begin patterns GPU.csv EXECUTOR.csv -->    counter by counter
+    <!-- truth:begin speed FILE.csv KIND -->              the rows of one kind
+    <!-- truth:end -->
+
+GPU.csv is of scripts/gpu_truth.sh, EXECUTOR.csv of `test_simt --csv`, FILE.csv of bench_simt.  What
+one says and not the other is printed in bold, and counted in the sentence above the table.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import csv
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT.parent / "scripts"))
+sys.dont_write_bytecode = True
+from gpu_truth import COUNTERS, TOOLS  # noqa: E402
+
+RESULTS = ROOT / "results"
+MARKERS = re.compile(r"(<!-- truth:begin(?P<what>[^>]*)-->\n).*?(<!-- truth:end -->)", re.S)
+
+# What is planted in each kernel of tests/simt/faults.def, and its correct twin where that is not
+# NAME_ok.
+PLANTED = {
+    "race_raw_across": ("a warp reads what another wrote, no barrier between",),
+    "race_raw_warp": ("a lane reads what its neighbour wrote, no `__syncwarp()` between",),
+    "race_war": ("a warp writes what another is still to read",),
+    "race_waw": ("two warps write different values to one word",),
+    "race_waw_same": ("two warps write the same value: harmless", None),
+    "race_waw_lanes": ("32 lanes write different values to one word",),
+    "race_overlap": ("a byte is read of 16 that another warp writes",),
+    "race_loop": ("the second barrier of a loop is missing",),
+    "lost_shared": ("`s[0] +=` by every thread, shared memory",),
+    "lost_global": ("`out[0] +=` by every thread, global memory",),
+    "mixed_shared": ("`atomicAdd()` beside a plain read, shared memory",),
+    "mixed_global": ("`atomicAdd()` beside a plain read, global memory",),
+    "barrier_half_block": ("a warp leaves a barrier out", "barrier_some_ok"),
+    "barrier_half_warp": ("half of each warp leaves a barrier out", "barrier_some_ok"),
+    "barrier_returned": ("a warp has returned before the barrier: defined",),
+    "barrier_returned_warp": ("half of each warp has returned: defined", "barrier_returned_ok"),
+    "barrier_two_lines": ("two warps meet at barriers of different lines",),
+    "barrier_two_lines_warp": ("so do the halves of a warp", "barrier_two_lines_ok"),
+    "barrier_counts": ("one warp meets a barrier more often than the other",),
+    "bounds_shared_read": ("read past the end of shared memory",),
+    "bounds_shared_write": ("write past the end of shared memory",),
+    "bounds_read": ("read past the end of an array",),
+    "bounds_write": ("write past the end of an array",),
+    "bounds_atomic": ("`atomicAdd()` past the end of an array",),
+    "bounds_before": ("read before the begin of an array",),
+    "bounds_vector": ("the last 8 of 16 bytes are past the end",),
+    "misaligned_global": ("16 bytes at a multiple of 4, global memory",),
+    "misaligned_shared": ("16 bytes at a multiple of 4, shared memory",),
+    "uninitialized_shared": ("read of shared memory that nobody wrote",),
+    "uninitialized_global": ("read of global memory that nobody wrote",),
+    "uninitialized_atomic": ("`atomicAdd()` to a sum that nobody set to 0",),
+    "mask_lacks_self": ("a shuffle whose mask lacks a lane that calls it",),
+    "mask_ballot": ("a ballot whose mask lacks a lane that calls it",),
+    "mask_half_lacks_self": ("the same in half a warp", "mask_half_ok"),
+    "mask_outside": ("a shuffle from a lane that is not in the mask", "mask_half_ok"),
+    "mask_absent": ("the mask names lanes that wait elsewhere", "mask_half_ok"),
+    "mask_exited": ("a shuffle from a lane that has returned",),
+    "mask_two_lines": ("the halves of a warp shuffle at different lines",),
+    "mask_differs": ("lanes of one shuffle have different masks",),
+    "race_global": ("a warp reads what another wrote, global memory",),
+    "race_blocks": ("a block reads what another wrote",),
+    "race_blocks_write": ("two blocks write different values",),
+    "race_blocks_same": ("two blocks write the same values: harmless", None),
+    "lookback_no_release": ("no fence between data and flag", "lookback_ok"),
+    "lookback_no_acquire": ("no fence between flag and data", "lookback_ok"),
+    "lookback_flag_first": ("the flag is set before the data", "lookback_ok"),
+    "lookback_read_early": ("the data is read before the flag", "lookback_ok"),
+    "lookback_atomic": ("an atomic flag without fences",),
+    "lookback_no_gather": ("no barrier before thread 0 tells for all", "lookback_all_ok"),
+    "lookback_no_scatter": ("no barrier after thread 0 has heard", "lookback_all_ok"),
+    "lock_no_fence": ("a lock without fences", "lock_ok"),
+    "deadlock_spin": ("waits for a flag that nobody sets",),
+    "deadlock_grid": ("a barrier of the grid that one block never meets",),
+    "deadlock_barrier": ("a flag is set behind a barrier that its reader must meet",),
+    "launch_bounds": ("more threads than `__launch_bounds__()`",),
+    "launch_threads": ("1025 threads in a block",),
+    "launch_shared": ("16 bytes more shared memory than there is",),
+}
+
+# A word of faults.def for each fault that the executor names.
+WORDS = {
+    "race": "race",
+    "read of unwritten memory": "uninitialized",
+    "out of bounds": "bounds",
+    "misaligned access": "misaligned",
+    "divergent barrier": "divergent_barrier",
+    "wrong lanes": "mask",
+    "deadlock": "deadlock",
+    "too large a launch": "launch",
+    "trap": "trap",
+    "stack overflow": "stack",
+}
+
+
+# ---- CSV ----
+
+def read(name):
+    """The lines of text on top, as one, and the rows as dictionaries."""
+    lines = (RESULTS / name).read_text().splitlines()
+    about = [line.lstrip("# ").strip() for line in lines if line.startswith("#")]
+    rows = csv.DictReader(line for line in lines if line and not line.startswith("#"))
+    return "; ".join(about), list(rows)
+
+
+def number_of(p):
+    """A pattern's parameter as simt/planted.h packs it, from what gpu_truth.py made of it."""
+    index = re.fullmatch(r"lane / (\d+) % (\d+) \* (\d+) \+ (\d+)", p)
+    if not index:
+        return int(p, 0)
+    divide, modulo, stride, offset = map(int, index.groups())
+    return divide | modulo << 8 | stride << 16 | offset << 24
+
+
+def join(head, rows):
+    marks = ["---:" if name.endswith(" ") else "---" for name in head]
+    lines = [[name.strip() for name in head], marks, *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+# ---- Faults ----
+
+def tools_say(row):
+    """What a GPU and its tools say: text, and whether that is nothing at all."""
+    if row["plain"] == "not run":
+        return "not run: it never ends", True
+    said = []
+    for tool in TOOLS:
+        if row[tool] in ("", "0"):
+            continue
+        level = re.match(r"(Warning|Info): ", row[f"{tool}_says"])
+        said.append(f"{tool}: {row[tool]}{' (' + level[1].lower() + ')' if level else ''}")
+    if not said and row["plain"].startswith("cudaError"):
+        said.append(f"the launch fails: {row['plain']}")
+    return "; ".join(said) or "not seen", not said
+
+
+def right(expect, found):
+    """Whether a finding is one of those that were to be made."""
+    if expect == "benign":
+        return True
+    words = {WORDS.get(one, one) for one in found.split(" + ")}
+    return found == "none" if expect == "none" else bool(words & set(expect.split()))
+
+
+def name_all(kernels):
+    return ", ".join(f"`{kernel}`" for kernel in kernels)
+
+
+def faults(gpu_name, executor_name):
+    about, rows = read(gpu_name)
+    about_executor, executor = read(executor_name)
+    gpu = {row["kernel"]: row for row in rows}
+    found = {row["kernel"]: row["found"] for row in executor if row["kind"] == "fault"}
+    planted, harmless, correct = [], [], []  # rows of what must, may and must not be found
+    for row in rows:
+        of = {"none": correct, "benign": harmless}.get(row["expect"], planted)
+        of.append(row)
+    here = {kernel: found.get(kernel, "not run") for kernel in gpu}
+    missed = [row["kernel"] for row in planted if not right(row["expect"], here[row["kernel"]])]
+    accused = [row["kernel"] for row in correct if here[row["kernel"]] != "none"]
+    named = [row["kernel"] for row in harmless if here[row["kernel"]] != "none"]
+
+    def twin_says(kernel):
+        row = gpu[kernel]
+        wrong = [] if row["plain"] == "ok" and all(row[tool] == "0" for tool in TOOLS) \
+            else ["not on the GPU"]
+        wrong += [f"executor: {here[kernel]}"] if kernel in accused else []
+        return f"**{', '.join(wrong)}**" if wrong else "yes"
+
+    table, twins = [], set()
+    for row in planted + harmless:
+        kernel = row["kernel"]
+        phrase, *other = PLANTED.get(kernel, ("**not described in bench/truth_table.py**", None))
+        twin = other[0] if other else f"{kernel}_ok"
+        twins.add(twin)
+        says = here[kernel] if here[kernel] != "none" else "nothing"
+        table.append([f"`{kernel}`", phrase, tools_say(row)[0],
+                      f"**{says}**" if kernel in missed + named else says,
+                      twin_says(twin) if twin else "-"])
+    for row in correct:
+        if row["kernel"] not in twins:
+            table.append([f"`{row['kernel']}`", "nothing: correct, without a twin",
+                          tools_say(row)[0], here[row["kernel"]].replace("none", "nothing"),
+                          twin_says(row["kernel"])])
+    unrun = sum(row["plain"] == "not run" for row in planted)
+    by_tools = sum(not tools_say(row)[1] for row in planted)
+    sentences = [
+        f"Of {len(planted)} planted faults the executor finds {len(planted) - len(missed)}"
+        f"{f', but not {name_all(missed)}' if missed else ''}. NVIDIA's tools and driver find "
+        f"{by_tools}; {unrun} were not run on the GPU, since they never end.",
+        f"Of {len(correct)} correct kernels the executor accuses {len(accused) or 'none'}"
+        f"{f': {name_all(accused)}' if accused else ''}.",
+        f"Of {len(harmless)} that are harmless or defined, though few would write them, it names "
+        f"{len(named) or 'none'}{f': {name_all(named)}' if named else ''}."]
+    if set(found) - set(gpu):
+        sentences.append(f"**Not run on the GPU: {name_all(sorted(set(found) - set(gpu)))}.**")
+    head = ["kernel", "planted", "compute-sanitizer", "executor", "twin clean in both"]
+    return "\n".join([f"GPU: {about}.", "", f"Executor: {about_executor}.", "",
+                      " ".join(sentences), "", *join(head, table)])
+
+
+# ---- Patterns ----
+
+SHORT = {
+    "global_load_requests": "global loads", "global_load_sectors": "their sectors",
+    "global_store_requests": "global stores", "global_store_sectors": "their sectors",
+    "global_atomic_requests": "global atomics", "global_atomic_sectors": "their sectors",
+    "shared_load_requests": "shared loads", "shared_load_wavefronts": "their wavefronts",
+    "shared_store_requests": "shared stores", "shared_store_wavefronts": "their wavefronts",
+    "shared_atomic_requests": "shared atomics", "shared_atomic_wavefronts": "their wavefronts",
+    "barriers": "barriers", "divergent_gpu": "divergent branches",
+}
+
+
+def on_gpu(row):
+    """The counters themselves, not what was expected of them."""
+    return [sum(int(row["barriers_ncu" if key == "BAR" else key]) for key in keys)
+            for keys in COUNTERS.values()]
+
+
+def words_of(counts):
+    """`global loads 4, 16; barriers 4`: requests with their cost, without the zeros."""
+    names, said = list(COUNTERS), []
+    for i, name in enumerate(names):
+        if SHORT[name].startswith("their") or not counts[i]:
+            continue
+        cost = i + 1 < len(names) and SHORT[names[i + 1]].startswith("their")
+        said.append(f"{SHORT[name]} {counts[i]}{f', {counts[i + 1]}' if cost else ''}")
+    return "; ".join(said) or "nothing"
+
+
+def difference(gpu, here):
+    said = []
+    for i, name in enumerate(COUNTERS):
+        if gpu[i] == here[i]:
+            continue
+        of = SHORT[name] if not SHORT[name].startswith("their") else \
+            f"{SHORT[list(COUNTERS)[i - 1]]}: {SHORT[name]}"
+        said.append(f"{of} {here[i]}, GPU {gpu[i]}")
+    return "; ".join(said)
+
+
+def why(row, gpu, here):
+    """Two rows differ in nothing but branches when a compiler made none of the source's."""
+    if gpu[:-1] != here[:-1]:
+        return ""
+    if here[-1] == int(row["divergent"]):
+        return "branches of the source, of which nvcc makes predicates"
+    return ""
+
+
+def patterns(gpu_name, executor_name):
+    _, rows = read(gpu_name)
+    found = {}
+    for row in read(executor_name)[1]:
+        if row["kind"] == "pattern":
+            found[row["kernel"], int(row["p"])] = [int(word) for word in row["found"].split()]
+    groups, differ, details, compared = {}, [], [], 0
+    for row in rows:
+        key = row["kernel"], number_of(row["p"])
+        gpu, here = on_gpu(row), found.pop(key, None)
+        group = groups.setdefault(row["kernel"], [0, 0])
+        group[0] += 1
+        compared += 1
+        label = [f"`{row['kernel']}`", row["p"]]
+        if here == gpu:
+            group[1] += 1
+            details.append([*label, words_of(gpu), "the same"])
+            continue
+        said = difference(gpu, here) if here else "not run"
+        differ.append([*label, f"**{said}**", here and why(row, gpu, here) or "**not explained**"])
+        details.append([*label, words_of(gpu), f"**{said}**"])
+    agree = sum(group[1] for group in groups.values())
+    unexplained = sum(row[3] == "**not explained**" for row in differ)
+    lines = [f"{compared} launches, {len(COUNTERS)} counters each. Executor and GPU agree in all "
+             f"of them in {agree} launches; {len(differ)} differ, {unexplained or 'none'} of them "
+             "for no known reason." + (f" **Not on the GPU: {sorted(found)}.**" if found else ""),
+             ""]
+    if differ:
+        lines += [*join(["kernel", "parameter", "executor, GPU", "why"], differ), ""]
+    lines += [*join(["kernel", "launches ", "agree in all "],
+                    [[f"`{name}`", str(all_), str(same) if same == all_ else f"**{same}**"]
+                     for name, (all_, same) in groups.items()]), "",
+              "<details><summary>Every launch: requests, and after a comma the sectors or "
+              "wavefronts that they take</summary>", "",
+              *join(["kernel", "parameter", "GPU", "executor"], details), "", "</details>"]
+    return "\n".join(lines)
+
+
+# ---- Speed ----
+
+def amount(value):
+    """Three digits, with a letter for a thousand, a million, 10^9."""
+    for unit, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= unit:
+            return f"{value / unit:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def speed(name, kind):
+    """A line for each case, a column for each set of options; cells are medians of rates."""
+    about, rows = read(name)
+    rows = [row for row in rows if row["kind"] == kind]
+    if kind == "process":
+        return "\n".join(join(["u32 keys ", "options", "seconds ", "most memory "], [
+            [amount(float(row["n"])), f"`{row['options']}`", f"{float(row['seconds']):.2f}",
+             f"{int(row['peak_bytes']) / 1e6:.0f} MB"] for row in rows]))
+    options = list(dict.fromkeys(row["options"] for row in rows))
+    cells = {}
+    for row in rows:
+        cells.setdefault((row["case"], row["n"]), {})[row["options"]] = row
+    table = []
+    for (case, n), of in cells.items():
+        unit = next(iter(of.values()))["unit"]
+        table.append([case.replace("_", " "), amount(float(n)) if kind == "sort" else n, unit,
+                      *(amount(float(of[o]["per_second"])) if o in of else "" for o in options)])
+    what = "elements " if kind == "sort" else "threads a block "
+    head = ["case", what, "a second", *(f"`{o}` " for o in options)]
+    return "\n".join([f"{about}.", "", *join(head, table)])
+
+
+# ---- Texts ----
+
+def rewrite(text):
+    def section(match):
+        kind, *words = match["what"].split()
+        body = {"faults": faults, "patterns": patterns, "speed": speed}[kind](*words)
+        return f"{match[1]}\n{body}\n\n{match[3]}"
+
+    return MARKERS.sub(section, text)
+
+
+def main():
+    check = "--check" in sys.argv
+    stale = []
+    for name in (word for word in sys.argv[1:] if word != "--check"):
+        path = pathlib.Path(name)
+        text = path.read_text()
+        new = rewrite(text)
+        if new != text and check:
+            stale.append(name)
+        elif new != text:
+            path.write_text(new)
+    for name in stale:
+        print(f"{name}: a table is not that of bench/results; run bench/truth_table.py {name}")
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
