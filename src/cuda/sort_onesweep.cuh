@@ -230,6 +230,8 @@ static __device__ inline void sort_tile(const struct sort_args &a, const struct 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here)) s.keys[slot[i]] = key[i];
+    if (!FULL) /* what is read below, and then not used */
+        for (uint32_t i = here + threadIdx.x; i < TILE; i += THREADS) s.keys[i] = 0;
     __syncthreads(); /* the tile lies sorted, so that a bin is written as one run */
 
     ukey *out = (ukey *)keys_of(a, p.target);
@@ -237,7 +239,7 @@ static __device__ inline void sort_tile(const struct sort_args &a, const struct 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         uint32_t rank = threadIdx.x + i * THREADS;
-        ukey e = exists<FULL>(rank, here) ? s.keys[rank] : (ukey)0;
+        ukey e = s.keys[rank];
         digit[i] = digit_of(a, e, a.pass);
         if (exists<FULL>(rank, here) && !(p.last && a.discard_keys))
             out[s.target[digit[i]] + rank] = p.last ? order_decode(a.order, e) : e;
