@@ -1,6 +1,6 @@
 /*
- * info.c - "echelon info": the version, the devices, the executor of GPU kernels, and why there is no GPU where there
- * is none.
+ * info.c - "echelon info": the version, the devices, the executor of GPU kernels, and why there is
+ * no GPU where there is none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -219,6 +219,7 @@ static void print_pair(FILE *to, uint64_t requests, uint64_t parts)
 
 static void print_lines(FILE *to, const struct simt_kernel_counts *k)
 {
+    if (!k->line_count) return;
     fprintf(to, "  %-24s %8s %7s %8s %7s %8s %8s %8s %8s\n", "line", "global", "sectors", "shared",
             "waves", "conflict", "meetings", "branches", "diverge");
     for (size_t i = 0; i < k->line_count; i++) {
