@@ -130,6 +130,7 @@ bool test_check_text(const char *file, int line, const char *what, const char *t
 void test_main(int argc, char **argv)
 {
     struct test_options *o = &test_options;
+    o->every = 7;
     o->device = getenv("ECHELON_TEST_DEVICE");
     if (o->device && !*o->device) o->device = NULL;
     for (int i = 1; i < argc; i++) {
@@ -137,6 +138,8 @@ void test_main(int argc, char **argv)
             o->device = argv[++i];
         else if (strcmp(argv[i], "--quick") == 0)
             o->quick = true;
+        else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
+            o->every = atoi(argv[++i]);
         else if (strcmp(argv[i], "--large") == 0)
             o->large = true;
         else if (strcmp(argv[i], "--list") == 0)
@@ -144,7 +147,8 @@ void test_main(int argc, char **argv)
         else if (argv[i][0] != '-' && o->n_ids < 64)
             o->ids[o->n_ids++] = argv[i];
         else {
-            fprintf(stderr, "usage: %s [--device NAME] [--quick] [--large] [--list] [CASE...]\n",
+            fprintf(stderr,
+                    "usage: %s [--device NAME] [--quick [--every N]] [--large] [--list] [CASE...]\n",
                     argv[0]);
             exit(2);
         }

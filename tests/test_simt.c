@@ -17,6 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With the address sanitizer, kernels do not report their accesses to the executor. */
+#ifdef TEST_SANITIZED
+static const bool reported = false;
+#else
+static const bool reported = true;
+#endif
+
 /* ---- Planted faults ---- */
 
 static const struct fault {
@@ -82,7 +89,10 @@ static void test_faults(void)
         for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
             if (!test_begin("fault(%s,%s)", faults[i].kernel, orders[o])) continue;
             simt_options_set(orders[o]);
-            check_fault(&faults[i]);
+            if (reported || strcmp(faults[i].expect, "none") == 0)
+                check_fault(&faults[i]);
+            else
+                test_skip("the address sanitizer has the place of the executor's own checks");
             const struct simt_finding *found = NULL;
             size_t count = simt_findings(&found);
             if (o == 0) simt_csv_fault(faults[i].kernel, count ? found : NULL);
@@ -127,7 +137,7 @@ static void check_pattern(const struct pattern *c)
     CHECK_INT(simt_run_planted(&run), 0);
     if (simt_findings(&found)) test_fail(__FILE__, __LINE__, "a false alarm: %s", found[0].text);
     simt_check_output(&run);
-    if (!CHECK_INT(simt_profile(&kernels), 1)) return;
+    if (!reported || !CHECK_INT(simt_profile(&kernels), 1)) return;
     uint64_t got[PATTERN_COUNTS];
     simt_pattern_counts(&kernels->counts, got);
     for (int i = 0; i < PATTERN_DIVERGENT; i++)

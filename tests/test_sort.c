@@ -4,6 +4,7 @@
  *
  *     test_sort                              every case on every device
  *     test_sort --device cpu --quick         a seventh of them, and only small ones
+ *     test_sort --quick --every 21           one of 21, and only small ones
  *     test_sort 'sort(f32,n=1000003,v=8'     the cases that begin so; data depends on the id alone
  *     test_sort --large --device cuda        n around 2^31 and 2^32
  *
@@ -177,7 +178,7 @@ static void run_case(const struct sort_case *c)
     char id[256], names[ALGORITHMS][NAME_BYTES];
     sort_case_id(c, id, sizeof id);
     uint64_t seed = hash_text(id);
-    if (test_options.quick && (seed % 7 || c->n > 20000)) return;
+    if (test_options.quick && (seed % (unsigned)test_options.every || c->n > 20000)) return;
     if (!test_begin("%s", id)) return;
     struct sort_data d;
     bool made = make_data(c, seed, &d);

@@ -60,6 +60,18 @@ static void unwritten(struct simt_thread *t, size_t bytes, uintptr_t pc,
                where->space, where->name ? " " : "", where->name ? where->name : "", where->offset);
 }
 
+/* Several workers may look at the same cells: 256 bytes of memory have one lock, and an aligned
+ * access lies within them. */
+static atomic_flag *lock_cells(const struct simt_launch *l, size_t offset)
+{
+    static atomic_flag locks[1024];
+    if (l->workers == 1) return NULL;
+    atomic_flag *lock = &locks[offset / 256 % 1024];
+    while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) {
+    }
+    return lock;
+}
+
 static void global_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
                           uintptr_t pc)
 {
@@ -69,10 +81,9 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
         size_t begin = done ? 0 : first, here = 4 - begin < bytes - done ? 4 - begin : bytes - done;
         unsigned bits = ((1u << here) - 1) << begin, meta = simt_meta[cell];
         if ((meta & bits) != bits) global_out_of_bounds(t, at, bytes, kind, pc);
-        if (kind & SIMT_WRITE)
-            simt_meta[cell] = (uint8_t)(meta | bits << 4);
-        else
-            whole &= (meta >> 4 & bits) == bits;
+        if (kind & SIMT_WRITE && (meta >> 4 & bits) != bits)
+            __atomic_fetch_or(&simt_meta[cell], (uint8_t)(bits << 4), __ATOMIC_RELAXED);
+        if (!(kind & SIMT_WRITE)) whole &= (meta >> 4 & bits) == bits;
         done += here;
     }
     if (simt_options.check) {
@@ -84,8 +95,10 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
                 where.offset = (uintptr_t)at - (uintptr_t)base;
             unwritten(t, bytes, pc, &where);
         }
+        atomic_flag *lock = lock_cells(t->block->launch, offset);
         simt_race_check(t, &simt_cells[offset / 4], at, bytes, kind, pc, &where,
                         t->block->launch->first_serial);
+        if (lock) atomic_flag_clear_explicit(lock, memory_order_release);
     }
     if (simt_options.profile) simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
 }
@@ -151,7 +164,7 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
     const struct simt_worker *w = t->block->worker;
     const struct simt_loaded *module = t->block->launch->function->module;
     uintptr_t address = (uintptr_t)at;
-    if (t->overwrite.at) simt_overwrite_settle(t);
+    if (t->overwrites) simt_overwrite_settle(t);
     if (!(kind & SIMT_STRONG)) t->polled = NULL;
     if (kind & SIMT_WRITE) {
         t->block->idle_yields = 0;
@@ -315,9 +328,12 @@ HOOK(void *) __tsan_memset(void *to, int value, size_t bytes)
     HOOK(void) __tsan_atomic##bits##_store(volatile type *at, type value, int order);              \
     HOOK(type) __tsan_atomic##bits##_load(const volatile type *at, int order)                      \
     {                                                                                              \
-        flag_read((const void *)(uintptr_t)at, sizeof(type),                                       \
-                  order == __ATOMIC_ACQUIRE || order == __ATOMIC_SEQ_CST, CALLER);                 \
-        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                              \
+        const void *flag = (const void *)(uintptr_t)at;                                            \
+        flag_read(flag, sizeof(type), false, CALLER);                                              \
+        type value = __atomic_load_n(at, __ATOMIC_SEQ_CST);                                        \
+        if (simt_self && (order == __ATOMIC_ACQUIRE || order == __ATOMIC_SEQ_CST))                 \
+            simt_race_hear(simt_self, flag, true);                                                 \
+        return value;                                                                              \
     }                                                                                              \
     HOOK(void) __tsan_atomic##bits##_store(volatile type *at, type value, int order)               \
     {                                                                                              \

@@ -87,9 +87,11 @@ SIMT_API uint64_t simt_atomic(enum simt_atomic_op op, void *at, unsigned bytes, 
     struct simt_thread *t = simt_self;
     if (t->polled == at) simt_give_way(t, CALLER); /* tries again: it waits for others */
     t->polled = at;
-    simt_access(t, at, bytes, SIMT_WRITE | SIMT_STRONG | SIMT_CHANGE, CALLER);
-    simt_race_hear(t, at, false);
-    simt_race_publish(t, at, false);
+    if (t->block->launch->function->module->image->reports_accesses) {
+        simt_access(t, at, bytes, SIMT_WRITE | SIMT_STRONG | SIMT_CHANGE, CALLER);
+        simt_race_hear(t, at, false);
+        simt_race_publish(t, at, false);
+    }
     if (bytes == 2) CHANGE(uint16_t);
     if (bytes == 4) CHANGE(uint32_t);
     CHANGE(uint64_t);

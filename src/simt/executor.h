@@ -113,30 +113,31 @@ struct simt_where {    /* a place in memory, for messages */
 
 enum simt_wait { SIMT_RUNS, SIMT_AT_WARP, SIMT_AT_BARRIER, SIMT_AT_CLUSTER, SIMT_ENDED };
 
-struct simt_thread {
+struct simt_thread { /* what is used most first */
     struct simt_fiber fiber;
     struct simt_block *block;
     struct simt_warp *warp;
     uint32_t number; /* in the block */
     uint32_t lane;
-    uint32_t index[3];
+    uint32_t steps; /* basic blocks since it was last switched to */
     enum simt_wait waits;
-    uintptr_t pc; /* in the kernel, where it waits */
+    const void *polled; /* the address it last read or changed as an atomic or volatile */
+    bool overwrites;    /* see overwrite */
+    uintptr_t pc;       /* in the kernel, where it waits */
     /* the collective operation it waits in, or did last, and the outcome */
+    uint64_t value, result;
     uintptr_t warp_pc;
     enum simt_warp_op op;
     uint32_t mask;
-    unsigned source;
-    uint64_t value, result;
-    unsigned barrier;
+    unsigned source, barrier;
+    uint32_t index[3];
     uint64_t cluster_phase;
     bool cluster_arrived;
-    const void *polled; /* the address it last read or changed as an atomic or volatile */
-    simt_time fence;    /* its last */
-    uint32_t steps;     /* basic blocks since it was last switched to */
+    simt_time fence;                    /* its last */
+    const void *flag;                   /* the last that it read, as an atomic or volatile */
     struct simt_knowledge knows, heard; /* heard: not yet acquired by a fence */
-    struct {            /* a write over another thread's: harmless when the value is the same */
-        const void *at; /* NULL: none */
+    struct { /* a write over another thread's: harmless when the value is the same */
+        const void *at;
         char old[16];
         size_t bytes;
         uintptr_t pc;
@@ -149,6 +150,8 @@ struct simt_thread {
 struct simt_meet { /* lanes of a warp that have come to one operation */
     uint32_t mask, arrived;
     enum simt_warp_op op;
+    bool apart; /* from different instructions */
+    uintptr_t pc;
 };
 
 struct simt_warp {

@@ -71,7 +71,7 @@ static void destroy_slot(struct simt_block *b)
         free(b->warps[i].pair_met);
     }
     simt_knowledge_free(&b->knows);
-    free(b->threads);
+    if (b->threads) munmap(b->threads, SIMT_MOST_THREADS * sizeof *b->threads);
     free(b);
 }
 
@@ -80,7 +80,7 @@ static struct simt_block *create_slot(size_t shared)
     struct simt_block *b = calloc(1, sizeof *b);
     if (!b) return NULL;
     b->capacity = (shared + 0xffff) & ~(size_t)0xffff;
-    b->threads = calloc(SIMT_MOST_THREADS, sizeof *b->threads);
+    b->threads = reserve(SIMT_MOST_THREADS * sizeof *b->threads); /* aligned, and clear */
     b->stacks = reserve((size_t)SIMT_MOST_THREADS * STACK_BYTES);
     b->saved = reserve(b->capacity);
     b->written = reserve(b->capacity);

@@ -131,9 +131,9 @@ static void report(struct simt_thread *t, const struct simt_cell *other, bool wr
 /* Two writes of the same value harm nobody: known only once the second is done. */
 void simt_overwrite_settle(struct simt_thread *t)
 {
-    if (!t->overwrite.at) return;
+    if (!t->overwrites) return;
     const void *at = t->overwrite.at;
-    t->overwrite.at = NULL;
+    t->overwrites = false;
     if (memcmp(at, t->overwrite.old, t->overwrite.bytes) != 0)
         report(t, &t->overwrite.other, true, true, t->overwrite.bytes, t->overwrite.pc,
                &t->overwrite.where);
@@ -143,6 +143,7 @@ static void note_overwrite(struct simt_thread *t, const struct simt_cell *other,
                            size_t bytes, uintptr_t pc, const struct simt_where *where)
 {
     if (bytes > sizeof t->overwrite.old) bytes = sizeof t->overwrite.old;
+    t->overwrites = true;
     t->overwrite.at = at;
     t->overwrite.bytes = bytes;
     memcpy(t->overwrite.old, at, bytes);
@@ -180,15 +181,21 @@ static bool conflicts(const struct simt_cell *c, const struct simt_cell *mine,
     return c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) && !ordered(c, t);
 }
 
-/* The last read stands for those before it that are ordered before it. */
+/* The last read stands for those before it that are ordered before it.  With others it becomes one of
+ * several, of the bytes that all of them read: of what else they read nothing is said. */
 static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_t oldest,
                       const struct simt_thread *t)
 {
     struct simt_cell was = *r;
     *r = *mine;
     if (was.serial < oldest || (was.serial == mine->serial && was.time < t->block->met)) return;
-    if (was.thread != mine->thread && !(was.kind & SIMT_GRID_READ) && ordered(&was, t)) return;
-    r->bytes |= was.bytes;
+    if (was.serial == mine->serial && was.thread == mine->thread && !(was.kind & SEVERAL)) {
+        if (was.time == mine->time && was.kind == mine->kind) r->bytes |= was.bytes;
+        return;
+    }
+    if (!(was.bytes & mine->bytes)) return;
+    if (!(was.kind & SIMT_GRID_READ) && ordered(&was, t)) return;
+    r->bytes &= was.bytes;
     r->kind |= was.kind & SEVERAL;
     if (!(was.kind & SIMT_STRONG)) r->kind &= (uint8_t)~SIMT_STRONG;
     if (was.serial != mine->serial)
@@ -268,6 +275,8 @@ void simt_race_reset(void)
 void simt_race_fence(struct simt_thread *t)
 {
     t->fence = ++t->block->clock;
+    /* With several workers a flag may have been written between simt_race_hear() and its reading. */
+    if (t->flag) simt_race_hear(t, t->flag, false);
     learn_all(&t->knows, &t->heard);
     forget(&t->heard);
 }
@@ -304,6 +313,7 @@ void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
 
 void simt_race_hear(struct simt_thread *t, const void *at, bool acquires)
 {
+    t->flag = at;
     if (message_count == 0) return;
     pthread_mutex_lock(&lock);
     struct message *m = *find_message(at);

@@ -113,6 +113,7 @@ struct simt_image {
     uint32_t version; /* SIMT_IMAGE_VERSION */
     uint32_t kernel_count;
     const struct simt_kernel *kernels;
+    int reports_accesses; /* 0: the address sanitizer judges them */
     void *(*shared)(
         void); /* shared_bytes, in the module's thread-local memory, as all __shared__ is */
 };

@@ -57,7 +57,7 @@ struct simt_finding {
     enum simt_fault fault;
     uint64_t count;  /* how often at this line */
     char kernel[64]; /* its name */
-    char text[480];  /* the first: who, where, with whom */
+    char text[640];  /* the first: who, where, with whom */
 };
 
 /* What was found since simt_forget(); valid until the next launch. */

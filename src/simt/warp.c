@@ -113,7 +113,7 @@ static void check_place(const struct simt_warp *w, const struct simt_meet *m)
     const struct simt_thread *first = &w->threads[__builtin_ctz(m->arrived)];
     char place[64];
     if (m->op == SIMT_WARP_SYNC) return; /* may be met at several */
-    EACH_LANE (lane, m->arrived) {
+    EACH_LANE (lane, m->apart ? m->arrived : 0) {
         const struct simt_thread *t = &w->threads[lane];
         if (t->pc == first->pc || simt_same_line(t->pc, first->pc)) continue;
         simt_place(first->pc, place, sizeof place);
@@ -131,12 +131,13 @@ static void check_place(const struct simt_warp *w, const struct simt_meet *m)
     }
 }
 
-static struct simt_meet *find_meet(struct simt_warp *w, uint32_t mask, enum simt_warp_op op)
+static struct simt_meet *find_meet(struct simt_warp *w, uint32_t mask, enum simt_warp_op op,
+                                   uintptr_t pc)
 {
     for (uint32_t i = 0; i < w->meet_count; i++)
         if (w->meets[i].mask == mask && w->meets[i].op == op) return &w->meets[i];
     struct simt_meet *m = &w->meets[w->meet_count++]; /* each has a lane, so there are 32 at most */
-    *m = (struct simt_meet){ .mask = mask, .op = op };
+    *m = (struct simt_meet){ .mask = mask, .op = op, .pc = pc };
     return m;
 }
 
@@ -171,8 +172,9 @@ SIMT_API uint64_t simt_warp(enum simt_warp_op op, uint32_t mask, uint64_t value,
         simt_abandon(t);
     }
     t->polled = NULL;
-    struct simt_meet *m = find_meet(w, mask, op);
+    struct simt_meet *m = find_meet(w, mask, op, pc);
     m->arrived |= me;
+    m->apart |= m->pc != pc;
     if (m->arrived == (mask & w->exists & ~w->ended))
         complete(w, m, me);
     else
