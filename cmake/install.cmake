@@ -10,6 +10,11 @@ install(FILES include/echelon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS echelon echelon_static EXPORT echelon-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+if(ECHELON_SIMT_FOUND) # opened at run time, from beside the library
+  install(TARGETS echelon_simt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS ${ECHELON_SIMT_MODULES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon)
+endif()
+
 # ---- pkg-config ----
 
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

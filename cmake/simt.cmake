@@ -27,7 +27,7 @@ endif()
 
 # Of kernels, nvcc says what is unused or compared with a sign.
 set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtti -fvisibility=hidden
-  -fno-tree-vectorize -fno-tree-slp-vectorize -Wall -Wextra -Wno-unknown-pragmas
+  -fno-tree-vectorize -fno-tree-slp-vectorize -fno-optimize-sibling-calls -Wall -Wextra -Wno-unknown-pragmas
   -Wno-unused-parameter -Wno-sign-compare)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # A thread-local array of another module has no constructor to be called before its first use.
@@ -35,7 +35,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND simt_flags -g1 -fno-extern-tls-init -fno-tree-sra
     -fno-thread-jumps -fno-tree-tail-merge -fno-crossjumping) # and a line of the source one place
 else()
-  list(APPEND simt_flags -gline-tables-only -Wno-pass-failed)
+  list(APPEND simt_flags -gline-tables-only -Wno-pass-failed "SHELL:-mllvm -disable-vector-combine")
 endif()
 
 if(ECHELON_SANITIZE MATCHES "address")

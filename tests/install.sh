@@ -35,6 +35,13 @@ else
     skip "the command echelon is not in this build"
 fi
 
+if [ -f "$libdir/libechelon_simt.so" ] && [ -x "$prefix/bin/echelon" ] && [ -z "$sanitize" ]; then
+    check "the installed command finds the executor and its kernels" \
+        sh -c "seq 300 -1 1 | '$prefix/bin/echelon' sort --device simt | '$prefix/bin/echelon' sort -c"
+else
+    skip "the executor is not in this build, or a sanitizer keeps it from being found"
+fi
+
 # ---- Exported symbols ----
 
 exported=$(nm -D --defined-only "$libdir/libechelon.so" | awk '{ print $NF }')

@@ -81,8 +81,8 @@ CUlibrary simt_library(const char *name)
     while (i < 15 && libraries[i].name && strcmp(libraries[i].name, name) != 0) i++;
     if (libraries[i].name) return libraries[i].library;
     snprintf(path, sizeof path, "%s/%s.so", SIMT_TEST_MODULES, name);
-    CUresult result = simt_driver.cuLibraryLoadData(&libraries[i].library, path, NULL, NULL, 0,
-                                                    NULL, NULL, 0);
+    CUresult result =
+        simt_driver.cuLibraryLoadData(&libraries[i].library, path, NULL, NULL, 0, NULL, NULL, 0);
     if (!CHECK_INT(result, CUDA_SUCCESS)) return NULL;
     libraries[i].name = name;
     return libraries[i].library;
@@ -100,8 +100,7 @@ CUdeviceptr simt_buffer(size_t bytes, const void *from)
 {
     CUdeviceptr at = 0;
     CHECK_INT(simt_driver.cuMemAlloc(&at, bytes), CUDA_SUCCESS);
-    if (from && at)
-        simt_driver.cuMemcpyAsync(at, (CUdeviceptr)(uintptr_t)from, bytes, NULL);
+    if (from && at) simt_driver.cuMemcpyAsync(at, (CUdeviceptr)(uintptr_t)from, bytes, NULL);
     return at;
 }
 
@@ -187,8 +186,16 @@ void simt_pattern_counts(const struct simt_counts *c, uint64_t out[PATTERN_COUNT
 
 void simt_csv_fault(const char *kernel, const struct simt_finding *finding)
 {
-    if (csv)
-        fprintf(csv, "fault,%s,,%s\n", kernel, finding ? simt_fault_name(finding->fault) : "none");
+    const struct simt_finding *all = NULL;
+    size_t count = finding ? simt_findings(&all) : 0;
+    if (!csv) return;
+    fprintf(csv, "fault,%s,,%s", kernel, count ? "" : "none");
+    for (size_t i = 0; i < count; i++) { /* each kind once, in the order in which they were found */
+        size_t earlier = 0;
+        while (earlier < i && all[earlier].fault != all[i].fault) earlier++;
+        if (earlier == i) fprintf(csv, "%s%s", i ? " + " : "", simt_fault_name(all[i].fault));
+    }
+    fputc('\n', csv);
 }
 
 void simt_csv_pattern(const char *kernel, uint32_t p, const uint64_t counts[PATTERN_COUNTS])

@@ -117,13 +117,12 @@ static const struct pattern {
 
 static void check_pattern(const struct pattern *c)
 {
-    static const char *const names[] = { "global loads",    "sectors loaded",
-                                         "global stores",   "sectors stored",
-                                         "global atomics",  "their sectors",
-                                         "shared loads",    "their wavefronts",
-                                         "shared stores",   "their wavefronts",
-                                         "shared atomics",  "their wavefronts",
-                                         "barriers",        "divergent branches" };
+    static const char *const names[] = {
+        "global loads",   "sectors loaded",    "global stores",  "sectors stored",
+        "global atomics", "their sectors",     "shared loads",   "their wavefronts",
+        "shared stores",  "their wavefronts",  "shared atomics", "their wavefronts",
+        "barriers",       "divergent branches"
+    };
     struct planted run = { .file = "patterns",
                            .kernel = c->kernel,
                            .blocks = c->blocks,
@@ -148,8 +147,7 @@ static void check_pattern(const struct pattern *c)
     uint64_t divergent = got[PATTERN_DIVERGENT];
     if (divergent != c->counts[PATTERN_DIVERGENT] && divergent != c->counts[PATTERN_DIVERGENT + 1])
         test_fail(__FILE__, __LINE__, "%s: %llu, expected %llu or %llu", names[PATTERN_DIVERGENT],
-                  (unsigned long long)divergent,
-                  (unsigned long long)c->counts[PATTERN_DIVERGENT],
+                  (unsigned long long)divergent, (unsigned long long)c->counts[PATTERN_DIVERGENT],
                   (unsigned long long)c->counts[PATTERN_DIVERGENT + 1]);
     simt_csv_pattern(c->kernel, c->p, got);
 }

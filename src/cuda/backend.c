@@ -115,7 +115,10 @@ static ech_status open_device(enum echi_provider provider, ech_ctx *ctx, int ord
     const struct echi_driver *driver = echi_driver(provider, &failure);
     ech_status status = ECH_OK;
     bool entered = false;
-    if (!driver) return echi_fail(ctx, failure->status, "no GPU can be used: %s", failure->reason);
+    if (!driver)
+        return echi_fail(ctx, failure->status, "%s: %s",
+                         provider == ECHI_GPU ? "no GPU can be used" : "\"simt\" cannot be used",
+                         failure->reason);
     if (ordinal >= driver->devices)
         return provider == ECHI_GPU
                    ? echi_fail(ctx, ECH_ERR_NO_DEVICE,

@@ -49,7 +49,8 @@ ech_status echi_cuda_check(ech_ctx *ctx, const struct echi_driver *driver, CUres
 
 /* CU calls a driver function of the table `driver` and leaves by `done` with a message on failure.
  */
-#define CU(function, ...) TRY(echi_cuda_check(ctx, driver, driver->function(__VA_ARGS__), #function))
+#define CU(function, ...)                                                                          \
+    TRY(echi_cuda_check(ctx, driver, driver->function(__VA_ARGS__), #function))
 
 /* Makes the context's CUDA context current in this thread; every public entry does, and undoes it.
  */

@@ -86,6 +86,7 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
         if (!(kind & SIMT_WRITE)) whole &= (meta >> 4 & bits) == bits;
         done += here;
     }
+    if (kind & SIMT_WRITE) t->wrote = t->block->clock;
     if (simt_options.check) {
         struct simt_where where = { "global", NULL, offset };
         if (!whole) {
@@ -165,6 +166,7 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
     const struct simt_loaded *module = t->block->launch->function->module;
     uintptr_t address = (uintptr_t)at;
     if (t->overwrites) simt_overwrite_settle(t);
+    t->pc = pc;
     if (!(kind & SIMT_STRONG)) t->polled = NULL;
     if (kind & SIMT_WRITE) {
         t->block->idle_yields = 0;
@@ -260,7 +262,7 @@ static void flag_write(const void *at, size_t bytes, bool releases, uintptr_t pc
 {
     struct simt_thread *t = simt_self;
     if (!t) return;
-    if (releases) simt_race_fence(t);
+    if (releases) simt_race_fence(t, SIMT_DEVICE);
     simt_access(t, at, bytes, SIMT_WRITE | SIMT_STRONG, pc);
     simt_race_publish(t, at, true);
 }
@@ -351,13 +353,12 @@ HOOK(void) __tsan_atomic_thread_fence(int order);
 HOOK(void) __tsan_atomic_thread_fence(int order)
 {
     (void)order;
-    if (simt_self) simt_race_fence(simt_self);
+    if (simt_self) simt_race_fence(simt_self, SIMT_DEVICE);
 }
 
 SIMT_API void simt_fence(enum simt_scope scope)
 {
-    (void)scope; /* of a block: its threads know each other by barriers, and by this as well */
-    simt_race_fence(simt_self);
+    simt_race_fence(simt_self, scope);
 }
 
 /* ---- What the compiler calls: the rest ---- */

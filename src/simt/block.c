@@ -136,6 +136,7 @@ void simt_wake(struct simt_thread *t)
 void simt_give_way(struct simt_thread *t, uintptr_t pc)
 {
     struct simt_block *b = t->block;
+    if (t->overwrites) simt_overwrite_settle(t);
     t->pc = pc;
     if (atomic_load_explicit(&b->launch->failed, memory_order_relaxed)) simt_abandon(t);
     if (++b->idle_yields > 2 * b->alive) {
@@ -182,6 +183,29 @@ static void release_barrier(struct simt_block *b, unsigned number)
     memset(bar, 0, sizeof *bar);
 }
 
+/* Threads that have returned do not count at a barrier: that is defined.  But one that went around
+ * the barrier, and then did something in a later line, was meant to meet it. */
+static void check_ended(struct simt_block *b, const struct simt_thread *t, uintptr_t pc)
+{
+    uint32_t ended = b->thread_count - b->alive;
+    uintptr_t before = 0;
+    if (b->ended_checked == ended && b->ended_pc == pc) return;
+    b->ended_checked = ended;
+    b->ended_pc = pc;
+    for (uint32_t i = 0; i < b->thread_count; i++) {
+        const struct simt_thread *other = &b->threads[i];
+        char who[96], place[64];
+        if (other->waits != SIMT_ENDED || !other->pc || other->pc == before) continue;
+        before = other->pc;
+        if (!simt_later_line(other->pc, pc)) continue;
+        simt_thread_name(other, who, sizeof who);
+        simt_place(other->pc, place, sizeof place);
+        simt_found(SIMT_DIVERGENT_BARRIER, b->launch, t, pc,
+                   "waits for %s, which went on to %s and has ended without coming", who, place);
+        return;
+    }
+}
+
 /* The first to come says where; the others should come to the same line. */
 static void note_place(struct simt_thread *t, struct simt_barrier *bar, uintptr_t pc)
 {
@@ -202,6 +226,7 @@ static bool arrive(struct simt_thread *t, unsigned number, unsigned threads, int
                    uintptr_t pc)
 {
     struct simt_block *b = t->block;
+    if (t->overwrites) simt_overwrite_settle(t);
     if (number >= SIMT_BARRIERS || threads % SIMT_LANES || (!threads && number)) {
         simt_found(SIMT_LIMIT, b->launch, t, pc,
                    "barrier %u of %u threads: there are 16, and threads come in warps", number,
@@ -233,11 +258,7 @@ static void meet(unsigned number, unsigned threads, int predicate, uintptr_t pc)
     bool last = arrive(t, number, threads, predicate, pc);
     t->barrier = number;
     if (last) {
-        if (b->alive < b->thread_count && threads == 0) {
-            simt_found(SIMT_DIVERGENT_BARRIER, b->launch, t, pc,
-                       "%u of the block's %u threads have ended and will never come",
-                       b->thread_count - b->alive, b->thread_count);
-        }
+        if (b->alive < b->thread_count && threads == 0) check_ended(b, t, pc);
         t->waits = SIMT_AT_BARRIER;
         release_barrier(b, number);
     } else {
@@ -283,10 +304,7 @@ static void end_thread(struct simt_thread *t)
     b->alive--;
     w->ended |= 1u << t->lane;
     if (b->barriers[0].arrived && b->barriers[0].arrived == b->alive) {
-        struct simt_thread *first = &b->threads[b->barriers[0].first];
-        simt_found(SIMT_DIVERGENT_BARRIER, b->launch, first, b->barriers[0].pc,
-                   "%u of the block's %u threads have ended and will never come",
-                   b->thread_count - b->alive, b->thread_count);
+        check_ended(b, &b->threads[b->barriers[0].first], b->barriers[0].pc);
         release_barrier(b, 0);
     }
     simt_warp_ended(w);
@@ -357,6 +375,8 @@ void simt_block_begin(struct simt_block *b)
     b->alive = b->thread_count;
     b->idle_yields = 0;
     b->clock = 1;
+    b->ended_checked = 0;
+    b->fences = 0;
     b->met = 0;
     b->over = false;
     b->knows.count = 0, b->knows.all = false;

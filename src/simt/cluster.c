@@ -36,6 +36,7 @@ SIMT_API void simt_cluster_arrive(void)
 {
     struct simt_thread *t = simt_self;
     struct simt_cluster *c = t->block->cluster;
+    if (t->overwrites) simt_overwrite_settle(t);
     if (t->cluster_arrived) {
         simt_found(SIMT_DIVERGENT_BARRIER, t->block->launch, t, CALLER,
                    "arrives at the cluster's barrier again without having waited");

@@ -30,7 +30,7 @@
 
 /* ---- Keywords ---- */
 
-#define __global__
+#define __global__ __attribute__((noinline)) /* a function of its own, for messages */
 #define __device__
 #define __host__
 #define __constant__

@@ -307,6 +307,29 @@ void simt_module_free(struct simt_module *m)
 
 /* ---- Questions ---- */
 
+/* Of functions that overlap, the one that begins last; *at gets its begin. */
+static const char *function_at(const struct simt_module *m, uint64_t offset, uint64_t *at)
+{
+    const char *best = NULL;
+    uint64_t begin = 0;
+    for (size_t i = 0; i < symbol_count(m); i++) {
+        Elf64_Sym s;
+        const char *name = symbol(m, i, STT_FUNC, &s);
+        if (!name || s.st_value > offset || offset - s.st_value >= s.st_size) continue;
+        if (best && s.st_value <= begin) continue;
+        best = name;
+        begin = s.st_value;
+    }
+    *at = begin;
+    return best;
+}
+
+const char *simt_module_function(const struct simt_module *m, uint64_t offset)
+{
+    uint64_t begin;
+    return function_at(m, offset, &begin);
+}
+
 static const char *base_name(const struct simt_module *m, const struct simt_row *row)
 {
     const char *path = m->lines.files[row->file], *slash = strrchr(path, '/');
@@ -327,29 +350,15 @@ bool simt_module_line_outside(const struct simt_module *m, uint64_t offset,
 {
     const struct simt_row *row = simt_lines_find(&m->lines, offset), *begin = m->lines.rows;
     const struct simt_row *outside = row;
+    uint64_t function;
+    if (!function_at(m, offset, &function)) outside = NULL;
     while (outside && (outside->line <= 0 || skip(base_name(m, outside))))
-        outside = outside > begin && outside[-1].address <= outside->address ? outside - 1 : NULL;
+        outside = outside > begin && outside[-1].address >= function ? outside - 1 : NULL;
     if (outside) row = outside;
     if (!row) return false;
     *file = base_name(m, row);
     *line = row->line;
     return true;
-}
-
-/* Of functions that overlap, the one that begins last. */
-const char *simt_module_function(const struct simt_module *m, uint64_t offset)
-{
-    const char *best = NULL;
-    uint64_t begin = 0;
-    for (size_t i = 0; i < symbol_count(m); i++) {
-        Elf64_Sym s;
-        const char *name = symbol(m, i, STT_FUNC, &s);
-        if (!name || s.st_value > offset || offset - s.st_value >= s.st_size) continue;
-        if (best && s.st_value <= begin) continue;
-        best = name;
-        begin = s.st_value;
-    }
-    return best;
 }
 
 size_t simt_module_variables(const struct simt_module *m, const struct simt_variable **out)

@@ -95,7 +95,8 @@ enum simt_access {
 struct simt_known { /* of a block: all that happened before a time */
     uint32_t serial;
     uint16_t thread;
-    simt_time own, warp, block; /* ... by this thread, by its warp, by all of the block */
+    simt_time own, near;   /* ... by this thread; near: as threads of its block may know it */
+    simt_time warp, block; /* ... by its warp, by all of the block */
 };
 struct simt_knowledge {
     struct simt_known *known;
@@ -133,7 +134,8 @@ struct simt_thread { /* what is used most first */
     uint32_t index[3];
     uint64_t cluster_phase;
     bool cluster_arrived;
-    simt_time fence;                    /* its last */
+    simt_time wrote;                    /* global memory, last */
+    struct simt_known told;             /* what its last fence lets its flags tell */
     const void *flag;                   /* the last that it read, as an atomic or volatile */
     struct simt_knowledge knows, heard; /* heard: not yet acquired by a fence */
     struct { /* a write over another thread's: harmless when the value is the same */
@@ -202,9 +204,12 @@ struct simt_block {
     struct simt_barrier barriers[SIMT_BARRIERS];
     int vote;             /* the outcome of the last voting barrier */
     simt_time clock, met; /* met: at the last barrier of all */
+    uint32_t fences;      /* of the device, since then */
     struct simt_knowledge knows;
     struct simt_cluster *cluster;
-    uint32_t rank; /* in the cluster */
+    uint32_t rank;          /* in the cluster */
+    uint32_t ended_checked; /* threads, for a barrier at ... */
+    uintptr_t ended_pc;
     bool over;
     /* shared memory, all that the module has */
     char *saved;              /* while another block runs on the worker */
@@ -294,7 +299,7 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
 void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
                      unsigned kind, uintptr_t pc, const struct simt_where *where, uint32_t oldest);
 void simt_overwrite_settle(struct simt_thread *t);
-void simt_race_fence(struct simt_thread *t);
+void simt_race_fence(struct simt_thread *t, enum simt_scope scope);
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces);
 void simt_race_hear(struct simt_thread *t, const void *at, bool acquires);
 void simt_race_met_lanes(struct simt_warp *warp, uint32_t lanes);

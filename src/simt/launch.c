@@ -3,8 +3,9 @@
  * them to their ends.
  *
  * A block in which everyone waits for memory that another block is to write stays resident while
- * the worker begins the next, up to a number that options give; so a look-back makes progress in
- * whatever order its blocks begin, and a cooperative grid, all of which is resident, meets.
+ * the worker begins the next, up to a number that options give.  So a look-back makes progress that
+ * looks back on blocks which have begun, or begin soon, and a cooperative grid, all of which is
+ * resident, meets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,6 +32,16 @@ enum { STACK_BYTES = 256 << 10 };
 #define ASAN_POISON_MEMORY_REGION(at, bytes)   ((void)(at), (void)(bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 enum { STACK_BYTES = 64 << 10 };
+#endif
+
+/* Or it takes a switch to another fiber for an overflow of the stack. */
+#ifdef __has_include
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+#endif
+#ifndef VALGRIND_STACK_REGISTER
+#define VALGRIND_STACK_REGISTER(begin, end) ((void)0)
 #endif
 
 enum {
@@ -92,6 +103,8 @@ static struct simt_block *create_slot(size_t shared)
     for (int i = 0; i < SIMT_MOST_THREADS; i++) {
         b->threads[i].fiber.stack = b->stacks + (size_t)i * STACK_BYTES;
         b->threads[i].fiber.bytes = STACK_BYTES;
+        VALGRIND_STACK_REGISTER(b->stacks + (size_t)i * STACK_BYTES,
+                                b->stacks + (size_t)(i + 1) * STACK_BYTES);
     }
     return b;
 }

@@ -143,7 +143,7 @@ static const struct simt_loaded *module_at(uintptr_t pc)
 static bool is_ours(const char *file)
 {
     return strncmp(file, "device", 6) == 0 || strcmp(file, "image.h") == 0 ||
-           strcmp(file, "ptx.cuh") == 0;
+           strncmp(file, "ptx", 3) == 0;
 }
 
 static bool line_at(uintptr_t pc, const char **file, int *line)
@@ -176,6 +176,17 @@ bool simt_same_line(uintptr_t pc, uintptr_t other)
     bool same = !known || (line == other_line && strcmp(file, other_file) == 0);
     pthread_mutex_unlock(&lock);
     return same;
+}
+
+bool simt_later_line(uintptr_t pc, uintptr_t than)
+{
+    const char *file, *other_file;
+    int line, other_line;
+    pthread_mutex_lock(&lock);
+    bool known = line_at(pc, &file, &line) && line_at(than, &other_file, &other_line);
+    bool later = known && strcmp(file, other_file) == 0 && line > other_line;
+    pthread_mutex_unlock(&lock);
+    return later;
 }
 
 const char *simt_static_name(const struct simt_loaded *m, size_t offset, size_t *inside)

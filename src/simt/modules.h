@@ -45,6 +45,7 @@ void *simt_module_shared(const struct simt_loaded *module);
 /* "file:line" of an address in any loaded module's code, or its function's name. */
 void simt_place(uintptr_t pc, char *text, size_t bytes);
 bool simt_same_line(uintptr_t pc, uintptr_t other);
+bool simt_later_line(uintptr_t pc, uintptr_t than); /* of the same file */
 
 /* The name of the __shared__ variable at an offset of that memory, or NULL;
  * *inside is how far into it. */

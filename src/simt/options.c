@@ -68,7 +68,7 @@ SIMT_API bool simt_set_options(const char *text, char *message, size_t message_b
         if (length && !set_word(text, length)) {
             snprintf(message, message_bytes,
                      "\"%.*s\" is no option of the executor: threads=N, seed=N, resident=N, "
-                     "memory=MiB, sm=N, profile, keep, nocheck",
+                     "memory=MiB, sm=N, profile or noprofile, keep or strict, check or nocheck",
                      (int)length, text);
             return false;
         }

@@ -37,6 +37,7 @@ static void learn(struct simt_knowledge *k, const struct simt_known *what)
     for (uint32_t i = 0; i < k->count; i++)
         if (k->known[i].serial == what->serial && k->known[i].thread == what->thread) {
             later(&k->known[i].own, what->own);
+            later(&k->known[i].near, what->near);
             later(&k->known[i].warp, what->warp);
             later(&k->known[i].block, what->block);
             return;
@@ -74,7 +75,7 @@ void simt_knowledge_free(struct simt_knowledge *k)
     memset(k, 0, sizeof *k);
 }
 
-static bool tells_of(const struct simt_knowledge *k, const struct simt_cell *c)
+static bool tells_of(const struct simt_knowledge *k, const struct simt_cell *c, uint32_t reader)
 {
     if (k->all) return true;
     for (uint32_t i = 0; i < k->count; i++) {
@@ -83,7 +84,8 @@ static bool tells_of(const struct simt_knowledge *k, const struct simt_cell *c)
         if (c->time < e->block) return true;
         if (c->kind & SIMT_BLOCK_READ) continue;
         if (c->thread / SIMT_LANES == e->thread / SIMT_LANES && c->time < e->warp) return true;
-        if (!(c->kind & SIMT_WARP_READ) && c->thread == e->thread && c->time < e->own) return true;
+        simt_time own = c->serial == reader ? e->near : e->own;
+        if (!(c->kind & SIMT_WARP_READ) && c->thread == e->thread && c->time < own) return true;
     }
     return false;
 }
@@ -105,7 +107,8 @@ static bool ordered(const struct simt_cell *c, const struct simt_thread *t)
                 return true;
         }
     }
-    return tells_of(&t->knows, c) || tells_of(&w->knows, c) || tells_of(&b->knows, c);
+    return tells_of(&t->knows, c, b->serial) || tells_of(&w->knows, c, b->serial) ||
+           tells_of(&b->knows, c, b->serial);
 }
 
 /* ---- Reports ---- */
@@ -195,9 +198,13 @@ static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_
     }
     if (!(was.bytes & mine->bytes)) return;
     if (!(was.kind & SIMT_GRID_READ) && ordered(&was, t)) return;
+    if ((was.kind ^ mine->kind) &
+        SIMT_STRONG) { /* a plain read says more: it races with all writes */
+        if (mine->kind & SIMT_STRONG) *r = was;
+        return;
+    }
     r->bytes &= was.bytes;
     r->kind |= was.kind & SEVERAL;
-    if (!(was.kind & SIMT_STRONG)) r->kind &= (uint8_t)~SIMT_STRONG;
     if (was.serial != mine->serial)
         r->kind |= SIMT_GRID_READ;
     else if (was.thread / SIMT_LANES != mine->thread / SIMT_LANES)
@@ -272,13 +279,38 @@ void simt_race_reset(void)
     message_count = 0;
 }
 
-void simt_race_fence(struct simt_thread *t)
+void simt_race_fence(struct simt_thread *t, enum simt_scope scope)
 {
-    t->fence = ++t->block->clock;
+    simt_time now = ++t->block->clock;
+    struct simt_known told = { t->block->serial, (uint16_t)t->number, now, now,
+                               t->warp->met,     t->block->met };
+    if (scope == SIMT_BLOCK)
+        told.own = t->told.own;
+    else
+        t->block->fences++;
+    t->told = told;
     /* With several workers a flag may have been written between simt_race_hear() and its reading. */
     if (t->flag) simt_race_hear(t, t->flag, false);
     learn_all(&t->knows, &t->heard);
     forget(&t->heard);
+}
+
+/* What lanes that met this one without the rest of the warp did before. */
+static void tell_of_pairs(struct simt_knowledge *k, const struct simt_thread *t)
+{
+    const struct simt_warp *w = t->warp;
+    for (uint32_t i = 0; w->pair_met && i < w->lanes; i++) {
+        simt_time met = w->pair_met[i][t->lane];
+        if (!met || i == t->lane) continue;
+        simt_time before = met < t->told.near ? met : 0; /* the fence came later */
+        struct simt_known lane = { t->block->serial,
+                                   (uint16_t)w->threads[i].number,
+                                   met < t->told.own ? before : 0,
+                                   before,
+                                   0,
+                                   0 };
+        if (before) learn(k, &lane);
+    }
 }
 
 /* The thread writes a flag, as an atomic or volatile: whoever reads it can learn what the thread
@@ -286,10 +318,11 @@ void simt_race_fence(struct simt_thread *t)
  * an atomic change hands it on. */
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
 {
-    if (t->fence == 0 && message_count == 0) return;
+    const bool tells = t->told.serial != 0; /* it has met a fence */
+    if (!tells && message_count == 0) return;
     pthread_mutex_lock(&lock);
     struct message **place = find_message(at), *m = *place;
-    if (!m && t->fence) {
+    if (!m && tells) {
         m = calloc(1, sizeof *m);
         if (m) {
             m->at = at;
@@ -297,16 +330,13 @@ void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
             message_count++;
         }
     }
-    if (m) {
-        if (replaces) forget(&m->tells);
-        if (t->fence) {
-            struct simt_known me = { t->block->serial, (uint16_t)t->number, t->fence, t->warp->met,
-                                     t->block->met };
-            learn(&m->tells, &me);
-            learn_all(&m->tells, &t->knows);
-            learn_all(&m->tells, &t->warp->knows);
-            learn_all(&m->tells, &t->block->knows);
-        }
+    if (m && replaces) forget(&m->tells);
+    if (m && tells) {
+        learn(&m->tells, &t->told);
+        tell_of_pairs(&m->tells, t);
+        learn_all(&m->tells, &t->knows);
+        learn_all(&m->tells, &t->warp->knows);
+        learn_all(&m->tells, &t->block->knows);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -323,6 +353,18 @@ void simt_race_hear(struct simt_thread *t, const void *at, bool acquires)
 
 /* ---- Meetings ---- */
 
+/* Some lanes, not all, share what they know. */
+static void share(struct simt_warp *w, uint32_t lanes)
+{
+    struct simt_knowledge all = { 0 };
+    for (uint32_t i = 0; i < w->lanes; i++)
+        if (lanes >> i & 1) learn_all(&all, &w->threads[i].knows);
+    if (all.count || all.all)
+        for (uint32_t i = 0; i < w->lanes; i++)
+            if (lanes >> i & 1) learn_all(&w->threads[i].knows, &all);
+    simt_knowledge_free(&all);
+}
+
 void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
 {
     simt_time now = ++w->block->clock;
@@ -331,7 +373,8 @@ void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
         for (uint32_t i = 0; w->pair_met && i < SIMT_LANES; i++)
             for (uint32_t j = 0; j < SIMT_LANES; j++)
                 if (lanes >> i & 1 && lanes >> j & 1) w->pair_met[i][j] = now;
-        return; /* what the lanes know, each keeps for itself: no order is invented */
+        share(w, lanes);
+        return;
     }
     w->met = now;
     for (uint32_t i = 0; i < w->lanes; i++)
@@ -341,8 +384,26 @@ void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
         }
 }
 
+/* What threads did before fences of their own, any thread of the block can tell after a barrier.  Most
+ * often that is all that they did. */
+static void share_fences(struct simt_block *b)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < b->thread_count; i++)
+        all &= b->threads[i].wrote == 0 || b->threads[i].wrote < b->threads[i].told.own;
+    if (all) {
+        struct simt_known everything = { b->serial, 0, 0, 0, 0, b->clock + 1 };
+        learn(&b->knows, &everything);
+    } else {
+        for (uint32_t i = 0; i < b->thread_count; i++)
+            if (b->threads[i].told.own > b->met) learn(&b->knows, &b->threads[i].told);
+    }
+    b->fences = 0;
+}
+
 void simt_race_met_block(struct simt_block *b)
 {
+    if (b->fences) share_fences(b);
     b->met = ++b->clock;
     for (uint32_t i = 0; i < b->thread_count; i++) {
         struct simt_knowledge *k = &b->threads[i].knows;
@@ -368,8 +429,9 @@ void simt_race_met_warps(struct simt_block *b, uint32_t came, uint32_t waited)
         if (!(waited >> i & 1)) continue;
         for (uint32_t j = 0; j < b->warp_count; j++) {
             if (!(came >> j & 1) || i == j) continue;
-            struct simt_known known = { b->serial, (uint16_t)(j * SIMT_LANES), 0, b->warps[j].met,
-                                        b->met };
+            struct simt_known known = {
+                b->serial, (uint16_t)(j * SIMT_LANES), 0, 0, b->warps[j].met, b->met
+            };
             learn(&b->warps[i].knows, &known);
             learn_all(&b->warps[i].knows, &b->warps[j].knows);
         }
@@ -382,7 +444,7 @@ void simt_race_met_cluster(struct simt_cluster *c)
     for (uint32_t i = 0; i < c->count; i++)
         for (uint32_t j = 0; j < c->count; j++) {
             if (i == j) continue;
-            struct simt_known known = { c->blocks[j]->serial, 0, 0, 0, c->blocks[j]->met };
+            struct simt_known known = { c->blocks[j]->serial, 0, 0, 0, 0, c->blocks[j]->met };
             learn(&c->blocks[i]->knows, &known);
             learn_all(&c->blocks[i]->knows, &c->blocks[j]->knows);
         }

@@ -2,7 +2,7 @@
  * simt/runtime.h - what a kernel that was compiled for the CPU calls in the executor.
  *
  * device.h turns CUDA's names into these calls; kernels do not use them directly.  Beside them, the
- * compiler inserts calls of its own before each memory access and basic block, which hooks.c
+ * compiler inserts calls of its own before each memory access and basic block, which access.c
  * answers.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -18,6 +18,12 @@ extern "C" {
 
 /* A thread's place never changes, so the compiler may keep what these return. */
 #define SIMT_CONST __attribute__((const))
+/* What lanes or threads do together must stay where the source has it, and be there once. */
+#ifdef __clang__
+#define SIMT_TOGETHER __attribute__((convergent, noduplicate))
+#else
+#define SIMT_TOGETHER
+#endif
 enum simt_axis { SIMT_X, SIMT_Y, SIMT_Z };
 unsigned simt_thread_index(enum simt_axis axis) SIMT_CONST;
 unsigned simt_block_index(enum simt_axis axis) SIMT_CONST;
@@ -46,20 +52,21 @@ enum simt_warp_op {
     SIMT_WARP_XOR,
     SIMT_WARP_OPS
 };
-uint64_t simt_warp(enum simt_warp_op op, uint32_t mask, uint64_t value, unsigned source);
-uint32_t simt_active_mask(void);
+uint64_t simt_warp(enum simt_warp_op op, uint32_t mask, uint64_t value,
+                   unsigned source) SIMT_TOGETHER;
+uint32_t simt_active_mask(void) SIMT_TOGETHER;
 
 /* Barriers of a block.  Barrier 0 with threads 0 is __syncthreads(); a named one may be met by
  * fewer threads, a multiple of 32.  arrive does not wait. */
-void simt_barrier(unsigned barrier, unsigned threads);
-void simt_barrier_arrive(unsigned barrier, unsigned threads);
+void simt_barrier(unsigned barrier, unsigned threads) SIMT_TOGETHER;
+void simt_barrier_arrive(unsigned barrier, unsigned threads) SIMT_TOGETHER;
 enum simt_vote { SIMT_VOTE_COUNT, SIMT_VOTE_AND, SIMT_VOTE_OR };
-int simt_barrier_vote(enum simt_vote vote, int predicate);
+int simt_barrier_vote(enum simt_vote vote, int predicate) SIMT_TOGETHER;
 
 /* Barrier of a cluster, in its two halves, and the address in another block's shared memory of what
  * `pointer` is in mine. */
-void simt_cluster_arrive(void);
-void simt_cluster_wait(void);
+void simt_cluster_arrive(void) SIMT_TOGETHER;
+void simt_cluster_wait(void) SIMT_TOGETHER;
 void *simt_cluster_map(const void *pointer, unsigned rank);
 
 enum simt_scope { SIMT_BLOCK, SIMT_DEVICE, SIMT_SYSTEM };
@@ -98,7 +105,8 @@ enum { SIMT_MOST_SHARED_BYTES = 227 << 10 };
 
 /* ---- What a module, one compiled image, exports: the symbol simt_image ---- */
 
-enum { SIMT_IMAGE_VERSION = 1 };
+/* Also tells modules apart that were compiled against other structures. */
+#define SIMT_IMAGE_VERSION (1u << 16 | sizeof(struct simt_image) << 8 | sizeof(struct simt_kernel))
 
 struct simt_kernel {
     const char *name;

@@ -10,53 +10,71 @@
 #ifndef SIMT_VECTOR_TYPES_H
 #define SIMT_VECTOR_TYPES_H
 
+/* g++ keeps a struct together where it is told to (-fno-tree-sra); clang++ does so with vectors of its
+ * own, which have the same members. */
+#ifdef __clang__
+#define SIMT_VECTOR2(name, type, align) typedef type name __attribute__((ext_vector_type(2)))
+#define SIMT_VECTOR4(name, type, align) typedef type name __attribute__((ext_vector_type(4)))
+#else
+#define SIMT_VECTOR2(name, type, align)                                                            \
+    struct __align__(align) name                                                                   \
+    {                                                                                              \
+        type x, y;                                                                                 \
+    }
+#define SIMT_VECTOR4(name, type, align)                                                            \
+    struct __align__(align) name                                                                   \
+    {                                                                                              \
+        type x, y, z, w;                                                                           \
+    }
+#endif
+
 /* clang-format off */
 struct char1 { signed char x; };
-struct __align__(2) char2 { signed char x, y; };
+SIMT_VECTOR2(char2, signed char, 2);
 struct char3 { signed char x, y, z; };
-struct __align__(4) char4 { signed char x, y, z, w; };
+SIMT_VECTOR4(char4, signed char, 4);
 struct uchar1 { unsigned char x; };
-struct __align__(2) uchar2 { unsigned char x, y; };
+SIMT_VECTOR2(uchar2, unsigned char, 2);
 struct uchar3 { unsigned char x, y, z; };
-struct __align__(4) uchar4 { unsigned char x, y, z, w; };
+SIMT_VECTOR4(uchar4, unsigned char, 4);
 struct short1 { short x; };
-struct __align__(4) short2 { short x, y; };
+SIMT_VECTOR2(short2, short, 4);
 struct short3 { short x, y, z; };
-struct __align__(8) short4 { short x, y, z, w; };
+SIMT_VECTOR4(short4, short, 8);
 struct ushort1 { unsigned short x; };
-struct __align__(4) ushort2 { unsigned short x, y; };
+SIMT_VECTOR2(ushort2, unsigned short, 4);
 struct ushort3 { unsigned short x, y, z; };
-struct __align__(8) ushort4 { unsigned short x, y, z, w; };
+SIMT_VECTOR4(ushort4, unsigned short, 8);
 struct int1 { int x; };
-struct __align__(8) int2 { int x, y; };
+SIMT_VECTOR2(int2, int, 8);
 struct int3 { int x, y, z; };
-struct __align__(16) int4 { int x, y, z, w; };
+SIMT_VECTOR4(int4, int, 16);
 struct uint1 { unsigned x; };
-struct __align__(8) uint2 { unsigned x, y; };
+SIMT_VECTOR2(uint2, unsigned, 8);
 struct uint3 { unsigned x, y, z; };
-struct __align__(16) uint4 { unsigned x, y, z, w; };
+SIMT_VECTOR4(uint4, unsigned, 16);
 struct long1 { long x; };
-struct __align__(16) long2 { long x, y; };
+SIMT_VECTOR2(long2, long, 16);
 struct long3 { long x, y, z; };
 struct __align__(16) long4 { long x, y, z, w; };
 struct ulong1 { unsigned long x; };
-struct __align__(16) ulong2 { unsigned long x, y; };
+SIMT_VECTOR2(ulong2, unsigned long, 16);
 struct ulong3 { unsigned long x, y, z; };
 struct __align__(16) ulong4 { unsigned long x, y, z, w; };
 struct longlong1 { long long x; };
-struct __align__(16) longlong2 { long long x, y; };
+SIMT_VECTOR2(longlong2, long long, 16);
 struct longlong3 { long long x, y, z; };
 struct __align__(16) longlong4 { long long x, y, z, w; };
 struct ulonglong1 { unsigned long long x; };
-struct __align__(16) ulonglong2 { unsigned long long x, y; };
+SIMT_VECTOR2(ulonglong2, unsigned long long, 16);
 struct ulonglong3 { unsigned long long x, y, z; };
 struct __align__(16) ulonglong4 { unsigned long long x, y, z, w; };
 struct float1 { float x; };
-struct __align__(8) float2 { float x, y; };
+SIMT_VECTOR2(float2, float, 8);
 struct float3 { float x, y, z; };
-struct __align__(16) float4 { float x, y, z, w; };
+SIMT_VECTOR4(float4, float, 16);
 struct double1 { double x; };
-struct __align__(16) double2 { double x, y; };
+SIMT_VECTOR2(double2, double, 16);
 struct double3 { double x, y, z; };
 struct __align__(16) double4 { double x, y, z, w; };
 

@@ -152,7 +152,7 @@ static void complete(struct simt_warp *w, struct simt_meet *m, uint32_t running)
         simt_trace_meeting(w, false, w->threads[__builtin_ctz(met.arrived)].pc);
         if (met.arrived == (w->exists & ~w->ended)) simt_trace_flush(w);
     }
-    simt_race_met_lanes(w, met.arrived);
+    if (met.op == SIMT_WARP_SYNC) simt_race_met_lanes(w, met.arrived);
 }
 
 SIMT_API uint64_t simt_warp(enum simt_warp_op op, uint32_t mask, uint64_t value, unsigned source)
@@ -161,6 +161,7 @@ SIMT_API uint64_t simt_warp(enum simt_warp_op op, uint32_t mask, uint64_t value,
     struct simt_warp *w = t->warp;
     uintptr_t pc = CALLER;
     uint32_t me = 1u << t->lane;
+    if (t->overwrites) simt_overwrite_settle(t);
     t->op = op;
     t->mask = mask;
     t->value = value;
