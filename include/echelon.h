@@ -94,7 +94,8 @@ typedef struct ech_ctx ech_ctx;
  *
  *   ctx     [1] receives the context; NULL on failure
  *   device  "cpu", "cuda" (the first GPU), "cuda:1" (the second), or NULL: what the environment
- *           variable ECHELON_DEVICE names, else the first usable GPU, else the CPU
+ *           variable ECHELON_DEVICE names, else the first usable GPU, else the CPU; or "simt", in
+ *           builds that have it: the GPU's kernels run on the CPU, slowly, and are checked
  *
  * Fails with ECH_ERR_ARG (no such name), ECH_ERR_NO_DEVICE (no driver, no such GPU, driver too old)
  * or ECH_ERR_MEMORY; the reason is then in ech_error(NULL).

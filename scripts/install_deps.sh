@@ -1,6 +1,6 @@
 #!/bin/sh
-# install_deps.sh - installs what the build needs and this machine lacks: a C compiler, CMake, and
-# ninja or make.  Does nothing, and needs no network, when all are there.
+# install_deps.sh - installs what the build needs and this machine lacks: a C and a C++ compiler,
+# CMake, and ninja or make.  Does nothing, and needs no network, when all are there.
 #
 #   NO_INSTALL=1   installs nothing: says what is missing and fails
 #
@@ -23,6 +23,9 @@ if ! have "$compiler" || ! echo '#include <stdlib.h>' | "$compiler" -E - >/dev/n
     lack "the C library's headers" "every source file includes some" \
         libc6-dev glibc-devel glibc glibc-devel musl-dev
 fi
+have "${CXX:-c++}" || have g++ || have clang++ ||
+    lack "a C++ compiler" "the CUDA kernels are compiled with it, to be tested without a GPU" \
+        g++ gcc-c++ gcc gcc-c++ g++
 have cmake || lack cmake "it configures the build" cmake cmake cmake cmake cmake
 have ninja || have make ||
     lack "ninja or make" "it runs the build" ninja-build ninja-build ninja ninja ninja

@@ -12,7 +12,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TEXT = ROOT / "src" / "README.md"
-TITLES = {"cpu": "The CPU", "cuda": "NVIDIA GPUs", "io": "Files, for the command"}
+TITLES = {"cpu": "The CPU", "cuda": "NVIDIA GPUs", "simt": "The executor, which runs the kernels on the CPU",
+          "io": "Files, for the command"}
 SUFFIXES = {".c", ".h", ".cu", ".cuh", ".def", ".txt"}
 
 

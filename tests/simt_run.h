@@ -20,7 +20,7 @@ struct executor {
 };
 extern struct executor simt_driver;
 
-/* Opens the driver; takes --csv FILE out of the command line and returns the words that are left. */
+/* Opens the driver; takes --csv FILE out of the command line, returns how many words are left. */
 int simt_run_begin(int argc, char **argv);
 void simt_run_end(void);
 void simt_options_set(const char *options);

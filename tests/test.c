@@ -147,9 +147,10 @@ void test_main(int argc, char **argv)
         else if (argv[i][0] != '-' && o->n_ids < 64)
             o->ids[o->n_ids++] = argv[i];
         else {
-            fprintf(stderr,
-                    "usage: %s [--device NAME] [--quick [--every N]] [--large] [--list] [CASE...]\n",
-                    argv[0]);
+            fprintf(
+                stderr,
+                "usage: %s [--device NAME] [--quick [--every N]] [--large] [--list] [CASE...]\n",
+                argv[0]);
             exit(2);
         }
     }

@@ -1,8 +1,9 @@
 /*
  * simt/driver.c - the functions of the CUDA driver, for a device that is this machine's CPU.
  *
- * Everything is done when a call returns: streams and events have nothing to wait for.  Calls beyond
- * those of ../cuda/driver.def, for launches with clusters or all blocks at once, are in more.def.
+ * Everything is done when a call returns: streams and events have nothing to wait for.  Calls
+ * beyond those of ../cuda/driver.def, for launches with clusters or all blocks at once, are in
+ * more.def.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

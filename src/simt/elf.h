@@ -35,8 +35,8 @@ void simt_module_free(struct simt_module *module); /* NULL is allowed */
 bool simt_module_line(const struct simt_module *module, uint64_t offset, const char **file,
                       int *line);
 
-/* The same, but of code that was inlined from a file that skip() names, the line before it: where it
- * was called, as near as a line table can tell. */
+/* The same, but of code that was inlined from a file that skip() names, the line before it: where
+ * it was called, as near as a line table can tell. */
 bool simt_module_line_outside(const struct simt_module *module, uint64_t offset,
                               bool (*skip)(const char *file), const char **file, int *line);
 

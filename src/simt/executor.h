@@ -65,8 +65,8 @@ extern struct simt_cells *simt_cells; /* [simt_arena_bytes / 4] */
 
 /* ---- Who accessed four bytes last (race.c) ---- */
 
-/* A block's clock: it counts barriers of the block, meetings of its warps and fences of its threads,
- * so that an access is before such an event if its time is less than the event's. */
+/* A block's clock: it counts barriers of the block, meetings of its warps and fences of its
+ * threads, so that an access is before such an event if its time is less than the event's. */
 typedef uint32_t simt_time;
 
 struct simt_cell {

@@ -1,5 +1,6 @@
 /*
- * simt/fault.c - what was found wrong in kernels, as text that names kernel, line, block and thread.
+ * simt/fault.c - what was found wrong in kernels, as text that names kernel, line, block and
+ * thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

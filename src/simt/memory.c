@@ -2,8 +2,8 @@
  * simt/memory.c - the device's memory: one range of addresses, with a byte of knowledge about each
  * four bytes and room for who accessed them last.
  *
- * The ranges are reserved with the first allocation and cost nothing until they are used.  Between two allocations
- * lie at least GAP bytes that belong to nobody.
+ * The ranges are reserved with the first allocation and cost nothing until they are used.  Between
+ * two allocations lie at least GAP bytes that belong to nobody.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -93,8 +93,8 @@ static unsigned sectors(const struct request *r)
     return distinct(list, count);
 }
 
-/* Passes over the banks for some of the lanes: the most words that one bank has to give.  Lanes that
- * want the same word share it, but not if each changes it. */
+/* Passes over the banks for some of the lanes: the most words that one bank has to give.  Lanes
+ * that want the same word share it, but not if each changes it. */
 static unsigned passes(const struct request *r, uint32_t lanes, unsigned banks, bool share)
 {
     uintptr_t words[4 * SIMT_LANES];
@@ -128,8 +128,8 @@ static bool in_pairs(const struct request *r)
 }
 
 /* Sums passes over the groups of lanes that are served at a time; *fewest counts those groups.  Up
- * to 4 bytes a lane the warp is one group; of 8 bytes its halves are, of 16 its quarters, or twice as
- * many lanes where in_pairs() holds: so it was found on an H200. */
+ * to 4 bytes a lane the warp is one group; of 8 bytes its halves are, of 16 its quarters, or twice
+ * as many lanes where in_pairs() holds: so it was found on an H200. */
 static unsigned wavefronts(const struct request *r, unsigned bytes, unsigned *fewest)
 {
     unsigned size = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8, sum = 0;

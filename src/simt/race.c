@@ -184,8 +184,8 @@ static bool conflicts(const struct simt_cell *c, const struct simt_cell *mine,
     return c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) && !ordered(c, t);
 }
 
-/* The last read stands for those before it that are ordered before it.  With others it becomes one of
- * several, of the bytes that all of them read: of what else they read nothing is said. */
+/* The last read stands for those before it that are ordered before it.  With others it becomes one
+ * of several, of the bytes that all of them read: of what else they read nothing is said. */
 static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_t oldest,
                       const struct simt_thread *t)
 {
@@ -289,7 +289,7 @@ void simt_race_fence(struct simt_thread *t, enum simt_scope scope)
     else
         t->block->fences++;
     t->told = told;
-    /* With several workers a flag may have been written between simt_race_hear() and its reading. */
+    /* With several workers a flag may be written between simt_race_hear() and its reading. */
     if (t->flag) simt_race_hear(t, t->flag, false);
     learn_all(&t->knows, &t->heard);
     forget(&t->heard);
@@ -384,8 +384,8 @@ void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
         }
 }
 
-/* What threads did before fences of their own, any thread of the block can tell after a barrier.  Most
- * often that is all that they did. */
+/* What threads did before fences of their own, any thread of the block can tell after a barrier;
+ * most often that is all that they did. */
 static void share_fences(struct simt_block *b)
 {
     bool all = true;

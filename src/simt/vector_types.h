@@ -10,8 +10,8 @@
 #ifndef SIMT_VECTOR_TYPES_H
 #define SIMT_VECTOR_TYPES_H
 
-/* g++ keeps a struct together where it is told to (-fno-tree-sra); clang++ does so with vectors of its
- * own, which have the same members. */
+/* g++ keeps a struct together where it is told to (-fno-tree-sra); clang++ does so with vectors of
+ * its own, which have the same members. */
 #ifdef __clang__
 #define SIMT_VECTOR2(name, type, align) typedef type name __attribute__((ext_vector_type(2)))
 #define SIMT_VECTOR4(name, type, align) typedef type name __attribute__((ext_vector_type(4)))
