@@ -45,6 +45,14 @@ PLANTED = {
     "lost_global": ("`out[0] +=` by every thread, global memory",),
     "mixed_shared": ("`atomicAdd()` beside a plain read, shared memory",),
     "mixed_global": ("`atomicAdd()` beside a plain read, global memory",),
+    "mixed_strength": ("`atomicExch()` beside a plain and a volatile read",),
+    "race_waw_same_then_other": ("two warps write the same value, then one another",),
+    "parts_bytes_shared": ("a byte is changed by one thread after another, shared memory",),
+    "parts_halves_shared": ("two bytes are, shared memory",),
+    "parts_bytes_global": ("a byte is, global memory",),
+    "parts_halves_global": ("two bytes are, global memory",),
+    "race_shuffle": ("a shuffle instead of `__syncwarp()`",),
+    "race_ballot": ("a ballot instead of `__syncwarp()`",),
     "barrier_half_block": ("a warp leaves a barrier out", "barrier_some_ok"),
     "barrier_half_warp": ("half of each warp leaves a barrier out", "barrier_some_ok"),
     "barrier_returned": ("a warp has returned before the barrier: defined",),
@@ -83,6 +91,14 @@ PLANTED = {
     "lookback_atomic": ("an atomic flag without fences",),
     "lookback_no_gather": ("no barrier before thread 0 tells for all", "lookback_all_ok"),
     "lookback_no_scatter": ("no barrier after thread 0 has heard", "lookback_all_ok"),
+    "lookback_half_hears": ("lane 0 hears for 16 lanes, no `__syncwarp()` after",),
+    "lookback_half_tells": ("lane 0 tells for 16 lanes, no `__syncwarp()` before",),
+    "lookback_block_fence": ("`__threadfence_block()` between blocks",),
+    "lookback_block_release": ("the same between data and flag only", "lookback_block_fence_ok"),
+    "block_fence_shared": ("no fence beside a flag within a block, shared memory",),
+    "block_fence_global": ("no fence beside a flag within a block, global memory",),
+    "block_fence_mixed_ok": ("nothing: data in global memory, its flag in shared memory", None),
+    "lookback_other_tells": ("the data is written after its thread's fence, another tells",),
     "lock_no_fence": ("a lock without fences", "lock_ok"),
     "deadlock_spin": ("waits for a flag that nobody sets",),
     "deadlock_grid": ("a barrier of the grid that one block never meets",),
@@ -194,7 +210,8 @@ def faults(gpu_name, executor_name):
                       twin_says(twin) if twin else "-"])
     for row in correct:
         if row["kernel"] not in twins:
-            table.append([f"`{row['kernel']}`", "nothing: correct, without a twin",
+            phrase = PLANTED.get(row["kernel"], ("nothing: correct, without a twin",))[0]
+            table.append([f"`{row['kernel']}`", phrase,
                           tools_say(row)[0], here[row["kernel"]].replace("none", "nothing"),
                           twin_says(row["kernel"])])
     unrun = sum(row["plain"] == "not run" for row in planted)

@@ -1,7 +1,8 @@
 /*
  * simt/faults.cu - kernels with one fault each, and for each a twin without it, within a block.
  *
- * Those of more than one block are in faults_grid.cu; faults.def lists both.
+ * Those of more than one block are in faults_grid.cu, those of what orders memory in
+ * faults_order.cu; faults.def lists them all.
  * A pair shares its body, and `fixed`, a constant where the body is called, is all the difference:
  *
  *     race_raw(a, 0)    s[t] = in[t];                     out[t] = s[t ^ 32];

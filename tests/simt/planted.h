@@ -1,7 +1,7 @@
 /*
  * simt/planted.h - what the planted kernels, their oracle and whoever runs them agree on.
  *
- *     faults.cu     one fault each, beside a twin, NAME_ok, that differs by what was left out
+ *     faults*.cu    one fault each, beside a twin, NAME_ok, that differs by what was left out
  *     patterns.cu   one pattern of access each, whose counts are known
  *     *.def         how each is launched, and what must be found in it
  *

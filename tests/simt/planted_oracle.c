@@ -23,6 +23,18 @@ static void exchange(RULE) /* with the word whose index differs by the bits k */
     for (uint32_t i = 0; i < n; i++) out[i] = in[i ^ k];
 }
 
+static void exchange_some(RULE) /* as exchange() by 8 where bit k of the index is 0, others 0 */
+{
+    (void)p;
+    for (uint32_t i = 0; i < n; i++) out[i] = i & k ? 0 : in[i ^ 8];
+}
+
+static void exchange_doubled(RULE)
+{
+    (void)p;
+    for (uint32_t i = 0; i < n; i++) out[i] = 2 * in[i ^ k];
+}
+
 static void turn(RULE) /* by k places */
 {
     (void)p;
@@ -69,6 +81,12 @@ static void odd_lanes(RULE)
     for (uint32_t i = 0; i < n; i++) out[i] = odd;
 }
 
+static void odd_lanes_added(RULE) /* to the words of exchange() */
+{
+    odd_lanes(in, out, n, p, k);
+    for (uint32_t i = 0; i < n; i++) out[i] += in[i ^ k];
+}
+
 static void second_bytes(RULE) /* of the second of each four words */
 {
     (void)p, (void)k;
@@ -79,6 +97,16 @@ static void bytes_of_neighbours(RULE)
 {
     (void)p;
     for (uint32_t i = 0; i < n; i++) out[i] = in[i ^ k] & 255;
+}
+
+static void parts_changed(RULE) /* 64 of them, of the bits of k */
+{
+    for (uint32_t i = 0; i < n; i++) out[i % 32 * 2 + i / 32] = in[i] & k;
+    for (uint32_t round = 0; round < p; round++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t *part = &out[(i % 32 * 2 + i / 32) ^ round];
+            *part = (*part * 5 + in[i]) & k;
+        }
 }
 
 static void doubling(RULE)
@@ -271,6 +299,8 @@ static const struct rule {
     { "mixed_shared_ok", total, 32 },
     { "mixed_global_ok", total, 32 },
     { "barrier_some_ok", exchange, 0 },
+    { "barrier_returned", exchange_some, 32 },
+    { "barrier_returned_warp", exchange_some, 16 },
     { "barrier_returned_ok", exchange, 8 },
     { "barrier_two_lines_ok", exchange, 1 },
     { "barrier_counts_ok", exchange, 0 },
@@ -301,6 +331,21 @@ static const struct rule {
     { "lookback_packed_ok", without_low_bit, 0 },
     { "lookback_all_ok", twice, 32 },
     { "lock_ok", total_and_xor, 128 },
+    { "mixed_strength_ok", exchange, 0 },
+    { "race_waw_same_then_other_ok", all_same, 1 },
+    { "parts_bytes_shared_ok", parts_changed, 0xff },
+    { "parts_bytes_global_ok", parts_changed, 0xff },
+    { "parts_halves_shared_ok", parts_changed, 0xffff },
+    { "parts_halves_global_ok", parts_changed, 0xffff },
+    { "race_shuffle_ok", exchange_doubled, 1 },
+    { "race_ballot_ok", odd_lanes_added, 1 },
+    { "lookback_half_hears_ok", all_same, 0 },
+    { "lookback_half_tells_ok", twice, 0 },
+    { "lookback_block_fence_ok", one_more, 0 },
+    { "block_fence_shared_ok", exchange, 0 },
+    { "block_fence_global_ok", exchange, 0 },
+    { "block_fence_mixed_ok", exchange, 0 },
+    { "lookback_other_tells_ok", one_more, 0 },
     { "deadlock_spin_ok", exchange, 0 },
     { "deadlock_grid_ok", grid, 0 },
     { "deadlock_barrier_ok", exchange, 0 },

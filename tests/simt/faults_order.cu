@@ -1,0 +1,273 @@
+/*
+ * simt/faults_order.cu - planted faults, and twins, of what orders memory only almost, or just so.
+ *
+ * As in faults.cu a pair shares its body, and `fixed` is all the difference.  What decides here is
+ * who met which fence or barrier:
+ *
+ *     __syncwarp(0xffff)          orders 16 lanes, and hands on what they have heard of others
+ *     __shfl_sync(), a ballot     order no memory
+ *     __threadfence_block()       a flag, shared or global, may tell of data within the block only
+ *     __threadfence()             of what its thread wrote before it, whoever tells after a barrier
+ *
+ * Many are correct and look wrong, to whoever keeps one record of a word that several threads use.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "planted.h"
+
+#define ALL_LANES 0xffffffffu
+#define LOWER_HALF 0x0000ffffu
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+static __device__ inline uint32_t *shared_words(void)
+{
+    return (uint32_t *)shared_bytes;
+}
+
+static __device__ inline uint32_t look(const uint32_t *at)
+{
+    return *(const volatile uint32_t *)at;
+}
+
+static __device__ inline void tell(uint32_t *at, uint32_t value)
+{
+    *(volatile uint32_t *)at = value;
+}
+
+/* ---- Accesses to one word of which only some conflict ---- */
+
+/* Thread 0 reads plainly, then thread 32 as volatile, then one of them writes atomically: that is a
+ * race with the plain read of another thread, but with none as volatile.  The flag, without any
+ * fence, orders nothing but time. */
+static __device__ inline void mixed_strength_by(const struct planted_args &a, uint32_t writer)
+{
+    uint32_t *s = shared_words(), t = threadIdx.x;
+    if (t == 0) s[0] = a.in[0];
+    __syncthreads();
+    if (t == 0) {
+        a.out[0] = s[0];
+        while (look(a.flag) == 0) {}
+    }
+    if (t == 32) {
+        look(&s[0]);
+        tell(a.flag, 1);
+    }
+    if (t == writer) atomicExch(&s[0], a.in[1]);
+    __syncthreads();
+    if (t == 0) a.out[1] = s[0];
+}
+extern "C" __global__ void mixed_strength(const __grid_constant__ struct planted_args a)
+{ mixed_strength_by(a, 32); }
+extern "C" __global__ void mixed_strength_ok(const __grid_constant__ struct planted_args a)
+{ mixed_strength_by(a, 0); }
+
+/* Both warps write the same value, which harms nobody, and then one of them another. */
+static __device__ inline void race_waw_same_other(const struct planted_args &a, int fixed)
+{
+    uint32_t t = threadIdx.x;
+    if (t % 32 == 0) a.raw[0] = a.in[0];
+    if (fixed) __syncthreads();
+    if (t == 63) a.raw[0] = a.in[1];
+    __syncthreads();
+    a.out[t] = a.raw[0];
+}
+extern "C" __global__ void race_waw_same_then_other(const __grid_constant__ struct planted_args a)
+{ race_waw_same_other(a, 0); }
+extern "C" __global__ void
+    race_waw_same_then_other_ok(const __grid_constant__ struct planted_args a)
+{ race_waw_same_other(a, 1); }
+
+/* In each round every thread changes a byte, or two, of words that it shares with other threads, in
+ * the next round another: the barrier between is what may be missing. */
+template <typename small>
+static __device__ inline void change_parts(const struct planted_args &a, void *memory, int fixed)
+{
+    small *parts = (small *)memory;
+    uint32_t t = threadIdx.x, own = t % 32 * 2 + t / 32;
+    parts[own] = (small)a.in[t];
+    __syncthreads();
+    for (uint32_t round = 0; round < a.p; round++) {
+        parts[own ^ round] = (small)(parts[own ^ round] * 5 + a.in[t]);
+        if (fixed) __syncthreads();
+    }
+    if (!fixed) __syncthreads();
+    a.out[t] = parts[t];
+}
+extern "C" __global__ void parts_bytes_shared(const __grid_constant__ struct planted_args a)
+{ change_parts<uint8_t>(a, shared_bytes, 0); }
+extern "C" __global__ void parts_bytes_shared_ok(const __grid_constant__ struct planted_args a)
+{ change_parts<uint8_t>(a, shared_bytes, 1); }
+extern "C" __global__ void parts_halves_shared(const __grid_constant__ struct planted_args a)
+{ change_parts<uint16_t>(a, shared_bytes, 0); }
+extern "C" __global__ void parts_halves_shared_ok(const __grid_constant__ struct planted_args a)
+{ change_parts<uint16_t>(a, shared_bytes, 1); }
+extern "C" __global__ void parts_bytes_global(const __grid_constant__ struct planted_args a)
+{ change_parts<uint8_t>(a, a.raw, 0); }
+extern "C" __global__ void parts_bytes_global_ok(const __grid_constant__ struct planted_args a)
+{ change_parts<uint8_t>(a, a.raw, 1); }
+extern "C" __global__ void parts_halves_global(const __grid_constant__ struct planted_args a)
+{ change_parts<uint16_t>(a, a.raw, 0); }
+extern "C" __global__ void parts_halves_global_ok(const __grid_constant__ struct planted_args a)
+{ change_parts<uint16_t>(a, a.raw, 1); }
+
+/* ---- What a warp does together, and orders no memory by ---- */
+
+static __device__ inline void race_beside_shuffle(const struct planted_args &a, int fixed)
+{
+    uint32_t *s = shared_words(), t = threadIdx.x;
+    s[t] = a.in[t];
+    uint32_t x = __shfl_xor_sync(ALL_LANES, a.in[t], 1);
+    if (fixed) __syncwarp();
+    a.out[t] = s[t ^ 1] + x;
+}
+extern "C" __global__ void race_shuffle(const __grid_constant__ struct planted_args a)
+{ race_beside_shuffle(a, 0); }
+extern "C" __global__ void race_shuffle_ok(const __grid_constant__ struct planted_args a)
+{ race_beside_shuffle(a, 1); }
+
+static __device__ inline void race_beside_ballot(const struct planted_args &a, int fixed)
+{
+    uint32_t *s = shared_words(), t = threadIdx.x;
+    s[t] = a.in[t];
+    uint32_t odd = __ballot_sync(ALL_LANES, a.in[t] & 1);
+    if (fixed) __syncwarp();
+    a.out[t] = s[t ^ 1] + odd;
+}
+extern "C" __global__ void race_ballot(const __grid_constant__ struct planted_args a)
+{ race_beside_ballot(a, 0); }
+extern "C" __global__ void race_ballot_ok(const __grid_constant__ struct planted_args a)
+{ race_beside_ballot(a, 1); }
+
+/* ---- Look-back for half a warp: lane 0 hears, or tells, for 16 lanes ---- */
+
+static __device__ inline void lookback_hears(const struct planted_args &a, int fixed)
+{
+    uint32_t t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        if (t == 0) {
+            a.out[0] = a.in[0];
+            __threadfence();
+            tell(a.flag, 1);
+        }
+    } else if (t < 16) {
+        if (t == 0) {
+            while (look(a.flag) == 0) {}
+            __threadfence();
+        }
+        if (fixed) __syncwarp(LOWER_HALF);
+        a.out[1 + t] = a.out[0];
+    }
+    __syncwarp(); /* so that the upper half is still there */
+}
+extern "C" __global__ void lookback_half_hears(const __grid_constant__ struct planted_args a)
+{ lookback_hears(a, 0); }
+extern "C" __global__ void lookback_half_hears_ok(const __grid_constant__ struct planted_args a)
+{ lookback_hears(a, 1); }
+
+static __device__ inline void lookback_tells(const struct planted_args &a, int fixed)
+{
+    uint32_t t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        if (t < 16) {
+            a.out[t] = a.in[t];
+            if (fixed) __syncwarp(LOWER_HALF);
+            if (t == 0) {
+                __threadfence();
+                tell(a.flag, 1);
+            }
+        }
+        __syncwarp();
+    } else {
+        if (t == 0) {
+            while (look(a.flag) == 0) {}
+            __threadfence();
+        }
+        __syncwarp();
+        if (t < 16) a.out[16 + t] = a.out[t];
+    }
+}
+extern "C" __global__ void lookback_half_tells(const __grid_constant__ struct planted_args a)
+{ lookback_tells(a, 0); }
+extern "C" __global__ void lookback_half_tells_ok(const __grid_constant__ struct planted_args a)
+{ lookback_tells(a, 1); }
+
+/* ---- How far a fence reaches ---- */
+
+static __device__ inline void fence(int far)
+{
+    if (far) __threadfence();
+    else __threadfence_block();
+}
+
+/* Between blocks: a fence of the block is none. */
+static __device__ inline void lookback_fences(const struct planted_args &a, int told, int heard)
+{
+    if (blockIdx.x == 0) {
+        a.out[0] = a.in[0];
+        fence(told);
+        tell(a.flag, 1);
+    } else {
+        while (look(a.flag) == 0) {}
+        fence(heard);
+        a.out[1] = a.out[0] + 1;
+    }
+}
+extern "C" __global__ void lookback_block_fence(const __grid_constant__ struct planted_args a)
+{ lookback_fences(a, 0, 0); }
+extern "C" __global__ void lookback_block_release(const __grid_constant__ struct planted_args a)
+{ lookback_fences(a, 0, 1); }
+extern "C" __global__ void lookback_block_fence_ok(const __grid_constant__ struct planted_args a)
+{ lookback_fences(a, 1, 1); }
+
+/* Within a block, from warp to warp, it is enough. */
+static __device__ inline void block_fences(const struct planted_args &a, uint32_t *data,
+                                           uint32_t *flag, int fixed)
+{
+    uint32_t t = threadIdx.x;
+    if (t == 0) tell(flag, 0);
+    __syncthreads();
+    if (t == 0) {
+        *data = a.in[0];
+        if (fixed) __threadfence_block();
+        tell(flag, 1);
+    } else if (t == 32) {
+        while (look(flag) == 0) {}
+        if (fixed) __threadfence_block();
+        a.out[0] = *data;
+    }
+}
+extern "C" __global__ void block_fence_shared(const __grid_constant__ struct planted_args a)
+{ block_fences(a, shared_words(), shared_words() + 1, 0); }
+extern "C" __global__ void block_fence_shared_ok(const __grid_constant__ struct planted_args a)
+{ block_fences(a, shared_words(), shared_words() + 1, 1); }
+extern "C" __global__ void block_fence_global(const __grid_constant__ struct planted_args a)
+{ block_fences(a, a.raw, a.flag, 0); }
+extern "C" __global__ void block_fence_global_ok(const __grid_constant__ struct planted_args a)
+{ block_fences(a, a.raw, a.flag, 1); }
+extern "C" __global__ void block_fence_mixed_ok(const __grid_constant__ struct planted_args a)
+{ block_fences(a, a.raw, shared_words(), 1); }
+
+/* Thread 32 has data and meets its fence; thread 0, behind a barrier of both, tells of it. */
+static __device__ inline void lookback_other(const struct planted_args &a, int fixed)
+{
+    uint32_t t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        if (t == 32) {
+            if (!fixed) __threadfence();
+            a.out[0] = a.in[0];
+            if (fixed) __threadfence();
+        }
+        if (t == 0) __threadfence();
+        __syncthreads();
+        if (t == 0) tell(a.flag, 1);
+    } else if (t == 0) {
+        while (look(a.flag) == 0) {}
+        __threadfence();
+        a.out[1] = a.out[0] + 1;
+    }
+}
+extern "C" __global__ void lookback_other_tells(const __grid_constant__ struct planted_args a)
+{ lookback_other(a, 0); }
+extern "C" __global__ void lookback_other_tells_ok(const __grid_constant__ struct planted_args a)
+{ lookback_other(a, 1); }
