@@ -83,7 +83,7 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
         if ((meta & bits) != bits) global_out_of_bounds(t, at, bytes, kind, pc);
         if (kind & SIMT_WRITE && (meta >> 4 & bits) != bits)
             __atomic_fetch_or(&simt_meta[cell], (uint8_t)(bits << 4), __ATOMIC_RELAXED);
-        if (!(kind & SIMT_WRITE)) whole &= (meta >> 4 & bits) == bits;
+        if (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE) whole &= (meta >> 4 & bits) == bits;
         done += here;
     }
     if (kind & SIMT_WRITE) t->wrote = t->block->clock;

@@ -137,6 +137,7 @@ struct simt_thread { /* what is used most first */
     simt_time wrote;                    /* global memory, last */
     struct simt_known told;             /* what its last fence lets its flags tell */
     const void *flag;                   /* the last that it read, as an atomic or volatile */
+    uint32_t flag_version;              /* of what it told then */
     struct simt_knowledge knows, heard; /* heard: not yet acquired by a fence */
     struct { /* a write over another thread's: harmless when the value is the same */
         const void *at;

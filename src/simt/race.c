@@ -32,35 +32,82 @@ static void later(simt_time *time, simt_time than)
     if (*time < than) *time = than;
 }
 
-static void learn(struct simt_knowledge *k, const struct simt_known *what)
+/* Knowledge is kept in order of block and thread. */
+static uint64_t key_of(const struct simt_known *e)
 {
-    for (uint32_t i = 0; i < k->count; i++)
-        if (k->known[i].serial == what->serial && k->known[i].thread == what->thread) {
-            later(&k->known[i].own, what->own);
-            later(&k->known[i].near, what->near);
-            later(&k->known[i].warp, what->warp);
-            later(&k->known[i].block, what->block);
-            return;
-        }
-    if (k->count == k->capacity && !k->all) {
-        uint32_t capacity = k->capacity ? 2 * k->capacity : 8;
-        struct simt_known *more =
-            capacity > MOST_KNOWN ? NULL : realloc(k->known, capacity * sizeof *more);
-        if (more) {
-            k->known = more;
-            k->capacity = capacity;
-        } else {
-            k->all = true;
-        }
-    }
-    if (!k->all) k->known[k->count++] = *what;
+    return (uint64_t)e->serial << 16 | e->thread;
 }
 
+static uint32_t place_of(const struct simt_knowledge *k, uint64_t key)
+{
+    uint32_t low = 0, high = k->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (key_of(&k->known[middle]) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add_up(struct simt_known *e, const struct simt_known *what)
+{
+    later(&e->own, what->own);
+    later(&e->near, what->near);
+    later(&e->warp, what->warp);
+    later(&e->block, what->block);
+}
+
+/* Room for `count`; when there is too much to keep, everything counts as known. */
+static bool make_room(struct simt_knowledge *k, uint32_t count)
+{
+    if (k->all || count <= k->capacity) return !k->all;
+    uint32_t capacity = k->capacity ? k->capacity : 8;
+    while (capacity < count) capacity *= 2;
+    struct simt_known *more =
+        capacity > MOST_KNOWN ? NULL : realloc(k->known, capacity * sizeof *more);
+    k->all = !more;
+    if (!more) return false;
+    k->known = more;
+    k->capacity = capacity;
+    return true;
+}
+
+static void learn(struct simt_knowledge *k, const struct simt_known *what)
+{
+    uint32_t at = place_of(k, key_of(what));
+    if (at < k->count && key_of(&k->known[at]) == key_of(what)) {
+        add_up(&k->known[at], what);
+    } else if (make_room(k, k->count + 1)) {
+        memmove(k->known + at + 1, k->known + at, (k->count - at) * sizeof *k->known);
+        k->known[at] = *what;
+        k->count++;
+    }
+}
+
+/* Merges from behind, in the room behind what is there. */
 static void learn_all(struct simt_knowledge *k, const struct simt_knowledge *from)
 {
-    if (k == from) return;
     k->all |= from->all;
-    for (uint32_t i = 0; i < from->count && !k->all; i++) learn(k, &from->known[i]);
+    if (k == from || from->count == 0 || !make_room(k, k->count + from->count)) return;
+    uint32_t i = k->count, j = from->count, to = i + j;
+    while (i || j) {
+        uint64_t mine = i ? key_of(&k->known[i - 1]) : 0;
+        uint64_t theirs = j ? key_of(&from->known[j - 1]) : 0;
+        if (i && j && mine == theirs) {
+            struct simt_known both = k->known[--i];
+            add_up(&both, &from->known[--j]);
+            k->known[--to] = both;
+        } else if (!j || (i && mine > theirs)) {
+            k->known[--to] = k->known[--i];
+        } else {
+            k->known[--to] = from->known[--j];
+        }
+    }
+    uint32_t count = k->count + from->count - to;
+    memmove(k->known, k->known + to, count * sizeof *k->known);
+    k->count = count;
 }
 
 static void forget(struct simt_knowledge *k)
@@ -78,9 +125,9 @@ void simt_knowledge_free(struct simt_knowledge *k)
 static bool tells_of(const struct simt_knowledge *k, const struct simt_cell *c, uint32_t reader)
 {
     if (k->all) return true;
-    for (uint32_t i = 0; i < k->count; i++) {
+    for (uint32_t i = place_of(k, (uint64_t)c->serial << 16);
+         i < k->count && k->known[i].serial == c->serial; i++) {
         const struct simt_known *e = &k->known[i];
-        if (e->serial != c->serial) continue;
         if (c->time < e->block) return true;
         if (c->kind & SIMT_BLOCK_READ) continue;
         if (c->thread / SIMT_LANES == e->thread / SIMT_LANES && c->time < e->warp) return true;
@@ -255,6 +302,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct message {
     const void *at;
     struct simt_knowledge tells;
+    uint32_t version; /* grows with each publishing */
     struct message *next;
 } * messages[MESSAGES];
 static atomic_uint message_count;
@@ -279,6 +327,21 @@ void simt_race_reset(void)
     message_count = 0;
 }
 
+/* What was heard is known now; by a fence of the block only what was heard of the block. */
+static void acquire(struct simt_thread *t, enum simt_scope scope)
+{
+    struct simt_knowledge *heard = &t->heard;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < heard->count; i++)
+        if (scope != SIMT_BLOCK || heard->known[i].serial == t->block->serial)
+            learn(&t->knows, &heard->known[i]);
+        else
+            heard->known[left++] = heard->known[i];
+    t->knows.all |= heard->all;
+    heard->all = false;
+    heard->count = left;
+}
+
 void simt_race_fence(struct simt_thread *t, enum simt_scope scope)
 {
     simt_time now = ++t->block->clock;
@@ -291,8 +354,7 @@ void simt_race_fence(struct simt_thread *t, enum simt_scope scope)
     t->told = told;
     /* With several workers a flag may be written between simt_race_hear() and its reading. */
     if (t->flag) simt_race_hear(t, t->flag, false);
-    learn_all(&t->knows, &t->heard);
-    forget(&t->heard);
+    acquire(t, scope);
 }
 
 /* What lanes that met this one without the rest of the warp did before. */
@@ -318,7 +380,8 @@ static void tell_of_pairs(struct simt_knowledge *k, const struct simt_thread *t)
  * an atomic change hands it on. */
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
 {
-    const bool tells = t->told.serial != 0; /* it has met a fence */
+    const bool fenced = t->told.serial != 0; /* has met a fence */
+    const bool tells = fenced || t->knows.count || t->warp->knows.count || t->block->knows.count;
     if (!tells && message_count == 0) return;
     pthread_mutex_lock(&lock);
     struct message **place = find_message(at), *m = *place;
@@ -330,10 +393,11 @@ void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
             message_count++;
         }
     }
+    if (m) m->version++;
     if (m && replaces) forget(&m->tells);
     if (m && tells) {
-        learn(&m->tells, &t->told);
-        tell_of_pairs(&m->tells, t);
+        if (fenced) learn(&m->tells, &t->told);
+        if (fenced) tell_of_pairs(&m->tells, t);
         learn_all(&m->tells, &t->knows);
         learn_all(&m->tells, &t->warp->knows);
         learn_all(&m->tells, &t->block->knows);
@@ -343,11 +407,15 @@ void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
 
 void simt_race_hear(struct simt_thread *t, const void *at, bool acquires)
 {
+    bool again = t->flag == at && !acquires; /* it waits, and most often hears nothing new */
     t->flag = at;
     if (message_count == 0) return;
     pthread_mutex_lock(&lock);
     struct message *m = *find_message(at);
-    if (m) learn_all(acquires ? &t->knows : &t->heard, &m->tells);
+    if (m && !(again && t->flag_version == m->version)) {
+        learn_all(acquires ? &t->knows : &t->heard, &m->tells);
+        t->flag_version = acquires ? 0 : m->version;
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -381,6 +381,12 @@ extern "C" __global__ void uninitialized_atomic(const __grid_constant__ struct p
 { uninitialized_sum(a, shared_words(), 0); }
 extern "C" __global__ void uninitialized_atomic_ok(const __grid_constant__ struct planted_args a)
 { uninitialized_sum(a, shared_words(), 1); }
+extern "C" __global__ void
+uninitialized_atomic_global(const __grid_constant__ struct planted_args a)
+{ uninitialized_sum(a, a.raw, 0); }
+extern "C" __global__ void
+    uninitialized_atomic_global_ok(const __grid_constant__ struct planted_args a)
+{ uninitialized_sum(a, a.raw, 1); }
 
 /* ---- Masks that are not those of the lanes that call ---- */
 

@@ -200,7 +200,7 @@ static __device__ inline void fence(int far)
     else __threadfence_block();
 }
 
-/* Between blocks: a fence of the block is none. */
+/* Between blocks: a fence of the block is none, on either side. */
 static __device__ inline void lookback_fences(const struct planted_args &a, int told, int heard)
 {
     if (blockIdx.x == 0) {
@@ -217,6 +217,8 @@ extern "C" __global__ void lookback_block_fence(const __grid_constant__ struct p
 { lookback_fences(a, 0, 0); }
 extern "C" __global__ void lookback_block_release(const __grid_constant__ struct planted_args a)
 { lookback_fences(a, 0, 1); }
+extern "C" __global__ void lookback_block_acquire(const __grid_constant__ struct planted_args a)
+{ lookback_fences(a, 1, 0); }
 extern "C" __global__ void lookback_block_fence_ok(const __grid_constant__ struct planted_args a)
 { lookback_fences(a, 1, 1); }
 
@@ -248,8 +250,9 @@ extern "C" __global__ void block_fence_global_ok(const __grid_constant__ struct 
 extern "C" __global__ void block_fence_mixed_ok(const __grid_constant__ struct planted_args a)
 { block_fences(a, a.raw, shared_words(), 1); }
 
-/* Thread 32 has data and meets its fence; thread 0, behind a barrier of both, tells of it. */
-static __device__ inline void lookback_other(const struct planted_args &a, int fixed)
+/* Thread 32 has data and meets its fence; thread 0, behind a barrier of both, tells of it, with or
+ * without a fence of its own before the barrier. */
+static __device__ inline void lookback_other(const struct planted_args &a, int fixed, int fences)
 {
     uint32_t t = threadIdx.x;
     if (blockIdx.x == 0) {
@@ -258,7 +261,7 @@ static __device__ inline void lookback_other(const struct planted_args &a, int f
             a.out[0] = a.in[0];
             if (fixed) __threadfence();
         }
-        if (t == 0) __threadfence();
+        if (t == 0 && fences) __threadfence();
         __syncthreads();
         if (t == 0) tell(a.flag, 1);
     } else if (t == 0) {
@@ -268,6 +271,10 @@ static __device__ inline void lookback_other(const struct planted_args &a, int f
     }
 }
 extern "C" __global__ void lookback_other_tells(const __grid_constant__ struct planted_args a)
-{ lookback_other(a, 0); }
+{ lookback_other(a, 0, 0); }
 extern "C" __global__ void lookback_other_tells_ok(const __grid_constant__ struct planted_args a)
-{ lookback_other(a, 1); }
+{ lookback_other(a, 1, 0); }
+extern "C" __global__ void lookback_other_fences(const __grid_constant__ struct planted_args a)
+{ lookback_other(a, 0, 1); }
+extern "C" __global__ void lookback_other_fences_ok(const __grid_constant__ struct planted_args a)
+{ lookback_other(a, 1, 1); }
