@@ -143,7 +143,7 @@ static void check_pattern(const struct pattern *c)
         if (got[i] != c->counts[i])
             test_fail(__FILE__, __LINE__, "%s: %llu, expected %llu", names[i],
                       (unsigned long long)got[i], (unsigned long long)c->counts[i]);
-    /* A compiler may make a branch of a source's if, or none; clang++ arranges loops anew as well. */
+    /* A compiler may make a branch of a source's if, or none; clang++ arranges loops anew. */
     uint64_t divergent = got[PATTERN_DIVERGENT];
     if (!TEST_COUNTS_BRANCHES) divergent = c->counts[PATTERN_DIVERGENT];
     if (divergent != c->counts[PATTERN_DIVERGENT] && divergent != c->counts[PATTERN_DIVERGENT + 1])
