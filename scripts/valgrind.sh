@@ -11,10 +11,17 @@ build=$1
 command -v valgrind >/dev/null || { echo "valgrind is not on this machine" >&2; exit 1; }
 
 failed=0
-for test in test_api test_context test_memory test_sort; do
-    echo "$test under valgrind"
+check() { # PROGRAM ARGUMENT...
+    echo "$1 under valgrind"
+    test=$1
+    shift
     OMP_NUM_THREADS=2 valgrind --quiet --error-exitcode=9 --leak-check=full \
         --errors-for-leak-kinds=definite,indirect --show-leak-kinds=definite,indirect \
-        "$build/tests/$test" --device cpu --quick || failed=$((failed + 1))
-done
+        "$build/tests/$test" "$@" || failed=$((failed + 1))
+}
+for test in test_api test_context test_memory test_sort; do check $test --device cpu --quick; done
+if [ -x "$build/tests/test_simt" ]; then # a few: each switch between threads is dear here
+    check test_simt 'fault(race_raw_across,threads=1' 'fault(lookback_all_ok' 'pattern(reduce'
+    check test_intrinsics ptx_cluster ptx_order
+fi
 [ "$failed" -eq 0 ]
