@@ -308,6 +308,14 @@ void simt_race_met_block(struct simt_block *block);
 void simt_race_met_warps(struct simt_block *block, uint32_t came, uint32_t waited);
 void simt_race_met_cluster(struct simt_cluster *cluster);
 void simt_race_reset(void);
+
+/* knowledge.c.  tells_of: whether the access that a cell stands for is known; reader: the block of
+ * who asks. */
+void simt_learn(struct simt_knowledge *knowledge, const struct simt_known *what);
+void simt_learn_all(struct simt_knowledge *knowledge, const struct simt_knowledge *from);
+void simt_unlearn(struct simt_knowledge *knowledge);
+bool simt_tells_of(const struct simt_knowledge *knowledge, const struct simt_cell *cell,
+                   uint32_t reader);
 void simt_knowledge_free(struct simt_knowledge *knowledge);
 
 enum simt_space { SIMT_GLOBAL, SIMT_SHARED, SIMT_BRANCH };

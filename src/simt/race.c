@@ -23,119 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_KNOWN = 4096, MESSAGES = 1 << 14 };
-
-/* ---- Knowledge ---- */
-
-static void later(simt_time *time, simt_time than)
-{
-    if (*time < than) *time = than;
-}
-
-/* Knowledge is kept in order of block and thread. */
-static uint64_t key_of(const struct simt_known *e)
-{
-    return (uint64_t)e->serial << 16 | e->thread;
-}
-
-static uint32_t place_of(const struct simt_knowledge *k, uint64_t key)
-{
-    uint32_t low = 0, high = k->count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (key_of(&k->known[middle]) < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void add_up(struct simt_known *e, const struct simt_known *what)
-{
-    later(&e->own, what->own);
-    later(&e->near, what->near);
-    later(&e->warp, what->warp);
-    later(&e->block, what->block);
-}
-
-/* Room for `count`; when there is too much to keep, everything counts as known. */
-static bool make_room(struct simt_knowledge *k, uint32_t count)
-{
-    if (k->all || count <= k->capacity) return !k->all;
-    uint32_t capacity = k->capacity ? k->capacity : 8;
-    while (capacity < count) capacity *= 2;
-    struct simt_known *more =
-        capacity > MOST_KNOWN ? NULL : realloc(k->known, capacity * sizeof *more);
-    k->all = !more;
-    if (!more) return false;
-    k->known = more;
-    k->capacity = capacity;
-    return true;
-}
-
-static void learn(struct simt_knowledge *k, const struct simt_known *what)
-{
-    uint32_t at = place_of(k, key_of(what));
-    if (at < k->count && key_of(&k->known[at]) == key_of(what)) {
-        add_up(&k->known[at], what);
-    } else if (make_room(k, k->count + 1)) {
-        memmove(k->known + at + 1, k->known + at, (k->count - at) * sizeof *k->known);
-        k->known[at] = *what;
-        k->count++;
-    }
-}
-
-/* Merges from behind, in the room behind what is there. */
-static void learn_all(struct simt_knowledge *k, const struct simt_knowledge *from)
-{
-    k->all |= from->all;
-    if (k == from || from->count == 0 || !make_room(k, k->count + from->count)) return;
-    uint32_t i = k->count, j = from->count, to = i + j;
-    while (i || j) {
-        uint64_t mine = i ? key_of(&k->known[i - 1]) : 0;
-        uint64_t theirs = j ? key_of(&from->known[j - 1]) : 0;
-        if (i && j && mine == theirs) {
-            struct simt_known both = k->known[--i];
-            add_up(&both, &from->known[--j]);
-            k->known[--to] = both;
-        } else if (!j || (i && mine > theirs)) {
-            k->known[--to] = k->known[--i];
-        } else {
-            k->known[--to] = from->known[--j];
-        }
-    }
-    uint32_t count = k->count + from->count - to;
-    memmove(k->known, k->known + to, count * sizeof *k->known);
-    k->count = count;
-}
-
-static void forget(struct simt_knowledge *k)
-{
-    k->count = 0;
-    k->all = false;
-}
-
-void simt_knowledge_free(struct simt_knowledge *k)
-{
-    free(k->known);
-    memset(k, 0, sizeof *k);
-}
-
-static bool tells_of(const struct simt_knowledge *k, const struct simt_cell *c, uint32_t reader)
-{
-    if (k->all) return true;
-    for (uint32_t i = place_of(k, (uint64_t)c->serial << 16);
-         i < k->count && k->known[i].serial == c->serial; i++) {
-        const struct simt_known *e = &k->known[i];
-        if (c->time < e->block) return true;
-        if (c->kind & SIMT_BLOCK_READ) continue;
-        if (c->thread / SIMT_LANES == e->thread / SIMT_LANES && c->time < e->warp) return true;
-        simt_time own = c->serial == reader ? e->near : e->own;
-        if (!(c->kind & SIMT_WARP_READ) && c->thread == e->thread && c->time < own) return true;
-    }
-    return false;
-}
+enum { MESSAGES = 1 << 14 };
 
 /* ---- Order ---- */
 
@@ -154,8 +42,8 @@ static bool ordered(const struct simt_cell *c, const struct simt_thread *t)
                 return true;
         }
     }
-    return tells_of(&t->knows, c, b->serial) || tells_of(&w->knows, c, b->serial) ||
-           tells_of(&b->knows, c, b->serial);
+    return simt_tells_of(&t->knows, c, b->serial) || simt_tells_of(&w->knows, c, b->serial) ||
+           simt_tells_of(&b->knows, c, b->serial);
 }
 
 /* ---- Reports ---- */
@@ -334,7 +222,7 @@ static void acquire(struct simt_thread *t, enum simt_scope scope)
     uint32_t left = 0;
     for (uint32_t i = 0; i < heard->count; i++)
         if (scope != SIMT_BLOCK || heard->known[i].serial == t->block->serial)
-            learn(&t->knows, &heard->known[i]);
+            simt_learn(&t->knows, &heard->known[i]);
         else
             heard->known[left++] = heard->known[i];
     t->knows.all |= heard->all;
@@ -371,7 +259,7 @@ static void tell_of_pairs(struct simt_knowledge *k, const struct simt_thread *t)
                                    before,
                                    0,
                                    0 };
-        if (before) learn(k, &lane);
+        if (before) simt_learn(k, &lane);
     }
 }
 
@@ -394,13 +282,13 @@ void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
         }
     }
     if (m) m->version++;
-    if (m && replaces) forget(&m->tells);
+    if (m && replaces) simt_unlearn(&m->tells);
     if (m && tells) {
-        if (fenced) learn(&m->tells, &t->told);
+        if (fenced) simt_learn(&m->tells, &t->told);
         if (fenced) tell_of_pairs(&m->tells, t);
-        learn_all(&m->tells, &t->knows);
-        learn_all(&m->tells, &t->warp->knows);
-        learn_all(&m->tells, &t->block->knows);
+        simt_learn_all(&m->tells, &t->knows);
+        simt_learn_all(&m->tells, &t->warp->knows);
+        simt_learn_all(&m->tells, &t->block->knows);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -413,7 +301,7 @@ void simt_race_hear(struct simt_thread *t, const void *at, bool acquires)
     pthread_mutex_lock(&lock);
     struct message *m = *find_message(at);
     if (m && !(again && t->flag_version == m->version)) {
-        learn_all(acquires ? &t->knows : &t->heard, &m->tells);
+        simt_learn_all(acquires ? &t->knows : &t->heard, &m->tells);
         t->flag_version = acquires ? 0 : m->version;
     }
     pthread_mutex_unlock(&lock);
@@ -426,10 +314,10 @@ static void share(struct simt_warp *w, uint32_t lanes)
 {
     struct simt_knowledge all = { 0 };
     for (uint32_t i = 0; i < w->lanes; i++)
-        if (lanes >> i & 1) learn_all(&all, &w->threads[i].knows);
+        if (lanes >> i & 1) simt_learn_all(&all, &w->threads[i].knows);
     if (all.count || all.all)
         for (uint32_t i = 0; i < w->lanes; i++)
-            if (lanes >> i & 1) learn_all(&w->threads[i].knows, &all);
+            if (lanes >> i & 1) simt_learn_all(&w->threads[i].knows, &all);
     simt_knowledge_free(&all);
 }
 
@@ -447,8 +335,8 @@ void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
     w->met = now;
     for (uint32_t i = 0; i < w->lanes; i++)
         if (w->threads[i].knows.count || w->threads[i].knows.all) {
-            learn_all(&w->knows, &w->threads[i].knows);
-            forget(&w->threads[i].knows);
+            simt_learn_all(&w->knows, &w->threads[i].knows);
+            simt_unlearn(&w->threads[i].knows);
         }
 }
 
@@ -461,10 +349,10 @@ static void share_fences(struct simt_block *b)
         all &= b->threads[i].wrote == 0 || b->threads[i].wrote < b->threads[i].told.own;
     if (all) {
         struct simt_known everything = { b->serial, 0, 0, 0, 0, b->clock + 1 };
-        learn(&b->knows, &everything);
+        simt_learn(&b->knows, &everything);
     } else {
         for (uint32_t i = 0; i < b->thread_count; i++)
-            if (b->threads[i].told.own > b->met) learn(&b->knows, &b->threads[i].told);
+            if (b->threads[i].told.own > b->met) simt_learn(&b->knows, &b->threads[i].told);
     }
     b->fences = 0;
 }
@@ -476,14 +364,14 @@ void simt_race_met_block(struct simt_block *b)
     for (uint32_t i = 0; i < b->thread_count; i++) {
         struct simt_knowledge *k = &b->threads[i].knows;
         if (!k->count && !k->all) continue;
-        learn_all(&b->knows, k);
-        forget(k);
+        simt_learn_all(&b->knows, k);
+        simt_unlearn(k);
     }
     for (uint32_t i = 0; i < b->warp_count; i++) {
         struct simt_knowledge *k = &b->warps[i].knows;
         if (!k->count && !k->all) continue;
-        learn_all(&b->knows, k);
-        forget(k);
+        simt_learn_all(&b->knows, k);
+        simt_unlearn(k);
     }
 }
 
@@ -500,8 +388,8 @@ void simt_race_met_warps(struct simt_block *b, uint32_t came, uint32_t waited)
             struct simt_known known = {
                 b->serial, (uint16_t)(j * SIMT_LANES), 0, 0, b->warps[j].met, b->met
             };
-            learn(&b->warps[i].knows, &known);
-            learn_all(&b->warps[i].knows, &b->warps[j].knows);
+            simt_learn(&b->warps[i].knows, &known);
+            simt_learn_all(&b->warps[i].knows, &b->warps[j].knows);
         }
     }
 }
@@ -513,7 +401,7 @@ void simt_race_met_cluster(struct simt_cluster *c)
         for (uint32_t j = 0; j < c->count; j++) {
             if (i == j) continue;
             struct simt_known known = { c->blocks[j]->serial, 0, 0, 0, 0, c->blocks[j]->met };
-            learn(&c->blocks[i]->knows, &known);
-            learn_all(&c->blocks[i]->knows, &c->blocks[j]->knows);
+            simt_learn(&c->blocks[i]->knows, &known);
+            simt_learn_all(&c->blocks[i]->knows, &c->blocks[j]->knows);
         }
 }

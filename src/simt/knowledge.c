@@ -1,0 +1,121 @@
+/*
+ * simt/knowledge.c - what a thread knows of others: of each the time until which all that it did is
+ * known, kept in order of block and thread, so that what two know is put together in one pass.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_KNOWN = 4096 };
+
+static void later(simt_time *time, simt_time than)
+{
+    if (*time < than) *time = than;
+}
+
+static uint64_t key_of(const struct simt_known *e)
+{
+    return (uint64_t)e->serial << 16 | e->thread;
+}
+
+static uint32_t place_of(const struct simt_knowledge *k, uint64_t key)
+{
+    uint32_t low = 0, high = k->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (key_of(&k->known[middle]) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add_up(struct simt_known *e, const struct simt_known *what)
+{
+    later(&e->own, what->own);
+    later(&e->near, what->near);
+    later(&e->warp, what->warp);
+    later(&e->block, what->block);
+}
+
+/* Room for `count`; when there is too much to keep, everything counts as known. */
+static bool make_room(struct simt_knowledge *k, uint32_t count)
+{
+    if (k->all || count <= k->capacity) return !k->all;
+    uint32_t capacity = k->capacity ? k->capacity : 8;
+    while (capacity < count) capacity *= 2;
+    struct simt_known *more =
+        capacity > MOST_KNOWN ? NULL : realloc(k->known, capacity * sizeof *more);
+    k->all = !more;
+    if (!more) return false;
+    k->known = more;
+    k->capacity = capacity;
+    return true;
+}
+
+void simt_learn(struct simt_knowledge *k, const struct simt_known *what)
+{
+    uint32_t at = place_of(k, key_of(what));
+    if (at < k->count && key_of(&k->known[at]) == key_of(what)) {
+        add_up(&k->known[at], what);
+    } else if (make_room(k, k->count + 1)) {
+        memmove(k->known + at + 1, k->known + at, (k->count - at) * sizeof *k->known);
+        k->known[at] = *what;
+        k->count++;
+    }
+}
+
+/* Merges from behind, in the room behind what is there. */
+void simt_learn_all(struct simt_knowledge *k, const struct simt_knowledge *from)
+{
+    k->all |= from->all;
+    if (k == from || from->count == 0 || !make_room(k, k->count + from->count)) return;
+    uint32_t i = k->count, j = from->count, to = i + j;
+    while (i || j) {
+        uint64_t mine = i ? key_of(&k->known[i - 1]) : 0;
+        uint64_t theirs = j ? key_of(&from->known[j - 1]) : 0;
+        if (i && j && mine == theirs) {
+            struct simt_known both = k->known[--i];
+            add_up(&both, &from->known[--j]);
+            k->known[--to] = both;
+        } else if (!j || (i && mine > theirs)) {
+            k->known[--to] = k->known[--i];
+        } else {
+            k->known[--to] = from->known[--j];
+        }
+    }
+    uint32_t count = k->count + from->count - to;
+    memmove(k->known, k->known + to, count * sizeof *k->known);
+    k->count = count;
+}
+
+void simt_unlearn(struct simt_knowledge *k)
+{
+    k->count = 0;
+    k->all = false;
+}
+
+void simt_knowledge_free(struct simt_knowledge *k)
+{
+    free(k->known);
+    memset(k, 0, sizeof *k);
+}
+
+bool simt_tells_of(const struct simt_knowledge *k, const struct simt_cell *c, uint32_t reader)
+{
+    if (k->all) return true;
+    for (uint32_t i = place_of(k, (uint64_t)c->serial << 16);
+         i < k->count && k->known[i].serial == c->serial; i++) {
+        const struct simt_known *e = &k->known[i];
+        if (c->time < e->block) return true;
+        if (c->kind & SIMT_BLOCK_READ) continue;
+        if (c->thread / SIMT_LANES == e->thread / SIMT_LANES && c->time < e->warp) return true;
+        simt_time own = c->serial == reader ? e->near : e->own;
+        if (!(c->kind & SIMT_WARP_READ) && c->thread == e->thread && c->time < own) return true;
+    }
+    return false;
+}
