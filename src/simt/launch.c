@@ -355,12 +355,20 @@ static bool is_stuck(struct simt_worker *w, unsigned rounds, bool *counted)
     return true;
 }
 
+static void explain_first(struct simt_worker *w)
+{
+    struct simt_block *b = w->resident;
+    while (b && b->over) b = b->next;
+    if (b) simt_block_explain(b);
+    atomic_store(&w->launch->failed, true);
+}
+
 static void run_blocks(struct simt_worker *w)
 {
     struct simt_launch *l = w->launch;
     uint64_t events = 0;
     unsigned rounds = 0;
-    bool more = begin_cluster(w), counted = false;
+    bool more = begin_cluster(w), counted = false, sure = false;
     while (w->resident && !atomic_load(&l->failed)) {
         bool ended = run_round(w);
         if (ended || w->events != events) {
@@ -368,7 +376,7 @@ static void run_blocks(struct simt_worker *w)
             rounds = 0;
             w->long_steps = 0;
             if (counted) atomic_fetch_sub(&l->idle_workers, 1);
-            counted = false;
+            counted = sure = false;
         }
         if (ended) {
             retire(w);
@@ -381,13 +389,10 @@ static void run_blocks(struct simt_worker *w)
         if (rounds > 1 && more && w->resident_count < l->most_resident) {
             more = begin_cluster(w);
             rounds = 0;
-        } else if (is_stuck(w, rounds, &counted)) {
-            for (struct simt_block *b = w->resident; b; b = b->next)
-                if (!b->over) {
-                    simt_block_explain(b);
-                    break;
-                }
-            atomic_store(&l->failed, true);
+        } else {
+            bool stuck = is_stuck(w, rounds, &counted);
+            if (stuck && sure) explain_first(w);
+            sure = stuck; /* another worker may have ended, and helped, since this round */
         }
     }
     if (!counted) atomic_fetch_add(&l->idle_workers, 1); /* it waits for nobody */
