@@ -30,8 +30,7 @@ enum {
     SIMT_MOST_THREADS = 1024,
     SIMT_MOST_WARPS = SIMT_MOST_THREADS / SIMT_LANES,
     SIMT_BARRIERS = 16,
-    SIMT_DEFAULT_SHARED_BYTES = 48
-                                << 10 /* of dynamic shared memory, unless a kernel asks for more */
+    SIMT_DEFAULT_SHARED_BYTES = 48 << 10 /* dynamic, unless a kernel asks for more */
 };
 
 /* ---- Options (options.c) ---- */
@@ -51,9 +50,10 @@ void *simt_memory_allocate(size_t bytes, enum simt_memory_kind kind);
 bool simt_memory_release(void *pointer, enum simt_memory_kind kind);
 /* The allocation that holds `pointer`, with its kind, or false. */
 bool simt_memory_find(const void *pointer, void **base, size_t *bytes, enum simt_memory_kind *kind);
+/* The allocation that begins nearest below, or false. */
 bool simt_memory_below(const void *pointer, void **base, size_t *bytes);
-bool simt_memory_holds(const void *pointer,
-                       size_t bytes);                  /* true of all that is not device memory */
+/* Whether the bytes lie within one allocation; true of all that is not device memory. */
+bool simt_memory_holds(const void *pointer, size_t bytes);
 void simt_memory_written(void *pointer, size_t bytes); /* by the host: it is initialised now */
 
 /* The arena of device memory; beside it, for each 4 bytes: a byte `meta`, and two cells. */
@@ -65,7 +65,7 @@ extern struct simt_cells *simt_cells; /* [simt_arena_bytes / 4] */
 
 /* ---- Who accessed four bytes last (race.c) ---- */
 
-/* A block's clock: it counts barriers of the block, meetings of its warps and fences of its
+/* A block's clock: it counts barriers of the block, __syncwarp() of its warps and fences of its
  * threads, so that an access is before such an event if its time is less than the event's. */
 typedef uint32_t simt_time;
 
@@ -124,7 +124,7 @@ struct simt_thread { /* what is used most first */
     enum simt_wait waits;
     const void *polled; /* the address it last read or changed as an atomic or volatile */
     bool overwrites;    /* see overwrite */
-    uintptr_t pc;       /* in the kernel, where it waits */
+    uintptr_t pc;       /* in the kernel, where it waits or last accessed memory */
     /* the collective operation it waits in, or did last, and the outcome */
     uint64_t value, result;
     uintptr_t warp_pc;
@@ -243,7 +243,7 @@ struct simt_launch {
     bool cooperative;
     uint32_t first_serial; /* of this launch's blocks, as they begin */
     atomic_uint_fast32_t serials_taken;
-    uint32_t *number_of;       /* [block_count]: the block that has first_serial + i */
+    uint32_t *number_of;       /* [2 * block_count]: the block that has first_serial + i */
     uint64_t *order;           /* a permutation of the clusters, or NULL */
     atomic_uint_fast64_t next; /* cluster to start */
     atomic_int idle_workers;   /* that can only wait for others */
@@ -277,7 +277,6 @@ void simt_abandon(struct simt_thread *thread) __attribute__((noreturn));
 
 bool simt_launch_run(struct simt_launch *launch);
 void simt_launch_close(void);
-uint32_t simt_random(uint64_t *state, uint32_t below);
 
 /* ---- fault.c: what was found ---- */
 

@@ -142,7 +142,7 @@ void simt_launch_close(void)
 /* ---- Order ---- */
 
 /* splitmix64 (Steele, Lea, Flood 2014), reduced to a range. */
-uint32_t simt_random(uint64_t *state, uint32_t below)
+static uint32_t draw(uint64_t *state, uint32_t below)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -156,7 +156,7 @@ static void order_warps(struct simt_block *b)
     for (uint32_t i = 0; i < b->warp_count; i++) b->warp_order[i] = i;
     if (simt_options.seed)
         for (uint32_t i = b->warp_count; i > 1; i--) {
-            uint32_t j = simt_random(&state, i), other = b->warp_order[j];
+            uint32_t j = draw(&state, i), other = b->warp_order[j];
             b->warp_order[j] = b->warp_order[i - 1];
             b->warp_order[i - 1] = other;
         }
@@ -170,7 +170,7 @@ static bool order_clusters(struct simt_launch *l)
     l->order = malloc(count * sizeof *l->order);
     if (!l->order) return false;
     for (uint64_t i = 0; i < count; i++) {
-        uint32_t j = simt_random(&state, (uint32_t)i + 1);
+        uint32_t j = draw(&state, (uint32_t)i + 1);
         l->order[i] = l->order[j];
         l->order[j] = i;
     }
