@@ -26,7 +26,7 @@ else()
 endif()
 
 # Of kernels, nvcc says what is unused or compared with a sign.
-set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtti -fvisibility=hidden
+set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtti -ffp-contract=off -fvisibility=hidden
   -fno-tree-vectorize -fno-tree-slp-vectorize -fno-optimize-sibling-calls -Wall -Wextra -Wno-unknown-pragmas
   -Wno-unused-parameter -Wno-sign-compare)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

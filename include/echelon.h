@@ -237,6 +237,424 @@ ECH_API ech_status ech_argsort_explain(const char *device, size_t n, ech_dtype d
                                        ech_dtype index_dtype, const ech_sort_options *options,
                                        char *text, size_t capacity_bytes);
 
+/* ---- Operators and tests of elements --------------------------------------------------------- */
+
+/*
+ * The calls below share these rules.
+ *   - Each array may lie in host memory or in memory of the context's GPU, whatever the others do.
+ *     When all lie on the GPU, the call is queued and can be captured in a CUDA graph, if its
+ *     workspace is given; otherwise arrays are staged, and it returns when it is done.
+ *   - Arrays are aligned to their elements, GPU memory of opaque elements to the largest power of
+ *     two that divides their size, 16 at most.  Outputs overlap nothing else unless it is said.
+ *   - n = 0 allows NULL pointers for what would have no elements.
+ *   - What only the data shows to be wrong (offsets that decrease, an index out of range) fails
+ *     with ECH_ERR_ARG: at once on the CPU and for staged calls; from ech_sync() for queued ones.
+ *     No memory outside the arrays is touched; what the outputs then hold is undefined.
+ *   - Floats: operators see NaN as ech_nan says.  "Equal" means equal in the order of ech_sort():
+ *     -0 equals +0, and every NaN every NaN.
+ */
+
+typedef enum ech_op {
+    ECH_SUM = 0,
+    ECH_PRODUCT = 1,
+    ECH_MIN = 2, /* -0 is less than +0 */
+    ECH_MAX = 3,
+    ECH_AND = 4, /* AND, OR, XOR: of the bits of integers */
+    ECH_OR = 5,
+    ECH_XOR = 6,
+    /* of ech_reduce() and its kin alone: */
+    ECH_ARGMIN = 7,    /* position of the first of the least */
+    ECH_ARGMAX = 8,    /* position of the first of the greatest */
+    ECH_MINMAX = 9,    /* both, one after the other */
+    ECH_ANY = 10,      /* 1 if one element passes the test, else 0 */
+    ECH_ALL = 11,      /* 1 if all do */
+    ECH_COUNT = 12,    /* how many do */
+    ECH_MEAN = 13,     /* the sum by n */
+    ECH_VARIANCE = 14, /* the squares of the distances from the mean, their sum by n - ddof */
+    ECH_NORM = 15      /* the square root of the sum of squares */
+} ech_op;
+
+typedef enum ech_nan {
+    ECH_NAN_PROPAGATE = 0, /* one NaN makes the result NaN; it is the least and the greatest */
+    ECH_NAN_IGNORE = 1     /* as if it were not there; positions still count it */
+} ech_nan;
+
+/* A test that an element x passes or not, against a value v of the same type.  Comparisons are
+ * those of C: with a NaN all are false but ECH_NOT_EQUAL.  The last three are for integers. */
+typedef enum ech_compare {
+    ECH_NONZERO = 0, /* x != 0, also true of NaN; takes no v */
+    ECH_LESS = 1,
+    ECH_LESS_EQUAL = 2,
+    ECH_EQUAL = 3,
+    ECH_NOT_EQUAL = 4,
+    ECH_GREATER_EQUAL = 5,
+    ECH_GREATER = 6,
+    ECH_IS_NAN = 7,  /* takes no v; of integers, false */
+    ECH_HAS_ANY = 8, /* x & v is not 0 */
+    ECH_HAS_ALL = 9, /* x & v is v */
+    ECH_HAS_NONE = 10
+} ech_compare;
+
+/* ---- Reduce ---------------------------------------------------------------------------------- */
+
+/*
+ * Options of a reduction; zero every field but the first for the defaults.
+ */
+typedef struct ech_reduce_options {
+    size_t size;         /* sizeof(ech_reduce_options) */
+    ech_nan nan;         /* of floats */
+    int wide;            /* 1: f16, bf16 and f32 are added and multiplied in f64 */
+    ech_compare compare; /* ECH_ANY, ECH_ALL, ECH_COUNT: the test */
+    const void *value;   /* [1] of dtype in host memory: what it compares with */
+    int ddof;            /* ECH_VARIANCE: 0 or 1 */
+    void *work;          /* as in ech_sort_options */
+    size_t work_bytes;   /* at least what ech_reduce_workspace() says */
+} ech_reduce_options;
+
+/*
+ * ech_reduce_dtype() is the type of a result, in which it is also computed:
+ *   sum, product           i64 of signed, u64 of unsigned integers, both modulo 2^64; f32 of f16,
+ *                          bf16 and f32 (wide: f64); f64 of f64
+ *   min, max, min and max  dtype
+ *   and, or, xor           dtype
+ *   argmin, argmax, count  u64
+ *   any, all               u8
+ *   mean, variance, norm   f32 of f16, bf16 and f32 (wide: f64), else f64
+ * -1 when there is no such reduction: bits of floats, an unknown op or dtype.
+ */
+ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide);
+
+/*
+ * ech_reduce() makes one value of n.
+ *
+ *   in       [n] of dtype, not modified
+ *   out      [1] of ech_reduce_dtype(); [2] for ECH_MINMAX
+ *   options  NULL for the defaults
+ *
+ * Nothing (n = 0, or nothing but NaN that are ignored) gives: sum, norm, count, or, xor, any 0;
+ * product, all 1; and all ones; min the greatest value of dtype and max the least (floats: +inf and
+ * -inf); argmin and argmax UINT64_MAX; mean and variance NaN.
+ *
+ * Sums of floats are added in an order that depends on n and dtype alone: that of docs/reduce.md,
+ * in chunks, then pairwise.  They are the same on every device, with any number of threads, in
+ * every run, and their error grows with the logarithm of n.
+ */
+ECH_API ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                              ech_dtype dtype, const ech_reduce_options *options);
+
+/*
+ * ech_reduce_rows() is ech_reduce() of each row.
+ *
+ *   in     [rows][columns] of dtype
+ *   out    [rows] of ech_reduce_dtype(), [rows][2] for ECH_MINMAX; positions count within the row
+ */
+ECH_API ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
+                                   size_t columns, ech_dtype dtype,
+                                   const ech_reduce_options *options);
+
+/*
+ * ech_reduce_segments() is ech_reduce() of each segment.
+ *
+ *   in       [n] of dtype
+ *   offsets  [segments + 1]: segment s is in[offsets[s]] ... in[offsets[s + 1] - 1].  They must not
+ *            decrease or pass n; the first need not be 0, nor the last n
+ *   out      [segments], as in ech_reduce_rows()
+ */
+ECH_API ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
+                                       const uint64_t *offsets, size_t segments, size_t n,
+                                       ech_dtype dtype, const ech_reduce_options *options);
+
+/*
+ * ech_reduce_by_key() is ech_reduce() of each run of equal keys.
+ *
+ *   keys      [n] of key_dtype
+ *   in        [n] of dtype
+ *   keys_out  [n], of which the first *count are written: the first key of each run
+ *   out       [n], of which the first *count are written, as in ech_reduce_rows()
+ *   count     [1] receives the number of runs
+ */
+ECH_API ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
+                                     const void *in, void *keys_out, void *out, uint64_t *count,
+                                     size_t n, ech_dtype dtype, const ech_reduce_options *options);
+
+/*
+ * ech_dot() is the sum of a[i] b[i], in the type and by the order of ech_reduce() with ECH_SUM.
+ *
+ *   a, b   [n] of dtype, which may be the same
+ *   out    [1] of ech_reduce_dtype(ECH_SUM, ...)
+ */
+ECH_API ech_status ech_dot(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n,
+                           ech_dtype dtype, const ech_reduce_options *options);
+
+/* ech_reduce_workspace() tells how many bytes of workspace every reduction above takes of at most n
+ * elements, rows * columns for rows; by_key: 1 for ech_reduce_by_key(), else 0.  device as for
+ * ech_sort_workspace(). */
+ECH_API ech_status ech_reduce_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
+                                        int by_key, const ech_reduce_options *options,
+                                        size_t *bytes);
+
+/* ---- Scan ------------------------------------------------------------------------------------ */
+
+typedef struct ech_scan_options {
+    size_t size;      /* sizeof(ech_scan_options) */
+    int exclusive;    /* 1: out[i] is of the elements before i alone */
+    int backward;     /* 1: from the last element to the first */
+    int wide;         /* 1: sums and products are i64 of signed and u64 of unsigned integers, f64 of
+                          floats, and so is out */
+    ech_nan nan;      /* of floats */
+    const void *init; /* NULL, or [1] of out's type in host memory, put before the first element (of
+                          each row, segment or run) */
+    void *work;       /* as in ech_sort_options */
+    size_t work_bytes; /* at least what ech_scan_workspace() says */
+} ech_scan_options;
+
+/*
+ * ech_scan() combines each element with all before it: out[i] = in[0] op ... op in[i].
+ *
+ *   op     ECH_SUM ... ECH_XOR
+ *   in     [n] of dtype, not modified unless it is also out
+ *   out    [n] of dtype (options->wide: see there); may be in when the types have one size
+ *
+ * Sums and products of integers are taken modulo 2^bits of out's type.  Those of f16 and bf16 are
+ * kept in f32, and rounded when they are written.  Without init, an exclusive scan begins with the
+ * operator's neutral value: see ech_reduce() on nothing.  As there, results of floats depend on n
+ * and dtype alone.
+ */
+ECH_API ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
+                            ech_dtype dtype, const ech_scan_options *options);
+
+/* ech_scan() of each row of [rows][columns]. */
+ECH_API ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
+                                 size_t columns, ech_dtype dtype, const ech_scan_options *options);
+
+/* ech_scan() of each segment; offsets as in ech_reduce_segments().  What lies in no segment is not
+ * written. */
+ECH_API ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
+                                     const uint64_t *offsets, size_t segments, size_t n,
+                                     ech_dtype dtype, const ech_scan_options *options);
+
+/* ech_scan() of each run of equal keys, [n] of key_dtype. */
+ECH_API ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
+                                   const void *in, void *out, size_t n, ech_dtype dtype,
+                                   const ech_scan_options *options);
+
+/* ech_scan_workspace() tells how many bytes of workspace every scan above takes of n elements. */
+ECH_API ech_status ech_scan_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
+                                      const ech_scan_options *options, size_t *bytes);
+
+/* ---- Histogram ------------------------------------------------------------------------------- */
+
+/* What becomes of values that are in no bin.  A NaN is in no bin, and on no side. */
+typedef enum ech_outside {
+    ECH_OUTSIDE_DROP = 0,  /* they are not counted */
+    ECH_OUTSIDE_CLAMP = 1, /* those below count in the first bin, those above in the last */
+    ECH_OUTSIDE_COUNT = 2  /* three more counters follow the bins: below, above, NaN */
+} ech_outside;
+
+typedef struct ech_histogram_options {
+    size_t size;             /* sizeof(ech_histogram_options) */
+    int channels;            /* 0 or 1: one; c: in[i] belongs to channel i % c, and each channel has
+                                counters of its own, one channel's after the other's */
+    ech_outside outside;     /* see there */
+    int closed;              /* 1: the last bin has its upper end too, as NumPy's */
+    int add;                 /* 1: add to what counts holds; 0: start from 0 */
+    const void *weights;     /* NULL, or [n] of weights_dtype: what each element counts for */
+    ech_dtype weights_dtype; /* i32, u32, i64, u64, f32 or f64 */
+    const char *algorithm;   /* NULL, or one that ech_histogram_explain() lists */
+    void *work;              /* as in ech_sort_options */
+    size_t work_bytes;       /* at least what ech_histogram_workspace() says */
+} ech_histogram_options;
+
+/*
+ * ech_histogram() counts how many elements lie in each of bins ranges of one width.
+ *
+ *   in       [n] of dtype; n must be a multiple of the channels
+ *   counts   [channels][bins] of u64, ECH_OUTSIDE_COUNT: [channels][bins + 3].  With weights: of
+ *            i64 for signed, u64 for unsigned ones, both modulo 2^64, and f64 for floats, whose
+ *            result does not depend on their order
+ *   bins     at least 1
+ *   lower, upper  finite, lower < upper, whole numbers for integers.  Bin b has the x with
+ *            b <= (x - lower) * (bins / (upper - lower)) < b + 1, computed in f64 (f16, bf16, f32:
+ *            in f32) with one rounding a step; of integers exactly: b <= (x - lower) * bins /
+ *            (upper - lower) < b + 1
+ */
+ECH_API ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                 ech_dtype dtype, size_t bins, double lower, double upper,
+                                 const ech_histogram_options *options);
+
+/*
+ * ech_histogram_edges() is ech_histogram() whose bin b has the x with edges[b] <= x < edges[b + 1].
+ *
+ *   edges    [bins + 1] of dtype, each greater than the one before
+ */
+ECH_API ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                       ech_dtype dtype, const void *edges, size_t bins,
+                                       const ech_histogram_options *options);
+
+/* ech_bincount() counts how often each of the integers 0 ... bins - 1 occurs: bytes, 16-bit values
+ * (65536 bins), indices.  dtype must be of integers. */
+ECH_API ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                                ech_dtype dtype, size_t bins, const ech_histogram_options *options);
+
+/* ech_histogram_2d() counts the pairs (x[i], y[i]) in [x_bins][y_bins] counters; a pair is outside
+ * when x or y is: ECH_OUTSIDE_COUNT is for one dimension alone, and so are channels. */
+ECH_API ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, void *counts,
+                                    size_t n, ech_dtype dtype, size_t x_bins, double x_lower,
+                                    double x_upper, size_t y_bins, double y_lower, double y_upper,
+                                    const ech_histogram_options *options);
+
+/* ech_histogram_workspace() tells how many bytes of workspace every histogram above takes of n
+ * elements and, in all channels, bins counters. */
+ECH_API ech_status ech_histogram_workspace(const char *device, size_t n, size_t bins,
+                                           ech_dtype dtype, const ech_histogram_options *options,
+                                           size_t *bytes);
+
+/* Like ech_sort_explain(): the algorithm, the others that could be forced, the workspace. */
+ECH_API ech_status ech_histogram_explain(const char *device, size_t n, size_t bins, ech_dtype dtype,
+                                         const ech_histogram_options *options, char *text,
+                                         size_t capacity_bytes);
+
+/* ---- Select ---------------------------------------------------------------------------------- */
+
+/*
+ * Options of what follows, down to ech_select_workspace().  Every call keeps elements in their
+ * input order and says in count, [1] of u64, how many it wrote; what lies in out beyond them is
+ * unspecified.  out has room for [n].
+ */
+typedef struct ech_select_options {
+    size_t size; /* sizeof(ech_select_options) */
+    int invert;  /* 1: keep what would be dropped, and drop what would be kept */
+    int index;   /* 1: ech_select_*: write the positions, u64, instead of the elements */
+    int packed;  /* 1: flags are bits, flag i is bit i % 8 of byte i / 8; 0: bytes, not 0 is set */
+    void *work;  /* as in ech_sort_options */
+    size_t work_bytes; /* at least what ech_select_workspace() says */
+} ech_select_options;
+
+/*
+ * ech_select_flags() keeps the elements whose flag is set.
+ *
+ *   in     [n] of element_bytes (1 or more) each, opaque; may be NULL with options->index
+ *   flags  [n] bytes, or (n + 7) / 8 when packed
+ *   out    [n], of which the first *count are written; overlaps nothing
+ *   count  [1]
+ */
+ECH_API ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
+                                    uint64_t *count, size_t n, size_t element_bytes,
+                                    const ech_select_options *options);
+
+/* ech_select_if() keeps the elements that pass a test; value is [1] of dtype in host memory. */
+ECH_API ech_status ech_select_if(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
+                                 ech_dtype dtype, ech_compare compare, const void *value,
+                                 const ech_select_options *options);
+
+/* ech_partition_flags() and ech_partition_if() write first the *count elements that
+ * ech_select_flags() and ech_select_if() would, then all others, also in their input order. */
+ECH_API ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flags,
+                                       void *out, uint64_t *count, size_t n, size_t element_bytes,
+                                       const ech_select_options *options);
+ECH_API ech_status ech_partition_if(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
+                                    size_t n, ech_dtype dtype, ech_compare compare,
+                                    const void *value, const ech_select_options *options);
+
+/*
+ * ech_partition_three() writes first the elements less than low, then those from low to high, both
+ * included, then those greater than high and NaN; each in their input order.
+ *
+ *   low, high  [1] of dtype in host memory, low <= high
+ *   counts     [2] receives how many came first and how many second
+ */
+ECH_API ech_status ech_partition_three(ech_ctx *ctx, const void *in, void *out, uint64_t *counts,
+                                       size_t n, ech_dtype dtype, const void *low, const void *high,
+                                       const ech_select_options *options);
+
+/* ech_unique() keeps the first of each run of equal elements: of sorted input, one of each value.
+ */
+ECH_API ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
+                              ech_dtype dtype, const ech_select_options *options);
+
+/* ech_unique_by_key() keeps the first of each run of equal keys, and its value of value_bytes. */
+ECH_API ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void *values,
+                                     void *keys_out, void *values_out, uint64_t *count,
+                                     size_t value_bytes, size_t n, ech_dtype dtype,
+                                     const ech_select_options *options);
+
+/* ech_encode_runs() is ech_unique() that also says how long each run is: lengths has room for [n]
+ * and receives *count. */
+ECH_API ech_status ech_encode_runs(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                                   uint64_t *count, size_t n, ech_dtype dtype,
+                                   const ech_select_options *options);
+
+/*
+ * ech_decode_runs() writes each element as often as its length says.
+ *
+ *   in       [runs] of element_bytes each
+ *   lengths  [runs]
+ *   out      [n]; the lengths must not add up to more than n, and what lies beyond is not written
+ */
+ECH_API ech_status ech_decode_runs(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
+                                   size_t runs, size_t n, size_t element_bytes,
+                                   const ech_select_options *options);
+
+/* ech_select_workspace() tells how many bytes of workspace every call above takes of n elements
+ * (ech_decode_runs(): of runs). */
+ECH_API ech_status ech_select_workspace(const char *device, size_t n, size_t element_bytes,
+                                        const ech_select_options *options, size_t *bytes);
+
+/* ---- Arrange --------------------------------------------------------------------------------- */
+
+/*
+ * Elements are opaque, of element_bytes (1 or more) each.  None of these takes a workspace, and out
+ * overlaps nothing unless it is said.
+ */
+
+/* ech_gather() fetches by position: out[i] = in[index[i]], for i < n.  index is [n] of index_dtype,
+ * u32 or u64, each less than n_in. */
+ECH_API ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index,
+                              ech_dtype index_dtype, void *out, size_t n, size_t n_in,
+                              size_t element_bytes);
+
+/* ech_scatter() puts to positions: out[index[i]] = in[i], for i < n.  Each index is less than
+ * n_out; which element comes to lie where two indices agree is unspecified; the rest of out is
+ * kept. */
+ECH_API ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index,
+                               ech_dtype index_dtype, void *out, size_t n, size_t n_out,
+                               size_t element_bytes);
+
+/* ech_reverse(): out[i] = in[n - 1 - i].  out may be in. */
+ECH_API ech_status ech_reverse(ech_ctx *ctx, const void *in, void *out, size_t n,
+                               size_t element_bytes);
+
+/* ech_rotate(): out[i] = in[(i + by) % n], by of any size. */
+ECH_API ech_status ech_rotate(ech_ctx *ctx, const void *in, void *out, size_t n, size_t by,
+                              size_t element_bytes);
+
+/* ech_transpose(): in is [rows][columns], out is [columns][rows]. */
+ECH_API ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows,
+                                 size_t columns, size_t element_bytes);
+
+/* ech_fill(): out[i] = *value, which lies in host memory. */
+ECH_API ech_status ech_fill(ech_ctx *ctx, void *out, const void *value, size_t n,
+                            size_t element_bytes);
+
+/* ech_iota(): out[i] = start + i * step, in dtype; start and step are [1] of dtype in host memory,
+ * NULL for 0 and 1.  Integers modulo 2^bits; floats with one rounding of i * step (f16 and bf16 in
+ * f32) and one of the sum. */
+ECH_API ech_status ech_iota(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, const void *start,
+                            const void *step);
+
+/* ech_permutation() writes a random order of 0 ... n - 1, of dtype u32 or u64: the same for the
+ * same n and seed on every device. */
+ECH_API ech_status ech_permutation(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype,
+                                   uint64_t seed);
+
+/* ech_shuffle() puts the elements in the order of ech_permutation(): out[i] = in[p[i]]. */
+ECH_API ech_status ech_shuffle(ech_ctx *ctx, const void *in, void *out, size_t n,
+                               size_t element_bytes, uint64_t seed);
+
+/* ech_sample() draws k of the n elements without putting any back: the first k of ech_shuffle(). */
+ECH_API ech_status ech_sample(ech_ctx *ctx, const void *in, void *out, size_t n, size_t k,
+                              size_t element_bytes, uint64_t seed);
+
 /* ---- Devices --------------------------------------------------------------------------------- */
 
 typedef struct ech_device {

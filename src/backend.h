@@ -10,6 +10,19 @@
 
 enum echi_side { ECHI_HOST, ECHI_DEVICE };
 
+/* What a kind of device offers of an operation.  request points to that operation's struct
+ * (reduce.h, scan.h, ...), checked. */
+struct echi_operation {
+    /* Workspace of a request whose pointers are not set.  Needs no device and no context. */
+    ech_status (*workspace)(const void *request, size_t *bytes);
+
+    /* (optional) Lines about what the request would do.  Needs no device and no context. */
+    ech_status (*explain)(const void *request, struct echi_text *text);
+
+    /* Does it, with all arrays on the device; work is NULL where workspace() says 0. */
+    ech_status (*run)(ech_ctx *ctx, const void *request, void *work);
+};
+
 struct echi_backend {
     const char *name; /* "cpu"; with several devices a call names them "cuda:1" */
 
@@ -24,7 +37,8 @@ struct echi_backend {
     ech_status (*open)(ech_ctx *ctx, int ordinal);
     void (*close)(ech_ctx *ctx);
 
-    /* Waits for the work queued on the context's stream. */
+    /* Waits for the work queued on the context's stream, and fails with what its kernels complained
+     * of. */
     ech_status (*sync)(ech_ctx *ctx);
 
     /* The stream that calls use now, as an allocator hook sees it. */
@@ -41,6 +55,11 @@ struct echi_backend {
 
     /* Tells on which side pointer lies; the CPU's is always ECHI_DEVICE, for host is its device. */
     ech_status (*side)(ech_ctx *ctx, const void *pointer, enum echi_side *side);
+
+    /* Runs an operation of this backend's. */
+    ech_status (*run)(ech_ctx *ctx, const struct echi_operation *operation, const void *request,
+                      void *work);
+    const struct echi_operation *reduce, *scan, *histogram, *select, *arrange;
 
     /* Workspace of a sort whose pointers are not set.  Needs no device and no context. */
     ech_status (*sort_workspace)(const struct echi_sort *sort, size_t *bytes);

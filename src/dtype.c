@@ -66,3 +66,20 @@ struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descend
     }
     return o;
 }
+
+struct echi_order echi_order_nan_first(ech_dtype dtype)
+{
+    struct echi_order o = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false);
+    o.shift = -o.shift; /* negative NaN are first by their bits; the positive wrap to them */
+    return o;
+}
+
+bool echi_dtype_is_float(ech_dtype dtype)
+{
+    return dtypes[dtype].kind == FLOAT;
+}
+
+bool echi_dtype_is_signed(ech_dtype dtype)
+{
+    return dtypes[dtype].kind == SIGNED;
+}

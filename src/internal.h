@@ -12,6 +12,7 @@
 
 #include "echelon.h"
 #include "order.h"
+#include "predicate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,6 +70,21 @@ bool echi_dtype_known(ech_dtype dtype);
 /* The map of order.h for dtype.  merged: equal keys (-0 and +0, all NaN) get one form, for stable
  * sorts. */
 struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descending, bool merged);
+
+/* The same for ascending keys alone, with NaN first: what is least when NaN is less than all. */
+struct echi_order echi_order_nan_first(ech_dtype dtype);
+
+bool echi_dtype_is_float(ech_dtype dtype);
+bool echi_dtype_is_signed(ech_dtype dtype); /* integers with a sign */
+
+/* The map of order.h for one key's bits. */
+uint64_t echi_order_encode(const struct echi_order *order, int bytes, uint64_t u);
+
+/* ---- Tests of elements: predicate.c ---- */
+
+/* Fails when compare is none, is not for dtype, or needs a value and has none. */
+ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compare,
+                               const void *value, struct echi_predicate *predicate);
 
 /* ---- Memory: memory.c ---- */
 

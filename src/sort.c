@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "backend.h"
+#include "call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -271,15 +271,6 @@ ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, ech_dtype in
 
 /* ---- Questions that need no device ---- */
 
-static ech_status find_backend(const char *device, const struct echi_backend **backend)
-{
-    int ordinal;
-    ech_status status = echi_backend_find(device, backend, &ordinal);
-    for (int i = 0; status == ECH_OK && !*backend && echi_backends[i]; i++)
-        if (echi_backends[i]->count() > 0) *backend = echi_backends[i];
-    return status;
-}
-
 static ech_status ask_workspace(const char *device, const ech_sort_options *options,
                                 struct echi_sort *s, size_t *bytes)
 {
@@ -287,7 +278,7 @@ static ech_status ask_workspace(const char *device, const ech_sort_options *opti
     *bytes = 0;
     const struct echi_backend *backend;
     ech_status status;
-    TRY(find_backend(device, &backend));
+    TRY(echi_backend_ask(device, &backend));
     TRY(check_shape(NULL, options, s));
     TRY(workspace(NULL, backend, s, bytes));
 done:
@@ -303,7 +294,7 @@ static ech_status ask_explain(const char *device, const ech_sort_options *option
     const struct echi_backend *backend;
     struct echi_text lines = { text, capacity_bytes };
     ech_status status;
-    TRY(find_backend(device, &backend));
+    TRY(echi_backend_ask(device, &backend));
     TRY(check_shape(NULL, options, s));
     TRY(backend->sort_explain(s, &lines));
 done:

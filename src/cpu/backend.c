@@ -108,6 +108,12 @@ static ech_status cpu_side(ech_ctx *ctx, const void *pointer, enum echi_side *si
     return ECH_OK;
 }
 
+static ech_status cpu_run(ech_ctx *ctx, const struct echi_operation *operation, const void *request,
+                          void *work)
+{
+    return operation->run(ctx, request, work);
+}
+
 const struct echi_backend echi_cpu = {
     .name = "cpu",
     .count = cpu_count,
@@ -121,6 +127,7 @@ const struct echi_backend echi_cpu = {
     .trim = cpu_trim,
     .copy = cpu_copy,
     .side = cpu_side,
+    .run = cpu_run,
     .sort_workspace = echi_cpu_sort_workspace,
     .sort_explain = echi_cpu_sort_explain,
     .sort = echi_cpu_sort,

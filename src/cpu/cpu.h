@@ -10,14 +10,41 @@
 
 struct echi_sort_isa;
 
+static inline size_t echi_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int echi_bit_length(uint64_t v)
+{
+    return v ? 64 - __builtin_clzll(v) : 0;
+}
+
 /* ---- dispatch.c ---- */
 
 /* Names the instruction sets that the dispatch uses on this machine. */
 void echi_cpu_features(char *text, size_t capacity_bytes);
 
+/* The best instruction set that this machine has, or the one that ECHELON_CPU names.  An operation
+ * with variants keeps them in a table by this. */
+enum echi_isa { ECHI_PORTABLE, ECHI_AVX2, ECHI_AVX512 };
+enum echi_isa echi_cpu_isa(void);
+
 /* The best variant of the sort kernels that this machine can run, or the one that ECHELON_CPU
  * names. */
 const struct echi_sort_isa *echi_cpu_sort_isa(void);
+
+/* ---- parallel.c ---- */
+
+/* Calls run(arg, i, thread) for every i < count, by at most threads threads, numbered from 0. */
+void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
+                   void *arg);
+
+/* The threads that OpenMP would use; 1 without it. */
+int echi_parallel_threads(void);
+
+/* How many threads are worth waking for work on so many bytes of memory. */
+int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);
 
 /* ---- sort.c ---- */
 

@@ -45,6 +45,17 @@ const struct echi_sort_isa *echi_cpu_sort_isa(void)
     return isa;
 }
 
+enum echi_isa echi_cpu_isa(void)
+{
+    const struct echi_sort_isa *isa = echi_cpu_sort_isa();
+#ifdef ECHI_CPU_X86
+    if (isa == &echi_sort_avx512) return ECHI_AVX512;
+    if (isa == &echi_sort_avx2) return ECHI_AVX2;
+#endif
+    (void)isa;
+    return ECHI_PORTABLE;
+}
+
 void echi_cpu_features(char *text, size_t capacity_bytes)
 {
     snprintf(text, capacity_bytes, "%s", echi_cpu_sort_isa()->name);

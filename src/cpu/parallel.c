@@ -18,6 +18,14 @@ int echi_parallel_threads(void)
 #endif
 }
 
+int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes)
+{
+    const size_t each = (size_t)1 << 18; /* of a thread; less is done before it is awake */
+    size_t most = ctx->threads ? (size_t)ctx->threads : (size_t)echi_parallel_threads();
+    size_t worth = bytes / each;
+    return (int)(worth < 1 ? 1 : echi_min(worth, most));
+}
+
 void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
                    void *arg)
 {

@@ -130,16 +130,6 @@ struct echi_sort_job {
     int threads;
 };
 
-static inline size_t echi_min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int echi_bit_length(uint64_t v)
-{
-    return v ? 64 - __builtin_clzll(v) : 0;
-}
-
 /* ---- sort_block.c: blocks that fit the cache, by one thread ---- */
 
 /* Sorts n <= ECHI_BLOCK_KEYS elements of from stably into job->out at offset; from may not be out.
@@ -171,11 +161,7 @@ void echi_copy(char *to, const char *from, size_t bytes);
 /* Sorts keys alone that have few different values, and returns whether they had. */
 bool echi_sort_few(const struct echi_sort_job *job);
 
-/* ---- parallel.c ---- */
-
-/* Calls run(arg, i, thread) for every i < count, by at most threads threads, numbered from 0. */
-void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
-                   void *arg);
+/* ---- parallel.c: what sorts alone use ---- */
 
 /* Work that may start more of its kind. */
 struct echi_task {
@@ -190,8 +176,5 @@ struct echi_task {
  * cost a tick of the scheduler. */
 void echi_parallel_tasks(int threads, struct echi_task first);
 void echi_parallel_task(struct echi_task task);
-
-/* The threads that OpenMP would use; 1 without it. */
-int echi_parallel_threads(void);
 
 #endif

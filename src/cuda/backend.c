@@ -100,6 +100,7 @@ static void cuda_close(ech_ctx *ctx)
         }
         for (int i = 0; cuda->libraries && i < echi_image_count; i++)
             if (cuda->libraries[i]) driver->cuLibraryUnload(cuda->libraries[i]);
+        echi_cuda_state_close(ctx);
         if (cuda->pool) driver->cuMemPoolDestroy(cuda->pool);
         if (cuda->own_stream) driver->cuStreamDestroy(cuda->own_stream);
         echi_cuda_leave(ctx);
@@ -142,6 +143,7 @@ static ech_status open_device(enum echi_provider provider, ech_ctx *ctx, int ord
     entered = true;
     CU(cuStreamCreate, &cuda->own_stream, CU_STREAM_NON_BLOCKING);
     TRY(create_pool(ctx));
+    TRY(echi_cuda_state_open(ctx));
 done:
     if (entered) echi_cuda_leave(ctx);
     if (status != ECH_OK) cuda_close(ctx);
@@ -156,6 +158,7 @@ static ech_status cuda_sync(ech_ctx *ctx)
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
     CU(cuStreamSynchronize, echi_cuda_stream(ctx));
+    TRY(echi_cuda_hear(ctx));
 done:
     echi_cuda_leave(ctx);
     return status;
@@ -228,6 +231,16 @@ static ech_status cuda_side(ech_ctx *ctx, const void *pointer, enum echi_side *s
 
 /* ---- Operations ---- */
 
+static ech_status cuda_run(ech_ctx *ctx, const struct echi_operation *operation,
+                           const void *request, void *work)
+{
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    status = operation->run(ctx, request, work);
+    echi_cuda_leave(ctx);
+    return status;
+}
+
 static ech_status cuda_sort(ech_ctx *ctx, const struct echi_sort *sort)
 {
     ech_status status = echi_cuda_enter(ctx);
@@ -251,7 +264,7 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
 #define OPERATIONS                                                                                 \
     .close = cuda_close, .sync = cuda_sync, .stream = cuda_stream, .allocate = cuda_allocate,      \
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
-    .side = cuda_side, .sort_workspace = echi_cuda_sort_workspace,                                 \
+    .side = cuda_side, .run = cuda_run, .sort_workspace = echi_cuda_sort_workspace,                \
     .sort_explain = echi_cuda_sort_explain, .sort = cuda_sort, .sort_host = cuda_sort_host
 
 #ifdef ECHELON_CUDA

@@ -7,11 +7,14 @@
 #ifndef ECHI_CUDA_H
 #define ECHI_CUDA_H
 
+#include "../internal.h"
 #include "driver.h"
 
 enum {
-    ECHI_KERNELS = 128, /* kernels that a context can hold looked up */
-    ECHI_PINNED = 3,    /* staging buffers: one filled, one in flight, one drained */
+    ECHI_KERNELS = 1024,        /* kernels that a context can hold looked up; a power of two */
+    ECHI_SLOTS = 32,            /* streams whose kernels need no clearing: state.c */
+    ECHI_SLOT_BYTES = 32 << 10, /* of one */
+    ECHI_PINNED = 3,            /* staging buffers: one filled, one in flight, one drained */
     ECHI_PINNED_BYTES = 16 << 20
 };
 
@@ -24,8 +27,9 @@ extern const struct echi_image echi_images[];
 extern const int echi_image_count;
 
 struct echi_cuda_kernel {
-    const char *image, *name;
+    const char *image, *name; /* NULL: an empty place */
     CUkernel kernel;
+    unsigned shared_bytes; /* that it may have */
 };
 
 struct echi_cuda {
@@ -39,6 +43,10 @@ struct echi_cuda {
     CUlibrary *libraries; /* [echi_image_count], loaded when first needed */
     struct echi_cuda_kernel kernels[ECHI_KERNELS];
     int kernel_count;
+    void *state; /* state.c */
+    unsigned long long slot_stream[ECHI_SLOTS];
+    int slots_used;
+    bool may_complain;         /* a kernel was queued that may have found its data wrong */
     void *pinned[ECHI_PINNED]; /* allocated when first needed */
     CUevent pinned_done[ECHI_PINNED];
 };
@@ -68,6 +76,20 @@ ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *kernel,
  * and holds the result when it returns. */
 ech_status echi_cuda_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes);
 ech_status echi_cuda_side(ech_ctx *ctx, const void *pointer, bool *on_device, bool *pinned);
+
+/* ---- state.c ---- */
+
+ech_status echi_cuda_state_open(ech_ctx *ctx);
+void echi_cuda_state_close(ech_ctx *ctx);
+
+/* Device memory that is zero when the next kernel of the stream begins, and which the kernels that
+ * use it must leave zero at their end: part, bytes of the workspace, cleared by a memset; or memory
+ * of the context's own, where bytes <= ECHI_SLOT_BYTES and nothing forbids it. */
+ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros);
+
+/* Where kernels leave a complaint (complain.cuh), and what was left there as a failure. */
+uint64_t *echi_cuda_complaint(ech_ctx *ctx);
+ech_status echi_cuda_hear(ech_ctx *ctx);
 
 /* sort.c */
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);

@@ -37,6 +37,19 @@ done:
     return status;
 }
 
+/* Where a kernel is in the table, or the empty place where it would be. */
+static struct echi_cuda_kernel *place_of(struct echi_cuda *cuda, const char *image,
+                                         const char *name)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *c = image; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+    for (;; hash++) {
+        struct echi_cuda_kernel *k = &cuda->kernels[hash % ECHI_KERNELS];
+        if (!k->name || (strcmp(k->name, name) == 0 && strcmp(k->image, image) == 0)) return k;
+    }
+}
+
 /* name is a literal; image need not last. */
 static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
                               unsigned shared_bytes, CUkernel *kernel)
@@ -45,20 +58,23 @@ static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
     CUlibrary library = NULL;
-    for (int i = 0; i < cuda->kernel_count; i++) {
-        const struct echi_cuda_kernel *k = &cuda->kernels[i];
-        if (strcmp(k->name, name) == 0 && strcmp(k->image, image) == 0) {
-            *kernel = k->kernel;
-            return ECH_OK;
-        }
+    struct echi_cuda_kernel *k = place_of(cuda, image, name), found;
+    if (!k->name) {
+        found = (struct echi_cuda_kernel){ .name = name, .shared_bytes = 48 << 10 };
+        TRY(load_image(ctx, image, &library, &found.image));
+        CU(cuLibraryGetKernel, &found.kernel, library, name);
+        if (cuda->kernel_count == ECHI_KERNELS - 1) /* one place stays empty, where a search ends */
+            FAIL(ctx, ECH_ERR_UNSUPPORTED, "a context cannot hold more than %d kernels",
+                 ECHI_KERNELS - 1);
+        cuda->kernel_count++;
+        *k = found;
     }
-    TRY(load_image(ctx, image, &library, &image));
-    CU(cuLibraryGetKernel, kernel, library, name);
-    if (shared_bytes > 48 << 10) /* more than every kernel may have without asking */
+    if (shared_bytes > k->shared_bytes) { /* more than it may have without asking */
         CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared_bytes,
-           *kernel, cuda->device);
-    if (cuda->kernel_count < ECHI_KERNELS)
-        cuda->kernels[cuda->kernel_count++] = (struct echi_cuda_kernel){ image, name, *kernel };
+           k->kernel, cuda->device);
+        k->shared_bytes = shared_bytes;
+    }
+    *kernel = k->kernel;
 done:
     return status;
 }

@@ -29,13 +29,10 @@ static __device__ inline ukey order_decode(const struct echi_order &o, ukey e)
 
 static __device__ inline ukey order_merge(const struct echi_order &o, ukey e)
 {
-#if VAL_BYTES
     e ^= (ukey)o.flip;
     if (e == (ukey)o.zero) e += (ukey)o.merge;
     if (e > (ukey)o.last) e = (ukey)o.last;
-    e ^= (ukey)o.flip;
-#endif
-    return e;
+    return e ^ (ukey)o.flip;
 }
 
 #endif

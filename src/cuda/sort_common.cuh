@@ -43,7 +43,10 @@ static __device__ inline uint32_t digit_of(const struct sort_args &a, ukey e, in
 {
     int shift = a.begin_bit + pass * SORT_DIGIT_BITS;
     int bits = min(a.end_bit - shift, (int)SORT_DIGIT_BITS);
-    return (uint32_t)(order_merge(a.order, e) >> shift) & ((1u << bits) - 1);
+#if VAL_BYTES
+    e = order_merge(a.order, e);
+#endif
+    return (uint32_t)(e >> shift) & ((1u << bits) - 1);
 }
 
 static __device__ inline const ukey *keys_of(const struct sort_args &a, uint32_t buffer)

@@ -19,7 +19,7 @@ struct CUctx_st {
     int uses;
 };
 struct CUstream_st {
-    int unused;
+    unsigned long long id;
 };
 struct CUevent_st {
     int unused;
@@ -191,8 +191,24 @@ static CUresult simt_cuCtxPopCurrent(CUcontext *context)
 static CUresult simt_cuStreamCreate(CUstream *stream, unsigned flags)
 {
     (void)flags;
+    static _Atomic unsigned long long streams;
     *stream = malloc(sizeof **stream);
-    return *stream ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (!*stream) return CUDA_ERROR_OUT_OF_MEMORY;
+    (*stream)->id = ++streams;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuStreamGetId(CUstream stream, unsigned long long *id)
+{
+    *id = stream ? stream->id : 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult simt_cuStreamIsCapturing(CUstream stream, int *state)
+{
+    (void)stream;
+    *state = 0;
+    return CUDA_SUCCESS;
 }
 
 static CUresult simt_cuStreamDestroy(CUstream stream)

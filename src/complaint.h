@@ -1,0 +1,22 @@
+/*
+ * complaint.h - what only the data shows to be wrong, as a number that a kernel can leave behind.
+ *
+ * A complaint is where << 8 | what.  The CPU fails with its text at once; a kernel leaves the one
+ * with the least `where` in the context's memory, inverted so that no complaint is zero, and
+ * ech_sync() finds it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_COMPLAINT_H
+#define ECHI_COMPLAINT_H
+
+enum echi_complaint {
+    ECHI_OFFSETS_DECREASE = 1, /* offsets[where] is less than the one before */
+    ECHI_OFFSETS_PAST_END,     /* offsets[where] is more than n */
+    ECHI_EDGES_NOT_RISING,     /* edges[where] is not greater than the one before */
+    ECHI_INDEX_TOO_LARGE,      /* index[where] is not less than the number of elements */
+    ECHI_LENGTHS_TOO_LARGE,    /* lengths[0] ... lengths[where] add up to more than n */
+    ECHI_COMPLAINTS
+};
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * cuda/predicate.cuh - the test of predicate.h on the device.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_PREDICATE_CUH
+#define ECHI_CUDA_PREDICATE_CUH
+
+#include "../predicate.h"
+#include "order.cuh"
+
+static __device__ inline bool predicate_passes(const struct echi_predicate &p, ukey u)
+{
+    ukey e = order_merge(p.order, order_encode(p.order, u)) & (ukey)p.mask;
+    return ((ukey)(e - (ukey)p.low) <= (ukey)p.span) != (p.invert != 0);
+}
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * cuda/state.c - a context's own small memory on the device: words that are zero before a kernel
+ * and after it, and what kernels complain of.
+ *
+ *     [ complaint | slot of stream 0 | slot of stream 1 | ... ]
+ *
+ * A kernel whose blocks meet (the last to finish adds up what the others left, a tile looks back at
+ * those before it) needs counters that start at zero.  Clearing them is a launch more, which costs
+ * a small call half its time.  Instead each kernel leaves zeros behind for the next.  Kernels of
+ * one stream run one after another, so each stream has a slot; a stream beyond the slots, a larger
+ * need and a stream that is being captured (its graph may run beside anything) get a part of the
+ * workspace, cleared.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../call.h"
+#include "../complaint.h"
+#include "cuda.h"
+
+static char *slot_of(const struct echi_cuda *cuda, int i)
+{
+    return (char *)cuda->state + ECHI_ALIGN + (size_t)i * ECHI_SLOT_BYTES;
+}
+
+ech_status echi_cuda_state_open(ech_ctx *ctx)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    CUdeviceptr state = 0;
+    size_t bytes = ECHI_ALIGN + (size_t)ECHI_SLOTS * ECHI_SLOT_BYTES;
+    CU(cuMemAlloc, &state, bytes);
+    cuda->state = (void *)(uintptr_t)state;
+    CU(cuMemsetD8Async, state, 0, bytes, cuda->own_stream);
+    CU(cuStreamSynchronize, cuda->own_stream);
+done:
+    return status;
+}
+
+void echi_cuda_state_close(ech_ctx *ctx)
+{
+    struct echi_cuda *cuda = ctx->state;
+    if (cuda->state) cuda->driver->cuMemFree((CUdeviceptr)(uintptr_t)cuda->state);
+    cuda->state = NULL;
+}
+
+/* The slot of the stream in use; -1: none is left.  The handle of a stream that is gone may come
+ * again while its work still runs; its number does not. */
+static ech_status find_slot(ech_ctx *ctx, int *slot)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    unsigned long long id = 0;
+    CU(cuStreamGetId, echi_cuda_stream(ctx), &id);
+    for (*slot = 0; *slot < cuda->slots_used; ++*slot)
+        if (cuda->slot_stream[*slot] == id) return ECH_OK;
+    if (*slot < ECHI_SLOTS)
+        cuda->slot_stream[cuda->slots_used++] = id;
+    else
+        *slot = -1;
+done:
+    return status;
+}
+
+ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    int capturing = 0, slot = -1;
+    *zeros = part;
+    CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
+    if (!capturing && bytes <= ECHI_SLOT_BYTES) TRY(find_slot(ctx, &slot));
+    if (slot >= 0)
+        *zeros = slot_of(cuda, slot);
+    else
+        CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)part, 0, bytes, echi_cuda_stream(ctx));
+done:
+    return status;
+}
+
+/* ---- Complaints ---- */
+
+uint64_t *echi_cuda_complaint(ech_ctx *ctx)
+{
+    struct echi_cuda *cuda = ctx->state;
+    cuda->may_complain = true;
+    return cuda->state;
+}
+
+ech_status echi_cuda_hear(ech_ctx *ctx)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    uint64_t complaint = 0;
+    if (!cuda->may_complain) return ECH_OK;
+    TRY(echi_cuda_copy(ctx, &complaint, cuda->state, sizeof complaint));
+    if (!complaint) return ECH_OK;
+    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)cuda->state, 0, sizeof complaint,
+       echi_cuda_stream(ctx));
+    CU(cuStreamSynchronize, echi_cuda_stream(ctx));
+    status = echi_complain(ctx, (unsigned)(~complaint & 0xff), ~complaint >> 8);
+done:
+    return status;
+}
