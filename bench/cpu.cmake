@@ -1,4 +1,4 @@
-# The CPU benchmark: bench_cpu.  Rivals are C++ and optional: the standard library where a C++
+# The CPU benchmarks: bench_cpu for sorts, bench_cpu_ops for the rest.  Rivals are C++ and optional: the standard library where a C++
 # compiler is found; x86-simd-sort where ECHELON_BENCH_X86SIMDSORT names a folder with its headers;
 # vqsort where Highway is installed.
 set(ECHELON_BENCH_X86SIMDSORT "" CACHE PATH "folder of x86simdsort-static-incl.h")
@@ -8,6 +8,15 @@ add_executable(bench_cpu bench_cpu.c bench_cpu_data.c)
 target_link_libraries(bench_cpu PRIVATE echelon echelon_warnings m)
 target_compile_definitions(bench_cpu PRIVATE
   COMPILER="${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
+
+add_executable(bench_cpu_ops bench_cpu_ops.c)
+target_link_libraries(bench_cpu_ops PRIVATE echelon echelon_warnings m)
+target_compile_definitions(bench_cpu_ops PRIVATE
+  COMPILER="${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
+find_package(OpenMP COMPONENTS C)
+if(OpenMP_C_FOUND)
+  target_link_libraries(bench_cpu_ops PRIVATE OpenMP::OpenMP_C)
+endif()
 
 include(CheckLanguage)
 check_language(CXX)
@@ -28,6 +37,24 @@ if(CMAKE_CXX_COMPILER)
   endfunction()
 
   add_rival(RIVAL_STD rival_std cpu_rival_std.cpp)
+
+  add_library(cpu_ops_std OBJECT cpu_ops_std.cpp)
+  target_compile_options(cpu_ops_std PRIVATE -O3 -march=native)
+  set_target_properties(cpu_ops_std PROPERTIES CXX_STANDARD 17)
+  if(OpenMP_CXX_FOUND)
+    target_link_libraries(cpu_ops_std PUBLIC OpenMP::OpenMP_CXX)
+  endif()
+  target_link_libraries(bench_cpu_ops PRIVATE cpu_ops_std)
+  target_sources(bench_cpu_ops PRIVATE $<TARGET_OBJECTS:cpu_ops_std>)
+  target_compile_definitions(bench_cpu_ops PRIVATE RIVAL_STD)
+  set_target_properties(bench_cpu_ops PROPERTIES LINKER_LANGUAGE CXX)
+  find_package(TBB QUIET)
+  if(TBB_FOUND)
+    target_compile_definitions(cpu_ops_std PRIVATE WITH_TBB)
+    target_link_libraries(bench_cpu_ops PRIVATE TBB::tbb)
+    target_compile_definitions(bench_cpu_ops PRIVATE RIVAL_TBB)
+  endif()
+
   if(ECHELON_BENCH_X86SIMDSORT)
     foreach(isa avx512 avx2)
       string(TOUPPER ${isa} upper)

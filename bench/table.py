@@ -12,8 +12,9 @@ A file says where its tables go and what they show:
 FILE.csv lies in bench/results; without one, all there are.  brief: of each kind of sort only the
 largest n of random keys.  A CSV has lines of "# text" on top, which say machine, versions, date and
 command, or columns of those names; a row is one contender's time of one case.  Every case becomes a
-line, every contender a column of 10^9 keys a second; the last column is ours by the best of the
-others, also where that is below 1.
+line, every contender a column of 10^9 keys a second, or of GB/s where the CSV has gb_per_s; small n
+are told in microseconds beside it.  The last column is ours by the best of the others, also where
+that is below 1.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -24,7 +25,7 @@ import sys
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 MARKERS = re.compile(r"(<!-- bench:begin(?P<what>[^>]*)-->\n).*?(<!-- bench:end -->)", re.S)
-CASE = ("op", "case", "dtype", "n", "value_bytes", "dist", "threads")
+CASE = ("op", "case", "dtype", "n", "value_bytes", "shape", "dist", "threads")
 ABOUT = ("machine", "device", "versions", "date", "command")
 
 
@@ -58,7 +59,7 @@ def brief(cases):
         c = dict(zip(CASE, case))
         if c["dist"] not in ("", "random", "uniform", "unit"):
             continue
-        kind = (c["op"], c["case"], c["dtype"], c["value_bytes"], c["threads"])
+        kind = (c["op"], c["case"], c["dtype"], c["value_bytes"], c["shape"], c["threads"])
         if kind not in best or int(c["n"]) > int(dict(zip(CASE, best[kind]))["n"]):
             best[kind] = case
     return list(best.values())
@@ -68,8 +69,17 @@ def is_ours(contender):
     return contender.lower().startswith("echelon")
 
 
+def cell(speed, row, unit):
+    """A speed; of bytes, as a whole number, with the time where that is what matters."""
+    if unit == "gkeys_per_s":
+        return f"{speed:.3g}"
+    ms = float(row["ms"])
+    return f"{speed:.0f}" + (f" ({1000 * ms:.3g} us)" if ms < 0.2 else "")
+
+
 def table(path, short):
     about, rows = read(path)
+    unit = "gb_per_s" if any(row.get("gb_per_s") for row in rows) else "gkeys_per_s"
     contenders = list(dict.fromkeys(row["contender"] for row in rows))
     contenders.sort(key=lambda name: not is_ours(name))
     cells = {}
@@ -77,25 +87,28 @@ def table(path, short):
         cells.setdefault(tuple(row.get(name) or "" for name in CASE), {})[row["contender"]] = row
     cases = brief(cells) if short else list(cells)
     shown = [i for i, name in enumerate(CASE) if any(case[i] for case in cases)]
-    titles = {"value_bytes": "values", "dist": "keys", "op": "sort of", "case": "case"}
+    titles = {"value_bytes": "values", "case": "case"}
+    if unit == "gkeys_per_s":
+        titles.update({"dist": "keys", "op": "sort of"})
     head = [titles.get(CASE[i], CASE[i]) for i in shown] + contenders + ["ours by best other"]
     lines = ["| " + " | ".join(head) + " |",
              "|" + "|".join("---" if i < len(shown) else "---:" for i in range(len(head))) + "|"]
     for case in cases:
         wrong = {name for name, row in cells[case].items() if row.get("result") == "wrong"
                  or row.get("verified") in ("0", "no", "false")}
-        speeds = {name: float(row["gkeys_per_s"]) for name, row in cells[case].items()
-                  if row.get("gkeys_per_s") and name not in wrong}
+        speeds = {name: float(row[unit]) for name, row in cells[case].items()
+                  if row.get(unit) and name not in wrong}
         ours = [s for name, s in speeds.items() if is_ours(name)]
         others = [s for name, s in speeds.items() if not is_ours(name)]
         words = [count(case[i]) if CASE[i] == "n" and case[i] else
                  f"{case[i]} B" if CASE[i] == "value_bytes" and case[i] not in ("", "0") else
                  "-" if CASE[i] == "value_bytes" else case[i] for i in shown]
-        words += [f"{speeds[name]:.3g}" if name in speeds else
+        words += [cell(speeds[name], cells[case][name], unit) if name in speeds else
                   "wrong" if name in wrong else "" for name in contenders]
         words += [f"{max(ours) / max(others):.2f}" if ours and others else ""]
         lines.append("| " + " | ".join(words) + " |")
-    return "\n".join([f"10^9 keys a second; {'; '.join(about)}.", ""] + lines)
+    what = "10^9 keys a second" if unit == "gkeys_per_s" else "GB/s, and microseconds where few"
+    return "\n".join([f"{what}; {'; '.join(about)}.", ""] + lines)
 
 
 def rewrite(text):
