@@ -9,8 +9,8 @@
  *     }
  *
  * ours and cub are functions without arguments that queue one call on `stream`; same() says whether
- * their results agree.  Every time is the median of several, between two events of the stream; small
- * calls are made many times between them.
+ * their results agree.  Every time is the median of several, between two events of the stream;
+ * small calls are made many times between them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
