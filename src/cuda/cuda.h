@@ -91,6 +91,18 @@ ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros)
 uint64_t *echi_cuda_complaint(ech_ctx *ctx);
 ech_status echi_cuda_hear(ech_ctx *ctx);
 
+/* ---- select.c ---- */
+
+extern const struct echi_operation echi_cuda_select;
+
+/* The runs of equal keys (in the order that sorts use: -0 is +0, NaN are one): starts[r] is the
+ * first position of run r, and starts[*count] is n; there is room for [n + 1].  keys_out [n], which
+ * may be NULL, receives the first key of each.  All on the device; n is at least 1; work is of
+ * echi_cuda_runs_workspace() bytes. */
+ech_status echi_cuda_runs(ech_ctx *ctx, const void *keys, ech_dtype key_dtype, size_t n,
+                          void *keys_out, uint64_t *starts, uint64_t *count, void *work);
+size_t echi_cuda_runs_workspace(size_t n);
+
 /* sort.c */
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
 ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);

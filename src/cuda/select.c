@@ -1,0 +1,206 @@
+/*
+ * cuda/select.c - selections on the GPU, host half: lays out the workspace, queues kernels.
+ *
+ *     who says what is kept       image           kernels
+ *     the elements themselves     select_k<bits>  select_pass; select_count, then select_place
+ *     flags                       select_flags_a  the same, by the same names
+ *     runs                        select_k<bits>  select_pass, and select_lengths of select_runs_a
+ *     lengths                     select_runs_a   decode_sums, then decode_write
+ *
+ *     workspace   [ words of the look-back | where each tile's first run begins ]
+ *
+ * An array of one tile needs neither words nor a second kernel.  The words are zero before the
+ * first kernel and after the last (state.c).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../backend.h"
+#include "../select.h"
+#include "cuda.h"
+#include "select.h"
+
+#include <stdio.h>
+
+struct parts {
+    void *words;
+    uint32_t *first;
+};
+
+static size_t most_tiles(size_t n)
+{
+    return n / SELECT_TILE_LEAST + 2; /* the first tile may be short */
+}
+
+static size_t lay_out(size_t n, void *base, bool *overflow, struct parts *parts)
+{
+    struct echi_layout layout = { .base = base };
+    parts->words = echi_part(&layout, SELECT_WORDS_FIRST + 2 * most_tiles(n), sizeof(uint64_t));
+    parts->first = echi_part(&layout, most_tiles(n), sizeof *parts->first);
+    *overflow = layout.overflow;
+    return layout.bytes;
+}
+
+static ech_status select_workspace(const void *request, size_t *bytes)
+{
+    const struct echi_select *s = request;
+    struct parts parts;
+    bool overflow;
+    *bytes = lay_out(s->n, NULL, &overflow, &parts);
+    if (overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace is larger than any memory",
+                         s->n);
+    return ECH_OK;
+}
+
+/* ---- Tiles ---- */
+
+/* Elements by which the first tile begins before the array, so that its vectors are aligned. */
+static uint32_t skew_of(const struct echi_select *s)
+{
+    if (s->by == ECHI_BY_BYTES) return (uint32_t)((uintptr_t)s->flags % 16);
+    if (s->by == ECHI_BY_BITS) return (uint32_t)((uintptr_t)s->flags % 2 * 8);
+    return (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
+}
+
+static uint32_t tile_of(const struct echi_select *s)
+{
+    if (s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS) return SELECT_TILE_FLAGS;
+    return SELECT_TILE_BYTES / (uint32_t)s->element_bytes;
+}
+
+static ech_status check_tiles(ech_ctx *ctx, const struct echi_select *s, uint64_t tiles)
+{
+    if (tiles <= INT32_MAX) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "n is %zu: more tiles than a grid has blocks", s->n);
+}
+
+/* The words that the look-back of so many tiles takes, zero. */
+static ech_status get_words(ech_ctx *ctx, const struct parts *parts, uint64_t count,
+                            uint64_t **words, uint32_t *clear)
+{
+    void *zeros = NULL;
+    ech_status status = echi_cuda_zeros(
+        ctx, parts->words, (size_t)(SELECT_WORDS_FIRST + count) * sizeof **words, &zeros);
+    *words = zeros;
+    *clear = zeros != parts->words;
+    return status;
+}
+
+/* ---- Selections ---- */
+
+static void split(size_t bytes, uint64_t *words, uint32_t *word_bytes)
+{
+    size_t word = bytes & (~bytes + 1);
+    if (word > 16) word = 16;
+    *words = bytes / word;
+    *word_bytes = (uint32_t)word;
+}
+
+static struct select_args args_of(const struct echi_select *s)
+{
+    struct select_args a = { .in = s->in,
+                             .flags = s->flags,
+                             .out = s->out,
+                             .starts = s->starts,
+                             .lengths = s->lengths,
+                             .values = s->values,
+                             .values_out = s->values_out,
+                             .count = s->count,
+                             .n = s->n,
+                             .tile_n = tile_of(s),
+                             .skew = skew_of(s),
+                             .invert = s->invert,
+                             .close = s->close,
+                             .test = { s->test[0], s->test[1] } };
+    static const uint32_t sources[] = { [ECHI_BY_BYTES] = SELECT_BYTES,
+                                        [ECHI_BY_BITS] = SELECT_BITS,
+                                        [ECHI_BY_TEST] = SELECT_TEST,
+                                        [ECHI_BY_HEADS] = SELECT_HEADS };
+    a.source = s->what == ECHI_DIVIDE ? SELECT_THREE : sources[s->by];
+    bool by_flags = s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
+    if (by_flags && s->out) { /* elements of any size go along as values do */
+        a.values = s->in;
+        a.values_out = s->out;
+        a.out = NULL;
+    }
+    size_t bytes = by_flags ? s->element_bytes : s->value_bytes;
+    if (bytes) split(bytes, &a.value_words, &a.value_word_bytes);
+    a.tiles = ((uint64_t)s->n + a.skew + a.tile_n - 1) / a.tile_n;
+    return a;
+}
+
+static ech_status run_lengths(ech_ctx *ctx, struct select_args *a, uint32_t clear)
+{
+    uint64_t blocks = clear ? 1 : (a->tiles + SELECT_THREADS - 1) / SELECT_THREADS;
+    a->clear = clear;
+    return echi_cuda_launch(ctx, "select_runs_a", "select_lengths", (unsigned)blocks,
+                            SELECT_THREADS, 0, a);
+}
+
+static ech_status run_select(ech_ctx *ctx, const struct echi_select *s, const struct parts *parts)
+{
+    struct select_args a = args_of(s);
+    const unsigned blocks = (unsigned)a.tiles, ways = s->what == ECHI_DIVIDE ? 2 : 1;
+    const bool by_flags = s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
+    const bool lengths_after = a.lengths && a.tiles > 1;
+    ech_status status;
+    uint32_t clear = 0;
+    char image[24];
+    if (by_flags)
+        snprintf(image, sizeof image, "select_flags_a");
+    else
+        snprintf(image, sizeof image, "select_k%d", 8 * (int)s->element_bytes);
+    TRY(check_tiles(ctx, s, a.tiles));
+    if (a.tiles > 1) TRY(get_words(ctx, parts, ways * a.tiles, &a.words, &clear));
+    a.first = parts->first;
+    if (s->what == ECHI_KEEP) {
+        a.clear = clear && !lengths_after;
+        TRY(echi_cuda_launch(ctx, image, "select_pass", blocks, SELECT_THREADS, 0, &a));
+        if (lengths_after) TRY(run_lengths(ctx, &a, clear));
+        return ECH_OK;
+    }
+    if (a.tiles > 1)
+        TRY(echi_cuda_launch(ctx, image, "select_count", blocks, SELECT_THREADS, 0, &a));
+    a.clear = clear;
+    TRY(echi_cuda_launch(ctx, image, ways == 2 ? "select_place_three" : "select_place", blocks,
+                         SELECT_THREADS, 0, &a));
+done:
+    return status;
+}
+
+static ech_status select_run(ech_ctx *ctx, const void *request, void *work)
+{
+    const struct echi_select *s = request;
+    struct parts parts;
+    bool overflow;
+    lay_out(s->n, work, &overflow, &parts);
+    return run_select(ctx, s, &parts);
+}
+
+const struct echi_operation echi_cuda_select = { .workspace = select_workspace, .run = select_run };
+
+/* ---- Runs of equal keys, for other operations ---- */
+
+size_t echi_cuda_runs_workspace(size_t n)
+{
+    struct parts parts;
+    bool overflow;
+    size_t bytes = lay_out(n, NULL, &overflow, &parts);
+    return overflow ? SIZE_MAX : bytes;
+}
+
+ech_status echi_cuda_runs(ech_ctx *ctx, const void *keys, ech_dtype key_dtype, size_t n,
+                          void *keys_out, uint64_t *starts, uint64_t *count, void *work)
+{
+    struct echi_select s = { .what = ECHI_KEEP,
+                             .by = ECHI_BY_HEADS,
+                             .in = keys,
+                             .out = keys_out,
+                             .starts = starts,
+                             .close = true,
+                             .count = count,
+                             .n = n,
+                             .element_bytes = ech_dtype_bytes(key_dtype) };
+    s.test[0].order = echi_order_make(key_dtype, ECH_ORDER_NAN_LAST, false, true);
+    return select_run(ctx, &s, work);
+}

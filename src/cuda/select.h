@@ -1,0 +1,62 @@
+/*
+ * cuda/select.h - what the two halves of the GPU selections agree on: tiles and arguments.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_SELECT_H
+#define ECHI_CUDA_SELECT_H
+
+#include "../predicate.h"
+
+enum {
+    SELECT_THREADS = 512,
+    SELECT_TILE_BYTES =
+        1 << 15, /* of elements that a block tests: 4 vectors of 16 bytes a thread */
+    SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 a thread */
+    SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 a thread */
+    SELECT_TILE_LEAST = 1 << 12, /* no tile has fewer elements */
+    SELECT_WORDS_FIRST =
+        2 /* words of the look-back that are none: the finished blocks, and a gap */
+};
+
+enum select_source { SELECT_BYTES, SELECT_BITS, SELECT_TEST, SELECT_HEADS, SELECT_THREE };
+
+/* One struct serves every kernel that selects. */
+struct select_args {
+    const void *in;
+    const uint8_t *flags;
+    void *out;          /* elements; NULL: none */
+    uint64_t *starts;   /* positions; NULL: none */
+    uint64_t *lengths;  /* of runs; NULL: none */
+    const void *values; /* what goes along, fetched by position; NULL: nothing */
+    void *values_out;
+    uint64_t *count;
+    uint64_t *words; /* look-back: select_tile.cuh; NULL for one tile */
+    uint32_t *first; /* [tiles], with lengths: where in each tile the first run begins */
+    uint64_t n, tiles;
+    uint64_t value_words; /* of value_word_bytes make one value */
+    uint32_t value_word_bytes;
+    uint32_t skew; /* elements by which the first vector of tile 0 begins before the array */
+    uint32_t source;
+    uint32_t invert;
+    uint32_t tile_n; /* elements of a tile */
+    uint32_t close;  /* starts has one place more, for n */
+    uint32_t clear;  /* the last block to finish leaves the words zero */
+    struct echi_predicate test[2];
+};
+
+/* Decoding of runs: of the tiles' sums, and of the outputs. */
+struct decode_args {
+    const void *in;
+    const uint64_t *lengths;
+    void *out;
+    uint64_t *words;
+    uint64_t *complaint;
+    uint64_t runs, tiles, n;
+    uint64_t share;         /* outputs of a block */
+    uint64_t element_words; /* of word_bytes make one element */
+    uint32_t word_bytes;
+    uint32_t clear;
+};
+
+#endif
