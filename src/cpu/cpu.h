@@ -46,6 +46,10 @@ int echi_parallel_threads(void);
 /* How many threads are worth waking for work on so many bytes of memory. */
 int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);
 
+/* ---- histogram.c ---- */
+
+extern const struct echi_operation echi_cpu_histogram;
+
 /* ---- sort.c ---- */
 
 ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);

@@ -1,0 +1,197 @@
+/*
+ * bins_slot.h - template: the map of bins.h on elements of one width, for the CPU and for kernels.
+ *
+ *   KEY_BITS  8, 16, 32 or 64
+ *   KEY       the unsigned type of so many bits
+ *   SLOT      uint32_t where all slots are less than 2^30, else uint64_t
+ *   NAME(x)   x##_u8 ...
+ *   INLINE    static inline, or what a kernel needs
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#ifndef ECHI_BINS_SLOT_H
+#define ECHI_BINS_SLOT_H
+#include "bins.h"
+
+#include <string.h>
+
+INLINE uint32_t bins_high_32(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
+
+INLINE uint64_t bins_high_64(uint64_t a, uint64_t b)
+{
+#ifdef __CUDACC__
+    return __umul64hi(a, b);
+#else
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((wide)a * b >> 64);
+#endif
+}
+
+INLINE float bins_float(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+INLINE double bins_double(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The f32 of the bits of an f16: its exponent is 112 less, which a product makes right for
+ * subnormals too. */
+INLINE float bins_half(uint32_t u)
+{
+    uint32_t magnitude = (u & 0x7fff) << 13, sign = (u & 0x8000) << 16;
+    float x = bins_float(magnitude) * bins_float(0x77800000u); /* 2^112 */
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if (magnitude >= 0x0f800000u) bits = magnitude | 0x7f800000u; /* infinity or NaN */
+    return bins_float(bits | sign);
+}
+#endif
+
+/* Of 8 and 16 bits the sums are made in 32. */
+#if KEY_BITS == 64
+#define WIDE uint64_t
+#else
+#define WIDE uint32_t
+#endif
+
+INLINE KEY NAME(bins_merged)(const struct echi_order *o, KEY u)
+{
+    KEY negative = (KEY)(0 - (KEY)(u >> (KEY_BITS - 1))) & (KEY)o->float_mask;
+    KEY e = (KEY)((KEY)(u ^ (negative | (KEY)o->sign)) - (KEY)o->shift);
+    e = (KEY)(e + (e == (KEY)o->zero ? (KEY)o->merge : 0));
+    return e > (KEY)o->last ? (KEY)o->last : e;
+}
+
+INLINE SLOT NAME(slot_side)(const struct echi_bins *b, bool below)
+{
+    return (SLOT)(below ? b->below : b->above);
+}
+
+INLINE SLOT NAME(slot_least)(const struct echi_bins *b, SLOT slot)
+{
+    return slot < (SLOT)b->bins ? slot : (SLOT)(b->bins - 1);
+}
+
+INLINE SLOT NAME(slot_shift)(const struct echi_bins *b, KEY u)
+{
+    KEY e = (KEY)(u ^ (KEY)b->order.sign), d = (KEY)(e - (KEY)b->first);
+    SLOT slot = (SLOT)(((WIDE)d + (WIDE)b->offset) >> b->shift);
+    SLOT side = NAME(slot_side)(b, e < (KEY)b->first);
+    return d <= (KEY)b->span ? NAME(slot_least)(b, slot) : side;
+}
+
+/* The product with the reciprocal is the quotient or one less; two products tell which. */
+INLINE SLOT NAME(slot_scale)(const struct echi_bins *b, KEY u)
+{
+    KEY e = (KEY)(u ^ (KEY)b->order.sign), d = (KEY)(e - (KEY)b->first);
+    uint32_t at = (uint32_t)d + (uint32_t)b->offset, rest = (uint32_t)b->rest;
+    uint32_t quotient = bins_high_32(at, (uint32_t)b->scale);
+    quotient += ((uint64_t)quotient + 1) * (uint32_t)b->range <= (uint64_t)at * rest;
+    SLOT slot = (SLOT)(at * (uint32_t)b->each + quotient);
+    SLOT side = NAME(slot_side)(b, e < (KEY)b->first);
+    return d <= (KEY)b->span ? NAME(slot_least)(b, slot) : side;
+}
+
+INLINE SLOT NAME(slot_wide)(const struct echi_bins *b, KEY u)
+{
+    KEY e = (KEY)(u ^ (KEY)b->order.sign), d = (KEY)(e - (KEY)b->first);
+    if (d > (KEY)b->span) return NAME(slot_side)(b, e < (KEY)b->first);
+    uint64_t at = (uint64_t)d + b->offset, quotient = bins_high_64(at, b->scale);
+    uint64_t next_high = bins_high_64(quotient + 1, b->range), next = (quotient + 1) * b->range;
+    uint64_t whole_high = bins_high_64(at, b->rest), whole = at * b->rest;
+    bool more = next_high < whole_high || (next_high == whole_high && next <= whole);
+    if (b->range && more) quotient++;
+    uint64_t slot = at * b->each + quotient;
+    return (SLOT)(slot < b->bins ? slot : b->bins - 1);
+}
+
+INLINE SLOT NAME(slot_f32)(const struct echi_bins *b, float x)
+{
+    const float lower = (float)b->lower, last = (float)b->last;
+    SLOT side = x < lower ? (SLOT)b->below : x > last ? (SLOT)b->above : (SLOT)b->nan;
+    bool inside = x >= lower && x <= last;
+    float t = ((inside ? x : lower) - lower) * (float)b->factor;
+    SLOT slot = sizeof(SLOT) == 4 ? (SLOT)(int32_t)t : (SLOT)(int64_t)t;
+    return inside ? NAME(slot_least)(b, slot) : side;
+}
+
+#if KEY_BITS == 64
+INLINE SLOT NAME(slot_f64)(const struct echi_bins *b, double x)
+{
+    SLOT side = x < b->lower ? (SLOT)b->below : x > b->last ? (SLOT)b->above : (SLOT)b->nan;
+    bool inside = x >= b->lower && x <= b->last;
+    double t = ((inside ? x : b->lower) - b->lower) * b->factor;
+    SLOT slot = sizeof(SLOT) == 4 ? (SLOT)(int32_t)t : (SLOT)(int64_t)t;
+    return inside ? NAME(slot_least)(b, slot) : side;
+}
+#endif
+
+/* raw: the edges lie as the caller has them, not merged.  A search whose steps halve: it takes as
+ * many whatever it finds, so that lanes and the pipeline stay together. */
+INLINE SLOT NAME(slot_edges)(const struct echi_bins *b, const KEY *edges, KEY u, bool raw)
+{
+    const KEY e = NAME(bins_merged)(&b->order, u);
+    const SLOT count = (SLOT)b->bins + 1;
+    SLOT at = 0;
+    for (SLOT step = (SLOT)1 << b->top; step; step >>= 1) {
+        SLOT next = at + step;
+        if (next > count) continue;
+        KEY edge = edges[next - 1];
+        if ((raw ? NAME(bins_merged)(&b->order, edge) : edge) <= e) at = next;
+    }
+    if (b->order.float_mask && e == (KEY)b->order.last) return (SLOT)b->nan;
+    if (at == 0) return (SLOT)b->below;
+    if (at < count) return at - 1;
+    KEY last = raw ? NAME(bins_merged)(&b->order, edges[b->bins]) : edges[b->bins];
+    return b->closed && e == last ? (SLOT)(b->bins - 1) : (SLOT)b->above;
+}
+
+/* Any kind. */
+INLINE SLOT NAME(slot_any)(const struct echi_bins *b, const KEY *edges, KEY u)
+{
+    switch (b->kind) {
+    case ECHI_BINS_SHIFT:
+        return NAME(slot_shift)(b, u);
+    case ECHI_BINS_SCALE:
+        return NAME(slot_scale)(b, u);
+    case ECHI_BINS_WIDE:
+        return NAME(slot_wide)(b, u);
+#if KEY_BITS == 16
+    case ECHI_BINS_F16:
+        return NAME(slot_f32)(b, bins_half(u));
+    case ECHI_BINS_BF16:
+        return NAME(slot_f32)(b, bins_float((uint32_t)u << 16));
+#elif KEY_BITS == 32
+    case ECHI_BINS_FLOAT:
+        return NAME(slot_f32)(b, bins_float(u));
+#elif KEY_BITS == 64
+    case ECHI_BINS_FLOAT:
+        return NAME(slot_f64)(b, bins_double(u));
+#endif
+    case ECHI_BINS_EDGES:
+        return NAME(slot_edges)(b, edges, u, true);
+    default:
+        return (SLOT)b->below;
+    }
+}
+
+/* Of the pair u, v in two dimensions. */
+INLINE SLOT NAME(slot_pair)(const struct echi_bins *x, const struct echi_bins *y, KEY u, KEY v)
+{
+    SLOT slot_x = NAME(slot_any)(x, 0, u), slot_y = NAME(slot_any)(y, 0, v);
+    bool counted = slot_x != (SLOT)ECHI_NO_SLOT && slot_y != (SLOT)ECHI_NO_SLOT;
+    return counted ? slot_x * (SLOT)y->bins + slot_y : (SLOT)ECHI_NO_SLOT;
+}
+
+#undef WIDE
