@@ -128,6 +128,7 @@ const struct echi_backend echi_cpu = {
     .copy = cpu_copy,
     .side = cpu_side,
     .run = cpu_run,
+    .reduce = &echi_cpu_reduce,
     .histogram = &echi_cpu_histogram,
     .sort_workspace = echi_cpu_sort_workspace,
     .sort_explain = echi_cpu_sort_explain,

@@ -50,6 +50,10 @@ int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);
 
 extern const struct echi_operation echi_cpu_histogram;
 
+/* ---- reduce.c ---- */
+
+extern const struct echi_operation echi_cpu_reduce;
+
 /* ---- sort.c ---- */
 
 ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);

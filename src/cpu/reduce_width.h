@@ -1,0 +1,137 @@
+/*
+ * cpu/reduce_width.h - template: reductions that need an element's order or bits alone.
+ *
+ *   KEY       uint8_t ... uint64_t
+ *   NAME(x)   x##_u8 ...
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "predicate.h"
+
+static inline KEY NAME(encoded)(const struct echi_order *o, KEY u)
+{
+    KEY negative = (KEY)(0 - (u >> (8 * sizeof(KEY) - 1))) & (KEY)o->float_mask;
+    return (KEY)((KEY)((KEY)(u ^ (negative | (KEY)o->sign)) - (KEY)o->shift) ^ (KEY)o->flip);
+}
+
+static void NAME(bits)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                       struct echi_value *value)
+{
+    const KEY *x = (const KEY *)in, first = (KEY)rule->first;
+    KEY any = 0;
+    (void)b;
+    if (rule->exclusive)
+        for (size_t i = 0; i < n; i++) any ^= x[i];
+    else
+        for (size_t i = 0; i < n; i++) any |= x[i] ^ first;
+    value->u = any;
+}
+
+static void NAME(max)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                      struct echi_value *value)
+{
+    const struct echi_order o = rule->order;
+    const KEY *x = (const KEY *)in;
+    KEY most = 0;
+    (void)b;
+    for (size_t i = 0; i < n; i++) {
+        KEY e = NAME(encoded)(&o, x[i]);
+        most = e > most ? e : most;
+    }
+    value->u = most;
+}
+
+static void NAME(minmax)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                         size_t n, struct echi_value *value)
+{
+    const struct echi_order o = rule->order;
+    const KEY *x = (const KEY *)in;
+    KEY most = 0, least = (KEY) ~(KEY)0, limit = rule->ignore ? (KEY)rule->limit : least;
+    (void)b;
+    for (size_t i = 0; i < n; i++) {
+        KEY e = NAME(encoded)(&o, x[i]), number = e <= limit ? e : 0;
+        most = number > most ? number : most;
+        least = e < least ? e : least;
+    }
+    value->ends.least = least;
+    value->ends.most = most;
+}
+
+static inline KEY NAME(rank)(const struct echi_reduce_rule *rule, KEY u)
+{
+    KEY e = NAME(merged)(&rule->order, u);
+    KEY rank = (KEY)((e ^ (KEY)rule->flip) + (KEY)rule->add);
+    return e == (KEY)rule->order.last ? (KEY)rule->special : rank;
+}
+
+/* The greatest rank of each line; then the place in the first line that has the greatest. */
+static void NAME(arg)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                      struct echi_value *value)
+{
+    enum { LINE = ECHI_LINE_BYTES / sizeof(KEY) };
+    const struct echi_reduce_rule own = *rule;
+    const KEY *x = (const KEY *)in;
+    KEY best = (KEY)value->best.rank;
+    bool none = value->best.at == UINT64_MAX;
+    size_t line = n;
+    (void)b;
+    for (size_t i = 0; i < n; i += LINE) {
+        size_t here = n - i < LINE ? n - i : LINE;
+        KEY most = 0;
+        for (size_t j = 0; j < here; j++) {
+            KEY rank = NAME(rank)(&own, x[i + j]);
+            most = rank > most ? rank : most;
+        }
+        if (most > best || (none && line == n && most >= (KEY)own.limit)) {
+            best = most;
+            line = i;
+        }
+    }
+    if (line == n) return;
+    while (NAME(rank)(&own, x[line]) != best) line++;
+    value->best.rank = best;
+    value->best.at = line;
+}
+
+static void NAME(count)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                        size_t n, struct echi_value *value)
+{
+    const struct echi_order o = rule->order;
+    const KEY *x = (const KEY *)in;
+    const KEY mask = (KEY)rule->mask, low = (KEY)rule->low, span = (KEY)rule->span;
+    size_t in_range = 0;
+    (void)b;
+    for (size_t i = 0; i < n; i += 128) { /* so few that a KEY can count them */
+        size_t here = n - i < 128 ? n - i : 128;
+        KEY some = 0;
+        for (size_t j = 0; j < here; j++) {
+            KEY e = NAME(encoded)(&o, x[i + j]) & mask;
+            some = (KEY)(some + ((KEY)(e - low) <= span));
+        }
+        in_range += some;
+    }
+    value->u = rule->invert ? n - in_range : in_range;
+}
+
+/* ---- Runs of equal keys ---- */
+
+static size_t NAME(run_starts)(const struct echi_order *order, const void *keys, size_t from,
+                               size_t to)
+{
+    const struct echi_order o = *order;
+    const KEY *x = (const KEY *)keys;
+    size_t count = 0;
+    for (size_t i = from; i < to; i++)
+        count += NAME(merged)(&o, x[i]) != NAME(merged)(&o, x[i - 1]);
+    return count;
+}
+
+static size_t NAME(run_end)(const struct echi_order *order, const void *keys, size_t at, size_t n)
+{
+    const struct echi_order o = *order;
+    const KEY *x = (const KEY *)keys;
+    const KEY key = NAME(merged)(&o, x[at]);
+    while (at < n && NAME(merged)(&o, x[at]) == key) at++;
+    return at;
+}

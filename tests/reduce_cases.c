@@ -1,0 +1,217 @@
+/*
+ * reduce_cases.c - the cases of test_reduce: every operation of every dtype in every shape, at the
+ * sizes where a vector, a line, a chunk or a group of chunks is just full.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "reduce_case.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+typedef void (*run_function)(const struct reduce_case *);
+
+static const char *const ops[] = { "sum",   "product", "min",      "max",    "and", "or",
+                                   "xor",   "argmin",  "argmax",   "minmax", "any", "all",
+                                   "count", "mean",    "variance", "norm" };
+enum { OPS = LENGTH(ops), DTYPES = 12 };
+
+void reduce_case_id(const struct reduce_case *c, char *text, size_t capacity_bytes)
+{
+    static const char *const shapes[] = { "reduce", "rows", "segments", "by_key", "dot" };
+    size_t used = (size_t)snprintf(text, capacity_bytes, "%s(%s,%s,n=%zu", shapes[c->shape],
+                                   ops[c->op], ech_dtype_name(c->dtype), c->n);
+#define ADD(...) used += (size_t)snprintf(text + used, capacity_bytes - used, __VA_ARGS__)
+    if (c->shape == ROWS || c->shape == SEGMENTS) ADD(",parts=%zu", c->parts);
+    if (c->shape == BY_KEY) ADD(",keys=%s", ech_dtype_name(c->key_dtype));
+    if (c->lengths) ADD(",lengths=%s", c->lengths);
+    if (c->op >= ECH_ANY && c->op <= ECH_COUNT) ADD(",compare=%d", (int)c->compare);
+    if (c->ignore) ADD(",ignore");
+    if (c->wide) ADD(",wide");
+    if (c->ddof) ADD(",ddof=1");
+    ADD(",dist=%s)", c->dist);
+#undef ADD
+}
+
+static bool exists(ech_op op, ech_dtype dtype)
+{
+    return ech_reduce_dtype(op, dtype, 0) >= 0;
+}
+
+/* By turns every option that the operation looks at. */
+static struct reduce_case options(struct reduce_case c, unsigned turn)
+{
+    bool is_float = c.dtype >= ECH_F16;
+    c.ignore = is_float && turn % 2;
+    c.wide = is_float && turn / 2 % 2;
+    c.ddof = c.op == ECH_VARIANCE && turn % 3 == 1;
+    c.compare = (ech_compare)(turn % (is_float ? 8 : 11));
+    if (!c.dist)
+        c.dist = turn % 3 == 0 ? "tame" : turn % 3 == 1 ? (is_float ? "nan" : "random") : "special";
+    return c;
+}
+
+static void sizes(run_function run)
+{
+    for (int t = 0; t < DTYPES; t++)
+        for (int op = 0; op < (int)OPS; op++) {
+            size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 32 * line;
+            const size_t n[] = { 0,
+                                 1,
+                                 2,
+                                 3,
+                                 5,
+                                 31,
+                                 32,
+                                 33,
+                                 127,
+                                 255,
+                                 257,
+                                 line - 1,
+                                 line,
+                                 line + 1,
+                                 8 * line + 3,
+                                 chunk - 1,
+                                 chunk,
+                                 chunk + 1,
+                                 2 * chunk,
+                                 3 * chunk + 7,
+                                 5 * chunk + 1 };
+            if (!exists((ech_op)op, (ech_dtype)t)) continue;
+            for (size_t i = 0; i < LENGTH(n); i++)
+                for (unsigned turn = 0; turn < 2; turn++) {
+                    struct reduce_case c = { .op = (ech_op)op, .dtype = (ech_dtype)t, .n = n[i] };
+                    c = options(c, (unsigned)(i + 7 * (size_t)t) + 5 * turn + (unsigned)op);
+                    run(&c);
+                }
+        }
+}
+
+/* Values that are all ties, all NaN, or of which none is. */
+static void contents(run_function run)
+{
+    static const char *const dists[] = { "ties", "constant", "few", "sorted", "reversed", "nans" };
+    for (int t = 0; t < DTYPES; t++)
+        for (int op = 0; op < (int)OPS; op++)
+            for (size_t d = 0; d < LENGTH(dists); d++)
+                for (unsigned turn = 0; turn < 2; turn++) {
+                    struct reduce_case c = { .op = (ech_op)op, .dtype = (ech_dtype)t, .n = 1237 };
+                    bool nans = strcmp(dists[d], "nans") == 0;
+                    c.dist = dists[d];
+                    if (!exists(c.op, c.dtype) || (nans && c.dtype < ECH_F16)) continue;
+                    c = options(c, turn + (unsigned)(d + (size_t)op));
+                    run(&c);
+                }
+}
+
+static void compares(run_function run)
+{
+    for (int t = 0; t < DTYPES; t++)
+        for (int op = ECH_ANY; op <= ECH_COUNT; op++)
+            for (int compare = 0; compare <= (t < ECH_F16 ? ECH_HAS_NONE : ECH_IS_NAN); compare++)
+                for (int d = 0; d < 3; d++)
+                    run(&(struct reduce_case){ .op = (ech_op)op,
+                                               .dtype = (ech_dtype)t,
+                                               .n = 611,
+                                               .compare = (ech_compare)compare,
+                                               .dist = d == 0   ? "special"
+                                                       : d == 1 ? "few"
+                                                                : "ties" });
+}
+
+static void rows(run_function run)
+{
+    for (int t = 0; t < DTYPES; t++)
+        for (int op = 0; op < (int)OPS; op++) {
+            size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 32 * line;
+            const size_t columns[] = { 0,  1,  4,        5,        17,           32,         33,
+                                       65, 97, line - 3, line + 1, 3 * line + 5, chunk + 11, 0 };
+            const size_t count[] = { 3, 100, 65, 33, 70, 40, 31, 9, 33, 7, 6, 5, 3, 0 };
+            if (!exists((ech_op)op, (ech_dtype)t)) continue;
+            for (size_t i = 0; i < LENGTH(columns); i++) {
+                struct reduce_case c = { .shape = ROWS, .op = (ech_op)op, .dtype = (ech_dtype)t };
+                c.n = columns[i];
+                c.parts = count[i];
+                c = options(c, (unsigned)i + (unsigned)op + 3 * (unsigned)t);
+                run(&c);
+            }
+        }
+}
+
+static void segments(run_function run)
+{
+    static const char *const lengths[] = { "few", "mixed", "one", "tiny", "power" };
+    for (int t = 0; t < DTYPES; t++)
+        for (int op = 0; op < (int)OPS; op++)
+            for (size_t l = 0; l < LENGTH(lengths); l++) {
+                struct reduce_case c = { .op = (ech_op)op, .dtype = (ech_dtype)t, .n = 6007 };
+                if (!exists(c.op, c.dtype)) continue;
+                c.lengths = lengths[l];
+                c.shape = SEGMENTS;
+                c.parts = 100;
+                run((c = options(c, (unsigned)l + (unsigned)op), &c));
+                c.shape = BY_KEY;
+                c.key_dtype = (ech_dtype)((unsigned)(t + op) % DTYPES);
+                run(&c);
+            }
+}
+
+static void dots(run_function run)
+{
+    for (int t = 0; t < DTYPES; t++) {
+        size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 32 * line;
+        const size_t n[] = { 0, 1, 3, 33, line, line + 5, chunk, 2 * chunk + 9 };
+        for (size_t i = 0; i < LENGTH(n); i++)
+            for (unsigned turn = 0; turn < 4; turn++) {
+                struct reduce_case c = { .shape = DOT, .dtype = (ech_dtype)t, .n = n[i] };
+                if (turn % 2) c.dist = "tame";
+                c = options(c, turn);
+                run(&c);
+            }
+    }
+}
+
+/* Where many blocks, or several threads, work on one row. */
+static void large(run_function run)
+{
+    for (int t = 0; t < DTYPES; t++)
+        for (int op = 0; op < (int)OPS; op++) {
+            size_t chunk = 16384 / ech_dtype_bytes((ech_dtype)t);
+            struct reduce_case c = { .op = (ech_op)op, .dtype = (ech_dtype)t };
+            if (!exists(c.op, c.dtype)) continue;
+            c.n = 17 * chunk + 13;
+            run((c = options(c, (unsigned)op), &c));
+            c.n = 200003;
+            c.dist = NULL;
+            run((c = options(c, (unsigned)op + 1), &c));
+            c.shape = ROWS;
+            c.n = 9 * chunk + 5;
+            c.parts = 3;
+            c.dist = "tame";
+            run((c = options(c, (unsigned)op), &c));
+            c.shape = SEGMENTS;
+            c.n = 90 * chunk;
+            c.parts = 300;
+            c.lengths = "power";
+            run((c = options(c, (unsigned)op), &c));
+            c.shape = BY_KEY;
+            c.key_dtype = ECH_U32;
+            run(&c);
+        }
+    for (int t = 0; t < DTYPES; t++)
+        run(&(struct reduce_case){
+            .shape = DOT, .dtype = (ech_dtype)t, .n = 300007, .dist = "tame" });
+}
+
+void reduce_cases(run_function run)
+{
+    sizes(run);
+    contents(run);
+    compares(run);
+    rows(run);
+    segments(run);
+    dots(run);
+    large(run);
+}

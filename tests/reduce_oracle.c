@@ -1,0 +1,333 @@
+/*
+ * reduce_oracle.c - what a reduction gives, straight from the text of echelon.h and docs/reduce.md.
+ *
+ * Floats are computed in double; where the text says f32, every result is rounded to float, which
+ * is what a float operation gives, for a double has more than twice its digits and two.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "reduce_case.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_float(ech_dtype t)
+{
+    return t >= ECH_F16;
+}
+
+static bool is_signed(ech_dtype t)
+{
+    return t <= ECH_I64;
+}
+
+static uint64_t raw(ech_dtype t, const char *at)
+{
+    uint64_t u = 0;
+    memcpy(&u, at, ech_dtype_bytes(t)); /* little-endian, as the library */
+    return u;
+}
+
+/* An integer as two's complement of 64 bits. */
+static uint64_t integer(ech_dtype t, const char *at)
+{
+    uint64_t u = raw(t, at);
+    unsigned width = 8 * (unsigned)ech_dtype_bytes(t);
+    if (is_signed(t) && width < 64 && u >> (width - 1)) u |= ~(uint64_t)0 << width;
+    return u;
+}
+
+static double number(ech_dtype t, const char *at)
+{
+    uint64_t u = raw(t, at);
+    float f;
+    double d;
+    if (!is_float(t)) {
+        u = integer(t, at);
+        return is_signed(t) ? (double)(int64_t)u : (double)u;
+    }
+    if (t == ECH_F64) {
+        memcpy(&d, &u, sizeof d);
+        return d;
+    }
+    if (t == ECH_F16) {
+        int exponent = (int)(u >> 10 & 31);
+        double fraction = (double)(u & 1023);
+        d = exponent == 31  ? (u & 1023 ? (double)NAN : (double)INFINITY)
+            : exponent == 0 ? ldexp(fraction, -24)
+                            : ldexp(fraction + 1024, exponent - 25);
+        return u >> 15 ? -d : d;
+    }
+    uint32_t word = (uint32_t)(t == ECH_BF16 ? u << 16 : u);
+    memcpy(&f, &word, sizeof f);
+    return f;
+}
+
+static uint64_t f32_bits(double x)
+{
+    float f = (float)x;
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    return x != x ? 0x7fc00000 : u;
+}
+
+static uint64_t f64_bits(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return x != x ? (uint64_t)0x7ff8 << 48 : u;
+}
+
+/* ---- The tree of docs/reduce.md ---- */
+
+struct sums {
+    double sum, n, mean, m2;
+};
+
+struct tree {
+    const struct reduce_case *c;
+    struct reduce_part part;
+    bool f32; /* computed in f32 */
+    size_t bytes, lanes;
+};
+
+static double rounded(const struct tree *t, double x)
+{
+    return t->f32 ? (double)(float)x : x;
+}
+
+static bool left_out(const struct tree *t, size_t i)
+{
+    double x = number(t->c->dtype, t->part.in + i * t->bytes);
+    double y = t->c->shape == DOT ? number(t->c->dtype, t->part.b + i * t->bytes) : 0;
+    return t->c->ignore && is_float(t->c->dtype) && (x != x || y != y);
+}
+
+static double term(const struct tree *t, size_t i)
+{
+    double x = number(t->c->dtype, t->part.in + i * t->bytes);
+    if (t->c->shape == DOT) return rounded(t, x * number(t->c->dtype, t->part.b + i * t->bytes));
+    return t->c->op == ECH_NORM ? x * x : x;
+}
+
+static double adjacent(const struct tree *t, const double *lane, size_t n)
+{
+    if (n == 1) return lane[0];
+    double a = adjacent(t, lane, n / 2), b = adjacent(t, lane + n / 2, n / 2);
+    return rounded(t, t->c->op == ECH_PRODUCT ? a * b : a + b);
+}
+
+static struct sums of_chunk(const struct tree *t, size_t from, size_t to)
+{
+    double lane[512], square[512], k = 0;
+    bool product = t->c->op == ECH_PRODUCT;
+    struct sums s = { 0, 0, 0, 0 };
+    for (size_t j = 0; j < 512; j++) lane[j] = square[j] = product ? 1.0 : -0.0;
+    for (size_t i = from; i < to; i++) {
+        size_t j = (i - from) % t->lanes;
+        if (left_out(t, i)) continue;
+        double x = term(t, i);
+        if (t->c->op == ECH_VARIANCE) {
+            if (s.n == 0) k = x;
+            x -= k;
+            square[j] += x * x;
+        }
+        s.n++;
+        lane[j] = rounded(t, product ? lane[j] * x : lane[j] + x);
+    }
+    s.sum = adjacent(t, lane, t->lanes);
+    if (t->c->op == ECH_VARIANCE && s.n > 0) {
+        double s2 = adjacent(t, square, t->lanes);
+        s.mean = k + s.sum / s.n;
+        s.m2 = s2 - s.sum * s.sum / s.n;
+        if (s.m2 < 0) s.m2 = 0;
+    }
+    return s;
+}
+
+static struct sums both(const struct tree *t, struct sums a, struct sums b)
+{
+    struct sums s = a;
+    s.n = a.n + b.n;
+    s.sum = rounded(t, t->c->op == ECH_PRODUCT ? a.sum * b.sum : a.sum + b.sum);
+    if (b.n == 0) return s;
+    if (a.n == 0) {
+        s.mean = b.mean;
+        s.m2 = b.m2;
+        return s;
+    }
+    double delta = b.mean - a.mean;
+    s.mean = a.mean + delta * (b.n / s.n);
+    s.m2 = (a.m2 + b.m2) + delta * delta * (a.n * b.n / s.n);
+    return s;
+}
+
+/* Chunks first ... first + 2^k - 1, of those that there are. */
+static struct sums of_chunks(const struct tree *t, size_t first, size_t width)
+{
+    size_t chunk = 32 * t->lanes, n = t->part.n;
+    if (width == 1)
+        return of_chunk(t, first * chunk, (first + 1) * chunk < n ? (first + 1) * chunk : n);
+    struct sums left = of_chunks(t, first, width / 2);
+    if ((first + width / 2) * chunk >= n) return left;
+    return both(t, left, of_chunks(t, first + width / 2, width / 2));
+}
+
+static uint64_t arithmetic(const struct reduce_case *c, struct reduce_part part)
+{
+    bool narrow = is_float(c->dtype) && c->dtype != ECH_F64 && !c->wide;
+    struct tree t = { c, part, narrow && c->op <= ECH_PRODUCT, ech_dtype_bytes(c->dtype), 0 };
+    t.lanes = 512 / t.bytes;
+    size_t width = 1;
+    while (width * 32 * t.lanes < part.n) width *= 2;
+    struct sums s = of_chunks(&t, 0, width);
+    double x = s.sum;
+    if (c->op != ECH_PRODUCT && x == 0) x = 0; /* never -0 */
+    if (c->op == ECH_MEAN) x = s.n > 0 ? x / s.n : (double)NAN;
+    if (c->op == ECH_NORM) x = sqrt(x);
+    if (c->op == ECH_VARIANCE) x = s.n > c->ddof ? s.m2 / (s.n - c->ddof) : (double)NAN;
+    return narrow ? f32_bits(x) : f64_bits(x);
+}
+
+/* ---- Integers ---- */
+
+static uint64_t modular(const struct reduce_case *c, struct reduce_part part)
+{
+    size_t bytes = ech_dtype_bytes(c->dtype);
+    uint64_t result = c->op == ECH_PRODUCT ? 1 : c->op == ECH_AND ? ~(uint64_t)0 : 0;
+    for (size_t i = 0; i < part.n; i++) {
+        uint64_t x = integer(c->dtype, part.in + i * bytes);
+        if (c->shape == DOT) x *= integer(c->dtype, part.b + i * bytes);
+        switch (c->op) {
+        case ECH_SUM:
+            result += x;
+            break;
+        case ECH_PRODUCT:
+            result *= x;
+            break;
+        case ECH_AND:
+            result &= x;
+            break;
+        case ECH_OR:
+            result |= x;
+            break;
+        default:
+            result ^= x;
+        }
+    }
+    return result;
+}
+
+/* ---- Order ---- */
+
+static int compare(ech_dtype t, const char *a, const char *b, bool signed_zeros)
+{
+    if (is_float(t)) {
+        double x = number(t, a), y = number(t, b);
+        if (x == y && signed_zeros) return !!signbit(y) - !!signbit(x);
+        return (x > y) - (x < y);
+    }
+    uint64_t x = integer(t, a), y = integer(t, b);
+    if (is_signed(t)) return ((int64_t)x > (int64_t)y) - ((int64_t)x < (int64_t)y);
+    return (x > y) - (x < y);
+}
+
+bool oracle_equal(ech_dtype t, const char *a, const char *b)
+{
+    if (!is_float(t)) return raw(t, a) == raw(t, b);
+    double x = number(t, a), y = number(t, b);
+    return x == y || (x != x && y != y);
+}
+
+/* The position of the first best element: sign 1: greatest, -1: least.  part.n: there is none. */
+static size_t best(const struct reduce_case *c, struct reduce_part part, int sign, bool zeros)
+{
+    size_t bytes = ech_dtype_bytes(c->dtype), at = part.n;
+    for (size_t i = 0; i < part.n; i++) {
+        const char *x = part.in + i * bytes;
+        bool nan = is_float(c->dtype) && number(c->dtype, x) != number(c->dtype, x);
+        if (nan && c->ignore) continue;
+        if (nan) return i;
+        if (at == part.n || sign * compare(c->dtype, x, part.in + at * bytes, zeros) > 0) at = i;
+    }
+    return at;
+}
+
+static uint64_t extreme(const struct reduce_case *c, struct reduce_part part, int sign)
+{
+    static const uint64_t nans[] = { 0x7e00, 0x7fc0, 0x7fc00000, (uint64_t)0x7ff8 << 48 };
+    static const uint64_t infinities[] = { 0x7c00, 0x7f80, 0x7f800000, (uint64_t)0x7ff << 52 };
+    size_t bytes = ech_dtype_bytes(c->dtype), at = best(c, part, sign, true);
+    uint64_t top = (uint64_t)1 << (8 * bytes - 1), all = top | (top - 1);
+    if (at < part.n) {
+        double x = number(c->dtype, part.in + at * bytes);
+        return x == x ? raw(c->dtype, part.in + at * bytes) : nans[c->dtype - ECH_F16];
+    }
+    if (is_float(c->dtype)) return infinities[c->dtype - ECH_F16] | (sign > 0 ? top : 0);
+    if (is_signed(c->dtype)) return sign > 0 ? top : top - 1;
+    return sign > 0 ? 0 : all;
+}
+
+/* ---- Tests of elements ---- */
+
+static bool passes(const struct reduce_case *c, const char *at, const void *value)
+{
+    uint64_t u = raw(c->dtype, at), v = raw(c->dtype, value);
+    bool nan = is_float(c->dtype) && (number(c->dtype, at) != number(c->dtype, at) ||
+                                      number(c->dtype, value) != number(c->dtype, value));
+    int order = compare(c->dtype, at, value, false);
+    switch (c->compare) {
+    case ECH_NONZERO:
+        return is_float(c->dtype) ? number(c->dtype, at) != 0 : u != 0;
+    case ECH_LESS:
+        return !nan && order < 0;
+    case ECH_LESS_EQUAL:
+        return !nan && order <= 0;
+    case ECH_EQUAL:
+        return !nan && order == 0;
+    case ECH_NOT_EQUAL:
+        return nan || order != 0;
+    case ECH_GREATER_EQUAL:
+        return !nan && order >= 0;
+    case ECH_GREATER:
+        return !nan && order > 0;
+    case ECH_IS_NAN:
+        return is_float(c->dtype) && number(c->dtype, at) != number(c->dtype, at);
+    case ECH_HAS_ANY:
+        return (u & v) != 0;
+    case ECH_HAS_ALL:
+        return (u & v) == v;
+    default:
+        return (u & v) == 0;
+    }
+}
+
+void oracle_reduce(const struct reduce_case *c, const void *value, struct reduce_part part,
+                   uint64_t bits[2])
+{
+    size_t bytes = ech_dtype_bytes(c->dtype), at, count = 0;
+    switch (c->op) {
+    case ECH_MIN:
+    case ECH_MAX:
+        bits[0] = extreme(c, part, c->op == ECH_MAX ? 1 : -1);
+        break;
+    case ECH_MINMAX:
+        bits[0] = extreme(c, part, -1);
+        bits[1] = extreme(c, part, 1);
+        break;
+    case ECH_ARGMIN:
+    case ECH_ARGMAX:
+        at = best(c, part, c->op == ECH_ARGMAX ? 1 : -1, false);
+        bits[0] = at < part.n ? at : UINT64_MAX;
+        break;
+    case ECH_ANY:
+    case ECH_ALL:
+    case ECH_COUNT:
+        for (size_t i = 0; i < part.n; i++) count += passes(c, part.in + i * bytes, value);
+        bits[0] = c->op == ECH_COUNT ? count : c->op == ECH_ANY ? count > 0 : count == part.n;
+        break;
+    default:
+        bits[0] = is_float(c->dtype) || c->op >= ECH_MEAN ? arithmetic(c, part) : modular(c, part);
+    }
+}
