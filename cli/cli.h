@@ -64,6 +64,8 @@ int cli_parse(const struct command *command, int argc, char **argv, char **opera
 void cli_print_help(const struct command *command);
 /* The candidate nearest to word by edits, NULL when none is near. */
 const char *cli_nearest(const char *word, const char *const *candidates, int n);
+/* Says that word is no what, and which of the candidates may have been meant.  EXIT_BAD. */
+int cli_unknown(const char *what, const char *word, const char *const *candidates, int n);
 
 /* ---- Values of options: values.c.  Each prints what is wrong and returns EXIT_BAD ---- */
 
@@ -73,6 +75,7 @@ int cli_parse_dtype(const char *text, int *dtype);   /* NULL text: -1 */
 int cli_parse_format(const char *text, int *format); /* likewise */
 int cli_parse_bits(const char *text, ech_dtype dtype, ech_sort_options *options);
 int cli_parse_order(const char *text, ech_order *order);
+int cli_parse_nan(const char *text, ech_nan *nan);
 int cli_parse_threads(const char *text, int *threads);
 struct distribution; /* distributions.h */
 int cli_parse_distribution(const char *name, const struct distribution **found);
@@ -105,7 +108,10 @@ void json_open(struct json *json, const char *key, char bracket); /* key NULL in
 void json_close(struct json *json, char bracket);
 void json_text(struct json *json, const char *key, const char *value);
 void json_count(struct json *json, const char *key, uint64_t value);
-void json_number(struct json *json, const char *key, double value);
+void json_number(struct json *json, const char *key, double value); /* of 6 digits */
+/* One in words, or one of dtype exactly; null for what JSON has no number for. */
+void json_literal(struct json *json, const char *key, const char *number);
+void json_value(struct json *json, const char *key, ech_dtype dtype, const void *value);
 
 uint64_t cli_peak_host_bytes(void);
 

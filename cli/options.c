@@ -42,11 +42,28 @@ const char *cli_nearest(const char *word, const char *const *candidates, int n)
     const char *nearest = NULL;
     for (int i = 0; i < n; i++) {
         int edits = distance(word, candidates[i]);
+        /* One is the other's beginning, as histogram and hist. */
+        size_t shorter =
+            strlen(word) < strlen(candidates[i]) ? strlen(word) : strlen(candidates[i]);
+        if (shorter > 2 && strncmp(word, candidates[i], shorter) == 0) edits = 1;
         if (edits >= best || edits >= (int)strlen(candidates[i])) continue;
         best = edits;
         nearest = candidates[i];
     }
     return nearest;
+}
+
+int cli_unknown(const char *what, const char *word, const char *const *candidates, int n)
+{
+    char all[256] = "";
+    const char *nearest = cli_nearest(word, candidates, n);
+    if (nearest)
+        return cli_fail(EXIT_BAD, "unknown %s \"%s\"; did you mean %s?", what, word, nearest);
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i ? " " : "", candidates[i]);
+    }
+    return cli_fail(EXIT_BAD, "unknown %s \"%s\"; there are: %s", what, word, all);
 }
 
 static int unknown_option(const struct command *command, const char *name, size_t length)

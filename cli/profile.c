@@ -95,12 +95,13 @@ static int make_column(struct sort_job *job)
     if ((code = cli_parse_distribution(set.distribution ? set.distribution : "uniform",
                                        &distribution)) != EXIT_DONE ||
         (set.n && (code = cli_parse_count("n", set.n, &n)) != EXIT_DONE) ||
-        (code = cli_parse_format(set.words.format, &format)) != EXIT_DONE ||
-        (code = cli_parse_dtype(set.words.type ? set.words.type : "u32", &dtype)) != EXIT_DONE ||
+        (code = cli_parse_format(set.words.job.format, &format)) != EXIT_DONE ||
+        (code = cli_parse_dtype(set.words.job.type ? set.words.job.type : "u32", &dtype)) !=
+            EXIT_DONE ||
         (code = cli_check_distribution(distribution, (ech_dtype)dtype)) != EXIT_DONE ||
         (code = cli_parse_bits(set.words.bits, (ech_dtype)dtype, &job->options)) != EXIT_DONE)
         return code;
-    struct io_column *c = &job->column;
+    struct io_column *c = &job->base.column;
     *c = (struct io_column){ .format = IO_RAW, .dtype = (ech_dtype)dtype, .n = n };
     bool over = __builtin_mul_overflow(n, ech_dtype_bytes(c->dtype), &c->keys_bytes);
     if (!over) c->keys = malloc(c->keys_bytes + 1);
@@ -108,7 +109,7 @@ static int make_column(struct sort_job *job)
         return cli_fail(EXIT_MEMORY, "out of memory for %llu elements", (unsigned long long)n);
     keys_fill(&keys, distribution, 0, n, c->keys);
     keys_free(&keys);
-    job->input = distribution->name;
+    job->base.input = distribution->name;
     return EXIT_DONE;
 }
 
@@ -116,10 +117,10 @@ static int add_values(struct sort_job *job, uint64_t value_bytes)
 {
     size_t bytes;
     if (value_bytes == 0) return EXIT_DONE;
-    if (job->column.lines)
+    if (job->base.column.lines)
         return cli_fail(EXIT_BAD, "--values does not go with text, whose lines go along");
     job->value_bytes = (size_t)value_bytes;
-    bool over = __builtin_mul_overflow((size_t)job->column.n, job->value_bytes, &bytes);
+    bool over = __builtin_mul_overflow((size_t)job->base.column.n, job->value_bytes, &bytes);
     if (!over && bytes < SIZE_MAX) job->values = calloc(bytes + 1, 1);
     return job->values ? EXIT_DONE : cli_fail(EXIT_MEMORY, "out of memory for the values");
 }
@@ -129,7 +130,7 @@ static int load(struct sort_job *job)
     uint64_t value_bytes = 0;
     int code = EXIT_DONE;
     if (set.values) code = cli_parse_count("values", set.values, &value_bytes);
-    if (code == EXIT_DONE) code = job->input ? sort_load(job, &set.words) : make_column(job);
+    if (code == EXIT_DONE) code = job->base.input ? sort_load(job, &set.words) : make_column(job);
     return code == EXIT_DONE ? add_values(job, value_bytes) : code;
 }
 
@@ -162,7 +163,7 @@ static int profile_sort(struct sort_job *job, const struct executor_words *words
         return cli_fail(EXIT_BAD, "%s", message);
     executor.forget();
     code = sort_column(job);
-    cli_progress_end(&job->progress);
+    cli_progress_end(&job->base.progress);
     /* A fault that no kernel survives has its words in the report. */
     int taken = profile_take(&profile, set.kernel);
     if (taken == EXIT_DONE && (code == EXIT_DONE || profile.finding_count)) {
@@ -175,23 +176,21 @@ static int profile_sort(struct sort_job *job, const struct executor_words *words
 
 static int run(int count, char **operands)
 {
-    struct sort_job job = { .input = count > 1 ? operands[1] : NULL,
-                            .staged = true,
-                            .started = cli_seconds() };
+    struct sort_job job = { .base.input = count > 1 ? operands[1] : NULL, .staged = true };
     struct executor_words words;
     int code = check_usage(count, operands);
     if (code == EXIT_DONE) code = sort_parse(&job, &set.words);
     if (code == EXIT_DONE) code = parse_executor(&words);
     if (code != EXIT_DONE) return code;
-    cli_progress_start(&job.progress);
-    code = cli_open(&job.ctx, "simt", 0);
+    cli_progress_start(&job.base.progress);
+    code = cli_open(&job.base.ctx, "simt", 0);
     if (code != EXIT_DONE) return code;
     code = profile_sort(&job, &words);
-    cli_progress_end(&job.progress);
-    ech_close(job.ctx);
+    cli_progress_end(&job.base.progress);
+    ech_close(job.base.ctx);
     free(job.index);
-    if (job.values != job.column.lines) free(job.values);
-    io_free_column(&job.column);
+    if (job.values != job.base.column.lines) free(job.values);
+    io_free_column(&job.base.column);
     return code;
 }
 

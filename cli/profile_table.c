@@ -248,10 +248,11 @@ void profile_text(const struct profile *profile, FILE *to)
 {
     const struct sort_job *job = profile->job;
     char plan[4096];
-    plan_text(job, plan, sizeof plan);
-    fprintf(to, "%s: %llu %s (%s) on %s\n%.*s\n", job->input, (unsigned long long)job->column.n,
-            ech_dtype_name(job->column.dtype), io_format_name(job->column.format),
-            ech_device_name(job->ctx), (int)strcspn(plan, "\n"), plan);
+    sort_plan(job, plan, sizeof plan);
+    fprintf(to, "%s: %llu %s (%s) on %s\n%.*s\n", job->base.input,
+            (unsigned long long)job->base.column.n, ech_dtype_name(job->base.column.dtype),
+            io_format_name(job->base.column.format), ech_device_name(job->base.ctx),
+            (int)strcspn(plan, "\n"), plan);
     for (size_t i = 0; i < profile->kernel_count; i++) {
         print_kernel(to, &profile->kernels[i], profile->kernels[i].kernel);
         if (profile->lines) print_lines(to, &profile->kernels[i]);
@@ -308,17 +309,17 @@ void profile_json(const struct profile *profile, FILE *to)
     const struct sort_job *job = profile->job;
     struct json json = { .to = to };
     char plan[4096];
-    plan_text(job, plan, sizeof plan);
+    sort_plan(job, plan, sizeof plan);
     json_open(&json, NULL, '{');
     json_text(&json, "command", "profile");
     json_text(&json, "profiled", job->argsort ? "argsort" : "sort");
     json_text(&json, "version", ech_version());
-    json_text(&json, "input", job->input);
-    json_text(&json, "format", io_format_name(job->column.format));
-    json_text(&json, "type", ech_dtype_name(job->column.dtype));
-    json_count(&json, "n", job->column.n);
+    json_text(&json, "input", job->base.input);
+    json_text(&json, "format", io_format_name(job->base.column.format));
+    json_text(&json, "type", ech_dtype_name(job->base.column.dtype));
+    json_count(&json, "n", job->base.column.n);
     json_count(&json, "value_bytes", job->argsort ? 0 : job->value_bytes);
-    json_text(&json, "device", ech_device_name(job->ctx));
+    json_text(&json, "device", ech_device_name(job->base.ctx));
     json_text(&json, "plan", plan);
     if (profile->counted) {
         json_open(&json, "kernels", '[');

@@ -135,3 +135,17 @@ void json_number(struct json *json, const char *key, double value)
     else
         fputs("null", json->to);
 }
+
+void json_literal(struct json *json, const char *key, const char *number)
+{
+    begin(json, key);
+    /* nan and inf */
+    fputs(strchr(number, 'n') ? "null" : number, json->to);
+}
+
+void json_value(struct json *json, const char *key, ech_dtype dtype, const void *value)
+{
+    char text[IO_NUMBER_TEXT];
+    io_format_key(dtype, value, text);
+    json_literal(json, key, text);
+}

@@ -91,6 +91,15 @@ int cli_parse_order(const char *text, ech_order *order)
     return cli_fail(EXIT_BAD, "--order is \"%s\", not nan-last or total", text);
 }
 
+int cli_parse_nan(const char *text, ech_nan *nan)
+{
+    *nan = ECH_NAN_PROPAGATE;
+    if (!text || strcmp(text, "propagate") == 0) return EXIT_DONE;
+    *nan = ECH_NAN_IGNORE;
+    if (strcmp(text, "ignore") == 0) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "--nan is \"%s\", not propagate or ignore", text);
+}
+
 int cli_parse_bits(const char *text, ech_dtype dtype, ech_sort_options *options)
 {
     if (!text) return EXIT_DONE;

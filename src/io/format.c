@@ -20,8 +20,8 @@ static const struct {
     const char *extension;
     io_format format;
 } extensions[] = {
-    { "npy", IO_NPY },  { "txt", IO_TEXT }, { "text", IO_TEXT },
-    { "csv", IO_TEXT }, { "raw", IO_RAW },  { "bin", IO_RAW },
+    { "npy", IO_NPY },  { "txt", IO_TEXT }, { "text", IO_TEXT }, { "csv", IO_TEXT },
+    { "tsv", IO_TEXT }, { "raw", IO_RAW },  { "bin", IO_RAW },
 };
 
 const char *io_format_name(io_format format)
@@ -70,6 +70,10 @@ io_status io_detect(struct io_source *source, const struct io_hints *hints, io_f
     int found = hints->format;
     *dtype = hints->dtype;
     if (found < 0) found = io_format_from_extension(source->name);
+    if (hints->field.column && found >= 0 && found != IO_TEXT)
+        return io_fail(error, IO_FAIL, source->name, "is %s, and a column is chosen of text alone",
+                       format_names[found]);
+    if (hints->field.column) found = IO_TEXT;
     if (*dtype < 0 && (found == IO_RAW)) *dtype = io_dtype_from_extension(source->name);
     if (found < 0) {
         io_status status = io_look(source, error);
@@ -116,11 +120,11 @@ io_status io_load_column(struct io_source *source, const struct io_hints *hints,
     io_status status = io_detect(source, hints, &column->format, &dtype, error);
     if (status != IO_OK) return status;
     if (column->format == IO_NPY)
-        status = io_npy_load(source, dtype, column, error);
+        status = io_npy_load(source, hints, column, error);
     else if (column->format == IO_RAW)
         status = load_raw(source, (ech_dtype)dtype, column, error);
     else
-        status = io_text_load(source, dtype, column, error);
+        status = io_text_load(source, hints, column, error);
     if (status != IO_OK) io_free_column(column);
     return status;
 }

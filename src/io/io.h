@@ -6,6 +6,7 @@
  *     format.c   which of the formats it is; loads a column in it
  *     npy.c      the header of a .npy file, read and written
  *     number.c   one number from text
+ *     field.c    one of several columns of a line
  *     text.c     a column of numbers from lines
  *     key.c      the order of keys, byte order, half precision
  *     output.c   a file that appears whole or not at all
@@ -148,6 +149,9 @@ io_number io_parse_float(const char *at, const char *end, double *value);
 /* Stores the number as a dtype at key. */
 io_number io_parse_key(const char *at, const char *end, ech_dtype dtype, void *key);
 
+/* The key, of integers of 64 bits the nearest. */
+double io_key_to_double(ech_dtype dtype, const void *key);
+
 /* Longest text that io_format_key() writes, its terminator included. */
 enum { IO_NUMBER_TEXT = 40 };
 /* A short form that parses to the same key (any NaN becomes nan or -nan); returns its length. */
@@ -164,7 +168,11 @@ int io_dtype_from_extension(const char *path);  /* x.u32 is raw u32; -1 when it 
 
 struct io_npy {
     ech_dtype dtype;
-    uint64_t n;
+    uint64_t n;          /* of all dimensions together */
+    uint64_t dimensions; /* at least 1 */
+    uint64_t columns;    /* length of the last dimension */
+    uint64_t rows;       /* that of all others together */
+    bool fortran;        /* the first dimension is the one whose neighbours are adjacent */
     bool big_endian;
     bool boolean;
     char descr[16];      /* as in the file: "<f4" */
@@ -181,13 +189,23 @@ struct io_column {
     unsigned char *header;
     char *text; /* IO_TEXT alone, as the rest: the file, each line ended by '\n' */
     size_t text_bytes;
-    uint64_t *lines; /* [n] where in text each line begins */
+    size_t head_bytes; /* of a first line that names the columns, and is in no way a number */
+    uint64_t *lines;   /* [n] where in text each line begins */
+};
+
+/* Which of the columns of a text is meant. */
+struct io_field {
+    const char *column; /* its number, from 1, or its name in the first line; NULL: there is one */
+    char delimiter;     /* 0: the first of tab, comma and semicolon that the first line has, else
+                           blanks, as many as there are */
 };
 
 /* What the user said of the file; -1 when nothing. */
 struct io_hints {
     int format;
     int dtype;
+    int dimensions;        /* most that a .npy array may have; 0: one */
+    struct io_field field; /* of text */
 };
 
 /* Finds the format of source: hints, else its extension, else its first bytes. */
@@ -204,27 +222,51 @@ void io_free_column(struct io_column *column);
 /* How long the header is, from the first n bytes of a file; 12 tell. */
 io_status io_npy_header_bytes(const unsigned char *bytes, size_t n, const char *name,
                               size_t *header_bytes, struct io_error *error);
-/* Reads a whole header, of that length.  dtype ECH_BF16 says what '<u2' stands for. */
+/* Reads a whole header, of that length.  hints->dtype ECH_BF16 says what '<u2' stands for. */
 io_status io_npy_parse(const unsigned char *header, size_t header_bytes, const char *name,
-                       int dtype, struct io_npy *npy, struct io_error *error);
+                       const struct io_hints *hints, struct io_npy *npy, struct io_error *error);
 
 /* Writes a header of version 1 for n elements into header, which holds IO_NPY_HEADER bytes; its
  * length, a multiple of 64. */
-enum { IO_NPY_HEADER = 128 };
+enum { IO_NPY_HEADER = 192 };
 size_t io_npy_header(const char *descr, uint64_t n, unsigned char *header);
+/* The same of two dimensions, of columns each, and of a descr that is written as it is given, so
+ * that it can be a list of fields; columns 0: of one dimension. */
+size_t io_npy_header_of(const char *descr, uint64_t n, uint64_t columns, unsigned char *header);
 /* The descr of dtype in little endian; NULL for bf16, which .npy has no name for. */
 const char *io_npy_descr(ech_dtype dtype);
 
-io_status io_npy_load(struct io_source *source, int dtype, struct io_column *column,
-                      struct io_error *error);
+io_status io_npy_load(struct io_source *source, const struct io_hints *hints,
+                      struct io_column *column, struct io_error *error);
+
+/* ---- Columns of text: field.c ---- */
+
+/* Where the number of a line stands. */
+struct io_cut {
+    uint64_t number; /* of the column, from 1; 0: the whole line */
+    char delimiter;  /* 0: blanks */
+};
+
+/* Makes [*at, *end), a line, the column of it that is meant, without its quotes.  Returns the
+ * number of the column, less when the line has only so many. */
+uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end);
+
+/* Finds out from the first line of text where the number stands, and whether that line names the
+ * columns: its length then is in column->head_bytes. */
+io_status io_find_field(struct io_column *column, const struct io_field *field, const char *name,
+                        struct io_cut *cut, struct io_error *error);
 
 /* ---- Text: text.c ---- */
 
-/* Parses text, already in column->text, each line ended by '\n'; dtype -1 chooses. */
-io_status io_text_parse(struct io_column *column, int dtype, const char *name,
+/* Reads the text alone, into column->text, each line ended by '\n'. */
+io_status io_text_read(struct io_source *source, struct io_column *column, struct io_error *error);
+/* Fills column->lines, for n lines. */
+io_status io_text_lines(struct io_column *column, const char *name, struct io_error *error);
+/* Parses text, already there; hints->dtype -1 chooses. */
+io_status io_text_parse(struct io_column *column, const struct io_hints *hints, const char *name,
                         const struct io_progress *progress, struct io_error *error);
-io_status io_text_load(struct io_source *source, int dtype, struct io_column *column,
-                       struct io_error *error);
+io_status io_text_load(struct io_source *source, const struct io_hints *hints,
+                       struct io_column *column, struct io_error *error);
 
 /* ---- Output: output.c ---- */
 

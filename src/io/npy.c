@@ -5,8 +5,8 @@
  *     dict = {'descr': '<f4', 'fortran_order': False, 'shape': (3,), }
  *
  * NumPy evaluates the dict as Python.  Here it is scanned by a parser for just the literals that
- * can stand there, which names what it cannot sort: structured and object types, more than one
- * dimension.  Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ * can stand there, which names what it cannot read: structured and object types, more dimensions
+ * than are asked for.  Format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -136,19 +136,18 @@ static io_status scan_descr(struct scan *s, int dtype, struct io_npy *npy)
                    "its dtype '%s' is not a bool, integer or float of at most 8 bytes", descr);
 }
 
-static io_status scan_fortran(struct scan *s)
+static io_status scan_fortran(struct scan *s, struct io_npy *npy)
 {
-    /* One dimension is the same in either order, so the answer does not matter. */
-    return take_word(s, "True") || take_word(s, "False")
-               ? IO_OK
-               : bad(s, "'fortran_order' is not True or False");
+    npy->fortran = take_word(s, "True");
+    return npy->fortran || take_word(s, "False") ? IO_OK
+                                                 : bad(s, "'fortran_order' is not True or False");
 }
 
-static io_status scan_shape(struct scan *s, struct io_npy *npy)
+static io_status scan_shape(struct scan *s, int most, struct io_npy *npy)
 {
     if (!take(s, '(')) return bad(s, "'shape' is not a tuple");
     const char *text = s->at;
-    uint64_t dimensions = 0, first = 0;
+    uint64_t dimensions = 0, n = 1;
     while (!take(s, ')')) {
         skip_blanks(s);
         uint64_t value = 0;
@@ -162,24 +161,33 @@ static io_status scan_shape(struct scan *s, struct io_npy *npy)
         if (over)
             return io_fail(s->error, IO_FAIL, s->name,
                            "the .npy header's shape is past 2^64 elements");
-        if (dimensions++ == 0) first = value;
+        dimensions++;
+        npy->rows = n;
+        npy->columns = value;
+        if (__builtin_mul_overflow(n, value, &n))
+            return io_fail(s->error, IO_FAIL, s->name,
+                           "the .npy header's shape is past 2^64 elements");
         if (take(s, ',')) continue;
         if (!take(s, ')')) return bad(s, "'shape' does not end");
         /* (3) without its comma is a number in Python, not a tuple. */
         if (dimensions == 1) return bad(s, "'shape' is not a tuple");
         break;
     }
-    if (dimensions != 1)
+    if (dimensions < 1 || dimensions > (uint64_t)(most ? most : 1))
         return io_fail(s->error, IO_FAIL, s->name,
-                       "has %llu dimensions, shape (%.*s; only arrays of one can be sorted",
+                       "has %llu dimensions, shape (%.*s; only arrays of one%s can be read here",
                        (unsigned long long)dimensions, s->at - text < 60 ? (int)(s->at - text) : 60,
-                       text);
-    npy->n = first;
+                       text,
+                       most < 2    ? ""
+                       : most == 2 ? " or two"
+                                   : " and more");
+    npy->n = n;
+    npy->dimensions = dimensions;
     return IO_OK;
 }
 
 io_status io_npy_parse(const unsigned char *header, size_t header_bytes, const char *name,
-                       int dtype, struct io_npy *npy, struct io_error *error)
+                       const struct io_hints *hints, struct io_npy *npy, struct io_error *error)
 {
     size_t prefix = header[6] == 1 ? 10 : 12;
     struct scan s = { (const char *)header + prefix, (const char *)header + header_bytes, name,
@@ -200,11 +208,11 @@ io_status io_npy_parse(const unsigned char *header, size_t header_bytes, const c
         if (what == 0 || (seen & what)) return bad(&s, "a key is unknown or there twice");
         seen |= what;
         if (what == DESCR)
-            status = scan_descr(&s, dtype, npy);
+            status = scan_descr(&s, hints->dtype, npy);
         else if (what == FORTRAN)
-            status = scan_fortran(&s);
+            status = scan_fortran(&s, npy);
         else
-            status = scan_shape(&s, npy);
+            status = scan_shape(&s, hints->dimensions, npy);
         if (status != IO_OK) return status;
         if (!take(&s, ',')) {
             if (!take(&s, '}')) return bad(&s, "the dict does not end");
@@ -217,12 +225,14 @@ io_status io_npy_parse(const unsigned char *header, size_t header_bytes, const c
     return IO_OK;
 }
 
-size_t io_npy_header(const char *descr, uint64_t n, unsigned char *header)
+size_t io_npy_header_of(const char *descr, uint64_t n, uint64_t columns, unsigned char *header)
 {
-    char dict[IO_NPY_HEADER];
-    int length =
-        snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (%llu,), }",
-                 descr, (unsigned long long)n);
+    char dict[IO_NPY_HEADER], second[24] = "";
+    const char *quote = descr[0] == '[' ? "" : "'";
+    if (columns) snprintf(second, sizeof second, " %llu", (unsigned long long)columns);
+    int length = snprintf(dict, sizeof dict,
+                          "{'descr': %s%s%s, 'fortran_order': False, 'shape': (%llu,%s), }", quote,
+                          descr, quote, (unsigned long long)n, second);
     /* Data begins at a multiple of 64, after a newline, as NumPy writes it. */
     size_t used = 10 + (size_t)length, total = (used + 1 + 63) / 64 * 64;
     memset(header, ' ', total);
@@ -234,6 +244,11 @@ size_t io_npy_header(const char *descr, uint64_t n, unsigned char *header)
     memcpy(header + 10, dict, (size_t)length);
     header[total - 1] = '\n';
     return total;
+}
+
+size_t io_npy_header(const char *descr, uint64_t n, unsigned char *header)
+{
+    return io_npy_header_of(descr, n, 0, header);
 }
 
 const char *io_npy_descr(ech_dtype dtype)
@@ -248,8 +263,8 @@ const char *io_npy_descr(ech_dtype dtype)
 
 /* ---- A whole file ---- */
 
-static io_status load_header(struct io_source *source, int dtype, struct io_column *column,
-                             struct io_error *error)
+static io_status load_header(struct io_source *source, const struct io_hints *hints,
+                             struct io_column *column, struct io_error *error)
 {
     unsigned char first[12];
     size_t got, header_bytes;
@@ -269,14 +284,15 @@ static io_status load_header(struct io_source *source, int dtype, struct io_colu
         return io_fail(error, IO_FAIL, source->name,
                        "the .npy header says it is %zu bytes long, but the file ends after %zu",
                        header_bytes, got + sizeof first);
-    return io_npy_parse(column->header, header_bytes, source->name, dtype, &column->npy, error);
+    return io_npy_parse(column->header, header_bytes, source->name, hints, &column->npy, error);
 }
 
-io_status io_npy_load(struct io_source *source, int dtype, struct io_column *column,
-                      struct io_error *error)
+io_status io_npy_load(struct io_source *source, const struct io_hints *hints,
+                      struct io_column *column, struct io_error *error)
 {
     uint64_t size = source->size;
-    io_status status = load_header(source, dtype, column, error);
+    int dtype = hints->dtype;
+    io_status status = load_header(source, hints, column, error);
     if (status != IO_OK) return status;
     const struct io_npy *npy = &column->npy;
     if (dtype >= 0 && (ech_dtype)dtype != npy->dtype)

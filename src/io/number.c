@@ -224,8 +224,15 @@ io_number io_parse_key(const char *at, const char *end, ech_dtype dtype, void *k
     return status;
 }
 
-static double float_key(ech_dtype dtype, const void *key)
+double io_key_to_double(ech_dtype dtype, const void *key)
 {
+    if (!io_is_float(dtype)) {
+        size_t bytes = ech_dtype_bytes(dtype);
+        uint64_t value = io_load(key, bytes);
+        if (dtype > ECH_I64) return (double)value;
+        int unused = 64 - 8 * (int)bytes;
+        return (double)((int64_t)(value << unused) >> unused);
+    }
     if (dtype == ECH_F64) {
         double value;
         memcpy(&value, key, sizeof value);
@@ -251,7 +258,7 @@ size_t io_format_key(ech_dtype dtype, const void *key, char *text)
         long long number = (long long)(int64_t)(value << unused) >> unused;
         return (size_t)snprintf(text, IO_NUMBER_TEXT, "%lld", number);
     }
-    double value = float_key(dtype, key);
+    double value = io_key_to_double(dtype, key);
     if (isnan(value))
         return (size_t)snprintf(text, IO_NUMBER_TEXT, signbit(value) ? "-nan" : "nan");
     /* The digits that always suffice, and how many fewer are worth a try. */

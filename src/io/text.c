@@ -5,6 +5,8 @@
  * Both are of 8 bytes or fewer a line, sorted as keys and values, after which the lines are written
  * from where they lie.
  *
+ * Where lines have several columns, the number is in one of them (field.c), and an empty one is NaN.
+ *
  * Without a type, a column of integers is i64, or u64 when none is negative and one is past i64;
  * a column with anything else, or with integers that fit neither, is f64.
  *
@@ -12,8 +14,18 @@
  */
 #include "io.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What parses the lines. */
+struct parse {
+    struct io_column *column;
+    struct io_cut cut;
+    const char *name;
+    const struct io_progress *progress;
+    struct io_error *error;
+};
 
 static uint64_t count_lines(const char *text, size_t bytes)
 {
@@ -22,12 +34,20 @@ static uint64_t count_lines(const char *text, size_t bytes)
     return n;
 }
 
-static io_status bad_line(const struct io_column *column, uint64_t line, const char *end,
-                          io_number why, ech_dtype dtype, const char *name, struct io_error *error)
+/* "line 7", or "line 7, column 2", as people count. */
+static void name_place(const struct parse *p, uint64_t line, char place[64])
 {
-    const char *at = column->text + column->lines[line];
+    unsigned long long number = line + 1 + (p->column->head_bytes ? 1 : 0);
+    int n = snprintf(place, 64, "line %llu", number);
+    if (p->cut.number)
+        snprintf(place + n, 64 - (size_t)n, ", column %llu,", (unsigned long long)p->cut.number);
+}
+
+static io_status bad_line(const struct parse *p, uint64_t line, const char *at, const char *end,
+                          io_number why)
+{
     if (end > at && end[-1] == '\r') end--;
-    char shown[48];
+    char shown[48], place[64];
     size_t n = 0;
     bool blank = true;
     for (const char *c = at; c < end; c++) {
@@ -36,48 +56,75 @@ static io_status bad_line(const struct io_column *column, uint64_t line, const c
     }
     shown[n] = 0;
     const char *dots = (size_t)(end - at) > n ? "..." : "";
-    unsigned long long number = line + 1;
-    if (blank) return io_fail(error, IO_FAIL, name, "line %llu is blank, not a number", number);
+    name_place(p, line, place);
+    if (blank) return io_fail(p->error, IO_FAIL, p->name, "%s is blank, not a number", place);
     if (why == IO_NUMBER_BAD)
-        return io_fail(error, IO_FAIL, name, "line %llu is not a number: \"%s%s\"", number, shown,
+        return io_fail(p->error, IO_FAIL, p->name, "%s is not a number: \"%s%s\"", place, shown,
                        dots);
-    return io_fail(error, IO_FAIL, name, "line %llu is %s %s: \"%s%s\"", number,
+    return io_fail(p->error, IO_FAIL, p->name, "%s is %s %s: \"%s%s\"", place,
                    why == IO_NUMBER_FRACTION ? "a fraction, which cannot be" : "past the range of",
-                   ech_dtype_name(dtype), shown, dots);
+                   ech_dtype_name(p->column->dtype), shown, dots);
+}
+
+static io_status short_line(const struct parse *p, uint64_t line, uint64_t columns)
+{
+    unsigned long long has = columns, want = p->cut.number;
+    struct parse whole = *p;
+    char place[64];
+    whole.cut.number = 0;
+    name_place(&whole, line, place);
+    return io_fail(p->error, IO_FAIL, p->name, "%s has %s%llu column%s: there is no column %llu",
+                   place, has ? "only " : "", has, has == 1 ? "" : "s", want);
+}
+
+static bool all_blank(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) at++;
+    return at == end;
 }
 
 /* Parses every line as dtype. */
-static io_status parse_as(struct io_column *column, ech_dtype dtype, const char *name,
-                          const struct io_progress *progress, struct io_error *error)
+static io_status parse_as(const struct parse *p, ech_dtype dtype)
 {
-    const char *end = column->text + column->text_bytes, *at = column->text;
+    struct io_column *column = p->column;
+    const char *end = column->text + column->text_bytes, *at = column->text + column->head_bytes;
     size_t bytes = ech_dtype_bytes(dtype);
     char *key = column->keys;
     column->dtype = dtype;
     for (uint64_t i = 0; i < column->n; i++, key += bytes) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *first = at, *last = newline;
         column->lines[i] = (uint64_t)(at - column->text);
-        io_number found = io_parse_key(at, newline, dtype, key);
-        if (found != IO_NUMBER_OK) return bad_line(column, i, newline, found, dtype, name, error);
+        if (p->cut.number) {
+            uint64_t columns = io_cut_line(&p->cut, &first, &last);
+            if (columns != p->cut.number) return short_line(p, i, columns);
+        }
+        io_number found;
+        if (p->cut.number && io_is_float(dtype) && all_blank(first, last))
+            found = io_parse_key("nan", "nan" + 3, dtype, key);
+        else
+            found = io_parse_key(first, last, dtype, key);
+        if (found != IO_NUMBER_OK) return bad_line(p, i, first, last, found);
         at = newline + 1;
-        if (progress && i % (1 << 20) == 0)
-            progress->tick(progress->user, (uint64_t)(at - column->text), column->text_bytes);
+        if (p->progress && i % (1 << 20) == 0)
+            p->progress->tick(p->progress->user, (uint64_t)(at - column->text), column->text_bytes);
     }
     return IO_OK;
 }
 
 /* Parses lines as integers of 64 bits; false at the first thing that needs a float. */
-static bool parse_integers(struct io_column *column)
+static bool parse_integers(const struct parse *p)
 {
-    const char *end = column->text + column->text_bytes, *at = column->text;
+    struct io_column *column = p->column;
+    const char *end = column->text + column->text_bytes, *at = column->text + column->head_bytes;
     uint64_t *keys = column->keys;
     bool below = false, above = false;
     for (uint64_t i = 0; i < column->n; i++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *first = at, *last = newline;
         bool negative;
         uint64_t magnitude;
         column->lines[i] = (uint64_t)(at - column->text);
-        if (io_parse_integer(at, newline, &negative, &magnitude) != IO_NUMBER_OK) return false;
+        if (p->cut.number && io_cut_line(&p->cut, &first, &last) != p->cut.number) return false;
+        if (io_parse_integer(first, last, &negative, &magnitude) != IO_NUMBER_OK) return false;
         if (negative && magnitude > (uint64_t)1 << 63) return false;
         below |= negative && magnitude != 0;
         above |= !negative && magnitude > INT64_MAX;
@@ -89,24 +136,40 @@ static bool parse_integers(struct io_column *column)
     return true;
 }
 
-io_status io_text_parse(struct io_column *column, int dtype, const char *name,
+io_status io_text_parse(struct io_column *column, const struct io_hints *hints, const char *name,
                         const struct io_progress *progress, struct io_error *error)
 {
-    size_t bytes = dtype < 0 ? 8 : ech_dtype_bytes((ech_dtype)dtype);
-    column->n = count_lines(column->text, column->text_bytes);
+    struct parse p = { .column = column, .name = name, .progress = progress, .error = error };
+    size_t bytes = hints->dtype < 0 ? 8 : ech_dtype_bytes((ech_dtype)hints->dtype);
+    io_status status = io_find_field(column, &hints->field, name, &p.cut, error);
+    if (status != IO_OK) return status;
+    column->n = count_lines(column->text, column->text_bytes) - (column->head_bytes ? 1 : 0);
     column->keys_bytes = (size_t)column->n * bytes;
     column->keys = malloc(column->keys_bytes + 1);
     column->lines = malloc((size_t)column->n * sizeof *column->lines + 1);
     if (!column->keys || !column->lines)
         return io_no_memory(error, name, column->n * (bytes + sizeof *column->lines),
                             "the numbers of its lines");
-    if (dtype >= 0) return parse_as(column, (ech_dtype)dtype, name, progress, error);
-    if (parse_integers(column)) return IO_OK;
-    return parse_as(column, ECH_F64, name, progress, error);
+    if (hints->dtype >= 0) return parse_as(&p, (ech_dtype)hints->dtype);
+    if (parse_integers(&p)) return IO_OK;
+    return parse_as(&p, ECH_F64);
 }
 
-io_status io_text_load(struct io_source *source, int dtype, struct io_column *column,
-                       struct io_error *error)
+io_status io_text_lines(struct io_column *column, const char *name, struct io_error *error)
+{
+    const char *end = column->text + column->text_bytes, *at = column->text;
+    column->n = count_lines(column->text, column->text_bytes);
+    column->lines = malloc((size_t)column->n * sizeof *column->lines + 1);
+    if (!column->lines)
+        return io_no_memory(error, name, column->n * sizeof *column->lines, "its lines");
+    for (uint64_t i = 0; i < column->n; i++) {
+        column->lines[i] = (uint64_t)(at - column->text);
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    }
+    return IO_OK;
+}
+
+io_status io_text_read(struct io_source *source, struct io_column *column, struct io_error *error)
 {
     void *text = NULL;
     io_status status =
@@ -115,5 +178,13 @@ io_status io_text_load(struct io_source *source, int dtype, struct io_column *co
     column->text = text;
     size_t *bytes = &column->text_bytes;
     if (*bytes && column->text[*bytes - 1] != '\n') column->text[(*bytes)++] = '\n';
-    return io_text_parse(column, dtype, source->name, source->progress, error);
+    return IO_OK;
+}
+
+io_status io_text_load(struct io_source *source, const struct io_hints *hints,
+                       struct io_column *column, struct io_error *error)
+{
+    io_status status = io_text_read(source, column, error);
+    if (status != IO_OK) return status;
+    return io_text_parse(column, hints, source->name, source->progress, error);
 }

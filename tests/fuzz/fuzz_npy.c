@@ -19,20 +19,22 @@ static void check_column(const struct io_column *c, size_t bytes)
     unsigned char header[IO_NPY_HEADER];
     struct io_npy again;
     struct io_error error;
-    int dtype = c->dtype == ECH_BF16 ? ECH_BF16 : -1;
+    struct io_hints hints = { .dtype = c->dtype == ECH_BF16 ? ECH_BF16 : -1 };
     size_t n = io_npy_header(c->npy.descr, c->n, header), said;
     FUZZ_CHECK(n <= sizeof header && n % 64 == 0);
     FUZZ_CHECK(io_npy_header_bytes(header, n, "again", &said, &error) == IO_OK && said == n);
-    FUZZ_CHECK(io_npy_parse(header, n, "again", dtype, &again, &error) == IO_OK);
+    FUZZ_CHECK(io_npy_parse(header, n, "again", &hints, &again, &error) == IO_OK);
     FUZZ_CHECK(again.n == c->n && again.dtype == c->dtype);
     FUZZ_CHECK(again.big_endian == c->npy.big_endian);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-    /* The first byte says how: as a file, or as a pipe of unknown size; with a type or not. */
+    /* The first byte says how: as a file, or as a pipe of unknown size; with a type or not; of one
+     * dimension or more. */
     if (n == 0) return 0;
     struct io_hints hints = { .format = IO_NPY, .dtype = bytes[0] & 2 ? ECH_BF16 : -1 };
+    if (bytes[0] & 4) hints.dimensions = 4;
     struct io_source source;
     struct io_column column;
     struct io_error error = { "" };

@@ -53,9 +53,22 @@ static void check_column(const struct io_column *c, const unsigned char *bytes, 
     FUZZ_CHECK(c->n == 0 || c->lines[0] == 0);
 }
 
+/* Of lines with columns: each line is there, after the one that names them. */
+static void check_lines(const struct io_column *c)
+{
+    size_t at = c->head_bytes;
+    FUZZ_CHECK(at <= c->text_bytes && (at == 0 || c->text[at - 1] == '\n'));
+    for (uint64_t i = 0; i < c->n; i++) {
+        const char *newline = memchr(c->text + at, '\n', c->text_bytes - at);
+        FUZZ_CHECK(c->lines[i] == at && newline != NULL);
+        at = (size_t)(newline + 1 - c->text);
+    }
+    FUZZ_CHECK(at == c->text_bytes);
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-    /* The first byte chooses the type; 12 and more leave it open. */
+    /* The first byte chooses the type; 12 and more leave it open; and whether lines have columns. */
     if (n == 0) return 0;
     int dtype = bytes[0] & 15;
     struct io_hints hints = { .format = IO_TEXT, .dtype = dtype <= ECH_F64 ? dtype : -1 };
@@ -64,9 +77,14 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
     struct io_error error = { "" };
     io_open_memory(&source, "fuzz", bytes + 1, n - 1);
     if (bytes[0] & 16) source.size = 0;
+    if (bytes[0] & 32) hints.field.column = bytes[0] & 64 ? "1" : "2";
+    if (bytes[0] & 128) hints.field.delimiter = ',';
     io_status status = io_load_column(&source, &hints, &column, &error);
     FUZZ_CHECK(status == IO_OK || strncmp(error.text, "fuzz: line ", 11) == 0);
-    if (status == IO_OK) check_column(&column, bytes + 1, n - 1);
+    if (status == IO_OK && hints.field.column)
+        check_lines(&column);
+    else if (status == IO_OK)
+        check_column(&column, bytes + 1, n - 1);
     io_free_column(&column);
     return 0;
 }

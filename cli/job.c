@@ -1,0 +1,234 @@
+/*
+ * job.c - the steps of a run that every subcommand on a column of numbers takes, and the report of
+ * what each took.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Stages ---- */
+
+void stage_begin(struct job *job, enum stage stage)
+{
+    const char *const doing[STAGES] = {
+        [STAGE_OPEN] = "opening the device", [STAGE_READ] = "reading",
+        [STAGE_UPLOAD] = "uploading",        [STAGE_WORK] = job->working,
+        [STAGE_DOWNLOAD] = "downloading",    [STAGE_WRITE] = "writing",
+    };
+    cli_progress_stage(&job->progress, doing[stage]);
+    job->stages[stage].ran = true;
+    job->stages[stage].seconds -= cli_seconds();
+}
+
+void stage_end(struct job *job, enum stage stage, uint64_t bytes)
+{
+    job->stages[stage].seconds += cli_seconds();
+    job->stages[stage].bytes += bytes;
+}
+
+/* ---- Steps ---- */
+
+int job_input(struct job *job, int count, char **operands)
+{
+    job->input = count ? operands[0] : "-";
+    if (!count && isatty(STDIN_FILENO))
+        return cli_fail(EXIT_BAD, "no INPUT; give a file, or - for standard input");
+    return EXIT_DONE;
+}
+
+/* A character that no number is written with and that does not end a line. */
+static int parse_delimiter(const char *text, char *delimiter)
+{
+    *delimiter = 0;
+    if (!text) return EXIT_DONE;
+    if (strcmp(text, "\\t") == 0 || strcmp(text, "tab") == 0) text = "\t";
+    char c = *delimiter = text[0];
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (c && !text[1] && !letter && !strchr("+-.\"\n\r", c)) return EXIT_DONE;
+    return cli_fail(EXIT_BAD,
+                    "--delimiter is \"%s\", not one character that is no part of numbers, "
+                    "such as \",\" or \"\\t\"",
+                    text);
+}
+
+int job_hints(const struct job_words *words, struct io_hints *hints)
+{
+    *hints = (struct io_hints){ .field.column = words->column };
+    int code = cli_parse_format(words->format, &hints->format);
+    if (code == EXIT_DONE) code = cli_parse_dtype(words->type, &hints->dtype);
+    if (code == EXIT_DONE) code = parse_delimiter(words->delimiter, &hints->field.delimiter);
+    if (code != EXIT_DONE) return code;
+    if (words->delimiter && !words->column)
+        return cli_fail(EXIT_BAD, "--delimiter stands between columns: say which with --column");
+    const char *column = words->column;
+    if (column && (!*column || strspn(column, "0") == strlen(column)))
+        return cli_fail(EXIT_BAD, "--column is \"%s\", not a number from 1 or a name", column);
+    return EXIT_DONE;
+}
+
+int job_load(struct job *job, const struct job_words *words)
+{
+    struct io_source source;
+    struct io_error error;
+    struct io_hints hints;
+    int code = job_hints(words, &hints);
+    if (code != EXIT_DONE) return code;
+    hints.dimensions = job->dimensions;
+
+    stage_begin(job, STAGE_READ);
+    io_status status = io_open(&source, job->input, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    job->input = source.name;
+    source.progress = &job->progress.io;
+    status = io_load_column(&source, &hints, &job->column, &error);
+    io_close(&source);
+    cli_progress_end(&job->progress);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    const struct io_column *c = &job->column;
+    stage_end(job, STAGE_READ, c->npy.header_bytes + (c->text ? c->text_bytes : c->keys_bytes));
+    return EXIT_DONE;
+}
+
+int job_refuse_terminal(const struct io_output *output)
+{
+    if (output->path || output->fd != STDOUT_FILENO || !isatty(STDOUT_FILENO)) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "the output is binary and standard output is a terminal: "
+                              "give -o FILE, or redirect it");
+}
+
+int job_commit(struct job *job, struct io_output *output, io_status status, struct io_error *error)
+{
+    if (status == IO_OK) status = io_commit(output, error);
+    stage_end(job, STAGE_WRITE, output->written_bytes);
+    cli_progress_end(&job->progress);
+    return status == IO_OK ? EXIT_DONE : cli_fail_io(status, error);
+}
+
+int job_no_memory(const struct job *job, uint64_t bytes, const char *what)
+{
+    return cli_fail(EXIT_MEMORY, "%s: out of memory: no %llu bytes for %s", job->input,
+                    (unsigned long long)bytes, what);
+}
+
+/* ---- Report ---- */
+
+static const char *stage_name(const struct job *job, int stage)
+{
+    const char *const names[STAGES] = {
+        [STAGE_OPEN] = "open",    [STAGE_READ] = "read",         [STAGE_UPLOAD] = "upload",
+        [STAGE_WORK] = job->work, [STAGE_DOWNLOAD] = "download", [STAGE_WRITE] = "write",
+    };
+    return names[stage];
+}
+
+static double rate(const struct stage_time *stage)
+{
+    return stage->seconds > 0 ? 1e-9 * (double)stage->bytes / stage->seconds : 0;
+}
+
+static void report_text(const struct job *job, const char *plan, uint64_t peak, FILE *to)
+{
+    const struct io_column *c = &job->column;
+    if (c->keys || !c->text)
+        fprintf(to, "%s: %llu %s (%s) on %s\n%s", job->input, (unsigned long long)c->n,
+                ech_dtype_name(c->dtype), io_format_name(c->format), ech_device_name(job->ctx),
+                plan);
+    else
+        fprintf(to, "%s: %llu lines on %s\n%s", job->input, (unsigned long long)c->n,
+                ech_device_name(job->ctx), plan);
+    if (job->note) fprintf(to, "%s\n", job->note);
+    for (int i = 0; i < STAGES; i++) {
+        const struct stage_time *stage = &job->stages[i];
+        if (!stage->ran) continue;
+        fprintf(to, "  %-9s %10.3f ms", stage_name(job, i), 1e3 * stage->seconds);
+        if (stage->bytes) fprintf(to, " %9.3f GB/s", rate(stage));
+        putc('\n', to);
+    }
+    fprintf(to, "  %-9s %10.3f ms\n", "total", 1e3 * (cli_seconds() - job->started));
+    fprintf(to, "  peak memory: host %.1f MB, held by the library on %s %.1f MB\n",
+            1e-6 * (double)cli_peak_host_bytes(), ech_device_name(job->ctx), 1e-6 * (double)peak);
+}
+
+static void report_json(const struct job *job, const char *plan, uint64_t peak, FILE *to)
+{
+    const struct io_column *c = &job->column;
+    struct json json = { .to = to };
+    json_open(&json, NULL, '{');
+    json_text(&json, "command", job->command);
+    json_text(&json, "version", ech_version());
+    json_text(&json, "input", job->input);
+    json_text(&json, "output", job->output);
+    json_text(&json, "format", io_format_name(c->format));
+    json_text(&json, "type", c->keys || !c->text ? ech_dtype_name(c->dtype) : "lines");
+    json_count(&json, "n", c->n);
+    json_count(&json, "n_out", job->n_out);
+    json_text(&json, "device", ech_device_name(job->ctx));
+    if (*plan) json_text(&json, "plan", plan);
+    if (job->note) json_text(&json, "note", job->note);
+    json_open(&json, "stages", '[');
+    for (int i = 0; i < STAGES; i++) {
+        const struct stage_time *stage = &job->stages[i];
+        if (!stage->ran) continue;
+        json_open(&json, NULL, '{');
+        json_text(&json, "name", stage_name(job, i));
+        json_number(&json, "seconds", stage->seconds);
+        json_count(&json, "bytes", stage->bytes);
+        json_number(&json, "gb_per_s", rate(stage));
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    json_number(&json, "seconds", cli_seconds() - job->started);
+    json_count(&json, "peak_host_bytes", cli_peak_host_bytes());
+    json_count(&json, "peak_device_bytes", peak);
+    json_close(&json, '}');
+    putc('\n', to);
+}
+
+static void report(const struct job *job, const struct job_words *words)
+{
+    char plan[4096] = "";
+    uint64_t now, peak;
+    ech_memory(job->ctx, 0, &now, &peak);
+    if (job->plan) job->plan(job, plan, sizeof plan);
+    if (words->stats) report_text(job, plan, peak, stderr);
+    if (words->json && !job->own_json)
+        report_json(job, plan, peak, strcmp(job->output, "-") == 0 ? stderr : stdout);
+}
+
+/* ---- Run ---- */
+
+int job_run(struct job *job, const struct job_words *words,
+            int (*body)(struct job *job, struct io_output *output))
+{
+    struct io_error error;
+    struct io_output output;
+    job->output = words->output ? words->output : "-";
+    job->started = cli_seconds();
+    int threads, code = cli_parse_threads(words->threads, &threads);
+    if (code != EXIT_DONE) return code;
+    cli_progress_start(&job->progress);
+    stage_begin(job, STAGE_OPEN);
+    code = cli_open(&job->ctx, words->device, threads);
+    stage_end(job, STAGE_OPEN, 0);
+    if (code == EXIT_DONE) {
+        io_status status = io_create(&output, words->output, &error);
+        if (status == IO_OK) {
+            output.progress = &job->progress.io;
+            code = body(job, &output);
+            io_discard(&output);
+        } else {
+            code = cli_fail_io(status, &error);
+        }
+    }
+    cli_progress_end(&job->progress);
+    if (code == EXIT_DONE && (words->stats || words->json)) report(job, words);
+    ech_close(job->ctx);
+    job->ctx = NULL;
+    io_free_column(&job->column);
+    return code;
+}

@@ -1,0 +1,91 @@
+/*
+ * write.c - a column of numbers, or lines of text, to a file in the format that was read.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "job.h"
+
+#include <string.h>
+
+io_status write_lines(struct io_output *output, const struct io_column *column,
+                      const uint64_t *lines, uint64_t n, struct io_error *error)
+{
+    enum { AHEAD = 16 }; /* lines whose text is asked for before it is needed */
+    io_status status = io_write(output, column->text, column->head_bytes, error);
+    for (uint64_t i = 0; i < n && status == IO_OK; i++) {
+        if (i + AHEAD < n) __builtin_prefetch(column->text + lines[i + AHEAD]);
+        const char *line = column->text + lines[i];
+        const char *newline = memchr(line, '\n', column->text_bytes - (size_t)lines[i]);
+        status = io_write(output, line, (size_t)(newline - line) + 1, error);
+    }
+    return status;
+}
+
+io_status write_keys(struct io_output *output, struct io_column *column, uint64_t n,
+                     struct io_error *error)
+{
+    size_t bytes = ech_dtype_bytes(column->dtype);
+    io_status status = IO_OK;
+    if (column->format == IO_NPY) {
+        unsigned char header[IO_NPY_HEADER];
+        size_t header_bytes = column->npy.header_bytes;
+        /* The header of the input, to the byte, while it is true of the output. */
+        bool same = n == column->n;
+        if (!same) header_bytes = io_npy_header(column->npy.descr, n, header);
+        status = io_write(output, same ? column->header : header, header_bytes, error);
+        if (column->npy.big_endian) io_swap(column->keys, n, bytes);
+    }
+    return status == IO_OK ? io_write(output, column->keys, (size_t)n * bytes, error) : status;
+}
+
+io_status write_numbers(struct io_output *output, ech_dtype dtype, const void *values, uint64_t n,
+                        struct io_error *error)
+{
+    const char *at = values;
+    size_t bytes = ech_dtype_bytes(dtype);
+    io_status status = IO_OK;
+    for (uint64_t i = 0; i < n && status == IO_OK; i++, at += bytes) {
+        char text[IO_NUMBER_TEXT];
+        size_t length = io_format_key(dtype, at, text);
+        text[length++] = '\n';
+        status = io_write(output, text, length, error);
+    }
+    return status;
+}
+
+io_status write_values(struct io_output *output, const struct io_column *column, ech_dtype dtype,
+                       const void *values, uint64_t n, struct io_error *error)
+{
+    if (column->format == IO_TEXT) return write_numbers(output, dtype, values, n, error);
+    io_status status = IO_OK;
+    if (column->format == IO_NPY) {
+        unsigned char header[IO_NPY_HEADER];
+        const char *descr = io_npy_descr(dtype);
+        size_t header_bytes = io_npy_header(descr ? descr : "<u2", n, header);
+        status = io_write(output, header, header_bytes, error);
+    }
+    if (status != IO_OK) return status;
+    return io_write(output, values, (size_t)n * ech_dtype_bytes(dtype), error);
+}
+
+io_status write_index(struct io_output *output, io_format format, const void *index,
+                      size_t index_bytes, uint64_t n, struct io_error *error)
+{
+    if (format == IO_TEXT)
+        return write_numbers(output, index_bytes == 4 ? ECH_U32 : ECH_U64, index, n, error);
+    io_status status = IO_OK;
+    if (format == IO_NPY) {
+        unsigned char header[IO_NPY_HEADER];
+        size_t header_bytes = io_npy_header(io_npy_descr(ECH_U64), n, header);
+        status = io_write(output, header, header_bytes, error);
+    }
+    uint64_t block[512];
+    const char *at = index;
+    for (uint64_t done = 0; done < n && status == IO_OK;) {
+        size_t some = n - done < 512 ? (size_t)(n - done) : 512;
+        for (size_t i = 0; i < some; i++, at += index_bytes) block[i] = io_load(at, index_bytes);
+        status = io_write(output, block, some * sizeof *block, error);
+        done += some;
+    }
+    return status;
+}

@@ -1,0 +1,143 @@
+/*
+ * field.c - one of several columns of a line.
+ *
+ *     id,name,price        a first line whose column is no number names the columns
+ *     7,"Smith, A.",1.5    what stands in quotes may hold the delimiter, and "" for a quote
+ *
+ * A quote ends in its line.  With blanks as the delimiter, there are no quotes, and blanks at the
+ * beginning of a line do not count.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "io.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN = 200 }; /* of the names of columns, in a message */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The next column of [*at, end) into [*first, *last); *at moves past its delimiter, and is NULL
+ * when the line ends with it.  false when there is none. */
+static bool next_blank(const char **at, const char *end, const char **first, const char **last)
+{
+    const char *c = *at;
+    while (c && c < end && is_blank(*c)) c++;
+    if (!c || c == end) return false;
+    *first = c;
+    while (c < end && !is_blank(*c)) c++;
+    *last = *at = c;
+    return true;
+}
+
+static bool next_field(char delimiter, const char **at, const char *end, const char **first,
+                       const char **last)
+{
+    if (!delimiter) return next_blank(at, end, first, last);
+    const char *c = *at;
+    if (!c) return false;
+    *first = c;
+    while (c < end && *c == ' ' && *c != delimiter) c++;
+    bool quoted = c < end && *c == '"';
+    if (quoted) {
+        *first = ++c;
+        for (; c < end && (*c != '"' || c[1] == '"'); c++) c += *c == '"';
+        *last = c;
+    }
+    while (c < end && *c != delimiter) c++;
+    if (!quoted) *last = c;
+    *at = c < end ? c + 1 : NULL;
+    return true;
+}
+
+uint64_t io_cut_line(const struct io_cut *cut, const char **at, const char **end)
+{
+    const char *next = *at, *first = next, *last = *end;
+    uint64_t n = 0;
+    while (n < cut->number && next_field(cut->delimiter, &next, *end, &first, &last)) n++;
+    if (n == cut->number) *at = first, *end = last;
+    return n;
+}
+
+/* ---- The first line ---- */
+
+static char find_delimiter(const char *at, const char *end)
+{
+    static const char candidates[] = "\t,;";
+    for (const char *c = candidates; *c; c++)
+        if (memchr(at, *c, (size_t)(end - at))) return *c;
+    return 0;
+}
+
+static void trim(const char **first, const char **last)
+{
+    while (*first < *last && is_blank(**first)) (*first)++;
+    while (*first < *last && is_blank((*last)[-1])) (*last)--;
+}
+
+/* The column's number by its name; 0, with names what is there, when none is called so. */
+static uint64_t find_name(const char *column, char delimiter, const char *at, const char *end,
+                          char names[SHOWN])
+{
+    const char *first, *last;
+    size_t used = 0;
+    for (uint64_t n = 1; next_field(delimiter, &at, end, &first, &last); n++) {
+        trim(&first, &last);
+        size_t length = (size_t)(last - first);
+        if (length == strlen(column) && memcmp(first, column, length) == 0) return n;
+        const char *between = n > 1 ? ", " : "";
+        if (used + length + 6 > SHOWN) {
+            if (used < SHOWN - 6) snprintf(names + used, SHOWN - used, "%s...", between);
+            used = SHOWN;
+            continue;
+        }
+        used += (size_t)snprintf(names + used, SHOWN - used, "%s%.*s", between, (int)length, first);
+    }
+    for (char *c = names; *c; c++)
+        if (*c < ' ' || *c == 127) *c = *c < 0 ? *c : '?';
+    return 0;
+}
+
+/* A number from 1, 0 when column is none. */
+static uint64_t parse_number(const char *column)
+{
+    uint64_t n = 0;
+    for (; *column >= '0' && *column <= '9' && n < UINT32_MAX; column++)
+        n = n * 10 + (uint64_t)(*column - '0');
+    return *column ? 0 : n;
+}
+
+io_status io_find_field(struct io_column *column, const struct io_field *field, const char *name,
+                        struct io_cut *cut, struct io_error *error)
+{
+    *cut = (struct io_cut){ 0 };
+    if (!field->column) return IO_OK;
+    cut->number = parse_number(field->column);
+    if (column->text_bytes == 0) {
+        if (cut->number) return IO_OK;
+        return io_fail(error, IO_FAIL, name, "is empty: it has no column \"%s\"", field->column);
+    }
+    const char *line = column->text, *at = line, *end = memchr(line, '\n', column->text_bytes);
+    /* The mark that some programs begin UTF-8 with. */
+    if (end - at >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
+    cut->delimiter = field->delimiter ? field->delimiter : find_delimiter(at, end);
+    bool named = cut->number == 0;
+    if (named) {
+        char names[SHOWN] = "";
+        cut->number = find_name(field->column, cut->delimiter, at, end, names);
+        if (!cut->number)
+            return io_fail(error, IO_FAIL, name, "has no column \"%s\"; its first line names: %s",
+                           field->column, names);
+    } else {
+        double ignored;
+        const char *last = end;
+        if (io_cut_line(cut, &at, &last) != cut->number) return IO_OK; /* an error of that line */
+        named = io_parse_float(at, last, &ignored) != IO_NUMBER_OK;
+    }
+    if (named) column->head_bytes = (size_t)(end + 1 - line);
+    return IO_OK;
+}

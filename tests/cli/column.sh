@@ -1,0 +1,60 @@
+# --column and --delimiter: the number of a line is one of its columns; lines stay as they are.
+cat >goods.csv <<'CSV'
+id,name,price,note
+1,nut,0.25,
+2,"bolt, long",1.5,new
+3,"9"" saw",12,"x
+4,gap,,old
+5,"cog" , 3e-1 ,
+CSV
+echo "by name, by number; the first line stays first, an empty column is NaN and last"
+code echelon sort --column price goods.csv
+code echelon sort -k 3 -r goods.csv
+code echelon sort -k id --delimiter , -r <goods.csv
+code echelon sort --argsort -k price goods.csv
+code echelon sort -c -k id goods.csv
+code echelon sort -c -k price goods.csv
+echo "tabs, semicolons, blanks"
+printf 'a 3 x\nb 1 y\n' | code echelon sort -k 2 --delimiter ' '
+printf 'a\t3\nb\t1\n' | code echelon sort -k 2
+printf 'a;3\nb;1\n' | code echelon sort -k 2
+printf '  a   3\n b 1\n' | code echelon sort -k 2
+printf 'a|3\nb|1\n' | code echelon sort -k 2 --delimiter '|'
+printf 'a\t3\r\nb\t1\r\n' | code echelon sort -k 2 --delimiter '\t' | od -An -c
+echo "no line of names; one that begins with the mark of UTF-8; an unnamed column"
+printf '2,b\n1,a\n' | code echelon sort -k 1
+printf '\xef\xbb\xbfid,x\n2,b\n1,a\n' | code echelon sort -k id | od -An -c
+printf ',x\n2,b\n1,a\n' | code echelon sort -k 1
+echo "only names; nothing"
+printf 'id,x\n' | code echelon sort -k id
+code echelon sort -k 2 </dev/null
+echo "against sort"
+echelon gen uniform -n 5000 --type i32 >numbers
+paste -d, <(seq 5000) numbers >pairs.csv
+code echelon sort -k 2 pairs.csv -o out.csv
+sort -t, -k2,2n -s pairs.csv | cmp - out.csv && echo same
+echo "what is wrong is named"
+try() {
+    code echelon sort "$@" goods.csv -o out.txt
+}
+try
+try -k prise
+try -k 5
+try -k 2
+try -k 0
+try -k ''
+try --delimiter ,
+try -k 2 --delimiter ,,
+try -k 2 --delimiter 5
+try -k 2 --delimiter ''
+try -k 2 --type u8
+try -k price --type u8
+try -k 2 --format raw --type u8
+cp goods.csv goods.npy
+code echelon sort -k 2 goods.npy -o out.txt
+code echelon sort -k name </dev/null
+printf '1,2\n3\n' | code echelon sort -k 2
+printf '1,2\n\n' | code echelon sort -k 1
+printf 'x,y\n1,2\nz,3\n' | code echelon sort -k x
+printf '%s,' name{1..60} '1\n' | code echelon sort -k 'no such'
+files
