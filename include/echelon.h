@@ -614,8 +614,8 @@ ECH_API ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index,
                               size_t element_bytes);
 
 /* ech_scatter() puts to positions: out[index[i]] = in[i], for i < n.  Each index is less than
- * n_out; which element comes to lie where two indices agree is unspecified; the rest of out is
- * kept. */
+ * n_out; what comes to lie where two indices agree is unspecified, of large elements also parts of
+ * both; the rest of out is kept. */
 ECH_API ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index,
                                ech_dtype index_dtype, void *out, size_t n, size_t n_out,
                                size_t element_bytes);
@@ -637,8 +637,9 @@ ECH_API ech_status ech_fill(ech_ctx *ctx, void *out, const void *value, size_t n
                             size_t element_bytes);
 
 /* ech_iota(): out[i] = start + i * step, in dtype; start and step are [1] of dtype in host memory,
- * NULL for 0 and 1.  Integers modulo 2^bits; floats with one rounding of i * step (f16 and bf16 in
- * f32) and one of the sum. */
+ * NULL for 0 and 1.  Integers modulo 2^bits.  Floats with one rounding of i * step and one of the
+ * sum; those of f16 and bf16 are f32's, rounded when they are written.  What is NaN is the positive
+ * quiet one without a payload. */
 ECH_API ech_status ech_iota(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, const void *start,
                             const void *step);
 

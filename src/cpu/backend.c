@@ -130,6 +130,7 @@ const struct echi_backend echi_cpu = {
     .run = cpu_run,
     .reduce = &echi_cpu_reduce,
     .histogram = &echi_cpu_histogram,
+    .arrange = &echi_cpu_arrange,
     .sort_workspace = echi_cpu_sort_workspace,
     .sort_explain = echi_cpu_sort_explain,
     .sort = echi_cpu_sort,

@@ -54,6 +54,10 @@ extern const struct echi_operation echi_cpu_histogram;
 
 extern const struct echi_operation echi_cpu_reduce;
 
+/* ---- arrange.c ---- */
+
+extern const struct echi_operation echi_cpu_arrange;
+
 /* ---- sort.c ---- */
 
 ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);

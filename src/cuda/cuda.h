@@ -103,6 +103,11 @@ ech_status echi_cuda_runs(ech_ctx *ctx, const void *keys, ech_dtype key_dtype, s
                           void *keys_out, uint64_t *starts, uint64_t *count, void *work);
 size_t echi_cuda_runs_workspace(size_t n);
 
+/* arrange.c; and a gather by u32 or u64 indices that are known to be good. */
+extern const struct echi_operation echi_cuda_arrange;
+ech_status echi_cuda_gather(ech_ctx *ctx, const void *in, const void *index, int index_bytes,
+                            void *out, uint64_t n, size_t element_bytes);
+
 /* sort.c */
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
 ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);

@@ -1,0 +1,192 @@
+/*
+ * cpu/arrange_make.c - arrays out of nothing on the CPU: fill and iota.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "arrange.h"
+
+/* ---- Fill ---- */
+
+enum { PATTERN_BYTES = 4 << 10 };
+
+/* Copies of as many elements as the buffer holds; of larger ones, of the one. */
+static void fill_part(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const size_t size = a->element_bytes, most = PATTERN_BYTES / size;
+    char pattern[PATTERN_BYTES];
+    const char *from = a->value;
+    size_t each = 1;
+    if (most > 1) {
+        each = echi_min(most, end - begin);
+        for (size_t i = 0; i < each; i++) memcpy(pattern + i * size, a->value, size);
+        from = pattern;
+    }
+    for (size_t i = begin; i < end; i += each)
+        memcpy((char *)a->out + i * size, from, echi_min(each, end - i) * size);
+}
+
+void echi_cpu_fill(ech_ctx *ctx, struct echi_arrange_job *job)
+{
+    job->run = fill_part;
+    echi_arrange_parts(ctx, job, job->request->n, job->request->element_bytes);
+}
+
+/* ---- Iota ---- */
+
+static void iota_u8(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const uint8_t start = (uint8_t)a->start, step = (uint8_t)a->step;
+    uint8_t *out = a->out;
+    for (size_t i = begin; i < end; i++) out[i] = (uint8_t)(start + (uint8_t)i * step);
+}
+
+static void iota_u16(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const uint16_t start = (uint16_t)a->start, step = (uint16_t)a->step;
+    uint16_t *out = a->out;
+    for (size_t i = begin; i < end; i++) out[i] = (uint16_t)(start + (uint32_t)(uint16_t)i * step);
+}
+
+static void iota_u32(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const uint32_t start = (uint32_t)a->start, step = (uint32_t)a->step;
+    uint32_t *out = a->out;
+    for (size_t i = begin; i < end; i++) out[i] = start + (uint32_t)i * step;
+}
+
+static void iota_u64(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    uint64_t *out = a->out, value = a->start + begin * a->step;
+    for (size_t i = begin; i < end; i++, value += a->step) out[i] = value;
+}
+
+static float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* i * step, rounded once.  Below 2^29 the product of doubles is exact; above it is that of two
+ * parts, whose sum is made odd where it is not exact, which no rounding to fewer bits can see. */
+static float product(uint64_t i, double step)
+{
+    const uint64_t low_bits = ((uint64_t)1 << 29) - 1;
+    if (i <= low_bits) return (float)((double)(uint32_t)i * step);
+    const double high = (double)(i & ~low_bits) * step, low = (double)(i & low_bits) * step;
+    double sum = high + low;
+    const double error = low - (sum - high); /* exact, for |high| > |low| or step is 0 */
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    if (error != 0 && sum - sum == 0 && (bits & 1) == 0) {
+        bits += (error > 0) == (sum > 0) ? 1 : (uint64_t)0 - 1;
+        memcpy(&sum, &bits, sizeof sum);
+    }
+    return (float)sum;
+}
+
+static void iota_f32(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const float start = float_of((uint32_t)a->start);
+    const double step = float_of((uint32_t)a->step);
+    float *out = a->out;
+    if (end <= (size_t)1 << 29) {
+        /* The position as a sum of what a vector can convert. */
+        const double base = (double)begin;
+        for (uint32_t j = 0; j < (uint32_t)(end - begin); j++) {
+            const float x = start + (float)((base + (double)(int32_t)j) * step);
+            out[begin + j] = x == x ? x : float_of(0x7FC00000);
+        }
+        return;
+    }
+    for (size_t i = begin; i < end; i++) {
+        const float x = start + product(i, step);
+        out[i] = x == x ? x : float_of(0x7FC00000);
+    }
+}
+
+static void iota_f64(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    double start, step, *out = a->out;
+    const uint64_t nan = (uint64_t)0x7FF8 << 48;
+    double no_number;
+    memcpy(&no_number, &nan, sizeof no_number);
+    memcpy(&start, &a->start, sizeof start);
+    memcpy(&step, &a->step, sizeof step);
+    const double base = (double)begin; /* exact: memory has fewer than 2^53 elements */
+    for (uint32_t j = 0; j < (uint32_t)(end - begin); j++) {
+        const double x = start + (base + (double)(int32_t)j) * step;
+        out[begin + j] = x == x ? x : no_number;
+    }
+}
+
+/* ---- ... of 16-bit floats ---- */
+
+static float float_of_f16(uint16_t h)
+{
+    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7FFF;
+    if (rest >= 0x7C00) return float_of(sign | 0x7F800000 | rest << 13); /* inf, NaN */
+    /* The exponent is put right by a product, which is exact, also of subnormals. */
+    return float_of(sign | bits_of(float_of(rest << 13) * 0x1p112f));
+}
+
+/* To the nearest, of two the even one. */
+static uint16_t f16_of_float(float x)
+{
+    const uint32_t u = bits_of(x), sign = u >> 16 & 0x8000, rest = u & 0x7FFFFFFF;
+    if (rest > 0x7F800000) return 0x7E00;
+    if (rest >= 0x47800000) return (uint16_t)(sign | 0x7C00);
+    if (rest < 0x38800000) /* the sum's last bit is that of a subnormal */
+        return (uint16_t)(sign | (bits_of(float_of(rest) + 0.5f) - 0x3F000000));
+    return (uint16_t)(sign | (rest - 0x38000000 + 0xFFF + (rest >> 13 & 1)) >> 13);
+}
+
+static uint16_t bf16_of_float(float x)
+{
+    const uint32_t u = bits_of(x);
+    if ((u & 0x7FFFFFFF) > 0x7F800000) return 0x7FC0;
+    return (uint16_t)((u + 0x7FFF + (u >> 16 & 1)) >> 16);
+}
+
+static void iota_f16(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const float start = float_of_f16((uint16_t)a->start), step = float_of_f16((uint16_t)a->step);
+    uint16_t *out = a->out;
+    for (size_t i = begin; i < end; i++) out[i] = f16_of_float(start + product(i, (double)step));
+}
+
+static void iota_bf16(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const float start = float_of((uint32_t)a->start << 16);
+    const double step = float_of((uint32_t)a->step << 16);
+    uint16_t *out = a->out;
+    for (size_t i = begin; i < end; i++) out[i] = bf16_of_float(start + product(i, step));
+}
+
+void echi_cpu_iota(ech_ctx *ctx, struct echi_arrange_job *job)
+{
+    static void (*const runs[])(struct echi_arrange_job * job, size_t begin, size_t end) = {
+        [ECH_I8] = iota_u8,   [ECH_I16] = iota_u16, [ECH_I32] = iota_u32,   [ECH_I64] = iota_u64,
+        [ECH_U8] = iota_u8,   [ECH_U16] = iota_u16, [ECH_U32] = iota_u32,   [ECH_U64] = iota_u64,
+        [ECH_F16] = iota_f16, [ECH_F32] = iota_f32, [ECH_BF16] = iota_bf16, [ECH_F64] = iota_f64,
+    };
+    const struct echi_arrange *a = job->request;
+    job->run = runs[a->dtype];
+    echi_arrange_parts(ctx, job, a->n, a->element_bytes);
+}

@@ -1,0 +1,269 @@
+/*
+ * test_arrange.c - gather, scatter, reverse, rotate, transpose, fill, iota, and random orders: each
+ * case on every device; bad arguments, bad indices, threads, allocators.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "arrange_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTEXTS = 8 };
+static ech_ctx *contexts[CONTEXTS];
+static int n_contexts;
+
+static bool open_devices(void)
+{
+    char name[32];
+    while (n_contexts < CONTEXTS && test_device(n_contexts, name, sizeof name)) {
+        if (ech_open(&contexts[n_contexts], name) != ECH_OK) {
+            test_begin("open(%s)", name);
+            test_fail(__FILE__, __LINE__, "%s", ech_error(NULL));
+            test_end();
+            test_finish();
+            return false;
+        }
+        n_contexts++;
+    }
+    return true;
+}
+
+/* ---- Cases ---- */
+
+/* Of the quick ones, what the executor does in a blink; larger ones where few bytes move. */
+static bool too_large(const struct arrange_case *c)
+{
+    const size_t n = c->what == TRANSPOSE ? c->n * c->other : c->n;
+    return n * c->element_bytes > 70000 && n > 17000;
+}
+
+static void run_case(const struct arrange_case *c)
+{
+    char id[256];
+    arrange_case_id(c, id, sizeof id);
+    const uint64_t seed = hash_text(id);
+    if (test_options.quick && (seed % (unsigned)test_options.every || too_large(c))) return;
+    if (!test_begin("%s", id)) return;
+    struct arrange_data d;
+    const bool made = arrange_data_make(c, seed, &d);
+    for (int i = 0; i < n_contexts; i++) {
+        static const int threads[] = { 0, 1, 2, 7 };
+        test_begin("%s", id);
+        if (test_is_cpu(contexts[i])) ech_set_threads(contexts[i], threads[seed >> 20 & 3]);
+        if (CHECK(made)) arrange_run(contexts[i], c, &d);
+        test_end();
+    }
+    arrange_data_free(&d);
+}
+
+/* ---- Bad arguments ---- */
+
+static void bad_arguments(ech_ctx *ctx)
+{
+    if (!test_begin("arguments on %s", ech_device_name(ctx))) return;
+    uint64_t data[64] = { 0 }, other[64] = { 0 };
+    uint32_t index[8] = { 0 };
+    const size_t huge = (size_t)1 << 63;
+    CHECK_STATUS(ech_gather(NULL, data, index, ECH_U32, other, 8, 8, 8), ECH_ERR_ARG);
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, other, 8, 8, 0), ECH_ERR_ARG,
+                "element_bytes is 0");
+    CHECK_FAILS(ctx, ech_gather(ctx, NULL, index, ECH_U32, other, 8, 8, 8), ECH_ERR_ARG,
+                "in is NULL");
+    CHECK_FAILS(ctx, ech_gather(ctx, data, NULL, ECH_U32, other, 8, 8, 8), ECH_ERR_ARG,
+                "index is NULL");
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, NULL, 8, 8, 8), ECH_ERR_ARG,
+                "out is NULL");
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_I32, other, 8, 8, 8), ECH_ERR_ARG,
+                "index_dtype is 2");
+    CHECK_FAILS(ctx, ech_gather(ctx, data, (char *)index + 1, ECH_U32, other, 7, 8, 8), ECH_ERR_ARG,
+                "index is not aligned");
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, data + 4, 8, 8, 8), ECH_ERR_ARG,
+                "overlap");
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, other, huge, 8, 8), ECH_ERR_ARG, "n is");
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, other, 8, huge, 8), ECH_ERR_ARG,
+                "n_in is");
+    CHECK_FAILS(ctx, ech_scatter(ctx, data, index, ECH_U32, other, 8, huge, 8), ECH_ERR_ARG,
+                "n_out is");
+    CHECK_FAILS(ctx, ech_scatter(ctx, data, index, ECH_F32, other, 8, 8, 8), ECH_ERR_ARG,
+                "index_dtype is 10");
+    CHECK_FAILS(ctx, ech_scatter(ctx, data, index, ECH_U32, index, 8, 4, 8), ECH_ERR_ARG,
+                "overlap");
+    CHECK_FAILS(ctx, ech_reverse(ctx, data, data + 1, 8, 8), ECH_ERR_ARG, "overlap but are not");
+    CHECK_FAILS(ctx, ech_reverse(ctx, data, other, huge, 8), ECH_ERR_ARG, "n is");
+    CHECK_FAILS(ctx, ech_reverse(ctx, data, NULL, 8, 8), ECH_ERR_ARG, "out is NULL");
+    CHECK_FAILS(ctx, ech_rotate(ctx, data, data, 8, 1, 8), ECH_ERR_ARG, "overlap");
+    CHECK_FAILS(ctx, ech_rotate(ctx, data, other, 8, 1, 0), ECH_ERR_ARG, "element_bytes is 0");
+    CHECK_FAILS(ctx, ech_transpose(ctx, data, data, 2, 4, 8), ECH_ERR_ARG, "overlap");
+    CHECK_FAILS(ctx, ech_transpose(ctx, data, other, huge, 4, 1), ECH_ERR_ARG, "rows is");
+    CHECK_FAILS(ctx, ech_transpose(ctx, data, other, 2, 4, 0), ECH_ERR_ARG, "element_bytes is 0");
+    CHECK_FAILS(ctx, ech_fill(ctx, data, NULL, 8, 8), ECH_ERR_ARG, "value is NULL");
+    CHECK_FAILS(ctx, ech_fill(ctx, NULL, data, 8, 8), ECH_ERR_ARG, "out is NULL");
+    CHECK_FAILS(ctx, ech_fill(ctx, other, data, 8, 0), ECH_ERR_ARG, "element_bytes is 0");
+    CHECK_FAILS(ctx, ech_iota(ctx, NULL, 8, ECH_F32, NULL, NULL), ECH_ERR_ARG, "out is NULL");
+    CHECK_FAILS(ctx, ech_iota(ctx, data, 8, (ech_dtype)12, NULL, NULL), ECH_ERR_ARG, "dtype is 12");
+    CHECK_FAILS(ctx, ech_iota(ctx, (char *)data + 2, 8, ECH_F32, NULL, NULL), ECH_ERR_ARG,
+                "out is not aligned");
+    CHECK_FAILS(ctx, ech_permutation(ctx, data, 8, ECH_I64, 0), ECH_ERR_ARG, "dtype is 3");
+    CHECK_FAILS(ctx, ech_permutation(ctx, data, ((size_t)1 << 32) + 1, ECH_U32, 0), ECH_ERR_ARG,
+                "n is 4294967297");
+    CHECK_FAILS(ctx, ech_permutation(ctx, data, huge, ECH_U64, 0), ECH_ERR_ARG, "n is");
+    CHECK_FAILS(ctx, ech_shuffle(ctx, data, data, 8, 8, 0), ECH_ERR_ARG, "overlap");
+    CHECK_FAILS(ctx, ech_shuffle(ctx, data, other, ((size_t)1 << 62) + 1, 1, 0), ECH_ERR_ARG,
+                "2^62");
+    CHECK_FAILS(ctx, ech_sample(ctx, data, other, 8, 9, 8, 0), ECH_ERR_ARG, "k is 9");
+    /* What has no elements needs no pointer. */
+    CHECK_STATUS(ech_gather(ctx, NULL, NULL, ECH_U32, NULL, 0, 0, 8), ECH_OK);
+    CHECK_STATUS(ech_scatter(ctx, NULL, NULL, ECH_U64, NULL, 0, 0, 8), ECH_OK);
+    CHECK_STATUS(ech_reverse(ctx, NULL, NULL, 0, 8), ECH_OK);
+    CHECK_STATUS(ech_rotate(ctx, NULL, NULL, 0, 5, 8), ECH_OK);
+    CHECK_STATUS(ech_transpose(ctx, NULL, NULL, 0, 7, 8), ECH_OK);
+    CHECK_STATUS(ech_transpose(ctx, NULL, NULL, 7, 0, 8), ECH_OK);
+    CHECK_STATUS(ech_fill(ctx, NULL, NULL, 0, 8), ECH_OK);
+    CHECK_STATUS(ech_iota(ctx, NULL, 0, ECH_U8, NULL, NULL), ECH_OK);
+    CHECK_STATUS(ech_permutation(ctx, NULL, 0, ECH_U32, 1), ECH_OK);
+    CHECK_STATUS(ech_shuffle(ctx, NULL, NULL, 0, 3, 1), ECH_OK);
+    CHECK_STATUS(ech_sample(ctx, NULL, NULL, 8, 0, 3, 1), ECH_OK);
+    test_end();
+}
+
+/* GPU memory of opaque elements has an alignment. */
+static void bad_alignment(ech_ctx *ctx)
+{
+    if (test_is_cpu(ctx)) return;
+    if (!test_begin("alignment on %s", ech_device_name(ctx))) return;
+    struct buffer in, out;
+    if (buffer_make(&in, ctx, 96, 4) && buffer_make(&out, ctx, 96, 0))
+        CHECK_FAILS(ctx, ech_reverse(ctx, in.data, out.data, 4, 24), ECH_ERR_ARG,
+                    "in is not aligned to 8 bytes");
+    buffer_free(&in);
+    buffer_free(&out);
+    test_end();
+}
+
+/* ---- Indices that are too large ---- */
+
+/* Fails by the first of two; at once, or of what is queued by ech_sync(); then all is well again. */
+static void bad_index(ech_ctx *ctx, bool gather, bool wide, size_t bytes, bool on_host)
+{
+    enum { N = 3000, LIMIT = 500 };
+    if (!test_begin("index(%s,%s,bytes=%zu,%s) on %s", gather ? "gather" : "scatter",
+                    wide ? "u64" : "u32", bytes, on_host ? "host" : "device", ech_device_name(ctx)))
+        return;
+    static uint64_t index64[N];
+    static uint32_t index32[N];
+    for (size_t i = 0; i < N; i++) {
+        index64[i] = i * 7 % LIMIT;
+        if (i == 1234) index64[i] = LIMIT;
+        if (i == 2890) index64[i] = wide ? UINT64_MAX : UINT32_MAX;
+        index32[i] = (uint32_t)index64[i];
+    }
+    ech_ctx *where = on_host ? NULL : ctx;
+    struct buffer in, out, index;
+    const ech_dtype dtype = wide ? ECH_U64 : ECH_U32;
+    if (buffer_make(&in, where, (gather ? LIMIT : N) * bytes, 0) &&
+        buffer_make(&out, where, (gather ? N : LIMIT) * bytes, 0) &&
+        buffer_make(&index, where, N * ech_dtype_bytes(dtype), 0) &&
+        buffer_set(&index, wide ? (const void *)index64 : index32)) {
+        ech_status status =
+            gather ? ech_gather(ctx, in.data, index.data, dtype, out.data, N, LIMIT, bytes)
+                   : ech_scatter(ctx, in.data, index.data, dtype, out.data, N, LIMIT, bytes);
+        if (status == ECH_OK && !on_host) status = ech_sync(ctx);
+        CHECK_FAILS(ctx, status, ECH_ERR_ARG, "index[1234] is not less than the number");
+        CHECK_STATUS(ech_sync(ctx), ECH_OK);
+        buffer_check_guards(&in, "in");
+        buffer_check_guards(&out, "out");
+    }
+    buffer_free(&in);
+    buffer_free(&out);
+    buffer_free(&index);
+    test_end();
+}
+
+/* Of indices that agree, one element comes to lie there whole. */
+static void same_index(ech_ctx *ctx, size_t bytes)
+{
+    enum { N = 5000, PLACES_HIT = 10 };
+    if (!test_begin("same(bytes=%zu) on %s", bytes, ech_device_name(ctx))) return;
+    static uint32_t index[N];
+    unsigned char *in = malloc(N * bytes), *out = calloc(PLACES_HIT, bytes);
+    for (size_t i = 0; i < N; i++) index[i] = (uint32_t)(i * 31 % PLACES_HIT);
+    for (size_t i = 0; in && i < N; i++) memset(in + i * bytes, (int)(i / 20 % 250 + 1), bytes);
+    if (CHECK(in && out)) {
+        CHECK_STATUS(ech_scatter(ctx, in, index, ECH_U32, out, N, PLACES_HIT, bytes), ECH_OK);
+        for (size_t p = 0; p < PLACES_HIT; p++)
+            for (size_t b = 0; b < bytes; b++)
+                CHECK(out[p * bytes + b] == out[p * bytes] && out[p * bytes] > 0);
+    }
+    free(in);
+    free(out);
+    test_end();
+}
+
+/* ---- Memory ---- */
+
+static void *no_memory(void *user, size_t bytes, void *stream)
+{
+    (void)user, (void)bytes, (void)stream;
+    return NULL;
+}
+
+static void no_release(void *user, void *pointer, size_t bytes, void *stream)
+{
+    (void)user, (void)pointer, (void)bytes, (void)stream;
+}
+
+/* Nothing is allocated but what arrays in host memory need on a GPU. */
+static void allocator(ech_ctx *ctx)
+{
+    if (!test_begin("allocator on %s", ech_device_name(ctx))) return;
+    const ech_allocator none = { .allocate = no_memory, .release = no_release };
+    uint32_t host[100] = { 0 }, to[100] = { 0 };
+    struct buffer in, out;
+    if (buffer_make(&in, test_is_cpu(ctx) ? NULL : ctx, 4000, 0) &&
+        buffer_make(&out, test_is_cpu(ctx) ? NULL : ctx, 4000, 0)) {
+        uint64_t held;
+        ech_memory(ctx, 0, &held, NULL);
+        if (!held) CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK);
+        CHECK_STATUS(ech_iota(ctx, in.data, 1000, ECH_U32, NULL, NULL), ECH_OK);
+        CHECK_STATUS(ech_reverse(ctx, in.data, out.data, 1000, 4), ECH_OK);
+        CHECK_STATUS(ech_shuffle(ctx, in.data, out.data, 1000, 4, 1), ECH_OK);
+        CHECK_STATUS(ech_transpose(ctx, in.data, out.data, 10, 100, 4), ECH_OK);
+        CHECK_STATUS(ech_sync(ctx), ECH_OK);
+        if (!held) CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);
+    }
+    buffer_free(&in);
+    buffer_free(&out);
+    CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK);
+    const ech_status wanted = test_is_cpu(ctx) ? ECH_OK : ECH_ERR_MEMORY;
+    CHECK_STATUS(ech_reverse(ctx, host, to, 100, 4), wanted);
+    CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);
+    CHECK_STATUS(ech_reverse(ctx, host, to, 100, 4), ECH_OK);
+    test_end();
+}
+
+int main(int argc, char **argv)
+{
+    test_main(argc, argv);
+    if (!open_devices()) return 1;
+    arrange_cases(run_case);
+    for (int i = 0; i < n_contexts; i++) {
+        ech_ctx *ctx = contexts[i];
+        uint64_t now_bytes;
+        bad_arguments(ctx);
+        bad_alignment(ctx);
+        for (unsigned kind = 0; kind < 16; kind++)
+            for (size_t bytes = 1; bytes <= 12; bytes += bytes == 4 ? 8 : 3)
+                if (!(kind & 8)) bad_index(ctx, kind & 1, kind & 2, bytes, kind & 4);
+        for (size_t bytes = 1; bytes <= 8; bytes *= 2) same_index(ctx, bytes);
+        allocator(ctx);
+        arrange_order(ctx);
+        if (test_begin("memory(%s)", ech_device_name(ctx))) {
+            ech_memory(ctx, 0, &now_bytes, NULL);
+            CHECK_INT(now_bytes, 0);
+            test_end();
+        }
+        ech_close(ctx);
+    }
+    return test_finish();
+}
