@@ -131,6 +131,7 @@ const struct echi_backend echi_cpu = {
     .reduce = &echi_cpu_reduce,
     .histogram = &echi_cpu_histogram,
     .arrange = &echi_cpu_arrange,
+    .scan = &echi_cpu_scan,
     .sort_workspace = echi_cpu_sort_workspace,
     .sort_explain = echi_cpu_sort_explain,
     .sort = echi_cpu_sort,

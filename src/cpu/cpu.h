@@ -58,6 +58,10 @@ extern const struct echi_operation echi_cpu_reduce;
 
 extern const struct echi_operation echi_cpu_arrange;
 
+/* ---- scan.c ---- */
+
+extern const struct echi_operation echi_cpu_scan;
+
 /* ---- sort.c ---- */
 
 ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);

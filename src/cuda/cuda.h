@@ -108,6 +108,9 @@ extern const struct echi_operation echi_cuda_arrange;
 ech_status echi_cuda_gather(ech_ctx *ctx, const void *in, const void *index, int index_bytes,
                             void *out, uint64_t n, size_t element_bytes);
 
+/* scan.c */
+extern const struct echi_operation echi_cuda_scan;
+
 /* sort.c */
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
 ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);

@@ -1,0 +1,207 @@
+/*
+ * cuda/scan.c - scans on the GPU, host half: chooses kernels, lays out the workspace, queues.
+ *
+ *     image scan_<type>    k8 ... k64: integers, and what order.h makes such; f16, bf16, f32, f64;
+ *                          with a w: computed and written in 64 bits
+ *     kernel scan_<op>     whole, or rows longer than a tile; _rows: shorter ones; _heads: segments
+ *
+ *     workspace            [ counters, totals of tiles, totals of groups, prefixes | heads ]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../scan.h"
+#include "../backend.h"
+#include "../call.h"
+#include "cuda.h"
+#include "scan.h"
+
+#include <stdio.h>
+
+struct plan {
+    char image[16], keys_image[16];
+    const char *kernel;
+    bool look_back; /* over tiles; else short rows */
+    bool heads;
+    uint64_t row_tiles, row_groups, tiles, words;
+    unsigned lanes, blocks;
+};
+
+enum form { TILES, ROWS, HEADS };
+
+static const char *kernel_of(const struct echi_scan *s, enum form form)
+{
+    static const char *const names[3][3] = {
+        { "scan_sum", "scan_sum_rows", "scan_sum_heads" },
+        { "scan_min", "scan_min_rows", "scan_min_heads" },
+        { "scan_other", "scan_other_rows", "scan_other_heads" },
+    };
+    return names[s->op == ECHI_SCAN_SUM ? 0 : s->op == ECHI_SCAN_MIN ? 1 : 2][form];
+}
+
+static void plan_rows(const struct echi_scan *s, struct plan *plan, uint64_t vector)
+{
+    enum { WARPS = SCAN_THREADS / SCAN_WARP };
+    uint64_t vectors = (s->columns + vector - 1) / vector, per_block = WARPS;
+    plan->lanes = 1;
+    while (plan->lanes < SCAN_WARP && plan->lanes < vectors) plan->lanes *= 2;
+    if (plan->lanes < SCAN_WARP)
+        per_block = WARPS * SCAN_SLOTS * (uint64_t)(SCAN_WARP / plan->lanes);
+    plan->blocks = (unsigned)((s->rows + per_block - 1) / per_block);
+}
+
+/* n is at least 1. */
+static struct plan make_plan(const struct echi_scan *s)
+{
+    struct plan plan = { 0 };
+    size_t bytes = ech_dtype_bytes(s->dtype);
+    uint64_t vector = 16 / bytes, tile = SCAN_TILE_BYTES / bytes;
+    if (s->is_float)
+        snprintf(plan.image, sizeof plan.image, "scan_%s%s", ech_dtype_name(s->dtype),
+                 s->wide ? "w" : "");
+    else
+        snprintf(plan.image, sizeof plan.image, "scan_k%zu%s", 8 * bytes, s->wide ? "w" : "");
+    plan.heads = s->shape == ECHI_SCAN_SEGMENTS || s->shape == ECHI_SCAN_KEYS;
+    snprintf(plan.keys_image, sizeof plan.keys_image, "scan_k%zu",
+             s->shape == ECHI_SCAN_KEYS ? 8 * ech_dtype_bytes(s->key_dtype) : 64);
+    plan.look_back = plan.heads || s->columns > tile;
+    plan.kernel = kernel_of(s, plan.heads ? HEADS : plan.look_back ? TILES : ROWS);
+    if (!plan.look_back) {
+        plan_rows(s, &plan, vector);
+        return plan;
+    }
+    plan.row_tiles = (s->columns + tile - 1) / tile;
+    plan.row_groups = (plan.row_tiles + SCAN_GROUP - 1) / SCAN_GROUP;
+    plan.tiles = s->rows * plan.row_tiles;
+    plan.blocks = (unsigned)plan.tiles;
+    uint64_t parts = s->wide || bytes == 8 ? 2 : 1;
+    plan.words = SCAN_COUNTERS + parts * (plan.tiles + 2 * s->rows * plan.row_groups);
+    return plan;
+}
+
+struct parts {
+    uint64_t *words;
+    uint32_t *heads;
+    size_t heads_bytes;
+};
+
+static size_t lay_out(const struct echi_scan *s, const struct plan *plan, void *base,
+                      struct parts *parts)
+{
+    struct echi_layout layout = { .base = base };
+    *parts = (struct parts){ 0 };
+    if (plan->look_back) parts->words = echi_part(&layout, plan->words, sizeof *parts->words);
+    parts->heads_bytes = (s->n + 31) / 32 * sizeof *parts->heads;
+    if (plan->heads) parts->heads = echi_part(&layout, parts->heads_bytes, 1);
+    return layout.bytes;
+}
+
+/* Of any shape: segments take their heads; rows just longer than a tile take two tiles each, and
+ * with them two words of groups. */
+static ech_status workspace(const void *request, size_t *bytes)
+{
+    struct echi_scan s = *(const struct echi_scan *)request;
+    struct parts parts;
+    *bytes = 0;
+    if (s.n == 0) return ECH_OK;
+    if (s.shape != ECHI_SCAN_ANY) {
+        struct plan plan = make_plan(&s);
+        *bytes = lay_out(&s, &plan, NULL, &parts);
+        return ECH_OK;
+    }
+    s.shape = ECHI_SCAN_SEGMENTS;
+    struct plan plan = make_plan(&s);
+    *bytes = lay_out(&s, &plan, NULL, &parts);
+    s.shape = ECHI_SCAN_ROWS;
+    s.columns = SCAN_TILE_BYTES / ech_dtype_bytes(s.dtype) + 1;
+    s.rows = s.n / s.columns;
+    if (s.rows == 0) return ECH_OK;
+    plan = make_plan(&s);
+    size_t rows_bytes = lay_out(&s, &plan, NULL, &parts);
+    if (rows_bytes > *bytes) *bytes = rows_bytes;
+    return ECH_OK;
+}
+
+/* ---- What is queued ---- */
+
+static unsigned heads_blocks(const ech_ctx *ctx, uint64_t threads)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    uint64_t work = (threads + SCAN_HEADS_THREADS - 1) / SCAN_HEADS_THREADS;
+    uint64_t fill = 8 * (uint64_t)cuda->multiprocessors;
+    return (unsigned)(work < fill ? work : fill);
+}
+
+static ech_status find_heads(ech_ctx *ctx, const struct echi_scan *s, const struct plan *plan,
+                             const struct parts *parts, const struct scan_args *args)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    if (s->shape == ECHI_SCAN_KEYS)
+        return echi_cuda_launch(ctx, plan->keys_image, "scan_heads_keys",
+                                heads_blocks(ctx, (s->n + 3) / 4), SCAN_HEADS_THREADS, 0, args);
+    if (s->n)
+        CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)parts->heads, 0, parts->heads_bytes,
+           echi_cuda_stream(ctx));
+    TRY(echi_cuda_launch(ctx, plan->keys_image, "scan_heads_offsets",
+                         heads_blocks(ctx, s->segments + 1), SCAN_HEADS_THREADS, 0, args));
+done:
+    return status;
+}
+
+/* The words of the look-back, which are zero. */
+static ech_status prepare_words(ech_ctx *ctx, const struct echi_scan *s, const struct plan *plan,
+                                const struct parts *parts, struct scan_args *args)
+{
+    void *zeros;
+    uint64_t each = s->wide || ech_dtype_bytes(s->dtype) == 8 ? 2 : 1;
+    ech_status status =
+        echi_cuda_zeros(ctx, parts->words, plan->words * sizeof *parts->words, &zeros);
+    if (status != ECH_OK) return status;
+    args->counters = zeros;
+    args->tiles = args->counters + SCAN_COUNTERS;
+    args->groups = args->tiles + each * plan->tiles;
+    args->prefixes = args->groups + each * s->rows * plan->row_groups;
+    args->words = zeros == parts->words ? 0 : plan->words;
+    return ECH_OK;
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, void *work)
+{
+    const struct echi_scan *s = request;
+    struct plan plan = make_plan(s);
+    struct parts parts;
+    ech_status status = ECH_OK;
+    lay_out(s, &plan, work, &parts);
+    struct scan_args args = { .in = s->in,
+                              .out = s->out,
+                              .rows = s->rows,
+                              .columns = s->columns,
+                              .row_tiles = plan.row_tiles,
+                              .row_groups = plan.row_groups,
+                              .heads = parts.heads,
+                              .offsets = s->offsets,
+                              .segments = s->segments,
+                              .keys = s->keys,
+                              .order = s->order,
+                              .key_order = s->key_order,
+                              .clamp = s->clamp,
+                              .first = s->first,
+                              .other = s->op == ECHI_SCAN_OR    ? SCAN_OR
+                                       : s->op == ECHI_SCAN_XOR ? SCAN_XOR
+                                                                : SCAN_PRODUCT,
+                              .lanes = plan.lanes,
+                              .exclusive = s->exclusive,
+                              .backward = s->backward,
+                              .is_signed = s->is_signed,
+                              .ignore_nan = s->ignore_nan };
+    if (s->offsets) args.complaint = echi_cuda_complaint(ctx);
+    if (plan.heads) TRY(find_heads(ctx, s, &plan, &parts, &args));
+    if (s->n == 0) return ECH_OK;
+    if (plan.look_back) TRY(prepare_words(ctx, s, &plan, &parts, &args));
+    TRY(echi_cuda_launch(ctx, plan.image, plan.kernel, plan.blocks, SCAN_THREADS, 0, &args));
+done:
+    return status;
+}
+
+const struct echi_operation echi_cuda_scan = { .workspace = workspace, .run = run };

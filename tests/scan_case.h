@@ -1,0 +1,54 @@
+/*
+ * scan_case.h - a case of test_scan, its data, and what the scan of it is to be.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SCAN_CASE_H
+#define SCAN_CASE_H
+
+#include "test.h"
+
+enum scan_shape { SCAN_WHOLE, SCAN_ROWS, SCAN_SEGMENTS, SCAN_KEYS };
+
+struct scan_case {
+    enum scan_shape shape;
+    ech_op op;
+    ech_dtype dtype;
+    size_t n, columns; /* SCAN_ROWS: n is a multiple of columns */
+    int exclusive, backward, wide, ignore_nan, init;
+    const char *dist;    /* "small", "unit", "special", "bits", "zeros" */
+    ech_dtype key_dtype; /* SCAN_KEYS */
+    size_t run;          /* SCAN_SEGMENTS, SCAN_KEYS: mean length of a segment */
+};
+
+struct scan_data {
+    const struct scan_case *c;
+    size_t bytes, out_bytes; /* of an element */
+    char *in, *keys, *want;
+    char *written; /* [n]: 1 where want counts */
+    uint64_t *offsets;
+    size_t segments;
+    uint64_t init[1];
+};
+
+/* Fills the data and what is wanted of it; false when memory is short. */
+bool scan_data_make(const struct scan_case *c, uint64_t seed, struct scan_data *d);
+void scan_data_free(struct scan_data *d);
+
+/* Fills written and want: scan_oracle.c. */
+bool scan_oracle(struct scan_data *d, const char *heads);
+
+/* Whether two elements of out are the same; of minima and maxima, every NaN is. */
+bool scan_same(const struct scan_data *d, const void *a, const void *b);
+
+bool scan_is_nan(ech_dtype dtype, uint64_t u);
+ech_dtype scan_out_dtype(const struct scan_case *c);
+
+/* Runs the case in several ways on the context's device. */
+void scan_run(ech_ctx *ctx, const struct scan_data *d, uint64_t seed);
+
+/* Calls the function of the case's shape. */
+ech_status scan_call(ech_ctx *ctx, const struct scan_data *d, const void *in, void *out,
+                     const void *keys, const uint64_t *offsets, const ech_scan_options *options);
+
+#endif
