@@ -111,6 +111,9 @@ ech_status echi_cuda_gather(ech_ctx *ctx, const void *in, const void *index, int
 /* scan.c */
 extern const struct echi_operation echi_cuda_scan;
 
+/* histogram.c */
+extern const struct echi_operation echi_cuda_histogram;
+
 /* sort.c */
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
 ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);

@@ -1,0 +1,46 @@
+/*
+ * cuda/histogram.h - what the two halves of the GPU histogram agree on: sizes and arguments.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_HISTOGRAM_H
+#define ECHI_CUDA_HISTOGRAM_H
+
+#include "../bins.h"
+
+enum {
+    HISTOGRAM_THREADS = 1024,       /* of histogram_bytes and histogram_shared */
+    HISTOGRAM_MOVE_THREADS = 512,   /* of the others */
+    HISTOGRAM_COLUMN_BITS = 5,      /* a column of counters for each lane */
+    HISTOGRAM_TABLE_BYTES = 32768,  /* that columns fill, when they can */
+    HISTOGRAM_CHANNELS = 8,         /* most of histogram_bytes */
+    HISTOGRAM_SHARED = 16384 - 512, /* counters that fit the shared memory of every GPU */
+    HISTOGRAM_SPLIT = 65536,        /* counters that are worth reading the elements several times */
+    HISTOGRAM_EDGES = 2048,         /* bytes of edges that lie in shared memory, in 8ths */
+    HISTOGRAM_HOT_BITS = 12, /* log2 of the values that histogram_global counts on the chip */
+    HISTOGRAM_COPIES = 256,  /* most tables of sums of weights */
+    HISTOGRAM_SPREAD = 32768 /* counters over which sums of weights are spread */
+};
+
+/* The types of weights. */
+enum histogram_weights { HISTOGRAM_I32, HISTOGRAM_U32, HISTOGRAM_64, HISTOGRAM_F32, HISTOGRAM_F64 };
+
+/* One struct serves every kernel of the histogram. */
+struct histogram_args {
+    const void *in, *in_y; /* in_y NULL: one dimension */
+    const void *edges;     /* of ECHI_BINS_EDGES; as the caller has them */
+    const void *weights;
+    uint64_t *counts;    /* [counters] */
+    uint64_t *sums;      /* [copies][counters][words], of weights */
+    uint64_t *largest;   /* exact_magnitude() of the weights that are floats */
+    uint64_t *complaint; /* complain.cuh */
+    uint64_t n, stride;  /* stride: counters of a channel */
+    uint64_t counters, copies;
+    struct echi_bins x, y;
+    uint32_t channels, column_bits;
+    uint32_t parts, part_counters; /* histogram_shared: a block counts for one of parts */
+    uint32_t shared_edges;         /* the edges are copied behind the counters */
+    uint32_t add, weights_type;
+};
+
+#endif
