@@ -470,13 +470,16 @@ typedef struct ech_histogram_options {
  *
  *   in       [n] of dtype; n must be a multiple of the channels
  *   counts   [channels][bins] of u64, ECH_OUTSIDE_COUNT: [channels][bins + 3].  With weights: of
- *            i64 for signed, u64 for unsigned ones, both modulo 2^64, and f64 for floats, whose
- *            result does not depend on their order
+ *            i64 for signed, u64 for unsigned ones, both modulo 2^64, and f64 for floats: the
+ *            exact sum, rounded once, of weights cut to multiples of 2^-147 of the power of two
+ *            just above the largest
  *   bins     at least 1
- *   lower, upper  finite, lower < upper, whole numbers for integers.  Bin b has the x with
- *            b <= (x - lower) * (bins / (upper - lower)) < b + 1, computed in f64 (f16, bf16, f32:
- *            in f32) with one rounding a step; of integers exactly: b <= (x - lower) * bins /
- *            (upper - lower) < b + 1
+ *   lower, upper  finite, lower < upper; what is below lower or from upper on is in no bin.
+ *            Floats: bin b has the x with b <= (x - lower) * factor < b + 1, where factor = bins /
+ *            (upper - lower), all of it in f64 (f16, bf16, f32: in f32, to which lower and upper
+ *            are rounded) with one rounding a step; an x whose product is rounded up to bins is in
+ *            the last bin.  Integers: whole numbers from -2^63 to 2^64, at most 2^64 apart; bin b
+ *            has the x with b <= (x - lower) * bins / (upper - lower) < b + 1, exactly
  */
 ECH_API ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n,
                                  ech_dtype dtype, size_t bins, double lower, double upper,
@@ -504,7 +507,8 @@ ECH_API ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, 
                                     const ech_histogram_options *options);
 
 /* ech_histogram_workspace() tells how many bytes of workspace every histogram above takes of n
- * elements and, in all channels, bins counters. */
+ * elements and, in all channels together, bins bins; of options, outside, weights (whether it is
+ * NULL), weights_dtype, channels and algorithm matter. */
 ECH_API ech_status ech_histogram_workspace(const char *device, size_t n, size_t bins,
                                            ech_dtype dtype, const ech_histogram_options *options,
                                            size_t *bytes);
