@@ -527,7 +527,8 @@ ECH_API ech_status ech_histogram_explain(const char *device, size_t n, size_t bi
  */
 typedef struct ech_select_options {
     size_t size; /* sizeof(ech_select_options) */
-    int invert;  /* 1: keep what would be dropped, and drop what would be kept */
+    int invert;  /* 1: keep what would be dropped, and drop what would be kept; not where nothing is
+                    dropped: ech_partition_three(), ech_encode_runs(), ech_decode_runs() */
     int index;   /* 1: ech_select_*: write the positions, u64, instead of the elements */
     int packed;  /* 1: flags are bits, flag i is bit i % 8 of byte i / 8; 0: bytes, not 0 is set */
     void *work;  /* as in ech_sort_options */

@@ -50,17 +50,21 @@ int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);
 
 extern const struct echi_operation echi_cpu_histogram;
 
+/* ---- scan.c ---- */
+
+extern const struct echi_operation echi_cpu_scan;
+
 /* ---- reduce.c ---- */
 
 extern const struct echi_operation echi_cpu_reduce;
 
+/* ---- select.c ---- */
+
+extern const struct echi_operation echi_cpu_select;
+
 /* ---- arrange.c ---- */
 
 extern const struct echi_operation echi_cpu_arrange;
-
-/* ---- scan.c ---- */
-
-extern const struct echi_operation echi_cpu_scan;
 
 /* ---- sort.c ---- */
 

@@ -168,13 +168,57 @@ done:
     return status;
 }
 
+static ech_status run_decode(ech_ctx *ctx, const struct echi_select *s, const struct parts *parts)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    struct decode_args a = { .in = s->in,
+                             .lengths = s->lengths_in,
+                             .out = s->out,
+                             .complaint = echi_cuda_complaint(ctx),
+                             .runs = s->n,
+                             .n = s->out_n,
+                             .tiles = ((uint64_t)s->n + SELECT_TILE_RUNS - 1) / SELECT_TILE_RUNS };
+    /* As many blocks as fill the GPU, if each has some to write; none has 2^31 outputs. */
+    const uint64_t fill = (uint64_t)cuda->multiprocessors * SELECT_DECODE_BLOCKS;
+    const uint64_t worth = a.n / (SELECT_TILE_BYTES / 2 / s->element_bytes + 1) + 1;
+    const uint64_t needed = (a.n >> 31) + 1;
+    uint64_t blocks = worth < fill ? worth : fill;
+    if (blocks < needed) blocks = needed;
+    ech_status status;
+    split(s->element_bytes, &a.element_words, &a.word_bytes);
+    a.share = a.n / blocks + 1;
+    TRY(check_tiles(ctx, s, a.tiles));
+    TRY(get_words(ctx, parts, a.tiles, &a.words, &a.clear));
+    TRY(echi_cuda_launch(ctx, "select_runs_a", "decode_sums", (unsigned)a.tiles, SELECT_THREADS, 0,
+                         &a));
+    TRY(echi_cuda_launch(ctx, "select_runs_a", "decode_write", (unsigned)blocks, SELECT_THREADS, 0,
+                         &a));
+done:
+    return status;
+}
+
+/* Of no elements there are none kept. */
+static ech_status run_empty(ech_ctx *ctx, const struct echi_select *s)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    size_t counts = s->what == ECHI_DIVIDE ? 2 : 1;
+    if (s->count)
+        CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)s->count, 0, counts * sizeof *s->count,
+           echi_cuda_stream(ctx));
+done:
+    return status;
+}
+
 static ech_status select_run(ech_ctx *ctx, const void *request, void *work)
 {
     const struct echi_select *s = request;
     struct parts parts;
     bool overflow;
+    if (s->n == 0) return run_empty(ctx, s);
     lay_out(s->n, work, &overflow, &parts);
-    return run_select(ctx, s, &parts);
+    return s->what == ECHI_DECODE ? run_decode(ctx, s, &parts) : run_select(ctx, s, &parts);
 }
 
 const struct echi_operation echi_cuda_select = { .workspace = select_workspace, .run = select_run };

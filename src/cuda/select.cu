@@ -30,7 +30,7 @@ enum { RESIDENT = 2 };
 enum { RESIDENT = 3 };
 #endif
 
-static_assert(TILE * KEY_BYTES == SELECT_TILE_BYTES, "the host counts other tiles");
+static_assert(TILE * KEY_BYTES == (int)SELECT_TILE_BYTES, "the host counts other tiles");
 
 struct tile_shared {
     union {

@@ -8,24 +8,7 @@
 #ifndef ECHI_CUDA_SELECT_FETCH_CUH
 #define ECHI_CUDA_SELECT_FETCH_CUH
 
-#include <stdint.h>
-
-template <int BYTES> struct word;
-template <> struct word<1> {
-    uint8_t w;
-};
-template <> struct word<2> {
-    uint16_t w;
-};
-template <> struct word<4> {
-    uint32_t w;
-};
-template <> struct word<8> {
-    uint64_t w;
-};
-template <> struct word<16> {
-    uint4 w;
-};
+#include "select_word.cuh"
 
 /* to[r] = from[local[r]] for r < count, of `words` words each; by the whole block. */
 template <int BYTES>

@@ -1,0 +1,15 @@
+/*
+ * cpu/select_decode.h - the decoding of runs, for select.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CPU_SELECT_DECODE_H
+#define ECHI_CPU_SELECT_DECODE_H
+
+#include "select.h"
+
+/* Words of 8 bytes of workspace for so many runs. */
+size_t echi_cpu_decode_words(size_t runs);
+ech_status echi_cpu_decode(ech_ctx *ctx, const struct echi_select *s, uint64_t *work);
+
+#endif
