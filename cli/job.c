@@ -139,8 +139,8 @@ static void report_text(const struct job *job, const char *plan, uint64_t peak, 
                 ech_dtype_name(c->dtype), io_format_name(c->format), ech_device_name(job->ctx),
                 plan);
     else
-        fprintf(to, "%s: %llu lines on %s\n%s", job->input, (unsigned long long)c->n,
-                ech_device_name(job->ctx), plan);
+        fprintf(to, "%s: %llu line%s on %s\n%s", job->input, (unsigned long long)c->n,
+                c->n == 1 ? "" : "s", ech_device_name(job->ctx), plan);
     if (job->note) fprintf(to, "%s\n", job->note);
     for (int i = 0; i < STAGES; i++) {
         const struct stage_time *stage = &job->stages[i];

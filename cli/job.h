@@ -149,5 +149,7 @@ struct where {
 
 /* EXIT_DONE, or EXIT_BAD after a message that begins with what, "--where" or "WHERE". */
 int where_parse(const char *what, const char *text, ech_dtype dtype, struct where *where);
+/* Fails when it is no test of any type, before anything is read. */
+int where_check(const char *what, const char *text);
 
 #endif

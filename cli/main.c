@@ -11,8 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct command *const cli_commands[] = { &command_sort,    &command_gen,  &command_explain,
-                                               &command_profile, &command_info, NULL };
+const struct command *const cli_commands[] = { &command_sort,
+                                               &command_unique,
+                                               &command_select,
+                                               &command_shuf,
+                                               &command_stats,
+                                               &command_hist,
+                                               &command_reduce,
+                                               &command_scan,
+                                               &command_gen,
+                                               &command_explain,
+                                               &command_profile,
+                                               &command_info,
+                                               NULL };
 const char *cli_command;
 
 enum { MOST_OPERANDS = 4, MOST_COMMANDS = 32 };
@@ -69,10 +80,13 @@ static const struct command *find_command(const char *name)
 
 static void print_overview(FILE *to)
 {
-    fputs("echelon - sort files of numbers on the GPU or the CPU\n\n"
+    fputs("echelon - sort, select, count and add up files of numbers, on the GPU or the CPU\n\n"
           "Examples:\n"
           "  echelon sort data.npy -o sorted.npy     sort an array that NumPy saved\n"
           "  echelon sort column.txt                 sort lines by their number\n"
+          "  echelon stats -k price goods.csv        what the numbers of a column are like\n"
+          "  echelon hist data.npy                   how they are spread, as bars\n"
+          "  echelon select '>=0' data.npy -o positive.npy\n"
           "  echelon gen uniform -n 100M --type f32 -o data.npy\n\n"
           "Commands:\n",
           to);

@@ -1,0 +1,287 @@
+/*
+ * reduce.c - "echelon reduce": one value of all numbers of a file, or of each row.
+ *
+ * The standard deviation is the root of the variance, taken here.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    struct job_words job;
+    const char *nan, *where, *rows, *ddof;
+    bool wide;
+} set;
+
+static const struct option options[] = {
+    { 'o', "output", "FILE", &set.job.output,
+      "write there: as .npy when it is called so, else as text;\ndefault: text on standard "
+      "output" },
+    { 0, "nan", "WHAT", &set.nan,
+      "propagate: with a NaN, the result is NaN (default);\nignore: as if it were not there" },
+    { 0, "wide", NULL, &set.wide, "compute f16, bf16 and f32 in f64" },
+    { 0, "where", "TEST", &set.where, "of count, any and all: '>=3' and so on; default: nonzero" },
+    { 0, "rows", "COLUMNS", &set.rows,
+      "reduce each row of so many numbers; default: the rows of\na .npy array of two dimensions" },
+    { 0, "ddof", "N", &set.ddof, "of variance and sd: divide by n - N, 0 or 1; default: 0" },
+    JOB_TYPE_OPTIONS(set.job),
+    JOB_FIELD_OPTIONS(set.job),
+    JOB_DEVICE_OPTIONS(set.job),
+    JOB_STATS_OPTION(set.job),
+    { 0, NULL, NULL, NULL, NULL },
+};
+
+static const struct reduction {
+    const char *name;
+    ech_op op;
+    bool of_some; /* of nothing, there is none */
+} reductions[] = {
+    { "sum", ECH_SUM, false },      { "product", ECH_PRODUCT, false },
+    { "min", ECH_MIN, true },       { "max", ECH_MAX, true },
+    { "minmax", ECH_MINMAX, true }, { "argmin", ECH_ARGMIN, true },
+    { "argmax", ECH_ARGMAX, true }, { "count", ECH_COUNT, false },
+    { "any", ECH_ANY, false },      { "all", ECH_ALL, false },
+    { "mean", ECH_MEAN, false },    { "variance", ECH_VARIANCE, false },
+    { "sd", ECH_VARIANCE, false },  { "norm", ECH_NORM, false },
+    { "and", ECH_AND, false },      { "or", ECH_OR, false },
+    { "xor", ECH_XOR, false },
+};
+enum { REDUCTIONS = sizeof reductions / sizeof *reductions };
+
+/* What is to be done, once the words are understood and the column is there. */
+static struct {
+    const struct reduction *reduction;
+    ech_reduce_options options;
+    uint64_t columns; /* --rows; 0: not given */
+    bool by_row;
+    uint64_t rows;
+    ech_dtype dtype; /* of the results, per of them a row */
+    size_t per;
+    char *results;
+} plan;
+
+/* ---- Words ---- */
+
+static int find_reduction(const char *name)
+{
+    const char *names[REDUCTIONS];
+    for (int i = 0; i < REDUCTIONS; i++) {
+        names[i] = reductions[i].name;
+        plan.reduction = &reductions[i];
+        if (strcmp(name, names[i]) == 0) return EXIT_DONE;
+    }
+    return cli_unknown("operation", name, names, REDUCTIONS);
+}
+
+static int parse(const char *name)
+{
+    plan.options = (ech_reduce_options){ .size = sizeof plan.options, .wide = set.wide };
+    int code = find_reduction(name);
+    if (code != EXIT_DONE) return code;
+    ech_op op = plan.reduction->op;
+    bool tests = op == ECH_COUNT || op == ECH_ANY || op == ECH_ALL;
+    if (set.where && !tests)
+        return cli_fail(EXIT_BAD, "--where is of count, any and all, not of %s", name);
+    if (set.ddof && op != ECH_VARIANCE)
+        return cli_fail(EXIT_BAD, "--ddof is of variance and sd, not of %s", name);
+    if (set.ddof && strcmp(set.ddof, "0") != 0 && strcmp(set.ddof, "1") != 0)
+        return cli_fail(EXIT_BAD, "--ddof is \"%s\", not 0 or 1", set.ddof);
+    plan.options.ddof = set.ddof && set.ddof[0] == '1';
+    if ((code = cli_parse_nan(set.nan, &plan.options.nan)) != EXIT_DONE) return code;
+    if (!set.rows) return EXIT_DONE;
+    if ((code = cli_parse_count("rows", set.rows, &plan.columns)) != EXIT_DONE) return code;
+    return plan.columns ? EXIT_DONE : cli_fail(EXIT_BAD, "--rows is 0: at least 1 number a row");
+}
+
+/* ---- Work ---- */
+
+/* Of a Fortran array, the columns are what lies together: makes it rows. */
+static int make_rows(struct job *job)
+{
+    struct io_column *c = &job->column;
+    if (!c->npy.fortran || c->npy.dimensions < 2 || !c->n) return EXIT_DONE;
+    void *rows = malloc(c->keys_bytes + 1);
+    if (!rows) return job_no_memory(job, c->keys_bytes, "its rows");
+    ech_status status = ech_transpose(job->ctx, c->keys, rows, (size_t)c->npy.columns,
+                                      (size_t)c->npy.rows, ech_dtype_bytes(c->dtype));
+    if (status == ECH_OK) {
+        free(c->keys);
+        c->keys = rows;
+        return EXIT_DONE;
+    }
+    free(rows);
+    return cli_fail_ech(status, job->ctx);
+}
+
+static int plan_rows(struct job *job)
+{
+    const struct io_column *c = &job->column;
+    bool matrix = c->format == IO_NPY && c->npy.dimensions == 2;
+    plan.by_row = plan.columns || matrix;
+    plan.rows = 1;
+    if (plan.columns) {
+        if (c->n % plan.columns)
+            return cli_fail(EXIT_BAD, "%s: has %llu numbers, no multiple of --rows %s", job->input,
+                            (unsigned long long)c->n, set.rows);
+        plan.rows = c->n / plan.columns;
+    } else {
+        plan.columns = matrix ? c->npy.columns : c->n;
+        if (matrix) plan.rows = c->npy.rows;
+    }
+    if (plan.reduction->of_some && plan.columns == 0)
+        return cli_fail(EXIT_BAD, "%s: has no numbers, so it has no %s", job->input,
+                        plan.reduction->name);
+    return EXIT_DONE;
+}
+
+static int plan_column(struct job *job, struct where *where)
+{
+    const struct io_column *c = &job->column;
+    int dtype = ech_reduce_dtype(plan.reduction->op, c->dtype, set.wide);
+    if (dtype < 0)
+        return cli_fail(EXIT_BAD, "%s: %s is of the bits of integers, but the numbers are %s",
+                        job->input, plan.reduction->name, ech_dtype_name(c->dtype));
+    plan.dtype = (ech_dtype)dtype;
+    plan.per = plan.reduction->op == ECH_MINMAX ? 2 : 1;
+    if (set.where) {
+        int code = where_parse("--where", set.where, c->dtype, where);
+        if (code != EXIT_DONE) return code;
+        plan.options.compare = where->compare;
+        plan.options.value = &where->value;
+    }
+    return plan_rows(job);
+}
+
+/* Each root is rounded once. */
+static void take_roots(void)
+{
+    char *at = plan.results;
+    for (uint64_t i = 0; i < plan.rows; i++, at += ech_dtype_bytes(plan.dtype)) {
+        float single;
+        double value;
+        if (plan.dtype == ECH_F32) {
+            memcpy(&single, at, sizeof single);
+            single = sqrtf(single);
+            memcpy(at, &single, sizeof single);
+        } else {
+            memcpy(&value, at, sizeof value);
+            value = sqrt(value);
+            memcpy(at, &value, sizeof value);
+        }
+    }
+}
+
+static int reduce(struct job *job)
+{
+    const struct io_column *c = &job->column;
+    struct where where;
+    int code = plan_column(job, &where);
+    if (code == EXIT_DONE) code = make_rows(job);
+    if (code != EXIT_DONE) return code;
+    size_t bytes = (size_t)plan.rows * plan.per * ech_dtype_bytes(plan.dtype);
+    plan.results = malloc(bytes + 1);
+    if (!plan.results) return job_no_memory(job, bytes, "the results");
+    stage_begin(job, STAGE_WORK);
+    ech_op op = plan.reduction->op;
+    ech_status status =
+        plan.by_row ? ech_reduce_rows(job->ctx, op, c->keys, plan.results, (size_t)plan.rows,
+                                      (size_t)plan.columns, c->dtype, &plan.options)
+                    : ech_reduce(job->ctx, op, c->keys, plan.results, (size_t)c->n, c->dtype,
+                                 &plan.options);
+    stage_end(job, STAGE_WORK, c->keys_bytes);
+    if (status != ECH_OK) return cli_fail_ech(status, job->ctx);
+    if (strcmp(plan.reduction->name, "sd") == 0) take_roots();
+    return EXIT_DONE;
+}
+
+/* ---- Output ---- */
+
+static io_status write_text(struct io_output *output, struct io_error *error)
+{
+    bool position = plan.reduction->op == ECH_ARGMIN || plan.reduction->op == ECH_ARGMAX;
+    const char *at = plan.results;
+    size_t bytes = ech_dtype_bytes(plan.dtype);
+    io_status status = IO_OK;
+    for (uint64_t i = 0; i < plan.rows && status == IO_OK; i++) {
+        char text[2 * IO_NUMBER_TEXT + 2];
+        size_t used = 0;
+        for (size_t k = 0; k < plan.per; k++, at += bytes) {
+            if (k) text[used++] = ' ';
+            if (position && io_load(at, bytes) == UINT64_MAX)
+                used += (size_t)snprintf(text + used, IO_NUMBER_TEXT, "none");
+            else
+                used += io_format_key(plan.dtype, at, text + used);
+        }
+        text[used++] = '\n';
+        status = io_write(output, text, used, error);
+    }
+    return status;
+}
+
+static io_status write_npy(struct io_output *output, struct io_error *error)
+{
+    unsigned char header[IO_NPY_HEADER];
+    const char *descr = io_npy_descr(plan.dtype);
+    uint64_t n = plan.rows * plan.per, second = plan.by_row && plan.per > 1 ? plan.per : 0;
+    size_t bytes = io_npy_header_of(descr ? descr : "<u2", second ? plan.rows : n, second, header);
+    io_status status = io_write(output, header, bytes, error);
+    if (status != IO_OK) return status;
+    return io_write(output, plan.results, (size_t)n * ech_dtype_bytes(plan.dtype), error);
+}
+
+static int reduce_to(struct job *job, struct io_output *output)
+{
+    struct io_error error;
+    bool npy = set.job.output && io_format_from_extension(set.job.output) == IO_NPY;
+    int code = job_load(job, &set.job);
+    if (code == EXIT_DONE) code = reduce(job);
+    if (code == EXIT_DONE) {
+        stage_begin(job, STAGE_WRITE);
+        job->n_out = plan.rows * plan.per;
+        io_status status = npy ? write_npy(output, &error) : write_text(output, &error);
+        code = job_commit(job, output, status, &error);
+    }
+    free(plan.results);
+    return code;
+}
+
+static int run(int count, char **operands)
+{
+    struct job job = {
+        .command = "reduce", .work = "reduce", .working = "reducing", .dimensions = 2
+    };
+    if (count == 0) return cli_fail(EXIT_BAD, "reduce how?  Try: echelon reduce sum INPUT");
+    int code = parse(operands[0]);
+    if (code == EXIT_DONE && set.where) code = where_check("--where", set.where);
+    if (code == EXIT_DONE) code = job_input(&job, count - 1, operands + 1);
+    return code == EXIT_DONE ? job_run(&job, &set.job, reduce_to) : code;
+}
+
+const struct command command_reduce = {
+    .name = "reduce",
+    .summary = "sum, min, mean and so on, of all numbers or of each row",
+    .usage = "  echelon reduce OP [OPTION]... [INPUT]\n",
+    .examples = "  echelon reduce sum data.npy\n"
+                "  echelon reduce mean matrix.npy -o means.npy      of each row\n"
+                "  echelon reduce count --where '>=3' data.npy\n"
+                "  echelon reduce max -k price goods.csv            of one column of a text\n"
+                "  echelon gen normal --type f32 | echelon reduce sd --nan ignore\n",
+    .notes =
+        "OP is one of\n"
+        "  sum product      integers modulo 2^64, in i64 or u64; floats in f32, or f64\n"
+        "  min max minmax   of floats, -0 is less than +0\n"
+        "  argmin argmax    where the first of them is, from 0\n"
+        "  count any all    how many pass the test; 1 if one does, if all do, else 0\n"
+        "  mean variance sd norm   norm is the root of the sum of squares\n"
+        "  and or xor       of the bits of integers\n\n"
+        "Values are printed one a line, both of minmax on the same line: integers in full,\n"
+        "floats in the shortest form that reads back as the same.  They are the same on every\n"
+        "device and with any number of threads.\n\n" JOB_INPUT_NOTES,
+    .options = options,
+    .most_operands = 2,
+    .run = run,
+};

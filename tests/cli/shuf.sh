@@ -1,0 +1,55 @@
+# echelon shuf: every line once, the same order for the same seed, samples, permutations.
+seq 1000 >n.txt
+code echelon shuf --seed 1 n.txt >a.txt
+code echelon shuf --seed 1 n.txt >b.txt
+cmp a.txt b.txt && sort -n a.txt | cmp - n.txt && echo "every line once"
+cmp -s a.txt n.txt || echo "in another order"
+code echelon shuf --seed 2 n.txt | cmp -s - a.txt || echo "another seed, another order"
+code echelon shuf n.txt | cmp -s - <(echelon shuf n.txt) || echo "no seed, another order each time"
+head -n 5 a.txt | tr '\n' ' '
+echo
+echo "lines need not be numbers"
+printf 'one\n\ntwo words\n\xff\x00x\r\nlast' >words
+code echelon shuf words | LC_ALL=C sort | od -An -c
+code echelon shuf </dev/null
+echo "samples"
+echelon shuf --seed 1 --head 10 n.txt | cmp - <(head -n 10 a.txt) && echo "the first of the whole"
+echelon shuf --seed 1 -n 2000 n.txt | cmp - a.txt && echo "no more than there are"
+code echelon shuf -n 0 n.txt
+echo "numbers that are no text"
+echelon gen sorted -n 300 --type u16 -o s.npy
+code echelon shuf --seed 5 s.npy -o t.npy
+cmp <(head -c 128 s.npy) <(head -c 128 t.npy) && echo "same header"
+echelon sort t.npy | cmp - s.npy && echo "every number once"
+code echelon shuf --seed 5 s.npy -n 3 -o u.npy
+head -c 64 u.npy | tail -c +11 | tr -s ' '
+cmp <(tail -c 6 u.npy) <(tail -c +129 t.npy | head -c 6) && echo "the first of the whole"
+printf 'aabbcc' | echelon shuf --type u16 --format raw --seed 3 | fold -w 2 | sort | tr '\n' ' '
+echo
+npy '<f4' '(0,)' >empty.npy
+echelon shuf empty.npy | cmp - empty.npy && echo "same file"
+echo "permutations"
+echelon shuf --permutation 1000 | sort -n | cmp - <(seq 0 999) && echo "every number once"
+echelon shuf --permutation 1000 --seed 9 >p.txt
+echelon shuf --permutation 1000 --seed 9 -o p.npy
+head -c 64 p.npy | tail -c +11 | tr -s ' '
+tail -c 4000 p.npy | od -An -v -w4 -t u4 | tr -d ' ' | cmp - p.txt && echo same
+echelon shuf --permutation 1000 --seed 9 -o p.u64
+od -An -v -w8 -t u8 p.u64 | tr -d ' ' | cmp - p.txt && echo same
+echelon shuf --permutation 1000 --seed 9 --head 4 | cmp - <(head -n 4 p.txt) && echo "its first"
+code echelon shuf --permutation 0
+echo "the seed is told, and gives the same again"
+export ECHELON_DEVICE=cpu # whose words these are
+echelon shuf n.txt --stats >c.txt 2>stats
+echelon shuf n.txt --seed "$(sed -n 's/^seed //p' stats)" | cmp - c.txt && echo same
+echelon shuf n.txt --seed 7 --json 2>&1 >/dev/null | grep -o '"type.*"note": "seed 7"'
+echo "what is wrong is named"
+code echelon shuf --seed x n.txt
+code echelon shuf --head x n.txt
+code echelon shuf --permutation 5 n.txt
+code echelon shuf --permutation 2^33 --type u32
+code echelon shuf --permutation 5 --type f32
+code echelon shuf --permutation 2^60 -o big.npy
+code echelon shuf no.txt
+npy '<f4' '(2, 3)' | code echelon shuf
+files
