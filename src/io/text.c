@@ -5,7 +5,7 @@
  * Both are of 8 bytes or fewer a line, sorted as keys and values, after which the lines are written
  * from where they lie.
  *
- * Where lines have several columns, the number is in one of them (field.c), and an empty one is NaN.
+ * Where lines have several columns, the number is in one of them (field.c); an empty one is NaN.
  *
  * Without a type, a column of integers is i64, or u64 when none is negative and one is past i64;
  * a column with anything else, or with integers that fit neither, is f64.
