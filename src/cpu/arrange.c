@@ -59,11 +59,12 @@ INLINED void gather_sized(struct echi_arrange_job *job, size_t begin, size_t end
                           size_t size)
 {
     const struct echi_arrange *a = job->request;
-    const char *in = a->in;
+    const char *in = a->in, *index = a->index;
     char *out = a->out;
+    const uint64_t limit = a->limit;
     for (size_t i = begin; i < end; i++) {
-        const uint64_t from = index_at(a->index, i, index_bytes);
-        if (from >= a->limit) {
+        const uint64_t from = index_at(index, i, index_bytes);
+        if (from >= limit) {
             complain(job, i);
             return;
         }
@@ -122,11 +123,13 @@ INLINED void scatter_words(struct echi_arrange_job *job, size_t begin, size_t en
 {
     const struct echi_arrange *a = job->request;
     const size_t size = a->element_bytes;
-    const char *in = a->in;
+    const char *in = a->in, *index = a->index;
     char *out = a->out;
+    const uint64_t limit = a->limit;
+    const int index_bytes = a->index_bytes;
     for (size_t i = begin; i < end; i++) {
-        const uint64_t to = index_at(a->index, i, a->index_bytes);
-        if (to >= a->limit) {
+        const uint64_t to = index_at(index, i, index_bytes);
+        if (to >= limit) {
             complain(job, i);
             return;
         }

@@ -65,14 +65,14 @@ static void iota_u64(struct echi_arrange_job *job, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++, value += a->step) out[i] = value;
 }
 
-static float float_of(uint32_t bits)
+INLINED float float_of(uint32_t bits)
 {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-static uint32_t bits_of(float x)
+INLINED uint32_t bits_of(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -97,24 +97,32 @@ static float product(uint64_t i, double step)
     return (float)sum;
 }
 
+enum { BATCH = 256 };
+
+/* The values at first ... first + count - 1. */
+static void iota_batch(float start, double step, uint64_t first, size_t count, float *values)
+{
+    if (first + count <= (uint64_t)1 << 29) {
+        /* The position as a sum of what a vector can convert. */
+        const double base = (double)first;
+        for (int32_t j = 0; j < (int32_t)count; j++)
+            values[j] = start + (float)((base + (double)j) * step);
+        return;
+    }
+    for (size_t j = 0; j < count; j++) values[j] = start + product(first + j, step);
+}
+
 static void iota_f32(struct echi_arrange_job *job, size_t begin, size_t end)
 {
     const struct echi_arrange *a = job->request;
-    const float start = float_of((uint32_t)a->start);
+    const float start = float_of((uint32_t)a->start), no_number = float_of(0x7FC00000);
     const double step = float_of((uint32_t)a->step);
     float *out = a->out;
-    if (end <= (size_t)1 << 29) {
-        /* The position as a sum of what a vector can convert. */
-        const double base = (double)begin;
-        for (uint32_t j = 0; j < (uint32_t)(end - begin); j++) {
-            const float x = start + (float)((base + (double)(int32_t)j) * step);
-            out[begin + j] = x == x ? x : float_of(0x7FC00000);
-        }
-        return;
-    }
-    for (size_t i = begin; i < end; i++) {
-        const float x = start + product(i, step);
-        out[i] = x == x ? x : float_of(0x7FC00000);
+    for (size_t i = begin; i < end; i += BATCH) {
+        const size_t count = echi_min(BATCH, end - i);
+        iota_batch(start, step, i, count, out + i);
+        for (size_t j = 0; j < count; j++)
+            out[i + j] = out[i + j] == out[i + j] ? out[i + j] : no_number;
     }
 }
 
@@ -144,22 +152,24 @@ static float float_of_f16(uint16_t h)
     return float_of(sign | bits_of(float_of(rest << 13) * 0x1p112f));
 }
 
-/* To the nearest, of two the even one. */
-static uint16_t f16_of_float(float x)
+/* To the nearest, of two the even one.  All three forms are computed, so that a vector can. */
+INLINED uint16_t f16_of_float(float x)
 {
     const uint32_t u = bits_of(x), sign = u >> 16 & 0x8000, rest = u & 0x7FFFFFFF;
-    if (rest > 0x7F800000) return 0x7E00;
-    if (rest >= 0x47800000) return (uint16_t)(sign | 0x7C00);
-    if (rest < 0x38800000) /* the sum's last bit is that of a subnormal */
-        return (uint16_t)(sign | (bits_of(float_of(rest) + 0.5f) - 0x3F000000));
-    return (uint16_t)(sign | (rest - 0x38000000 + 0xFFF + (rest >> 13 & 1)) >> 13);
+    const uint32_t normal = (rest - 0x38000000 + 0xFFF + (rest >> 13 & 1)) >> 13;
+    /* The sum's last bit is that of a subnormal. */
+    const uint32_t small = rest < 0x38800000 ? rest : 0;
+    const uint32_t subnormal = bits_of(float_of(small) + 0.5f) - 0x3F000000;
+    uint32_t h = rest < 0x38800000 ? subnormal : normal;
+    h = rest >= 0x47800000 ? 0x7C00 : h;
+    h |= sign;
+    return (uint16_t)(rest > 0x7F800000 ? 0x7E00 : h);
 }
 
-static uint16_t bf16_of_float(float x)
+INLINED uint16_t bf16_of_float(float x)
 {
-    const uint32_t u = bits_of(x);
-    if ((u & 0x7FFFFFFF) > 0x7F800000) return 0x7FC0;
-    return (uint16_t)((u + 0x7FFF + (u >> 16 & 1)) >> 16);
+    const uint32_t u = bits_of(x), rounded = (u + 0x7FFF + (u >> 16 & 1)) >> 16;
+    return (uint16_t)((u & 0x7FFFFFFF) > 0x7F800000 ? 0x7FC0 : rounded);
 }
 
 static void iota_f16(struct echi_arrange_job *job, size_t begin, size_t end)
@@ -167,7 +177,12 @@ static void iota_f16(struct echi_arrange_job *job, size_t begin, size_t end)
     const struct echi_arrange *a = job->request;
     const float start = float_of_f16((uint16_t)a->start), step = float_of_f16((uint16_t)a->step);
     uint16_t *out = a->out;
-    for (size_t i = begin; i < end; i++) out[i] = f16_of_float(start + product(i, (double)step));
+    float values[BATCH];
+    for (size_t i = begin; i < end; i += BATCH) {
+        const size_t count = echi_min(BATCH, end - i);
+        iota_batch(start, (double)step, i, count, values);
+        for (size_t j = 0; j < count; j++) out[i + j] = f16_of_float(values[j]);
+    }
 }
 
 static void iota_bf16(struct echi_arrange_job *job, size_t begin, size_t end)
@@ -176,7 +191,12 @@ static void iota_bf16(struct echi_arrange_job *job, size_t begin, size_t end)
     const float start = float_of((uint32_t)a->start << 16);
     const double step = float_of((uint32_t)a->step << 16);
     uint16_t *out = a->out;
-    for (size_t i = begin; i < end; i++) out[i] = bf16_of_float(start + product(i, step));
+    float values[BATCH];
+    for (size_t i = begin; i < end; i += BATCH) {
+        const size_t count = echi_min(BATCH, end - i);
+        iota_batch(start, step, i, count, values);
+        for (size_t j = 0; j < count; j++) out[i + j] = bf16_of_float(values[j]);
+    }
 }
 
 void echi_cpu_iota(ech_ctx *ctx, struct echi_arrange_job *job)

@@ -61,7 +61,13 @@ static void NAME(positions)(const struct echi_shuffle *map, uint64_t first, size
             rows[j] = NAME(add)(rows[j], NAME(below)(columns[j], next, b), b);
         }
     }
-    for (size_t j = 0; j < count; j++) from[j] = (uint64_t)rows[j] * a + columns[j];
+    const uint64_t n = map->n;
+    uint64_t most = 0;
+    for (size_t j = 0; j < count; j++) {
+        from[j] = (uint64_t)rows[j] * a + columns[j];
+        most = from[j] > most ? from[j] : most;
+    }
+    if (most < n) return;
     for (size_t j = 0; j < count; j++)
-        if (from[j] >= map->n) from[j] = NAME(again)(map, from[j]);
+        if (from[j] >= n) from[j] = NAME(again)(map, from[j]);
 }

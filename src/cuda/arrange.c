@@ -60,12 +60,17 @@ static ech_status launch_words(ech_ctx *ctx, size_t word_bytes, const char *kern
     return echi_cuda_launch(ctx, image, kernel, blocks, ARRANGE_THREADS, shared_bytes, args);
 }
 
-/* A block takes several small elements, or a part of a large one. */
-static void divide_wide(struct arrange_move_args *args)
+/* A block takes several small elements, fewer where that leaves multiprocessors without work; or a
+ * part of a large one. */
+static void divide_wide(const ech_ctx *ctx, struct arrange_move_args *args)
 {
+    const struct echi_cuda *cuda = ctx->state;
     args->piece_words = (uint32_t)least(args->words, ARRANGE_PIECE_WORDS);
-    args->piece_elements =
-        (uint32_t)least(ARRANGE_PIECE_WORDS / args->piece_words, ARRANGE_PIECE_ELEMENTS);
+    const uint64_t enough = parts_of(ARRANGE_THREADS, args->piece_words);
+    const uint64_t share = parts_of(args->n, STAYING * (uint64_t)cuda->multiprocessors);
+    uint64_t elements = least(ARRANGE_PIECE_WORDS / args->piece_words, ARRANGE_PIECE_ELEMENTS);
+    elements = least(elements, share > enough ? share : enough);
+    args->piece_elements = (uint32_t)elements;
     args->pieces = parts_of(args->words, args->piece_words);
     args->inverse = inverse_of(args->piece_words);
 }
@@ -79,7 +84,7 @@ static ech_status move(ech_ctx *ctx, struct arrange_move_args *args, size_t elem
         return launch_words(ctx, word, "arrange_move",
                             blocks_of(args->n, ARRANGE_THREADS * ARRANGE_MOVE_WORDS(word)), 0,
                             args);
-    divide_wide(args);
+    divide_wide(ctx, args);
     const uint64_t units = parts_of(args->n, args->piece_elements) * args->pieces;
     return launch_words(ctx, word, "arrange_move_wide", blocks_of(units, 1), 0, args);
 }
@@ -121,12 +126,15 @@ static ech_status shuffle(ech_ctx *ctx, const struct echi_arrange *a)
 
 /* ---- Tiles ---- */
 
-/* Square, or of whole rows or whole columns where those are short. */
-static void shape_tile(struct arrange_transpose_args *args, size_t word_bytes)
+/* Square, or of whole rows or whole columns where those are short; small where there are too few
+ * tiles for all multiprocessors. */
+static void shape_tile(const ech_ctx *ctx, struct arrange_transpose_args *args, size_t word_bytes)
 {
+    const struct echi_cuda *cuda = ctx->state;
     const uint64_t words = ARRANGE_THREADS * (unsigned)ARRANGE_TILE_WORDS(word_bytes);
-    const uint64_t room = words / args->words;
-    uint64_t edge = 1;
+    const uint64_t elements = args->rows * args->columns;
+    uint64_t room = words / args->words, edge = 1;
+    if (room >= 1024 && elements / room < 2 * (uint64_t)cuda->multiprocessors) room /= 4;
     while (4 * edge * edge <= room) edge *= 2;
     uint64_t columns = least(args->columns, edge), rows = least(args->rows, room / columns);
     if (rows < edge) columns = least(args->columns, room / rows);
@@ -140,6 +148,17 @@ static void shape_tile(struct arrange_transpose_args *args, size_t word_bytes)
     args->inverse_column = inverse_of(args->tile_rows * args->words);
     args->tiles_across = parts_of(args->columns, columns);
     args->tiles = args->tiles_across * parts_of(args->rows, rows);
+}
+
+/* Elements of 1 or 2 bytes whose rows begin at multiples of four on both sides; not so few of them
+ * in a row or a column that most of a tile would be empty. */
+static bool goes_narrow(const struct echi_arrange *a)
+{
+    const uint64_t places = (uintptr_t)a->in | (uintptr_t)a->out;
+    const uint64_t row_bytes = a->columns * a->element_bytes;
+    const uint64_t column_bytes = a->rows * a->element_bytes;
+    return a->element_bytes <= 2 && (places | row_bytes | column_bytes) % 4 == 0 &&
+           least(row_bytes, column_bytes) >= ARRANGE_NARROW_BYTES / 2;
 }
 
 static ech_status transpose(ech_ctx *ctx, const struct echi_arrange *a)
@@ -159,7 +178,14 @@ static ech_status transpose(ech_ctx *ctx, const struct echi_arrange *a)
                                            .rows = a->rows,
                                            .columns = a->columns,
                                            .words = (uint32_t)(a->element_bytes / word) };
-    shape_tile(&args, word);
+    if (goes_narrow(a)) {
+        const uint64_t edge = ARRANGE_NARROW_BYTES / a->element_bytes;
+        args.tiles_across = parts_of(a->columns, edge);
+        args.tiles = args.tiles_across * parts_of(a->rows, edge);
+        return launch_words(ctx, word, "arrange_transpose_narrow", blocks_of(args.tiles, 1), 0,
+                            &args);
+    }
+    shape_tile(ctx, &args, word);
     const size_t shared_bytes = (size_t)args.tile_rows * args.pitch * a->element_bytes;
     return launch_words(ctx, word, "arrange_transpose", blocks_of(args.tiles, 1),
                         (unsigned)shared_bytes, &args);
@@ -174,7 +200,7 @@ static ech_status reverse_large(ech_ctx *ctx, const struct echi_arrange *a)
     if (a->in != a->out) return move(ctx, &args, a->element_bytes);
     args.n = a->n / 2;
     args.words = a->element_bytes / word;
-    divide_wide(&args);
+    divide_wide(ctx, &args);
     return launch_words(ctx, word, "arrange_swap", blocks_of(args.n * args.pieces, 1), 0, &args);
 }
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "arrange_move.cuh"
+#include "arrange_narrow.cuh"
 #include "arrange_tile.cuh"
 
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
@@ -29,6 +30,14 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 {
     transpose_tiles(a);
 }
+
+#if WORD_BYTES <= 2
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_transpose_narrow(const __grid_constant__ struct arrange_transpose_args a)
+{
+    transpose_narrow(a);
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_reverse(const __grid_constant__ struct arrange_reverse_args a)

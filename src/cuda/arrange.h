@@ -13,14 +13,14 @@
 
 enum {
     ARRANGE_THREADS = 256,
-    ARRANGE_LINE_WORDS = 4,     /* of 16 bytes that a thread of arrange_line.cu moves at a time */
-    ARRANGE_PIECE_WORDS = 4096, /* most words of a block of arrange_move_wide */
-    ARRANGE_PIECE_ELEMENTS = 1024,    /* ... and elements */
+    ARRANGE_LINE_WORDS = 4,        /* of 16 bytes that a thread of arrange_copy moves at a time */
+    ARRANGE_PIECE_WORDS = 4096,    /* most words of a block of arrange_move_wide */
+    ARRANGE_PIECE_ELEMENTS = 1024, /* ... and elements */
     ARRANGE_REVERSE_BYTES = 16 << 10, /* that a block of arrange_reverse holds */
-    ARRANGE_SMALL_BYTES =
-        512,                  /* elements up to this are reversed in tiles, filled from arguments */
-    ARRANGE_TILE_BYTES = 256, /* elements below this are transposed in tiles */
-    ARRANGE_PUT_BYTES = 3584  /* of a larger element to fill with, in one launch */
+    ARRANGE_SMALL_BYTES = 512,        /* elements up to this are reversed in tiles ... */
+    ARRANGE_TILE_BYTES = 256,         /* ... and below this are transposed in tiles */
+    ARRANGE_NARROW_BYTES = 128,       /* of a row of a tile of arrange_transpose_narrow */
+    ARRANGE_PUT_BYTES = 3584          /* of a large element to fill with, in one launch */
 };
 
 /* Words of an element of one word that a thread of arrange_move moves at a time, and those of a

@@ -4,7 +4,7 @@
  *     what is asked                         how it travels
  *     keys alone                            image sort_k<bits>_v0
  *     values of 4, 8 or 16 bytes, indices   image sort_k<bits>_v<bytes>: they go along each pass
- *     values of any other size              their indices go along, then sort_gather fetches them
+ *     values of any other size              their indices go along, then arrange.c fetches them
  *
  *     workspace   [ (gather: the sorted indices | a copy of the values)
  *                 | keys' second buffer | (argsort: keys' third) | values' or indices' second
@@ -259,22 +259,14 @@ static ech_status gather(ech_ctx *ctx, const struct echi_sort *s, const struct p
     const struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    size_t word = s->value_bytes & (~s->value_bytes + 1);
-    if (word > 16) word = 16;
-    struct sort_gather_args args = { .from = s->values_in,
-                                     .to = s->values_out,
-                                     .index = parts->index,
-                                     .n = s->n,
-                                     .words = s->value_bytes / word,
-                                     .word_bytes = (uint32_t)word };
+    const void *from = s->values_in;
     if (s->values_in == s->values_out) {
         CU(cuMemcpyAsync, (CUdeviceptr)(uintptr_t)parts->values_copy,
            (CUdeviceptr)(uintptr_t)s->values_in, s->n * s->value_bytes, echi_cuda_stream(ctx));
-        args.from = parts->values_copy;
+        from = parts->values_copy;
     }
-    TRY(echi_cuda_launch(ctx, plan->moved_bytes == 4 ? "sort_gather_i32" : "sort_gather_i64",
-                         "sort_gather", move_blocks(ctx, args.n * args.words, 1), SORT_MOVE_THREADS,
-                         0, &args));
+    TRY(echi_cuda_gather(ctx, from, parts->index, plan->moved_bytes, s->values_out, s->n,
+                         s->value_bytes));
 done:
     return status;
 }
@@ -390,7 +382,8 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
         echi_print(text, "launch     sort_finish\n");
     }
     if (plan.gather)
-        echi_print(text, "launch     sort_gather: values of %zu bytes by index\n", s->value_bytes);
+        echi_print(text, "launch     a gather of arrange.c: values of %zu bytes by index\n",
+                   s->value_bytes);
     echi_print(text, "workspace  %zu bytes\n", bytes);
     return ECH_OK;
 }

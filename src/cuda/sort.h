@@ -80,14 +80,4 @@ struct sort_args {
     uint32_t unstable;     /* equal keys may change places */
 };
 
-/* sort_gather: to[i] = from[index[i]], in words of word_bytes; words of them make one value. */
-struct sort_gather_args {
-    const void *from;
-    void *to;
-    const void *index;
-    uint64_t n;
-    uint64_t words;
-    uint32_t word_bytes;
-};
-
 #endif
