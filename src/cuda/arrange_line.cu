@@ -167,7 +167,8 @@ static __device__ inline uint64_t iota_bits(const struct arrange_iota_args &a, u
                          (double)i * __longlong_as_double((long long)a.step);
         return x == x ? (uint64_t)__double_as_longlong(x) : (uint64_t)0x7ff8 << 48;
     }
-    const float start = __uint_as_float((uint32_t)a.start), step = __uint_as_float((uint32_t)a.step);
+    const float start = __uint_as_float((uint32_t)a.start);
+    const float step = __uint_as_float((uint32_t)a.step);
     const bool narrow = KIND == ARRANGE_F16 || KIND == ARRANGE_BF16;
     const float x = start + (narrow && !(i >> 37) ? iota_product_short(i, step)
                                                   : iota_product(i, (double)step));

@@ -25,7 +25,7 @@ static __device__ inline uint64_t checked(const struct arrange_move_args &a, uin
     return NOWHERE;
 }
 
-/* Where two indices of a scatter agree, two threads write one place: neither may do so by halves. */
+/* Where two indices of a scatter agree, two threads write one place: neither may by halves. */
 static __device__ inline void put_word(const struct arrange_move_args &a, word *to, word w)
 {
     if (!a.scatter) {
