@@ -81,7 +81,7 @@ static uint64_t bits_of(double x, int fraction_bits, int least, int width)
 
 static const struct format {
     int fraction_bits, least, width;
-} formats[] = { [ECH_F16] = { 10, -14, 16 }, [ECH_BF16] = { 7, -126, 16 } };
+} formats[ECH_F64 + 1] = { [ECH_F16] = { 10, -14, 16 }, [ECH_BF16] = { 7, -126, 16 } };
 
 /* ---- Iota ---- */
 
