@@ -149,6 +149,14 @@ done:
     return status;
 }
 
+/* A lead is of use when the GPU is full for some time, and harms when it has nothing to hide. */
+static uint64_t lead_of(const ech_ctx *ctx, const struct plan *plan)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    uint64_t lead = SCAN_LEAD * (uint64_t)cuda->multiprocessors;
+    return plan->tiles >= 2 * lead ? lead : 0;
+}
+
 /* The words of the look-back, which are zero. */
 static ech_status prepare_words(ech_ctx *ctx, const struct echi_scan *s, const struct plan *plan,
                                 const struct parts *parts, struct scan_args *args)
@@ -198,6 +206,7 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     if (s->offsets) args.complaint = echi_cuda_complaint(ctx);
     if (plan.heads) TRY(find_heads(ctx, s, &plan, &parts, &args));
     if (s->n == 0) return ECH_OK;
+    args.lead = lead_of(ctx, &plan);
     if (plan.look_back) TRY(prepare_words(ctx, s, &plan, &parts, &args));
     TRY(echi_cuda_launch(ctx, plan.image, plan.kernel, plan.blocks, SCAN_THREADS, 0, &args));
 done:

@@ -12,13 +12,17 @@
 #include "scan_tile.cuh"
 #include "complain.cuh"
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 4)
+/* Blocks that a multiprocessor is to hold: as many as there are registers for.  What is read must
+ * be kept until it is known what lies before. */
+enum { RESIDENT = KEY_BITS == 8 ? 3 : SCAN_64 || KEY_BITS == 16 ? 4 : 5 };
+
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_sum(const __grid_constant__ struct scan_args a)
 {
     scan_tile<SUM, 0>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 4)
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_sum_rows(const __grid_constant__ struct scan_args a)
 {
     scan_rows<SUM>(a);
@@ -31,13 +35,13 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 3)
 }
 
 #if !SCAN_FLOAT && !SCAN_WIDE
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 4)
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_min(const __grid_constant__ struct scan_args a)
 {
     scan_tile<MIN, 0>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 4)
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_min_rows(const __grid_constant__ struct scan_args a)
 {
     scan_rows<MIN>(a);
@@ -50,13 +54,13 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 3)
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 4)
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_other(const __grid_constant__ struct scan_args a)
 {
     scan_tile<OTHER, 0>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 4)
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_other_rows(const __grid_constant__ struct scan_args a)
 {
     scan_rows<OTHER>(a);

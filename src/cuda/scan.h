@@ -15,6 +15,7 @@ enum {
     SCAN_LINES = 32,            /* a tile: a line is one vector of each lane */
     SCAN_TILE_BYTES = 16 << 10, /* of in */
     SCAN_GROUP = 32,            /* tiles */
+    SCAN_LEAD = 7,              /* tiles a multiprocessor, of one that adds tiles up ahead */
     SCAN_COUNTERS = 2,          /* 64-bit words before those of the look-back */
     SCAN_HEADS_THREADS = 256
 };
@@ -33,6 +34,7 @@ struct scan_args {
     uint64_t words;     /* to clear, counters included, when the last block is done; or 0 */
     uint64_t rows, columns;
     uint64_t row_tiles, row_groups; /* of a row */
+    uint64_t lead;                  /* how many tiles further on a block first adds one up; or 0 */
     uint32_t *heads;                /* bit i: a segment begins at position i */
     const uint64_t *offsets;        /* [segments + 1], or NULL */
     uint64_t segments;

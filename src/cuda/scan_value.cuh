@@ -1,5 +1,5 @@
 /*
- * cuda/scan_value.cuh - what a scan computes with: values from elements and back, and the operators.
+ * cuda/scan_value.cuh - what a scan computes with: values from elements and back, and operators.
  *
  *     SCAN_FLOAT 0   integers, and what order.h makes such     u32, or u64
  *     SCAN_FLOAT 1   IEEE floats of KEY_BITS                   f32, f64 of f64
@@ -67,7 +67,8 @@ static __device__ inline value value_of_bits(uint64_t u)
 
 /* ---- Operators ---- */
 
-template <int OP> static __device__ inline value combine(const struct scan_args &a, value x, value y)
+template <int OP>
+static __device__ inline value combine(const struct scan_args &a, value x, value y)
 {
     if (OP == SUM) return x + y;
 #if SCAN_FLOAT
