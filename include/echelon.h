@@ -312,7 +312,8 @@ typedef struct ech_reduce_options {
 } ech_reduce_options;
 
 /*
- * ech_reduce_dtype() is the type of a result, in which it is also computed:
+ * ech_reduce_dtype() is the type of a result, in which it is also computed; mean, variance and norm
+ * are computed in f64, and rounded once:
  *   sum, product           i64 of signed, u64 of unsigned integers, both modulo 2^64; f32 of f16,
  *                          bf16 and f32 (wide: f64); f64 of f64
  *   min, max, min and max  dtype
@@ -334,6 +335,9 @@ ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide);
  * Nothing (n = 0, or nothing but NaN that are ignored) gives: sum, norm, count, or, xor, any 0;
  * product, all 1; and all ones; min the greatest value of dtype and max the least (floats: +inf and
  * -inf); argmin and argmax UINT64_MAX; mean and variance NaN.
+ *
+ * A NaN that comes out is the positive quiet one without a payload, a sum that is zero +0.  Variance
+ * of no more than ddof elements is NaN.  ech_dot() ignores a pair of which either is NaN.
  *
  * Sums of floats are added in an order that depends on n and dtype alone: that of docs/reduce.md,
  * in chunks, then pairwise.  They are the same on every device, with any number of threads, in

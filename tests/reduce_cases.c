@@ -192,6 +192,10 @@ static void large(run_function run)
             c.dist = "tame";
             run((c = options(c, (unsigned)op), &c));
             c.shape = SEGMENTS;
+            c.n = 20 * chunk;
+            c.parts = 40;
+            c.lengths = "one";
+            run((c = options(c, (unsigned)op), &c));
             c.n = 90 * chunk;
             c.parts = 300;
             c.lengths = "power";

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 16, NAME_BYTES = 64 };
+enum { DEVICES = 16, NAME_BYTES = 64, QUICK_BYTES = 400000 };
 
 static ech_ctx *contexts[DEVICES];
 static int n_contexts;
@@ -178,7 +178,8 @@ static void run_case(const struct reduce_case *c)
     struct reduce_data d;
     reduce_case_id(c, id, sizeof id);
     uint64_t seed = hash_text(id);
-    if (test_options.quick && (seed % (unsigned)test_options.every || c->n > 20000)) return;
+    size_t bytes = c->n * ech_dtype_bytes(c->dtype);
+    if (test_options.quick && (seed % (unsigned)test_options.every || bytes > QUICK_BYTES)) return;
     if (!test_begin("%s", id)) return;
     bool made = make_data(c, seed, &d);
     for (int i = 0; i < n_contexts; i++) {

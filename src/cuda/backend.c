@@ -265,9 +265,9 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
     .close = cuda_close, .sync = cuda_sync, .stream = cuda_stream, .allocate = cuda_allocate,      \
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
     .scan = &echi_cuda_scan, .histogram = &echi_cuda_histogram, .side = cuda_side,                 \
-    .run = cuda_run, .arrange = &echi_cuda_arrange, .select = &echi_cuda_select,                   \
-    .sort_workspace = echi_cuda_sort_workspace, .sort_explain = echi_cuda_sort_explain,            \
-    .sort = cuda_sort, .sort_host = cuda_sort_host
+    .reduce = &echi_cuda_reduce, .run = cuda_run, .arrange = &echi_cuda_arrange,                   \
+    .select = &echi_cuda_select, .sort_workspace = echi_cuda_sort_workspace,                       \
+    .sort_explain = echi_cuda_sort_explain, .sort = cuda_sort, .sort_host = cuda_sort_host
 
 #ifdef ECHELON_CUDA
 static int cuda_count(void)

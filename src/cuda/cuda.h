@@ -91,6 +91,10 @@ ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros)
 uint64_t *echi_cuda_complaint(ech_ctx *ctx);
 ech_status echi_cuda_hear(ech_ctx *ctx);
 
+/* ---- reduce.c ---- */
+
+extern const struct echi_operation echi_cuda_reduce;
+
 /* ---- select.c ---- */
 
 extern const struct echi_operation echi_cuda_select;

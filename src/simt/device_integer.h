@@ -223,6 +223,14 @@ static inline unsigned __vmaxu4(unsigned x, unsigned y)
     return result;
 }
 
+/* ---- Two halves at a time ---- */
+
+static inline unsigned __vmaxu2(unsigned x, unsigned y)
+{
+    unsigned low = (x & 0xffffu) > (y & 0xffffu) ? x & 0xffffu : y & 0xffffu;
+    return (x >> 16 > y >> 16 ? x >> 16 : y >> 16) << 16 | low;
+}
+
 /* ---- min and max: of the wider type, and unsigned when either is ---- */
 
 /* clang-format off */

@@ -168,6 +168,8 @@ static void sums(uint32_t x, uint32_t y, uint32_t z, uint32_t n, uint64_t *out)
     PUT(VCMPEQ4, equal);
     PUT(VMINU4, least);
     PUT(VMAXU4, most);
+    uint32_t low = (x & 0xffff) < (y & 0xffff) ? y & 0xffff : x & 0xffff;
+    PUT(VMAXU2, (x >> 16 < y >> 16 ? y >> 16 : x >> 16) << 16 | low);
 }
 
 static void choices(uint64_t xx, uint64_t yy, uint32_t x, uint32_t y, uint32_t n, uint64_t *out)

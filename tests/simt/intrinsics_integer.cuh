@@ -55,6 +55,7 @@ static __device__ inline void put_sums(const struct intrinsics_args &a, uint32_t
     put(a, INTEGER_VCMPEQ4, __vcmpeq4(x, y ^ (y & 0xff00ff00u) ^ (x & 0xff00ff00u)));
     put(a, INTEGER_VMINU4, __vminu4(x, y));
     put(a, INTEGER_VMAXU4, __vmaxu4(x, y));
+    put(a, INTEGER_VMAXU2, __vmaxu2(x, y));
 }
 
 static __device__ inline void put_choices(const struct intrinsics_args &a, uint64_t xx, uint64_t yy,

@@ -1,0 +1,155 @@
+/*
+ * cuda/reduce_long.cuh - rows and segments that many blocks share, the whole array among them.
+ *
+ *     row      | item           | item           | item     |      a block takes an item
+ *                w0  w1  w2 ...                                     a warp 2^k chunks of it
+ *     partials   p0               p1               p2               folded by the block that
+ *                                                                   finishes the row's last item
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_REDUCE_LONG_CUH
+#define ECHI_CUDA_REDUCE_LONG_CUH
+
+#include "reduce_segments.cuh"
+
+struct long_shared {
+    struct value digits[REDUCE_WARPS][DIGITS];
+    struct value warps[REDUCE_WARPS];
+    uint32_t last; /* this block finishes its row */
+};
+
+/* The block's value of what its warps have; right in warp 0.  The barriers also divide one use of
+ * the shared memory from the next. */
+template <int KIND>
+static __device__ inline struct value fold_warps(const struct reduce_args &a, struct long_shared &s,
+                                                 struct value mine, uint32_t warps)
+{
+    if (lane_id() == 0) s.warps[threadIdx.x / 32] = mine;
+    __syncthreads(); /* every warp's value is there */
+    struct value v = value_nothing<KIND>();
+    if (threadIdx.x < warps) v = s.warps[threadIdx.x];
+    return value_fold<KIND, REDUCE_WARPS, 1>(a, v);
+}
+
+/* The warp's chunks: a.run of those from element `from` of the row on, which has n; in lane 0. */
+template <int KIND>
+static __device__ inline struct value reduce_run(const struct reduce_args &a, uint64_t begin,
+                                                 uint64_t from, uint64_t n, struct value *digits)
+{
+    struct value v = value_nothing<KIND>();
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < a.run && from < n; i++, from += CHUNK) {
+        uint32_t here = n - from < CHUNK ? (uint32_t)(n - from) : (uint32_t)CHUNK;
+        v = reduce_chunk<KIND, 16>(a, begin + from, from, here);
+        if (a.run > 1 && lane_id() == 0) count_up<KIND>(a, digits, count, v);
+        count++;
+    }
+    if (a.run > 1 && lane_id() == 0) v = count_end<KIND>(a, digits, count);
+    return v;
+}
+
+/* The row's partials, of which there are `count`, as one; right in warp 0.  A warp has an aligned
+ * run of tiles of 32. */
+template <int KIND>
+static __device__ inline struct value fold_partials(const struct reduce_args &a,
+                                                    struct long_shared &s, uint64_t first,
+                                                    uint64_t count)
+{
+    enum { TILES = 4 }; /* loaded before the first is folded */
+    const uint32_t warp = threadIdx.x / 32;
+    uint64_t tiles = (count + 31) / 32, run = TILES, done = 0;
+    while (run * a.warps < tiles) run *= 2;
+    const uint64_t from = run * warp, to = from + run < tiles ? from + run : tiles;
+    for (uint64_t tile = from; tile < to; tile += TILES) {
+        struct value v[TILES];
+#pragma unroll
+        for (int i = 0; i < TILES; i++) {
+            uint64_t at = (tile + i) * 32 + lane_id();
+            v[i] = at < count ? value_load<KIND>(a.partials, first + at) : value_nothing<KIND>();
+        }
+#pragma unroll
+        for (int i = 0; i < TILES; i++) v[i] = value_fold<KIND, 32, 1>(a, v[i]);
+        v[0] = value_merge<KIND>(a, value_merge<KIND>(a, v[0], v[1]),
+                                 value_merge<KIND>(a, v[2], v[3]));
+        if (lane_id() == 0) count_up<KIND>(a, s.digits[warp], done, v[0]);
+        done++;
+    }
+    struct value mine = value_nothing<KIND>();
+    if (lane_id() == 0) mine = count_end<KIND>(a, s.digits[warp], done);
+    return fold_warps<KIND>(a, s, mine, a.warps);
+}
+
+/* Leaves the block's partial, and says whether it was the row's last. */
+template <int KIND>
+static __device__ inline bool leave_partial(const struct reduce_args &a, struct long_shared &s,
+                                            uint64_t item, uint32_t *done, uint32_t groups,
+                                            struct value v)
+{
+    if (threadIdx.x == 0) {
+        value_store<KIND>(a.partials, item, v);
+        __threadfence(); /* the partial is there before it is counted */
+        s.last = atomicAdd(done, 1) == groups - 1;
+        if (s.last) __threadfence(); /* whoever counted before has left its partial */
+    }
+    __syncthreads(); /* s.last is known, and what thread 0 knows */
+    return s.last;
+}
+
+template <int KIND>
+static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
+                                             uint64_t item)
+{
+    uint64_t row, begin, n, group, groups;
+    if (a.row_items) {
+        row = item / a.row_items;
+        group = item % a.row_items;
+        groups = a.row_items;
+        begin = row * a.columns;
+        n = a.columns;
+    } else {
+        struct reduce_item listed = a.items[item];
+        row = listed.segment;
+        group = listed.group;
+        groups = listed.groups;
+        begin = a.offsets[row];
+        n = a.offsets[row + 1] - begin;
+    }
+    const uint32_t warp = threadIdx.x / 32;
+    uint64_t from = (group * a.warps + warp) * a.run * CHUNK;
+    struct value v = reduce_run<KIND>(a, begin, from, n, s.digits[warp]);
+    v = fold_warps<KIND>(a, s, v, a.warps);
+    if (groups > 1) {
+        uint32_t *done = a.done + (a.row_items ? row : item - group);
+        if (leave_partial<KIND>(a, s, item, done, (uint32_t)groups, v)) {
+            v = fold_partials<KIND>(a, s, item - group, groups);
+            if (threadIdx.x == 0) *done = 0; /* as the next call wants it */
+        } else {
+            groups = 0; /* not this block's to write */
+        }
+    }
+    if (groups && threadIdx.x == 0)
+        value_result<KIND>(a, v, (const ukey *)a.in + begin, n, row);
+    __syncthreads(); /* the shared memory is free for the next item */
+}
+
+template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
+{
+    __shared__ struct long_shared s;
+    uint64_t items = a.row_items * a.segments;
+    if (!a.row_items) items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
+    for (uint64_t item = blockIdx.x; item < items; item += gridDim.x)
+        reduce_item_of<KIND>(a, s, item);
+    if (a.row_items) return;
+    /* The last block to finish empties the list. */
+    __syncthreads(); /* every thread of the block has read its length */
+    if (threadIdx.x) return;
+    __threadfence(); /* what was read was read before it is counted */
+    if (atomicAdd(&a.counts->blocks, 1) == gridDim.x - 1) {
+        __threadfence();
+        a.counts->items = 0;
+        a.counts->blocks = 0;
+    }
+}
+
+#endif

@@ -1,0 +1,199 @@
+/*
+ * cuda/reduce_part.cuh - parts of a segment by one warp: a chunk, or less.
+ *
+ *     chunk       32 lines of 512 bytes; a thread has 16 bytes of each
+ *     short part  one line at most, by 8 lanes of the warp: four of them side by side
+ *     tiny part   half a line of a warp's at most, by one thread
+ *
+ * All fold the same lanes in the same order, so that a segment's result does not depend on which of
+ * them it met.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_REDUCE_PART_CUH
+#define ECHI_CUDA_REDUCE_PART_CUH
+
+#include "reduce_line.cuh"
+
+template <int KIND> static __device__ inline constexpr bool has_two(void)
+{
+    return KIND == REDUCE_DOT || KIND == REDUCE_DOT64 || KIND == REDUCE_IDOT;
+}
+
+/* Lines that a warp loads before it adds the first.  Where lanes are doubles, registers are few. */
+template <int KIND> static __device__ inline constexpr int lines_at_a_time(void)
+{
+    return KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64 || KIND == REDUCE_PRODUCT64 ||
+                   has_two<KIND>()
+               ? 4
+           : KEY_BITS <= 16 ? 8
+                            : 16;
+}
+
+/* What a variance's distances are from; other kinds have none. */
+static __device__ inline void set_center(struct lanes<REDUCE_VARIANCE> &l, double k)
+{
+    l.k = k;
+}
+
+template <int KIND> static __device__ inline void set_center(struct lanes<KIND> &, double)
+{
+}
+
+static __device__ inline uint32_t elements_here(uint32_t n, uint32_t at)
+{
+    return n <= at ? 0 : n - at < VECTOR ? n - at : (uint32_t)VECTOR;
+}
+
+/* The first element of a part; the first that is a number where NaN are ignored. */
+template <int KIND>
+static __device__ inline double center_of(const struct reduce_args &a, const ukey *x, uint32_t n,
+                                          uint32_t from, uint32_t step)
+{
+    if (KIND != REDUCE_VARIANCE || n == 0) return 0;
+    double k = to_f64(a.rule, x[0]);
+    if (!REDUCE_FLOAT || !a.rule.ignore) return k;
+    if (step == 1) /* by a thread or a few, of some elements */
+        for (uint32_t i = 1; k != k && i < n; i++) k = to_f64(a.rule, x[i]);
+    for (uint32_t i = 1; step > 1 && k != k && i < n; i += step) { /* by a warp */
+        double mine = i + from < n ? to_f64(a.rule, x[i + from]) : k;
+        uint32_t numbers = __ballot_sync(WARP_ALL, mine == mine);
+        if (numbers) k = __shfl_sync(WARP_ALL, mine, __ffs((int)numbers) - 1);
+    }
+    return k;
+}
+
+/* Whether the aligned vectors that hold n elements from x on lie within the array at in. */
+static __device__ inline bool lies_within(const struct reduce_args &a, const void *in,
+                                          const ukey *x, uint32_t n)
+{
+    const char *first = (const char *)in, *end = first + a.n * KEY_BYTES;
+    const char *from = (const char *)((uintptr_t)x & ~(uintptr_t)15);
+    const char *to = (const char *)(((uintptr_t)(x + n) + 15) & ~(uintptr_t)15);
+    return from >= first && to <= end;
+}
+
+/* Where a warp is in a chunk. */
+struct place {
+    const ukey *x, *y;         /* of the chunk */
+    uint32_t shift, shift_y;   /* how far they are past a multiple of 16 bytes */
+    uint32_t at;               /* this thread's first element in a line */
+};
+
+/* Adds lines of aligned arrays, all loaded before the first is added. */
+template <int KIND, int LINES, int ALL>
+static __device__ inline void add_lines(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                        const struct place &p, uint32_t line, uint32_t lines)
+{
+    struct vector v[LINES], w[LINES];
+    const uint32_t at = p.at + line * LINE;
+    vector_lines<LINES, ALL>((const char *)(p.x + at), lines, v);
+    if (has_two<KIND>()) vector_lines<LINES, ALL>((const char *)(p.y + at), lines, w);
+#pragma unroll
+    for (int i = 0; i < LINES; i++)
+        if (ALL || i < lines)
+            lanes_add<1>(a, lanes, v[i], has_two<KIND>() ? w[i] : v[i], VECTOR, at + i * LINE);
+}
+
+/* Adds lines that lie within arrays of which one is not aligned. */
+template <int KIND>
+static __device__ inline void add_shifted(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                          const struct place &p, uint32_t full)
+{
+    const char *x = (const char *)(p.x + p.at), *y = (const char *)(p.y + p.at);
+#pragma unroll 2
+    for (uint32_t line = 0; line < full; line++) {
+        struct vector v = vector_anywhere(x + 512 * line, p.shift), w = v;
+        if (has_two<KIND>()) w = vector_anywhere(y + 512 * line, p.shift_y);
+        lanes_add<1>(a, lanes, v, w, VECTOR, p.at + line * LINE);
+    }
+}
+
+/* The value of n elements, a chunk at most, that begin `begin` elements into the arrays and `first`
+ * into their segment; in every lane.  MOST: lines that it loads at a time. */
+template <int KIND, int MOST>
+static __device__ inline struct value reduce_chunk(const struct reduce_args &a, uint64_t begin,
+                                                   uint64_t first, uint32_t n)
+{
+    enum {
+        LINES = lines_at_a_time<KIND>() < MOST ? lines_at_a_time<KIND>() : MOST,
+        TAIL = LINES > 8 ? 8 : LINES
+    };
+    struct place p = { (const ukey *)a.in + begin, (const ukey *)a.b + begin, 0, 0, 0 };
+    p.shift = (uint32_t)((uintptr_t)p.x & 15);
+    p.shift_y = (uint32_t)((uintptr_t)p.y & 15);
+    p.at = lane_id() * VECTOR;
+    struct lanes<KIND> lanes;
+    lanes_start(lanes);
+    const double k = center_of<KIND>(a, p.x, n, lane_id(), 32);
+    set_center(lanes, k);
+
+    uint32_t line = 0, full = n / LINE;
+    if (p.shift == 0 && (!has_two<KIND>() || p.shift_y == 0)) {
+        for (; line + LINES <= full; line += LINES)
+            add_lines<KIND, LINES, 1>(a, lanes, p, line, LINES);
+        for (; line < full; line += TAIL) add_lines<KIND, TAIL, 0>(a, lanes, p, line, full - line);
+    } else {
+        if (!lies_within(a, a.in, p.x, full * LINE) ||
+            (has_two<KIND>() && !lies_within(a, a.b, p.y, full * LINE)))
+            full = 0; /* a chunk at an end of the array */
+        add_shifted(a, lanes, p, full);
+    }
+    for (line = full; line * LINE < n; line++) {
+        const uint32_t at = p.at + line * LINE, here = elements_here(n, at);
+        if (here == 0) continue;
+        struct vector v = vector_some(p.x + at, here, lane_fill<KIND>()), w = v;
+        if (has_two<KIND>()) w = vector_some(p.y + at, here, lane_fill<KIND>());
+        lanes_add<0>(a, lanes, v, w, here, at);
+    }
+    struct value value = value_fold<KIND, 32, 0>(a, lanes_end(a, lanes));
+    if (KIND == REDUCE_ARG && value.b != UINT64_MAX) value.b += first;
+    return value_close<KIND>(value, k);
+}
+
+/* One vector of a short part, loaded as its place in the array allows; count may be 0. */
+static __device__ inline struct vector load_short(const struct reduce_args &a, const ukey *x,
+                                                  uint32_t count, ukey fill)
+{
+    if (count == VECTOR && ((uintptr_t)x & 15) == 0) return vector_at((const char *)x);
+    if (KEY_BYTES < 4 && count == VECTOR && lies_within(a, a.in, x, VECTOR))
+        return vector_shifted((const char *)x, (uint32_t)((uintptr_t)x & 15));
+    return vector_some(x, count, fill);
+}
+
+/* The value of a vector alone; of the variance with the distances from k, not yet closed. */
+template <int KIND>
+static __device__ inline struct value reduce_vector(const struct reduce_args &a,
+                                                    const struct vector &v, uint32_t count,
+                                                    uint32_t at, double k)
+{
+    struct lanes<KIND> lanes;
+    lanes_start(lanes);
+    set_center(lanes, k);
+    if (count) lanes_add<0>(a, lanes, v, v, count, at);
+    return lanes_end(a, lanes);
+}
+
+/* The value of n elements, REDUCE_TINY_BYTES at most, by one thread. */
+template <int KIND>
+static __device__ inline struct value reduce_tiny(const struct reduce_args &a, const ukey *x,
+                                                  uint32_t n)
+{
+    enum { VECTORS = REDUCE_TINY_BYTES / 16 };
+    const double k = center_of<KIND>(a, x, n, 0, 1);
+    struct value v[VECTORS];
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+        const uint32_t here = elements_here(n, i * VECTOR);
+        struct vector some = { { 0, 0, 0, 0 } };
+        if (here) some = vector_some(x + i * VECTOR, here, lane_fill<KIND>());
+        v[i] = reduce_vector<KIND>(a, some, here, i * VECTOR, k);
+    }
+#pragma unroll
+    for (int half = VECTORS / 2; half; half /= 2)
+#pragma unroll
+        for (int i = 0; i < half; i++) v[i] = value_add<KIND>(a, v[2 * i], v[2 * i + 1]);
+    return value_close<KIND>(v[0], k);
+}
+
+#endif

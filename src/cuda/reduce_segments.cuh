@@ -1,0 +1,163 @@
+/*
+ * cuda/reduce_segments.cuh - a warp reduces up to 32 segments, or rows, that follow one another.
+ *
+ *     tiny   each by the thread that looked it up
+ *     short  four at a time, each by eight threads
+ *     else   one at a time by the warp, chunk by chunk
+ *     long   put on a list, for blocks to share: reduce_long.cuh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_REDUCE_SEGMENTS_CUH
+#define ECHI_CUDA_REDUCE_SEGMENTS_CUH
+
+#include "complain.cuh"
+#include "reduce_part.cuh"
+
+/* Values of chunks, or of tiles of 32 parts, become one as their number counts up: a binary
+ * counter, whose digit l is of 2^l of them.  One lane keeps it. */
+enum { DIGITS = 40 };
+
+template <int KIND>
+static __device__ inline void count_up(const struct reduce_args &a, struct value *digits,
+                                       uint64_t count, struct value v)
+{
+    int l = 0;
+    for (; count >> l & 1; l++) v = value_merge<KIND>(a, digits[l], v);
+    digits[l] = v;
+}
+
+template <int KIND>
+static __device__ inline struct value count_end(const struct reduce_args &a,
+                                                const struct value *digits, uint64_t count)
+{
+    struct value v = value_nothing<KIND>();
+    for (int l = 0; count >> l; l++)
+        if (count >> l & 1) v = value_merge<KIND>(a, digits[l], v);
+    return v;
+}
+
+/* n elements by the warp: REDUCE_LONG_CHUNKS chunks at most. */
+template <int KIND>
+static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
+                                                    uint64_t n, struct value *digits)
+{
+    if (n <= CHUNK) return reduce_chunk<KIND, 8>(a, begin, 0, (uint32_t)n);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n; i += CHUNK, count++) {
+        uint32_t here = n - i < CHUNK ? (uint32_t)(n - i) : (uint32_t)CHUNK;
+        struct value v = reduce_chunk<KIND, 8>(a, begin + i, i, here);
+        if (lane_id() == 0) count_up<KIND>(a, digits, count, v);
+    }
+    return lane_id() == 0 ? count_end<KIND>(a, digits, count) : value_nothing<KIND>();
+}
+
+/* Puts a long segment on the list, as items of REDUCE_ITEM_CHUNKS chunks; by the warp. */
+static __device__ inline void list_segment(const struct reduce_args &a, uint64_t segment,
+                                           uint64_t n)
+{
+    const uint32_t groups =
+        (uint32_t)((n + (uint64_t)REDUCE_ITEM_CHUNKS * CHUNK - 1) / (REDUCE_ITEM_CHUNKS * CHUNK));
+    unsigned long long first = 0;
+    if (lane_id() == 0)
+        first = atomicAdd((unsigned long long *)&a.counts->items, (unsigned long long)groups);
+    first = __shfl_sync(WARP_ALL, first, 0);
+    if (first + groups > a.capacity) return; /* segments overlap: that has been complained of */
+    for (uint32_t i = lane_id(); i < groups; i += 32) {
+        struct reduce_item item = { segment, i, groups };
+        a.items[first + i] = item;
+    }
+    if (lane_id() == 0) a.done[first] = 0;
+}
+
+/* Where a lane's segment lies; an empty one where there is none, or its offsets are bad. */
+static __device__ inline void find_segment(const struct reduce_args &a, uint64_t s, bool there,
+                                           uint64_t *begin, uint64_t *n)
+{
+    *begin = *n = 0;
+    if (!there) return;
+    if (!a.offsets) {
+        *begin = s * a.columns;
+        *n = a.columns;
+        return;
+    }
+    uint64_t from = a.offsets[s], to = a.offsets[s + 1];
+    if (s == 0 && from > a.n) complain(a.complaint, ECHI_OFFSETS_PAST_END, 0);
+    if (to > a.n)
+        complain(a.complaint, ECHI_OFFSETS_PAST_END, s + 1);
+    else if (to < from)
+        complain(a.complaint, ECHI_OFFSETS_DECREASE, s + 1);
+    if (from > to || to > a.n) return;
+    *begin = from;
+    *n = to - from;
+}
+
+/* The short ones among the warp's segments, in eight rounds of four. */
+template <int KIND>
+static __device__ inline void reduce_short(const struct reduce_args &a, uint32_t which, uint64_t s,
+                                           uint64_t begin, uint64_t n)
+{
+    enum { LANES = REDUCE_SHORT_THREADS, GROUPS = 32 / LANES };
+    const uint32_t at = lane_id() % LANES * VECTOR;
+#pragma unroll 2
+    for (int round = 0; round < LANES; round++) {
+        const int who = round * GROUPS + (int)lane_id() / LANES;
+        if (!(which >> round * GROUPS & ((1u << GROUPS) - 1))) continue; /* the same in all lanes */
+        const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+        uint32_t count = __shfl_sync(WARP_ALL, (uint32_t)n, who);
+        if (!(which >> who & 1)) count = 0;
+        const ukey *x = (const ukey *)a.in + from;
+        const uint32_t here = elements_here(count, at);
+        struct vector v = { { 0, 0, 0, 0 } };
+        if (here) v = load_short(a, x + at, here, lane_fill<KIND>());
+        const double k = center_of<KIND>(a, x, count, 0, 1);
+        struct value value = reduce_vector<KIND>(a, v, here, at, k);
+        value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
+        if (count && at == 0) value_result<KIND>(a, value, x, count, s - lane_id() + who);
+    }
+}
+
+/* The warp's segments from `first` on. */
+template <int KIND>
+static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t first,
+                                          uint64_t segments, struct value *digits)
+{
+    const uint64_t s = first + lane_id();
+    uint64_t begin, n;
+    const bool there = lane_id() < a.each && s < segments;
+    find_segment(a, s, there, &begin, &n);
+    const bool tiny = n <= REDUCE_TINY_BYTES / KEY_BYTES;
+    const bool is_short = !tiny && n <= REDUCE_SHORT_BYTES / KEY_BYTES;
+    if (there && tiny) {
+        const ukey *x = (const ukey *)a.in + begin;
+        struct value v = n ? reduce_tiny<KIND>(a, x, (uint32_t)n) : value_nothing<KIND>();
+        value_result<KIND>(a, v, x, n, s);
+    }
+    const uint32_t which = __ballot_sync(WARP_ALL, is_short);
+    if (which) reduce_short<KIND>(a, which, s, begin, n);
+    uint32_t others = __ballot_sync(WARP_ALL, !tiny && !is_short);
+    for (; others; others &= others - 1) {
+        const int who = __ffs((int)others) - 1;
+        const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+        const uint64_t count = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
+        if (count > (uint64_t)REDUCE_LONG_CHUNKS * CHUNK && a.capacity) {
+            list_segment(a, first + who, count);
+            continue;
+        }
+        struct value v = reduce_middle<KIND>(a, from, count, digits);
+        if (lane_id() == 0)
+            value_result<KIND>(a, v, (const ukey *)a.in + from, count, first + who);
+    }
+}
+
+template <int KIND> static __device__ inline void reduce_segments(const struct reduce_args &a)
+{
+    __shared__ struct value digits[REDUCE_WARPS][8]; /* of a segment that is not long */
+    const uint64_t segments = a.segments_at ? *a.segments_at : a.segments;
+    const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
+    uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + threadIdx.x / 32;
+    for (; warp * a.each < segments; warp += warps)
+        reduce_some<KIND>(a, warp * a.each, segments, digits[threadIdx.x / 32]);
+}
+
+#endif
