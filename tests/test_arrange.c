@@ -143,7 +143,7 @@ static void bad_alignment(ech_ctx *ctx)
 
 /* ---- Indices that are too large ---- */
 
-/* Fails by the first of two; at once, or of what is queued by ech_sync(); then all is well again. */
+/* Fails by the first of two: at once, or by ech_sync(); then all is well again. */
 static void bad_index(ech_ctx *ctx, bool gather, bool wide, size_t bytes, bool on_host)
 {
     enum { N = 3000, LIMIT = 500 };
