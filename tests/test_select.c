@@ -4,7 +4,7 @@
  *
  *     test_select                              every case on every device
  *     test_select --device simt --quick        a seventh of them, and only small ones
- *     test_select 'unique(f32,n=5003'          the cases that begin so; data depends on the id alone
+ *     test_select 'unique(f32,n=5003'          the cases that begin so
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,9 +2,10 @@
  * cuda/select.c - selections on the GPU, host half: lays out the workspace, queues kernels.
  *
  *     who says what is kept       image           kernels
- *     the elements themselves     select_k<bits>  select_pass; select_count, then select_place
+ *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
+ *                                                 select_pass_along; select_count and select_place
  *     flags                       select_flags_a  the same, by the same names
- *     runs                        select_k<bits>  select_pass, and select_lengths of select_runs_a
+ *     runs                        select_k<bits>  the same, and select_lengths of select_runs_a
  *     lengths                     select_runs_a   decode_sums, then decode_write
  *
  *     workspace   [ words of the look-back | where each tile's first run begins ]
@@ -155,7 +156,9 @@ static ech_status run_select(ech_ctx *ctx, const struct echi_select *s, const st
     a.first = parts->first;
     if (s->what == ECHI_KEEP) {
         a.clear = clear && !lengths_after;
-        TRY(echi_cuda_launch(ctx, image, "select_pass", blocks, SELECT_THREADS, 0, &a));
+        const bool along = !by_flags && (a.starts || a.lengths || a.values);
+        TRY(echi_cuda_launch(ctx, image, along ? "select_pass_along" : "select_pass", blocks,
+                             SELECT_THREADS, 0, &a));
         if (lengths_after) TRY(run_lengths(ctx, &a, clear));
         return ECH_OK;
     }

@@ -2,6 +2,7 @@
  * cuda/select.cu - what elements say of themselves selects them: a test, or the run they begin.
  *
  *     select_pass          keeps: each element is read once and each that is kept written once
+ *     select_pass_along    ... and positions, lengths of runs or values with it
  *     select_count         how many elements a partition will put first; leaves the words
  *     select_place         then writes each element to its place, two ways
  *     select_place_three   ... or three
@@ -39,8 +40,7 @@ struct tile_shared {
         uint16_t local[LOCAL + 1]; /* positions in the tile, by rank */
     };
     uint32_t sums[2][WARPS];
-    uint64_t before[2];
-    uint32_t last;
+    uint64_t before;
 };
 
 /* Which part of the array a tile is: its position p is element base + p, modulo 2^64, and exists
@@ -203,7 +203,8 @@ static __device__ inline void store_positions(const struct select_args &a,
         else /* where it ends another tile knows: select_lengths puts it together */
             a.lengths[before + begin + r] = a.tiles == 1 ? a.n - at : at;
     }
-    if (a.lengths && a.tiles > 1 && begin == 0 && threadIdx.x == 0) a.first[blockIdx.x] = s.local[0];
+    if (a.lengths && a.tiles > 1 && begin == 0 && threadIdx.x == 0)
+        a.first[blockIdx.x] = s.local[0];
     if (a.values)
         fetch((char *)a.values_out + (before + begin) * value_bytes,
               (const char *)a.values + t.base * value_bytes, s.local, count, a.value_words,
@@ -212,10 +213,10 @@ static __device__ inline void store_positions(const struct select_args &a,
 
 /* ---- One pass ---- */
 
-extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
-    select_pass(const __grid_constant__ struct select_args a)
+/* ALONG: more is written than the elements, by position. */
+template <int ALONG>
+static __device__ inline void keep_tile(const struct select_args &a, struct tile_shared &s)
 {
-    __shared__ struct tile_shared s;
     const uint64_t tile = blockIdx.x;
     const struct span t = span_of(a, tile);
     const uint32_t warp = threadIdx.x / 32;
@@ -231,16 +232,18 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     if (threadIdx.x == 0 && a.tiles > 1) publish_tile(words, tile, total);
 #pragma unroll
     for (int j = 0; j < LOADS; j++) start[j] += below;
-    if (a.out) gather_keys(s, v, bits, start);
-    if (KEY_BYTES < 4 && a.out && threadIdx.x < 4 / KEY_BYTES) s.keys[total + threadIdx.x] = 0;
+    if (!ALONG || a.out) gather_keys(s, v, bits, start);
+    if (KEY_BYTES < 4 && (!ALONG || a.out) && threadIdx.x < 4 / KEY_BYTES)
+        s.keys[total + threadIdx.x] = 0;
     if (warp == 0) {
         uint64_t before = a.tiles > 1 ? place_tile(words, tile, total, COUNT_MASK) : 0;
-        if (lane_id() == 0) s.before[0] = before;
+        if (lane_id() == 0) s.before = before;
     }
     __syncthreads(); /* the tile lies by rank, and where it goes is known */
-    const uint64_t before = s.before[0];
-    if (a.out) store_keys(s, (ukey *)a.out + before, 0, total);
-    if (a.starts || a.lengths || a.values)
+    const uint64_t before = s.before;
+    if (a.clear && warp == 0) leave_words(a.words, a.tiles, a.tiles);
+    if (!ALONG || a.out) store_keys(s, (ukey *)a.out + before, 0, total);
+    if (ALONG)
         for (uint32_t begin = 0; begin < total; begin += LOCAL) {
             __syncthreads(); /* what lay in shared memory is stored */
             gather_local(s, begin, bits, start);
@@ -249,9 +252,22 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
         }
     if (tile == a.tiles - 1 && threadIdx.x == 0) {
         *a.count = before + total;
-        if (a.close) a.starts[before + total] = a.n;
+        if (ALONG && a.close) a.starts[before + total] = a.n;
     }
-    if (a.clear) leave_words(a.words, a.tiles, a.tiles, &s.last);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
+    select_pass(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    keep_tile<0>(a, s);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
+    select_pass_along(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    keep_tile<1>(a, s);
 }
 
 /* ---- Partition: count, then place ---- */
@@ -368,14 +384,14 @@ static __device__ inline void place_keys(const struct select_args &a, struct til
     if (KEY_BYTES < 4 && threadIdx.x < 4 / KEY_BYTES)
         s.keys[t.end - t.first + threadIdx.x] = 0;
     const struct places<WAYS> p = find_places<WAYS>(a, t, own);
-    __syncthreads(); /* the tile lies by kind and rank */
+    __syncthreads(); /* the tile lies by kind and rank, and all have read the words */
+    if (a.clear && warp == 0) leave_words(a.words, (WAYS - 1) * a.tiles, a.tiles);
     begin = 0;
 #pragma unroll
     for (int w = 0; w < WAYS; w++) {
         store_keys(s, (ukey *)a.out + p.base[w], begin, p.own[w]);
         begin += p.own[w];
     }
-    if (a.clear) leave_words(a.words, (WAYS - 1) * a.tiles, a.tiles, &s.last);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)

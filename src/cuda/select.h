@@ -14,7 +14,7 @@ enum {
         1 << 15, /* of elements that a block tests: 4 vectors of 16 bytes a thread */
     SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 a thread */
     SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 a thread */
-    SELECT_DECODE_BLOCKS = 4,    /* a multiprocessor, of decode_write */
+    SELECT_DECODE_BLOCKS = 3,    /* a multiprocessor, of decode_write */
     SELECT_TILE_LEAST = 1 << 12, /* no tile has fewer elements */
     SELECT_WORDS_FIRST =
         2 /* words of the look-back that are none: the finished blocks, and a gap */

@@ -28,7 +28,6 @@ struct tile_shared {
     uint16_t local[TILE]; /* positions in the tile, by rank */
     uint32_t sums[WARPS];
     uint64_t before;
-    uint32_t last;
 };
 
 /* Which part of the array a tile is: its position p is element base + p, modulo 2^64, and exists
@@ -146,6 +145,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     }
     __syncthreads(); /* the positions lie by rank, and where they go is known */
     const uint64_t before = s.before;
+    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
     for (uint32_t r = threadIdx.x; r < total && a.starts; r += SELECT_THREADS)
         a.starts[before + r] = t.base + s.local[r];
     if (a.values)
@@ -153,7 +153,6 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
               (const char *)a.values + t.base * value_bytes, s.local, total, a.value_words,
               a.value_word_bytes);
     if (tile == a.tiles - 1 && threadIdx.x == 0) *a.count = before + total;
-    if (a.clear) leave_words(a.words, a.tiles, a.tiles, &s.last);
 }
 
 /* ---- Partition: count, then place ---- */
@@ -207,11 +206,11 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     const uint64_t all = a.tiles > 1 ? placed_before(words, a.tiles) : total;
     const uint64_t rest = all + (t.base + t.first - before);
     if (a.tiles == 1 && threadIdx.x == 0) *a.count = total;
-    __syncthreads(); /* the positions lie by kind and rank */
+    __syncthreads(); /* the positions lie by kind and rank, and all have read the words */
+    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
     const char *values = (const char *)a.values + t.base * value_bytes;
     fetch((char *)a.values_out + before * value_bytes, values, s.local, total, a.value_words,
           a.value_word_bytes);
     fetch((char *)a.values_out + rest * value_bytes, values, s.local + total,
           t.end - t.first - total, a.value_words, a.value_word_bytes);
-    if (a.clear) leave_words(a.words, a.tiles, a.tiles, &s.last);
 }

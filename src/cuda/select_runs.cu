@@ -16,7 +16,6 @@
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
     select_lengths(const __grid_constant__ struct select_args a)
 {
-    __shared__ uint32_t last;
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < a.tiles; t += step) {
@@ -25,7 +24,8 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
             a.lengths[before - 1] = t * a.tile_n - a.skew + a.first[t] - a.lengths[before - 1];
         if (t == a.tiles - 1) a.lengths[through - 1] = a.n - a.lengths[through - 1];
     }
-    if (a.clear) leave_words(a.words, a.tiles, gridDim.x, &last);
+    __syncthreads(); /* the block is done with the words */
+    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
 }
 
 /* ---- Decoding ---- */
@@ -57,11 +57,17 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
     complain(a.complaint, ECHI_LENGTHS_TOO_LARGE, run);
 }
 
+/* Blocks a multiprocessor; sm_75 holds no more than 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { DECODE_RESIDENT = 2 };
+#else
+enum { DECODE_RESIDENT = SELECT_DECODE_BLOCKS };
+#endif
+
 struct write_shared {
     uint32_t ends[RUNS]; /* of the tile's runs, from the first output on that is written now */
     uint64_t sums[WARPS];
     uint64_t tile;
-    uint32_t last;
 };
 
 /* By a warp: the tile of runs that output `at` lies in, which there is; 32 words at a time. */
@@ -199,7 +205,7 @@ static __device__ inline void write_tile(const struct decode_args &a, const stru
     }
 }
 
-extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, DECODE_RESIDENT)
     decode_write(const __grid_constant__ struct decode_args a)
 {
     __shared__ struct write_shared s;
@@ -221,5 +227,6 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
             at = through;
         }
     }
-    if (a.clear) leave_words(a.words, a.tiles, gridDim.x, &s.last);
+    __syncthreads(); /* the block is done with the words */
+    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
 }

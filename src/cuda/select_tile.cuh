@@ -93,19 +93,20 @@ static __device__ inline uint64_t placed_before(const uint64_t *words, uint64_t 
     return tile ? words[tile - 1] & COUNT_MASK : 0;
 }
 
-/* At the end of the last kernel that needs the words: the last block to come here clears them. */
-static __device__ inline void leave_words(uint64_t *words, uint64_t count, uint64_t blocks,
-                                          uint32_t *last)
+/* By one warp of each block, once all of the block is done with the words: the last clears them.
+ * Best as early as that is so, for the others of the block need not wait for the answer. */
+static __device__ inline void leave_words(uint64_t *words, uint64_t count, uint64_t blocks)
 {
-    __syncthreads(); /* every thread of the block is done with the words */
-    if (threadIdx.x == 0) {
-        __threadfence(); /* ... which the last block is to know */
-        *last = atomicAdd((unsigned long long *)words, 1ull) == blocks - 1;
-        __threadfence(); /* and so with every block counted before */
+    uint32_t last = 0;
+    if (lane_id() == 0) {
+        __threadfence(); /* what the block did with the words lies before its being counted */
+        last = atomicAdd((unsigned long long *)words, 1ull) == blocks - 1;
+        __threadfence(); /* ... and so it does of every block counted before */
     }
-    __syncthreads(); /* the answer is there */
-    if (!*last) return;
-    for (uint64_t i = threadIdx.x; i < SELECT_WORDS_FIRST + count; i += blockDim.x) words[i] = 0;
+    last = __shfl_sync(WARP_ALL, last, 0);
+    __syncwarp(); /* which is so for every lane */
+    if (!last) return;
+    for (uint32_t i = lane_id(); i < SELECT_WORDS_FIRST + (uint32_t)count; i += 32) words[i] = 0;
 }
 
 /* ---- Ranks in a tile ----
@@ -119,7 +120,8 @@ template <int LOADS, int VECTOR>
 static __device__ inline uint32_t warp_ranks(const uint32_t (&bits)[LOADS],
                                              uint32_t (&start)[LOADS])
 {
-    enum { FIELDS = VECTOR <= 4 ? 4 : 2, BITS = 32 / FIELDS, ROWS = LOADS < FIELDS ? LOADS : FIELDS };
+    enum { FIELDS = VECTOR <= 4 ? 4 : 2, BITS = 32 / FIELDS };
+    enum { ROWS = LOADS < (int)FIELDS ? LOADS : (int)FIELDS };
     const uint32_t mask = (uint32_t)(((uint64_t)1 << BITS) - 1);
     uint32_t total = 0;
 #pragma unroll
