@@ -118,43 +118,57 @@ INLINE SLOT NAME(slot_wide)(const struct echi_bins *b, KEY u)
 
 INLINE SLOT NAME(slot_f32)(const struct echi_bins *b, float x)
 {
-    const float lower = (float)b->lower, last = (float)b->last;
-    SLOT side = x < lower ? (SLOT)b->below : x > last ? (SLOT)b->above : (SLOT)b->nan;
-    bool inside = x >= lower && x <= last;
-    float t = ((inside ? x : lower) - lower) * (float)b->factor;
+    const float lower = (float)b->lower, last = (float)b->last, factor = (float)b->factor;
+    const SLOT below = (SLOT)b->below, above = (SLOT)b->above, end = (SLOT)b->bins - 1;
+    const bool is_below = x<lower, is_above = x> last, inside = x >= lower && x <= last;
+    SLOT side = (SLOT)b->nan;
+    side = is_below ? below : side;
+    side = is_above ? above : side;
+    float t = ((inside ? x : lower) - lower) * factor;
     SLOT slot = sizeof(SLOT) == 4 ? (SLOT)(int32_t)t : (SLOT)(int64_t)t;
-    return inside ? NAME(slot_least)(b, slot) : side;
+    slot = slot > end ? end : slot;
+    return inside ? slot : side;
 }
 
 #if KEY_BITS == 64
 INLINE SLOT NAME(slot_f64)(const struct echi_bins *b, double x)
 {
-    SLOT side = x < b->lower ? (SLOT)b->below : x > b->last ? (SLOT)b->above : (SLOT)b->nan;
-    bool inside = x >= b->lower && x <= b->last;
-    double t = ((inside ? x : b->lower) - b->lower) * b->factor;
+    const double lower = b->lower, last = b->last;
+    const SLOT below = (SLOT)b->below, above = (SLOT)b->above, end = (SLOT)b->bins - 1;
+    const bool is_below = x<lower, is_above = x> last, inside = x >= lower && x <= last;
+    SLOT side = (SLOT)b->nan;
+    side = is_below ? below : side;
+    side = is_above ? above : side;
+    double t = ((inside ? x : lower) - lower) * b->factor;
     SLOT slot = sizeof(SLOT) == 4 ? (SLOT)(int32_t)t : (SLOT)(int64_t)t;
-    return inside ? NAME(slot_least)(b, slot) : side;
+    slot = slot > end ? end : slot;
+    return inside ? slot : side;
 }
 #endif
 
-/* raw: the edges lie as the caller has them, not merged.  A search whose steps halve: it takes as
- * many whatever it finds, so that lanes and the pipeline stay together. */
+/* The slot of e, than which `at` edges are not greater. */
+INLINE SLOT NAME(slot_after)(const struct echi_bins *b, const KEY *edges, KEY e, SLOT at, bool raw)
+{
+    if (at < (SLOT)b->bins + 1) return at ? at - 1 : (SLOT)b->below;
+    const KEY last = raw ? NAME(bins_merged)(&b->order, edges[b->bins]) : edges[b->bins];
+    if (b->order.float_mask && e == (KEY)b->order.last) return (SLOT)b->nan;
+    return b->closed && e == last ? (SLOT)(b->bins - 1) : (SLOT)b->above;
+}
+
+/* raw: the edges lie as the caller has them.  Else they are merged, and (2 << top) - 1 of them: the
+ * last are all ones.  A search whose steps halve takes as many whatever it finds, so that lanes and
+ * the pipeline stay together. */
 INLINE SLOT NAME(slot_edges)(const struct echi_bins *b, const KEY *edges, KEY u, bool raw)
 {
     const KEY e = NAME(bins_merged)(&b->order, u);
-    const SLOT count = (SLOT)b->bins + 1;
     SLOT at = 0;
     for (SLOT step = (SLOT)1 << b->top; step; step >>= 1) {
-        SLOT next = at + step;
-        if (next > count) continue;
-        KEY edge = edges[next - 1];
-        if ((raw ? NAME(bins_merged)(&b->order, edge) : edge) <= e) at = next;
+        const SLOT next = at + step;
+        if (raw && next > (SLOT)b->bins + 1) continue;
+        const KEY edge = raw ? NAME(bins_merged)(&b->order, edges[next - 1]) : edges[next - 1];
+        at += step & (0 - (SLOT)(edge <= e));
     }
-    if (b->order.float_mask && e == (KEY)b->order.last) return (SLOT)b->nan;
-    if (at == 0) return (SLOT)b->below;
-    if (at < count) return at - 1;
-    KEY last = raw ? NAME(bins_merged)(&b->order, edges[b->bins]) : edges[b->bins];
-    return b->closed && e == last ? (SLOT)(b->bins - 1) : (SLOT)b->above;
+    return NAME(slot_after)(b, edges, e, at, raw);
 }
 
 /* Any kind. */

@@ -1,11 +1,11 @@
 /*
  * exact.h - sums of f64 that do not depend on the order of addition, for the CPU and for kernels.
  *
- * A number becomes an integer of 192 bits (two's complement, three limbs, the least first), in units
- * that follow from the largest number: it has its highest bit at bit 146 at most.  44 bits above
- * are for the sum of 2^44 numbers.  Of a number's bits those are lost that are less than 2^-147 of
- * the power of two just above the largest: f32 loses nothing unless magnitudes lie 2^123 apart.
- * Integers are added limb by limb, in any order; the sum is rounded to f64 once.
+ * A number becomes an integer of 192 bits (two's complement, three limbs, the least first), in
+ * units that follow from the largest number: it has its highest bit at bit 146 at most.  44 bits
+ * above are for the sum of 2^44 numbers.  Of a number's bits those are lost that are less than
+ * 2^-147 of the power of two just above the largest: f32 loses nothing unless magnitudes lie 2^123
+ * apart.  Integers are added limb by limb, in any order; the sum is rounded to f64 once.
  *
  *   INLINE    static inline, or what a kernel needs
  *

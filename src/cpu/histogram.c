@@ -20,10 +20,9 @@
 #include <string.h>
 
 enum {
-    BLOCK = 1024,          /* elements mapped at a time */
     PARTS = 64,            /* most, which is most threads */
     PART_N = 1 << 16,      /* least elements of a part */
-    EDGES = 1024,          /* that are merged once; more are merged at every look */
+    EDGES = 2048,          /* that are merged once; more are merged at every look */
     BYTE_COPIES = 8,       /* of the table of bytes */
     FOUR_COUNTERS = 8192,  /* up to so many counters, four copies take turns */
     TWO_COUNTERS = 65536,  /* ... two */
@@ -128,11 +127,11 @@ static void count_part(void *arg, size_t part, int thread)
     const struct echi_histogram_job *job = arg;
     const struct echi_histogram *h = job->h;
     uint64_t *tables = job->tables + part * job->table_words;
-    uint32_t slots[BLOCK];
-    uint64_t wide[BLOCK];
+    uint32_t slots[ECHI_SLOTS];
+    uint64_t wide[ECHI_SLOTS];
     memset(tables, 0, job->table_words * sizeof *tables);
     for (size_t i = part * job->part_n, end = part_end(job, part), n; i < end; i += n) {
-        n = echi_min(BLOCK, end - i);
+        n = echi_min(ECHI_SLOTS, end - i);
         find_slots(job, i, n, slots, wide);
         if (h->weighted)
             for (size_t k = 0; k < n; k++)
@@ -144,7 +143,19 @@ static void count_part(void *arg, size_t part, int thread)
     }
 }
 
-/* One channel's bytes; 32-bit counters, for at most 2^31 elements. */
+/* The bytes that lie step apart; 32-bit counters, for at most 2^31 of them. */
+static void count_apart(const uint8_t *in, size_t n, size_t step, uint32_t (*t)[256])
+{
+    size_t i = 0;
+    for (; i + 3 * step < n; i += 4 * step) {
+        t[0][in[i]]++;
+        t[1][in[i + step]]++;
+        t[2][in[i + 2 * step]]++;
+        t[3][in[i + 3 * step]]++;
+    }
+    for (; i < n; i += step) t[0][in[i]]++;
+}
+
 static void count_bytes_of(const uint8_t *in, size_t n, uint32_t (*t)[256])
 {
     size_t i = 0;
@@ -181,7 +192,7 @@ static void count_bytes(void *arg, size_t part, int thread)
     values.h = &one;
     isa()->slots[0](&values, 0, 256, slots);
     memset(tables, 0, job->table_words * sizeof *tables);
-    const size_t step = h->channels * ((size_t)1 << 20);
+    const size_t step = h->channels == 1 ? (size_t)1 << 30 : h->channels << 16;
     for (size_t i = part * job->part_n, end = part_end(job, part), n; i < end; i += n) {
         n = echi_min(step, end - i);
         for (size_t channel = 0; channel < h->channels; channel++) {
@@ -189,8 +200,7 @@ static void count_bytes(void *arg, size_t part, int thread)
             if (h->channels == 1)
                 count_bytes_of(in + i, n, t);
             else
-                for (size_t k = channel; k < n; k += h->channels)
-                    t[k / h->channels % BYTE_COPIES][in[i + k]]++;
+                count_apart(in + i + channel, n - channel, h->channels, t);
             for (int copy = 0; copy < BYTE_COPIES; copy++)
                 for (int v = 0; v < 256; v++)
                     if (slots[v] != h->counters)
@@ -206,10 +216,10 @@ static void count_atomic(void *arg, size_t part, int thread)
     const struct echi_histogram_job *job = arg;
     const struct echi_histogram *h = job->h;
     uint64_t *counts = h->counts;
-    uint32_t slots[BLOCK];
-    uint64_t wide[BLOCK];
+    uint32_t slots[ECHI_SLOTS];
+    uint64_t wide[ECHI_SLOTS];
     for (size_t i = part * job->part_n, end = part_end(job, part), n; i < end; i += n) {
-        n = echi_min(BLOCK, end - i);
+        n = echi_min(ECHI_SLOTS, end - i);
         find_slots(job, i, n, slots, wide);
         for (size_t k = 0; k < n; k++) {
             size_t slot = many(h) ? (size_t)wide[k] : slots[k];
@@ -387,7 +397,7 @@ static ech_status take_edges(ech_ctx *ctx, struct echi_histogram_job *job, uint6
     const struct echi_histogram *h = job->h;
     const size_t count = h->x.bins + 1, bytes = (size_t)h->key_bytes;
     job->edges = h->edges;
-    job->raw = count > EDGES;
+    job->raw = (size_t)2 << h->x.top > EDGES;
     for (size_t i = 0; i < count; i++) {
         uint64_t e = merged(h, i);
         bool is_nan = h->x.order.float_mask && e == h->x.order.last;
@@ -395,7 +405,9 @@ static ech_status take_edges(ech_ctx *ctx, struct echi_histogram_job *job, uint6
             return echi_complain(ctx, ECHI_EDGES_NOT_RISING, i);
         if (!job->raw) memcpy((char *)room + i * bytes, &e, bytes); /* little-endian */
     }
-    if (!job->raw) job->edges = room;
+    if (job->raw) return ECH_OK;
+    memset((char *)room + count * bytes, 0xff, EDGES * sizeof *room - count * bytes);
+    job->edges = room;
     return ECH_OK;
 }
 

@@ -10,6 +10,8 @@
 #include "../histogram.h"
 #include "cpu.h"
 
+enum { ECHI_SLOTS = 1024 }; /* elements mapped at a time */
+
 /* A running histogram. */
 struct echi_histogram_job {
     const struct echi_histogram *h;

@@ -14,6 +14,22 @@
         slots[i] = (expression);                                                                   \
     }
 
+/* The searches of a block go on side by side: their looks at the edges do not wait for each other,
+ * and are gathers where there are such. */
+static void NAME(slots_edges)(const struct echi_histogram_job *job, const KEY *in, size_t n,
+                              SLOT *restrict slots)
+{
+    const struct echi_bins b = job->h->x;
+    const KEY *restrict edges = job->edges;
+    KEY e[ECHI_SLOTS];
+    for (size_t i = 0; i < n; i++) e[i] = NAME(bins_merged)(&b.order, in[i]);
+    for (size_t i = 0; i < n; i++) slots[i] = 0;
+    for (SLOT step = (SLOT)1 << b.top; step; step >>= 1)
+        for (size_t i = 0; i < n; i++)
+            slots[i] += step & (0 - (SLOT)(edges[slots[i] + step - 1] <= e[i]));
+    for (size_t i = 0; i < n; i++) slots[i] = NAME(slot_after)(&b, edges, e[i], slots[i], false);
+}
+
 static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in, size_t n,
                             SLOT *slots)
 {
@@ -43,7 +59,10 @@ static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in,
         break;
 #endif
     case ECHI_BINS_EDGES:
-        FOR(NAME(slot_edges)(&b, edges, u, job->raw))
+        if (job->raw)
+            FOR(NAME(slot_edges)(&b, edges, u, true))
+        else
+            NAME(slots_edges)(job, in, n, slots);
         break;
     default:
         FOR(NAME(slot_any)(&b, edges, u))

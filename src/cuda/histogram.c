@@ -259,10 +259,9 @@ static ech_status run_shared(ech_ctx *ctx, const struct echi_histogram *h,
 {
     ech_status status = ECH_OK;
     size_t edge_bytes = 0, limit = most_shared_bytes(ctx);
-    if (h->edges && (h->x.bins + 1) * (size_t)h->key_bytes <= 8 * HISTOGRAM_EDGES) {
-        edge_bytes = (h->x.bins + 1) * (size_t)h->key_bytes + 8;
-        args->shared_edges = h->counters <= HISTOGRAM_SHARED / 2 || h->counters > HISTOGRAM_SHARED;
-        if (!args->shared_edges) edge_bytes = 0;
+    if (h->edges && ((size_t)h->key_bytes * 2 << h->x.top) <= HISTOGRAM_EDGE_BYTES) {
+        edge_bytes = ((size_t)h->key_bytes * 2 << h->x.top) + 8;
+        args->shared_edges = 1;
     }
     uint64_t counters = (limit - edge_bytes) / 4 - 256;
     args->parts = (uint32_t)((h->counters + counters - 1) / counters);

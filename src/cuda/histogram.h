@@ -9,17 +9,17 @@
 #include "../bins.h"
 
 enum {
-    HISTOGRAM_THREADS = 1024,       /* of histogram_bytes and histogram_shared */
-    HISTOGRAM_MOVE_THREADS = 512,   /* of the others */
-    HISTOGRAM_COLUMN_BITS = 5,      /* a column of counters for each lane */
-    HISTOGRAM_TABLE_BYTES = 32768,  /* that columns fill, when they can */
-    HISTOGRAM_CHANNELS = 8,         /* most of histogram_bytes */
-    HISTOGRAM_SHARED = 16384 - 512, /* counters that fit the shared memory of every GPU */
-    HISTOGRAM_SPLIT = 65536,        /* counters that are worth reading the elements several times */
-    HISTOGRAM_EDGES = 2048,         /* bytes of edges that lie in shared memory, in 8ths */
-    HISTOGRAM_HOT_BITS = 12, /* log2 of the values that histogram_global counts on the chip */
-    HISTOGRAM_COPIES = 256,  /* most tables of sums of weights */
-    HISTOGRAM_SPREAD = 32768 /* counters over which sums of weights are spread */
+    HISTOGRAM_THREADS = 1024,      /* of histogram_bytes and histogram_shared */
+    HISTOGRAM_MOVE_THREADS = 512,  /* of the others */
+    HISTOGRAM_COLUMN_BITS = 5,     /* a column of counters for each lane */
+    HISTOGRAM_TABLE_BYTES = 32768, /* that columns fill, when they can */
+    HISTOGRAM_CHANNELS = 8,        /* most of histogram_bytes */
+    HISTOGRAM_SHARED = 8192 - 512, /* counters that fit the shared memory of every GPU */
+    HISTOGRAM_SPLIT = 65536,       /* counters that are worth reading the elements several times */
+    HISTOGRAM_EDGE_BYTES = 32768,  /* of edges that lie in shared memory */
+    HISTOGRAM_HOT_BITS = 12,       /* log2 of the values that histogram_global counts on the chip */
+    HISTOGRAM_COPIES = 256,        /* most tables of sums of weights */
+    HISTOGRAM_SPREAD = 32768       /* counters over which sums of weights are spread */
 };
 
 /* The types of weights. */

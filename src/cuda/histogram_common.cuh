@@ -1,6 +1,6 @@
 /*
- * cuda/histogram_common.cuh - what the histogram's kernels share: the map from elements to counters,
- * and the arrays as vectors.
+ * cuda/histogram_common.cuh - what the histogram's kernels share: the map from elements to
+ * counters, and the arrays as vectors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,11 @@
 #undef SLOT
 #undef NAME
 
-enum { VECTOR = 16 / KEY_BYTES, LOADS = KEY_BYTES == 1 ? 2 : 4, HISTOGRAM_ANY = 100 };
+enum { VECTOR = 16 / KEY_BYTES, LOADS = KEY_BYTES == 1 ? 2 : 4 };
+
+/* Beside the kinds of maps: one that the compiler does not know, and counters that are the values
+ * themselves. */
+enum { HISTOGRAM_ANY = 100, HISTOGRAM_DIRECT };
 static const uint32_t NO_SLOT = (uint32_t)ECHI_NO_SLOT;
 
 /* Dynamic shared memory; each kernel reads it as its own arrays. */
@@ -67,7 +71,8 @@ static __device__ inline void check_edges(const struct histogram_args &a)
     if (a.x.kind != ECHI_BINS_EDGES) return;
     const ukey *edges = (const ukey *)a.edges;
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
-    for (uint64_t i = 1 + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i <= a.x.bins; i += step) {
+    const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint64_t i = 1 + thread; i <= a.x.bins; i += step) {
         ukey e = bins_merged_32(&a.x.order, edges[i]);
         bool is_nan = a.x.order.float_mask && e == (ukey)a.x.order.last;
         if (is_nan || e <= bins_merged_32(&a.x.order, edges[i - 1]))

@@ -19,16 +19,37 @@
 struct counting {
     uint32_t *table;
     struct edges edges;
-    uint32_t first; /* counter of the part */
+    uint32_t first, count; /* counters of the part */
     uint32_t column;
 };
 
-template <int KIND>
+#if KEY_BITS == 64
+typedef uint64_t wide_key;
+#else
+typedef uint32_t wide_key;
+#endif
+
+/* Half the instructions, where counters are values and all others are dropped. */
+static __device__ inline bool is_direct(const struct histogram_args &a)
+{
+    const struct echi_bins &x = a.x;
+    bool same = x.kind == ECHI_BINS_SHIFT && !x.shift && !x.order.sign && !x.first && !x.offset;
+    return same && x.span < x.bins && x.below == ECHI_NO_SLOT && x.above == ECHI_NO_SLOT &&
+           a.channels == 1 && !a.in_y;
+}
+
+static __device__ inline void count_direct(const struct histogram_args &a, const struct counting &c,
+                                           ukey u)
+{
+    wide_key at = (wide_key)u - c.first;
+    if (at < c.count) atomicAdd(&c.table[((uint32_t)at << a.column_bits) | c.column], 1u);
+}
+
 static __device__ inline void count_slot(const struct histogram_args &a, const struct counting &c,
                                          uint32_t slot, uint32_t channel)
 {
     uint32_t at = slot + channel * (uint32_t)a.stride - c.first;
-    if (slot != NO_SLOT && at < a.part_counters)
+    if (slot != NO_SLOT && at < c.count)
         atomicAdd(&c.table[(at << a.column_bits) | c.column], 1u);
 }
 
@@ -39,7 +60,11 @@ static __device__ inline void count_vector(const struct histogram_args &a,
 {
 #pragma unroll
     for (int k = 0; k < VECTOR; k++) {
-        count_slot<KIND>(a, c, slot_of<KIND>(a.x, c.edges, keys.key[k]), channel);
+        if (KIND == HISTOGRAM_DIRECT) {
+            count_direct(a, c, keys.key[k]);
+            continue;
+        }
+        count_slot(a, c, slot_of<KIND>(a.x, c.edges, keys.key[k]), channel);
         if (a.channels > 1 && ++channel == a.channels) channel = 0;
     }
 }
@@ -74,7 +99,7 @@ static __device__ void count_elements(const struct histogram_args &a, const stru
     const uint64_t ends = b.head + (a.n - b.tail);
     if (thread < ends) {
         uint64_t i = thread < b.head ? thread : b.tail + (thread - b.head);
-        count_slot<KIND>(a, c, slot_of<KIND>(a.x, c.edges, b.in[i]), (uint32_t)(i % a.channels));
+        count_slot(a, c, slot_of<KIND>(a.x, c.edges, b.in[i]), (uint32_t)(i % a.channels));
     }
 }
 
@@ -95,16 +120,21 @@ static __device__ void count_pairs(const struct histogram_args &a, const struct 
 #pragma unroll
         for (int j = 0; j < LOADS; j++)
             if (i + j * threads < a.n)
-                count_slot<HISTOGRAM_ANY>(a, c, slot_pair_32(&a.x, &a.y, u[j], v[j]), 0);
+                count_slot(a, c, slot_pair_32(&a.x, &a.y, u[j], v[j]), 0);
     }
 }
 
 static __device__ inline void count_by_kind(const struct histogram_args &a,
                                             const struct counting &c)
 {
-    switch (a.in_y ? (int)HISTOGRAM_ANY : (int)a.x.kind) {
+    switch (a.in_y         ? (int)HISTOGRAM_ANY
+            : is_direct(a) ? (int)HISTOGRAM_DIRECT
+                           : (int)a.x.kind) {
     case HISTOGRAM_ANY:
         count_pairs(a, c);
+        break;
+    case HISTOGRAM_DIRECT:
+        count_elements<HISTOGRAM_DIRECT>(a, c);
         break;
     case ECHI_BINS_SHIFT:
         count_elements<ECHI_BINS_SHIFT>(a, c);
@@ -143,6 +173,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
     struct counting c;
     c.table = table;
     c.first = part * a.part_counters;
+    c.count = min(a.part_counters, (uint32_t)a.counters - min(c.first, (uint32_t)a.counters));
     c.column = threadIdx.x & ((1u << a.column_bits) - 1);
     c.edges.at = (const ukey *)a.edges;
     c.edges.raw = !a.shared_edges;
@@ -151,8 +182,9 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
     check_edges(a);
     if (a.shared_edges) {
         ukey *edges = (ukey *)(table + ((words + 1) & ~1u));
-        for (uint32_t i = threadIdx.x; i <= a.x.bins; i += blockDim.x)
-            edges[i] = bins_merged_32(&a.x.order, ((const ukey *)a.edges)[i]);
+        for (uint32_t i = threadIdx.x; i < (2u << a.x.top) - 1; i += blockDim.x)
+            edges[i] = i <= a.x.bins ? bins_merged_32(&a.x.order, ((const ukey *)a.edges)[i])
+                                     : (ukey)UINT64_MAX;
         c.edges.at = edges;
     }
     __syncthreads(); /* the counters are clear, the edges are there */
@@ -162,8 +194,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
 
     /* The one group of a small array is the only to write its counters: none need be cleared. */
     const bool alone = gridDim.x == a.parts;
-    const uint32_t left = (uint32_t)a.counters - min(c.first, (uint32_t)a.counters);
-    for (uint32_t k = threadIdx.x; k < min(left, a.part_counters); k += blockDim.x) {
+    for (uint32_t k = threadIdx.x; k < c.count; k += blockDim.x) {
         uint64_t sum = sum_columns(table, k, a.column_bits), counter = c.first + k;
         if (alone)
             a.counts[counter] = sum + (a.add ? a.counts[counter] : 0);
