@@ -422,22 +422,25 @@ typedef struct ech_scan_options {
  * Sums and products of integers are taken modulo 2^bits of out's type.  Those of f16 and bf16 are
  * kept in f32, and rounded when they are written.  Without init, an exclusive scan begins with the
  * operator's neutral value: see ech_reduce() on nothing.  As there, results of floats depend on n
- * and dtype alone.
+ * and dtype alone, by the order of docs/scan.md; of sums and products, every NaN is one.  A NaN
+ * that is ignored counts as neutral, also as init.
  */
 ECH_API ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
                             ech_dtype dtype, const ech_scan_options *options);
 
-/* ech_scan() of each row of [rows][columns]. */
+/* ech_scan() of each row of [rows][columns], to the bit. */
 ECH_API ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
                                  size_t columns, ech_dtype dtype, const ech_scan_options *options);
 
 /* ech_scan() of each segment; offsets as in ech_reduce_segments().  What lies in no segment is not
- * written. */
+ * written.  Sums and products of floats are taken in the order of a scan of the whole array, cut
+ * where segments begin: it depends on n and the offsets alone, and rounds otherwise than ech_scan()
+ * of the segment. */
 ECH_API ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
                                      const uint64_t *offsets, size_t segments, size_t n,
                                      ech_dtype dtype, const ech_scan_options *options);
 
-/* ech_scan() of each run of equal keys, [n] of key_dtype. */
+/* ech_scan() of each run of equal keys, [n] of key_dtype, as ech_scan_segments() of them. */
 ECH_API ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
                                    const void *in, void *out, size_t n, ech_dtype dtype,
                                    const ech_scan_options *options);

@@ -1,5 +1,6 @@
 /*
- * cpu/scan_avx512.c - the portable kernels, compiled for AVX-512: the loops of scan_float.h vectorise.
+ * cpu/scan_avx512.c - the portable kernels, compiled for AVX-512: the loops of
+ * scan_float.h vectorise.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
