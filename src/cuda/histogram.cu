@@ -30,13 +30,10 @@ enum { BYTE_LOADS = 2, BYTE_BLOCKS = 2048 / HISTOGRAM_THREADS };
 /* The map of the 256 values, when all elements are counted. */
 static __device__ inline void add_bytes(const struct histogram_args &a, const uint32_t *table)
 {
-    struct edges edges;
-    edges.at = (const ukey *)a.edges;
-    edges.raw = true;
     for (uint32_t k = threadIdx.x; k < a.channels * 256; k += blockDim.x) {
         uint64_t sum = sum_columns(table, k, a.column_bits);
-        uint32_t slot = slot_of<HISTOGRAM_ANY>(a.x, edges, (ukey)k);
-        if (slot != NO_SLOT) add_count(a.counts, k / 256 * a.stride + slot, sum);
+        uint64_t slot = slot_any_64(&a.x, (const ukey *)a.edges, (ukey)k);
+        if (slot != ECHI_NO_SLOT) add_count(a.counts, k / 256 * a.stride + slot, sum);
     }
 }
 
