@@ -76,6 +76,7 @@ int cli_parse_format(const char *text, int *format); /* likewise */
 int cli_parse_bits(const char *text, ech_dtype dtype, ech_sort_options *options);
 int cli_parse_order(const char *text, ech_order *order);
 int cli_parse_nan(const char *text, ech_nan *nan);
+int cli_parse_op(const char *text, ech_op *op); /* as "echelon reduce" names them; reduce.c */
 int cli_parse_threads(const char *text, int *threads);
 struct distribution; /* distributions.h */
 int cli_parse_distribution(const char *name, const struct distribution **found);

@@ -66,12 +66,13 @@ static struct style find_style(const struct histogram *h)
         if (width < least) least = width;
         if (isfinite(h->edges[b])) most = fmax(most, fabs(h->edges[b]));
     }
-    if (least > 0 && most < 1e7 && least >= 1e-5) {
+    if (!isfinite(least)) return (struct style){ false, 6 };
+    if (most < 1e7 && least >= 1e-5) {
         int digits = 1 - (int)floor(log10(least));
         return (struct style){ true, digits < 0 ? 0 : digits };
     }
-    int digits = least > 0 && isfinite(least) ? 2 + (int)ceil(log10(most / least)) : 17;
-    return (struct style){ false, digits < 4 ? 4 : digits > 17 ? 17 : digits };
+    double digits = 2 + ceil(log10(most / least));
+    return (struct style){ false, digits < 4 ? 4 : digits > 17 ? 17 : (int)digits };
 }
 
 /* Both ends of a bin; of integers one, where they are the same. */

@@ -1,10 +1,11 @@
 /*
- * profile.c - "echelon profile": runs a sort's kernels on the CPU, and prints what they did there.
+ * profile.c - "echelon profile": runs kernels on the CPU, and prints what they did there.
  *
- *     run()  options -> open "simt" -> load or make the data -> sort -> profile_table.c
+ *     run()  options -> open "simt" -> load or make the data -> sort, or what profile_call.c has ->
+ *            profile_table.c
  *
  * The executor counts what a GPU's memory would have to do for each request of a warp, and finds
- * races and bad accesses on its way; the sorted data is dropped.
+ * races and bad accesses on its way; the result is dropped.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,9 +17,12 @@
 
 static struct {
     struct sort_words words;
+    struct profile_call_words call;
     const char *n, *distribution, *values, *kernel, *seed, *threads;
     bool lines, check, json, csv;
 } set;
+
+static int call = -1; /* what is no sort */
 
 static const struct option options[] = {
     { 'n', "n", "COUNT", &set.n, "elements to make when there is no INPUT; default: 2^16" },
@@ -28,7 +32,12 @@ static const struct option options[] = {
     { 0, "argsort", NULL, &set.words.argsort, "profile an argsort" },
     { 'r', "reverse", NULL, &set.words.reverse, "greatest first" },
     SORT_COLUMN_OPTIONS(set.words),
-    { 0, "algorithm", "NAME", &set.words.algorithm, "one that \"echelon explain sort\" lists" },
+    { 0, "algorithm", "NAME", &set.words.algorithm,
+      "of sort and hist: one that \"echelon explain\" lists" },
+    { 0, "op", "OP", &set.call.op, "of reduce and scan: one of theirs; default: sum" },
+    { 0, "bins", "COUNT", &set.call.bins, "of hist, over the range of the data; default: 256" },
+    { 0, "where", "TEST", &set.call.where,
+      "of select; default: what half of the range of the data\npasses" },
     { 'l', "lines", NULL, &set.lines, "the lines of each kernel too, costliest first" },
     { 'k', "kernel", "NAME", &set.kernel, "kernels with NAME in their names alone" },
     { 'c', "check", NULL, &set.check, "count nothing; exit with 1 when a kernel has faults" },
@@ -64,11 +73,36 @@ static int parse_executor(struct executor_words *words)
     return EXIT_DONE;
 }
 
+/* Of what is to be profiled: the options that are of something else. */
+static int check_operation(const char *name)
+{
+    call = profile_find_call(name);
+    if (call < 0 && strcmp(name, "sort") != 0)
+        return cli_fail(EXIT_BAD,
+                        "cannot profile \"%s\"; it can: sort reduce scan hist select unique shuf",
+                        name);
+    const char *of_sort = set.words.argsort   ? "argsort"
+                          : set.words.reverse ? "reverse"
+                          : set.words.bits    ? "bits"
+                          : set.words.order   ? "order"
+                          : set.values        ? "values"
+                                              : NULL;
+    const char *of_call = set.call.op      ? "op"
+                          : set.call.bins  ? "bins"
+                          : set.call.where ? "where"
+                                           : NULL;
+    if (call < 0 && of_call) return cli_fail(EXIT_BAD, "--%s does not go with sort", of_call);
+    if (call < 0) return EXIT_DONE;
+    if (of_sort) return cli_fail(EXIT_BAD, "--%s does not go with %s", of_sort, name);
+    set.call.algorithm = set.words.algorithm;
+    return profile_check_call(call, &set.call);
+}
+
 static int check_usage(int count, char **operands)
 {
     if (count == 0) return cli_fail(EXIT_BAD, "profile what?  Try: echelon profile sort");
-    if (strcmp(operands[0], "sort") != 0)
-        return cli_fail(EXIT_BAD, "cannot profile \"%s\"; it can: sort", operands[0]);
+    int code = check_operation(operands[0]);
+    if (code != EXIT_DONE) return code;
     if (count > 1 && (set.n || set.distribution))
         return cli_fail(EXIT_BAD, "--%s makes data, so it does not go with an INPUT",
                         set.n ? "n" : "dist");
@@ -149,21 +183,37 @@ static void report(const struct profile *profile)
     if (set.csv && profile->finding_count) profile_faults(profile, stderr);
 }
 
-static int profile_sort(struct sort_job *job, const struct executor_words *words)
+static int run_operation(struct profile *profile, struct sort_job *job, char *plan, size_t bytes)
+{
+    int code;
+    if (call >= 0) {
+        code = profile_call(call, &set.call, &job->base, plan, bytes);
+    } else {
+        profile->what = job->argsort ? "argsort" : "sort";
+        code = sort_column(job);
+        sort_plan(job, plan, bytes);
+    }
+    cli_progress_end(&job->base.progress);
+    return code;
+}
+
+static int profile_job(struct sort_job *job, const char *what, const struct executor_words *words)
 {
     struct executor executor;
-    struct profile profile = {
-        .job = job, .executor = &executor, .lines = set.lines, .counted = !set.check
-    };
-    char message[256];
+    char message[256], plan[4096] = "";
+    struct profile profile = { .job = job,
+                               .what = what,
+                               .plan = plan,
+                               .executor = &executor,
+                               .lines = set.lines,
+                               .counted = !set.check };
     int code = cli_find_executor(&executor);
     if (code == EXIT_DONE) code = load(job);
     if (code != EXIT_DONE) return code;
     if (!executor.set_options(words->text, message, sizeof message))
         return cli_fail(EXIT_BAD, "%s", message);
     executor.forget();
-    code = sort_column(job);
-    cli_progress_end(&job->base.progress);
+    code = run_operation(&profile, job, plan, sizeof plan);
     /* A fault that no kernel survives has its words in the report. */
     int taken = profile_take(&profile, set.kernel);
     if (taken == EXIT_DONE && (code == EXIT_DONE || profile.finding_count)) {
@@ -185,7 +235,7 @@ static int run(int count, char **operands)
     cli_progress_start(&job.base.progress);
     code = cli_open(&job.base.ctx, "simt", 0);
     if (code != EXIT_DONE) return code;
-    code = profile_sort(&job, &words);
+    code = profile_job(&job, operands[0], &words);
     cli_progress_end(&job.base.progress);
     ech_close(job.base.ctx);
     free(job.index);
@@ -196,13 +246,16 @@ static int run(int count, char **operands)
 
 const struct command command_profile = {
     .name = "profile",
-    .summary = "run a sort's GPU kernels on the CPU: count their work, find faults",
-    .usage = "  echelon profile sort [OPTION]... [INPUT]\n",
+    .summary = "run GPU kernels on the CPU: count their work, find faults",
+    .usage = "  echelon profile OPERATION [OPTION]... [INPUT]\n",
     .examples = "  echelon profile sort                           65536 random u32\n"
                 "  echelon profile sort data.npy --lines          where in the source it happens\n"
                 "  echelon profile sort -n 1M --dist zipf --type f64\n"
-                "  echelon profile sort --check --seed 7          another order of blocks\n",
+                "  echelon profile sort --check --seed 7          another order of blocks\n"
+                "  echelon profile scan --op max --type f32       what other operations do\n",
     .notes =
+        "OPERATION is sort, reduce, scan, hist, select, unique (with counts, of neighbours) or "
+        "shuf.\n"
         "INPUT is read as \"echelon sort\" reads it, \"-\" is standard input; nothing is written.\n"
         "Without INPUT, the data is what \"echelon gen\" writes.\n\n"
         "  request         one instruction of one warp that reads or writes memory\n"

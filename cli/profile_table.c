@@ -247,12 +247,10 @@ static void print_kernel(FILE *to, const struct simt_kernel_counts *k, const cha
 void profile_text(const struct profile *profile, FILE *to)
 {
     const struct sort_job *job = profile->job;
-    char plan[4096];
-    sort_plan(job, plan, sizeof plan);
-    fprintf(to, "%s: %llu %s (%s) on %s\n%.*s\n", job->base.input,
+    fprintf(to, "%s: %llu %s (%s) on %s\n%.*s%s", job->base.input,
             (unsigned long long)job->base.column.n, ech_dtype_name(job->base.column.dtype),
             io_format_name(job->base.column.format), ech_device_name(job->base.ctx),
-            (int)strcspn(plan, "\n"), plan);
+            (int)strcspn(profile->plan, "\n"), profile->plan, *profile->plan ? "\n" : "");
     for (size_t i = 0; i < profile->kernel_count; i++) {
         print_kernel(to, &profile->kernels[i], profile->kernels[i].kernel);
         if (profile->lines) print_lines(to, &profile->kernels[i]);
@@ -308,11 +306,9 @@ void profile_json(const struct profile *profile, FILE *to)
 {
     const struct sort_job *job = profile->job;
     struct json json = { .to = to };
-    char plan[4096];
-    sort_plan(job, plan, sizeof plan);
     json_open(&json, NULL, '{');
     json_text(&json, "command", "profile");
-    json_text(&json, "profiled", job->argsort ? "argsort" : "sort");
+    json_text(&json, "profiled", profile->what);
     json_text(&json, "version", ech_version());
     json_text(&json, "input", job->base.input);
     json_text(&json, "format", io_format_name(job->base.column.format));
@@ -320,7 +316,7 @@ void profile_json(const struct profile *profile, FILE *to)
     json_count(&json, "n", job->base.column.n);
     json_count(&json, "value_bytes", job->argsort ? 0 : job->value_bytes);
     json_text(&json, "device", ech_device_name(job->base.ctx));
-    json_text(&json, "plan", plan);
+    json_text(&json, "plan", profile->plan);
     if (profile->counted) {
         json_open(&json, "kernels", '[');
         for (size_t i = 0; i < profile->kernel_count; i++)

@@ -66,21 +66,29 @@ static struct {
 
 /* ---- Words ---- */
 
-static int find_reduction(const char *name)
+static int find_reduction(const char *name, const struct reduction **found)
 {
     const char *names[REDUCTIONS];
     for (int i = 0; i < REDUCTIONS; i++) {
         names[i] = reductions[i].name;
-        plan.reduction = &reductions[i];
+        *found = &reductions[i];
         if (strcmp(name, names[i]) == 0) return EXIT_DONE;
     }
     return cli_unknown("operation", name, names, REDUCTIONS);
 }
 
+int cli_parse_op(const char *text, ech_op *op)
+{
+    const struct reduction *found;
+    int code = find_reduction(text, &found);
+    *op = found->op;
+    return code;
+}
+
 static int parse(const char *name)
 {
     plan.options = (ech_reduce_options){ .size = sizeof plan.options, .wide = set.wide };
-    int code = find_reduction(name);
+    int code = find_reduction(name, &plan.reduction);
     if (code != EXIT_DONE) return code;
     ech_op op = plan.reduction->op;
     bool tests = op == ECH_COUNT || op == ECH_ANY || op == ECH_ALL;

@@ -9,5 +9,13 @@ npy '<u8' '(60000000,)' >a.npy
 truncate -s 480000128 a.npy
 code echelon sort --threads 1 a.npy -o out.npy
 code echelon sort -c a.npy
+code echelon shuf --threads 1 --permutation 100M -o out.u64
+code echelon select --threads 1 '>0' a.u64 -o out.u64
+code echelon unique --threads 1 a.u64 -o out.u64
+code echelon scan --threads 1 a.u64 -o out.u64
+code echelon stats --threads 1 a.u64
+code echelon hist --threads 1 a.u64
+code echelon reduce --threads 1 sum a.u64
+code echelon hist --threads 1 --bins 2^32 --range 0:1e10 --type f64 /dev/null
 rm a.u64 a.npy
 files

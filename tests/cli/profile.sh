@@ -76,6 +76,20 @@ if command -v python3 >/dev/null; then python3 -m json.tool json >/dev/null || e
 code echelon profile sort a.npy --check
 [ "$sum" = "$(cksum a.npy a.txt)" ] && echo "the input is as it was"
 
+echo "what is no sort: no faults, and every element read"
+for words in reduce "reduce --op argmin --type f64" "scan --op max --type u8" "hist --bins 10" \
+    "hist --bins 4000 --type u16" select "select --where <1000000" "unique --dist few" shuf; do
+    # shellcheck disable=SC2086
+    code echelon profile $words -n 3000 --check
+    # shellcheck disable=SC2086
+    echelon profile $words -n 3000 --csv >out.csv
+    [ "$(sum load_bytes . | cut -d' ' -f 3)" -ge 3000 ] || echo "$words read too little"
+done
+code echelon profile scan a.txt >out
+head -n 1 out
+code echelon profile hist -n 3 --json >json
+grep -o -E '"(profiled|plan)": "[a-z]*' json
+
 echo "what cannot be"
 : >empty.npy
 head -c 1000 /dev/urandom >garbage.npy
@@ -94,5 +108,5 @@ code echelon profile sort -n 2^62
 code echelon profile sort --values 2^62
 code echelon profile sort -n 5 --kernel bogo
 code env ECHELON_SIMT=wild echelon profile sort
-code env ECHELON_SIMT=memory=1 echelon profile sort -n 1M
+code env ECHELON_SIMT=memory=3 echelon profile sort -n 1M
 files

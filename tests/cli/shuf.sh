@@ -49,7 +49,6 @@ code echelon shuf --head x n.txt
 code echelon shuf --permutation 5 n.txt
 code echelon shuf --permutation 2^33 --type u32
 code echelon shuf --permutation 5 --type f32
-code echelon shuf --permutation 2^60 -o big.npy
 code echelon shuf no.txt
 npy '<f4' '(2, 3)' | code echelon shuf
 files

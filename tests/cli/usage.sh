@@ -34,8 +34,29 @@ code echelon gen few --values 0
 code echelon explain
 code echelon explain scan
 code echelon explain sort -n 1000 --values 8 --argsort
+code echelon explain sort --bins 4
+code echelon explain hist --values 8
+code echelon explain hist --algorithm bogo
+code echelon explain hist --bins 0
+code echelon hist --algorithm bogo in.txt
+code echelon reduce
+code echelon reduce sums in.txt
+code echelon reduce frobnicate in.txt
+code echelon reduce sum --where nan in.txt
+code echelon reduce sum --ddof 1 in.txt
+code echelon reduce sd --ddof 2 in.txt
+code echelon reduce count --where '~3' in.txt
+code echelon reduce sum --rows 0 in.txt
+code echelon reduce and --type f32 in.txt
+code echelon reduce sum --nan maybe in.txt
+code echelon histogram in.txt
 code echelon profile
-code echelon profile scan
+code echelon profile spin
+code echelon profile scan --reverse
+code echelon profile scan --bins 4
+code echelon profile hist --op sum
+code echelon profile select --where what
+code echelon profile sort --where '<3'
 code echelon profile sort in.txt -n 10
 code echelon profile sort --dist zipf in.txt
 code echelon profile sort --argsort --values 4
