@@ -24,7 +24,7 @@
 #endif
 
 /* A chunk: so many lines of so many bytes.  Part of the results' definition: docs/reduce.md. */
-enum { ECHI_LINE_BYTES = 512, ECHI_CHUNK_LINES = 32, ECHI_CHUNK_BYTES = 512 * 32 };
+enum { ECHI_LINE_BYTES = 512, ECHI_CHUNK_LINES = 8, ECHI_CHUNK_BYTES = 512 * 8 };
 
 /* How a result is made of a sum in f64. */
 enum echi_finish { ECHI_FINISH_SUM, ECHI_FINISH_MEAN, ECHI_FINISH_NORM };

@@ -57,7 +57,7 @@ static void sizes(run_function run)
 {
     for (int t = 0; t < DTYPES; t++)
         for (int op = 0; op < (int)OPS; op++) {
-            size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 32 * line;
+            size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 8 * line;
             const size_t n[] = { 0,
                                  1,
                                  2,
@@ -125,7 +125,7 @@ static void rows(run_function run)
 {
     for (int t = 0; t < DTYPES; t++)
         for (int op = 0; op < (int)OPS; op++) {
-            size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 32 * line;
+            size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 8 * line;
             const size_t columns[] = { 0,  1,  4,        5,        17,           32,         33,
                                        65, 97, line - 3, line + 1, 3 * line + 5, chunk + 11, 0 };
             const size_t count[] = { 3, 100, 65, 33, 70, 40, 31, 9, 33, 7, 6, 5, 3, 0 };
@@ -161,7 +161,7 @@ static void segments(run_function run)
 static void dots(run_function run)
 {
     for (int t = 0; t < DTYPES; t++) {
-        size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 32 * line;
+        size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 8 * line;
         const size_t n[] = { 0, 1, 3, 33, line, line + 5, chunk, 2 * chunk + 9 };
         for (size_t i = 0; i < LENGTH(n); i++)
             for (unsigned turn = 0; turn < 4; turn++) {
@@ -178,25 +178,25 @@ static void large(run_function run)
 {
     for (int t = 0; t < DTYPES; t++)
         for (int op = 0; op < (int)OPS; op++) {
-            size_t chunk = 16384 / ech_dtype_bytes((ech_dtype)t);
+            size_t chunk = 4096 / ech_dtype_bytes((ech_dtype)t);
             struct reduce_case c = { .op = (ech_op)op, .dtype = (ech_dtype)t };
             if (!exists(c.op, c.dtype)) continue;
-            c.n = 17 * chunk + 13;
+            c.n = 300 * chunk + 13;
             run((c = options(c, (unsigned)op), &c));
             c.n = 200003;
             c.dist = NULL;
             run((c = options(c, (unsigned)op + 1), &c));
             c.shape = ROWS;
-            c.n = 9 * chunk + 5;
+            c.n = 37 * chunk + 5;
             c.parts = 3;
             c.dist = "tame";
             run((c = options(c, (unsigned)op), &c));
             c.shape = SEGMENTS;
-            c.n = 20 * chunk;
+            c.n = 80 * chunk;
             c.parts = 40;
             c.lengths = "one";
             run((c = options(c, (unsigned)op), &c));
-            c.n = 90 * chunk;
+            c.n = 360 * chunk;
             c.parts = 300;
             c.lengths = "power";
             run((c = options(c, (unsigned)op), &c));

@@ -166,7 +166,7 @@ static struct sums both(const struct tree *t, struct sums a, struct sums b)
 /* Chunks first ... first + 2^k - 1, of those that there are. */
 static struct sums of_chunks(const struct tree *t, size_t first, size_t width)
 {
-    size_t chunk = 32 * t->lanes, n = t->part.n;
+    size_t chunk = 8 * t->lanes, n = t->part.n;
     if (width == 1)
         return of_chunk(t, first * chunk, (first + 1) * chunk < n ? (first + 1) * chunk : n);
     struct sums left = of_chunks(t, first, width / 2);
@@ -180,7 +180,7 @@ static uint64_t arithmetic(const struct reduce_case *c, struct reduce_part part)
     struct tree t = { c, part, narrow && c->op <= ECH_PRODUCT, ech_dtype_bytes(c->dtype), 0 };
     t.lanes = 512 / t.bytes;
     size_t width = 1;
-    while (width * 32 * t.lanes < part.n) width *= 2;
+    while (width * 8 * t.lanes < part.n) width *= 2;
     struct sums s = of_chunks(&t, 0, width);
     double x = s.sum;
     if (c->op != ECH_PRODUCT && x == 0) x = 0; /* never -0 */

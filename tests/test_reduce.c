@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 16, NAME_BYTES = 64, QUICK_BYTES = 400000 };
+enum { DEVICES = 16, NAME_BYTES = 64, QUICK_BYTES = 1300000 };
 
 static ech_ctx *contexts[DEVICES];
 static int n_contexts;

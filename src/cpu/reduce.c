@@ -23,7 +23,7 @@
 enum {
     GROUPS = 256,         /* most that one row is shared out in */
     TASK_BYTES = 1 << 18, /* about what a task of whole rows reads */
-    LONG_CHUNKS = 64,     /* of a segment that all threads work on */
+    LONG_CHUNKS = 256,    /* of a segment that all threads work on */
     SEGMENTS_AT_A_TIME = 1 << 10,
     BLOCKS = 256 /* of keys whose runs are counted apart */
 };
@@ -242,7 +242,7 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
     job->begin = begin;
     job->n = n;
     job->groups = groups;
-    job->group_chunks = 4;
+    job->group_chunks = 16;
     while ((chunks + job->group_chunks - 1) / job->group_chunks > GROUPS) job->group_chunks *= 2;
     size_t count = (chunks + job->group_chunks - 1) / job->group_chunks;
     if (job->threads <= 1) {

@@ -70,8 +70,8 @@ struct parts {
 };
 
 /* The most items of any rows or segments with n elements.  Rows are cut in items of one warp only
- * while there are fewer than 2048 chunks, and of eight warps else; long segments are of nine chunks
- * at least, and an item has eight. */
+ * while there are fewer than 512 chunks, and of eight warps else; long segments are of 33
+ * chunks at least, and an item has 32. */
 static uint64_t most_items(uint64_t chunks)
 {
     uint64_t some = chunks / 3 + 3072;
@@ -140,7 +140,7 @@ static ech_status long_rows(ech_ctx *ctx, const struct echi_reduce *r, struct re
     uint64_t row = chunks_of(r, r->columns), chunks = row * r->rows;
     void *zeros = NULL;
     if (row == 0) row = 1;
-    args->warps = chunks < 512 ? 1 : chunks < 1024 ? 2 : chunks < 2048 ? 4 : REDUCE_WARPS;
+    args->warps = chunks < 128 ? 1 : chunks < 256 ? 2 : chunks < 512 ? 4 : REDUCE_WARPS;
     args->run = 1;
     while (row / args->warps / args->run >= REDUCE_MOST_ITEMS) args->run *= 2;
     uint64_t item = (uint64_t)args->warps * args->run;

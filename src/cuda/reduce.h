@@ -34,8 +34,8 @@ enum {
     REDUCE_TINY_BYTES = 64,   /* of a segment that one thread reduces */
     REDUCE_SHORT_BYTES = 128, /* ... and eight threads */
     REDUCE_SHORT_THREADS = 8,
-    REDUCE_LONG_CHUNKS = 8,  /* more than these, and blocks share a segment */
-    REDUCE_ITEM_CHUNKS = 8,  /* of what a block takes of a long segment at a time */
+    REDUCE_LONG_CHUNKS = 32, /* more than these, and blocks share a segment */
+    REDUCE_ITEM_CHUNKS = 32, /* of what a block takes of a long segment at a time */
     REDUCE_MOST_ITEMS = 8192 /* of a row: what the last block folds */
 };
 

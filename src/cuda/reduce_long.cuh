@@ -41,7 +41,7 @@ static __device__ inline struct value reduce_run(const struct reduce_args &a, ui
     uint64_t count = 0;
     for (uint32_t i = 0; i < a.run && from < n; i++, from += CHUNK) {
         uint32_t here = n - from < CHUNK ? (uint32_t)(n - from) : (uint32_t)CHUNK;
-        v = reduce_chunk<KIND, 16>(a, begin + from, from, here);
+        v = reduce_chunk<KIND>(a, begin + from, from, here);
         if (a.run > 1 && lane_id() == 0) count_up<KIND>(a, digits, count, v);
         count++;
     }

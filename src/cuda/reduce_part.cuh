@@ -1,7 +1,7 @@
 /*
  * cuda/reduce_part.cuh - parts of a segment by one warp: a chunk, or less.
  *
- *     chunk       32 lines of 512 bytes; a thread has 16 bytes of each
+ *     chunk       8 lines of 512 bytes; a thread has 16 bytes of each
  *     short part  one line at most, by 8 lanes of the warp: four of them side by side
  *     tiny part   half a line of a warp's at most, by one thread
  *
@@ -20,14 +20,14 @@ template <int KIND> static __device__ inline constexpr bool has_two(void)
     return KIND == REDUCE_DOT || KIND == REDUCE_DOT64 || KIND == REDUCE_IDOT;
 }
 
-/* Lines that a warp loads before it adds the first.  Where lanes are doubles, registers are few. */
+/* Lines that a warp loads before it adds the first: a chunk.  Where lanes are doubles or there are
+ * two arrays, registers are few. */
 template <int KIND> static __device__ inline constexpr int lines_at_a_time(void)
 {
     return KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64 || KIND == REDUCE_PRODUCT64 ||
                    has_two<KIND>()
-               ? 4
-           : KEY_BITS <= 16 ? 8
-                            : 16;
+               ? (KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES)
+               : (int)ECHI_CHUNK_LINES;
 }
 
 /* What a variance's distances are from; other kinds have none. */
@@ -110,15 +110,12 @@ static __device__ inline void add_shifted(const struct reduce_args &a, struct la
 }
 
 /* The value of n elements, a chunk at most, that begin `begin` elements into the arrays and `first`
- * into their segment; in every lane.  MOST: lines that it loads at a time. */
-template <int KIND, int MOST>
+ * into their segment; in every lane. */
+template <int KIND>
 static __device__ inline struct value reduce_chunk(const struct reduce_args &a, uint64_t begin,
                                                    uint64_t first, uint32_t n)
 {
-    enum {
-        LINES = lines_at_a_time<KIND>() < MOST ? lines_at_a_time<KIND>() : MOST,
-        TAIL = LINES > 8 ? 8 : LINES
-    };
+    enum { LINES = lines_at_a_time<KIND>() };
     struct place p = { (const ukey *)a.in + begin, (const ukey *)a.b + begin, 0, 0, 0 };
     p.shift = (uint32_t)((uintptr_t)p.x & 15);
     p.shift_y = (uint32_t)((uintptr_t)p.y & 15);
@@ -132,7 +129,8 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
     if (p.shift == 0 && (!has_two<KIND>() || p.shift_y == 0)) {
         for (; line + LINES <= full; line += LINES)
             add_lines<KIND, LINES, 1>(a, lanes, p, line, LINES);
-        for (; line < full; line += TAIL) add_lines<KIND, TAIL, 0>(a, lanes, p, line, full - line);
+        for (; line < full; line += LINES)
+            add_lines<KIND, LINES, 0>(a, lanes, p, line, full - line);
     } else {
         if (!lies_within(a, a.in, p.x, full * LINE) ||
             (has_two<KIND>() && !lies_within(a, a.b, p.y, full * LINE)))

@@ -42,11 +42,11 @@ template <int KIND>
 static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
                                                     uint64_t n, struct value *digits)
 {
-    if (n <= CHUNK) return reduce_chunk<KIND, 8>(a, begin, 0, (uint32_t)n);
+    if (n <= CHUNK) return reduce_chunk<KIND>(a, begin, 0, (uint32_t)n);
     uint64_t count = 0;
     for (uint64_t i = 0; i < n; i += CHUNK, count++) {
         uint32_t here = n - i < CHUNK ? (uint32_t)(n - i) : (uint32_t)CHUNK;
-        struct value v = reduce_chunk<KIND, 8>(a, begin + i, i, here);
+        struct value v = reduce_chunk<KIND>(a, begin + i, i, here);
         if (lane_id() == 0) count_up<KIND>(a, digits, count, v);
     }
     return lane_id() == 0 ? count_end<KIND>(a, digits, count) : value_nothing<KIND>();

@@ -141,7 +141,8 @@ template <int KIND> static __device__ inline struct value value_from(struct valu
     return v;
 }
 
-/* Every lane of a group gets the group's: adjacent ones, then pairs, ... CLOSED: of whole chunks. */
+/* Every lane of a group gets the value of the group: of adjacent ones, then of pairs, ...  CLOSED:
+ * of whole chunks. */
 template <int KIND, int LANES, int CLOSED>
 static __device__ inline struct value value_fold(const struct reduce_args &args, struct value v)
 {

@@ -10,11 +10,12 @@
 #define ECHI_CUDA_REDUCE_VECTOR_CUH
 
 #include "instance.cuh"
+#include "reduce.h"
 
 enum {
     VECTOR = 16 / KEY_BYTES, /* elements */
-    LINE = 512 / KEY_BYTES,
-    CHUNK = 32 * LINE
+    LINE = ECHI_LINE_BYTES / KEY_BYTES,
+    CHUNK = ECHI_CHUNK_BYTES / KEY_BYTES
 };
 
 struct vector {
