@@ -336,8 +336,8 @@ ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide);
  * product, all 1; and all ones; min the greatest value of dtype and max the least (floats: +inf and
  * -inf); argmin and argmax UINT64_MAX; mean and variance NaN.
  *
- * A NaN that comes out is the positive quiet one without a payload, a sum that is zero +0.  Variance
- * of no more than ddof elements is NaN.  ech_dot() ignores a pair of which either is NaN.
+ * A NaN that comes out is the positive quiet one without a payload, a sum that is zero +0.  The
+ * variance of no more than ddof elements is NaN.  ech_dot() ignores a pair of which either is NaN.
  *
  * Sums of floats are added in an order that depends on n and dtype alone: that of docs/reduce.md,
  * in chunks, then pairwise.  They are the same on every device, with any number of threads, in

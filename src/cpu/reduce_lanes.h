@@ -13,7 +13,7 @@
  */
 
 /* Lane j becomes the sum of the lanes 2j and 2j + 1, until one is left. */
-static inline ACC NAME(fold)(ACC *lane, size_t n, int product)
+static inline __attribute__((always_inline)) ACC NAME(fold)(ACC *lane, size_t n, int product)
 {
     size_t width = 1;
     while (width < n) width *= 2;
@@ -24,8 +24,8 @@ static inline ACC NAME(fold)(ACC *lane, size_t n, int product)
 }
 
 /* One line, or what the last has, is added to the lanes. */
-static inline void NAME(add)(ACC *lane, const ELEM *x, const ELEM *y, size_t n, int how,
-                             bool ignore)
+static inline __attribute__((always_inline)) void NAME(add)(ACC *lane, const ELEM *x, const ELEM *y,
+                                                            size_t n, int how, bool ignore)
 {
     for (size_t j = 0; j < n; j++) {
         ACC v = LOAD(x[j]);
@@ -41,7 +41,8 @@ static inline void NAME(add)(ACC *lane, const ELEM *x, const ELEM *y, size_t n, 
     }
 }
 
-static inline ACC NAME(lanes)(const void *in, const void *other, size_t n, int how, bool ignore)
+static inline __attribute__((always_inline)) ACC NAME(lanes)(const void *in, const void *other,
+                                                             size_t n, int how, bool ignore)
 {
     enum { L = ECHI_LINE_BYTES / sizeof(ELEM) };
     const ELEM *x = (const ELEM *)in, *y = (const ELEM *)other;
