@@ -154,7 +154,8 @@ double io_key_to_double(ech_dtype dtype, const void *key);
 
 /* Longest text that io_format_key() writes, its terminator included. */
 enum { IO_NUMBER_TEXT = 40 };
-/* A short form that parses to the same key (any NaN becomes nan or -nan); returns its length. */
+/* In the fewest digits that parse to the same key (any NaN becomes nan or -nan); returns the
+ * length. */
 size_t io_format_key(ech_dtype dtype, const void *key, char *text);
 
 /* ---- A column of numbers: format.c ---- */

@@ -247,30 +247,46 @@ double io_key_to_double(ech_dtype dtype, const void *key)
     return dtype == ECH_F16 ? io_f16_to_double(half) : io_bf16_to_double(half);
 }
 
+/* The digits of value; returns the length. */
+static size_t format_integer(uint64_t value, bool negative, char *text)
+{
+    char digits[20];
+    size_t n = 0, at = 0;
+    do digits[n++] = (char)('0' + value % 10);
+    while (value /= 10);
+    if (negative) text[at++] = '-';
+    while (n) text[at++] = digits[--n];
+    text[at] = 0;
+    return at;
+}
+
 size_t io_format_key(ech_dtype dtype, const void *key, char *text)
 {
     size_t bytes = ech_dtype_bytes(dtype);
+    uint64_t wanted = io_load(key, bytes), back = 0;
     if (!io_is_float(dtype)) {
-        uint64_t value = io_load(key, bytes);
-        if (dtype > ECH_I64)
-            return (size_t)snprintf(text, IO_NUMBER_TEXT, "%llu", (unsigned long long)value);
+        if (dtype > ECH_I64) return format_integer(wanted, false, text);
         int unused = 64 - 8 * (int)bytes;
-        long long number = (long long)(int64_t)(value << unused) >> unused;
-        return (size_t)snprintf(text, IO_NUMBER_TEXT, "%lld", number);
+        int64_t number = (int64_t)(wanted << unused) >> unused;
+        return format_integer(number < 0 ? 0 - (uint64_t)number : (uint64_t)number, number < 0,
+                              text);
     }
     double value = io_key_to_double(dtype, key);
     if (isnan(value))
         return (size_t)snprintf(text, IO_NUMBER_TEXT, signbit(value) ? "-nan" : "nan");
-    /* The digits that always suffice, and how many fewer are worth a try. */
+    /* The digits that any decimal keeps by way of the type, those that any number needs, and the
+     * least number that has all its bits, below which fewer digits may do. */
     static const struct {
-        int enough, fewer;
-    } digits[] = {
-        [ECH_F16] = { 5, 3 }, [ECH_BF16] = { 4, 3 }, [ECH_F32] = { 9, 4 }, [ECH_F64] = { 17, 3 }
-    };
-    uint64_t wanted = io_load(key, bytes), back = 0;
-    int n = 0;
-    for (int fewer = digits[dtype].fewer; fewer >= 0; fewer--) {
-        n = snprintf(text, IO_NUMBER_TEXT, "%.*g", digits[dtype].enough - fewer, value);
+        int kept, enough;
+        double normal;
+    } digits[] = { [ECH_F16] = { 3, 5, 0x1p-14 },
+                   [ECH_BF16] = { 2, 4, 0x1p-126 },
+                   [ECH_F32] = { 6, 9, 0x1p-126 },
+                   [ECH_F64] = { 15, 17, 0x1p-1022 } };
+    int n = 0, first = fabs(value) < digits[dtype].normal ? 1 : digits[dtype].kept;
+    for (int some = first; some <= digits[dtype].enough; some++) {
+        n = snprintf(text, IO_NUMBER_TEXT, "%.*g", some, value);
+        if (some == digits[dtype].enough) break;
         io_parse_key(text, text + n, dtype, &back);
         if (io_load(&back, bytes) == wanted) break;
     }

@@ -43,6 +43,18 @@ static void name_place(const struct parse *p, uint64_t line, char place[64])
         snprintf(place + n, 64 - (size_t)n, ", column %llu,", (unsigned long long)p->cut.number);
 }
 
+/* For who gives a table, or a column with its name, to what reads lines of one number. */
+static const char *advice(const struct parse *p, uint64_t line, const char *at, const char *end)
+{
+    if (p->cut.number) return "";
+    for (const char *c = at; c < end; c++)
+        if (*c == ',' || *c == ';' || *c == '\t')
+            return "; of several columns, --column chooses one";
+    char first = (char)(*at | 0x20);
+    bool name = line == 0 && p->column->n > 1 && first >= 'a' && first <= 'z';
+    return name ? "; with --column 1, a first line may be a name" : "";
+}
+
 static io_status bad_line(const struct parse *p, uint64_t line, const char *at, const char *end,
                           io_number why)
 {
@@ -59,8 +71,8 @@ static io_status bad_line(const struct parse *p, uint64_t line, const char *at, 
     name_place(p, line, place);
     if (blank) return io_fail(p->error, IO_FAIL, p->name, "%s is blank, not a number", place);
     if (why == IO_NUMBER_BAD)
-        return io_fail(p->error, IO_FAIL, p->name, "%s is not a number: \"%s%s\"", place, shown,
-                       dots);
+        return io_fail(p->error, IO_FAIL, p->name, "%s is not a number: \"%s%s\"%s", place, shown,
+                       dots, advice(p, line, at, end));
     return io_fail(p->error, IO_FAIL, p->name, "%s is %s %s: \"%s%s\"", place,
                    why == IO_NUMBER_FRACTION ? "a fraction, which cannot be" : "past the range of",
                    ech_dtype_name(p->column->dtype), shown, dots);
