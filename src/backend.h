@@ -56,6 +56,10 @@ struct echi_backend {
     /* Tells on which side pointer lies; the CPU's is always ECHI_DEVICE, for host is its device. */
     ech_status (*side)(ech_ctx *ctx, const void *pointer, enum echi_side *side);
 
+    /* (optional) Around several of the functions here: what each would do and undo is done once. */
+    ech_status (*enter)(ech_ctx *ctx);
+    void (*leave)(ech_ctx *ctx);
+
     /* Runs an operation of this backend's. */
     ech_status (*run)(ech_ctx *ctx, const struct echi_operation *operation, const void *request,
                       void *work);

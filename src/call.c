@@ -219,6 +219,10 @@ ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
     void *own = NULL;
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (ctx->backend->enter) {
+        status = ctx->backend->enter(ctx);
+        if (status != ECH_OK) return status;
+    }
     TRY(check_pointers(ctx, call));
     TRY(find_sides(ctx, call, on_host, &any_on_host));
     TRY(workspace(ctx, call, &bytes));
@@ -232,6 +236,7 @@ ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
 done:
     if (any_on_host) stage_end(ctx, call, &stage);
     if (own) echi_give_back(ctx, own, bytes);
+    if (ctx->backend->leave) ctx->backend->leave(ctx);
     return status;
 }
 

@@ -27,17 +27,20 @@ ech_status echi_cuda_check(ech_ctx *ctx, const struct echi_driver *driver, CUres
 
 ech_status echi_cuda_enter(ech_ctx *ctx)
 {
-    const struct echi_cuda *cuda = ctx->state;
+    struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
-    return echi_cuda_check(ctx, driver, driver->cuCtxPushCurrent(cuda->context),
-                           "cuCtxPushCurrent");
+    ech_status status = ECH_OK;
+    if (!cuda->entered) CU(cuCtxPushCurrent, cuda->context);
+    cuda->entered++;
+done:
+    return status;
 }
 
 void echi_cuda_leave(ech_ctx *ctx)
 {
-    const struct echi_cuda *cuda = ctx->state;
+    struct echi_cuda *cuda = ctx->state;
     CUcontext popped;
-    cuda->driver->cuCtxPopCurrent(&popped);
+    if (--cuda->entered == 0) cuda->driver->cuCtxPopCurrent(&popped);
 }
 
 CUstream echi_cuda_stream(const ech_ctx *ctx)
@@ -264,10 +267,11 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
 #define OPERATIONS                                                                                 \
     .close = cuda_close, .sync = cuda_sync, .stream = cuda_stream, .allocate = cuda_allocate,      \
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
-    .scan = &echi_cuda_scan, .histogram = &echi_cuda_histogram, .side = cuda_side,                 \
-    .reduce = &echi_cuda_reduce, .run = cuda_run, .arrange = &echi_cuda_arrange,                   \
-    .select = &echi_cuda_select, .sort_workspace = echi_cuda_sort_workspace,                       \
-    .sort_explain = echi_cuda_sort_explain, .sort = cuda_sort, .sort_host = cuda_sort_host
+    .side = cuda_side, .enter = echi_cuda_enter, .leave = echi_cuda_leave, .run = cuda_run,        \
+    .reduce = &echi_cuda_reduce, .scan = &echi_cuda_scan, .histogram = &echi_cuda_histogram,       \
+    .select = &echi_cuda_select, .arrange = &echi_cuda_arrange,                                    \
+    .sort_workspace = echi_cuda_sort_workspace, .sort_explain = echi_cuda_sort_explain,            \
+    .sort = cuda_sort, .sort_host = cuda_sort_host
 
 #ifdef ECHELON_CUDA
 static int cuda_count(void)

@@ -36,6 +36,7 @@ struct echi_cuda {
     const struct echi_driver *driver;
     CUdevice device;
     CUcontext context;
+    int entered; /* calls that have made the context current: it is pushed once */
     CUstream own_stream;
     CUmemoryPool pool; /* NULL where the device has none: allocation is then synchronous */
     int multiprocessors;
@@ -61,7 +62,7 @@ ech_status echi_cuda_check(ech_ctx *ctx, const struct echi_driver *driver, CUres
     TRY(echi_cuda_check(ctx, driver, driver->function(__VA_ARGS__), #function))
 
 /* Makes the context's CUDA context current in this thread; every public entry does, and undoes it.
- */
+ * Calls may lie within each other. */
 ech_status echi_cuda_enter(ech_ctx *ctx);
 void echi_cuda_leave(ech_ctx *ctx);
 
