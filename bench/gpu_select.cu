@@ -268,7 +268,7 @@ static void bench(enum op op, const char *type, size_t n, int percent, int dist)
     CUDA(cudaMalloc(&j.rival_work, j.rival_bytes));
     bench_row(
         name, bytes_of(j), j.work_bytes, [&] { run_echelon(j); }, [&] { run_rival(j); },
-        [&] { return same(j); }, op == DECODE ? "memcpy" : "cub");
+        [&] { return same(j); }, op == DECODE ? "copy" : "cub");
     CUDA(cudaFree(j.in));
     CUDA(cudaFree(j.flags));
     CUDA(cudaFree(j.values));
