@@ -87,7 +87,8 @@ io_status io_detect(struct io_source *source, const struct io_hints *hints, io_f
         else
             return io_fail(error, IO_FAIL, source->name,
                            "cannot tell its format: neither .npy nor a column of numbers.  For raw "
-                           "elements give --type, for example --type u32");
+                           "elements give --type, for example --type u32; for one of several "
+                           "columns of text, --column");
     }
     if (found == IO_RAW && *dtype < 0)
         return io_fail(error, IO_FAIL, source->name,
