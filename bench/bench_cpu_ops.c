@@ -5,9 +5,9 @@
  *     bench_cpu_ops [threads [n [repeats [row ...]]]]      1, 10^8, 7, all
  *
  * A row is named as op/dtype/distribution, "sum/f32/uniform"; a part names all rows that have it.
- * Every contender works on the same input, in turn, repeats times; the median counts.  Its result is
- * compared with Echelon's outside of the time.  gb_per_s counts each byte that must be read and each
- * that must be written once; the rows read and copy are the machine's roof for such work.
+ * Every contender works on the same input, in turn, repeats times; the median counts.  Its result
+ * is compared with Echelon's outside of the time.  gb_per_s counts each byte that must be read and
+ * each that must be written once; the rows read and copy are the machine's roof for such work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -40,29 +40,44 @@ step() { # NAME COMMAND...: runs it with its log, unless skipped
 build() {
     # shellcheck disable=SC2086  # flags of the caller's, in words
     cmake -S . -B $build -DCMAKE_BUILD_TYPE=Release "-DECHELON_CUDA_ARCHS=$arch" ${CMAKE_FLAGS:-} &&
-        cmake --build $build --parallel && cmake --build $build --target gpu_benchmark &&
-        nvcc -O2 -std=c++17 "-arch=sm_$arch" -Iinclude -o $build/tests/test_stream tests/test_stream.cu \
-            -L$build/src -lechelon -Xlinker "-rpath=$PWD/$build/src"
+        cmake --build $build --parallel && cmake --build $build --parallel --target gpu_benchmark || return 1
+    local program
+    for program in test_stream test_queued; do
+        nvcc -O2 -std=c++17 "-arch=sm_$arch" -Iinclude -o $build/tests/$program tests/$program.cu \
+            -L$build/src -lechelon -Xlinker "-rpath=$PWD/$build/src" || return 1
+    done
 }
 tests() {
     local name
-    for name in test_sort test_api test_context test_memory; do
+    for name in test_sort test_reduce test_scan test_histogram test_select test_arrange test_api test_context \
+        test_memory; do
         $build/tests/$name --device cuda $quick || return 1
     done
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # that opens a GPU 500 times
 }
-stream() { $build/tests/test_stream; }
-large() { $build/tests/test_sort --large --device cuda; }
+stream() { $build/tests/test_stream && $build/tests/test_queued; }
+large() { $build/tests/test_sort --large --device cuda && $build/tests/test_queued --large; }
 sanitizer() {
-    local tool case
+    local tool case name
     for tool in memcheck racecheck initcheck synccheck; do
         for case in 'sort(u32,n=7681,' 'sort(f64,n=4097,' 'sort(u8,n=11521,' 'sort(f32,n=5003'; do
             echo "-- $tool $case"
             compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_sort --device cuda "$case" || return 1
         done
+        for name in reduce scan histogram select arrange; do # one case of some hundred, small
+            echo "-- $tool $name"
+            compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_$name --device cuda --quick \
+                --every "${SANITIZER_EVERY:-997}" || return 1
+        done
     done
 }
 bench() {
+    local name
+    for name in reduce scan histogram select arrange; do
+        echo "-- $name"
+        $build/bench/gpu_$name $quick --csv "$out/$name.csv" || return 1
+    done
+    echo "-- sort"
     $build/bench/bench_gpu $quick --csv "$out/sort.csv" || return 1
     python3 bench/torch_sort.py >"$out/torch.csv" # 77: no torch here, which is no failure
     case $? in 0) cat "$out/torch.csv" >>"$out/sort.csv" ;; 77) echo "no torch" ;; *) return 1 ;; esac

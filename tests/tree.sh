@@ -8,14 +8,19 @@ cd "$1" || exit 1
 
 # ---- One operation, one basename, every layer ----
 
-operations="sort"
-for operation in $operations; do
+# operation:one of its calls:one of its commands
+operations="sort:sort:sort reduce:reduce:reduce scan:scan:scan histogram:histogram:histogram
+    select:select_if:select arrange:shuffle:shuf"
+for names in $operations; do
+    operation=${names%%:*} command=${names##*:}
+    call=${names#*:} call=ech_${call%:*}
     for file in src/$operation.c src/cpu/$operation.c src/cuda/$operation.c src/cuda/$operation.h \
-        src/cuda/$operation.cu tests/test_$operation.c cli/$operation.c docs/$operation.md; do
+        src/cuda/$operation.cu tests/test_$operation.c cli/$command.c docs/$operation.md \
+        docs/performance/$operation.md; do
         check "$operation lacks $file" test -f "$file"
     done
-    check "echelon.h lacks ech_$operation()" grep -q " ech_$operation(ech_ctx" include/echelon.h
-    check "no benchmark calls ech_$operation()" grep -rq "ech_$operation" bench
+    check "echelon.h lacks $call()" grep -q " $call(ech_ctx" include/echelon.h
+    check "no benchmark calls $call()" grep -rq "$call" bench
 done
 
 # ---- Every file ----
