@@ -184,6 +184,14 @@ static int allocate(struct histogram *h, const struct job *job)
     return job_no_memory(job, h->bins * 32, "its bins");
 }
 
+/* Whether the library can tell bins apart by a product, as it does. */
+static bool has_scale(const struct span *span, uint64_t bins, ech_dtype dtype)
+{
+    double width = span->upper - span->lower, scale = (double)bins / width;
+    if (dtype == ECH_F64) return isfinite(width) && isnormal(scale);
+    return isfinite((float)width) && isnormal((float)scale);
+}
+
 static int count_span(struct histogram *h, struct job *job, const struct span *span)
 {
     const struct io_column *c = &job->column;
@@ -194,6 +202,11 @@ static int count_span(struct histogram *h, struct job *job, const struct span *s
     if (code != EXIT_DONE) return code;
     whole width = span->last - span->first + 1;
     if (span->integers && (whole)bins > width) bins = (uint64_t)width;
+    if (!span->integers && !has_scale(span, bins, c->dtype))
+        return cli_fail(EXIT_BAD,
+                        "%s: bins of one width from %g to %g cannot be computed in %s: give "
+                        "--range or --edges",
+                        job->input, span->lower, span->upper, ech_dtype_name(c->dtype));
     h->bins = (size_t)bins;
     if ((code = allocate(h, job)) != EXIT_DONE) return code;
     for (size_t b = 0; b <= h->bins; b++) {
