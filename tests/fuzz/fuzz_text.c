@@ -68,7 +68,7 @@ static void check_lines(const struct io_column *c)
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-    /* The first byte chooses the type; 12 and more leave it open; and whether lines have columns. */
+    /* The first byte chooses the type, 12 and more leave it open; and whether there are columns. */
     if (n == 0) return 0;
     int dtype = bytes[0] & 15;
     struct io_hints hints = { .format = IO_TEXT, .dtype = dtype <= ECH_F64 ? dtype : -1 };
