@@ -101,6 +101,35 @@ int job_refuse_terminal(const struct io_output *output)
                               "give -o FILE, or redirect it");
 }
 
+int job_plan_text(const struct job_words *words)
+{
+    int said = words->output ? io_format_from_extension(words->output) : -1;
+    if (said < 0 || said == IO_TEXT) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: is called as %s is, but would be text", words->output,
+                    io_format_name((io_format)said));
+}
+
+int job_plan_output(struct job *job, const struct job_words *words, const struct io_output *output,
+                    ech_dtype dtype)
+{
+    struct io_column *c = &job->column;
+    const char *name = words->output;
+    int said = name ? io_format_from_extension(name) : -1;
+    int type = said == IO_RAW ? io_dtype_from_extension(name) : -1;
+    job->out_format = said < 0 ? c->format : (io_format)said;
+    if (job->out_format == IO_TEXT) return EXIT_DONE;
+    if (c->lines && !c->keys)
+        return cli_fail(EXIT_BAD, "%s: is called as %s is, but would be lines of text", name,
+                        io_format_name(job->out_format));
+    if (type >= 0 && type != (int)dtype)
+        return cli_fail(EXIT_BAD, "%s: is called as %s is, but would be of %s", name,
+                        ech_dtype_name((ech_dtype)type), ech_dtype_name(dtype));
+    /* Without its lines, a text is numbers as others are. */
+    free(c->lines);
+    c->lines = NULL;
+    return job_refuse_terminal(output);
+}
+
 int job_commit(struct job *job, struct io_output *output, io_status status, struct io_error *error)
 {
     if (status == IO_OK) status = io_commit(output, error);

@@ -91,6 +91,7 @@ struct job {
     struct io_column column;
     int dimensions;             /* most that a .npy input may have; 0: one */
     const char *input, *output; /* names, for the report */
+    io_format out_format;       /* job_plan_output() */
     uint64_t n_out;             /* elements that were written */
     struct stage_time stages[STAGES];
     double started;
@@ -112,6 +113,13 @@ int job_hints(const struct job_words *words, struct io_hints *hints);
 int job_load(struct job *job, const struct job_words *words);
 /* Fails when output is a terminal, and binary data would be noise there. */
 int job_refuse_terminal(const struct io_output *output);
+/* Finds out from the output's name the format of it, where the name says one, else it is that of
+ * the input; where it is not text, the column has lines no more.  Fails when the name says another
+ * type than dtype of raw elements, and as job_refuse_terminal(). */
+int job_plan_output(struct job *job, const struct job_words *words, const struct io_output *output,
+                    ech_dtype dtype);
+/* The same for what is text in any case. */
+int job_plan_text(const struct job_words *words);
 /* Ends the stage of writing: status is how it went so far. */
 int job_commit(struct job *job, struct io_output *output, io_status status, struct io_error *error);
 int job_no_memory(const struct job *job, uint64_t bytes, const char *what);
@@ -126,16 +134,16 @@ void stage_end(struct job *job, enum stage stage, uint64_t bytes);
  * one that names the columns. */
 io_status write_lines(struct io_output *output, const struct io_column *column,
                       const uint64_t *lines, uint64_t n, struct io_error *error);
-/* The first n keys of the column, as .npy with the header of the input while it is true, or raw. */
-io_status write_keys(struct io_output *output, struct io_column *column, uint64_t n,
-                     struct io_error *error);
-/* Values of another type in the column's format. */
-io_status write_values(struct io_output *output, const struct io_column *column, ech_dtype dtype,
+/* The first n keys of the column; as .npy with the header of the input while it is true. */
+io_status write_keys(struct io_output *output, struct io_column *column, io_format format,
+                     uint64_t n, struct io_error *error);
+/* Values of any type. */
+io_status write_values(struct io_output *output, io_format format, ech_dtype dtype,
                        const void *values, uint64_t n, struct io_error *error);
 /* One value a line. */
 io_status write_numbers(struct io_output *output, ech_dtype dtype, const void *values, uint64_t n,
                         struct io_error *error);
-/* Positions, held in 4 or 8 bytes each, written as u64 in the column's format. */
+/* Positions, held in 4 or 8 bytes each, written as u64. */
 io_status write_index(struct io_output *output, io_format format, const void *index,
                       size_t index_bytes, uint64_t n, struct io_error *error);
 

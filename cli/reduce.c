@@ -245,7 +245,8 @@ static int reduce_to(struct job *job, struct io_output *output)
 {
     struct io_error error;
     bool npy = set.job.output && io_format_from_extension(set.job.output) == IO_NPY;
-    int code = job_load(job, &set.job);
+    int code = npy ? EXIT_DONE : job_plan_text(&set.job);
+    if (code == EXIT_DONE) code = job_load(job, &set.job);
     if (code == EXIT_DONE) code = reduce(job);
     if (code == EXIT_DONE) {
         stage_begin(job, STAGE_WRITE);

@@ -120,14 +120,15 @@ static int scan_to(struct job *job, struct io_output *output)
     void *out = NULL;
     int code = job_load(job, &set.job);
     if (code == EXIT_DONE) code = plan(job, &dtype, &init);
-    if (code == EXIT_DONE && c->format != IO_TEXT) code = job_refuse_terminal(output);
+    if (code == EXIT_DONE) code = job_plan_output(job, &set.job, output, dtype);
     if (code == EXIT_DONE) code = scan_column(job, dtype, &out);
     if (code == EXIT_DONE) {
         stage_begin(job, STAGE_WRITE);
         job->n_out = c->n;
-        bool same = dtype == c->dtype && c->format != IO_TEXT;
-        io_status status = same ? write_keys(output, c, c->n, &error)
-                                : write_values(output, c, dtype, out, c->n, &error);
+        /* Sums in place are keys, of the same header. */
+        io_status status = dtype == c->dtype
+                               ? write_keys(output, c, job->out_format, c->n, &error)
+                               : write_values(output, job->out_format, dtype, out, c->n, &error);
         code = job_commit(job, output, status, &error);
     }
     if (out != c->keys) free(out);
@@ -158,8 +159,9 @@ const struct command command_scan = {
     .notes =
         "OP is sum (the default), product, min, max, and, or or xor; the last three are of\n"
         "the bits of integers.  A file that is called so is ./sum.\n\n"
-        "The output has a number for each of INPUT, in its format and, without --wide, of its\n"
-        "type: integers wrap around.  Sums of bools are always wide.\n\n" JOB_INPUT_NOTES,
+        "The output has a number for each of INPUT and, without --wide, is of its type: integers\n"
+        "wrap around.  Sums of bools are always wide.  Its format is that of its name (.npy,\n"
+        ".txt, .u32 and so on), else that of INPUT.\n\n" JOB_INPUT_NOTES,
     .options = options,
     .most_operands = 2,
     .run = run,

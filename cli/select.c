@@ -66,14 +66,15 @@ static io_status write_kept(struct job *job, struct io_output *output, void *kep
 {
     struct io_column *c = &job->column;
     uint64_t *positions = kept;
-    if (set.index) return write_index(output, c->format, kept, sizeof(uint64_t), job->n_out, error);
+    if (set.index)
+        return write_index(output, job->out_format, kept, sizeof(uint64_t), job->n_out, error);
     if (c->lines) {
         /* Positions rise, so that none is overwritten before it is used. */
         for (uint64_t i = 0; i < job->n_out; i++) positions[i] = c->lines[positions[i]];
         return write_lines(output, c, positions, job->n_out, error);
     }
     memcpy(c->keys, kept, (size_t)job->n_out * ech_dtype_bytes(c->dtype));
-    return write_keys(output, c, job->n_out, error);
+    return write_keys(output, c, job->out_format, job->n_out, error);
 }
 
 static int select_to(struct job *job, struct io_output *output)
@@ -83,8 +84,10 @@ static int select_to(struct job *job, struct io_output *output)
     void *kept = NULL;
     int code = job_load(job, &set.job);
     if (code == EXIT_DONE) code = where_parse("WHERE", set.where, job->column.dtype, &where);
-    bool text = job->column.format == IO_TEXT || set.count;
-    if (code == EXIT_DONE && !text) code = job_refuse_terminal(output);
+    if (code == EXIT_DONE)
+        code = set.count ? job_plan_text(&set.job)
+                         : job_plan_output(job, &set.job, output,
+                                           set.index ? ECH_U64 : job->column.dtype);
     if (code != EXIT_DONE) return code;
     bool index = set.index || job->column.lines;
     code = set.count ? count(job, &where) : select_elements(job, &where, index, &kept);
@@ -121,13 +124,15 @@ const struct command command_select = {
         "  echelon select -k price '<9.5' goods.csv         lines, by one of their columns\n"
         "  echelon select --count nonzero data.npy          how many\n"
         "  echelon select '&0x80' flags.u8 --index          where, from 0\n",
-    .notes = "WHERE, in quotes, is one of\n"
-             "  '<3' '<=3' '==3' '!=3' '>=3' '>3'   a comparison, by value\n"
-             "  nan '!=nan' zero nonzero            is NaN, is not, is 0, is not (as NaN is not)\n"
-             "  '&0xff' '&=0xff' '!&0xff'           any, all, none of these bits are "
-             "set\n\n" JOB_INPUT_NOTES
-             "Lines are written as they are, to the byte, and a first line that names the columns\n"
-             "too.  --index writes u64, as .npy, raw or one a line, like the input.\n",
+    .notes =
+        "WHERE, in quotes, is one of\n"
+        "  '<3' '<=3' '==3' '!=3' '>=3' '>3'   a comparison, by value\n"
+        "  nan '!=nan' zero nonzero            is NaN, is not, is 0, is not (as NaN is not)\n"
+        "  '&0xff' '&=0xff' '!&0xff'           any, all, none of these bits are "
+        "set\n\n" JOB_INPUT_NOTES
+        "Lines are written as they are, to the byte, and a first line that names the columns\n"
+        "too.  The format of the output is that of its name (.npy, .txt, .u32 and so on), else\n"
+        "that of INPUT.  --index writes u64.\n",
     .options = options,
     .most_operands = 2,
     .run = run,

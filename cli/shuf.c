@@ -83,7 +83,6 @@ static int plan_permutation(struct job *job)
     int format, dtype, code = cli_parse_format(set.job.format, &format);
     if (code == EXIT_DONE) code = cli_parse_dtype(set.job.type, &dtype);
     if (code != EXIT_DONE) return code;
-    if (format < 0 && name) format = io_format_from_extension(name);
     if (dtype < 0 && name) dtype = io_dtype_from_extension(name);
     if (dtype < 0) dtype = permutation <= UINT32_MAX ? ECH_U32 : ECH_U64;
     if (dtype != ECH_U32 && dtype != ECH_U64)
@@ -131,9 +130,10 @@ static io_status write_result(struct job *job, struct io_output *output, void *o
 {
     struct io_column *c = &job->column;
     if (c->lines) return write_lines(output, c, out, job->n_out, error);
-    if (set.permutation) return write_values(output, c, c->dtype, out, job->n_out, error);
+    if (set.permutation)
+        return write_values(output, job->out_format, c->dtype, out, job->n_out, error);
     memcpy(c->keys, out, (size_t)job->n_out * ech_dtype_bytes(c->dtype));
-    return write_keys(output, c, job->n_out, error);
+    return write_keys(output, c, job->out_format, job->n_out, error);
 }
 
 static int shuffle_to(struct job *job, struct io_output *output)
@@ -141,7 +141,7 @@ static int shuffle_to(struct job *job, struct io_output *output)
     struct io_error error;
     void *out = NULL;
     int code = set.permutation ? plan_permutation(job) : load_elements(job);
-    if (code == EXIT_DONE && job->column.format != IO_TEXT) code = job_refuse_terminal(output);
+    if (code == EXIT_DONE) code = job_plan_output(job, &set.job, output, job->column.dtype);
     if (code == EXIT_DONE) code = work(job, &out);
     if (code == EXIT_DONE) {
         stage_begin(job, STAGE_WRITE);

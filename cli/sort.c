@@ -85,7 +85,8 @@ static io_status write_result(struct io_output *output, struct sort_job *job,
     stage_begin(&job->base, STAGE_WRITE);
     output->total_bytes = expected_bytes(job);
     if (job->argsort) return write_index(output, c->format, job->index, job->index_bytes, n, error);
-    return c->lines ? write_lines(output, c, c->lines, n, error) : write_keys(output, c, n, error);
+    return c->lines ? write_lines(output, c, c->lines, n, error)
+                    : write_keys(output, c, c->format, n, error);
 }
 
 /* ---- Run ---- */

@@ -189,7 +189,7 @@ static io_status write_kept(struct job *job, struct io_output *output, const str
     if (set.count) return write_counts(output, c, kept, error);
     if (c->lines) return write_lines(output, c, kept->lines, kept->n, error);
     memcpy(c->keys, kept->keys, (size_t)kept->n * ech_dtype_bytes(c->dtype));
-    return write_keys(output, c, kept->n, error);
+    return write_keys(output, c, job->out_format, kept->n, error);
 }
 
 /* ---- Run ---- */
@@ -201,8 +201,9 @@ static int unique_to(struct job *job, struct io_output *output)
     bool records =
         set.count && set.job.output && io_format_from_extension(set.job.output) == IO_NPY;
     int code = job_load(job, &set.job);
-    if (code == EXIT_DONE && job->column.format != IO_TEXT && !set.count)
-        code = job_refuse_terminal(output);
+    if (code == EXIT_DONE && !records)
+        code = set.count ? job_plan_text(&set.job)
+                         : job_plan_output(job, &set.job, output, job->column.dtype);
     if (code == EXIT_DONE) code = make_kept(job, &kept);
     if (code == EXIT_DONE) {
         filter(job, &kept);
@@ -235,12 +236,14 @@ const struct command command_unique = {
                 "  echelon unique --count --by-count column.txt | head   the most frequent\n"
                 "  echelon unique -d ids.u64 -o twice.u64                what is there twice\n"
                 "  echelon unique -c data.npy -o counts.npy              for NumPy, see below\n",
-    .notes = "The numbers come out in rising order, or with --runs in that of INPUT.  -0 equals\n"
-             "+0, and NaN every NaN.  Of equal lines, which may differ as 1 and 1.0 do, the first\n"
-             "is written, to the byte.\n\n"
-             "--count writes text whatever INPUT is: one COUNT NUMBER a line, or COUNT and the\n"
-             "line, as uniq -c does.  With -o FILE.npy it is an array of records, of the fields\n"
-             "count (u64) and value.\n\n" JOB_INPUT_NOTES,
+    .notes =
+        "The numbers come out in rising order, or with --runs in that of INPUT.  -0 equals\n"
+        "+0, and NaN every NaN.  Of equal lines, which may differ as 1 and 1.0 do, the first\n"
+        "is written, to the byte.\n\n"
+        "--count writes text whatever INPUT is: one COUNT NUMBER a line, or COUNT and the\n"
+        "line, as uniq -c does.  With -o FILE.npy it is an array of records, of the fields\n"
+        "count (u64) and value.  Else the format is that of the name of the output (.npy, .txt,\n"
+        ".u32 and so on), or that of INPUT.\n\n" JOB_INPUT_NOTES,
     .options = options,
     .most_operands = 1,
     .run = run,

@@ -1,5 +1,5 @@
 /*
- * write.c - a column of numbers, or lines of text, to a file in the format that was read.
+ * write.c - a column of numbers, or lines of text, to a file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,23 +21,6 @@ io_status write_lines(struct io_output *output, const struct io_column *column,
     return status;
 }
 
-io_status write_keys(struct io_output *output, struct io_column *column, uint64_t n,
-                     struct io_error *error)
-{
-    size_t bytes = ech_dtype_bytes(column->dtype);
-    io_status status = IO_OK;
-    if (column->format == IO_NPY) {
-        unsigned char header[IO_NPY_HEADER];
-        size_t header_bytes = column->npy.header_bytes;
-        /* The header of the input, to the byte, while it is true of the output. */
-        bool same = n == column->n;
-        if (!same) header_bytes = io_npy_header(column->npy.descr, n, header);
-        status = io_write(output, same ? column->header : header, header_bytes, error);
-        if (column->npy.big_endian) io_swap(column->keys, n, bytes);
-    }
-    return status == IO_OK ? io_write(output, column->keys, (size_t)n * bytes, error) : status;
-}
-
 io_status write_numbers(struct io_output *output, ech_dtype dtype, const void *values, uint64_t n,
                         struct io_error *error)
 {
@@ -53,12 +36,12 @@ io_status write_numbers(struct io_output *output, ech_dtype dtype, const void *v
     return status;
 }
 
-io_status write_values(struct io_output *output, const struct io_column *column, ech_dtype dtype,
+io_status write_values(struct io_output *output, io_format format, ech_dtype dtype,
                        const void *values, uint64_t n, struct io_error *error)
 {
-    if (column->format == IO_TEXT) return write_numbers(output, dtype, values, n, error);
+    if (format == IO_TEXT) return write_numbers(output, dtype, values, n, error);
     io_status status = IO_OK;
-    if (column->format == IO_NPY) {
+    if (format == IO_NPY) {
         unsigned char header[IO_NPY_HEADER];
         const char *descr = io_npy_descr(dtype);
         size_t header_bytes = io_npy_header(descr ? descr : "<u2", n, header);
@@ -66,6 +49,22 @@ io_status write_values(struct io_output *output, const struct io_column *column,
     }
     if (status != IO_OK) return status;
     return io_write(output, values, (size_t)n * ech_dtype_bytes(dtype), error);
+}
+
+io_status write_keys(struct io_output *output, struct io_column *column, io_format format,
+                     uint64_t n, struct io_error *error)
+{
+    size_t bytes = ech_dtype_bytes(column->dtype);
+    unsigned char header[IO_NPY_HEADER];
+    if (format != IO_NPY || column->format != IO_NPY)
+        return write_values(output, format, column->dtype, column->keys, n, error);
+    /* The header of the input, to the byte, while it is true of the output. */
+    bool same = n == column->n;
+    size_t header_bytes =
+        same ? column->npy.header_bytes : io_npy_header(column->npy.descr, n, header);
+    io_status status = io_write(output, same ? column->header : header, header_bytes, error);
+    if (column->npy.big_endian) io_swap(column->keys, n, bytes);
+    return status == IO_OK ? io_write(output, column->keys, (size_t)n * bytes, error) : status;
 }
 
 io_status write_index(struct io_output *output, io_format format, const void *index,
