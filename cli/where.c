@@ -142,8 +142,9 @@ static int parse_number(const char *what, const char *text, const char *number, 
     } else if (nan && !is_float) {
         *where = all_pass;
     } else if (nan) {
+        static const char least[] = "-inf";
         where->compare = ECH_GREATER_EQUAL;
-        io_parse_key("-inf", "-inf" + 4, dtype, &where->value);
+        io_parse_key(least, least + sizeof least - 1, dtype, &where->value);
     } else if (is_float && parse_hex(number, &bits)) {
         char decimal[IO_NUMBER_TEXT];
         size_t length = io_format_key(ECH_U64, &bits, decimal);

@@ -98,6 +98,7 @@ static bool all_blank(const char *at, const char *end)
 /* Parses every line as dtype. */
 static io_status parse_as(const struct parse *p, ech_dtype dtype)
 {
+    static const char nan[] = "nan";
     struct io_column *column = p->column;
     const char *end = column->text + column->text_bytes, *at = column->text + column->head_bytes;
     size_t bytes = ech_dtype_bytes(dtype);
@@ -112,7 +113,7 @@ static io_status parse_as(const struct parse *p, ech_dtype dtype)
         }
         io_number found;
         if (p->cut.number && io_is_float(dtype) && all_blank(first, last))
-            found = io_parse_key("nan", "nan" + 3, dtype, key);
+            found = io_parse_key(nan, nan + sizeof nan - 1, dtype, key);
         else
             found = io_parse_key(first, last, dtype, key);
         if (found != IO_NUMBER_OK) return bad_line(p, i, first, last, found);
