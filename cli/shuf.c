@@ -14,11 +14,13 @@
 static struct {
     struct job_words job;
     const char *seed, *head, *permutation;
+    bool header;
 } set;
 
 static const struct option options[] = {
     JOB_OUTPUT_OPTION(set.job),
     { 'n', "head", "K", &set.head, "only K of them: a sample, in which none is there twice" },
+    { 0, "header", NULL, &set.header, "the first line of a text stays first" },
     { 0, "seed", "N", &set.seed,
       "the same N gives the same order, on every machine; default:\na new one, which --stats "
       "prints" },
@@ -35,6 +37,15 @@ static uint64_t seed, head = UINT64_MAX, permutation;
 
 /* ---- Input ---- */
 
+/* Takes the first line from those that are shuffled. */
+static void keep_header(struct io_column *c)
+{
+    if (c->n == 0) return;
+    c->head_bytes = c->n > 1 ? (size_t)c->lines[1] : c->text_bytes;
+    c->n--;
+    memmove(c->lines, c->lines + 1, (size_t)c->n * sizeof *c->lines);
+}
+
 /* A file is lines of text unless something says that it is not. */
 static io_status load(struct job *job, struct io_source *source, struct io_hints *hints,
                       struct io_error *error)
@@ -48,10 +59,15 @@ static io_status load(struct job *job, struct io_source *source, struct io_hints
         hints->format = npy ? IO_NPY : IO_TEXT;
     }
     if (status != IO_OK) return status;
+    if (set.header && hints->format != IO_TEXT)
+        return io_fail(error, IO_FAIL, source->name, "is %s, and --header is of lines of text",
+                       io_format_name((io_format)hints->format));
     if (hints->format != IO_TEXT) return io_load_column(source, hints, &job->column, error);
     job->column = (struct io_column){ .format = IO_TEXT };
     status = io_text_read(source, &job->column, error);
-    return status == IO_OK ? io_text_lines(&job->column, source->name, error) : status;
+    if (status == IO_OK) status = io_text_lines(&job->column, source->name, error);
+    if (status == IO_OK && set.header) keep_header(&job->column);
+    return status;
 }
 
 static int load_elements(struct job *job)
@@ -168,6 +184,8 @@ static int run(int count, char **operands)
     if (code == EXIT_DONE && set.head) code = cli_parse_count("head", set.head, &head);
     if (code == EXIT_DONE && set.permutation) {
         code = cli_parse_count("permutation", set.permutation, &permutation);
+        if (code == EXIT_DONE && set.header)
+            code = cli_fail(EXIT_BAD, "--permutation reads nothing: --header does not go with it");
         if (code == EXIT_DONE && count)
             code = cli_fail(EXIT_BAD, "--permutation reads nothing, so it does not go with \"%s\"",
                             operands[0]);
@@ -186,6 +204,7 @@ const struct command command_shuf = {
     .examples = "  echelon shuf data.npy -o shuffled.npy\n"
                 "  echelon shuf --seed 1 words.txt          lines, the same order each time\n"
                 "  echelon shuf --head 1000 huge.f32 -o sample.f32\n"
+                "  echelon shuf --header --head 20 goods.csv\n"
                 "  echelon shuf --permutation 1M -o order.npy\n",
     .notes =
         "INPUT \"-\", the default, is standard input.  It is lines of text, which are written\n"

@@ -12,6 +12,12 @@ echo "lines need not be numbers"
 printf 'one\n\ntwo words\n\xff\x00x\r\nlast' >words
 code echelon shuf words | LC_ALL=C sort | od -An -c
 code echelon shuf </dev/null
+echo "a first line that stays first"
+printf 'name\nb\nc\nd\n' >names.csv
+code echelon shuf --header names.csv --seed 4
+code echelon shuf --header names.csv --seed 4 --head 1
+printf 'name' | code echelon shuf --header
+code echelon shuf --header </dev/null
 echo "samples"
 echelon shuf --seed 1 --head 10 n.txt | cmp - <(head -n 10 a.txt) && echo "the first of the whole"
 echelon shuf --seed 1 -n 2000 n.txt | cmp - a.txt && echo "no more than there are"
@@ -44,6 +50,8 @@ echelon shuf n.txt --stats >c.txt 2>stats
 echelon shuf n.txt --seed "$(sed -n 's/^seed //p' stats)" | cmp - c.txt && echo same
 echelon shuf n.txt --seed 7 --json 2>&1 >/dev/null | grep -o '"type.*"note": "seed 7"'
 echo "what is wrong is named"
+code echelon shuf --header s.npy
+code echelon shuf --header --permutation 3
 code echelon shuf --seed x n.txt
 code echelon shuf --head x n.txt
 code echelon shuf --permutation 5 n.txt
