@@ -167,7 +167,9 @@ static void bench_row(const struct bench_name &name, double bytes, size_t work_b
 
 /* ---- The program ---- */
 
-static inline void bench_open(int argc, char **argv, const char *what)
+/* about and columns: of the CSV, where it is other than that of bench_row(). */
+static inline void bench_open(int argc, char **argv, const char *what, const char *about = NULL,
+                              const char *columns = NULL)
 {
     const char *csv_path = NULL;
     for (int i = 1; i < argc; i++) {
@@ -204,13 +206,16 @@ static inline void bench_open(int argc, char **argv, const char *what)
     char date[16];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%F", gmtime(&now));
-    fprintf(csv, "# %s; by scripts/gpu_check.sh, gpu_%s; arrays in device memory, the workspace "
-                 "given; bytes that must be read and written\n",
-            date, what);
+    fprintf(csv, "# %s; by scripts/gpu_check.sh, gpu_%s; %s\n", date, what,
+            about ? about
+                  : "arrays in device memory, the workspace given; bytes that must be read and "
+                    "written");
     fprintf(csv, "# device: %s; driver interface %d; CUDA %d; CUB %d; echelon %s\n", device.name,
             driver, runtime, CUB_VERSION, ech_version());
-    fprintf(csv, "op,dtype,n,shape,dist,contender,ms,ms_min,ms_max,gb_per_s,workspace_bytes,"
-                 "result\n");
+    fprintf(csv, "%s\n",
+            columns ? columns
+                    : "op,dtype,n,shape,dist,contender,ms,ms_min,ms_max,gb_per_s,"
+                      "workspace_bytes,result");
 }
 
 static inline int bench_close(void)

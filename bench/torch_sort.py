@@ -1,6 +1,6 @@
 """torch_sort.py - torch.sort (keys and indices) on the GPU, for the rows where it is the peer.
 
-Prints CSV rows as bench_gpu writes them; exits with 77 when there is no torch with a GPU.
+Prints CSV rows as gpu_sort writes them; exits with 77 when there is no torch with a GPU.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -24,9 +24,12 @@ measure() {
 
 for threads in 1 "$(getconf _NPROCESSORS_ONLN)"; do
     measure "$name-cpu-$threads.csv" "$build/bench/bench_cpu" "$threads" "${LARGEST:-1e7}" 5
+    measure "$name-cpu-ops-$threads.csv" "$build/bench/bench_cpu_ops" "$threads" 1e8 7
 done
 if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
     cmake --build "$build" --target gpu_benchmark
-    "$build/bench/bench_gpu" --csv "bench/results/$name-gpu.csv"
+    for operation in sort reduce scan histogram select arrange; do
+        "$build/bench/gpu_$operation" --csv "bench/results/$name-gpu-$operation.csv"
+    done
 fi
-python3 bench/table.py README.md docs/*.md
+python3 bench/table.py README.md docs/*.md docs/performance/*.md

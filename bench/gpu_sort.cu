@@ -1,7 +1,7 @@
 /*
- * bench_gpu.cu - the GPU sort beside CUB's, on the same data in the same run.
+ * gpu_sort.cu - the GPU sort beside CUB's, on the same data in the same run.
  *
- *     bench_gpu [--quick] [--only TEXT] [--csv FILE]
+ *     gpu_sort [--quick] [--only TEXT] [--csv FILE]
  *
  * Data lies on the device, the input is kept, workspaces are given.  The two take turns; every time
  * is the median of several, between two events of the stream; small arrays are sorted many times
@@ -12,38 +12,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <cub/device/device_radix_sort.cuh>
-#include <cuda_runtime.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include "echelon.h"
-
-#define CUDA(call)                                                                                 \
-    do {                                                                                           \
-        cudaError_t error = (call);                                                                \
-        if (error != cudaSuccess) {                                                                \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call,                          \
-                    cudaGetErrorString(error));                                                    \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-#define ECH(call)                                                                                  \
-    do {                                                                                           \
-        if ((call) != ECH_OK) {                                                                    \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, ech_error(ctx));         \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-
-static ech_ctx *ctx;
-static cudaStream_t stream;
-static FILE *csv;
-static const char *only;
-static int quick, wrong;
+#include "gpu_common.cuh"
 
 /* ---- Data: a hash of the position, shaped ---- */
 
@@ -51,19 +21,12 @@ enum dist { UNIFORM, SORTED, REVERSED, EQUAL, FEW16, AND3, HOT, UNIT };
 static const char *const dist_names[] = { "uniform", "sorted", "reversed", "equal",
                                           "few16",   "and3",   "hot",      "unit" };
 
-static __host__ __device__ uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-}
-
 template <class K> __global__ void fill(K *keys, size_t n, int dist)
 {
     const size_t step = (size_t)gridDim.x * blockDim.x;
     const int bits = 8 * sizeof(K);
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-        uint64_t r = mix(3 * i + 0x9e3779b97f4a7c15ull), x = r;
+        uint64_t r = random_at(i), x = r;
         uint64_t ramp = (uint64_t)((double)i / (double)n * ldexp(1.0, bits));
         switch (dist) {
         case SORTED:
@@ -99,27 +62,6 @@ template <class V> __global__ void iota(V *values, size_t n)
     const size_t step = (size_t)gridDim.x * blockDim.x;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
         values[i] = (V)i;
-}
-
-__global__ void differ(const uint8_t *a, const uint8_t *b, size_t bytes, unsigned long long *count)
-{
-    const size_t step = (size_t)gridDim.x * blockDim.x;
-    unsigned long long mine = 0;
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < bytes; i += step)
-        mine += a[i] != b[i];
-    if (mine) atomicAdd(count, mine);
-}
-
-static unsigned long long differences(const void *a, const void *b, size_t bytes)
-{
-    unsigned long long *count, result;
-    CUDA(cudaMalloc(&count, sizeof *count));
-    CUDA(cudaMemset(count, 0, sizeof *count));
-    differ<<<1024, 256, 0, stream>>>((const uint8_t *)a, (const uint8_t *)b, bytes, count);
-    CUDA(cudaMemcpyAsync(&result, count, sizeof result, cudaMemcpyDeviceToHost, stream));
-    CUDA(cudaStreamSynchronize(stream));
-    CUDA(cudaFree(count));
-    return result;
 }
 
 /* ---- Contenders ---- */
@@ -197,26 +139,9 @@ template <class K, class V> static void run_cub(struct job<K, V> &j)
                                          j.values_out[1], j.n, 0, 8 * (int)sizeof(K), stream));
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 template <class K, class V> static double time_once(struct job<K, V> &j, int contender, int calls)
 {
-    static cudaEvent_t begin, end;
-    if (!begin) {
-        CUDA(cudaEventCreate(&begin));
-        CUDA(cudaEventCreate(&end));
-    }
-    CUDA(cudaEventRecord(begin, stream));
-    for (int i = 0; i < calls; i++) contender ? run_cub(j) : run_echelon(j);
-    CUDA(cudaEventRecord(end, stream));
-    CUDA(cudaEventSynchronize(end));
-    float ms;
-    CUDA(cudaEventElapsedTime(&ms, begin, end));
-    return ms / calls;
+    return bench_time([&] { contender ? run_cub(j) : run_echelon(j); }, calls);
 }
 
 template <class K, class V>
@@ -264,7 +189,7 @@ static void bench(const char *type, enum what what, size_t n, enum dist dist, si
     int calls = n < 100000 ? 50 : n < 4000000 ? 10 : 1, runs = quick ? 5 : RUNS;
     for (int r = 0; r < runs; r++)
         for (int c = 0; c < 2; c++) ms[(c + r) % 2][r] = time_once(j, (c + r) % 2, calls);
-    for (int c = 0; c < 2; c++) qsort(ms[c], runs, sizeof(double), by_value);
+    for (int c = 0; c < 2; c++) qsort(ms[c], runs, sizeof(double), bench_by_value);
     double mine = ms[0][runs / 2], other = ms[1][runs / 2];
     printf(
         "%-48s echelon %9.4f ms %7.2f G/s   cub %9.4f ms %7.2f G/s   ratio %5.2f  work %.2f n%s\n",
@@ -322,45 +247,10 @@ static void all_rows(void)
 
 int main(int argc, char **argv)
 {
-    const char *csv_path = NULL;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--quick") == 0)
-            quick = 1;
-        else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
-            only = argv[++i];
-        else if (strcmp(argv[i], "--csv") == 0 && i + 1 < argc)
-            csv_path = argv[++i];
-        else
-            return fprintf(stderr, "usage: bench_gpu [--quick] [--only TEXT] [--csv FILE]\n"), 2;
-    }
-    if (ech_open(&ctx, "cuda")) return fprintf(stderr, "bench_gpu: %s\n", ech_error(NULL)), 3;
-    CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    ECH(ech_set_stream(ctx, stream));
-    cudaDeviceProp device;
-    int driver, runtime;
-    CUDA(cudaGetDeviceProperties(&device, 0));
-    CUDA(cudaDriverGetVersion(&driver));
-    CUDA(cudaRuntimeGetVersion(&runtime));
-    printf("%s, driver interface %d, CUDA %d, CUB %d, echelon %s\n", device.name, driver, runtime,
-           CUB_VERSION, ech_version());
-    if (csv_path) {
-        csv = fopen(csv_path, "w");
-        if (!csv) return perror(csv_path), 2;
-        char date[16];
-        time_t now = time(NULL);
-        strftime(date, sizeof date, "%F", gmtime(&now));
-        fprintf(csv,
-                "# %s; by scripts/gpu_check.sh; keys in device memory, the input kept, the "
-                "workspace given\n",
-                date);
-        fprintf(csv, "# device: %s; driver interface %d; CUDA %d; CUB %d; echelon %s\n",
-                device.name, driver, runtime, CUB_VERSION, ech_version());
-        fprintf(csv, "op,dtype,n,value_bytes,dist,contender,ms,ms_min,ms_max,gkeys_per_s,workspace_"
-                     "bytes,result\n");
-    }
+    bench_open(argc, argv, "sort",
+               "keys in device memory, the input kept, the workspace given",
+               "op,dtype,n,value_bytes,dist,contender,ms,ms_min,ms_max,gkeys_per_s,"
+               "workspace_bytes,result");
     all_rows();
-    ech_close(ctx);
-    if (csv && fclose(csv)) return perror(csv_path), 2;
-    if (wrong) return fprintf(stderr, "bench_gpu: %d rows differ from CUB\n", wrong), 1;
-    return 0;
+    return bench_close();
 }
