@@ -212,7 +212,7 @@ static struct echi_value reduce_range(const struct job *job, size_t begin, size_
         size_t here = echi_min(job->chunk_elements, to - i);
         uint64_t before = v.best.at;
         if (arg) v.best.at = before == UINT64_MAX ? UINT64_MAX : UINT64_MAX - 1;
-        job->chunk(&r->rule, in + i * r->rule.bytes, b ? b + i * r->rule.bytes : NULL, here, &v);
+        job->chunk(&r->rule, in + i * r->rule.bytes, b ? b + i * r->rule.bytes : NULL, here, 1, &v);
         if (arg) /* the best so far, wherever it lies */
             v.best.at = v.best.at < here ? v.best.at + i : before;
         else if (to - from <= job->chunk_elements)

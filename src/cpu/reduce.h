@@ -30,10 +30,11 @@ struct echi_value {
     };
 };
 
-/* Sets *value of n elements, a chunk at most; for ARG *value is the best so far, whose `at` stays
- * unless the chunk has a better one, and counts from the chunk's start. */
+/* Sets a value of n elements, a chunk at most; then of the n that follow, and so on for `rows`
+ * values.  For ARG a value is the best so far, whose `at` stays unless the chunk has a better one,
+ * and counts from the chunk's start. */
 typedef void echi_chunk_function(const struct echi_reduce_rule *rule, const void *in, const void *b,
-                                 size_t n, struct echi_value *value);
+                                 size_t n, size_t rows, struct echi_value *value);
 
 struct echi_reduce_isa {
     echi_chunk_function *chunk[ECHI_REDUCE_KINDS][ECHI_DTYPES];

@@ -8,249 +8,221 @@
  */
 #include "cpu.h"
 #include "reduce.h"
+#include "reduce_vector.h"
 
 enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 
-static inline float f16_f32(uint16_t u)
-{
-    uint32_t magnitude = (uint32_t)(u & 0x7fff) << 13, sign = (uint32_t)(u & 0x8000) << 16, bits;
-    float scaled;
-    memcpy(&scaled, &magnitude, sizeof scaled);
-    scaled *= 0x1p112f; /* the exponent's bias, and subnormals become what they are */
-    memcpy(&bits, &scaled, sizeof bits);
-    bits |= sign | ((u & 0x7fff) >= 0x7c00 ? 0x7f800000u : 0);
-    memcpy(&scaled, &bits, sizeof scaled);
-    return scaled;
-}
-
-static inline float bf16_f32(uint16_t u)
-{
-    uint32_t bits = (uint32_t)u << 16;
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 /* ---- Floats in f32, and in f64 what f64 or options->wide want ---- */
 
-#define IS_FLOAT
-#define ELEM    uint16_t
-#define ACC     float
-#define LOAD(u) f16_f32(u)
-#define NAME(x) x##_f16
+#define IS_FLOAT 1
+#define IN_F64   0
+#define IN       f32
+#define ACC      float
+#define ELEM     uint16_t
+#define FROM     f16
+#define NAME(x)  x##_f16
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
 #define ELEM    uint16_t
-#define ACC     float
-#define LOAD(u) bf16_f32(u)
+#define FROM    bf16
 #define NAME(x) x##_bf16
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
 #define ELEM    float
-#define ACC     float
-#define LOAD(u) (u)
+#define FROM    f32
 #define NAME(x) x##_f32
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
-#define IN_F64
-#define ELEM    uint16_t
+#undef IN_F64
+#undef IN
+#undef ACC
+#define IN_F64  1
+#define IN      f64
 #define ACC     double
-#define LOAD(u) ((double)f16_f32(u))
+#define ELEM    uint16_t
+#define FROM    f16
 #define NAME(x) x##_f16_f64
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
 #define ELEM    uint16_t
-#define ACC     double
-#define LOAD(u) ((double)bf16_f32(u))
+#define FROM    bf16
 #define NAME(x) x##_bf16_f64
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
 #define ELEM    float
-#define ACC     double
-#define LOAD(u) ((double)(u))
+#define FROM    f32
 #define NAME(x) x##_f32_f64
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
 #define ELEM    double
-#define ACC     double
-#define LOAD(u) (u)
+#define FROM    f64
 #define NAME(x) x##_f64_f64
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
 #undef IS_FLOAT
-
-/* ---- Integers: mean, variance and norm in f64; sums and products modulo 2^64 ---- */
-
-#define ELEM    int8_t
-#define ACC     double
-#define LOAD(u) ((double)(u))
-#define NAME(x) x##_i8_f64
+#define IS_FLOAT 0
+#define ELEM     int32_t
+#define FROM     i32
+#define NAME(x)  x##_i32_f64
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
-#undef NAME
-
-#define ELEM    int16_t
-#define ACC     double
-#define LOAD(u) ((double)(u))
-#define NAME(x) x##_i16_f64
-#include "reduce_lanes.h"
-#undef ELEM
-#undef ACC
-#undef LOAD
-#undef NAME
-
-#define ELEM    int32_t
-#define ACC     double
-#define LOAD(u) ((double)(u))
-#define NAME(x) x##_i32_f64
-#include "reduce_lanes.h"
-#undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
 #define ELEM    int64_t
-#define ACC     double
-#define LOAD(u) ((double)(u))
+#define FROM    i64
 #define NAME(x) x##_i64_f64
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
-#undef NAME
-
-#define ELEM    uint8_t
-#define ACC     double
-#define LOAD(u) ((double)(u))
-#define NAME(x) x##_u8_f64
-#include "reduce_lanes.h"
-#undef ELEM
-#undef ACC
-#undef LOAD
-#undef NAME
-
-#define ELEM    uint16_t
-#define ACC     double
-#define LOAD(u) ((double)(u))
-#define NAME(x) x##_u16_f64
-#include "reduce_lanes.h"
-#undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
 #define ELEM    uint32_t
-#define ACC     double
-#define LOAD(u) ((double)(u))
+#define FROM    u32
 #define NAME(x) x##_u32_f64
 #include "reduce_lanes.h"
 #undef ELEM
-#undef ACC
-#undef LOAD
+#undef FROM
 #undef NAME
 
 #define ELEM    uint64_t
-#define ACC     double
-#define LOAD(u) ((double)(u))
+#define FROM    u64
 #define NAME(x) x##_u64_f64
 #include "reduce_lanes.h"
 #undef ELEM
+#undef FROM
+#undef NAME
+
+#undef IS_FLOAT
+#undef IN_F64
+#undef IN
 #undef ACC
-#undef LOAD
-#undef NAME
 
-#define ELEM    int8_t
-#define SHORT   int32_t
-#define NAME(x) x##_i8
+/* ---- Integers ---- */
+
+#define ELEM        int8_t
+#define SHORT       int32_t
+#define PRODUCTS(v) twice_i32(twice_i16(twice_i8(v)))
+#define SQUARE      uint16_t
+#define SQUARES     uint32_t
+#define NAME_F64(x) x##_i8_f64
+#define NAME(x)     x##_i8
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
+#undef PRODUCTS
+#undef SQUARE
+#undef SQUARES
+#undef NAME_F64
 #undef NAME
 
-#define ELEM    int16_t
-#define SHORT   int32_t
-#define NAME(x) x##_i16
+#define ELEM        int16_t
+#define SHORT       int32_t
+#define PRODUCTS(v) twice_i32(twice_i16(v))
+#define SQUARE      uint32_t
+#define SQUARES     uint64_t
+#define NAME_F64(x) x##_i16_f64
+#define NAME(x)     x##_i16
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
+#undef PRODUCTS
+#undef SQUARE
+#undef SQUARES
+#undef NAME_F64
 #undef NAME
 
-#define ELEM    int32_t
-#define SHORT   int64_t
-#define NAME(x) x##_i32
+#define ELEM        int32_t
+#define SHORT       int64_t
+#define PRODUCTS(v) twice_i32(v)
+#define NAME(x)     x##_i32
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
+#undef PRODUCTS
 #undef NAME
 
-#define ELEM    int64_t
-#define SHORT   uint64_t
-#define NAME(x) x##_i64
+#define ELEM        int64_t
+#define SHORT       uint64_t
+#define PRODUCTS(v) (v)
+#define NAME(x)     x##_i64
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
+#undef PRODUCTS
 #undef NAME
 
-#define ELEM    uint8_t
-#define SHORT   uint32_t
-#define NAME(x) x##_u8
+#define ELEM        uint8_t
+#define SHORT       uint32_t
+#define PRODUCTS(v) twice_u32(twice_u16(twice_u8(v)))
+#define SQUARE      uint16_t
+#define SQUARES     uint32_t
+#define NAME_F64(x) x##_u8_f64
+#define NAME(x)     x##_u8
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
+#undef PRODUCTS
+#undef SQUARE
+#undef SQUARES
+#undef NAME_F64
 #undef NAME
 
-#define ELEM    uint16_t
-#define SHORT   uint32_t
-#define NAME(x) x##_u16
+#define ELEM        uint16_t
+#define SHORT       uint32_t
+#define PRODUCTS(v) twice_u32(twice_u16(v))
+#define SQUARE      uint32_t
+#define SQUARES     uint64_t
+#define NAME_F64(x) x##_u16_f64
+#define NAME(x)     x##_u16
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
+#undef PRODUCTS
+#undef SQUARE
+#undef SQUARES
+#undef NAME_F64
 #undef NAME
 
-#define ELEM    uint32_t
-#define SHORT   uint64_t
-#define NAME(x) x##_u32
+#define ELEM        uint32_t
+#define SHORT       uint64_t
+#define PRODUCTS(v) twice_u32(v)
+#define NAME(x)     x##_u32
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
+#undef PRODUCTS
 #undef NAME
 
-#define ELEM    uint64_t
-#define SHORT   uint64_t
-#define NAME(x) x##_u64
+#define ELEM        uint64_t
+#define SHORT       uint64_t
+#define PRODUCTS(v) (v)
+#define NAME(x)     x##_u64
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
+#undef PRODUCTS
 #undef NAME
 
 /* ---- By width ---- */

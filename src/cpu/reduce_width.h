@@ -9,48 +9,57 @@
 
 #include "predicate.h"
 
-static inline KEY NAME(encoded)(const struct echi_order *o, KEY u)
+/* plain: not of floats, whose negative ones turn around. */
+INLINE KEY NAME(encoded)(const struct echi_order *o, KEY u, bool plain)
 {
+    if (plain) return (KEY)(u ^ (KEY)(o->sign ^ o->flip));
     KEY negative = (KEY)(0 - (u >> (8 * sizeof(KEY) - 1))) & (KEY)o->float_mask;
     return (KEY)((KEY)((KEY)(u ^ (negative | (KEY)o->sign)) - (KEY)o->shift) ^ (KEY)o->flip);
 }
 
 static void NAME(bits)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
-                       struct echi_value *value)
+                       size_t rows, struct echi_value *value)
 {
     const KEY *x = (const KEY *)in, first = (KEY)rule->first;
-    KEY any = 0;
     (void)b;
-    if (rule->exclusive)
-        for (size_t i = 0; i < n; i++) any ^= x[i];
-    else
-        for (size_t i = 0; i < n; i++) any |= x[i] ^ first;
-    value->u = any;
+    for (size_t row = 0; row < rows; row++, x += n) {
+        KEY any = 0;
+        if (rule->exclusive)
+            for (size_t i = 0; i < n; i++) any ^= x[i];
+        else
+            for (size_t i = 0; i < n; i++) any |= x[i] ^ first;
+        value[row].u = any;
+    }
+}
+
+INLINE KEY NAME(greatest)(const struct echi_order *o, const KEY *x, size_t n, bool plain)
+{
+    KEY most = 0;
+    for (size_t i = 0; i < n; i++) {
+        KEY e = NAME(encoded)(o, x[i], plain);
+        most = e > most ? e : most;
+    }
+    return most;
 }
 
 static void NAME(max)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
-                      struct echi_value *value)
+                      size_t rows, struct echi_value *value)
 {
     const struct echi_order o = rule->order;
     const KEY *x = (const KEY *)in;
-    KEY most = 0;
     (void)b;
-    for (size_t i = 0; i < n; i++) {
-        KEY e = NAME(encoded)(&o, x[i]);
-        most = e > most ? e : most;
-    }
-    value->u = most;
+    for (size_t row = 0; row < rows; row++, x += n)
+        value[row].u =
+            o.float_mask ? NAME(greatest)(&o, x, n, false) : NAME(greatest)(&o, x, n, true);
 }
 
-static void NAME(minmax)(const struct echi_reduce_rule *rule, const void *in, const void *b,
-                         size_t n, struct echi_value *value)
+/* Where NaN are ignored, one is as good as 0 for the greatest. */
+INLINE void NAME(ends)(const struct echi_order *o, const KEY *x, size_t n, bool plain, bool ignore,
+                       KEY limit, struct echi_value *value)
 {
-    const struct echi_order o = rule->order;
-    const KEY *x = (const KEY *)in;
-    KEY most = 0, least = (KEY) ~(KEY)0, limit = rule->ignore ? (KEY)rule->limit : least;
-    (void)b;
+    KEY most = 0, least = (KEY) ~(KEY)0;
     for (size_t i = 0; i < n; i++) {
-        KEY e = NAME(encoded)(&o, x[i]), number = e <= limit ? e : 0;
+        KEY e = NAME(encoded)(o, x[i], plain), number = ignore ? (e <= limit ? e : 0) : e;
         most = number > most ? number : most;
         least = e < least ? e : least;
     }
@@ -58,60 +67,95 @@ static void NAME(minmax)(const struct echi_reduce_rule *rule, const void *in, co
     value->ends.most = most;
 }
 
-static inline KEY NAME(rank)(const struct echi_reduce_rule *rule, KEY u)
+static void NAME(minmax)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                         size_t n, size_t rows, struct echi_value *value)
 {
+    const struct echi_order o = rule->order;
+    const KEY *x = (const KEY *)in, limit = (KEY)rule->limit;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n)
+        if (rule->ignore)
+            NAME(ends)(&o, x, n, false, true, limit, value + row);
+        else if (o.float_mask)
+            NAME(ends)(&o, x, n, false, false, limit, value + row);
+        else
+            NAME(ends)(&o, x, n, true, false, limit, value + row);
+}
+
+INLINE KEY NAME(rank)(const struct echi_reduce_rule *rule, KEY u, bool plain)
+{
+    if (plain) return (KEY)(u ^ (KEY)(rule->order.sign ^ rule->flip));
     KEY e = NAME(merged)(&rule->order, u);
     KEY rank = (KEY)((e ^ (KEY)rule->flip) + (KEY)rule->add);
     return e == (KEY)rule->order.last ? (KEY)rule->special : rank;
 }
 
 /* The greatest rank of each line; then the place in the first line that has the greatest. */
-static void NAME(arg)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
-                      struct echi_value *value)
+INLINE void NAME(place)(const struct echi_reduce_rule *rule, const KEY *x, size_t n, bool plain,
+                        struct echi_value *value)
 {
     enum { LINE = ECHI_LINE_BYTES / sizeof(KEY) };
-    const struct echi_reduce_rule own = *rule;
-    const KEY *x = (const KEY *)in;
     KEY best = (KEY)value->best.rank;
     bool none = value->best.at == UINT64_MAX;
     size_t line = n;
-    (void)b;
     for (size_t i = 0; i < n; i += LINE) {
         size_t here = n - i < LINE ? n - i : LINE;
         KEY most = 0;
         for (size_t j = 0; j < here; j++) {
-            KEY rank = NAME(rank)(&own, x[i + j]);
+            KEY rank = NAME(rank)(rule, x[i + j], plain);
             most = rank > most ? rank : most;
         }
-        if (most > best || (none && line == n && most >= (KEY)own.limit)) {
+        if (most > best || (none && line == n && most >= (KEY)rule->limit)) {
             best = most;
             line = i;
         }
     }
     if (line == n) return;
-    while (NAME(rank)(&own, x[line]) != best) line++;
+    while (NAME(rank)(rule, x[line], plain) != best) line++;
     value->best.rank = best;
     value->best.at = line;
 }
 
-static void NAME(count)(const struct echi_reduce_rule *rule, const void *in, const void *b,
-                        size_t n, struct echi_value *value)
+static void NAME(arg)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                      size_t rows, struct echi_value *value)
 {
-    const struct echi_order o = rule->order;
+    const struct echi_reduce_rule own = *rule;
     const KEY *x = (const KEY *)in;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n)
+        if (own.order.float_mask)
+            NAME(place)(&own, x, n, false, value + row);
+        else
+            NAME(place)(&own, x, n, true, value + row);
+}
+
+INLINE size_t NAME(within)(const struct echi_reduce_rule *rule, const KEY *x, size_t n, bool plain)
+{
     const KEY mask = (KEY)rule->mask, low = (KEY)rule->low, span = (KEY)rule->span;
     size_t in_range = 0;
-    (void)b;
     for (size_t i = 0; i < n; i += 128) { /* so few that a KEY can count them */
         size_t here = n - i < 128 ? n - i : 128;
         KEY some = 0;
         for (size_t j = 0; j < here; j++) {
-            KEY e = NAME(encoded)(&o, x[i + j]) & mask;
+            KEY e = NAME(encoded)(&rule->order, x[i + j], plain) & mask;
             some = (KEY)(some + ((KEY)(e - low) <= span));
         }
         in_range += some;
     }
-    value->u = rule->invert ? n - in_range : in_range;
+    return in_range;
+}
+
+static void NAME(count)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                        size_t n, size_t rows, struct echi_value *value)
+{
+    const struct echi_reduce_rule own = *rule;
+    const KEY *x = (const KEY *)in;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n) {
+        size_t in_range =
+            own.order.float_mask ? NAME(within)(&own, x, n, false) : NAME(within)(&own, x, n, true);
+        value[row].u = own.invert ? n - in_range : in_range;
+    }
 }
 
 /* ---- Runs of equal keys ---- */

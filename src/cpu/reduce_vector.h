@@ -1,0 +1,285 @@
+/*
+ * cpu/reduce_vector.h - vectors as wide as the registers that the including file is compiled for,
+ * elements as vectors of f32 or f64, and sums of adjacent lanes.
+ *
+ * The vector types of GCC and Clang keep one text for all processors.  Instructions are named where
+ * compilers would take several for one conversion.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CPU_REDUCE_VECTOR_H
+#define ECHI_CPU_REDUCE_VECTOR_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* A loop over an array that then lies in registers. */
+#define UNROLLED(i, n) _Pragma("GCC unroll 8") for (int i = 0; i < (n); i++)
+
+/* EVEN and ODD: the even and the odd ones of the lanes of two vectors of f32, then of f64. */
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define VECTOR_BYTES 64
+#define F32_EVEN     0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define F32_ODD      1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#define F32_NUMBERS  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+#define F64_EVEN     0, 2, 4, 6, 8, 10, 12, 14
+#define F64_ODD      1, 3, 5, 7, 9, 11, 13, 15
+#define F64_NUMBERS  0, 1, 2, 3, 4, 5, 6, 7
+#elif defined(__AVX2__)
+#include <immintrin.h>
+#define VECTOR_BYTES 32
+#define F32_EVEN     0, 2, 4, 6, 8, 10, 12, 14
+#define F32_ODD      1, 3, 5, 7, 9, 11, 13, 15
+#define F32_NUMBERS  0, 1, 2, 3, 4, 5, 6, 7
+#define F64_EVEN     0, 2, 4, 6
+#define F64_ODD      1, 3, 5, 7
+#define F64_NUMBERS  0, 1, 2, 3
+#else
+#define VECTOR_BYTES 16
+#define F32_EVEN     0, 2, 4, 6
+#define F32_ODD      1, 3, 5, 7
+#define F32_NUMBERS  0, 1, 2, 3
+#define F64_EVEN     0, 2
+#define F64_ODD      1, 3
+#define F64_NUMBERS  0, 1
+#endif
+
+/* _half: as many elements as a vector of elements twice as wide has; _quarter: four times. */
+typedef float f32_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef float f32_half __attribute__((vector_size(VECTOR_BYTES / 2)));
+typedef double f64_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef int16_t i16_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t i32_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t i32_half __attribute__((vector_size(VECTOR_BYTES / 2)));
+typedef int64_t i64_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint64_t u64_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t u32_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t u32_half __attribute__((vector_size(VECTOR_BYTES / 2)));
+typedef uint16_t u16_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint16_t u16_half __attribute__((vector_size(VECTOR_BYTES / 2)));
+typedef uint16_t u16_quarter __attribute__((vector_size(VECTOR_BYTES / 4)));
+
+typedef i32_vector f32_mask; /* all ones in a lane: yes */
+typedef i64_vector f64_mask;
+
+#ifdef __clang__
+#define PICK(a, b, lanes, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICK(a, b, lanes, ...) __builtin_shuffle(a, b, (lanes){ __VA_ARGS__ })
+#endif
+
+/* ---- Pairs of adjacent lanes, those of a before those of b; where `product`, multiplied ---- */
+
+INLINE f32_vector pairs_f32(f32_vector a, f32_vector b, int product)
+{
+    f32_vector even = PICK(a, b, i32_vector, F32_EVEN), odd = PICK(a, b, i32_vector, F32_ODD);
+    return product ? even * odd : even + odd;
+}
+
+INLINE f64_vector pairs_f64(f64_vector a, f64_vector b, int product)
+{
+    f64_vector even = PICK(a, b, i64_vector, F64_EVEN), odd = PICK(a, b, i64_vector, F64_ODD);
+    return product ? even * odd : even + odd;
+}
+
+/* ---- Products of neighbours in integers twice as wide, which have room for them ---- */
+
+INLINE i64_vector twice_u8(i64_vector v)
+{
+    u16_vector w = (u16_vector)v;
+    return (i64_vector)((w & 0xff) * (w >> 8));
+}
+
+INLINE i64_vector twice_i8(i64_vector v)
+{
+    i16_vector low = (i16_vector)((u16_vector)v << 8);
+    return (i64_vector)((low >> 8) * ((i16_vector)v >> 8));
+}
+
+INLINE i64_vector twice_u16(i64_vector v)
+{
+    u32_vector w = (u32_vector)v;
+    return (i64_vector)((w & 0xffff) * (w >> 16));
+}
+
+INLINE i64_vector twice_i16(i64_vector v)
+{
+    i32_vector low = (i32_vector)((u32_vector)v << 16);
+    return (i64_vector)((low >> 16) * ((i32_vector)v >> 16));
+}
+
+INLINE i64_vector twice_u32(i64_vector v)
+{
+    u64_vector w = (u64_vector)v;
+    return (i64_vector)((w & 0xffffffff) * (w >> 32));
+}
+
+INLINE i64_vector twice_i32(i64_vector v)
+{
+    i64_vector low = (i64_vector)((u64_vector)v << 32);
+    return (low >> 32) * (v >> 32);
+}
+
+/* ---- Choices by lane ---- */
+
+/* v, but `other` where `there` is not. */
+INLINE f32_vector keep_f32(f32_vector v, f32_mask there, f32_vector other)
+{
+    return (f32_vector)(((i32_vector)v & there) | ((i32_vector)other & ~there));
+}
+
+INLINE f64_vector keep_f64(f64_vector v, f64_mask there, f64_vector other)
+{
+    return (f64_vector)(((i64_vector)v & there) | ((i64_vector)other & ~there));
+}
+
+/* The lanes below n. */
+INLINE f32_mask below_f32(ptrdiff_t n)
+{
+    return (f32_mask)((i32_vector){ F32_NUMBERS } < (i32_vector){ 0 } + (int32_t)n);
+}
+
+INLINE f64_mask below_f64(ptrdiff_t n)
+{
+    return (f64_mask)((i64_vector){ F64_NUMBERS } < (i64_vector){ 0 } + (int64_t)n);
+}
+
+/* ---- Elements in f32 ---- */
+
+INLINE f32_vector load_f32_f32(const float *x)
+{
+    f32_vector v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+INLINE f32_vector load_bf16_f32(const uint16_t *x)
+{
+    u16_half u;
+    memcpy(&u, x, sizeof u);
+    return (f32_vector)(__builtin_convertvector(u, u32_vector) << 16);
+}
+
+INLINE f32_half load_bf16_half(const uint16_t *x)
+{
+    u16_quarter u;
+    memcpy(&u, x, sizeof u);
+    return (f32_half)(__builtin_convertvector(u, u32_half) << 16);
+}
+
+#ifdef __AVX512F__
+INLINE f32_vector load_f16_f32(const uint16_t *x)
+{
+    return (f32_vector)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)x));
+}
+
+INLINE f32_half load_f16_half(const uint16_t *x)
+{
+    __m128i u = _mm_loadu_si128((const __m128i *)(const void *)x);
+    return (f32_half)_mm256_maskz_cvtph_ps(0xff, u);
+}
+#else
+/* The product puts the exponent's bias right, and makes of subnormals what they are. */
+#define F16_TO_F32(u, f32, i32)                                                                    \
+    i32 magnitude = (i32)((u & 0x7fff) << 13), special = (i32)((u & 0x7fff) >= 0x7c00);            \
+    i32 scaled = (i32)((f32)magnitude * 0x1p112f);                                                 \
+    return (f32)(scaled | (special & 0x7f800000) | (i32)((u & 0x8000) << 16))
+
+INLINE f32_vector load_f16_f32(const uint16_t *x)
+{
+    u16_half narrow;
+    memcpy(&narrow, x, sizeof narrow);
+    u32_vector u = __builtin_convertvector(narrow, u32_vector);
+    F16_TO_F32(u, f32_vector, i32_vector);
+}
+
+INLINE f32_half load_f16_half(const uint16_t *x)
+{
+    u16_quarter narrow;
+    memcpy(&narrow, x, sizeof narrow);
+    u32_half u = __builtin_convertvector(narrow, u32_half);
+    F16_TO_F32(u, f32_half, i32_half);
+}
+#endif
+
+/* ---- Elements in f64 ---- */
+
+INLINE f64_vector wider_f32(f32_half v)
+{
+#if defined(__AVX512F__)
+    return (f64_vector)_mm512_cvtps_pd((__m256)v);
+#elif defined(__AVX2__)
+    return (f64_vector)_mm256_cvtps_pd((__m128)v);
+#else
+    return __builtin_convertvector(v, f64_vector);
+#endif
+}
+
+INLINE f64_vector wider_i32(i32_half v)
+{
+#if defined(__AVX512F__)
+    return (f64_vector)_mm512_cvtepi32_pd((__m256i)v);
+#elif defined(__AVX2__)
+    return (f64_vector)_mm256_cvtepi32_pd((__m128i)v);
+#else
+    return __builtin_convertvector(v, f64_vector);
+#endif
+}
+
+INLINE f64_vector load_f16_f64(const uint16_t *x)
+{
+    return wider_f32(load_f16_half(x));
+}
+
+INLINE f64_vector load_bf16_f64(const uint16_t *x)
+{
+    return wider_f32(load_bf16_half(x));
+}
+
+INLINE f64_vector load_f32_f64(const float *x)
+{
+    f32_half v;
+    memcpy(&v, x, sizeof v);
+    return wider_f32(v);
+}
+
+INLINE f64_vector load_f64_f64(const double *x)
+{
+    f64_vector v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+INLINE f64_vector load_i32_f64(const int32_t *x)
+{
+    i32_half v;
+    memcpy(&v, x, sizeof v);
+    return wider_i32(v);
+}
+
+/* 2^31 less fits an i32; nothing is rounded. */
+INLINE f64_vector load_u32_f64(const uint32_t *x)
+{
+    u32_half v;
+    memcpy(&v, x, sizeof v);
+    return wider_i32((i32_half)(v ^ 0x80000000u)) + 0x1p31;
+}
+
+INLINE f64_vector load_i64_f64(const int64_t *x)
+{
+    i64_vector v;
+    memcpy(&v, x, sizeof v);
+    return __builtin_convertvector(v, f64_vector);
+}
+
+INLINE f64_vector load_u64_f64(const uint64_t *x)
+{
+    u64_vector v;
+    memcpy(&v, x, sizeof v);
+    return __builtin_convertvector(v, f64_vector);
+}
+
+#endif
