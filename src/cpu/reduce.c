@@ -256,13 +256,33 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
 
 /* ---- Rows ---- */
 
+/* Rows of one chunk, a few at a time: `value` has the results' first form. */
+static void run_short_rows(const struct job *job, size_t from, size_t to)
+{
+    enum { SOME = 64 };
+    const struct echi_reduce *r = job->r;
+    struct echi_value value[SOME];
+    for (size_t row = from; row < to; row += SOME) {
+        size_t here = echi_min(SOME, to - row);
+        const char *in = (const char *)r->in + row * r->columns * r->rule.bytes;
+        if (r->kind == ECHI_REDUCE_ARG)
+            for (size_t j = 0; j < here; j++) value[j] = nothing(job);
+        job->chunk(&r->rule, in, NULL, r->columns, here, value);
+        for (size_t j = 0; j < here; j++) result(job, value[j], r->columns, row + j);
+    }
+}
+
 static void run_rows(void *arg, size_t i, int thread)
 {
     struct job *job = arg;
     const struct echi_reduce *r = job->r;
-    size_t to = echi_min(r->rows, (i + 1) * job->block);
+    size_t from = i * job->block, to = echi_min(r->rows, from + job->block);
     (void)thread;
-    for (size_t row = i * job->block; row < to; row++)
+    if (r->columns && r->columns <= job->chunk_elements && !r->b) {
+        run_short_rows(job, from, to);
+        return;
+    }
+    for (size_t row = from; row < to; row++)
         result(job, reduce_range(job, row * r->columns, 0, r->columns), r->columns, row);
 }
 

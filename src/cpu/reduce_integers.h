@@ -8,7 +8,8 @@
  *
  * And of elements that are so small that no sum of a chunk is rounded in f64: mean, norm, variance.
  *
- *   SQUARE       what the square of a difference fits
+ *   DISTANCE     what the difference of two fits
+ *   SQUARE       what the square of that fits
  *   SQUARES      what a chunk's sum of them fits
  *   NAME_F64(x)  x##_i8_f64 ...
  *
@@ -96,9 +97,9 @@ static void NAME_F64(variance)(const struct echi_reduce_rule *rule, const void *
         int32_t s1 = 0;
         SQUARES s2 = 0;
         for (size_t i = 0; i < n; i++) {
-            SQUARE d = (SQUARE)((SQUARE)x[i] - (SQUARE)k);
-            s1 += x[i] - k;
-            s2 += (SQUARE)(d * d);
+            DISTANCE d = (DISTANCE)(x[i] - k);
+            s1 += d;
+            s2 += (SQUARES)((SQUARE)d * (SQUARE)d);
         }
         value[row].moments = moments_make((double)n, (double)k, (double)s1, (double)s2);
     }

@@ -124,14 +124,16 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 #define ELEM        int8_t
 #define SHORT       int32_t
 #define PRODUCTS(v) twice_i32(twice_i16(twice_i8(v)))
-#define SQUARE      uint16_t
-#define SQUARES     uint32_t
+#define DISTANCE    int16_t
+#define SQUARE      int32_t
+#define SQUARES     int32_t
 #define NAME_F64(x) x##_i8_f64
 #define NAME(x)     x##_i8
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
 #undef PRODUCTS
+#undef DISTANCE
 #undef SQUARE
 #undef SQUARES
 #undef NAME_F64
@@ -140,6 +142,7 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 #define ELEM        int16_t
 #define SHORT       int32_t
 #define PRODUCTS(v) twice_i32(twice_i16(v))
+#define DISTANCE    int32_t
 #define SQUARE      uint32_t
 #define SQUARES     uint64_t
 #define NAME_F64(x) x##_i16_f64
@@ -148,6 +151,7 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 #undef ELEM
 #undef SHORT
 #undef PRODUCTS
+#undef DISTANCE
 #undef SQUARE
 #undef SQUARES
 #undef NAME_F64
@@ -176,14 +180,16 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 #define ELEM        uint8_t
 #define SHORT       uint32_t
 #define PRODUCTS(v) twice_u32(twice_u16(twice_u8(v)))
-#define SQUARE      uint16_t
-#define SQUARES     uint32_t
+#define DISTANCE    int16_t
+#define SQUARE      int32_t
+#define SQUARES     int32_t
 #define NAME_F64(x) x##_u8_f64
 #define NAME(x)     x##_u8
 #include "reduce_integers.h"
 #undef ELEM
 #undef SHORT
 #undef PRODUCTS
+#undef DISTANCE
 #undef SQUARE
 #undef SQUARES
 #undef NAME_F64
@@ -192,6 +198,7 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 #define ELEM        uint16_t
 #define SHORT       uint32_t
 #define PRODUCTS(v) twice_u32(twice_u16(v))
+#define DISTANCE    int32_t
 #define SQUARE      uint32_t
 #define SQUARES     uint64_t
 #define NAME_F64(x) x##_u16_f64
@@ -200,6 +207,7 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 #undef ELEM
 #undef SHORT
 #undef PRODUCTS
+#undef DISTANCE
 #undef SQUARE
 #undef SQUARES
 #undef NAME_F64

@@ -6,8 +6,8 @@
  *   IN         f32 or f64, in which it is computed; ACC is that type
  *   NAME(x)    x##_bf16_f32 ...
  *
- * Some vectors of lanes stay in registers while the lines of a chunk are added to them, and are then
- * folded by pairs to one vector; where a line has more lanes, the next ones follow, and the vectors
+ * Eight vectors of lanes stay in registers while the lines of a chunk are added to them, and are
+ * then folded by pairs to one; where a line has more lanes, the next eight follow, and the vectors
  * that are left are folded the same way.  docs/reduce.md has the order of the additions.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -28,39 +28,6 @@ enum {
     NAME(VECTORS) = NAME(LINE) / NAME(WIDTH)
 };
 
-/* A chunk: whole lines, and what the last one has, in memory of a whole one.  y: of a dot product;
- * else it is x. */
-struct NAME(chunk) {
-    const ELEM *x, *y;
-    size_t lines;
-    ptrdiff_t rest;
-    ELEM rest_x[NAME(LINE)], rest_y[NAME(LINE)];
-};
-
-INLINE void NAME(open)(struct NAME(chunk) * c, const ELEM *x, const ELEM *y, size_t n)
-{
-    c->x = x;
-    c->y = y ? y : x;
-    c->lines = n / NAME(LINE);
-    c->rest = (ptrdiff_t)(n % NAME(LINE));
-    if (c->rest == 0) return;
-    const size_t at = c->lines * NAME(LINE), bytes = (size_t)c->rest * sizeof(ELEM);
-    memset(c->rest_x, 0, sizeof c->rest_x);
-    memcpy(c->rest_x, x + at, bytes);
-    if (!y) return;
-    memset(c->rest_y, 0, sizeof c->rest_y);
-    memcpy(c->rest_y, y + at, bytes);
-}
-
-/* The vectors of lanes that have an element, as a power of two and at least `least`. */
-INLINE int NAME(used)(const struct NAME(chunk) * c, int least)
-{
-    int used = least;
-    if (c->lines) return NAME(VECTORS);
-    while (used * NAME(WIDTH) < c->rest) used *= 2;
-    return used;
-}
-
 /* To the one lane that is left of `count` vectors. */
 INLINE ACC NAME(fold)(VEC *lane, int count, int product)
 {
@@ -72,42 +39,55 @@ INLINE ACC NAME(fold)(VEC *lane, int count, int product)
 
 /* ---- Sums and products ---- */
 
-/* What a lane takes of elements x, and of those at y.  Where `edge`, of the first n alone. */
-INLINE VEC NAME(term)(const ELEM *x, const ELEM *y, int how, bool ignore, bool edge, ptrdiff_t n)
+#define NEUTRAL(how)    ((VEC){ 0 } + ((how) == OF_PRODUCT ? (ACC)1 : (ACC)-0.0))
+#define TAKE(v, w, how) ((how) == OF_PRODUCT ? (v) * (w) : (v) + (w))
+
+/* What lanes take of v, elements of x, and of w, those of y in a dot product. */
+INLINE VEC NAME(term)(VEC v, VEC w, MASK there, int how, bool choose)
 {
-    VEC v = LOAD(x);
-    MASK there = (MASK)(v == v);
-    if (how == OF_DOT) {
-        VEC w = LOAD(y);
-        there &= (MASK)(w == w);
-        v = v * w;
-    }
+    if (how == OF_DOT) v = v * w;
     if (how == OF_SQUARES) v = v * v;
-    if (edge) there = ignore ? there & BELOW(n) : BELOW(n);
-    if (!ignore && !edge) return v;
-    return KEEP(v, there, (VEC){ 0 } + (how == OF_PRODUCT ? (ACC)1 : (ACC)-0.0));
+    return choose ? KEEP(v, there, NEUTRAL(how)) : v;
 }
 
-/* Eight vectors of lanes, from lane number `from` on, folded to one. */
-INLINE VEC NAME(eight)(const struct NAME(chunk) * c, int from, int how, bool ignore)
+INLINE VEC NAME(whole)(const ELEM *x, const ELEM *y, int how, bool ignore)
+{
+    VEC v = LOAD(x), w = how == OF_DOT ? LOAD(y) : v;
+    return NAME(term)(v, w, (MASK)(v == v) & (MASK)(w == w), how, ignore);
+}
+
+/* Of n elements, fewer than a vector has. */
+INLINE VEC NAME(some)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignore)
+{
+    ELEM room_x[VECTOR_BYTES / sizeof(ELEM)], room_y[VECTOR_BYTES / sizeof(ELEM)];
+    copy_some(room_x, x, n * sizeof *x);
+    if (how == OF_DOT) copy_some(room_y, y, n * sizeof *y);
+    VEC v = LOAD(room_x), w = how == OF_DOT ? LOAD(room_y) : v;
+    MASK there = BELOW((ptrdiff_t)n);
+    if (ignore) there &= (MASK)(v == v) & (MASK)(w == w);
+    return NAME(term)(v, w, there, how, true);
+}
+
+/* Eight vectors of lanes of so many lines, and of n elements of one more; folded to one. */
+INLINE VEC NAME(eight)(const ELEM *x, const ELEM *y, size_t lines, size_t n, int how, bool ignore)
 {
     enum { W = NAME(WIDTH) };
-    const ELEM *x = c->x + from, *y = c->y + from;
-    const VEC neutral = (VEC){ 0 } + (how == OF_PRODUCT ? (ACC)1 : (ACC)-0.0);
     VEC lane[8];
-    UNROLLED(i, 8) lane[i] = neutral;
-    for (size_t l = 0; l < c->lines; l++, x += NAME(LINE), y += NAME(LINE)) UNROLLED(i, 8)
-        {
-            VEC v = NAME(term)(x + i * W, y + i * W, how, ignore, false, 0);
-            lane[i] = how == OF_PRODUCT ? lane[i] * v : lane[i] + v;
-        }
-    if (c->rest > from) {
-        x = c->rest_x + from;
-        y = how == OF_DOT ? c->rest_y + from : x;
+    UNROLLED(i, 8) lane[i] = NEUTRAL(how);
+    for (size_t l = 0; l < lines; l++) {
+        UNROLLED(i, 8) lane[i] = TAKE(lane[i], NAME(whole)(x + i * W, y + i * W, how, ignore), how);
+        x += NAME(LINE);
+        y += NAME(LINE);
+    }
+    if (n) {
+        const size_t full = n / W;
+        VEC last = NEUTRAL(how);
+        if (n % W && full < 8) last = NAME(some)(x + full * W, y + full * W, n % W, how, ignore);
         UNROLLED(i, 8)
         {
-            VEC v = NAME(term)(x + i * W, y + i * W, how, ignore, true, c->rest - from - i * W);
-            lane[i] = how == OF_PRODUCT ? lane[i] * v : lane[i] + v;
+            VEC v = (size_t)i == full ? last : NEUTRAL(how);
+            if ((size_t)i < full) v = NAME(whole)(x + i * W, y + i * W, how, ignore);
+            lane[i] = TAKE(lane[i], v, how);
         }
     }
     UNROLLED(i, 4) lane[i] = PAIRS(lane[2 * i], lane[2 * i + 1], how == OF_PRODUCT);
@@ -115,25 +95,43 @@ INLINE VEC NAME(eight)(const struct NAME(chunk) * c, int from, int how, bool ign
     return PAIRS(lane[0], lane[1], how == OF_PRODUCT);
 }
 
-INLINE ACC NAME(lanes)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignore)
+/* Of less than a line. */
+INLINE ACC NAME(few)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignore)
 {
-    struct NAME(chunk) c;
-    VEC left[NAME(VECTORS) / 8];
-    NAME(open)(&c, x, y, n);
-    const int count = NAME(used)(&c, 8) / 8;
-    for (int i = 0; i < count; i++) left[i] = NAME(eight)(&c, i * 8 * NAME(WIDTH), how, ignore);
-    return NAME(fold)(left, count, how == OF_PRODUCT);
+    enum { W = NAME(WIDTH) };
+    VEC lane[NAME(VECTORS)];
+    size_t full = n / W, width = 1, i = 0;
+    for (; i < full; i++)
+        lane[i] = TAKE(NEUTRAL(how), NAME(whole)(x + i * W, y + i * W, how, ignore), how);
+    if (n % W) lane[i++] = NAME(some)(x + full * W, y + full * W, n % W, how, ignore);
+    while (width < i) width *= 2;
+    for (; i < width; i++) lane[i] = NEUTRAL(how);
+    return NAME(fold)(lane, (int)width, how == OF_PRODUCT);
+}
+
+INLINE ACC NAME(lanes)(const ELEM *x, const ELEM *other, size_t n, int how, bool ignore)
+{
+    enum { STEP = 8 * NAME(WIDTH), STEPS = NAME(VECTORS) / 8 };
+    const ELEM *y = how == OF_DOT ? other : x;
+    const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
+    VEC left[STEPS];
+    if (lines == 0) return NAME(few)(x, y, n, how, ignore);
+    for (size_t i = 0; i < STEPS; i++) {
+        size_t here = rest > i * STEP ? rest - i * STEP : 0;
+        left[i] = NAME(eight)(x + i * STEP, y + i * STEP, lines, here, how, ignore);
+    }
+    return NAME(fold)(left, STEPS, how == OF_PRODUCT);
 }
 
 static inline uint64_t NAME(nans)(const ELEM *x, size_t n)
 {
     enum { W = NAME(WIDTH) };
-    ELEM rest[W] = { 0 };
+    ELEM rest[VECTOR_BYTES / sizeof(ELEM)];
     MASK minus = { 0 };
     uint64_t count = 0;
     size_t i = 0;
     for (; i + W <= n; i += W) minus += (MASK)(LOAD(x + i) != LOAD(x + i));
-    memcpy(rest, x + i, (n - i) * sizeof *x);
+    copy_some(rest, x + i, (n - i) * sizeof *x);
     minus += (MASK)(LOAD(rest) != LOAD(rest));
     for (int j = 0; j < W; j++) count += (uint64_t)-minus[j];
     return count;
@@ -189,27 +187,31 @@ static void NAME(dot)(const struct echi_reduce_rule *rule, const void *in, const
 /* ---- Variance ---- */
 
 #if IN_F64
-/* Four vectors of lanes of distances from k, and of their squares, folded to one each. */
-INLINE void NAME(four)(const struct NAME(chunk) * c, int from, double k, bool ignore, VEC *first,
+/* Four vectors of lanes of distances from k, and of their squares, folded to one each; of so many
+ * lines, and of n elements of one more. */
+INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, double k, bool ignore, VEC *first,
                        VEC *second)
 {
     enum { W = NAME(WIDTH) };
-    const ELEM *x = c->x + from;
-    const VEC neutral = (VEC){ 0 } + (ACC)-0.0;
+    const VEC neutral = NEUTRAL(OF_SUM);
     VEC s1[4], s2[4];
     UNROLLED(i, 4) s1[i] = s2[i] = neutral;
-    for (size_t l = 0; l < c->lines; l++, x += NAME(LINE)) UNROLLED(i, 4)
+    for (size_t l = 0; l < lines; l++, x += NAME(LINE)) {
+        UNROLLED(i, 4)
         {
             VEC v = LOAD(x + i * W), d = v - k, square = d * d;
             s1[i] += ignore ? KEEP(d, (MASK)(v == v), neutral) : d;
             s2[i] += ignore ? KEEP(square, (MASK)(v == v), neutral) : square;
         }
-    if (c->rest > from) {
-        x = c->rest_x + from;
+    }
+    if (n) {
+        const size_t full = n / W;
+        ELEM room[VECTOR_BYTES / sizeof(ELEM)] = { 0 };
+        if (n % W && full < 4) copy_some(room, x + full * W, n % W * sizeof *x);
         UNROLLED(i, 4)
         {
-            VEC v = LOAD(x + i * W), d = v - k, square = d * d;
-            MASK there = BELOW(c->rest - from - i * W);
+            VEC v = LOAD((size_t)i < full ? x + i * W : room), d = v - k, square = d * d;
+            MASK there = BELOW((ptrdiff_t)n - i * W);
             if (ignore) there &= (MASK)(v == v);
             s1[i] += KEEP(d, there, neutral);
             s2[i] += KEEP(square, there, neutral);
@@ -221,19 +223,23 @@ INLINE void NAME(four)(const struct NAME(chunk) * c, int from, double k, bool ig
 
 INLINE struct echi_moments NAME(moments)(const ELEM *x, size_t n, bool ignore)
 {
-    struct NAME(chunk) c;
-    VEC first[NAME(VECTORS) / 4], second[NAME(VECTORS) / 4];
+    enum { STEP = 4 * NAME(WIDTH), STEPS = NAME(VECTORS) / 4 };
+    const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
+    VEC first[STEPS], second[STEPS];
     ELEM start[NAME(WIDTH)] = { x[0] };
     double k = LOAD(start)[0];
+    size_t steps = STEPS;
     for (size_t i = 1; ignore && k != k && i < n; i++) {
         start[0] = x[i];
         k = LOAD(start)[0];
     }
-    NAME(open)(&c, x, NULL, n);
-    const int count = NAME(used)(&c, 4) / 4;
-    for (int i = 0; i < count; i++)
-        NAME(four)(&c, i * 4 * NAME(WIDTH), k, ignore, &first[i], &second[i]);
-    double s1 = NAME(fold)(first, count, 0), s2 = NAME(fold)(second, count, 0);
+    if (lines == 0)
+        for (steps = 1; steps * STEP < n;) steps *= 2;
+    for (size_t i = 0; i < steps; i++) {
+        size_t here = rest > i * STEP ? rest - i * STEP : 0;
+        NAME(four)(x + i * STEP, lines, here, k, ignore, &first[i], &second[i]);
+    }
+    double s1 = NAME(fold)(first, (int)steps, 0), s2 = NAME(fold)(second, (int)steps, 0);
     size_t there = n - (ignore ? NAME(nans)(x, n) : 0);
     return moments_make((double)there, k, s1, s2);
 }
@@ -249,6 +255,8 @@ static void NAME(variance)(const struct echi_reduce_rule *rule, const void *in, 
 #endif
 
 #undef LANES
+#undef NEUTRAL
+#undef TAKE
 #undef RESULT
 #undef PASTED
 #undef JOINED

@@ -149,6 +149,18 @@ INLINE f64_mask below_f64(ptrdiff_t n)
 
 /* ---- Elements in f32 ---- */
 
+/* The first bytes of a vector, fewer than it has, and zeros. */
+INLINE void copy_some(void *to, const void *from, size_t bytes)
+{
+#ifdef __AVX512F__
+    __mmask64 some = _bzhi_u64(~(uint64_t)0, (unsigned)bytes);
+    _mm512_storeu_si512(to, _mm512_maskz_loadu_epi8(some, from));
+#else
+    memset(to, 0, VECTOR_BYTES);
+    memcpy(to, from, bytes);
+#endif
+}
+
 INLINE f32_vector load_f32_f32(const float *x)
 {
     f32_vector v;
@@ -156,18 +168,41 @@ INLINE f32_vector load_f32_f32(const float *x)
     return v;
 }
 
-INLINE f32_vector load_bf16_f32(const uint16_t *x)
+/* Halves of words as words. */
+INLINE u32_vector load_u16_u32(const uint16_t *x)
 {
     u16_half u;
     memcpy(&u, x, sizeof u);
-    return (f32_vector)(__builtin_convertvector(u, u32_vector) << 16);
+#if defined(__AVX512F__)
+    return (u32_vector)_mm512_cvtepu16_epi32((__m256i)u);
+#elif defined(__AVX2__)
+    return (u32_vector)_mm256_cvtepu16_epi32((__m128i)u);
+#else
+    return __builtin_convertvector(u, u32_vector);
+#endif
+}
+
+INLINE u32_half load_u16_half(const uint16_t *x)
+{
+#if defined(__AVX512F__)
+    return (u32_half)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)x));
+#elif defined(__AVX2__)
+    return (u32_half)_mm_cvtepu16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)x));
+#else
+    u16_quarter u;
+    memcpy(&u, x, sizeof u);
+    return __builtin_convertvector(u, u32_half);
+#endif
+}
+
+INLINE f32_vector load_bf16_f32(const uint16_t *x)
+{
+    return (f32_vector)(load_u16_u32(x) << 16);
 }
 
 INLINE f32_half load_bf16_half(const uint16_t *x)
 {
-    u16_quarter u;
-    memcpy(&u, x, sizeof u);
-    return (f32_half)(__builtin_convertvector(u, u32_half) << 16);
+    return (f32_half)(load_u16_half(x) << 16);
 }
 
 #ifdef __AVX512F__
@@ -190,17 +225,13 @@ INLINE f32_half load_f16_half(const uint16_t *x)
 
 INLINE f32_vector load_f16_f32(const uint16_t *x)
 {
-    u16_half narrow;
-    memcpy(&narrow, x, sizeof narrow);
-    u32_vector u = __builtin_convertvector(narrow, u32_vector);
+    u32_vector u = load_u16_u32(x);
     F16_TO_F32(u, f32_vector, i32_vector);
 }
 
 INLINE f32_half load_f16_half(const uint16_t *x)
 {
-    u16_quarter narrow;
-    memcpy(&narrow, x, sizeof narrow);
-    u32_half u = __builtin_convertvector(narrow, u32_half);
+    u32_half u = load_u16_half(x);
     F16_TO_F32(u, f32_half, i32_half);
 }
 #endif
