@@ -61,7 +61,7 @@ ech_status echi_check_options(ech_ctx *ctx, size_t size, size_t wanted, const ch
 
 ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes)
 {
-    if (bytes && count > PTRDIFF_MAX / bytes)
+    if (bytes && count > (size_t)PTRDIFF_MAX / bytes)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "%s is %zu: more than an address space of elements of %zu bytes", name,
                          count, bytes);

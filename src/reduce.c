@@ -269,7 +269,7 @@ ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, s
     if (status == ECH_OK) status = echi_check_count(ctx, "rows", rows, r.rule.out_bytes);
     if (status == ECH_OK) status = echi_check_count(ctx, "columns", columns, r.rule.bytes);
     if (status != ECH_OK) return status;
-    if (rows && columns > PTRDIFF_MAX / r.rule.bytes / rows)
+    if (rows && columns > (size_t)PTRDIFF_MAX / r.rule.bytes / rows)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "rows is %zu and columns is %zu: more than an address space", rows,
                          columns);
