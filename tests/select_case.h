@@ -34,6 +34,7 @@ struct select_case {
     bool invert, index, packed;
     int percent;      /* of flags that are set */
     const char *dist; /* name in the table of keys.c, or "len10": runs of that mean length */
+    bool always;      /* in a quick run too */
     size_t extra;     /* CALL_DECODE: room in out beyond what the lengths add up to */
 };
 

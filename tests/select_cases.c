@@ -169,6 +169,24 @@ static void big(run_function run)
     }
 }
 
+/* So many tiles that blocks of the executor take several, one after the other. */
+static void many_tiles(run_function run)
+{
+    static const ech_dtype dtypes[] = { ECH_F64, ECH_I64 };
+    static const enum select_call calls[] = { CALL_SELECT_IF, CALL_PARTITION_IF, CALL_UNIQUE };
+    for (unsigned t = 0; t < LENGTH(dtypes); t++)
+        for (unsigned k = 0; k < LENGTH(calls); k++) {
+            struct select_case c = { .call = calls[k],
+                                     .dtype = dtypes[t],
+                                     .n = 598001 + 4096 * k,
+                                     .compare = t ? ECH_LESS : ECH_GREATER_EQUAL,
+                                     .invert = (t + k) % 2,
+                                     .always = true,
+                                     .dist = t + k == 1 ? "random" : "special" };
+            run(&c);
+        }
+}
+
 void select_cases(run_function run)
 {
     sizes(run);
@@ -178,6 +196,7 @@ void select_cases(run_function run)
     runs(run);
     three(run);
     big(run);
+    many_tiles(run);
 }
 
 void select_case_id(const struct select_case *c, char *text, size_t capacity_bytes)

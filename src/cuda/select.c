@@ -5,6 +5,8 @@
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
  *                                                 select_pass_along; select_count and select_place
  *     flags                       select_flags_a  the same, by the same names
+ *     ... of large arrays         select_ring_k<bits>   select_ring; or select_ring_count, and then
+ *                                                 select_place of select_k<bits>
  *     runs                        select_k<bits>  the same, and select_lengths of select_runs_a
  *     lengths                     select_runs_a   decode_sums, then decode_write
  *
@@ -97,6 +99,27 @@ static void split(size_t bytes, uint64_t *words, uint32_t *word_bytes)
     *word_bytes = (uint32_t)word;
 }
 
+/* The test where equal keys are merged and its bits are all looked at, without the merging: what
+ * becomes a limit of the interval belongs to it. */
+static struct select_test quick_of(const struct echi_predicate *p, size_t bytes)
+{
+    const struct echi_order *o = &p->order;
+    const uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
+    uint64_t low = p->low, high = p->low + p->span;
+    struct select_test q = { .simple = p->mask == ones && !o->flip && low <= high && high <= ones,
+                             .invert = p->invert };
+    if (o->merge && low == o->zero + 1) low = o->zero;
+    if (o->merge && high == o->zero) {
+        if (low == high) q.simple = 0;
+        high--;
+    }
+    if (high >= o->last) high = ones;
+    q.negative = o->float_mask & (ones >> 1);
+    q.offset = (o->sign - o->shift - low) & ones;
+    q.span = high - low;
+    return q;
+}
+
 static struct select_args args_of(const struct echi_select *s)
 {
     struct select_args a = { .in = s->in,
@@ -124,6 +147,8 @@ static struct select_args args_of(const struct echi_select *s)
         a.values_out = s->out;
         a.out = NULL;
     }
+    for (int t = 0; t < 2 && s->by == ECHI_BY_TEST; t++)
+        a.quick[t] = quick_of(&s->test[t], s->element_bytes);
     size_t bytes = by_flags ? s->element_bytes : s->value_bytes;
     if (bytes) split(bytes, &a.value_words, &a.value_word_bytes);
     a.tiles = ((uint64_t)s->n + a.skew + a.tile_n - 1) / a.tile_n;
@@ -138,12 +163,40 @@ static ech_status run_lengths(ech_ctx *ctx, struct select_args *a, uint32_t clea
                             SELECT_THREADS, 0, a);
 }
 
+/* Blocks that take one tile after the other (select_ring.cu), where there are enough of those. */
+static unsigned ring_of(const ech_ctx *ctx, const struct echi_select *s,
+                        const struct select_args *a, bool by_flags)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const unsigned blocks = (unsigned)cuda->multiprocessors * SELECT_RING_BLOCKS;
+    if (by_flags || a->starts || a->lengths || a->values || s->what == ECHI_DIVIDE) return 0;
+    return cuda->architecture >= 80 && a->tiles >= blocks * SELECT_RING_TILES ? blocks : 0;
+}
+
+static ech_status run_ring(ech_ctx *ctx, const struct echi_select *s, struct select_args *a,
+                           const char *image, unsigned blocks)
+{
+    const unsigned shared_bytes = SELECT_SLOTS * SELECT_SLOT_BYTES;
+    const bool keep = s->what == ECHI_KEEP;
+    ech_status status;
+    char ring[24];
+    snprintf(ring, sizeof ring, "select_ring_k%d", 8 * (int)s->element_bytes);
+    if (!keep) a->group = (a->tiles + blocks - 1) / blocks;
+    TRY(echi_cuda_launch(ctx, ring, keep ? "select_ring" : "select_ring_count", blocks,
+                         SELECT_RING_THREADS, shared_bytes, a));
+    if (!keep)
+        TRY(echi_cuda_launch(ctx, image, "select_place", (unsigned)a->tiles, SELECT_THREADS, 0, a));
+done:
+    return status;
+}
+
 static ech_status run_select(ech_ctx *ctx, const struct echi_select *s, const struct parts *parts)
 {
     struct select_args a = args_of(s);
     const unsigned blocks = (unsigned)a.tiles, ways = s->what == ECHI_DIVIDE ? 2 : 1;
     const bool by_flags = s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
     const bool lengths_after = a.lengths && a.tiles > 1;
+    const unsigned ring = ring_of(ctx, s, &a, by_flags);
     ech_status status;
     uint32_t clear = 0;
     char image[24];
@@ -152,8 +205,14 @@ static ech_status run_select(ech_ctx *ctx, const struct echi_select *s, const st
     else
         snprintf(image, sizeof image, "select_k%d", 8 * (int)s->element_bytes);
     TRY(check_tiles(ctx, s, a.tiles));
-    if (a.tiles > 1) TRY(get_words(ctx, parts, ways * a.tiles, &a.words, &clear));
+    if (a.tiles > 1)
+        TRY(get_words(ctx, parts, (ring && s->what == ECHI_PARTITION ? 2 : ways) * a.tiles,
+                      &a.words, &clear));
     a.first = parts->first;
+    if (ring) {
+        a.clear = clear;
+        return run_ring(ctx, s, &a, image, ring);
+    }
     if (s->what == ECHI_KEEP) {
         a.clear = clear && !lengths_after;
         const bool along = !by_flags && (a.starts || a.lengths || a.values);

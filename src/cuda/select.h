@@ -11,7 +11,12 @@
 enum {
     SELECT_THREADS = 512,
     SELECT_TILE_BYTES =
-        1 << 15, /* of elements that a block tests: 4 vectors of 16 bytes a thread */
+        1 << 15,      /* of elements that a block tests: 4 vectors of 16 bytes a thread */
+    SELECT_SLOTS = 2, /* tiles that a block of select_ring.cu holds */
+    SELECT_SLOT_BYTES = SELECT_TILE_BYTES + 16,
+    SELECT_RING_THREADS = 256,
+    SELECT_RING_BLOCKS = 3,      /* a multiprocessor */
+    SELECT_RING_TILES = 12,      /* or more of each block, or there is no ring */
     SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 a thread */
     SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 a thread */
     SELECT_DECODE_BLOCKS = 3,    /* a multiprocessor, of decode_write */
@@ -21,6 +26,17 @@ enum {
 };
 
 enum select_source { SELECT_BYTES, SELECT_BITS, SELECT_TEST, SELECT_HEADS, SELECT_THREE };
+
+/* A test as few operations: of an element's bits u of width w, modulo 2^w,
+ *
+ *     passes = ((u ^ (negative u ? negative : 0)) + offset <= span) != invert
+ *
+ * which is that of predicate.h, the sign, the shift and the least that passes being one number. */
+struct select_test {
+    uint64_t negative, offset, span;
+    uint32_t simple; /* 0: it is not such a test */
+    uint32_t invert;
+};
 
 /* One struct serves every kernel that selects. */
 struct select_args {
@@ -35,6 +51,7 @@ struct select_args {
     uint64_t *words; /* look-back: select_tile.cuh; NULL for one tile */
     uint32_t *first; /* [tiles], with lengths: where in each tile the first run begins */
     uint64_t n, tiles;
+    uint64_t group;       /* tiles that have a word together, behind those of the tiles; 0: none */
     uint64_t value_words; /* of value_word_bytes make one value */
     uint32_t value_word_bytes;
     uint32_t skew; /* elements by which the first vector of tile 0 begins before the array */
@@ -44,6 +61,7 @@ struct select_args {
     uint32_t close;  /* starts has one place more, for n */
     uint32_t clear;  /* the last block to finish leaves the words zero */
     struct echi_predicate test[2];
+    struct select_test quick[2]; /* the same tests */
 };
 
 /* Decoding of runs: of the tiles' sums, and of the outputs. */

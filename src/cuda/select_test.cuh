@@ -44,8 +44,10 @@ static __device__ inline uint32_t test_bytes(const struct echi_predicate &p, uin
     return top_bits((span & ~d) | (~(span ^ d) & rest));
 }
 
-static __device__ inline uint32_t test_vector(const struct echi_predicate &p, const union vector &v)
+static __device__ inline uint32_t test_vector(const struct select_args &a, int which,
+                                              const union vector &v)
 {
+    const struct echi_predicate &p = a.test[which];
     uint32_t bits = 0;
 #pragma unroll
     for (int w = 0; w < 4; w++) bits |= test_bytes(p, v.word[w]) << 4 * w;
@@ -53,6 +55,7 @@ static __device__ inline uint32_t test_vector(const struct echi_predicate &p, co
 }
 
 /* The elements that are not what lies before them; before: the vector's neighbour. */
+template <int FLOAT>
 static __device__ inline uint32_t heads_of(const struct echi_order &o, const union vector &v,
                                            uint32_t before)
 {
@@ -68,19 +71,30 @@ static __device__ inline uint32_t heads_of(const struct echi_order &o, const uni
 
 typedef uint32_t uform;
 
-static __device__ inline uform form_of(const struct echi_order &o, ukey u)
-{
-    (void)o;
-    return u;
-}
-
 #else
 
-static __device__ inline uint32_t test_vector(const struct echi_predicate &p, const union vector &v)
+static __device__ inline uint32_t test_vector(const struct select_args &a, int which,
+                                              const union vector &v)
 {
-    uint32_t bits = 0;
+    const struct select_test &q = a.quick[which];
+    const ukey negative = (ukey)q.negative, offset = (ukey)q.offset, span = (ukey)q.span;
+    uint32_t bits = q.invert ? (1u << VECTOR) - 1 : 0;
+    if (q.simple && !negative) {
 #pragma unroll
-    for (int k = 0; k < VECTOR; k++) bits |= (uint32_t)predicate_passes(p, v.key[k]) << k;
+        for (int k = 0; k < VECTOR; k++)
+            if ((ukey)(v.key[k] + offset) <= span) bits ^= 1u << k;
+    } else if (q.simple) {
+#pragma unroll
+        for (int k = 0; k < VECTOR; k++) {
+            const ukey flip = (ukey)((skey)v.key[k] >> (KEY_BITS - 1)) & negative;
+            if ((ukey)((v.key[k] ^ flip) + offset) <= span) bits ^= 1u << k;
+        }
+    } else {
+        bits = 0;
+#pragma unroll
+        for (int k = 0; k < VECTOR; k++)
+            bits |= (uint32_t)predicate_passes(a.test[which], v.key[k]) << k;
+    }
     return bits;
 }
 
@@ -91,21 +105,42 @@ typedef unsigned long long uform;
 typedef uint32_t uform;
 #endif
 
-/* Equal for equal keys, and for no others. */
-static __device__ inline uform form_of(const struct echi_order &o, ukey u)
+/* Equal for equal floats, and for no others. */
+static __device__ inline ukey form_of(const struct echi_order &o, ukey u)
 {
-    return o.float_mask ? order_merge(o, order_encode(o, u)) : u;
+    return (ukey)order_merge(o, order_encode(o, u));
 }
 
+/* May a float equal one of other bits?  Zeros, NaN, and, which does no harm, infinities may. */
+static __device__ inline bool is_special(const struct echi_order &o, ukey u)
+{
+    const uint32_t width = KEY_BITS < 32 ? KEY_BITS : 32, ones = ~0u >> (32 - width);
+    const ukey infinity = (ukey)(((ukey)~(ukey)0 >> 1) - (ukey)o.shift);
+    const uint32_t top = (uint32_t)(u >> (KEY_BITS - width)) << 1 & ones; /* without the sign */
+    return top - 1 >= ((uint32_t)(infinity >> (KEY_BITS - width)) << 1) - 1;
+}
+
+template <int FLOAT>
 static __device__ inline uint32_t heads_of(const struct echi_order &o, const union vector &v,
                                            uform before)
 {
     uint32_t bits = 0;
+    ukey last = (ukey)before;
+    bool special = FLOAT && is_special(o, last);
 #pragma unroll
     for (int k = 0; k < VECTOR; k++) {
-        uform own = form_of(o, v.key[k]);
-        bits |= (uint32_t)(own != before) << k;
-        before = own;
+        if (v.key[k] != last) bits |= 1u << k;
+        last = v.key[k];
+        if (FLOAT) special |= is_special(o, last);
+    }
+    if (!FLOAT || !special) return bits;
+    last = form_of(o, (ukey)before);
+    bits = 0;
+#pragma unroll
+    for (int k = 0; k < VECTOR; k++) {
+        const ukey own = form_of(o, v.key[k]);
+        if (own != last) bits |= 1u << k;
+        last = own;
     }
     return bits;
 }

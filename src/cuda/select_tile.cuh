@@ -19,7 +19,11 @@
 #include "select.h"
 #include "warp.cuh"
 
-enum { WARPS = SELECT_THREADS / 32, WINDOW = 4 };
+#ifndef BLOCK_THREADS
+#define BLOCK_THREADS SELECT_THREADS
+#endif
+
+enum { WARPS = BLOCK_THREADS / 32, WINDOW = 4 };
 
 #define STATE_OWN  ((uint64_t)1 << 62)
 #define STATE_ALL  ((uint64_t)2 << 62)
@@ -39,6 +43,20 @@ static __device__ inline uint64_t warp_sum_to(uint64_t x, uint64_t most)
     for (int step = 16; step; step /= 2)
         x = add_to(x, __shfl_xor_sync(WARP_ALL, (unsigned long long)x, step), most);
     return x;
+}
+
+/* Sum over the lanes, of terms below 2^59. */
+static __device__ inline uint64_t warp_sum_u64(uint64_t x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    const uint32_t low = (uint32_t)x & (1u << 27) - 1, high = (uint32_t)(x >> 27);
+    return ((uint64_t)__reduce_add_sync(WARP_ALL, high) << 27) + __reduce_add_sync(WARP_ALL, low);
+#else
+#pragma unroll
+    for (int step = 16; step; step /= 2)
+        x += __shfl_xor_sync(WARP_ALL, (unsigned long long)x, step);
+    return x;
+#endif
 }
 
 /* The word of the tile that lies `back` before this one; before the first: all of nothing. */
@@ -91,6 +109,18 @@ static __device__ inline void publish_tile(uint64_t *words, uint64_t tile, uint6
 static __device__ inline uint64_t placed_before(const uint64_t *words, uint64_t tile)
 {
     return tile ? words[tile - 1] & COUNT_MASK : 0;
+}
+
+/* This warp's part of what the tiles before `tile` have, once each tile's word is its count, and
+ * behind them is one for each group of so many tiles. */
+static __device__ inline uint64_t sum_before(const uint64_t *words, uint64_t tiles, uint64_t group,
+                                             uint64_t tile)
+{
+    const uint64_t whole = tile / group;
+    uint64_t sum = 0;
+    for (uint64_t g = threadIdx.x; g < whole; g += BLOCK_THREADS) sum += words[tiles + g];
+    for (uint64_t t = whole * group + threadIdx.x; t < tile; t += BLOCK_THREADS) sum += words[t];
+    return warp_sum_u64(sum);
 }
 
 /* By one warp of each block, once all of the block is done with the words: the last clears them.
