@@ -96,6 +96,25 @@ static __device__ inline void store_release_u64(uint64_t *at, uint64_t value)
 #endif
 }
 
+/* Adds, and returns what was there before; in order with what its thread did before and does
+ * after. */
+static __device__ inline uint32_t add_acq_rel(uint32_t *at, uint32_t value)
+{
+#ifdef __CUDACC__
+    uint32_t before;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(at), "r"(value)
+                 : "memory");
+    return before;
+#else
+    __threadfence();
+    uint32_t before = atomicAdd(at, value);
+    __threadfence();
+    return before;
+#endif
+}
+
 /* ---- Warps ---- */
 
 /* The lanes of the warp that have the same bit of x as I.  Four instructions; the compiler makes

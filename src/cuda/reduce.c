@@ -15,7 +15,11 @@
 
 #include <stdio.h>
 
-enum { FEW_ROWS = 1024, IMAGE_BYTES = 32 };
+enum {
+    FEW_ROWS = 1024,
+    BLOCKS_EACH = 8, /* of a multiprocessor, at least, before items grow */
+    IMAGE_BYTES = 32
+};
 
 static const struct {
     const char *segments, *shared; /* kernels */
@@ -137,14 +141,16 @@ static ech_status long_rows(ech_ctx *ctx, const struct echi_reduce *r, struct re
                             const struct parts *parts)
 {
     ech_status status = ECH_OK;
+    const struct echi_cuda *cuda = ctx->state;
     uint64_t row = chunks_of(r, r->columns), chunks = row * r->rows;
     void *zeros = NULL;
     if (row == 0) row = 1;
     args->warps = chunks < 128 ? 1 : chunks < 256 ? 2 : chunks < 512 ? 4 : REDUCE_WARPS;
-    args->run = 1;
-    while (row / args->warps / args->run >= REDUCE_MOST_ITEMS) args->run *= 2;
-    uint64_t item = (uint64_t)args->warps * args->run;
-    args->row_items = (row + item - 1) / item;
+    args->item = args->warps;
+    while (args->item < REDUCE_MOST_CHUNKS && args->item < row &&
+           (row / args->item / 2 + 1) * r->rows >= BLOCKS_EACH * (uint64_t)cuda->multiprocessors)
+        args->item *= 2;
+    args->row_items = (row + args->item - 1) / args->item;
     if (args->row_items > 1)
         TRY(echi_cuda_zeros(ctx, parts->done, r->rows * sizeof(uint32_t), &zeros));
     args->done = zeros;
@@ -163,7 +169,7 @@ static ech_status rows(ech_ctx *ctx, const struct echi_reduce *r, struct reduce_
     if (!kinds[r->kind].segments || row > REDUCE_LONG_CHUNKS || (row > 1 && r->rows < FEW_ROWS))
         return long_rows(ctx, r, args, parts);
     args->capacity = 0;
-    args->each = r->columns * r->rule.bytes <= REDUCE_SHORT_BYTES ? 32 : 1;
+    args->each = r->columns * r->rule.bytes <= ECHI_LINE_BYTES ? 32 : 1;
     return launch_segments(ctx, r, args);
 }
 
@@ -176,17 +182,17 @@ static ech_status segments(ech_ctx *ctx, const struct echi_reduce *r, struct red
     void *zeros = NULL;
     if (args->segments == 0) return ECH_OK;
     uint64_t mean = r->n / args->segments * r->rule.bytes;
-    args->each = args->segments_at                ? 8
-                 : mean <= REDUCE_SHORT_BYTES     ? 32
-                 : mean <= 8 * REDUCE_SHORT_BYTES ? 8
-                                                  : 1;
+    args->each = args->segments_at             ? 8
+                 : mean <= ECHI_LINE_BYTES     ? 32
+                 : mean <= 8 * ECHI_LINE_BYTES ? 8
+                                               : 1;
     if (chunks_of(r, r->n) <= REDUCE_LONG_CHUNKS) args->capacity = 0;
     if (args->capacity) TRY(echi_cuda_zeros(ctx, parts->counts, sizeof *parts->counts, &zeros));
     args->counts = zeros;
     TRY(launch_segments(ctx, r, args));
     if (!args->capacity) return ECH_OK;
     args->warps = REDUCE_WARPS;
-    args->run = REDUCE_ITEM_CHUNKS / REDUCE_WARPS;
+    args->item = REDUCE_ITEM_CHUNKS;
     TRY(launch_long(ctx, r, args, least(args->capacity, 3 * (uint64_t)cuda->multiprocessors)));
 done:
     return status;

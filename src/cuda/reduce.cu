@@ -11,25 +11,25 @@
 /* ---- Floats in f32 and f64; integers in f64 ---- */
 
 #if REDUCE_FLOAT && KEY_BITS < 64
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_sum_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_SUM>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_sum_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_SUM>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_product_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_PRODUCT>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_product_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_PRODUCT>(a);
@@ -89,85 +89,85 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
 /* ---- Integers modulo 2^64; bits and order of anything ---- */
 
 #if !REDUCE_FLOAT
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_isum_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_ISUM>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_isum_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_ISUM>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_iproduct_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_IPRODUCT>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_iproduct_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_IPRODUCT>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_bits_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_BITS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_bits_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_BITS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_max_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_MAX>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_max_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_MAX>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_minmax_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_MINMAX>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_minmax_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_MINMAX>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_arg_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_ARG>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_arg_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_ARG>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_count_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_COUNT>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_count_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_COUNT>(a);

@@ -32,11 +32,10 @@ enum {
     REDUCE_WARPS = 8, /* most of a block */
     REDUCE_THREADS = REDUCE_WARP * REDUCE_WARPS,
     REDUCE_TINY_BYTES = 64,   /* of a segment that one thread reduces */
-    REDUCE_SHORT_BYTES = 128, /* ... and eight threads */
-    REDUCE_SHORT_THREADS = 8,
-    REDUCE_LONG_CHUNKS = 32, /* more than these, and blocks share a segment */
-    REDUCE_ITEM_CHUNKS = 32, /* of what a block takes of a long segment at a time */
-    REDUCE_MOST_ITEMS = 8192 /* of a row: what the last block folds */
+    REDUCE_SHORT_BYTES = 128, /* ... and eight threads, with a load each */
+    REDUCE_LONG_CHUNKS = 32,  /* more than these, and blocks share a segment */
+    REDUCE_ITEM_CHUNKS = 32,  /* of what a block takes of a long segment at a time */
+    REDUCE_MOST_CHUNKS = 256  /* of an item */
 };
 
 /* A part of a long segment, which one block reduces. */
@@ -62,7 +61,7 @@ struct reduce_args {
     uint32_t each; /* segments that a warp looks at together: 1 ... 32 */
     /* reduce_long */
     uint64_t row_items; /* of rows: items each; 0: items are listed */
-    uint32_t run;       /* chunks that a warp takes in sequence: a power of two */
+    uint32_t item;      /* chunks that a block takes at a time: a power of two */
     uint32_t warps;     /* of a block */
     uint64_t *partials; /* [items][words of a value] */
     uint32_t *done;     /* [rows] or [items]: parts that are done; zero before and after */

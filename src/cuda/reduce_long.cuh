@@ -2,7 +2,7 @@
  * cuda/reduce_long.cuh - rows and segments that many blocks share, the whole array among them.
  *
  *     row      | item           | item           | item     |      a block takes an item
- *                w0  w1  w2 ...                                     a warp 2^k chunks of it
+ *                w0  w1  w2 ... w0  w1 ...                          its warps the chunks in turn
  *     partials   p0               p1               p2               folded by the block that
  *                                                                   finishes the row's last item
  *
@@ -14,39 +14,50 @@
 #include "reduce_segments.cuh"
 
 struct long_shared {
+    struct value chunks[REDUCE_MOST_CHUNKS]; /* of the item */
     struct value digits[REDUCE_WARPS][DIGITS];
-    struct value warps[REDUCE_WARPS];
     uint32_t last; /* this block finishes its row */
 };
 
-/* The block's value of what its warps have; right in warp 0.  The barriers also divide one use of
- * the shared memory from the next. */
+/* So many values, each in its place in shared memory, become one: in every lane of warp 0. */
 template <int KIND>
-static __device__ inline struct value fold_warps(const struct reduce_args &a, struct long_shared &s,
-                                                 struct value mine, uint32_t warps)
+static __device__ inline struct value fold_shared(const struct reduce_args &a,
+                                                  const struct value *values, uint32_t count)
 {
-    if (lane_id() == 0) s.warps[threadIdx.x / 32] = mine;
-    __syncthreads(); /* every warp's value is there */
     struct value v = value_nothing<KIND>();
-    if (threadIdx.x < warps) v = s.warps[threadIdx.x];
-    return value_fold<KIND, REDUCE_WARPS, 1>(a, v);
+    if (lane_id() < count) v = values[lane_id()];
+    v = value_fold<KIND, 32, 1>(a, v);
+    if (count <= 32) return v;
+    struct value tiles = v;
+#pragma unroll 1
+    for (uint32_t at = 32; at < count; at += 32) {
+        v = value_nothing<KIND>();
+        if (at + lane_id() < count) v = values[at + lane_id()];
+        v = value_fold<KIND, 32, 1>(a, v);
+        if (lane_id() % 8 == at / 32) tiles = v;
+    }
+    if (lane_id() % 8 >= (count + 31) / 32) tiles = value_nothing<KIND>();
+    return value_fold<KIND, 8, 1>(a, tiles);
 }
 
-/* The warp's chunks: a.run of those from element `from` of the row on, which has n; in lane 0. */
+/* A part of a row, a.item chunks at most, by the block; right in warp 0. */
 template <int KIND>
-static __device__ inline struct value reduce_run(const struct reduce_args &a, uint64_t begin,
-                                                 uint64_t from, uint64_t n, struct value *digits)
+static __device__ inline struct value reduce_item_chunks(const struct reduce_args &a,
+                                                         struct long_shared &s, uint64_t begin,
+                                                         uint64_t from, uint64_t n)
 {
-    struct value v = value_nothing<KIND>();
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < a.run && from < n; i++, from += CHUNK) {
-        uint32_t here = n - from < CHUNK ? (uint32_t)(n - from) : (uint32_t)CHUNK;
-        v = reduce_chunk<KIND>(a, begin + from, from, here);
-        if (a.run > 1 && lane_id() == 0) count_up<KIND>(a, digits, count, v);
-        count++;
+    const uint64_t rest = (n - from + CHUNK - 1) / CHUNK;
+    const uint32_t count = n <= from ? 0 : rest < a.item ? (uint32_t)rest : a.item;
+#pragma unroll 1
+    for (uint32_t chunk = threadIdx.x / 32; chunk < count; chunk += a.warps) {
+        const uint64_t first = from + (uint64_t)chunk * CHUNK;
+        const uint32_t here = n - first < CHUNK ? (uint32_t)(n - first) : (uint32_t)CHUNK;
+        struct value v = reduce_chunk<KIND>(a, begin + first, first, here);
+        if (lane_id() == 0) s.chunks[chunk] = v;
     }
-    if (a.run > 1 && lane_id() == 0) v = count_end<KIND>(a, digits, count);
-    return v;
+    __syncthreads(); /* the values of all chunks are there */
+    if (threadIdx.x >= 32) return value_nothing<KIND>();
+    return fold_shared<KIND>(a, s.chunks, count);
 }
 
 /* The row's partials, of which there are `count`, as one; right in warp 0.  A warp has an aligned
@@ -75,9 +86,9 @@ static __device__ inline struct value fold_partials(const struct reduce_args &a,
         if (lane_id() == 0) count_up<KIND>(a, s.digits[warp], done, v[0]);
         done++;
     }
-    struct value mine = value_nothing<KIND>();
-    if (lane_id() == 0) mine = count_end<KIND>(a, s.digits[warp], done);
-    return fold_warps<KIND>(a, s, mine, a.warps);
+    if (lane_id() == 0) s.chunks[warp] = count_end<KIND>(a, s.digits[warp], done);
+    __syncthreads(); /* every warp's value is there */
+    return fold_shared<KIND>(a, s.chunks, a.warps);
 }
 
 /* Leaves the block's partial, and says whether it was the row's last. */
@@ -88,9 +99,7 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
 {
     if (threadIdx.x == 0) {
         value_store<KIND>(a.partials, item, v);
-        __threadfence(); /* the partial is there before it is counted */
-        s.last = atomicAdd(done, 1) == groups - 1;
-        if (s.last) __threadfence(); /* whoever counted before has left its partial */
+        s.last = add_acq_rel(done, 1) == groups - 1; /* whoever counted has left its partial */
     }
     __syncthreads(); /* s.last is known, and what thread 0 knows */
     return s.last;
@@ -102,8 +111,8 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
 {
     uint64_t row, begin, n, group, groups;
     if (a.row_items) {
-        row = item / a.row_items;
-        group = item % a.row_items;
+        row = a.segments == 1 ? 0 : item / a.row_items;
+        group = item - row * a.row_items;
         groups = a.row_items;
         begin = row * a.columns;
         n = a.columns;
@@ -115,10 +124,7 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         begin = a.offsets[row];
         n = a.offsets[row + 1] - begin;
     }
-    const uint32_t warp = threadIdx.x / 32;
-    uint64_t from = (group * a.warps + warp) * a.run * CHUNK;
-    struct value v = reduce_run<KIND>(a, begin, from, n, s.digits[warp]);
-    v = fold_warps<KIND>(a, s, v, a.warps);
+    struct value v = reduce_item_chunks<KIND>(a, s, begin, group * a.item * CHUNK, n);
     if (groups > 1) {
         uint32_t *done = a.done + (a.row_items ? row : item - group);
         if (leave_partial<KIND>(a, s, item, done, (uint32_t)groups, v)) {

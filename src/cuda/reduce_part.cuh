@@ -2,8 +2,7 @@
  * cuda/reduce_part.cuh - parts of a segment by one warp: a chunk, or less.
  *
  *     chunk       8 lines of 512 bytes; a thread has 16 bytes of each
- *     short part  one line at most, by 8 lanes of the warp: four of them side by side
- *     tiny part   half a line of a warp's at most, by one thread
+ *     vectors     what one thread has of a part that is no longer than a line
  *
  * All fold the same lanes in the same order, so that a segment's result does not depend on which of
  * them it met.
@@ -80,7 +79,8 @@ struct place {
     uint32_t at;               /* this thread's first element in a line */
 };
 
-/* Adds lines of aligned arrays, all loaded before the first is added. */
+/* Adds the thread's vectors of aligned arrays, all loaded before the first is added: one of each of
+ * LINES lines, or with ALL 0 of the first `lines`. */
 template <int KIND, int LINES, int ALL>
 static __device__ inline void add_lines(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                         const struct place &p, uint32_t line, uint32_t lines)
@@ -95,14 +95,14 @@ static __device__ inline void add_lines(const struct reduce_args &a, struct lane
             lanes_add<1>(a, lanes, v[i], has_two<KIND>() ? w[i] : v[i], VECTOR, at + i * LINE);
 }
 
-/* Adds lines that lie within arrays of which one is not aligned. */
+/* Adds the thread's vectors of `lines` lines of arrays of which one is not aligned. */
 template <int KIND>
 static __device__ inline void add_shifted(const struct reduce_args &a, struct lanes<KIND> &lanes,
-                                          const struct place &p, uint32_t full)
+                                          const struct place &p, uint32_t lines)
 {
     const char *x = (const char *)(p.x + p.at), *y = (const char *)(p.y + p.at);
 #pragma unroll 2
-    for (uint32_t line = 0; line < full; line++) {
+    for (uint32_t line = 0; line < lines; line++) {
         struct vector v = vector_anywhere(x + 512 * line, p.shift), w = v;
         if (has_two<KIND>()) w = vector_anywhere(y + 512 * line, p.shift_y);
         lanes_add<1>(a, lanes, v, w, VECTOR, p.at + line * LINE);
@@ -125,21 +125,23 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
     const double k = center_of<KIND>(a, p.x, n, lane_id(), 32);
     set_center(lanes, k);
 
-    uint32_t line = 0, full = n / LINE;
+    /* Lines of which this thread has a whole vector; it may have a part of one more. */
+    uint32_t lines = n < p.at + VECTOR ? 0 : (n - p.at - VECTOR) / LINE + 1;
     if (p.shift == 0 && (!has_two<KIND>() || p.shift_y == 0)) {
-        for (; line + LINES <= full; line += LINES)
-            add_lines<KIND, LINES, 1>(a, lanes, p, line, LINES);
-        for (; line < full; line += LINES)
-            add_lines<KIND, LINES, 0>(a, lanes, p, line, full - line);
+#pragma unroll 1
+        for (uint32_t line = 0; line < ECHI_CHUNK_LINES; line += LINES)
+            if (n == CHUNK)
+                add_lines<KIND, LINES, 1>(a, lanes, p, line, LINES);
+            else if (line < lines)
+                add_lines<KIND, LINES, 0>(a, lanes, p, line, lines - line);
     } else {
-        if (!lies_within(a, a.in, p.x, full * LINE) ||
-            (has_two<KIND>() && !lies_within(a, a.b, p.y, full * LINE)))
-            full = 0; /* a chunk at an end of the array */
-        add_shifted(a, lanes, p, full);
+        if (!lies_within(a, a.in, p.x, n) || (has_two<KIND>() && !lies_within(a, a.b, p.y, n)))
+            lines = 0; /* a chunk at an end of the array */
+        add_shifted(a, lanes, p, lines);
     }
-    for (line = full; line * LINE < n; line++) {
-        const uint32_t at = p.at + line * LINE, here = elements_here(n, at);
-        if (here == 0) continue;
+#pragma unroll 1
+    for (uint32_t at = p.at + lines * LINE; at < n; at += LINE) {
+        const uint32_t here = elements_here(n, at);
         struct vector v = vector_some(p.x + at, here, lane_fill<KIND>()), w = v;
         if (has_two<KIND>()) w = vector_some(p.y + at, here, lane_fill<KIND>());
         lanes_add<0>(a, lanes, v, w, here, at);
@@ -147,16 +149,6 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
     struct value value = value_fold<KIND, 32, 0>(a, lanes_end(a, lanes));
     if (KIND == REDUCE_ARG && value.b != UINT64_MAX) value.b += first;
     return value_close<KIND>(value, k);
-}
-
-/* One vector of a short part, loaded as its place in the array allows; count may be 0. */
-static __device__ inline struct vector load_short(const struct reduce_args &a, const ukey *x,
-                                                  uint32_t count, ukey fill)
-{
-    if (count == VECTOR && ((uintptr_t)x & 15) == 0) return vector_at((const char *)x);
-    if (KEY_BYTES < 4 && count == VECTOR && lies_within(a, a.in, x, VECTOR))
-        return vector_shifted((const char *)x, (uint32_t)((uintptr_t)x & 15));
-    return vector_some(x, count, fill);
 }
 
 /* The value of a vector alone; of the variance with the distances from k, not yet closed. */
@@ -172,26 +164,29 @@ static __device__ inline struct value reduce_vector(const struct reduce_args &a,
     return lanes_end(a, lanes);
 }
 
-/* The value of n elements, REDUCE_TINY_BYTES at most, by one thread. */
-template <int KIND>
-static __device__ inline struct value reduce_tiny(const struct reduce_args &a, const ukey *x,
-                                                  uint32_t n)
+/* The same of vectors that follow one another, of a part that has n elements; the first is at
+ * `at`, and `shift` bytes past a multiple of 16. */
+template <int KIND, int VECTORS, int SHIFTED>
+static __device__ inline struct value reduce_vectors(const struct reduce_args &a,
+                                                     const struct raw<VECTORS, SHIFTED> &raw,
+                                                     uint32_t shift, uint32_t n, uint32_t at,
+                                                     double k)
 {
-    enum { VECTORS = REDUCE_TINY_BYTES / 16 };
-    const double k = center_of<KIND>(a, x, n, 0, 1);
-    struct value v[VECTORS];
+    struct vector v[VECTORS];
+    struct value value[VECTORS];
+    raw_shift<VECTORS, SHIFTED>(raw, shift, v);
 #pragma unroll
-    for (int i = 0; i < VECTORS; i++) {
-        const uint32_t here = elements_here(n, i * VECTOR);
-        struct vector some = { { 0, 0, 0, 0 } };
-        if (here) some = vector_some(x + i * VECTOR, here, lane_fill<KIND>());
-        v[i] = reduce_vector<KIND>(a, some, here, i * VECTOR, k);
+    for (int i = 0; i < VECTORS; i++, at += VECTOR) {
+        const uint32_t here = elements_here(n, at);
+        v[i] = vector_filled(v[i], here, lane_fill<KIND>());
+        value[i] = reduce_vector<KIND>(a, v[i], here, at, k);
     }
 #pragma unroll
     for (int half = VECTORS / 2; half; half /= 2)
 #pragma unroll
-        for (int i = 0; i < half; i++) v[i] = value_add<KIND>(a, v[2 * i], v[2 * i + 1]);
-    return value_close<KIND>(v[0], k);
+        for (int i = 0; i < half; i++)
+            value[i] = value_add<KIND>(a, value[2 * i], value[2 * i + 1]);
+    return value[0];
 }
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * cuda/reduce_segments.cuh - a warp reduces up to 32 segments, or rows, that follow one another.
  *
- *     tiny   each by the thread that looked it up
- *     short  four at a time, each by eight threads
+ *     tiny   side by side, each by a thread: 64 bytes at most
+ *     short  the same, each by eight threads: 128 bytes at most, or a line
  *     else   one at a time by the warp, chunk by chunk
  *     long   put on a list, for blocks to share: reduce_long.cuh
  *
@@ -16,7 +16,7 @@
 
 /* Values of chunks, or of tiles of 32 parts, become one as their number counts up: a binary
  * counter, whose digit l is of 2^l of them.  One lane keeps it. */
-enum { DIGITS = 40 };
+enum { DIGITS = 32 };
 
 template <int KIND>
 static __device__ inline void count_up(const struct reduce_args &a, struct value *digits,
@@ -92,50 +92,85 @@ static __device__ inline void find_segment(const struct reduce_args &a, uint64_t
     *n = to - from;
 }
 
-/* The short ones among the warp's segments, in eight rounds of four. */
-template <int KIND>
-static __device__ inline void reduce_short(const struct reduce_args &a, uint32_t which, uint64_t s,
-                                           uint64_t begin, uint64_t n)
+/* What a warp notes of its segments in shared memory. */
+struct segments_shared {
+    struct value digits[8]; /* of a segment that is not long */
+    uint8_t order[32];      /* which lanes' segments are to be reduced side by side */
+};
+
+/* Some of the warp's segments side by side, each by LANES threads.  A thread has VECTORS that
+ * follow one another, and loads those of ROUNDS rounds before it adds the first; in the end each
+ * has the result of one segment, so that they are written together. */
+template <int KIND, int LANES, int VECTORS, int SHIFTED, int ROUNDS>
+static __device__ inline void reduce_short(const struct reduce_args &a, bool mine, uint64_t s,
+                                           uint64_t begin, uint64_t n,
+                                           struct segments_shared &shared)
 {
-    enum { LANES = REDUCE_SHORT_THREADS, GROUPS = 32 / LANES };
-    const uint32_t at = lane_id() % LANES * VECTOR;
-#pragma unroll 2
-    for (int round = 0; round < LANES; round++) {
-        const int who = round * GROUPS + (int)lane_id() / LANES;
-        if (!(which >> round * GROUPS & ((1u << GROUPS) - 1))) continue; /* the same in all lanes */
-        const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
-        uint32_t count = __shfl_sync(WARP_ALL, (uint32_t)n, who);
-        if (!(which >> who & 1)) count = 0;
-        const ukey *x = (const ukey *)a.in + from;
-        const uint32_t here = elements_here(count, at);
-        struct vector v = { { 0, 0, 0, 0 } };
-        if (here) v = load_short(a, x + at, here, lane_fill<KIND>());
-        const double k = center_of<KIND>(a, x, count, 0, 1);
-        struct value value = reduce_vector<KIND>(a, v, here, at, k);
-        value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
-        if (count && at == 0) value_result<KIND>(a, value, x, count, s - lane_id() + who);
+    enum { GROUPS = 32 / LANES };
+    const uint32_t which = __ballot_sync(WARP_ALL, mine), count = (uint32_t)__popc(which);
+    const uint32_t at = lane_id() % LANES * (VECTORS * VECTOR);
+    struct value result = value_nothing<KIND>();
+    if (which == 0) return;
+    __syncwarp(WARP_ALL); /* nobody reads the last order any more */
+    if (mine) shared.order[__popc(which & ((1u << lane_id()) - 1))] = (uint8_t)lane_id();
+    __syncwarp(WARP_ALL); /* the order is there */
+#pragma unroll 1
+    for (uint32_t round = 0; round * GROUPS < count; round += ROUNDS) {
+        struct raw<VECTORS, SHIFTED> v[ROUNDS];
+        const ukey *x[ROUNDS];
+        uint32_t here[ROUNDS];
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const uint32_t slot = (round + r) * GROUPS + lane_id() / LANES;
+            const int who = slot < count ? shared.order[slot] : 0;
+            x[r] = (const ukey *)a.in + __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+            here[r] = __shfl_sync(WARP_ALL, (uint32_t)n, who);
+            if (slot >= count) here[r] = 0;
+            const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
+            const uint32_t some = here[r] <= at ? 0 : here[r] - at;
+            raw_load<VECTORS, SHIFTED>(
+                (const char *)(x[r] + at) - (SHIFTED ? shift : 0), shift,
+                (some < VECTORS * VECTOR ? some : VECTORS * VECTOR) * KEY_BYTES, v[r]);
+        }
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
+            const double k = center_of<KIND>(a, x[r], here[r], 0, 1);
+            struct value value =
+                reduce_vectors<KIND, VECTORS, SHIFTED>(a, v[r], shift, here[r], at, k);
+            value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
+            if (lane_id() % LANES == round + r) result = value;
+        }
     }
+    const uint32_t slot = lane_id() % LANES * GROUPS + lane_id() / LANES;
+    const int who = slot < count ? shared.order[slot] : 0;
+    const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+    const uint64_t length = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
+    if (slot < count)
+        value_result<KIND>(a, result, (const ukey *)a.in + from, length, s - lane_id() + who);
 }
 
 /* The warp's segments from `first` on. */
 template <int KIND>
 static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t first,
-                                          uint64_t segments, struct value *digits)
+                                          uint64_t segments, struct segments_shared &shared)
 {
     const uint64_t s = first + lane_id();
     uint64_t begin, n;
     const bool there = lane_id() < a.each && s < segments;
     find_segment(a, s, there, &begin, &n);
-    const bool tiny = n <= REDUCE_TINY_BYTES / KEY_BYTES;
-    const bool is_short = !tiny && n <= REDUCE_SHORT_BYTES / KEY_BYTES;
-    if (there && tiny) {
-        const ukey *x = (const ukey *)a.in + begin;
-        struct value v = n ? reduce_tiny<KIND>(a, x, (uint32_t)n) : value_nothing<KIND>();
-        value_result<KIND>(a, v, x, n, s);
-    }
-    const uint32_t which = __ballot_sync(WARP_ALL, is_short);
-    if (which) reduce_short<KIND>(a, which, s, begin, n);
-    uint32_t others = __ballot_sync(WARP_ALL, !tiny && !is_short);
+    const ukey *x = (const ukey *)a.in + begin;
+    const bool small = n <= LINE && (n == 0 || lies_within(a, a.in, x, (uint32_t)n));
+    const bool tiny = small && n <= REDUCE_TINY_BYTES / KEY_BYTES;
+    const bool is_short = small && !tiny && n <= REDUCE_SHORT_BYTES / KEY_BYTES;
+    reduce_short<KIND, 1, REDUCE_TINY_BYTES / 16, 1, 1>(a, there && tiny, s, begin, n, shared);
+    if (__any_sync(WARP_ALL, is_short && ((uintptr_t)x & 15)))
+        reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 1, 4>(a, is_short, s, begin, n, shared);
+    else
+        reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 0, 8>(a, is_short, s, begin, n, shared);
+    reduce_short<KIND, 8, ECHI_LINE_BYTES / 128, 1, 1>(a, small && !tiny && !is_short, s, begin, n,
+                                                       shared);
+    uint32_t others = __ballot_sync(WARP_ALL, there && !small);
     for (; others; others &= others - 1) {
         const int who = __ffs((int)others) - 1;
         const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
@@ -144,7 +179,7 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
             list_segment(a, first + who, count);
             continue;
         }
-        struct value v = reduce_middle<KIND>(a, from, count, digits);
+        struct value v = reduce_middle<KIND>(a, from, count, shared.digits);
         if (lane_id() == 0)
             value_result<KIND>(a, v, (const ukey *)a.in + from, count, first + who);
     }
@@ -152,12 +187,12 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
 
 template <int KIND> static __device__ inline void reduce_segments(const struct reduce_args &a)
 {
-    __shared__ struct value digits[REDUCE_WARPS][8]; /* of a segment that is not long */
+    __shared__ struct segments_shared shared[REDUCE_WARPS];
     const uint64_t segments = a.segments_at ? *a.segments_at : a.segments;
     const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
     uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + threadIdx.x / 32;
     for (; warp * a.each < segments; warp += warps)
-        reduce_some<KIND>(a, warp * a.each, segments, digits[threadIdx.x / 32]);
+        reduce_some<KIND>(a, warp * a.each, segments, shared[threadIdx.x / 32]);
 }
 
 #endif

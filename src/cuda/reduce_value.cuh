@@ -149,8 +149,8 @@ static __device__ inline struct value value_fold(const struct reduce_args &args,
 #pragma unroll
     for (int step = 1; step < LANES; step *= 2) {
         struct value other = value_from<KIND>(v, step);
-        bool second = lane_id() & step;
-        struct value x = second ? other : v, y = second ? v : other;
+        bool second = KIND == REDUCE_VARIANCE && CLOSED && (lane_id() & step);
+        struct value x = second ? other : v, y = second ? v : other; /* others may be swapped */
         v = CLOSED ? value_merge<KIND>(args, x, y) : value_add<KIND>(args, x, y);
     }
     return v;

@@ -38,20 +38,44 @@ static __device__ inline struct vector vector_at(const char *at)
     return v;
 }
 
-/* The 16 bytes that begin `shift` bytes, not 0, past a multiple of 16. */
-static __device__ inline struct vector vector_shifted(const char *at, uint32_t shift)
+/* VECTORS at any address, as the aligned ones around them: what is loaded now and put in its place
+ * when all else is loaded too.  SHIFTED 0: they are aligned themselves. */
+template <int VECTORS, int SHIFTED> struct raw {
+    struct vector v[VECTORS + SHIFTED];
+};
+
+/* Of the vectors that begin `shift` bytes past `at`, those are loaded that hold the first `bytes`
+ * bytes. */
+template <int VECTORS, int SHIFTED>
+static __device__ inline void raw_load(const char *at, uint32_t shift, uint32_t bytes,
+                                       struct raw<VECTORS, SHIFTED> &raw)
 {
-    struct vector low = vector_at(at - shift), high = vector_at(at - shift + 16), v;
-    uint32_t w[8] = { low.w[0],  low.w[1],  low.w[2],  low.w[3],
-                      high.w[0], high.w[1], high.w[2], high.w[3] };
+    const uint32_t end = bytes && SHIFTED ? shift + bytes : bytes;
 #pragma unroll
-    for (int i = 0; i < 6; i++) w[i] = shift & 8 ? w[i + 2] : w[i];
+    for (int i = 0; i < VECTORS + SHIFTED; i++) {
+        struct vector none = { { 0, 0, 0, 0 } };
+        raw.v[i] = none;
+        if (16 * i < end) raw.v[i] = vector_at(at + 16 * i);
+    }
+}
+
+template <int VECTORS, int SHIFTED>
+static __device__ inline void raw_shift(const struct raw<VECTORS, SHIFTED> &raw, uint32_t shift,
+                                        struct vector (&v)[VECTORS])
+{
+    enum { WORDS = 4 * VECTORS };
+    uint32_t w[WORDS + 4 * SHIFTED];
 #pragma unroll
-    for (int i = 0; i < 5; i++) w[i] = shift & 4 ? w[i + 1] : w[i];
+    for (int i = 0; i < WORDS + 4 * SHIFTED; i++) w[i] = raw.v[i / 4].w[i % 4];
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        v.w[i] = KEY_BYTES >= 4 ? w[i] : __funnelshift_r(w[i], w[i + 1], 8 * (shift & 3));
-    return v;
+    for (int i = 0; SHIFTED && i < WORDS + 2; i++) w[i] = shift & 8 ? w[i + 2] : w[i];
+#pragma unroll
+    for (int i = 0; SHIFTED && i < WORDS + 1; i++) w[i] = shift & 4 ? w[i + 1] : w[i];
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+        v[i / 4].w[i % 4] = KEY_BYTES >= 4 || !SHIFTED
+                                ? w[i]
+                                : __funnelshift_r(w[i], w[i + SHIFTED], 8 * (shift & 3));
 }
 
 /* The first `count` elements, and `fill` for the others. */
@@ -78,6 +102,20 @@ static __device__ inline uint32_t vector_mask(int i, uint32_t count)
     return bits >= 32 ? ~0u : bits > 0 ? (1u << bits) - 1 : 0;
 }
 
+/* The first `count` elements of a vector, and `fill` for the others. */
+static __device__ inline struct vector vector_filled(struct vector v, uint32_t count, ukey fill)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const uint32_t mask = vector_mask(i, count);
+        uint32_t filling = (uint32_t)((uint64_t)fill >> (KEY_BITS == 64 ? 32 * (i % 2) : 0));
+        if (KEY_BITS == 8) filling *= 0x01010101u;
+        if (KEY_BITS == 16) filling *= 0x00010001u;
+        v.w[i] = (v.w[i] & mask) | (filling & ~mask);
+    }
+    return v;
+}
+
 /* Lines within the array, 512 bytes apart: all of them, or with ALL 0 the first `lines`. */
 template <int LINES, int ALL>
 static __device__ inline void vector_lines(const char *at, uint32_t lines,
@@ -88,9 +126,15 @@ static __device__ inline void vector_lines(const char *at, uint32_t lines,
         if (ALL || i < lines) v[i] = vector_at(at + 512 * i);
 }
 
+/* The 16 bytes at `at`, which is `shift` bytes past a multiple of 16. */
 static __device__ inline struct vector vector_anywhere(const char *at, uint32_t shift)
 {
-    return shift ? vector_shifted(at, shift) : vector_at(at);
+    struct raw<1, 1> raw;
+    struct vector v[1];
+    if (shift == 0) return vector_at(at);
+    raw_load<1, 1>(at - shift, shift, 16, raw);
+    raw_shift<1, 1>(raw, shift, v);
+    return v[0];
 }
 
 #endif
