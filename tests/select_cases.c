@@ -178,7 +178,7 @@ static void many_tiles(run_function run)
         for (unsigned k = 0; k < LENGTH(calls); k++) {
             struct select_case c = { .call = calls[k],
                                      .dtype = dtypes[t],
-                                     .n = 598001 + 4096 * k,
+                                     .n = 298001 + 4096 * k,
                                      .compare = t ? ECH_LESS : ECH_GREATER_EQUAL,
                                      .invert = (t + k) % 2,
                                      .always = true,

@@ -16,7 +16,7 @@ enum {
     SELECT_SLOT_BYTES = SELECT_TILE_BYTES + 16,
     SELECT_RING_THREADS = 256,
     SELECT_RING_BLOCKS = 3,      /* a multiprocessor */
-    SELECT_RING_TILES = 12,      /* or more of each block, or there is no ring */
+    SELECT_RING_TILES = 6,       /* or more of each block, or there is no ring */
     SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 a thread */
     SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 a thread */
     SELECT_DECODE_BLOCKS = 3,    /* a multiprocessor, of decode_write */
