@@ -146,7 +146,7 @@ static void bench_row(const struct bench_name &name, double bytes, size_t work_b
     bool good = same();
     if (!good) wrong++;
     double ms[2][RUNS];
-    int calls = bytes < 1e6 ? 50 : bytes < 64e6 ? 20 : 1, runs = quick ? 5 : RUNS;
+    int calls = bytes < 1e6 ? 50 : bytes < 300e6 ? 20 : 1, runs = quick ? 5 : RUNS;
     for (int r = 0; r < runs; r++)
         for (int c = 0; c < 2; c++) {
             int who = (c + r) % 2;
