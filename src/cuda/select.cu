@@ -205,7 +205,7 @@ static __device__ inline struct places<WAYS> find_places(const struct select_arg
     return p;
 }
 
-/* The tile's elements by kind and rank: first_own of the first kind, the last one's from begin on. */
+/* The tile's elements by kind and rank: first_own of the first, the last kind's from begin on. */
 template <int WAYS>
 static __device__ inline void order_keys(union tile_data &data, const struct span &t,
                                          const union vector (&v)[LOADS],

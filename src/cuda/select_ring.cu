@@ -9,8 +9,8 @@
  *     slot        a tile in shared memory; each thread copies what it itself will read
  *     ahead       of a tile that has arrived the kept ones are counted, and the count published, a
  *                 tile before it is written: nobody waits for a tile that is still on its way
- *     before      what lies before a tile is what lay before the block's last one, and the counts of
- *                 the tiles since, which others hold: a word a thread, and no chain of blocks
+ *     before      what lies before a tile is what lay before the block's last one, and the counts
+ *                 of the tiles since, which others hold: a word a thread, no chain of blocks
  *
  * Tiles are given out by a ticket: who waits for a count waits for a block that has begun.
  *
@@ -46,6 +46,42 @@ static __device__ inline union tile_data &slot_of(uint32_t slot)
 
 /* ---- To shared memory and from there ---- */
 
+/* sm_75 has no copies beside the kernel, and the host starts no ring there. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+template <class WORD> static __device__ inline void fetch(void *to, const void *from)
+{
+    *(WORD *)to = *(const WORD *)from;
+}
+
+static __device__ inline void commit(void)
+{
+}
+
+template <int GROUPS> static __device__ inline void await(void)
+{
+}
+#else
+template <class WORD> static __device__ inline void fetch(void *to, const void *from)
+{
+    if (sizeof(WORD) == 16)
+        copy_async_16(to, from);
+    else if (sizeof(WORD) == 8)
+        copy_async_8(to, from);
+    else
+        copy_async_4(to, from);
+}
+
+static __device__ inline void commit(void)
+{
+    copy_commit();
+}
+
+template <int GROUPS> static __device__ inline void await(void)
+{
+    copy_wait<GROUPS>();
+}
+#endif
+
 /* This thread's share of a tile; a tile beyond the last is nothing. */
 static __device__ inline void fetch_tile(const struct select_args &a, struct ring_shared &s,
                                          uint64_t tile, uint32_t slot)
@@ -55,8 +91,7 @@ static __device__ inline void fetch_tile(const struct select_args &a, struct rin
     union tile_data &data = slot_of(slot);
     if (tile < a.tiles && t.first == 0 && t.end == TILE) {
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            copy_async_16(data.keys + position(j), in + position(j));
+        for (int j = 0; j < LOADS; j++) fetch<uint4>(data.keys + position(j), in + position(j));
     } else if (tile < a.tiles) {
 #pragma unroll
         for (int j = 0; j < LOADS; j++)
@@ -68,11 +103,11 @@ static __device__ inline void fetch_tile(const struct select_args &a, struct rin
     if (a.source == SELECT_HEADS && lane_id() == 0 && tile < a.tiles && has_edge(a, t)) {
         union edge &edge = s.edges[slot][threadIdx.x / 32];
         if (KEY_BYTES == 8)
-            copy_async_8(&edge, in + position(0) - EDGE);
+            fetch<uint2>(&edge, in + position(0) - EDGE);
         else
-            copy_async_4(&edge, in + position(0) - EDGE);
+            fetch<uint32_t>(&edge, in + position(0) - EDGE);
     }
-    copy_commit();
+    commit();
 }
 
 static __device__ inline void read_slot(uint32_t slot, union vector (&v)[LOADS])
@@ -162,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
     __syncthreads(); /* the tickets are there */
     for (uint32_t i = 0; i < SLOTS; i++) fetch_tile(a, s, s.ticket[i], i);
     uint64_t tile = s.ticket[0];
-    copy_wait<SLOTS - 1>();
+    await<SLOTS - 1>();
     rank_ahead(a, s, tile, 0, s.sums[0], bits, start);
     __syncthreads(); /* every warp has counted */
     uint32_t total = publish_ahead(a, tile, s.sums[0], start);
@@ -174,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
         uint64_t word = 0, ticket = 0;
         if (known + threadIdx.x < tile) word = load_relaxed_u64(words + known + threadIdx.x);
         if (threadIdx.x == 0) ticket = take_ticket(a);
-        copy_wait<SLOTS - 2>();
+        await<SLOTS - 2>();
         rank_ahead(a, s, next, ahead, s.sums[turn], next_bits, next_start);
         read_slot(slot, v);
         __syncthreads(); /* every warp has counted ahead, and holds what is in the slot */
@@ -199,7 +234,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
 #pragma unroll
         for (int j = 0; j < LOADS; j++) bits[j] = next_bits[j], start[j] = next_start[j];
     }
-    copy_wait<0>();
+    await<0>();
     if (a.clear && warp == 0) leave_words(a.words, a.tiles, gridDim.x);
 }
 
@@ -218,7 +253,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
     for (uint64_t tile = begin; tile < end; tile++) {
         union vector v[LOADS];
         uint32_t bits[LOADS];
-        copy_wait<SLOTS - 1>();
+        await<SLOTS - 1>();
         read_slot(slot, v);
         find_slot_bits(a, s, tile, slot, v, bits);
         uint32_t own = count_bits(bits);
@@ -227,7 +262,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
         all += own;
         slot = slot + 1 < SLOTS ? slot + 1 : 0;
     }
-    copy_wait<0>();
+    await<0>();
     if (lane_id() == 0 && begin < end) {
         atomicAdd(words + a.tiles + blockIdx.x, all);
         atomicAdd(words - 1, all);
