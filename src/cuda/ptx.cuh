@@ -55,6 +55,33 @@ static __device__ inline void store_relaxed_u64(uint64_t *at, uint64_t value)
 #endif
 }
 
+/* The same of shared memory, which the threads of a block see. */
+static __device__ inline uint64_t load_shared_u64(const uint64_t *at)
+{
+#ifdef __CUDACC__
+    uint64_t value;
+    asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];"
+                 : "=l"(value)
+                 : "r"((uint32_t)__cvta_generic_to_shared(at))
+                 : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline void store_shared_u64(uint64_t *at, uint64_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.cta.shared.u64 [%0], %1;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(at)), "l"(value)
+                 : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
 /* ... and in order: who loads what a release stored sees all that its thread knew of before. */
 static __device__ inline uint32_t load_acquire(const uint32_t *at)
 {

@@ -5,7 +5,7 @@
  *                          with a w: computed and written in 64 bits
  *     kernel scan_<op>     whole, or rows longer than a tile; _rows: shorter ones; _heads: segments
  *
- *     workspace            [ counters, totals of tiles, totals of groups, prefixes | heads ]
+ *     workspace            [ counters, totals of tiles, prefixes of groups | heads ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +23,10 @@ struct plan {
     bool look_back; /* over tiles; else short rows */
     bool heads;
     uint64_t row_tiles, row_groups, tiles, words;
-    unsigned lanes, blocks;
+    unsigned lanes, blocks, stages, servers, shared_bytes;
 };
+
+enum { MOST_SHARED_BYTES = 97 }; /* the driver's number of this attribute of a device */
 
 enum form { TILES, ROWS, HEADS };
 
@@ -72,9 +74,8 @@ static struct plan make_plan(const struct echi_scan *s)
     plan.row_tiles = (s->columns + tile - 1) / tile;
     plan.row_groups = (plan.row_tiles + SCAN_GROUP - 1) / SCAN_GROUP;
     plan.tiles = s->rows * plan.row_tiles;
-    plan.blocks = (unsigned)plan.tiles;
     uint64_t parts = s->wide || bytes == 8 ? 2 : 1;
-    plan.words = SCAN_COUNTERS + parts * (plan.tiles + 2 * s->rows * plan.row_groups);
+    plan.words = SCAN_COUNTERS + parts * (plan.tiles + s->rows * plan.row_groups);
     return plan;
 }
 
@@ -149,12 +150,28 @@ done:
     return status;
 }
 
-/* A lead is of use when the GPU is full for some time, and harms when it has nothing to hide. */
-static uint64_t lead_of(const ech_ctx *ctx, const struct plan *plan)
+/* Stages: as many as leave room for two blocks a multiprocessor; where that is less than four, for
+ * one. */
+static void plan_blocks(const ech_ctx *ctx, const struct echi_scan *s, struct plan *plan)
 {
     const struct echi_cuda *cuda = ctx->state;
-    uint64_t lead = SCAN_LEAD * (uint64_t)cuda->multiprocessors;
-    return plan->tiles >= 2 * lead ? lead : 0;
+    const int keep = 6 << 10; /* of a block: other shared memory, and the system's */
+    int most = 0, resident = 2;
+    cuda->driver->cuDeviceGetAttribute(&most, MOST_SHARED_BYTES, cuda->device);
+    int stage = SCAN_TILE_BYTES;
+    if (plan->heads) stage += SCAN_TILE_BYTES / (int)ech_dtype_bytes(s->dtype) / 8;
+    int stages = (most / 2 - keep) / stage;
+    if (stages < 4) {
+        stages = (most - keep) / stage;
+        resident = 1;
+    }
+    if (stages < 3) stages = 3;
+    plan->stages = (unsigned)(stages < SCAN_STAGES ? stages : SCAN_STAGES);
+    plan->shared_bytes = plan->stages * (unsigned)stage;
+    plan->servers = plan->row_groups > 1;
+    uint64_t fill = (uint64_t)(resident * cuda->multiprocessors);
+    uint64_t need = plan->tiles + plan->servers;
+    plan->blocks = (unsigned)(need < fill ? need : fill);
 }
 
 /* The words of the look-back, which are zero. */
@@ -168,8 +185,7 @@ static ech_status prepare_words(ech_ctx *ctx, const struct echi_scan *s, const s
     if (status != ECH_OK) return status;
     args->counters = zeros;
     args->tiles = args->counters + SCAN_COUNTERS;
-    args->groups = args->tiles + each * plan->tiles;
-    args->prefixes = args->groups + each * s->rows * plan->row_groups;
+    args->prefixes = args->tiles + each * plan->tiles;
     args->words = zeros == parts->words ? 0 : plan->words;
     return ECH_OK;
 }
@@ -206,9 +222,15 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     if (s->offsets) args.complaint = echi_cuda_complaint(ctx);
     if (plan.heads) TRY(find_heads(ctx, s, &plan, &parts, &args));
     if (s->n == 0) return ECH_OK;
-    args.lead = lead_of(ctx, &plan);
-    if (plan.look_back) TRY(prepare_words(ctx, s, &plan, &parts, &args));
-    TRY(echi_cuda_launch(ctx, plan.image, plan.kernel, plan.blocks, SCAN_THREADS, 0, &args));
+    if (plan.look_back) {
+        plan_blocks(ctx, s, &plan);
+        args.stages = plan.stages;
+        args.servers = plan.servers;
+        TRY(prepare_words(ctx, s, &plan, &parts, &args));
+    }
+    TRY(echi_cuda_launch(ctx, plan.image, plan.kernel, plan.blocks,
+                         plan.look_back ? SCAN_WARPS * SCAN_WARP : SCAN_THREADS, plan.shared_bytes,
+                         &args));
 done:
     return status;
 }

@@ -9,17 +9,21 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "scan_rows.cuh"
 #include "scan_tile.cuh"
 #include "complain.cuh"
 
-/* Blocks that a multiprocessor is to hold: as many as there are registers for.  What is read must
- * be kept until it is known what lies before. */
+/* Blocks of short rows that a multiprocessor is to hold: as many as there are registers for. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { RESIDENT = KEY_BITS == 8 ? 3 : 4 }; /* 1,024 threads at most */
+#else
 enum { RESIDENT = KEY_BITS == 8 ? 3 : SCAN_64 || KEY_BITS == 16 ? 4 : 5 };
+#endif
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_sum(const __grid_constant__ struct scan_args a)
 {
-    scan_tile<SUM, 0>(a);
+    scan_tiles<SUM, 0>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
@@ -28,17 +32,17 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_rows<SUM>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_sum_heads(const __grid_constant__ struct scan_args a)
 {
-    scan_tile<SUM, 1>(a);
+    scan_tiles<SUM, 1>(a);
 }
 
 #if !SCAN_FLOAT && !SCAN_WIDE
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_min(const __grid_constant__ struct scan_args a)
 {
-    scan_tile<MIN, 0>(a);
+    scan_tiles<MIN, 0>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
@@ -47,17 +51,17 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_rows<MIN>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_min_heads(const __grid_constant__ struct scan_args a)
 {
-    scan_tile<MIN, 1>(a);
+    scan_tiles<MIN, 1>(a);
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_other(const __grid_constant__ struct scan_args a)
 {
-    scan_tile<OTHER, 0>(a);
+    scan_tiles<OTHER, 0>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
@@ -66,10 +70,10 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_rows<OTHER>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SCAN_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_other_heads(const __grid_constant__ struct scan_args a)
 {
-    scan_tile<OTHER, 1>(a);
+    scan_tiles<OTHER, 1>(a);
 }
 
 /* ---- Where segments begin ---- */
@@ -93,11 +97,17 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
     }
 }
 
+#if KEY_BITS == 64
+typedef unsigned long long moved_key;
+#else
+typedef uint32_t moved_key;
+#endif
+
 /* A run's first position; a warp makes a word of 32. */
 extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
     scan_heads_keys(const __grid_constant__ struct scan_args a)
 {
-    enum { EACH = 4 };
+    enum { EACH = 8 };
     const ukey *keys = (const ukey *)a.keys;
     const uint64_t n = a.columns, words = (n + 31) / 32;
     const uint64_t warps = (uint64_t)gridDim.x * (SCAN_HEADS_THREADS / 32);
@@ -109,11 +119,13 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
             const uint64_t i = (w + k * warps) * 32 + lane_id();
             mine[k] = before[k] = 0;
             if (i < n) mine[k] = keys[a.backward ? n - 1 - i : i];
-            if (i < n && i) before[k] = keys[a.backward ? n - i : i - 1];
+            if (i < n && i && lane_id() == 0) before[k] = keys[a.backward ? n - i : i - 1];
         }
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
             const uint64_t i = (w + k * warps) * 32 + lane_id();
+            const ukey below = (ukey)__shfl_up_sync(WARP_ALL, (moved_key)mine[k], 1);
+            if (lane_id()) before[k] = below;
             bool head = order_merge(a.key_order, order_encode(a.key_order, mine[k])) !=
                         order_merge(a.key_order, order_encode(a.key_order, before[k]));
             uint32_t bits = __ballot_sync(WARP_ALL, i < n && (head || i == 0));

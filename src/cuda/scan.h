@@ -9,13 +9,16 @@
 #include "../order.h"
 
 enum {
-    SCAN_THREADS = 256,
+    SCAN_THREADS = 256, /* of short rows */
+    SCAN_WORKERS = 8,   /* warps of a block that hold a tile */
+    SCAN_WARPS = 10,    /* and all of them */
+    SCAN_AHEAD = 1,     /* rounds from the fetch of a tile to its sum */
+    SCAN_STAGES = 6,    /* of shared memory, most */
     SCAN_WARP = 32,
     SCAN_SLOTS = 4,             /* vectors of 16 bytes a thread */
     SCAN_LINES = 32,            /* a tile: a line is one vector of each lane */
     SCAN_TILE_BYTES = 16 << 10, /* of in */
     SCAN_GROUP = 32,            /* tiles */
-    SCAN_LEAD = 7,              /* tiles a multiprocessor, of one that adds tiles up ahead */
     SCAN_COUNTERS = 2,          /* 64-bit words before those of the look-back */
     SCAN_HEADS_THREADS = 256
 };
@@ -27,14 +30,14 @@ enum { SCAN_PRODUCT, SCAN_OR, SCAN_XOR };
 struct scan_args {
     const void *in;
     void *out;
-    uint64_t *counters; /* tiles taken, tiles done; then the words */
+    uint64_t *counters; /* tiles taken, blocks done; then the words */
     uint64_t *tiles;    /* the total of each tile ... */
-    uint64_t *groups;   /* ... of each group ... */
     uint64_t *prefixes; /* ... and of all up to the end of each group */
     uint64_t words;     /* to clear, counters included, when the last block is done; or 0 */
     uint64_t rows, columns;
     uint64_t row_tiles, row_groups; /* of a row */
-    uint64_t lead;                  /* how many tiles further on a block first adds one up; or 0 */
+    uint32_t stages;                /* tiles that a block holds, 3 to SCAN_STAGES */
+    uint32_t servers;               /* blocks that add up groups: 1, of one group 0 */
     uint32_t *heads;                /* bit i: a segment begins at position i */
     const uint64_t *offsets;        /* [segments + 1], or NULL */
     uint64_t segments;

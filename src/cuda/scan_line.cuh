@@ -12,6 +12,7 @@
 #ifndef ECHI_CUDA_SCAN_LINE_CUH
 #define ECHI_CUDA_SCAN_LINE_CUH
 
+#include "ptx_async.cuh"
 #include "scan_value.cuh"
 
 /* A row of the array; position i is element i, backward n - 1 - i. */
@@ -24,10 +25,58 @@ struct scan_row {
 
 union vector {
     uint4 all;
+    uint32_t word[4];
     ukey e[VECTOR];
 };
 
 /* ---- Memory ---- */
+
+static __device__ inline struct scan_row row_of(const struct scan_args &a, uint64_t i)
+{
+    struct scan_row row = { (const ukey *)a.in + i * a.columns, (uout *)a.out + i * a.columns,
+                            a.columns, 0, a.columns };
+    if (!a.offsets) return row;
+    uint64_t begin = min(a.offsets[0], a.columns), end = min(a.offsets[a.segments], a.columns);
+    if (end < begin) end = begin; /* scan_heads_offsets complains */
+    row.begin = a.backward ? row.n - end : begin;
+    row.end = a.backward ? row.n - begin : end;
+    return row;
+}
+
+static __device__ inline void load_elements(const struct scan_args &a, const struct scan_row &row,
+                                            uint64_t at, union vector &v)
+{
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) {
+        v.e[j] = 0; /* past the end: after all that is written */
+        if (at + j < row.n) v.e[j] = row.in[a.backward ? row.n - 1 - at - j : at + j];
+    }
+}
+
+/* That elements be taken out of v again, not kept in a register each. */
+static __device__ inline void forget_elements(union vector &v)
+{
+#if KEY_BITS <= 16
+#pragma unroll
+    for (int w = 0; w < 4; w++) asm("" : "+r"(v.word[w]));
+#else
+    (void)v;
+#endif
+}
+
+/* Of whole words: small elements each in a register of its own would be too many. */
+static __device__ inline void reverse(union vector &v)
+{
+    union vector u = v;
+#if KEY_BITS <= 16
+    const uint32_t order = KEY_BITS == 8 ? 0x0123 : 0x1032;
+#pragma unroll
+    for (int w = 0; w < 4; w++) v.word[w] = __byte_perm(u.word[3 - w], 0, order);
+#else
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) v.e[j] = u.e[VECTOR - 1 - j];
+#endif
+}
 
 static __device__ inline void load_vector(const struct scan_args &a, const struct scan_row &row,
                                           uint64_t at, union vector &v)
@@ -35,21 +84,74 @@ static __device__ inline void load_vector(const struct scan_args &a, const struc
     const bool whole = at < row.n && row.n - at >= VECTOR;
     const ukey *from = row.in + (a.backward ? row.n - at - VECTOR : at);
     if (whole && ((uintptr_t)from & 15) == 0) {
-        union vector u;
-        u.all = *(const uint4 *)from;
-        if (!a.backward) {
-            v.all = u.all;
-            return;
-        }
-#pragma unroll
-        for (int j = 0; j < VECTOR; j++) v.e[j] = u.e[VECTOR - 1 - j];
+        v.all = *(const uint4 *)from;
+        if (a.backward) reverse(v);
         return;
     }
-#pragma unroll
-    for (int j = 0; j < VECTOR; j++) {
-        v.e[j] = 0; /* past the end: after all that is written */
-        if (at + j < row.n) v.e[j] = row.in[a.backward ? row.n - 1 - at - j : at + j];
+    load_elements(a, row, at, v);
+}
+
+/* Copies beside what a thread does are of sm_80. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#define SCAN_ASYNC 1
+#else
+#define SCAN_ASYNC 0
+#endif
+
+/* Makes one group of what was fetched since the last; and waits until at most the latest is under
+ * way. */
+static __device__ inline void fetch_commit(void)
+{
+#if SCAN_ASYNC
+    copy_commit();
+#endif
+}
+
+static __device__ inline void fetch_wait(void)
+{
+#if SCAN_ASYNC
+    copy_wait<SCAN_AHEAD>();
+#endif
+}
+
+/* The same as load_vector() to shared memory, in the order of memory, where it is after
+ * fetch_wait(). */
+static __device__ inline void fetch_vector(const struct scan_args &a, const struct scan_row &row,
+                                           uint64_t at, uint4 *to)
+{
+#if SCAN_ASYNC
+    const bool whole = at < row.n && row.n - at >= VECTOR;
+    const ukey *from = row.in + (a.backward ? row.n - at - VECTOR : at);
+    if (whole && ((uintptr_t)from & 15) == 0) {
+        copy_async_16(to, from);
+        return;
     }
+#if KEY_BITS == 32 || KEY_BITS == 64
+    if (whole) {
+#pragma unroll
+        for (int j = 0; j < VECTOR; j++) {
+            if (KEY_BITS == 32)
+                copy_async_4((ukey *)to + j, from + j);
+            else
+                copy_async_8((ukey *)to + j, from + j);
+        }
+        return;
+    }
+#endif
+#endif
+    union vector v;
+    load_vector(a, row, at, v);
+    if (a.backward) reverse(v);
+    *to = v.all;
+}
+
+static __device__ inline void fetch_word(uint32_t *to, const uint32_t *from)
+{
+#if SCAN_ASYNC
+    copy_async_4(to, from);
+#else
+    *to = *from;
+#endif
 }
 
 static __device__ inline void store_vector(const struct scan_args &a, const struct scan_row &row,
@@ -95,6 +197,12 @@ static __device__ inline value vector_total(const struct scan_args &a, const uni
     return x;
 }
 
+/* The last of lanes, a set; 0 of none. */
+static __device__ inline uint32_t last_lane(uint32_t lanes)
+{
+    return lanes ? 31 - __clz((int)lanes) : 0;
+}
+
 /* The lanes from `from` to mine; from is at most that. */
 template <int OP>
 static __device__ inline value lanes_scan(const struct scan_args &a, value x, uint32_t from)
@@ -107,10 +215,40 @@ static __device__ inline value lanes_scan(const struct scan_args &a, value x, ui
     return x;
 }
 
-/* The last of lanes, a set; 0 of none. */
-static __device__ inline uint32_t last_lane(uint32_t lanes)
+/* The same of several lines side by side: a shuffle takes long, but many may be under way. */
+template <int OP>
+static __device__ inline void lines_scan(const struct scan_args &a, value (&x)[SCAN_SLOTS],
+                                         const uint32_t (&from)[SCAN_SLOTS])
 {
-    return lanes ? 31 - __clz((int)lanes) : 0;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        value below[SCAN_SLOTS];
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) below[k] = lane_up(x[k], step);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++)
+            if (lane_id() >= from[k] + step) x[k] = combine<OP>(a, below[k], x[k]);
+    }
+}
+
+/* What each of the lines comes to: lane k has line k's.  The same tree as above for the last lane,
+ * neighbours first.  In the first steps half the lanes go on with one line, half with another. */
+template <int OP>
+static __device__ inline value lines_total(const struct scan_args &a, value (&x)[SCAN_SLOTS])
+{
+    int step = 1;
+#pragma unroll
+    for (int lines = SCAN_SLOTS; lines > 1; lines /= 2, step *= 2) {
+        const bool odd = lane_id() & step;
+#pragma unroll
+        for (int k = 0; k < lines / 2; k++) {
+            value mine = odd ? x[2 * k + 1] : x[2 * k], other = odd ? x[2 * k] : x[2 * k + 1];
+            x[k] = combine<OP>(a, mine, lane_across(other, step));
+        }
+    }
+#pragma unroll
+    for (; step < 32; step *= 2) x[0] = combine<OP>(a, x[0], lane_across(x[0], step));
+    return x[0];
 }
 
 /* ---- Down ---- */

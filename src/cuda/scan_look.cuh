@@ -1,17 +1,16 @@
 /*
- * cuda/scan_look.cuh - what lies before a tile: decoupled look-back (Merrill and Garland, 2016)
- * over tiles and groups of 32 tiles.
+ * cuda/scan_look.cuh - what lies before a tile: look-back (Merrill and Garland, 2016) over the
+ * tiles of its group of 32, and one prefix for all groups before, which a block of its own adds up.
  *
  *     tiles     |T T T ... T|T T T ... T|T T ...     each says its total when it has it
- *     groups    |     G     |     G     |            the last tile of each says the group's total,
- *     prefixes              P           P            and then what all groups up to it come to
+ *     prefixes              P           P            what all up to the end of a group come to
  *
  *     before a tile = P of the groups before + (T + T + ... of its group, before it)
- *     P             = P' + G + G + ... from whichever P' is there already
+ *     P             = P before + (T + ... + T of the group)
  *
- * Each sum goes from left to right, and P + G is by definition the next P: the result does not
- * depend on what was there when a block looked.  A word is written once: 32 bits of the value, bit
- * 32 to say that it is there, bit 33 that a head lies within; a value of 64 bits takes two words.
+ * Each sum goes from left to right, whatever is there when.  A word is written once: 32 bits of the
+ * value, bit 32 to say that it is there, bit 33 that a head lies within; a value of 64 bits takes
+ * two words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,19 +33,6 @@ static __device__ inline void publish(uint64_t *words, uint64_t i, value x, bool
         store_relaxed_u64(words + i * PARTS + p, word_of(x, head, p));
 }
 
-/* The same by a block that only reads the tile: once the block that writes it sees this, it may. */
-static __device__ inline void publish_ahead(uint64_t *words, uint64_t i, value x, bool head)
-{
-#pragma unroll
-    for (int p = 0; p < PARTS; p++)
-        store_release_u64(words + i * PARTS + p, word_of(x, head, p));
-}
-
-static __device__ inline void await_reader(const uint64_t *words, uint64_t i)
-{
-    while (!(load_acquire_u64(words + i * PARTS + PARTS - 1) >> 32)) {}
-}
-
 struct words {
     uint64_t word[PARTS];
 };
@@ -62,6 +48,17 @@ static __device__ inline bool are_there(const struct words &w)
     uint64_t state = w.word[0];
     if (PARTS == 2) state &= w.word[PARTS - 1];
     return state >> 32 & 1;
+}
+
+/* What is not there yet, one word after the other. */
+static __device__ inline void look_again(const uint64_t *words, uint64_t i, struct words &w)
+{
+    bool there = true;
+#pragma unroll
+    for (int p = 0; p < PARTS; p++) {
+        if (there && !(w.word[p] >> 32)) w.word[p] = load_relaxed_u64(words + i * PARTS + p);
+        there &= (w.word[p] >> 32) != 0;
+    }
 }
 
 static __device__ inline bool have_head(const struct words &w)
@@ -87,67 +84,96 @@ static __device__ inline value fold_lanes(const struct scan_args &a, value x, ui
     return sum;
 }
 
-/* What all groups of the row before group g come to; word is the place of g's.  prefix and group
- * are what a look at those of the group `back` before it has shown; one is before the row when back
- * is g + 1. */
-template <int OP, int HEADS>
-static __device__ inline value look_back(const struct scan_args &a, uint64_t g, uint64_t word,
-                                         uint64_t back, struct words prefix, struct words group)
-{
-    value x = back == g + 1 ? value_of_bits(a.first) : neutral<OP>(a);
-    int known = back == g + 1 ? 2 : 0; /* 1: the group's total.  2: nothing before it matters */
-    for (;;) { /* until the blocks of the tiles before, which began before this one, have said it */
-        if (back <= g && known < 2) {
-            if (are_there(prefix)) {
-                x = value_in(prefix);
-                known = 2;
-            } else if (are_there(group)) {
-                x = value_in(group);
-                known = HEADS && have_head(group) ? 2 : 1;
-            }
-        }
-        uint32_t ends = __ballot_sync(WARP_ALL, known == 2);
-        uint32_t there = __ballot_sync(WARP_ALL, known != 0);
-        uint32_t from = last_lane(ends), needed = WARP_ALL << from;
-        if (ends && (there & needed) == needed) return fold_lanes<OP>(a, x, from);
-        if (back <= g && known < 2) {
-            look(a.prefixes, word - back, prefix);
-            if (!known) look(a.groups, word - back, group);
-        }
-    }
-}
+/* ---- A tile ---- */
 
-/* Called by one warp: says what the tile comes to, unless that is known, and finds what lies before
- * it. */
-template <int OP, int HEADS>
-static __device__ inline value before_tile(const struct scan_args &a, uint64_t tile, value total,
-                                           bool head, bool known)
-{
-    const uint64_t row = tile / a.row_tiles, t = tile - row * a.row_tiles;
-    const uint64_t g = t / SCAN_GROUP, word = row * a.row_groups + g;
-    const uint32_t i = (uint32_t)(t % SCAN_GROUP);
-    const uint64_t back = 32 - lane_id();
-    struct words mine = {}, prefix = {}, group = {};
-    if (!known && lane_id() == 0) publish(a.tiles, tile, total, head);
+/* Where a tile is. */
+struct place {
+    uint64_t tile, row; /* of all; tile is NO_TILE: none */
+    uint64_t in_row;    /* tile of the row */
+};
 
-    /* All are asked for at once: the way to the second level of the cache is long. */
-    if (lane_id() < i) look(a.tiles, tile - i + lane_id(), mine);
-    if (back <= g) look(a.prefixes, word - back, prefix);
-    if (back <= g) look(a.groups, word - back, group);
-    while (lane_id() < i && !are_there(mine)) look(a.tiles, tile - i + lane_id(), mine);
+#define NO_TILE (~(uint64_t)0)
+
+/* Called by one warp: what lies before the tile.  It asks only now: to ask a round before finds
+ * too little, and what is asked for again comes later. */
+template <int OP, int HEADS>
+static __device__ inline value before_tile(const struct scan_args &a, const struct place &p)
+{
+    const uint32_t i = (uint32_t)p.in_row % SCAN_GROUP;
+    const uint64_t g = p.in_row / SCAN_GROUP;
+    struct words mine = {}, prefix = {};
+    /* All are asked for at once, and then until the blocks of the tiles before, which began before
+     * this one, have said it. */
+    if (lane_id() < i) look(a.tiles, p.tile - i + lane_id(), mine);
+    if (g) look(a.prefixes, p.row * a.row_groups + g - 1, prefix);
+    while (!__all_sync(WARP_ALL, lane_id() >= i || are_there(mine)))
+        if (lane_id() < i) look_again(a.tiles, p.tile - i + lane_id(), mine);
+    while (!__all_sync(WARP_ALL, !g || are_there(prefix)))
+        if (g) look_again(a.prefixes, p.row * a.row_groups + g - 1, prefix);
     value x = lane_id() < i ? value_in(mine) : neutral<OP>(a);
     uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, lane_id() < i && have_head(mine)) : 0;
     value within = fold_lanes<OP>(a, x, last_lane(heads));
+    if (HEADS && heads) return within;
+    return combine<OP>(a, g ? value_in(prefix) : value_of_bits(a.first), within);
+}
 
-    const bool last = i == SCAN_GROUP - 1;
-    value sum = HEADS && head ? total : combine<OP>(a, within, total);
-    const bool any = HEADS && (head || heads);
-    if (last && lane_id() == 0) publish(a.groups, word, sum, any);
-    value before = value_of_bits(a.first);
-    if (g) before = look_back<OP, HEADS>(a, g, word, back, prefix, group);
-    if (last && lane_id() == 0)
-        publish(a.prefixes, word, any ? sum : combine<OP>(a, before, sum), false);
-    return HEADS && heads ? within : combine<OP>(a, before, within);
+/* ---- The groups ---- */
+
+/* The prefixes that warps of a block tell each other: like words of the look-back, but the upper
+ * half is the number of the group, less what does not fit, plus 1. */
+struct prefix_ring {
+    uint64_t word[2 * SCAN_WARPS * PARTS];
+};
+
+static __device__ inline uint64_t *ring_slot(struct prefix_ring &s, uint64_t g)
+{
+    return s.word + g % (2 * SCAN_WARPS) * PARTS;
+}
+
+static __device__ inline value await_prefix(struct prefix_ring &s, uint64_t g)
+{
+    struct words w;
+#pragma unroll
+    for (int p = 0; p < PARTS; p++)
+        do w.word[p] = load_shared_u64(ring_slot(s, g) + p);
+        while ((uint32_t)(w.word[p] >> 32) != (uint32_t)(g + 1));
+    return value_in(w);
+}
+
+static __device__ inline void tell_prefix(struct prefix_ring &s, uint64_t g, value x)
+{
+#pragma unroll
+    for (int p = 0; p < PARTS; p++)
+        store_shared_u64(ring_slot(s, g) + p,
+                         (g + 1) << 32 | (uint32_t)(value_bits(x) >> 32 * p));
+}
+
+/* The block that adds up the groups, those of each row but its last: each warp one in turn. */
+template <int OP, int HEADS>
+static __device__ inline void add_groups(const struct scan_args &a, struct prefix_ring &s)
+{
+    const uint64_t each = a.row_groups - 1, all = a.rows * each;
+    for (uint32_t i = threadIdx.x; i < 2 * SCAN_WARPS * PARTS; i += SCAN_WARPS * 32) s.word[i] = 0;
+    __syncthreads(); /* no prefix is there */
+    for (uint64_t n = threadIdx.x / 32; n < all; n += SCAN_WARPS) {
+        const uint64_t row = a.rows == 1 ? 0 : n / each, g = n - row * each;
+        const uint64_t tile = row * a.row_tiles + g * SCAN_GROUP;
+        struct words w;
+        look(a.tiles, tile + lane_id(), w);
+        while (!__all_sync(WARP_ALL, are_there(w))) look_again(a.tiles, tile + lane_id(), w);
+        uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, have_head(w)) : 0;
+        value sum = fold_lanes<OP>(a, value_in(w), last_lane(heads));
+        value before = value_of_bits(a.first);
+        /* Each warp waits for the one before, so that none is two rounds ahead of another. */
+        if (n) before = await_prefix(s, n - 1);
+        if (g == 0) before = value_of_bits(a.first);
+        if (!(HEADS && heads)) sum = combine<OP>(a, before, sum);
+        __syncwarp(); /* all have seen it */
+        if (lane_id() == 0) {
+            tell_prefix(s, n, sum);
+            publish(a.prefixes, row * a.row_groups + g, sum, false);
+        }
+    }
 }
 
 #endif

@@ -1,14 +1,17 @@
 /*
- * cuda/scan_tile.cuh - the scan of a tile by a block, and of short rows by warps.
+ * cuda/scan_tile.cuh - arrays, and rows longer than a tile, by blocks that stay, with look-back.
  *
- *     up        the tile is loaded, a warp's lines next to each other, and each line scanned; the
- *               lines' totals meet in shared memory
- *     before    one warp says what the tile comes to, and looks back
- *     down      each line is scanned again, from what lies before it, and written
+ * A block takes tile after tile, and in each round does something for several of them:
  *
- * A tile cannot end before all those before it are loaded, and of some hundred loads the slowest
- * sets the pace.  So in a large array a block first goes up a tile `lead` further on, and says what
- * that comes to: its own was said long ago, and lies in the second level of the cache.
+ *     fetch     a tile is on its way to a stage, one of several in shared memory
+ *     sum       the one fetched a round before: what its lines come to
+ *     say       the one summed a round before: what it comes to, so that blocks behind can go on
+ *     look      the one to be written in the next round: what lies before it
+ *     write     the oldest, which makes room in its stage for the next
+ *
+ * Eight warps fetch, sum and write, each thread its own vectors; one says, one looks, and takes the
+ * next tile.  One barrier ends the round.  Between what a tile says and what it needs lie some
+ * rounds, in which those before it have the time to say what they come to.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,230 +21,275 @@
 #include "scan_line.cuh"
 #include "scan_look.cuh"
 
-/* The lines of a tile. */
-struct tile_lines {
-    value totals[SCAN_LINES]; /* of each: from its last head on, or all */
-    uint32_t cut[SCAN_LINES]; /* it has a head */
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+enum {
+    LINE_HEADS = VECTOR,                   /* words of a line's heads */
+    STAGE_HEADS = SCAN_LINES * LINE_HEADS, /* of a tile's, after all stages' elements */
+    STAGE_VECTORS = SCAN_LINES * SCAN_WARP,
+    PLACES = 16 /* rounds, at least SCAN_STAGES + 2 */
 };
 
 struct tile_shared {
-    struct tile_lines ahead, own;
-    value before; /* the tile */
-    uint64_t tile;
-    uint32_t last; /* no block but this one is left */
+    struct place places[PLACES];          /* of the tiles fetched in the last rounds */
+    value totals[2][SCAN_LINES];          /* of a tile's lines, from the last head on, or all */
+    uint32_t cut[2][SCAN_LINES];          /* the line has a head */
+    value lines[SCAN_STAGES][SCAN_LINES]; /* what lies before a line in its tile */
+    uint32_t cuts[SCAN_STAGES];           /* lines that have heads */
+    value before[2];                      /* the tile */
+    uint64_t ticket;
+    uint32_t last;                        /* no block but this one is left */
+    struct prefix_ring ring;
 };
 
-/* What a thread keeps of a tile. */
-struct tile_part {
-    union vector v[SCAN_SLOTS];
-    uint32_t heads[SCAN_SLOTS], cut_lanes[SCAN_SLOTS];
-    value lanes[SCAN_SLOTS]; /* those before mine in the line */
-};
+/* ---- The end ---- */
 
-static __device__ inline struct scan_row row_of(const struct scan_args &a, uint64_t i)
+/* The last block to come here leaves zeros for the next kernel. */
+static __device__ inline void clear_words(const struct scan_args &a, struct tile_shared &s)
 {
-    struct scan_row row = { (const ukey *)a.in + i * a.columns, (uout *)a.out + i * a.columns,
-                            a.columns, 0, a.columns };
-    if (!a.offsets) return row;
-    uint64_t begin = min(a.offsets[0], a.columns), end = min(a.offsets[a.segments], a.columns);
-    if (end < begin) end = begin; /* scan_heads_offsets complains */
-    row.begin = a.backward ? row.n - end : begin;
-    row.end = a.backward ? row.n - begin : end;
+    if (!a.words) return;
+    __syncthreads(); /* what this block looked at, it has seen */
+    if (threadIdx.x == 0) {
+        __threadfence();
+        s.last = atomicAdd((unsigned long long *)&a.counters[1], 1) == gridDim.x - 1;
+        __threadfence(); /* and so have the others */
+    }
+    __syncthreads(); /* it is known which block is the last */
+    if (!s.last) return;
+    for (uint64_t i = threadIdx.x; i < a.words; i += SCAN_WARPS * 32) a.counters[i] = 0;
+}
+
+/* ---- What each of eight warps does for a tile ---- */
+
+static __device__ inline struct scan_row row_at(const struct scan_args &a,
+                                                const struct scan_row &first, uint64_t i)
+{
+    struct scan_row row = first;
+    row.in += i * a.columns;
+    row.out += i * a.columns;
     return row;
 }
 
-/* The bits of a vector's heads. */
-static __device__ inline uint32_t heads_of(const struct scan_args &a, uint64_t at)
+/* My first vector of a tile. */
+static __device__ inline uint64_t position(const struct place &p)
 {
-    if (at >= a.columns) return 0;
-    return a.heads[at / 32] >> at % 32 & ((1u << VECTOR) - 1);
+    return p.in_row * TILE + threadIdx.x / 32 * (SCAN_SLOTS * LINE) + lane_id() * VECTOR;
 }
 
-/* The lines before line `end` of the tile. */
-template <int OP, int HEADS>
-static __device__ inline value fold_lines(const struct scan_args &a, const struct tile_lines &s,
-                                          int end, bool &cut)
+static __device__ inline uint4 *stage_vector(int stage)
 {
-    value sum = neutral<OP>(a);
-    cut = false;
-    for (int r = 0; r < end; r++) {
-        sum = HEADS && s.cut[r] ? s.totals[r] : combine<OP>(a, sum, s.totals[r]);
-        if (HEADS) cut |= s.cut[r] != 0;
-    }
-    return sum;
+    return (uint4 *)shared_bytes + stage * STAGE_VECTORS +
+           threadIdx.x / 32 * (SCAN_SLOTS * SCAN_WARP) + lane_id();
 }
 
-/* The last block to come here leaves zeros for the next kernel. */
-static __device__ inline void count_done(const struct scan_args &a, struct tile_shared &s)
+/* Of my warp's first line. */
+static __device__ inline uint32_t *stage_heads(const struct scan_args &a, int stage)
 {
-    if (!a.words || threadIdx.x) return;
-    __threadfence(); /* what this block looked at, it has seen */
-    uint64_t tiles = a.rows * a.row_tiles;
-    s.last = atomicAdd((unsigned long long *)&a.counters[1], 1) == tiles - 1;
-    __threadfence(); /* and so have the others */
+    uint32_t *heads = (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS);
+    return heads + stage * STAGE_HEADS + threadIdx.x / 32 * (SCAN_SLOTS * LINE_HEADS);
 }
 
-static __device__ inline void clear_words(const struct scan_args &a, const struct tile_shared &s)
+template <int HEADS>
+static __device__ inline void fetch_tile(const struct scan_args &a, const struct scan_row &row,
+                                         const struct place &p, int stage)
 {
-    if (!a.words) return;
-    __syncthreads(); /* it is known which block is the last */
-    if (!s.last) return;
-    for (uint64_t i = threadIdx.x; i < a.words; i += SCAN_THREADS) a.counters[i] = 0;
-}
-
-/* Where my first vector of a tile is. */
-static __device__ inline uint64_t place_of(const struct scan_args &a, uint64_t tile, uint64_t row)
-{
-    return (tile - row * a.row_tiles) * TILE + threadIdx.x / 32 * (SCAN_SLOTS * LINE) +
-           lane_id() * VECTOR;
-}
-
-/* Loads a tile and says what its lines come to. */
-template <int OP, int HEADS>
-static __device__ inline void tile_up(const struct scan_args &a, uint64_t tile,
-                                      struct tile_lines &lines, struct tile_part &x)
-{
-    const uint64_t i = tile / a.row_tiles, at = place_of(a, tile, i);
-    const struct scan_row row = row_of(a, i);
-    const int first = threadIdx.x / 32 * SCAN_SLOTS; /* my warp's first line */
+    const uint64_t at = position(p);
+    uint4 *to = stage_vector(stage);
 #pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, x.v[k]);
+    for (int k = 0; k < SCAN_SLOTS; k++) fetch_vector(a, row, at + k * LINE, to + k * SCAN_WARP);
+    if (!HEADS || lane_id() >= LINE_HEADS) return;
+    uint32_t *heads = stage_heads(a, stage) + lane_id();
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
-        x.heads[k] = HEADS ? heads_of(a, at + k * LINE) : 0;
-        x.cut_lanes[k] = HEADS ? __ballot_sync(WARP_ALL, x.heads[k] != 0) : 0;
-        uint32_t from = last_lane(x.cut_lanes[k] & (lanes_below() | 1u << lane_id()));
-        value sum = vector_total<OP, HEADS>(a, x.v[k], x.heads[k]);
-        sum = lanes_scan<OP>(a, sum, from);
-        x.lanes[k] = lane_up(sum, 1);
-        if (lane_id() == 0) x.lanes[k] = neutral<OP>(a);
-        if (lane_id() == 31) lines.totals[first + k] = sum;
-        if (HEADS && lane_id() == 31) lines.cut[first + k] = x.cut_lanes[k];
+        const uint64_t word = (at - lane_id() * VECTOR + k * LINE) / 32 + lane_id();
+        uint32_t *to_word = heads + k * LINE_HEADS;
+        if (word * 32 >= a.columns)
+            *to_word = 0;
+        else
+            fetch_word(to_word, a.heads + word);
     }
 }
 
-/* Called by one warp. */
-template <int OP, int HEADS>
-static __device__ inline value tile_total(const struct scan_args &a, const struct tile_lines &lines,
-                                          bool &cut)
-{
-    uint32_t cuts = HEADS ? __ballot_sync(WARP_ALL, lines.cut[lane_id()] != 0) : 0;
-    cut = cuts != 0;
-    return fold_lanes<OP>(a, lines.totals[lane_id()], last_lane(cuts));
-}
-
-template <int OP, int HEADS>
-static __device__ inline void tile_down(const struct scan_args &a, uint64_t tile,
-                                        const struct tile_shared &s, const struct tile_part &x,
-                                        value prefix, bool cut)
-{
-    const uint64_t i = tile / a.row_tiles, at = place_of(a, tile, i);
-    const struct scan_row row = row_of(a, i);
-    const int first = threadIdx.x / 32 * SCAN_SLOTS;
-#pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) {
-        value line = HEADS && cut ? prefix : combine<OP>(a, s.before, prefix);
-        bool below = HEADS && x.cut_lanes[k] & lanes_below();
-        value mine = below ? x.lanes[k] : combine<OP>(a, line, x.lanes[k]);
-        finish_vector<OP, HEADS>(a, row, at + k * LINE, x.v[k], x.heads[k], mine);
-        value total = s.own.totals[first + k];
-        bool cuts = HEADS && s.own.cut[first + k];
-        prefix = cuts ? total : combine<OP>(a, prefix, total);
-        cut |= cuts;
-    }
-}
-
-template <int OP, int HEADS> static __device__ inline void scan_tile(const struct scan_args &a)
-{
-    __shared__ struct tile_shared s;
-    struct tile_part x;
-    /* Tiles are taken in the order in which blocks begin, so that those before are under way. */
-    if (threadIdx.x == 0) s.tile = atomicAdd((unsigned long long *)&a.counters[0], 1);
-    __syncthreads(); /* the tile is known */
-    const uint64_t tile = s.tile;
-    const bool ahead = a.lead && a.rows * a.row_tiles - tile > a.lead;
-    if (ahead) tile_up<OP, HEADS>(a, tile + a.lead, s.ahead, x);
-    tile_up<OP, HEADS>(a, tile, s.own, x);
-    __syncthreads(); /* the lines' totals are there */
-
-    bool cut;
-    const bool known = a.lead && tile >= a.lead; /* a block before has said it */
-    if (threadIdx.x < 32) {
-        value total = tile_total<OP, HEADS>(a, s.own, cut);
-        value before = before_tile<OP, HEADS>(a, tile, total, cut, known);
-        if (lane_id() == 0) s.before = before;
-    } else if (ahead && threadIdx.x < 64) {
-        value total = tile_total<OP, HEADS>(a, s.ahead, cut);
-        if (lane_id() == 0) publish_ahead(a.tiles, tile + a.lead, total, cut);
-    } else if (known && threadIdx.x == 64) {
-        await_reader(a.tiles, tile); /* in place, what it has not read must not be written */
-    }
-    value prefix = fold_lines<OP, HEADS>(a, s.own, threadIdx.x / 32 * SCAN_SLOTS, cut);
-    __syncthreads(); /* what lies before the tile is known */
-    count_done(a, s);
-    tile_down<OP, HEADS>(a, tile, s, x, prefix, cut);
-    clear_words(a, s);
-}
-
-/* ---- Rows of at most a tile ---- */
-
-/* A row that fills less than a line: a.lanes lanes have one each, SCAN_SLOTS times over. */
-template <int OP>
-static __device__ inline void scan_few_lanes(const struct scan_args &a, uint64_t warp)
-{
-    const uint32_t mine = lane_id() & (a.lanes - 1), rows = 32 / a.lanes;
-    const uint64_t at = mine * VECTOR;
-    const uint64_t first = warp * SCAN_SLOTS * rows + lane_id() / a.lanes;
+/* What a thread takes of a tile from a stage. */
+struct tile_part {
     union vector v[SCAN_SLOTS];
+    uint32_t heads[SCAN_SLOTS];
+};
+
+template <int HEADS>
+static __device__ inline void take_part(const struct scan_args &a, int stage, struct tile_part &x)
+{
+    const uint4 *from = stage_vector(stage);
+    const uint32_t *heads = stage_heads(a, stage) + lane_id() * VECTOR / 32;
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
-        struct scan_row row = row_of(a, first + k * rows);
-        if (first + k * rows >= a.rows) row.n = 0;
-        load_vector(a, row, at, v[k]);
+        x.v[k].all = from[k * SCAN_WARP];
+        if (a.backward) reverse(x.v[k]);
+        x.heads[k] = 0;
+        if (HEADS)
+            x.heads[k] = heads[k * LINE_HEADS] >> lane_id() * VECTOR % 32 & ((1u << VECTOR) - 1);
     }
-#pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) {
-        struct scan_row row = row_of(a, first + k * rows);
-        value x = lanes_scan<OP>(a, vector_total<OP, 0>(a, v[k], 0), lane_id() - mine);
-        x = lane_up(x, 1);
-        if (mine == 0) x = neutral<OP>(a);
-        x = combine<OP>(a, value_of_bits(a.first), x);
-        if (first + k * rows < a.rows) finish_vector<OP, 0>(a, row, at, v[k], 0, x);
-    }
+    if (HEADS) __syncwarp(); /* lanes fetch each other's heads */
 }
 
-/* A row of several lines: one warp has it, SCAN_SLOTS lines at a time. */
-template <int OP>
-static __device__ inline void scan_lines(const struct scan_args &a, uint64_t warp)
+template <int OP, int HEADS>
+static __device__ inline void sum_tile(const struct scan_args &a, struct tile_shared &s, int stage,
+                                       int parity)
 {
-    if (warp >= a.rows) return;
-    const struct scan_row row = row_of(a, warp);
-    value prefix = neutral<OP>(a);
-    for (uint64_t at = lane_id() * VECTOR; at - lane_id() * VECTOR < row.n;
-         at += SCAN_SLOTS * LINE) {
-        union vector v[SCAN_SLOTS];
+    const int first = threadIdx.x / 32 * SCAN_SLOTS; /* my warp's first line */
+    struct tile_part part;
+    value x[SCAN_SLOTS];
+    if (HEADS) __syncwarp(); /* the other lanes' copies are there as well */
+    take_part<HEADS>(a, stage, part);
 #pragma unroll
-        for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, v[k]);
+    for (int k = 0; k < SCAN_SLOTS; k++)
+        x[k] = vector_total<OP, HEADS>(a, part.v[k], part.heads[k]);
+    if (!HEADS) {
+        value total = lines_total<OP>(a, x);
+        if (lane_id() < SCAN_SLOTS) s.totals[parity][first + lane_id()] = total;
+    } else {
+        uint32_t from[SCAN_SLOTS];
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {
-            value x = lanes_scan<OP>(a, vector_total<OP, 0>(a, v[k], 0), 0);
-            value total = lane_at(x, 31);
-            x = lane_up(x, 1);
-            if (lane_id() == 0) x = neutral<OP>(a);
-            x = combine<OP>(a, combine<OP>(a, value_of_bits(a.first), prefix), x);
-            finish_vector<OP, 0>(a, row, at + k * LINE, v[k], 0, x);
-            prefix = combine<OP>(a, prefix, total);
+            uint32_t cut = __ballot_sync(WARP_ALL, part.heads[k] != 0);
+            from[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
+            if (lane_id() == 31) s.cut[parity][first + k] = cut;
         }
+        lines_scan<OP>(a, x, from);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++)
+            if (lane_id() == 31) s.totals[parity][first + k] = x[k];
     }
 }
 
-template <int OP> static __device__ inline void scan_rows(const struct scan_args &a)
+template <int OP, int HEADS>
+static __device__ inline void write_tile(const struct scan_args &a, const struct tile_shared &s,
+                                         const struct scan_row &row, const struct place &p,
+                                         int stage, value before, struct tile_part &part)
 {
-    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_THREADS / 32) + threadIdx.x / 32;
-    if (a.lanes == 32)
-        scan_lines<OP>(a, warp);
-    else
-        scan_few_lanes<OP>(a, warp);
+    const uint64_t at = position(p);
+    const int first = threadIdx.x / 32 * SCAN_SLOTS;
+    uint32_t from[SCAN_SLOTS] = { 0 }, below[SCAN_SLOTS] = { 0 };
+    value x[SCAN_SLOTS];
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        x[k] = vector_total<OP, HEADS>(a, part.v[k], part.heads[k]);
+        if (!HEADS) continue;
+        uint32_t cut = __ballot_sync(WARP_ALL, part.heads[k] != 0);
+        below[k] = cut & lanes_below();
+        from[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
+    }
+    lines_scan<OP>(a, x, from);
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        x[k] = lane_up(x[k], 1);
+        if (lane_id() == 0) x[k] = neutral<OP>(a);
+    }
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        value line = s.lines[stage][first + k];
+        if (!HEADS || !(s.cuts[stage] & ((1u << (first + k)) - 1)))
+            line = combine<OP>(a, before, line);
+        value mine = HEADS && below[k] ? x[k] : combine<OP>(a, line, x[k]);
+        forget_elements(part.v[k]);
+        finish_vector<OP, HEADS>(a, row, at + k * LINE, part.v[k], part.heads[k], mine);
+    }
+}
+
+/* ---- What one warp does ---- */
+
+/* Says what a tile comes to, and keeps what lies before each of its lines. */
+template <int OP, int HEADS>
+static __device__ inline void say_tile(const struct scan_args &a, struct tile_shared &s,
+                                       const struct place &p, int stage, int parity)
+{
+    const value x = s.totals[parity][lane_id()];
+    const uint32_t cuts = HEADS ? __ballot_sync(WARP_ALL, s.cut[parity][lane_id()] != 0) : 0;
+    value sum = neutral<OP>(a);
+#pragma unroll 8
+    for (int r = 0; r < SCAN_LINES; r++) {
+        value line = lane_at(x, r);
+        if (r <= (int)lane_id()) sum = cuts >> r & 1 ? line : combine<OP>(a, sum, line);
+    }
+    if (lane_id() == 31) publish(a.tiles, p.tile, sum, cuts != 0);
+    sum = lane_up(sum, 1);
+    s.lines[stage][lane_id()] = lane_id() ? sum : neutral<OP>(a);
+    if (HEADS && lane_id() == 0) s.cuts[stage] = cuts;
+}
+
+static __device__ inline void keep_place(const struct scan_args &a, struct place &p, uint64_t tile)
+{
+    const bool any = tile < a.rows * a.row_tiles;
+    p.tile = any ? tile : NO_TILE;
+    p.row = any && a.rows > 1 ? tile / a.row_tiles : 0;
+    p.in_row = tile - p.row * a.row_tiles;
+}
+
+static __device__ inline uint64_t take_tile(const struct scan_args &a)
+{
+    return atomicAdd((unsigned long long *)&a.counters[0], 1) - a.servers;
+}
+
+/* ---- The block ---- */
+
+template <int OP, int HEADS> static __device__ inline void scan_tiles(const struct scan_args &a)
+{
+    __shared__ struct tile_shared s;
+    /* Blocks may begin in any order: what they take, they take as they come, so that those that
+     * others wait for are under way. */
+    if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);
+    __syncthreads(); /* the ticket is known */
+    if (s.ticket < a.servers) {
+        add_groups<OP, HEADS>(a, s.ring);
+        clear_words(a, s);
+        return;
+    }
+    const bool more = a.rows * a.row_tiles > gridDim.x - a.servers;
+    const uint32_t warp = threadIdx.x / 32;
+    const int stages = (int)a.stages;
+    const struct scan_row first = row_of(a, 0);
+    uint64_t next = NO_TILE; /* by lane 0 of the warp that looks */
+    if (threadIdx.x == 0) keep_place(a, s.places[0], s.ticket - a.servers);
+    if (threadIdx.x == 32 * (SCAN_WORKERS + 1) && more) next = take_tile(a);
+    __syncthreads(); /* the first tile is known */
+
+    /* Tiles have the number of the round that fetches them. */
+    for (int round = 0, stage = 0;; round++, stage = stage + 1 == stages ? 0 : stage + 1) {
+        const struct place &fetched = s.places[round % PLACES];
+        const struct place &written = s.places[(round - stages) & (PLACES - 1)];
+        const bool writes = round >= stages;
+        const int before = stage ? stage - 1 : stages - 1, two = before ? before - 1 : stages - 1;
+        if (writes && written.tile == NO_TILE) break;
+        if (warp < SCAN_WORKERS) {
+            struct tile_part part;
+            if (writes) take_part<HEADS>(a, stage, part);
+            if (fetched.tile != NO_TILE)
+                fetch_tile<HEADS>(a, row_at(a, first, fetched.row), fetched, stage);
+            fetch_commit();
+            if (writes)
+                write_tile<OP, HEADS>(a, s, row_at(a, first, written.row), written, stage,
+                                      s.before[round & 1], part);
+            fetch_wait();
+            if (round >= SCAN_AHEAD && s.places[(round - SCAN_AHEAD) % PLACES].tile != NO_TILE)
+                sum_tile<OP, HEADS>(a, s, before, round & 1);
+        } else if (warp == SCAN_WORKERS) {
+            const struct place &p = s.places[(round - SCAN_AHEAD - 1) & (PLACES - 1)];
+            if (round > SCAN_AHEAD && p.tile != NO_TILE)
+                say_tile<OP, HEADS>(a, s, p, two, (round - 1) & 1);
+        } else {
+            const struct place &p = s.places[(round + 1 - stages) & (PLACES - 1)];
+            if (round + 1 >= stages && p.tile != NO_TILE) {
+                value x = before_tile<OP, HEADS>(a, p);
+                if (lane_id() == 0) s.before[(round + 1) & 1] = x;
+            }
+            if (lane_id() == 0) {
+                keep_place(a, s.places[(round + 1) % PLACES], next);
+                if (next < a.rows * a.row_tiles) next = take_tile(a); /* there in the next round */
+            }
+        }
+        __syncthreads(); /* the round is over */
+    }
+    clear_words(a, s);
 }
 
 #endif

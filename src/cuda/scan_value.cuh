@@ -148,6 +148,11 @@ static __device__ inline value lane_up(value x, int step)
     return (value)__shfl_up_sync(WARP_ALL, (moved)x, step);
 }
 
+static __device__ inline value lane_across(value x, int step)
+{
+    return (value)__shfl_xor_sync(WARP_ALL, (moved)x, step);
+}
+
 static __device__ inline value lane_at(value x, int lane)
 {
     return (value)__shfl_sync(WARP_ALL, (moved)x, lane);
