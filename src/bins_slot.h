@@ -83,24 +83,40 @@ INLINE SLOT NAME(slot_least)(const struct echi_bins *b, SLOT slot)
     return slot < (SLOT)b->bins ? slot : (SLOT)(b->bins - 1);
 }
 
+/* Whether a bin holds u, and the bin when one does; with both, the slot. */
+INLINE bool NAME(holds_whole)(const struct echi_bins *b, KEY u)
+{
+    return (KEY)((KEY)(u ^ (KEY)b->order.sign) - (KEY)b->first) <= (KEY)b->span;
+}
+
+INLINE SLOT NAME(bin_shift)(const struct echi_bins *b, KEY u)
+{
+    KEY d = (KEY)((KEY)(u ^ (KEY)b->order.sign) - (KEY)b->first);
+    return NAME(slot_least)(b, (SLOT)(((WIDE)d + (WIDE)b->offset) >> b->shift));
+}
+
 INLINE SLOT NAME(slot_shift)(const struct echi_bins *b, KEY u)
 {
-    KEY e = (KEY)(u ^ (KEY)b->order.sign), d = (KEY)(e - (KEY)b->first);
-    SLOT slot = (SLOT)(((WIDE)d + (WIDE)b->offset) >> b->shift);
+    KEY e = (KEY)(u ^ (KEY)b->order.sign);
     SLOT side = NAME(slot_side)(b, e < (KEY)b->first);
-    return d <= (KEY)b->span ? NAME(slot_least)(b, slot) : side;
+    return NAME(holds_whole)(b, u) ? NAME(bin_shift)(b, u) : side;
 }
 
 /* The product with the reciprocal is the quotient or one less; two products tell which. */
-INLINE SLOT NAME(slot_scale)(const struct echi_bins *b, KEY u)
+INLINE SLOT NAME(bin_scale)(const struct echi_bins *b, KEY u)
 {
-    KEY e = (KEY)(u ^ (KEY)b->order.sign), d = (KEY)(e - (KEY)b->first);
+    KEY d = (KEY)((KEY)(u ^ (KEY)b->order.sign) - (KEY)b->first);
     uint32_t at = (uint32_t)d + (uint32_t)b->offset, rest = (uint32_t)b->rest;
     uint32_t quotient = bins_high_32(at, (uint32_t)b->scale);
     quotient += ((uint64_t)quotient + 1) * (uint32_t)b->range <= (uint64_t)at * rest;
-    SLOT slot = (SLOT)(at * (uint32_t)b->each + quotient);
+    return NAME(slot_least)(b, (SLOT)(at * (uint32_t)b->each + quotient));
+}
+
+INLINE SLOT NAME(slot_scale)(const struct echi_bins *b, KEY u)
+{
+    KEY e = (KEY)(u ^ (KEY)b->order.sign);
     SLOT side = NAME(slot_side)(b, e < (KEY)b->first);
-    return d <= (KEY)b->span ? NAME(slot_least)(b, slot) : side;
+    return NAME(holds_whole)(b, u) ? NAME(bin_scale)(b, u) : side;
 }
 
 INLINE SLOT NAME(slot_wide)(const struct echi_bins *b, KEY u)
@@ -116,32 +132,54 @@ INLINE SLOT NAME(slot_wide)(const struct echi_bins *b, KEY u)
     return (SLOT)(slot < b->bins ? slot : b->bins - 1);
 }
 
+INLINE bool NAME(holds_f32)(const struct echi_bins *b, float x)
+{
+    return x >= (float)b->lower && x <= (float)b->last;
+}
+
+INLINE SLOT NAME(bin_f32)(const struct echi_bins *b, float x)
+{
+    const SLOT end = (SLOT)b->bins - 1;
+    float t = (x - (float)b->lower) * (float)b->factor;
+    SLOT slot = sizeof(SLOT) == 4 ? (SLOT)(int32_t)t : (SLOT)(int64_t)t;
+    return slot > end ? end : slot;
+}
+
 INLINE SLOT NAME(slot_f32)(const struct echi_bins *b, float x)
 {
-    const float lower = (float)b->lower, last = (float)b->last, factor = (float)b->factor;
-    const SLOT below = (SLOT)b->below, above = (SLOT)b->above, end = (SLOT)b->bins - 1;
-    const bool is_below = x<lower, is_above = x> last, inside = x >= lower && x <= last;
+    const float lower = (float)b->lower, last = (float)b->last;
+    const SLOT below = (SLOT)b->below, above = (SLOT)b->above;
+    const bool is_below = x<lower, is_above = x> last, inside = NAME(holds_f32)(b, x);
     SLOT side = (SLOT)b->nan;
     side = is_below ? below : side;
     side = is_above ? above : side;
-    float t = ((inside ? x : lower) - lower) * factor;
-    SLOT slot = sizeof(SLOT) == 4 ? (SLOT)(int32_t)t : (SLOT)(int64_t)t;
-    slot = slot > end ? end : slot;
+    SLOT slot = NAME(bin_f32)(b, inside ? x : lower);
     return inside ? slot : side;
 }
 
 #if KEY_BITS == 64
+INLINE bool NAME(holds_f64)(const struct echi_bins *b, double x)
+{
+    return x >= b->lower && x <= b->last;
+}
+
+INLINE SLOT NAME(bin_f64)(const struct echi_bins *b, double x)
+{
+    const SLOT end = (SLOT)b->bins - 1;
+    double t = (x - b->lower) * b->factor;
+    SLOT slot = sizeof(SLOT) == 4 ? (SLOT)(int32_t)t : (SLOT)(int64_t)t;
+    return slot > end ? end : slot;
+}
+
 INLINE SLOT NAME(slot_f64)(const struct echi_bins *b, double x)
 {
     const double lower = b->lower, last = b->last;
-    const SLOT below = (SLOT)b->below, above = (SLOT)b->above, end = (SLOT)b->bins - 1;
-    const bool is_below = x<lower, is_above = x> last, inside = x >= lower && x <= last;
+    const SLOT below = (SLOT)b->below, above = (SLOT)b->above;
+    const bool is_below = x<lower, is_above = x> last, inside = NAME(holds_f64)(b, x);
     SLOT side = (SLOT)b->nan;
     side = is_below ? below : side;
     side = is_above ? above : side;
-    double t = ((inside ? x : lower) - lower) * b->factor;
-    SLOT slot = sizeof(SLOT) == 4 ? (SLOT)(int32_t)t : (SLOT)(int64_t)t;
-    slot = slot > end ? end : slot;
+    SLOT slot = NAME(bin_f64)(b, inside ? x : lower);
     return inside ? slot : side;
 }
 #endif

@@ -254,30 +254,6 @@ done:
     return status;
 }
 
-static ech_status run_shared(ech_ctx *ctx, const struct echi_histogram *h,
-                             struct histogram_args *args)
-{
-    ech_status status = ECH_OK;
-    size_t edge_bytes = 0, limit = most_shared_bytes(ctx);
-    if (h->edges && ((size_t)h->key_bytes * 2 << h->x.top) <= HISTOGRAM_EDGE_BYTES) {
-        edge_bytes = ((size_t)h->key_bytes * 2 << h->x.top) + 8;
-        args->shared_edges = 1;
-    }
-    uint64_t counters = (limit - edge_bytes) / 4 - 256;
-    args->parts = (uint32_t)((h->counters + counters - 1) / counters);
-    args->part_counters = (uint32_t)((h->counters + args->parts - 1) / args->parts);
-    args->column_bits = columns_of(args->part_counters, HISTOGRAM_TABLE_BYTES);
-    size_t bytes = ((size_t)args->part_counters * 4 << args->column_bits) + 4 + edge_bytes;
-    uint64_t fill = args->parts == 1 && bytes <= 64 << 10 ? BLOCKS : 1;
-    uint64_t groups = groups_of(ctx, h, fill, HISTOGRAM_THREADS);
-    if (groups >= 2 * args->parts) groups /= args->parts;
-    groups = most(groups, (h->n >> 31) + 1);
-    if (groups > 1 && !h->add) TRY(clear(ctx, h->counts, h->counters * sizeof(uint64_t)));
-    TRY(launch(ctx, h, "histogram_shared", groups * args->parts, HISTOGRAM_THREADS, bytes, args));
-done:
-    return status;
-}
-
 /* Blocks of a kernel whose threads each take a few of n things at a time. */
 static uint64_t move_blocks(const ech_ctx *ctx, uint64_t n)
 {
@@ -291,9 +267,60 @@ static ech_status run_global(ech_ctx *ctx, const struct echi_histogram *h,
                              struct histogram_args *args)
 {
     ech_status status = ECH_OK;
+    const bool values = h->channels == 1 && !h->pairs && h->x.kind == ECHI_BINS_SHIFT &&
+                        h->counters < HISTOGRAM_NARROW;
     if (!h->add) TRY(clear(ctx, h->counts, h->counters * sizeof(uint64_t)));
-    TRY(launch(ctx, h, "histogram_global", move_blocks(ctx, h->n), HISTOGRAM_MOVE_THREADS, 0,
-               args));
+    TRY(launch(ctx, h, values ? "histogram_shift" : "histogram_global", move_blocks(ctx, h->n),
+               HISTOGRAM_MOVE_THREADS, 0, args));
+done:
+    return status;
+}
+
+/* What histogram_shared and histogram_edges count; the rest is histogram_mixed's. */
+static bool is_even(const struct echi_histogram *h)
+{
+    return h->x.kind != ECHI_BINS_WIDE && h->x.kind != ECHI_BINS_EDGES &&
+           h->x.kind != ECHI_BINS_NONE;
+}
+
+/* Bytes of the edges and of their cells, if they go into shared memory. */
+static size_t edge_bytes_of(const struct echi_histogram *h, size_t limit,
+                            struct histogram_args *args)
+{
+    if (h->x.kind != ECHI_BINS_EDGES) return 0;
+    size_t bytes = ((size_t)h->key_bytes * 2 << h->x.top) + 8;
+    args->shared_edges = 1;
+    uint32_t bits = h->x.top + 2 < HISTOGRAM_CELL_BITS ? h->x.top + 2 : HISTOGRAM_CELL_BITS;
+    if (h->channels > 1 || bytes + ((size_t)4 << bits) > limit / 2) return bytes;
+    args->cells = 1u << bits;
+    args->cell_kind = !echi_dtype_is_float(h->dtype) ? HISTOGRAM_CELLS_WHOLE
+                      : h->dtype == ECH_F16          ? HISTOGRAM_CELLS_F16
+                                                     : HISTOGRAM_CELLS_FLOAT;
+    return bytes + ((size_t)4 << bits);
+}
+
+static ech_status run_shared(ech_ctx *ctx, const struct echi_histogram *h,
+                             struct histogram_args *args)
+{
+    ech_status status = ECH_OK;
+    if (h->x.kind == ECHI_BINS_EDGES &&
+        ((size_t)h->key_bytes * 2 << h->x.top) > HISTOGRAM_EDGE_BYTES)
+        return run_global(ctx, h, args); /* as many looks at edges in memory anyway */
+    const size_t limit = most_shared_bytes(ctx), edge_bytes = edge_bytes_of(h, limit, args);
+    const char *kernel = args->cells                                   ? "histogram_edges"
+                         : h->channels == 1 && !h->pairs && is_even(h) ? "histogram_shared"
+                                                                       : "histogram_mixed";
+    uint64_t counters = (limit - edge_bytes) / 4 - 256;
+    args->parts = (uint32_t)((h->counters + counters - 1) / counters);
+    args->part_counters = (uint32_t)((h->counters + args->parts - 1) / args->parts);
+    args->column_bits = columns_of(args->part_counters, HISTOGRAM_TABLE_BYTES);
+    size_t bytes = ((size_t)args->part_counters * 4 << args->column_bits) + 4 + edge_bytes;
+    uint64_t fill = args->parts == 1 && bytes <= limit / BLOCKS - 1024 ? BLOCKS : 1;
+    uint64_t groups = groups_of(ctx, h, fill, HISTOGRAM_THREADS);
+    if (groups >= 2 * args->parts) groups /= args->parts;
+    groups = most(groups, (h->n >> 31) + 1);
+    if (groups > 1 && !h->add) TRY(clear(ctx, h->counts, h->counters * sizeof(uint64_t)));
+    TRY(launch(ctx, h, kernel, groups * args->parts, HISTOGRAM_THREADS, bytes, args));
 done:
     return status;
 }

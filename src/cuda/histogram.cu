@@ -14,15 +14,12 @@
  */
 #include "histogram_common.cuh"
 #include "histogram_shared.cuh"
+#include "histogram_mixed.cuh"
+#include "histogram_edges.cuh"
 #include "histogram_global.cuh"
 #include "histogram_weights.cuh"
 
-/* Before sm_80 a multiprocessor holds one such block. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-enum { BYTE_LOADS = 2, BYTE_BLOCKS = 1 };
-#else
-enum { BYTE_LOADS = 2, BYTE_BLOCKS = 2048 / HISTOGRAM_THREADS };
-#endif
+enum { BYTE_LOADS = 2 };
 
 #if KEY_BITS == 8
 /* ---- Bytes: counter[channel][byte][column] ---- */
@@ -83,7 +80,7 @@ static __device__ void count_bytes(const struct histogram_args &a, uint32_t *tab
     }
 }
 
-extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS, BYTE_BLOCKS)
+extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS, FULL_BLOCKS)
     histogram_bytes(const __grid_constant__ struct histogram_args a)
 {
     uint32_t *table = (uint32_t *)shared_bytes;

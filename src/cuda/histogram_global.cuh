@@ -4,8 +4,7 @@
  *
  *     sample of the elements --> tag[hash], the values that came first
  *     element --map--> counter --- tag[hash] is it: hot[hash] + 1        at the end --> counts
- *                              --- a warp agrees:   counts + 32
- *                              --- else:            counts + 1
+ *                              --- else: lanes of a warp that agree add together to counts
  *
  * Additions to one address go one after the other, some hundred million a second: a value that is
  * frequent enough to wait for itself is also frequent enough to be in a sample, and then its block
@@ -18,7 +17,14 @@
 
 #include "histogram_common.cuh"
 
-enum { HOT = 1 << HISTOGRAM_HOT_BITS };
+enum { HOT = 1 << HISTOGRAM_HOT_BITS, GLOBAL_LOADS = 2 };
+
+/* A multiprocessor's threads, half as many before sm_80. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { GLOBAL_BLOCKS = 2 };
+#else
+enum { GLOBAL_BLOCKS = 4 };
+#endif
 static const uint32_t NO_TAG = 0xffffffffu;
 
 /* The counter of element i, ECHI_NO_SLOT of none. */
@@ -36,27 +42,28 @@ static __device__ inline uint32_t hash_of(uint64_t counter)
     return ((uint32_t)counter * 2654435761u) >> (32 - HISTOGRAM_HOT_BITS);
 }
 
+/* All lanes come here.  Those that agree with the first that misses add together, once. */
+template <typename T>
 static __device__ inline void count_global(const struct histogram_args &a, const uint32_t *tag,
-                                           uint32_t *hot, uint64_t counter)
+                                           uint32_t *hot, T counter)
 {
-    const uint64_t first = __shfl_sync(WARP_ALL, (unsigned long long)counter, 0);
-    const bool agree = __all_sync(WARP_ALL, counter == first);
-    if (counter == ECHI_NO_SLOT) return;
-    if (agree) {
-        if (lane_id() == 0) add_count(a.counts, counter, 32);
-        return;
-    }
     const uint32_t h = hash_of(counter);
-    if (tag[h] == counter && counter != NO_TAG)
-        atomicAdd(&hot[h], 1u);
-    else
-        add_count(a.counts, counter, 1);
+    const bool counted = counter != (T)ECHI_NO_SLOT;
+    const bool is_hot = counted && counter != (T)NO_TAG && tag[h] == counter;
+    const uint32_t cold = __ballot_sync(WARP_ALL, counted && !is_hot);
+    if (is_hot) atomicAdd(&hot[h], 1u);
+    if (cold == 0) return;
+    const int leader = __ffs(cold) - 1;
+    const T first = __shfl_sync(WARP_ALL, counter, leader);
+    const bool agrees = counted && !is_hot && counter == first;
+    const uint32_t peers = __ballot_sync(WARP_ALL, agrees);
+    if (agrees ? (int)lane_id() == leader : counted && !is_hot)
+        add_count(a.counts, counter, agrees ? __popc(peers) : 1);
 }
 
-extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS)
-    histogram_global(const __grid_constant__ struct histogram_args a)
+static __device__ inline void begin_global(const struct histogram_args &a, uint32_t *tag,
+                                           uint32_t *hot)
 {
-    __shared__ uint32_t tag[HOT], hot[HOT];
     for (uint32_t h = threadIdx.x; h < HOT; h += blockDim.x) {
         tag[h] = NO_TAG;
         hot[h] = 0;
@@ -71,7 +78,21 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS)
         if (counter < NO_TAG) atomicCAS(&tag[hash_of(counter)], NO_TAG, (uint32_t)counter);
     }
     __syncthreads(); /* the tags are taken */
+}
 
+static __device__ inline void end_global(const struct histogram_args &a, const uint32_t *tag,
+                                         const uint32_t *hot)
+{
+    __syncthreads(); /* every element of the block is counted */
+    for (uint32_t h = threadIdx.x; h < HOT; h += blockDim.x)
+        if (hot[h]) add_count(a.counts, tag[h], hot[h]);
+}
+
+extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS)
+    histogram_global(const __grid_constant__ struct histogram_args a)
+{
+    __shared__ uint32_t tag[HOT], hot[HOT];
+    begin_global(a, tag, hot);
     const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
     const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const uint64_t warp_first = thread - lane_id(); /* all lanes take as many turns */
@@ -81,12 +102,42 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS)
         for (int j = 0; j < LOADS; j++)
             counter[j] = i + j * threads < a.n ? counter_at(a, i + j * threads) : ECHI_NO_SLOT;
 #pragma unroll
-        for (int j = 0; j < LOADS; j++) count_global(a, tag, hot, counter[j]);
+        for (int j = 0; j < LOADS; j++) count_global(a, tag, hot, (unsigned long long)counter[j]);
     }
-    __syncthreads(); /* every element of the block is counted */
+    end_global(a, tag, hot);
+}
 
-    for (uint32_t h = threadIdx.x; h < HOT; h += blockDim.x)
-        if (hot[h]) add_count(a.counts, tag[h], hot[h]);
+/* One channel, bins as wide as a power of two, so few instructions that memory is the limit. */
+extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS, GLOBAL_BLOCKS)
+    histogram_shift(const __grid_constant__ struct histogram_args a)
+{
+    __shared__ uint32_t tag[HOT], hot[HOT];
+    begin_global(a, tag, hot);
+    const struct body b = body_of(a.in, a.n);
+    const uint4 *vectors = (const uint4 *)(b.in + b.head);
+    const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
+    const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint64_t i = thread; i - lane_id() < b.vectors; i += GLOBAL_LOADS * threads) {
+        union keys load[GLOBAL_LOADS];
+#pragma unroll
+        for (int j = 0; j < GLOBAL_LOADS; j++)
+            if (i + j * threads < b.vectors) load[j].vector = __ldcs(&vectors[i + j * threads]);
+#pragma unroll
+        for (int j = 0; j < GLOBAL_LOADS; j++) {
+            const bool there = i + j * threads < b.vectors;
+#pragma unroll
+            for (int k = 0; k < VECTOR; k++)
+                count_global(a, tag, hot,
+                             there ? slot_shift_32(&a.x, load[j].key[k]) : NO_SLOT);
+        }
+    }
+    const uint64_t ends = b.head + (a.n - b.tail);
+    if (thread - lane_id() < ends) {
+        uint64_t at = thread < b.head ? thread : b.tail + (thread - b.head);
+        count_global(a, tag, hot,
+                     thread < ends ? slot_shift_32(&a.x, b.in[at]) : NO_SLOT);
+    }
+    end_global(a, tag, hot);
 }
 
 #endif

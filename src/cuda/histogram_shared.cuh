@@ -15,12 +15,19 @@
 
 #include "histogram_common.cuh"
 
+/* Registers for so many blocks; before sm_80 a multiprocessor holds one. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { FULL_BLOCKS = 1 };
+#else
+enum { FULL_BLOCKS = 2048 / HISTOGRAM_THREADS };
+#endif
+
 /* What a thread needs to count an element. */
 struct counting {
-    uint32_t *table;
+    uint32_t *table; /* counter 0 of the thread's column */
     struct edges edges;
     uint32_t first, count; /* counters of the part */
-    uint32_t column;
+    uint32_t column_bits;
 };
 
 #if KEY_BITS == 64
@@ -28,6 +35,12 @@ typedef uint64_t wide_key;
 #else
 typedef uint32_t wide_key;
 #endif
+
+/* What no bin holds is not counted. */
+static __device__ inline bool drops(const struct echi_bins &x)
+{
+    return x.below == ECHI_NO_SLOT && x.above == ECHI_NO_SLOT && x.nan == ECHI_NO_SLOT;
+}
 
 /* Half the instructions, where counters are values and all others are dropped. */
 static __device__ inline bool is_direct(const struct histogram_args &a)
@@ -38,169 +51,174 @@ static __device__ inline bool is_direct(const struct histogram_args &a)
            a.channels == 1 && !a.in_y;
 }
 
-static __device__ inline void count_direct(const struct histogram_args &a, const struct counting &c,
-                                           ukey u)
+static __device__ inline void count_at(const struct counting &c, uint32_t at)
+{
+    if (at < c.count) atomicAdd(&c.table[at << c.column_bits], 1u);
+}
+
+static __device__ inline void count_direct(const struct counting &c, ukey u)
 {
     wide_key at = (wide_key)u - c.first;
-    if (at < c.count) atomicAdd(&c.table[((uint32_t)at << a.column_bits) | c.column], 1u);
+    if (at < c.count) atomicAdd(&c.table[(uint32_t)at << c.column_bits], 1u);
 }
 
 static __device__ inline void count_slot(const struct histogram_args &a, const struct counting &c,
                                          uint32_t slot, uint32_t channel)
 {
-    uint32_t at = slot + channel * (uint32_t)a.stride - c.first;
-    if (slot != NO_SLOT && at < c.count)
-        atomicAdd(&c.table[(at << a.column_bits) | c.column], 1u);
+    if (slot != NO_SLOT) count_at(c, slot + channel * (uint32_t)a.stride - c.first);
 }
 
-template <int KIND>
-static __device__ inline void count_vector(const struct histogram_args &a,
-                                           const struct counting &c, const union keys &keys,
-                                           uint32_t channel)
+/* ---- Tables, for each kernel that counts in shared memory ---- */
+
+static __device__ inline uint32_t table_words(const struct histogram_args &a)
 {
-#pragma unroll
-    for (int k = 0; k < VECTOR; k++) {
-        if (KIND == HISTOGRAM_DIRECT) {
-            count_direct(a, c, keys.key[k]);
-            continue;
-        }
-        count_slot(a, c, slot_of<KIND>(a.x, c.edges, keys.key[k]), channel);
-        if (a.channels > 1 && ++channel == a.channels) channel = 0;
+    return a.part_counters << a.column_bits;
+}
+
+/* Clears the counters of the block. */
+static __device__ inline struct counting begin_counting(const struct histogram_args &a)
+{
+    struct counting c;
+    const uint32_t part = blockIdx.x % a.parts;
+    c.column_bits = a.column_bits;
+    c.table = (uint32_t *)shared_bytes + (threadIdx.x & ((1u << a.column_bits) - 1));
+    c.first = part * a.part_counters;
+    c.count = min(a.part_counters, (uint32_t)a.counters - min(c.first, (uint32_t)a.counters));
+    c.edges.at = (const ukey *)a.edges;
+    c.edges.raw = !a.shared_edges;
+    clear_table((uint32_t *)shared_bytes, table_words(a));
+    check_edges(a);
+    return c;
+}
+
+/* The one group of a small array is the only to write its counters: none need be cleared. */
+static __device__ inline void end_counting(const struct histogram_args &a,
+                                           const struct counting &c)
+{
+    const bool alone = gridDim.x == a.parts;
+    for (uint32_t k = threadIdx.x; k < c.count; k += blockDim.x) {
+        uint64_t sum = sum_columns((uint32_t *)shared_bytes, k, a.column_bits);
+        uint64_t counter = c.first + k;
+        if (alone)
+            a.counts[counter] = sum + (a.add ? a.counts[counter] : 0);
+        else
+            add_count(a.counts, counter, sum);
     }
 }
 
-/* The elements of the block's group: groups share them out, the parts of a group all see them. */
-template <int KIND>
-static __device__ void count_elements(const struct histogram_args &a, const struct counting &c)
+/* Edges lie behind the counters. */
+static __device__ inline ukey *shared_edges(const struct histogram_args &a)
+{
+    return (ukey *)((uint32_t *)shared_bytes + ((table_words(a) + 1) & ~1u));
+}
+
+static __device__ inline void copy_edges(const struct histogram_args &a, ukey *edges)
+{
+    for (uint32_t i = threadIdx.x; i < (2u << a.x.top) - 1; i += blockDim.x)
+        edges[i] = i <= a.x.bins ? bins_merged_32(&a.x.order, ((const ukey *)a.edges)[i])
+                                 : (ukey)UINT64_MAX;
+}
+
+/* ---- One channel, even bins ---- */
+
+/* Counts u, of a map whose kind the compiler knows.  DROP: what no bin holds is not counted. */
+template <int KIND, bool DROP>
+static __device__ inline void count_key(const struct histogram_args &a, const struct counting &c,
+                                        ukey u)
+{
+    const struct echi_bins &b = a.x;
+    if (KIND == HISTOGRAM_DIRECT) {
+        count_direct(c, u);
+    } else if (!DROP) {
+        count_slot(a, c, slot_of<KIND>(b, c.edges, u), 0);
+    } else if (KIND == ECHI_BINS_SHIFT) {
+        if (holds_whole_32(&b, u)) count_at(c, bin_shift_32(&b, u) - c.first);
+    } else if (KIND == ECHI_BINS_SCALE) {
+        if (holds_whole_32(&b, u)) count_at(c, bin_scale_32(&b, u) - c.first);
+#if KEY_BITS == 64
+    } else {
+        const double x = bins_double(u);
+        if (holds_f64_32(&b, x)) count_at(c, bin_f64_32(&b, x) - c.first);
+    }
+#else
+    } else {
+        const float x = KIND == ECHI_BINS_F16    ? bins_half((uint32_t)u)
+                        : KIND == ECHI_BINS_BF16 ? bins_float((uint32_t)u << 16)
+                                                 : bins_float((uint32_t)u);
+        if (holds_f32_32(&b, x)) count_at(c, bin_f32_32(&b, x) - c.first);
+    }
+#endif
+}
+
+/* The elements of the block's group: groups share them out, the parts of a group all see them.
+ * N loads are in flight: as many as the map leaves registers for. */
+template <int KIND, bool DROP, int N>
+static __device__ void count_keys(const struct histogram_args &a, const struct counting &c)
 {
     const struct body b = body_of(a.in, a.n);
     const uint32_t group = blockIdx.x / a.parts, groups = gridDim.x / a.parts;
     const uint64_t thread = (uint64_t)group * blockDim.x + threadIdx.x;
     const uint64_t threads = (uint64_t)groups * blockDim.x;
     const uint4 *vectors = (const uint4 *)(b.in + b.head);
-    uint32_t channel = 0, step = 0; /* of vector i; from one to the next */
-    if (a.channels > 1) {
-        channel = (uint32_t)((b.head + thread * VECTOR) % a.channels);
-        step = (uint32_t)(threads * VECTOR % a.channels);
+    uint64_t i = thread;
+    for (; i + (N - 1) * threads < b.vectors; i += N * threads) {
+        union keys load[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) load[j].vector = vectors[i + j * threads];
+#pragma unroll
+        for (int j = 0; j < N; j++)
+#pragma unroll
+            for (int k = 0; k < VECTOR; k++) count_key<KIND, DROP>(a, c, load[j].key[k]);
     }
-    for (uint64_t i = thread; i < b.vectors; i += LOADS * threads) {
-        union keys load[LOADS];
+    for (; i < b.vectors; i += threads) {
+        union keys load;
+        load.vector = vectors[i];
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < b.vectors) load[j].vector = vectors[i + j * threads];
-#pragma unroll
-        for (int j = 0; j < LOADS; j++) {
-            if (i + j * threads < b.vectors) count_vector<KIND>(a, c, load[j], channel);
-            channel += step;
-            if (channel >= a.channels) channel -= a.channels;
-        }
+        for (int k = 0; k < VECTOR; k++) count_key<KIND, DROP>(a, c, load.key[k]);
     }
     /* The ends, one element a thread. */
     const uint64_t ends = b.head + (a.n - b.tail);
-    if (thread < ends) {
-        uint64_t i = thread < b.head ? thread : b.tail + (thread - b.head);
-        count_slot(a, c, slot_of<KIND>(a.x, c.edges, b.in[i]), (uint32_t)(i % a.channels));
-    }
+    if (thread < ends)
+        count_key<KIND, DROP>(a, c, b.in[thread < b.head ? thread : b.tail + (thread - b.head)]);
 }
 
-static __device__ void count_pairs(const struct histogram_args &a, const struct counting &c)
+enum { MAP_LOADS = KEY_BITS == 32 ? 2 : 1 };
+
+template <int KIND>
+static __device__ inline void count_kind(const struct histogram_args &a, const struct counting &c)
 {
-    const ukey *x = (const ukey *)a.in, *y = (const ukey *)a.in_y;
-    const uint32_t group = blockIdx.x / a.parts, groups = gridDim.x / a.parts;
-    const uint64_t thread = (uint64_t)group * blockDim.x + threadIdx.x;
-    const uint64_t threads = (uint64_t)groups * blockDim.x;
-    for (uint64_t i = thread; i < a.n; i += LOADS * threads) {
-        ukey u[LOADS], v[LOADS];
-#pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < a.n) {
-                u[j] = x[i + j * threads];
-                v[j] = y[i + j * threads];
-            }
-#pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < a.n)
-                count_slot(a, c, slot_pair_32(&a.x, &a.y, u[j], v[j]), 0);
-    }
+    if (drops(a.x))
+        count_keys<KIND, true, MAP_LOADS>(a, c);
+    else
+        count_keys<KIND, false, MAP_LOADS>(a, c);
 }
 
-static __device__ inline void count_by_kind(const struct histogram_args &a,
-                                            const struct counting &c)
-{
-    switch (a.in_y         ? (int)HISTOGRAM_ANY
-            : is_direct(a) ? (int)HISTOGRAM_DIRECT
-                           : (int)a.x.kind) {
-    case HISTOGRAM_ANY:
-        count_pairs(a, c);
-        break;
-    case HISTOGRAM_DIRECT:
-        count_elements<HISTOGRAM_DIRECT>(a, c);
-        break;
-    case ECHI_BINS_SHIFT:
-        count_elements<ECHI_BINS_SHIFT>(a, c);
-        break;
-    case ECHI_BINS_SCALE:
-        count_elements<ECHI_BINS_SCALE>(a, c);
-        break;
-#if KEY_BITS == 16
-    case ECHI_BINS_F16:
-        count_elements<ECHI_BINS_F16>(a, c);
-        break;
-    case ECHI_BINS_BF16:
-        count_elements<ECHI_BINS_BF16>(a, c);
-        break;
-#elif KEY_BITS > 16
-    case ECHI_BINS_FLOAT:
-        count_elements<ECHI_BINS_FLOAT>(a, c);
-        break;
-#endif
-    case ECHI_BINS_EDGES:
-        if (!c.edges.raw)
-            count_elements<ECHI_BINS_EDGES>(a, c);
-        else
-            count_elements<HISTOGRAM_ANY>(a, c);
-        break;
-    default:
-        count_elements<HISTOGRAM_ANY>(a, c);
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
+extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS, FULL_BLOCKS)
     histogram_shared(const __grid_constant__ struct histogram_args a)
 {
-    uint32_t *table = (uint32_t *)shared_bytes;
-    const uint32_t part = blockIdx.x % a.parts;
-    struct counting c;
-    c.table = table;
-    c.first = part * a.part_counters;
-    c.count = min(a.part_counters, (uint32_t)a.counters - min(c.first, (uint32_t)a.counters));
-    c.column = threadIdx.x & ((1u << a.column_bits) - 1);
-    c.edges.at = (const ukey *)a.edges;
-    c.edges.raw = !a.shared_edges;
-    const uint32_t words = a.part_counters << a.column_bits;
-    clear_table(table, words);
-    check_edges(a);
-    if (a.shared_edges) {
-        ukey *edges = (ukey *)(table + ((words + 1) & ~1u));
-        for (uint32_t i = threadIdx.x; i < (2u << a.x.top) - 1; i += blockDim.x)
-            edges[i] = i <= a.x.bins ? bins_merged_32(&a.x.order, ((const ukey *)a.edges)[i])
-                                     : (ukey)UINT64_MAX;
-        c.edges.at = edges;
-    }
-    __syncthreads(); /* the counters are clear, the edges are there */
+    const struct counting c = begin_counting(a);
+    __syncthreads(); /* the counters are clear */
 
-    count_by_kind(a, c);
+    if (is_direct(a))
+        count_keys<HISTOGRAM_DIRECT, true, 4>(a, c);
+    else if (a.x.kind == ECHI_BINS_SHIFT)
+        count_kind<ECHI_BINS_SHIFT>(a, c);
+#if KEY_BITS < 64
+    else if (a.x.kind == ECHI_BINS_SCALE)
+        count_kind<ECHI_BINS_SCALE>(a, c);
+#endif
+#if KEY_BITS == 16
+    else if (a.x.kind == ECHI_BINS_F16)
+        count_kind<ECHI_BINS_F16>(a, c);
+    else
+        count_kind<ECHI_BINS_BF16>(a, c);
+#elif KEY_BITS > 16
+    else
+        count_kind<ECHI_BINS_FLOAT>(a, c);
+#endif
     __syncthreads(); /* every element of the block is counted */
 
-    /* The one group of a small array is the only to write its counters: none need be cleared. */
-    const bool alone = gridDim.x == a.parts;
-    for (uint32_t k = threadIdx.x; k < c.count; k += blockDim.x) {
-        uint64_t sum = sum_columns(table, k, a.column_bits), counter = c.first + k;
-        if (alone)
-            a.counts[counter] = sum + (a.add ? a.counts[counter] : 0);
-        else
-            add_count(a.counts, counter, sum);
-    }
+    end_counting(a, c);
 }
 
 #endif
