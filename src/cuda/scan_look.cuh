@@ -43,22 +43,13 @@ static __device__ inline void look(const uint64_t *words, uint64_t i, struct wor
     for (int p = 0; p < PARTS; p++) w.word[p] = load_relaxed_u64(words + i * PARTS + p);
 }
 
-static __device__ inline bool are_there(const struct words &w)
+/* Until all is there, one word after the other.  Each lane waits for its own: the warp does not
+ * meet in between, so that who runs blocks in turn sees that this one only waits. */
+static __device__ inline void await(const uint64_t *words, uint64_t i, struct words &w)
 {
-    uint64_t state = w.word[0];
-    if (PARTS == 2) state &= w.word[PARTS - 1];
-    return state >> 32 & 1;
-}
-
-/* What is not there yet, one word after the other. */
-static __device__ inline void look_again(const uint64_t *words, uint64_t i, struct words &w)
-{
-    bool there = true;
 #pragma unroll
-    for (int p = 0; p < PARTS; p++) {
-        if (there && !(w.word[p] >> 32)) w.word[p] = load_relaxed_u64(words + i * PARTS + p);
-        there &= (w.word[p] >> 32) != 0;
-    }
+    for (int p = 0; p < PARTS; p++)
+        while (!(w.word[p] >> 32)) w.word[p] = load_relaxed_u64(words + i * PARTS + p);
 }
 
 static __device__ inline bool have_head(const struct words &w)
@@ -106,10 +97,9 @@ static __device__ inline value before_tile(const struct scan_args &a, const stru
      * this one, have said it. */
     if (lane_id() < i) look(a.tiles, p.tile - i + lane_id(), mine);
     if (g) look(a.prefixes, p.row * a.row_groups + g - 1, prefix);
-    while (!__all_sync(WARP_ALL, lane_id() >= i || are_there(mine)))
-        if (lane_id() < i) look_again(a.tiles, p.tile - i + lane_id(), mine);
-    while (!__all_sync(WARP_ALL, !g || are_there(prefix)))
-        if (g) look_again(a.prefixes, p.row * a.row_groups + g - 1, prefix);
+    if (lane_id() < i) await(a.tiles, p.tile - i + lane_id(), mine);
+    if (g) await(a.prefixes, p.row * a.row_groups + g - 1, prefix);
+    __syncwarp(); /* every lane has what it asked for */
     value x = lane_id() < i ? value_in(mine) : neutral<OP>(a);
     uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, lane_id() < i && have_head(mine)) : 0;
     value within = fold_lanes<OP>(a, x, last_lane(heads));
@@ -160,7 +150,8 @@ static __device__ inline void add_groups(const struct scan_args &a, struct prefi
         const uint64_t tile = row * a.row_tiles + g * SCAN_GROUP;
         struct words w;
         look(a.tiles, tile + lane_id(), w);
-        while (!__all_sync(WARP_ALL, are_there(w))) look_again(a.tiles, tile + lane_id(), w);
+        await(a.tiles, tile + lane_id(), w);
+        __syncwarp(); /* every tile of the group has said its total */
         uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, have_head(w)) : 0;
         value sum = fold_lanes<OP>(a, value_in(w), last_lane(heads));
         value before = value_of_bits(a.first);
