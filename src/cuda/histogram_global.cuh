@@ -19,12 +19,7 @@
 
 enum { HOT = 1 << HISTOGRAM_HOT_BITS, GLOBAL_LOADS = 2 };
 
-/* A multiprocessor's threads, half as many before sm_80. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-enum { GLOBAL_BLOCKS = 2 };
-#else
-enum { GLOBAL_BLOCKS = 4 };
-#endif
+enum { GLOBAL_BLOCKS = MULTIPROCESSOR_THREADS / HISTOGRAM_MOVE_THREADS };
 static const uint32_t NO_TAG = 0xffffffffu;
 
 /* The counter of element i, ECHI_NO_SLOT of none. */

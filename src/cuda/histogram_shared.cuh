@@ -15,12 +15,8 @@
 
 #include "histogram_common.cuh"
 
-/* Registers for so many blocks; before sm_80 a multiprocessor holds one. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-enum { FULL_BLOCKS = 1 };
-#else
-enum { FULL_BLOCKS = 2048 / HISTOGRAM_THREADS };
-#endif
+/* Registers for so many blocks. */
+enum { FULL_BLOCKS = MULTIPROCESSOR_THREADS / HISTOGRAM_THREADS };
 
 /* What a thread needs to count an element. */
 struct counting {

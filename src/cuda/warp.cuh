@@ -11,6 +11,17 @@
 
 #define WARP_ALL 0xffffffffu
 
+/* Threads that a multiprocessor holds at most. */
+#ifndef __CUDA_ARCH__
+enum { MULTIPROCESSOR_THREADS = 2048 };
+#elif __CUDA_ARCH__ < 800
+enum { MULTIPROCESSOR_THREADS = 1024 };
+#elif __CUDA_ARCH__ / 10 == 80 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10
+enum { MULTIPROCESSOR_THREADS = 2048 };
+#else
+enum { MULTIPROCESSOR_THREADS = 1536 };
+#endif
+
 static __device__ inline uint32_t lane_id(void)
 {
     return threadIdx.x & 31;
