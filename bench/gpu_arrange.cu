@@ -183,7 +183,7 @@ template <class T> static void lines(const char *type, size_t n)
 
 template <class T> static void iota(const char *type, ech_dtype dtype, size_t n)
 {
-    const bench_name name = { "iota", type, n, "start=3,step=7", "any" };
+    const bench_name name = { "iota", type, n, "start=3 step=7", "any" };
     if (!bench_wanted(name)) return;
     arrays a(n * sizeof(T));
     T start = 3, step = 7, *out = (T *)a.out[1];
@@ -198,7 +198,7 @@ template <class T> static void iota(const char *type, ech_dtype dtype, size_t n)
 /* The half precisions have no rival. */
 static void iota_half(const char *type, ech_dtype dtype, size_t n)
 {
-    const bench_name name = { "iota", type, n, "start=0,step=1", "any" };
+    const bench_name name = { "iota", type, n, "start=0 step=1", "any" };
     if (!bench_wanted(name)) return;
     arrays a(n * 2);
     bench_row(

@@ -57,7 +57,7 @@ def brief(cases):
     best = {}
     for case in cases:
         c = dict(zip(CASE, case))
-        if c["dist"] not in ("", "random", "uniform", "unit"):
+        if c["dist"] not in ("", "random", "uniform", "unit", "power", "few16", "runs10"):
             continue
         kind = (c["op"], c["case"], c["dtype"], c["value_bytes"], c["shape"], c["threads"])
         if kind not in best or int(c["n"]) > int(dict(zip(CASE, best[kind]))["n"]):
