@@ -225,7 +225,7 @@ INLINE struct echi_moments NAME(moments)(const ELEM *x, size_t n, bool ignore)
 {
     enum { STEP = 4 * NAME(WIDTH), STEPS = NAME(VECTORS) / 4 };
     const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
-    VEC first[STEPS], second[STEPS];
+    VEC first[STEPS] = { { 0 } }, second[STEPS] = { { 0 } };
     ELEM start[NAME(WIDTH)] = { x[0] };
     double k = LOAD(start)[0];
     size_t steps = STEPS;
