@@ -50,7 +50,18 @@ static __device__ inline uint32_t cell_of(const struct histogram_args &a, const 
     return (uint32_t)min((unsigned long long)(d >> c.shift), (unsigned long long)c.last);
 }
 
-/* Edges that do not rise are complained about; whatever cells they make stay within the edges. */
+/* Do the edges rise?  Those that do not are complained about, and make no cells: a cell would have
+ * several writers. */
+static __device__ inline bool edges_rise(const struct histogram_args &a, const ukey *edges)
+{
+    bool rise = true;
+    for (uint32_t i = 1 + threadIdx.x; i <= (uint32_t)a.x.bins; i += blockDim.x) {
+        bool is_nan = a.x.order.float_mask && edges[i] == (ukey)a.x.order.last;
+        rise = rise && edges[i - 1] < edges[i] && !is_nan;
+    }
+    return __syncthreads_and(rise); /* every edge was looked at */
+}
+
 template <bool FLOAT>
 static __device__ void make_cells(const struct histogram_args &a, const struct cells &c)
 {
@@ -131,15 +142,16 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS, EDGE_BLOCKS)
     cells.first = edges[0];
     cells.shift = 0;
     while ((ukey)(edges[a.x.bins] - edges[0]) >> cells.shift > cells.last) cells.shift++;
-    if (is_float)
+    const bool rise = edges_rise(a, edges);
+    if (rise && is_float)
         make_cells<true>(a, cells);
-    else
+    else if (rise)
         make_cells<false>(a, cells);
     __syncthreads(); /* the cells are there */
 
-    if (is_float)
+    if (rise && is_float)
         count_cells<true>(a, c, cells);
-    else
+    else if (rise)
         count_cells<false>(a, c, cells);
     __syncthreads(); /* every element of the block is counted */
 
