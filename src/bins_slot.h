@@ -13,6 +13,7 @@
 #ifndef ECHI_BINS_SLOT_H
 #define ECHI_BINS_SLOT_H
 #include "bins.h"
+#include "half.h"
 
 #include <string.h>
 
@@ -31,30 +32,11 @@ INLINE uint64_t bins_high_64(uint64_t a, uint64_t b)
 #endif
 }
 
-INLINE float bins_float(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 INLINE double bins_double(uint64_t bits)
 {
     double x;
     memcpy(&x, &bits, sizeof x);
     return x;
-}
-
-/* The f32 of the bits of an f16: its exponent is 112 less, which a product makes right for
- * subnormals too. */
-INLINE float bins_half(uint32_t u)
-{
-    uint32_t magnitude = (u & 0x7fff) << 13, sign = (u & 0x8000) << 16;
-    float x = bins_float(magnitude) * bins_float(0x77800000u); /* 2^112 */
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    if (magnitude >= 0x0f800000u) bits = magnitude | 0x7f800000u; /* infinity or NaN */
-    return bins_float(bits | sign);
 }
 #endif
 
@@ -221,12 +203,12 @@ INLINE SLOT NAME(slot_any)(const struct echi_bins *b, const KEY *edges, KEY u)
         return NAME(slot_wide)(b, u);
 #if KEY_BITS == 16
     case ECHI_BINS_F16:
-        return NAME(slot_f32)(b, bins_half(u));
+        return NAME(slot_f32)(b, echi_f32_of_f16(u));
     case ECHI_BINS_BF16:
-        return NAME(slot_f32)(b, bins_float((uint32_t)u << 16));
+        return NAME(slot_f32)(b, echi_f32_of_bf16((uint32_t)u));
 #elif KEY_BITS == 32
     case ECHI_BINS_FLOAT:
-        return NAME(slot_f32)(b, bins_float(u));
+        return NAME(slot_f32)(b, echi_f32_of_bits(u));
 #elif KEY_BITS == 64
     case ECHI_BINS_FLOAT:
         return NAME(slot_f64)(b, bins_double(u));

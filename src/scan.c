@@ -6,6 +6,7 @@
  */
 #include "scan.h"
 #include "call.h"
+#include "half.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,26 +22,11 @@ static uint64_t load_bits(const void *at, size_t bytes)
     return u;
 }
 
-static uint64_t f32_bits(float x)
-{
-    uint32_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
 static uint64_t f64_bits(double x)
 {
     uint64_t u;
     memcpy(&u, &x, sizeof u);
     return u;
-}
-
-static uint64_t f32_of_f16(uint64_t u)
-{
-    uint32_t sign = (uint32_t)(u & 0x8000) << 16, rest = (uint32_t)u & 0x7fff;
-    if (rest >= 0x7c00) return sign | 0x7f800000 | (rest & 0x3ff) << 13;
-    if (rest >= 0x400) return sign | ((rest << 13) + (112u << 23));
-    return sign | f32_bits((float)rest * 0x1p-24f);
 }
 
 /* A float of a dtype, or of f64 when wide, as bits of the type that it is computed in. */
@@ -49,7 +35,7 @@ static uint64_t computed_bits(const struct echi_scan *s, const void *init)
     if (s->wide || s->dtype == ECH_F64) return load_bits(init, 8);
     if (s->dtype == ECH_F32) return load_bits(init, 4);
     uint64_t u = load_bits(init, 2);
-    return s->dtype == ECH_BF16 ? u << 16 : f32_of_f16(u);
+    return s->dtype == ECH_BF16 ? u << 16 : echi_bits_of_f32(echi_f32_of_f16((uint32_t)u));
 }
 
 /* The neutral value of a sum of floats is -0: x + -0 is x for every x.  A result that stands for
@@ -58,7 +44,7 @@ static uint64_t neutral_float(const struct echi_scan *s)
 {
     bool shown = s->exclusive || s->ignore_nan;
     double neutral = s->op == ECHI_SCAN_PRODUCT ? 1 : shown ? 0 : -0.0;
-    return s->wide || s->dtype == ECH_F64 ? f64_bits(neutral) : f32_bits((float)neutral);
+    return s->wide || s->dtype == ECH_F64 ? f64_bits(neutral) : echi_bits_of_f32((float)neutral);
 }
 
 static uint64_t encode(const struct echi_scan *s, uint64_t u)

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../half.h"
 #include "arrange.h"
 
 /* ---- Fill ---- */
@@ -65,20 +66,6 @@ static void iota_u64(struct echi_arrange_job *job, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++, value += a->step) out[i] = value;
 }
 
-INLINED float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-INLINED uint32_t bits_of(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* i * step, rounded once.  Below 2^29 the product of doubles is exact; above it is that of two
  * parts, whose sum is made odd where it is not exact, which no rounding to fewer bits can see. */
 static float product(uint64_t i, double step)
@@ -115,8 +102,9 @@ static void iota_batch(float start, double step, uint64_t first, size_t count, f
 static void iota_f32(struct echi_arrange_job *job, size_t begin, size_t end)
 {
     const struct echi_arrange *a = job->request;
-    const float start = float_of((uint32_t)a->start), no_number = float_of(0x7FC00000);
-    const double step = float_of((uint32_t)a->step);
+    const float start = echi_f32_of_bits((uint32_t)a->start),
+                no_number = echi_f32_of_bits(0x7FC00000);
+    const double step = echi_f32_of_bits((uint32_t)a->step);
     float *out = a->out;
     for (size_t i = begin; i < end; i += BATCH) {
         const size_t count = echi_min(BATCH, end - i);
@@ -144,58 +132,31 @@ static void iota_f64(struct echi_arrange_job *job, size_t begin, size_t end)
 
 /* ---- ... of 16-bit floats ---- */
 
-static float float_of_f16(uint16_t h)
-{
-    const uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = h & 0x7FFF;
-    if (rest >= 0x7C00) return float_of(sign | 0x7F800000 | rest << 13); /* inf, NaN */
-    /* The exponent is put right by a product, which is exact, also of subnormals. */
-    return float_of(sign | bits_of(float_of(rest << 13) * 0x1p112f));
-}
-
-/* To the nearest, of two the even one.  All three forms are computed, so that a vector can. */
-INLINED uint16_t f16_of_float(float x)
-{
-    const uint32_t u = bits_of(x), sign = u >> 16 & 0x8000, rest = u & 0x7FFFFFFF;
-    const uint32_t normal = (rest - 0x38000000 + 0xFFF + (rest >> 13 & 1)) >> 13;
-    /* The sum's last bit is that of a subnormal. */
-    const uint32_t small = rest < 0x38800000 ? rest : 0;
-    const uint32_t subnormal = bits_of(float_of(small) + 0.5f) - 0x3F000000;
-    uint32_t h = rest < 0x38800000 ? subnormal : normal;
-    h = rest >= 0x47800000 ? 0x7C00 : h;
-    h |= sign;
-    return (uint16_t)(rest > 0x7F800000 ? 0x7E00 : h);
-}
-
-INLINED uint16_t bf16_of_float(float x)
-{
-    const uint32_t u = bits_of(x), rounded = (u + 0x7FFF + (u >> 16 & 1)) >> 16;
-    return (uint16_t)((u & 0x7FFFFFFF) > 0x7F800000 ? 0x7FC0 : rounded);
-}
-
 static void iota_f16(struct echi_arrange_job *job, size_t begin, size_t end)
 {
     const struct echi_arrange *a = job->request;
-    const float start = float_of_f16((uint16_t)a->start), step = float_of_f16((uint16_t)a->step);
+    const float start = echi_f32_of_f16((uint32_t)a->start),
+                step = echi_f32_of_f16((uint32_t)a->step);
     uint16_t *out = a->out;
     float values[BATCH];
     for (size_t i = begin; i < end; i += BATCH) {
         const size_t count = echi_min(BATCH, end - i);
         iota_batch(start, (double)step, i, count, values);
-        for (size_t j = 0; j < count; j++) out[i + j] = f16_of_float(values[j]);
+        for (size_t j = 0; j < count; j++) out[i + j] = echi_f16_of_f32(values[j]);
     }
 }
 
 static void iota_bf16(struct echi_arrange_job *job, size_t begin, size_t end)
 {
     const struct echi_arrange *a = job->request;
-    const float start = float_of((uint32_t)a->start << 16);
-    const double step = float_of((uint32_t)a->step << 16);
+    const float start = echi_f32_of_bf16((uint32_t)a->start);
+    const double step = echi_f32_of_bf16((uint32_t)a->step);
     uint16_t *out = a->out;
     float values[BATCH];
     for (size_t i = begin; i < end; i += BATCH) {
         const size_t count = echi_min(BATCH, end - i);
         iota_batch(start, step, i, count, values);
-        for (size_t j = 0; j < count; j++) out[i + j] = bf16_of_float(values[j]);
+        for (size_t j = 0; j < count; j++) out[i + j] = echi_bf16_of_f32(values[j]);
     }
 }
 

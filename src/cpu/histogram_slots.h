@@ -31,7 +31,7 @@ static void NAME(slots_edges)(const struct echi_histogram_job *job, const KEY *i
 }
 
 static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in, size_t n,
-                            SLOT *slots)
+                            SLOT *restrict slots)
 {
     const struct echi_bins b = job->h->x; /* a copy: no store to slots can change it */
     const KEY *edges = job->edges;
@@ -44,14 +44,14 @@ static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in,
         break;
 #if KEY_BITS == 16
     case ECHI_BINS_F16:
-        FOR(NAME(slot_f32)(&b, bins_half(u)))
+        FOR(NAME(slot_f32)(&b, echi_f32_of_f16(u)))
         break;
     case ECHI_BINS_BF16:
-        FOR(NAME(slot_f32)(&b, bins_float((uint32_t)u << 16)))
+        FOR(NAME(slot_f32)(&b, echi_f32_of_bf16(u)))
         break;
 #elif KEY_BITS == 32
     case ECHI_BINS_FLOAT:
-        FOR(NAME(slot_f32)(&b, bins_float(u)))
+        FOR(NAME(slot_f32)(&b, echi_f32_of_bits(u)))
         break;
 #elif KEY_BITS == 64
     case ECHI_BINS_FLOAT:

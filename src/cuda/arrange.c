@@ -16,6 +16,7 @@
  */
 #include "arrange.h"
 #include "../arrange.h"
+#include "../half.h"
 #include "cuda.h"
 
 #include <stdio.h>
@@ -290,20 +291,6 @@ static ech_status fill(ech_ctx *ctx, const struct echi_arrange *a)
     return launch_line(ctx, "arrange_fill", blocks < enough ? enough : blocks, &args);
 }
 
-/* The exact value of an f16 as the bits of an f32. */
-static uint32_t f32_of_f16(uint32_t h)
-{
-    const uint32_t sign = (h & 0x8000) << 16, rest = h & 0x7FFF;
-    uint32_t fraction = rest & 0x3FF, exponent = rest >> 10;
-    if (exponent == 31) return sign | 0x7F800000 | fraction << 13;
-    if (exponent == 0) { /* subnormal: moved up until its first bit is the one that is not kept */
-        if (fraction == 0) return sign;
-        for (exponent = 1; !(fraction & 0x400); exponent--) fraction <<= 1;
-        fraction &= 0x3FF;
-    }
-    return sign | (exponent + 112) << 23 | fraction << 13;
-}
-
 static ech_status iota(ech_ctx *ctx, const struct echi_arrange *a)
 {
     static const uint32_t kinds[] = {
@@ -316,8 +303,8 @@ static ech_status iota(ech_ctx *ctx, const struct echi_arrange *a)
         .out = a->out, .n = a->n, .start = a->start, .step = a->step, .kind = kinds[a->dtype]
     };
     if (args.kind == ARRANGE_F16) {
-        args.start = f32_of_f16((uint32_t)a->start);
-        args.step = f32_of_f16((uint32_t)a->step);
+        args.start = echi_bits_of_f32(echi_f32_of_f16((uint32_t)a->start));
+        args.step = echi_bits_of_f32(echi_f32_of_f16((uint32_t)a->step));
     } else if (args.kind == ARRANGE_BF16) {
         args.start = a->start << 16;
         args.step = a->step << 16;

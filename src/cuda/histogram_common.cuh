@@ -54,10 +54,10 @@ static __device__ inline uint32_t slot_of(const struct echi_bins &b, struct edge
     if (KIND == ECHI_BINS_SCALE) return slot_scale_32(&b, u);
     if (KIND == ECHI_BINS_EDGES) return slot_edges_32(&b, edges.at, u, false);
 #if KEY_BITS == 16
-    if (KIND == ECHI_BINS_F16) return slot_f32_32(&b, bins_half(u));
-    if (KIND == ECHI_BINS_BF16) return slot_f32_32(&b, bins_float((uint32_t)u << 16));
+    if (KIND == ECHI_BINS_F16) return slot_f32_32(&b, echi_f32_of_f16(u));
+    if (KIND == ECHI_BINS_BF16) return slot_f32_32(&b, echi_f32_of_bf16((uint32_t)u));
 #elif KEY_BITS == 32
-    if (KIND == ECHI_BINS_FLOAT) return slot_f32_32(&b, bins_float(u));
+    if (KIND == ECHI_BINS_FLOAT) return slot_f32_32(&b, echi_f32_of_bits(u));
 #elif KEY_BITS == 64
     if (KIND == ECHI_BINS_FLOAT) return slot_f64_32(&b, bins_double(u));
 #endif

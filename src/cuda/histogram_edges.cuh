@@ -29,11 +29,11 @@ struct cells {
 static __device__ inline float value_of(const struct histogram_args &a, ukey u)
 {
 #if KEY_BITS == 16
-    return a.cell_kind == HISTOGRAM_CELLS_F16 ? bins_half(u) : bins_float((uint32_t)u << 16);
+    return a.cell_kind == HISTOGRAM_CELLS_F16 ? echi_f32_of_f16(u) : echi_f32_of_bf16((uint32_t)u);
 #elif KEY_BITS == 64
     return (float)bins_double(u);
 #else
-    return bins_float((uint32_t)u);
+    return echi_f32_of_bits((uint32_t)u);
 #endif
 }
 

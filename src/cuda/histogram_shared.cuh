@@ -138,9 +138,9 @@ static __device__ inline void count_key(const struct histogram_args &a, const st
     }
 #else
     } else {
-        const float x = KIND == ECHI_BINS_F16    ? bins_half((uint32_t)u)
-                        : KIND == ECHI_BINS_BF16 ? bins_float((uint32_t)u << 16)
-                                                 : bins_float((uint32_t)u);
+        const float x = KIND == ECHI_BINS_F16    ? echi_f32_of_f16((uint32_t)u)
+                        : KIND == ECHI_BINS_BF16 ? echi_f32_of_bf16((uint32_t)u)
+                                                 : echi_f32_of_bits((uint32_t)u);
         if (holds_f32_32(&b, x)) count_at(c, bin_f32_32(&b, x) - c.first);
     }
 #endif
