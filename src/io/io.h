@@ -52,7 +52,8 @@ struct io_progress {
 
 enum {
     IO_BLOCK = 16 << 20, /* most that one read() or write() is asked for */
-    IO_LOOK = 4096       /* bytes of look ahead, from which a format is guessed */
+    IO_LOOK = 4096,      /* bytes of look ahead, from which a format is guessed */
+    IO_BUFFER = 1 << 20  /* bytes that an output collects before it writes them */
 };
 
 /* ---- Source: source.c ---- */
@@ -234,6 +235,9 @@ size_t io_npy_header(const char *descr, uint64_t n, unsigned char *header);
 /* The same of two dimensions, of columns each, and of a descr that is written as it is given, so
  * that it can be a list of fields; columns 0: of one dimension. */
 size_t io_npy_header_of(const char *descr, uint64_t n, uint64_t columns, unsigned char *header);
+/* The same of two dimensions in any case. */
+size_t io_npy_header_matrix(const char *descr, uint64_t rows, uint64_t columns,
+                            unsigned char *header);
 /* The descr of dtype in little endian; NULL for bf16, which .npy has no name for. */
 const char *io_npy_descr(ech_dtype dtype);
 
@@ -276,7 +280,7 @@ struct io_output {
     const char *name; /* for messages */
     char *path;       /* of the file to be, NULL for a stream */
     char *temporary;  /* beside it, until io_commit() */
-    char *buffer;
+    char *buffer;     /* [IO_BUFFER], of which used are not yet written */
     size_t used;
     uint64_t written_bytes;
     const struct io_progress *progress;

@@ -225,11 +225,11 @@ io_status io_npy_parse(const unsigned char *header, size_t header_bytes, const c
     return IO_OK;
 }
 
-size_t io_npy_header_of(const char *descr, uint64_t n, uint64_t columns, unsigned char *header)
+/* second is what stands after the comma of the shape. */
+static size_t write_header(const char *descr, uint64_t n, const char *second, unsigned char *header)
 {
-    char dict[IO_NPY_HEADER], second[24] = "";
+    char dict[IO_NPY_HEADER];
     const char *quote = descr[0] == '[' ? "" : "'";
-    if (columns) snprintf(second, sizeof second, " %llu", (unsigned long long)columns);
     int length = snprintf(dict, sizeof dict,
                           "{'descr': %s%s%s, 'fortran_order': False, 'shape': (%llu,%s), }", quote,
                           descr, quote, (unsigned long long)n, second);
@@ -244,6 +244,20 @@ size_t io_npy_header_of(const char *descr, uint64_t n, uint64_t columns, unsigne
     memcpy(header + 10, dict, (size_t)length);
     header[total - 1] = '\n';
     return total;
+}
+
+size_t io_npy_header_of(const char *descr, uint64_t n, uint64_t columns, unsigned char *header)
+{
+    return columns ? io_npy_header_matrix(descr, n, columns, header)
+                   : write_header(descr, n, "", header);
+}
+
+size_t io_npy_header_matrix(const char *descr, uint64_t rows, uint64_t columns,
+                            unsigned char *header)
+{
+    char second[24];
+    snprintf(second, sizeof second, " %llu", (unsigned long long)columns);
+    return write_header(descr, rows, second, header);
 }
 
 size_t io_npy_header(const char *descr, uint64_t n, unsigned char *header)

@@ -24,17 +24,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 20 };
-
-/* ---- The temporary file that a signal removes ---- */
+/* ---- The temporary files that a signal removes ---- */
 
 static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { DEADLY = sizeof deadly / sizeof *deadly };
-static char *volatile doomed;
+enum { DOOMED = 4 }; /* most that are open at one time */
+static char *volatile doomed[DOOMED];
 
 static void remove_and_die(int number)
 {
-    if (doomed) unlink(doomed);
+    for (int i = 0; i < DOOMED; i++)
+        if (doomed[i]) unlink(doomed[i]);
     /* The handler was reset, so this ends the program as the signal does by itself. */
     raise(number);
 }
@@ -52,6 +52,14 @@ static void watch_signals(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
+/* Puts to where from was. */
+static void replace_doomed(const char *from, char *to)
+{
+    int i = 0;
+    while (i < DOOMED - 1 && doomed[i] != from) i++;
+    doomed[i] = to;
+}
+
 /* No signal may come between the file's creation and its name being known to the handler. */
 static int make_temporary(char *pattern)
 {
@@ -59,7 +67,7 @@ static int make_temporary(char *pattern)
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     int fd = mkstemp(pattern), why = errno;
-    if (fd >= 0) doomed = pattern;
+    if (fd >= 0) replace_doomed(NULL, pattern);
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = why;
     return fd;
@@ -113,8 +121,8 @@ static io_status create_beside(struct io_output *output, const char *path, const
 io_status io_create(struct io_output *output, const char *path, struct io_error *error)
 {
     *output = (struct io_output){ .fd = STDOUT_FILENO, .name = "standard output" };
-    output->buffer = malloc(BUFFER_BYTES);
-    if (!output->buffer) return io_no_memory(error, output->name, BUFFER_BYTES, "a buffer");
+    output->buffer = malloc(IO_BUFFER);
+    if (!output->buffer) return io_no_memory(error, output->name, IO_BUFFER, "a buffer");
     io_status status = IO_OK;
     struct stat old;
     if (!path || strcmp(path, "-") == 0) {
@@ -168,11 +176,11 @@ static io_status flush(struct io_output *output, struct io_error *error)
 
 io_status io_write(struct io_output *output, const void *bytes, size_t n, struct io_error *error)
 {
-    if (n > BUFFER_BYTES - output->used) {
+    if (n > IO_BUFFER - output->used) {
         io_status status = flush(output, error);
         if (status != IO_OK) return status;
     }
-    if (n >= BUFFER_BYTES) return write_through(output, bytes, n, error);
+    if (n >= IO_BUFFER) return write_through(output, bytes, n, error);
     if (n) memcpy(output->buffer + output->used, bytes, n);
     output->used += n;
     return IO_OK;
@@ -207,7 +215,7 @@ io_status io_commit(struct io_output *output, struct io_error *error)
             status = io_fail(error, IO_FAIL, output->name, "cannot rename %s to it: %s",
                              output->temporary, strerror(errno));
         } else {
-            doomed = NULL;
+            replace_doomed(output->temporary, NULL);
             free(output->temporary);
             output->temporary = NULL;
             sync_directory(output->path);
@@ -223,7 +231,7 @@ void io_discard(struct io_output *output)
     output->fd = -1;
     if (output->temporary) {
         unlink(output->temporary);
-        doomed = NULL;
+        replace_doomed(output->temporary, NULL);
     }
     free(output->temporary);
     free(output->path);

@@ -1,0 +1,216 @@
+/*
+ * bits_alist.c - MacKay's form of sparse parity-check matrices, in which both the columns and the
+ * rows are listed.
+ *
+ *     cols rows
+ *     most ones of a column, most of a row
+ *     ones of each column
+ *     ones of each row
+ *     a line for each column: its rows, from 1, then zeros at will
+ *     a line for each row: its columns, likewise
+ *
+ * Both lists must say the same.  Format: inference.org.uk/mackay/codes/alist.html
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "bits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is read before the lists. */
+struct weights {
+    uint64_t most;
+    uint32_t *each; /* [n] */
+    uint64_t n;
+    const char *what; /* "column" */
+};
+
+/* Memory grows with the numbers that come. */
+static io_status read_weights(struct io_scan *scan, struct weights *w, uint64_t n)
+{
+    uint64_t room = 0;
+    for (w->n = 0; w->n < n; w->n++) {
+        if (w->n == room) {
+            room = room ? 2 * room : 256;
+            uint32_t *larger = realloc(w->each, (size_t)room * sizeof *larger);
+            if (!larger)
+                return io_no_memory(scan->error, scan->source->name, room * sizeof *larger,
+                                    "its weights");
+            w->each = larger;
+        }
+        uint64_t value;
+        io_status status = io_scan_number(scan, "a number of ones", w->most, &value);
+        if (status != IO_OK) return status;
+        w->each[w->n] = (uint32_t)value;
+    }
+    return IO_OK;
+}
+
+/* One line: item i, from 0, of the columns or rows, whose ones are put into the matrix, or into the
+ * one row that spare is. */
+static io_status read_list(struct io_scan *scan, const struct weights *w, uint64_t i,
+                           struct io_bits *spare)
+{
+    struct io_bits *bits = scan->bits;
+    uint64_t ones = 0, value, most = spare ? bits->cols : bits->rows;
+    unsigned long long number = i + 1, says = w->each[i];
+    for (io_scan_blanks(scan); io_scan_peek(scan) >= 0 && io_scan_peek(scan) != '\n';
+         io_scan_blanks(scan)) {
+        io_status status = io_scan_number(scan, "a place of a one", most, &value);
+        if (status != IO_OK) return status;
+        if (value == 0) continue;
+        uint64_t row = spare ? 0 : value - 1, col = spare ? value - 1 : i;
+        if (io_bits_get(spare ? spare : bits, row, col))
+            return io_scan_fail(scan, "has %llu in %s %llu a second time",
+                                (unsigned long long)value, w->what, number);
+        io_bits_set(spare ? spare : bits, row, col);
+        ones++;
+    }
+    if (ones != says)
+        return io_scan_fail(scan, "has %llu ones of %s %llu, not the %llu announced",
+                            (unsigned long long)ones, w->what, number, says);
+    io_scan_take(scan);
+    return scan->status;
+}
+
+static io_status read_lists(struct io_scan *scan, const struct weights *columns,
+                            const struct weights *rows)
+{
+    struct io_bits *bits = scan->bits, spare = { 0 };
+    io_status status = io_bits_zeros(&spare, 1, bits->cols, scan->source->name, scan->error);
+    io_scan_blanks(scan);
+    if (status == IO_OK && io_scan_peek(scan) == '\n') io_scan_take(scan);
+    for (uint64_t j = 0; j < bits->cols && status == IO_OK; j++)
+        status = read_list(scan, columns, j, NULL);
+    size_t bytes = bits->stride * sizeof *bits->words;
+    for (uint64_t i = 0; i < bits->rows && status == IO_OK; i++) {
+        memset(spare.words, 0, bytes);
+        status = read_list(scan, rows, i, &spare);
+        if (status == IO_OK && memcmp(spare.words, bits->words + i * bits->stride, bytes) != 0) {
+            scan->line--;
+            status = io_scan_fail(scan, "has other ones of row %llu than the lists of columns",
+                                  (unsigned long long)i + 1);
+        }
+    }
+    io_bits_free(&spare);
+    return status == IO_OK ? io_scan_end(scan, "the lists of columns and rows") : status;
+}
+
+io_status io_bits_load_alist(struct io_scan *scan)
+{
+    uint64_t rows, cols;
+    struct weights columns = { .what = "column" }, lines = { .what = "row" };
+    io_status status = io_scan_number(scan, "the number of columns", io_bits_most, &cols);
+    if (status == IO_OK) status = io_scan_number(scan, "the number of rows", io_bits_most, &rows);
+    if (status == IO_OK) status = io_bits_shape(scan, rows, cols);
+    if (status == IO_OK)
+        status = io_scan_number(scan, "the most ones of a column", rows, &columns.most);
+    if (status == IO_OK) status = io_scan_number(scan, "the most ones of a row", cols, &lines.most);
+    if (status == IO_OK) status = read_weights(scan, &columns, cols);
+    if (status == IO_OK) status = read_weights(scan, &lines, rows);
+    if (status == IO_OK) status = io_bits_allocate(scan);
+    if (status == IO_OK) status = read_lists(scan, &columns, &lines);
+    free(columns.each);
+    free(lines.each);
+    return status;
+}
+
+/* ---- Write ---- */
+
+/* The places of the ones, or 0 alone, then zeros up to most of them. */
+static io_status end_list(struct io_output *output, uint64_t ones, uint64_t most,
+                          struct io_error *error)
+{
+    io_status status = IO_OK;
+    for (; ones < most && status == IO_OK; ones++) status = io_write(output, "0 ", 2, error);
+    return status == IO_OK ? io_write(output, "\n", 1, error) : status;
+}
+
+static io_status write_head(struct io_output *output, const struct io_bits *bits,
+                            const uint32_t *weights, uint64_t most[2], struct io_error *error)
+{
+    const uint32_t *of_rows = weights + bits->cols;
+    most[0] = most[1] = 0;
+    for (uint64_t j = 0; j < bits->cols; j++)
+        if (weights[j] > most[0]) most[0] = weights[j];
+    for (uint64_t i = 0; i < bits->rows; i++)
+        if (of_rows[i] > most[1]) most[1] = of_rows[i];
+    io_status status = io_write_number(output, bits->cols, ' ', error);
+    if (status == IO_OK) status = io_write_number(output, bits->rows, '\n', error);
+    if (status == IO_OK) status = io_write_number(output, most[0], ' ', error);
+    if (status == IO_OK) status = io_write_number(output, most[1], '\n', error);
+    for (uint64_t j = 0; j < bits->cols && status == IO_OK; j++)
+        status = io_write_number(output, weights[j], ' ', error);
+    if (status == IO_OK) status = io_write(output, "\n", 1, error);
+    for (uint64_t i = 0; i < bits->rows && status == IO_OK; i++)
+        status = io_write_number(output, of_rows[i], ' ', error);
+    return status == IO_OK ? io_write(output, "\n", 1, error) : status;
+}
+
+/* The rows of every column: starts[j] is where those of column j end in list. */
+static void list_columns(const struct io_bits *bits, const uint32_t *weights, uint64_t *ends,
+                         uint32_t *list)
+{
+    uint64_t at = 0;
+    for (uint64_t j = 0; j < bits->cols; j++) {
+        ends[j] = at;
+        at += weights[j];
+    }
+    for (uint64_t i = 0; bits->cols && i < bits->rows; i++)
+        for (uint64_t j = io_bits_next(bits, i, 0); j < bits->cols;
+             j = io_bits_next(bits, i, j + 1))
+            list[ends[j]++] = (uint32_t)i + 1;
+}
+
+static io_status write_lists(struct io_output *output, const struct io_bits *bits,
+                             const uint32_t *weights, const uint64_t *ends, const uint32_t *list,
+                             const uint64_t most[2], struct io_error *error)
+{
+    io_status status = IO_OK;
+    for (uint64_t j = 0; j < bits->cols && status == IO_OK; j++) {
+        for (uint64_t k = ends[j] - weights[j]; k < ends[j] && status == IO_OK; k++)
+            status = io_write_number(output, list[k], ' ', error);
+        if (status == IO_OK) status = end_list(output, weights[j], most[0], error);
+    }
+    for (uint64_t i = 0; i < bits->rows && status == IO_OK; i++) {
+        for (uint64_t j = bits->cols ? io_bits_next(bits, i, 0) : 0;
+             j < bits->cols && status == IO_OK; j = io_bits_next(bits, i, j + 1))
+            status = io_write_number(output, j + 1, ' ', error);
+        if (status == IO_OK) status = end_list(output, weights[bits->cols + i], most[1], error);
+    }
+    return status;
+}
+
+io_status io_bits_write_alist(struct io_output *output, io_bits_format format,
+                              const struct io_bits *bits, struct io_error *error)
+{
+    (void)format;
+    uint64_t most[2], ones = 0;
+    size_t items = (size_t)(bits->rows + bits->cols);
+    uint32_t *weights = calloc(items + 1, sizeof *weights), *list = NULL;
+    uint64_t *ends = calloc((size_t)bits->cols + 1, sizeof *ends);
+    io_status status = IO_OK;
+    for (uint64_t i = 0; weights && bits->cols && i < bits->rows; i++) {
+        for (uint64_t j = io_bits_next(bits, i, 0); j < bits->cols;
+             j = io_bits_next(bits, i, j + 1)) {
+            weights[j]++;
+            weights[bits->cols + i]++;
+            ones++;
+        }
+    }
+    if (weights && ends) list = malloc((size_t)(ones + 1) * sizeof *list);
+    if (list) {
+        status = write_head(output, bits, weights, most, error);
+        if (status == IO_OK) {
+            list_columns(bits, weights, ends, list);
+            status = write_lists(output, bits, weights, ends, list, most, error);
+        }
+    } else {
+        status = io_no_memory(error, output->name, items * 12 + ones * 4, "its lists");
+    }
+    free(list);
+    free(ends);
+    free(weights);
+    return status;
+}
