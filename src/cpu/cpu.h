@@ -8,6 +8,8 @@
 
 #include "../internal.h"
 
+#include <stdatomic.h>
+
 struct echi_sort_isa;
 
 static inline size_t echi_min(size_t a, size_t b)
@@ -30,6 +32,10 @@ void echi_cpu_features(char *text, size_t capacity_bytes);
 enum echi_isa { ECHI_PORTABLE, ECHI_AVX2, ECHI_AVX512 };
 enum echi_isa echi_cpu_isa(void);
 
+/* Whether the machine multiplies bytes by matrices of bits (GFNI), in registers of any width that
+ * it has. */
+bool echi_cpu_has_gfni(void);
+
 /* The best variant of the sort kernels that this machine can run, or the one that ECHELON_CPU
  * names. */
 const struct echi_sort_isa *echi_cpu_sort_isa(void);
@@ -39,6 +45,9 @@ const struct echi_sort_isa *echi_cpu_sort_isa(void);
 /* Calls run(arg, i, thread) for every i < count, by at most threads threads, numbered from 0. */
 void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
                    void *arg);
+
+/* Waits until another thread that runs has set the counter to value. */
+void echi_parallel_await(const atomic_size_t *counter, size_t value);
 
 /* The threads that OpenMP would use; 1 without it. */
 int echi_parallel_threads(void);
@@ -65,6 +74,11 @@ extern const struct echi_operation echi_cpu_select;
 /* ---- arrange.c ---- */
 
 extern const struct echi_operation echi_cpu_arrange;
+
+/* ---- gf2.c, gf2_mul.c, gf2_echelon.c, gf2_batch.c ---- */
+
+extern const struct echi_operation echi_cpu_gf2, echi_cpu_gf2_mul, echi_cpu_gf2_echelon,
+    echi_cpu_gf2_batch;
 
 /* ---- sort.c ---- */
 

@@ -3,7 +3,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _POSIX_C_SOURCE 200809L
 #include "sort.h"
+
+#include <sched.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -39,6 +42,13 @@ void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, i
     (void)threads;
 #endif
     for (size_t i = 0; i < count; i++) run(arg, i, 0);
+}
+
+void echi_parallel_await(const atomic_size_t *counter, size_t value)
+{
+    enum { SPINS = 1000 }; /* longer, and the thread waited for may have no processor */
+    for (int i = 0; atomic_load_explicit(counter, memory_order_acquire) != value; i++)
+        if (i >= SPINS) sched_yield();
 }
 
 void echi_parallel_tasks(int threads, struct echi_task first)

@@ -8,7 +8,7 @@
  */
 #include "cpu.h"
 #include "reduce.h"
-#include "reduce_vector.h"
+#include "vector.h"
 
 enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 

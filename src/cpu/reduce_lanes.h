@@ -2,7 +2,7 @@
  * cpu/reduce_lanes.h - template: sums and products of floats in lanes, and variance.
  *
  *   ELEM       the element as it lies in memory
- *   FROM       its name, as reduce_vector.h has it
+ *   FROM       its name, as vector.h has it
  *   IN         f32 or f64, in which it is computed; ACC is that type
  *   NAME(x)    x##_bf16_f32 ...
  *

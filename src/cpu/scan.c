@@ -3,10 +3,12 @@
  *
  *     one thread     tile after tile, each read once and written once
  *     many rows      each thread takes some, and does them so
- *     several        a stretch of tiles that the caches hold is reduced by all threads, the totals
- *                    are added up, and then the stretch is scanned by all
+ *     several        a thread takes the next part, of tiles that its cache holds, and reduces it;
+ *                    learns from the thread of the part before what comes before; tells what comes
+ *                    after; and scans the part from its cache
  *
  * What comes before a tile is group + (tile + tile + ...), docs/scan.md: the same whoever does it.
+ * Results too large for the caches go around them: a tile is scanned into a buffer and streamed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,11 +18,18 @@
 #include "cpu.h"
 #include "scan.h"
 
+#include <stdatomic.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum {
-    STRETCH_BYTES = 512 << 10, /* a thread's part of a stretch: the second level of its cache */
-    STRETCH_TILES = 2048       /* of all threads */
+    PART_TILES = 16,                   /* most of a part: with its results, a second-level cache */
+    PARTS_A_THREAD = 4,                /* at least, where there are tiles enough */
+    TASK_BYTES = 512 << 10,            /* of rows that a thread takes at a time */
+    STAGE_BYTES = 4 * SCAN_TILE_BYTES, /* a tile's results: of f16 in f64 */
+    STREAM_BYTES = 16 << 20            /* of results that do not stay in a cache */
 };
 
 static const struct scan_kernels *kernels_of(const struct echi_scan *s)
@@ -145,23 +154,78 @@ static void find_heads(struct scan_row *row, struct heads *heads, size_t at, siz
     row->heads = heads->at;
 }
 
-/* ---- One thread ---- */
+/* ---- One tile ---- */
+
+/* What a thread needs beside the arrays. */
+struct room {
+    struct heads heads;
+    _Alignas(64) char stage[STAGE_BYTES];
+};
 
 static size_t tile_of(const struct echi_scan *s)
 {
-    return SCAN_TILE_BYTES / ech_dtype_bytes(s->dtype);
+    return SCAN_TILE_BYTES / (s->is_float ? ech_dtype_bytes(s->dtype) : echi_scan_out_bytes(s));
 }
 
-static void scan_row(const struct scan_kernels *k, struct scan_row *row)
+static bool streams(const struct echi_scan *s)
+{
+    return s->in != s->out && s->n * echi_scan_out_bytes(s) >= STREAM_BYTES &&
+           (s->shape == ECHI_SCAN_WHOLE || s->shape == ECHI_SCAN_ROWS);
+}
+
+/* Copies, in whole lines of the cache around it. */
+static void stream(char *to, const char *from, size_t bytes)
+{
+    size_t i = 0;
+#ifdef __SSE2__
+    i = echi_min((0 - (uintptr_t)to) % 64, bytes);
+    memcpy(to, from, i);
+    for (; i + 64 <= bytes; i += 64) {
+        const __m128i *x = (const __m128i *)(const void *)(from + i);
+        __m128i *y = (__m128i *)(void *)(to + i);
+        __m128i a = _mm_loadu_si128(x), b = _mm_loadu_si128(x + 1), c = _mm_loadu_si128(x + 2),
+                d = _mm_loadu_si128(x + 3);
+        _mm_stream_si128(y, a);
+        _mm_stream_si128(y + 1, b);
+        _mm_stream_si128(y + 2, c);
+        _mm_stream_si128(y + 3, d);
+    }
+#endif
+    memcpy(to + i, from + i, bytes - i);
+}
+
+/* Streamed results are in memory before what is written next. */
+static void stream_end(void)
+{
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}
+
+static struct scan_total scan_tile(const struct scan_kernels *k, struct scan_row *row,
+                                   struct room *room, size_t at, size_t count, uint64_t before)
+{
+    const size_t bytes = echi_scan_out_bytes(row->s);
+    char *out = (char *)row->out + (row->s->backward ? row->n - at - count : at) * bytes;
+    const bool streamed = streams(row->s);
+    find_heads(row, &room->heads, at, count);
+    row->to = streamed ? room->stage : out;
+    struct scan_total total = k->scan(row, at, count, before);
+    if (streamed) stream(out, room->stage, count * bytes);
+    return total;
+}
+
+/* ---- One thread ---- */
+
+static void scan_row(const struct scan_kernels *k, struct scan_row *row, struct room *room)
 {
     const struct echi_scan *s = row->s;
     const size_t tile = tile_of(s);
     struct chain chain = { .group = s->first };
-    struct heads heads;
     for (size_t at = 0; at < row->n; at += tile) {
         size_t count = echi_min(tile, row->n - at);
-        find_heads(row, &heads, at, count);
-        struct scan_total total = k->scan(row, at, count, before_tile(s, k, &chain));
+        uint64_t before = before_tile(s, k, &chain);
+        struct scan_total total = scan_tile(k, row, room, at, count, before);
         if (k->chained)
             chain.group = total.value;
         else
@@ -199,75 +263,82 @@ static void scan_some_rows(void *arg, size_t i, int thread)
 {
     const struct rows *r = arg;
     size_t end = echi_min((i + 1) * r->each, r->s->rows);
+    struct room room;
     (void)thread;
     for (size_t j = i * r->each; j < end; j++) {
         struct scan_row row = row_of(r->s, j);
-        scan_row(r->k, &row);
+        scan_row(r->k, &row, &room);
     }
+    stream_end();
 }
 
 static void scan_rows(const struct echi_scan *s, const struct scan_kernels *k, int threads)
 {
     size_t row_bytes = s->columns * ech_dtype_bytes(s->dtype);
-    struct rows rows = { s, k, (size_t)STRETCH_BYTES / row_bytes + 1 };
+    struct rows rows = { s, k, (size_t)TASK_BYTES / row_bytes + 1 };
     echi_parallel(threads, (s->rows + rows.each - 1) / rows.each, scan_some_rows, &rows);
 }
 
 /* ---- Several threads, one row ---- */
 
-struct stretch {
+struct relay {
     const struct scan_kernels *k;
     const struct scan_row *row;
-    size_t at, each, tiles; /* the stretch's first tile; a thread's; all */
-    struct scan_total totals[STRETCH_TILES];
-    uint64_t before[STRETCH_TILES];
+    size_t tiles, each;  /* of the row; of a part */
+    atomic_size_t taken; /* parts */
+    atomic_size_t told;  /* parts that chain is of */
+    struct chain chain;
 };
 
-static void each_tile(struct stretch *x, size_t part, bool write)
+static void run_part(struct relay *r, struct room *room, size_t part)
 {
-    struct scan_row row = *x->row;
-    struct heads heads;
-    size_t tile = tile_of(row.s), end = echi_min((part + 1) * x->each, x->tiles);
-    for (size_t i = part * x->each; i < end; i++) {
-        size_t at = (x->at + i) * tile, count = echi_min(tile, row.n - at);
-        find_heads(&row, &heads, at, count);
-        if (write)
-            x->k->scan(&row, at, count, x->before[i]);
-        else
-            x->totals[i] = x->k->reduce(&row, at, count);
+    const struct scan_kernels *k = r->k;
+    struct scan_row row = *r->row;
+    struct scan_total totals[PART_TILES];
+    uint64_t before[PART_TILES];
+    size_t tile = tile_of(row.s), first = part * r->each, n = echi_min(r->each, r->tiles - first);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (first + i) * tile, count = echi_min(tile, row.n - at);
+        find_heads(&row, &room->heads, at, count);
+        totals[i] = k->reduce(&row, at, count);
+    }
+    echi_parallel_await(&r->told, part);
+    for (size_t i = 0; i < n; i++) {
+        before[i] = before_tile(row.s, k, &r->chain);
+        add_tile(row.s, k, &r->chain, totals[i]);
+    }
+    atomic_store_explicit(&r->told, part + 1, memory_order_release);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (first + i) * tile;
+        scan_tile(k, &row, room, at, echi_min(tile, row.n - at), before[i]);
     }
 }
 
-static void reduce_part(void *arg, size_t part, int thread)
+/* Parts are taken in their order: the one before is always under way. */
+static void run_parts(void *arg, size_t i, int thread)
 {
+    struct relay *r = arg;
+    struct room room;
+    (void)i;
     (void)thread;
-    each_tile(arg, part, false);
-}
-
-static void scan_part(void *arg, size_t part, int thread)
-{
-    (void)thread;
-    each_tile(arg, part, true);
+    for (;;) {
+        size_t part = atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
+        if (part * r->each >= r->tiles) break;
+        run_part(r, &room, part);
+    }
+    stream_end();
 }
 
 static void scan_row_by_all(const struct scan_kernels *k, const struct scan_row *row, int threads)
 {
-    const struct echi_scan *s = row->s;
-    const size_t tile = tile_of(s), tiles = (row->n + tile - 1) / tile;
-    struct chain chain = { .group = s->first };
-    struct stretch x = { .k = k, .row = row };
-    x.each = STRETCH_BYTES / SCAN_TILE_BYTES;
-    if (x.each > STRETCH_TILES / (size_t)threads) x.each = STRETCH_TILES / (size_t)threads;
-    for (x.at = 0; x.at < tiles; x.at += x.tiles) {
-        x.tiles = echi_min(x.each * (size_t)threads, tiles - x.at);
-        size_t parts = (x.tiles + x.each - 1) / x.each;
-        echi_parallel(threads, parts, reduce_part, &x);
-        for (size_t i = 0; i < x.tiles; i++) {
-            x.before[i] = before_tile(s, k, &chain);
-            add_tile(s, k, &chain, x.totals[i]);
-        }
-        echi_parallel(threads, parts, scan_part, &x);
-    }
+    const size_t tile = tile_of(row->s), tiles = (row->n + tile - 1) / tile;
+    const size_t each = tiles / ((size_t)threads * PARTS_A_THREAD) + 1;
+    struct relay relay = { .k = k,
+                           .row = row,
+                           .tiles = tiles,
+                           .each = echi_min(each, PART_TILES),
+                           .chain = { .group = row->s->first } };
+    echi_parallel(threads, (size_t)threads, run_parts, &relay);
 }
 
 /* ---- The operation ---- */
@@ -291,7 +362,6 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     if (status != ECH_OK || s->n == 0) return status;
     int threads =
         echi_parallel_for_bytes(ctx, s->n * (ech_dtype_bytes(s->dtype) + echi_scan_out_bytes(s)));
-    if (threads > STRETCH_TILES) threads = STRETCH_TILES;
     if (threads == 1 || s->rows >= (size_t)threads * 4) {
         scan_rows(s, k, threads);
         return ECH_OK;

@@ -1,223 +1,232 @@
 /*
  * cpu/scan_float.h - template: sums and products of a tile of floats, in the order of docs/scan.md.
  *
- *   RAW       what is read: uint16_t, float, double
- *   OUT       what is written: RAW or double
- *   WORK      float or double
- *   LOAD(u)   WORK from RAW
- *   STORE(x)  OUT from WORK
- *   NAME(x)   x##_f16 ...
+ *   FROM   f16, bf16, f32, f64: what is read
+ *   IN     f32, f64: what is computed
+ *   TO     f16, bf16, f32, f64: what is written
  *
- * A line is 32 vectors of WIDTH elements.  In a buffer it lies transposed, so that what the vectors
- * do each for itself is done by loops over 32 of them, which the compiler vectorises:
+ * (All three are undefined at the end.)  A line is 32 vectors of 16 bytes, of WIDTH elements each.
+ * In registers it lies transposed, block by block, so that what the vectors do each for itself is
+ * done by instructions over W of them:
  *
- *     a[j][l]   element j of vector l, then all of the vector up to it
- *     t[l]      the vectors up to l, by steps of 1, 2, 4, 8, 16
+ *     u[b][j]   element j of vectors b W ... b W + W - 1, then all of the vector up to it
+ *     t[b]      all of the line up to these vectors' ends, by steps of 1, 2, 4, 8, 16
+ *
+ * What a tile comes to needs the vectors' totals alone; all its lines' are folded together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#define WIDTH (16 / (int)sizeof(RAW))
-#define LINE  (SCAN_LANES * WIDTH)
-#define PAD   16 /* neutral values before t[0] */
+#define PASTED(a, b)      a##b
+#define JOINED(a, b)      PASTED(a, b)
+#define NAME(x)           JOINED(JOINED(JOINED(x##_, FROM), _), IN)
+#define RAW               JOINED(FROM, _element)
+#define OUT               JOINED(TO, _element)
+#define WORK              JOINED(IN, _element)
+#define VEC               JOINED(IN, _vector)
+#define MASK              JOINED(IN, _mask)
+#define LOAD(u)           ((WORK)JOINED(number_, FROM)(u))
+#define STORE(x)          JOINED(result_, TO)(x)
+#define PUT(x, apart, v)  JOINED(put_, TO)(x, apart, v)
+#define UP(before, v, s)  JOINED(up_, IN)(before, v, s)
+#define SPLIT_0(a, b)     JOINED(SPLIT_0_, IN)(a, b)
+#define SPLIT_1(a, b)     JOINED(SPLIT_1_, IN)(a, b)
+#define JOIN_0(a, b)      JOINED(JOIN_0_, IN)(a, b)
+#define JOIN_1(a, b)      JOINED(JOIN_1_, IN)(a, b)
+#define PAIRS(a, b, p)    JOINED(pairs_, IN)(a, b, p)
+#define KEEP(v, there, o) JOINED(keep_, IN)(v, there, o)
+#define NEUTRAL(product)  ((product) ? (VEC){ 0 } + (WORK)1 : -(VEC){ 0 }) /* 0 + -0 is no -0 */
+#define OP(product, x, y) ((product) ? (x) * (y) : (x) + (y))
+#if SCAN_APART
+#define GET(x, apart) JOINED(JOINED(JOINED(get_, FROM), _), IN)(x, apart)
+#else
+#define GET(x, apart) JOINED(JOINED(JOINED(load_, FROM), _), IN)(x)
+#endif
 
-struct NAME(line) {
-    WORK a[WIDTH][SCAN_LANES];
-    WORK t[PAD + SCAN_LANES];
+enum {
+    NAME(WIDTH) = 16 / sizeof(RAW),
+    NAME(LINE) = SCAN_LANES * NAME(WIDTH),
+    NAME(W) = VECTOR_BYTES / sizeof(WORK),
+    NAME(BLOCK) = NAME(W) * NAME(WIDTH), /* elements */
+    NAME(BLOCKS) = SCAN_LANES / NAME(W)
 };
-
-static inline __attribute__((always_inline)) WORK NAME(op)(bool product, WORK a, WORK b)
-{
-    return product ? a * b : a + b;
-}
-
-static inline __attribute__((always_inline)) WORK NAME(neutral)(bool product)
-{
-    return product ? (WORK)1 : -(WORK)0;
-}
+#define WIDTH  NAME(WIDTH)
+#define LINE   NAME(LINE)
+#define W      NAME(W)
+#define BLOCK  NAME(BLOCK)
+#define BLOCKS NAME(BLOCKS)
 
 static inline WORK NAME(of_bits)(uint64_t u)
 {
     WORK x;
-    __builtin_memcpy(&x, &u, sizeof x);
+    memcpy(&x, &u, sizeof x);
     return x;
 }
 
 static inline uint64_t NAME(bits)(WORK x)
 {
     uint64_t u = 0;
-    __builtin_memcpy(&u, &x, sizeof x);
+    memcpy(&u, &x, sizeof x);
     return u;
 }
 
-static inline __attribute__((always_inline)) void
-NAME(load)(const struct scan_row *row, size_t at, size_t count, bool product, struct NAME(line) * x)
-{
-    const struct echi_scan *s = row->s;
-    const RAW *in = row->in;
-    RAW part[LINE]; /* a line that is not as it is in memory */
-    if (s->backward) {
-        const RAW *last = in + (row->n - 1 - at);
-        for (size_t i = 0; i < count; i++) part[i] = last[-(ptrdiff_t)i];
-        in = part;
-    } else if (count < LINE) {
-        for (size_t i = 0; i < count; i++) part[i] = in[at + i];
-        in = part;
-    } else {
-        in += at;
-    }
-    for (size_t i = count; i < LINE; i++) part[i] = 0;
-    for (int l = 0; l < SCAN_LANES; l++)
-        for (int j = 0; j < WIDTH; j++) x->a[j][l] = LOAD(in[l * WIDTH + j]);
-    if (!s->ignore_nan) return;
-    for (int j = 0; j < WIDTH; j++)
-        for (int l = 0; l < SCAN_LANES; l++)
-            x->a[j][l] = x->a[j][l] != x->a[j][l] ? NAME(neutral)(product) : x->a[j][l];
-}
+/* ---- One block ---- */
 
-/* a and t as above, without heads. */
-static inline __attribute__((always_inline)) void NAME(up)(struct NAME(line) * x, bool product)
+/* u of the block at in. */
+INLINE void NAME(rise)(const RAW *in, VEC u[WIDTH], bool product, bool ignore)
 {
-    enum { END = PAD + SCAN_LANES };
-    WORK u[END], *t = x->t;
-    for (int j = 1; j < WIDTH; j++)
-        for (int l = 0; l < SCAN_LANES; l++)
-            x->a[j][l] = NAME(op)(product, x->a[j - 1][l], x->a[j][l]);
-    for (int l = 0; l < PAD; l++) t[l] = u[l] = NAME(neutral)(product);
-    for (int l = 0; l < SCAN_LANES; l++) t[PAD + l] = x->a[WIDTH - 1][l];
-    for (int l = PAD; l < END; l++) u[l] = NAME(op)(product, t[l - 1], t[l]);
-    for (int l = PAD; l < END; l++) t[l] = NAME(op)(product, u[l - 2], u[l]);
-    for (int l = PAD; l < END; l++) u[l] = NAME(op)(product, t[l - 4], t[l]);
-    for (int l = PAD; l < END; l++) t[l] = NAME(op)(product, u[l - 8], u[l]);
-    for (int l = PAD; l < END; l++) u[l] = NAME(op)(product, t[l - 16], t[l]);
-    for (int l = PAD; l < END; l++) t[l] = u[l];
-}
-
-static inline __attribute__((always_inline)) void
-NAME(store)(const struct scan_row *row, size_t at, size_t count, const struct NAME(line) * x)
-{
-    OUT *out = row->out;
-    if (!row->s->backward && count == LINE && !row->heads) {
-        for (int l = 0; l < SCAN_LANES; l++)
-            for (int j = 0; j < WIDTH; j++) out[at + (size_t)(l * WIDTH + j)] = STORE(x->a[j][l]);
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        OUT value = STORE(x->a[i % WIDTH][i / WIDTH]);
-        if (at + i >= row->begin && at + i < row->end)
-            out[row->s->backward ? row->n - 1 - at - i : at + i] = value;
-    }
-}
-
-/* From what lies before the line to its results. */
-static inline __attribute__((always_inline)) void NAME(down)(struct NAME(line) * x, WORK before,
-                                                             bool product, bool exclusive)
-{
-    WORK base[SCAN_LANES];
-    for (int l = 0; l < SCAN_LANES; l++) base[l] = NAME(op)(product, before, x->t[PAD + l - 1]);
-    for (int j = WIDTH - 1; j >= 0; j--)
-        for (int l = 0; l < SCAN_LANES; l++)
-            x->a[j][l] = !exclusive ? NAME(op)(product, base[l], x->a[j][l])
-                         : j        ? NAME(op)(product, base[l], x->a[j - 1][l])
-                                    : base[l];
-}
-
-static inline __attribute__((always_inline)) struct scan_total
-NAME(plain)(const struct scan_row *row, size_t at, size_t count, uint64_t before, bool product,
-            bool write)
-{
-    WORK prefix = NAME(neutral)(product), carry = NAME(of_bits)(before);
-    struct NAME(line) x;
-    for (size_t i = 0; i < count; i += LINE) {
-        size_t here = count - i < LINE ? count - i : LINE;
-        NAME(load)(row, at + i, here, product, &x);
-        NAME(up)(&x, product);
-        WORK total = x.t[PAD + SCAN_LANES - 1];
-        if (write) {
-            if (row->s->exclusive)
-                NAME(down)(&x, NAME(op)(product, carry, prefix), product, true);
-            else
-                NAME(down)(&x, NAME(op)(product, carry, prefix), product, false);
-            NAME(store)(row, at + i, here, &x);
+    const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
+    VEC r[WIDTH];
+    UNROLLED(j, WIDTH) u[j] = GET(in + (size_t)j * each, apart);
+    if (ignore) UNROLLED(j, WIDTH) u[j] = KEEP(u[j], (MASK)(u[j] == u[j]), NEUTRAL(product));
+    UNROLLED(stage, WIDTH == 2 ? 1 : WIDTH == 4 ? 2 : 3)
+    {
+        UNROLLED(j, WIDTH / 2)
+        {
+            r[j] = SPLIT_0(u[2 * j], u[2 * j + 1]);
+            r[WIDTH / 2 + j] = SPLIT_1(u[2 * j], u[2 * j + 1]);
         }
-        prefix = NAME(op)(product, prefix, total);
+        UNROLLED(j, WIDTH) u[j] = r[j];
+    }
+    UNROLLED(j, WIDTH - 1) u[j + 1] = OP(product, u[j], u[j + 1]);
+    (void)apart;
+}
+
+/* Its results, from what lies before each of its vectors. */
+INLINE void NAME(fall)(OUT *out, const VEC u[WIDTH], VEC base, bool product, bool exclusive)
+{
+    const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
+    VEC x[WIDTH], r[WIDTH];
+    x[0] = base;
+    if (exclusive)
+        UNROLLED(j, WIDTH - 1) x[j + 1] = OP(product, base, u[j]);
+    else
+        UNROLLED(j, WIDTH) x[j] = OP(product, base, u[j]);
+    UNROLLED(stage, WIDTH == 2 ? 1 : WIDTH == 4 ? 2 : 3)
+    {
+        UNROLLED(j, WIDTH / 2)
+        {
+            r[2 * j] = JOIN_0(x[j], x[WIDTH / 2 + j]);
+            r[2 * j + 1] = JOIN_1(x[j], x[WIDTH / 2 + j]);
+        }
+        UNROLLED(j, WIDTH) x[j] = r[j];
+    }
+    UNROLLED(j, WIDTH) PUT(out + (size_t)j * each, apart, x[j]);
+}
+
+/* ---- One line ---- */
+
+/* All lanes of t, each with those s before it. */
+INLINE void NAME(step)(VEC t[BLOCKS], int s, bool product)
+{
+    const int blocks = s / W;
+    if (blocks)
+        UNROLLED(i, BLOCKS - blocks)
+        t[BLOCKS - 1 - i] = OP(product, t[BLOCKS - 1 - i - blocks], t[BLOCKS - 1 - i]);
+    else
+        UNROLLED(i, BLOCKS)
+        {
+            const int b = BLOCKS - 1 - i;
+            t[b] = OP(product, UP(b ? t[b - 1] : NEUTRAL(product), t[b], s), t[b]);
+        }
+}
+
+/* Writes a line's results, and returns its total. */
+INLINE WORK NAME(line)(const RAW *in, OUT *out, WORK before, bool product, bool exclusive,
+                       bool ignore)
+{
+    VEC u[BLOCKS][WIDTH], t[BLOCKS];
+    UNROLLED(b, BLOCKS)
+    {
+        NAME(rise)(in + b * BLOCK, u[b], product, ignore);
+        t[b] = u[b][WIDTH - 1];
+    }
+    NAME(step)(t, 1, product);
+    NAME(step)(t, 2, product);
+    NAME(step)(t, 4, product);
+    NAME(step)(t, 8, product);
+    NAME(step)(t, 16, product);
+    UNROLLED(b, BLOCKS)
+    {
+        const VEC last = UP(b ? t[b - 1] : NEUTRAL(product), t[b], 1);
+        const VEC base = OP(product, NEUTRAL(false) + before, last);
+        NAME(fall)(out + b * BLOCK, u[b], base, product, exclusive);
+    }
+    return t[BLOCKS - 1][W - 1];
+}
+
+/* The `count` elements from position at on, in the order of positions, and zeros up to a line. */
+static void NAME(gather)(const struct scan_row *row, size_t at, size_t count, RAW line[LINE])
+{
+    const RAW *in = (const RAW *)row->in;
+    if (row->s->backward) {
+        const RAW *last = in + (row->n - 1 - at);
+        for (size_t i = 0; i < count; i++) line[i] = last[-(ptrdiff_t)i];
+    } else {
+        memcpy(line, in + at, count * sizeof *line);
+    }
+    memset(line + count, 0, (LINE - count) * sizeof *line);
+}
+
+/* ---- One tile ---- */
+
+INLINE struct scan_total NAME(plain)(const struct scan_row *row, size_t at, size_t count,
+                                     uint64_t before, bool product)
+{
+    const bool backward = row->s->backward, exclusive = row->s->exclusive;
+    const bool ignore = row->s->ignore_nan;
+    const WORK carry = NAME(of_bits)(before);
+    WORK prefix = product ? (WORK)1 : -(WORK)0;
+    OUT *out = (OUT *)row->to;
+    for (size_t i = 0; i < count; i += LINE) {
+        const size_t here = count - i < LINE ? count - i : LINE;
+        const WORK base = OP(product, carry, prefix);
+        RAW line[LINE];
+        OUT results[LINE];
+        const bool direct = !backward && here == LINE;
+        const RAW *from = direct ? (const RAW *)row->in + at + i : line;
+        if (!direct) NAME(gather)(row, at + i, here, line);
+        OUT *to = direct ? out + i : results;
+        const WORK total = exclusive ? NAME(line)(from, to, base, product, true, ignore)
+                                     : NAME(line)(from, to, base, product, false, ignore);
+        prefix = OP(product, prefix, total);
+        if (direct) continue;
+        OUT *first = backward ? out + (count - i - here) : out + i;
+        for (size_t k = 0; k < here; k++) first[k] = results[backward ? here - 1 - k : k];
     }
     return (struct scan_total){ NAME(bits)(prefix), false };
 }
 
-/* ---- With heads ---- */
-
-/* up(), in which nothing goes past a head.  ends[l]: the first position in vector l that has a head
- * or WIDTH; first[l]: the last vector up to l that has one, or 0. */
-static inline void NAME(up_heads)(struct NAME(line) * x, const uint8_t *heads, WORK start,
-                                  bool product, int ends[SCAN_LANES], int first[SCAN_LANES])
+/* The total alone. */
+INLINE struct scan_total NAME(total)(const struct scan_row *row, size_t at, size_t count,
+                                     bool product)
 {
-    WORK u[SCAN_LANES], *t = x->t + PAD;
-    int last = 0;
-    for (int l = 0; l < SCAN_LANES; l++) {
-        ends[l] = WIDTH;
-        for (int j = WIDTH - 1; j >= 0; j--)
-            if (heads[l * WIDTH + j]) ends[l] = j;
-        for (int j = 0; j < WIDTH; j++)
-            if (heads[l * WIDTH + j])
-                x->a[j][l] = NAME(op)(product, start, x->a[j][l]);
-            else if (j)
-                x->a[j][l] = NAME(op)(product, x->a[j - 1][l], x->a[j][l]);
-        t[l] = x->a[WIDTH - 1][l];
-        if (ends[l] < WIDTH) last = l;
-        first[l] = last;
-    }
-    for (int step = 1; step < SCAN_LANES; step *= 2) {
-        for (int l = 0; l < SCAN_LANES; l++)
-            u[l] = l - step >= first[l] ? NAME(op)(product, t[l - step], t[l]) : t[l];
-        for (int l = 0; l < SCAN_LANES; l++) t[l] = u[l];
-    }
-    for (int l = 0; l < PAD; l++) x->t[l] = NAME(neutral)(product);
-}
-
-static inline void NAME(down_heads)(struct NAME(line) * x, const uint8_t *heads, WORK start,
-                                    WORK before, bool product, bool exclusive,
-                                    const int ends[SCAN_LANES])
-{
-    bool below = false; /* a head lies before the vector */
-    for (int l = 0; l < SCAN_LANES; l++) {
-        WORK last = x->t[PAD + l - 1], base = below ? last : NAME(op)(product, before, last);
-        WORK carried = base;
-        for (int j = 0; j < WIDTH; j++) {
-            WORK inclusive = j < ends[l] ? NAME(op)(product, base, x->a[j][l]) : x->a[j][l];
-            x->a[j][l] = !exclusive ? inclusive : heads[l * WIDTH + j] ? start : carried;
-            carried = inclusive;
+    const bool backward = row->s->backward, ignore = row->s->ignore_nan;
+    VEC t[SCAN_LINES * BLOCKS];
+    WORK totals[SCAN_LINES], prefix = product ? (WORK)1 : -(WORK)0;
+    int lines = 0, vectors = SCAN_LINES * BLOCKS;
+    for (size_t i = 0; i < count; i += LINE, lines++) {
+        const size_t here = count - i < LINE ? count - i : LINE;
+        RAW line[LINE];
+        const bool direct = !backward && here == LINE;
+        const RAW *from = direct ? (const RAW *)row->in + at + i : line;
+        if (!direct) NAME(gather)(row, at + i, here, line);
+        UNROLLED(b, BLOCKS)
+        {
+            VEC u[WIDTH];
+            NAME(rise)(from + b * BLOCK, u, product, ignore);
+            t[lines * BLOCKS + b] = u[WIDTH - 1];
         }
-        below |= ends[l] < WIDTH;
     }
+    for (int i = lines * BLOCKS; i < SCAN_LINES * BLOCKS; i++) t[i] = NEUTRAL(product);
+    for (int lanes = SCAN_LANES; lanes > 1; lanes /= 2, vectors /= 2)
+        for (int i = 0; i < vectors / 2; i++) t[i] = PAIRS(t[2 * i], t[2 * i + 1], product);
+    memcpy(totals, t, sizeof totals);
+    for (int i = 0; i < lines; i++) prefix = OP(product, prefix, totals[i]);
+    return (struct scan_total){ NAME(bits)(prefix), false };
 }
 
-static inline __attribute__((always_inline)) struct scan_total
-NAME(segmented)(const struct scan_row *row, size_t at, size_t count, uint64_t before, bool product,
-                bool write)
-{
-    WORK prefix = NAME(neutral)(product), carry = NAME(of_bits)(before);
-    WORK start = NAME(of_bits)(row->s->first);
-    bool head = false;
-    struct NAME(line) x;
-    for (size_t i = 0; i < count; i += LINE) {
-        size_t here = count - i < LINE ? count - i : LINE;
-        int ends[SCAN_LANES], first[SCAN_LANES];
-        NAME(load)(row, at + i, here, product, &x);
-        NAME(up_heads)(&x, row->heads + i, start, product, ends, first);
-        WORK total = x.t[PAD + SCAN_LANES - 1];
-        int last = first[SCAN_LANES - 1];
-        bool any = ends[last] < WIDTH;
-        if (write) {
-            WORK d = head ? prefix : NAME(op)(product, carry, prefix);
-            NAME(down_heads)(&x, row->heads + i, start, d, product, row->s->exclusive, ends);
-            NAME(store)(row, at + i, here, &x);
-        }
-        prefix = any ? total : NAME(op)(product, prefix, total);
-        head |= any;
-    }
-    return (struct scan_total){ NAME(bits)(prefix), head };
-}
+#include "scan_float_heads.h"
 
 /* ---- What the table has ---- */
 
@@ -225,8 +234,7 @@ static struct scan_total NAME(reduce)(const struct scan_row *row, size_t at, siz
 {
     bool product = row->s->op == ECHI_SCAN_PRODUCT;
     if (row->heads) return NAME(segmented)(row, at, count, 0, product, false);
-    return product ? NAME(plain)(row, at, count, 0, true, false)
-                   : NAME(plain)(row, at, count, 0, false, false);
+    return product ? NAME(total)(row, at, count, true) : NAME(total)(row, at, count, false);
 }
 
 static struct scan_total NAME(scan)(const struct scan_row *row, size_t at, size_t count,
@@ -234,15 +242,42 @@ static struct scan_total NAME(scan)(const struct scan_row *row, size_t at, size_
 {
     bool product = row->s->op == ECHI_SCAN_PRODUCT;
     if (row->heads) return NAME(segmented)(row, at, count, before, product, true);
-    return product ? NAME(plain)(row, at, count, before, true, true)
-                   : NAME(plain)(row, at, count, before, false, true);
+    return product ? NAME(plain)(row, at, count, before, true)
+                   : NAME(plain)(row, at, count, before, false);
 }
 
 static uint64_t NAME(combine)(const struct echi_scan *s, uint64_t a, uint64_t b)
 {
-    return NAME(bits)(NAME(op)(s->op == ECHI_SCAN_PRODUCT, NAME(of_bits)(a), NAME(of_bits)(b)));
+    const WORK x = NAME(of_bits)(a), y = NAME(of_bits)(b);
+    return NAME(bits)(OP(s->op == ECHI_SCAN_PRODUCT, x, y));
 }
 
+#undef PASTED
+#undef JOINED
+#undef NAME
+#undef RAW
+#undef OUT
+#undef WORK
+#undef VEC
+#undef MASK
+#undef LOAD
+#undef STORE
+#undef PUT
+#undef UP
+#undef SPLIT_0
+#undef SPLIT_1
+#undef JOIN_0
+#undef JOIN_1
+#undef PAIRS
+#undef KEEP
+#undef NEUTRAL
+#undef OP
+#undef GET
 #undef WIDTH
 #undef LINE
-#undef PAD
+#undef W
+#undef BLOCK
+#undef BLOCKS
+#undef FROM
+#undef IN
+#undef TO

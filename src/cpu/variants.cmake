@@ -1,6 +1,6 @@
 # Files of the CPU backend that are compiled for more than the oldest x86-64; dispatch.c asks the machine
 # before it uses them.  Any other processor has the portable variants alone.
-set(avx2 -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt)
+set(avx2 -mavx2 -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt)
 set(avx512 ${avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
 
 # A float's bin is worked out for those in none too, as vectors must: nobody looks at the flags of floats.
@@ -30,5 +30,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID
   set_source_files_properties(cpu/scan_avx2.c PROPERTIES COMPILE_OPTIONS "${avx2}")
   set_source_files_properties(cpu/scan_avx512.c PROPERTIES COMPILE_OPTIONS "${avx512};-mprefer-vector-width=512")
   set_source_files_properties(cpu/scan.c PROPERTIES COMPILE_DEFINITIONS ECHI_CPU_X86)
+  target_sources(echelon_objects PRIVATE cpu/gf2_avx2.c cpu/gf2_avx512.c)
+  set_source_files_properties(cpu/gf2_avx2.c PROPERTIES COMPILE_OPTIONS "${avx2}")
+  set_source_files_properties(cpu/gf2_avx512.c PROPERTIES COMPILE_OPTIONS "${avx512};-mgfni")
+  set_source_files_properties(cpu/gf2_isa.c PROPERTIES COMPILE_DEFINITIONS ECHI_CPU_X86)
   set_source_files_properties(cpu/dispatch.c PROPERTIES COMPILE_DEFINITIONS ECHI_CPU_X86)
 endif()

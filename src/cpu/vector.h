@@ -1,5 +1,5 @@
 /*
- * cpu/reduce_vector.h - vectors as wide as the registers that the including file is compiled for,
+ * cpu/vector.h - vectors as wide as the registers that the including file is compiled for,
  * elements as vectors of f32 or f64, and sums of adjacent lanes.
  *
  * The vector types of GCC and Clang keep one text for all processors.  Instructions are named where
@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ECHI_CPU_REDUCE_VECTOR_H
-#define ECHI_CPU_REDUCE_VECTOR_H
+#ifndef ECHI_CPU_VECTOR_H
+#define ECHI_CPU_VECTOR_H
 
 #include <stdint.h>
 #include <string.h>
@@ -215,6 +215,16 @@ INLINE f32_half load_f16_half(const uint16_t *x)
 {
     __m128i u = _mm_loadu_si128((const __m128i *)(const void *)x);
     return (f32_half)_mm256_maskz_cvtph_ps(0xff, u);
+}
+#elif defined(__F16C__)
+INLINE f32_vector load_f16_f32(const uint16_t *x)
+{
+    return (f32_vector)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)x));
+}
+
+INLINE f32_half load_f16_half(const uint16_t *x)
+{
+    return (f32_half)_mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)x));
 }
 #else
 /* The product puts the exponent's bias right, and makes of subnormals what they are. */
