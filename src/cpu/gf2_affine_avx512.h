@@ -1,0 +1,153 @@
+/*
+ * cpu/gf2_affine_avx512.h - template: bytes times blocks of 8 x 8 bits by AVX-512 and GFNI.
+ *
+ * An operand is the matrix that gf2p8affineqb takes: byte 7 - i has the bits of the block's column
+ * i.  A block with a row a byte becomes that by one such instruction on constants, which turns it
+ * over, after its bytes are reversed.
+ *
+ * The product keeps 256 rows of four byte columns in 16 registers: of each block, two instructions
+ * with the blocks of two bytes of a, and one exclusive or of three.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <immintrin.h>
+
+enum { OPERAND_BYTES = 8 };
+
+static inline __m512i NAME(operands)(__m512i blocks)
+{
+    const __m512i reverse = _mm512_set4_epi32(0x08090a0b, 0x0c0d0e0f, 0x00010203, 0x04050607);
+    const __m512i diagonal = _mm512_set1_epi64(0x0102040810204080);
+    return _mm512_gf2p8affine_epi64_epi8(diagonal, _mm512_shuffle_epi8(blocks, reverse), 0);
+}
+
+static void NAME(prepare)(const uint64_t *blocks, size_t n, void *operands)
+{
+    uint64_t *out = operands;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm512_storeu_si512(out + i, NAME(operands)(_mm512_loadu_si512(blocks + i)));
+    if (i == n) return;
+    const __mmask8 some = (__mmask8)((1u << (n - i)) - 1);
+    _mm512_mask_storeu_epi64(out + i, some,
+                             NAME(operands)(_mm512_maskz_loadu_epi64(some, blocks + i)));
+}
+
+/* lines lines of count byte columns; both are constants where this is inlined. */
+INLINED void NAME(multiply_part)(const uint8_t *a, size_t k, const uint64_t *b, size_t step,
+                                 uint8_t *const *out, const int count, const int lines)
+{
+    __m512i sum[4][4];
+    for (int j = 0; j < count; j++)
+        for (int r = 0; r < lines; r++) sum[j][r] = _mm512_loadu_si512(out[j] + r * 64);
+    size_t i = 0;
+    for (; i + 2 <= k; i += 2, a += 2 * ECHI_GF2_TILE) {
+        __m512i first[4], second[4];
+        for (int r = 0; r < lines; r++) {
+            first[r] = _mm512_loadu_si512(a + r * 64);
+            second[r] = _mm512_loadu_si512(a + ECHI_GF2_TILE + r * 64);
+        }
+        for (int j = 0; j < count; j++) {
+            const __m512i b0 = _mm512_set1_epi64((long long)b[(size_t)j * step + i]);
+            const __m512i b1 = _mm512_set1_epi64((long long)b[(size_t)j * step + i + 1]);
+            for (int r = 0; r < lines; r++)
+                sum[j][r] = _mm512_ternarylogic_epi64(
+                    sum[j][r], _mm512_gf2p8affine_epi64_epi8(first[r], b0, 0),
+                    _mm512_gf2p8affine_epi64_epi8(second[r], b1, 0), 0x96);
+        }
+    }
+    if (i < k)
+        for (int j = 0; j < count; j++) {
+            const __m512i b0 = _mm512_set1_epi64((long long)b[(size_t)j * step + i]);
+            for (int r = 0; r < lines; r++)
+                sum[j][r] = _mm512_xor_si512(sum[j][r], _mm512_gf2p8affine_epi64_epi8(
+                                                            _mm512_loadu_si512(a + r * 64), b0, 0));
+        }
+    for (int j = 0; j < count; j++)
+        for (int r = 0; r < lines; r++) _mm512_storeu_si512(out[j] + r * 64, sum[j][r]);
+}
+
+INLINED void NAME(multiply_lines)(const uint8_t *a, size_t k, const uint64_t *b, size_t step,
+                                  uint8_t *const *out, int count, const int lines)
+{
+    if (count == 4)
+        NAME(multiply_part)(a, k, b, step, out, 4, lines);
+    else
+        for (int j = 0; j < count; j++)
+            NAME(multiply_part)(a, k, b + (size_t)j * step, step, out + j, 1, lines);
+}
+
+static void NAME(multiply)(const uint8_t *a, size_t k, const void *operands, size_t step,
+                           uint8_t *out, const uint32_t *list, size_t n, int lines)
+{
+    const uint64_t *b = operands;
+    for (size_t j = 0; j < n; j += 4, b += 4 * step) {
+        const int count = n - j < 4 ? (int)(n - j) : 4;
+        uint8_t *at[4];
+        for (int i = 0; i < count; i++)
+            at[i] = out + (list ? list[j + (size_t)i] : j + (size_t)i) * ECHI_GF2_TILE;
+        switch (lines) {
+        case 1:
+            NAME(multiply_lines)(a, k, b, step, at, count, 1);
+            break;
+        case 2:
+            NAME(multiply_lines)(a, k, b, step, at, count, 2);
+            break;
+        case 3:
+            NAME(multiply_lines)(a, k, b, step, at, count, 3);
+            break;
+        default:
+            NAME(multiply_lines)(a, k, b, step, at, count, 4);
+        }
+    }
+}
+
+/* Bit 7 of a product is the parity of bytes & mask when byte 0 of the operand is the mask. */
+static size_t NAME(find)(const uint8_t *bytes, size_t from, size_t to, uint8_t mask)
+{
+    const __m512i operand = _mm512_set1_epi64(mask);
+    uint64_t allowed = ~(uint64_t)0 << from % 64;
+    for (size_t i = from & ~(size_t)63; i < to; i += 64, allowed = ~(uint64_t)0) {
+        const __m512i odd =
+            _mm512_gf2p8affine_epi64_epi8(_mm512_loadu_si512(bytes + i), operand, 0);
+        const uint64_t found = _mm512_movepi8_mask(odd) & allowed;
+        if (!found) continue;
+        const size_t at = i + (size_t)__builtin_ctzll(found);
+        return at < to ? at : to;
+    }
+    return to;
+}
+
+/* A byte times the operand with a single one is one bit of it, elsewhere. */
+static void NAME(gather)(const uint8_t *const *from, const uint8_t *bit, int n, uint8_t *out,
+                         int lines)
+{
+    __m512i operand[8];
+    for (int t = 0; t < n; t++)
+        operand[t] = _mm512_set1_epi64((long long)((uint64_t)1 << (8 * (7 - t) + bit[t])));
+    for (int line = 0; line < lines; line++) {
+        __m512i sum = _mm512_setzero_si512();
+        for (int t = 0; t < n; t++)
+            sum = _mm512_xor_si512(
+                sum, _mm512_gf2p8affine_epi64_epi8(
+                         _mm512_loadu_si512(from[t] + line * ECHI_GF2_LINE), operand[t], 0));
+        _mm512_storeu_si512(out + line * ECHI_GF2_LINE, sum);
+    }
+}
+
+static void NAME(permute)(const struct echi_gf2_moves *moves, uint8_t *const *lines)
+{
+    __m512i made[ECHI_GF2_MOVE_LINES];
+    for (int i = 0; i < moves->lines; i++) {
+        __m512i line = _mm512_loadu_si512(lines[i]);
+        for (int j = 0; j < moves->count[i]; j++) {
+            const struct echi_gf2_move *move = &moves->move[moves->which[i][j]];
+            line = _mm512_mask_permutexvar_epi8(line, move->mask, _mm512_loadu_si512(move->index),
+                                                _mm512_loadu_si512(lines[moves->from_line[i][j]]));
+        }
+        made[i] = line;
+    }
+    for (int i = 0; i < moves->lines; i++) _mm512_storeu_si512(lines[i], made[i]);
+}
+
+#define OPERAND_PERMUTE NAME(permute)
