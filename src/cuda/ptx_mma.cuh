@@ -50,6 +50,21 @@ static __device__ inline void mma_and(int32_t (&d)[4], const uint32_t (&a)[4],
 #endif
 }
 
+/* The same with c = 0. */
+static __device__ inline void mma_and_zero(int32_t (&d)[4], const uint32_t (&a)[4],
+                                           const uint32_t (&b)[2])
+{
+#ifdef __CUDACC__
+    asm volatile("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc "
+                 "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(0));
+#else
+    d[0] = d[1] = d[2] = d[3] = 0;
+    mma_bits(0, d, a, b);
+#endif
+}
+
 static __device__ inline void mma_xor(int32_t (&d)[4], const uint32_t (&a)[4],
                                       const uint32_t (&b)[2])
 {

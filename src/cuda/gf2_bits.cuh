@@ -1,0 +1,75 @@
+/*
+ * cuda/gf2_bits.cuh - blocks of bits as mma.sync takes them, and as it gives them back.
+ *
+ * A chunk is 256 vectors of 256 bits, 8 KiB, in the order in which a warp's lanes load 16 bytes
+ * each.  Bits 32 q ... of a vector are one of its words.  Rows of the left operand go 16 to a
+ * tile of 512 bytes.  Of the right operand a chunk has the 256 columns of four words of 64 bits,
+ * dealt out so that in the product the lanes of one t hold the columns of word t:
+ *
+ *     round r (of 16), fragment n (of 2), its columns 2 t + e  <->  word t, bit
+ *         32 (r / 8) + 8 (2 n + e) + 7 - r % 8
+ *
+ * so that four counts' lowest bytes are the next bits of four bytes, and no lane needs another.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_GF2_BITS_CUH
+#define ECHI_CUDA_GF2_BITS_CUH
+
+#include <stdint.h>
+#include "ptx_mma.cuh"
+#include "warp.cuh"
+
+/* Where mma.sync multiplies bits natively; other GPUs are given no such kernel. */
+#if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1000)
+#define GF2_MMA 1
+#else
+#define GF2_MMA 0
+#endif
+
+enum { GF2_CHUNK_WORDS = 2048 }; /* of 32 bits */
+
+/* Where in its chunk word q of row (0 ... 255) is. */
+static __device__ inline uint32_t gf2_row_place(uint32_t row, uint32_t q)
+{
+    const uint32_t lane = row % 8 * 4 + q % 4, part = row / 8 % 2 + q / 4 * 2;
+    return (row / 16 * 32 + lane) * 4 + part;
+}
+
+/* ... and of the column that is bit b of word t of its four. */
+static __device__ inline uint32_t gf2_column_place(uint32_t t, uint32_t b, uint32_t q)
+{
+    const uint32_t byte = b % 32 / 8, r = b / 32 * 8 + 7 - b % 8;
+    const uint32_t lane = (2 * t + byte % 2) * 4 + q % 4, part = byte / 2 * 2 + q / 4;
+    return (r * 32 + lane) * 4 + part;
+}
+
+/* Four counts give bits 0, 8, 16 and 24 of the result; the others are anything. */
+static __device__ inline uint32_t gf2_parities(int32_t a, int32_t b, int32_t c, int32_t d)
+{
+    const uint32_t low = __byte_perm((uint32_t)a, (uint32_t)b, 0x0040);
+    const uint32_t high = __byte_perm((uint32_t)c, (uint32_t)d, 0x4000);
+    return __byte_perm(low, high, 0x7610);
+}
+
+/* Bits 0, 8, 16 and 24 of next come in below what each byte of bits has. */
+static __device__ inline uint32_t gf2_append(uint32_t bits, uint32_t next)
+{
+    return ((bits + bits) & 0xfefefefeu) | (next & 0x01010101u);
+}
+
+/* Lane i gives row i and receives column i of 32 x 32 bits. */
+static __device__ inline uint32_t gf2_transpose_32(uint32_t row)
+{
+    uint32_t low = 0x0000ffffu;
+#pragma unroll
+    for (uint32_t step = 16; step; step /= 2) {
+        const uint32_t other = __shfl_xor_sync(WARP_ALL, row, step);
+        row = lane_id() & step ? (row & ~low) | ((other & ~low) >> step)
+                               : (row & low) | ((other & low) << step);
+        low ^= low << step / 2;
+    }
+    return row;
+}
+
+#endif

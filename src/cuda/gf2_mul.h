@@ -1,0 +1,74 @@
+/*
+ * cuda/gf2_mul.h - what the two halves of the GPU's product over GF(2) agree on: sizes and
+ * arguments.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_GF2_MUL_H
+#define ECHI_CUDA_GF2_MUL_H
+
+#include <stdint.h>
+
+enum {
+    GF2_MUL_THREADS = 256,
+    GF2_MUL_ROWS = 160, /* of the result, for a block of gf2_mul; a multiple of 32 */
+    GF2_MUL_COLUMNS = 256,
+    GF2_MUL_STEPS = 2,  /* of 256 bits, that arrive together */
+    GF2_MUL_STAGES = 3, /* of which so many are under way or in use */
+    GF2_MUL_STAGE_BYTES = (GF2_MUL_ROWS + GF2_MUL_COLUMNS) * 32 * GF2_MUL_STEPS,
+    GF2_MUL_BYTES = GF2_MUL_STAGE_BYTES * GF2_MUL_STAGES,
+    GF2_MUL_BAND = 12,         /* rows of blocks that go through the columns together */
+    GF2_MUL_TABLE_WORDS = 2,   /* of a row, for a block of gf2_mul_tables */
+    GF2_MUL_TABLE_ROWS = 2048, /* its rows */
+    GF2_MUL_PARTS = 4          /* most matrices that are added before they are multiplied */
+};
+
+/* A rectangle of a matrix's words; what lies beyond its rows and bits counts as zero. */
+struct gf2_source {
+    const uint64_t *words;
+    uint64_t rows, cols; /* of this part */
+};
+
+/* The sum of parts, as chunks of gf2_bits.cuh: vectors of `depth` bits. */
+struct gf2_pack_args {
+    struct gf2_source part[GF2_MUL_PARTS];
+    uint64_t stride;
+    uint32_t parts;
+    uint32_t steps; /* chunks that have the same vectors */
+    uint32_t *out;  /* [blocks of 256 vectors][steps][2048] */
+};
+
+/* out (+)= a b, of packed operands, in one or two places. */
+struct gf2_target {
+    uint64_t *words;
+    uint64_t rows, cols;
+    uint32_t add;
+};
+
+struct gf2_mul_args {
+    const uint32_t *a, *b; /* packed; [blocks of 256 rows or columns][steps][2048] */
+    uint32_t steps;
+    uint32_t row_blocks, column_blocks; /* of the result */
+    struct gf2_target target[GF2_MUL_PARTS];
+    uint64_t stride;
+    uint32_t targets;
+};
+
+/* The product by tables; b is not transposed. */
+struct gf2_mul_tables_args {
+    const uint64_t *a, *b;
+    uint64_t a_stride, b_stride, out_stride;
+    uint64_t *out;
+    uint64_t rows, depth, cols;
+    uint32_t add;
+};
+
+/* out = b^T, for gf2_mul_tables. */
+struct gf2_mul_turn_args {
+    const uint64_t *in;
+    uint64_t *out;
+    uint64_t in_stride, out_stride;
+    uint64_t rows, cols; /* of in */
+};
+
+#endif
