@@ -159,6 +159,7 @@ static void find_heads(struct scan_row *row, struct heads *heads, size_t at, siz
 /* What a thread needs beside the arrays. */
 struct room {
     struct heads heads;
+    bool streamed; /* through the stage */
     _Alignas(64) char stage[STAGE_BYTES];
 };
 
@@ -167,9 +168,12 @@ static size_t tile_of(const struct echi_scan *s)
     return SCAN_TILE_BYTES / (s->is_float ? ech_dtype_bytes(s->dtype) : echi_scan_out_bytes(s));
 }
 
-static bool streams(const struct echi_scan *s)
+/* A single thread does not fill the way to memory: streamed, its results would only wait. */
+static bool streams(const struct echi_scan *s, int threads)
 {
-    return s->in != s->out && s->n * echi_scan_out_bytes(s) >= STREAM_BYTES &&
+    const size_t bytes = echi_scan_out_bytes(s);
+    return threads > 1 && s->in != s->out && s->n * bytes >= STREAM_BYTES &&
+           s->columns * bytes >= SCAN_TILE_BYTES &&
            (s->shape == ECHI_SCAN_WHOLE || s->shape == ECHI_SCAN_ROWS);
 }
 
@@ -207,11 +211,10 @@ static struct scan_total scan_tile(const struct scan_kernels *k, struct scan_row
 {
     const size_t bytes = echi_scan_out_bytes(row->s);
     char *out = (char *)row->out + (row->s->backward ? row->n - at - count : at) * bytes;
-    const bool streamed = streams(row->s);
     find_heads(row, &room->heads, at, count);
-    row->to = streamed ? room->stage : out;
+    row->to = room->streamed ? room->stage : out;
     struct scan_total total = k->scan(row, at, count, before);
-    if (streamed) stream(out, room->stage, count * bytes);
+    if (room->streamed) stream(out, room->stage, count * bytes);
     return total;
 }
 
@@ -257,6 +260,7 @@ struct rows {
     const struct echi_scan *s;
     const struct scan_kernels *k;
     size_t each;
+    bool streamed;
 };
 
 static void scan_some_rows(void *arg, size_t i, int thread)
@@ -264,6 +268,7 @@ static void scan_some_rows(void *arg, size_t i, int thread)
     const struct rows *r = arg;
     size_t end = echi_min((i + 1) * r->each, r->s->rows);
     struct room room;
+    room.streamed = r->streamed;
     (void)thread;
     for (size_t j = i * r->each; j < end; j++) {
         struct scan_row row = row_of(r->s, j);
@@ -275,7 +280,7 @@ static void scan_some_rows(void *arg, size_t i, int thread)
 static void scan_rows(const struct echi_scan *s, const struct scan_kernels *k, int threads)
 {
     size_t row_bytes = s->columns * ech_dtype_bytes(s->dtype);
-    struct rows rows = { s, k, (size_t)TASK_BYTES / row_bytes + 1 };
+    struct rows rows = { s, k, (size_t)TASK_BYTES / row_bytes + 1, streams(s, threads) };
     echi_parallel(threads, (s->rows + rows.each - 1) / rows.each, scan_some_rows, &rows);
 }
 
@@ -284,7 +289,8 @@ static void scan_rows(const struct echi_scan *s, const struct scan_kernels *k, i
 struct relay {
     const struct scan_kernels *k;
     const struct scan_row *row;
-    size_t tiles, each;  /* of the row; of a part */
+    size_t tiles, each; /* of the row; of a part */
+    bool streamed;
     atomic_size_t taken; /* parts */
     atomic_size_t told;  /* parts that chain is of */
     struct chain chain;
@@ -319,6 +325,7 @@ static void run_parts(void *arg, size_t i, int thread)
 {
     struct relay *r = arg;
     struct room room;
+    room.streamed = r->streamed;
     (void)i;
     (void)thread;
     for (;;) {
@@ -337,6 +344,7 @@ static void scan_row_by_all(const struct scan_kernels *k, const struct scan_row 
                            .row = row,
                            .tiles = tiles,
                            .each = echi_min(each, PART_TILES),
+                           .streamed = streams(row->s, threads),
                            .chain = { .group = row->s->first } };
     echi_parallel(threads, (size_t)threads, run_parts, &relay);
 }

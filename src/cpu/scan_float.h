@@ -4,8 +4,9 @@
  *   FROM   f16, bf16, f32, f64: what is read
  *   IN     f32, f64: what is computed
  *   TO     f16, bf16, f32, f64: what is written
+ *   TURN   1 of 16-bit floats in f32: scan_half.h
  *
- * (All three are undefined at the end.)  A line is 32 vectors of 16 bytes, of WIDTH elements each.
+ * (All four are undefined at the end.)  A line is 32 vectors of 16 bytes, of WIDTH elements each.
  * In registers it lies transposed, block by block, so that what the vectors do each for itself is
  * done by instructions over W of them:
  *
@@ -70,6 +71,7 @@ static inline uint64_t NAME(bits)(WORK x)
     return u;
 }
 
+#if !(TURN && VECTOR_BYTES > 16)
 /* ---- One block ---- */
 
 /* u of the block at in. */
@@ -114,33 +116,94 @@ INLINE void NAME(fall)(OUT *out, const VEC u[WIDTH], VEC base, bool product, boo
     UNROLLED(j, WIDTH) PUT(out + (size_t)j * each, apart, x[j]);
 }
 
+#endif
+
 /* ---- One line ---- */
+
+#if TURN && VECTOR_BYTES > 16
+/* u of the line at in, and t of each vector alone. */
+INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], bool product,
+                           bool ignore)
+{
+    UNROLLED(b, BLOCKS / 2)
+    {
+        VEC *first = u[2 * b], *second = u[2 * b + 1];
+        i64_vector r[WIDTH];
+        get_turned(in + 2 * b * BLOCK, r);
+        UNROLLED(j, WIDTH) JOINED(widen_, FROM)(r[j], &first[j], &second[j]);
+        if (ignore) UNROLLED(j, WIDTH)
+            {
+                first[j] = KEEP(first[j], (MASK)(first[j] == first[j]), NEUTRAL(product));
+                second[j] = KEEP(second[j], (MASK)(second[j] == second[j]), NEUTRAL(product));
+            }
+        UNROLLED(j, WIDTH - 1)
+        {
+            first[j + 1] = OP(product, first[j], first[j + 1]);
+            second[j + 1] = OP(product, second[j], second[j + 1]);
+        }
+        t[2 * b] = first[WIDTH - 1];
+        t[2 * b + 1] = second[WIDTH - 1];
+    }
+    order_halves(t);
+}
+
+/* The line's results, from what lies before each of its vectors. */
+INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], bool product,
+                           bool exclusive)
+{
+    order_back(base);
+    UNROLLED(b, BLOCKS / 2)
+    {
+        const VEC *first = u[2 * b], *second = u[2 * b + 1];
+        const VEC x = base[2 * b], y = base[2 * b + 1];
+        i64_vector r[WIDTH];
+        r[0] = JOINED(narrow_, TO)(x, y);
+        if (exclusive)
+            UNROLLED(j, WIDTH - 1)
+            r[j + 1] = JOINED(narrow_, TO)(OP(product, x, first[j]), OP(product, y, second[j]));
+        else
+            UNROLLED(j, WIDTH)
+            r[j] = JOINED(narrow_, TO)(OP(product, x, first[j]), OP(product, y, second[j]));
+        put_turned(out + 2 * b * BLOCK, r);
+    }
+}
+#else
+INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], bool product,
+                           bool ignore)
+{
+    UNROLLED(b, BLOCKS)
+    {
+        NAME(rise)(in + b * BLOCK, u[b], product, ignore);
+        t[b] = u[b][WIDTH - 1];
+    }
+}
+
+INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], bool product,
+                           bool exclusive)
+{
+    UNROLLED(b, BLOCKS) NAME(fall)(out + b * BLOCK, u[b], base[b], product, exclusive);
+}
+#endif
 
 /* All lanes of t, each with those s before it. */
 INLINE void NAME(step)(VEC t[BLOCKS], int s, bool product)
 {
     const int blocks = s / W;
-    if (blocks)
-        UNROLLED(i, BLOCKS - blocks)
-        t[BLOCKS - 1 - i] = OP(product, t[BLOCKS - 1 - i - blocks], t[BLOCKS - 1 - i]);
-    else
-        UNROLLED(i, BLOCKS)
-        {
-            const int b = BLOCKS - 1 - i;
-            t[b] = OP(product, UP(b ? t[b - 1] : NEUTRAL(product), t[b], s), t[b]);
-        }
+    if (blocks) UNROLLED(i, BLOCKS - blocks)
+    t[BLOCKS - 1 - i] = OP(product, t[BLOCKS - 1 - i - blocks], t[BLOCKS - 1 - i]);
+    else UNROLLED(i, BLOCKS)
+    {
+        const int b = BLOCKS - 1 - i;
+        t[b] = OP(product, UP(b ? t[b - 1] : NEUTRAL(product), t[b], s), t[b]);
+    }
 }
 
 /* Writes a line's results, and returns its total. */
 INLINE WORK NAME(line)(const RAW *in, OUT *out, WORK before, bool product, bool exclusive,
                        bool ignore)
 {
-    VEC u[BLOCKS][WIDTH], t[BLOCKS];
-    UNROLLED(b, BLOCKS)
-    {
-        NAME(rise)(in + b * BLOCK, u[b], product, ignore);
-        t[b] = u[b][WIDTH - 1];
-    }
+    VEC u[BLOCKS][WIDTH], t[BLOCKS], base[BLOCKS];
+    NAME(rise_all)(in, u, t, product, ignore);
     NAME(step)(t, 1, product);
     NAME(step)(t, 2, product);
     NAME(step)(t, 4, product);
@@ -149,9 +212,9 @@ INLINE WORK NAME(line)(const RAW *in, OUT *out, WORK before, bool product, bool 
     UNROLLED(b, BLOCKS)
     {
         const VEC last = UP(b ? t[b - 1] : NEUTRAL(product), t[b], 1);
-        const VEC base = OP(product, NEUTRAL(false) + before, last);
-        NAME(fall)(out + b * BLOCK, u[b], base, product, exclusive);
+        base[b] = OP(product, NEUTRAL(false) + before, last);
     }
+    NAME(fall_all)(out, u, base, product, exclusive);
     return t[BLOCKS - 1][W - 1];
 }
 
@@ -211,12 +274,8 @@ INLINE struct scan_total NAME(total)(const struct scan_row *row, size_t at, size
         const bool direct = !backward && here == LINE;
         const RAW *from = direct ? (const RAW *)row->in + at + i : line;
         if (!direct) NAME(gather)(row, at + i, here, line);
-        UNROLLED(b, BLOCKS)
-        {
-            VEC u[WIDTH];
-            NAME(rise)(from + b * BLOCK, u, product, ignore);
-            t[lines * BLOCKS + b] = u[WIDTH - 1];
-        }
+        VEC u[BLOCKS][WIDTH];
+        NAME(rise_all)(from, u, t + lines * BLOCKS, product, ignore);
     }
     for (int i = lines * BLOCKS; i < SCAN_LINES * BLOCKS; i++) t[i] = NEUTRAL(product);
     for (int lanes = SCAN_LANES; lanes > 1; lanes /= 2, vectors /= 2)
@@ -281,3 +340,4 @@ static uint64_t NAME(combine)(const struct echi_scan *s, uint64_t a, uint64_t b)
 #undef FROM
 #undef IN
 #undef TO
+#undef TURN

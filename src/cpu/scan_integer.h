@@ -100,10 +100,23 @@ INLINE struct scan_total NAME(run)(const struct scan_row *row, size_t at, size_t
 /* ---- Vector by vector ---- */
 
 #if !WIDE
-#define VEC        JOINED(IN, _vector)
-#define MOST(a, b) JOINED(most_, IN)(a, b)
-#define BYTES      (int)sizeof(RAW)
-#define W          (VECTOR_BYTES / BYTES)
+#define VEC         JOINED(IN, _vector)
+#define MOST(a, b)  JOINED(most_, IN)(a, b)
+#define TIMES(a, b) JOINED(times_, IN)(a, b)
+#define BYTES       (int)sizeof(RAW)
+#define W           (VECTOR_BYTES / BYTES)
+
+/* Whether there are instructions for it; where there are not, element by element is faster. */
+INLINE bool NAME(has_vectors)(enum echi_scan_op op)
+{
+#if defined(__AVX512F__)
+    return op <= ECHI_SCAN_XOR;
+#elif defined(__AVX2__)
+    return BYTES < 8 || op != ECHI_SCAN_PRODUCT;
+#else
+    return op == ECHI_SCAN_PRODUCT ? BYTES < 4 : op == ECHI_SCAN_MIN ? BYTES < 8 : true;
+#endif
+}
 
 /* The parameters of value() and element() in every lane, for inverted e. */
 struct NAME(map) {
@@ -126,7 +139,7 @@ INLINE VEC NAME(take)(enum echi_scan_op op, VEC a, VEC b)
     case ECHI_SCAN_SUM:
         return a + b;
     case ECHI_SCAN_PRODUCT:
-        return a * b;
+        return TIMES(a, b);
     case ECHI_SCAN_MIN:
         return MOST(a, b);
     case ECHI_SCAN_OR:
@@ -250,6 +263,7 @@ INLINE struct scan_total NAME(tile)(const struct scan_row *row, size_t at, size_
 #if !WIDE
     const WORK invert = op == ECHI_SCAN_MIN ? (WORK) ~(WORK)0 : 0;
     const bool backward = row->s->backward, exclusive = row->s->exclusive;
+    if (!NAME(has_vectors)(op)) return NAME(run)(row, at, 0, count, before, op, true, false);
     done = count / W * W;
     before ^= invert;
     if (backward)
@@ -271,6 +285,7 @@ INLINE struct scan_total NAME(sum_up)(const struct scan_row *row, size_t at, siz
     size_t done = 0;
     if (row->heads) return NAME(run)(row, at, 0, count, before, op, false, true);
 #if !WIDE
+    if (!NAME(has_vectors)(op)) return NAME(run)(row, at, 0, count, before, op, false, false);
     before = NAME(total)(row, at, count, op, floats);
     done = count / W * W;
 #endif
@@ -336,6 +351,7 @@ static uint64_t NAME(combine)(const struct echi_scan *s, uint64_t a, uint64_t b)
 #undef WORK
 #undef VEC
 #undef MOST
+#undef TIMES
 #undef BYTES
 #undef W
 #undef IN

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "scan.h"
+#include "scan_half.h"
 #include "scan_vector.h"
 
 /* ---- Integers, and what scan.h makes such; then wide ones ---- */
@@ -51,36 +52,43 @@
 #define FROM f16
 #define IN   f32
 #define TO   f16
+#define TURN 1
 #include "scan_float.h"
 
 #define FROM bf16
 #define IN   f32
 #define TO   bf16
+#define TURN 1
 #include "scan_float.h"
 
 #define FROM f32
 #define IN   f32
 #define TO   f32
+#define TURN 0
 #include "scan_float.h"
 
 #define FROM f64
 #define IN   f64
 #define TO   f64
+#define TURN 0
 #include "scan_float.h"
 
 #define FROM f16
 #define IN   f64
 #define TO   f64
+#define TURN 0
 #include "scan_float.h"
 
 #define FROM bf16
 #define IN   f64
 #define TO   f64
+#define TURN 0
 #include "scan_float.h"
 
 #define FROM f32
 #define IN   f64
 #define TO   f64
+#define TURN 0
 #include "scan_float.h"
 
 const struct scan_kernels SCAN_TABLE[SCAN_KINDS] = {

@@ -233,6 +233,28 @@ INLINE u64_vector most_u64(u64_vector a, u64_vector b)
 #endif
 }
 
+/* There is no product of bytes: those of even and of odd ones as halves of words. */
+INLINE u8_vector times_u8(u8_vector a, u8_vector b)
+{
+    const u16_vector u = (u16_vector)a, v = (u16_vector)b;
+    return (u8_vector)((u * v & 0xff) | (u >> 8) * (v & 0xff00));
+}
+
+INLINE u16_vector times_u16(u16_vector a, u16_vector b)
+{
+    return a * b;
+}
+
+INLINE u32_vector times_u32(u32_vector a, u32_vector b)
+{
+    return a * b;
+}
+
+INLINE u64_vector times_u64(u64_vector a, u64_vector b)
+{
+    return a * b;
+}
+
 /* ---- Blocks of floats ---- */
 
 #define RUN_2(x)  (x), (x) + 1
@@ -336,6 +358,13 @@ INLINE f64_vector one_nan_f64(f64_vector v)
 #endif
 }
 
+/* Of each f32 the bits of the nearest bf16, of two the even one. */
+INLINE u32_vector rounded_bf16(f32_vector v)
+{
+    const u32_vector u = (u32_vector)one_nan_f32(v);
+    return (u + 0x7fff + (u >> 16 & 1)) >> 16;
+}
+
 /* ---- Registers of a block from and to memory ---- */
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
@@ -421,7 +450,7 @@ INLINE void put_f16(uint16_t *x, size_t apart, f32_vector v)
 
 INLINE void put_bf16(uint16_t *x, size_t apart, f32_vector v)
 {
-    const u32_vector u = (u32_vector)one_nan_f32(v), r = (u + 0x7fff + (u >> 16 & 1)) >> 16;
+    const u32_vector r = rounded_bf16(v);
     const __m256i h = _mm256_packus_epi32((__m256i)r, (__m256i)r);
     _mm_storel_epi64((__m128i *)(void *)x, _mm256_castsi256_si128(h));
     _mm_storel_epi64((__m128i *)(void *)(x + apart), _mm256_extracti128_si256(h, 1));
@@ -454,9 +483,8 @@ INLINE void put_u16(uint16_t *x, u32_vector v)
 
 INLINE void put_bf16(uint16_t *x, size_t apart, f32_vector v)
 {
-    const u32_vector u = (u32_vector)one_nan_f32(v);
     (void)apart;
-    put_u16(x, (u + 0x7fff + (u >> 16 & 1)) >> 16);
+    put_u16(x, rounded_bf16(v));
 }
 
 #ifdef __AVX512F__
