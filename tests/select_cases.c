@@ -172,19 +172,26 @@ static void big(run_function run)
 /* So many tiles that blocks of the executor take several, one after the other. */
 static void many_tiles(run_function run)
 {
-    static const ech_dtype dtypes[] = { ECH_F64, ECH_I64 };
+    static const struct {
+        ech_dtype dtype;
+        size_t n;
+    } arrays[] = {
+        { ECH_F64, 298001 }, { ECH_I64, 298001 }, { ECH_F32, 105011 }, { ECH_U32, 330017 }
+    };
     static const enum select_call calls[] = { CALL_SELECT_IF, CALL_PARTITION_IF, CALL_UNIQUE };
-    for (unsigned t = 0; t < LENGTH(dtypes); t++)
+    for (unsigned t = 0; t < LENGTH(arrays); t++)
         for (unsigned k = 0; k < LENGTH(calls); k++) {
             struct select_case c = { .call = calls[k],
-                                     .dtype = dtypes[t],
-                                     .n = 298001 + 4096 * k,
-                                     .compare = t ? ECH_LESS : ECH_GREATER_EQUAL,
+                                     .dtype = arrays[t].dtype,
+                                     .n = arrays[t].n + 4096 * k,
+                                     .compare = t % 2 ? ECH_LESS : ECH_GREATER_EQUAL,
                                      .invert = (t + k) % 2,
                                      .always = true,
-                                     .dist = t + k == 1 ? "random" : "special" };
+                                     .dist = t % 2 + k == 1 ? "random" : "special" };
             run(&c);
         }
+    run(&(struct select_case){
+        .call = CALL_UNIQUE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
 }
 
 void select_cases(run_function run)

@@ -184,6 +184,14 @@ static __device__ inline void copy_bulk(void *to, const void *from, uint32_t byt
 #endif
 }
 
+/* What this thread stored in shared memory comes before the bulk copies that overwrite it. */
+static __device__ inline void copy_bulk_fence(void)
+{
+#ifdef __CUDACC__
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+#endif
+}
+
 /* ---- Clusters ---- */
 
 static __device__ inline uint32_t cluster_rank(void)

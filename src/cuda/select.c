@@ -5,8 +5,9 @@
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
  *                                                 select_pass_along; select_count and select_place
  *     flags                       select_flags_a  the same, by the same names
- *     ... of large arrays         select_ring_k<bits>   select_ring; or select_ring_count, and then
- *                                                 select_place of select_k<bits>
+ *     elements of large arrays    select_bulk_k<bits>   select_bulk_test or select_bulk_heads
+ *                                 select_ring_k<bits>   select_ring; or select_ring_count, and then
+ *                                                       select_place of select_k<bits>
  *     runs                        select_k<bits>  the same, and select_lengths of select_runs_a
  *     lengths                     select_runs_a   decode_sums, then decode_write
  *
@@ -173,6 +174,35 @@ static unsigned ring_of(const ech_ctx *ctx, const struct echi_select *s,
     return cuda->architecture >= 80 && a->tiles >= blocks * SELECT_RING_TILES ? blocks : 0;
 }
 
+/* Whether warps take parts that are copied in bulk (select_bulk.cu); the tiles are others then: as
+ * large as blocks hold, but each block takes three or more. */
+static bool to_bulk(const ech_ctx *ctx, const struct echi_select *s, struct select_args *a,
+                    bool by_flags)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const uint32_t part_n = SELECT_PART_BYTES / (uint32_t)s->element_bytes;
+    const uint64_t parts = (a->n + a->skew) / part_n;
+    const uint32_t most = cuda->architecture / 10 == 12 ? SELECT_WORKERS_LESS : SELECT_WORKERS;
+    const uint64_t workers = parts / ((uint64_t)cuda->multiprocessors * SELECT_BULK_TILES);
+    if (cuda->architecture < 90 || s->what != ECHI_KEEP || s->element_bytes < 4) return false;
+    if (by_flags || a->starts || a->lengths || a->values) return false;
+    if (workers < SELECT_WORKERS_LEAST) return false;
+    a->tile_n = (workers < most ? (uint32_t)workers : most) * part_n;
+    a->tiles = (a->n + a->skew + a->tile_n - 1) / a->tile_n;
+    return true;
+}
+
+static ech_status run_bulk(ech_ctx *ctx, const struct echi_select *s, const struct select_args *a)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const unsigned parts = a->tile_n * (unsigned)s->element_bytes / SELECT_PART_BYTES;
+    char image[24];
+    snprintf(image, sizeof image, "select_bulk_k%d", 8 * (int)s->element_bytes);
+    return echi_cuda_launch(
+        ctx, image, a->source == SELECT_HEADS ? "select_bulk_heads" : "select_bulk_test",
+        (unsigned)cuda->multiprocessors, 32 * parts + 32, 2 * parts * (SELECT_PART_BYTES + 16), a);
+}
+
 static ech_status run_ring(ech_ctx *ctx, const struct echi_select *s, struct select_args *a,
                            const char *image, unsigned blocks)
 {
@@ -193,10 +223,11 @@ done:
 static ech_status run_select(ech_ctx *ctx, const struct echi_select *s, const struct parts *parts)
 {
     struct select_args a = args_of(s);
-    const unsigned blocks = (unsigned)a.tiles, ways = s->what == ECHI_DIVIDE ? 2 : 1;
     const bool by_flags = s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
+    const bool bulk = to_bulk(ctx, s, &a, by_flags);
+    const unsigned blocks = (unsigned)a.tiles, ways = s->what == ECHI_DIVIDE ? 2 : 1;
     const bool lengths_after = a.lengths && a.tiles > 1;
-    const unsigned ring = ring_of(ctx, s, &a, by_flags);
+    const unsigned ring = bulk ? 0 : ring_of(ctx, s, &a, by_flags);
     ech_status status;
     uint32_t clear = 0;
     char image[24];
@@ -209,10 +240,9 @@ static ech_status run_select(ech_ctx *ctx, const struct echi_select *s, const st
         TRY(get_words(ctx, parts, (ring && s->what == ECHI_PARTITION ? 2 : ways) * a.tiles,
                       &a.words, &clear));
     a.first = parts->first;
-    if (ring) {
-        a.clear = clear;
-        return run_ring(ctx, s, &a, image, ring);
-    }
+    a.clear = clear;
+    if (bulk) return run_bulk(ctx, s, &a);
+    if (ring) return run_ring(ctx, s, &a, image, ring);
     if (s->what == ECHI_KEEP) {
         a.clear = clear && !lengths_after;
         const bool along = !by_flags && (a.starts || a.lengths || a.values);

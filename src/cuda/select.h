@@ -17,6 +17,11 @@ enum {
     SELECT_RING_THREADS = 256,
     SELECT_RING_BLOCKS = 3,      /* a multiprocessor */
     SELECT_RING_TILES = 6,       /* or more of each block, or there is no ring */
+    SELECT_PART_BYTES = 1 << 12, /* of a tile of select_bulk.cu, a warp's */
+    SELECT_WORKERS = 27,         /* warps of a block there that take parts; where a block has */
+    SELECT_WORKERS_LESS = 12,    /* less than 227 KiB of shared memory: so many */
+    SELECT_WORKERS_LEAST = 8,    /* ... or nothing is copied in bulk */
+    SELECT_BULK_TILES = 3,       /* or more of each block */
     SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 a thread */
     SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 a thread */
     SELECT_DECODE_BLOCKS = 3,    /* a multiprocessor, of decode_write */

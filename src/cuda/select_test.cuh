@@ -73,29 +73,33 @@ typedef uint32_t uform;
 
 #else
 
+/* Tests with fewer operations than any: of integers; of signed ones and floats. */
+enum test_kind { TEST_PLAIN, TEST_SIGNED, TEST_ANY };
+
+template <int KIND>
+static __device__ inline uint32_t test_by(const struct select_args &a, int which,
+                                          const union vector &v)
+{
+    const struct select_test &q = a.quick[which];
+    const ukey negative = (ukey)q.negative, offset = (ukey)q.offset, span = (ukey)q.span;
+    uint32_t bits = q.invert && KIND != TEST_ANY ? (1u << VECTOR) - 1 : 0;
+#pragma unroll
+    for (int k = 0; k < VECTOR; k++) {
+        const ukey flip = (ukey)((skey)v.key[k] >> (KEY_BITS - 1)) & negative;
+        if (KIND == TEST_ANY)
+            bits |= (uint32_t)predicate_passes(a.test[which], v.key[k]) << k;
+        else if ((ukey)((KIND == TEST_PLAIN ? v.key[k] : v.key[k] ^ flip) + offset) <= span)
+            bits ^= 1u << k;
+    }
+    return bits;
+}
+
 static __device__ inline uint32_t test_vector(const struct select_args &a, int which,
                                               const union vector &v)
 {
     const struct select_test &q = a.quick[which];
-    const ukey negative = (ukey)q.negative, offset = (ukey)q.offset, span = (ukey)q.span;
-    uint32_t bits = q.invert ? (1u << VECTOR) - 1 : 0;
-    if (q.simple && !negative) {
-#pragma unroll
-        for (int k = 0; k < VECTOR; k++)
-            if ((ukey)(v.key[k] + offset) <= span) bits ^= 1u << k;
-    } else if (q.simple) {
-#pragma unroll
-        for (int k = 0; k < VECTOR; k++) {
-            const ukey flip = (ukey)((skey)v.key[k] >> (KEY_BITS - 1)) & negative;
-            if ((ukey)((v.key[k] ^ flip) + offset) <= span) bits ^= 1u << k;
-        }
-    } else {
-        bits = 0;
-#pragma unroll
-        for (int k = 0; k < VECTOR; k++)
-            bits |= (uint32_t)predicate_passes(a.test[which], v.key[k]) << k;
-    }
-    return bits;
+    if (!q.simple) return test_by<TEST_ANY>(a, which, v);
+    return q.negative ? test_by<TEST_SIGNED>(a, which, v) : test_by<TEST_PLAIN>(a, which, v);
 }
 
 /* What a shuffle takes of a key. */
