@@ -13,6 +13,7 @@
 #include "call.h"
 #include "complaint.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void *pointer_of(const struct echi_array *a)
@@ -80,13 +81,34 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return pa < pb + b_bytes && pb < pa + a_bytes;
 }
 
+/* Whether a row of a shares a byte with a row of b, which begins later.  Of rows with gaps only those
+ * of one matrix are told apart: of one pitch. */
+static bool rows_overlap(const struct echi_array *a, const struct echi_array *b, size_t distance)
+{
+    const size_t pitch = a->pitch_bytes;
+    if (!pitch || b->pitch_bytes != pitch) return true;
+    const size_t rows = (a->bytes - a->row_bytes) / pitch + 1, row = distance / pitch;
+    const size_t offset = distance % pitch;
+    return (row < rows && offset < a->row_bytes) ||
+           (row + 1 < rows && offset + b->row_bytes > pitch);
+}
+
+static bool arrays_overlap(const struct echi_array *a, const void *pa, const struct echi_array *b,
+                           const void *pb)
+{
+    if (!overlap(pa, a->bytes, pb, b->bytes)) return false;
+    return (uintptr_t)pa <= (uintptr_t)pb ? rows_overlap(a, b, (uintptr_t)pb - (uintptr_t)pa)
+                                          : rows_overlap(b, a, (uintptr_t)pa - (uintptr_t)pb);
+}
+
 static ech_status check_pair(ech_ctx *ctx, const struct echi_call *call, int i, int j)
 {
     const struct echi_array *a = &call->arrays[i], *b = &call->arrays[j];
     const void *pa = pointer_of(a), *pb = pointer_of(b);
     if (!a->bytes || !b->bytes || (a->use == ECHI_IN && b->use == ECHI_IN)) return ECH_OK;
     bool may_be = a->may_be == j + 1 || b->may_be == i + 1;
-    if ((may_be && pa == pb) || !overlap(pa, a->bytes, pb, b->bytes)) return ECH_OK;
+    if (may_be && pa == pb && a->pitch_bytes == b->pitch_bytes) return ECH_OK;
+    if (!arrays_overlap(a, pa, b, pb)) return ECH_OK;
     return echi_fail(ctx, ECH_ERR_ARG,
                      may_be ? "%s and %s overlap but are not equal" : "%s and %s overlap", a->name,
                      b->name);
@@ -179,12 +201,31 @@ static ech_status written_bytes(ech_ctx *ctx, const struct echi_call *call, int 
     return status;
 }
 
+/* Fetches rows into an array whose gaps are not ours to write. */
+static ech_status fetch_rows(ech_ctx *ctx, const struct echi_array *a, void *to, const void *from)
+{
+    char *rows = malloc(a->bytes);
+    if (!rows)
+        return echi_fail(ctx, ECH_ERR_MEMORY, "no memory for %zu bytes to fetch %s with", a->bytes,
+                         a->name);
+    ech_status status = ctx->backend->copy(ctx, rows, from, a->bytes);
+    for (size_t at = 0; status == ECH_OK && at < a->bytes; at += a->pitch_bytes)
+        memcpy((char *)to + at, rows + at, a->row_bytes);
+    free(rows);
+    return status;
+}
+
 static ech_status stage_out(ech_ctx *ctx, const struct echi_call *call, const struct stage *stage)
 {
     ech_status status = ctx->backend->sync(ctx); /* also finds what the kernels complain of */
     for (int i = 0; i < call->count && status == ECH_OK; i++) {
         size_t bytes;
         if (!stage->host[i] || call->arrays[i].use == ECHI_IN) continue;
+        const struct echi_array *a = &call->arrays[i];
+        if (a->pitch_bytes > a->row_bytes) {
+            status = fetch_rows(ctx, a, stage->host[i], stage->device[i]);
+            continue;
+        }
         status = written_bytes(ctx, call, i, &bytes);
         if (status == ECH_OK && bytes)
             status = ctx->backend->copy(ctx, stage->host[i], stage->device[i], bytes);
@@ -277,6 +318,9 @@ ech_status echi_complain(ech_ctx *ctx, unsigned what, uint64_t where)
         [ECHI_EDGES_NOT_RISING] = { "edges", "is not greater than the one before" },
         [ECHI_INDEX_TOO_LARGE] = { "index", "is not less than the number of elements" },
         [ECHI_LENGTHS_TOO_LARGE] = { "lengths", "and those before add up to more than n" },
+        [ECHI_ORDER_TOO_LARGE] = { "order", "is not a row or column of the matrix" },
+        [ECHI_ORDER_TWICE] = { "order", "occurs in it more than once" },
+        [ECHI_BASIS_TOO_SHORT] = { "basis", "has no row for it: the kernel has more vectors" },
     };
     return echi_fail(ctx, ECH_ERR_ARG, "%s[%llu] %s", texts[what].array, (unsigned long long)where,
                      texts[what].fault);

@@ -30,6 +30,8 @@ struct echi_array {
     int counted_by; /* 1 + the number of the array, u64, whose first element says how many elements
                        are written; 0: all */
     size_t element_bytes; /* with counted_by */
+    size_t row_bytes,
+        pitch_bytes; /* rows with gaps between them, which are somebody else's; 0: none */
 };
 
 struct echi_call {

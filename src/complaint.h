@@ -16,6 +16,9 @@ enum echi_complaint {
     ECHI_EDGES_NOT_RISING,     /* edges[where] is not greater than the one before */
     ECHI_INDEX_TOO_LARGE,      /* index[where] is not less than the number of elements */
     ECHI_LENGTHS_TOO_LARGE,    /* lengths[0] ... lengths[where] add up to more than n */
+    ECHI_ORDER_TOO_LARGE,      /* order[where] is not a row or column of the matrix */
+    ECHI_ORDER_TWICE,          /* order[where] occurs in it more than once */
+    ECHI_BASIS_TOO_SHORT,      /* the basis has where + 1 vectors, and that is more than its rows */
     ECHI_COMPLAINTS
 };
 

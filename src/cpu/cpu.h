@@ -32,6 +32,10 @@ void echi_cpu_features(char *text, size_t capacity_bytes);
 enum echi_isa { ECHI_PORTABLE, ECHI_AVX2, ECHI_AVX512 };
 enum echi_isa echi_cpu_isa(void);
 
+/* Whether the machine multiplies bytes by matrices of bits (GFNI) and permutes the bytes of 64
+ * (AVX-512 VBMI). */
+bool echi_cpu_has_gfni(void);
+
 /* The best variant of the sort kernels that this machine can run, or the one that ECHELON_CPU
  * names. */
 const struct echi_sort_isa *echi_cpu_sort_isa(void);
@@ -70,6 +74,11 @@ extern const struct echi_operation echi_cpu_select;
 /* ---- arrange.c ---- */
 
 extern const struct echi_operation echi_cpu_arrange;
+
+/* ---- gf2.c, gf2_mul.c, gf2_echelon.c, gf2_batch.c ---- */
+
+extern const struct echi_operation echi_cpu_gf2, echi_cpu_gf2_mul, echi_cpu_gf2_echelon,
+    echi_cpu_gf2_batch;
 
 /* ---- sort.c ---- */
 

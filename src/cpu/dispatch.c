@@ -56,6 +56,15 @@ enum echi_isa echi_cpu_isa(void)
     return ECHI_PORTABLE;
 }
 
+bool echi_cpu_has_gfni(void)
+{
+#ifdef ECHI_CPU_X86
+    return __builtin_cpu_supports("gfni") && __builtin_cpu_supports("avx512vbmi");
+#else
+    return false;
+#endif
+}
+
 void echi_cpu_features(char *text, size_t capacity_bytes)
 {
     snprintf(text, capacity_bytes, "%s", echi_cpu_sort_isa()->name);

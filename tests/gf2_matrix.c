@@ -1,0 +1,163 @@
+/*
+ * gf2_matrix.c - packed matrices for tests, in device or host memory, with every bit around them
+ * watched; devices and algorithms to test.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gf2_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Matrices ---- */
+
+static void put_bits(struct matrix *m, const struct bits *content)
+{
+    for (size_t i = 0; i < content->rows; i++)
+        for (size_t j = 0; j < content->cols; j++) {
+            uint64_t *word = &m->image[i * m->m.stride + j / 64];
+            uint64_t bit = (uint64_t)1 << j % 64;
+            *word = content->at[i * content->cols + j] ? *word | bit : *word & ~bit;
+        }
+}
+
+bool matrix_make(struct matrix *m, ech_ctx *ctx, size_t rows, size_t cols,
+                 const struct bits *content, size_t extra, uint64_t seed)
+{
+    struct rng rng = { seed };
+    memset(m, 0, sizeof *m);
+    m->m = (ech_gf2){ .rows = rows, .cols = cols, .stride = ech_gf2_stride(cols) + extra };
+    m->words = rows * m->m.stride;
+    m->image = malloc(m->words * sizeof *m->image + 1);
+    if (!m->image || !buffer_make(&m->buffer, ctx, m->words * sizeof *m->image, 8)) return false;
+    for (size_t i = 0; i < m->words; i++) m->image[i] = rng_next(&rng);
+    if (content) put_bits(m, content);
+    m->m.words = (uint64_t *)(void *)m->buffer.data;
+    return buffer_set(&m->buffer, m->image);
+}
+
+void matrix_free(struct matrix *m)
+{
+    buffer_free(&m->buffer);
+    free(m->image);
+}
+
+/* The row and column of the first bit that differs, or where around the matrix it lies. */
+static void tell(const struct matrix *m, const uint64_t *got, const char *name)
+{
+    for (size_t i = 0; i < m->words; i++) {
+        uint64_t differ = got[i] ^ m->image[i];
+        if (!differ) continue;
+        size_t row = i / m->m.stride;
+        size_t col = i % m->m.stride * 64 + (size_t)__builtin_ctzll(differ);
+        test_fail(__FILE__, __LINE__, "%s of %zu x %zu: bit (%zu, %zu)%s", name, m->m.rows,
+                  m->m.cols, row, col,
+                  col < m->m.cols ? " is wrong" : ", not its own, has changed");
+        return;
+    }
+}
+
+bool matrix_is(struct matrix *m, const struct bits *wanted, const char *name)
+{
+    uint64_t *got = malloc(m->words * sizeof *got + 1);
+    bool same = got && wanted->rows == m->m.rows && wanted->cols == m->m.cols;
+    if (CHECK(same) && CHECK(buffer_get(&m->buffer, got))) {
+        put_bits(m, wanted);
+        same = memcmp(got, m->image, m->words * sizeof *got) == 0;
+        if (!same) tell(m, got, name);
+        same &= buffer_check_guards(&m->buffer, name);
+    }
+    free(got);
+    return same;
+}
+
+/* ---- Arrays ---- */
+
+bool array_make(struct buffer *buffer, ech_ctx *ctx, size_t count, size_t bytes, const void *from)
+{
+    return buffer_make(buffer, ctx, count * bytes, bytes) && (!from || buffer_set(buffer, from));
+}
+
+bool array_is(struct buffer *buffer, const void *wanted, size_t used, size_t bytes,
+              const char *name)
+{
+    char *got = malloc(buffer->bytes + 1);
+    bool same = got && buffer_get(buffer, got);
+    for (size_t i = 0; same && i < used; i++)
+        if (memcmp(got + i * bytes, (const char *)wanted + i * bytes, bytes) != 0) {
+            test_fail(__FILE__, __LINE__, "%s[%zu] is wrong", name, i);
+            same = false;
+        }
+    free(got);
+    return CHECK(same) && buffer_check_guards(buffer, name);
+}
+
+ech_ctx *place(ech_ctx *ctx, uint64_t where, int bit)
+{
+    return where >> bit & 1 ? NULL : ctx;
+}
+
+/* ---- Algorithms ---- */
+
+static bool accepts(ech_ctx *ctx, ech_gf2_call call, size_t rows, size_t cols, size_t other,
+                    const char *word)
+{
+    const ech_gf2_echelon_options options = { .size = sizeof options, .algorithm = word };
+    size_t bytes;
+    return ech_gf2_workspace(ech_device_name(ctx), call, rows, cols, other, &options, &bytes) ==
+           ECH_OK;
+}
+
+int gf2_algorithms(ech_ctx *ctx, ech_gf2_call call, size_t rows, size_t cols, size_t other,
+                   char names[GF2_ALGORITHMS][GF2_NAME_BYTES])
+{
+    static const char separators[] = " \t\n,;:()\"";
+    char text[4096];
+    int count = 1;
+    names[0][0] = 0;
+    if (rows == 0 || cols == 0 || other == 0) return 1;
+    CHECK_STATUS(
+        ech_gf2_explain(ech_device_name(ctx), call, rows, cols, other, NULL, text, sizeof text),
+        ECH_OK);
+    for (char *word = strtok(text, separators); word; word = strtok(NULL, separators)) {
+        bool known = strlen(word) >= GF2_NAME_BYTES || count == GF2_ALGORITHMS;
+        for (int i = 1; i < count; i++) known |= strcmp(word, names[i]) == 0;
+        if (!known && accepts(ctx, call, rows, cols, other, word)) strcpy(names[count++], word);
+    }
+    CHECK(count > 1); /* at least the one that is chosen */
+    return count;
+}
+
+/* ---- Devices ---- */
+
+enum { DEVICES = 16 };
+
+static ech_ctx *opened[DEVICES];
+static int n_opened;
+
+int gf2_contexts(ech_ctx ***contexts)
+{
+    char name[64];
+    for (int i = 0; n_opened < DEVICES && test_device(i, name, sizeof name); i++) {
+        if (ech_open(&opened[n_opened], name) != ECH_OK) {
+            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
+            exit(1);
+        }
+        n_opened++;
+    }
+    *contexts = opened;
+    return n_opened;
+}
+
+void gf2_close(void)
+{
+    while (n_opened > 0) ech_close(opened[--n_opened]);
+}
+
+bool gf2_wanted(size_t bits)
+{
+    static int number;
+    bool drawn = number++ % test_options.every == 0;
+    return !test_options.quick || test_options.n_ids > 0 || (drawn && bits <= 20000);
+}
