@@ -10,7 +10,7 @@
  */
 #include "gf2.h"
 
-enum { SMALL_ROWS = 64 /* up to so many rows "gauss" is quickest */ };
+enum { SMALL_ROWS = 16 /* up to so many rows "gauss" is quickest */ };
 
 struct plan {
     const struct echi_gf2_echelon *request;
