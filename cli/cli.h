@@ -117,7 +117,7 @@ void json_value(struct json *json, const char *key, ech_dtype dtype, const void 
 uint64_t cli_peak_host_bytes(void);
 
 extern const struct command command_sort, command_reduce, command_scan, command_hist, command_stats,
-    command_unique, command_select, command_shuf, command_gen, command_info, command_explain,
-    command_profile;
+    command_unique, command_select, command_shuf, command_gen, command_gf2, command_info,
+    command_explain, command_profile;
 
 #endif

@@ -92,9 +92,26 @@ struct io_scan {
     io_status status; /* of reading: a byte that does not come may be the end, or an error */
 };
 
+/* Looks at more of the source, and what io_scan_peek() then returns. */
+int io_scan_fill(struct io_scan *scan);
+
 /* The next byte, left where it is or taken; -1 at the end, or when it cannot be read. */
-int io_scan_peek(struct io_scan *scan);
-int io_scan_take(struct io_scan *scan);
+static inline int io_scan_peek(struct io_scan *scan)
+{
+    return scan->source->ahead_bytes ? *scan->source->ahead : io_scan_fill(scan);
+}
+
+static inline int io_scan_take(struct io_scan *scan)
+{
+    int c = io_scan_peek(scan);
+    if (c < 0) return c;
+    scan->source->ahead++;
+    scan->source->ahead_bytes--;
+    scan->line += c == '\n';
+    scan->taken++;
+    return c;
+}
+
 /* Skips blanks of the line; or also ends of lines. */
 void io_scan_blanks(struct io_scan *scan);
 void io_scan_space(struct io_scan *scan);

@@ -118,13 +118,30 @@ io_status io_bits_load_alist(struct io_scan *scan)
 
 /* ---- Write ---- */
 
-/* The places of the ones, or 0 alone, then zeros up to most of them. */
+/* Item k of a line of n. */
+static io_status write_item(struct io_output *output, uint64_t value, uint64_t k, uint64_t n,
+                            struct io_error *error)
+{
+    return io_write_number(output, value, k + 1 < n ? ' ' : '\n', error);
+}
+
+/* The zeros after the ones of a list, and its end. */
 static io_status end_list(struct io_output *output, uint64_t ones, uint64_t most,
                           struct io_error *error)
 {
-    io_status status = IO_OK;
-    for (; ones < most && status == IO_OK; ones++) status = io_write(output, "0 ", 2, error);
-    return status == IO_OK ? io_write(output, "\n", 1, error) : status;
+    io_status status = most ? IO_OK : io_write(output, "\n", 1, error);
+    for (uint64_t k = ones; k < most && status == IO_OK; k++)
+        status = write_item(output, 0, k, most, error);
+    return status;
+}
+
+static io_status write_weights(struct io_output *output, const uint32_t *weights, uint64_t n,
+                               struct io_error *error)
+{
+    io_status status = n ? IO_OK : io_write(output, "\n", 1, error);
+    for (uint64_t k = 0; k < n && status == IO_OK; k++)
+        status = write_item(output, weights[k], k, n, error);
+    return status;
 }
 
 static io_status write_head(struct io_output *output, const struct io_bits *bits,
@@ -140,15 +157,11 @@ static io_status write_head(struct io_output *output, const struct io_bits *bits
     if (status == IO_OK) status = io_write_number(output, bits->rows, '\n', error);
     if (status == IO_OK) status = io_write_number(output, most[0], ' ', error);
     if (status == IO_OK) status = io_write_number(output, most[1], '\n', error);
-    for (uint64_t j = 0; j < bits->cols && status == IO_OK; j++)
-        status = io_write_number(output, weights[j], ' ', error);
-    if (status == IO_OK) status = io_write(output, "\n", 1, error);
-    for (uint64_t i = 0; i < bits->rows && status == IO_OK; i++)
-        status = io_write_number(output, of_rows[i], ' ', error);
-    return status == IO_OK ? io_write(output, "\n", 1, error) : status;
+    if (status == IO_OK) status = write_weights(output, weights, bits->cols, error);
+    return status == IO_OK ? write_weights(output, of_rows, bits->rows, error) : status;
 }
 
-/* The rows of every column: starts[j] is where those of column j end in list. */
+/* The rows of every column: those of column j end at list[ends[j]]. */
 static void list_columns(const struct io_bits *bits, const uint32_t *weights, uint64_t *ends,
                          uint32_t *list)
 {
@@ -169,15 +182,16 @@ static io_status write_lists(struct io_output *output, const struct io_bits *bit
 {
     io_status status = IO_OK;
     for (uint64_t j = 0; j < bits->cols && status == IO_OK; j++) {
-        for (uint64_t k = ends[j] - weights[j]; k < ends[j] && status == IO_OK; k++)
-            status = io_write_number(output, list[k], ' ', error);
+        const uint32_t *of_column = list + (ends[j] - weights[j]);
+        for (uint64_t k = 0; k < weights[j] && status == IO_OK; k++)
+            status = write_item(output, of_column[k], k, most[0], error);
         if (status == IO_OK) status = end_list(output, weights[j], most[0], error);
     }
     for (uint64_t i = 0; i < bits->rows && status == IO_OK; i++) {
-        for (uint64_t j = bits->cols ? io_bits_next(bits, i, 0) : 0;
-             j < bits->cols && status == IO_OK; j = io_bits_next(bits, i, j + 1))
-            status = io_write_number(output, j + 1, ' ', error);
-        if (status == IO_OK) status = end_list(output, weights[bits->cols + i], most[1], error);
+        uint64_t k = 0, j = bits->cols ? io_bits_next(bits, i, 0) : 0;
+        for (; j < bits->cols && status == IO_OK; j = io_bits_next(bits, i, j + 1))
+            status = write_item(output, j + 1, k++, most[1], error);
+        if (status == IO_OK) status = end_list(output, k, most[1], error);
     }
     return status;
 }

@@ -11,27 +11,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { TICK = 1 << 20 }; /* bytes between two calls of progress */
-
-int io_scan_peek(struct io_scan *scan)
+int io_scan_fill(struct io_scan *scan)
 {
     struct io_source *source = scan->source;
-    if (source->ahead_bytes == 0 && scan->status == IO_OK)
-        scan->status = io_look(source, scan->error);
+    if (source->progress) source->progress->tick(source->progress->user, scan->taken, scan->size);
+    if (scan->status == IO_OK) scan->status = io_look(source, scan->error);
     return source->ahead_bytes ? *source->ahead : -1;
-}
-
-int io_scan_take(struct io_scan *scan)
-{
-    int c = io_scan_peek(scan);
-    if (c < 0) return c;
-    struct io_source *source = scan->source;
-    source->ahead++;
-    source->ahead_bytes--;
-    scan->line += c == '\n';
-    if (++scan->taken % TICK == 0 && source->progress)
-        source->progress->tick(source->progress->user, scan->taken, scan->size);
-    return c;
 }
 
 static bool is_blank(int c)

@@ -1,0 +1,252 @@
+/*
+ * gf2.c - "echelon gf2": matrices of bits, that is, over the field of two elements.
+ *
+ *     run()  which verb -> its options -> device -> outputs -> inputs -> the verb -> close
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "gf2.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct gf2_words set;
+
+static const struct option options[] = {
+    { 'o', "output", "FILE", &set.output, "write there; default: standard output" },
+    { 0, "format", "FORMAT", &set.format,
+      "of the output: pbm, pbm-text, npy, npy-little, npy-big, jcf,\nmtx or alist; default: its "
+      "name's, else that of the input" },
+    { 0, "packed", "ORDER:N,M", &set.packed,
+      "a .npy input holds packed bits, little (lowest first) or big,\nof N columns, and the second "
+      "input of M; default: of all bits" },
+    { 0, "form", "FORM", &set.form, "of rref: reduced (default) or echelon" },
+    { 0, "columns", "N", &set.columns,
+      "of rref, rank, solve: pivots in the first N columns alone" },
+    { 0, "max-rank", "N", &set.max_rank, "of rref, rank: stop at N pivots" },
+    { 0, "order", "FILE", &set.order,
+      "of rref, rank, solve: seek pivots in these columns alone,\nnumbers from 0, in this order" },
+    { 0, "transform", "FILE", &set.transform, "of rref: write T there, with T A = E" },
+    { 0, "pivots", NULL, &set.pivots,
+      "of rref, rank: print the columns of the pivots, from 0; E is\nthen written to --output "
+      "alone" },
+    { 0, "certificate", "FILE", &set.certificate,
+      "of solve: write there why columns have no solution" },
+    { 0, "left", NULL, &set.left, "of kernel: the y with y A = 0" },
+    { 0, "rank", NULL, &set.rank, "of info: the rank too" },
+    { 0, "check", NULL, &set.check, "verify the answer, without the library's help" },
+    { 0, "json", NULL, &set.json, "of rank, info: as JSON" },
+    { 'd', "device", "DEVICE", &set.device,
+      "cpu, cuda, cuda:1, simt; default: the first GPU, else cpu" },
+    { 0, "threads", "N", &set.threads, "CPU threads, at most; 0: all" },
+    { 0, "algorithm", "NAME", &set.algorithm, "one of the library's, to force it" },
+    { 0, NULL, NULL, NULL, NULL },
+};
+
+/* ---- Verbs and what they take ---- */
+
+enum {
+    RREF = 1,
+    RANK = 2,
+    SOLVE = 4,
+    KERNEL = 8,
+    INVERSE = 16,
+    MUL = 32,
+    TRANSPOSE = 64,
+    INFO = 128,
+    CONVERT = 256
+};
+
+static const struct verb {
+    const char *name;
+    unsigned bit;
+    int inputs;
+    int (*run)(struct gf2_job *job);
+    const char *doing;
+} verbs[] = {
+    { "rref", RREF, 1, verb_rref, "eliminating" },
+    { "rank", RANK, 1, verb_rank, "eliminating" },
+    { "solve", SOLVE, 2, verb_solve, "solving" },
+    { "kernel", KERNEL, 1, verb_kernel, "eliminating" },
+    { "inverse", INVERSE, 1, verb_inverse, "inverting" },
+    { "mul", MUL, 2, verb_mul, "multiplying" },
+    { "transpose", TRANSPOSE, 1, verb_transpose, "transposing" },
+    { "info", INFO, 1, verb_info, "counting" },
+    { "convert", CONVERT, 1, verb_convert, "writing" },
+};
+enum { VERBS = sizeof verbs / sizeof *verbs };
+
+static const struct {
+    const char *name; /* of the option */
+    unsigned verbs;
+} takes[] = {
+    { "output", RREF | SOLVE | KERNEL | INVERSE | MUL | TRANSPOSE | CONVERT },
+    { "format", RREF | SOLVE | KERNEL | INVERSE | MUL | TRANSPOSE | CONVERT },
+    { "packed", ~0u },
+    { "form", RREF },
+    { "columns", RREF | RANK | SOLVE },
+    { "max-rank", RREF | RANK },
+    { "order", RREF | RANK | SOLVE },
+    { "transform", RREF },
+    { "pivots", RREF | RANK },
+    { "certificate", SOLVE },
+    { "left", KERNEL },
+    { "rank", INFO },
+    { "check", RREF | RANK | SOLVE | KERNEL | INVERSE | MUL },
+    { "json", RANK | INFO },
+    { "device", ~(unsigned)CONVERT },
+    { "threads", ~(unsigned)CONVERT },
+    { "algorithm", RREF | RANK | SOLVE | KERNEL | INVERSE | MUL },
+};
+
+static int find_verb(const char *name, const struct verb **verb)
+{
+    const char *names[VERBS];
+    for (int i = 0; i < VERBS; i++) {
+        names[i] = verbs[i].name;
+        *verb = &verbs[i];
+        if (strcmp(name, names[i]) == 0) return EXIT_DONE;
+    }
+    return cli_unknown("operation", name, names, VERBS);
+}
+
+static int check_options(const struct verb *verb)
+{
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+        const struct option *o = options;
+        while (strcmp(o->name, takes[i].name) != 0) o++;
+        bool given = o->value ? *(const char **)o->target != NULL : *(bool *)o->target;
+        if (given && !(takes[i].verbs & verb->bit))
+            return cli_fail(EXIT_BAD, "--%s does not go with %s", o->name, verb->name);
+    }
+    return EXIT_DONE;
+}
+
+/* ---- Values ---- */
+
+static int parse_size(const char *name, const char *text, size_t *value)
+{
+    uint64_t count;
+    if (!text) return EXIT_DONE;
+    int code = cli_parse_count(name, text, &count);
+    if (code != EXIT_DONE) return code;
+    if (count == 0 || count > io_bits_most)
+        return cli_fail(EXIT_BAD, "--%s is %s: not from 1 to 2^32 - 1", name, text);
+    *value = (size_t)count;
+    return EXIT_DONE;
+}
+
+static int parse(struct gf2_job *job)
+{
+    job->options =
+        (ech_gf2_echelon_options){ .size = sizeof job->options, .algorithm = set.algorithm };
+    if (set.form && strcmp(set.form, "reduced") != 0) {
+        if (strcmp(set.form, "echelon") != 0)
+            return cli_fail(EXIT_BAD, "--form is \"%s\", not reduced or echelon", set.form);
+        job->options.form = ECH_GF2_ECHELON;
+    }
+    int code = parse_size("columns", set.columns, &job->options.columns);
+    if (code == EXIT_DONE) code = parse_size("max-rank", set.max_rank, &job->options.max_rank);
+    return code == EXIT_DONE ? gf2_parse_files(job) : code;
+}
+
+static int find_inputs(struct gf2_job *job, const struct verb *verb, int count, char **operands)
+{
+    if (count > verb->inputs)
+        return cli_fail(EXIT_BAD, "too many operands: \"%s\"", operands[verb->inputs]);
+    if (verb->inputs == 2) {
+        if (count < 2)
+            return cli_fail(EXIT_BAD, "%s is of two files: echelon gf2 %s A B", verb->name,
+                            verb->name);
+        if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
+            return cli_fail(EXIT_BAD, "A and B cannot both be standard input");
+        job->input[1] = operands[1];
+    } else if (!count && isatty(STDIN_FILENO)) {
+        return cli_fail(EXIT_BAD, "no INPUT; give a file, or - for standard input");
+    }
+    job->input[0] = count ? operands[0] : "-";
+    return EXIT_DONE;
+}
+
+/* ---- Run ---- */
+
+/* What is opened, read and made; run() closes and frees it. */
+static int work(struct gf2_job *job, const struct verb *verb)
+{
+    int threads, code = cli_parse_threads(set.threads, &threads);
+    bool computes = verb->bit != CONVERT && (verb->bit != INFO || set.rank);
+    bool writes = verb->bit != RANK && verb->bit != INFO && (!set.pivots || set.output);
+    if (code == EXIT_DONE && computes) {
+        cli_progress_stage(&job->progress, "opening the device");
+        code = cli_open(&job->ctx, set.device, threads);
+    }
+    if (code == EXIT_DONE)
+        code = gf2_create(job, writes, set.transform ? set.transform : set.certificate);
+    if (code == EXIT_DONE) code = gf2_load(job, 0, &job->a);
+    if (code == EXIT_DONE && verb->inputs == 2) code = gf2_load(job, 1, &job->b);
+    if (code == EXIT_DONE && job->options.columns > job->a.cols)
+        code = cli_fail(EXIT_BAD, "--columns is %s, but %s has %llu", set.columns, job->input[0],
+                        (unsigned long long)job->a.cols);
+    if (code == EXIT_DONE && set.order) code = gf2_load_order(job, job->a.cols);
+    if (code != EXIT_DONE) return code;
+    cli_progress_stage(&job->progress, verb->doing);
+    return verb->run(job);
+}
+
+static int run(int count, char **operands)
+{
+    static struct gf2_job job; /* its sources and outputs are large */
+    const struct verb *verb;
+    if (count == 0) return cli_fail(EXIT_BAD, "do what?  Try: echelon gf2 rank INPUT");
+    int code = find_verb(operands[0], &verb);
+    job.words = set;
+    if (code == EXIT_DONE) code = check_options(verb);
+    if (code == EXIT_DONE) code = parse(&job);
+    if (code == EXIT_DONE) code = find_inputs(&job, verb, count - 1, operands + 1);
+    if (code != EXIT_DONE) return code;
+    cli_progress_start(&job.progress);
+    code = work(&job, verb);
+    cli_progress_end(&job.progress);
+    if (job.to_output) io_discard(&job.output);
+    if (job.to_second) io_discard(&job.second);
+    ech_close(job.ctx);
+    io_bits_free(&job.a);
+    io_bits_free(&job.b);
+    free(job.order);
+    return code;
+}
+
+const struct command command_gf2 = {
+    .name = "gf2",
+    .summary = "matrices of bits: echelon form, rank, solve, kernel, inverse",
+    .usage = "  echelon gf2 rref|rank|kernel|inverse|transpose|info|convert [OPTION]... [INPUT]\n"
+             "  echelon gf2 solve|mul [OPTION]... A B\n",
+    .examples = "  echelon gf2 rank H.alist\n"
+                "  echelon gf2 info --rank H.pbm                  size, ones, weights, rank\n"
+                "  echelon gf2 rref A.npy -o E.npy --transform T.npy\n"
+                "  echelon gf2 solve A.pbm b.pbm -o x.pbm --check\n"
+                "  echelon gf2 kernel H.mtx -o G.mtx              a generator matrix of the code\n"
+                "  echelon gf2 mul A.pbm B.pbm | echelon gf2 info\n"
+                "  echelon gf2 convert H.alist -o H.pbm\n",
+    .notes =
+        "  rref       brings A to echelon form E\n"
+        "  rank       prints the number of pivots\n"
+        "  solve      finds X with A X = B; columns of B without a solution are named, are zero "
+        "in\n"
+        "             X, and make the exit code 1\n"
+        "  kernel     a basis of the x with A x = 0, a vector a row\n"
+        "  inverse    of a square matrix; exit code 1 when there is none\n"
+        "  mul        the product of two\n"
+        "  transpose  columns become rows\n"
+        "  info       rows, columns, ones and how they are spread\n"
+        "  convert    the matrix in another format\n\n"
+        "INPUT is PBM (P1 or P4; black is one), .npy (of two dimensions, 0 and 1, or packed), "
+        "JCF,\n"
+        "Matrix Market (coordinate, pattern or integer) or alist: found out from its extension,\n"
+        "else from its first bytes.\n",
+    .options = options,
+    .most_operands = 3,
+    .run = run,
+};
