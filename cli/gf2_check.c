@@ -288,7 +288,7 @@ int gf2_check_solution(struct gf2_job *job, const struct io_bits *x, const uint8
 
 /* ---- Kernels ---- */
 
-/* The last one of each row stands after that of the row before, so that no row is a sum of others. */
+/* The last one of each row stands after that of the row before, so no row is a sum of others. */
 static bool are_independent(const struct io_bits *basis)
 {
     uint64_t after = 0; /* one past the last one of the row before */

@@ -7,8 +7,8 @@
  * HX = [A|B] and HZ = [B^T|A^T].  They must commute, HX HZ^T = 0, and it protects
  * n - rank HX - rank HZ qubits.
  *
- * The classical code is that of 802.11n for 648 bits at rate 1/2: each entry of a table of 12 x 24 is
- * the identity of 27 x 27, shifted so far to the right; -1 is 27 x 27 zeros.
+ * The classical code is that of 802.11n for 648 bits at rate 1/2: each entry of a table of 12 x 24
+ * is the identity of 27 x 27, shifted so far to the right; -1 is 27 x 27 zeros.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,8 +5,8 @@
  *     s[t + 128] = s[t] + s[t + 27] + s[t + 29] + s[t + 2]        the register, modulo 2
  *     out[t] = s[t] + s[t + 17] + s[t + 64] + s[t + 101]          what is seen, each third t alone
  *
- * Every s[t], and so every bit that is seen, is a sum of some of s[0] ... s[127]: a row of 128 bits.
- * With 160 bits seen there are 160 equations for 128 unknowns.
+ * Every s[t], and so every bit that is seen, is a sum of some of s[0] ... s[127]: a row of 128
+ * bits.  With 160 bits seen there are 160 equations for 128 unknowns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
