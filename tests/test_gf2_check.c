@@ -1,6 +1,6 @@
 /*
- * test_gf2_check.c - "echelon gf2 --check" accepts right answers and refuses wrong ones: each answer
- * of the library is shown to it as it is, and then with one fault planted after the other.
+ * test_gf2_check.c - "echelon gf2 --check" accepts right answers and refuses wrong ones: answers of
+ * the library are shown to it as they are, and then with one fault planted after the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
