@@ -546,7 +546,8 @@ void echi_gf2_block_close(const struct echi_gf2_block *e, size_t open, size_t ti
 
 void echi_gf2_block_back(struct echi_gf2_block *e, const uint32_t *list, size_t n)
 {
-    const int top = e->levels - 1;
+    /* For few columns blocks of blocks are not worth what their multipliers take. */
+    const int top = e->levels > 1 && n > 2 * e->level[1].width ? e->levels - 1 : 0;
     const size_t width = e->level[top].width * 8, rank = e->at;
     if (rank == 0 || e->whole) return;
     e->known = e->whole = true;
