@@ -112,6 +112,12 @@ static void element_sizes(run_function run)
             run(&c);
         }
     }
+    for (unsigned k = 0; k < 2; k++) /* more than any tile has room for */
+        run(&(struct select_case){ .call = k ? CALL_PARTITION_FLAGS : CALL_SELECT_FLAGS,
+                                   .n = 41,
+                                   .element_bytes = 5000,
+                                   .percent = 50,
+                                   .always = true });
 }
 
 static void runs(run_function run)

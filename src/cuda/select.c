@@ -5,7 +5,8 @@
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
  *                                                 select_pass_along; select_count and select_place
  *     flags                       select_flags_a  the same, by the same names
- *     elements of large arrays    select_bulk_k<bits>   select_bulk_test or select_bulk_heads
+ *     elements of large arrays    select_bulk_k<bits>   select_bulk_test or select_bulk_heads; or
+ *                                                       select_bulk_count, then select_bulk_place
  *                                 select_ring_k<bits>   select_ring; or select_ring_count, and then
  *                                                       select_place of select_k<bits>
  *     runs                        select_k<bits>  the same, and select_lengths of select_runs_a
@@ -175,32 +176,48 @@ static unsigned ring_of(const ech_ctx *ctx, const struct echi_select *s,
 }
 
 /* Whether warps take parts that are copied in bulk (select_bulk.cu); the tiles are others then: as
- * large as blocks hold, but each block takes three or more. */
+ * large as blocks hold, but so that all blocks take as many, and three or more. */
 static bool to_bulk(const ech_ctx *ctx, const struct echi_select *s, struct select_args *a,
                     bool by_flags)
 {
     const struct echi_cuda *cuda = ctx->state;
-    const uint32_t part_n = SELECT_PART_BYTES / (uint32_t)s->element_bytes;
-    const uint64_t parts = (a->n + a->skew) / part_n;
-    const uint32_t most = cuda->architecture / 10 == 12 ? SELECT_WORKERS_LESS : SELECT_WORKERS;
-    const uint64_t workers = parts / ((uint64_t)cuda->multiprocessors * SELECT_BULK_TILES);
-    if (cuda->architecture < 90 || s->what != ECHI_KEEP || s->element_bytes < 4) return false;
+    const uint32_t held = s->what == ECHI_KEEP ? SELECT_WORKERS : SELECT_WORKERS_PLACE;
+    const uint32_t most = cuda->architecture / 10 == 12 ? SELECT_WORKERS_LESS : held;
+    const uint64_t blocks = (uint64_t)cuda->multiprocessors;
+    uint64_t part_n, share, turns;
     if (by_flags || a->starts || a->lengths || a->values) return false;
-    if (workers < SELECT_WORKERS_LEAST) return false;
-    a->tile_n = (workers < most ? (uint32_t)workers : most) * part_n;
+    if (cuda->architecture < 90 || s->what == ECHI_DIVIDE || s->element_bytes < 4) return false;
+    part_n = SELECT_PART_BYTES / s->element_bytes;
+    share = ((a->n + a->skew + part_n - 1) / part_n + blocks - 1) / blocks;
+    if (share < SELECT_BULK_TILES * SELECT_WORKERS_LEAST) return false;
+    turns = (share + most - 1) / most;
+    if (turns < SELECT_BULK_TILES) turns = SELECT_BULK_TILES;
+    a->tile_n = (uint32_t)((share + turns - 1) / turns * part_n);
     a->tiles = (a->n + a->skew + a->tile_n - 1) / a->tile_n;
     return true;
 }
 
-static ech_status run_bulk(ech_ctx *ctx, const struct echi_select *s, const struct select_args *a)
+static ech_status launch_bulk(ech_ctx *ctx, const struct echi_select *s,
+                              const struct select_args *a, const char *name)
 {
     const struct echi_cuda *cuda = ctx->state;
     const unsigned parts = a->tile_n * (unsigned)s->element_bytes / SELECT_PART_BYTES;
     char image[24];
     snprintf(image, sizeof image, "select_bulk_k%d", 8 * (int)s->element_bytes);
-    return echi_cuda_launch(
-        ctx, image, a->source == SELECT_HEADS ? "select_bulk_heads" : "select_bulk_test",
-        (unsigned)cuda->multiprocessors, 32 * parts + 32, 2 * parts * (SELECT_PART_BYTES + 16), a);
+    return echi_cuda_launch(ctx, image, name, (unsigned)cuda->multiprocessors, 32 * parts + 32,
+                            2 * parts * (SELECT_PART_BYTES + 16), a);
+}
+
+static ech_status run_bulk(ech_ctx *ctx, const struct echi_select *s, const struct select_args *a)
+{
+    ech_status status;
+    if (s->what == ECHI_KEEP)
+        return launch_bulk(ctx, s, a,
+                           a->source == SELECT_HEADS ? "select_bulk_heads" : "select_bulk_test");
+    TRY(launch_bulk(ctx, s, a, "select_bulk_count"));
+    TRY(launch_bulk(ctx, s, a, "select_bulk_place"));
+done:
+    return status;
 }
 
 static ech_status run_ring(ech_ctx *ctx, const struct echi_select *s, struct select_args *a,

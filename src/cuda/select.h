@@ -19,6 +19,7 @@ enum {
     SELECT_RING_TILES = 6,       /* or more of each block, or there is no ring */
     SELECT_PART_BYTES = 1 << 12, /* of a tile of select_bulk.cu, a warp's */
     SELECT_WORKERS = 27,         /* warps of a block there that take parts; where a block has */
+    SELECT_WORKERS_PLACE = 24,   /* ... of a partition */
     SELECT_WORKERS_LESS = 12,    /* less than 227 KiB of shared memory: so many */
     SELECT_WORKERS_LEAST = 8,    /* ... or nothing is copied in bulk */
     SELECT_BULK_TILES = 3,       /* or more of each block */
