@@ -1,14 +1,14 @@
 /*
- * cuda/gf2_batch.c - many small eliminations over GF(2) on the GPU, host half: which kernel, and its
- * workspace.
+ * cuda/gf2_batch.c - many small eliminations over GF(2) on the GPU, host half: which kernel, and
+ * its workspace.
  *
  *     matrix                             gauss                   russians
  *     up to 32 x 128                     gf2_batch_lanes         gf2_batch_rows
  *     up to 1024 x 1024, 512 x 2048      gf2_batch_memory, of    gf2_batch_rows
  *     larger                             one column at a time    gf2_batch_memory
  *
- * One kernel does all.  A matrix that gf2_batch_memory has no room for in shared memory is in a slot
- * of the workspace, one for each block.
+ * One kernel does all.  A matrix that gf2_batch_memory has no room for in shared memory is in a
+ * slot of the workspace, one for each block.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

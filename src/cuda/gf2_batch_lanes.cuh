@@ -1,6 +1,6 @@
 /*
- * cuda/gf2_batch_lanes.cuh - matrices of at most 32 rows: a lane has a row in registers, 8, 16 or 32
- * lanes a matrix, and they take one pivot after the other.
+ * cuda/gf2_batch_lanes.cuh - matrices of at most 32 rows: a lane has a row in registers, 8, 16 or
+ * 32 lanes a matrix, and they take one pivot after the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -102,7 +102,8 @@ static __device__ inline bool good_column(const struct gf2_batch_args &a, uint32
 
 template <int WORDS>
 static __device__ inline void eliminate_lanes(const struct gf2_batch_args &a,
-                                              struct lane_row<WORDS> &l, uint64_t matrix, bool there)
+                                              struct lane_row<WORDS> &l, uint64_t matrix,
+                                              bool there)
 {
     const bool stops = a.b && !a.out && !a.rank && !a.pivots; /* where b says no more */
     /* The reduced form is the same whichever rows are taken. */
@@ -159,7 +160,8 @@ static __device__ inline void tell_lanes_solution(const struct gf2_batch_args &a
 }
 
 /* Lanes of a matrix: the power of two that holds its rows. */
-template <int WORDS> static __device__ inline void eliminate_in_lanes(const struct gf2_batch_args &a)
+template <int WORDS>
+static __device__ inline void eliminate_in_lanes(const struct gf2_batch_args &a)
 {
     const uint32_t lanes = a.rows <= 8 ? 8 : a.rows <= 16 ? 16 : 32;
     const uint64_t each = BATCH_LANE_THREADS / lanes, least = a.rows < a.cols ? a.rows : a.cols;

@@ -1,17 +1,17 @@
 /*
- * cuda/gf2_batch_panel.cuh - up to 32 columns of a matrix, a word a row, are eliminated by one warp,
- * and what is to be added to each row is found from tables.
+ * cuda/gf2_batch_panel.cuh - up to 32 columns of a matrix, a word a row, are eliminated by one
+ * warp, and what is to be added to each row is found from tables.
  *
  * Rows have positions, which are swapped as elimination swaps rows; the rows stay where they are:
  *
  *     positions   0 ...          rank ...          rank + 64 ...         rows
  *                 pivot rows     the window        rows outside
  *
- * A warp has the window's bits in registers, a column of 64 rows a lane, and takes one pivot after
- * the other without a barrier.  A column without a one in the window is sought outside by the whole
- * block: what a row has there by now is the parity of some of the bits that it had before the panel.
- * Of each row of the window is known which pivot rows, as they were before, have been added to it.
- * What is to be added to any other row follows from the columns of pivots that it has a one in.
+ * A warp has the window's words in registers, two rows a lane, and takes one pivot after the other
+ * without a barrier.  A column without a one in the window is sought outside by the whole block:
+ * what a row has there by now is the parity of some of the bits that it had before the panel.
+ * Each row of the window knows which pivot rows, as they were before, have been added to it.  What
+ * is to be added to any other row follows from the columns of pivots that it has a one in.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,6 +33,17 @@ static __device__ inline uint32_t warp_min(uint32_t x)
     return x;
 #else
     return __reduce_min_sync(WARP_ALL, x);
+#endif
+}
+
+static __device__ inline uint32_t warp_xor(uint32_t x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#pragma unroll
+    for (int step = 16; step; step /= 2) x ^= __shfl_xor_sync(WARP_ALL, x, step);
+    return x;
+#else
+    return __reduce_xor_sync(WARP_ALL, x);
 #endif
 }
 
@@ -60,67 +71,63 @@ struct panel_rows {
     uint32_t max_found;
 };
 
-/* The window's bits turned: lane c has column c of 64 rows.  In sums lane t has which rows pivot row
- * t was added to, itself among them; lanes 0 to 5 have in index the bits of where rows were before.
- * Pivot row t is row t. */
+/* A row of the window: its word, and the pivot rows that were added to it.  While it is free, open
+ * is all ones and key is its position after base and the lane; of a pivot row key is its number,
+ * and its column. */
+struct window_row {
+    uint32_t word, sum, open, key;
+};
+
 struct window {
-    uint64_t bits, sums, index;
-    uint32_t pivot_column; /* of pivot row `lane` */
+    struct window_row row[2];
     uint32_t column, found;
 };
 
-static __device__ inline uint64_t turn_rows_of_window(uint32_t low, uint32_t high)
+static __device__ inline bool is_pivot_row(const struct window_row &r)
 {
-    return turn_warp(low) | (uint64_t)turn_warp(high) << 32;
+    return !r.open && r.key != NOWHERE;
 }
 
+/* row_at keeps what it was until the window closes: row i of a lane is that of 32 i + lane. */
 static __device__ inline void window_open(struct window &w, const struct panel_rows &p)
 {
-    uint32_t word[2];
+    w.column = w.found = 0;
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const uint32_t at = lane_id() + 32 * i;
-        word[i] = at < p.rows - p.base ? p.words[p.row_at[p.base + at]] : 0;
+        const bool there = at < p.rows - p.base;
+        w.row[i].word = there ? p.words[p.row_at[p.base + at]] : 0;
+        w.row[i].sum = 0;
+        w.row[i].open = there ? 0xffffffffu : 0;
+        w.row[i].key = there ? at << 5 | lane_id() : NOWHERE;
     }
-    w.bits = turn_rows_of_window(word[0], word[1]);
-    w.index = turn_rows_of_window(lane_id(), lane_id() + 32);
-    w.sums = 0;
-    w.pivot_column = w.column = w.found = 0;
-    __syncwarp(WARP_ALL); /* all have read which rows they are */
 }
 
-/* Two rows change places, of which a lane's one is `bit` in the first. */
-static __device__ inline uint64_t swap_rows(uint64_t x, bool bit, uint64_t first, uint64_t second)
+/* Pivot number found, of the present column, is (word, sum); key says which row it was, or, where
+ * it comes from outside, whose place it takes.  The row at the place of pivots goes to `at`. */
+static __device__ inline void window_take(struct window &w, struct batch_panel *panel, uint32_t key,
+                                          uint32_t at, uint32_t word, uint32_t sum)
 {
-    return ((x & second) != 0) != bit ? x ^ first ^ second : x;
-}
-
-/* Row `pivot`, a bit, is the pivot of the present column, of which all rows are in x. */
-static __device__ inline void window_take(struct window &w, struct batch_panel *panel, uint64_t x,
-                                          uint64_t pivot)
-{
-    const uint64_t place = 1u << w.found, others = x ^ pivot;
-    const bool in_bits = w.bits & pivot, in_index = w.index & pivot;
-    bool in_sums = w.sums & pivot;
-    const uint32_t chosen = __ballot_sync(WARP_ALL, in_sums) | 1u << w.found;
-    if (lane_id() == 0) panel->chosen[w.found] = chosen;
-    if (in_bits) w.bits ^= others;
-    if (in_sums) w.sums ^= others;
-    if (lane_id() == w.found) {
-        w.sums = x;
-        in_sums = true;
-        w.pivot_column = w.column;
+    const uint32_t bit = 1u << w.column, first = w.found << 5 | lane_id();
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        struct window_row &r = w.row[i];
+        const bool is = r.open && r.key == key, adds = (r.word & bit) != 0;
+        if (r.open && r.key == first) r.key = at << 5 | lane_id();
+        if (adds) {
+            r.word ^= word;
+            r.sum ^= sum;
+        }
+        if (is) {
+            r.word = word;
+            r.sum = sum;
+            r.open = 0;
+            r.key = w.found | w.column << 5;
+            panel->chosen[w.found] = sum;
+        }
     }
-    w.bits = swap_rows(w.bits, in_bits, pivot, place);
-    w.sums = swap_rows(w.sums, in_sums, pivot, place);
-    w.index = swap_rows(w.index, in_index, pivot, place);
     w.found++;
     w.column++;
-}
-
-static __device__ inline uint64_t window_column(const struct window &w)
-{
-    return __shfl_sync(WARP_ALL, (unsigned long long)w.bits, w.column);
 }
 
 /* Goes on from column to column until all are done, which it tells by 0, or until one has no pivot
@@ -130,63 +137,79 @@ static __device__ inline uint32_t window_go(struct window &w, const struct panel
 {
     const bool all_inside = p.rows - p.base <= BATCH_WINDOW;
     while (w.column < p.columns && w.found < p.max_found) {
-        const uint32_t pivots = (1u << w.found) - 1;
-        const uint64_t x = window_column(w), open = x & ~(uint64_t)pivots;
-        if (open) {
-            window_take(w, panel, x, open & (0 - open));
+        const struct window_row &r0 = w.row[0], &r1 = w.row[1];
+        const uint32_t bit = 1u << w.column;
+        const uint32_t key0 = r0.word & r0.open & bit ? r0.key : NOWHERE;
+        const uint32_t key1 = r1.word & r1.open & bit ? r1.key : NOWHERE;
+        const uint32_t mine = min(key0, key1), best = warp_min(mine);
+        if (best != NOWHERE) {
+            const bool first = key0 <= key1;
+            const uint32_t word = __shfl_sync(WARP_ALL, first ? r0.word : r1.word, best & 31);
+            const uint32_t sum = __shfl_sync(WARP_ALL, first ? r0.sum : r1.sum, best & 31);
+            window_take(w, panel, best, best >> 5, word, sum | 1u << w.found);
             continue;
         }
         if (!all_inside) {
-            const bool adds = (uint32_t)x & pivots & 1u << lane_id();
-            return warp_or(adds ? 1u << w.pivot_column : 0) | 1u << w.column;
+            uint32_t columns = 0;
+#pragma unroll
+            for (int i = 0; i < 2; i++)
+                if (is_pivot_row(w.row[i]) && (w.row[i].word & bit))
+                    columns |= 1u << (w.row[i].key >> 5);
+            return warp_or(columns) | bit;
         }
         w.column++;
     }
     return 0;
 }
 
-/* The row at position `at` after base, outside, is the pivot: it changes places with the window's
- * first row that is none. */
+/* The row at position `at` after base, outside, is the pivot: it takes a row's place in the window,
+ * which takes its place outside. */
 static __device__ inline void window_fetch(struct window &w, const struct panel_rows &p,
                                            struct batch_panel *panel, uint32_t at)
 {
-    const uint32_t word = p.words[p.row_at[p.base + at]];
-    const uint64_t place = 1u << w.found;
-    const uint32_t adds = __ballot_sync(WARP_ALL, lane_id() < w.found &&
-                                                      (word >> w.pivot_column & 1));
-    const uint32_t bit = (word >> lane_id() ^ (uint32_t)__popc((uint32_t)w.bits & adds)) & 1;
-    const uint32_t sum = (uint32_t)__popc((uint32_t)w.sums & adds) & 1;
-    const uint32_t first = __ballot_sync(WARP_ALL, (w.index & place) != 0) & (BATCH_WINDOW - 1);
-    __syncwarp(WARP_ALL); /* all have read which row it is */
-    if (lane_id() == 0) {
-        const uint32_t row = p.row_at[p.base + first];
-        p.row_at[p.base + first] = p.row_at[p.base + at];
-        p.row_at[p.base + at] = row;
+    uint32_t word = p.words[p.row_at[p.base + at]], more = 0, sum = 0, key = NOWHERE;
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const struct window_row &r = w.row[i];
+        if (is_pivot_row(r) && (word >> (r.key >> 5) & 1)) {
+            more ^= r.word;
+            sum ^= r.sum;
+        }
     }
-    w.bits = bit ? w.bits | place : w.bits & ~place;
-    w.sums = sum ? w.sums | place : w.sums & ~place;
-    window_take(w, panel, window_column(w), place);
+    word ^= warp_xor(more);
+    sum = warp_xor(sum) | 1u << w.found;
+    __syncwarp(WARP_ALL); /* all have read which row it is */
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const struct window_row &r = w.row[i];
+        if (!r.open || r.key != (w.found << 5 | lane_id())) continue;
+        const uint32_t place = p.base + lane_id() + 32 * i, row = p.row_at[place];
+        p.row_at[place] = p.row_at[p.base + at];
+        p.row_at[p.base + at] = row;
+        key = r.key;
+    }
+    window_take(w, panel, warp_min(key), w.found, word, sum);
 }
 
 static __device__ inline void window_close(const struct window &w, const struct panel_rows &p,
                                            struct batch_panel *panel)
 {
-    const uint32_t sum = turn_warp((uint32_t)w.sums);
     uint32_t row[2];
-    row[0] = turn_warp((uint32_t)w.index);
-    row[1] = turn_warp((uint32_t)(w.index >> 32));
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        row[i] = w.row[i].key != NOWHERE ? p.row_at[p.base + lane_id() + 32 * i] : 0;
     panel->by_column[lane_id()] = 0;
+    __syncwarp(WARP_ALL); /* all are 0, and read */
 #pragma unroll
-    for (int i = 0; i < 2; i++)
-        if (lane_id() + 32 * i < p.rows - p.base) row[i] = p.row_at[p.base + row[i]];
-    __syncwarp(WARP_ALL); /* all are read, and 0 */
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-        if (lane_id() + 32 * i < p.rows - p.base) p.row_at[p.base + lane_id() + 32 * i] = row[i];
-    if (lane_id() < w.found) {
-        p.pivot_column[p.base + lane_id()] = p.first_column + w.pivot_column;
-        panel->sums[lane_id()] = sum;
-        panel->by_column[w.pivot_column] = sum;
+    for (int i = 0; i < 2; i++) {
+        const struct window_row &r = w.row[i];
+        if (r.key == NOWHERE) continue;
+        const uint32_t number = r.key & 31, column = r.key >> 5;
+        p.row_at[p.base + (r.open ? r.key >> 5 : number)] = row[i];
+        if (r.open) continue;
+        p.pivot_column[p.base + number] = p.first_column + column;
+        panel->sums[number] = r.sum;
+        panel->by_column[column] = r.sum;
     }
     if (lane_id() == 0) {
         panel->found = w.found;

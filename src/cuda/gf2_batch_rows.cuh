@@ -4,8 +4,7 @@
  * 32 columns at a time: a warp eliminates them (gf2_batch_panel.cuh); the pivot rows go to shared
  * memory as they are; of each five of them all 32 sums are made, in rows of an odd number of words;
  * a thread adds to its row one sum of each table.  Lanes then read different banks, whichever sums
- * they take.  While that goes on the warp is at the next columns already: of those all threads have
- * made their words first.
+ * they take.
  *
  * Columns in another order are brought to it while the matrix is read: a warp transposes its 32
  * rows in shared memory, where columns are words then, takes those in order, and transposes back.
@@ -128,7 +127,8 @@ static __device__ inline void load_rows(const struct gf2_batch_args &a, const st
 
 static __device__ inline void store_rows(const struct gf2_batch_args &a, const struct rows_block &k,
                                          const uint32_t *room, uint32_t pitch, uint32_t begin,
-                                         uint32_t count, uint32_t count_bits, const uint32_t *row_of)
+                                         uint32_t count, uint32_t count_bits,
+                                         const uint32_t *row_of)
 {
     uint64_t *to = a.out + k.matrix * a.step;
     const uint32_t row0 = threadIdx.x & ~31u, words = (a.cols + 63) / 64;
@@ -280,18 +280,6 @@ static __device__ inline void add_rows(const uint32_t *tables, uint32_t (&v)[WOR
     }
 }
 
-/* What word `at` will be when they are added. */
-template <int WORDS>
-static __device__ inline uint32_t add_word(const uint32_t *tables, uint32_t word, uint32_t sum,
-                                           uint32_t found, uint32_t at)
-{
-    for (uint32_t t = 0; t < found; t += BATCH_GROUP) {
-        const uint32_t entry = sum >> t & (BATCH_ENTRIES - 1);
-        word ^= tables[(t / BATCH_GROUP * BATCH_ENTRIES + entry) * (WORDS + 1) + at];
-    }
-    return word;
-}
-
 template <int WORDS>
 static __device__ inline uint32_t word_of(const uint32_t (&v)[WORDS], uint32_t at)
 {
@@ -302,8 +290,7 @@ static __device__ inline uint32_t word_of(const uint32_t (&v)[WORDS], uint32_t a
     return word;
 }
 
-/* What is left of a matrix to do when it is eliminated: its thread's row is at position k.row_at^-1,
- * b is what became of the row's bit. */
+/* Once the matrix is eliminated: b is what became of the bit of the thread's row. */
 static __device__ inline void tell_solution(const struct gf2_batch_args &a,
                                             const struct rows_block &k, uint32_t rank, bool b,
                                             bool is_pivot)
@@ -329,8 +316,7 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
     uint32_t *pivots = k.room, *tables = k.room + BATCH_PANEL * PITCH;
     const uint32_t row = threadIdx.x, least = a.rows < a.cols ? a.rows : a.cols;
     const bool stops = a.b && !a.out && !a.rank && !a.pivots; /* where b says no more */
-    const bool leads = threadIdx.x < 32;
-    uint32_t v[WORDS], rank = 0, sum = 0, found = 0, from = 0; /* what is still to be added */
+    uint32_t v[WORDS], rank = 0;
     bool is_pivot = false, b = false;
     k.columns = a.columns;
     if (a.order) read_order(a, k);
@@ -344,25 +330,18 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
         const struct panel_rows p = { k.words, k.row_at, k.pivot_column,
                                       a.rows, rank, left < 32 ? left : 32,
                                       at * 32, a.max_rank - rank };
-        const uint32_t word = add_word<WORDS>(tables, word_of<WORDS>(v, at), sum, found, at);
+        const uint32_t word = word_of<WORDS>(v, at);
         k.words[row] = word;
         const bool more = __syncthreads_or(stops ? b && !is_pivot : 1); /* the words are there */
         if (!more) break;
-        /* While a warp eliminates, the others add what the panel before gave; then that warp. */
-#pragma unroll 1
-        for (int turn = 0; turn < 2; turn++) {
-            if (found && leads == (turn == 1) && __any_sync(WARP_ALL, sum != 0))
-                add_rows<WORDS>(tables, v, sum, found, from);
-            if (turn == 0) panel_eliminate(p, &k.s->panel);
-        }
-        found = k.s->panel.found;
+        panel_eliminate(p, &k.s->panel);
+        const uint32_t found = k.s->panel.found;
         if (row < found) k.taken[k.row_at[rank + row]] = row + 1;
         make_sum_tables(&k.s->panel, k.s->sum_tables);
         __syncthreads(); /* pivot rows know that they are, the sums are there */
         const uint32_t taken = k.taken[row];
         const bool last = rank + found == a.max_rank || left <= 32;
-        sum = 0;
-        from = at;
+        uint32_t sum = 0;
         if (taken) {
             if (!last || a.out) {
 #pragma unroll
@@ -381,8 +360,8 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
         if (last && !a.out) break;
         make_row_tables<WORDS>(pivots, tables, found);
         __syncthreads(); /* the tables are there */
+        if (__any_sync(WARP_ALL, sum != 0)) add_rows<WORDS>(tables, v, sum, found, at);
     }
-    if (a.out && found) add_rows<WORDS>(tables, v, sum, found, from);
     if (a.out || a.b) __syncthreads(); /* row_at is there, the tables are no more needed */
     if (a.out) {
         if (row < a.rows) k.words[k.row_at[row]] = row; /* the reverse */

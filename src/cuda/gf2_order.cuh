@@ -92,7 +92,8 @@ static __device__ inline void complete_order(const struct gf2_args &a)
         uint32_t free = ~marks_at(a, w0 + threadIdx.x), all;
         uint64_t at = place + before_in_block((uint32_t)__popc(free), &all);
         for (; free; free &= free - 1, at++) {
-            const uint32_t column = (uint32_t)(w0 + threadIdx.x) * 32 + (uint32_t)__ffs((int)free) - 1;
+            const uint32_t bit = (uint32_t)__ffs((int)free) - 1;
+            const uint32_t column = (uint32_t)(w0 + threadIdx.x) * 32 + bit;
             if (at < a.limit) a.full[at] = column; /* more are left where an order is wrong */
             if (a.inverse) a.inverse[column] = (uint32_t)(at < a.limit ? at : a.limit - 1);
         }
