@@ -163,7 +163,11 @@ void echi_gf2_moves_apply(const struct echi_gf2_moves *moves, const struct echi_
 
 /* ---- Elimination in blocks: gf2_block.c ---- */
 
-enum { ECHI_GF2_LEVELS = 3 };
+enum {
+    ECHI_GF2_LEVELS = 2,
+    ECHI_GF2_JORDAN_ROWS = 512 /* up to so many, adding pivot rows to those above them at once takes
+                                  less than a way back */
+};
 
 /* Multipliers of a block of columns, of all rows, in terms of the rows that become pivot rows, as
  * they were when the block was begun; and room for operands made of what they multiply. */

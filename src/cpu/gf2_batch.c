@@ -5,7 +5,8 @@
  *     load     rows become columns of bytes; with an order, columns come in that order
  *     forward  gf2_block.c; a right-hand side is one more byte column, of one bit.  When nothing
  *              but the solution is asked for, it ends once the rest of that column is zero: later
- *              pivots would have zeros there
+ *              pivots would have zeros there.  Where blocks are slow, "russians" does it on rows of
+ *              words (gf2_rows.c), which the columns become and are made of again
  *     back     all columns for the reduced form, the right-hand side alone for a solution
  *     store    the columns back in their order
  *
@@ -15,14 +16,18 @@
 #include "../complaint.h"
 
 enum { MOST_THREADS = 64 };
-static const size_t most_bytes = (size_t)256
-                                 << 20; /* of all threads' memory, if they are several */
+static const size_t most_bytes = 0x10000000; /* of all threads' memory, if they are several */
+
+/* A matrix is one thread's. */
+static const ech_ctx one_thread = { .threads = 1 };
 
 /* What one thread has. */
 struct slot {
     struct echi_gf2_block block;
-    struct echi_gf2_columns stage;  /* with an order: columns as a has them */
-    uint32_t *full, *inverse;       /* [cols] each: the columns' order, and its inverse */
+    struct echi_gf2_columns stage; /* with an order: columns as a has them */
+    uint32_t *full, *inverse;      /* [cols] each: the columns' order, and its inverse */
+    ech_gf2 words;                 /* for "russians": the matrix, with its right-hand side */
+    struct echi_gf2_rows rows;
     uint64_t complaint, complained; /* the least position complained of, and of what */
 };
 
@@ -30,7 +35,8 @@ struct plan {
     const struct echi_gf2_batch *request;
     struct slot *slots;
     size_t threads, columns; /* byte columns of a */
-    struct slot first;       /* of no memory, for what all have in common */
+    bool russians;
+    struct slot first; /* of no memory, for what all have in common */
 };
 
 /* ---- One matrix ---- */
@@ -130,6 +136,32 @@ static void give_solution(const struct plan *p, const struct slot *s, size_t i)
     }
 }
 
+/* What echi_gf2_block_forward() does, on rows of words. */
+static void forward_by_rows(const struct plan *p, struct slot *s)
+{
+    const struct echi_gf2_batch *r = p->request;
+    struct echi_gf2_block *e = &s->block;
+    uint32_t rank;
+    const struct echi_gf2_echelon request = { .a = s->words,
+                                              .columns = r->columns,
+                                              .max_rank = r->max_rank,
+                                              .reduced = e->jordan,
+                                              .rank = &rank };
+    for (size_t row = 0; row < r->a.rows; row += ECHI_GF2_TILE)
+        e->isa->from_columns(echi_gf2_at(&e->w, 0, row), echi_min(ECHI_GF2_TILE, r->a.rows - row),
+                             e->columns * 8, s->words.words + row * s->words.stride,
+                             s->words.stride, false);
+    s->rows.request = &request;
+    echi_gf2_russians(&s->rows);
+    for (size_t row = 0; row < r->a.rows; row += ECHI_GF2_TILE)
+        e->isa->to_columns(s->words.words + row * s->words.stride, s->words.stride,
+                           echi_min(ECHI_GF2_TILE, r->a.rows - row), e->columns,
+                           echi_gf2_at(&e->w, 0, row));
+    e->at = s->rows.rank;
+    e->whole = e->jordan;
+    e->known = false;
+}
+
 static void eliminate(void *arg, size_t i, int thread)
 {
     const struct plan *p = arg;
@@ -140,8 +172,12 @@ static void eliminate(void *arg, size_t i, int thread)
     load(p, s, i);
     e->columns = p->columns + (r->b != NULL);
     e->watched = r->b && !r->out && !r->rank && !r->pivots ? p->columns : SIZE_MAX;
-    e->jordan = e->jordan && (r->b || (r->out && r->reduced)) && !(r->out && !r->reduced);
-    echi_gf2_block_forward(e);
+    const bool reduced = r->out ? r->reduced : r->b != NULL;
+    e->jordan = reduced && (e->rows <= ECHI_GF2_JORDAN_ROWS || p->russians);
+    if (p->russians)
+        forward_by_rows(p, s);
+    else
+        echi_gf2_block_forward(e);
     if (r->rank) r->rank[i] = (uint32_t)e->at;
     uint32_t *pivots = r->pivots ? r->pivots + i * echi_min(r->a.rows, r->a.cols) : NULL;
     for (size_t j = 0; pivots && j < e->at; j++)
@@ -170,6 +206,17 @@ static void slot_plan(const struct plan *p, struct slot *s, struct echi_layout *
     /* A byte column more than a has, for a right-hand side. */
     echi_gf2_block_plan(&s->block, layout, r->a.rows, p->columns * 8 + 1, r->columns, true);
     s->complaint = UINT64_MAX;
+    if (p->russians) {
+        s->words.rows = r->a.rows;
+        s->words.cols = p->columns * 8 + 8;
+        s->words.stride = echi_gf2_words(s->words.cols);
+        s->words.words = echi_part(layout, s->words.rows * s->words.stride, sizeof(uint64_t));
+        s->rows.pivots = s->block.pivots;
+        s->rows.from = s->block.from;
+        s->rows.russians = (struct echi_gf2_russians){ .isa = s->block.isa, .ctx = &one_thread };
+        echi_gf2_russians_plan(&s->rows.russians, layout, r->a.rows);
+        s->rows.column = echi_part(layout, r->a.rows, sizeof(uint64_t));
+    }
     if (!r->order) return;
     s->stage.tile = echi_gf2_tile_bytes(p->columns);
     s->stage.base = echi_part(layout, echi_gf2_tiles(r->a.rows), s->stage.tile);
@@ -181,8 +228,10 @@ static ech_status make_plan(const struct echi_gf2_batch *r, void *work, struct p
                             size_t *bytes)
 {
     *p = (struct plan){ .request = r, .columns = (r->a.cols + 7) / 8 };
-    if (r->algorithm && strcmp(r->algorithm, "block") != 0)
-        return echi_fail(NULL, ECH_ERR_ARG, "algorithm \"%s\" is not one that can do this: block",
+    p->russians = r->algorithm ? strcmp(r->algorithm, "russians") == 0 : !echi_gf2_isa()->fast;
+    if (r->algorithm && !p->russians && strcmp(r->algorithm, "block") != 0)
+        return echi_fail(NULL, ECH_ERR_ARG,
+                         "algorithm \"%s\" is not one that can do this: block, russians",
                          r->algorithm);
     struct echi_layout each = { .base = NULL }, layout = { .base = work };
     slot_plan(p, &p->first, &each);
@@ -213,11 +262,14 @@ static ech_status explain(const void *request, struct echi_text *text)
     size_t bytes;
     ech_status status;
     TRY(make_plan(request, NULL, &p, &bytes));
-    echi_print(text,
-               "algorithm     block: blocks of columns of bytes, and products for the rest\n");
+    echi_print(text, "algorithm     %s\ncould be      %s\n",
+               p.russians ? "russians: 64 columns at a time, and tables of sums of rows"
+                          : "block: blocks of columns of bytes, and products for the rest",
+               p.russians ? "block" : "russians");
     echi_print(text, "instructions  %s\n", p.first.block.isa->name);
-    echi_print(text, "blocks        %zu columns\n",
-               p.first.block.level[p.first.block.levels - 1].width * 8);
+    if (!p.russians)
+        echi_print(text, "blocks        %zu columns\n",
+                   p.first.block.level[p.first.block.levels - 1].width * 8);
     echi_print(text, "threads       at most %zu, each with a matrix\n", p.threads);
     echi_print(text, "workspace     %zu bytes\n", bytes);
 done:

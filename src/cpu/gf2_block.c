@@ -573,9 +573,6 @@ void echi_gf2_block_back(struct echi_gf2_block *e, const uint32_t *list, size_t 
 
 /* ---- Workspace ---- */
 
-/* Up to so many rows, adding pivot rows to those above them at once takes less than a way back. */
-enum { JORDAN_ROWS = 2 * ECHI_GF2_TILE };
-
 static struct echi_gf2_columns lay_out(struct echi_layout *layout, size_t rows, size_t columns)
 {
     struct echi_gf2_columns m;
@@ -592,7 +589,7 @@ void echi_gf2_block_plan(struct echi_gf2_block *e, struct echi_layout *layout, s
     e->cols = cols;
     e->columns = (cols + 7) / 8;
     e->limit = limit;
-    e->jordan = reduced && rows <= JORDAN_ROWS;
+    e->jordan = reduced && rows <= ECHI_GF2_JORDAN_ROWS;
     e->levels = most <= 1024 ? 1 : 2;
     e->level[0].width = STEP_COLUMNS;
     e->level[1].width = most <= 8192 ? 32 : MOST_WIDTH;

@@ -16,8 +16,7 @@ enum {
     IN_COLUMNS =
         64, /* byte columns of a at a time, so that 256 rows of them stay in the L1 cache */
     MOST_THREADS = 64,
-    DIRECT_ROWS = 12, /* up to so many rows of a "direct" is quicker */
-    STRIP = 64        /* words of a row of out that "direct" makes at a time */
+    STRIP = 64 /* words of a row of out that "direct" makes at a time */
 };
 
 struct plan {
@@ -233,9 +232,11 @@ static bool block_chosen(const struct plan *p)
     return p->isa->fast || p->request->transposed;
 }
 
+/* Up to so many rows of a, what block and russians do to b first takes longer than all of this. */
 static bool direct_chosen(const struct plan *p)
 {
-    return p->request->a.rows <= DIRECT_ROWS;
+    if (p->request->transposed) return p->request->a.rows <= (p->isa->fast ? 14 : 128);
+    return p->request->a.rows <= (p->isa->fast ? 5 : 12);
 }
 
 static bool always(const struct plan *p)
