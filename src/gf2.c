@@ -74,7 +74,7 @@ ech_status echi_gf2_options(ech_ctx *ctx, const ech_gf2_options *options, ech_gf
 ech_status ech_gf2_view(const ech_gf2 *a, size_t row, size_t col, size_t rows, size_t cols,
                         ech_gf2 *view)
 {
-    ech_gf2 m;
+    ech_gf2 m = { 0 };
     ech_status status = echi_gf2_check(NULL, "a", a, &m);
     if (status != ECH_OK) return status;
     if (!view) return echi_fail(NULL, ECH_ERR_ARG, "view is NULL");

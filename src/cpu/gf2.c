@@ -174,9 +174,9 @@ typedef void rows_function(struct gf2_job *job, size_t begin, size_t end, int th
 static rows_function *const by_rows[] = {
     [ECHI_GF2_COPY] = copy_rows,
     [ECHI_GF2_ADD] = add_rows,
-    [ECHI_GF2_TRANSPOSE] = gf2_transpose_rows,
+    [ECHI_GF2_TRANSPOSE] = echi_cpu_gf2_transpose_rows,
     [ECHI_GF2_GATHER_ROWS] = gather_rows,
-    [ECHI_GF2_GATHER_COLUMNS] = gf2_gather_columns_rows,
+    [ECHI_GF2_GATHER_COLUMNS] = echi_cpu_gf2_gather_columns_rows,
     [ECHI_GF2_ZERO] = zero_rows,
     [ECHI_GF2_IDENTITY] = identity_rows,
     [ECHI_GF2_RANDOM] = random_rows,
@@ -184,9 +184,9 @@ static rows_function *const by_rows[] = {
     [ECHI_GF2_UNPACK] = unpack_rows,
     [ECHI_GF2_COUNT] = count_rows,
     [ECHI_GF2_EQUAL] = compare_rows,
-    [ECHI_GF2_CLEAR] = gf2_clear_rows,
-    [ECHI_GF2_UNIT] = gf2_unit_rows,
-    [ECHI_GF2_LU] = gf2_lu_rows,
+    [ECHI_GF2_CLEAR] = echi_cpu_gf2_clear_rows,
+    [ECHI_GF2_UNIT] = echi_cpu_gf2_unit_rows,
+    [ECHI_GF2_LU] = echi_cpu_gf2_lu_rows,
 };
 
 /* What looks at a counts a's rows, what writes out counts out's. */
@@ -240,7 +240,7 @@ static ech_status run_rows(ech_ctx *ctx, const struct echi_gf2 *g, void *work)
     const size_t row_bytes = echi_gf2_words(m->cols) * sizeof(uint64_t);
     int threads = echi_parallel_for_bytes(ctx, m->rows * row_bytes);
     if (m->rows && m->cols) {
-        if (g->what == ECHI_GF2_CLEAR) gf2_any_of_rows(&g->a, *g->rank, work);
+        if (g->what == ECHI_GF2_CLEAR) echi_cpu_gf2_any_of_rows(&g->a, *g->rank, work);
         if (threads > GF2_MOST_THREADS) threads = GF2_MOST_THREADS;
         if ((size_t)threads > m->rows / 64 + 1) threads = (int)(m->rows / 64 + 1);
         job.each = ((((size_t)1 << 18) / row_bytes + 1) + 63) / 64 * 64; /* whole blocks of 64 */
@@ -256,17 +256,17 @@ static ech_status small_run(ech_ctx *ctx, const void *request, void *work)
     const struct echi_gf2 *g = request;
     switch (g->what) {
     case ECHI_GF2_ORDER:
-        return gf2_order(ctx, g, work);
+        return echi_cpu_gf2_order(ctx, g, work);
     case ECHI_GF2_MAP:
-        return gf2_map(g);
+        return echi_cpu_gf2_map(g);
     case ECHI_GF2_SPREAD_ROWS:
-        return gf2_spread(g);
+        return echi_cpu_gf2_spread(g);
     case ECHI_GF2_KERNEL:
-        return gf2_kernel(ctx, g);
+        return echi_cpu_gf2_kernel(ctx, g);
     case ECHI_GF2_SOLVABLE:
-        return gf2_solvable(g, work);
+        return echi_cpu_gf2_solvable(g, work);
     case ECHI_GF2_CERTIFICATE:
-        return gf2_certificate(g, work);
+        return echi_cpu_gf2_certificate(g, work);
     default:
         return run_rows(ctx, g, work);
     }

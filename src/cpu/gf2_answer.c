@@ -9,7 +9,7 @@
 
 /* ---- Positions ---- */
 
-ech_status gf2_order(ech_ctx *ctx, const struct echi_gf2 *g, uint8_t *seen)
+ech_status echi_cpu_gf2_order(ech_ctx *ctx, const struct echi_gf2 *g, uint8_t *seen)
 {
     const uint32_t *first = g->order ? g->order : g->positions;
     const size_t count = g->order ? g->columns : *g->rank;
@@ -28,7 +28,7 @@ ech_status gf2_order(ech_ctx *ctx, const struct echi_gf2 *g, uint8_t *seen)
     return ECH_OK;
 }
 
-ech_status gf2_map(const struct echi_gf2 *g)
+ech_status echi_cpu_gf2_map(const struct echi_gf2 *g)
 {
     for (uint32_t i = 0; i < *g->rank; i++) g->positions[i] = g->order[g->positions[i]];
     return ECH_OK;
@@ -36,7 +36,7 @@ ech_status gf2_map(const struct echi_gf2 *g)
 
 /* ---- Solutions ---- */
 
-ech_status gf2_spread(const struct echi_gf2 *g)
+ech_status echi_cpu_gf2_spread(const struct echi_gf2 *g)
 {
     gf2_clear(&g->out, 0, g->out.rows);
     for (uint32_t i = 0; i < *g->rank; i++)
@@ -44,7 +44,7 @@ ech_status gf2_spread(const struct echi_gf2 *g)
     return ECH_OK;
 }
 
-void gf2_any_of_rows(const ech_gf2 *m, size_t first, uint64_t *found)
+void echi_cpu_gf2_any_of_rows(const ech_gf2 *m, size_t first, uint64_t *found)
 {
     const size_t words = echi_gf2_words(m->cols);
     memset(found, 0, words * sizeof *found);
@@ -52,14 +52,14 @@ void gf2_any_of_rows(const ech_gf2 *m, size_t first, uint64_t *found)
         for (size_t w = 0; w < words; w++) found[w] |= gf2_row(m, i)[w];
 }
 
-ech_status gf2_solvable(const struct echi_gf2 *g, uint64_t *found)
+ech_status echi_cpu_gf2_solvable(const struct echi_gf2 *g, uint64_t *found)
 {
-    gf2_any_of_rows(&g->a, *g->rank, found);
+    echi_cpu_gf2_any_of_rows(&g->a, *g->rank, found);
     for (size_t j = 0; j < g->a.cols; j++) g->bytes[j] = !(found[j / 64] >> j % 64 & 1);
     return ECH_OK;
 }
 
-void gf2_clear_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
+void echi_cpu_gf2_clear_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
 {
     const ech_gf2 *out = &job->request->out;
     const uint64_t *found = job->work;
@@ -69,7 +69,7 @@ void gf2_clear_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
             gf2_row(out, i)[w] &= ~(found[w] & gf2_mask(w, out->cols));
 }
 
-ech_status gf2_certificate(const struct echi_gf2 *g, uint64_t *found)
+ech_status echi_cpu_gf2_certificate(const struct echi_gf2 *g, uint64_t *found)
 {
     const size_t words = echi_gf2_words(g->a.cols);
     gf2_clear(&g->out, 0, g->out.rows);
@@ -105,7 +105,7 @@ static void add_pivot(const struct echi_gf2 *g, uint32_t r)
     }
 }
 
-ech_status gf2_kernel(ech_ctx *ctx, const struct echi_gf2 *g)
+ech_status echi_cpu_gf2_kernel(ech_ctx *ctx, const struct echi_gf2 *g)
 {
     const uint32_t rank = *g->rank, dim = (uint32_t)g->a.cols - rank;
     *g->dim = dim;
@@ -135,7 +135,7 @@ static uint64_t columns_mask(size_t w, size_t from, size_t end)
     return from > first ? mask & ~(uint64_t)0 << (from - first) : mask;
 }
 
-void gf2_unit_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
+void echi_cpu_gf2_unit_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
 {
     const struct echi_gf2 *g = job->request;
     const size_t rank = *g->rank;
@@ -152,7 +152,7 @@ void gf2_unit_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
     }
 }
 
-void gf2_lu_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
+void echi_cpu_gf2_lu_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
 {
     const struct echi_gf2 *g = job->request;
     const size_t rank = *g->rank, cols = g->out.cols;

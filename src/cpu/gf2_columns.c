@@ -37,7 +37,7 @@ static void store_block(const uint64_t block[64], const ech_gf2 *m, size_t first
     for (size_t i = 0; i < count; i++) gf2_put(&gf2_row(m, first + i)[w], block[i], mask);
 }
 
-void gf2_transpose_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
+void echi_cpu_gf2_transpose_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
 {
     const ech_gf2 *a = &job->request->a, *out = &job->request->out;
     const size_t words = echi_gf2_words(out->cols);
@@ -51,7 +51,7 @@ void gf2_transpose_rows(struct gf2_job *job, size_t begin, size_t end, int threa
         }
 }
 
-void gf2_gather_columns_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
+void echi_cpu_gf2_gather_columns_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
 {
     const struct echi_gf2 *g = job->request;
     const ech_gf2 *a = &g->a, *out = &g->out;

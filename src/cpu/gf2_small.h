@@ -73,21 +73,21 @@ static inline void gf2_copy_row(uint64_t *to, const uint64_t *from, size_t cols)
 enum { GF2_MOST_THREADS = 16 };
 
 /* gf2_columns.c */
-void gf2_transpose_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
-void gf2_gather_columns_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
+void echi_cpu_gf2_transpose_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
+void echi_cpu_gf2_gather_columns_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
 
 /* gf2_answer.c */
-ech_status gf2_order(ech_ctx *ctx, const struct echi_gf2 *g, uint8_t *seen);
-ech_status gf2_map(const struct echi_gf2 *g);
-ech_status gf2_spread(const struct echi_gf2 *g);
-ech_status gf2_kernel(ech_ctx *ctx, const struct echi_gf2 *g);
-ech_status gf2_solvable(const struct echi_gf2 *g, uint64_t *found);
-ech_status gf2_certificate(const struct echi_gf2 *g, uint64_t *found);
-void gf2_clear_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
-void gf2_unit_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
-void gf2_lu_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
+ech_status echi_cpu_gf2_order(ech_ctx *ctx, const struct echi_gf2 *g, uint8_t *seen);
+ech_status echi_cpu_gf2_map(const struct echi_gf2 *g);
+ech_status echi_cpu_gf2_spread(const struct echi_gf2 *g);
+ech_status echi_cpu_gf2_kernel(ech_ctx *ctx, const struct echi_gf2 *g);
+ech_status echi_cpu_gf2_solvable(const struct echi_gf2 *g, uint64_t *found);
+ech_status echi_cpu_gf2_certificate(const struct echi_gf2 *g, uint64_t *found);
+void echi_cpu_gf2_clear_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
+void echi_cpu_gf2_unit_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
+void echi_cpu_gf2_lu_rows(struct gf2_job *job, size_t begin, size_t end, int thread);
 
 /* found[w] = the OR of the rows of m from first on. */
-void gf2_any_of_rows(const ech_gf2 *m, size_t first, uint64_t *found);
+void echi_cpu_gf2_any_of_rows(const ech_gf2 *m, size_t first, uint64_t *found);
 
 #endif
