@@ -154,6 +154,11 @@ static void run_rows(void)
     run_case(&c);
     c.columns = 1000;
     run_case(&c);
+    c.dtype = ECH_F16; /* results that go around the CPU's caches, backward */
+    c.columns = 3000001;
+    c.n = 3 * c.columns;
+    c.backward = 1;
+    run_case(&c);
 }
 
 static void run_segments(void)

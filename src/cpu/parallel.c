@@ -46,9 +46,13 @@ void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, i
 
 void echi_parallel_await(const atomic_size_t *counter, size_t value)
 {
-    enum { SPINS = 1000 }; /* longer, and the thread waited for may have no processor */
-    for (int i = 0; atomic_load_explicit(counter, memory_order_acquire) != value; i++)
+    enum { SPINS = 4000 }; /* some 100 us; longer, and who is waited for may have no processor */
+    for (int i = 0; atomic_load_explicit(counter, memory_order_acquire) != value; i++) {
         if (i >= SPINS) sched_yield();
+#ifdef __SSE2__
+        __builtin_ia32_pause();
+#endif
+    }
 }
 
 void echi_parallel_tasks(int threads, struct echi_task first)

@@ -1,20 +1,24 @@
 /*
  * cpu/reduce_integers.h - template: sums, products and dot products of integers modulo 2^64.
  *
- *   ELEM         int8_t ... uint64_t
+ *   FROM         i8 ... u64
  *   SHORT        what the sum of a chunk fits
  *   PRODUCTS(v)  of a vector of elements, as words of 64 bits the products of those in a word
- *   NAME(x)      x##_i8 ...
  *
  * And of elements that are so small that no sum of a chunk is rounded in f64: mean, norm, variance.
  *
  *   DISTANCE     what the difference of two fits
  *   SQUARE       what the square of that fits
  *   SQUARES      what a chunk's sum of them fits
- *   NAME_F64(x)  x##_i8_f64 ...
+ *
+ * (All are undefined at the end.)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+
+#define NAME(x)     JOINED(x##_, FROM)
+#define NAME_F64(x) JOINED(JOINED(x##_, FROM), _f64)
+#define ELEM        JOINED(FROM, _element)
 
 INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
 {
@@ -105,3 +109,13 @@ static void NAME_F64(variance)(const struct echi_reduce_rule *rule, const void *
     }
 }
 #endif
+
+#undef NAME
+#undef NAME_F64
+#undef ELEM
+#undef FROM
+#undef SHORT
+#undef PRODUCTS
+#undef DISTANCE
+#undef SQUARE
+#undef SQUARES

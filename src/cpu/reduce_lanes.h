@@ -1,10 +1,9 @@
 /*
  * cpu/reduce_lanes.h - template: sums and products of floats in lanes, and variance.
  *
- *   ELEM       the element as it lies in memory
- *   FROM       its name, as vector.h has it
- *   IN         f32 or f64, in which it is computed; ACC is that type
- *   NAME(x)    x##_bf16_f32 ...
+ *   FROM       f16 ... u64: what is read (undefined at the end)
+ *   IN         f32 or f64: in which it is computed; IN_F64: 1 for the latter
+ *   IS_FLOAT   1 where FROM is a float: products and dot products too
  *
  * Eight vectors of lanes stay in registers while the lines of a chunk are added to them, and are
  * then folded by pairs to one; where a line has more lanes, the next eight follow, and the vectors
@@ -13,8 +12,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#define PASTED(a, b)   a##b
-#define JOINED(a, b)   PASTED(a, b)
+#if IN_F64
+#define NAME(x) JOINED(JOINED(x##_, FROM), _f64)
+#else
+#define NAME(x) JOINED(x##_, FROM)
+#endif
+#define ELEM           JOINED(FROM, _element)
+#define ACC            JOINED(IN, _element)
 #define VEC            JOINED(IN, _vector)
 #define MASK           JOINED(IN, _mask)
 #define LOAD(x)        JOINED(JOINED(load_, FROM), JOINED(_, IN))(x)
@@ -258,11 +262,13 @@ static void NAME(variance)(const struct echi_reduce_rule *rule, const void *in, 
 #undef NEUTRAL
 #undef TAKE
 #undef RESULT
-#undef PASTED
-#undef JOINED
+#undef NAME
+#undef ELEM
+#undef ACC
 #undef VEC
 #undef MASK
 #undef LOAD
 #undef PAIRS
 #undef KEEP
 #undef BELOW
+#undef FROM

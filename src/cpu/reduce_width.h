@@ -1,12 +1,13 @@
 /*
  * cpu/reduce_width.h - template: reductions that need an element's order or bits alone.
  *
- *   KEY       uint8_t ... uint64_t
- *   NAME(x)   x##_u8 ...
+ *   FROM      u8 ... u64 (undefined at the end)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 
+#define NAME(x) JOINED(x##_, FROM)
+#define KEY     JOINED(FROM, _element)
 #include "predicate.h"
 
 /* plain: not of floats, whose negative ones turn around. */
@@ -179,3 +180,7 @@ static size_t NAME(run_end)(const struct echi_order *order, const void *keys, si
     while (at < n && NAME(merged)(&o, x[at]) == key) at++;
     return at;
 }
+
+#undef NAME
+#undef KEY
+#undef FROM

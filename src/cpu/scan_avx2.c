@@ -1,5 +1,5 @@
 /*
- * cpu/scan_avx2.c - the portable kernels, compiled for AVX2: the loops of scan_float.h vectorise.
+ * cpu/scan_avx2.c - the scan's kernels for AVX2 and F16C.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,5 @@
 /*
- * cpu/scan_avx512.c - the portable kernels, compiled for AVX-512: the loops of
- * scan_float.h vectorise.
+ * cpu/scan_avx512.c - the scan's kernels for AVX-512.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

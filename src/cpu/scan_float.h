@@ -18,8 +18,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#define PASTED(a, b)      a##b
-#define JOINED(a, b)      PASTED(a, b)
 #define NAME(x)           JOINED(JOINED(JOINED(x##_, FROM), _), IN)
 #define RAW               JOINED(FROM, _element)
 #define OUT               JOINED(TO, _element)
@@ -158,12 +156,10 @@ INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], boo
         const VEC x = base[2 * b], y = base[2 * b + 1];
         i64_vector r[WIDTH];
         r[0] = JOINED(narrow_, TO)(x, y);
-        if (exclusive)
-            UNROLLED(j, WIDTH - 1)
-            r[j + 1] = JOINED(narrow_, TO)(OP(product, x, first[j]), OP(product, y, second[j]));
-        else
-            UNROLLED(j, WIDTH)
-            r[j] = JOINED(narrow_, TO)(OP(product, x, first[j]), OP(product, y, second[j]));
+        if (exclusive) UNROLLED(j, WIDTH - 1)
+        r[j + 1] = JOINED(narrow_, TO)(OP(product, x, first[j]), OP(product, y, second[j]));
+        else UNROLLED(j, WIDTH) r[j] =
+            JOINED(narrow_, TO)(OP(product, x, first[j]), OP(product, y, second[j]));
         put_turned(out + 2 * b * BLOCK, r);
     }
 }
@@ -311,8 +307,6 @@ static uint64_t NAME(combine)(const struct echi_scan *s, uint64_t a, uint64_t b)
     return NAME(bits)(OP(s->op == ECHI_SCAN_PRODUCT, x, y));
 }
 
-#undef PASTED
-#undef JOINED
 #undef NAME
 #undef RAW
 #undef OUT

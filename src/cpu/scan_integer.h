@@ -15,11 +15,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#define PASTED(a, b) a##b
-#define JOINED(a, b) PASTED(a, b)
-#define NAME(x)      JOINED(JOINED(JOINED(x##_, IN), _), OUT)
-#define RAW          JOINED(IN, _element)
-#define WORK         JOINED(OUT, _element)
+#define NAME(x) JOINED(JOINED(JOINED(x##_, IN), _), OUT)
+#define RAW     JOINED(IN, _element)
+#define WORK    JOINED(OUT, _element)
 
 /* op is known where this is inlined. */
 INLINE WORK NAME(op)(enum echi_scan_op op, WORK a, WORK b)
@@ -263,7 +261,8 @@ INLINE struct scan_total NAME(tile)(const struct scan_row *row, size_t at, size_
 #if !WIDE
     const WORK invert = op == ECHI_SCAN_MIN ? (WORK) ~(WORK)0 : 0;
     const bool backward = row->s->backward, exclusive = row->s->exclusive;
-    if (!NAME(has_vectors)(op)) return NAME(run)(row, at, 0, count, before, op, true, false);
+    if (count < W || !NAME(has_vectors)(op))
+        return NAME(run)(row, at, 0, count, before, op, true, false);
     done = count / W * W;
     before ^= invert;
     if (backward)
@@ -344,8 +343,6 @@ static uint64_t NAME(combine)(const struct echi_scan *s, uint64_t a, uint64_t b)
     return NAME(op)(s->op, (WORK)a, (WORK)b);
 }
 
-#undef PASTED
-#undef JOINED
 #undef NAME
 #undef RAW
 #undef WORK

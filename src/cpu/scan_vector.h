@@ -23,14 +23,6 @@ enum { LANES = VECTOR_BYTES / 16 };
 
 typedef uint8_t u8_vector __attribute__((vector_size(VECTOR_BYTES)));
 
-/* What the names of elements stand for. */
-typedef uint8_t u8_element;
-typedef uint16_t u16_element, f16_element, bf16_element;
-typedef uint32_t u32_element;
-typedef uint64_t u64_element;
-typedef float f32_element;
-typedef double f64_element;
-
 /* ---- One element ---- */
 
 INLINE float number_f16(uint16_t u)
@@ -78,6 +70,14 @@ INLINE double result_f64(double x)
 
 /* ---- Within a vector of integers; `bytes` of an element ---- */
 
+#define RUN_2(x)  (x), (x) + 1
+#define RUN_4(x)  RUN_2(x), RUN_2((x) + 2)
+#define RUN_8(x)  RUN_4(x), RUN_4((x) + 4)
+#define RUN_16(x) RUN_8(x), RUN_8((x) + 8)
+#define LAST_1    15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15
+#define LAST_2    14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15
+#define LAST_4    RUN_4(12), RUN_4(12), RUN_4(12), RUN_4(12)
+
 /* Lane by lane, elements moved up by so many bytes; zeros come in. */
 INLINE i64_vector up_bytes(i64_vector v, int bytes)
 {
@@ -97,9 +97,11 @@ INLINE i64_vector up_bytes(i64_vector v, int bytes)
            : bytes == 4 ? (i64_vector)_mm_bslli_si128((__m128i)v, 4)
                         : (i64_vector)_mm_bslli_si128((__m128i)v, 8);
 #else
-    u8_vector u = { 0 };
-    for (int i = bytes; i < 16; i++) u[i] = ((u8_vector)v)[i - bytes];
-    return (i64_vector)u;
+    const u8_vector zero = { 0 }, u = (u8_vector)v;
+    return bytes == 1   ? (i64_vector)PICK(zero, u, u8_vector, RUN_16(15))
+           : bytes == 2 ? (i64_vector)PICK(zero, u, u8_vector, RUN_16(14))
+           : bytes == 4 ? (i64_vector)PICK(zero, u, u8_vector, RUN_16(12))
+                        : (i64_vector)PICK(zero, u, u8_vector, RUN_16(8));
 #endif
 }
 
@@ -122,9 +124,11 @@ INLINE i64_vector spread_last(i64_vector v, int bytes)
     if (bytes <= 2) u = _mm_shufflehi_epi16(u, 0xff);
     return (i64_vector)(bytes == 4 ? _mm_shuffle_epi32(u, 0xff) : _mm_unpackhi_epi64(u, u));
 #else
-    u8_vector u = { 0 };
-    for (int i = 0; i < 16; i++) u[i] = ((u8_vector)v)[16 - bytes + i % bytes];
-    return (i64_vector)u;
+    const u8_vector u = (u8_vector)v;
+    return bytes == 1   ? (i64_vector)PICK(u, u, u8_vector, LAST_1)
+           : bytes == 2 ? (i64_vector)PICK(u, u, u8_vector, LAST_2)
+           : bytes == 4 ? (i64_vector)PICK(u, u, u8_vector, LAST_4)
+                        : (i64_vector)PICK(u, u, u8_vector, RUN_8(8), RUN_8(8));
 #endif
 }
 
@@ -176,6 +180,11 @@ INLINE i64_vector reversed(i64_vector v, int bytes)
 #elif defined(__AVX2__)
     const __m256i lanes = _mm256_shuffle_epi8((__m256i)v, _mm256_broadcastsi128_si256(by));
     return (i64_vector)_mm256_permute4x64_epi64(lanes, 0x4e);
+#elif defined(__SSE2__)
+    __m128i u = (__m128i)v;
+    if (bytes == 1) u = _mm_or_si128(_mm_slli_epi16(u, 8), _mm_srli_epi16(u, 8));
+    if (bytes <= 2) u = _mm_shufflehi_epi16(_mm_shufflelo_epi16(u, 0x1b), 0x1b);
+    return (i64_vector)(bytes == 4 ? _mm_shuffle_epi32(u, 0x1b) : _mm_shuffle_epi32(u, 0x4e));
 #else
     const u8_vector u = (u8_vector)v;
     return bytes == 1   ? (i64_vector)PICK(u, u, u8_vector, BACK_1)
@@ -256,11 +265,6 @@ INLINE u64_vector times_u64(u64_vector a, u64_vector b)
 }
 
 /* ---- Blocks of floats ---- */
-
-#define RUN_2(x)  (x), (x) + 1
-#define RUN_4(x)  RUN_2(x), RUN_2((x) + 2)
-#define RUN_8(x)  RUN_4(x), RUN_4((x) + 4)
-#define RUN_16(x) RUN_8(x), RUN_8((x) + 8)
 
 #if defined(__AVX512F__)
 #define SCAN_APART  0 /* a register comes from one place in memory */

@@ -18,6 +18,21 @@
 /* A loop over an array that then lies in registers. */
 #define UNROLLED(i, n) _Pragma("GCC unroll 8") for (int i = 0; i < (n); i++)
 
+/* What the names of elements stand for, from which templates make types and names. */
+typedef int8_t i8_element;
+typedef int16_t i16_element;
+typedef int32_t i32_element;
+typedef int64_t i64_element;
+typedef uint8_t u8_element;
+typedef uint16_t u16_element, f16_element, bf16_element;
+typedef uint32_t u32_element;
+typedef uint64_t u64_element;
+typedef float f32_element;
+typedef double f64_element;
+
+#define PASTED(a, b) a##b
+#define JOINED(a, b) PASTED(a, b)
+
 /* EVEN and ODD: the even and the odd ones of the lanes of two vectors of f32, then of f64. */
 #if defined(__AVX512F__)
 #include <immintrin.h>
