@@ -126,14 +126,34 @@ static void rows(run_function run)
     for (int t = 0; t < DTYPES; t++)
         for (int op = 0; op < (int)OPS; op++) {
             size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 8 * line;
-            const size_t columns[] = { 0,  1,  4,        5,        17,           32,         33,
-                                       65, 97, line - 3, line + 1, 3 * line + 5, chunk + 11, 0 };
-            const size_t count[] = { 3, 100, 65, 33, 70, 40, 31, 9, 33, 7, 6, 5, 3, 0 };
+            /* Columns, rows. */
+            const size_t shapes[][2] = {
+                { 0, 3 },
+                { 1, 100 },
+                { 4, 65 },
+                { 5, 33 },
+                { 17, 70 },
+                { 32, 40 },
+                { 33, 31 },
+                { 65, 9 },
+                { 97, 33 },
+                { line - 3, 7 },
+                { line + 1, 6 },
+                { 3 * line + 5, 5 },
+                { chunk + 11, 3 },
+                { 0, 0 },
+                { line / 32, 45 },
+                { line / 16, 33 },
+                { 3 * line / 32, 37 },
+                { line / 4, 65 },
+                { 17 * line / 32, 34 },
+                { line, 33 },
+            };
             if (!exists((ech_op)op, (ech_dtype)t)) continue;
-            for (size_t i = 0; i < LENGTH(columns); i++) {
+            for (size_t i = 0; i < LENGTH(shapes); i++) {
                 struct reduce_case c = { .shape = ROWS, .op = (ech_op)op, .dtype = (ech_dtype)t };
-                c.n = columns[i];
-                c.parts = count[i];
+                c.n = shapes[i][0];
+                c.parts = shapes[i][1];
                 c = options(c, (unsigned)i + (unsigned)op + 3 * (unsigned)t);
                 run(&c);
             }
@@ -204,6 +224,11 @@ static void large(run_function run)
             c.key_dtype = ECH_U32;
             run(&c);
         }
+    for (int op = 0; op < (int)OPS; op++) { /* so many rows that each is a warp's */
+        struct reduce_case c = { .shape = ROWS, .op = (ech_op)op, .dtype = ECH_F64, .n = 521 };
+        c.parts = 1030;
+        if (exists(c.op, c.dtype)) run((c = options(c, (unsigned)op), &c));
+    }
     for (int t = 0; t < DTYPES; t++)
         run(&(struct reduce_case){
             .shape = DOT, .dtype = (ech_dtype)t, .n = 300007, .dist = "tame" });

@@ -2,7 +2,8 @@
  * cuda/reduce.c - reductions on the GPU, host half: chooses kernels, lays out the workspace.
  *
  *     rows, the array among them   of more than REDUCE_LONG_CHUNKS, or few of more than one:
- *                                  reduce_KIND_long alone; else reduce_KIND_segments alone
+ *                                  reduce_KIND_long alone; also those longer than a line, each
+ *                                  by a warp; else reduce_KIND_segments alone
  *     segments                     both: the first lists the long ones for the second
  *     runs of keys                 first where the runs begin (select.c), then as segments
  *
@@ -17,7 +18,8 @@
 
 enum {
     FEW_ROWS = 1024,
-    BLOCKS_EACH = 8, /* of a multiprocessor, at least, before items grow */
+    BLOCKS_EACH = 8,    /* of a multiprocessor, at least, before items grow */
+    BLOCKS_AT_ONCE = 3, /* ... and before small ones do */
     IMAGE_BYTES = 32
 };
 
@@ -121,7 +123,7 @@ static ech_status launch_segments(ech_ctx *ctx, const struct echi_reduce *r,
     const struct echi_cuda *cuda = ctx->state;
     char image[IMAGE_BYTES];
     uint64_t warps = args->segments / args->each + 1;
-    uint64_t most = args->segments_at ? 16 * (uint64_t)cuda->multiprocessors : (uint64_t)1 << 24;
+    uint64_t most = args->offsets ? 16 * (uint64_t)cuda->multiprocessors : (uint64_t)1 << 24;
     image_of(r, image);
     return echi_cuda_launch(ctx, image, kinds[r->kind].segments,
                             least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS, 0, args);
@@ -148,7 +150,9 @@ static ech_status long_rows(ech_ctx *ctx, const struct echi_reduce *r, struct re
     args->warps = chunks < 128 ? 1 : chunks < 256 ? 2 : chunks < 512 ? 4 : REDUCE_WARPS;
     args->item = args->warps;
     while (args->item < REDUCE_MOST_CHUNKS && args->item < row &&
-           (row / args->item / 2 + 1) * r->rows >= BLOCKS_EACH * (uint64_t)cuda->multiprocessors)
+           (row / args->item / 2 + 1) * r->rows >=
+               (args->item < REDUCE_ITEM_CHUNKS ? BLOCKS_AT_ONCE : BLOCKS_EACH) *
+                   (uint64_t)cuda->multiprocessors)
         args->item *= 2;
     args->row_items = (row + args->item - 1) / args->item;
     if (args->row_items > 1)
@@ -168,8 +172,15 @@ static ech_status rows(ech_ctx *ctx, const struct echi_reduce *r, struct reduce_
     if (r->rows == 0) return ECH_OK;
     if (!kinds[r->kind].segments || row > REDUCE_LONG_CHUNKS || (row > 1 && r->rows < FEW_ROWS))
         return long_rows(ctx, r, args, parts);
+    const size_t bytes = r->columns * r->rule.bytes;
+    if (bytes > ECHI_LINE_BYTES) {
+        args->warps = REDUCE_WARPS;
+        return launch_long(ctx, r, args, r->rows / REDUCE_WARPS + 1);
+    }
     args->capacity = 0;
-    args->each = r->columns * r->rule.bytes <= ECHI_LINE_BYTES ? 32 : 1;
+    args->each = 32;
+    if (bytes && ((uintptr_t)r->in | bytes) % 16 == 0)
+        args->row_lanes = bytes <= 32 ? 2 : bytes <= 128 ? 8 : 32;
     return launch_segments(ctx, r, args);
 }
 

@@ -8,6 +8,14 @@
  */
 #include "reduce_long.cuh"
 
+/* Blocks that a multiprocessor has registers for: of kernels with lanes in f64 fewer where a thread
+ * has more than four of them. */
+enum {
+    LONG_BLOCKS = 4,
+    LONG_BLOCKS_F64 = KEY_BITS <= 16 ? 3 : 4,
+    LONG_BLOCKS_VARIANCE = KEY_BITS <= 16 ? 2 : 4
+};
+
 /* ---- Floats in f32 and f64; integers in f64 ---- */
 
 #if REDUCE_FLOAT && KEY_BITS < 64
@@ -17,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_segments<REDUCE_SUM>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
     reduce_sum_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_SUM>(a);
@@ -29,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_segments<REDUCE_PRODUCT>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
     reduce_product_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_PRODUCT>(a);
@@ -49,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
     reduce_segments<REDUCE_PRODUCT64>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS_F64)
     reduce_product64_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_PRODUCT64>(a);
@@ -68,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
     reduce_segments<REDUCE_SUM64>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS_F64)
     reduce_sum64_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_SUM64>(a);
@@ -80,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
     reduce_segments<REDUCE_VARIANCE>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS_VARIANCE)
     reduce_variance_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_VARIANCE>(a);
@@ -95,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_segments<REDUCE_ISUM>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
     reduce_isum_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_ISUM>(a);
@@ -107,7 +115,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_segments<REDUCE_IPRODUCT>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
     reduce_iproduct_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_IPRODUCT>(a);
@@ -119,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_segments<REDUCE_BITS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
     reduce_bits_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_BITS>(a);
@@ -131,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_segments<REDUCE_MAX>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
     reduce_max_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_MAX>(a);
@@ -143,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_segments<REDUCE_MINMAX>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
     reduce_minmax_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_MINMAX>(a);
@@ -155,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_segments<REDUCE_ARG>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
     reduce_arg_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_ARG>(a);
@@ -167,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_segments<REDUCE_COUNT>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
+extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
     reduce_count_long(const __grid_constant__ struct reduce_args a)
 {
     reduce_long<REDUCE_COUNT>(a);

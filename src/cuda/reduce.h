@@ -58,7 +58,8 @@ struct reduce_args {
     const uint64_t *offsets;     /* NULL: rows of `columns` */
     const uint64_t *segments_at; /* the number of segments, on the device; NULL: segments */
     uint64_t segments, columns, n;
-    uint32_t each; /* segments that a warp looks at together: 1 ... 32 */
+    uint32_t each;      /* segments that a warp looks at together: 1 ... 32 */
+    uint32_t row_lanes; /* rows of whole vectors, 32 to a warp: threads for each; else 0 */
     /* reduce_long */
     uint64_t row_items; /* of rows: items each; 0: items are listed */
     uint32_t item;      /* chunks that a block takes at a time: a power of two */

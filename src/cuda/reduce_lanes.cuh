@@ -173,6 +173,23 @@ static __device__ inline void encode(const struct echi_order &o, const struct ve
         for (int i = 0; i < 4; i++) e[i] &= vector_mask(i, count);
 }
 
+/* Adds the same to every element; to bytes, which are no floats, it is never more than 0. */
+static __device__ inline void add_to_all(uint32_t (&e)[4], ukey u)
+{
+#if KEY_BITS == 64
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        uint64_t both = ((uint64_t)e[i + 1] << 32 | e[i]) + u;
+        e[i] = (uint32_t)both;
+        e[i + 1] = (uint32_t)(both >> 32);
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        e[i] = KEY_BITS == 8 ? e[i] : KEY_BITS == 16 ? word_add(e[i], spread(u)) : e[i] + u;
+#endif
+}
+
 /* ---- A thread's lanes ---- */
 
 template <int KIND> struct lanes {

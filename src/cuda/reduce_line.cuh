@@ -46,9 +46,14 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
                                         const struct vector &v, const struct vector &, uint32_t,
                                         uint32_t)
 {
+    if (a.rule.ignore) {
 #pragma unroll
-    for (int i = 0; i < VECTOR; i++)
-        l.lane[i] += kept(to_f32(vector_element(v, i)), -0.0f, a.rule.ignore);
+        for (int i = 0; i < VECTOR; i++)
+            l.lane[i] += kept(to_f32(vector_element(v, i)), -0.0f, 1);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) l.lane[i] += to_f32(vector_element(v, i));
 }
 
 static __device__ inline struct value lanes_end(const struct reduce_args &,
@@ -199,13 +204,23 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
                                         struct lanes<REDUCE_VARIANCE> &l, const struct vector &v,
                                         const struct vector &, uint32_t count, uint32_t)
 {
+    if (FULL && !(REDUCE_FLOAT && a.rule.ignore)) {
+        l.n += VECTOR;
 #pragma unroll
-    for (int i = 0; i < VECTOR; i++) {
-        double x = to_f64(a.rule, vector_element(v, i)), d = x - l.k;
-        bool there = (FULL || i < count) && !(REDUCE_FLOAT && a.rule.ignore && x != x);
-        l.n += there;
-        l.lane[i] += there ? d : -0.0;
-        l.square[i] += there ? d * d : -0.0;
+        for (int i = 0; i < VECTOR; i++) {
+            double d = to_f64(a.rule, vector_element(v, i)) - l.k;
+            l.lane[i] += d;
+            l.square[i] += d * d;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++) {
+            double x = to_f64(a.rule, vector_element(v, i)), d = x - l.k;
+            bool there = (FULL || i < count) && !(REDUCE_FLOAT && a.rule.ignore && x != x);
+            l.n += there;
+            l.lane[i] += there ? d : -0.0;
+            l.square[i] += there ? d * d : -0.0;
+        }
     }
 }
 
@@ -392,18 +407,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
     encode<1>(a.rule.order, v, count, e);
 #pragma unroll
     for (int i = 0; i < 4; i++) inverted[i] = ~e[i];
-#if KEY_BITS == 64
-#pragma unroll
-    for (int i = 0; i < 4; i += 2) {
-        uint64_t both = ((uint64_t)e[i + 1] << 32 | e[i]) + wrap;
-        e[i] = (uint32_t)both;
-        e[i + 1] = (uint32_t)(both >> 32);
-    }
-#else
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        e[i] = KEY_BITS == 8 ? e[i] : KEY_BITS == 16 ? word_add(e[i], spread(wrap)) : e[i] + wrap;
-#endif
+    add_to_all(e, wrap);
     if (!FULL)
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -429,31 +433,35 @@ static __device__ inline void lanes_start(struct lanes<REDUCE_ARG> &l)
     l.at = ~0u;
 }
 
-/* The vector is kept, not the element: arg_result() looks it up in the end. */
+/* What is added to e ^ flip, so that NaN are last where they decide and first where they are
+ * ignored. */
+static __device__ inline ukey arg_wrap(const struct echi_reduce_rule &rule)
+{
+    const ukey last = (ukey)rule.order.last;
+    if (!rule.order.float_mask || (rule.flip != 0) == (rule.ignore != 0)) return 0;
+    return rule.flip ? last : (ukey)-last;
+}
+
+/* The vector is kept, not the element: arg_result() looks it up in the end.  The greatest of a
+ * vector is found where -0 and +0, and the NaN, are still apart, and it alone gets a rank. */
 template <int FULL>
 static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_ARG> &l,
                                         const struct vector &v, const struct vector &,
                                         uint32_t count, uint32_t at)
 {
-    ukey best = 0;
-#if KEY_BITS == 8
+    const ukey wrap = arg_wrap(a.rule), flip = (ukey)a.rule.flip;
     struct most most;
     uint32_t e[4];
     most_start(most);
+    encode<1>(a.rule.order, v, count, e);
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        e[i] = v.w[i] ^ spread(a.rule.order.sign ^ a.rule.flip);
-        if (!FULL) e[i] &= vector_mask(i, count);
-    }
+    for (int i = 0; i < 4; i++) e[i] ^= spread(flip);
+    add_to_all(e, wrap);
+    if (!FULL)
+#pragma unroll
+        for (int i = 0; i < 4; i++) e[i] &= vector_mask(i, count);
     most_add(most, e);
-    best = (ukey)most_end(most);
-#else
-#pragma unroll
-    for (int i = 0; i < VECTOR; i++) {
-        ukey rank = arg_rank(a.rule, vector_element(v, i));
-        if ((FULL || i < count) && rank > best) best = rank;
-    }
-#endif
+    const ukey best = arg_rank(a.rule, (ukey)((ukey)most_end(most) - wrap) ^ flip);
     if (best > l.best || l.at == ~0u) {
         l.best = best;
         l.at = at;

@@ -48,45 +48,59 @@ static __device__ inline struct value reduce_item_chunks(const struct reduce_arg
 {
     const uint64_t rest = (n - from + CHUNK - 1) / CHUNK;
     const uint32_t count = n <= from ? 0 : rest < a.item ? (uint32_t)rest : a.item;
+    const uint32_t warp = threadIdx.x / 32;
+    struct lanes<KIND> lanes;
+    lanes_start(lanes);
 #pragma unroll 1
-    for (uint32_t chunk = threadIdx.x / 32; chunk < count; chunk += a.warps) {
+    for (uint32_t chunk = warp; chunk < count; chunk += a.warps) {
         const uint64_t first = from + (uint64_t)chunk * CHUNK;
         const uint32_t here = n - first < CHUNK ? (uint32_t)(n - first) : (uint32_t)CHUNK;
-        struct value v = reduce_chunk<KIND>(a, begin + first, first, here);
-        if (lane_id() == 0) s.chunks[chunk] = v;
+        if (value_any_order<KIND>()) {
+            add_chunk<KIND, 1>(a, lanes, begin + first, chunk * CHUNK, here);
+        } else {
+            struct value v = reduce_chunk<KIND, 1>(a, begin + first, first, here);
+            if (lane_id() == 0) s.chunks[chunk] = v;
+        }
     }
-    __syncthreads(); /* the values of all chunks are there */
-    if (threadIdx.x >= 32) return value_nothing<KIND>();
-    return fold_shared<KIND>(a, s.chunks, count);
+    if (value_any_order<KIND>()) {
+        struct value v = close_lanes(a, lanes, from, 0);
+        if (lane_id() == 0) s.chunks[warp] = v;
+    }
+    __syncthreads(); /* the values are there */
+    if (warp) return value_nothing<KIND>();
+    return fold_shared<KIND>(a, s.chunks, value_any_order<KIND>() ? a.warps : count);
 }
 
 /* The row's partials, of which there are `count`, as one; right in warp 0.  A warp has an aligned
- * run of tiles of 32. */
+ * run of tiles, of which a thread has adjacent ones. */
 template <int KIND>
 static __device__ inline struct value fold_partials(const struct reduce_args &a,
                                                     struct long_shared &s, uint64_t first,
                                                     uint64_t count)
 {
-    enum { TILES = 4 }; /* loaded before the first is folded */
+    enum { EACH = value_words<KIND>() == 1 ? 8 : 4, TILE = 32 * EACH };
     const uint32_t warp = threadIdx.x / 32;
-    uint64_t tiles = (count + 31) / 32, run = TILES, done = 0;
+    uint64_t tiles = (count + TILE - 1) / TILE, run = 1, done = 0;
     while (run * a.warps < tiles) run *= 2;
     const uint64_t from = run * warp, to = from + run < tiles ? from + run : tiles;
-    for (uint64_t tile = from; tile < to; tile += TILES) {
-        struct value v[TILES];
+    struct value sum = value_nothing<KIND>();
+    for (uint64_t tile = from; tile < to; tile++) {
+        struct value v[EACH]; /* loaded before the first is folded */
 #pragma unroll
-        for (int i = 0; i < TILES; i++) {
-            uint64_t at = (tile + i) * 32 + lane_id();
+        for (int i = 0; i < EACH; i++) {
+            const uint64_t at = tile * TILE + lane_id() * EACH + i;
             v[i] = at < count ? value_load<KIND>(a.partials, first + at) : value_nothing<KIND>();
         }
 #pragma unroll
-        for (int i = 0; i < TILES; i++) v[i] = value_fold<KIND, 32, 1>(a, v[i]);
-        v[0] = value_merge<KIND>(a, value_merge<KIND>(a, v[0], v[1]),
-                                 value_merge<KIND>(a, v[2], v[3]));
-        if (lane_id() == 0) count_up<KIND>(a, s.digits[warp], done, v[0]);
+        for (int half = EACH / 2; half; half /= 2)
+#pragma unroll
+            for (int i = 0; i < half; i++) v[i] = value_merge<KIND>(a, v[2 * i], v[2 * i + 1]);
+        sum = value_fold<KIND, 32, 1>(a, v[0]);
+        if (run > 1 && lane_id() == 0) count_up<KIND>(a, s.digits[warp], done, sum);
         done++;
     }
-    if (lane_id() == 0) s.chunks[warp] = count_end<KIND>(a, s.digits[warp], done);
+    if (run > 1 && lane_id() == 0) sum = count_end<KIND>(a, s.digits[warp], done);
+    if (lane_id() == 0) s.chunks[warp] = sum;
     __syncthreads(); /* every warp's value is there */
     return fold_shared<KIND>(a, s.chunks, a.warps);
 }
@@ -139,9 +153,27 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     __syncthreads(); /* the shared memory is free for the next item */
 }
 
+/* Rows that are longer than a line and not long: each by a warp. */
+template <int KIND>
+static __device__ inline void reduce_rows_alone(const struct reduce_args &a, struct long_shared &s)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    for (uint64_t row = (uint64_t)blockIdx.x * a.warps + warp; row < a.segments;
+         row += (uint64_t)gridDim.x * a.warps) {
+        const uint64_t begin = row * a.columns;
+        struct value v = reduce_middle<KIND, 1>(a, begin, a.columns, s.digits[warp]);
+        if (lane_id() == 0)
+            value_result<KIND>(a, v, (const ukey *)a.in + begin, a.columns, row);
+    }
+}
+
 template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
 {
     __shared__ struct long_shared s;
+    if (!has_two<KIND>() && !a.row_items && !a.offsets) {
+        reduce_rows_alone<KIND>(a, s);
+        return;
+    }
     uint64_t items = a.row_items * a.segments;
     if (!a.row_items) items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
     for (uint64_t item = blockIdx.x; item < items; item += gridDim.x)

@@ -19,14 +19,16 @@ template <int KIND> static __device__ inline constexpr bool has_two(void)
     return KIND == REDUCE_DOT || KIND == REDUCE_DOT64 || KIND == REDUCE_IDOT;
 }
 
-/* Lines that a warp loads before it adds the first: a chunk.  Where lanes are doubles or there are
- * two arrays, registers are few. */
-template <int KIND> static __device__ inline constexpr int lines_at_a_time(void)
+/* Lines that a warp loads before it adds the first: half a chunk, so that registers do for four
+ * blocks a multiprocessor.  Where they do not anyhow, since a thread has eight lanes of doubles or
+ * more, long parts take a chunk. */
+template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
-    return KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64 || KIND == REDUCE_PRODUCT64 ||
-                   has_two<KIND>()
-               ? (KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES)
-               : (int)ECHI_CHUNK_LINES;
+    if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
+    return LONG && KEY_BITS <= 16 &&
+                   (KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64 || KIND == REDUCE_PRODUCT64)
+               ? (int)ECHI_CHUNK_LINES
+               : 4;
 }
 
 /* What a variance's distances are from; other kinds have none. */
@@ -36,6 +38,30 @@ static __device__ inline void set_center(struct lanes<REDUCE_VARIANCE> &l, doubl
 }
 
 template <int KIND> static __device__ inline void set_center(struct lanes<KIND> &, double)
+{
+}
+
+static __device__ inline double get_center(const struct lanes<REDUCE_VARIANCE> &l)
+{
+    return l.k;
+}
+
+template <int KIND> static __device__ inline double get_center(const struct lanes<KIND> &)
+{
+    return 0;
+}
+
+/* ... the first element of the warp's vectors: nobody waits for a load of its own. */
+static __device__ inline void center_on(const struct reduce_args &a,
+                                        struct lanes<REDUCE_VARIANCE> &l, const struct vector &v)
+{
+    uint64_t first = __shfl_sync(WARP_ALL, (unsigned long long)vector_element(v, 0), 0);
+    l.k = to_f64(a.rule, (ukey)first);
+}
+
+template <int KIND>
+static __device__ inline void center_on(const struct reduce_args &, struct lanes<KIND> &,
+                                        const struct vector &)
 {
 }
 
@@ -77,6 +103,7 @@ struct place {
     const ukey *x, *y;         /* of the chunk */
     uint32_t shift, shift_y;   /* how far they are past a multiple of 16 bytes */
     uint32_t at;               /* this thread's first element in a line */
+    uint32_t first;            /* position of the chunk in what the lanes are of */
 };
 
 /* Adds the thread's vectors of aligned arrays, all loaded before the first is added: one of each of
@@ -89,10 +116,12 @@ static __device__ inline void add_lines(const struct reduce_args &a, struct lane
     const uint32_t at = p.at + line * LINE;
     vector_lines<LINES, ALL>((const char *)(p.x + at), lines, v);
     if (has_two<KIND>()) vector_lines<LINES, ALL>((const char *)(p.y + at), lines, w);
+    if (ALL && line == 0) center_on(a, lanes, v[0]);
 #pragma unroll
     for (int i = 0; i < LINES; i++)
         if (ALL || i < lines)
-            lanes_add<1>(a, lanes, v[i], has_two<KIND>() ? w[i] : v[i], VECTOR, at + i * LINE);
+            lanes_add<1>(a, lanes, v[i], has_two<KIND>() ? w[i] : v[i], VECTOR,
+                         p.first + at + i * LINE);
 }
 
 /* Adds the thread's vectors of `lines` lines of arrays of which one is not aligned. */
@@ -105,35 +134,36 @@ static __device__ inline void add_shifted(const struct reduce_args &a, struct la
     for (uint32_t line = 0; line < lines; line++) {
         struct vector v = vector_anywhere(x + 512 * line, p.shift), w = v;
         if (has_two<KIND>()) w = vector_anywhere(y + 512 * line, p.shift_y);
-        lanes_add<1>(a, lanes, v, w, VECTOR, p.at + line * LINE);
+        lanes_add<1>(a, lanes, v, w, VECTOR, p.first + p.at + line * LINE);
     }
 }
 
-/* The value of n elements, a chunk at most, that begin `begin` elements into the arrays and `first`
- * into their segment; in every lane. */
-template <int KIND>
-static __device__ inline struct value reduce_chunk(const struct reduce_args &a, uint64_t begin,
-                                                   uint64_t first, uint32_t n)
+/* Adds n elements, a chunk at most, that begin `begin` elements into the arrays and `first` into
+ * what the lanes are of.  LONG: for reduce_long.cuh. */
+template <int KIND, int LONG>
+static __device__ inline void add_chunk(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                        uint64_t begin, uint32_t first, uint32_t n)
 {
-    enum { LINES = lines_at_a_time<KIND>() };
-    struct place p = { (const ukey *)a.in + begin, (const ukey *)a.b + begin, 0, 0, 0 };
+    enum { LINES = lines_at_a_time<KIND, LONG>() };
+    struct place p = { (const ukey *)a.in + begin, (const ukey *)a.b + begin, 0, 0, 0, first };
     p.shift = (uint32_t)((uintptr_t)p.x & 15);
     p.shift_y = (uint32_t)((uintptr_t)p.y & 15);
     p.at = lane_id() * VECTOR;
-    struct lanes<KIND> lanes;
-    lanes_start(lanes);
-    const double k = center_of<KIND>(a, p.x, n, lane_id(), 32);
-    set_center(lanes, k);
+    const bool aligned = p.shift == 0 && (!has_two<KIND>() || p.shift_y == 0);
+    if (n == CHUNK && aligned && !(KIND == REDUCE_VARIANCE && REDUCE_FLOAT && a.rule.ignore)) {
+#pragma unroll 1
+        for (uint32_t line = 0; line < ECHI_CHUNK_LINES; line += LINES)
+            add_lines<KIND, LINES, 1>(a, lanes, p, line, LINES);
+        return;
+    }
+    set_center(lanes, center_of<KIND>(a, p.x, n, lane_id(), 32));
 
     /* Lines of which this thread has a whole vector; it may have a part of one more. */
     uint32_t lines = n < p.at + VECTOR ? 0 : (n - p.at - VECTOR) / LINE + 1;
-    if (p.shift == 0 && (!has_two<KIND>() || p.shift_y == 0)) {
+    if (aligned) {
 #pragma unroll 1
-        for (uint32_t line = 0; line < ECHI_CHUNK_LINES; line += LINES)
-            if (n == CHUNK)
-                add_lines<KIND, LINES, 1>(a, lanes, p, line, LINES);
-            else if (line < lines)
-                add_lines<KIND, LINES, 0>(a, lanes, p, line, lines - line);
+        for (uint32_t line = 0; line < lines; line += LINES)
+            add_lines<KIND, LINES, 0>(a, lanes, p, line, lines - line);
     } else {
         if (!lies_within(a, a.in, p.x, n) || (has_two<KIND>() && !lies_within(a, a.b, p.y, n)))
             lines = 0; /* a chunk at an end of the array */
@@ -144,11 +174,36 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
         const uint32_t here = elements_here(n, at);
         struct vector v = vector_some(p.x + at, here, lane_fill<KIND>()), w = v;
         if (has_two<KIND>()) w = vector_some(p.y + at, here, lane_fill<KIND>());
-        lanes_add<0>(a, lanes, v, w, here, at);
+        lanes_add<0>(a, lanes, v, w, here, first + at);
     }
-    struct value value = value_fold<KIND, 32, 0>(a, lanes_end(a, lanes));
-    if (KIND == REDUCE_ARG && value.b != UINT64_MAX) value.b += first;
-    return value_close<KIND>(value, k);
+}
+
+/* The value of the warp's lanes, in every lane.  They are of what begins `first` elements into the
+ * segment, and where the order matters of n elements, a chunk at most. */
+template <int KIND>
+static __device__ inline struct value close_lanes(const struct reduce_args &a,
+                                                  struct lanes<KIND> &lanes, uint64_t first,
+                                                  uint32_t n)
+{
+    struct value v = lanes_end(a, lanes);
+    if (KIND == REDUCE_VARIANCE && !(REDUCE_FLOAT && a.rule.ignore))
+        v = value_fold_sums(v, n);
+    else
+        v = value_fold<KIND, 32, 0>(a, v);
+    if (KIND == REDUCE_ARG && v.b != UINT64_MAX) v.b += first;
+    return value_close<KIND>(v, get_center(lanes));
+}
+
+/* The value of n elements, a chunk at most, that begin `begin` elements into the arrays and `first`
+ * into their segment; in every lane. */
+template <int KIND, int LONG>
+static __device__ inline struct value reduce_chunk(const struct reduce_args &a, uint64_t begin,
+                                                   uint64_t first, uint32_t n)
+{
+    struct lanes<KIND> lanes;
+    lanes_start(lanes);
+    add_chunk<KIND, LONG>(a, lanes, begin, 0, n);
+    return close_lanes(a, lanes, first, n);
 }
 
 /* The value of a vector alone; of the variance with the distances from k, not yet closed. */

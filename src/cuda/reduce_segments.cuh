@@ -3,6 +3,7 @@
  *
  *     tiny   side by side, each by a thread: 64 bytes at most
  *     short  the same, each by eight threads: 128 bytes at most, or a line
+ *     rows   of whole vectors, a line at most: reduce_rows.cuh
  *     else   one at a time by the warp, chunk by chunk
  *     long   put on a list, for blocks to share: reduce_long.cuh
  *
@@ -12,7 +13,7 @@
 #define ECHI_CUDA_REDUCE_SEGMENTS_CUH
 
 #include "complain.cuh"
-#include "reduce_part.cuh"
+#include "reduce_rows.cuh"
 
 /* Values of chunks, or of tiles of 32 parts, become one as their number counts up: a binary
  * counter, whose digit l is of 2^l of them.  One lane keeps it. */
@@ -38,15 +39,15 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
 }
 
 /* n elements by the warp: REDUCE_LONG_CHUNKS chunks at most. */
-template <int KIND>
+template <int KIND, int LONG>
 static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
                                                     uint64_t n, struct value *digits)
 {
-    if (n <= CHUNK) return reduce_chunk<KIND>(a, begin, 0, (uint32_t)n);
+    if (n <= CHUNK) return reduce_chunk<KIND, LONG>(a, begin, 0, (uint32_t)n);
     uint64_t count = 0;
     for (uint64_t i = 0; i < n; i += CHUNK, count++) {
         uint32_t here = n - i < CHUNK ? (uint32_t)(n - i) : (uint32_t)CHUNK;
-        struct value v = reduce_chunk<KIND>(a, begin + i, i, here);
+        struct value v = reduce_chunk<KIND, LONG>(a, begin + i, i, here);
         if (lane_id() == 0) count_up<KIND>(a, digits, count, v);
     }
     return lane_id() == 0 ? count_end<KIND>(a, digits, count) : value_nothing<KIND>();
@@ -70,26 +71,30 @@ static __device__ inline void list_segment(const struct reduce_args &a, uint64_t
     if (lane_id() == 0) a.done[first] = 0;
 }
 
-/* Where a lane's segment lies; an empty one where there is none, or its offsets are bad. */
-static __device__ inline void find_segment(const struct reduce_args &a, uint64_t s, bool there,
-                                           uint64_t *begin, uint64_t *n)
+/* Where a lane's segment begins and ends by the offsets, or as a row; nothing if there is none. */
+static __device__ inline void load_segment(const struct reduce_args &a, uint64_t s, bool there,
+                                           uint64_t *from, uint64_t *to)
 {
-    *begin = *n = 0;
+    *from = *to = 0;
     if (!there) return;
-    if (!a.offsets) {
-        *begin = s * a.columns;
-        *n = a.columns;
-        return;
-    }
-    uint64_t from = a.offsets[s], to = a.offsets[s + 1];
+    *from = a.offsets ? a.offsets[s] : s * a.columns;
+    *to = a.offsets ? a.offsets[s + 1] : *from + a.columns;
+}
+
+/* The same as its beginning and length; an empty one where the offsets are bad. */
+static __device__ inline void check_segment(const struct reduce_args &a, uint64_t s, bool there,
+                                            uint64_t from, uint64_t to, uint64_t *begin,
+                                            uint64_t *n)
+{
+    const bool good = from <= to && to <= a.n;
+    *begin = good ? from : 0;
+    *n = good ? to - from : 0;
+    if (!there || (good && s)) return;
     if (s == 0 && from > a.n) complain(a.complaint, ECHI_OFFSETS_PAST_END, 0);
     if (to > a.n)
         complain(a.complaint, ECHI_OFFSETS_PAST_END, s + 1);
     else if (to < from)
         complain(a.complaint, ECHI_OFFSETS_DECREASE, s + 1);
-    if (from > to || to > a.n) return;
-    *begin = from;
-    *n = to - from;
 }
 
 /* What a warp notes of its segments in shared memory. */
@@ -153,12 +158,13 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
 /* The warp's segments from `first` on. */
 template <int KIND>
 static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t first,
-                                          uint64_t segments, struct segments_shared &shared)
+                                          uint64_t segments, uint64_t from, uint64_t to,
+                                          struct segments_shared &shared)
 {
     const uint64_t s = first + lane_id();
     uint64_t begin, n;
     const bool there = lane_id() < a.each && s < segments;
-    find_segment(a, s, there, &begin, &n);
+    check_segment(a, s, there, from, to, &begin, &n);
     const ukey *x = (const ukey *)a.in + begin;
     const bool small = n <= LINE && (n == 0 || lies_within(a, a.in, x, (uint32_t)n));
     const bool tiny = small && n <= REDUCE_TINY_BYTES / KEY_BYTES;
@@ -179,7 +185,7 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
             list_segment(a, first + who, count);
             continue;
         }
-        struct value v = reduce_middle<KIND>(a, from, count, shared.digits);
+        struct value v = reduce_middle<KIND, 0>(a, from, count, shared.digits);
         if (lane_id() == 0)
             value_result<KIND>(a, v, (const ukey *)a.in + from, count, first + who);
     }
@@ -191,8 +197,25 @@ template <int KIND> static __device__ inline void reduce_segments(const struct r
     const uint64_t segments = a.segments_at ? *a.segments_at : a.segments;
     const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
     uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + threadIdx.x / 32;
-    for (; warp * a.each < segments; warp += warps)
-        reduce_some<KIND>(a, warp * a.each, segments, shared[threadIdx.x / 32]);
+    if (a.row_lanes) {
+        for (; warp * 32 < segments; warp += warps)
+            if (a.row_lanes == 2)
+                reduce_rows<KIND, 2>(a, warp * 32);
+            else if (a.row_lanes == 8)
+                reduce_rows<KIND, 8>(a, warp * 32);
+            else
+                reduce_rows<KIND, 32>(a, warp * 32);
+        return;
+    }
+    uint64_t s = warp * a.each + lane_id(), from, to;
+    load_segment(a, s, lane_id() < a.each && s < segments, &from, &to);
+    while (warp * a.each < segments) {
+        const uint64_t first = warp * a.each, this_from = from, this_to = to;
+        warp += warps;
+        s = warp * a.each + lane_id();
+        load_segment(a, s, lane_id() < a.each && s < segments, &from, &to); /* long before use */
+        reduce_some<KIND>(a, first, segments, this_from, this_to, shared[threadIdx.x / 32]);
+    }
 }
 
 #endif

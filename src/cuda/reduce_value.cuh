@@ -70,6 +70,13 @@ template <int KIND> static __device__ inline struct value value_nothing(void)
     return v;
 }
 
+/* What comes to the same in any order, so that a warp's lanes may be of many chunks. */
+template <int KIND> static __device__ inline constexpr bool value_any_order(void)
+{
+    return KIND == REDUCE_ISUM || KIND == REDUCE_IPRODUCT || KIND == REDUCE_IDOT ||
+           KIND >= REDUCE_BITS;
+}
+
 /* x is of what lies before y. */
 template <int KIND>
 static __device__ inline struct value value_merge(const struct reduce_args &args, struct value x,
@@ -122,7 +129,9 @@ static __device__ inline struct value value_add(const struct reduce_args &args, 
 template <int KIND> static __device__ inline struct value value_close(struct value v, double k)
 {
     if (KIND != REDUCE_VARIANCE) return v;
-    struct echi_moments m = moments_make((double)v.a, k, f64_of(v.b), f64_of(v.c));
+    const double s1 = f64_of(v.b), s2 = f64_of(v.c);
+    struct echi_moments m = v.a == CHUNK ? moments_make_by(CHUNK, 1.0 / CHUNK, k, s1, s2)
+                                         : moments_make((double)v.a, k, s1, s2);
     struct value closed = { bits_of(m.n), bits_of(m.mean), bits_of(m.m2) };
     return closed;
 }
@@ -156,6 +165,24 @@ static __device__ inline struct value value_fold(const struct reduce_args &args,
     return v;
 }
 
+/* The two sums of a variance's chunk of n elements are added side by side: even lanes take the one,
+ * odd lanes the other. */
+static __device__ inline struct value value_fold_sums(struct value v, uint32_t n)
+{
+    const bool odd = lane_id() & 1;
+    double mine = f64_of(odd ? v.c : v.b);
+    const uint64_t give = odd ? v.b : v.c;
+    mine += f64_of(__shfl_xor_sync(WARP_ALL, (unsigned long long)give, 1));
+#pragma unroll
+    for (int step = 2; step < 32; step *= 2)
+        mine += f64_of(__shfl_xor_sync(WARP_ALL, (unsigned long long)bits_of(mine), step));
+    const uint64_t other = __shfl_xor_sync(WARP_ALL, (unsigned long long)bits_of(mine), 1);
+    v.a = n;
+    v.b = odd ? other : bits_of(mine);
+    v.c = odd ? bits_of(mine) : other;
+    return v;
+}
+
 /* ---- In memory ---- */
 
 template <int KIND>
@@ -181,10 +208,10 @@ static __device__ inline struct value value_load(const uint64_t *from, uint64_t 
 
 /* ---- Results ---- */
 
-/* An element's rank for arg: the greatest wins. */
-static __device__ inline ukey arg_rank(const struct echi_reduce_rule &rule, ukey u)
+/* An element's rank for arg, of what order_encode() makes of it: the greatest wins. */
+static __device__ inline ukey arg_rank(const struct echi_reduce_rule &rule, ukey e)
 {
-    ukey e = order_merge(rule.order, order_encode(rule.order, u));
+    e = order_merge(rule.order, e);
     return e == (ukey)rule.order.last ? (ukey)rule.special
                                       : (ukey)((e ^ (ukey)rule.flip) + (ukey)rule.add);
 }
@@ -194,7 +221,7 @@ static __device__ inline uint64_t arg_result(const struct echi_reduce_rule &rule
                                              const ukey *x, uint64_t n)
 {
     if (v.b >= n || v.a < rule.limit) return UINT64_MAX;
-    while (v.b + 1 < n && arg_rank(rule, x[v.b]) != (ukey)v.a) v.b++;
+    while (v.b + 1 < n && arg_rank(rule, order_encode(rule.order, x[v.b])) != (ukey)v.a) v.b++;
     return v.b;
 }
 

@@ -98,6 +98,7 @@ static __device__ inline struct vector vector_some(const ukey *at, uint32_t coun
 /* All bits of the first `count` elements in word i. */
 static __device__ inline uint32_t vector_mask(int i, uint32_t count)
 {
+    if (KEY_BITS >= 32) return i * 4 / KEY_BYTES < (int)count ? ~0u : 0;
     int bits = (int)count * KEY_BITS - 32 * i;
     return bits >= 32 ? ~0u : bits > 0 ? (1u << bits) - 1 : 0;
 }
