@@ -269,9 +269,10 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
     .side = cuda_side, .enter = echi_cuda_enter, .leave = echi_cuda_leave, .run = cuda_run,        \
     .reduce = &echi_cuda_reduce, .scan = &echi_cuda_scan, .histogram = &echi_cuda_histogram,       \
-    .select = &echi_cuda_select, .arrange = &echi_cuda_arrange,                                    \
-    .sort_workspace = echi_cuda_sort_workspace, .sort_explain = echi_cuda_sort_explain,            \
-    .sort = cuda_sort, .sort_host = cuda_sort_host
+    .select = &echi_cuda_select, .arrange = &echi_cuda_arrange, .gf2 = &echi_cuda_gf2,             \
+    .gf2_mul = &echi_cuda_gf2_mul, .gf2_echelon = &echi_cuda_gf2_echelon,                          \
+    .gf2_batch = &echi_cuda_gf2_batch, .sort_workspace = echi_cuda_sort_workspace,                 \
+    .sort_explain = echi_cuda_sort_explain, .sort = cuda_sort, .sort_host = cuda_sort_host
 
 #ifdef ECHELON_CUDA
 static int cuda_count(void)

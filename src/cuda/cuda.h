@@ -119,6 +119,12 @@ extern const struct echi_operation echi_cuda_scan;
 /* histogram.c */
 extern const struct echi_operation echi_cuda_histogram;
 
+/* gf2.c, gf2_batch.c */
+extern const struct echi_operation echi_cuda_gf2, echi_cuda_gf2_batch;
+
+/* gf2_mul.c, gf2_echelon.c */
+extern const struct echi_operation echi_cuda_gf2_mul, echi_cuda_gf2_echelon;
+
 /* sort.c */
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
 ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);
