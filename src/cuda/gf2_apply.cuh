@@ -55,7 +55,36 @@ static __device__ inline void apply_load(const struct gf2_echelon_args &a, uint3
             }
 }
 
-/* 16 rounds of 16 columns: what is to be added to four words of 64 rows. */
+/* A round of 16 columns: the next bit of each byte of 64 rows, two tiles at a time. */
+static __device__ inline void apply_round(const uint32_t (&left)[2][APPLY_TILES][4], uint4 low,
+                                          uint4 high, bool two,
+                                          uint32_t (&bits)[2 * APPLY_TILES])
+{
+    const uint32_t b[2][2][2] = { { { low.x, low.y }, { low.z, low.w } },
+                                  { { high.x, high.y }, { high.z, high.w } } };
+#pragma unroll
+    for (int pair = 0; pair < APPLY_TILES; pair += 2) {
+        int32_t count[2][2][4];
+#pragma unroll
+        for (int m = 0; m < 2; m++)
+#pragma unroll
+            for (int n = 0; n < 2; n++) mma_and_zero(count[m][n], left[0][pair + m], b[0][n]);
+        if (two)
+#pragma unroll
+            for (int m = 0; m < 2; m++)
+#pragma unroll
+                for (int n = 0; n < 2; n++) mma_and(count[m][n], left[1][pair + m], b[1][n]);
+#pragma unroll
+        for (int h = 0; h < 4; h++) {
+            const int m = h / 2, c = h % 2 * 2;
+            const uint32_t next = gf2_parities_small(count[m][0][c], count[m][0][c + 1],
+                                                     count[m][1][c], count[m][1][c + 1]);
+            bits[2 * pair + h] = gf2_append(bits[2 * pair + h], next);
+        }
+    }
+}
+
+/* 16 rounds: what is to be added to four words of 64 rows. */
 static __device__ inline void apply_product(const uint32_t (&left)[2][APPLY_TILES][4],
                                             const uint4 *right, bool two,
                                             uint64_t (&word)[2 * APPLY_TILES])
@@ -66,33 +95,14 @@ static __device__ inline void apply_product(const uint32_t (&left)[2][APPLY_TILE
 #pragma unroll
         for (int h = 0; h < 2 * APPLY_TILES; h++) bits[h] = 0;
 #pragma unroll 2
-        for (int r = 0; r < 8; r++) {
-            int32_t count[APPLY_TILES][2][4];
-            const uint4 low = right[(8 * half + r) * 32 + lane_id()];
-            const uint32_t low_0[2] = { low.x, low.y }, low_1[2] = { low.z, low.w };
-#pragma unroll
-            for (int m = 0; m < APPLY_TILES; m++) {
-                mma_and_zero(count[m][0], left[0][m], low_0);
-                mma_and_zero(count[m][1], left[0][m], low_1);
-            }
-            if (two) {
-                const uint4 high = right[512 + (8 * half + r) * 32 + lane_id()];
-                const uint32_t high_0[2] = { high.x, high.y }, high_1[2] = { high.z, high.w };
-#pragma unroll
-                for (int m = 0; m < APPLY_TILES; m++) {
-                    mma_and(count[m][0], left[1][m], high_0);
-                    mma_and(count[m][1], left[1][m], high_1);
-                }
-            }
-#pragma unroll
-            for (int h = 0; h < 2 * APPLY_TILES; h++) {
-                const int m = h / 2, c = h % 2 * 2;
-                bits[h] = gf2_append(bits[h], gf2_parities(count[m][0][c], count[m][0][c + 1],
-                                                           count[m][1][c], count[m][1][c + 1]));
-            }
+        for (int r = 8 * half; r < 8 * half + 8; r++) {
+            const uint4 low = right[r * 32 + lane_id()];
+            const uint4 high = two ? right[512 + r * 32 + lane_id()] : make_uint4(0, 0, 0, 0);
+            apply_round(left, low, high, two, bits);
         }
 #pragma unroll
-        for (int h = 0; h < 2 * APPLY_TILES; h++) word[h] ^= (uint64_t)bits[h] << 32 * half;
+        for (int h = 0; h < 2 * APPLY_TILES; h++)
+            word[h] = half ? word[h] | (uint64_t)bits[h] << 32 : bits[h];
     }
 }
 
@@ -108,11 +118,11 @@ static __device__ inline void apply_tile(const struct gf2_echelon_args &a, uint3
         if (4 * (group + i) >= a.words) break;
         const uint32_t high = column < a.words ? (uint32_t)min(a.rows - row, (uint64_t)64) : 0;
         uint64_t word[2 * APPLY_TILES];
+        apply_product(left, (const uint4 *)shared_bytes + i * 1024, used >> 4, word);
         uint64_t *at = a.a + (row + g) * a.stride + column;
 #pragma unroll
         for (uint32_t h = 0; h < 2 * APPLY_TILES; h++)
-            word[h] = 8 * h + g >= low && 8 * h + g < high ? at[8 * h * a.stride] : 0;
-        apply_product(left, (const uint4 *)shared_bytes + i * 1024, used >> 4, word);
+            if (8 * h + g >= low && 8 * h + g < high) word[h] ^= at[8 * h * a.stride];
 #pragma unroll
         for (uint32_t h = 0; h < 2 * APPLY_TILES; h++)
             if (8 * h + g >= low && 8 * h + g < high) at[8 * h * a.stride] = word[h];

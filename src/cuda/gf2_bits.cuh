@@ -17,6 +17,7 @@
 #define ECHI_CUDA_GF2_BITS_CUH
 
 #include <stdint.h>
+#include "ptx.cuh"
 #include "ptx_mma.cuh"
 #include "warp.cuh"
 
@@ -29,14 +30,7 @@
 
 enum { GF2_CHUNK_WORDS = 2048 }; /* of 32 bits */
 
-/* Where in its chunk word q of row (0 ... 255) is. */
-static __device__ inline uint32_t gf2_row_place(uint32_t row, uint32_t q)
-{
-    const uint32_t lane = row % 8 * 4 + q % 4, part = row / 8 % 2 + q / 4 * 2;
-    return (row / 16 * 32 + lane) * 4 + part;
-}
-
-/* ... and of the column that is bit b of word t of its four. */
+/* Where in its chunk word q of the column is that is bit b of word t of its four. */
 static __device__ inline uint32_t gf2_column_place(uint32_t t, uint32_t b, uint32_t q)
 {
     const uint32_t byte = b % 32 / 8, r = b / 32 * 8 + 7 - b % 8;
@@ -52,10 +46,17 @@ static __device__ inline uint32_t gf2_parities(int32_t a, int32_t b, int32_t c, 
     return __byte_perm(low, high, 0x7610);
 }
 
+/* The same of counts below 2^16, by multiplications, which other units do meanwhile. */
+static __device__ inline uint32_t gf2_parities_small(int32_t a, int32_t b, int32_t c, int32_t d)
+{
+    const uint32_t low = (uint32_t)a + (uint32_t)b * 65536, high = (uint32_t)c + (uint32_t)d * 65536;
+    return __byte_perm(low, high, 0x6420);
+}
+
 /* Bits 0, 8, 16 and 24 of next come in below what each byte of bits has. */
 static __device__ inline uint32_t gf2_append(uint32_t bits, uint32_t next)
 {
-    return ((bits + bits) & 0xfefefefeu) | (next & 0x01010101u);
+    return bits_select(0x01010101u, next, bits + bits);
 }
 
 /* Lane i gives row i and receives column i of 32 x 32 bits. */

@@ -4,9 +4,9 @@
  *
  *     "block"     operands in the order of lanes, then gf2_mul on the matrix units (sm_80 to
  *                 sm_90; elsewhere as "russians")
- *     "strassen"  the same, by 7 products of halves, or 49 of quarters: the sums of parts are made
- *                 while operands are brought in order, and a product adds itself to all places
- *                 where it belongs, so that it takes less workspace, not more
+ *     "strassen"  the same, by 7 products of halves, "strassen2" by 49 of quarters: the sums of
+ *                 parts are made while operands are brought in order, and a product adds itself to
+ *                 all places where it belongs, so that it takes less workspace, not more
  *     "russians"  gf2_mul_tables
  *
  *     workspace   [ left operand | right operand ]  or  [ b turned ]
@@ -22,17 +22,18 @@
 
 static const char image[] = "gf2_mul_all";
 
-enum algorithm { BLOCK, STRASSEN, RUSSIANS, ALGORITHMS };
+enum algorithm { BLOCK, STRASSEN, STRASSEN2, RUSSIANS, ALGORITHMS };
 
 static const struct {
     const char *name, *what;
 } algorithms[ALGORITHMS] = {
     [BLOCK] = { "block", "by the matrix units where they multiply bits, else as russians" },
-    [STRASSEN] = { "strassen", "the same, by 7 products of halves or 49 of quarters" },
+    [STRASSEN] = { "strassen", "the same, by 7 products of halves of each side" },
+    [STRASSEN2] = { "strassen2", "the same, by 49 products of quarters of each side" },
     [RUSSIANS] = { "russians", "tables of sums of 8 rows in shared memory" },
 };
 
-enum { STRASSEN_LEAST = 8192 }; /* bits of each side of a part, for one level more */
+enum { STRASSEN_LEAST = 16384 }; /* bits of each side of a part, for one level more */
 
 struct plan {
     enum algorithm algorithm;
@@ -52,25 +53,26 @@ static ech_status make_plan(const struct echi_gf2_mul *m, struct plan *plan)
 {
     const uint64_t rows = m->out.rows, cols = m->out.cols, depth = m->a.cols;
     const uint64_t side = rows < cols ? rows : cols, least = side < depth ? side : depth;
-    *plan =
-        (struct plan){ .algorithm = least >= 2 * STRASSEN_LEAST ? STRASSEN : BLOCK, .parts = 1 };
+    *plan = (struct plan){ .algorithm = least >= 4 * STRASSEN_LEAST   ? STRASSEN2
+                                        : least >= 2 * STRASSEN_LEAST ? STRASSEN
+                                                                      : BLOCK };
     for (int i = 0; m->algorithm && i < ALGORITHMS; i++) {
         plan->algorithm = (enum algorithm)i;
         if (strcmp(m->algorithm, algorithms[i].name) == 0) break;
         if (i + 1 == ALGORITHMS)
             return echi_fail(NULL, ECH_ERR_ARG,
                              "the algorithm is \"%s\", and for products the GPU has \"block\", "
-                             "\"strassen\" and \"russians\"",
+                             "\"strassen\", \"strassen2\" and \"russians\"",
                              m->algorithm);
     }
-    if (plan->algorithm == STRASSEN) plan->parts = least >= 4 * STRASSEN_LEAST ? 4 : 2;
+    plan->parts = plan->algorithm == STRASSEN2 ? 4 : plan->algorithm == STRASSEN ? 2 : 1;
     plan->rows = part_of(rows, plan->parts, 1);
     plan->cols = part_of(cols, plan->parts, plan->parts > 1 ? GF2_MUL_COLUMNS : 1);
     plan->depth = part_of(depth, plan->parts, plan->parts > 1 ? 256 : 1);
     plan->row_blocks = part_of(plan->rows, 1, GF2_MUL_ROWS) / GF2_MUL_ROWS;
-    plan->row_chunks = part_of(plan->row_blocks * GF2_MUL_ROWS, 1, 256) / 256;
+    plan->row_chunks = part_of(plan->rows, 1, 256) / 256;
     plan->column_chunks = part_of(plan->cols, 1, 256) / 256;
-    plan->steps = part_of(plan->depth, 1, 256) / 256;
+    plan->steps = part_of(plan->depth, 1, 256 * GF2_MUL_STEPS) / 256;
     return ECH_OK;
 }
 
@@ -130,14 +132,13 @@ static ech_status explain(const void *request, struct echi_text *text)
 
 /* ---- What is queued ---- */
 
-static ech_status launch(ech_ctx *ctx, const char *kernel, uint64_t blocks, unsigned shared_bytes,
-                         const void *args)
+static ech_status launch(ech_ctx *ctx, const char *kernel, uint64_t blocks, unsigned threads,
+                         unsigned shared_bytes, const void *args)
 {
     if (blocks > INT32_MAX)
         return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
                          "the product is too large: more tiles than a grid has blocks");
-    return echi_cuda_launch(ctx, image, kernel, (unsigned)blocks, GF2_MUL_THREADS, shared_bytes,
-                            args);
+    return echi_cuda_launch(ctx, image, kernel, (unsigned)blocks, threads, shared_bytes, args);
 }
 
 /* Part (i, j) of a matrix whose parts have so many rows and columns; what is beyond it is empty. */
@@ -187,11 +188,13 @@ static struct places places_of(const struct plan *plan, unsigned halves, unsigne
 
 /* rows, cols: of a part of x. */
 static struct gf2_pack_args pack_of(const ech_gf2 *x, const struct places *places, uint64_t rows,
-                                    uint64_t cols, size_t steps, uint32_t *out)
+                                    uint64_t cols, size_t steps, size_t chunks, uint32_t *out)
 {
-    struct gf2_pack_args args = {
-        .stride = x->stride, .parts = places->count, .steps = (uint32_t)steps, .out = out
-    };
+    struct gf2_pack_args args = { .stride = x->stride,
+                                  .parts = places->count,
+                                  .steps = (uint32_t)steps,
+                                  .chunks = (uint32_t)chunks,
+                                  .out = out };
     for (unsigned i = 0; i < places->count; i++)
         args.part[i] = part_at(x, places->row[i], places->column[i], rows, cols);
     return args;
@@ -206,23 +209,28 @@ static ech_status multiply(ech_ctx *ctx, const struct echi_gf2_mul *m, const str
     struct places b = places_of(plan, strassen[outer].b, strassen[inner].b);
     const struct places out = places_of(plan, strassen[outer].out, strassen[inner].out);
     ech_status status = ECH_OK;
-    struct gf2_pack_args pack = pack_of(&m->a, &a, plan->rows, plan->depth, plan->steps, parts->a);
-    TRY(launch(ctx, "gf2_pack_rows", plan->row_chunks * plan->steps, 0, &pack));
+    struct gf2_pack_args pack =
+        pack_of(&m->a, &a, plan->rows, plan->depth, plan->steps, plan->row_chunks, parts->a);
+    TRY(launch(ctx, "gf2_pack_rows", plan->row_chunks * plan->steps, GF2_MUL_THREADS, 0, &pack));
     if (m->transposed) {
         for (unsigned i = 0; i < b.count; i++) {
             const unsigned row = b.row[i];
             b.row[i] = b.column[i];
             b.column[i] = row;
         }
-        pack = pack_of(&m->b, &b, plan->cols, plan->depth, plan->steps, parts->b);
+        pack =
+            pack_of(&m->b, &b, plan->cols, plan->depth, plan->steps, plan->column_chunks, parts->b);
     } else {
-        pack = pack_of(&m->b, &b, plan->depth, plan->cols, plan->steps, parts->b);
+        pack =
+            pack_of(&m->b, &b, plan->depth, plan->cols, plan->steps, plan->column_chunks, parts->b);
     }
     TRY(launch(ctx, m->transposed ? "gf2_pack_turned" : "gf2_pack_columns",
-               plan->column_chunks * plan->steps, 0, &pack));
+               plan->column_chunks * plan->steps, GF2_MUL_THREADS, 0, &pack));
     struct gf2_mul_args args = { .a = parts->a,
                                  .b = parts->b,
                                  .steps = (uint32_t)plan->steps,
+                                 .a_chunks = (uint32_t)plan->row_chunks,
+                                 .b_chunks = (uint32_t)plan->column_chunks,
                                  .row_blocks = (uint32_t)plan->row_blocks,
                                  .column_blocks = (uint32_t)plan->column_chunks,
                                  .stride = m->out.stride,
@@ -237,7 +245,14 @@ static ech_status multiply(ech_ctx *ctx, const struct echi_gf2_mul *m, const str
                                               .add = m->add || (*written & bit) };
         *written |= bit;
     }
-    TRY(launch(ctx, "gf2_mul", plan->row_blocks * plan->column_chunks, GF2_MUL_BYTES, &args));
+    const struct echi_cuda *cuda = ctx->state;
+    const uint64_t blocks = plan->row_blocks * plan->column_chunks;
+    if (cuda->architecture >= 90)
+        TRY(launch(ctx, "gf2_mul", blocks, GF2_MUL_THREADS + 32,
+                   GF2_MUL_STAGES * GF2_MUL_STAGE_BYTES, &args));
+    else
+        TRY(launch(ctx, "gf2_mul_copied", blocks, GF2_MUL_THREADS,
+                   GF2_MUL_STAGES_COPIED * GF2_MUL_STAGE_BYTES, &args));
 done:
     return status;
 }
@@ -268,9 +283,9 @@ static ech_status run_tables(ech_ctx *ctx, const struct echi_gf2_mul *m, uint64_
         const uint64_t blocks = echi_gf2_words(m->b.cols) * (m->b.rows / 128 + 1);
         args.b = turned;
         args.b_stride = words;
-        TRY(launch(ctx, "gf2_mul_turn", blocks, 0, &turn));
+        TRY(launch(ctx, "gf2_mul_turn", blocks, GF2_MUL_THREADS, 0, &turn));
     }
-    TRY(launch(ctx, "gf2_mul_tables", strips * bands, 0, &args));
+    TRY(launch(ctx, "gf2_mul_tables", strips * bands, GF2_MUL_THREADS, 0, &args));
 done:
     return status;
 }

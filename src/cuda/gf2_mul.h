@@ -11,13 +11,13 @@
 
 enum {
     GF2_MUL_THREADS = 256,
-    GF2_MUL_ROWS = 160, /* of the result, for a block of gf2_mul; a multiple of 32 */
+    GF2_MUL_ROWS = 128, /* of the result, for a block of gf2_mul */
     GF2_MUL_COLUMNS = 256,
-    GF2_MUL_STEPS = 2,  /* of 256 bits, that arrive together */
-    GF2_MUL_STAGES = 3, /* of which so many are under way or in use */
+    GF2_MUL_STEPS = 2,         /* of 256 bits, that arrive together */
+    GF2_MUL_STAGES = 4,        /* of which so many are under way or in use */
+    GF2_MUL_STAGES_COPIED = 3, /* ... in gf2_mul_copied, which finds less shared memory */
     GF2_MUL_STAGE_BYTES = (GF2_MUL_ROWS + GF2_MUL_COLUMNS) * 32 * GF2_MUL_STEPS,
-    GF2_MUL_BYTES = GF2_MUL_STAGE_BYTES * GF2_MUL_STAGES,
-    GF2_MUL_BAND = 12,         /* rows of blocks that go through the columns together */
+    GF2_MUL_BAND = 16,         /* rows of blocks that go through the columns together */
     GF2_MUL_TABLE_WORDS = 2,   /* of a row, for a block of gf2_mul_tables */
     GF2_MUL_TABLE_ROWS = 2048, /* its rows */
     GF2_MUL_PARTS = 4          /* most matrices that are added before they are multiplied */
@@ -34,8 +34,8 @@ struct gf2_pack_args {
     struct gf2_source part[GF2_MUL_PARTS];
     uint64_t stride;
     uint32_t parts;
-    uint32_t steps; /* chunks that have the same vectors */
-    uint32_t *out;  /* [blocks of 256 vectors][steps][2048] */
+    uint32_t steps, chunks; /* of 256 bits; of 256 vectors */
+    uint32_t *out;          /* [steps][chunks][2048] */
 };
 
 /* out (+)= a b, of packed operands, in one or two places. */
@@ -46,8 +46,9 @@ struct gf2_target {
 };
 
 struct gf2_mul_args {
-    const uint32_t *a, *b; /* packed; [blocks of 256 rows or columns][steps][2048] */
-    uint32_t steps;
+    const uint32_t *a, *b; /* packed */
+    uint32_t steps;        /* a multiple of GF2_MUL_STEPS */
+    uint32_t a_chunks, b_chunks;
     uint32_t row_blocks, column_blocks; /* of the result */
     struct gf2_target target[GF2_MUL_PARTS];
     uint64_t stride;

@@ -18,7 +18,7 @@
 #include "gf2_echelon.h"
 #include "warp.cuh"
 
-enum { PANEL_WARPS = GF2_PANEL_THREADS / 32, PANEL_LOADS = 8, PANEL_ROWS = 4 };
+enum { PANEL_WARPS = GF2_PANEL_THREADS / 32, PANEL_LOADS = 8, PANEL_LOOKS = 16, PANEL_ROWS = 4 };
 
 static const uint32_t panel_none = 0xffffffffu;
 
@@ -37,7 +37,7 @@ struct panel_shared {
     uint64_t chosen[64];                    /* words of pivots when they were found */
     uint64_t top[64];                       /* words of the rows from the rank on, at first */
     uint64_t left[GF2_SLOTS][64], moved[GF2_SLOTS][64];
-    uint64_t list_word[64], found_word;
+    uint64_t list_word[64], found_word, pivot_columns;
     uint32_t list_row[64], found;           /* found: the first row with a one in the column */
     uint32_t source[64], column[64];        /* of pivots, by their numbers */
     uint32_t move_source[64], move_target[64];
@@ -58,9 +58,20 @@ static __device__ inline uint32_t warp_least(uint32_t x)
 #endif
 }
 
-static __device__ inline uint64_t shuffle_u64(uint64_t x, uint32_t lane)
+static __device__ inline uint32_t warp_or(uint32_t x)
 {
-    return __shfl_sync(WARP_ALL, (unsigned long long)x, (int)lane);
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(WARP_ALL, x);
+#else
+    for (int step = 16; step; step /= 2) x |= __shfl_xor_sync(WARP_ALL, x, step);
+    return x;
+#endif
+}
+
+/* The same bits of all lanes, of which one alone has any. */
+static __device__ inline uint64_t warp_or_u64(uint64_t x)
+{
+    return (uint64_t)warp_or((uint32_t)(x >> 32)) << 32 | warp_or((uint32_t)x);
 }
 
 /* ---- The first warp ---- */
@@ -81,6 +92,42 @@ static __device__ inline void panel_load(const struct gf2_echelon_args &a, uint3
     }
 }
 
+/* The pivot of a column: the first row, at offset `first`, is the k-th. */
+static __device__ inline void panel_pivot(uint64_t *strip, uint32_t first, uint32_t column,
+                                          uint32_t k, struct panel_shared &s,
+                                          struct panel_rows &r)
+{
+    uint64_t word = 0, sum = 0;
+    uint32_t source = 0;
+    bool mine = false;
+#pragma unroll
+    for (int q = 0; q < PANEL_ROWS; q++) {
+        const bool here = r.place[q] == first;
+        mine |= here;
+        word |= here ? r.word[q] : 0;
+        sum |= here ? r.sum[q] : 0;
+        source = here ? r.source[q] : source;
+        r.pivot[q] = here ? k : r.pivot[q];
+    }
+    if (mine) {
+        sum ^= (uint64_t)1 << k;
+        s.chosen[k] = word;
+        s.source[k] = source;
+        s.column[k] = column;
+        if (source >= 64) strip[source] = 0; /* no later scan finds it */
+    }
+    word = warp_or_u64(word);
+    sum = warp_or_u64(sum);
+#pragma unroll
+    for (int q = 0; q < PANEL_ROWS; q++) {
+        const bool here = r.place[q] == first, one = r.word[q] >> column & 1;
+        if (one) r.sum[q] = here ? sum : r.sum[q] ^ sum;
+        if (one && !here) r.word[q] ^= word;
+        if (q < 2) r.place[q] = r.place[q] == k ? first : r.place[q];
+        if (here) r.place[q] = panel_none;
+    }
+}
+
 /* From column s.at on, until the columns end, or one is met for which other rows must be looked at;
  * that one has been scanned for when `scanned`. */
 static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32_t most,
@@ -88,48 +135,23 @@ static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32
                                            struct panel_rows &r)
 {
     uint32_t column = s.at, k = s.pivots;
+    uint64_t found = s.pivot_columns;
     const uint32_t horizon = s.complete ? panel_none : s.horizon;
     __syncwarp();
     for (; column < end && k < most; column++, scanned = false) {
         uint32_t best = panel_none;
 #pragma unroll
         for (int q = 0; q < PANEL_ROWS; q++)
-            if (r.word[q] >> column & 1) best = min(best, r.place[q]);
+            best = min(best, r.word[q] >> column & 1 ? r.place[q] : panel_none);
         const uint32_t first = warp_least(best);
         if (first > horizon && !scanned) break; /* one that is not here may be before it */
         if (first == panel_none) continue;
-        const uint32_t owner = __ffs((int)__ballot_sync(WARP_ALL, best == first)) - 1;
-        uint64_t word = 0, sum = 0;
-#pragma unroll
-        for (int q = 0; q < PANEL_ROWS; q++)
-            if (r.place[q] == first) {
-                word = r.word[q];
-                sum = r.sum[q] ^= (uint64_t)1 << k;
-                r.word[q] = 0; /* not added to itself */
-                r.pivot[q] = k;
-                s.chosen[k] = word;
-                s.source[k] = r.source[q];
-                s.column[k] = column;
-                if (q >= 2) strip[r.source[q]] = 0; /* no later scan finds it */
-            }
-        word = shuffle_u64(word, owner);
-        sum = shuffle_u64(sum, owner);
-#pragma unroll
-        for (int q = 0; q < PANEL_ROWS; q++) {
-            if (r.pivot[q] == k) {
-                r.word[q] = word;
-                r.place[q] = panel_none;
-                continue;
-            }
-            if (q < 2 && r.place[q] == k) r.place[q] = first;
-            if (r.word[q] >> column & 1) {
-                r.word[q] ^= word;
-                r.sum[q] ^= sum;
-            }
-        }
+        panel_pivot(strip, first, column, k, s, r);
+        found |= (uint64_t)1 << column;
         k++;
     }
     if (k == most) column = end;
+    __syncwarp(); /* who has a pivot reads its column */
     /* For the others: where it stands, and the pivots. */
     uint32_t taken = 0;
 #pragma unroll
@@ -141,8 +163,8 @@ static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32
         }
         if (q >= 2) taken += (uint32_t)__popc(__ballot_sync(WARP_ALL, is_pivot));
     }
-    __syncwarp();
     if (lane_id() == 0) {
+        s.pivot_columns = found;
         s.at = column;
         s.pivots = k;
         s.room = 64 - taken;
@@ -240,6 +262,32 @@ static __device__ inline bool panel_list(struct panel_shared &s, uint64_t base,
     }
     __syncthreads();
     return full && s.found != panel_none;
+}
+
+/* Is there a row beyond the horizon that has a one in the column?  A row's bit there, once the
+ * pivots are added, is the parity of some bits of it. */
+static __device__ inline bool panel_any(const uint64_t *strip, uint64_t rows, uint64_t pivots,
+                                        struct panel_shared &s)
+{
+    const uint32_t lane = lane_id(), at = s.at;
+    const bool low = (pivots >> lane & 1) && (s.value[lane] >> at & 1);
+    const bool high = (pivots >> (32 + lane) & 1) && (s.value[32 + lane] >> at & 1);
+    const uint64_t mask = (uint64_t)1 << at | (uint64_t)__ballot_sync(WARP_ALL, high) << 32 |
+                          __ballot_sync(WARP_ALL, low);
+    for (uint64_t base = (uint64_t)s.horizon + 1; base < rows;
+         base += PANEL_LOOKS * GF2_PANEL_THREADS) {
+        uint64_t word[PANEL_LOOKS];
+#pragma unroll
+        for (int j = 0; j < PANEL_LOOKS; j++) {
+            const uint64_t row = base + j * GF2_PANEL_THREADS + threadIdx.x;
+            word[j] = row < rows ? strip[row] : 0;
+        }
+        uint32_t odd = 0;
+#pragma unroll
+        for (int j = 0; j < PANEL_LOOKS; j++) odd |= (uint32_t)__popcll(word[j] & mask);
+        if (__syncthreads_or(odd & 1)) return true;
+    }
+    return false;
 }
 
 /* Rows beyond the top, of which `rows` are left from the rank on. */
@@ -351,23 +399,26 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
     bool scanned = false;
     if (threadIdx.x == 0) {
         s.at = 0;
+        s.pivot_columns = 0;
         s.horizon = GF2_WINDOW - 1;
         s.pivots = s.moves = 0;
         s.complete = state.rest == 0;
     }
     if (threadIdx.x < 32 && most) panel_load(a, rank, s, r);
     __syncthreads();
-    uint64_t pivots = 0;
+    uint64_t pivots = 0; /* their columns */
     while (most) {
         if (threadIdx.x < 32) panel_search(strip, end, most, scanned, s, r);
         __syncthreads();
-        pivots = 0;
-        for (uint32_t k = 0; k < s.pivots; k++) pivots |= (uint64_t)1 << s.column[k];
+        pivots = s.pivot_columns;
         if (s.at == end) break;
+        scanned = true;
+        const bool any = panel_any(strip, a.rows - rank, pivots, s);
+        __syncthreads(); /* before the search writes what this has read */
+        if (!any) continue;
         panel_scan(strip, a.rows - rank, pivots, within & ~(uint64_t)0 << s.at, s);
         __syncthreads();
         if (threadIdx.x < 32) panel_take(pivots, s, r);
-        scanned = true;
     }
     if (threadIdx.x < 32 && s.pivots) panel_moves(s, r);
     __syncthreads();

@@ -142,6 +142,21 @@ static __device__ inline uint32_t add_acq_rel(uint32_t *at, uint32_t value)
 #endif
 }
 
+/* ---- Bits ---- */
+
+/* The bits of one where mask has ones, of zero elsewhere: one instruction, where the compiler makes
+ * two of a mask that it knows. */
+static __device__ inline uint32_t bits_select(uint32_t mask, uint32_t one, uint32_t zero)
+{
+#ifdef __CUDACC__
+    uint32_t bits;
+    asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(bits) : "r"(mask), "r"(one), "r"(zero));
+    return bits;
+#else
+    return (mask & one) | (~mask & zero);
+#endif
+}
+
 /* ---- Warps ---- */
 
 /* The lanes of the warp that have the same bit of x as I.  Four instructions; the compiler makes
