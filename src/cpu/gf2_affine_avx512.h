@@ -102,6 +102,56 @@ static void NAME(multiply)(const uint8_t *a, size_t k, const void *operands, siz
     }
 }
 
+/* As NAME(turn) in gf2_kernels.h, of four blocks of 16 x 16 bytes side by side. */
+INLINED void NAME(turn_wide)(__m512i *rows)
+{
+    for (int step = 0; step < 4; step++) {
+        __m512i next[16];
+        for (int i = 0; i < 8; i++) {
+            next[2 * i] = _mm512_unpacklo_epi8(rows[i], rows[i + 8]);
+            next[2 * i + 1] = _mm512_unpackhi_epi8(rows[i], rows[i + 8]);
+        }
+        for (int i = 0; i < 16; i++) rows[i] = next[i];
+    }
+}
+
+/* 16 rows of 64 bytes to 64 byte columns: each row's line is read once. */
+static void NAME(to_wide)(const uint8_t *in, size_t stride_bytes, uint8_t *out)
+{
+    __m512i rows[16];
+    for (int r = 0; r < 16; r++) rows[r] = _mm512_loadu_si512(in + (size_t)r * stride_bytes);
+    NAME(turn_wide)(rows);
+    for (int c = 0; c < 16; c++, out += ECHI_GF2_TILE) {
+        __m128i *at = (__m128i *)(void *)out;
+        const size_t next = ECHI_GF2_TILE; /* in vectors: 16 columns on */
+        _mm_storeu_si128(at, _mm512_castsi512_si128(rows[c]));
+        _mm_storeu_si128(at + next, _mm512_extracti32x4_epi32(rows[c], 1));
+        _mm_storeu_si128(at + 2 * next, _mm512_extracti32x4_epi32(rows[c], 2));
+        _mm_storeu_si128(at + 3 * next, _mm512_extracti32x4_epi32(rows[c], 3));
+    }
+}
+
+/* And back: count rows of 64 bytes are written or added. */
+static void NAME(from_wide)(const uint8_t *in, size_t count, uint8_t *out, size_t stride_bytes,
+                            bool add)
+{
+    __m512i rows[16];
+    for (int c = 0; c < 16; c++, in += ECHI_GF2_TILE) {
+        const __m128i *at = (const __m128i *)(const void *)in;
+        const size_t next = ECHI_GF2_TILE;
+        __m512i row = _mm512_castsi128_si512(_mm_loadu_si128(at));
+        row = _mm512_inserti32x4(row, _mm_loadu_si128(at + next), 1);
+        row = _mm512_inserti32x4(row, _mm_loadu_si128(at + 2 * next), 2);
+        rows[c] = _mm512_inserti32x4(row, _mm_loadu_si128(at + 3 * next), 3);
+    }
+    NAME(turn_wide)(rows);
+    for (size_t r = 0; r < 16 && r < count; r++, out += stride_bytes)
+        _mm512_storeu_si512(out,
+                            add ? _mm512_xor_si512(rows[r], _mm512_loadu_si512(out)) : rows[r]);
+}
+
+#define GF2_WIDE
+
 /* Bit 7 of a product is the parity of bytes & mask when byte 0 of the operand is the mask. */
 static size_t NAME(find)(const uint8_t *bytes, size_t from, size_t to, uint8_t mask)
 {

@@ -61,16 +61,24 @@ static void NAME(to_columns)(const uint64_t *words, size_t stride, size_t rows, 
     const size_t all = (rows + ECHI_GF2_LINE - 1) / ECHI_GF2_LINE * ECHI_GF2_LINE;
     for (size_t first = 0; first < bytes; first += 64) {
         const size_t end = echi_min(bytes, first + 64);
-        for (size_t r = 0; r < all; r += 16)
+        for (size_t r = 0; r < all; r += 16) {
+#ifdef GF2_WIDE
+            if (r + 16 <= rows && first + 64 == end) {
+                NAME(to_wide)
+                (in + r * stride_bytes + first, stride_bytes, tile + first * ECHI_GF2_TILE + r);
+                continue;
+            }
+#endif
             for (size_t c = first; c < end; c += 16) {
                 uint8_t *out = tile + c * ECHI_GF2_TILE + r;
                 if (r + 16 <= rows && c + 16 <= end)
                     NAME(to_block)(in + r * stride_bytes + c, stride_bytes, out);
                 else
                     NAME(to_edge)
-                (in + r * stride_bytes + c, stride_bytes, r < rows ? echi_min(16, rows - r) : 0,
-                 echi_min(16, end - c), out);
+                    (in + r * stride_bytes + c, stride_bytes, r < rows ? echi_min(16, rows - r) : 0,
+                     echi_min(16, end - c), out);
             }
+        }
     }
 }
 
@@ -106,7 +114,15 @@ static void NAME(from_columns)(const uint8_t *tile, size_t rows, size_t cols, ui
     const size_t whole = cols / 64 * 8, bytes = (cols + 7) / 8;
     for (size_t first = 0; first < whole; first += 64) {
         const size_t end = echi_min(whole, first + 64);
-        for (size_t r = 0; r < rows; r += 16)
+        for (size_t r = 0; r < rows; r += 16) {
+#ifdef GF2_WIDE
+            if (first + 64 == end) {
+                NAME(from_wide)
+                (tile + first * ECHI_GF2_TILE + r, rows - r,
+                 (uint8_t *)(words + r * stride) + first, stride * 8, add);
+                continue;
+            }
+#endif
             for (size_t c = first; c < end; c += 16) {
                 const uint8_t *in = tile + c * ECHI_GF2_TILE + r;
                 uint8_t *out = (uint8_t *)(words + r * stride) + c;
@@ -121,8 +137,10 @@ static void NAME(from_columns)(const uint8_t *tile, size_t rows, size_t cols, ui
                 for (size_t i = 8; i < 16; i++) memset(half + i * ECHI_GF2_TILE, 0, 16);
                 NAME(from_block)(half, count, 8, out, stride * 8, add);
             }
+        }
     }
-    if (cols % 64) NAME(from_last)
+    if (whole == bytes) return;
+    NAME(from_last)
     (tile + whole * ECHI_GF2_TILE, rows, bytes - whole, echi_gf2_last_mask(cols), words + whole / 8,
      stride, add);
 }

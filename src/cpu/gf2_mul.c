@@ -4,6 +4,9 @@
  *
  *     block      a and out as columns of bytes, b as 8 x 8 blocks (gf2.h): a thread makes 256 rows
  *                of up to 8,192 columns of the result, in its cache
+ *     strassen   the same with a, b and out in quarters: 7 products of sums of quarters for 8 (Strassen,
+ *                1969).  Sums are made while operands are, and each product is added to one or two
+ *                quarters as it is made, so that nothing is stored in between
  *     russians   tables of sums of rows of b (gf2_russians.c)
  *     direct     adds rows of b one by one, or, when b is given transposed, multiplies rows by rows
  *
@@ -19,53 +22,90 @@ enum {
     STRIP = 64 /* words of a row of out that "direct" makes at a time */
 };
 
+/* One matrix, or the sum of two; where they differ in size, zeros fill them up. */
+struct sum {
+    ech_gf2 m[2];
+    int n;
+};
+
 struct plan {
     const struct echi_gf2_mul *request;
     const ech_ctx *ctx;
     const struct echi_gf2_isa *isa;
-    size_t in_bytes, out_bytes; /* bytes of a row of a, and of out */
-    size_t columns;             /* byte columns of out at a time */
-    size_t threads;             /* at most */
-    size_t scratch_bytes;       /* a thread */
+    struct sum a, b, out;                      /* of the product that is made now; out: to both */
+    bool add[2];                               /* to out's, or write them */
+    size_t rows, in_bits, in_bytes, out_bytes; /* its size: rows of a, bits and bytes of a row of a
+                                                  and of out */
+    size_t columns;                            /* byte columns of out at a time */
+    size_t threads;                            /* at most */
+    size_t scratch_bytes;                      /* a thread */
     uint8_t *operands, *scratch;
     size_t first, end; /* byte columns of out that are made now */
     struct echi_gf2_russians russians;
 };
 
-static double products(const struct echi_gf2_mul *r)
+static double products(const struct plan *p)
 {
-    return (double)r->out.rows * (double)r->out.cols * (double)r->a.cols;
+    return 64.0 * (double)p->rows * (double)p->in_bytes * (double)p->out_bytes;
 }
 
 /* ---- block ---- */
 
+enum { COLUMNS_BYTES = IN_COLUMNS * ECHI_GF2_TILE };
+
 static void block_plan(struct plan *p, struct echi_layout *layout)
 {
-    const struct echi_gf2_mul *r = p->request;
     p->columns = echi_min(p->out_bytes, OUT_COLUMNS);
-    p->threads = echi_min(echi_gf2_tiles(r->out.rows), MOST_THREADS);
-    p->scratch_bytes = (IN_COLUMNS + p->columns) * ECHI_GF2_TILE;
-    p->operands = echi_part(layout, p->columns * p->in_bytes, p->isa->operand_bytes);
+    p->threads = echi_min(echi_gf2_tiles(p->rows), MOST_THREADS);
+    p->scratch_bytes = COLUMNS_BYTES + p->columns * ECHI_GF2_TILE;
+    const size_t parts = (p->in_bytes + IN_COLUMNS - 1) / IN_COLUMNS;
+    p->operands = echi_part(layout, p->columns * parts * IN_COLUMNS, p->isa->operand_bytes);
     p->scratch = echi_part(layout, p->threads, p->scratch_bytes);
+}
+
+/* The operand of rows 8i ... of b and byte column p->first + j: those that meet IN_COLUMNS byte
+ * columns of a lie together. */
+static uint8_t *operand(const struct plan *p, size_t i, size_t j)
+{
+    const size_t part = i / IN_COLUMNS * p->columns + j;
+    return p->operands + (part * IN_COLUMNS + i % IN_COLUMNS) * p->isa->operand_bytes;
+}
+
+/* 256 rows of columns <= IN_COLUMNS byte columns of a matrix, from (row, 8 * byte) on. */
+static void load(const struct plan *p, const ech_gf2 *m, size_t row, size_t byte, size_t columns,
+                 uint8_t *out)
+{
+    const size_t rows = row < m->rows ? echi_min(ECHI_GF2_TILE, m->rows - row) : 0;
+    const size_t bytes = (m->cols + 7) / 8;
+    const size_t some = byte < bytes ? echi_min(columns, bytes - byte) : 0;
+    if (rows < ECHI_GF2_TILE || some < columns) memset(out, 0, columns * ECHI_GF2_TILE);
+    if (rows && some)
+        p->isa->to_columns(m->words + row * m->stride + byte / 8, m->stride, rows, some, out);
+}
+
+static void load_sum(const struct plan *p, const struct sum *s, size_t row, size_t byte,
+                     size_t columns, uint64_t *out)
+{
+    load(p, &s->m[0], row, byte, columns, (uint8_t *)out);
+    if (s->n == 1) return;
+    uint64_t other[COLUMNS_BYTES / 8];
+    load(p, &s->m[1], row, byte, columns, (uint8_t *)other);
+    for (size_t i = 0; i < columns * (ECHI_GF2_TILE / 8); i++) out[i] ^= other[i];
 }
 
 /* Operands of 256 rows of b: a tile of it is columns of blocks. */
 static void prepare_rows(void *arg, size_t tile, int thread)
 {
     const struct plan *p = arg;
-    const ech_gf2 *b = &p->request->b;
     (void)thread;
-    uint64_t blocks[IN_COLUMNS * ECHI_GF2_TILE / 8];
-    const size_t row = tile * ECHI_GF2_TILE, rows = echi_min(ECHI_GF2_TILE, b->rows - row);
+    uint64_t blocks[COLUMNS_BYTES / 8];
+    const size_t row = tile * ECHI_GF2_TILE, rows = echi_min(ECHI_GF2_TILE, p->in_bits - row);
     for (size_t c = p->first; c < p->end; c += IN_COLUMNS) {
         const size_t columns = echi_min(IN_COLUMNS, p->end - c);
-        p->isa->to_columns(b->words + row * b->stride + c / 8, b->stride, rows, columns,
-                           (uint8_t *)blocks);
-        for (size_t j = 0; j < columns; j++) {
-            const size_t to = (c - p->first + j) * p->in_bytes + row / 8;
+        load_sum(p, &p->b, row, c, columns, blocks);
+        for (size_t j = 0; j < columns; j++)
             p->isa->prepare(blocks + j * (ECHI_GF2_TILE / 8), (rows + 7) / 8,
-                            p->operands + to * p->isa->operand_bytes);
-        }
+                            operand(p, row / 8, c - p->first + j));
     }
 }
 
@@ -75,20 +115,18 @@ static void prepare_columns(void *arg, size_t tile, int thread)
     const struct plan *p = arg;
     const ech_gf2 *b = &p->request->b;
     (void)thread;
-    uint64_t blocks[IN_COLUMNS * ECHI_GF2_TILE / 8], line[IN_COLUMNS];
+    uint64_t blocks[COLUMNS_BYTES / 8], line[IN_COLUMNS];
     const size_t row = p->first * 8 + tile * ECHI_GF2_TILE;
     const size_t rows = echi_min(ECHI_GF2_TILE, b->rows - row);
     for (size_t i = 0; i < p->in_bytes; i += IN_COLUMNS) {
         const size_t columns = echi_min(IN_COLUMNS, p->in_bytes - i);
-        p->isa->to_columns(b->words + row * b->stride + i / 8, b->stride, rows, columns,
-                           (uint8_t *)blocks);
+        load(p, b, row, i, columns, (uint8_t *)blocks);
         for (size_t j = 0; j < (rows + 7) / 8; j++) {
             for (size_t c = 0; c < columns; c++)
                 line[c] = echi_gf2_turned(blocks[c * (ECHI_GF2_TILE / 8) + j]);
             if (i + columns == p->in_bytes && b->cols % 8) /* bits that are not b's */
                 line[columns - 1] &= ((uint64_t)1 << b->cols % 8 * 8) - 1;
-            const size_t to = ((row / 8 - p->first) + j) * p->in_bytes + i;
-            p->isa->prepare(line, columns, p->operands + to * p->isa->operand_bytes);
+            p->isa->prepare(line, columns, operand(p, i, row / 8 - p->first + j));
         }
     }
 }
@@ -96,35 +134,91 @@ static void prepare_columns(void *arg, size_t tile, int thread)
 static void multiply_tile(void *arg, size_t tile, int thread)
 {
     const struct plan *p = arg;
-    const struct echi_gf2_mul *r = p->request;
-    uint8_t *a = p->scratch + (size_t)thread * p->scratch_bytes;
-    uint8_t *out = a + IN_COLUMNS * ECHI_GF2_TILE;
-    const size_t row = tile * ECHI_GF2_TILE, rows = echi_min(ECHI_GF2_TILE, r->a.rows - row);
-    const size_t columns = p->end - p->first;
+    uint8_t *a = p->scratch + (size_t)thread * p->scratch_bytes, *out = a + COLUMNS_BYTES;
+    const size_t row = tile * ECHI_GF2_TILE, columns = p->end - p->first;
     memset(out, 0, columns * ECHI_GF2_TILE);
     for (size_t i = 0; i < p->in_bytes; i += IN_COLUMNS) {
         const size_t k = echi_min(IN_COLUMNS, p->in_bytes - i);
-        p->isa->to_columns(r->a.words + row * r->a.stride + i / 8, r->a.stride, rows, k, a);
-        p->isa->multiply(a, k, p->operands + i * p->isa->operand_bytes, p->in_bytes, out, NULL,
-                         columns, echi_gf2_lines(r->a.rows, tile));
+        load_sum(p, &p->a, row, i, k, (uint64_t *)(void *)a);
+        p->isa->multiply(a, k, operand(p, i, 0), IN_COLUMNS, out, NULL, columns,
+                         echi_gf2_lines(p->rows, tile));
     }
-    const size_t cols = echi_min(r->out.cols, p->end * 8) - p->first * 8;
-    p->isa->from_columns(out, rows, cols, r->out.words + row * r->out.stride + p->first / 8,
-                         r->out.stride, r->add);
+    for (int i = 0; i < p->out.n; i++) {
+        const ech_gf2 *m = &p->out.m[i];
+        if (row >= m->rows || p->first * 8 >= m->cols) continue;
+        p->isa->from_columns(out, echi_min(ECHI_GF2_TILE, m->rows - row),
+                             echi_min(m->cols, p->end * 8) - p->first * 8,
+                             m->words + row * m->stride + p->first / 8, m->stride, p->add[i]);
+    }
 }
 
 static void block_run(struct plan *p)
 {
-    const struct echi_gf2_mul *r = p->request;
-    const int worth = echi_gf2_threads(p->ctx, p->isa, products(r));
+    const int worth = echi_gf2_threads(p->ctx, p->isa, products(p));
     const int threads = (int)echi_min((size_t)worth, p->threads);
     for (p->first = 0; p->first < p->out_bytes; p->first = p->end) {
         p->end = echi_min(p->out_bytes, p->first + p->columns);
-        if (r->transposed)
+        if (p->request->transposed)
             echi_parallel(threads, (p->end - p->first + 31) / 32, prepare_columns, p);
         else
-            echi_parallel(threads, echi_gf2_tiles(r->b.rows), prepare_rows, p);
-        echi_parallel(threads, echi_gf2_tiles(r->out.rows), multiply_tile, p);
+            echi_parallel(threads, echi_gf2_tiles(p->in_bits), prepare_rows, p);
+        echi_parallel(threads, echi_gf2_tiles(p->rows), multiply_tile, p);
+    }
+}
+
+/* ---- strassen ---- */
+
+/* Where rows or columns are cut in two: the second half may be shorter. */
+static size_t half(size_t n, size_t multiple)
+{
+    return (n + 2 * multiple - 1) / (2 * multiple) * multiple;
+}
+
+static void strassen_plan(struct plan *p, struct echi_layout *layout)
+{
+    p->rows = half(p->rows, ECHI_GF2_TILE);
+    p->in_bits = half(p->in_bits, IN_COLUMNS * 8);
+    p->in_bytes = p->in_bits / 8;
+    p->out_bytes = half(p->out_bytes * 8, 64) / 8;
+    block_plan(p, layout);
+}
+
+static ech_gf2 quarter(const ech_gf2 *m, int i, size_t rows, size_t cols)
+{
+    ech_gf2 q = *m;
+    const size_t row = i / 2 ? rows : 0, col = i % 2 ? cols : 0;
+    q.rows = row < m->rows ? echi_min(rows, m->rows - row) : 0;
+    q.cols = col < m->cols ? echi_min(cols, m->cols - col) : 0;
+    if (q.rows && q.cols) q.words += row * m->stride + col / 64;
+    return q;
+}
+
+/* Sums of quarters 0 to 3, in bits: of a times of b, added to those of out. */
+static const struct {
+    unsigned char a, b, out;
+} strassen[] = { { 9, 9, 9 }, { 12, 1, 12 }, { 1, 10, 10 }, { 8, 5, 5 },
+                 { 3, 8, 3 }, { 5, 3, 8 },   { 10, 12, 1 } };
+
+static void take_quarters(struct sum *s, const ech_gf2 *m, unsigned which, size_t rows, size_t cols)
+{
+    s->n = 0;
+    for (int i = 0; i < 4; i++)
+        if (which >> i & 1) s->m[s->n++] = quarter(m, i, rows, cols);
+}
+
+static void strassen_run(struct plan *p)
+{
+    const struct echi_gf2_mul *r = p->request;
+    unsigned written = r->add ? 15 : 0;
+    for (int i = 0; i < 7; i++) {
+        const unsigned out = strassen[i].out;
+        take_quarters(&p->a, &r->a, strassen[i].a, p->rows, p->in_bits);
+        take_quarters(&p->b, &r->b, strassen[i].b, p->in_bits, p->out_bytes * 8);
+        take_quarters(&p->out, &r->out, out, p->rows, p->out_bytes * 8);
+        for (int j = 0, n = 0; j < 4; j++)
+            if (out >> j & 1) p->add[n++] = written >> j & 1;
+        written |= out;
+        block_run(p);
     }
 }
 
@@ -227,6 +321,20 @@ static void direct_run(struct plan *p)
 
 /* ---- Which ---- */
 
+static bool whole_words(const struct plan *p)
+{
+    return !p->request->transposed && p->request->a.cols % 64 == 0 &&
+           p->request->out.cols % 64 == 0;
+}
+
+/* Large enough for the sums to cost less than the product that they spare. */
+static bool strassen_chosen(const struct plan *p)
+{
+    const size_t least = 12288;
+    const struct echi_gf2_mul *r = p->request;
+    return p->isa->fast && r->a.rows >= least && r->a.cols >= least && r->out.cols >= least;
+}
+
 static bool block_chosen(const struct plan *p)
 {
     return p->isa->fast || p->request->transposed;
@@ -259,6 +367,8 @@ static const struct algorithm {
 } algorithms[] = {
     { "direct", "rows of b added one by one, or multiplied by rows of a", always, direct_chosen,
       direct_plan, direct_run },
+    { "strassen", "blocks with 7 products of quarters for 8", whole_words, strassen_chosen,
+      strassen_plan, strassen_run },
     { "block", "columns of bytes times blocks of 8 x 8 bits", always, block_chosen, block_plan,
       block_run },
     { "russians", "tables of sums of rows of b", not_transposed, always, russians_plan,
@@ -296,6 +406,12 @@ static ech_status make_plan(ech_ctx *ctx, const struct echi_gf2_mul *r, void *wo
                             const struct algorithm **algorithm, size_t *bytes)
 {
     *p = (struct plan){ .request = r, .ctx = ctx, .isa = echi_gf2_isa() };
+    p->a = (struct sum){ { r->a }, 1 };
+    p->b = (struct sum){ { r->b }, 1 };
+    p->out = (struct sum){ { r->out }, 1 };
+    p->add[0] = r->add;
+    p->rows = r->a.rows;
+    p->in_bits = r->a.cols;
     p->in_bytes = (r->a.cols + 7) / 8;
     p->out_bytes = (r->out.cols + 7) / 8;
     p->russians.isa = p->isa;
@@ -325,7 +441,7 @@ static ech_status explain(const void *request, struct echi_text *text)
     echi_print(text, "algorithm     %s: %s\ncould be      ", algorithm->name, algorithm->what);
     list(&p, algorithm, text);
     echi_print(text, "\ninstructions  %s\n", p.isa->name);
-    if (algorithm->run == block_run)
+    if (algorithm->run == block_run || algorithm->run == strassen_run)
         echi_print(text, "blocks        %d rows of a x %zu columns of b, %d rows of b at a time\n",
                    ECHI_GF2_TILE, p.columns * 8, IN_COLUMNS * 8);
     if (algorithm->run == russians_run)
