@@ -1,7 +1,7 @@
 /*
  * gpu_gf2.cu - matrices over GF(2): products and echelon forms, the algorithm that is chosen beside
- * the one by tables in shared memory ("russians"), which every GPU can run; batches beside one pivot
- * after the other ("gauss").
+ * the one by tables in shared memory ("russians"), which every GPU can run; batches beside one
+ * pivot after the other ("gauss").
  *
  *     gpu_gf2 [--quick] [--only TEXT] [--csv FILE]
  *
@@ -47,8 +47,9 @@ static ech_gf2_echelon_options form(ech_gf2_form form, const char *name)
     return options;
 }
 
-/* The rows of a workspace query for what is chosen. */
-static size_t workspace(ech_gf2_call call, size_t rows, size_t cols, size_t other, ech_gf2_form kind)
+/* Of what is chosen. */
+static size_t workspace(ech_gf2_call call, size_t rows, size_t cols, size_t other,
+                        ech_gf2_form kind)
 {
     size_t bytes;
     const ech_gf2_echelon_options options = form(kind, NULL);
