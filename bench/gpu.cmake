@@ -1,7 +1,7 @@
 # The GPU benchmarks need nvcc as a compiler of programs, with CUB's headers, which come with it: one program
 # an operation, build/bench/<name>.
 if(TARGET echelon_cuda AND ECHELON_NVCC)
-  set(programs gpu_sort gpu_reduce gpu_scan gpu_histogram gpu_select gpu_arrange)
+  set(programs gpu_sort gpu_reduce gpu_scan gpu_histogram gpu_select gpu_arrange gpu_gf2)
   foreach(program IN LISTS programs)
     if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${program}.cu)
       continue()

@@ -49,7 +49,8 @@ static __device__ inline uint32_t gf2_parities(int32_t a, int32_t b, int32_t c, 
 /* The same of counts below 2^16, by multiplications, which other units do meanwhile. */
 static __device__ inline uint32_t gf2_parities_small(int32_t a, int32_t b, int32_t c, int32_t d)
 {
-    const uint32_t low = (uint32_t)a + (uint32_t)b * 65536, high = (uint32_t)c + (uint32_t)d * 65536;
+    const uint32_t low = (uint32_t)a + (uint32_t)b * 65536;
+    const uint32_t high = (uint32_t)c + (uint32_t)d * 65536;
     return __byte_perm(low, high, 0x6420);
 }
 
