@@ -48,10 +48,12 @@ static size_t at_least_1(size_t n)
     return n ? n : 1;
 }
 
+/* Of zeros: what writes a part of a word reads the rest. */
 static ech_gf2 scratch(struct steps *s, size_t rows, size_t words)
 {
     ech_gf2 m = { .rows = at_least_1(rows), .cols = words * 64, .stride = words };
     m.words = echi_part(&s->layout, m.rows, words * sizeof(uint64_t));
+    simple(s, (struct echi_gf2){ .what = ECHI_GF2_ZERO, .out = m });
     return m;
 }
 
@@ -120,7 +122,6 @@ static struct beside set_beside(struct steps *s, const struct echi_gf2_eliminati
     m.pivots = positions(s, rows < cols ? rows : cols);
     m.rank = positions(s, 1);
 
-    simple(s, (struct echi_gf2){ .what = ECHI_GF2_ZERO, .out = m.all });
     if (e->has_order && cols) {
         simple(s, (struct echi_gf2){ .what = ECHI_GF2_ORDER,
                                      .order = e->order,
@@ -221,7 +222,6 @@ static void run_pluq(struct steps *s, const struct echi_gf2_elimination *e)
         copy(s, &own, &m.a);
     }
     gather_columns(s, &m.a, e->q, &permuted);
-    simple(s, (struct echi_gf2){ .what = ECHI_GF2_ZERO, .out = square });
     simple(s, (struct echi_gf2){ .what = ECHI_GF2_UNIT, .a = permuted, .out = u, .rank = e->rank });
     simple(s, (struct echi_gf2){ .what = ECHI_GF2_IDENTITY, .out = u_inverse });
     eliminate(s, e, &square, least, true, rank, NULL, NULL);
