@@ -121,6 +121,13 @@ static void run_sizes(void)
         c.wide = c.backward = 0;
         if (ech_dtype_bytes(dtypes[t]) == 8) run_case(&c); /* more than 32 groups */
     }
+    for (int t = ECH_F32; t <= ECH_F64; t++) { /* more than the tiles that each block asks for */
+        struct scan_case c = { .op = ECH_SUM, .dtype = (ech_dtype)t, .n = 5000003 };
+        c.dist = "small";
+        run_case(&c);
+        c.exclusive = c.init = 1;
+        run_case(&c);
+    }
     struct scan_case zeros = { .op = ECH_SUM, .dtype = ECH_F32, .n = 5001, .dist = "zeros" };
     run_case(&zeros);
     zeros.exclusive = 1;

@@ -13,7 +13,7 @@
 enum {
     ECHI_KERNELS = 1024,        /* kernels that a context can hold looked up; a power of two */
     ECHI_SLOTS = 32,            /* streams whose kernels need no clearing: state.c */
-    ECHI_SLOT_BYTES = 32 << 10, /* of one */
+    ECHI_SLOT_BYTES = 36 << 10, /* of one */
     ECHI_PINNED = 3,            /* staging buffers: one filled, one in flight, one drained */
     ECHI_PINNED_BYTES = 16 << 20
 };

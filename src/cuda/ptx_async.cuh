@@ -184,6 +184,24 @@ static __device__ inline void copy_bulk(void *to, const void *from, uint32_t byt
 #endif
 }
 
+/* The same of what is not read again: the first to leave the L2 cache. */
+static __device__ inline void copy_bulk_once(void *to, const void *from, uint32_t bytes,
+                                             uint64_t *barrier)
+{
+#ifdef __CUDACC__
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1], %2, [%3], %4;"
+                 :
+                 : "r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier)),
+                   "l"(policy)
+                 : "memory");
+#else
+    copy_bulk(to, from, bytes, barrier);
+#endif
+}
+
 /* What this thread stored in shared memory comes before the bulk copies that overwrite it. */
 static __device__ inline void copy_bulk_fence(void)
 {

@@ -3,7 +3,9 @@
  *
  *     image scan_<type>    k8 ... k64: integers, and what order.h makes such; f16, bf16, f32, f64;
  *                          with a w: computed and written in 64 bits
- *     kernel scan_<op>     whole, or rows longer than a tile; _rows: shorter ones; _heads: segments
+ *     kernel scan_<op>     whole, or rows longer than a tile; _few: whole, of few tiles; _rows:
+ *                          shorter rows; _heads: segments
+ *     image scan_ring_<type>, kernels scan_<op>_ring, _ring_heads: where plan_ring() says so
  *
  *     workspace            [ counters, totals of tiles, prefixes of groups | heads ]
  *
@@ -23,19 +25,21 @@ struct plan {
     bool look_back; /* over tiles; else short rows */
     bool heads;
     uint64_t row_tiles, row_groups, tiles, words;
-    unsigned lanes, blocks, stages, servers, shared_bytes;
+    unsigned lanes, blocks, threads, stages, servers, shared_bytes;
 };
 
 enum { MOST_SHARED_BYTES = 97 }; /* the driver's number of this attribute of a device */
 
-enum form { TILES, ROWS, HEADS };
+enum form { TILES, ROWS, HEADS, FEW, RING, RING_HEADS };
 
 static const char *kernel_of(const struct echi_scan *s, enum form form)
 {
-    static const char *const names[3][3] = {
-        { "scan_sum", "scan_sum_rows", "scan_sum_heads" },
-        { "scan_min", "scan_min_rows", "scan_min_heads" },
-        { "scan_other", "scan_other_rows", "scan_other_heads" },
+    static const char *const names[3][6] = {
+        { "scan_sum", "scan_sum_rows", "scan_sum_heads", "scan_sum_few", "scan_sum_ring",
+          "scan_sum_ring_heads" },
+        { "scan_min", "scan_min_rows", "scan_min_heads", "scan_min_few" },
+        { "scan_other", "scan_other_rows", "scan_other_heads", "scan_other_few",
+          "scan_other_ring" },
     };
     return names[s->op == ECHI_SCAN_SUM ? 0 : s->op == ECHI_SCAN_MIN ? 1 : 2][form];
 }
@@ -49,6 +53,15 @@ static void plan_rows(const struct echi_scan *s, struct plan *plan, uint64_t vec
     if (plan->lanes < SCAN_WARP)
         per_block = WARPS * SCAN_SLOTS * (uint64_t)(SCAN_WARP / plan->lanes);
     plan->blocks = (unsigned)((s->rows + per_block - 1) / per_block);
+    plan->threads = SCAN_THREADS;
+}
+
+static void name_image(const struct echi_scan *s, const char *kind, char image[16])
+{
+    if (s->is_float)
+        snprintf(image, 16, "%s_%s%s", kind, ech_dtype_name(s->dtype), s->wide ? "w" : "");
+    else
+        snprintf(image, 16, "%s_k%zu%s", kind, 8 * ech_dtype_bytes(s->dtype), s->wide ? "w" : "");
 }
 
 /* n is at least 1. */
@@ -57,11 +70,7 @@ static struct plan make_plan(const struct echi_scan *s)
     struct plan plan = { 0 };
     size_t bytes = ech_dtype_bytes(s->dtype);
     uint64_t vector = 16 / bytes, tile = SCAN_TILE_BYTES / bytes;
-    if (s->is_float)
-        snprintf(plan.image, sizeof plan.image, "scan_%s%s", ech_dtype_name(s->dtype),
-                 s->wide ? "w" : "");
-    else
-        snprintf(plan.image, sizeof plan.image, "scan_k%zu%s", 8 * bytes, s->wide ? "w" : "");
+    name_image(s, "scan", plan.image);
     plan.heads = s->shape == ECHI_SCAN_SEGMENTS || s->shape == ECHI_SCAN_KEYS;
     snprintf(plan.keys_image, sizeof plan.keys_image, "scan_k%zu",
              s->shape == ECHI_SCAN_KEYS ? 8 * ech_dtype_bytes(s->key_dtype) : 64);
@@ -150,17 +159,64 @@ done:
     return status;
 }
 
+static int stage_bytes(const struct echi_scan *s, const struct plan *plan)
+{
+    int heads = SCAN_TILE_BYTES / (int)ech_dtype_bytes(s->dtype) / 8;
+    return SCAN_TILE_BYTES + (plan->heads ? heads : 0);
+}
+
+static int most_shared(const struct echi_cuda *cuda)
+{
+    int most = 0;
+    cuda->driver->cuDeviceGetAttribute(&most, MOST_SHARED_BYTES, cuda->device);
+    return most;
+}
+
+/* A tile a block while there are fewer than multiprocessors; then more, so that fewer ask. */
+static bool plan_few(const struct echi_cuda *cuda, const struct echi_scan *s, struct plan *plan)
+{
+    const uint64_t multiprocessors = (uint64_t)cuda->multiprocessors;
+    if (plan->heads || s->wide || s->rows > 1 || plan->tiles > 4 * multiprocessors ||
+        plan->tiles > SCAN_FEW_TILES)
+        return false;
+    unsigned each = plan->tiles <= multiprocessors / 2                                    ? 1
+                    : plan->tiles <= 2 * multiprocessors || ech_dtype_bytes(s->dtype) < 4 ? 2
+                                                                                          : 4;
+    plan->kernel = kernel_of(s, FEW);
+    plan->blocks = (unsigned)((plan->tiles + each - 1) / each);
+    plan->threads = each * SCAN_FEW_THREADS;
+    return true;
+}
+
+/* Whole vectors are copied from where they lie, and stay in their order.  Where it takes longest to
+ * compute, blocks that all do the same are as fast. */
+static bool plan_ring(const struct echi_cuda *cuda, const struct echi_scan *s, struct plan *plan)
+{
+    const int bytes = (int)ech_dtype_bytes(s->dtype), least = SCAN_RING_SUMMERS + SCAN_RING_AHEAD;
+    if (cuda->architecture < 90 || s->wide || s->backward || s->rows > 1 || (uintptr_t)s->in % 16 ||
+        bytes < 4 || (plan->heads && bytes == 8) ||
+        (s->op != ECHI_SCAN_SUM && (plan->heads || !s->is_float)))
+        return false;
+    int stages =
+        (most_shared(cuda) - SCAN_RING_SHARED - SCAN_RING_VALUES * bytes) / stage_bytes(s, plan);
+    if (stages < least) return false;
+    name_image(s, "scan_ring", plan->image);
+    plan->kernel = kernel_of(s, plan->heads ? RING_HEADS : RING);
+    plan->stages = (unsigned)(stages < SCAN_RING_STAGES ? stages : SCAN_RING_STAGES);
+    plan->shared_bytes = plan->stages * (unsigned)stage_bytes(s, plan);
+    uint64_t fill = (uint64_t)cuda->multiprocessors;
+    plan->blocks = (unsigned)(plan->tiles < fill ? plan->tiles : fill);
+    plan->threads = SCAN_RING_WARPS * SCAN_WARP;
+    return true;
+}
+
 /* Stages: as many as leave room for two blocks a multiprocessor; where that is less than four, for
  * one. */
-static void plan_blocks(const ech_ctx *ctx, const struct echi_scan *s, struct plan *plan)
+static void plan_tiles(const struct echi_cuda *cuda, const struct echi_scan *s, struct plan *plan)
 {
-    const struct echi_cuda *cuda = ctx->state;
     const int keep = 6 << 10; /* of a block: other shared memory, and the system's */
-    int most = 0, resident = 2;
-    cuda->driver->cuDeviceGetAttribute(&most, MOST_SHARED_BYTES, cuda->device);
-    int stage = SCAN_TILE_BYTES;
-    if (plan->heads) stage += SCAN_TILE_BYTES / (int)ech_dtype_bytes(s->dtype) / 8;
-    int stages = (most / 2 - keep) / stage;
+    const int most = most_shared(cuda), stage = stage_bytes(s, plan);
+    int stages = (most / 2 - keep) / stage, resident = 2;
     if (stages < 4) {
         stages = (most - keep) / stage;
         resident = 1;
@@ -172,6 +228,7 @@ static void plan_blocks(const ech_ctx *ctx, const struct echi_scan *s, struct pl
     uint64_t fill = (uint64_t)(resident * cuda->multiprocessors);
     uint64_t need = plan->tiles + plan->servers;
     plan->blocks = (unsigned)(need < fill ? need : fill);
+    plan->threads = SCAN_WARPS * SCAN_WARP;
 }
 
 /* The words of the look-back, which are zero. */
@@ -192,6 +249,7 @@ static ech_status prepare_words(ech_ctx *ctx, const struct echi_scan *s, const s
 
 static ech_status run(ech_ctx *ctx, const void *request, void *work)
 {
+    const struct echi_cuda *cuda = ctx->state;
     const struct echi_scan *s = request;
     struct plan plan = make_plan(s);
     struct parts parts;
@@ -223,13 +281,12 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     if (plan.heads) TRY(find_heads(ctx, s, &plan, &parts, &args));
     if (s->n == 0) return ECH_OK;
     if (plan.look_back) {
-        plan_blocks(ctx, s, &plan);
+        if (!plan_few(cuda, s, &plan) && !plan_ring(cuda, s, &plan)) plan_tiles(cuda, s, &plan);
         args.stages = plan.stages;
         args.servers = plan.servers;
         TRY(prepare_words(ctx, s, &plan, &parts, &args));
     }
-    TRY(echi_cuda_launch(ctx, plan.image, plan.kernel, plan.blocks,
-                         plan.look_back ? SCAN_WARPS * SCAN_WARP : SCAN_THREADS, plan.shared_bytes,
+    TRY(echi_cuda_launch(ctx, plan.image, plan.kernel, plan.blocks, plan.threads, plan.shared_bytes,
                          &args));
 done:
     return status;

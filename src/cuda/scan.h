@@ -23,6 +23,25 @@ enum {
     SCAN_HEADS_THREADS = 256
 };
 
+/* scan_*_few: all words are looked at by each block. */
+enum {
+    SCAN_FEW_THREADS = 256, /* of a tile */
+    SCAN_FEW_TILES = 2048   /* most */
+};
+
+/* scan_*_ring: a block's warps. */
+enum {
+    SCAN_RING_SUMMERS = 4,
+    SCAN_RING_LOOKERS = 2,
+    SCAN_RING_WARPS = SCAN_WORKERS + SCAN_RING_SUMMERS + SCAN_RING_LOOKERS + 2,
+    SCAN_RING_AHEAD = 4,   /* tiles that are under way to shared memory */
+    SCAN_RING_STAGES = 14, /* of shared memory, most; at least SUMMERS + AHEAD */
+    SCAN_RING_SHARED = 8 + SCAN_RING_STAGES * 88 /* bytes beside the stages ... */
+};
+
+/* ... and those for each byte of a value. */
+#define SCAN_RING_VALUES (SCAN_RING_STAGES * SCAN_LINES)
+
 /* What scan_other_* does; scan_sum_* and scan_min_* are for one operator each. */
 enum { SCAN_PRODUCT, SCAN_OR, SCAN_XOR };
 
@@ -32,11 +51,11 @@ struct scan_args {
     void *out;
     uint64_t *counters; /* tiles taken, blocks done; then the words */
     uint64_t *tiles;    /* the total of each tile ... */
-    uint64_t *prefixes; /* ... and of all up to the end of each group */
+    uint64_t *prefixes; /* ... and of all up to the end of each group; of the group in a ring */
     uint64_t words;     /* to clear, counters included, when the last block is done; or 0 */
     uint64_t rows, columns;
     uint64_t row_tiles, row_groups; /* of a row */
-    uint32_t stages;                /* tiles that a block holds, 3 to SCAN_STAGES */
+    uint32_t stages;                /* tiles that a block holds */
     uint32_t servers;               /* blocks that add up groups: 1, of one group 0 */
     uint32_t *heads;                /* bit i: a segment begins at position i */
     const uint64_t *offsets;        /* [segments + 1], or NULL */

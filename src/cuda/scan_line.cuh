@@ -64,6 +64,33 @@ static __device__ inline void forget_elements(union vector &v)
 #endif
 }
 
+/* A NaN that is to be ignored becomes what changes nothing.  It is asked once whether, not for each
+ * element. */
+template <int OP, int N>
+static __device__ inline void drop_nan(const struct scan_args &a, union vector (&v)[N])
+{
+#if SCAN_FLOAT
+#if KEY_BITS == 64
+    const ukey infinity = 0x7ff0000000000000u, one = 0x3ff0000000000000u;
+#elif KEY_BITS == 32
+    const ukey infinity = 0x7f800000u, one = 0x3f800000u;
+#elif SCAN_FLOAT == 2
+    const ukey infinity = 0x7f80, one = 0x3f80;
+#else
+    const ukey infinity = 0x7c00, one = 0x3c00;
+#endif
+    const ukey sign = (ukey)1 << (KEY_BITS - 1);
+    if (!a.ignore_nan) return;
+#pragma unroll
+    for (int k = 0; k < N; k++)
+#pragma unroll
+        for (int j = 0; j < VECTOR; j++)
+            if ((ukey)(v[k].e[j] & (ukey)~sign) > infinity) v[k].e[j] = OP == SUM ? sign : one;
+#else
+    (void)a, (void)v;
+#endif
+}
+
 /* Of whole words: small elements each in a register of its own would be too many. */
 static __device__ inline void reverse(union vector &v)
 {
@@ -231,36 +258,90 @@ static __device__ inline void lines_scan(const struct scan_args &a, value (&x)[S
     }
 }
 
+/* What of two sets of lines each lane has one of goes on with: even lanes, by the bit of step, with
+ * x's, odd ones with y's. */
+template <int OP>
+static __device__ inline value lines_merge(const struct scan_args &a, value x, value y, int step)
+{
+    const bool odd = lane_id() & step;
+    return combine<OP>(a, odd ? y : x, lane_across(odd ? x : y, step));
+}
+
+/* Lines side by side become one value a lane, by steps from `step` on. */
+template <int OP, int LINES>
+static __device__ inline value lines_fold(const struct scan_args &a, value (&x)[LINES], int step)
+{
+#pragma unroll
+    for (int lines = LINES; lines > 1; lines /= 2, step *= 2) {
+#pragma unroll
+        for (int k = 0; k < lines / 2; k++) x[k] = lines_merge<OP>(a, x[2 * k], x[2 * k + 1], step);
+    }
+    return x[0];
+}
+
 /* What each of the lines comes to: lane k has line k's.  The same tree as above for the last lane,
  * neighbours first.  In the first steps half the lanes go on with one line, half with another. */
 template <int OP>
 static __device__ inline value lines_total(const struct scan_args &a, value (&x)[SCAN_SLOTS])
 {
-    int step = 1;
+    value sum = lines_fold<OP, SCAN_SLOTS>(a, x, 1);
 #pragma unroll
-    for (int lines = SCAN_SLOTS; lines > 1; lines /= 2, step *= 2) {
-        const bool odd = lane_id() & step;
-#pragma unroll
-        for (int k = 0; k < lines / 2; k++) {
-            value mine = odd ? x[2 * k + 1] : x[2 * k], other = odd ? x[2 * k] : x[2 * k + 1];
-            x[k] = combine<OP>(a, mine, lane_across(other, step));
-        }
+    for (int step = SCAN_SLOTS; step < 32; step *= 2)
+        sum = combine<OP>(a, sum, lane_across(sum, step));
+    return sum;
+}
+
+/* Lane r has line r's total; it gets what the lines up to it come to.  cuts: lines with heads. */
+template <int OP, int HEADS>
+static __device__ inline value lines_sum(const struct scan_args &a, value x, uint32_t cuts)
+{
+    value sum = neutral<OP>(a);
+#pragma unroll 8
+    for (int r = 0; r < SCAN_LINES; r++) {
+        value line = lane_at(x, r);
+        if (r <= (int)lane_id()) sum = HEADS && cuts >> r & 1 ? line : combine<OP>(a, sum, line);
     }
+    return sum;
+}
+
+/* ---- Lines that a thread has a vector of ---- */
+
+struct line_part {
+    union vector v[SCAN_SLOTS];
+    uint32_t heads[SCAN_SLOTS]; /* a bit for each element */
+};
+
+/* What of its line lies before each vector; and the lanes before mine that have heads. */
+template <int OP, int HEADS>
+static __device__ inline void lines_before(const struct scan_args &a, const struct line_part &part,
+                                           value (&x)[SCAN_SLOTS], uint32_t (&below)[SCAN_SLOTS])
+{
+    uint32_t from[SCAN_SLOTS];
 #pragma unroll
-    for (; step < 32; step *= 2) x[0] = combine<OP>(a, x[0], lane_across(x[0], step));
-    return x[0];
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        x[k] = vector_total<OP, HEADS>(a, part.v[k], part.heads[k]);
+        from[k] = below[k] = 0;
+        if (!HEADS) continue;
+        uint32_t cut = __ballot_sync(WARP_ALL, part.heads[k] != 0);
+        below[k] = cut & lanes_below();
+        from[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
+    }
+    lines_scan<OP>(a, x, from);
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        x[k] = lane_up(x[k], 1);
+        if (lane_id() == 0) x[k] = neutral<OP>(a);
+    }
 }
 
 /* ---- Down ---- */
 
-/* Writes the vector's results; before lies before it. */
+/* The vector's results; before lies before it. */
 template <int OP, int HEADS>
-static __device__ inline void finish_vector(const struct scan_args &a, const struct scan_row &row,
-                                            uint64_t at, const union vector &v, uint32_t heads,
-                                            value before)
+static __device__ inline void vector_results(const struct scan_args &a, const union vector &v,
+                                             uint32_t heads, value before, uout (&e)[VECTOR])
 {
-    uout e[VECTOR];
-    value x = before, last = before;
+    value x = before;
     bool cut = false; /* a head lies before this element or at it */
 #pragma unroll
     for (int j = 0; j < VECTOR; j++) {
@@ -271,11 +352,25 @@ static __device__ inline void finish_vector(const struct scan_args &a, const str
         else
             x = j ? combine<OP>(a, x, mine) : mine;
         cut |= head;
-        value result = HEADS && cut ? x : combine<OP>(a, before, x);
-        value shown = a.exclusive ? (head ? value_of_bits(a.first) : last) : result;
-        e[j] = element_of<OP>(a, shown);
-        last = result;
+        e[j] = element_of<OP>(a, HEADS && cut ? x : combine<OP>(a, before, x));
     }
+    if (!a.exclusive) return;
+    uout last = element_of<OP>(a, before);
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) {
+        uout mine = e[j];
+        e[j] = HEADS && heads >> j & 1 ? element_of<OP>(a, value_of_bits(a.first)) : last;
+        last = mine;
+    }
+}
+
+template <int OP, int HEADS>
+static __device__ inline void finish_vector(const struct scan_args &a, const struct scan_row &row,
+                                            uint64_t at, const union vector &v, uint32_t heads,
+                                            value before)
+{
+    uout e[VECTOR];
+    vector_results<OP, HEADS>(a, v, heads, before, e);
     store_vector(a, row, at, e);
 }
 

@@ -17,7 +17,7 @@
 #ifndef ECHI_CUDA_SCAN_LOOK_CUH
 #define ECHI_CUDA_SCAN_LOOK_CUH
 
-#include "scan_value.cuh"
+#include "scan_line.cuh"
 
 enum { PARTS = sizeof(value) / 4 };
 
@@ -84,6 +84,14 @@ struct place {
 };
 
 #define NO_TILE (~(uint64_t)0)
+
+static __device__ inline void keep_place(const struct scan_args &a, struct place &p, uint64_t tile)
+{
+    const bool any = tile < a.rows * a.row_tiles;
+    p.tile = any ? tile : NO_TILE;
+    p.row = any && a.rows > 1 ? tile / a.row_tiles : 0;
+    p.in_row = tile - p.row * a.row_tiles;
+}
 
 /* Called by one warp: what lies before the tile.  It asks only now: to ask a round before finds
  * too little, and what is asked for again comes later. */

@@ -22,6 +22,7 @@ static __device__ inline void scan_few_lanes(const struct scan_args &a, uint64_t
         if (first + k * rows >= a.rows) row.n = 0;
         load_vector(a, row, at, v[k]);
     }
+    drop_nan<OP>(a, v);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
         struct scan_row row = row_of(a, first + k * rows);
@@ -45,6 +46,7 @@ static __device__ inline void scan_lines(const struct scan_args &a, uint64_t war
         union vector v[SCAN_SLOTS];
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, v[k]);
+        drop_nan<OP>(a, v);
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {
             value x = lanes_scan<OP>(a, vector_total<OP, 0>(a, v[k], 0), 0);

@@ -18,17 +18,10 @@
 #ifndef ECHI_CUDA_SCAN_TILE_CUH
 #define ECHI_CUDA_SCAN_TILE_CUH
 
-#include "scan_line.cuh"
 #include "scan_look.cuh"
+#include "scan_stage.cuh"
 
-extern __shared__ __align__(16) unsigned char shared_bytes[];
-
-enum {
-    LINE_HEADS = VECTOR,                   /* words of a line's heads */
-    STAGE_HEADS = SCAN_LINES * LINE_HEADS, /* of a tile's, after all stages' elements */
-    STAGE_VECTORS = SCAN_LINES * SCAN_WARP,
-    PLACES = 16 /* rounds, at least SCAN_STAGES + 2 */
-};
+enum { PLACES = 16 }; /* rounds, at least SCAN_STAGES + 2 */
 
 struct tile_shared {
     struct place places[PLACES];          /* of the tiles fetched in the last rounds */
@@ -42,52 +35,7 @@ struct tile_shared {
     struct prefix_ring ring;
 };
 
-/* ---- The end ---- */
-
-/* The last block to come here leaves zeros for the next kernel. */
-static __device__ inline void clear_words(const struct scan_args &a, struct tile_shared &s)
-{
-    if (!a.words) return;
-    __syncthreads(); /* what this block looked at, it has seen */
-    if (threadIdx.x == 0) {
-        __threadfence();
-        s.last = atomicAdd((unsigned long long *)&a.counters[1], 1) == gridDim.x - 1;
-        __threadfence(); /* and so have the others */
-    }
-    __syncthreads(); /* it is known which block is the last */
-    if (!s.last) return;
-    for (uint64_t i = threadIdx.x; i < a.words; i += SCAN_WARPS * 32) a.counters[i] = 0;
-}
-
 /* ---- What each of eight warps does for a tile ---- */
-
-static __device__ inline struct scan_row row_at(const struct scan_args &a,
-                                                const struct scan_row &first, uint64_t i)
-{
-    struct scan_row row = first;
-    row.in += i * a.columns;
-    row.out += i * a.columns;
-    return row;
-}
-
-/* My first vector of a tile. */
-static __device__ inline uint64_t position(const struct place &p)
-{
-    return p.in_row * TILE + threadIdx.x / 32 * (SCAN_SLOTS * LINE) + lane_id() * VECTOR;
-}
-
-static __device__ inline uint4 *stage_vector(int stage)
-{
-    return (uint4 *)shared_bytes + stage * STAGE_VECTORS +
-           threadIdx.x / 32 * (SCAN_SLOTS * SCAN_WARP) + lane_id();
-}
-
-/* Of my warp's first line. */
-static __device__ inline uint32_t *stage_heads(const struct scan_args &a, int stage)
-{
-    uint32_t *heads = (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS);
-    return heads + stage * STAGE_HEADS + threadIdx.x / 32 * (SCAN_SLOTS * LINE_HEADS);
-}
 
 template <int HEADS>
 static __device__ inline void fetch_tile(const struct scan_args &a, const struct scan_row &row,
@@ -110,37 +58,15 @@ static __device__ inline void fetch_tile(const struct scan_args &a, const struct
     }
 }
 
-/* What a thread takes of a tile from a stage. */
-struct tile_part {
-    union vector v[SCAN_SLOTS];
-    uint32_t heads[SCAN_SLOTS];
-};
-
-template <int HEADS>
-static __device__ inline void take_part(const struct scan_args &a, int stage, struct tile_part &x)
-{
-    const uint4 *from = stage_vector(stage);
-    const uint32_t *heads = stage_heads(a, stage) + lane_id() * VECTOR / 32;
-#pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) {
-        x.v[k].all = from[k * SCAN_WARP];
-        if (a.backward) reverse(x.v[k]);
-        x.heads[k] = 0;
-        if (HEADS)
-            x.heads[k] = heads[k * LINE_HEADS] >> lane_id() * VECTOR % 32 & ((1u << VECTOR) - 1);
-    }
-    if (HEADS) __syncwarp(); /* lanes fetch each other's heads */
-}
-
 template <int OP, int HEADS>
 static __device__ inline void sum_tile(const struct scan_args &a, struct tile_shared &s, int stage,
                                        int parity)
 {
     const int first = threadIdx.x / 32 * SCAN_SLOTS; /* my warp's first line */
-    struct tile_part part;
+    struct line_part part;
     value x[SCAN_SLOTS];
     if (HEADS) __syncwarp(); /* the other lanes' copies are there as well */
-    take_part<HEADS>(a, stage, part);
+    take_part<OP, HEADS>(a, stage, part);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++)
         x[k] = vector_total<OP, HEADS>(a, part.v[k], part.heads[k]);
@@ -165,26 +91,13 @@ static __device__ inline void sum_tile(const struct scan_args &a, struct tile_sh
 template <int OP, int HEADS>
 static __device__ inline void write_tile(const struct scan_args &a, const struct tile_shared &s,
                                          const struct scan_row &row, const struct place &p,
-                                         int stage, value before, struct tile_part &part)
+                                         int stage, value before, struct line_part &part)
 {
     const uint64_t at = position(p);
     const int first = threadIdx.x / 32 * SCAN_SLOTS;
-    uint32_t from[SCAN_SLOTS] = { 0 }, below[SCAN_SLOTS] = { 0 };
+    uint32_t below[SCAN_SLOTS];
     value x[SCAN_SLOTS];
-#pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) {
-        x[k] = vector_total<OP, HEADS>(a, part.v[k], part.heads[k]);
-        if (!HEADS) continue;
-        uint32_t cut = __ballot_sync(WARP_ALL, part.heads[k] != 0);
-        below[k] = cut & lanes_below();
-        from[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
-    }
-    lines_scan<OP>(a, x, from);
-#pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) {
-        x[k] = lane_up(x[k], 1);
-        if (lane_id() == 0) x[k] = neutral<OP>(a);
-    }
+    lines_before<OP, HEADS>(a, part, x, below);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
         value line = s.lines[stage][first + k];
@@ -205,24 +118,11 @@ static __device__ inline void say_tile(const struct scan_args &a, struct tile_sh
 {
     const value x = s.totals[parity][lane_id()];
     const uint32_t cuts = HEADS ? __ballot_sync(WARP_ALL, s.cut[parity][lane_id()] != 0) : 0;
-    value sum = neutral<OP>(a);
-#pragma unroll 8
-    for (int r = 0; r < SCAN_LINES; r++) {
-        value line = lane_at(x, r);
-        if (r <= (int)lane_id()) sum = cuts >> r & 1 ? line : combine<OP>(a, sum, line);
-    }
+    value sum = lines_sum<OP, HEADS>(a, x, cuts);
     if (lane_id() == 31) publish(a.tiles, p.tile, sum, cuts != 0);
     sum = lane_up(sum, 1);
     s.lines[stage][lane_id()] = lane_id() ? sum : neutral<OP>(a);
     if (HEADS && lane_id() == 0) s.cuts[stage] = cuts;
-}
-
-static __device__ inline void keep_place(const struct scan_args &a, struct place &p, uint64_t tile)
-{
-    const bool any = tile < a.rows * a.row_tiles;
-    p.tile = any ? tile : NO_TILE;
-    p.row = any && a.rows > 1 ? tile / a.row_tiles : 0;
-    p.in_row = tile - p.row * a.row_tiles;
 }
 
 static __device__ inline uint64_t take_tile(const struct scan_args &a)
@@ -241,7 +141,7 @@ template <int OP, int HEADS> static __device__ inline void scan_tiles(const stru
     __syncthreads(); /* the ticket is known */
     if (s.ticket < a.servers) {
         add_groups<OP, HEADS>(a, s.ring);
-        clear_words(a, s);
+        leave_zeros(a, s.last);
         return;
     }
     const bool more = a.rows * a.row_tiles > gridDim.x - a.servers;
@@ -261,8 +161,8 @@ template <int OP, int HEADS> static __device__ inline void scan_tiles(const stru
         const int before = stage ? stage - 1 : stages - 1, two = before ? before - 1 : stages - 1;
         if (writes && written.tile == NO_TILE) break;
         if (warp < SCAN_WORKERS) {
-            struct tile_part part;
-            if (writes) take_part<HEADS>(a, stage, part);
+            struct line_part part;
+            if (writes) take_part<OP, HEADS>(a, stage, part);
             if (fetched.tile != NO_TILE)
                 fetch_tile<HEADS>(a, row_at(a, first, fetched.row), fetched, stage);
             fetch_commit();
@@ -289,7 +189,7 @@ template <int OP, int HEADS> static __device__ inline void scan_tiles(const stru
         }
         __syncthreads(); /* the round is over */
     }
-    clear_words(a, s);
+    leave_zeros(a, s.last);
 }
 
 #endif

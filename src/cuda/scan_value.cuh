@@ -97,15 +97,14 @@ template <int OP> static __device__ inline value value_of(const struct scan_args
 {
 #if SCAN_FLOAT
 #if SCAN_FLOAT == 2
-    value x = __uint_as_float((uint32_t)u << 16);
+    return __uint_as_float((uint32_t)u << 16);
 #elif KEY_BITS == 16
-    value x = f32_of_f16(u);
+    return f32_of_f16(u);
 #elif KEY_BITS == 32
-    value x = __uint_as_float(u);
+    return __uint_as_float(u);
 #else
-    value x = __longlong_as_double((long long)u);
+    return __longlong_as_double((long long)u);
 #endif
-    return a.ignore_nan && x != x ? neutral<OP>(a) : x;
 #elif SCAN_WIDE
     return a.is_signed ? (value)(int64_t)(skey)u : (value)u;
 #else
