@@ -1,5 +1,6 @@
 /*
- * cpu/scan_float_heads.h - template: scan_float.h's tile where segments begin in it, in plain loops.
+ * cpu/scan_float_heads.h - template: scan_float.h's tile where segments begin in it, in plain
+ * loops.
  *
  *   all of scan_float.h, which includes it
  *
@@ -35,8 +36,8 @@ static inline void NAME(line_out)(const struct scan_row *row, size_t at, size_t 
     }
 }
 
-/* Prefixes within vectors, then t, in which nothing goes past a head.  ends[l]: the first position in vector l that has a head
- * or WIDTH; first[l]: the last vector up to l that has one, or 0. */
+/* Prefixes within vectors, then t, in which nothing goes past a head.  ends[l]: the first position
+ * in vector l that has a head, or WIDTH; first[l]: the last vector up to l that has one, or 0. */
 static inline void NAME(up_heads)(struct NAME(lanes) * x, const uint8_t *heads, WORK start,
                                   bool product, int ends[SCAN_LANES], int first[SCAN_LANES])
 {

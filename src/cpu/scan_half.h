@@ -2,10 +2,11 @@
  * cpu/scan_half.h - two blocks of 16-bit floats turned at once, before they become f32: half the
  * work of turning them after.
  *
- * Eight registers of eight elements a lane are turned lane by lane: element j of register k becomes
- * element k of register j.  Each then has element j of as many vectors of 16 bytes as it has places,
- * and is widened to two registers of f32.  AVX-512 reads registers as they lie in memory, so that
- * these vectors' order is another one; order_*() mends it where it matters, in their totals.
+ * Eight registers of eight elements a lane are turned lane by lane: element j of register k
+ * becomes element k of register j.  Each then has element j of as many vectors of 16 bytes as it
+ * has places, and is widened to two registers of f32.  AVX-512 reads registers as they lie in
+ * memory, so that these vectors' order is another one; order_*() mends it where it matters, in
+ * their totals.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,10 +7,10 @@
  *   WIDE   1 where OUT has more bits than IN
  *
  * (All three are undefined at the end.)  The order in which they are combined does not matter.  A
- * vector is scanned by steps of 1, 2, 4 ... elements in its lanes of 16 bytes, then over lanes; what
- * lies before it comes in last, so that vectors wait for each other for one instruction.  Minima are
- * maxima of inverted e there: zeros, which come in at each step, are neutral but for products.
- * Wide scans, and those with heads, go from element to element.
+ * vector is scanned by steps of 1, 2, 4 ... elements in its lanes of 16 bytes, then over lanes;
+ * what lies before it comes in last, so that vectors wait for each other for one instruction.
+ * Minima are maxima of inverted e there: zeros, which come in at each step, are neutral but for
+ * products.  Wide scans, and those with heads, go from element to element.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
