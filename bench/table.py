@@ -12,8 +12,8 @@ A file says where its tables go and what they show:
 FILE.csv lies in bench/results; without one, all there are.  brief: of each kind of sort only the
 largest n of random keys.  A CSV has lines of "# text" on top, which say machine, versions, date and
 command, or columns of those names; a row is one contender's time of one case.  Every case becomes a
-line, every contender a column of 10^9 keys a second, or of GB/s where the CSV has gb_per_s; small n
-are told in microseconds beside it.  The last column is ours by the best of the others, also where
+line, every contender a column of 10^9 keys a second, of GB/s where the CSV has gb_per_s, or of times
+where it has runs_per_s; small n are told in microseconds beside it.  The last column is ours by the best of the others, also where
 that is below 1.
 
 SPDX-License-Identifier: Apache-2.0
@@ -74,12 +74,15 @@ def cell(speed, row, unit):
     if unit == "gkeys_per_s":
         return f"{speed:.3g}"
     ms = float(row["ms"])
+    if unit == "runs_per_s":
+        return f"{ms:.3g} ms" if ms >= 1 else f"{1000 * ms:.3g} us"
     return f"{speed:.0f}" + (f" ({1000 * ms:.3g} us)" if ms < 0.2 else "")
 
 
 def table(path, short):
     about, rows = read(path)
-    unit = "gb_per_s" if any(row.get("gb_per_s") for row in rows) else "gkeys_per_s"
+    unit = next((unit for unit in ("gb_per_s", "runs_per_s") if any(row.get(unit) for row in rows)),
+                "gkeys_per_s")
     contenders = list(dict.fromkeys(row["contender"] for row in rows))
     contenders.sort(key=lambda name: not is_ours(name))
     cells = {}
@@ -107,7 +110,8 @@ def table(path, short):
                   "wrong" if name in wrong else "" for name in contenders]
         words += [f"{max(ours) / max(others):.2f}" if ours and others else ""]
         lines.append("| " + " | ".join(words) + " |")
-    what = "10^9 keys a second" if unit == "gkeys_per_s" else "GB/s, and microseconds where few"
+    what = {"gkeys_per_s": "10^9 keys a second", "gb_per_s": "GB/s, and microseconds where few",
+            "runs_per_s": "Time of one"}[unit]
     return "\n".join([f"{what}; {'; '.join(about)}.", ""] + lines)
 
 
