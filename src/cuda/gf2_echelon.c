@@ -175,8 +175,9 @@ done:
 static ech_status run_gauss(ech_ctx *ctx, struct gf2_echelon_args *a)
 {
     const struct echi_cuda *cuda = ctx->state;
-    const uint32_t most = 16 * (uint32_t)cuda->multiprocessors;
-    const uint32_t blocks = a->rows < most ? a->rows : most;
+    const size_t most = 8 * (size_t)cuda->multiprocessors;
+    const size_t wanted = blocks_for(a->rows, GF2_THREADS / 32);
+    const unsigned blocks = (unsigned)(wanted < most ? wanted : most);
     ech_status status = ECH_OK;
     for (uint64_t column = 0; column < a->columns; column++) {
         a->column = (uint32_t)column;

@@ -19,7 +19,7 @@ enum {
     GF2_APPLY_ROWS = 512,  /* its rows are a multiple of this */
     GF2_TABLE_WORDS = 2,   /* of a row, for a block of gf2_tables */
     GF2_TABLE_ROWS = 2048, /* its rows */
-    GF2_GAUSS_THREADS = 1024
+    GF2_GAUSS_THREADS = 512
 };
 
 /* What a panel leaves behind for the kernels after it. */

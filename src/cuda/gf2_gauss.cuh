@@ -58,12 +58,14 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     const uint64_t pivot = a.state->first, word = a.column / 64;
     if (!a.state->count) return;
     const uint64_t *from = a.a + pivot * a.stride;
-    for (uint64_t row = (a.reduced ? 0 : pivot + 1) + blockIdx.x; row < a.rows; row += gridDim.x) {
+    const uint64_t warps = gridDim.x * (uint64_t)(GF2_THREADS / 32);
+    uint64_t row = (a.reduced ? 0 : pivot + 1) + blockIdx.x * (GF2_THREADS / 32) + threadIdx.x / 32;
+    for (; row < a.rows; row += warps) { /* a warp has a row */
         uint64_t *to = a.a + row * a.stride;
         const bool one = row != pivot && (to[word] >> a.column % 64 & 1);
-        __syncthreads(); /* all have read the bit that goes */
+        __syncwarp(); /* all have read the bit that goes */
         if (!one) continue;
-        for (uint64_t w = word + threadIdx.x; w < a.words; w += GF2_THREADS)
+        for (uint64_t w = word + threadIdx.x % 32; w < a.words; w += 32)
             to[w] ^= from[w] & own_bits(a, w);
     }
 }
