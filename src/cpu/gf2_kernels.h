@@ -71,12 +71,13 @@ static void NAME(to_columns)(const uint64_t *words, size_t stride, size_t rows, 
 #endif
             for (size_t c = first; c < end; c += 16) {
                 uint8_t *out = tile + c * ECHI_GF2_TILE + r;
-                if (r + 16 <= rows && c + 16 <= end)
+                if (r + 16 <= rows && c + 16 <= end) {
                     NAME(to_block)(in + r * stride_bytes + c, stride_bytes, out);
-                else
-                    NAME(to_edge)
-                    (in + r * stride_bytes + c, stride_bytes, r < rows ? echi_min(16, rows - r) : 0,
-                     echi_min(16, end - c), out);
+                    continue;
+                }
+                const size_t count = r < rows ? echi_min(16, rows - r) : 0;
+                NAME(to_edge)
+                (in + r * stride_bytes + c, stride_bytes, count, echi_min(16, end - c), out);
             }
         }
     }

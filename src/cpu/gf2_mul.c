@@ -1,12 +1,12 @@
 /*
- * cpu/gf2_mul.c - products over GF(2) on the CPU: chooses an algorithm, lays out the workspace, runs
- * it.
+ * cpu/gf2_mul.c - products over GF(2) on the CPU: chooses an algorithm, lays out the workspace,
+ * runs it.
  *
  *     block      a and out as columns of bytes, b as 8 x 8 blocks (gf2.h): a thread makes 256 rows
  *                of up to 8,192 columns of the result, in its cache
- *     strassen   the same with a, b and out in quarters: 7 products of sums of quarters for 8 (Strassen,
- *                1969).  Sums are made while operands are, and each product is added to one or two
- *                quarters as it is made, so that nothing is stored in between
+ *     strassen   the same with a, b and out in quarters: 7 products of sums of quarters for 8
+ *                (Strassen, 1969).  Sums are made while operands are, and each product is added to
+ *                one or two quarters as it is made, so that nothing is stored in between
  *     russians   tables of sums of rows of b (gf2_russians.c)
  *     direct     adds rows of b one by one, or, when b is given transposed, multiplies rows by rows
  *
