@@ -71,7 +71,7 @@ static uint64_t draw_key(ech_dtype dtype, struct rng *rng)
     size_t width = 8 * ech_dtype_bytes(dtype);
     if (dtype < ECH_F16) return r;
     if (r < 2) return r ? (uint64_t)1 << (width - 1) : 0;
-    if (r < 4) return ((uint64_t)1 << (width - r % 2)) - 1 - r % 2;
+    if (r < 4) return (~(uint64_t)0 >> (64 - width + r % 2)) - r % 2;
     return float_bits(dtype, (double)r);
 }
 
