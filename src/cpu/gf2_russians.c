@@ -4,8 +4,8 @@
  *
  * 64 rows of b are cut into groups of some bits, and each group has a table of all its sums.  A row
  * of the result takes one entry of each table, by the bits of its multiplier; all tables at once,
- * so that it is read and written once for 64 rows of b.  A strip of 32 words is done after the other,
- * so that the tables stay in the cache.
+ * so that it is read and written once for 64 rows of b.  A strip of 32 words is done after the
+ * other, so that the tables stay in the cache.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
