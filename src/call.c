@@ -81,7 +81,7 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return pa < pb + b_bytes && pb < pa + a_bytes;
 }
 
-/* Whether a row of a shares a byte with a row of b, which begins later.  Of rows with gaps only those
+/* Whether a row of a shares a byte with one of b, which begins later.  Of rows with gaps only those
  * of one matrix are told apart: of one pitch. */
 static bool rows_overlap(const struct echi_array *a, const struct echi_array *b, size_t distance)
 {

@@ -29,7 +29,7 @@ struct bits bits_of(const char *dist, size_t rows, size_t cols, uint64_t seed);
 struct bits bits_mul(const struct bits *a, const struct bits *b);
 struct bits bits_transpose(const struct bits *a);
 
-/* What ech_gf2_echelon() documents, in place.  order, pivots, rows_from and t may be NULL; t, square,
+/* What ech_gf2_echelon() documents, in place.  order, pivots, rows_from, t may be NULL; t, square,
  * receives the transform.  Returns the rank. */
 uint32_t bits_echelon(struct bits *m, const uint32_t *order, size_t columns, size_t max_rank,
                       bool reduced, uint32_t *pivots, uint32_t *rows_from, struct bits *t);

@@ -36,7 +36,7 @@ fi
 # One that is deleted but not yet committed is still listed.
 files=$(for file in $files; do [ -f "$file" ] && echo "$file"; done)
 sources=$(echo "$files" | grep -E '\.(c|h|cu|cuh|def)$')
-texts=$(echo "$files" | grep -vE '\.(npy|bin|png|svg|gz)$|^LICENSE$|^bench/results/')
+texts=$(echo "$files" | grep -vE '\.(npy|bin|pbm|png|svg|gz)$|^LICENSE$|^bench/results/')
 
 # none "what it proves" PATTERN FILES...: no line of the files has the pattern.
 none() {

@@ -1,7 +1,7 @@
 /*
  * cpu/gf2.c - what moves bits of matrices, makes them or looks at them once, on the CPU.
  *
- * Rows are for threads.  What works on columns is in gf2_columns.c, and what takes answers out of an
+ * Rows are for threads.  What works on columns is in gf2_columns.c; what takes answers out of an
  * eliminated matrix in gf2_answer.c.
  *
  * SPDX-License-Identifier: Apache-2.0
