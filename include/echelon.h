@@ -674,12 +674,12 @@ ECH_API ech_status ech_sample(ech_ctx *ctx, const void *in, void *out, size_t n,
  * A matrix of bits, or a view of a part of one: bit j of row i is bit j % 64 of
  * words[i * stride + j / 64].  This is the layout of M4RI and, on little-endian machines, that of
  * packbits(bitorder="little") of NumPy.  Bits of a row's last word beyond cols, and words beyond
- * that, belong to somebody else: they are not looked at and never changed.  The words lie in host memory or in
- * the GPU's, like every array; the struct itself is read when the call is made.
+ * that, belong to somebody else: they are not looked at and never changed.  The words lie in host
+ * memory or in the GPU's, like every array; the struct itself is read when the call is made.
  *
  * Rows and columns are at most 2^32 - 1; positions of either are u32.  Matrices that a call writes
- * overlap nothing else unless it is said; two views of one matrix with no bit in common do not
- * overlap when they share no word.
+ * overlap nothing else unless it is said; two views of one matrix do not overlap when they share no
+ * word.
  */
 typedef struct ech_gf2 {
     uint64_t *words; /* aligned to 8 bytes; NULL is allowed when there are no bits */
@@ -829,8 +829,8 @@ ECH_API ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *
 
 /*
  * ech_gf2_kernel() writes a basis of the x with a x = 0, ech_gf2_left_kernel() one of the y with
- * y a = 0, a vector a row.  Row i of a kernel belongs to the i-th column that has no pivot: it has a
- * one there, and zeros in every other such column.  The left kernel is that of a^T.
+ * y a = 0, a vector a row.  Row i of a kernel belongs to the i-th column that has no pivot: it has
+ * a one there, and zeros in every other such column.  The left kernel is that of a^T.
  *
  *   basis    as many columns as a has (left: as a has rows); and as many rows, or as few as it is
  *            known to need: too few fail with ECH_ERR_ARG.  Rows beyond the dimension become 0
