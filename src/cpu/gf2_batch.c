@@ -271,7 +271,6 @@ static ech_status explain(const void *request, struct echi_text *text)
         echi_print(text, "blocks        %zu columns\n",
                    p.first.block.level[p.first.block.levels - 1].width * 8);
     echi_print(text, "threads       at most %zu, each with a matrix\n", p.threads);
-    echi_print(text, "workspace     %zu bytes\n", bytes);
 done:
     return status;
 }

@@ -197,7 +197,6 @@ static ech_status explain(const void *request, struct echi_text *text)
                    p.block.levels ? p.block.level[p.block.levels - 1].width * 8 : 0);
     if (algorithm->run == russians_run)
         echi_print(text, "tables        of 2^%d sums\n", p.rows.russians.bits);
-    echi_print(text, "workspace     %zu bytes\n", bytes);
 done:
     return status;
 }

@@ -22,8 +22,9 @@ const struct echi_gf2_isa *echi_gf2_isa(void)
 
 int echi_gf2_threads(const ech_ctx *ctx, const struct echi_gf2_isa *isa, double products)
 {
-    /* A thread is worth waking for as long as this many take; compare echi_parallel_for_bytes(). */
-    const double each = isa->fast ? 1 << 28 : 1 << 25, most = 1 << 20;
+    /* A thread is worth waking for as long as this many take, some 90 us.  With less, eliminations
+     * would wait for each other's threads thousands of times to gain little. */
+    const double each = isa->fast ? 1 << 30 : 1 << 27, most = 1 << 20;
     const double worth = products / each;
     return echi_parallel_for_bytes(ctx, (size_t)(worth < most ? worth : most) << 18);
 }

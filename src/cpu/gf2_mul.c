@@ -446,7 +446,6 @@ static ech_status explain(const void *request, struct echi_text *text)
                    ECHI_GF2_TILE, p.columns * 8, IN_COLUMNS * 8);
     if (algorithm->run == russians_run)
         echi_print(text, "tables        of 2^%d sums\n", p.russians.bits);
-    echi_print(text, "workspace     %zu bytes\n", bytes);
 done:
     return status;
 }

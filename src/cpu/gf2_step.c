@@ -231,7 +231,7 @@ void echi_gf2_step(struct echi_gf2_block *e, const struct echi_gf2_columns *m, s
     const uint64_t multiplier = echi_gf2_turned(p.multiplier);
     e->isa->prepare(&multiplier, 1, make);
     struct step s = { e, m, c, end, g_columns, &p, make, operands, 1 };
-    const int threads = echi_gf2_block_threads(e, (e->end - e->begin) * (n + g_columns));
+    const int threads = echi_gf2_block_threads(e, (e->end - e->begin) * (n + g_columns) / 8);
     s.parts = (size_t)threads;
     echi_parallel(threads, s.parts, step_part, &s);
 }
