@@ -33,7 +33,10 @@ static const struct {
     [RUSSIANS] = { "russians", "tables of sums of 8 rows in shared memory" },
 };
 
-enum { STRASSEN_LEAST = 16384 }; /* bits of each side of a part, for one level more */
+enum {
+    STRASSEN_LEAST = 16384, /* bits of each side of a part, for it to be quicker */
+    PART_LEAST = 128        /* ... and for it to be done where it is asked for */
+};
 
 struct plan {
     enum algorithm algorithm;
@@ -66,6 +69,7 @@ static ech_status make_plan(const struct echi_gf2_mul *m, struct plan *plan)
                              m->algorithm);
     }
     plan->parts = plan->algorithm == STRASSEN2 ? 4 : plan->algorithm == STRASSEN ? 2 : 1;
+    while (plan->parts > 1 && least / plan->parts < PART_LEAST) plan->parts /= 2;
     plan->rows = part_of(rows, plan->parts, 1);
     plan->cols = part_of(cols, plan->parts, plan->parts > 1 ? GF2_MUL_COLUMNS : 1);
     plan->depth = part_of(depth, plan->parts, plan->parts > 1 ? 256 : 1);
