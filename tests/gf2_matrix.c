@@ -12,13 +12,26 @@
 
 /* ---- Matrices ---- */
 
+/* The bits of n <= 64 bytes, eight at a time: a product puts byte k's at bit 56 + k. */
+static uint64_t packed(const uint8_t *bytes, size_t n)
+{
+    uint64_t bits = 0;
+    for (size_t k = 0; k < n; k += 8) {
+        uint64_t eight = 0;
+        memcpy(&eight, bytes + k, n - k < 8 ? n - k : 8);
+        bits |= (eight * 0x0102040810204080u >> 56) << k;
+    }
+    return bits;
+}
+
 static void put_bits(struct matrix *m, const struct bits *content)
 {
     for (size_t i = 0; i < content->rows; i++)
-        for (size_t j = 0; j < content->cols; j++) {
+        for (size_t j = 0; j < content->cols; j += 64) {
+            const size_t n = content->cols - j < 64 ? content->cols - j : 64;
+            const uint64_t mask = n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
             uint64_t *word = &m->image[i * m->m.stride + j / 64];
-            uint64_t bit = (uint64_t)1 << j % 64;
-            *word = content->at[i * content->cols + j] ? *word | bit : *word & ~bit;
+            *word = (*word & ~mask) | packed(content->at + i * content->cols + j, n);
         }
 }
 

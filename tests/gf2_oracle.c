@@ -76,13 +76,19 @@ struct bits bits_of(const char *dist, size_t rows, size_t cols, uint64_t seed)
     return m;
 }
 
+/* to and from do not overlap, so that the compiler adds many at once. */
+static void add_bits(uint8_t *restrict to, const uint8_t *restrict from, size_t count)
+{
+    for (size_t j = 0; j < count; j++) to[j] ^= from[j];
+}
+
 struct bits bits_mul(const struct bits *a, const struct bits *b)
 {
     struct bits out = bits_make(a->rows, b->cols);
     for (size_t i = 0; i < a->rows; i++)
         for (size_t k = 0; k < a->cols; k++)
-            for (size_t j = 0; a->at[i * a->cols + k] && j < b->cols; j++)
-                out.at[i * b->cols + j] ^= b->at[k * b->cols + j];
+            if (a->at[i * a->cols + k])
+                add_bits(out.at + i * b->cols, b->at + k * b->cols, b->cols);
     return out;
 }
 
@@ -105,7 +111,7 @@ static void swap_rows(struct bits *m, size_t i, size_t k)
 
 static void add_row(struct bits *m, size_t from, size_t to)
 {
-    for (size_t j = 0; j < m->cols; j++) m->at[to * m->cols + j] ^= m->at[from * m->cols + j];
+    add_bits(m->at + to * m->cols, m->at + from * m->cols, m->cols);
 }
 
 uint32_t bits_echelon(struct bits *m, const uint32_t *order, size_t columns, size_t max_rank,
