@@ -49,31 +49,32 @@ build() {
 }
 tests() {
     local name
-    for name in test_sort test_reduce test_scan test_histogram test_select test_arrange test_api test_context \
-        test_memory; do
-        $build/tests/$name --device cuda $quick || return 1
+    for name in sort reduce scan histogram select arrange gf2 gf2_echelon gf2_batch api context memory; do
+        $build/tests/test_$name --device cuda $quick || return 1
     done
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # that opens a GPU 500 times
 }
 stream() { $build/tests/test_stream && $build/tests/test_queued; }
 large() { $build/tests/test_sort --large --device cuda && $build/tests/test_queued --large; }
 sanitizer() {
-    local tool case name
+    local tool case name every
     for tool in memcheck racecheck initcheck synccheck; do
         for case in 'sort(u32,n=7681,' 'sort(f64,n=4097,' 'sort(u8,n=11521,' 'sort(f32,n=5003'; do
             echo "-- $tool $case"
             compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_sort --device cuda "$case" || return 1
         done
-        for name in reduce scan histogram select arrange; do # one case of some hundred, small
+        for name in reduce scan histogram select arrange gf2 gf2_echelon gf2_batch; do # a few cases, small
+            every=${SANITIZER_EVERY:-997}
+            case $name in gf2*) every=$((every / 20 + 1)) ;; esac # which have fewer
             echo "-- $tool $name"
             compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_$name --device cuda --quick \
-                --every "${SANITIZER_EVERY:-997}" || return 1
+                --every $every || return 1
         done
     done
 }
 bench() {
     local name
-    for name in sort reduce scan histogram select arrange; do
+    for name in sort reduce scan histogram select arrange gf2; do
         echo "-- $name"
         $build/bench/gpu_$name $quick --csv "$out/$name.csv" || return 1
     done

@@ -142,6 +142,8 @@ static void forward_by_rows(const struct plan *p, struct slot *s)
     const struct echi_gf2_batch *r = p->request;
     struct echi_gf2_block *e = &s->block;
     uint32_t rank;
+    s->words.cols = e->columns * 8; /* without the room for a right-hand side that is not there */
+    memset(s->words.words, 0, s->words.rows * s->words.stride * sizeof *s->words.words);
     const struct echi_gf2_echelon request = { .a = s->words,
                                               .columns = r->columns,
                                               .max_rank = r->max_rank,
