@@ -33,6 +33,17 @@ static void NAME(prepare)(const uint64_t *blocks, size_t n, void *operands)
                              NAME(operands)(_mm512_maskz_loadu_epi64(some, blocks + i)));
 }
 
+/* Clang 14 scales the displacement of this instruction's operand wrongly when it takes it from
+ * memory as a broadcast, so there it has to be in a register. */
+INLINED __m512i NAME(operand)(const uint64_t *b)
+{
+    __m512i operand = _mm512_set1_epi64((long long)*b);
+#ifdef __clang__
+    __asm__("" : "+v"(operand));
+#endif
+    return operand;
+}
+
 /* lines lines of count byte columns; both are constants where this is inlined. */
 INLINED void NAME(multiply_part)(const uint8_t *a, size_t k, const uint64_t *b, size_t step,
                                  uint8_t *const *out, const int count, const int lines)
@@ -48,8 +59,8 @@ INLINED void NAME(multiply_part)(const uint8_t *a, size_t k, const uint64_t *b, 
             second[r] = _mm512_loadu_si512(a + ECHI_GF2_TILE + r * 64);
         }
         for (int j = 0; j < count; j++) {
-            const __m512i b0 = _mm512_set1_epi64((long long)b[(size_t)j * step + i]);
-            const __m512i b1 = _mm512_set1_epi64((long long)b[(size_t)j * step + i + 1]);
+            const __m512i b0 = NAME(operand)(&b[(size_t)j * step + i]);
+            const __m512i b1 = NAME(operand)(&b[(size_t)j * step + i + 1]);
             for (int r = 0; r < lines; r++)
                 sum[j][r] = _mm512_ternarylogic_epi64(
                     sum[j][r], _mm512_gf2p8affine_epi64_epi8(first[r], b0, 0),
@@ -58,7 +69,7 @@ INLINED void NAME(multiply_part)(const uint8_t *a, size_t k, const uint64_t *b, 
     }
     if (i < k)
         for (int j = 0; j < count; j++) {
-            const __m512i b0 = _mm512_set1_epi64((long long)b[(size_t)j * step + i]);
+            const __m512i b0 = NAME(operand)(&b[(size_t)j * step + i]);
             for (int r = 0; r < lines; r++)
                 sum[j][r] = _mm512_xor_si512(sum[j][r], _mm512_gf2p8affine_epi64_epi8(
                                                             _mm512_loadu_si512(a + r * 64), b0, 0));
