@@ -250,16 +250,13 @@ ech_status ech_gf2_random(ech_ctx *ctx, const ech_gf2 *out, double probability, 
 
 ech_status ech_gf2_pack(ech_ctx *ctx, const uint8_t *bytes, const ech_gf2 *out)
 {
-    uint8_t *source;
-    struct echi_gf2 g = { .what = ECHI_GF2_PACK };
+    /* A request has one pointer to bytes, which only ECHI_GF2_UNPACK writes to. */
+    struct echi_gf2 g = { .what = ECHI_GF2_PACK, .bytes = (uint8_t *)(uintptr_t)bytes };
     ech_status status;
     TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2 : NULL));
     TRY(echi_gf2_check(ctx, "out", out, &g.out));
     TRY(echi_check_count(ctx, "out->rows", g.out.rows, g.out.cols));
     if (empty(&g.out)) return ECH_OK;
-    source = (uint8_t *)(uintptr_t)bytes; /* a request has one pointer to bytes, which it writes to
-                                             when it unpacks */
-    g.bytes = source;
     struct echi_call call = call_of(ctx, &g, "a pack");
     echi_gf2_add_array(&call, "bytes", &g.bytes, g.out.rows * g.out.cols, 1, ECHI_IN);
     echi_gf2_add(&call, "out", &g.out, ECHI_OUT);

@@ -45,7 +45,6 @@ ech_status echi_gf2_eliminate_options(ech_ctx *ctx, const ech_gf2_echelon_option
     e->columns = o->columns ? o->columns : e->a.cols;
     e->max_rank = o->max_rank;
     e->rows_from = o->rows_from;
-    e->has_rows_from = o->rows_from != NULL;
     e->algorithm = o->algorithm;
 done:
     return status;

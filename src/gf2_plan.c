@@ -40,7 +40,7 @@ static void plan_elimination(struct plan *p, ech_gf2_call call, size_t other,
     e->call = call;
     e->has_transform = options && options->transform;
     if (call == ECH_GF2_CALL_INVERSE) e->has_transform = true;
-    e->has_rows_from = e->has_pivots = e->has_solvable = true;
+    e->has_pivots = e->has_solvable = true;
     if (call == ECH_GF2_CALL_SOLVE) {
         e->b = shaped(e->a.rows, other);
         e->out = shaped(e->a.cols, other);

@@ -37,6 +37,9 @@ uint32_t bits_echelon(struct bits *m, const uint32_t *order, size_t columns, siz
 /* The basis that ech_gf2_kernel() documents. */
 struct bits bits_kernel(const struct bits *a);
 
+/* A random order of count positions. */
+void shuffle(uint32_t *order, size_t count, struct rng *rng);
+
 /* ---- Packed: gf2_matrix.c ---- */
 
 struct matrix {

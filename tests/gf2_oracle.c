@@ -165,3 +165,14 @@ struct bits bits_kernel(const struct bits *a)
     bits_free(&e);
     return basis;
 }
+
+void shuffle(uint32_t *order, size_t count, struct rng *rng)
+{
+    for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
+    for (size_t i = count; i > 1; i--) {
+        size_t j = rng_below(rng, i);
+        uint32_t other = order[j];
+        order[j] = order[i - 1];
+        order[i - 1] = other;
+    }
+}

@@ -44,17 +44,6 @@ static void put(uint64_t *words, size_t stride, const struct bits *m)
         }
 }
 
-static void shuffle(uint32_t *order, size_t count, struct rng *rng)
-{
-    for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
-    for (size_t i = count; i > 1; i--) {
-        size_t j = rng_below(rng, i);
-        uint32_t other = order[j];
-        order[j] = order[i - 1];
-        order[i - 1] = other;
-    }
-}
-
 /* x with a x = b and free bits 0, where there is one; b is a multiple of a's columns, or not. */
 static void make_system(struct batch_data *d, size_t i, const struct bits *a, struct rng *rng)
 {

@@ -32,19 +32,12 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* A random order of limit positions. */
 static uint32_t *random_order(size_t limit, uint64_t seed)
 {
     struct rng rng = { seed };
     uint32_t *order = malloc((limit + 1) * sizeof *order);
     if (!order) abort();
-    for (size_t i = 0; i < limit; i++) order[i] = (uint32_t)i;
-    for (size_t i = limit; i > 1; i--) {
-        size_t j = rng_below(&rng, i);
-        uint32_t other = order[j];
-        order[j] = order[i - 1];
-        order[i - 1] = other;
-    }
+    shuffle(order, limit, &rng);
     return order;
 }
 

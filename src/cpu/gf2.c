@@ -54,22 +54,12 @@ static void add_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
     }
 }
 
-/* Keeps the least position of an order that is not below the limit. */
-static bool in_limit(struct gf2_job *job, size_t i)
-{
-    if (job->request->order[i] < job->request->limit) return true;
-    uint64_t least = atomic_load(job->complaint);
-    while (i < least && !atomic_compare_exchange_weak(job->complaint, &least, i)) {
-    }
-    return false;
-}
-
 static void gather_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
 {
     const struct echi_gf2 *g = job->request;
     (void)thread;
     for (size_t i = begin; i < end; i++)
-        if (in_limit(job, i))
+        if (gf2_in_limit(job, i))
             gf2_copy_row(gf2_row(&g->out, i), gf2_row(&g->a, g->order[i]), g->out.cols);
 }
 

@@ -67,11 +67,7 @@ void echi_cpu_gf2_gather_columns_rows(struct gf2_job *job, size_t begin, size_t 
         for (size_t w = 0; w < echi_gf2_words(out->cols); w++) {
             for (size_t j = 0; j < 64; j++) {
                 const size_t at = w * 64 + j;
-                block[j] = at < out->cols && g->order[at] < g->limit ? columns[g->order[at]] : 0;
-                if (at >= out->cols || g->order[at] < g->limit) continue;
-                uint64_t least = atomic_load(job->complaint);
-                while (at < least && !atomic_compare_exchange_weak(job->complaint, &least, at)) {
-                }
+                block[j] = at < out->cols && gf2_in_limit(job, at) ? columns[g->order[at]] : 0;
             }
             transpose_64(block);
             store_block(block, out, i, rows, w);

@@ -23,6 +23,16 @@ struct gf2_job {
     _Atomic(uint64_t) total;      /* of a count; not 0 when something differs */
 };
 
+/* Whether order[i] is one of a's rows or columns; if not, the least such position is kept. */
+static inline bool gf2_in_limit(struct gf2_job *job, size_t i)
+{
+    if (job->request->order[i] < job->request->limit) return true;
+    uint64_t least = atomic_load(job->complaint);
+    while (i < least && !atomic_compare_exchange_weak(job->complaint, &least, i)) {
+    }
+    return false;
+}
+
 static inline uint64_t *gf2_row(const ech_gf2 *m, size_t row)
 {
     return m->words + row * m->stride;
