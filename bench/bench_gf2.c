@@ -9,6 +9,8 @@
 
 #include <echelon.h>
 
+#include <time.h>
+
 static int threads = 1;
 static double seconds = 1;
 static ech_ctx *ctx;
@@ -126,12 +128,29 @@ static void run_batch(const struct gf2_row *row)
     free(all.words), free(work.words), free(rank), free(order), free(b), free(x), free(solvable);
 }
 
+/* What the figures are of: the device that was opened, as ech_device_get() describes it. */
+static void print_about(void)
+{
+    ech_device device = { .size = sizeof device };
+    char date[32];
+    time_t now = time(NULL);
+    for (int i = 0; i < ech_device_count(); i++)
+        if (ech_device_get(i, &device) == ECH_OK && strcmp(device.name, ech_device_name(ctx)) == 0)
+            break;
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    printf("# machine: %s, %d units, %s\n", device.description, device.units, device.features);
+    printf("# versions: Echelon %s\n# date: %s\n", ech_version(), date);
+    printf("# command: bench_gf2 %d %g\n", threads, seconds);
+    printf("# time: %s\n", threads == 1 ? "the process's own" : "the wall's");
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) threads = atoi(argv[1]);
     if (argc > 2) seconds = atof(argv[2]);
     must(ech_open(&ctx, NULL));
     must(ech_set_threads(ctx, threads));
+    print_about();
     gf2_title();
     for (int i = 0; i < GF2_ROWS; i++) {
         const struct gf2_row *row = &gf2_rows[i];

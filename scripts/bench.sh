@@ -25,10 +25,14 @@ measure() {
 for threads in 1 "$(getconf _NPROCESSORS_ONLN)"; do
     measure "$name-cpu-$threads.csv" "$build/bench/bench_cpu" "$threads" "${LARGEST:-1e7}" 5
     measure "$name-cpu-ops-$threads.csv" "$build/bench/bench_cpu_ops" "$threads" 1e8 7
+    measure "$name-cpu-gf2-$threads.csv" env ECHELON_DEVICE=cpu "$build/bench/bench_gf2" "$threads" 0.4
 done
+if [ -x "$build/bench/gf2_m4ri" ]; then # where M4RI is there: its rows beside ours
+    "$build/bench/gf2_m4ri" 1 0.4 | grep -v '^op,' >>"bench/results/$name-cpu-gf2-1.csv"
+fi
 if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
     cmake --build "$build" --target gpu_benchmark
-    for operation in sort reduce scan histogram select arrange; do
+    for operation in sort reduce scan histogram select arrange gf2; do
         "$build/bench/gpu_$operation" --csv "bench/results/$name-gpu-$operation.csv"
     done
 fi
