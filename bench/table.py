@@ -6,15 +6,15 @@
 
 A file says where its tables go and what they show:
 
-    <!-- bench:begin FILE.csv ... [brief] -->
+    <!-- bench:begin FILE.csv ... [brief] [times] -->
     <!-- bench:end -->
 
 FILE.csv lies in bench/results; without one, all there are.  brief: of each kind of sort only the
-largest n of random keys.  A CSV has lines of "# text" on top, which say machine, versions, date and
-command, or columns of those names; a row is one contender's time of one case.  Every case becomes a
-line, every contender a column of 10^9 keys a second, of GB/s where the CSV has gb_per_s, or of times
-where it has runs_per_s; small n are told in microseconds beside it.  The last column is ours by the best of the others, also where
-that is below 1.
+largest n of random keys.  times: how long one takes, whatever else the CSV has.  A CSV has lines of
+"# text" on top, which say machine, versions, date and command, or columns of those names; a row is
+one contender's time of one case.  Every case becomes a line, every contender a column of 10^9 keys a
+second, of GB/s where the CSV has gb_per_s, or of times where it has runs_per_s; small n are told in
+microseconds beside it.  The last column is ours by the best of the others, also where that is below 1.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -57,7 +57,8 @@ def brief(cases):
     best = {}
     for case in cases:
         c = dict(zip(CASE, case))
-        if c["dist"] not in ("", "random", "uniform", "unit", "power", "few16", "runs10"):
+        if c["dist"] not in ("", "random", "uniform", "unit", "power", "few16", "runs10",
+                             "reduced"):
             continue
         kind = (c["op"], c["case"], c["dtype"], c["value_bytes"], c["shape"], c["threads"])
         if kind not in best or int(c["n"]) > int(dict(zip(CASE, best[kind]))["n"]):
@@ -74,14 +75,14 @@ def cell(speed, row, unit):
     if unit == "gkeys_per_s":
         return f"{speed:.3g}"
     ms = float(row["ms"])
-    if unit == "runs_per_s":
+    if unit in ("runs_per_s", "ms"):
         return f"{ms:.3g} ms" if ms >= 1 else f"{1000 * ms:.3g} us"
     return f"{speed:.0f}" + (f" ({1000 * ms:.3g} us)" if ms < 0.2 else "")
 
 
-def table(path, short):
+def table(path, short, times):
     about, rows = read(path)
-    unit = next((unit for unit in ("gb_per_s", "runs_per_s") if any(row.get(unit) for row in rows)),
+    unit = "ms" if times else next((unit for unit in ("gb_per_s", "runs_per_s") if any(row.get(unit) for row in rows)),
                 "gkeys_per_s")
     contenders = list(dict.fromkeys(row["contender"] for row in rows))
     contenders.sort(key=lambda name: not is_ours(name))
@@ -99,8 +100,8 @@ def table(path, short):
     for case in cases:
         wrong = {name for name, row in cells[case].items() if row.get("result") == "wrong"
                  or row.get("verified") in ("0", "no", "false")}
-        speeds = {name: float(row[unit]) for name, row in cells[case].items()
-                  if row.get(unit) and name not in wrong}
+        speeds = {name: 1 / float(row[unit]) if times else float(row[unit])
+                  for name, row in cells[case].items() if row.get(unit) and name not in wrong}
         ours = [s for name, s in speeds.items() if is_ours(name)]
         others = [s for name, s in speeds.items() if not is_ours(name)]
         words = [count(case[i]) if CASE[i] == "n" and case[i] else
@@ -111,16 +112,16 @@ def table(path, short):
         words += [f"{max(ours) / max(others):.2f}" if ours and others else ""]
         lines.append("| " + " | ".join(words) + " |")
     what = {"gkeys_per_s": "10^9 keys a second", "gb_per_s": "GB/s, and microseconds where few",
-            "runs_per_s": "Time of one"}[unit]
+            "runs_per_s": "Time of one", "ms": "Time of one call"}[unit]
     return "\n".join([f"{what}; {'; '.join(about)}.", ""] + lines)
 
 
 def rewrite(text):
     def section(match):
         words = match["what"].split()
-        names = [word for word in words if word != "brief"]
+        names = [word for word in words if word not in ("brief", "times")]
         paths = [RESULTS / name for name in names] or sorted(RESULTS.glob("*.csv"))
-        tables = [table(path, "brief" in words) for path in paths if path.exists()]
+        tables = [table(path, "brief" in words, "times" in words) for path in paths if path.exists()]
         body = "\n\n".join(tables) if tables else "No measurements yet: `make bench` makes them."
         return f"{match[1]}\n{body}\n\n{match[3]}"
 
