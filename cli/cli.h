@@ -89,15 +89,17 @@ int cli_open(ech_ctx **ctx, const char *device, int threads);
 
 double cli_seconds(void); /* of a clock that only goes forward */
 
-/* Shows "reading 45%" while bytes move, from the second second on and on a terminal alone. */
+/* Shows "reading 45%, 3 s left" while bytes move, from the second second on and on a terminal
+ * alone. */
 struct cli_progress {
     struct io_progress io;
     const char *what;
-    double started, shown;
+    double started, began, shown; /* the whole, the stage, the line last */
     bool visible, enabled;
 };
 void cli_progress_start(struct cli_progress *progress);
 void cli_progress_stage(struct cli_progress *progress, const char *what);
+void cli_progress_told(void *progress, double done); /* an ech_progress_function */
 void cli_progress_end(struct cli_progress *progress);
 
 /* JSON, written as it comes: commas and quotes are seen to, nesting is the caller's. */

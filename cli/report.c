@@ -31,6 +31,18 @@ uint64_t cli_peak_host_bytes(void)
 
 static const double quiet_seconds = 1.0, refresh_seconds = 0.2;
 
+/* "eliminating 45%, 12 s left"; the rest by what the stage took until now. */
+static void show_share(const struct cli_progress *progress, double share, double now)
+{
+    const double left = (now - progress->began) * (1 - share) / share;
+    fprintf(stderr, "\r\033[K%s %d%%", progress->what, (int)(100 * share));
+    if (now - progress->began < quiet_seconds || share <= 0 || left < 1) return;
+    if (left < 100)
+        fprintf(stderr, ", %.0f s left", left);
+    else
+        fprintf(stderr, ", %.0f min left", left / 60);
+}
+
 static void show(struct cli_progress *progress, uint64_t done, uint64_t total)
 {
     double now = cli_seconds();
@@ -38,8 +50,7 @@ static void show(struct cli_progress *progress, uint64_t done, uint64_t total)
     if (progress->visible && now - progress->shown < refresh_seconds) return;
     /* Back to the line's start, and clear it. */
     if (total)
-        fprintf(stderr, "\r\033[K%s %d%%", progress->what,
-                (int)(100.0 * (double)(done < total ? done : total) / (double)total));
+        show_share(progress, (double)(done < total ? done : total) / (double)total, now);
     else if (done)
         fprintf(stderr, "\r\033[K%s %.1f GB", progress->what, 1e-9 * (double)done);
     else
@@ -54,6 +65,12 @@ static void tick(void *user, uint64_t done, uint64_t total)
     show(user, done, total);
 }
 
+void cli_progress_told(void *user, double done)
+{
+    enum { WHOLE = 1000000 };
+    show(user, (uint64_t)(done * WHOLE), WHOLE);
+}
+
 void cli_progress_start(struct cli_progress *progress)
 {
     const char *terminal = getenv("TERM");
@@ -64,6 +81,7 @@ void cli_progress_start(struct cli_progress *progress)
 void cli_progress_stage(struct cli_progress *progress, const char *what)
 {
     progress->what = what;
+    progress->began = cli_seconds();
     progress->shown = 0;
     show(progress, 0, 0);
 }

@@ -993,6 +993,14 @@ typedef void (*ech_log_function)(void *user, ech_log_level level, const char *me
 ECH_API ech_status ech_set_log(ech_ctx *ctx, ech_log_level level, ech_log_function function,
                                void *user);
 
+/* done is the share, from 0 to 1, of what keeps the present call busy that is behind it. */
+typedef void (*ech_progress_function)(void *user, double done);
+
+/* ech_set_progress() has function called now and then, by the calling thread, during eliminations
+ * and products of matrices over GF(2) on the CPU, which may take minutes; NULL stops it.  Nobody is
+ * told of work that is queued on a GPU. */
+ECH_API ech_status ech_set_progress(ech_ctx *ctx, ech_progress_function function, void *user);
+
 #ifdef __cplusplus
 }
 #endif

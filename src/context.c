@@ -199,3 +199,17 @@ ech_status ech_set_log(ech_ctx *ctx, ech_log_level level, ech_log_function funct
     if (function) echi_log(ctx, ECH_LOG_INFO, "echelon %s on %s", ech_version(), ctx->name);
     return ECH_OK;
 }
+
+ech_status ech_set_progress(ech_ctx *ctx, ech_progress_function function, void *user)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    ctx->progress = function;
+    ctx->progress_user = user;
+    return ECH_OK;
+}
+
+void echi_progress(const ech_ctx *ctx, double spent, double left)
+{
+    if (!ctx || !ctx->progress || spent + left <= 0) return;
+    ctx->progress(ctx->progress_user, spent / (spent + left));
+}

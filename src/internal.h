@@ -40,6 +40,8 @@ struct ech_ctx {
     ech_log_level log_level;
     ech_log_function log;
     void *log_user;
+    ech_progress_function progress;
+    void *progress_user;
     char error[ECHI_ERROR_BYTES];
 };
 
@@ -50,6 +52,10 @@ ech_status echi_fail(ech_ctx *ctx, ech_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void echi_log(ech_ctx *ctx, ech_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Tells who asked for it how far the call is: left is what remains, in the same unit as spent.
+ * ctx may be NULL. */
+void echi_progress(const ech_ctx *ctx, double spent, double left);
 
 /* TRY leaves by the label done with status set; FAIL does so with a message. */
 #define TRY(call)                                                                                  \

@@ -194,9 +194,11 @@ struct echi_gf2_block {
     uint32_t *list;             /* [columns] */
     size_t at;                  /* pivots found so far, and the row of the next */
     size_t begin, end;          /* rows that are added to */
-    bool jordan; /* forward() adds pivot rows to those above, too, and back() has nothing to do */
-    bool known;  /* now the pivots are: no search, no swaps */
-    bool whole;  /* now pivot rows are added to those above */
+    bool back;                  /* back() is to follow */
+    bool jordan;  /* forward() adds pivot rows to those above, too, and back() has nothing to do */
+    bool known;   /* now the pivots are: no search, no swaps */
+    bool whole;   /* now pivot rows are added to those above */
+    double spent; /* products of bits that were made, for who wants to know how far this is */
 };
 
 /* Lays out the workspace for a matrix of rows x cols, and fills in block.  layout's base NULL only

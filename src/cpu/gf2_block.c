@@ -214,6 +214,30 @@ bool echi_gf2_block_zero_from(const struct echi_gf2_block *e, size_t column, siz
     return true;
 }
 
+/* Products of bits of q pivots from now on, in columns bits that begin with theirs. */
+static double products_of(const struct echi_gf2_block *e, double q, double columns)
+{
+    const double rows = (double)(e->rows - (e->whole ? 0 : e->at));
+    const double fewer =
+        e->whole ? columns / 2 : (rows + columns) / 2; /* rows and columns shrink */
+    return q * (rows * columns - q * fewer + (e->whole ? 0 : q * q / 3));
+}
+
+/* What the way back takes of so many pivots. */
+static double products_back(const struct echi_gf2_block *e, double rank)
+{
+    return e->back && !e->whole ? rank * rank / 2 * ((double)e->cols - rank) : 0;
+}
+
+/* As if every column to come were a pivot's. */
+static void tell_forward(struct echi_gf2_block *e, size_t column)
+{
+    const size_t bits = column * 8, columns = bits < e->limit ? e->limit - bits : 0;
+    const double q = (double)echi_min(columns, echi_min(e->rows, e->max_rank) - e->at);
+    const double left = products_of(e, q, (double)(e->cols - echi_min(bits, e->cols)));
+    echi_progress(e->ctx, e->spent, left + products_back(e, (double)e->at + q));
+}
+
 void echi_gf2_block_forward(struct echi_gf2_block *e)
 {
     const int top = e->levels - 1;
@@ -222,6 +246,7 @@ void echi_gf2_block_forward(struct echi_gf2_block *e)
     e->at = e->begin = 0;
     e->end = e->rows;
     e->whole = e->jordan;
+    e->spent = 0;
     for (size_t i = 0; i < e->rows; i++) e->from[i] = e->moved[i] = (uint32_t)i;
     for (size_t c = 0; c < e->columns && c * 8 < e->limit && !done(e); c += width) {
         const size_t next = echi_min(e->columns, c + width), was = e->at;
@@ -232,6 +257,9 @@ void echi_gf2_block_forward(struct echi_gf2_block *e)
         if (!e->whole) e->begin = was;
         const struct target targets[2] = { { &e->w, NULL, next, e->columns - next, false } };
         update(e, &e->level[top], was, e->at - was, was, targets);
+        e->spent += (double)(e->at - was) * (double)(e->rows - (e->whole ? 0 : was)) *
+                    (double)(e->cols - echi_min(c * 8, e->cols));
+        tell_forward(e, next);
     }
 }
 
@@ -296,6 +324,7 @@ void echi_gf2_block_back(struct echi_gf2_block *e, const uint32_t *list, size_t 
     const int top = e->levels > 1 && n > 2 * e->level[1].width ? e->levels - 1 : 0;
     const size_t width = e->level[top].width * 8, rank = e->at;
     if (rank == 0 || e->whole) return;
+    const double before = e->spent, all = products_back(e, (double)rank);
     e->known = e->whole = true;
     e->begin = 0;
     for (size_t first = (rank - 1) / width * width, left = n;; first -= width) {
@@ -310,6 +339,8 @@ void echi_gf2_block_back(struct echi_gf2_block *e, const uint32_t *list, size_t 
             const struct target targets[2] = { { &e->w, list + left, 0, n - left, false } };
             update(e, &e->level[top], first, q, first, targets);
         }
+        const double done = 1 - (double)first * (double)first / ((double)rank * (double)rank);
+        echi_progress(e->ctx, before + all * done, all * (1 - done));
         if (first == 0) break;
     }
     e->at = rank;
@@ -335,6 +366,7 @@ void echi_gf2_block_plan(struct echi_gf2_block *e, struct echi_layout *layout, s
     e->cols = cols;
     e->columns = (cols + 7) / 8;
     e->limit = limit;
+    e->back = reduced;
     e->jordan = reduced && rows <= ECHI_GF2_JORDAN_ROWS;
     e->levels = most <= 1024 ? 1 : 2;
     e->level[0].width = ECHI_GF2_STEP_COLUMNS;

@@ -81,10 +81,11 @@ static void block_run(struct plan *p)
 
 /* ---- russians, gauss ---- */
 
-static void gauss_plan(struct plan *p, struct echi_layout *layout)
+static void rows_plan(struct plan *p, struct echi_layout *layout)
 {
     const struct echi_gf2_echelon *r = p->request;
     p->rows.request = r;
+    p->rows.russians.ctx = p->ctx;
     p->rows.pivots = echi_part(layout, echi_min(r->a.rows, r->columns), sizeof(uint32_t));
     p->rows.from = echi_part(layout, r->a.rows, sizeof(uint32_t));
 }
@@ -92,7 +93,7 @@ static void gauss_plan(struct plan *p, struct echi_layout *layout)
 static void russians_plan(struct plan *p, struct echi_layout *layout)
 {
     const struct echi_gf2_echelon *r = p->request;
-    gauss_plan(p, layout);
+    rows_plan(p, layout);
     p->rows.russians = (struct echi_gf2_russians){ .isa = echi_gf2_isa(), .ctx = p->ctx };
     echi_gf2_russians_plan(&p->rows.russians, layout, r->a.rows);
     p->rows.column = echi_part(layout, r->a.rows, sizeof(uint64_t));
@@ -135,8 +136,7 @@ static const struct algorithm {
     void (*plan)(struct plan *p, struct echi_layout *layout);
     void (*run)(struct plan *p);
 } algorithms[] = {
-    { "gauss", "one column after the other, on rows of words", gauss_chosen, gauss_plan,
-      gauss_run },
+    { "gauss", "one column after the other, on rows of words", gauss_chosen, rows_plan, gauss_run },
     { "block", "blocks of columns of bytes, and products for the rest", block_chosen, block_plan,
       block_run },
     { "russians", "64 columns at a time, and tables of sums of rows", always, russians_plan,

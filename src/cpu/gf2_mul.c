@@ -41,6 +41,7 @@ struct plan {
     size_t scratch_bytes;                      /* a thread */
     uint8_t *operands, *scratch;
     size_t first, end; /* byte columns of out that are made now */
+    int round, rounds; /* products of parts: the one that is made now, and how many there are */
     struct echi_gf2_russians russians;
 };
 
@@ -163,6 +164,8 @@ static void block_run(struct plan *p)
         else
             echi_parallel(threads, echi_gf2_tiles(p->in_bits), prepare_rows, p);
         echi_parallel(threads, echi_gf2_tiles(p->rows), multiply_tile, p);
+        const double done = p->round + (double)p->end / (double)p->out_bytes;
+        echi_progress(p->ctx, done, p->rounds - done);
     }
 }
 
@@ -176,6 +179,7 @@ static size_t half(size_t n, size_t multiple)
 
 static void strassen_plan(struct plan *p, struct echi_layout *layout)
 {
+    p->rounds = 7;
     p->rows = half(p->rows, ECHI_GF2_TILE);
     p->in_bits = half(p->in_bits, IN_COLUMNS * 8);
     p->in_bytes = p->in_bits / 8;
@@ -218,6 +222,7 @@ static void strassen_run(struct plan *p)
         for (int j = 0, n = 0; j < 4; j++)
             if (out >> j & 1) p->add[n++] = written >> j & 1;
         written |= out;
+        p->round = i;
         block_run(p);
     }
 }
@@ -249,6 +254,7 @@ static void russians_run(struct plan *p)
         const uint64_t mask = w + 1 < words ? ~(uint64_t)0 : echi_gf2_last_mask(r->a.cols);
         for (size_t i = 0; i < r->a.rows; i++)
             p->russians.multipliers[i] = r->a.words[i * r->a.stride + w] & mask;
+        echi_progress(p->ctx, (double)w, (double)(words - w));
         echi_gf2_russians_add(&p->russians, &r->b, w * 64, echi_min(64, r->a.cols - w * 64),
                               &r->out, 0, r->out.rows, 0);
     }
@@ -414,6 +420,7 @@ static ech_status make_plan(ech_ctx *ctx, const struct echi_gf2_mul *r, void *wo
     p->in_bits = r->a.cols;
     p->in_bytes = (r->a.cols + 7) / 8;
     p->out_bytes = (r->out.cols + 7) / 8;
+    p->rounds = 1;
     p->russians.isa = p->isa;
     const ech_status status = choose(p, algorithm);
     if (status != ECH_OK) return status;
