@@ -12,15 +12,11 @@
 #ifndef ECHI_GF2_RANDOM_H
 #define ECHI_GF2_RANDOM_H
 
+#include "both.h"
+
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define ECHI_BOTH_RANDOM static __device__ inline
-#else
-#define ECHI_BOTH_RANDOM static inline
-#endif
-
-ECHI_BOTH_RANDOM uint64_t echi_gf2_mix(uint64_t x)
+ECHI_BOTH uint64_t echi_gf2_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
@@ -28,8 +24,8 @@ ECHI_BOTH_RANDOM uint64_t echi_gf2_mix(uint64_t x)
 }
 
 /* Bits 64 * word ... of a row; threshold is from 0 to 2^32. */
-ECHI_BOTH_RANDOM uint64_t echi_gf2_random_word(uint64_t seed, uint64_t threshold, uint64_t row,
-                                               uint64_t word)
+ECHI_BOTH uint64_t echi_gf2_random_word(uint64_t seed, uint64_t threshold, uint64_t row,
+                                        uint64_t word)
 {
     if (threshold == 0) return 0;
     if (threshold >> 32) return ~(uint64_t)0;

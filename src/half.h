@@ -9,23 +9,19 @@
 #ifndef ECHI_HALF_H
 #define ECHI_HALF_H
 
+#include "both.h"
+
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __CUDACC__
-#define ECHI_HALF static __device__ inline
-#else
-#define ECHI_HALF static inline
-#endif
-
-ECHI_HALF uint32_t echi_bits_of_f32(float x)
+ECHI_BOTH uint32_t echi_bits_of_f32(float x)
 {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
     return u;
 }
 
-ECHI_HALF float echi_f32_of_bits(uint32_t u)
+ECHI_BOTH float echi_f32_of_bits(uint32_t u)
 {
     float x;
     memcpy(&x, &u, sizeof x);
@@ -33,7 +29,7 @@ ECHI_HALF float echi_f32_of_bits(uint32_t u)
 }
 
 /* The exponent is 112 less, which a product makes right, exactly, for subnormals too. */
-ECHI_HALF float echi_f32_of_f16(uint32_t u)
+ECHI_BOTH float echi_f32_of_f16(uint32_t u)
 {
     uint32_t magnitude = (u & 0x7fff) << 13, sign = (u & 0x8000) << 16;
     uint32_t number = echi_bits_of_f32(echi_f32_of_bits(magnitude) * 0x1p112f);
@@ -41,7 +37,7 @@ ECHI_HALF float echi_f32_of_f16(uint32_t u)
     return echi_f32_of_bits(sign | (magnitude >= 0x0f800000 ? special : number));
 }
 
-ECHI_HALF uint16_t echi_f16_of_f32(float x)
+ECHI_BOTH uint16_t echi_f16_of_f32(float x)
 {
     uint32_t u = echi_bits_of_f32(x), rest = u & 0x7fffffff, sign = u >> 16 & 0x8000;
     uint32_t normal = (rest + 0xfff + (rest >> 13 & 1) - (112u << 23)) >> 13;
@@ -53,16 +49,15 @@ ECHI_HALF uint16_t echi_f16_of_f32(float x)
     return (uint16_t)(rest > 0x7f800000 ? 0x7e00 : (h | sign));
 }
 
-ECHI_HALF float echi_f32_of_bf16(uint32_t u)
+ECHI_BOTH float echi_f32_of_bf16(uint32_t u)
 {
     return echi_f32_of_bits(u << 16);
 }
 
-ECHI_HALF uint16_t echi_bf16_of_f32(float x)
+ECHI_BOTH uint16_t echi_bf16_of_f32(float x)
 {
     uint32_t u = echi_bits_of_f32(x), rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16;
     return (uint16_t)((u & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : rounded);
 }
 
-#undef ECHI_HALF
 #endif

@@ -12,16 +12,11 @@
 #ifndef ECHI_REDUCE_VALUE_H
 #define ECHI_REDUCE_VALUE_H
 
+#include "both.h"
 #include "order.h"
 
 #include <math.h>
 #include <string.h>
-
-#ifdef __CUDACC__
-#define ECHI_BOTH static __device__ inline
-#else
-#define ECHI_BOTH static inline
-#endif
 
 /* A chunk: so many lines of so many bytes.  Part of the results' definition: docs/reduce.md. */
 enum { ECHI_LINE_BYTES = 512, ECHI_CHUNK_LINES = 8, ECHI_CHUNK_BYTES = 512 * 8 };
