@@ -200,6 +200,44 @@ static void many_tiles(run_function run)
         .call = CALL_UNIQUE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
 }
 
+/* ... by flags: a partition of each width; a selection of one, of more. */
+static void many_flags(run_function run)
+{
+    for (unsigned k = 0; k < 10; k++) {
+        struct select_case c = { .call = k < 8 ? CALL_PARTITION_FLAGS : CALL_SELECT_FLAGS,
+                                 .n = k & 1 ? 55001 : 105011,
+                                 .element_bytes = k & 1 ? 8 : 4,
+                                 .packed = k & 2,
+                                 .percent = k & 4 ? 1 : 50,
+                                 .invert = k == 5,
+                                 .always = true };
+        if (k >= 8) {
+            c.n = 1460003;
+            c.element_bytes = 4;
+            c.packed = k == 8;
+            c.percent = k == 8 ? 1 : 50;
+        }
+        run(&c);
+    }
+}
+
+/* ... of runs, with what goes along. */
+static void many_runs(run_function run)
+{
+    static const char *const dists[] = { "special", "len10", "len1000", "constant", "random" };
+    for (unsigned k = 0; k < 3 * LENGTH(dists); k++) {
+        struct select_case c = { .call = k % 3 ? CALL_UNIQUE_BY_KEY : CALL_ENCODE,
+                                 .dtype = k % 2   ? ECH_F32
+                                          : k % 4 ? ECH_F64
+                                                  : ECH_U32,
+                                 .n = 105011 + 4096 * k,
+                                 .value_bytes = k % 3 * 4,
+                                 .always = true,
+                                 .dist = dists[k / 3] };
+        run(&c);
+    }
+}
+
 void select_cases(run_function run)
 {
     sizes(run);
@@ -210,6 +248,8 @@ void select_cases(run_function run)
     three(run);
     big(run);
     many_tiles(run);
+    many_flags(run);
+    many_runs(run);
 }
 
 void select_case_id(const struct select_case *c, char *text, size_t capacity_bytes)

@@ -143,8 +143,11 @@ int simt_run_planted(struct planted *run)
         if (run->shared_bytes > 48 << 10)
             simt_driver.cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                              (int)run->shared_bytes, kernel, 0);
-        result = simt_driver.cuLaunchKernel(kernel, run->blocks, 1, 1, run->threads, 1, 1,
-                                            run->shared_bytes, NULL, parameters, NULL);
+        CUlaunchAttribute early = { .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                    .value.early = 1 };
+        CUlaunchConfig config = { run->blocks,       1,    1,      run->threads, 1, 1,
+                                  run->shared_bytes, NULL, &early, run->early };
+        result = simt_driver.cuLaunchKernelEx(&config, kernel, parameters, NULL);
         simt_read(out, d_out, run->n_out * sizeof *out);
     }
     simt_driver.cuMemFree(d_in);

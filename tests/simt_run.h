@@ -37,6 +37,7 @@ struct planted {
     const char *file, *kernel;
     unsigned blocks, threads, shared_bytes, n_in, n_out;
     uint32_t p;
+    bool early;         /* launched so that it may begin before earlier launches have ended */
     uint32_t *in, *out; /* kept until the next run */
 };
 

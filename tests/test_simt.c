@@ -164,12 +164,35 @@ static void test_patterns(void)
     simt_options_set("noprofile");
 }
 
+/* ---- Launches that may begin early ---- */
+
+static void test_early(void)
+{
+    struct planted run = { .file = "patterns",
+                           .kernel = "global_read_4",
+                           .blocks = 2,
+                           .threads = 64,
+                           .n_in = 4096,
+                           .n_out = 128,
+                           .p = PLANTED_INDEX(1, 32, 1, 0),
+                           .early = true };
+    const struct simt_finding *found = NULL;
+    if (!test_begin("early(global_read_4)")) return;
+    CHECK_INT(simt_run_planted(&run), CUDA_ERROR_LAUNCH_FAILED);
+    if (CHECK(simt_findings(&found) > 0)) {
+        CHECK_INT(found[0].fault, SIMT_RACE);
+        CHECK_TEXT(found[0].text, "waited for the launches before");
+    }
+    test_end();
+}
+
 int main(int argc, char **argv)
 {
     argc = simt_run_begin(argc, argv);
     test_main(argc, argv);
     test_faults();
     test_patterns();
+    test_early();
     simt_run_end();
     return test_finish();
 }

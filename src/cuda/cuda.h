@@ -73,6 +73,12 @@ CUstream echi_cuda_stream(const ech_ctx *ctx);
 ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *kernel, unsigned blocks,
                             unsigned threads, unsigned shared_bytes, const void *args);
 
+/* The same of a kernel each of whose threads begins with wait_for_earlier() (ptx.cuh): its blocks
+ * may be set up while what was launched before still ends. */
+ech_status echi_cuda_launch_early(ech_ctx *ctx, const char *image, const char *kernel,
+                                  unsigned blocks, unsigned threads, unsigned shared_bytes,
+                                  const void *args);
+
 /* copy.c: queues a copy between any two places; host memory may be changed as soon as it returns,
  * and holds the result when it returns. */
 ech_status echi_cuda_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes);

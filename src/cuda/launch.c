@@ -4,11 +4,18 @@
  * An image is loaded when its first kernel is asked for, and a kernel is looked up once per
  * context.
  *
+ * A kernel launched early (programmatic dependent launch, from sm_90 on) is on the GPU when those
+ * before it in the stream have ended, and waits there until what they wrote can be seen.  All its
+ * threads wait, so that its end is the end of all before it too, and what follows may be launched
+ * in any way.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda.h"
 
 #include <string.h>
+
+enum { EARLY_BLOCKS = 8 /* a multiprocessor, at most, of launches that begin early */ };
 
 /* *image gets a name that lasts; the caller's may not. */
 static ech_status load_image(ech_ctx *ctx, const char *name, CUlibrary *library, const char **image)
@@ -79,8 +86,26 @@ done:
     return status;
 }
 
-ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *name, unsigned blocks,
-                            unsigned threads, unsigned shared_bytes, const void *args)
+/* Whether a launch may be told to begin early.  Each block pays for it, so that it does not gain
+ * where there are many, one after another.  In a graph it gains next to nothing, and who asks the
+ * driver for the edges of a graph with such launches must ask in a newer way. */
+static ech_status may_be_early(ech_ctx *ctx, unsigned blocks, bool *early)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    int capturing = 0;
+    *early = false;
+    if (cuda->architecture < 90 || blocks > EARLY_BLOCKS * (unsigned)cuda->multiprocessors)
+        return ECH_OK;
+    CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
+    *early = !capturing;
+done:
+    return status;
+}
+
+static ech_status launch(ech_ctx *ctx, const char *image, const char *name, unsigned blocks,
+                         unsigned threads, unsigned shared_bytes, const void *args, bool early)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
@@ -91,8 +116,38 @@ ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *name, u
     echi_log(ctx, ECH_LOG_TRACE,
              "launch %s of %s: %u blocks of %u threads, %u bytes of shared memory", name, image,
              blocks, threads, shared_bytes);
+    if (early) TRY(may_be_early(ctx, blocks, &early));
+    if (early) {
+        CUlaunchAttribute attribute = { .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                        .value.early = 1 };
+        CUlaunchConfig config = { .grid_x = blocks,
+                                  .grid_y = 1,
+                                  .grid_z = 1,
+                                  .block_x = threads,
+                                  .block_y = 1,
+                                  .block_z = 1,
+                                  .shared_bytes = shared_bytes,
+                                  .stream = echi_cuda_stream(ctx),
+                                  .attributes = &attribute,
+                                  .attribute_count = 1 };
+        CU(cuLaunchKernelEx, &config, kernel, parameters, NULL);
+        return ECH_OK;
+    }
     CU(cuLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, shared_bytes, echi_cuda_stream(ctx),
        parameters, NULL);
 done:
     return status;
+}
+
+ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *name, unsigned blocks,
+                            unsigned threads, unsigned shared_bytes, const void *args)
+{
+    return launch(ctx, image, name, blocks, threads, shared_bytes, args, false);
+}
+
+ech_status echi_cuda_launch_early(ech_ctx *ctx, const char *image, const char *name,
+                                  unsigned blocks, unsigned threads, unsigned shared_bytes,
+                                  const void *args)
+{
+    return launch(ctx, image, name, blocks, threads, shared_bytes, args, true);
 }

@@ -142,6 +142,19 @@ static __device__ inline uint32_t add_acq_rel(uint32_t *at, uint32_t value)
 #endif
 }
 
+/* ---- Earlier launches ---- */
+
+/* Waits until the launches before this one have ended and all that they wrote can be seen: first in
+ * every thread of a kernel that is launched early (launch.c).  Before sm_90 none is. */
+static __device__ inline void wait_for_earlier(void)
+{
+#ifndef __CUDACC__
+    simt_wait_earlier();
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" : : : "memory");
+#endif
+}
+
 /* ---- Bits ---- */
 
 /* The bits of one where mask has ones, of zero elsewhere: one instruction, where the compiler makes

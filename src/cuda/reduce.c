@@ -125,8 +125,8 @@ static ech_status launch_segments(ech_ctx *ctx, const struct echi_reduce *r,
     uint64_t warps = args->segments / args->each + 1;
     uint64_t most = args->offsets ? 16 * (uint64_t)cuda->multiprocessors : (uint64_t)1 << 24;
     image_of(r, image);
-    return echi_cuda_launch(ctx, image, kinds[r->kind].segments,
-                            least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS, 0, args);
+    return echi_cuda_launch_early(ctx, image, kinds[r->kind].segments,
+                                  least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS, 0, args);
 }
 
 static ech_status launch_long(ech_ctx *ctx, const struct echi_reduce *r,
@@ -134,8 +134,9 @@ static ech_status launch_long(ech_ctx *ctx, const struct echi_reduce *r,
 {
     char image[IMAGE_BYTES];
     image_of(r, image);
-    return echi_cuda_launch(ctx, image, kinds[r->kind].shared, least(blocks, (uint64_t)1 << 30),
-                            args->warps * REDUCE_WARP, 0, args);
+    return echi_cuda_launch_early(ctx, image, kinds[r->kind].shared,
+                                  least(blocks, (uint64_t)1 << 30), args->warps * REDUCE_WARP, 0,
+                                  args);
 }
 
 /* Rows that blocks share: the fewer there are, the smaller are the items. */

@@ -170,6 +170,7 @@ static __device__ inline void reduce_rows_alone(const struct reduce_args &a, str
 template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
 {
     __shared__ struct long_shared s;
+    wait_for_earlier();
     if (!has_two<KIND>() && !a.row_items && !a.offsets) {
         reduce_rows_alone<KIND>(a, s);
         return;

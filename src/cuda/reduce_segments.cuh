@@ -194,6 +194,7 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
 template <int KIND> static __device__ inline void reduce_segments(const struct reduce_args &a)
 {
     __shared__ struct segments_shared shared[REDUCE_WARPS];
+    wait_for_earlier();
     const uint64_t segments = a.segments_at ? *a.segments_at : a.segments;
     const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
     uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + threadIdx.x / 32;

@@ -148,13 +148,14 @@ static ech_status find_heads(ech_ctx *ctx, const struct echi_scan *s, const stru
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
     if (s->shape == ECHI_SCAN_KEYS)
-        return echi_cuda_launch(ctx, plan->keys_image, "scan_heads_keys",
-                                heads_blocks(ctx, (s->n + 3) / 4), SCAN_HEADS_THREADS, 0, args);
+        return echi_cuda_launch_early(ctx, plan->keys_image, "scan_heads_keys",
+                                      heads_blocks(ctx, (s->n + 3) / 4), SCAN_HEADS_THREADS, 0,
+                                      args);
     if (s->n)
         CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)parts->heads, 0, parts->heads_bytes,
            echi_cuda_stream(ctx));
-    TRY(echi_cuda_launch(ctx, plan->keys_image, "scan_heads_offsets",
-                         heads_blocks(ctx, s->segments + 1), SCAN_HEADS_THREADS, 0, args));
+    TRY(echi_cuda_launch_early(ctx, plan->keys_image, "scan_heads_offsets",
+                               heads_blocks(ctx, s->segments + 1), SCAN_HEADS_THREADS, 0, args));
 done:
     return status;
 }
@@ -286,8 +287,8 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
         args.servers = plan.servers;
         TRY(prepare_words(ctx, s, &plan, &parts, &args));
     }
-    TRY(echi_cuda_launch(ctx, plan.image, plan.kernel, plan.blocks, plan.threads, plan.shared_bytes,
-                         &args));
+    TRY(echi_cuda_launch_early(ctx, plan.image, plan.kernel, plan.blocks, plan.threads,
+                               plan.shared_bytes, &args));
 done:
     return status;
 }

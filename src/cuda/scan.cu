@@ -108,6 +108,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
     scan_heads_offsets(const __grid_constant__ struct scan_args a)
 {
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    wait_for_earlier();
     for (uint64_t s = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; s <= a.segments; s += step) {
         uint64_t end = a.offsets[s], begin = s ? a.offsets[s - 1] : end;
         if (end > a.columns)
@@ -165,6 +166,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
     const bool merge = a.key_order.float_mask != 0; /* others are equal where their bits are */
     const bool vectors =
         HEAD_KEYS * KEY_BYTES == 16 && !a.backward && ((uintptr_t)keys & 15) == 0;
+    wait_for_earlier();
     for (uint64_t span = warp * HEAD_TILES; span * SPAN < n; span += warps * HEAD_TILES) {
         union head_keys k[HEAD_TILES];
         ukey before[HEAD_TILES];

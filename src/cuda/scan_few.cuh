@@ -48,6 +48,7 @@ static __device__ inline void sum_groups(const struct scan_args &a, struct few_s
 template <int OP> static __device__ inline void scan_few(const struct scan_args &a)
 {
     __shared__ struct few_shared s;
+    wait_for_earlier();
     const uint32_t warp = threadIdx.x / 32, own = blockDim.x / SCAN_FEW_THREADS;
     const uint32_t nth = warp / FEW_WARPS; /* of the block's tiles */
     /* Blocks may begin in any order: those that others wait for are under way. */

@@ -351,6 +351,7 @@ template <int OP, int HEADS> static __device__ inline void scan_ring(const struc
     struct scan_args a = args;
     a.backward = 0; /* known to the compiler */
     __shared__ struct ring_shared s;
+    wait_for_earlier();
     const uint32_t warp = threadIdx.x / 32;
     for (uint32_t i = threadIdx.x; i < SCAN_RING_STAGES; i += SCAN_RING_WARPS * 32) {
         mbarrier_init(&s.full[i], 1);

@@ -135,6 +135,7 @@ static __device__ inline uint64_t take_tile(const struct scan_args &a)
 template <int OP, int HEADS> static __device__ inline void scan_tiles(const struct scan_args &a)
 {
     __shared__ struct tile_shared s;
+    wait_for_earlier();
     /* Blocks may begin in any order: what they take, they take as they come, so that those that
      * others wait for are under way. */
     if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);

@@ -5,7 +5,7 @@
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
  *                                                 select_pass_along; select_count and select_place
  *     flags                       select_flags_a  the same, by the same names
- *     elements of large arrays    select_bulk_k<bits>   select_bulk_test or select_bulk_heads; or
+ *     any, of large arrays        select_bulk_k<bits>   select_bulk_test, _heads or _flags; or
  *                                                       select_bulk_count, then select_bulk_place
  *                                 select_ring_k<bits>   select_ring; or select_ring_count, and then
  *                                                       select_place of select_k<bits>
@@ -59,6 +59,11 @@ static ech_status select_workspace(const void *request, size_t *bytes)
 
 /* ---- Tiles ---- */
 
+static bool is_by_flags(const struct echi_select *s)
+{
+    return s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
+}
+
 /* Elements by which the first tile begins before the array, so that its vectors are aligned. */
 static uint32_t skew_of(const struct echi_select *s)
 {
@@ -69,7 +74,7 @@ static uint32_t skew_of(const struct echi_select *s)
 
 static uint32_t tile_of(const struct echi_select *s)
 {
-    if (s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS) return SELECT_TILE_FLAGS;
+    if (is_by_flags(s)) return SELECT_TILE_FLAGS;
     return SELECT_TILE_BYTES / (uint32_t)s->element_bytes;
 }
 
@@ -143,7 +148,7 @@ static struct select_args args_of(const struct echi_select *s)
                                         [ECHI_BY_TEST] = SELECT_TEST,
                                         [ECHI_BY_HEADS] = SELECT_HEADS };
     a.source = s->what == ECHI_DIVIDE ? SELECT_THREE : sources[s->by];
-    bool by_flags = s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
+    const bool by_flags = is_by_flags(s);
     if (by_flags && s->out) { /* elements of any size go along as values do */
         a.values = s->in;
         a.values_out = s->out;
@@ -161,8 +166,8 @@ static ech_status run_lengths(ech_ctx *ctx, struct select_args *a, uint32_t clea
 {
     uint64_t blocks = clear ? 1 : (a->tiles + SELECT_THREADS - 1) / SELECT_THREADS;
     a->clear = clear;
-    return echi_cuda_launch(ctx, "select_runs_a", "select_lengths", (unsigned)blocks,
-                            SELECT_THREADS, 0, a);
+    return echi_cuda_launch_early(ctx, "select_runs_a", "select_lengths", (unsigned)blocks,
+                                  SELECT_THREADS, 0, a);
 }
 
 /* Blocks that take one tile after the other (select_ring.cu), where there are enough of those. */
@@ -175,23 +180,69 @@ static unsigned ring_of(const ech_ctx *ctx, const struct echi_select *s,
     return cuda->architecture >= 80 && a->tiles >= blocks * SELECT_RING_TILES ? blocks : 0;
 }
 
+/* Whether what flags select is copied in bulk: a part's flags begin where 16 bytes do, as its
+ * elements.  A partition moves all of these.  A selection reads all, too, which gains where a third
+ * or more is kept, and costs little elsewhere if they are many, and small. */
+static bool flags_to_bulk(const struct echi_select *s, uint32_t skew, uint64_t turns)
+{
+    const uintptr_t flags = (uintptr_t)s->flags;
+    if (((uintptr_t)s->in | (uintptr_t)s->out) % s->element_bytes) return false;
+    if ((s->by == ECHI_BY_BITS ? flags | skew : flags - skew) % 16) return false;
+    return s->what == ECHI_PARTITION || (s->element_bytes == 4 && turns >= SELECT_FLAGS_TILES);
+}
+
+static bool is_along(const struct echi_select *s)
+{
+    return s->starts || s->lengths || s->values;
+}
+
+/* Shared memory of a part. */
+static uint32_t slot_bytes(const struct echi_select *s)
+{
+    const uint32_t beside = is_by_flags(s) ? 1 : is_along(s) ? 2 : 0; /* bytes, an element */
+    return SELECT_PART_BYTES + 16 + beside * (SELECT_PART_BYTES / (uint32_t)s->element_bytes);
+}
+
+/* Parts of a tile: as many as blocks hold. */
+static uint32_t most_workers(const struct echi_cuda *cuda, const struct echi_select *s)
+{
+    const bool less = cuda->architecture / 10 == 12;
+    const uint32_t room = (less ? SELECT_BULK_LESS : SELECT_BULK_BYTES) / (2 * slot_bytes(s));
+    uint32_t most = s->what == ECHI_KEEP ? SELECT_WORKERS : SELECT_WORKERS_FLAGS;
+    if (is_by_flags(s)) most = SELECT_WORKERS_FLAGS;
+    if (is_along(s)) most = SELECT_WORKERS_ALONG;
+    return room < most ? room : most;
+}
+
+/* Of runs, what goes along; values that are a word. */
+static bool along_to_bulk(const struct echi_select *s)
+{
+    if (s->what != ECHI_KEEP || s->by != ECHI_BY_HEADS) return false;
+    if (!s->values) return true;
+    return (s->value_bytes == 4 || s->value_bytes == 8) &&
+           ((uintptr_t)s->values | (uintptr_t)s->values_out) % s->value_bytes == 0;
+}
+
 /* Whether warps take parts that are copied in bulk (select_bulk.cu); the tiles are others then: as
  * large as blocks hold, but so that all blocks take as many, and three or more. */
-static bool to_bulk(const ech_ctx *ctx, const struct echi_select *s, struct select_args *a,
-                    bool by_flags)
+static bool to_bulk(const ech_ctx *ctx, const struct echi_select *s, struct select_args *a)
 {
     const struct echi_cuda *cuda = ctx->state;
-    const uint32_t held = s->what == ECHI_KEEP ? SELECT_WORKERS : SELECT_WORKERS_PLACE;
-    const uint32_t most = cuda->architecture / 10 == 12 ? SELECT_WORKERS_LESS : held;
     const uint64_t blocks = (uint64_t)cuda->multiprocessors;
-    uint64_t part_n, share, turns;
-    if (by_flags || a->starts || a->lengths || a->values) return false;
-    if (cuda->architecture < 90 || s->what == ECHI_DIVIDE || s->element_bytes < 4) return false;
-    part_n = SELECT_PART_BYTES / s->element_bytes;
-    share = ((a->n + a->skew + part_n - 1) / part_n + blocks - 1) / blocks;
+    if (cuda->architecture < 90 || s->what == ECHI_DIVIDE) return false;
+    if (s->element_bytes != 4 && s->element_bytes != 8) return false;
+    if (is_along(s) && !along_to_bulk(s)) return false;
+    const uint32_t skew = (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
+    const uint64_t part_n = SELECT_PART_BYTES / s->element_bytes;
+    const uint64_t share = ((s->n + skew + part_n - 1) / part_n + blocks - 1) / blocks;
+    const uint32_t most = most_workers(cuda, s);
+    uint64_t turns = (share + most - 1) / most;
     if (share < SELECT_BULK_TILES * SELECT_WORKERS_LEAST) return false;
-    turns = (share + most - 1) / most;
     if (turns < SELECT_BULK_TILES) turns = SELECT_BULK_TILES;
+    if (is_by_flags(s) && !flags_to_bulk(s, skew, turns)) return false;
+    a->skew = skew;
+    a->out = s->out;
+    if (is_by_flags(s)) a->values = NULL;
     a->tile_n = (uint32_t)((share + turns - 1) / turns * part_n);
     a->tiles = (a->n + a->skew + a->tile_n - 1) / a->tile_n;
     return true;
@@ -204,18 +255,26 @@ static ech_status launch_bulk(ech_ctx *ctx, const struct echi_select *s,
     const unsigned parts = a->tile_n * (unsigned)s->element_bytes / SELECT_PART_BYTES;
     char image[24];
     snprintf(image, sizeof image, "select_bulk_k%d", 8 * (int)s->element_bytes);
-    return echi_cuda_launch(ctx, image, name, (unsigned)cuda->multiprocessors, 32 * parts + 32,
-                            2 * parts * (SELECT_PART_BYTES + 16), a);
+    return echi_cuda_launch_early(ctx, image, name, (unsigned)cuda->multiprocessors,
+                                  32 * parts + 32, 2 * parts * slot_bytes(s), a);
 }
 
 static ech_status run_bulk(ech_ctx *ctx, const struct echi_select *s, const struct select_args *a)
 {
+    const bool flags = is_by_flags(s);
     ech_status status;
+    if (is_along(s))
+        return launch_bulk(ctx, s, a,
+                           !s->values            ? "select_bulk_runs"
+                           : s->value_bytes == 4 ? "select_bulk_values4"
+                                                 : "select_bulk_values8");
     if (s->what == ECHI_KEEP)
         return launch_bulk(ctx, s, a,
-                           a->source == SELECT_HEADS ? "select_bulk_heads" : "select_bulk_test");
-    TRY(launch_bulk(ctx, s, a, "select_bulk_count"));
-    TRY(launch_bulk(ctx, s, a, "select_bulk_place"));
+                           flags                       ? "select_bulk_flags"
+                           : a->source == SELECT_HEADS ? "select_bulk_heads"
+                                                       : "select_bulk_test");
+    TRY(launch_bulk(ctx, s, a, flags ? "select_bulk_count_flags" : "select_bulk_count"));
+    TRY(launch_bulk(ctx, s, a, flags ? "select_bulk_place_flags" : "select_bulk_place"));
 done:
     return status;
 }
@@ -229,10 +288,11 @@ static ech_status run_ring(ech_ctx *ctx, const struct echi_select *s, struct sel
     char ring[24];
     snprintf(ring, sizeof ring, "select_ring_k%d", 8 * (int)s->element_bytes);
     if (!keep) a->group = (a->tiles + blocks - 1) / blocks;
-    TRY(echi_cuda_launch(ctx, ring, keep ? "select_ring" : "select_ring_count", blocks,
-                         SELECT_RING_THREADS, shared_bytes, a));
+    TRY(echi_cuda_launch_early(ctx, ring, keep ? "select_ring" : "select_ring_count", blocks,
+                               SELECT_RING_THREADS, shared_bytes, a));
     if (!keep)
-        TRY(echi_cuda_launch(ctx, image, "select_place", (unsigned)a->tiles, SELECT_THREADS, 0, a));
+        TRY(echi_cuda_launch_early(ctx, image, "select_place", (unsigned)a->tiles, SELECT_THREADS,
+                                   0, a));
 done:
     return status;
 }
@@ -240,8 +300,8 @@ done:
 static ech_status run_select(ech_ctx *ctx, const struct echi_select *s, const struct parts *parts)
 {
     struct select_args a = args_of(s);
-    const bool by_flags = s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
-    const bool bulk = to_bulk(ctx, s, &a, by_flags);
+    const bool by_flags = is_by_flags(s);
+    const bool bulk = to_bulk(ctx, s, &a);
     const unsigned blocks = (unsigned)a.tiles, ways = s->what == ECHI_DIVIDE ? 2 : 1;
     const bool lengths_after = a.lengths && a.tiles > 1;
     const unsigned ring = bulk ? 0 : ring_of(ctx, s, &a, by_flags);
@@ -263,16 +323,16 @@ static ech_status run_select(ech_ctx *ctx, const struct echi_select *s, const st
     if (s->what == ECHI_KEEP) {
         a.clear = clear && !lengths_after;
         const bool along = !by_flags && (a.starts || a.lengths || a.values);
-        TRY(echi_cuda_launch(ctx, image, along ? "select_pass_along" : "select_pass", blocks,
-                             SELECT_THREADS, 0, &a));
+        TRY(echi_cuda_launch_early(ctx, image, along ? "select_pass_along" : "select_pass", blocks,
+                                   SELECT_THREADS, 0, &a));
         if (lengths_after) TRY(run_lengths(ctx, &a, clear));
         return ECH_OK;
     }
     if (a.tiles > 1)
-        TRY(echi_cuda_launch(ctx, image, "select_count", blocks, SELECT_THREADS, 0, &a));
+        TRY(echi_cuda_launch_early(ctx, image, "select_count", blocks, SELECT_THREADS, 0, &a));
     a.clear = clear;
-    TRY(echi_cuda_launch(ctx, image, ways == 2 ? "select_place_three" : "select_place", blocks,
-                         SELECT_THREADS, 0, &a));
+    TRY(echi_cuda_launch_early(ctx, image, ways == 2 ? "select_place_three" : "select_place",
+                               blocks, SELECT_THREADS, 0, &a));
 done:
     return status;
 }
@@ -298,10 +358,10 @@ static ech_status run_decode(ech_ctx *ctx, const struct echi_select *s, const st
     a.share = a.n / blocks + 1;
     TRY(check_tiles(ctx, s, a.tiles));
     TRY(get_words(ctx, parts, a.tiles, &a.words, &a.clear));
-    TRY(echi_cuda_launch(ctx, "select_runs_a", "decode_sums", (unsigned)a.tiles, SELECT_THREADS, 0,
-                         &a));
-    TRY(echi_cuda_launch(ctx, "select_runs_a", "decode_write", (unsigned)blocks, SELECT_THREADS, 0,
-                         &a));
+    TRY(echi_cuda_launch_early(ctx, "select_runs_a", "decode_sums", (unsigned)a.tiles,
+                               SELECT_THREADS, 0, &a));
+    TRY(echi_cuda_launch_early(ctx, "select_runs_a", "decode_write", (unsigned)blocks,
+                               SELECT_THREADS, 0, &a));
 done:
     return status;
 }

@@ -128,6 +128,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     select_pass(const __grid_constant__ struct select_args a)
 {
     __shared__ struct tile_shared s;
+    wait_for_earlier();
     keep_tile<0>(a, s);
 }
 
@@ -135,6 +136,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     select_pass_along(const __grid_constant__ struct select_args a)
 {
     __shared__ struct tile_shared s;
+    wait_for_earlier();
     keep_tile<1>(a, s);
 }
 
@@ -144,6 +146,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     select_count(const __grid_constant__ struct select_args a)
 {
     __shared__ uint32_t sums[2][WARPS];
+    wait_for_earlier();
     const uint64_t tile = blockIdx.x;
     const struct span t = span_of(a, tile);
     const uint32_t warp = threadIdx.x / 32, ways = a.source == SELECT_THREE ? 2 : 1;
@@ -293,6 +296,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, PLACE_RESIDENT)
     select_place(const __grid_constant__ struct select_args a)
 {
     __shared__ struct tile_shared s;
+    wait_for_earlier();
     place_keys<2>(a, s);
 }
 
@@ -300,5 +304,6 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, 2)
     select_place_three(const __grid_constant__ struct select_args a)
 {
     __shared__ struct tile_shared s;
+    wait_for_earlier();
     place_keys<3>(a, s);
 }

@@ -15,18 +15,22 @@ enum {
     SELECT_SLOTS = 2, /* tiles that a block of select_ring.cu holds */
     SELECT_SLOT_BYTES = SELECT_TILE_BYTES + 16,
     SELECT_RING_THREADS = 256,
-    SELECT_RING_BLOCKS = 3,      /* a multiprocessor */
-    SELECT_RING_TILES = 6,       /* or more of each block, or there is no ring */
-    SELECT_PART_BYTES = 1 << 12, /* of a tile of select_bulk.cu, a warp's */
-    SELECT_WORKERS = 27,         /* warps of a block there that take parts; where a block has */
-    SELECT_WORKERS_PLACE = 24,   /* ... of a partition */
-    SELECT_WORKERS_LESS = 12,    /* less than 227 KiB of shared memory: so many */
-    SELECT_WORKERS_LEAST = 8,    /* ... or nothing is copied in bulk */
-    SELECT_BULK_TILES = 3,       /* or more of each block */
-    SELECT_TILE_FLAGS = 1 << 14, /* flags of a block: 2 vectors of 16 a thread */
-    SELECT_TILE_RUNS = 1 << 12,  /* lengths of a block: 8 a thread */
-    SELECT_DECODE_BLOCKS = 3,    /* a multiprocessor, of decode_write */
-    SELECT_TILE_LEAST = 1 << 12, /* no tile has fewer elements */
+    SELECT_RING_BLOCKS = 3,        /* a multiprocessor */
+    SELECT_RING_TILES = 6,         /* or more of each block, or there is no ring */
+    SELECT_PART_BYTES = 1 << 12,   /* of a tile of select_bulk.cu, a warp's */
+    SELECT_WORKERS = 27,           /* warps of a block there that take parts, at most */
+    SELECT_WORKERS_FLAGS = 23,     /* ... of partitions, and where flags need room */
+    SELECT_WORKERS_ALONG = 18,     /* ... where positions need it */
+    SELECT_WORKERS_LEAST = 8,      /* ... or nothing is copied in bulk */
+    SELECT_BULK_BYTES = 221 << 10, /* of shared memory, for parts */
+    SELECT_BULK_LESS = 97 << 10,   /* ... where a block has 99 KiB */
+    SELECT_FEW = 32,               /* if flags keep one of so many or fewer, only those are read */
+    SELECT_FLAGS_TILES = 16,       /* of a block, where flags select */
+    SELECT_BULK_TILES = 3,         /* or more of each block */
+    SELECT_TILE_FLAGS = 1 << 14,   /* flags of a block: 2 vectors of 16 a thread */
+    SELECT_TILE_RUNS = 1 << 12,    /* lengths of a block: 8 a thread */
+    SELECT_DECODE_BLOCKS = 3,      /* a multiprocessor, of decode_write */
+    SELECT_TILE_LEAST = 1 << 12,   /* no tile has fewer elements */
     SELECT_WORDS_FIRST =
         2 /* words of the look-back that are none: the finished blocks, and a gap */
 };

@@ -2,7 +2,8 @@
  * cuda/select_bulk.cuh - a part of a tile, which a warp has for itself: asked for in bulk, tested,
  * packed in place by rank, stored.
  *
- *     slot      [ a vector before | 4 KiB of elements ]
+ *     slot      [ a vector before | 4 KiB of elements | their flags, if flags select; or positions,
+ *                 if what is known by position goes along ]
  *
  * What select_bulk.cu does with parts is told there.
  *
@@ -12,6 +13,7 @@
 #define ECHI_CUDA_SELECT_BULK_CUH
 
 #include "select_test.cuh"
+#include "select_word.cuh"
 #include "ptx_async.cuh"
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -20,10 +22,12 @@ extern __shared__ __align__(16) unsigned char shared_bytes[];
 enum {
     ROWS = SELECT_PART_BYTES / 16 / 32,
     PART = SELECT_PART_BYTES / KEY_BYTES,
-    REGION = SELECT_PART_BYTES + 16, /* a vector before, which ends with the part's neighbour */
+    BESIDE = SELECT_PART_BYTES + 16, /* a vector before, which ends with the part's neighbour */
     ROW_BITS = (1 << VECTOR) - 1,    /* of the four that a row has in a register */
-    WORDS = 8 /* of other tiles, a lane of the scout asks for at once */
+    WORDS = 8, /* of other tiles, a lane of the scout asks for at once */
+    FOUR = 4   /* values, a lane */
 };
+#define NONE 0xffffffffu
 static_assert(ROWS == 8, "a row has four bits of a register");
 
 struct bulk_shared {
@@ -33,6 +37,8 @@ struct bulk_shared {
     uint64_t after[2][SELECT_WORKERS];   /* the tile of two turns later */
     uint64_t first[2];                   /* of the first two */
     uint32_t own[2][SELECT_WORKERS];     /* what a part keeps */
+    uint32_t ends[2][SELECT_WORKERS];    /* ... the first and, above, the last position of these */
+    uint32_t next[2][SELECT_WORKERS];    /* the first that a tile keeps behind a part, or NONE */
 };
 
 /* What a worker has of a tile: positions first ... end - 1, of which position 0 is element at,
@@ -67,12 +73,25 @@ static __device__ inline bool has_neighbour(const struct part &p)
     return p.first == 0 && p.end && p.at;
 }
 
-/* Who says what is kept. */
-enum source { BY_TEST, BY_HEADS };
+/* Who says what is kept; BY_RUNS: heads, and what is known by position goes along. */
+enum source { BY_TEST, BY_HEADS, BY_FLAGS, BY_RUNS };
 
-static __device__ inline ukey *region_of(uint32_t slot)
+template <int SOURCE> static __device__ inline constexpr bool by_heads(void)
 {
-    return (ukey *)(shared_bytes + (slot * workers() + threadIdx.x / 32) * REGION);
+    return SOURCE == BY_HEADS || SOURCE == BY_RUNS;
+}
+
+/* The vector before, the part, and what lies beside it. */
+template <int SOURCE> static __device__ inline ukey *region_of(uint32_t slot)
+{
+    const uint32_t beside = SOURCE == BY_FLAGS ? PART : SOURCE == BY_RUNS ? 2 * PART : 0;
+    return (ukey *)(shared_bytes + (slot * workers() + threadIdx.x / 32) * (BESIDE + beside));
+}
+
+/* Positions in the part of what is kept, by rank. */
+static __device__ inline uint16_t *local_of(uint32_t slot)
+{
+    return (uint16_t *)((char *)region_of<BY_RUNS>(slot) + BESIDE);
 }
 
 static __device__ inline void wait_for(uint64_t *barrier, uint32_t turn)
@@ -83,26 +102,32 @@ static __device__ inline void wait_for(uint64_t *barrier, uint32_t turn)
 
 /* ---- Asking ---- */
 
-/* Asks for a part of a tile; one that is cut is copied at once. */
+/* Asks for a part of a tile; of one that is cut the elements are copied at once.  elements: or for
+ * flags alone. */
 template <int SOURCE>
 static __device__ inline void ask_for(const struct select_args &a, struct bulk_shared &s,
-                                      uint64_t tile, uint32_t slot)
+                                      uint64_t tile, uint32_t slot, bool elements)
 {
     if (tile >= a.tiles) return;
     const struct part p = part_of(a, tile);
     const ukey *in = (const ukey *)a.in + p.at;
-    ukey *to = region_of(slot) + VECTOR;
+    ukey *to = region_of<SOURCE>(slot) + VECTOR;
     uint64_t *arrived = &s.arrived[slot][threadIdx.x / 32];
     if (is_whole(p)) {
-        const uint32_t before = SOURCE == BY_HEADS && has_neighbour(p) ? VECTOR : 0;
+        const uint32_t before = by_heads<SOURCE>() && has_neighbour(p) ? VECTOR : 0;
+        const uint32_t bytes = elements ? (PART + before) * KEY_BYTES : 0;
+        const uint32_t shift = a.source == SELECT_BITS ? 3 : 0;
         if (lane_id()) return;
-        mbarrier_arrive_expect(arrived, (PART + before) * KEY_BYTES);
-        copy_bulk(to - before, in - before, (PART + before) * KEY_BYTES, arrived);
+        mbarrier_arrive_expect(arrived, bytes + (SOURCE == BY_FLAGS ? PART >> shift : 0));
+        if (elements) copy_bulk(to - before, in - before, bytes, arrived);
+        if (SOURCE == BY_FLAGS)
+            copy_bulk((char *)region_of<SOURCE>(slot) + BESIDE, a.flags + (p.at >> shift),
+                      PART >> shift, arrived);
         return;
     }
-    for (uint32_t i = lane_id(); i < PART; i += 32)
+    for (uint32_t i = lane_id(); i < PART && elements; i += 32)
         to[i] = i >= p.first && i < p.end ? in[i] : (ukey)0;
-    if (SOURCE == BY_HEADS && lane_id() == 0 && has_neighbour(p)) to[-1] = in[-1];
+    if (by_heads<SOURCE>() && lane_id() == 0 && has_neighbour(p)) to[-1] = in[-1];
     __syncwarp(); /* the part is there */
     if (lane_id() == 0) mbarrier_arrive(arrived);
 }
@@ -135,21 +160,66 @@ static __device__ inline uint32_t tests_in(const struct select_args &a,
     return bits;
 }
 
+/* Those of a whole part lie in shared memory. */
+static __device__ inline uint32_t flags_in(const struct select_args &a, uint32_t slot,
+                                           const struct part &p)
+{
+    const uint8_t *flags = (const uint8_t *)region_of<BY_FLAGS>(slot) + BESIDE;
+    uint32_t bits = 0;
+#pragma unroll
+    for (int j = 0; j < ROWS; j++) {
+        const uint32_t at = (j * 32 + lane_id()) * VECTOR;
+        uint32_t row = 0;
+        if (!is_whole(p)) {
+            for (uint32_t k = 0; k < VECTOR; k++) {
+                const uint64_t i = p.at + at + k;
+                if (at + k < p.first || at + k >= p.end) continue;
+                row |= (uint32_t)(a.source == SELECT_BITS ? a.flags[i / 8] >> i % 8 & 1
+                                                          : a.flags[i] != 0)
+                       << k;
+            }
+        } else if (a.source == SELECT_BITS) {
+            row = flags[at / 8] >> at % 8 & ROW_BITS;
+        } else if (VECTOR == 4) {
+            row = nonzero_bytes(((const uint32_t *)flags)[at / 4]);
+        } else {
+            row = nonzero_bytes(((const uint16_t *)flags)[at / 2]);
+        }
+        bits |= row << 4 * j;
+    }
+    return bits;
+}
+
 static __device__ inline void read_part(const ukey *keys, union vector (&v)[ROWS])
 {
 #pragma unroll
     for (int j = 0; j < ROWS; j++) v[j].v = ((const uint4 *)keys)[j * 32 + lane_id()];
 }
 
-/* Of row j bits 4 j ... of those that are kept. */
+/* What is kept of a part that was not asked for. */
+static __device__ inline void fetch_kept(const struct select_args &a, const struct part &p,
+                                         uint32_t bits, union vector (&v)[ROWS])
+{
+    const ukey *in = (const ukey *)a.in + p.at + lane_id() * VECTOR;
+#pragma unroll
+    for (int j = 0; j < ROWS; j++)
+#pragma unroll
+        for (int k = 0; k < VECTOR; k++)
+            v[j].key[k] = bits >> (4 * j + k) & 1 ? in[j * 32 * VECTOR + k] : (ukey)0;
+}
+
+/* Of row j bits 4 j ... of those that are kept; v is what is tested. */
 template <int SOURCE>
-static __device__ inline uint32_t kept_bits(const struct select_args &a, const ukey *keys,
+static __device__ inline uint32_t kept_bits(const struct select_args &a, uint32_t slot,
                                             const struct part &p, const union vector (&v)[ROWS])
 {
+    const ukey *keys = region_of<SOURCE>(slot) + VECTOR;
     uint32_t bits = 0, exist = 0x11111111u * ROW_BITS;
-    if (SOURCE == BY_HEADS && a.test[0].order.float_mask)
+    if (SOURCE == BY_FLAGS)
+        bits = flags_in(a, slot, p);
+    else if (by_heads<SOURCE>() && a.test[0].order.float_mask)
         bits = heads_in<1>(a, keys, p, v);
-    else if (SOURCE == BY_HEADS)
+    else if (by_heads<SOURCE>())
         bits = heads_in<0>(a, keys, p, v);
     else if (a.quick[0].simple && !a.quick[0].negative)
         bits = tests_in<TEST_PLAIN>(a, v);
@@ -183,11 +253,24 @@ static __device__ inline uint32_t sum_bytes(uint32_t x)
     return (x + (x >> 16)) & 0xffff;
 }
 
-/* The part by rank; PLACE: and behind that the rest.  rows: ranks of each row's first. */
+/* The first position and, above, the last of those whose bits are set, which some are. */
+static __device__ inline uint32_t ends_of(uint32_t bits)
+{
+    const uint32_t low = (uint32_t)__ffs((int)bits) - 1, high = 31 - (uint32_t)__clz((int)bits);
+    uint32_t first = bits ? (low / 4 * 32 + lane_id()) * VECTOR + low % 4 : (uint32_t)PART;
+    uint32_t last = bits ? (high / 4 * 32 + lane_id()) * VECTOR + high % 4 : 0;
+    first = __reduce_min_sync(WARP_ALL, first);
+    last = __reduce_max_sync(WARP_ALL, last);
+    return last << 16 | first;
+}
+
+/* The part by rank; PLACE: and behind that the rest; local, unless NULL: its positions.  rows:
+ * ranks of each row's first. */
 template <int PLACE, int WHOLE>
-static __device__ inline void order(ukey *region, const union vector (&v)[ROWS], uint32_t bits,
-                                    const struct row_sums &before, const struct row_sums &all,
-                                    const struct part &p, uint32_t total)
+static __device__ inline void order(ukey *region, uint16_t *local, const union vector (&v)[ROWS],
+                                    uint32_t bits, const struct row_sums &before,
+                                    const struct row_sums &all, const struct part &p,
+                                    uint32_t total)
 {
     uint32_t rows = 0;
 #pragma unroll
@@ -200,6 +283,7 @@ static __device__ inline void order(ukey *region, const union vector (&v)[ROWS],
             const bool kept = bits >> (4 * j + k) & 1;
             const bool exists = WHOLE || (position + k >= p.first && position + k < p.end);
             if (!PLACE) {
+                if (kept && local) local[rank] = (uint16_t)(position + k);
                 if (kept) region[rank++] = v[j].key[k];
             } else if (exists) {
                 region[kept ? rank : rest + k - rank] = v[j].key[k];
@@ -210,18 +294,19 @@ static __device__ inline void order(ukey *region, const union vector (&v)[ROWS],
 }
 
 /* What is kept of the turn's part goes to the beginning of its region, by rank; how many those
- * are, of which the scout hears. */
+ * are, of which the scout hears.  asked: the elements are there. */
 template <int SOURCE, int PLACE>
 static __device__ inline uint32_t pack(const struct select_args &a, struct bulk_shared &s,
-                                       uint64_t tile, uint32_t turn)
+                                       uint64_t tile, uint32_t turn, bool asked)
 {
     const struct part p = part_of(a, tile);
     const uint32_t slot = turn % 2, warp = threadIdx.x / 32;
-    ukey *region = region_of(slot);
+    ukey *region = region_of<SOURCE>(slot);
     union vector v[ROWS];
     wait_for(&s.arrived[slot][warp], turn);
-    read_part(region + VECTOR, v);
-    const uint32_t bits = kept_bits<SOURCE>(a, region + VECTOR, p, v);
+    if (SOURCE != BY_FLAGS || asked) read_part(region + VECTOR, v);
+    const uint32_t bits = kept_bits<SOURCE>(a, slot, p, v);
+    if (SOURCE == BY_FLAGS && !asked) fetch_kept(a, p, bits, v);
     uint32_t x = bits - (bits >> 1 & 0x55555555u);
     x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
     const struct row_sums own = { x & 0x0f0f0f0fu, x >> 4 & 0x0f0f0f0fu };
@@ -229,19 +314,67 @@ static __device__ inline uint32_t pack(const struct select_args &a, struct bulk_
     const struct row_sums all = { __shfl_sync(WARP_ALL, before.even, 31),
                                   __shfl_sync(WARP_ALL, before.odd, 31) };
     const uint32_t total = sum_bytes(all.even) + sum_bytes(all.odd);
+    const uint32_t ends = SOURCE == BY_RUNS ? ends_of(bits) : 0;
+    uint16_t *local = SOURCE == BY_RUNS ? local_of(slot) : NULL;
     __syncwarp(); /* all lanes hold their vectors, and are done with what the scout writes next */
     if (lane_id() == 0) {
+        if (SOURCE == BY_RUNS) s.ends[slot][warp] = ends;
         s.own[slot][warp] = total;
         mbarrier_arrive(&s.counted[slot]);
     }
     before.even -= own.even;
     before.odd -= own.odd;
     if (!PLACE || is_whole(p))
-        order<PLACE, 1>(region, v, bits, before, all, p, total);
+        order<PLACE, 1>(region, local, v, bits, before, all, p, total);
     else
-        order<PLACE, 0>(region, v, bits, before, all, p, total);
+        order<PLACE, 0>(region, local, v, bits, before, all, p, total);
     __syncwarp(); /* the part lies by rank */
     return total;
+}
+
+/* ---- Storing ---- */
+
+/* Of count kept ones with the values at `values`, the lane's from r on, FOUR of them 32 apart. */
+template <int BYTES>
+static __device__ inline void load_values(const struct word<BYTES> *values, const uint16_t *local,
+                                          uint32_t r, uint32_t count, struct word<BYTES> (&x)[FOUR])
+{
+#pragma unroll
+    for (int q = 0; q < FOUR; q++)
+        if (r + 32 * q < count) x[q] = values[local[r + 32 * q]];
+}
+
+/* first: those that are loaded already. */
+template <int BYTES>
+static __device__ inline void store_values(const struct word<BYTES> *values, const uint16_t *local,
+                                           uint32_t count, const struct word<BYTES> (&first)[FOUR],
+                                           struct word<BYTES> *out)
+{
+#pragma unroll
+    for (int q = 0; q < FOUR; q++)
+        if (lane_id() + 32 * q < count) out[lane_id() + 32 * q] = first[q];
+    for (uint32_t r = lane_id() + 32 * FOUR; r < count; r += 32 * FOUR) {
+        struct word<BYTES> x[FOUR];
+        load_values<BYTES>(values, local, r, count, x);
+#pragma unroll
+        for (int q = 0; q < FOUR; q++)
+            if (r + 32 * q < count) out[r + 32 * q] = x[q];
+    }
+}
+
+/* What is known by position alone, of a part that keeps count from rank `before` on; next: the
+ * position in the part of the first beyond it, or NONE. */
+static __device__ inline void store_positions(const struct select_args &a, const struct part &p,
+                                              const uint16_t *local, uint64_t before,
+                                              uint32_t count, uint32_t next)
+{
+    if (a.starts)
+        for (uint32_t r = lane_id(); r < count; r += 32) a.starts[before + r] = p.at + local[r];
+    if (a.lengths)
+        for (uint32_t r = lane_id(); r < count; r += 32) {
+            const uint32_t end = r + 1 < count ? local[r + 1] : next;
+            if (end != NONE) a.lengths[before + r] = end - local[r];
+        }
 }
 
 /* count keys, so that a warp writes whole lines; four a lane at once. */

@@ -128,6 +128,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     select_pass(const __grid_constant__ struct select_args a)
 {
     __shared__ struct tile_shared s;
+    wait_for_earlier();
     const uint64_t tile = blockIdx.x, value_bytes = a.value_words * a.value_word_bytes;
     const struct span t = span_of(a, tile);
     uint64_t *words = a.words + SELECT_WORDS_FIRST;
@@ -161,6 +162,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     select_count(const __grid_constant__ struct select_args a)
 {
     __shared__ uint32_t sums[WARPS];
+    wait_for_earlier();
     const uint64_t tile = blockIdx.x;
     const struct span t = span_of(a, tile);
     uint64_t *words = a.words + SELECT_WORDS_FIRST;
@@ -183,6 +185,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     select_place(const __grid_constant__ struct select_args a)
 {
     __shared__ struct tile_shared s;
+    wait_for_earlier();
     const uint64_t tile = blockIdx.x, value_bytes = a.value_words * a.value_word_bytes;
     const struct span t = span_of(a, tile);
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;

@@ -189,6 +189,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
     select_ring(const __grid_constant__ struct select_args a)
 {
     __shared__ struct ring_shared s;
+    wait_for_earlier();
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;
     const uint32_t warp = threadIdx.x / 32;
     uint32_t bits[LOADS] = {}, start[LOADS] = {}, slot = 0;
@@ -246,6 +247,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
     select_ring_count(const __grid_constant__ struct select_args a)
 {
     __shared__ struct ring_shared s;
+    wait_for_earlier();
     unsigned long long *words = (unsigned long long *)a.words + SELECT_WORDS_FIRST, all = 0;
     uint32_t slot = 0;
     const uint64_t begin = blockIdx.x * a.group, end = min(begin + a.group, a.tiles);

@@ -16,6 +16,7 @@
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
     select_lengths(const __grid_constant__ struct select_args a)
 {
+    wait_for_earlier();
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < a.tiles; t += step) {
@@ -37,6 +38,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
     decode_sums(const __grid_constant__ struct decode_args a)
 {
     __shared__ uint64_t sums[WARPS];
+    wait_for_earlier();
     const uint64_t tile = blockIdx.x, most = a.n + 1;
     uint64_t *words = a.words + SELECT_WORDS_FIRST, own = 0;
 #pragma unroll
@@ -209,6 +211,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, DECODE_RESIDENT)
     decode_write(const __grid_constant__ struct decode_args a)
 {
     __shared__ struct write_shared s;
+    wait_for_earlier();
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;
     const uint64_t total = placed_before(words, a.tiles);
     const uint64_t end = min((blockIdx.x + 1) * a.share, total);

@@ -77,6 +77,11 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
 {
     size_t offset = (uintptr_t)at - simt_arena, first = offset % 4;
     bool whole = true;
+    if (t->block->launch->early && !t->waited)
+        simt_found(SIMT_RACE, t->block->launch, t, pc,
+                   "%s %zu bytes of global memory in a launch that may begin early, before it has "
+                   "waited for the launches before",
+                   kind & SIMT_WRITE ? "writes" : "reads", bytes);
     for (size_t done = 0, cell = offset / 4; done < bytes; cell++) {
         size_t begin = done ? 0 : first, here = 4 - begin < bytes - done ? 4 - begin : bytes - done;
         unsigned bits = ((1u << here) - 1) << begin, meta = simt_meta[cell];

@@ -153,6 +153,11 @@ SIMT_API void simt_yield(void)
     simt_give_way(simt_self, CALLER);
 }
 
+SIMT_API void simt_wait_earlier(void)
+{
+    simt_self->waited = true;
+}
+
 void simt_abandon(struct simt_thread *t)
 {
     atomic_store(&t->block->launch->failed, true);

@@ -2,8 +2,7 @@
  * simt/driver.c - the functions of the CUDA driver, for a device that is this machine's CPU.
  *
  * Everything is done when a call returns: streams and events have nothing to wait for.  Calls
- * beyond those of ../cuda/driver.def, for launches with clusters or all blocks at once, are in
- * more.def.
+ * beyond those of ../cuda/driver.def, such as launches of all blocks at once, are in more.def.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -509,6 +508,8 @@ static CUresult simt_cuLaunchKernelEx(const CUlaunchConfig *config, CUkernel ker
             memcpy(l.cluster, a->value.cluster, sizeof l.cluster);
         else if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
             l.cooperative = a->value.cooperative != 0;
+        else if (a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            l.early = a->value.early != 0;
         else if (a->id != CU_LAUNCH_ATTRIBUTE_IGNORE)
             return CUDA_ERROR_INVALID_VALUE;
     }

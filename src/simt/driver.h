@@ -27,23 +27,6 @@ enum {
     CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4
 };
 
-typedef struct CUlaunchAttribute {
-    int id;
-    int padding;
-    union {
-        char bytes[64];
-        unsigned cluster[3];
-        int cooperative;
-    } value;
-} CUlaunchAttribute;
-
-typedef struct CUlaunchConfig {
-    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
-    CUstream stream;
-    CUlaunchAttribute *attributes;
-    unsigned attribute_count;
-} CUlaunchConfig;
-
 enum {
     SIMT_MULTIPROCESSORS = 4, /* that the device claims to have: grids stay small */
     SIMT_MOST_CLUSTER = 16

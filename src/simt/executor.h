@@ -124,6 +124,7 @@ struct simt_thread { /* what is used most first */
     enum simt_wait waits;
     const void *polled; /* the address it last read or changed as an atomic or volatile */
     bool overwrites;    /* see overwrite */
+    bool waited;        /* for earlier launches */
     uintptr_t pc;       /* in the kernel, where it waits or last accessed memory */
     /* the collective operation it waits in, or did last, and the outcome */
     uint64_t value, result;
@@ -241,6 +242,7 @@ struct simt_launch {
     uint64_t block_count;
     uint32_t shared_bytes;
     bool cooperative;
+    bool early;            /* threads must wait for earlier launches before they access memory */
     uint32_t first_serial; /* of this launch's blocks, as they begin */
     atomic_uint_fast32_t serials_taken;
     uint32_t *number_of;       /* [2 * block_count]: the block that has first_serial + i */

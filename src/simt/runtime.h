@@ -74,6 +74,9 @@ void simt_fence(enum simt_scope scope);
 
 /* Lets others run; also what a thread does that waits for memory to change. */
 void simt_yield(void);
+/* Waits until all earlier launches have ended, as they have; then memory may be accessed in one
+ * that may begin early. */
+void simt_wait_earlier(void);
 uint64_t simt_clock(void); /* grows with each call, and says nothing of time */
 
 /* Atomic read, change, write of 2, 4, 8 or 16 bytes (16: exchange and compare only); returns what
