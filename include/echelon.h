@@ -911,6 +911,58 @@ ECH_API ech_status ech_gf2_explain(const char *device, ech_gf2_call call, size_t
                                    size_t other, const ech_gf2_echelon_options *options, char *text,
                                    size_t capacity_bytes);
 
+/* ---- Sparse matrices ------------------------------------------------------------------------- */
+
+/*
+ * Compressed sparse rows, as SciPy and cuSPARSE have them: row i has the entries offsets[i] ...
+ * offsets[i + 1] - 1, and entry e lies in column columns[e].  Where a function says "in order", the
+ * columns of each row rise, so that none is there twice.
+ *
+ * Functions that only read a matrix do not look whether it is one, but neither read nor write
+ * outside of its arrays.
+ */
+typedef struct ech_csr {
+    size_t rows, cols;
+    size_t entries;  /* offsets[rows]; where a matrix is made: the room in columns and values */
+    void *offsets;   /* [rows + 1] of index, the first 0 */
+    void *columns;   /* [entries] of index */
+    void *values;    /* [entries] of dtype */
+    ech_dtype index; /* ECH_I32 or ECH_I64 */
+    ech_dtype dtype; /* ECH_F32 or ECH_F64 */
+} ech_csr;
+
+typedef struct ech_csr_options {
+    size_t size;       /* sizeof(ech_csr_options) */
+    void *work;        /* as in ech_sort_options */
+    size_t work_bytes; /* at least what ech_csr_workspace() says */
+} ech_csr_options;
+
+/*
+ * ech_spmv() is y = alpha a x + beta y.
+ *
+ *   x          [a->cols] of a->dtype
+ *   y          [a->rows] of a->dtype, not in x; with beta 0 what it holds is not read, so that NaN
+ *              there do no harm
+ *   alpha      with 0 neither the entries of a nor x are looked at
+ *
+ * Each row is added up in an order that follows from its length alone (docs/sparse.md), and gives
+ * the same bits on every device.  Rows may be of any lengths: one may have all entries.
+ */
+ECH_API ech_status ech_spmv(ech_ctx *ctx, double alpha, const ech_csr *a, const void *x,
+                            double beta, void *y, const ech_csr_options *options);
+
+typedef enum ech_csr_call {
+    ECH_CSR_FROM_COO = 0, /* of n = a->entries entries */
+    ECH_CSR_TRANSPOSE = 1,
+    ECH_CSR_SPMV = 2,
+    ECH_CSR_SPMM = 3
+} ech_csr_call;
+
+/* ech_csr_workspace() tells how many bytes of workspace a call takes; a's pointers do not
+ * matter. */
+ECH_API ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_csr *a,
+                                     size_t *bytes);
+
 /* ---- Devices --------------------------------------------------------------------------------- */
 
 typedef struct ech_device {

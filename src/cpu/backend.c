@@ -137,6 +137,7 @@ const struct echi_backend echi_cpu = {
     .gf2_mul = &echi_cpu_gf2_mul,
     .gf2_echelon = &echi_cpu_gf2_echelon,
     .gf2_batch = &echi_cpu_gf2_batch,
+    .sparse = &echi_cpu_sparse,
     .sort_workspace = echi_cpu_sort_workspace,
     .sort_explain = echi_cpu_sort_explain,
     .sort = echi_cpu_sort,

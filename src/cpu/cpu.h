@@ -80,6 +80,10 @@ extern const struct echi_operation echi_cpu_arrange;
 extern const struct echi_operation echi_cpu_gf2, echi_cpu_gf2_mul, echi_cpu_gf2_echelon,
     echi_cpu_gf2_batch;
 
+/* ---- sparse.c ---- */
+
+extern const struct echi_operation echi_cpu_sparse;
+
 /* ---- sort.c ---- */
 
 ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);

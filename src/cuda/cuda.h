@@ -128,6 +128,9 @@ extern const struct echi_operation echi_cuda_histogram;
 /* gf2.c, gf2_batch.c */
 extern const struct echi_operation echi_cuda_gf2, echi_cuda_gf2_batch;
 
+/* sparse.c */
+extern const struct echi_operation echi_cuda_sparse;
+
 /* gf2_mul.c, gf2_echelon.c */
 extern const struct echi_operation echi_cuda_gf2_mul, echi_cuda_gf2_echelon;
 
