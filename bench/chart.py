@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""chart.py - draws the operations' rates beside CUB's as an SVG, from the benchmarks' CSV.
+"""chart.py - draws figures of the benchmarks' CSV as SVG.
 
-    bench/chart.py docs/performance/h200.svg             writes it
+    bench/chart.py docs/performance/h200.svg             writes the chart of that name
     bench/chart.py --check docs/performance/h200.svg     fails when it is not that of the CSV
 
-Each bar is GB/s of bytes that must be read and written, of one row of bench/results/h200_*_OP.csv; ROWS
-says which.  The line is what a device copy reaches.
+h200: the operations' rates beside CUB's.  Each bar is GB/s of bytes that must be read and written, of one
+row of bench/results/h200_*_OP.csv; ROWS says which.  The line is what a device copy reaches.
+gf2: times of products and eliminations over GF(2) by size, on a GPU, on a core, and M4RI's.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import math
 import pathlib
 import sys
 from xml.sax.saxutils import escape
@@ -99,10 +101,70 @@ def draw():
     return "\n".join(out) + "\n"
 
 
+SERIES = (  # name, file, contender's first letters, colour
+    ("M4RI, one core", "cpu_amd_zen4_gf2_1t.csv", "M4RI", "#c0803a"),
+    ("Echelon, one core", "cpu_amd_zen4_gf2_1t.csv", "Echelon", "#6a9fd8"),
+    ("Echelon, H200", "h200_*_gf2.csv", "echelon", "#2a6fbb"),
+)
+
+
+def points(pattern, contender, op):
+    """n and milliseconds of square matrices, of full rank where that matters."""
+    _, rows = read(sorted(RESULTS.glob(pattern))[-1])
+    found = {}
+    for row in rows:
+        if not row["contender"].startswith(contender):
+            continue
+        if row["op"] == op and row.get("case") in ("full", "-") and "x" in row["shape"]:
+            n, m = row["shape"].split("x")
+            if n == m:
+                found[int(n)] = float(row["ms"])
+        wanted = ("gf2_mul", "square") if op == "mul" else ("gf2_echelon", "full")
+        if (row["op"], row["shape"]) == wanted and row["dist"] in ("random", "reduced"):
+            found[int(row["n"])] = float(row["ms"])
+    return sorted(found.items())
+
+
+def panel(left, title, op):
+    """Both scales are logarithmic: n from 2^10 to 2^17, 10 us to 10 s."""
+    top, width, height = 60, 330, 260
+    across = lambda n: left + width * (math.log2(n) - 10) / 7
+    up = lambda ms: top + height * (1 - (math.log10(ms) + 2) / 6)
+    out = [f'<text x="{left + width / 2}" y="{top - 12}" text-anchor="middle">{escape(title)}</text>']
+    for power, name in zip(range(-2, 5), ("10 us", "0.1 ms", "1 ms", "10 ms", "0.1 s", "1 s", "10 s")):
+        y = up(10.0**power)
+        out.append(f'<path d="M{left} {y:.1f}h{width}" stroke="#ddd"/>'
+                   f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{name}</text>')
+    for power in range(10, 18):
+        x = across(2**power)
+        out.append(f'<text x="{x:.1f}" y="{top + height + 18}" text-anchor="middle">2^{power}</text>')
+    for name, pattern, contender, color in SERIES:
+        line = [(across(n), up(ms)) for n, ms in points(pattern, contender, op)]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in line)
+        out.append(f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in line]
+    return out
+
+
+def draw_gf2():
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="860" height="380" font-family="sans-serif" '
+           'font-size="12">', '<rect width="100%" height="100%" fill="white"/>']
+    for i, (name, _, _, color) in enumerate(SERIES):
+        out.append(f'<rect x="{70 + 160 * i}" y="12" width="10" height="10" fill="{color}"/>'
+                   f'<text x="{86 + 160 * i}" y="21">{escape(name)}</text>')
+    out += panel(70, "product of n x n bits", "mul")
+    out += panel(500, "reduced echelon form, full rank", "rref")
+    out.append("</svg>")
+    return "\n".join(out) + "\n"
+
+
+CHARTS = {"h200": draw, "gf2": draw_gf2}
+
+
 def main():
     paths = [pathlib.Path(word) for word in sys.argv[1:] if word != "--check"]
-    text = draw()
     for path in paths:
+        text = CHARTS[path.stem]()
         if "--check" not in sys.argv:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
