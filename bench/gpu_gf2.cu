@@ -77,6 +77,25 @@ static void product(size_t m, size_t k, size_t n, const char *shape)
     for (int i = 0; i < 2; i++) CUDA(cudaFree(out[i].words));
 }
 
+/* A matrix and several vectors, beside the product of matrices. */
+static void vectors(size_t count, size_t n)
+{
+    char shape[32];
+    snprintf(shape, sizeof shape, "%zu vectors", count);
+    const struct bench_name name = { "gf2_mul_vec", "bit", n, shape, "random" };
+    if (!bench_wanted(name)) return;
+    ech_gf2 a = matrix(n, n), x = matrix(count, n), out[2] = { matrix(count, n), matrix(count, n) };
+    const ech_gf2_options chosen = algorithm(NULL), block = algorithm("block");
+    ECH(ech_gf2_random(ctx, &a, 0.5, 1));
+    ECH(ech_gf2_random(ctx, &x, 0.5, 2));
+    bench_row(name, (double)(bytes_of(a) + bytes_of(x) + bytes_of(out[0])),
+              workspace(ECH_GF2_CALL_MUL_VEC, n, n, count, ECH_GF2_REDUCED),
+              [&] { ECH(ech_gf2_mul_vec(ctx, &a, &x, &out[0], &chosen)); },
+              [&] { ECH(ech_gf2_mul_vec(ctx, &a, &x, &out[1], &block)); },
+              [&] { return same(out[0], out[1]); }, "block");
+    for (const ech_gf2 &m : { a, x, out[0], out[1] }) CUDA(cudaFree(m.words));
+}
+
 /* rank: of the product of two random matrices that the matrix is. */
 static void echelon(size_t rows, size_t cols, size_t rank, ech_gf2_form kind, const char *shape)
 {
@@ -172,6 +191,8 @@ int main(int argc, char **argv)
     }
     product(65536, 1024, 65536, "k=1024");
     product(1024, 65536, 1024, "k=65536");
+    for (size_t n : { 1024, 8192, 65536 })
+        for (size_t count : { 1, 8, 16, 32 }) vectors(count, n);
     for (size_t n : sizes) {
         if (quick && n > 65536) break;
         echelon(n, n, n / 2, ECH_GF2_REDUCED, "half");

@@ -323,7 +323,10 @@ static void run_mul(size_t m, size_t k, size_t n, const char *dist)
             mul_by(contexts[i], &a, &b, NULL, &product, false, names[j], where);
             mul_by(contexts[i], &a, &b, &before, &sum, false, names[j], where);
         }
-        if (!test_failed()) mul_by(contexts[i], &a, &vectors, NULL, &images, true, "", seed % 128);
+        count = gf2_algorithms(contexts[i], ECH_GF2_CALL_MUL_VEC, n, k, m, names);
+        for (int j = 0; j < count && !test_failed(); j++)
+            mul_by(contexts[i], &a, &vectors, NULL, &images, true, names[j],
+                   j ? seed % 16 : seed % 128);
     }
     bits_free(&a);
     bits_free(&b);

@@ -68,6 +68,10 @@ void echi_cuda_leave(ech_ctx *ctx);
 
 CUstream echi_cuda_stream(const ech_ctx *ctx);
 
+/* launch.c: is there such a kernel in the code that this GPU takes from an image?  Some are for one
+ * architecture alone, and code of an older one runs on a GPU too. */
+bool echi_cuda_has(ech_ctx *ctx, const char *image, const char *kernel);
+
 /* launch.c: finds a kernel, loading its image if need be, and launches it.  shared_bytes is dynamic
  * shared memory; args points to the kernel's one argument, a struct. */
 ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *kernel, unsigned blocks,

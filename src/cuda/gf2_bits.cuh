@@ -1,10 +1,11 @@
 /*
- * cuda/gf2_bits.cuh - blocks of bits as mma.sync takes them, and as it gives them back.
+ * cuda/gf2_bits.cuh - blocks of bits as the matrix units take them, and as they give them back.
  *
- * A chunk is 256 vectors of 256 bits, 8 KiB, in the order in which a warp's lanes load 16 bytes
- * each.  Bits 32 q ... of a vector are one of its words.  Rows of the left operand go 16 to a
- * tile of 512 bytes.  Of the right operand a chunk has the 256 columns of four words of 64 bits,
- * dealt out so that in the product the lanes of one t hold the columns of word t:
+ * A chunk is 256 vectors of 256 bits, 8 KiB.  Bits 32 q ... of a vector are one of its words.  As
+ * an operand of gf2_mul it is matrices of 8 vectors x 16 bytes (gf2_word_place), as a right operand
+ * of gf2_apply it is in the order in which a warp's lanes load 16 bytes each (gf2_column_place).
+ * Of the right operand a chunk has the 256 columns of four words of 64 bits, dealt out so that in
+ * the product the lanes of one t hold the columns of word t:
  *
  *     round r (of 16), fragment n (of 2), its columns 2 t + e  <->  word t, bit
  *         32 (r / 8) + 8 (2 n + e) + 7 - r % 8
@@ -30,12 +31,31 @@
 
 enum { GF2_CHUNK_WORDS = 2048 }; /* of 32 bits */
 
-/* Where in its chunk word q of the column is that is bit b of word t of its four. */
+/* For gf2_apply: where in its chunk word q of the column is that is bit b of word t of its four. */
 static __device__ inline uint32_t gf2_column_place(uint32_t t, uint32_t b, uint32_t q)
 {
     const uint32_t byte = b % 32 / 8, r = b / 32 * 8 + 7 - b % 8;
     const uint32_t lane = (2 * t + byte % 2) * 4 + q % 4, part = byte / 2 * 2 + q / 4;
     return (r * 32 + lane) * 4 + part;
+}
+
+/* Which column of its chunk bit b of word t of its four is, and where word q of a vector is. */
+static __device__ inline uint32_t gf2_column(uint32_t t, uint32_t b)
+{
+    const uint32_t byte = b % 32 / 8, r = b / 32 * 8 + 7 - b % 8;
+    return (2 * r + byte / 2) * 8 + 2 * t + byte % 2;
+}
+
+static __device__ inline uint32_t gf2_word_place(uint32_t vector, uint32_t q)
+{
+    return vector / 8 * 64 + q / 4 * 32 + vector % 8 * 4 + q % 4;
+}
+
+/* The reverse of gf2_column: the bit among those of the four words, 64 t + b. */
+static __device__ inline uint32_t gf2_column_bit(uint32_t column)
+{
+    const uint32_t r = column / 16, n = column / 8 % 2, t = column % 8 / 2, e = column % 2;
+    return 64 * t + 32 * (r / 8) + 8 * (2 * n + e) + 7 - r % 8;
 }
 
 /* Four counts give bits 0, 8, 16 and 24 of the result; the others are anything. */

@@ -8,6 +8,7 @@
  *                 parts are made while operands are brought in order, and a product adds itself to
  *                 all places where it belongs, so that it takes less workspace, not more
  *     "russians"  gf2_mul_tables
+ *     "vectors"   gf2_mul_vectors, where the right operand is given transposed
  *
  *     workspace   [ left operand | right operand ]  or  [ b turned ]
  *
@@ -22,7 +23,7 @@
 
 static const char image[] = "gf2_mul_all";
 
-enum algorithm { BLOCK, STRASSEN, STRASSEN2, RUSSIANS, ALGORITHMS };
+enum algorithm { BLOCK, STRASSEN, STRASSEN2, RUSSIANS, VECTORS, ALGORITHMS };
 
 static const struct {
     const char *name, *what;
@@ -31,11 +32,13 @@ static const struct {
     [STRASSEN] = { "strassen", "the same, by 7 products of halves of each side" },
     [STRASSEN2] = { "strassen2", "the same, by 49 products of quarters of each side" },
     [RUSSIANS] = { "russians", "tables of sums of 8 rows in shared memory" },
+    [VECTORS] = { "vectors", "each row of the matrix once, with every vector" },
 };
 
 enum {
-    STRASSEN_LEAST = 16384, /* bits of each side of a part, for it to be quicker */
-    PART_LEAST = 128        /* ... and for it to be done where it is asked for */
+    STRASSEN_LEAST = 32768, /* bits of each side of a part, for it to be quicker */
+    PART_LEAST = 128,       /* ... and for it to be done where it is asked for */
+    VECTORS_MOST = 16       /* that are multiplied one by one */
 };
 
 struct plan {
@@ -56,17 +59,19 @@ static ech_status make_plan(const struct echi_gf2_mul *m, struct plan *plan)
 {
     const uint64_t rows = m->out.rows, cols = m->out.cols, depth = m->a.cols;
     const uint64_t side = rows < cols ? rows : cols, least = side < depth ? side : depth;
-    *plan = (struct plan){ .algorithm = least >= 4 * STRASSEN_LEAST   ? STRASSEN2
-                                        : least >= 2 * STRASSEN_LEAST ? STRASSEN
-                                                                      : BLOCK };
-    for (int i = 0; m->algorithm && i < ALGORITHMS; i++) {
+    const int count = m->transposed ? ALGORITHMS : VECTORS;
+    *plan = (struct plan){ .algorithm = m->transposed && rows <= VECTORS_MOST ? VECTORS
+                                        : least >= 4 * STRASSEN_LEAST         ? STRASSEN2
+                                        : least >= 2 * STRASSEN_LEAST         ? STRASSEN
+                                                                              : BLOCK };
+    for (int i = 0; m->algorithm && i < count; i++) {
         plan->algorithm = (enum algorithm)i;
         if (strcmp(m->algorithm, algorithms[i].name) == 0) break;
-        if (i + 1 == ALGORITHMS)
+        if (i + 1 == count)
             return echi_fail(NULL, ECH_ERR_ARG,
                              "the algorithm is \"%s\", and for products the GPU has \"block\", "
-                             "\"strassen\", \"strassen2\" and \"russians\"",
-                             m->algorithm);
+                             "\"strassen\", \"strassen2\" and \"russians\"%s",
+                             m->algorithm, m->transposed ? ", or \"vectors\"" : "");
     }
     plan->parts = plan->algorithm == STRASSEN2 ? 4 : plan->algorithm == STRASSEN ? 2 : 1;
     while (plan->parts > 1 && least / plan->parts < PART_LEAST) plan->parts /= 2;
@@ -92,11 +97,12 @@ static size_t lay_out(const struct echi_gf2_mul *m, const struct plan *plan, voi
     enum { CHUNK_BYTES = 8192 };
     struct echi_layout layout = { .base = base }, turned = { .base = base };
     *parts = (struct parts){ 0 };
-    if (plan->algorithm != RUSSIANS) {
+    if (plan->algorithm < RUSSIANS) {
         parts->a = echi_part(&layout, plan->row_chunks * plan->steps, CHUNK_BYTES);
         parts->b = echi_part(&layout, plan->column_chunks * plan->steps, CHUNK_BYTES);
     }
-    if (m->transposed) parts->turned = echi_part(&turned, m->b.cols * echi_gf2_words(m->b.rows), 8);
+    if (m->transposed && plan->algorithm != VECTORS)
+        parts->turned = echi_part(&turned, m->b.cols * echi_gf2_words(m->b.rows), 8);
     *overflow = layout.overflow || turned.overflow;
     return layout.bytes > turned.bytes ? layout.bytes : turned.bytes;
 }
@@ -125,7 +131,7 @@ static ech_status explain(const void *request, struct echi_text *text)
     if (status != ECH_OK) return status;
     echi_print(text, "algorithm  %s: %s\n", algorithms[plan.algorithm].name,
                algorithms[plan.algorithm].what);
-    for (int i = 0; i < ALGORITHMS; i++)
+    for (int i = 0; i < (m->transposed ? ALGORITHMS : VECTORS); i++)
         if (i != (int)plan.algorithm)
             echi_print(text, "could be   %s: %s\n", algorithms[i].name, algorithms[i].what);
     if (plan.parts > 1)
@@ -142,7 +148,8 @@ static ech_status launch(ech_ctx *ctx, const char *kernel, uint64_t blocks, unsi
     if (blocks > INT32_MAX)
         return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
                          "the product is too large: more tiles than a grid has blocks");
-    return echi_cuda_launch(ctx, image, kernel, (unsigned)blocks, threads, shared_bytes, args);
+    return echi_cuda_launch_early(ctx, image, kernel, (unsigned)blocks, threads, shared_bytes,
+                                  args);
 }
 
 /* Part (i, j) of a matrix whose parts have so many rows and columns; what is beyond it is empty. */
@@ -191,14 +198,14 @@ static struct places places_of(const struct plan *plan, unsigned halves, unsigne
 }
 
 /* rows, cols: of a part of x. */
-static struct gf2_pack_args pack_of(const ech_gf2 *x, const struct places *places, uint64_t rows,
-                                    uint64_t cols, size_t steps, size_t chunks, uint32_t *out)
+static struct gf2_operand operand_of(const ech_gf2 *x, const struct places *places, uint64_t rows,
+                                     uint64_t cols, size_t steps, size_t chunks, uint32_t *out)
 {
-    struct gf2_pack_args args = { .stride = x->stride,
-                                  .parts = places->count,
-                                  .steps = (uint32_t)steps,
-                                  .chunks = (uint32_t)chunks,
-                                  .out = out };
+    struct gf2_operand args = { .stride = x->stride,
+                                .parts = places->count,
+                                .steps = (uint32_t)steps,
+                                .chunks = (uint32_t)chunks,
+                                .out = out };
     for (unsigned i = 0; i < places->count; i++)
         args.part[i] = part_at(x, places->row[i], places->column[i], rows, cols);
     return args;
@@ -213,23 +220,24 @@ static ech_status multiply(ech_ctx *ctx, const struct echi_gf2_mul *m, const str
     struct places b = places_of(plan, strassen[outer].b, strassen[inner].b);
     const struct places out = places_of(plan, strassen[outer].out, strassen[inner].out);
     ech_status status = ECH_OK;
-    struct gf2_pack_args pack =
-        pack_of(&m->a, &a, plan->rows, plan->depth, plan->steps, plan->row_chunks, parts->a);
-    TRY(launch(ctx, "gf2_pack_rows", plan->row_chunks * plan->steps, GF2_MUL_THREADS, 0, &pack));
-    if (m->transposed) {
-        for (unsigned i = 0; i < b.count; i++) {
-            const unsigned row = b.row[i];
-            b.row[i] = b.column[i];
-            b.column[i] = row;
-        }
-        pack =
-            pack_of(&m->b, &b, plan->cols, plan->depth, plan->steps, plan->column_chunks, parts->b);
-    } else {
-        pack =
-            pack_of(&m->b, &b, plan->depth, plan->cols, plan->steps, plan->column_chunks, parts->b);
+    struct gf2_pack_args pack = { 0 };
+    pack.left =
+        operand_of(&m->a, &a, plan->rows, plan->depth, plan->steps, plan->row_chunks, parts->a);
+    for (unsigned i = 0; m->transposed && i < b.count; i++) {
+        const unsigned row = b.row[i];
+        b.row[i] = b.column[i];
+        b.column[i] = row;
     }
-    TRY(launch(ctx, m->transposed ? "gf2_pack_turned" : "gf2_pack_columns",
-               plan->column_chunks * plan->steps, GF2_MUL_THREADS, 0, &pack));
+    pack.right = operand_of(&m->b, &b, m->transposed ? plan->cols : plan->depth,
+                            m->transposed ? plan->depth : plan->cols, plan->steps,
+                            plan->column_chunks, parts->b);
+    const uint64_t strips = (plan->steps + 3) / 4, halves = 256 / GF2_PACK_ROWS;
+    const uint64_t left = strips * plan->row_chunks * halves;
+    const uint64_t right = m->transposed ? strips * plan->column_chunks * halves
+                                         : plan->steps * ((plan->column_chunks + 3) / 4);
+    pack.left_blocks = (uint32_t)left;
+    TRY(launch(ctx, m->transposed ? "gf2_pack_turned" : "gf2_pack_operands", left + right,
+               GF2_MUL_THREADS, 0, &pack));
     struct gf2_mul_args args = { .a = parts->a,
                                  .b = parts->b,
                                  .steps = (uint32_t)plan->steps,
@@ -251,8 +259,9 @@ static ech_status multiply(ech_ctx *ctx, const struct echi_gf2_mul *m, const str
     }
     const struct echi_cuda *cuda = ctx->state;
     const uint64_t blocks = plan->row_blocks * plan->column_chunks;
-    if (cuda->architecture >= 90)
-        TRY(launch(ctx, "gf2_mul", blocks, GF2_MUL_THREADS + 32,
+    const uint64_t staying = (uint64_t)cuda->multiprocessors;
+    if (cuda->architecture / 10 == 9 && echi_cuda_has(ctx, image, "gf2_mul"))
+        TRY(launch(ctx, "gf2_mul", blocks < staying ? blocks : staying, GF2_MUL_THREADS + 32,
                    GF2_MUL_STAGES * GF2_MUL_STAGE_BYTES, &args));
     else
         TRY(launch(ctx, "gf2_mul_copied", blocks, GF2_MUL_THREADS,
@@ -294,6 +303,25 @@ done:
     return status;
 }
 
+static ech_status run_vectors(ech_ctx *ctx, const struct echi_gf2_mul *m)
+{
+    struct gf2_mul_vectors_args args = {
+        .a = m->b.words,
+        .x = m->a.words,
+        .a_stride = m->b.stride,
+        .x_stride = m->a.stride,
+        .out_stride = m->out.stride,
+        .rows = m->b.rows,
+        .depth = m->b.cols,
+        .vectors = (uint32_t)m->a.rows,
+        .out = { .words = m->out.words, .rows = m->out.rows, .cols = m->out.cols, .add = m->add }
+    };
+    const uint64_t words = echi_gf2_words(m->out.cols);
+    const uint64_t groups = (m->a.rows + GF2_MUL_VECTORS - 1) / GF2_MUL_VECTORS;
+    if (m->a.rows == 1) return launch(ctx, "gf2_mul_vector", words, GF2_MUL_THREADS, 0, &args);
+    return launch(ctx, "gf2_mul_vectors", words * groups, GF2_MUL_THREADS, 0, &args);
+}
+
 static ech_status run(ech_ctx *ctx, const void *request, void *work)
 {
     const struct echi_gf2_mul *m = request;
@@ -307,6 +335,7 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     TRY(make_plan(m, &plan));
     lay_out(m, &plan, work, &overflow, &parts);
     if (m->out.rows == 0 || m->out.cols == 0) return ECH_OK;
+    if (plan.algorithm == VECTORS) return run_vectors(ctx, m);
     if (plan.algorithm == RUSSIANS || !native) return run_tables(ctx, m, parts.turned);
     for (unsigned outer = 0; outer < (plan.parts == 4 ? 7 : 1); outer++)
         for (unsigned inner = 0; inner < (plan.parts >= 2 ? 7 : 1); inner++)

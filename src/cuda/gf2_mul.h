@@ -14,9 +14,11 @@ enum {
     GF2_MUL_ROWS = 128, /* of the result, for a block of gf2_mul */
     GF2_MUL_COLUMNS = 256,
     GF2_MUL_STEPS = 2,         /* of 256 bits, that arrive together */
-    GF2_MUL_STAGES = 4,        /* of which so many are under way or in use */
+    GF2_MUL_STAGES = 8,        /* of which so many are under way or in use */
     GF2_MUL_STAGES_COPIED = 3, /* ... in gf2_mul_copied, which finds less shared memory */
     GF2_MUL_STAGE_BYTES = (GF2_MUL_ROWS + GF2_MUL_COLUMNS) * 32 * GF2_MUL_STEPS,
+    GF2_PACK_ROWS = 128,       /* for a block that packs rows */
+    GF2_MUL_VECTORS = 8,       /* for a block of gf2_mul_vectors, of 64 rows of the matrix */
     GF2_MUL_BAND = 16,         /* rows of blocks that go through the columns together */
     GF2_MUL_TABLE_WORDS = 2,   /* of a row, for a block of gf2_mul_tables */
     GF2_MUL_TABLE_ROWS = 2048, /* its rows */
@@ -30,12 +32,17 @@ struct gf2_source {
 };
 
 /* The sum of parts, as chunks of gf2_bits.cuh: vectors of `depth` bits. */
-struct gf2_pack_args {
+struct gf2_operand {
     struct gf2_source part[GF2_MUL_PARTS];
     uint64_t stride;
     uint32_t parts;
     uint32_t steps, chunks; /* of 256 bits; of 256 vectors */
     uint32_t *out;          /* [steps][chunks][2048] */
+};
+
+struct gf2_pack_args {
+    struct gf2_operand left, right;
+    uint32_t left_blocks; /* the first so many of the grid */
 };
 
 /* out (+)= a b, of packed operands, in one or two places. */
@@ -53,6 +60,15 @@ struct gf2_mul_args {
     struct gf2_target target[GF2_MUL_PARTS];
     uint64_t stride;
     uint32_t targets;
+};
+
+/* out (+)= x a^T, for a few rows of x. */
+struct gf2_mul_vectors_args {
+    const uint64_t *a, *x;
+    uint64_t a_stride, x_stride, out_stride;
+    uint64_t rows, depth; /* of a */
+    uint32_t vectors;
+    struct gf2_target out;
 };
 
 /* The product by tables; b is not transposed. */

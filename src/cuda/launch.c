@@ -139,6 +139,16 @@ done:
     return status;
 }
 
+bool echi_cuda_has(ech_ctx *ctx, const char *image, const char *name)
+{
+    struct echi_cuda *cuda = ctx->state;
+    CUlibrary library = NULL;
+    CUkernel kernel;
+    if (place_of(cuda, image, name)->name) return true;
+    return load_image(ctx, image, &library, &image) == ECH_OK &&
+           cuda->driver->cuLibraryGetKernel(&kernel, library, name) == CUDA_SUCCESS;
+}
+
 ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *name, unsigned blocks,
                             unsigned threads, unsigned shared_bytes, const void *args)
 {

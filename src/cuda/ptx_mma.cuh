@@ -1,5 +1,6 @@
 /*
- * cuda/ptx_mma.cuh - products of matrices of bits by one warp (sm_80).
+ * cuda/ptx_mma.cuh - products of matrices of bits by one warp (sm_80), and their operands from
+ * shared memory.
  *
  *     d[16][8] = c[16][8] + popcount(a[16][256] op b[256][8])
  *
@@ -16,6 +17,26 @@
 #define ECHI_CUDA_PTX_MMA_CUH
 
 #include <stdint.h>
+#include "ptx_async.cuh"
+
+/* Four matrices of 8 rows of 16 bytes from shared memory: lane l tells where row l % 8 of matrix
+ * l / 8 is, and receives word l % 4 of row l / 4 of each. */
+static __device__ inline void load_matrices(uint32_t (&to)[4], const void *row)
+{
+#ifdef __CUDACC__
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(shared_address(row))
+                 : "memory");
+#else
+    const uint32_t all = 0xffffffffu, lane = simt_lane();
+    const unsigned long long mine = (uintptr_t)row;
+    for (uint32_t i = 0; i < 4; i++) {
+        const unsigned long long theirs = __shfl_sync(all, mine, (int)(8 * i + lane / 4));
+        to[i] = ((const uint32_t *)(uintptr_t)theirs)[lane % 4];
+    }
+#endif
+}
 
 #ifndef __CUDACC__
 /* The product by shuffles; op is 0 for "and", 1 for "xor". */

@@ -1,7 +1,8 @@
 /*
  * simt/intrinsics_gpu.cu - asks a GPU whether the oracles of intrinsics.cu and ptx.cu are right.
  *
- * Built with intrinsics_*.c and ptx_oracle.c by nvcc; needs a GPU.  Prints "N passed, N failed".
+ * Built with intrinsics_*.c and ptx_oracle.c by nvcc for sm_90a; needs such a GPU.  Prints
+ * "N passed, N failed".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,6 +26,7 @@ static const struct {
     { "intrinsics_place", intrinsics_place },   { "ptx_order", ptx_order },
     { "ptx_copy", ptx_copy },                   { "ptx_barrier", ptx_barrier },
     { "ptx_cluster", ptx_cluster },             { "ptx_mma", ptx_mma },
+    { "ptx_matrix", ptx_matrix },               { "ptx_wgmma", ptx_wgmma },
 };
 
 static kernel kernel_of(const char *name)

@@ -10,6 +10,7 @@
 #include "../../src/cuda/ptx.cuh"
 #include "../../src/cuda/ptx_async.cuh"
 #include "../../src/cuda/ptx_mma.cuh"
+#include "../../src/cuda/ptx_wgmma.cuh"
 
 /* These kernels' grids have one dimension. */
 static __device__ inline uint32_t ptx_thread()
@@ -200,3 +201,51 @@ extern "C" __global__ void __launch_bounds__(96)
         ptx_put(a, PTX_MMA_XOR_0 + i, (uint32_t)one[i]);
     }
 }
+
+extern "C" __global__ void __launch_bounds__(64)
+    ptx_matrix(const __grid_constant__ struct intrinsics_args a)
+{
+    __shared__ __align__(16) uint64_t rows[64][2];
+    const uint32_t lane = threadIdx.x % 32;
+    rows[threadIdx.x][0] = ptx_inputs(a)[0];
+    rows[threadIdx.x][1] = ptx_inputs(a)[1];
+    __syncwarp();
+    uint32_t words[4];
+    load_matrices(words, rows[threadIdx.x - lane + PTX_MATRIX_ROW(lane)]);
+    for (int i = 0; i < 4; i++) ptx_put(a, i, words[i]);
+}
+
+static __device__ inline uint64_t ptx_sum(const int32_t (&count)[128])
+{
+    uint64_t sum = 0;
+#pragma unroll
+    for (int i = 0; i < 128; i++) sum = 31 * sum + (uint32_t)count[i];
+    return sum;
+}
+
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+extern "C" __global__ void __launch_bounds__(128)
+    ptx_wgmma(const __grid_constant__ struct intrinsics_args a)
+{
+    __shared__ __align__(16) uint64_t left[128][2], right[512][2];
+    const uint64_t *in = ptx_inputs(a);
+    int32_t count[128];
+    for (uint32_t i = threadIdx.x; i < 512; i += 128)
+        for (int k = 0; k < 2; k++) {
+            right[i][k] = PTX_WGMMA_TURN(in[2 + k], i);
+            if (i < 128) left[i][k] = in[k];
+        }
+    copy_bulk_fence();
+    __syncthreads();
+    wgmma_fence();
+    wgmma_and(count, wgmma_operand(left), wgmma_operand(right), 0);
+    wgmma_commit();
+    wgmma_wait<0>();
+    ptx_put(a, PTX_WGMMA_FIRST, ptx_sum(count));
+    wgmma_fence();
+    wgmma_and(count, wgmma_operand(right[256]), wgmma_operand(right), 1);
+    wgmma_commit();
+    wgmma_wait<0>();
+    ptx_put(a, PTX_WGMMA_BOTH, ptx_sum(count));
+}
+#endif

@@ -18,6 +18,8 @@ enum { PTX_CLUSTER = 4, PTX_ROUNDS = 4, PTX_ROUND_BYTES = 1024, PTX_BARRIER_THRE
 #define PTX_CLUSTER_SLOTS(SLOT) SLOT(RANK) SLOT(BLOCKS) SLOT(REMOTE) SLOT(REMOTE_ADD)
 #define PTX_MMA_SLOTS(SLOT)                                                                        \
     SLOT(AND_0) SLOT(AND_1) SLOT(AND_2) SLOT(AND_3) SLOT(XOR_0) SLOT(XOR_1) SLOT(XOR_2) SLOT(XOR_3)
+#define PTX_MATRIX_SLOTS(SLOT) SLOT(0) SLOT(1) SLOT(2) SLOT(3)
+#define PTX_WGMMA_SLOTS(SLOT)  SLOT(FIRST) SLOT(BOTH)
 /* clang-format on */
 
 #define SLOT(name) PTX_ORDER_##name,
@@ -35,5 +37,16 @@ enum { PTX_CLUSTER_SLOTS(SLOT) PTX_CLUSTER_SLOT_COUNT };
 #define SLOT(name) PTX_MMA_##name,
 enum { PTX_MMA_SLOTS(SLOT) PTX_MMA_SLOT_COUNT };
 #undef SLOT
+#define SLOT(name) PTX_MATRIX_##name,
+enum { PTX_MATRIX_SLOTS(SLOT) PTX_MATRIX_SLOT_COUNT };
+#undef SLOT
+#define SLOT(name) PTX_WGMMA_##name,
+enum { PTX_WGMMA_SLOTS(SLOT) PTX_WGMMA_SLOT_COUNT };
+#undef SLOT
+
+/* Which row of its warp a lane names, and where a piece of 16 bytes of the right operand is from. */
+#define PTX_MATRIX_ROW(lane) (((lane)*7 + 3) % 32)
+#define PTX_WGMMA_TURN(word, piece)                                                                \
+    ((word) << 8 * ((piece) / 128) | (word) >> (63 - 8 * ((piece) / 128)))
 
 #endif

@@ -6,6 +6,7 @@
 #include "intrinsics_oracle.h"
 #include "ptx.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { LANES = 32 };
@@ -16,6 +17,8 @@ static const char *const copy_names[] = { PTX_COPY_SLOTS(SLOT) };
 static const char *const barrier_names[] = { PTX_BARRIER_SLOTS(SLOT) };
 static const char *const cluster_names[] = { PTX_CLUSTER_SLOTS(SLOT) };
 static const char *const mma_names[] = { PTX_MMA_SLOTS(SLOT) };
+static const char *const matrix_names[] = { PTX_MATRIX_SLOTS(SLOT) };
+static const char *const wgmma_names[] = { PTX_WGMMA_SLOTS(SLOT) };
 #undef SLOT
 
 /* The i-th input of a thread. */
@@ -142,6 +145,64 @@ static void expect_mma(const struct intrinsics_case *c, uint32_t n, const uint64
     }
 }
 
+static uint32_t half_of(uint64_t low, uint64_t high, uint32_t word)
+{
+    return (uint32_t)((word / 2 ? high : low) >> word % 2 * 32);
+}
+
+static void expect_matrix(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                          uint64_t *out)
+{
+    (void)c;
+    for (uint32_t t = 0; t < n; t++) {
+        const uint32_t lane = t % LANES;
+        for (uint32_t i = 0; i < 4; i++) {
+            const uint32_t from = t - lane + PTX_MATRIX_ROW(8 * i + lane / 4);
+            PUT(MATRIX_0 + i, t, half_of(input(in, from, 0), input(in, from, 1), lane % 4));
+        }
+    }
+}
+
+/* Word q of a vector of an operand whose inputs begin with `first`, and which lies in pieces of 16
+ * bytes, 8 vectors' first and then their second halves; right: turned, from piece `piece` on. */
+static uint32_t word_of(const uint64_t *in, uint32_t first, bool right, uint32_t piece,
+                        uint32_t vector, uint32_t q)
+{
+    const uint32_t at = piece + vector / 8 * 16 + q / 4 * 8 + vector % 8;
+    uint64_t words[2];
+    for (int k = 0; k < 2; k++) {
+        const uint64_t word = input(in, first + at % 128, right ? 2 + k : k);
+        words[k] = right ? PTX_WGMMA_TURN(word, at) : word;
+    }
+    return half_of(words[0], words[1], q % 4);
+}
+
+static void expect_wgmma(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
+                         uint64_t *out)
+{
+    (void)c;
+    for (uint32_t t = 0; t < n; t++) {
+        const uint32_t first = t / 128 * 128, g = t % LANES / 4;
+        uint64_t one = 0, both = 0;
+        for (uint32_t i = 0; i < 128; i++) {
+            const uint32_t row = t % 128 / LANES * 16 + i % 4 / 2 * 8 + g;
+            const uint32_t column = i / 4 * 8 + t % 4 * 2 + i % 2;
+            uint32_t sum = 0, more = 0;
+            for (uint32_t q = 0; q < 8; q++) {
+                const uint32_t other = word_of(in, first, true, 0, column, q);
+                uint32_t x = word_of(in, first, false, 0, row, q) & other;
+                uint32_t y = word_of(in, first, true, 256, row, q) & other;
+                for (; x; x &= x - 1) sum++;
+                for (; y; y &= y - 1) more++;
+            }
+            one = 31 * one + sum;
+            both = 31 * both + sum + more;
+        }
+        PUT(WGMMA_FIRST, t, one);
+        PUT(WGMMA_BOTH, t, both);
+    }
+}
+
 /* clang-format off */
 #define GROUP(name, NAME) PTX_##NAME##_SLOT_COUNT, name##_names, expect_##name
 const struct intrinsics_case ptx_cases[] = {
@@ -150,6 +211,8 @@ const struct intrinsics_case ptx_cases[] = {
     { "ptx_barrier", { 4, 1, 1 },  { PTX_BARRIER_THREADS, 1, 1 }, 0, 1, GROUP(barrier, BARRIER) },
     { "ptx_cluster", { 8, 1, 1 },  { 64, 1, 1 },        0, PTX_CLUSTER, GROUP(cluster, CLUSTER) },
     { "ptx_mma",     { 5, 1, 1 },  { 96, 1, 1 },                  0, 1, GROUP(mma, MMA) },
+    { "ptx_matrix",  { 3, 1, 1 },  { 64, 1, 1 },                  0, 1, GROUP(matrix, MATRIX) },
+    { "ptx_wgmma",   { 2, 1, 1 },  { 128, 1, 1 },                 0, 1, GROUP(wgmma, WGMMA) },
 };
 /* clang-format on */
 const int ptx_case_count = (int)(sizeof ptx_cases / sizeof *ptx_cases);
