@@ -5,8 +5,9 @@
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
  *                                                 select_pass_along; select_count and select_place
  *     flags                       select_flags_a  the same, by the same names
- *     any, of large arrays        select_bulk_k<bits>   select_bulk_test, _heads or _flags; or
- *                                                       select_bulk_count, then select_bulk_place
+ *     any, of large arrays        select_bulk_k<bits>   select_bulk_test, _heads, _flags, _runs or
+ *                                                       _values<bytes>; or select_bulk_count, then
+ *                                                       select_bulk_place, or both by _flags
  *                                 select_ring_k<bits>   select_ring; or select_ring_count, and then
  *                                                       select_place of select_k<bits>
  *     runs                        select_k<bits>  the same, and select_lengths of select_runs_a
@@ -199,8 +200,8 @@ static bool is_along(const struct echi_select *s)
 /* Shared memory of a part. */
 static uint32_t slot_bytes(const struct echi_select *s)
 {
-    const uint32_t beside = is_by_flags(s) ? 1 : is_along(s) ? 2 : 0; /* bytes, an element */
-    return SELECT_PART_BYTES + 16 + beside * (SELECT_PART_BYTES / (uint32_t)s->element_bytes);
+    const uint32_t flags = is_by_flags(s) ? SELECT_PART_BYTES / (uint32_t)s->element_bytes : 0;
+    return SELECT_PART_BYTES + 16 + flags;
 }
 
 /* Parts of a tile: as many as blocks hold. */
@@ -208,9 +209,8 @@ static uint32_t most_workers(const struct echi_cuda *cuda, const struct echi_sel
 {
     const bool less = cuda->architecture / 10 == 12;
     const uint32_t room = (less ? SELECT_BULK_LESS : SELECT_BULK_BYTES) / (2 * slot_bytes(s));
-    uint32_t most = s->what == ECHI_KEEP ? SELECT_WORKERS : SELECT_WORKERS_FLAGS;
-    if (is_by_flags(s)) most = SELECT_WORKERS_FLAGS;
-    if (is_along(s)) most = SELECT_WORKERS_ALONG;
+    const bool fewer = s->what != ECHI_KEEP || is_by_flags(s) || s->values;
+    const uint32_t most = fewer ? SELECT_WORKERS_FLAGS : SELECT_WORKERS;
     return room < most ? room : most;
 }
 

@@ -19,8 +19,7 @@ enum {
     SELECT_RING_TILES = 6,         /* or more of each block, or there is no ring */
     SELECT_PART_BYTES = 1 << 12,   /* of a tile of select_bulk.cu, a warp's */
     SELECT_WORKERS = 27,           /* warps of a block there that take parts, at most */
-    SELECT_WORKERS_FLAGS = 23,     /* ... of partitions, and where flags need room */
-    SELECT_WORKERS_ALONG = 18,     /* ... where positions need it */
+    SELECT_WORKERS_FLAGS = 23,     /* ... of partitions, by flags, and with values */
     SELECT_WORKERS_LEAST = 8,      /* ... or nothing is copied in bulk */
     SELECT_BULK_BYTES = 221 << 10, /* of shared memory, for parts */
     SELECT_BULK_LESS = 97 << 10,   /* ... where a block has 99 KiB */

@@ -12,7 +12,7 @@
  *
  *     runs      words tell where a tile's last run begins, too, so that the scout of a tile that
  *               begins one knows how long the run before it is; lengths and values that go along
- *               come from the positions, which lie by rank beside the keys
+ *               come from the positions (select_bulk.cuh)
  *
  *     partition   one launch counts; the next places, from the array's end on, which the L2 cache
  *                 still holds; its scouts add up what is known
@@ -36,38 +36,59 @@ static __device__ inline uint64_t tile_of_turn(const struct select_args &a, uint
     return after < a.tiles ? a.tiles - 1 - after : a.tiles;
 }
 
-/* VALUE: bytes of the values that go along; 0: there are none. */
+/* Stores what goes along with the part in a slot, whose keys are stored; next: of the tile, what
+ * comes behind it.  some: the first values, if the positions were there to load them by. */
+template <int VALUE>
+static __device__ inline void store_along(const struct select_args &a, const struct part &p,
+                                          ukey *region, uint32_t own, uint32_t bits,
+                                          uint64_t before, uint32_t next,
+                                          struct some_values<VALUE ? VALUE : 4> &some)
+{
+    enum { VALUE_WORD = VALUE ? VALUE : 4 };
+    const struct word<VALUE_WORD> *values = (const struct word<VALUE_WORD> *)a.values + p.at;
+    uint16_t *local = (uint16_t *)(own <= FEW ? region + own : region);
+    if (own > FEW) {
+        __syncwarp(); /* the keys are stored */
+        order_positions(local, bits, rank_rows(bits));
+        __syncwarp(); /* the positions lie by rank */
+        if (VALUE) load_values(values, local, lane_id(), own, some);
+    }
+    store_positions(a, p, local, before, own, next == NONE ? NONE : next - threadIdx.x / 32 * PART);
+    if (VALUE)
+        store_values(values, local, own, some, (struct word<VALUE_WORD> *)a.values_out + before);
+}
+
+/* VALUE: bytes of the values that go along; 0: none do. */
 template <int SOURCE, int PLACE, int VALUE>
 static __device__ inline void work(const struct select_args &a, struct bulk_shared &s)
 {
-    typedef struct word<VALUE ? VALUE : 4> value_word;
+    enum { VALUE_WORD = VALUE ? VALUE : 4 };
     const uint32_t warp = threadIdx.x / 32;
     const uint64_t all = PLACE ? a.words[SELECT_WORDS_FIRST - 1] : 0;
     uint64_t tile = PLACE ? tile_of_turn(a, 0) : s.first[0];
     uint64_t next = PLACE ? tile_of_turn(a, 1) : s.first[1];
+    uint32_t bits = 0, next_bits = 0; /* of runs: what the parts keep */
     bool asked = true; /* for the elements of the next tile */
     if (tile >= a.tiles) return;
     ask_for<SOURCE>(a, s, tile, 0, true);
     ask_for<SOURCE>(a, s, next, 1, true);
-    uint32_t own = pack<SOURCE, PLACE>(a, s, tile, 0, true);
+    uint32_t own = pack<SOURCE, PLACE>(a, s, tile, 0, true, &bits);
     for (uint32_t turn = 0;; turn++) {
         const uint32_t slot = turn % 2;
-        const value_word *values = (const value_word *)a.values + part_of(a, tile).at;
-        value_word first[FOUR];
+        struct some_values<VALUE_WORD> some;
         uint32_t next_own = 0;
-        if (VALUE) load_values(values, local_of(slot), lane_id(), own, first);
-        if (next < a.tiles) next_own = pack<SOURCE, PLACE>(a, s, next, turn + 1, asked);
+        if (VALUE && own <= FEW)
+            load_values((const struct word<VALUE_WORD> *)a.values + part_of(a, tile).at,
+                        (uint16_t *)(region_of<SOURCE>(slot) + own), lane_id(), own, some);
+        if (next < a.tiles)
+            next_own = pack<SOURCE, PLACE>(a, s, next, turn + 1, asked, &next_bits);
         wait_for(&s.told[slot], turn);
         const uint64_t before = s.begin[slot][warp];
         ukey *out = (ukey *)a.out, *region = region_of<SOURCE>(slot);
         if (SOURCE != BY_RUNS || out) store_part(region, out + before, own);
-        if (SOURCE == BY_RUNS) {
-            uint32_t end = s.next[slot][warp];
-            if (end != NONE) end -= warp * PART;
-            store_positions(a, part_of(a, tile), local_of(slot), before, own, end);
-        }
-        if (VALUE)
-            store_values(values, local_of(slot), own, first, (value_word *)a.values_out + before);
+        if (SOURCE == BY_RUNS)
+            store_along<VALUE>(a, part_of(a, tile), region, own, bits, before, s.next[slot][warp],
+                               some);
         if (PLACE) {
             const struct part p = part_of(a, tile);
             const uint64_t rest = p.at + p.first - before;
@@ -83,6 +104,7 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
         tile = next;
         next = after;
         own = next_own;
+        bits = next_bits;
     }
 }
 
@@ -347,19 +369,19 @@ extern "C" __global__ void __launch_bounds__(SELECT_WORKERS * 32 + 32, 1)
     keep_bulk<BY_HEADS, 0>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_ALONG * 32 + 32, 1)
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS * 32 + 32, 1)
     select_bulk_runs(const __grid_constant__ struct select_args a)
 {
     keep_bulk<BY_RUNS, 0>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_ALONG * 32 + 32, 1)
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
     select_bulk_values4(const __grid_constant__ struct select_args a)
 {
     keep_bulk<BY_RUNS, 4>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_ALONG * 32 + 32, 1)
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
     select_bulk_values8(const __grid_constant__ struct select_args a)
 {
     keep_bulk<BY_RUNS, 8>(a);

@@ -2,8 +2,10 @@
  * cuda/select_bulk.cuh - a part of a tile, which a warp has for itself: asked for in bulk, tested,
  * packed in place by rank, stored.
  *
- *     slot      [ a vector before | 4 KiB of elements | their flags, if flags select; or positions,
- *                 if what is known by position goes along ]
+ *     slot      [ a vector before | 4 KiB of elements | their flags, if flags select ]
+ *
+ * Where what is known by position goes along, the positions lie behind what is kept, or take its
+ * place once it is stored.
  *
  * What select_bulk.cu does with parts is told there.
  *
@@ -25,7 +27,7 @@ enum {
     BESIDE = SELECT_PART_BYTES + 16, /* a vector before, which ends with the part's neighbour */
     ROW_BITS = (1 << VECTOR) - 1,    /* of the four that a row has in a register */
     WORDS = 8, /* of other tiles, a lane of the scout asks for at once */
-    FOUR = 4   /* values, a lane */
+    FEW = SELECT_PART_BYTES / (KEY_BYTES + 2) /* so many have room for their positions, too */
 };
 #define NONE 0xffffffffu
 static_assert(ROWS == 8, "a row has four bits of a register");
@@ -84,14 +86,8 @@ template <int SOURCE> static __device__ inline constexpr bool by_heads(void)
 /* The vector before, the part, and what lies beside it. */
 template <int SOURCE> static __device__ inline ukey *region_of(uint32_t slot)
 {
-    const uint32_t beside = SOURCE == BY_FLAGS ? PART : SOURCE == BY_RUNS ? 2 * PART : 0;
-    return (ukey *)(shared_bytes + (slot * workers() + threadIdx.x / 32) * (BESIDE + beside));
-}
-
-/* Positions in the part of what is kept, by rank. */
-static __device__ inline uint16_t *local_of(uint32_t slot)
-{
-    return (uint16_t *)((char *)region_of<BY_RUNS>(slot) + BESIDE);
+    const uint32_t bytes = BESIDE + (SOURCE == BY_FLAGS ? PART : 0);
+    return (ukey *)(shared_bytes + (slot * workers() + threadIdx.x / 32) * bytes);
 }
 
 static __device__ inline void wait_for(uint64_t *barrier, uint32_t turn)
@@ -264,26 +260,58 @@ static __device__ inline uint32_t ends_of(uint32_t bits)
     return last << 16 | first;
 }
 
-/* The part by rank; PLACE: and behind that the rest; local, unless NULL: its positions.  rows:
- * ranks of each row's first. */
+/* Of a part whose kept ones are these: in each row, those of the lanes before, and of all. */
+struct ranks {
+    struct row_sums before, all;
+};
+
+static __device__ inline struct ranks rank_rows(uint32_t bits)
+{
+    uint32_t x = bits - (bits >> 1 & 0x55555555u);
+    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+    const struct row_sums own = { x & 0x0f0f0f0fu, x >> 4 & 0x0f0f0f0fu };
+    struct ranks r;
+    r.before.even = warp_scan(own.even);
+    r.before.odd = warp_scan(own.odd);
+    r.all.even = __shfl_sync(WARP_ALL, r.before.even, 31);
+    r.all.odd = __shfl_sync(WARP_ALL, r.before.odd, 31);
+    r.before.even -= own.even;
+    r.before.odd -= own.odd;
+    return r;
+}
+
+/* The positions in the part of what is kept, by rank. */
+static __device__ inline void order_positions(uint16_t *local, uint32_t bits,
+                                              const struct ranks &r)
+{
+    uint32_t rows = 0;
+#pragma unroll
+    for (int j = 0; j < ROWS; j++) {
+        const uint32_t position = (j * 32 + lane_id()) * VECTOR;
+        uint32_t rank = rows + row_of(r.before, j);
+        rows += row_of(r.all, j);
+#pragma unroll
+        for (int k = 0; k < VECTOR; k++)
+            if (bits >> (4 * j + k) & 1) local[rank++] = (uint16_t)(position + k);
+    }
+}
+
+/* The part by rank; PLACE: and behind that the rest.  rows: ranks of each row's first. */
 template <int PLACE, int WHOLE>
-static __device__ inline void order(ukey *region, uint16_t *local, const union vector (&v)[ROWS],
-                                    uint32_t bits, const struct row_sums &before,
-                                    const struct row_sums &all, const struct part &p,
-                                    uint32_t total)
+static __device__ inline void order(ukey *region, const union vector (&v)[ROWS], uint32_t bits,
+                                    const struct ranks &r, const struct part &p, uint32_t total)
 {
     uint32_t rows = 0;
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
         const uint32_t position = (j * 32 + lane_id()) * VECTOR, rest = total + position - p.first;
-        uint32_t rank = rows + row_of(before, j);
-        rows += row_of(all, j);
+        uint32_t rank = rows + row_of(r.before, j);
+        rows += row_of(r.all, j);
 #pragma unroll
         for (int k = 0; k < VECTOR; k++) {
             const bool kept = bits >> (4 * j + k) & 1;
             const bool exists = WHOLE || (position + k >= p.first && position + k < p.end);
             if (!PLACE) {
-                if (kept && local) local[rank] = (uint16_t)(position + k);
                 if (kept) region[rank++] = v[j].key[k];
             } else if (exists) {
                 region[kept ? rank : rest + k - rank] = v[j].key[k];
@@ -294,10 +322,10 @@ static __device__ inline void order(ukey *region, uint16_t *local, const union v
 }
 
 /* What is kept of the turn's part goes to the beginning of its region, by rank; how many those
- * are, of which the scout hears.  asked: the elements are there. */
+ * are, of which the scout hears, and which.  asked: the elements are there. */
 template <int SOURCE, int PLACE>
 static __device__ inline uint32_t pack(const struct select_args &a, struct bulk_shared &s,
-                                       uint64_t tile, uint32_t turn, bool asked)
+                                       uint64_t tile, uint32_t turn, bool asked, uint32_t *which)
 {
     const struct part p = part_of(a, tile);
     const uint32_t slot = turn % 2, warp = threadIdx.x / 32;
@@ -307,58 +335,55 @@ static __device__ inline uint32_t pack(const struct select_args &a, struct bulk_
     if (SOURCE != BY_FLAGS || asked) read_part(region + VECTOR, v);
     const uint32_t bits = kept_bits<SOURCE>(a, slot, p, v);
     if (SOURCE == BY_FLAGS && !asked) fetch_kept(a, p, bits, v);
-    uint32_t x = bits - (bits >> 1 & 0x55555555u);
-    x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
-    const struct row_sums own = { x & 0x0f0f0f0fu, x >> 4 & 0x0f0f0f0fu };
-    struct row_sums before = { warp_scan(own.even), warp_scan(own.odd) };
-    const struct row_sums all = { __shfl_sync(WARP_ALL, before.even, 31),
-                                  __shfl_sync(WARP_ALL, before.odd, 31) };
-    const uint32_t total = sum_bytes(all.even) + sum_bytes(all.odd);
+    const struct ranks r = rank_rows(bits);
+    const uint32_t total = sum_bytes(r.all.even) + sum_bytes(r.all.odd);
     const uint32_t ends = SOURCE == BY_RUNS ? ends_of(bits) : 0;
-    uint16_t *local = SOURCE == BY_RUNS ? local_of(slot) : NULL;
     __syncwarp(); /* all lanes hold their vectors, and are done with what the scout writes next */
     if (lane_id() == 0) {
         if (SOURCE == BY_RUNS) s.ends[slot][warp] = ends;
         s.own[slot][warp] = total;
         mbarrier_arrive(&s.counted[slot]);
     }
-    before.even -= own.even;
-    before.odd -= own.odd;
     if (!PLACE || is_whole(p))
-        order<PLACE, 1>(region, local, v, bits, before, all, p, total);
+        order<PLACE, 1>(region, v, bits, r, p, total);
     else
-        order<PLACE, 0>(region, local, v, bits, before, all, p, total);
+        order<PLACE, 0>(region, v, bits, r, p, total);
+    if (SOURCE == BY_RUNS && total <= FEW) order_positions((uint16_t *)(region + total), bits, r);
     __syncwarp(); /* the part lies by rank */
+    if (SOURCE == BY_RUNS) *which = bits;
     return total;
 }
 
 /* ---- Storing ---- */
 
-/* Of count kept ones with the values at `values`, the lane's from r on, FOUR of them 32 apart. */
+/* Values that a lane has at a time: 32 apart. */
+template <int BYTES> struct some_values {
+    enum { MOST = BYTES == 8 ? 2 : 4 };
+    struct word<BYTES> x[MOST];
+};
+
+/* Of count kept ones with the values at `values`, the lane's from r on. */
 template <int BYTES>
 static __device__ inline void load_values(const struct word<BYTES> *values, const uint16_t *local,
-                                          uint32_t r, uint32_t count, struct word<BYTES> (&x)[FOUR])
+                                          uint32_t r, uint32_t count,
+                                          struct some_values<BYTES> &some)
 {
 #pragma unroll
-    for (int q = 0; q < FOUR; q++)
-        if (r + 32 * q < count) x[q] = values[local[r + 32 * q]];
+    for (int q = 0; q < some.MOST; q++)
+        if (r + 32 * q < count) some.x[q] = values[local[r + 32 * q]];
 }
 
-/* first: those that are loaded already. */
+/* some: the first of them. */
 template <int BYTES>
 static __device__ inline void store_values(const struct word<BYTES> *values, const uint16_t *local,
-                                           uint32_t count, const struct word<BYTES> (&first)[FOUR],
+                                           uint32_t count, struct some_values<BYTES> some,
                                            struct word<BYTES> *out)
 {
+    for (uint32_t r = lane_id(); r < count; r += 32 * some.MOST) {
+        if (r >= 32 * some.MOST) load_values(values, local, r, count, some);
 #pragma unroll
-    for (int q = 0; q < FOUR; q++)
-        if (lane_id() + 32 * q < count) out[lane_id() + 32 * q] = first[q];
-    for (uint32_t r = lane_id() + 32 * FOUR; r < count; r += 32 * FOUR) {
-        struct word<BYTES> x[FOUR];
-        load_values<BYTES>(values, local, r, count, x);
-#pragma unroll
-        for (int q = 0; q < FOUR; q++)
-            if (r + 32 * q < count) out[r + 32 * q] = x[q];
+        for (int q = 0; q < some.MOST; q++)
+            if (r + 32 * q < count) out[r + 32 * q] = some.x[q];
     }
 }
 
