@@ -198,14 +198,14 @@ extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS)
     gf2_mul_vector(const __grid_constant__ struct gf2_mul_vectors_args a)
 {
     wait_for_earlier();
-    multiply_vectors<1, 8>(a);
+    multiply_vectors<1>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS)
     gf2_mul_vectors(const __grid_constant__ struct gf2_mul_vectors_args a)
 {
     wait_for_earlier();
-    multiply_vectors<GF2_MUL_VECTORS, 4>(a);
+    multiply_vectors<GF2_MUL_VECTORS>(a);
 }
 
 /* ---- By tables ---- */
