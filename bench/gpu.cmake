@@ -1,7 +1,8 @@
 # The GPU benchmarks need nvcc as a compiler of programs, with CUB's headers, which come with it: one program
 # an operation, build/bench/<name>.
 if(TARGET echelon_cuda AND ECHELON_NVCC)
-  set(programs gpu_sort gpu_reduce gpu_scan gpu_histogram gpu_select gpu_arrange gpu_gf2)
+  set(programs gpu_sort gpu_reduce gpu_scan gpu_histogram gpu_select gpu_arrange gpu_gf2 gpu_matmul)
+  set(libraries_gpu_matmul -lcublas)
   foreach(program IN LISTS programs)
     if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${program}.cu)
       continue()
@@ -10,7 +11,7 @@ if(TARGET echelon_cuda AND ECHELON_NVCC)
     add_custom_command(OUTPUT ${binary}
       COMMAND ${ECHELON_NVCC} -O3 -std=c++17 -arch=native -I${PROJECT_SOURCE_DIR}/include
               -o ${binary} ${CMAKE_CURRENT_SOURCE_DIR}/${program}.cu
-              -L$<TARGET_FILE_DIR:echelon> -lechelon -Xlinker -rpath=$<TARGET_FILE_DIR:echelon>
+              -L$<TARGET_FILE_DIR:echelon> -lechelon ${libraries_${program}} -Xlinker -rpath=$<TARGET_FILE_DIR:echelon>
       DEPENDS ${program}.cu echelon VERBATIM)
     list(APPEND binaries ${binary})
   endforeach()

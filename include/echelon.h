@@ -911,6 +911,78 @@ ECH_API ech_status ech_gf2_explain(const char *device, ech_gf2_call call, size_t
                                    size_t other, const ech_gf2_echelon_options *options, char *text,
                                    size_t capacity_bytes);
 
+/* ---- Matrix product -------------------------------------------------------------------------- */
+
+/*
+ * A matrix of numbers lies row by row: element (i, j) of one with rows x cols is at i * stride + j,
+ * where stride >= cols counts elements.  What lies between rows is not touched.
+ */
+typedef struct ech_matmul_options {
+    size_t size;     /* sizeof(ech_matmul_options) */
+    int transpose_a; /* 1: a is given as [k][m] */
+    int transpose_b; /* 1: b is given as [n][k] */
+    int wide;        /* 1, of f16 and bf16: c is f32 */
+    size_t count;    /* 0 or 1: one product; else so many, whose matrices lie ... */
+    size_t a_step;   /* ... so many elements apart; 0 for a and b: all have the same, and */
+    size_t b_step;
+    size_t c_step;         /* of c at least m * c_stride */
+    const char *algorithm; /* NULL, or one that ech_matmul_explain() lists */
+    void *work;            /* as in ech_sort_options */
+    size_t work_bytes;     /* at least what ech_matmul_workspace() says */
+} ech_matmul_options;
+
+/*
+ * ech_matmul() is c = alpha op(a) op(b) + beta c.
+ *
+ *   m, n, k   op(a) is m x k, op(b) is k x n, c is m x n; any may be 0
+ *   a, b      of dtype; not modified, may be the same
+ *   c         of dtype (wide: f32).  With beta 0 what it holds is not read, so that NaN there do no
+ *             harm; with alpha 0 a and b are not read
+ *   dtype     ECH_F32 or ECH_F64; ECH_F16 or ECH_BF16, whose products are added in f32
+ *
+ * Done by the vendor's library where there is one, opened when it is first needed: cuBLAS on a GPU;
+ * on the CPU OpenBLAS, MKL, BLIS or what ECHELON_BLAS names, unless it has no kernels for this
+ * machine.  The order of its sums is its own.  The algorithm "tiled" adds up every element of c in
+ * the order of k, by fused operations of one rounding, and gives the same bits on every device;
+ * docs/matmul.md has both.  c must not overlap a or b.
+ */
+ECH_API ech_status ech_matmul(ech_ctx *ctx, size_t m, size_t n, size_t k, double alpha,
+                              const void *a, size_t a_stride, const void *b, size_t b_stride,
+                              double beta, void *c, size_t c_stride, ech_dtype dtype,
+                              const ech_matmul_options *options);
+
+/* ech_matmul_list() is ech_matmul() of count triples that lie anywhere: a[i], b[i], c[i] of the
+ * arrays [count].  Lists in a GPU's memory are of matrices there, and are not looked at; lists in
+ * host memory may be of matrices anywhere.  options->count and the steps must be 0. */
+ECH_API ech_status ech_matmul_list(ech_ctx *ctx, size_t count, size_t m, size_t n, size_t k,
+                                   double alpha, const void *const *a, size_t a_stride,
+                                   const void *const *b, size_t b_stride, double beta,
+                                   void *const *c, size_t c_stride, ech_dtype dtype,
+                                   const ech_matmul_options *options);
+
+/* ech_matmul_workspace() tells how many bytes of workspace a product takes; of options, the
+ * transposes, wide, count (of a list too) and algorithm matter.  ech_matmul_explain() writes lines
+ * about how it would be done, and the algorithms there are, into text, as ech_sort_explain()
+ * does. */
+ECH_API ech_status ech_matmul_workspace(const char *device, size_t m, size_t n, size_t k,
+                                        ech_dtype dtype, const ech_matmul_options *options,
+                                        size_t *bytes);
+ECH_API ech_status ech_matmul_explain(const char *device, size_t m, size_t n, size_t k,
+                                      ech_dtype dtype, const ech_matmul_options *options,
+                                      char *text, size_t text_bytes);
+
+/*
+ * ech_matvec() is y = alpha op(a) x + beta y, to the bit the same everywhere (docs/matmul.md).
+ *
+ *   rows, cols  of a as it is given; transpose: op(a) is its transpose
+ *   x           [cols], transpose: [rows]
+ *   y           [rows], transpose: [cols]; not read with beta 0
+ *   dtype       ECH_F32 or ECH_F64
+ */
+ECH_API ech_status ech_matvec(ech_ctx *ctx, int transpose, size_t rows, size_t cols, double alpha,
+                              const void *a, size_t a_stride, const void *x, double beta, void *y,
+                              ech_dtype dtype);
+
 /* ---- Sparse matrices ------------------------------------------------------------------------- */
 
 /*

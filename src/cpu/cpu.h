@@ -84,6 +84,10 @@ extern const struct echi_operation echi_cpu_gf2, echi_cpu_gf2_mul, echi_cpu_gf2_
 
 extern const struct echi_operation echi_cpu_sparse;
 
+/* ---- matmul.c, matmul_vector.c ---- */
+
+extern const struct echi_operation echi_cpu_matmul, echi_cpu_matvec;
+
 /* ---- sort.c ---- */
 
 ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);

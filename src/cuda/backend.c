@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "../backend.h"
+#include "cublas.h"
 #include "cuda.h"
 
 #include <stdio.h>
@@ -103,6 +104,7 @@ static void cuda_close(ech_ctx *ctx)
         }
         for (int i = 0; cuda->libraries && i < echi_image_count; i++)
             if (cuda->libraries[i]) driver->cuLibraryUnload(cuda->libraries[i]);
+        echi_cublas_close(ctx);
         echi_cuda_state_close(ctx);
         if (cuda->pool) driver->cuMemPoolDestroy(cuda->pool);
         if (cuda->own_stream) driver->cuStreamDestroy(cuda->own_stream);
@@ -270,10 +272,10 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
     .side = cuda_side, .enter = echi_cuda_enter, .leave = echi_cuda_leave, .run = cuda_run,        \
     .reduce = &echi_cuda_reduce, .scan = &echi_cuda_scan, .histogram = &echi_cuda_histogram,       \
     .select = &echi_cuda_select, .arrange = &echi_cuda_arrange, .gf2 = &echi_cuda_gf2,             \
-    .gf2_mul = &echi_cuda_gf2_mul, .gf2_echelon = &echi_cuda_gf2_echelon,                          \
-    .gf2_batch = &echi_cuda_gf2_batch, .sparse = &echi_cuda_sparse,                                \
-    .sort_workspace = echi_cuda_sort_workspace, .sort_explain = echi_cuda_sort_explain,            \
-    .sort = cuda_sort, .sort_host = cuda_sort_host
+    .matmul = &echi_cuda_matmul, .matvec = &echi_cuda_matvec, .gf2_mul = &echi_cuda_gf2_mul,       \
+    .gf2_echelon = &echi_cuda_gf2_echelon, .gf2_batch = &echi_cuda_gf2_batch,                      \
+    .sparse = &echi_cuda_sparse, .sort_workspace = echi_cuda_sort_workspace,                       \
+    .sort_explain = echi_cuda_sort_explain, .sort = cuda_sort, .sort_host = cuda_sort_host
 
 #ifdef ECHELON_CUDA
 static int cuda_count(void)
