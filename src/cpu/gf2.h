@@ -103,6 +103,13 @@ struct echi_gf2_moves {
     } move[ECHI_GF2_MOVES];
 };
 
+/* What an elimination with a word a column is to do. */
+struct echi_gf2_turned {
+    size_t rows, limit, most; /* at most 64; columns that may be pivots'; pivots */
+    bool swaps;               /* a pivot's row is swapped to its place; else it stays */
+    bool reduced;             /* it is added to those above too */
+};
+
 struct echi_gf2_isa {
     const char *name;
     size_t operand_bytes;
@@ -140,6 +147,14 @@ struct echi_gf2_isa {
     /* out ^= what the tables say for the multiplier of each row; width words of each row. */
     void (*combine)(const struct echi_gf2_tables *tables, const uint64_t *multipliers, size_t rows,
                     uint64_t *out, size_t stride, size_t width);
+
+    /* Turns 64 x 64 bits over: bit i of word j becomes bit j of word i. */
+    void (*turn)(uint64_t words[64]);
+
+    /* Eliminates in a matrix with a word a column: of all columns, the first t->limit may be pivots'.
+     * Reads and writes whole eights of columns.  Returns the rank, and the pivots and their rows. */
+    size_t (*eliminate)(uint64_t *column, size_t all, const struct echi_gf2_turned *t,
+                        uint32_t *pivots, uint8_t *pivot_rows);
 };
 
 extern const struct echi_gf2_isa echi_gf2_portable, echi_gf2_avx2, echi_gf2_avx512;
@@ -254,5 +269,14 @@ struct echi_gf2_rows {
 };
 void echi_gf2_gauss(struct echi_gf2_rows *e);
 void echi_gf2_russians(struct echi_gf2_rows *e);
+
+/* ---- A word a column: gf2_batch_columns.c ---- */
+
+enum { ECHI_GF2_TURNED_COLUMNS = 512 };
+
+/* Whether it can do what is asked for; and for matrix i, with its order of all columns, or NULL. */
+bool echi_gf2_batch_columns_can(const struct echi_gf2_batch *r);
+void echi_gf2_batch_columns(const struct echi_gf2_batch *r, const struct echi_gf2_isa *isa,
+                            size_t i, const uint32_t *full);
 
 #endif

@@ -10,6 +10,8 @@
  *     back     all columns for the reduced form, the right-hand side alone for a solution
  *     store    the columns back in their order
  *
+ * Matrices of few rows are gf2_batch_columns.c's.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gf2.h"
@@ -35,7 +37,7 @@ struct plan {
     const struct echi_gf2_batch *request;
     struct slot *slots;
     size_t threads, columns; /* byte columns of a */
-    bool russians;
+    enum algorithm { COLUMNS, BLOCK, RUSSIANS } algorithm;
     struct slot first; /* of no memory, for what all have in common */
 };
 
@@ -171,12 +173,16 @@ static void eliminate(void *arg, size_t i, int thread)
     struct slot *s = &p->slots[thread];
     struct echi_gf2_block *e = &s->block;
     if (r->order && !take_order(p, s, i)) return;
+    if (p->algorithm == COLUMNS) {
+        echi_gf2_batch_columns(r, s->block.isa, i, r->order ? s->full : NULL);
+        return;
+    }
     load(p, s, i);
     e->columns = p->columns + (r->b != NULL);
     e->watched = r->b && !r->out && !r->rank && !r->pivots ? p->columns : SIZE_MAX;
     const bool reduced = r->out ? r->reduced : r->b != NULL;
-    e->jordan = reduced && (e->rows <= ECHI_GF2_JORDAN_ROWS || p->russians);
-    if (p->russians)
+    e->jordan = reduced && (e->rows <= ECHI_GF2_JORDAN_ROWS || p->algorithm == RUSSIANS);
+    if (p->algorithm == RUSSIANS)
         forward_by_rows(p, s);
     else
         echi_gf2_block_forward(e);
@@ -205,10 +211,15 @@ static void slot_plan(const struct plan *p, struct slot *s, struct echi_layout *
     const struct echi_gf2_batch *r = p->request;
     s->block.isa = echi_gf2_isa();
     s->block.max_rank = r->max_rank;
+    s->complaint = UINT64_MAX;
+    if (r->order) {
+        s->full = echi_part(layout, r->a.cols, sizeof *s->full);
+        s->inverse = echi_part(layout, r->a.cols, sizeof *s->inverse);
+    }
+    if (p->algorithm == COLUMNS) return;
     /* A byte column more than a has, for a right-hand side. */
     echi_gf2_block_plan(&s->block, layout, r->a.rows, p->columns * 8 + 1, r->columns, true);
-    s->complaint = UINT64_MAX;
-    if (p->russians) {
+    if (p->algorithm == RUSSIANS) {
         s->words.rows = r->a.rows;
         s->words.cols = p->columns * 8 + 8;
         s->words.stride = echi_gf2_words(s->words.cols);
@@ -222,19 +233,40 @@ static void slot_plan(const struct plan *p, struct slot *s, struct echi_layout *
     if (!r->order) return;
     s->stage.tile = echi_gf2_tile_bytes(p->columns);
     s->stage.base = echi_part(layout, echi_gf2_tiles(r->a.rows), s->stage.tile);
-    s->full = echi_part(layout, r->a.cols, sizeof *s->full);
-    s->inverse = echi_part(layout, r->a.cols, sizeof *s->inverse);
+}
+
+static const struct {
+    const char *name, *what;
+} algorithms[] = {
+    [COLUMNS] = { "columns", "a word a column, of up to 64 rows" },
+    [BLOCK] = { "block", "blocks of columns of bytes, and products for the rest" },
+    [RUSSIANS] = { "russians", "64 columns at a time, and tables of sums of rows" },
+};
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+static bool can(const struct echi_gf2_batch *r, int algorithm)
+{
+    return algorithm != COLUMNS || echi_gf2_batch_columns_can(r);
+}
+
+static ech_status choose(const struct echi_gf2_batch *r, enum algorithm *algorithm)
+{
+    *algorithm = can(r, COLUMNS) ? COLUMNS : echi_gf2_isa()->fast ? BLOCK : RUSSIANS;
+    if (!r->algorithm) return ECH_OK;
+    for (int i = 0; i < ALGORITHMS; i++) {
+        *algorithm = (enum algorithm)i;
+        if (can(r, i) && strcmp(r->algorithm, algorithms[i].name) == 0) return ECH_OK;
+    }
+    return echi_fail(NULL, ECH_ERR_ARG, "algorithm \"%s\" is not one that can do this: %s%s",
+                     r->algorithm, can(r, COLUMNS) ? "columns, " : "", "block, russians");
 }
 
 static ech_status make_plan(const struct echi_gf2_batch *r, void *work, struct plan *p,
                             size_t *bytes)
 {
     *p = (struct plan){ .request = r, .columns = (r->a.cols + 7) / 8 };
-    p->russians = r->algorithm ? strcmp(r->algorithm, "russians") == 0 : !echi_gf2_isa()->fast;
-    if (r->algorithm && !p->russians && strcmp(r->algorithm, "block") != 0)
-        return echi_fail(NULL, ECH_ERR_ARG,
-                         "algorithm \"%s\" is not one that can do this: block, russians",
-                         r->algorithm);
+    const ech_status status = choose(r, &p->algorithm);
+    if (status != ECH_OK) return status;
     struct echi_layout each = { .base = NULL }, layout = { .base = work };
     slot_plan(p, &p->first, &each);
     p->threads = echi_min(MOST_THREADS, r->a.count);
@@ -264,12 +296,16 @@ static ech_status explain(const void *request, struct echi_text *text)
     size_t bytes;
     ech_status status;
     TRY(make_plan(request, NULL, &p, &bytes));
-    echi_print(text, "algorithm     %s\ncould be      %s\n",
-               p.russians ? "russians: 64 columns at a time, and tables of sums of rows"
-                          : "block: blocks of columns of bytes, and products for the rest",
-               p.russians ? "block" : "russians");
-    echi_print(text, "instructions  %s\n", p.first.block.isa->name);
-    if (!p.russians)
+    echi_print(text, "algorithm     %s: %s\ncould be      ", algorithms[p.algorithm].name,
+               algorithms[p.algorithm].what);
+    const char *comma = "";
+    for (int i = 0; i < ALGORITHMS; i++) {
+        if (i == (int)p.algorithm || !can(request, i)) continue;
+        echi_print(text, "%s%s", comma, algorithms[i].name);
+        comma = ", ";
+    }
+    echi_print(text, "\ninstructions  %s\n", p.first.block.isa->name);
+    if (p.algorithm == BLOCK)
         echi_print(text, "blocks        %zu columns\n",
                    p.first.block.level[p.first.block.levels - 1].width * 8);
     echi_print(text, "threads       at most %zu, each with a matrix\n", p.threads);

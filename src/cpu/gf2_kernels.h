@@ -232,6 +232,108 @@ static void NAME(combine)(const struct echi_gf2_tables *tables, const uint64_t *
     }
 }
 
+/* ---- A word a column ---- */
+
+#ifndef __AVX2__
+
+/* Squares of side x side bits change places above and below the diagonal. */
+static void NAME(turn_words)(uint64_t words[64])
+{
+    uint64_t low = 0xffffffff;
+    for (int side = 32; side; side /= 2, low ^= low << side)
+        for (int i = 0; i < 64; i += 2 * side)
+            for (int k = i; k < i + side; k++) {
+                const uint64_t t = (words[k] >> side ^ words[k + side]) & low;
+                words[k] ^= t << side;
+                words[k + side] ^= t;
+            }
+}
+
+#else
+
+#ifdef __clang__
+#define SWAP_WORDS(v, a, b, c, d) __builtin_shufflevector(v, v, a, b, c, d)
+#else
+#define SWAP_WORDS(v, a, b, c, d) __builtin_shuffle(v, (NAME(words)){ a, b, c, d })
+#endif
+
+/* Squares of side bits change places above and below the diagonal, side = 32 ... 4. */
+INLINED void NAME(swap_squares)(NAME(words) * v, int side, uint64_t low)
+{
+    const int step = side / 4;
+    for (int i = 0; i < 16; i += 2 * step)
+        for (int k = i; k < i + step; k++) {
+            const NAME(words) t = (v[k] >> side ^ v[k + step]) & low;
+            v[k] ^= t << side;
+            v[k + step] ^= t;
+        }
+}
+
+/* Bits that stay, and those that come from the other word, moved up or down by side bits. */
+INLINED void NAME(swap_within)(NAME(words) * v, NAME(words) keep, NAME(words) up, int side)
+{
+    for (int k = 0; k < 16; k++) {
+        const NAME(words) other =
+            side == 2 ? SWAP_WORDS(v[k], 2, 3, 0, 1) : SWAP_WORDS(v[k], 1, 0, 3, 2);
+        v[k] = (v[k] & keep) | (other << side & up) | (other >> side & ~(keep | up));
+    }
+}
+
+static void NAME(turn_words)(uint64_t words[64])
+{
+    static const uint64_t half = 0xffffffff, quarter = 0x0000ffff0000ffff,
+                          eighth = 0x00ff00ff00ff00ff, four = 0x0f0f0f0f0f0f0f0f,
+                          two = 0x3333333333333333, one = 0x5555555555555555;
+    NAME(words) v[16];
+    memcpy(v, words, sizeof v);
+    NAME(swap_squares)(v, 32, half);
+    NAME(swap_squares)(v, 16, quarter);
+    NAME(swap_squares)(v, 8, eighth);
+    NAME(swap_squares)(v, 4, four);
+    NAME(swap_within)(v, (NAME(words)){ two, two, ~two, ~two }, (NAME(words)){ ~two, ~two }, 2);
+    NAME(swap_within)(v, (NAME(words)){ one, ~one, one, ~one }, (NAME(words)){ ~one, 0, ~one }, 1);
+    memcpy(words, v, sizeof v);
+}
+
+#endif
+
+/* Vectors begin at a multiple of eight: columns before the pivot's have no one in its row, nor in any
+ * below that is no pivot's. */
+INLINED void NAME(swap_rows)(uint64_t *column, size_t from, size_t all, int i, int j)
+{
+    for (size_t c = from; c < all; c += 8)
+        for (size_t k = 0; k < 8; k++) {
+            const uint64_t differ = (column[c + k] >> i ^ column[c + k] >> j) & 1;
+            column[c + k] ^= differ << i | differ << j;
+        }
+}
+
+INLINED void NAME(add_row)(uint64_t *column, size_t from, size_t all, int row, uint64_t to)
+{
+    for (size_t c = from; c < all; c += 8)
+        for (size_t k = 0; k < 8; k++) column[c + k] ^= to & (0 - (column[c + k] >> row & 1));
+}
+
+static size_t NAME(eliminate)(uint64_t *column, size_t all, const struct echi_gf2_turned *t,
+                              uint32_t *pivots, uint8_t *pivot_rows)
+{
+    uint64_t left = ~(uint64_t)0 >> (64 - t->rows); /* rows that are no pivot's */
+    size_t rank = 0;
+    for (size_t c = 0; c < t->limit && rank < t->most && left; c++) {
+        const uint64_t found = column[c] & left;
+        if (!found) continue;
+        int row = __builtin_ctzll(found);
+        if (t->swaps && row != (int)rank) NAME(swap_rows)(column, c / 8 * 8, all, row, (int)rank);
+        if (t->swaps) row = (int)rank;
+        left ^= (uint64_t)1 << row;
+        const uint64_t others = column[c] ^ (uint64_t)1 << row;
+        NAME(add_row)(column, c / 8 * 8, all, row, t->reduced ? others : others & left);
+        pivots[rank] = (uint32_t)c;
+        pivot_rows[rank++] = (uint8_t)row;
+    }
+    return rank;
+}
+
 const struct echi_gf2_isa NAME(echi_gf2) = {
     .name = NAME_TEXT,
     .operand_bytes = OPERAND_BYTES,
@@ -244,4 +346,6 @@ const struct echi_gf2_isa NAME(echi_gf2) = {
     .permute = OPERAND_PERMUTE,
     .gather = NAME(gather),
     .combine = NAME(combine),
+    .turn = NAME(turn_words),
+    .eliminate = NAME(eliminate),
 };
