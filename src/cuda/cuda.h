@@ -30,6 +30,7 @@ struct echi_cuda_kernel {
     const char *image, *name; /* NULL: an empty place */
     CUkernel kernel;
     unsigned shared_bytes; /* that it may have */
+    bool waits;            /* wait_for_earlier() of ptx.cuh is more than nothing in it */
 };
 
 struct echi_cuda {

@@ -59,17 +59,21 @@ static struct echi_cuda_kernel *place_of(struct echi_cuda *cuda, const char *ima
 
 /* name is a literal; image need not last. */
 static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
-                              unsigned shared_bytes, CUkernel *kernel)
+                              unsigned shared_bytes, const struct echi_cuda_kernel **kernel)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
     CUlibrary library = NULL;
     struct echi_cuda_kernel *k = place_of(cuda, image, name), found;
+    int version = 0; /* of the architecture that it was compiled for, 10 times */
     if (!k->name) {
         found = (struct echi_cuda_kernel){ .name = name, .shared_bytes = 48 << 10 };
         TRY(load_image(ctx, image, &library, &found.image));
         CU(cuLibraryGetKernel, &found.kernel, library, name);
+        CU(cuKernelGetAttribute, &version, CU_FUNC_ATTRIBUTE_PTX_VERSION, found.kernel,
+           cuda->device);
+        found.waits = version >= 90;
         if (cuda->kernel_count == ECHI_KERNELS - 1) /* one place stays empty, where a search ends */
             FAIL(ctx, ECH_ERR_UNSUPPORTED, "a context cannot hold more than %d kernels",
                  ECHI_KERNELS - 1);
@@ -81,22 +85,25 @@ static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
            k->kernel, cuda->device);
         k->shared_bytes = shared_bytes;
     }
-    *kernel = k->kernel;
+    *kernel = k;
 done:
     return status;
 }
 
-/* Whether a launch may be told to begin early.  Each block pays for it, so that it does not gain
+/* Whether a launch may be told to begin early: by a kernel that was compiled for an architecture that
+ * can wait, which one that the driver made of older PTX was not.  Each block pays for it, so that it does not gain
  * where there are many, one after another.  In a graph it gains next to nothing, and who asks the
  * driver for the edges of a graph with such launches must ask in a newer way. */
-static ech_status may_be_early(ech_ctx *ctx, unsigned blocks, bool *early)
+static ech_status may_be_early(ech_ctx *ctx, const struct echi_cuda_kernel *kernel, unsigned blocks,
+                               bool *early)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
     int capturing = 0;
     *early = false;
-    if (cuda->architecture < 90 || blocks > EARLY_BLOCKS * (unsigned)cuda->multiprocessors)
+    if (cuda->architecture < 90 || !kernel->waits ||
+        blocks > EARLY_BLOCKS * (unsigned)cuda->multiprocessors)
         return ECH_OK;
     CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
     *early = !capturing;
@@ -110,13 +117,13 @@ static ech_status launch(ech_ctx *ctx, const char *image, const char *name, unsi
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    CUkernel kernel = NULL;
+    const struct echi_cuda_kernel *kernel = NULL;
     void *parameters[] = { (void *)(uintptr_t)args };
     TRY(find_kernel(ctx, image, name, shared_bytes, &kernel));
     echi_log(ctx, ECH_LOG_TRACE,
              "launch %s of %s: %u blocks of %u threads, %u bytes of shared memory", name, image,
              blocks, threads, shared_bytes);
-    if (early) TRY(may_be_early(ctx, blocks, &early));
+    if (early) TRY(may_be_early(ctx, kernel, blocks, &early));
     if (early) {
         CUlaunchAttribute attribute = { .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                         .value.early = 1 };
@@ -130,11 +137,11 @@ static ech_status launch(ech_ctx *ctx, const char *image, const char *name, unsi
                                   .stream = echi_cuda_stream(ctx),
                                   .attributes = &attribute,
                                   .attribute_count = 1 };
-        CU(cuLaunchKernelEx, &config, kernel, parameters, NULL);
+        CU(cuLaunchKernelEx, &config, kernel->kernel, parameters, NULL);
         return ECH_OK;
     }
-    CU(cuLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, shared_bytes, echi_cuda_stream(ctx),
-       parameters, NULL);
+    CU(cuLaunchKernel, kernel->kernel, blocks, 1, 1, threads, 1, 1, shared_bytes,
+       echi_cuda_stream(ctx), parameters, NULL);
 done:
     return status;
 }

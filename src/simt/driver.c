@@ -387,6 +387,17 @@ static CUresult simt_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, con
     return *kernel ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
+/* Kernels are what would be compiled for the GPU that is claimed. */
+static CUresult simt_cuKernelGetAttribute(int *value, int attribute, CUkernel kernel,
+                                          CUdevice device)
+{
+    (void)kernel;
+    (void)device;
+    if (attribute != CU_FUNC_ATTRIBUTE_PTX_VERSION) return CUDA_ERROR_INVALID_VALUE;
+    *value = (int)simt_options.sm;
+    return CUDA_SUCCESS;
+}
+
 static CUresult simt_cuKernelSetAttribute(int attribute, int value, CUkernel kernel,
                                           CUdevice device)
 {
