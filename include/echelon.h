@@ -1010,6 +1010,38 @@ typedef struct ech_csr_options {
 } ech_csr_options;
 
 /*
+ * ech_csr_from_coo() makes a matrix, in order, of entries in any order.
+ *
+ *   n        how many are given
+ *   rows, columns  [n] of out->index, not modified: the first that is out of range is reported
+ *   values   [n] of out->dtype, not modified; those of one place are added up in the order they
+ *            come
+ *   out      its rows, cols, index and dtype say what is made; entries is the room, n at least
+ *   entries  [1] of u64, receives how many there are, which is the caller's to put into
+ *            out->entries
+ *
+ * Fails with ECH_ERR_UNSUPPORTED where a row's and a column's number together take more than 64
+ * bits.
+ */
+ECH_API ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
+                                    const void *values, const ech_csr *out, uint64_t *entries,
+                                    const ech_csr_options *options);
+
+/* ech_csr_transpose() makes out = a^T, in order where a has no entry twice; rows, cols, entries and
+ * types must fit. */
+ECH_API ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
+                                     const ech_csr_options *options);
+
+/* ech_csr_diagonal() copies what lies on the diagonal into diagonal [min(a->rows, a->cols)] of
+ * a->dtype: of several entries the first, and 0 where there is none. */
+ECH_API ech_status ech_csr_diagonal(ech_ctx *ctx, const ech_csr *a, void *diagonal);
+
+/* ech_csr_check() fails where offsets do not begin with 0, decrease, or do not end with a->entries;
+ * else where columns are out of range or, with in_order 1, do not rise.  The first row that is
+ * wrong is named, by ech_sync() if the matrix lies on a GPU. */
+ECH_API ech_status ech_csr_check(ech_ctx *ctx, const ech_csr *a, int in_order);
+
+/*
  * ech_spmv() is y = alpha a x + beta y.
  *
  *   x          [a->cols] of a->dtype
@@ -1022,6 +1054,12 @@ typedef struct ech_csr_options {
  */
 ECH_API ech_status ech_spmv(ech_ctx *ctx, double alpha, const ech_csr *a, const void *x,
                             double beta, void *y, const ech_csr_options *options);
+
+/* ech_spmm() is c = alpha a b + beta c: b [a->cols][n] and c [a->rows][n], whose rows lie so many
+ * elements apart; c's bits are those of ech_spmv() with each column. */
+ECH_API ech_status ech_spmm(ech_ctx *ctx, double alpha, const ech_csr *a, size_t n, const void *b,
+                            size_t b_stride, double beta, void *c, size_t c_stride,
+                            const ech_csr_options *options);
 
 typedef enum ech_csr_call {
     ECH_CSR_FROM_COO = 0, /* of n = a->entries entries */

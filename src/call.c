@@ -321,6 +321,13 @@ ech_status echi_complain(ech_ctx *ctx, unsigned what, uint64_t where)
         [ECHI_ORDER_TOO_LARGE] = { "order", "is not a row or column of the matrix" },
         [ECHI_ORDER_TWICE] = { "order", "occurs in it more than once" },
         [ECHI_BASIS_TOO_SHORT] = { "basis", "has no row for it: the kernel has more vectors" },
+        [ECHI_COO_ROW] = { "rows", "is not a row of the matrix" },
+        [ECHI_COO_COLUMN] = { "columns", "is not a column of the matrix" },
+        [ECHI_CSR_BEGIN] = { "a->offsets", "is not 0" },
+        [ECHI_CSR_ROW] = { "a: row", "ends before it begins, or past the entries" },
+        [ECHI_CSR_END] = { "a->offsets", "is not the number of entries" },
+        [ECHI_CSR_COLUMN] = { "a: row", "has a column that the matrix has not" },
+        [ECHI_CSR_ORDER] = { "a: row", "has columns that do not rise" },
     };
     return echi_fail(ctx, ECH_ERR_ARG, "%s[%llu] %s", texts[what].array, (unsigned long long)where,
                      texts[what].fault);

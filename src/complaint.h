@@ -19,6 +19,13 @@ enum echi_complaint {
     ECHI_ORDER_TOO_LARGE,      /* order[where] is not a row or column of the matrix */
     ECHI_ORDER_TWICE,          /* order[where] occurs in it more than once */
     ECHI_BASIS_TOO_SHORT,      /* the basis has where + 1 vectors, and that is more than its rows */
+    ECHI_COO_ROW,              /* rows[where] is not a row of the matrix */
+    ECHI_COO_COLUMN,           /* columns[where] is not a column of the matrix */
+    ECHI_CSR_BEGIN,            /* offsets[0] is not 0 */
+    ECHI_CSR_ROW,              /* row where ends before it begins, or past the entries */
+    ECHI_CSR_END,              /* offsets[where], the last, is not the number of entries */
+    ECHI_CSR_COLUMN,           /* row where has a column that is none */
+    ECHI_CSR_ORDER,            /* row where has columns that do not rise */
     ECHI_COMPLAINTS
 };
 

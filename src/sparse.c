@@ -86,6 +86,17 @@ static struct echi_array *add_rows(struct echi_call *call, const char *name, voi
 
 /* ---- Products ---- */
 
+static ech_status check_stride(ech_ctx *ctx, const char *name, size_t stride, size_t n, size_t rows)
+{
+    size_t elements;
+    if (stride < n)
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu, less than n, %zu", name, stride, n);
+    if (!__builtin_mul_overflow(stride, rows, &elements) && elements <= PTRDIFF_MAX / 8)
+        return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu: more than an address space in %zu rows", name,
+                     stride, rows);
+}
+
 /* s has all but the rounded numbers; x and y are the arguments' names. */
 static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, double beta,
                            const char *x, const char *y, const ech_csr_options *options)
@@ -123,6 +134,154 @@ done:
     return status;
 }
 
+ech_status ech_spmm(ech_ctx *ctx, double alpha, const ech_csr *a, size_t n, const void *b,
+                    size_t b_stride, double beta, void *c, size_t c_stride,
+                    const ech_csr_options *options)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_MULTIPLY,
+                             .x = b,
+                             .y = c,
+                             .n = n,
+                             .x_stride = b_stride,
+                             .y_stride = c_stride };
+    ech_csr_options checked;
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "a", a, &s.a));
+    TRY(check_stride(ctx, "b_stride", b_stride, n, a->cols));
+    TRY(check_stride(ctx, "c_stride", c_stride, n, a->rows));
+    TRY(check_options(ctx, options, &checked));
+    TRY(multiply(ctx, &s, alpha, beta, "b", "c", &checked));
+done:
+    return status;
+}
+
+/* ---- Matrices made and looked at ---- */
+
+/* Both as one key of 64 bits. */
+static ech_status check_bits(ech_ctx *ctx, const char *name, const ech_csr *m)
+{
+    if (echi_sparse_key_bits(m) <= 64) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
+                     "%s is %zu x %zu: the numbers of a row and a column take more than 64 bits",
+                     name, m->rows, m->cols);
+}
+
+static void add_out(struct echi_call *call, ech_csr *out)
+{
+    const size_t index = ech_dtype_bytes(out->index), value = ech_dtype_bytes(out->dtype);
+    echi_call_add(call, "out->offsets", &out->offsets, (out->rows + 1) * index, index, ECHI_OUT);
+    echi_call_add(call, "out->columns", &out->columns, out->entries * index, index, ECHI_OUT);
+    echi_call_add(call, "out->values", &out->values, out->entries * value, value, ECHI_OUT);
+}
+
+ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
+                            const void *values, const ech_csr *out, uint64_t *entries,
+                            const ech_csr_options *options)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_FROM_COO,
+                             .n = n,
+                             .rows = rows,
+                             .columns = columns,
+                             .values = values,
+                             .entries = entries };
+    ech_csr_options checked;
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "out", out, &s.out));
+    TRY(check_bits(ctx, "out", &s.out));
+    TRY(check_options(ctx, options, &checked));
+    if (out->entries < n)
+        FAIL(ctx, ECH_ERR_ARG, "out->entries is %zu: no room for n entries, %zu", out->entries, n);
+    s.out.entries = n; /* what lies beyond is not touched */
+    struct echi_call call = { .what = "a matrix",
+                              .operation = operation(ctx->backend),
+                              .request = &s,
+                              .work = checked.work,
+                              .work_bytes = checked.work_bytes };
+    const size_t index = ech_dtype_bytes(out->index), value = ech_dtype_bytes(out->dtype);
+    echi_call_add(&call, "rows", &s.rows, n * index, index, ECHI_IN);
+    echi_call_add(&call, "columns", &s.columns, n * index, index, ECHI_IN);
+    echi_call_add(&call, "values", &s.values, n * value, value, ECHI_IN);
+    add_out(&call, &s.out);
+    echi_call_add(&call, "entries", &s.entries, sizeof *entries, sizeof *entries, ECHI_OUT);
+    for (int i = 4; i < 6; i++) { /* as many as there are in the end */
+        call.arrays[i].counted_by = call.count;
+        call.arrays[i].element_bytes = i == 4 ? index : value;
+    }
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
+                             const ech_csr_options *options)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_TRANSPOSE };
+    ech_csr_options checked;
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "a", a, &s.a));
+    TRY(check_csr(ctx, "out", out, &s.out));
+    TRY(check_bits(ctx, "out", &s.out));
+    TRY(check_options(ctx, options, &checked));
+    if (out->rows != a->cols || out->cols != a->rows)
+        FAIL(ctx, ECH_ERR_ARG, "out is %zu x %zu, not %zu x %zu", out->rows, out->cols, a->cols,
+             a->rows);
+    if (out->index != a->index || out->dtype != a->dtype)
+        FAIL(ctx, ECH_ERR_ARG, "out is of %s and %s, not of %s and %s", ech_dtype_name(out->index),
+             ech_dtype_name(out->dtype), ech_dtype_name(a->index), ech_dtype_name(a->dtype));
+    if (out->entries != a->entries)
+        FAIL(ctx, ECH_ERR_ARG, "out->entries is %zu, not %zu", out->entries, a->entries);
+    struct echi_call call = { .what = "a transpose",
+                              .operation = operation(ctx->backend),
+                              .request = &s,
+                              .work = checked.work,
+                              .work_bytes = checked.work_bytes };
+    add_csr(&call, names_a, &s.a);
+    add_out(&call, &s.out);
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+ech_status ech_csr_diagonal(ech_ctx *ctx, const ech_csr *a, void *diagonal)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_DIAGONAL, .y = diagonal };
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "a", a, &s.a));
+    s.n = a->rows < a->cols ? a->rows : a->cols;
+    if (s.n == 0) return ECH_OK;
+    struct echi_call call = { .what = "a diagonal",
+                              .operation = operation(ctx->backend),
+                              .request = &s };
+    const size_t bytes = ech_dtype_bytes(a->dtype);
+    add_csr(&call, names_a, &s.a);
+    echi_call_add(&call, "diagonal", &s.y, s.n * bytes, bytes, ECHI_OUT);
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+ech_status ech_csr_check(ech_ctx *ctx, const ech_csr *a, int in_order)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_CHECK, .in_order = in_order == 1 };
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "a", a, &s.a));
+    if (in_order != 0 && in_order != 1)
+        FAIL(ctx, ECH_ERR_ARG, "in_order is %d, not 0 or 1", in_order);
+    struct echi_call call = { .what = "a check",
+                              .operation = operation(ctx->backend),
+                              .request = &s };
+    add_csr(&call, names_a, &s.a);
+    call.count--; /* values may be anything */
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
 /* ---- A question that needs no device ---- */
 
 ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_csr *a, size_t *bytes)
@@ -135,6 +294,17 @@ ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_cs
     TRY(check_csr(NULL, "a", a, &s.a));
     if ((unsigned)call > ECH_CSR_SPMM)
         FAIL(NULL, ECH_ERR_ARG, "call is %d, not an ech_csr_call", (int)call);
+    if (call == ECH_CSR_SPMM) s.n = 2; /* more than a vector */
+    if (call == ECH_CSR_FROM_COO || call == ECH_CSR_TRANSPOSE) {
+        s.what = call == ECH_CSR_FROM_COO ? ECHI_SPARSE_FROM_COO : ECHI_SPARSE_TRANSPOSE;
+        s.n = s.a.entries;
+        s.out = s.a;
+        if (call == ECH_CSR_TRANSPOSE) {
+            s.out.rows = s.a.cols;
+            s.out.cols = s.a.rows;
+        }
+        TRY(check_bits(NULL, "a", &s.out));
+    }
     TRY(echi_backend_ask(device, &backend));
     if (!backend->sparse)
         FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no sparse matrices", backend->name);

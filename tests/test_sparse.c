@@ -26,13 +26,20 @@ struct spmv_case {
     const char *lens, *dist;
     size_t rows, cols, shift;
     double alpha, beta;
+    size_t n, gap;  /* columns of x and y, and elements between their rows; 0 and 0: ech_spmv() */
     unsigned where; /* of offsets, columns, values, x, y: bits, 1 for host memory */
 };
 
 struct spmv_data {
     struct sparse m;
+    size_t n, x_stride, y_stride, x_count, y_count;
     double *x, *y, *wanted;
 };
+
+static size_t count_of(size_t rows, size_t n, size_t stride)
+{
+    return rows ? (rows - 1) * stride + n : 0;
+}
 
 static bool spmv_make(const struct spmv_case *c, struct spmv_data *d, uint64_t seed)
 {
@@ -40,15 +47,25 @@ static bool spmv_make(const struct spmv_case *c, struct spmv_data *d, uint64_t s
     *d = (struct spmv_data){ 0 };
     if (!sparse_make(&d->m, c->rows, c->cols, c->index, c->dtype, c->lens, c->dist, seed))
         return false;
-    d->x = calloc(c->cols + 1, sizeof *d->x);
-    d->y = calloc(c->rows + 1, sizeof *d->y);
-    d->wanted = calloc(c->rows + 1, sizeof *d->wanted);
+    d->n = c->n ? c->n : 1;
+    d->x_stride = d->n + c->gap;
+    d->y_stride = d->n + 2 * c->gap;
+    d->x_count = count_of(c->cols, d->n, d->x_stride);
+    d->y_count = count_of(c->rows, d->n, d->y_stride);
+    d->x = calloc(d->x_count + 1, sizeof *d->x);
+    d->y = calloc(d->y_count + 1, sizeof *d->y);
+    d->wanted = calloc(d->y_count + 1, sizeof *d->wanted);
     if (!CHECK(d->x && d->y && d->wanted)) return false;
-    for (size_t i = 0; i < c->cols; i++) d->x[i] = sparse_number(&rng, c->dist, c->dtype);
-    for (size_t i = 0; i < c->rows; i++) /* with beta 0 NaN in y must do no harm */
+    for (size_t i = 0; i < d->x_count; i++) d->x[i] = sparse_number(&rng, c->dist, c->dtype);
+    for (size_t i = 0; i < d->y_count; i++) /* with beta 0 NaN in y must do no harm */
         d->y[i] = c->beta == 0 ? (double)NAN : sparse_number(&rng, c->dist, c->dtype);
+    for (size_t i = 0; i < d->y_count; i++) d->wanted[i] = d->y[i];
     for (size_t i = 0; i < c->rows; i++)
-        d->wanted[i] = sparse_row(&d->m, i, c->alpha, d->x, 1, c->beta, d->y[i]);
+        for (size_t j = 0; j < d->n; j++) {
+            const size_t at = i * d->y_stride + j;
+            d->wanted[at] =
+                sparse_row(&d->m, i, c->alpha, d->x + j, d->x_stride, c->beta, d->y[at]);
+        }
     return true;
 }
 
@@ -69,20 +86,26 @@ static void spmv_once(ech_ctx *ctx, const struct spmv_case *c, const struct spmv
     size_t bytes = 0;
     bool made =
         sparse_copy_make(&a, ctx, &d->m, c->shift, c->where) &&
-        numbers_make(&x, sparse_place(ctx, c->where, 3), d->x, c->cols, c->dtype, c->shift) &&
-        numbers_make(&y, sparse_place(ctx, c->where, 4), d->y, c->rows, c->dtype, c->shift);
+        numbers_make(&x, sparse_place(ctx, c->where, 3), d->x, d->x_count, c->dtype, c->shift) &&
+        numbers_make(&y, sparse_place(ctx, c->where, 4), d->y, d->y_count, c->dtype, c->shift);
     if (made && own) {
-        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), ECH_CSR_SPMV, &a.csr, &bytes), ECH_OK);
+        const ech_csr_call call = c->n ? ECH_CSR_SPMM : ECH_CSR_SPMV;
+        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), call, &a.csr, &bytes), ECH_OK);
         made = buffer_make(&work, test_is_cpu(ctx) ? NULL : ctx, bytes, 0);
         o.work = work.data;
         o.work_bytes = bytes;
     }
     if (made) {
-        CHECK_STATUS(ech_spmv(ctx, c->alpha, &a.csr, x.data, c->beta, y.data, own ? &o : NULL),
-                     ECH_OK);
+        const ech_csr_options *options = own ? &o : NULL;
+        if (c->n)
+            CHECK_STATUS(ech_spmm(ctx, c->alpha, &a.csr, c->n, x.data, d->x_stride, c->beta, y.data,
+                                  d->y_stride, options),
+                         ECH_OK);
+        else
+            CHECK_STATUS(ech_spmv(ctx, c->alpha, &a.csr, x.data, c->beta, y.data, options), ECH_OK);
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
-        numbers_are(&y, d->wanted, c->rows, c->dtype, "y");
-        numbers_are(&x, d->x, c->cols, c->dtype, "x");
+        numbers_are(&y, d->wanted, d->y_count, c->dtype, "y");
+        numbers_are(&x, d->x, d->x_count, c->dtype, "x");
         sparse_copy_is(&a, &d->m, "a");
         if (own) buffer_check_guards(&work, "work");
     }
@@ -112,11 +135,13 @@ static void run_spmv(const struct spmv_case *c)
     static int number;
     struct spmv_data d;
     char id[256];
-    snprintf(id, sizeof id, "spmv(%s,%s,%s,rows=%zu,cols=%zu,alpha=%g,beta=%g,%s,shift=%zu,%u)",
-             ech_dtype_name(c->index), ech_dtype_name(c->dtype), c->lens, c->rows, c->cols,
-             c->alpha, c->beta, c->dist, c->shift, c->where);
+    snprintf(id, sizeof id,
+             "%s(%s,%s,%s,rows=%zu,cols=%zu,n=%zu,gap=%zu,alpha=%g,beta=%g,%s,shift=%zu,%u)",
+             c->n ? "spmm" : "spmv", ech_dtype_name(c->index), ech_dtype_name(c->dtype), c->lens,
+             c->rows, c->cols, c->n, c->gap, c->alpha, c->beta, c->dist, c->shift, c->where);
     const bool drawn = number++ % test_options.every == 0;
-    if (test_options.quick && test_options.n_ids == 0 && (!drawn || c->rows > 30000)) return;
+    if (test_options.quick && test_options.n_ids == 0 && (!drawn || c->rows * (c->n + 1) > 60000))
+        return;
     if (!test_begin("%s", id)) return;
     if (spmv_make(c, &d, hash_text(id)))
         for (int i = 0; i < n_contexts; i++) spmv_device(contexts[i], c, &d);
@@ -160,15 +185,51 @@ static void run_spmv_cases(void)
             run_spmv(&c);
         }
     static const struct spmv_case large[] = {
-        { ECH_I32, ECH_F64, "one", "small", 1000003, 5000, 1, 1, 0, 0 },
-        { ECH_I64, ECH_F32, "last", "special", 200000, 70000, 0, -1, 2, 0 },
-        { ECH_I32, ECH_F32, "five", "small", 300007, 300007, 3, 1, 1, 0 },
-        { ECH_I64, ECH_F64, "gaps", "special", 1000000, 1000, 0, 1, 0, 0 },
-        { ECH_I32, ECH_F64, "power", "small", 50000, 50000, 0, 1, 0, 0 },
-        { ECH_I32, ECH_F32, "1000", "small", 3000, 100000, 1, 2, 0, 0 },
-        { ECH_I32, ECH_F64, "mixed", "special", 7000, 100000, 1, 2, 0.5, 0 },
+        { ECH_I32, ECH_F64, "one", "small", 1000003, 5000, 1, 1, 0, 0, 0, 0 },
+        { ECH_I64, ECH_F32, "last", "special", 200000, 70000, 0, -1, 2, 0, 0, 0 },
+        { ECH_I32, ECH_F32, "five", "small", 300007, 300007, 3, 1, 1, 0, 0, 0 },
+        { ECH_I64, ECH_F64, "gaps", "special", 1000000, 1000, 0, 1, 0, 0, 0, 0 },
+        { ECH_I32, ECH_F64, "power", "small", 50000, 50000, 0, 1, 0, 0, 0, 0 },
+        { ECH_I32, ECH_F32, "1000", "small", 3000, 100000, 1, 2, 0, 0, 0, 0 },
+        { ECH_I32, ECH_F64, "mixed", "special", 7000, 100000, 1, 2, 0.5, 0, 0, 0 },
     };
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) run_spmv(&large[i]);
+}
+
+/* Columns around a strip and powers of two, in matrices small enough for an executor. */
+static void run_spmm_cases(void)
+{
+    static const struct {
+        const char *lens;
+        size_t rows, cols;
+    } shapes[] = {
+        { "mixed", 30, 77 }, { "five", 200, 200 }, { "2304", 2, 900 }, { "gaps", 1500, 100 },
+        { "one", 3000, 80 }, { "empty", 5, 5 },    { "257", 12, 257 },
+    };
+    static const size_t n[] = { 1, 2, 3, 4, 7, 8, 16, 31, 32, 33, 50 };
+    unsigned bits = 0;
+    for (int type = 0; type < 4; type++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            for (size_t k = 0; k < 11; k++, bits++) {
+                struct spmv_case c = { .index = type & 1 ? ECH_I64 : ECH_I32,
+                                       .dtype = type & 2 ? ECH_F64 : ECH_F32,
+                                       .lens = shapes[i].lens,
+                                       .rows = shapes[i].rows,
+                                       .cols = shapes[i].cols,
+                                       .n = n[k],
+                                       .gap = bits % 3,
+                                       .dist = bits % 2 ? "small" : "special",
+                                       .alpha = bits % 5 ? 1 : 1.7,
+                                       .beta = bits % 3 ? 0 : 0.3,
+                                       .shift = bits % 4,
+                                       .where = bits % 7 ? 0 : bits / 7 % 32 };
+                run_spmv(&c);
+            }
+    static const struct spmv_case large[] = {
+        { ECH_I32, ECH_F64, "last", "small", 20000, 3000, 0, 1, 0, 40, 0, 0 },
+        { ECH_I64, ECH_F32, "five", "small", 70000, 70000, 0, 1, 2, 5, 1, 0 },
+    };
+    for (int i = 0; i < 2; i++) run_spmv(&large[i]);
 }
 
 /* More tiles than find their own places; the executor takes half a minute for what a GPU does in
@@ -176,12 +237,14 @@ static void run_spmv_cases(void)
 static void run_spmv_tiles(void)
 {
     static const struct spmv_case c[] = {
-        { ECH_I32, ECH_F32, "1000", "small", 2100, 50000, 0, 1, 0, 0 },
-        { ECH_I64, ECH_F64, "mixed", "small", 6000, 3000, 1, 1, 1, 0 },
+        { ECH_I32, ECH_F32, "1000", "small", 2100, 50000, 0, 1, 0, 0, 0, 0 },
+        { ECH_I64, ECH_F64, "mixed", "small", 6000, 3000, 1, 1, 1, 0, 0, 0 },
+        { ECH_I32, ECH_F32, "mixed", "small", 3500, 3000, 1, 1, 0, 3, 0, 0 },
     };
     struct spmv_data d;
-    for (int i = 0; i < 2; i++) {
-        if (!test_begin("tiles(%s,%s)", ech_dtype_name(c[i].dtype), c[i].lens)) continue;
+    for (int i = 0; i < 3; i++) {
+        if (!test_begin("tiles(%s,%s,%zu)", ech_dtype_name(c[i].dtype), c[i].lens, c[i].n))
+            continue;
         if (spmv_make(&c[i], &d, 5 + (uint64_t)i))
             for (int k = 0; k < n_contexts; k++) spmv_once(contexts[k], &c[i], &d, false);
         spmv_free(&d);
@@ -231,6 +294,15 @@ static void run_refused(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_spmv(ctx, 1, &a, x, 0, y, &o), ECH_ERR_ARG, "options->size is 3");
     o = (ech_csr_options){ .size = sizeof o, .work_bytes = 8 };
     CHECK_FAILS(ctx, ech_spmv(ctx, 1, &a, x, 0, y, &o), ECH_ERR_ARG, "work is NULL");
+    a = good;
+    CHECK_FAILS(ctx, ech_spmm(ctx, 1, &a, 3, x, 2, 0, y, 3, NULL), ECH_ERR_ARG, "b_stride is 2");
+    CHECK_FAILS(ctx, ech_spmm(ctx, 1, &a, 3, x, 3, 0, y, 2, NULL), ECH_ERR_ARG, "c_stride is 2");
+    CHECK_FAILS(ctx, ech_spmm(ctx, 1, &a, 1, x, SIZE_MAX / 2, 0, y, 1, NULL), ECH_ERR_ARG,
+                "b_stride is");
+    CHECK_FAILS(ctx, ech_spmm(ctx, 1, &a, 2, NULL, 2, 0, y, 2, NULL), ECH_ERR_ARG, "b is NULL");
+    CHECK_FAILS(ctx, ech_spmm(ctx, 1, &a, 2, x, 2, 0, NULL, 2, NULL), ECH_ERR_ARG, "c is NULL");
+    CHECK_FAILS(NULL, ech_spmm(NULL, 1, &a, 2, x, 2, 0, y, 2, NULL), ECH_ERR_ARG, "ctx is NULL");
+    CHECK_STATUS(ech_spmm(ctx, 1, &a, 0, NULL, 0, 0, NULL, 0, NULL), ECH_OK);
     CHECK_FAILS(NULL, ech_csr_workspace("cpu", ECH_CSR_SPMV, &a, NULL), ECH_ERR_ARG,
                 "bytes is NULL");
     CHECK_FAILS(NULL, ech_csr_workspace("cpu", ECH_CSR_SPMV, NULL, &bytes), ECH_ERR_ARG,
@@ -278,7 +350,7 @@ static void run_bad(ech_ctx *ctx)
         if (x.base) buffer_free(&x);
         if (y.base) buffer_free(&y);
         sparse_free(&m);
-        struct spmv_case c = { ECH_I32, ECH_F64, "1000", "small", 11, COLS, 0, 1, 0, 0 };
+        struct spmv_case c = { ECH_I32, ECH_F64, "1000", "small", 11, COLS, 0, 1, 0, 0, 0, 0 };
         struct spmv_data d;
         if (spmv_make(&c, &d, 3)) spmv_once(ctx, &c, &d, false);
         spmv_free(&d);
@@ -347,6 +419,7 @@ int main(int argc, char **argv)
             return 1;
         }
     run_spmv_cases();
+    run_spmm_cases();
     run_spmv_tiles();
     for (int i = 0; i < n_contexts; i++) {
         run_refused(contexts[i]);

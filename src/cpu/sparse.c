@@ -106,14 +106,15 @@ static ech_status workspace(const void *request, size_t *bytes)
 {
     const struct echi_sparse *s = request;
     *bytes = 0;
-    if (s->what == ECHI_SPARSE_MULTIPLY && !is_vector(s))
-        *bytes = ECHI_SPARSE_SLOTS * ECHI_SPARSE_STRIP * sizeof(double);
+    if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cpu_sparse_make_workspace(s, bytes);
+    if (!is_vector(s)) *bytes = ECHI_SPARSE_SLOTS * ECHI_SPARSE_STRIP * sizeof(double);
     return ECH_OK;
 }
 
 static ech_status run(ech_ctx *ctx, const void *request, void *work)
 {
     const struct echi_sparse *s = request;
+    if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cpu_sparse_make(ctx, s, work);
     run_multiply(ctx, s, work);
     return ECH_OK;
 }

@@ -49,6 +49,10 @@ struct echi_sparse_isa {
     void (*join_wide[2][2])(const struct echi_sparse_product *p, size_t row);
 };
 
+/* sparse_make.c: what is no product.  Sets *bytes where it takes any. */
+ech_status echi_cpu_sparse_make_workspace(const struct echi_sparse *s, size_t *bytes);
+ech_status echi_cpu_sparse_make(ech_ctx *ctx, const struct echi_sparse *s, void *work);
+
 extern const struct echi_sparse_isa echi_sparse_portable, echi_sparse_avx2, echi_sparse_avx512;
 
 #endif

@@ -136,6 +136,13 @@ extern const struct echi_operation echi_cuda_gf2, echi_cuda_gf2_batch;
 
 /* sparse.c */
 extern const struct echi_operation echi_cuda_sparse;
+enum { SPARSE_IMAGE_BYTES = 32 };
+struct echi_sparse;
+void echi_cuda_sparse_image(const ech_csr *m, char image[SPARSE_IMAGE_BYTES]);
+
+/* sparse_make.c: what is no product. */
+ech_status echi_cuda_sparse_make_workspace(const struct echi_sparse *s, size_t *bytes);
+ech_status echi_cuda_sparse_make(ech_ctx *ctx, const struct echi_sparse *s, void *work);
 
 /* gf2_mul.c, gf2_echelon.c */
 extern const struct echi_operation echi_cuda_gf2_mul, echi_cuda_gf2_echelon;

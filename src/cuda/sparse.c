@@ -13,15 +13,12 @@
 
 #include <stdio.h>
 
-enum {
-    FEW_TILES = 1024, /* that are all at work at once, or nearly: a search each costs less than a
-                         kernel */
-    IMAGE_BYTES = 32
-};
+/* That are all at work at once, or nearly: a search each costs less than a kernel. */
+enum { FEW_TILES = 1024 };
 
-static void image_of(const ech_csr *a, char image[IMAGE_BYTES])
+void echi_cuda_sparse_image(const ech_csr *a, char image[SPARSE_IMAGE_BYTES])
 {
-    snprintf(image, IMAGE_BYTES, "sparse_%s_%s", ech_dtype_name(a->index),
+    snprintf(image, SPARSE_IMAGE_BYTES, "sparse_%s_%s", ech_dtype_name(a->index),
              ech_dtype_name(a->dtype));
 }
 
@@ -39,22 +36,49 @@ struct parts {
     uint64_t tiles;
 };
 
+/* Matrices of one column with no gaps are vectors. */
+static bool is_vector(const struct echi_sparse *s)
+{
+    return s->n == 1 && s->x_stride == 1 && s->y_stride == 1;
+}
+
 static struct parts lay_out(const struct echi_sparse *s, struct echi_layout *layout)
 {
     const uint64_t items = echi_sparse_items(&s->a);
-    struct parts parts = { .tiles = quotient_up(items, SPARSE_TILE) };
+    const bool vector = is_vector(s);
+    struct parts parts = { .tiles = quotient_up(items, vector ? SPARSE_TILE : SPARSE_WIDE_TILE) };
     if (parts.tiles > FEW_TILES)
         parts.places = echi_part(layout, parts.tiles + 1, sizeof *parts.places);
     parts.done = echi_part(layout, parts.tiles + 1, sizeof *parts.done);
-    parts.partials = echi_part(layout, 2 * (items / SPARSE_GROUP + 1), ech_dtype_bytes(s->a.dtype));
+    parts.partials = echi_part(layout, 2 * (items / SPARSE_GROUP + 1) * (vector ? 1 : SPARSE_STRIP),
+                               ech_dtype_bytes(s->a.dtype));
     return parts;
+}
+
+/* The product with a vector, or with some columns at a time. */
+static ech_status queue(ech_ctx *ctx, const struct echi_sparse *s, struct sparse_args *args,
+                        const char *image)
+{
+    const size_t bytes = ech_dtype_bytes(s->a.dtype);
+    if (is_vector(s))
+        return echi_cuda_launch(ctx, image, "sparse_multiply", (unsigned)args->tiles,
+                                SPARSE_THREADS, 0, args);
+    for (size_t at = 0; at < s->n; at += SPARSE_STRIP) {
+        args->x = (const char *)s->x + at * bytes;
+        args->y = (char *)s->y + at * bytes;
+        args->width = s->n - at < SPARSE_STRIP ? (uint32_t)(s->n - at) : SPARSE_STRIP;
+        for (args->lanes = 1; args->lanes < args->width;) args->lanes *= 2;
+        ech_status status = echi_cuda_launch(ctx, image, "sparse_multiply_wide",
+                                             (unsigned)args->tiles, SPARSE_WIDE_THREADS, 0, args);
+        if (status != ECH_OK) return status;
+    }
+    return ECH_OK;
 }
 
 static ech_status multiply(ech_ctx *ctx, const struct echi_sparse *s, void *work)
 {
     struct echi_layout layout = { .base = work };
     const struct parts parts = lay_out(s, &layout);
-    const bool few = parts.tiles <= FEW_TILES;
     struct sparse_args args = { .offsets = s->a.offsets,
                                 .columns = s->a.columns,
                                 .values = s->a.values,
@@ -66,23 +90,25 @@ static ech_status multiply(ech_ctx *ctx, const struct echi_sparse *s, void *work
                                 .alpha = s->alpha,
                                 .beta = s->beta,
                                 .tiles = parts.tiles,
-                                .places = few ? NULL : parts.places,
+                                .tile = is_vector(s) ? SPARSE_TILE : SPARSE_WIDE_TILE,
+                                .x_stride = s->x_stride,
+                                .y_stride = s->y_stride,
+                                .places = parts.places,
                                 .partials = parts.partials,
                                 .done = parts.done };
     ech_status status = ECH_OK;
-    char image[IMAGE_BYTES];
+    char image[SPARSE_IMAGE_BYTES];
     void *zeros;
-    image_of(&s->a, image);
-    if (few) {
-        TRY(echi_cuda_zeros(ctx, parts.done, (parts.tiles + 1) * sizeof *parts.done, &zeros));
-        args.done = zeros;
-    } else {
+    echi_cuda_sparse_image(&s->a, image);
+    if (parts.tiles > FEW_TILES) {
         TRY(echi_cuda_launch(ctx, image, "sparse_places",
                              (unsigned)quotient_up(parts.tiles + 1, SPARSE_PLACE_THREADS),
                              SPARSE_PLACE_THREADS, 0, &args));
+    } else {
+        TRY(echi_cuda_zeros(ctx, parts.done, (parts.tiles + 1) * sizeof *parts.done, &zeros));
+        args.done = zeros;
     }
-    TRY(echi_cuda_launch(ctx, image, "sparse_multiply", (unsigned)parts.tiles, SPARSE_THREADS, 0,
-                         &args));
+    TRY(queue(ctx, s, &args, image));
 done:
     return status;
 }
@@ -93,6 +119,7 @@ static ech_status workspace(const void *request, size_t *bytes)
 {
     const struct echi_sparse *s = request;
     struct echi_layout layout = { 0 };
+    if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cuda_sparse_make_workspace(s, bytes);
     lay_out(s, &layout);
     *bytes = layout.bytes;
     if (layout.overflow)
@@ -102,7 +129,9 @@ static ech_status workspace(const void *request, size_t *bytes)
 
 static ech_status run(ech_ctx *ctx, const void *request, void *work)
 {
-    return multiply(ctx, request, work);
+    const struct echi_sparse *s = request;
+    if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cuda_sparse_make(ctx, s, work);
+    return multiply(ctx, s, work);
 }
 
 const struct echi_operation echi_cuda_sparse = { .workspace = workspace, .run = run };

@@ -1,5 +1,5 @@
 /*
- * cuda/sparse.cu - products of sparse matrices with vectors, device half.
+ * cuda/sparse.cu - sparse matrices on the GPU, device half; here products with vectors.
  *
  *     1  products      the tile's values times x, into shared memory; meanwhile where rows begin
  *     2  short rows    a row of one chunk by a thread, which writes y; others are listed by groups
@@ -9,30 +9,21 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sparse_tile.cuh"
+#include "sparse_make.cuh"
+#include "sparse_wide.cuh"
 
 enum {
     WARPS = SPARSE_THREADS / 32,
     CHUNKS = SPARSE_GROUP / SPARSE_CHUNK,
     EACH = (SPARSE_TILE + SPARSE_GROUP) / SPARSE_THREADS, /* entries of a thread */
-    TASKS = SPARSE_TILE / SPARSE_CHUNK + SPARSE_TILE / SPARSE_GROUP + 16,
-    LONG_ROWS = SPARSE_TILE / SPARSE_GROUP + 1,
-    JOIN_EACH = 8 /* groups that a thread adds up of a shared row */
-};
-
-/* A part of a row of one group at most. */
-struct task {
-    uint16_t row, group; /* of the tile; of the row's part in the tile */
-    uint16_t at, count;
-    uint32_t alone; /* it is the whole row */
+    TASKS = SPARSE_TILE / SPARSE_CHUNK + SPARSE_TILE / SPARSE_GROUP + 16
 };
 
 struct tile_shared {
     struct sparse_place places[2];
-    uint32_t tasks, long_rows, last;
-    struct task task[TASKS];
-    real group[TASKS]; /* the sum of each */
-    uint16_t row_task[LONG_ROWS], row_groups[LONG_ROWS];
+    uint32_t last;
+    struct row_list<TASKS> list;
+    real group[TASKS]; /* the sum of each task */
     real warp[WARPS];
     uint16_t start[SPARSE_TILE + 2]; /* where each row begins among the tile's entries */
     real product[(SPARSE_TILE + SPARSE_GROUP) / 32 * 33];
@@ -46,9 +37,7 @@ static __device__ inline uint32_t padded(uint32_t i)
 
 static __device__ inline void put(const struct sparse_args &a, uint64_t row, real sum)
 {
-    real *y = (real *)a.y + row, result = (real)a.alpha * sum;
-    if (a.beta != 0) result += (real)a.beta * *y;
-    *y = result == result ? result : (real)__longlong_as_double(0x7ff8000000000000);
+    put_at(a, (real *)a.y + row, sum);
 }
 
 /* ---- 1 ---- */
@@ -91,37 +80,15 @@ static __device__ inline real add_chunk(const struct tile_shared &s, uint32_t at
     return sum;
 }
 
-static __device__ inline void list_groups(struct tile_shared &s, uint32_t row, uint32_t at,
-                                          uint32_t count, bool whole)
-{
-    const uint32_t groups = (count + SPARSE_GROUP - 1) / SPARSE_GROUP;
-    const uint32_t first = atomicAdd(&s.tasks, groups);
-    if (first + groups > TASKS) return; /* rows overlap: the data is bad */
-    for (uint32_t g = 0; g < groups; g++) {
-        struct task task;
-        task.row = (uint16_t)row;
-        task.group = (uint16_t)g;
-        task.at = (uint16_t)(at + g * SPARSE_GROUP);
-        task.count = (uint16_t)least(count - g * SPARSE_GROUP, SPARSE_GROUP);
-        task.alone = whole && groups == 1;
-        s.task[first + g] = task;
-    }
-    if (!whole || groups == 1) return;
-    const uint32_t i = atomicAdd(&s.long_rows, 1);
-    if (i >= LONG_ROWS) return;
-    s.row_task[i] = (uint16_t)first;
-    s.row_groups[i] = (uint16_t)groups;
-}
-
 static __device__ inline void short_rows(const struct sparse_args &a, const struct tile &t,
                                          struct tile_shared &s)
 {
     for (uint32_t i = threadIdx.x; i < t.rows; i += SPARSE_THREADS) {
-        const bool whole = !(i == 0 && t.inside_first) && !(i + 1 == t.rows && t.inside_last);
+        const bool whole = is_whole(t, i);
         const uint32_t at = s.start[i], end = s.start[i + 1];
         const uint32_t count = end > at ? end - at : 0;
         if (!whole || count > SPARSE_CHUNK)
-            list_groups(s, i, at, count, whole);
+            list_groups(s.list, i, at, count, whole);
         else
             put(a, t.row + i, count ? add_chunk(s, at, count) : 0);
     }
@@ -129,21 +96,12 @@ static __device__ inline void short_rows(const struct sparse_args &a, const stru
 
 /* ---- 3 ---- */
 
-/* Which group of its row the first of a tile is. */
-static __device__ inline uint64_t groups_before(const struct sparse_args &a, const struct tile &t,
-                                                uint32_t row)
-{
-    if (row || !t.inside_first) return 0;
-    const uint64_t begin = offset_of(a, t.row);
-    return t.entry > begin ? (t.entry - begin) / SPARSE_GROUP : 0;
-}
-
 static __device__ inline void add_groups(const struct sparse_args &a, const struct tile &t,
                                          struct tile_shared &s)
 {
-    const uint32_t tasks = least(s.tasks, TASKS), lane = threadIdx.x % CHUNKS;
+    const uint32_t tasks = least(s.list.tasks, TASKS), lane = threadIdx.x % CHUNKS;
     for (uint32_t i = threadIdx.x / CHUNKS; i / 4 * 4 < tasks; i += SPARSE_THREADS / CHUNKS) {
-        struct task task = s.task[i < tasks ? i : 0];
+        struct task task = s.list.task[i < tasks ? i : 0];
         const uint32_t count = i < tasks ? task.count : 0, from = lane * SPARSE_CHUNK;
         real sum = (real)-0.0; /* changes nothing that it is added to */
         if (from < count)
@@ -151,12 +109,9 @@ static __device__ inline void add_groups(const struct sparse_args &a, const stru
 #pragma unroll
         for (int step = 1; step < CHUNKS; step *= 2) sum += __shfl_xor_sync(WARP_ALL, sum, step);
         if (lane || i >= tasks) continue;
-        const bool whole = !(task.row == 0 && t.inside_first) &&
-                           !(task.row + 1u == t.rows && t.inside_last);
-        if (!whole) {
-            const struct shared_row row = find_shared_row<SPARSE_TILE>(a, t.row + task.row);
-            const uint64_t group = groups_before(a, t, task.row) + task.group;
-            if (group < row.groups) ((real *)a.partials)[slot_of(row, group)] = sum;
+        if (!is_whole(t, task.row)) {
+            const uint64_t slot = slot_of_task<SPARSE_TILE>(a, t, task);
+            if (slot != NO_SLOT) ((real *)a.partials)[slot] = sum;
         } else if (task.alone) {
             put(a, t.row + task.row, sum);
         } else {
@@ -171,12 +126,12 @@ static __device__ inline void add_groups(const struct sparse_args &a, const stru
 static __device__ inline void long_rows(const struct sparse_args &a, const struct tile &t,
                                         struct tile_shared &s)
 {
-    if (threadIdx.x >= s.long_rows || threadIdx.x >= LONG_ROWS) return;
-    const uint32_t first = s.row_task[threadIdx.x], groups = s.row_groups[threadIdx.x];
+    if (threadIdx.x >= least(s.list.long_rows, TASKS)) return;
+    const uint32_t first = s.list.row_task[threadIdx.x], groups = s.list.row_groups[threadIdx.x];
     for (uint32_t step = 1; step < groups; step *= 2)
         for (uint32_t g = 0; g + step < groups; g += 2 * step)
             s.group[first + g] += s.group[first + g + step];
-    put(a, t.row + s.task[first].row, s.group[first]);
+    put(a, t.row + s.list.task[first].row, s.group[first]);
 }
 
 /* ---- 5 ---- */
@@ -252,7 +207,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS, 4)
     sparse_multiply(const __grid_constant__ struct sparse_args a)
 {
     __shared__ struct tile_shared s;
-    if (threadIdx.x == 0) s.tasks = s.long_rows = 0;
+    if (threadIdx.x == 0) s.list.tasks = s.list.long_rows = 0;
     if (!a.places) {
         if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
             s.places[threadIdx.x / 32] =
@@ -265,9 +220,9 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS, 4)
     __syncthreads(); /* products and starts are there */
     short_rows(a, t, s);
     __syncthreads(); /* the list is whole */
-    if (s.tasks) {
+    if (s.list.tasks) {
         add_groups(a, t, s);
-        if (s.long_rows) {
+        if (s.list.long_rows) {
             __syncthreads(); /* their groups are added up */
             long_rows(a, t, s);
         }
@@ -282,6 +237,6 @@ extern "C" __global__ void __launch_bounds__(SPARSE_PLACE_THREADS)
     sparse_places(const __grid_constant__ struct sparse_args a)
 {
     const uint64_t i = (uint64_t)blockIdx.x * SPARSE_PLACE_THREADS + threadIdx.x;
-    if (i <= a.tiles) a.places[i] = find_place(a, i * SPARSE_TILE);
+    if (i <= a.tiles) a.places[i] = find_place(a, i * a.tile);
     if (i < a.tiles) a.done[i] = 0;
 }

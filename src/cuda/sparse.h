@@ -9,18 +9,21 @@
 #include <stdint.h>
 
 enum {
-    SPARSE_CHUNK = 32,    /* products that are added one after the other: docs/sparse.md */
-    SPARSE_GROUP = 256,   /* a row that tiles share is divided by this, from its first entry */
-    SPARSE_THREADS = 256, /* of a block that has a tile of a product with a vector */
-    SPARSE_TILE = 2048,   /* its rows and entries, and up to a group of entries more */
+    SPARSE_CHUNK = 32,         /* products that are added one after the other: docs/sparse.md */
+    SPARSE_GROUP = 256,        /* a row that tiles share is divided by this, from its first entry */
+    SPARSE_THREADS = 256,      /* of a block that has a tile of a product with a vector */
+    SPARSE_TILE = 2048,        /* its rows and entries, and up to a group of entries more */
+    SPARSE_WIDE_THREADS = 128, /* the same of a product with a matrix */
+    SPARSE_WIDE_TILE = 1024,
+    SPARSE_STRIP = 32, /* columns of it at once */
     SPARSE_PLACE_THREADS = 128
 };
 
-/* Before an entry of a row, where a tile begins. */
+/* Before an entry of a row, where a tile begins.  Read and written at once. */
 struct sparse_place {
     uint64_t row;
     uint64_t entry; /* << 1 | 1: not before the row's first */
-};
+} __attribute__((aligned(16)));
 
 struct sparse_args {
     const void *offsets, *columns, *values;
@@ -29,11 +32,28 @@ struct sparse_args {
     void *y;
     double alpha, beta;
     uint64_t tiles;
+    uint32_t tile;               /* rows and entries of one */
+    uint32_t width, lanes;       /* of a product with a matrix: columns of x and y, and a power of
+                                    two that is no less */
+    uint64_t x_stride, y_stride; /* ... and how far apart their rows are */
     struct sparse_place *places; /* [tiles + 1]; NULL: each block finds its own */
-    void *partials;              /* sums of groups of rows that tiles share */
+    void *partials;              /* [][width] sums of groups of rows that tiles share */
     uint32_t *done; /* [tiles], zero before and after: how many tiles of the row that begins in
                        that tile, and ends in a later one, are through.  Without places another:
                        how many are through at all */
+};
+
+/* What makes a matrix of others, or looks at one; what a kernel does not use is 0. */
+struct sparse_make_args {
+    const void *offsets, *columns, *values; /* of a matrix; offsets: rows of entries in any order */
+    uint64_t rows, cols, entries;
+    uint64_t *keys; /* row << bits | column; to be transposed: column << bits | row */
+    uint64_t *starts;
+    const uint64_t *count; /* keys that differ; NULL: entries */
+    void *out_offsets, *out_columns, *out_values;
+    uint64_t *out_entries;
+    uint64_t *complaint;
+    uint32_t bits, in_order;
 };
 
 #endif

@@ -98,7 +98,61 @@ static __device__ inline struct tile make_tile(const struct sparse_place &from,
     return t;
 }
 
+/* Whether all of the tile's row number i lies in it. */
+static __device__ inline bool is_whole(const struct tile &t, uint32_t i)
+{
+    return !(i == 0 && t.inside_first) && !(i + 1 == t.rows && t.inside_last);
+}
+
+static __device__ inline void put_at(const struct sparse_args &a, real *y, real sum)
+{
+    real result = (real)a.alpha * sum;
+    if (a.beta != 0) result += (real)a.beta * *y;
+    *y = result == result ? result : (real)__longlong_as_double(0x7ff8000000000000);
+}
+
+/* ---- Groups of rows, listed ---- */
+
+/* A part of a row of one group at most. */
+struct task {
+    uint16_t row, group; /* of the tile; of the row's part in the tile */
+    uint16_t at, count;  /* among the tile's entries */
+    uint32_t alone;      /* it is the whole row */
+};
+
+template <int TASKS> struct row_list {
+    uint32_t tasks, long_rows;                    /* rows of several groups that lie here whole */
+    struct task task[TASKS];
+    uint16_t row_task[TASKS], row_groups[TASKS]; /* of each long row */
+};
+
+template <int TASKS>
+static __device__ inline void list_groups(struct row_list<TASKS> &list, uint32_t row, uint32_t at,
+                                          uint32_t count, bool whole)
+{
+    const uint32_t groups = (count + SPARSE_GROUP - 1) / SPARSE_GROUP;
+    const uint32_t first = atomicAdd(&list.tasks, groups);
+    if (first + groups > TASKS) return; /* rows overlap: the data is bad */
+    for (uint32_t g = 0; g < groups; g++) {
+        struct task task;
+        task.row = (uint16_t)row;
+        task.group = (uint16_t)g;
+        task.at = (uint16_t)(at + g * SPARSE_GROUP);
+        task.count = (uint16_t)least(count - g * SPARSE_GROUP, SPARSE_GROUP);
+        task.alone = whole && groups == 1;
+        list.task[first + g] = task;
+    }
+    if (!whole || groups == 1) return;
+    const uint32_t i = atomicAdd(&list.long_rows, 1);
+    list.row_task[i] = (uint16_t)first;
+    list.row_groups[i] = (uint16_t)groups;
+}
+
 /* ---- Rows that tiles share ---- */
+
+enum { JOIN_EACH = 8 /* groups that a thread adds up of a shared row */ };
+
+#define NO_SLOT (~(uint64_t)0)
 
 struct shared_row {
     uint64_t row, slot;           /* slot: of its first group, which alone has an odd one */
@@ -130,6 +184,20 @@ static __device__ inline struct shared_row find_shared_row(const struct sparse_a
 static __device__ inline uint64_t slot_of(const struct shared_row &s, uint64_t group)
 {
     return s.slot + 2 * group + (group == 0);
+}
+
+/* Where the sum of a task goes, whose row is shared. */
+template <int TILE>
+static __device__ inline uint64_t slot_of_task(const struct sparse_args &a, const struct tile &t,
+                                               const struct task &task)
+{
+    const struct shared_row row = find_shared_row<TILE>(a, t.row + task.row);
+    uint64_t group = task.group;
+    if (task.row == 0 && t.inside_first) { /* it began in another tile */
+        const uint64_t begin = offset_of(a, t.row);
+        if (t.entry > begin) group += (t.entry - begin) / SPARSE_GROUP;
+    }
+    return group < row.groups ? slot_of(row, group) : NO_SLOT;
 }
 
 /* One thread says that the block is through with its part of the row: is it the last? */
