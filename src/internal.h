@@ -35,8 +35,10 @@ struct ech_ctx {
     char algorithm[32]; /* what ECHELON_ALGORITHM named when the context was opened, or "" */
     ech_allocator allocator;
     uint64_t held_bytes, peak_bytes;
-    void *spare;                    /* a workspace kept for the next call; NULL: none */
-    size_t spare_bytes, lent_bytes; /* its size; the size of the one in use */
+    void *spare; /* a workspace kept for the next call; NULL: none */
+    size_t spare_bytes;
+    void *lent; /* the one in use, by the outermost of calls within calls */
+    size_t lent_bytes;
     ech_log_level log_level;
     ech_log_function log;
     void *log_user;
@@ -100,7 +102,7 @@ void echi_release(ech_ctx *ctx, void *pointer, size_t bytes);
 
 /* The same for the one workspace of a call, which the context keeps for the next: the pages of
  * fresh memory cost more than many a sort.  Where the caller or the backend has a pool, that keeps
- * it. */
+ * it; and nobody does for a call within a call. */
 ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
 void echi_give_back(ech_ctx *ctx, void *pointer, size_t bytes);
 void echi_drop_spare(ech_ctx *ctx);

@@ -35,11 +35,15 @@ void echi_release(ech_ctx *ctx, void *pointer, size_t bytes)
 
 ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
 {
-    if (ctx->allocator.allocate || ctx->backend->pooled || bytes == 0 || ctx->spare_bytes < bytes) {
-        ctx->lent_bytes = bytes;
+    if (ctx->allocator.allocate || ctx->backend->pooled || bytes == 0 || ctx->lent)
         return echi_allocate(ctx, bytes, what, pointer);
+    if (ctx->spare_bytes < bytes) {
+        ech_status status = echi_allocate(ctx, bytes, what, pointer);
+        ctx->lent = *pointer;
+        ctx->lent_bytes = bytes;
+        return status;
     }
-    *pointer = ctx->spare;
+    *pointer = ctx->lent = ctx->spare;
     ctx->lent_bytes = ctx->spare_bytes;
     ctx->spare = NULL;
     ctx->spare_bytes = 0;
@@ -52,10 +56,11 @@ ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **poin
 void echi_give_back(ech_ctx *ctx, void *pointer, size_t bytes)
 {
     if (!pointer) return;
-    if (ctx->allocator.release || ctx->backend->pooled) {
+    if (pointer != ctx->lent) {
         echi_release(ctx, pointer, bytes);
         return;
     }
+    ctx->lent = NULL;
     ctx->held_bytes -= bytes;
     if (ctx->lent_bytes > ctx->spare_bytes) {
         echi_drop_spare(ctx);

@@ -133,6 +133,7 @@ const struct echi_backend echi_cpu = {
     .histogram = &echi_cpu_histogram,
     .select = &echi_cpu_select,
     .arrange = &echi_cpu_arrange,
+    .solve = &echi_cpu_solve,
     .gf2 = &echi_cpu_gf2,
     .gf2_mul = &echi_cpu_gf2_mul,
     .gf2_echelon = &echi_cpu_gf2_echelon,

@@ -88,6 +88,10 @@ extern const struct echi_operation echi_cpu_sparse;
 
 extern const struct echi_operation echi_cpu_matmul, echi_cpu_matvec;
 
+/* ---- solve.c ---- */
+
+extern const struct echi_operation echi_cpu_solve;
+
 /* ---- sort.c ---- */
 
 ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);

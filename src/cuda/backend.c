@@ -274,8 +274,9 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
     .select = &echi_cuda_select, .arrange = &echi_cuda_arrange, .gf2 = &echi_cuda_gf2,             \
     .matmul = &echi_cuda_matmul, .matvec = &echi_cuda_matvec, .gf2_mul = &echi_cuda_gf2_mul,       \
     .gf2_echelon = &echi_cuda_gf2_echelon, .gf2_batch = &echi_cuda_gf2_batch,                      \
-    .sparse = &echi_cuda_sparse, .sort_workspace = echi_cuda_sort_workspace,                       \
-    .sort_explain = echi_cuda_sort_explain, .sort = cuda_sort, .sort_host = cuda_sort_host
+    .sparse = &echi_cuda_sparse, .solve = &echi_cuda_solve,                                        \
+    .sort_workspace = echi_cuda_sort_workspace, .sort_explain = echi_cuda_sort_explain,            \
+    .sort = cuda_sort, .sort_host = cuda_sort_host
 
 #ifdef ECHELON_CUDA
 static int cuda_count(void)

@@ -150,6 +150,9 @@ extern const struct echi_operation echi_cuda_gf2_mul, echi_cuda_gf2_echelon;
 /* matmul.c, matmul_vector.c */
 extern const struct echi_operation echi_cuda_matmul, echi_cuda_matvec;
 
+/* solve.c */
+extern const struct echi_operation echi_cuda_solve;
+
 /* sort.c */
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
 ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);

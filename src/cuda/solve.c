@@ -1,0 +1,75 @@
+/*
+ * cuda/solve.c - steps of iterative solvers on the GPU, host half: one launch a step.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../backend.h"
+#include "../solve_step.h"
+#include "cuda.h"
+
+static const char *const kernels[] = { [ECHI_SOLVE_UPDATE] = "solve_update",
+                                       [ECHI_SOLVE_RANDOM] = "solve_random",
+                                       [ECHI_SOLVE_INVERT] = "solve_invert",
+                                       [ECHI_SOLVE_SWEEP] = "solve_sweep" };
+
+static bool is_aligned(const struct echi_solve_step *step)
+{
+    uintptr_t bits = (uintptr_t)step->a.out | (uintptr_t)step->b.out | (uintptr_t)step->diagonal |
+                     (uintptr_t)step->z | (uintptr_t)step->e | (uintptr_t)step->f;
+    for (int k = 0; k < step->a.terms; k++) bits |= (uintptr_t)step->a.v[k];
+    for (int k = 0; k < step->b.terms; k++) bits |= (uintptr_t)step->b.v[k];
+    return bits % 16 == 0;
+}
+
+/* A launch a level. */
+static ech_status sweep(ech_ctx *ctx, const char *image, struct echi_solve_step *step)
+{
+    const unsigned threads = 32 * ECHI_SOLVE_WARPS;
+    ech_status status = ECH_OK;
+    for (uint64_t l = 0; l < step->level_count; l++) {
+        step->begin = step->levels[l];
+        step->end = step->levels[l + 1];
+        const uint64_t blocks = (step->end - step->begin + threads - 1) / threads;
+        if (blocks > INT32_MAX)
+            FAIL(ctx, ECH_ERR_UNSUPPORTED,
+                 "the vectors are too long: more rows than a grid has threads");
+        TRY(echi_cuda_launch(ctx, image, kernels[ECHI_SOLVE_SWEEP], (unsigned)blocks, threads, 0,
+                             step));
+    }
+done:
+    return status;
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, void *work)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    struct echi_solve_step step = *(const struct echi_solve_step *)request;
+    const char *image = step.bytes == 4 ? "solve_f32" : "solve_f64";
+    const char *kernel = kernels[step.what];
+    const unsigned threads = 32 * ECHI_SOLVE_WARPS;
+    (void)work;
+    if (step.what == ECHI_SOLVE_UPDATE) {
+        const uint64_t chunks = echi_solve_chunks(step.n, step.bytes);
+        const uint64_t items = echi_solve_items(step.n, step.bytes);
+        step.item = (uint32_t)echi_solve_item_chunks(chunks);
+        step.aligned = is_aligned(&step);
+        if (items > INT32_MAX)
+            return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
+                             "the vectors are too long: more items than a grid has blocks");
+        return echi_cuda_launch(ctx, image, kernel, (unsigned)items,
+                                step.item < ECHI_SOLVE_WARPS ? 32 * step.item : threads, 0, &step);
+    }
+    if (step.what == ECHI_SOLVE_SWEEP) return sweep(ctx, image, &step);
+    const uint64_t blocks = step.n / threads + 1, most = 16 * (uint64_t)cuda->multiprocessors;
+    return echi_cuda_launch(ctx, image, kernel, (unsigned)(blocks < most ? blocks : most), threads,
+                            0, &step);
+}
+
+static ech_status workspace(const void *request, size_t *bytes)
+{
+    (void)request;
+    *bytes = 0;
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_solve = { .workspace = workspace, .run = run };

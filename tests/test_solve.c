@@ -1,0 +1,454 @@
+/*
+ * test_solve.c - iterative solvers: against theory, against the residual in long double, and the
+ * same to the bit on every device, with any number of threads and however often the host looks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve_case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTEXTS = 8 };
+static ech_ctx *contexts[CONTEXTS], *one_thread;
+static int context_count;
+
+static bool on_gpu(void)
+{
+    return context_count && !test_is_cpu(contexts[0]);
+}
+
+static void open_all(void)
+{
+    char name[32];
+    for (int i = 0; context_count < CONTEXTS && test_device(i, name, sizeof name); i++)
+        if (ech_open(&contexts[context_count], name) == ECH_OK) {
+            context_count++;
+        } else {
+            fprintf(stderr, "%s\n", ech_error(NULL));
+            exit(1);
+        }
+    if (ech_open(&one_thread, "cpu") != ECH_OK) abort();
+    ech_set_threads(one_thread, 1);
+}
+
+static ech_solve_options options_of(ech_method method, ech_precond precond)
+{
+    return (ech_solve_options){ .size = sizeof(ech_solve_options),
+                                .method = method,
+                                .precond = precond };
+}
+
+/* What was reported is what the residual in long double says. */
+static void check_report(const struct solve_system *s, ech_dtype dtype, const struct solve_run *run,
+                         size_t i, const ech_solve_options *options)
+{
+    const ech_solve_report *r = &run->reports[i];
+    const size_t bytes = ech_dtype_bytes(dtype);
+    double *b = calloc(s->n + 1, sizeof *b);
+    if (!b) abort();
+    system_rotated(s, i, b);
+    const long double norm = system_norm(s, dtype, b);
+    long double size = 0;
+    const long double residual =
+        system_residual(s, dtype, b, (const char *)run->x + i * s->n * bytes, &size);
+    const long double unit = dtype == ECH_F32 ? 6e-8L : 1.2e-16L;
+    const double rtol = options->rtol > 0   ? options->rtol
+                        : options->atol > 0 ? 0
+                        : dtype == ECH_F32  ? 1e-5
+                                            : 1e-8;
+    CHECK(fabsl(r->b_norm - norm) <= 100 * unit * norm);
+    if (isfinite(r->residual) &&
+        fabsl(r->residual - residual) > 1e-3L * residual + 30 * unit * size)
+        test_fail(__FILE__, __LINE__, "reported %g, and the residual is %Lg", r->residual,
+                  residual);
+    if (r->reason > 0) {
+        const double relative = rtol * r->b_norm;
+        CHECK(r->residual <= (relative > options->atol ? relative : options->atol));
+        CHECK(r->reason == (r->residual <= relative ? ECH_CONVERGED_RTOL : ECH_CONVERGED_ATOL));
+    }
+    CHECK(ech_reason_text(r->reason)[0] != '?');
+    CHECK_INT(r->history_count, r->iterations + 1);
+    free(b);
+}
+
+/* ---- Every method, in every form, on every device ---- */
+
+static const struct {
+    ech_method method;
+    ech_precond precond;
+    const char *kind;
+    size_t side;
+    double kappa;
+    bool converges;
+} cases[] = {
+    { ECH_RICHARDSON, ECH_PRECOND_NONE, "line", 70, 10, true },
+    { ECH_RICHARDSON, ECH_PRECOND_JACOBI, "poisson", 6, 0, true },
+    { ECH_JACOBI, ECH_PRECOND_NONE, "random", 90, 0, true },
+    { ECH_CHEBYSHEV, ECH_PRECOND_NONE, "poisson", 9, 0, true },
+    { ECH_CHEBYSHEV, ECH_PRECOND_JACOBI, "poisson3", 5, 0, true },
+    { ECH_CG, ECH_PRECOND_NONE, "poisson", 24, 0, true },
+    { ECH_CG, ECH_PRECOND_JACOBI, "line", 600, 1000, true },
+    { ECH_CG, ECH_PRECOND_NONE, "poisson3", 6, 0, true },
+    { ECH_MINRES, ECH_PRECOND_NONE, "indefinite", 8, 0, true },
+    { ECH_MINRES, ECH_PRECOND_JACOBI, "poisson", 11, 0, true },
+    { ECH_MINRES, ECH_PRECOND_JACOBI, "signs", 300, 0, true },
+    { ECH_BICGSTAB, ECH_PRECOND_NONE, "convection", 10, 0.4, true },
+    { ECH_BICGSTAB, ECH_PRECOND_JACOBI, "random", 530, 0, true },
+    { ECH_GMRES, ECH_PRECOND_NONE, "convection", 8, 0.7, true },
+    { ECH_GMRES, ECH_PRECOND_JACOBI, "random", 90, 0, true },
+    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "poisson", 6, 0, true },
+    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "random", 120, 0, true },
+    { ECH_SOR, ECH_PRECOND_NONE, "poisson", 9, 0, true },
+    { ECH_RICHARDSON, ECH_PRECOND_SSOR, "poisson", 8, 0, true },
+    { ECH_CHEBYSHEV, ECH_PRECOND_IC0, "poisson", 12, 0, true },
+    { ECH_CG, ECH_PRECOND_SSOR, "poisson", 25, 0, true },
+    { ECH_CG, ECH_PRECOND_IC0, "poisson3", 7, 0, true },
+    { ECH_MINRES, ECH_PRECOND_IC0, "poisson", 13, 0, true },
+    { ECH_BICGSTAB, ECH_PRECOND_ILU0, "convection", 12, 0.7, true },
+    { ECH_BICGSTAB, ECH_PRECOND_SSOR, "convection", 10, 0.2, true },
+    { ECH_GMRES, ECH_PRECOND_ILU0, "random", 140, 0, true },
+    { ECH_GMRES, ECH_PRECOND_ILU0, "convection", 11, 1.4, true },
+    { ECH_CG, ECH_PRECOND_IC0, "indefinite", 7, 0, false },
+    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "cycle", 12, 0, false },
+    { ECH_GMRES, ECH_PRECOND_ILU0, "cycle", 12, 0, false },
+    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "poisson", 8, 0, true },
+    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "indefinite", 7, 0, true },
+    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "signs", 40, 0, true },
+    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "convection", 9, 0.3, true },
+    { ECH_CG, ECH_PRECOND_NONE, "convection", 8, 0.9, false },
+    { ECH_CG, ECH_PRECOND_NONE, "signs", 50, 0, false },
+    { ECH_CG, ECH_PRECOND_NONE, "neumann", 64, 0, false },
+    { ECH_MINRES, ECH_PRECOND_NONE, "neumann", 20, 0, false },
+    { ECH_GMRES, ECH_PRECOND_NONE, "neumann", 20, 0, false },
+    { ECH_BICGSTAB, ECH_PRECOND_NONE, "neumann", 20, 0, false },
+    { ECH_CHEBYSHEV, ECH_PRECOND_NONE, "signs", 20, 0, false },
+    { ECH_GMRES, ECH_PRECOND_NONE, "cycle", 50, 0, false },
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static void run_case(int which, enum solve_form form, ech_dtype dtype)
+{
+    static const char *const forms[FORMS] = { "i32", "i64", "dense", "apply" };
+    const char *method = ech_method_name(cases[which].method);
+    if (!test_begin("solve(%s,%s,%s,%zu,%s,%s)", method, ech_precond_name(cases[which].precond),
+                    cases[which].kind, cases[which].side, forms[form], ech_dtype_name(dtype)))
+        return;
+    struct solve_system s =
+        system_make(cases[which].kind, cases[which].side, cases[which].kappa, 7);
+    ech_solve_options o = options_of(cases[which].method, cases[which].precond);
+    if (cases[which].method == ECH_SOR || cases[which].precond == ECH_PRECOND_SSOR) o.omega = 1.4;
+    const size_t count = 1 + (size_t)(which % 2);
+    o.check_every = 1;
+    if (dtype == ECH_F32) o.rtol = 1e-4;
+    struct solve_run first = solve_on(one_thread, &s, form, dtype, count, true, NULL, &o);
+    CHECK_STATUS(first.status, ECH_OK);
+    for (size_t i = 0; i < count && !test_failed(); i++) {
+        check_report(&s, dtype, &first, i, &o);
+        if (!(cases[which].converges ? first.reports[i].reason > 0 : first.reports[i].reason < 0))
+            test_fail(__FILE__, __LINE__, "%s after %llu iterations, residual %g of %g",
+                      ech_reason_text(first.reports[i].reason),
+                      (unsigned long long)first.reports[i].iterations, first.reports[i].residual,
+                      first.reports[i].b_norm);
+    }
+    static const unsigned every[] = { 0, 1, 7, 256 };
+    for (int i = 0; i < context_count && !test_failed(); i++)
+        for (int j = 0; j < (on_gpu() ? 2 : 3) && !test_failed(); j++) {
+            if (test_is_cpu(contexts[i])) ech_set_threads(contexts[i], j == 0 ? 1 : j == 1 ? 2 : 7);
+            o.check_every = every[(which + j) % 4];
+            struct solve_run run = solve_on(contexts[i], &s, form, dtype, count, j % 2, NULL, &o);
+            if (CHECK_STATUS(run.status, ECH_OK))
+                runs_same(&first, &run, count, ech_device_name(contexts[i]));
+            run_free(&run);
+        }
+    run_free(&first);
+    system_free(&s);
+    test_end();
+}
+
+/* Enough chunks for items of several, and for all threads; few iterations. */
+static void run_long(ech_method method, size_t n, ech_dtype dtype, uint64_t iterations)
+{
+    if (!test_begin("long(%s,%zu,%s)", ech_method_name(method), n, ech_dtype_name(dtype))) return;
+    struct solve_system s = system_make("line", n, 1000, 3);
+    ech_solve_options o = options_of(method, ECH_PRECOND_NONE);
+    o.max_iterations = iterations;
+    struct solve_run first = solve_on(one_thread, &s, FORM_I32, dtype, 1, true, NULL, &o);
+    CHECK_STATUS(first.status, ECH_OK);
+    CHECK_INT(first.reports[0].reason, ECH_STOPPED_ITERATIONS);
+    CHECK_INT(first.reports[0].iterations, iterations);
+    check_report(&s, dtype, &first, 0, &o);
+    for (int i = 0; i < context_count; i++)
+        for (int threads = 1; threads < 8 && !test_failed(); threads += 3) {
+            if (test_is_cpu(contexts[i])) ech_set_threads(contexts[i], threads);
+            if (on_gpu() && threads > 1) break;
+            struct solve_run run = solve_on(contexts[i], &s, FORM_I32, dtype, 1, true, NULL, &o);
+            if (CHECK_STATUS(run.status, ECH_OK)) runs_same(&first, &run, 1, "long");
+            run_free(&run);
+        }
+    run_free(&first);
+    system_free(&s);
+    test_end();
+}
+
+/* The norm of b is that of ech_dot(), to the bit. */
+static void run_dot(size_t n, ech_dtype dtype)
+{
+    if (!test_begin("dot(%zu,%s)", n, ech_dtype_name(dtype))) return;
+    struct solve_system s = system_make("line", n, 2, 11);
+    ech_solve_options o = options_of(ECH_CG, ECH_PRECOND_NONE);
+    o.max_iterations = 1;
+    o.rtol = 1e-30;
+    float *narrow = calloc(n + 1, sizeof *narrow);
+    if (!narrow) abort();
+    for (size_t i = 0; i < n; i++) narrow[i] = (float)s.b[i];
+    for (int i = 0; i < context_count; i++) {
+        double dot = 0;
+        ech_reduce_options wide = { .size = sizeof wide, .wide = 1 };
+        const void *b = dtype == ECH_F32 ? (const void *)narrow : s.b;
+        struct solve_run run = solve_on(contexts[i], &s, FORM_I32, dtype, 1, i % 2, NULL, &o);
+        CHECK_STATUS(ech_dot(contexts[i], b, b, &dot, n, dtype, dtype == ECH_F32 ? &wide : NULL),
+                     ECH_OK);
+        if (run.reports[0].b_norm != sqrt(dot))
+            test_fail(__FILE__, __LINE__, "norm %.17g, ech_dot() %.17g", run.reports[0].b_norm,
+                      sqrt(dot));
+        run_free(&run);
+    }
+    free(narrow);
+    system_free(&s);
+    test_end();
+}
+
+/* ---- Theory ---- */
+
+static struct solve_run simply(const struct solve_system *s, const ech_solve_options *o)
+{
+    struct solve_run run = solve_on(contexts[0], s, FORM_I32, ECH_F64, 1, true, NULL, o);
+    CHECK_STATUS(run.status, ECH_OK);
+    check_report(s, ECH_F64, &run, 0, o);
+    return run;
+}
+
+/* Between the distance that news travel and what Chebyshev's polynomial promises: O(side). */
+static void run_poisson(size_t side)
+{
+    if (!test_begin("poisson(%zu)", side)) return;
+    const double pi = acos(-1), angle = pi / (double)(side + 1);
+    const double kappa = (1 + cos(angle)) / (1 - cos(angle)), root = sqrt(kappa);
+    struct solve_system s = system_make("poisson", side, 0, side);
+    for (size_t i = 0; i < s.n; i++) s.b[i] = i == 0; /* a corner: the other is 2 side - 2 away */
+    ech_solve_options o = options_of(ECH_CG, ECH_PRECOND_NONE);
+    struct solve_run run = simply(&s, &o);
+    CHECK(run.reports[0].reason > 0);
+    CHECK((double)run.reports[0].iterations <= ceil(root / 2 * log(2 * root / 1e-8)));
+    CHECK(run.reports[0].iterations >= side);
+    run_free(&run);
+    system_free(&s);
+    test_end();
+}
+
+/* As many steps as there are eigenvalues. */
+static void run_seven(ech_method method, const char *kind, size_t n, uint64_t most)
+{
+    if (!test_begin("seven(%s,%s,%zu)", ech_method_name(method), kind, n)) return;
+    struct solve_system s = system_make(kind, n, 0, n);
+    ech_solve_options o = options_of(method, ECH_PRECOND_NONE);
+    o.rtol = 1e-11;
+    o.restart = (int)most;
+    struct solve_run run = simply(&s, &o);
+    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].iterations <= most);
+    CHECK(run.reports[0].iterations + 1 >= most);
+    run_free(&run);
+    system_free(&s);
+    test_end();
+}
+
+/* Richardson's residual falls by (kappa - 1) / (kappa + 1) each time, in the end. */
+static void run_richardson(double kappa)
+{
+    if (!test_begin("richardson(%g)", kappa)) return;
+    struct solve_system s = system_make("line", 64, kappa, 5);
+    ech_solve_options o = options_of(ECH_RICHARDSON, ECH_PRECOND_NONE);
+    o.lower = 1;
+    o.upper = kappa;
+    struct solve_run run = simply(&s, &o);
+    const uint64_t k = run.reports[0].iterations;
+    CHECK(run.reports[0].reason > 0);
+    const double ratio = run.history[k] / run.history[k - 1], wanted = (kappa - 1) / (kappa + 1);
+    if (fabs(ratio - wanted) > 1e-3)
+        test_fail(__FILE__, __LINE__, "rate %g, theory says %g", ratio, wanted);
+    run_free(&run);
+    system_free(&s);
+    test_end();
+}
+
+/* Chebyshev's residual is below its bound after every step, and not far below. */
+static void run_chebyshev(double kappa)
+{
+    if (!test_begin("chebyshev(%g)", kappa)) return;
+    struct solve_system s = system_make("line", 300, kappa, 5);
+    ech_solve_options o = options_of(ECH_CHEBYSHEV, ECH_PRECOND_NONE);
+    o.lower = 1;
+    o.upper = kappa;
+    struct solve_run run = simply(&s, &o);
+    const double rho = (sqrt(kappa) - 1) / (sqrt(kappa) + 1);
+    CHECK(run.reports[0].reason > 0);
+    for (size_t k = 1; k < run.reports[0].history_count && !test_failed(); k++) {
+        const double bound = 2 * pow(rho, (double)k) / (1 + pow(rho, 2 * (double)k));
+        CHECK(run.history[k] <= bound * run.history[0] * (1 + 1e-6));
+        CHECK(run.history[k] >= 0.01 * bound * run.history[0]);
+    }
+    run_free(&run);
+    system_free(&s);
+    test_end();
+}
+
+/* Estimated bounds hold the spectrum, and not much more. */
+static void run_bounds(double kappa)
+{
+    if (!test_begin("bounds(%g)", kappa)) return;
+    struct solve_system s = system_make("line", 400, kappa, 9);
+    ech_solve_options o = options_of(ECH_CHEBYSHEV, ECH_PRECOND_NONE);
+    struct solve_run run = simply(&s, &o);
+    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].upper >= kappa && run.reports[0].upper <= 1.1 * kappa);
+    CHECK(run.reports[0].lower >= 0.9 && run.reports[0].lower <= 1.2);
+    run_free(&run);
+    system_free(&s);
+    test_end();
+}
+
+/* The residuals of MINRES and GMRES never rise, and GMRES without restart ends in n steps. */
+static void run_least(ech_method method, const char *kind, size_t side)
+{
+    if (!test_begin("least(%s,%s,%zu)", ech_method_name(method), kind, side)) return;
+    struct solve_system s = system_make(kind, side, 0.6, side);
+    ech_solve_options o = options_of(method, ECH_PRECOND_NONE);
+    o.restart = 1000;
+    struct solve_run run = simply(&s, &o);
+    CHECK(run.reports[0].reason > 0);
+    CHECK(method != ECH_GMRES || run.reports[0].iterations <= s.n);
+    for (size_t k = 1; k < run.reports[0].history_count; k++)
+        CHECK(run.history[k] <= run.history[k - 1] * (1 + 1e-10));
+    run_free(&run);
+    system_free(&s);
+    test_end();
+}
+
+/* Gauss-Seidel's residual falls by the square of Jacobi's rate, cos^2(pi / (side + 1)), and SOR's of
+ * the best omega by omega - 1 (Young, 1954): the error of one iteration written out beside it. */
+static void run_gauss_seidel(size_t side, double omega)
+{
+    if (!test_begin("gauss-seidel(%zu,%g)", side, omega)) return;
+    struct solve_system s = system_make("poisson", side, 0, 3);
+    ech_solve_options o = options_of(omega == 1 ? ECH_GAUSS_SEIDEL : ECH_SOR, ECH_PRECOND_NONE);
+    o.omega = omega;
+    struct solve_run run = simply(&s, &o);
+    const uint64_t k = run.reports[0].iterations;
+    const double jacobi = cos(acos(-1) / (double)(side + 1));
+    double *x = calloc(s.n, sizeof *x);
+    if (!x) abort();
+    for (uint64_t t = 0; t < k; t++) /* as the books have it, row after row */
+        for (size_t i = 0; i < s.n; i++) {
+            double sum = s.b[i], middle = 1;
+            for (int64_t e = s.offsets[i]; e < s.offsets[i + 1]; e++)
+                if ((size_t)s.columns[e] == i)
+                    middle = s.values[e];
+                else
+                    sum -= s.values[e] * x[s.columns[e]];
+            x[i] += omega * (sum / middle - x[i]);
+        }
+    CHECK(run.reports[0].reason > 0);
+    for (size_t i = 0; i < s.n; i++) CHECK(fabs(x[i] - ((double *)run.x)[i]) <= 1e-11);
+    if (omega == 1) CHECK(fabs(run.history[k] / run.history[k - 1] - jacobi * jacobi) < 1e-3);
+    free(x);
+    run_free(&run);
+    system_free(&s);
+    test_end();
+}
+
+/* ILU(0) and IC(0) of a matrix whose factors fill nothing are exact: one step or two. */
+static void run_exact(ech_method method, ech_precond precond)
+{
+    if (!test_begin("exact(%s,%s)", ech_method_name(method), ech_precond_name(precond))) return;
+    struct solve_system s = system_make("neumann", 500, 0, 3);
+    s.values[0] = 1.25; /* regular now */
+    ech_solve_options o = options_of(method, precond);
+    struct solve_run run = simply(&s, &o);
+    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].iterations <= 2);
+    run_free(&run);
+    system_free(&s);
+    test_end();
+}
+
+/* IC(0) takes a third of the iterations, about (Meijerink and van der Vorst). */
+static void run_fewer(size_t side)
+{
+    if (!test_begin("fewer(%zu)", side)) return;
+    struct solve_system s = system_make("poisson", side, 0, 3);
+    ech_solve_options o = options_of(ECH_CG, ECH_PRECOND_NONE);
+    struct solve_run plain = simply(&s, &o);
+    o.precond = ECH_PRECOND_IC0;
+    struct solve_run ic = simply(&s, &o);
+    o.precond = ECH_PRECOND_SSOR;
+    o.omega = 2 / (1 + 3 / (double)side);
+    struct solve_run ssor = simply(&s, &o);
+    CHECK(ic.reports[0].iterations * 10 <= plain.reports[0].iterations * 5);
+    CHECK(ssor.reports[0].iterations * 10 <= plain.reports[0].iterations * 5);
+    run_free(&plain);
+    run_free(&ic);
+    run_free(&ssor);
+    system_free(&s);
+    test_end();
+}
+
+int main(int argc, char **argv)
+{
+    test_main(argc, argv);
+    open_all();
+    const bool gpu = on_gpu();
+    for (int which = 0; which < CASES; which++)
+        for (int form = 0; form < FORMS; form++) {
+            const bool rows =
+                cases[which].method >= ECH_GAUSS_SEIDEL || cases[which].precond >= ECH_PRECOND_SSOR;
+            if (rows && form > FORM_I64) continue;
+            if (gpu && form != which % (rows ? 2 : FORMS)) continue; /* the executor is slow */
+            run_case(which, (enum solve_form)form, which % 3 == 2 ? ECH_F32 : ECH_F64);
+        }
+    run_long(ECH_CG, 263000, ECH_F64, gpu ? 1 : 5);
+    run_long(ECH_BICGSTAB, gpu ? 9000 : 1100000, ECH_F32, 2);
+    run_long(ECH_GMRES, gpu ? 5000 : 300000, ECH_F64, 4);
+    run_long(ECH_MINRES, gpu ? 5000 : 300000, ECH_F64, 3);
+    for (size_t n = 1; n < 9000; n = 2 * n + n / 3 + 1) {
+        run_dot(n, ECH_F64);
+        run_dot(n, ECH_F32);
+    }
+    run_poisson(8);
+    run_poisson(16);
+    run_poisson(gpu ? 20 : 100);
+    run_seven(ECH_CG, "seven", 200, 7);
+    run_seven(ECH_MINRES, "signs", 200, 7);
+    run_seven(ECH_GMRES, "signs", 200, 7);
+    run_seven(ECH_GMRES, "cycle", gpu ? 20 : 60, gpu ? 20 : 60);
+    run_richardson(5);
+    run_richardson(30);
+    run_chebyshev(10);
+    run_chebyshev(400);
+    run_bounds(10);
+    run_bounds(300);
+    run_gauss_seidel(6, 1);
+    run_gauss_seidel(8, 1.5);
+    run_exact(ECH_GMRES, ECH_PRECOND_ILU0);
+    run_exact(ECH_CG, ECH_PRECOND_IC0);
+    run_fewer(gpu ? 16 : 60);
+    run_least(ECH_MINRES, "poisson", 10);
+    run_least(ECH_GMRES, "convection", 8);
+    run_least(ECH_GMRES, "random", 40);
+    for (int i = 0; i < context_count; i++) ech_close(contexts[i]);
+    ech_close(one_thread);
+    return test_finish();
+}
