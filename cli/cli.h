@@ -100,6 +100,7 @@ struct cli_progress {
 void cli_progress_start(struct cli_progress *progress);
 void cli_progress_stage(struct cli_progress *progress, const char *what);
 void cli_progress_told(void *progress, double done); /* an ech_progress_function */
+void cli_progress_say(struct cli_progress *progress, const char *text); /* instead of a share */
 void cli_progress_end(struct cli_progress *progress);
 
 /* JSON, written as it comes: commas and quotes are seen to, nesting is the caller's. */
@@ -120,6 +121,6 @@ uint64_t cli_peak_host_bytes(void);
 
 extern const struct command command_sort, command_reduce, command_scan, command_hist, command_stats,
     command_unique, command_select, command_shuf, command_gen, command_gf2, command_info,
-    command_explain, command_profile;
+    command_explain, command_profile, command_matrix, command_matmul, command_solve;
 
 #endif

@@ -11,11 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct command *const cli_commands[] = {
-    &command_sort,    &command_unique,  &command_select, &command_shuf, &command_stats,
-    &command_hist,    &command_reduce,  &command_scan,   &command_gen,  &command_gf2,
-    &command_explain, &command_profile, &command_info,   NULL
-};
+const struct command *const cli_commands[] = { &command_sort,
+                                               &command_unique,
+                                               &command_select,
+                                               &command_shuf,
+                                               &command_stats,
+                                               &command_hist,
+                                               &command_reduce,
+                                               &command_scan,
+                                               &command_gen,
+                                               &command_gf2,
+                                               &command_matrix,
+                                               &command_matmul,
+                                               &command_solve,
+                                               &command_explain,
+                                               &command_profile,
+                                               &command_info,
+                                               NULL };
 const char *cli_command;
 
 enum { MOST_OPERANDS = 4, MOST_COMMANDS = 32 };
@@ -80,7 +92,8 @@ static void print_overview(FILE *to)
           "  echelon hist data.npy                   how they are spread, as bars\n"
           "  echelon select '>=0' data.npy -o positive.npy\n"
           "  echelon gen uniform -n 100M --type f32 -o data.npy\n"
-          "  echelon gf2 info --rank H.alist         a matrix of bits\n\n"
+          "  echelon gf2 info --rank H.alist         a matrix of bits\n"
+          "  echelon solve A.mtx b.mtx -o x.mtx      A x = b\n\n"
           "Commands:\n",
           to);
     for (int i = 0; cli_commands[i]; i++)

@@ -71,6 +71,14 @@ void cli_progress_told(void *user, double done)
     show(user, (uint64_t)(done * WHOLE), WHOLE);
 }
 
+void cli_progress_say(struct cli_progress *progress, const char *text)
+{
+    const char *what = progress->what;
+    progress->what = text;
+    show(progress, 0, 0);
+    progress->what = what;
+}
+
 void cli_progress_start(struct cli_progress *progress)
 {
     const char *terminal = getenv("TERM");

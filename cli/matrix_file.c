@@ -1,0 +1,79 @@
+/*
+ * matrix_file.c - matrices of numbers from files and to files, for the commands.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+int matrix_load(const char *path, struct cli_progress *progress, struct io_matrix *matrix)
+{
+    struct io_source source;
+    struct io_error error;
+    cli_progress_stage(progress, "reading");
+    io_status status = io_open(&source, path, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    source.progress = &progress->io;
+    status = io_matrix_load(&source, matrix, &error);
+    io_close(&source);
+    cli_progress_end(progress);
+    return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+}
+
+static bool ends_in(const char *path, const char *extension)
+{
+    const char *point = path ? strrchr(path, '.') : NULL;
+    return point && strcasecmp(point, extension) == 0;
+}
+
+int matrix_create(struct matrix_output *to, const char *path)
+{
+    struct io_error error;
+    const io_status status = io_create(&to->output, path, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    to->open = true;
+    to->npy = ends_in(path, ".npy");
+    return EXIT_DONE;
+}
+
+int matrix_write(struct matrix_output *to, const void *values, ech_dtype dtype, uint64_t rows,
+                 uint64_t cols, struct cli_progress *progress)
+{
+    struct io_error error;
+    cli_progress_stage(progress, "writing");
+    to->output.progress = &progress->io;
+    io_status status = to->npy
+                           ? io_matrix_write_npy(&to->output, values, dtype, rows, cols, &error)
+                           : io_matrix_write_mtx(&to->output, values, dtype, rows, cols, &error);
+    if (status == IO_OK) status = io_commit(&to->output, &error);
+    cli_progress_end(progress);
+    return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+}
+
+void matrix_discard(struct matrix_output *to)
+{
+    if (to->open) io_discard(&to->output);
+    to->open = false;
+}
+
+int matrix_values(struct io_matrix *matrix, ech_dtype dtype, const char *name, void **values)
+{
+    const uint64_t n = matrix->rows * matrix->cols;
+    *values = matrix->values;
+    if (dtype == ECH_F64) {
+        matrix->values = NULL;
+        return EXIT_DONE;
+    }
+    float *single = malloc(((size_t)n + 1) * sizeof *single);
+    *values = single;
+    if (!single)
+        return cli_fail(EXIT_MEMORY, "%s: out of memory: no %llu bytes for it as f32", name,
+                        (unsigned long long)(n * sizeof *single));
+    for (uint64_t i = 0; i < n; i++) single[i] = (float)matrix->values[i];
+    return EXIT_DONE;
+}

@@ -1,0 +1,430 @@
+/*
+ * solve.c - "echelon solve": the x of A x = b, by iteration.
+ *
+ *     run()  options -> device -> output -> A, b, first guess -> ech_solve() -> report -> x
+ *
+ * What did not converge is told, ends with 1, and is not written unless --unfinished says so.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    const char *output, *type, *method, *precond, *rtol, *atol, *dtol, *most, *restart, *omega;
+    const char *lower, *upper, *guess, *history, *plot, *device, *threads;
+    bool laplacian, unfinished, json;
+} set;
+
+static const struct option options[] = {
+    { 'o', "output", "FILE", &set.output,
+      "write x there, .npy or .mtx; default: Matrix Market on\nstandard output" },
+    { 't', "type", "TYPE", &set.type, "f32 or f64 (default): what is computed in and written" },
+    { 0, "method", "NAME", &set.method,
+      "auto (default), richardson, jacobi, gauss-seidel, sor, chebyshev,\ncg, minres, bicgstab, "
+      "gmres" },
+    { 0, "precond", "NAME", &set.precond,
+      "none, jacobi, ssor, ilu0 or ic0; default: none, or what auto chooses" },
+    { 0, "rtol", "X", &set.rtol, "until |b - A x| <= X |b|; default: 1e-8, of f32 1e-5" },
+    { 0, "atol", "X", &set.atol, "or until |b - A x| <= X" },
+    { 0, "dtol", "X", &set.dtol, "give up at |b - A x| > X |b|; default: 1e5" },
+    { 0, "max-iterations", "N", &set.most, "default: 10 n, from 1000 to 100000" },
+    { 0, "restart", "N", &set.restart, "of gmres: iterations between restarts; default: 30" },
+    { 0, "omega", "X", &set.omega,
+      "of richardson, jacobi, sor and ssor: the step; default: chosen" },
+    { 0, "lower", "X", &set.lower, "of richardson and chebyshev: the least eigenvalue, and" },
+    { 0, "upper", "X", &set.upper, "the greatest; default: estimated" },
+    { 0, "guess", "FILE", &set.guess, "begin there; default: at zeros" },
+    { 0, "laplacian", NULL, &set.laplacian,
+      "A names a graph's edges: solve with its Laplacian plus 1" },
+    { 0, "unfinished", NULL, &set.unfinished, "write x also when it did not converge" },
+    { 0, "history", "FILE.csv", &set.history, "write the residual of each iteration there" },
+    { 0, "plot", "FILE.svg", &set.plot, "and draw it" },
+    { 0, "json", NULL, &set.json, "the report as JSON, on standard error" },
+    { 'd', "device", "DEVICE", &set.device,
+      "cpu, cuda, cuda:1, simt; default: the first GPU, else cpu" },
+    { 0, "threads", "N", &set.threads, "CPU threads, at most; 0: all" },
+    { 0, NULL, NULL, NULL, NULL },
+};
+
+struct system {
+    const char *name[2];
+    ech_ctx *ctx;
+    ech_dtype dtype;
+    ech_solve_options options;
+    struct io_matrix a, b;
+    ech_csr csr;
+    void *dense, *rhs, *x; /* [count][n] */
+    double *history;
+    ech_solve_report *reports;
+    size_t n, count;
+    struct matrix_output to;
+    struct cli_progress progress;
+    double seconds;
+};
+
+/* ---- Options ---- */
+
+static int parse_real(const char *name, const char *text, double *value)
+{
+    if (!text) return EXIT_DONE;
+    if (io_parse_float(text, text + strlen(text), value) != IO_NUMBER_OK || !isfinite(*value))
+        return cli_fail(EXIT_BAD, "--%s is \"%s\", not a number", name, text);
+    return EXIT_DONE;
+}
+
+static int parse_name(const char *what, const char *text, int (*find)(const char *), int *value)
+{
+    *value = text ? find(text) : 0;
+    if (*value >= 0) return EXIT_DONE;
+    const char *names[32];
+    int n = 0;
+    const bool method = find == ech_method_from_name;
+    for (int i = 0; i < 32; i++) {
+        const char *name =
+            method ? ech_method_name((ech_method)i) : ech_precond_name((ech_precond)i);
+        if (strcmp(name, "?") != 0) names[n++] = name;
+    }
+    return cli_unknown(what, text, names, n);
+}
+
+static int parse(struct system *s)
+{
+    ech_solve_options *o = &s->options;
+    uint64_t most = 0, restart = 0;
+    int dtype, method, precond, code;
+    *o = (ech_solve_options){ .size = sizeof *o };
+    if ((code = cli_parse_dtype(set.type, &dtype)) != EXIT_DONE ||
+        (code = parse_name("method", set.method, ech_method_from_name, &method)) != EXIT_DONE ||
+        (code = parse_name("preconditioner", set.precond, ech_precond_from_name, &precond)) !=
+            EXIT_DONE ||
+        (code = parse_real("rtol", set.rtol, &o->rtol)) != EXIT_DONE ||
+        (code = parse_real("atol", set.atol, &o->atol)) != EXIT_DONE ||
+        (code = parse_real("dtol", set.dtol, &o->dtol)) != EXIT_DONE ||
+        (code = parse_real("omega", set.omega, &o->omega)) != EXIT_DONE ||
+        (code = parse_real("lower", set.lower, &o->lower)) != EXIT_DONE ||
+        (code = parse_real("upper", set.upper, &o->upper)) != EXIT_DONE ||
+        (set.most && (code = cli_parse_count("max-iterations", set.most, &most)) != EXIT_DONE) ||
+        (set.restart && (code = cli_parse_count("restart", set.restart, &restart)) != EXIT_DONE))
+        return code;
+    if (dtype >= 0 && dtype != ECH_F32 && dtype != ECH_F64)
+        return cli_fail(EXIT_BAD, "--type is %s, not f32 or f64", set.type);
+    if (restart > INT32_MAX) return cli_fail(EXIT_BAD, "--restart is %s: too many", set.restart);
+    if (set.precond && method == ECH_METHOD_AUTO)
+        return cli_fail(EXIT_BAD, "--precond does not go with --method auto, which chooses one");
+    s->dtype = dtype < 0 ? ECH_F64 : (ech_dtype)dtype;
+    o->method = (ech_method)method;
+    o->precond = (ech_precond)precond;
+    o->max_iterations = most;
+    o->restart = (int)restart;
+    o->guess = set.guess != NULL;
+    return EXIT_DONE;
+}
+
+/* ---- The system ---- */
+
+static int no_memory(const char *what)
+{
+    return cli_fail(EXIT_MEMORY, "out of memory: no room for %s", what);
+}
+
+/* A graph's Laplacian, of edges once or both ways, and the identity: degree + 1 on the diagonal, -1
+ * for an edge.  Loops and what the edges weigh do not matter. */
+static int make_laplacian(struct io_matrix *a)
+{
+    const uint64_t n = a->rows, edges = a->entries;
+    if (a->dense) return cli_fail(EXIT_BAD, "--laplacian is of a sparse matrix, not of an array");
+    int64_t *row = realloc(a->row, ((size_t)(edges + n) + 1) * sizeof *row);
+    if (row) a->row = row;
+    int64_t *column = realloc(a->column, ((size_t)(edges + n) + 1) * sizeof *column);
+    if (column) a->column = column;
+    double *values = realloc(a->values, ((size_t)(edges + n) + 1) * sizeof *values);
+    if (values) a->values = values;
+    if (!row || !column || !values) return no_memory("the diagonal");
+    for (uint64_t i = 0; i < n; i++) {
+        row[edges + i] = column[edges + i] = (int64_t)i;
+        values[edges + i] = 1;
+    }
+    for (uint64_t e = 0; e < edges; e++) {
+        const bool edge = row[e] != column[e];
+        values[e] = edge ? -1 : 0;
+        values[edges + (uint64_t)row[e]] += edge;
+    }
+    a->entries = edges + n;
+    return EXIT_DONE;
+}
+
+static void narrow(int64_t *indices, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        const int32_t index = (int32_t)indices[i];
+        memcpy((char *)indices + i * sizeof index, &index, sizeof index);
+    }
+}
+
+static int make_csr(struct system *s)
+{
+    struct io_matrix *a = &s->a;
+    const bool wide = a->rows > INT32_MAX || a->cols > INT32_MAX || a->entries > INT32_MAX;
+    const size_t index_bytes = wide ? 8 : 4, bytes = ech_dtype_bytes(s->dtype);
+    uint64_t entries = 0;
+    s->csr = (ech_csr){ .rows = (size_t)a->rows,
+                        .cols = (size_t)a->cols,
+                        .entries = (size_t)a->entries,
+                        .index = wide ? ECH_I64 : ECH_I32,
+                        .dtype = s->dtype };
+    s->csr.offsets = malloc(((size_t)a->rows + 1) * index_bytes);
+    s->csr.columns = malloc(((size_t)a->entries + 1) * index_bytes);
+    s->csr.values = malloc(((size_t)a->entries + 1) * bytes);
+    if (!s->csr.offsets || !s->csr.columns || !s->csr.values) return no_memory("the matrix's rows");
+    if (!wide) {
+        narrow(a->row, a->entries);
+        narrow(a->column, a->entries);
+    }
+    if (s->dtype == ECH_F32)
+        for (uint64_t e = 0; e < a->entries; e++) {
+            const float value = (float)a->values[e];
+            memcpy((char *)a->values + e * sizeof value, &value, sizeof value);
+        }
+    const ech_status status = ech_csr_from_coo(s->ctx, (size_t)a->entries, a->row, a->column,
+                                               a->values, &s->csr, &entries, NULL);
+    if (status != ECH_OK) return cli_fail_ech(status, s->ctx);
+    s->csr.entries = (size_t)entries;
+    io_matrix_free(a);
+    return EXIT_DONE;
+}
+
+static int load_matrix(struct system *s)
+{
+    int code = matrix_load(s->name[0], &s->progress, &s->a);
+    if (code != EXIT_DONE) return code;
+    if (s->a.rows != s->a.cols)
+        return cli_fail(EXIT_BAD, "%s: has %llu rows and %llu columns: not a square matrix",
+                        s->name[0], (unsigned long long)s->a.rows, (unsigned long long)s->a.cols);
+    s->n = (size_t)s->a.rows;
+    if (set.laplacian) code = make_laplacian(&s->a);
+    if (code != EXIT_DONE) return code;
+    return s->a.dense ? matrix_values(&s->a, s->dtype, s->name[0], &s->dense) : make_csr(s);
+}
+
+/* A matrix of n rows as vectors, [columns][n] of dtype. */
+static int load_vectors(struct system *s, const char *name, struct io_matrix *m, void **vectors)
+{
+    struct io_error error;
+    int code = matrix_load(name, &s->progress, m);
+    if (code != EXIT_DONE) return code;
+    if (m->rows != s->n)
+        return cli_fail(EXIT_BAD, "%s: has %llu rows, but A has %zu", name,
+                        (unsigned long long)m->rows, s->n);
+    const io_status status = io_matrix_to_dense(m, name, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    *vectors = malloc((size_t)(m->rows * m->cols + 1) * sizeof(double));
+    if (!*vectors) return no_memory("its columns");
+    for (uint64_t i = 0; i < m->rows; i++)
+        for (uint64_t j = 0; j < m->cols; j++) {
+            const double value = m->values[i * m->cols + j];
+            if (s->dtype == ECH_F64)
+                ((double *)*vectors)[j * m->rows + i] = value;
+            else
+                ((float *)*vectors)[j * m->rows + i] = (float)value;
+        }
+    return EXIT_DONE;
+}
+
+static int load_sides(struct system *s)
+{
+    struct io_matrix guess = { .rows = 0 };
+    int code = load_vectors(s, s->name[1], &s->b, &s->rhs);
+    if (code != EXIT_DONE) return code;
+    s->count = (size_t)s->b.cols;
+    if (set.guess) {
+        code = load_vectors(s, set.guess, &guess, &s->x);
+        if (code == EXIT_DONE && guess.cols != s->b.cols)
+            code = cli_fail(EXIT_BAD, "%s: has %llu columns, but b has %zu", set.guess,
+                            (unsigned long long)guess.cols, s->count);
+        io_matrix_free(&guess);
+    } else {
+        s->x = malloc((s->n * s->count + 1) * sizeof(double));
+        if (!s->x) code = no_memory("x");
+    }
+    s->reports = calloc(s->count + 1, sizeof *s->reports);
+    if (code == EXIT_DONE && !s->reports) code = no_memory("the reports");
+    return code;
+}
+
+/* ---- Solved ---- */
+
+static int watch(void *user, size_t which, uint64_t iteration, double residual)
+{
+    struct system *s = user;
+    char text[96];
+    if (s->count > 1)
+        snprintf(text, sizeof text, "solving %zu of %zu: iteration %llu, residual %.2e", which + 1,
+                 s->count, (unsigned long long)iteration, residual);
+    else
+        snprintf(text, sizeof text, "solving: iteration %llu, residual %.2e",
+                 (unsigned long long)iteration, residual);
+    cli_progress_say(&s->progress, text);
+    return 0;
+}
+
+static int solve(struct system *s)
+{
+    const ech_operator a = { .size = sizeof a,
+                             .n = s->n,
+                             .dtype = s->dtype,
+                             .csr = s->dense ? NULL : &s->csr,
+                             .dense = s->dense,
+                             .stride = s->dense ? s->n : 0 };
+    ech_solve_options *o = &s->options;
+    const uint64_t most = o->max_iterations ? o->max_iterations : 100000;
+    if (set.history || set.plot) {
+        o->history_capacity = (size_t)most + 1;
+        o->history = malloc((s->count * o->history_capacity + 1) * sizeof *o->history);
+        if (!o->history) return no_memory("the history of residuals");
+        s->history = o->history;
+    }
+    o->monitor = watch;
+    o->monitor_user = s;
+    cli_progress_stage(&s->progress, "solving");
+    const double begun = cli_seconds();
+    const ech_status status =
+        ech_solve(s->ctx, &a, s->count, s->rhs, s->n, s->x, s->n, o, s->reports);
+    s->seconds = cli_seconds() - begun;
+    cli_progress_end(&s->progress);
+    return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, s->ctx);
+}
+
+/* ---- Told and written ---- */
+
+static void report_json(const struct system *s)
+{
+    struct json json = { .to = stderr };
+    json_open(&json, NULL, '[');
+    for (size_t i = 0; i < s->count; i++) {
+        const ech_solve_report *r = &s->reports[i];
+        json_open(&json, NULL, '{');
+        json_literal(&json, "converged", r->reason > 0 ? "true" : "false");
+        json_text(&json, "reason", ech_reason_text(r->reason));
+        json_text(&json, "method", ech_method_name(r->method));
+        json_text(&json, "precond", ech_precond_name(r->precond));
+        json_count(&json, "iterations", r->iterations);
+        json_count(&json, "products", r->applications);
+        json_count(&json, "restarts", r->restarts);
+        json_number(&json, "residual", r->residual);
+        json_number(&json, "b_norm", r->b_norm);
+        json_close(&json, '}');
+    }
+    json_close(&json, ']');
+    putc('\n', stderr);
+}
+
+static void report_words(const struct system *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const ech_solve_report *r = &s->reports[i];
+        fputs("echelon solve: ", stderr);
+        if (s->count > 1) fprintf(stderr, "column %zu: ", i);
+        fprintf(stderr, "%s: %s", ech_method_name(r->method), ech_reason_text(r->reason));
+        if (r->reason == ECH_STOPPED_SINGULAR ||
+            (r->reason == ECH_STOPPED_INDEFINITE && r->precond == ECH_PRECOND_IC0))
+            fprintf(stderr, ": row %llu", (unsigned long long)r->where + 1);
+        fprintf(stderr, "; %llu iterations, |b - A x| = %.3g", (unsigned long long)r->iterations,
+                r->residual);
+        if (r->b_norm > 0) fprintf(stderr, " = %.3g |b|", r->residual / r->b_norm);
+        fprintf(stderr, "; preconditioner: %s\n", ech_precond_name(r->precond));
+    }
+}
+
+static int write_history(const struct system *s)
+{
+    const struct solve_history h = { s->count, s->options.history_capacity, s->history,
+                                     s->reports };
+    int code = EXIT_DONE;
+    if (set.history) code = solve_write_csv(&h, set.history);
+    if (code == EXIT_DONE && set.plot) code = solve_write_svg(&h, s->name[0], set.plot);
+    return code;
+}
+
+/* x as [n][count], as b lies in its file. */
+static int write_solution(struct system *s)
+{
+    const size_t bytes = ech_dtype_bytes(s->dtype);
+    char *turned = malloc((s->n * s->count + 1) * bytes);
+    if (!turned) return no_memory("x by rows");
+    for (size_t j = 0; j < s->count; j++)
+        for (size_t i = 0; i < s->n; i++)
+            memcpy(turned + (i * s->count + j) * bytes, (const char *)s->x + (j * s->n + i) * bytes,
+                   bytes);
+    const int code = matrix_write(&s->to, turned, s->dtype, s->n, s->count, &s->progress);
+    free(turned);
+    return code;
+}
+
+static int work(struct system *s)
+{
+    bool converged = true;
+    int code = matrix_create(&s->to, set.output);
+    if (code == EXIT_DONE) code = load_matrix(s);
+    if (code == EXIT_DONE) code = load_sides(s);
+    if (code == EXIT_DONE) code = solve(s);
+    if (code == EXIT_DONE) code = write_history(s);
+    if (code != EXIT_DONE) return code;
+    for (size_t i = 0; i < s->count; i++) converged &= s->reports[i].reason > 0;
+    if (set.json)
+        report_json(s);
+    else
+        report_words(s);
+    if (converged || set.unfinished) code = write_solution(s);
+    return code == EXIT_DONE && !converged ? EXIT_NO : code;
+}
+
+static int run(int count, char **operands)
+{
+    static struct system s; /* its output is large */
+    int threads;
+    if (count < 2) return cli_fail(EXIT_BAD, "of two files: echelon solve A b");
+    if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
+        return cli_fail(EXIT_BAD, "A and b cannot both be standard input");
+    s.name[0] = operands[0];
+    s.name[1] = operands[1];
+    int code = parse(&s);
+    if (code == EXIT_DONE) code = cli_parse_threads(set.threads, &threads);
+    if (code != EXIT_DONE) return code;
+    cli_progress_start(&s.progress);
+    code = cli_open(&s.ctx, set.device, threads);
+    if (code == EXIT_DONE) code = work(&s);
+    cli_progress_end(&s.progress);
+    matrix_discard(&s.to);
+    ech_close(s.ctx);
+    io_matrix_free(&s.a);
+    io_matrix_free(&s.b);
+    free(s.csr.offsets);
+    free(s.csr.columns);
+    free(s.csr.values);
+    free(s.dense);
+    free(s.rhs);
+    free(s.x);
+    free(s.history);
+    free(s.reports);
+    return code;
+}
+
+const struct command command_solve = {
+    .name = "solve",
+    .summary = "solve A x = b by iteration",
+    .usage = "  echelon solve [OPTION]... A b\n",
+    .examples = "  echelon solve A.mtx b.mtx -o x.mtx\n"
+                "  echelon solve --method cg --precond jacobi --rtol 1e-10 --plot residual.svg "
+                "A.mtx b.npy -o x.npy\n",
+    .notes =
+        "A and b are Matrix Market, coordinates or an array, or .npy; b has a column for each\n"
+        "right-hand side, or is text of one number a line.  One may be \"-\", standard input.\n"
+        "Exits with 1 when the residual, computed anew at the end, is not as small as asked.\n",
+    .options = options,
+    .most_operands = 2,
+    .run = run,
+};

@@ -1,0 +1,51 @@
+# Linear systems: a chain of springs, whose solution is known.
+awk 'BEGIN {
+    n = 50
+    print "%%MatrixMarket matrix coordinate real symmetric"
+    print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) print i, i, 2
+    for (i = 2; i <= n; i++) print i, i - 1, -1
+}' >a.mtx
+awk 'BEGIN { for (i = 1; i <= 50; i++) print i == 50 ? 51 : 0 }' >b.txt # x = 1, 2, ... 50
+check() { awk '/^%/ || NF != 1 { next } { n++; if (($1 - n) ^ 2 > 1e-8) bad++ } END { print n, "numbers,", bad + 0, "wrong" }' "$1"; }
+code echelon solve a.mtx b.txt -o x.mtx
+check x.mtx
+for method in cg minres gmres bicgstab chebyshev; do
+    code echelon solve --method $method --precond jacobi --rtol 1e-10 a.mtx b.txt -o $method.mtx --restart 50 2>err
+    grep -o -E 'b - A x.*e-1[0-9] \|b\|' err | grep -c .
+    check $method.mtx
+done
+code echelon solve --method cg a.mtx b.txt --max-iterations 10 -o no.mtx
+code echelon solve --method cg a.mtx b.txt --max-iterations 10 --unfinished -o part.mtx 2>err
+code echelon solve --method cg a.mtx b.txt --guess part.mtx --history h.csv --plot h.svg --json -o y.mtx 2>json
+grep -o -E '"converged": true|"method": "cg"' json
+check y.mtx
+head -n 1 h.csv
+awk -F, 'NR == 2 { first = $3 } { last = $3 } END { print last < first * 1e-3 }' h.csv
+grep -c -E '<path fill="none"|</svg>' h.svg
+# A graph.
+printf '%%%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n' >graph.mtx
+printf '1\n2\n3\n' >ones.txt
+code echelon solve --laplacian --rtol 1e-14 graph.mtx ones.txt
+# Two right-hand sides, dense, in f32.
+printf '%%%%MatrixMarket matrix array real general\n2 2\n4\n1\n1\n3\n' >dense.mtx
+printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n5\n4\n' >two.mtx
+code echelon solve --type f32 dense.mtx two.mtx -o two.npy
+dump f4 two.npy 128 | awk '{ printf "%.4f %.4f %.4f %.4f\n", $1, $2, $3, $4 }'
+# What has no answer, and what is no question.
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 1 1\n' >singular.mtx
+printf '1\n1\n' >one.txt
+code echelon solve singular.mtx one.txt -o none.mtx 2>err
+echo "$(wc -l <err) line"
+code echelon solve --method jacobi singular.mtx one.txt -o none.mtx 2>err
+grep -o 'row 2' err
+code echelon solve a.mtx one.txt
+code echelon solve two.mtx
+code echelon solve a.mtx b.txt --method newton
+code echelon solve a.mtx b.txt --precond lu --method cg
+code echelon solve a.mtx b.txt --precond jacobi
+code echelon solve a.mtx b.txt --rtol x
+printf '%%%%MatrixMarket matrix array real general\n1 2\n1\n2\n' >oblong.mtx
+code echelon solve oblong.mtx one.txt
+code echelon solve --laplacian dense.mtx two.mtx
+files
