@@ -34,6 +34,10 @@ if(M4RI_INCLUDE AND M4RI)
   endif()
 endif()
 
+# Products of matrices beside OpenBLAS, which it opens itself.
+add_executable(bench_matmul bench_matmul.c)
+target_link_libraries(bench_matmul PRIVATE echelon echelon_warnings ${CMAKE_DL_LIBS})
+
 include(CheckLanguage)
 check_language(CXX)
 if(CMAKE_CXX_COMPILER)

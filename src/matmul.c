@@ -1,5 +1,5 @@
 /*
- * matmul.c - ech_matmul() and its kin, and ech_matvec(): checks the arguments and calls the backend.
+ * matmul.c - ech_matmul() and its kin, and ech_matvec(): checks the arguments, calls the backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

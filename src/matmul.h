@@ -9,8 +9,8 @@
 
 #include "internal.h"
 
-/* c = alpha op(a) op(b) + beta c; m, n, and count are at least 1.  Where k is 0 or alpha is 0, a and
- * b are not there, and k is 0. */
+/* c = alpha op(a) op(b) + beta c; m, n, and count are at least 1.  Where k is 0 or alpha is 0, a
+ * and b are not there, and k is 0. */
 struct echi_matmul {
     const struct echi_backend *backend;
     size_t m, n, k, count;

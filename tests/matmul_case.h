@@ -1,6 +1,6 @@
 /*
- * matmul_case.h - what the tests of products share: data of every float type, and what a product and
- * a matrix times a vector must be, to the bit.
+ * matmul_case.h - what the tests of products share: data of every float type, and what a product
+ * and a matrix times a vector must be, to the bit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * matmul_contract.c - what a product refuses, what it does not read, its workspace, and that threads
- * do not change it.
+ * matmul_contract.c - what a product refuses, what it does not read, its workspace, and that
+ * threads do not change it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /*
  * cpu/blas.c - a library with the C interface of the BLAS, opened at run time.
  *
- * The environment variable ECHELON_BLAS names one, or says "none".  Else OpenBLAS is looked for, then
- * MKL, BLIS, and what the system calls its BLAS.  Not every library is worth it: the reference
+ * The environment variable ECHELON_BLAS names one, or says "none".  Else OpenBLAS is looked for,
+ * then MKL, BLIS, and what the system calls its BLAS.  Not every library is worth it: the reference
  * implementation multiplies one number at a time, and OpenBLAS, where a virtual machine shows it a
  * processor that it does not know, takes kernels of long ago.
  *

@@ -1,6 +1,6 @@
 /*
- * cpu/matmul.c - products of matrices on the CPU: chooses an algorithm, lays out the workspace, runs
- * it.
+ * cpu/matmul.c - products of matrices on the CPU: chooses an algorithm, lays out the workspace,
+ * runs it.
  *
  *     "blas"    a vendor's library (blas.h), where there is one that knows this machine
  *     "tiled"   c in tiles, one after another by each thread:
@@ -99,9 +99,9 @@ static ech_status choose(const struct echi_matmul *p, int *algorithm)
 }
 
 /* Tiles of equal size, and enough of them for all threads to end at about the same time. */
-static void plan_tiles(const struct echi_matmul *p, struct plan *plan)
+static void plan_tiles(const struct echi_matmul *p, size_t threads, struct plan *plan)
 {
-    const size_t most = PANEL_BYTES / (plan->real->cols * plan->bytes), threads = plan->threads;
+    const size_t most = PANEL_BYTES / (plan->real->cols * plan->bytes);
     plan->row_panels = parts_of(p->m, plan->real->rows);
     plan->column_panels = parts_of(p->n, plan->real->cols);
     plan->row_tiles = parts_of(plan->row_panels, PANELS_OF_A);
@@ -141,7 +141,7 @@ static ech_status make_plan(const struct echi_matmul *p, struct plan *plan)
     plan->bytes = p->dtype == ECH_F64 ? 8 : 4;
     plan->steps = echi_min(p->k, ECHI_MATMUL_STEPS);
     plan->threads = worth_threads(p, threads < THREADS_LEAST ? THREADS_LEAST : threads);
-    plan_tiles(p, plan);
+    plan_tiles(p, worth_threads(p, threads), plan);
     return ECH_OK;
 }
 

@@ -107,9 +107,11 @@ INLINE void T(pack_b_of)(const void *from, size_t stride, ech_dtype dtype, bool 
                          size_t steps, REAL *panel)
 {
     if (turned) {
-        for (size_t j = 0; j < cols; j++)
-            for (size_t t = 0; t < steps; t++)
-                panel[t * T(TILE_COLS) + j] = T(element)(from, j * stride + t, dtype);
+        enum { LINE = 16 }; /* steps, so that what is written stays in the first cache */
+        for (size_t begin = 0; begin < steps; begin += LINE)
+            for (size_t j = 0; j < cols; j++)
+                for (size_t t = begin; t < begin + LINE && t < steps; t++)
+                    panel[t * T(TILE_COLS) + j] = T(element)(from, j * stride + t, dtype);
         for (size_t j = cols; j < T(TILE_COLS); j++)
             for (size_t t = 0; t < steps; t++) panel[t * T(TILE_COLS) + j] = 0;
     } else if (cols == T(TILE_COLS)) {
@@ -266,11 +268,11 @@ INLINE void T(columns_of)(const REAL *a, size_t stride, const REAL *x, size_t ro
             s = VFMA(LOAD(a + i * stride + j), ALL(ones ? 1 : x[i]), s);
         STORE(sums + j, s);
     }
-    for (; j < cols; j++) {
-        REAL s = 0;
-        for (size_t i = 0; i < rows; i++) s = FMA(a[i * stride + j], ones ? 1 : x[i], s);
-        sums[j] = s;
-    }
+    REAL few[LANES] = { 0 }; /* side by side, so that none waits for another's sums */
+    for (size_t i = 0; i < rows && j < cols; i++)
+        for (size_t c = 0; c < cols - j; c++)
+            few[c] = FMA(a[i * stride + j + c], ones ? 1 : x[i], few[c]);
+    for (size_t c = 0; c < cols - j; c++) sums[j + c] = few[c];
 }
 
 static void T(columns)(const void *a, size_t stride, const void *x, size_t rows, size_t cols,

@@ -1,9 +1,9 @@
 /*
  * cpu/matmul_vector.c - a matrix times a vector on the CPU.
  *
- * Sums are made in levels, in the order that docs/matmul.md says: chunks of rows, or of columns of a
- * matrix that is turned, leave their sums in a smaller matrix, whose rows or columns are added up in
- * the same way, until one chunk is left.
+ * Sums are made in levels, in the order that docs/matmul.md says: chunks of rows, or of columns of
+ * a matrix that is turned, leave their sums in a smaller matrix, whose rows or columns are added up
+ * in the same way, until one chunk is left.
  *
  *     workspace   [ sums of the first level, third, ... | of the second, fourth, ... ]
  *

@@ -1,10 +1,9 @@
 /*
- * cuda/matmul.c - products of matrices on the GPU, host half: chooses, lays out the workspace, queues
- * kernels.
+ * cuda/matmul.c - products of matrices on the GPU, host half: chooses, and queues kernels.
  *
  *     "blas"    cuBLAS (cublas.h), where it is found; its workspace is ours
- *     "tiled"   matmul_large, or, where its tiles would leave multiprocessors idle, matmul_medium or
- *               matmul_small; no workspace
+ *     "tiled"   matmul_large, or, where its tiles would leave multiprocessors idle, matmul_medium
+ *               or matmul_small; no workspace
  *
  *     image matmul_<dtype>
  *

@@ -1,11 +1,11 @@
 /*
  * cuda/matmul.cu - products of matrices on the GPU, device half.
  *
- *     matmul_large, _medium, _small   c in tiles of 128 x 128 (f64: 128 x 64), 64 x 64, 32 x 32
+ *     matmul_large, _medium, _small   c in tiles of 128 x 128 (f64: 64 x 128), 64 x 64, 32 x 32
  *     matmul_scale                    c = beta c
- *     matvec_rows, matvec_columns, matvec_columns_wide
- *                                     a level of a matrix times a vector, as it is and turned, by
- *                                     elements or by vectors
+ *     matvec_rows, _rows_many         a level of a matrix times a vector, by one row or several of
+ *                                     them at once
+ *     matvec_columns, _columns_wide   the same of its transpose, by elements or by vectors
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,13 @@ extern "C" __global__ void matmul_scale(const __grid_constant__ struct matmul_ar
 extern "C" __global__ void __launch_bounds__(MATVEC_THREADS)
     matvec_rows(const __grid_constant__ struct matvec_args args)
 {
-    matvec_row_chunks(args);
+    matvec_row_chunks<1>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(MATVEC_THREADS, 2)
+    matvec_rows_many(const __grid_constant__ struct matvec_args args)
+{
+    matvec_row_chunks<MATVEC_MANY>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(MATVEC_THREADS)

@@ -13,6 +13,7 @@ enum {
     MATMUL_BAND =
         8, /* rows of tiles that blocks take together, so that they share what they read */
     MATVEC_THREADS = 256,
+    MATVEC_MANY = 4,   /* rows that a thread adds up at once where there are many */
     MATVEC_LANES = 64, /* of a chunk of a row; these are ECHI_MATVEC_... of ../matmul.h */
     MATVEC_CHUNK = 4096,
     MATVEC_ROWS = 64
@@ -20,10 +21,10 @@ enum {
 
 /* The tiles of c of the kernels matmul_large, matmul_medium and matmul_small, for each size of what
  * is computed in; and the shared memory of a block. */
-#define MATMUL_TILE_ROWS(size, real_bytes) ((size) == 0 ? 128 : (size) == 1 ? 64 : 32)
-#define MATMUL_TILE_COLS(size, real_bytes)                                                         \
+#define MATMUL_TILE_ROWS(size, real_bytes)                                                         \
     ((size) == 0 ? ((real_bytes) == 8 ? 64 : 128) : (size) == 1 ? 64 : 32)
-#define MATMUL_STEPS(real_bytes) ((real_bytes) == 8 ? 8 : 16)
+#define MATMUL_TILE_COLS(size, real_bytes) ((size) == 0 ? 128 : (size) == 1 ? 64 : 32)
+#define MATMUL_STEPS(real_bytes)           ((real_bytes) == 8 ? 8 : 16)
 enum { MATMUL_STAGES = 3 };
 #define MATMUL_SHARED_BYTES(size, real_bytes)                                                      \
     ((unsigned)(MATMUL_STAGES * MATMUL_STEPS(real_bytes)) *                                        \

@@ -130,18 +130,22 @@ static __device__ inline void fetch_part(const struct operand &x, uint32_t steps
 {
     enum { PITCH = ROWS + PAD };
     const uint32_t width = x.vectors && !x.along_k ? (uint32_t)REAL_VECTOR : 1;
-    const uint32_t more_rows = x.along_k ? MATMUL_THREADS / STEPS : 0;
-    const uint32_t more_steps = x.along_k ? 0 : MATMUL_THREADS * width / ROWS;
-    const element *from = x.at;
-    uint32_t step = x.step, row = x.row;
+    const uint32_t more_steps = x.along_k ? (uint32_t)STEPS : MATMUL_THREADS * width / ROWS;
+    const uint32_t more_rows = x.along_k ? MATMUL_THREADS / STEPS : ROWS;
+    const uint64_t row_stride = x.along_k ? x.stride : 1, step_stride = x.along_k ? 1 : x.stride;
 #pragma unroll 1
-    for (; step < steps && row < ROWS; step += more_steps, row += more_rows, from += x.jump)
+    for (uint32_t row = x.row; row < ROWS; row += more_rows)
 #pragma unroll 1
-        for (uint32_t i = 0; i < width; i++)
-            if (row + i < x.rows)
-                copy_element(stage + step * PITCH + row + i, from + i);
-            else
-                stage[step * PITCH + row + i] = 0;
+        for (uint32_t step = x.step; step < steps; step += more_steps)
+#pragma unroll 1
+            for (uint32_t i = 0; i < width; i++) {
+                real *to = stage + step * PITCH + row + i;
+                if (row + i < x.rows)
+                    copy_element(to, x.at + (row - x.row) * row_stride +
+                                         (step - x.step) * step_stride + i);
+                else
+                    *to = 0;
+            }
 }
 
 /* The next stage, of as many steps as there still are. */

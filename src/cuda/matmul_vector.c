@@ -59,18 +59,20 @@ static ech_status scale(ech_ctx *ctx, const struct echi_matvec *v, const char *i
                             MATMUL_THREADS, 0, &args);
 }
 
+/* Kernels that do more a thread are for when there are threads enough. */
 static ech_status add_level(ech_ctx *ctx, const struct echi_matvec *v, const char *image,
                             struct matvec_args *args)
 {
     const size_t bytes = ech_dtype_bytes(v->dtype);
     const unsigned vector = (unsigned)(16 / bytes);
+    const uint64_t multiprocessors =
+        (uint64_t)((const struct echi_cuda *)ctx->state)->multiprocessors;
     const char *kernel = "matvec_rows";
     uint64_t threads;
     args->vectors = (uintptr_t)args->a % 16 == 0 && args->stride % vector == 0;
     if (v->turned) {
-        /* With few columns, and threads, each is better off with one. */
-        const bool wide =
-            args->vectors && args->cols >= vector && args->cols / vector * args->chunks >= 32768;
+        const bool wide = args->vectors && args->cols >= vector &&
+                          args->cols / vector * args->chunks >= 32 * multiprocessors;
         kernel = wide ? "matvec_columns_wide" : "matvec_columns";
         threads = parts_of(args->cols, wide ? vector : 1) * args->chunks;
     } else {
@@ -78,7 +80,10 @@ static ech_status add_level(ech_ctx *ctx, const struct echi_matvec *v, const cha
         args->lanes = 1;
         while (args->lanes < MATVEC_LANES / vector && args->lanes * vector < args->cols)
             args->lanes *= 2;
-        threads = args->rows * args->chunks * args->lanes;
+        const uint64_t fewer = parts_of(args->rows, MATVEC_MANY) * args->chunks * args->lanes;
+        const bool many = fewer >= 256 * multiprocessors;
+        if (many) kernel = "matvec_rows_many";
+        threads = many ? fewer : args->rows * args->chunks * args->lanes;
     }
     return echi_cuda_launch(ctx, image, kernel, grid(parts_of(threads, MATVEC_THREADS)),
                             MATVEC_THREADS, 0, args);

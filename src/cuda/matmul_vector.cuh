@@ -41,54 +41,80 @@ static __device__ inline void put_sum(const struct matvec_args &args, uint64_t s
     }
 }
 
-/* The sums of a thread's lanes over n elements of a chunk. */
-static __device__ inline void add_chunk(const struct matvec_args &args, const real *a,
-                                        const real *x, uint32_t n, uint32_t first, union lanes &s)
+/* The sums of a thread's lanes over n elements of a chunk of each of ROWS rows: batches of loads,
+ * then the vector that the chunk may end within. */
+template <int ROWS>
+static __device__ inline void add_chunks(const struct matvec_args &args,
+                                         const real *const (&a)[ROWS], const real *x, uint32_t n,
+                                         uint32_t first, union lanes (&s)[ROWS])
 {
-    uint32_t j = first;
-    for (; j + (AT_ONCE - 1) * MATVEC_LANES + REAL_VECTOR <= n; j += AT_ONCE * MATVEC_LANES) {
-        union lanes y[AT_ONCE];
+    enum { STEPS_AT_ONCE = AT_ONCE / ROWS };
+    for (uint32_t j = first; j + REAL_VECTOR <= n; j += STEPS_AT_ONCE * MATVEC_LANES) {
+        union lanes y[ROWS][STEPS_AT_ONCE], z[STEPS_AT_ONCE];
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; u++) y[u] = load_lanes(a + j + u * MATVEC_LANES, args.vectors);
+        for (int u = 0; u < STEPS_AT_ONCE; u++) {
+            const uint32_t at = j + u * MATVEC_LANES;
+            if (at + REAL_VECTOR > n) continue;
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; u++) {
-            union lanes z;
-            if (x) z = load_lanes(x + j + u * MATVEC_LANES, args.vectors);
-            for (int e = 0; e < REAL_VECTOR; e++)
-                s.x[e] = fused(y[u].x[e], x ? z.x[e] : 1, s.x[e]);
+            for (int r = 0; r < ROWS; r++) y[r][u] = load_lanes(a[r] + at, args.vectors);
+            if (x) z[u] = load_lanes(x + at, args.vectors);
+        }
+#pragma unroll
+        for (int u = 0; u < STEPS_AT_ONCE; u++) {
+            if (j + u * MATVEC_LANES + REAL_VECTOR > n) continue;
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                for (int e = 0; e < REAL_VECTOR; e++)
+                    s[r].x[e] = fused(y[r][u].x[e], x ? z[u].x[e] : 1, s[r].x[e]);
         }
     }
-    for (; j < n; j += MATVEC_LANES)
+    const uint32_t last = n - n % REAL_VECTOR;
+    if (last % MATVEC_LANES != first) return;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
         for (int e = 0; e < REAL_VECTOR; e++)
-            if (j + e < n) s.x[e] = fused(a[j + e], x ? x[j + e] : 1, s.x[e]);
+            if (last + e < n) s[r].x[e] = fused(a[r][last + e], x ? x[last + e] : 1, s[r].x[e]);
 }
 
-static __device__ inline void matvec_row_chunks(const struct matvec_args &args)
+/* Threads beside each other take rows of one chunk, so that they share what they read of x. */
+template <int ROWS> static __device__ inline void matvec_row_chunks(const struct matvec_args &args)
 {
     const uint32_t lane = threadIdx.x % args.lanes;
-    const uint64_t each = MATVEC_THREADS / args.lanes, items = args.rows * args.chunks;
-    for (uint64_t i = blockIdx.x * each; i < items; i += gridDim.x * each) {
+    const uint64_t each = MATVEC_THREADS / args.lanes, groups = (args.rows + ROWS - 1) / ROWS;
+    for (uint64_t i = blockIdx.x * each; i < groups * args.chunks; i += gridDim.x * each) {
         const uint64_t item = i + threadIdx.x / args.lanes;
-        const uint64_t row = item / args.chunks, chunk = item % args.chunks;
-        const uint64_t from = chunk * MATVEC_CHUNK, left = args.cols - from;
-        union lanes s;
-        for (int e = 0; e < REAL_VECTOR; e++) s.x[e] = 0;
-        if (item < items)
-            add_chunk(args, (const real *)args.a + row * args.stride + from,
-                      args.x ? (const real *)args.x + from : NULL,
-                      left < MATVEC_CHUNK ? (uint32_t)left : (uint32_t)MATVEC_CHUNK,
-                      lane * REAL_VECTOR, s);
-        /* Lanes are added, halves onto halves; those that are not here would add 0, which makes 0
-         * of -0. */
-        if (args.lanes < MATVEC_LANES / REAL_VECTOR)
-            for (int e = 0; e < REAL_VECTOR; e++) s.x[e] = s.x[e] + (real)0;
-        for (uint32_t half = args.lanes / 2; half; half /= 2)
-            for (int e = 0; e < REAL_VECTOR; e++)
-                s.x[e] = s.x[e] + __shfl_down_sync(0xffffffffu, s.x[e], half, args.lanes);
+        const bool is_there = item < groups * args.chunks;
+        const uint64_t chunk = args.chunks == 1 ? 0 : item / groups;
+        const uint64_t row = (item - chunk * groups) * ROWS, from = chunk * MATVEC_CHUNK;
+        const uint64_t left = args.cols - from;
+        const real *a[ROWS];
+        union lanes s[ROWS];
 #pragma unroll
-        for (int half = REAL_VECTOR / 2; half; half /= 2)
-            for (int e = 0; e < half; e++) s.x[e] = s.x[e] + s.x[e + half];
-        if (item < items && lane == 0) put_sum(args, item, row, s.x[0]);
+        for (int r = 0; r < ROWS; r++) {
+            const uint64_t mine = row + r < args.rows ? row + r : row; /* there, and not used */
+            a[r] = (const real *)args.a + mine * args.stride + from;
+            for (int e = 0; e < REAL_VECTOR; e++) s[r].x[e] = 0;
+        }
+        if (is_there)
+            add_chunks<ROWS>(args, a, args.x ? (const real *)args.x + from : NULL,
+                             left < MATVEC_CHUNK ? (uint32_t)left : (uint32_t)MATVEC_CHUNK,
+                             lane * REAL_VECTOR, s);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            /* Lanes are added, halves onto halves; those that are not here would add 0, which makes
+             * 0 of -0. */
+            if (args.lanes < MATVEC_LANES / REAL_VECTOR)
+                for (int e = 0; e < REAL_VECTOR; e++) s[r].x[e] = s[r].x[e] + (real)0;
+            for (uint32_t half = args.lanes / 2; half; half /= 2)
+                for (int e = 0; e < REAL_VECTOR; e++)
+                    s[r].x[e] =
+                        s[r].x[e] + __shfl_down_sync(0xffffffffu, s[r].x[e], half, args.lanes);
+#pragma unroll
+            for (int half = REAL_VECTOR / 2; half; half /= 2)
+                for (int e = 0; e < half; e++) s[r].x[e] = s[r].x[e] + s[r].x[e + half];
+            if (is_there && lane == 0 && row + r < args.rows)
+                put_sum(args, (row + r) * args.chunks + chunk, row + r, s[r].x[0]);
+        }
     }
 }
 
