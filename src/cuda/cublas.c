@@ -149,7 +149,11 @@ static ech_status open_handle(ech_ctx *ctx)
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
              "a context's first product by cuBLAS cannot be captured: make one before, or choose "
              "\"tiled\"");
-    TRY(check(ctx, cublas.create(&cuda->cublas), "cublasCreate"));
+    const int result = cublas.create(&cuda->cublas);
+    if (result != CUBLAS_SUCCESS)
+        FAIL(ctx, result == CUBLAS_ALLOC_FAILED ? ECH_ERR_MEMORY : ECH_ERR_UNSUPPORTED,
+             "cublasCreate of %s failed with status %d; ECHELON_CUBLAS=none does without it",
+             cublas.name, result);
     TRY(check(ctx,
               cublas.set_math(cuda->cublas, CUBLAS_PEDANTIC_MATH | CUBLAS_NO_REDUCED_PRECISION),
               "cublasSetMathMode"));
