@@ -151,8 +151,9 @@ struct echi_gf2_isa {
     /* Turns 64 x 64 bits over: bit i of word j becomes bit j of word i. */
     void (*turn)(uint64_t words[64]);
 
-    /* Eliminates in a matrix with a word a column: of all columns, the first t->limit may be pivots'.
-     * Reads and writes whole eights of columns.  Returns the rank, and the pivots and their rows. */
+    /* Eliminates in a matrix with a word a column: of all columns, the first t->limit may be
+     * pivots'.  Reads and writes whole eights of them.  Returns the rank, the pivots and their
+     * rows. */
     size_t (*eliminate)(uint64_t *column, size_t all, const struct echi_gf2_turned *t,
                         uint32_t *pivots, uint8_t *pivot_rows);
 };
