@@ -74,7 +74,7 @@ sanitizer() {
 }
 bench() {
     local name
-    for name in sort reduce scan histogram select arrange gf2 matmul; do
+    for name in sort reduce scan histogram select arrange gf2 matmul sparse; do
         echo "-- $name"
         $build/bench/gpu_$name $quick --csv "$out/$name.csv" || return 1
     done

@@ -53,24 +53,20 @@ static inline REAL NAME(result)(REAL x)
 
 /* ---- A product with a vector ---- */
 
-/* Of n products, 1 at least, from entry on. */
-static inline REAL NAME(chunk)(const ech_csr *a, const REAL *x, size_t entry, size_t n)
+/* Of n products, 1 at least. */
+static inline REAL NAME(chunk)(const INDEX *columns, const REAL *values, const REAL *x, size_t cols,
+                               size_t n)
 {
-    const INDEX *columns = (const INDEX *)a->columns + entry;
-    const REAL *values = (const REAL *)a->values + entry;
-    const size_t cols = a->cols;
     REAL sum = values[0] * x[columns[0] < cols ? columns[0] : 0];
     for (size_t i = 1; i < n; i++) sum += values[i] * x[columns[i] < cols ? columns[i] : 0];
     return sum;
 }
 
 /* Four whole chunks: their sums do not wait for one another. */
-static inline REAL NAME(chunks_4)(const ech_csr *a, const REAL *x, size_t entry)
+static inline REAL NAME(chunks_4)(const INDEX *columns, const REAL *values, const REAL *x,
+                                  size_t cols)
 {
     enum { N = ECHI_SPARSE_CHUNK };
-    const INDEX *columns = (const INDEX *)a->columns + entry;
-    const REAL *values = (const REAL *)a->values + entry;
-    const size_t cols = a->cols;
     REAL sum[4];
     for (int j = 0; j < 4; j++)
         sum[j] = values[j * N] * x[columns[j * N] < cols ? columns[j * N] : 0];
@@ -83,20 +79,23 @@ static inline REAL NAME(chunks_4)(const ech_csr *a, const REAL *x, size_t entry)
 static REAL NAME(sum)(const ech_csr *a, const REAL *x, size_t begin, size_t end)
 {
     enum { N = ECHI_SPARSE_CHUNK };
+    const INDEX *columns = a->columns;
+    const REAL *values = a->values;
+    const size_t cols = a->cols;
     REAL digits[64], sum;
     size_t count = 0; /* of chunks: the counter's digit l is of 2^l */
     if (begin >= end) return 0;
-    if (end - begin <= N) return NAME(chunk)(a, x, begin, end - begin);
+    if (end - begin <= N) return NAME(chunk)(columns + begin, values + begin, x, cols, end - begin);
     while (begin < end) {
         int l = 0;
         size_t here = end - begin;
         if (here >= 4 * N && count % 4 == 0) {
-            sum = NAME(chunks_4)(a, x, begin);
+            sum = NAME(chunks_4)(columns + begin, values + begin, x, cols);
             here = 4 * N;
             l = 2;
         } else {
             if (here > N) here = N;
-            sum = NAME(chunk)(a, x, begin, here);
+            sum = NAME(chunk)(columns + begin, values + begin, x, cols, here);
         }
         const size_t more = (size_t)1 << l;
         for (; count >> l & 1; l++) sum = digits[l] + sum;
@@ -128,22 +127,45 @@ static void NAME(part)(const struct echi_sparse_product *p, size_t row, size_t b
     }
 }
 
+/* Rows from `row` on as long as they are short and lie before `last`: most matrices have no
+ * others. */
+static size_t NAME(short_rows)(const struct echi_sparse *s, size_t row, size_t last)
+{
+    const INDEX *offsets = s->a.offsets, *columns = s->a.columns;
+    const REAL *values = s->a.values, *x = s->x;
+    const REAL alpha = (REAL)s->alpha, beta = (REAL)s->beta;
+    const size_t cols = s->a.cols, entries = s->a.entries;
+    REAL *restrict y = s->y;
+    for (size_t begin = echi_min(offsets[row], entries); row < last; row++) {
+        const size_t end = echi_min(offsets[row + 1], entries);
+        if (end > begin + ECHI_SPARSE_CHUNK) break;
+        REAL sum = 0;
+        if (end > begin) sum = NAME(chunk)(columns + begin, values + begin, x, cols, end - begin);
+        sum *= alpha;
+        if (beta != 0) sum += beta * y[row];
+        y[row] = NAME(result)(sum);
+        begin = end;
+    }
+    return row;
+}
+
 static void NAME(rows)(const struct echi_sparse_product *p, struct echi_sparse_place from,
                        struct echi_sparse_place to)
 {
     const struct echi_sparse *s = p->s;
     const ech_csr *a = &s->a;
     for (size_t row = from.row; row < a->rows && row <= to.row; row++) {
-        const size_t begin = NAME(offset)(a, row), end = NAME(offset)(a, row + 1);
         const bool inside = row == from.row && from.inside;
+        if (!inside && row < to.row) row = NAME(short_rows)(s, row, to.row);
+        if (row == a->rows || (row == to.row && !to.inside)) return;
+        const size_t begin = NAME(offset)(a, row), end = NAME(offset)(a, row + 1);
         const size_t first = inside ? from.entry : begin;
-        if (row == to.row) {
-            if (to.inside) NAME(part)(p, row, begin, first, to.entry);
-        } else if (inside) {
+        if (row == to.row)
+            NAME(part)(p, row, begin, first, to.entry);
+        else if (inside)
             NAME(part)(p, row, begin, first, end);
-        } else {
+        else
             NAME(put)(s, row, NAME(sum)(a, s->x, begin, end));
-        }
     }
 }
 
