@@ -234,6 +234,14 @@ done:
 
 /* ---- Workspace ---- */
 
+/* Whether M may be made of triangles; by itself only where the host is done with it in seconds. */
+static bool may_factor(const struct echi_solve *call)
+{
+    const size_t most = (size_t)1 << 24;
+    if (call->options.method == ECH_METHOD_AUTO) return call->a.csr && call->a.n <= most;
+    return echi_factor_wanted(call->options.method, call->options.precond);
+}
+
 static size_t most_vectors(const struct echi_solve *call)
 {
     size_t most = 0;
@@ -271,8 +279,7 @@ static ech_status lay_out(const struct echi_solve *call, void *base, struct echi
         echi_part(&layout, (size_t)echi_solve_items(n, (int)element) * ECHI_SOLVE_DOTS, 8);
     parts->diagonal = echi_part(&layout, has_diagonal(&call->options) ? n : 0, element);
     parts->vectors = echi_part(&layout, most_vectors(call), parts->vector_bytes);
-    if (call->options.method != ECH_METHOD_AUTO &&
-        echi_factor_wanted(call->options.method, call->options.precond)) {
+    if (may_factor(call)) {
         parts->lower = echi_part(&layout, n, 8);
         parts->upper = echi_part(&layout, n, 8);
         parts->factor = echi_part(&layout, call->csr.entries, element);
@@ -335,6 +342,14 @@ static ech_status choose(struct echi_run *run)
     ech_status status;
     TRY(find_symmetric(run, &symmetric));
     report->method = symmetric ? ECH_MINRES : ECH_GMRES;
+    if (!symmetric && may_factor(run->call)) {
+        report->precond = ECH_PRECOND_ILU0;
+        TRY(echi_factor_make(run));
+        if (report->reason == 0) return ECH_OK;
+        run->preconditioned = false;
+        echi_factor_free(run);
+        report->reason = (ech_reason)0;
+    }
     report->precond = ECH_PRECOND_NONE;
     if (run->call->a.apply && !run->call->a.diagonal) return ECH_OK;
     TRY(echi_precond_make(run, symmetric ? ECHI_INVERT_POSITIVE : ECHI_INVERT_NONZERO, 1, &bad));
