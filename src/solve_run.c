@@ -40,8 +40,8 @@ void echi_term(struct echi_solve_sum *sum, const void *v, int scalar, double fac
 void echi_dot(struct echi_solve_step *step, enum echi_solve_operand left,
               enum echi_solve_operand right)
 {
-    step->left[step->dots] = left;
-    step->right[step->dots++] = right;
+    step->left[step->dots] = (int32_t)left;
+    step->right[step->dots++] = (int32_t)right;
 }
 
 ech_status echi_do(const struct echi_run *run, const struct echi_solve_step *step)
