@@ -1203,6 +1203,105 @@ ECH_API int ech_method_from_name(const char *name);
 ECH_API const char *ech_precond_name(ech_precond precond);
 ECH_API int ech_precond_from_name(const char *name);
 
+/* ---- Dense systems, directly ----------------------------------------------------------------- */
+
+typedef enum ech_factor {
+    ECH_FACTOR_AUTO = 0, /* m > n: QR; symmetric with a positive diagonal: Cholesky, and LU where
+                            that meets a pivot that is not positive; else LU */
+    ECH_LU = 1,          /* with partial pivoting; m = n */
+    ECH_CHOLESKY = 2,    /* symmetric positive definite: what lies above the diagonal is not read */
+    ECH_QR = 3           /* Householder's: |b - A x| is the least, m >= n */
+} ech_factor;
+
+/* How it ended.  Other than ECH_SOLVED, what the answer holds is undefined. */
+typedef enum ech_direct_end {
+    ECH_SOLVED = 0,
+    ECH_SINGULAR = 1,   /* LU: the pivot of column `where` is zero; QR: that column depends on those
+                           before it, as far as rounding lets one see */
+    ECH_INDEFINITE = 2, /* Cholesky: the pivot of row `where` is not positive */
+    ECH_NOT_FINITE = 3, /* row `where` of A has NaN or infinity; column: sums run over */
+    ECH_NOT_FINITE_B = 4 /* column `where` of b has */
+} ech_direct_end;
+
+typedef struct ech_direct_options {
+    size_t size; /* sizeof(ech_direct_options) */
+    ech_factor kind;
+    int refine;            /* steps of refinement, most; 0: 10, of an inverse none; -1: none */
+    const char *algorithm; /* NULL, or one that ech_direct_explain() lists */
+    void *work;            /* as in ech_sort_options */
+    size_t work_bytes;     /* at least what ech_direct_workspace() says */
+} ech_direct_options;
+
+typedef struct ech_direct_report {
+    ech_direct_end end;
+    ech_factor kind; /* what was used, also of ECH_FACTOR_AUTO */
+    uint64_t where;
+    int sign;              /* of the determinant, m = n; 0: it is zero, or not known */
+    double log_abs;        /* log |determinant|, -infinity if it is zero; NaN: not known */
+    double rcond;          /* estimate of 1 / (|A| |A^-1|) in the 1-norm, of QR R's; 0: not known */
+    int refinements;       /* steps that were taken */
+    double backward_error; /* largest |b - A x| / (|A| |x| + |b|) of a column, in the maximum norm;
+                              m > n: |A^T r| / (|A^T| (|A| |x| + |b|)) */
+} ech_direct_report;
+
+/*
+ * ech_solve_direct() solves A x = b for all right-hand sides at once.
+ *
+ *   m, n      rows and columns of A, m >= n
+ *   a         [m][n] row by row, a_stride >= n elements apart; not modified
+ *   count     right-hand sides; 0: A is looked at, as the report says
+ *   b         [m][count], b_stride >= count; not modified
+ *   x         [n][count], x_stride >= count; none of the arrays overlap
+ *   dtype     ECH_F32 or ECH_F64
+ *   report    [1] in host memory
+ *
+ * Returns when it is done, ECH_OK also where there is no solution: report->end says so.  Refinement
+ * computes b - A x in twice the precision, and goes on while each correction is at most half the
+ * one before: the error of x then is as small as if A had been well conditioned, if its condition
+ * is not beyond what the dtype can hold.
+ *
+ * A is factored by the vendor's library where one is found, LAPACK on the CPU (OpenBLAS, MKL, or
+ * what ECHELON_LAPACK names; "none": none), and else by the algorithm "blocked", whose bits are the
+ * same with any number of threads.
+ * A GPU does not have these calls yet: ECH_ERR_UNSUPPORTED.
+ */
+ECH_API ech_status ech_solve_direct(ech_ctx *ctx, size_t m, size_t n, const void *a,
+                                    size_t a_stride, size_t count, const void *b, size_t b_stride,
+                                    void *x, size_t x_stride, ech_dtype dtype,
+                                    const ech_direct_options *options, ech_direct_report *report);
+
+/* ech_inverse() is the same with the identity for b: out [n][n], out_stride >= n. */
+ECH_API ech_status ech_inverse(ech_ctx *ctx, size_t n, const void *a, size_t a_stride, void *out,
+                               size_t out_stride, ech_dtype dtype,
+                               const ech_direct_options *options, ech_direct_report *report);
+
+/* ech_determinant() fills in the sign and the logarithm of the size of a's determinant, [1] each in
+ * host memory, which are those of ech_direct_report; of no rows it is 1. */
+ECH_API ech_status ech_determinant(ech_ctx *ctx, size_t n, const void *a, size_t a_stride,
+                                   ech_dtype dtype, const ech_direct_options *options, int *sign,
+                                   double *log_abs);
+
+typedef enum ech_direct_call {
+    ECH_DIRECT_SOLVE = 0,
+    ECH_DIRECT_INVERSE = 1,    /* m = count = n */
+    ECH_DIRECT_DETERMINANT = 2 /* m = n, count = 0 */
+} ech_direct_call;
+
+/* ech_direct_workspace() tells how many bytes of workspace a call takes; of options, all but the
+ * workspace matter.  ech_direct_explain() writes lines about how it would be done, and the
+ * algorithms there are, into text, as ech_sort_explain() does. */
+ECH_API ech_status ech_direct_workspace(const char *device, ech_direct_call call, size_t m,
+                                        size_t n, size_t count, ech_dtype dtype,
+                                        const ech_direct_options *options, size_t *bytes);
+ECH_API ech_status ech_direct_explain(const char *device, ech_direct_call call, size_t m, size_t n,
+                                      size_t count, ech_dtype dtype,
+                                      const ech_direct_options *options, char *text,
+                                      size_t text_bytes);
+
+/* A sentence about an end; "auto", "lu", "cholesky" or "qr" and "?" for an unknown value. */
+ECH_API const char *ech_direct_end_text(ech_direct_end end);
+ECH_API const char *ech_factor_name(ech_factor kind);
+
 /* ---- Devices --------------------------------------------------------------------------------- */
 
 typedef struct ech_device {

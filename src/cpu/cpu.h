@@ -92,6 +92,10 @@ extern const struct echi_operation echi_cpu_matmul, echi_cpu_matvec;
 
 extern const struct echi_operation echi_cpu_solve;
 
+/* ---- direct.c ---- */
+
+extern const struct echi_operation echi_cpu_direct, echi_cpu_direct_vendor;
+
 /* ---- sort.c ---- */
 
 ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);
