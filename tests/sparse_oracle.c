@@ -52,13 +52,13 @@ bool sparse_make(struct sparse *m, size_t rows, size_t cols, ech_dtype index, ec
     struct rng rng = { seed };
     *m = (struct sparse){ .rows = rows, .cols = cols, .index = index, .dtype = dtype };
     m->offsets = calloc(rows + 1, sizeof *m->offsets);
-    if (!m->offsets) return CHECK(!"no memory");
+    if (!CHECK(m->offsets)) return false;
     for (size_t i = 0; i < rows; i++)
         m->offsets[i + 1] = m->offsets[i] + (cols ? length_of(lens, i, rows, &rng) : 0);
     m->entries = (size_t)m->offsets[rows];
     m->columns = calloc(m->entries + 1, sizeof *m->columns);
     m->values = calloc(m->entries + 1, sizeof *m->values);
-    if (!m->columns || !m->values) return CHECK(!"no memory");
+    if (!CHECK(m->columns && m->values)) return false;
     for (size_t i = 0; i < rows; i++) { /* in order where there is room, else anywhere */
         const size_t n = (size_t)(m->offsets[i + 1] - m->offsets[i]);
         for (size_t j = 0; j < n; j++) {

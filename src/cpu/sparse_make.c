@@ -148,7 +148,7 @@ static ech_status coo_parts(const struct echi_sparse *s, struct echi_layout *lay
                             struct coo_parts *parts)
 {
     struct echi_sort sort = echi_sparse_sort(&s->out, s->n, 0);
-    *parts = (struct coo_parts){ NULL };
+    *parts = (struct coo_parts){ .keys = NULL };
     if (s->n == 0) return ECH_OK;
     ech_status status = echi_cpu_sort_workspace(&sort, &parts->sort_bytes);
     parts->keys = echi_part(layout, s->n, sizeof *parts->keys);

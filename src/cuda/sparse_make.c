@@ -38,7 +38,7 @@ static ech_status lay_out(const struct echi_sparse *s, struct echi_layout *layou
     const size_t n = coo ? s->n : s->a.entries;
     struct echi_sort sort = echi_sparse_sort(&s->out, n, 0);
     ech_status status = ECH_OK;
-    *parts = (struct parts){ NULL };
+    *parts = (struct parts){ .keys = NULL };
     if (s->what == ECHI_SPARSE_DIAGONAL) {
         parts->starts = echi_part(layout, s->n, sizeof *parts->starts);
         return ECH_OK;
