@@ -1,8 +1,8 @@
 /*
  * matmul.c - "echelon matmul": the product of two matrices of numbers.
  *
- * --check multiplies by a random vector: C x against A (B x), by Freivalds (1977), with what sums in
- * that order may differ by.
+ * --check multiplies by a random vector: C x against A (B x), by Freivalds (1977), with what sums
+ * in that order may differ by.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

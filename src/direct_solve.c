@@ -158,7 +158,7 @@ static void report_determinant(struct echi_direct_run *run, const struct big *bi
     report->sign = big->mantissa < 0 ? -1 : big->mantissa > 0;
 }
 
-/* Looks at the diagonal: the determinant, and of QR whether each column has something of its own. */
+/* Looks at the diagonal: the determinant; of QR, whether each column has something of its own. */
 static ech_status look_at_diagonal(struct echi_direct_run *run)
 {
     struct echi_direct_step step = echi_direct_step(run, ECHI_DIRECT_DIAGONAL);

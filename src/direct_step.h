@@ -1,7 +1,7 @@
 /*
- * direct_step.h - the steps of which dense systems are solved directly, for the CPU and for kernels.
+ * direct_step.h - the steps by which dense systems are solved directly, for the CPU and kernels.
  *
- * A backend's .direct does one step; what is large of the work are products, its .matmul and .matvec.
+ * A backend's .direct does one step; what is large of the work is products, by .matmul and .matvec.
  * Each step adds in an order that depends on sizes alone, so that every device gets the same bits:
  *
  *   ROWS      32 lanes take elements in turn; then lane i + 16 is added to lane i, i + 8, ... 1

@@ -1,5 +1,5 @@
 /*
- * direct_system.c - matrices for the tests of direct solvers, a call, and elimination in long double.
+ * direct_system.c - matrices for tests of direct solvers, a call, and elimination in long double.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -118,7 +118,7 @@ static bool image_make(struct image *image, ech_ctx *ctx, const double *from, si
            buffer_set(&image->buffer, image->host);
 }
 
-/* What lies there now, and whether what is not of the matrix (all, where x is NULL) is as it was. */
+/* What lies there now, and whether all that is not the matrix (x NULL: all) is as it was. */
 static void image_end(struct image *image, double *x, ech_dtype dtype, const char *name)
 {
     const size_t element_bytes = ech_dtype_bytes(dtype);

@@ -1,6 +1,6 @@
 /*
- * solve_case.h - what the tests of iterative solvers share: systems whose spectrum is known, and one
- * call in every form of matrix, memory and type, judged by the residual in long double.
+ * solve_case.h - what the tests of iterative solvers share: systems whose spectrum is known, and
+ * one call in every form of matrix, memory and type, judged by the residual in long double.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -393,7 +393,7 @@ static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_facto
         test_end();
         return;
     }
-    struct direct_system s = direct_make("spd", m, n, count, ECH_F64, 3);
+    struct direct_system s = direct_make(m > n ? "random" : "spd", m, n, count, ECH_F64, 3);
     ech_direct_options o = direct_options(kind, algorithm, 0);
     const ech_allocator none = { .allocate = allocate_none, .release = release_none };
     CHECK_STATUS(ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_SOLVE, m, n, count, ECH_F64,

@@ -338,8 +338,8 @@ static void run_least(ech_method method, const char *kind, size_t side)
     test_end();
 }
 
-/* Gauss-Seidel's residual falls by the square of Jacobi's rate, cos^2(pi / (side + 1)), and SOR's of
- * the best omega by omega - 1 (Young, 1954): the error of one iteration written out beside it. */
+/* Gauss-Seidel's residual falls by the square of Jacobi's rate, cos^2(pi / (side + 1)), and SOR's
+ * of the best omega by omega - 1 (Young, 1954): the error of one iteration is written out too. */
 static void run_gauss_seidel(size_t side, double omega)
 {
     if (!test_begin("gauss-seidel(%zu,%g)", side, omega)) return;

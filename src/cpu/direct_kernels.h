@@ -1,6 +1,6 @@
 /*
- * cpu/direct_kernels.h - template: the steps of direct solvers in f32 and f64, in the instruction set
- * that the including file is compiled for.
+ * cpu/direct_kernels.h - template: the steps of direct solvers in f32 and f64, in the instruction
+ * set that the including file is compiled for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
 /*
- * cpu/gf2_batch_columns.c - eliminations of matrices of at most 64 rows, which have a word a column.
+ * cpu/gf2_batch_columns.c - eliminations of matrices of at most 64 rows: a word is a column.
  *
  *     load       64 x 64 bits at a time are turned over; an order is then an order of words
- *     eliminate  a column's first row among those that are no pivot's is a pivot's; all columns that
- *                have a one there take up the other ones of its column (gf2_kernels.h)
+ *     eliminate  a column's first row among those that are no pivot's is a pivot's; all columns
+ *                that have a one there take up the other ones of its column (gf2_kernels.h)
  *     store      turned back, and rows written in the order of their pivots
  *
  * Which of several rows becomes a pivot's shows neither in the reduced form, nor in rank, pivots or

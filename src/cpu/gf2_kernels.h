@@ -297,8 +297,8 @@ static void NAME(turn_words)(uint64_t words[64])
 
 #endif
 
-/* Vectors begin at a multiple of eight: columns before the pivot's have no one in its row, nor in any
- * below that is no pivot's. */
+/* Vectors begin at a multiple of eight: columns before the pivot's have no one in its row, nor in
+ * any below that is no pivot's. */
 INLINED void NAME(swap_rows)(uint64_t *column, size_t from, size_t all, int i, int j)
 {
     for (size_t c = from; c < all; c += 8)

@@ -5,8 +5,8 @@
  * then MKL, and what the system calls its LAPACK, which is chosen by itself only if it is one of
  * those: the reference implementation stands on whatever BLAS there is.
  *
- * LAPACK has matrices column by column.  What lies row by row is the transpose: that is all the same
- * to Cholesky, whose lower half becomes the upper; LU and QR work on a transposed copy.
+ * LAPACK has matrices column by column.  What lies row by row is the transpose: that is all the
+ * same to Cholesky, whose lower half becomes the upper; LU and QR work on a transposed copy.
  *
  *     workspace   [ copy, n columns of m | pivots | what geqrf asks for ]
  *

@@ -1,6 +1,6 @@
 /*
- * cpu/solve_width.h - template: steps of iterative solvers on vectors of REAL, a chunk at a time, so
- * that what one sum leaves is in the cache for the next.
+ * cpu/solve_width.h - template: steps of iterative solvers on vectors of REAL, a chunk at a time,
+ * so that what one sum leaves is in the cache for the next.
  *
  * The including file defines REAL and NAME(x).
  *

@@ -90,10 +90,11 @@ done:
     return status;
 }
 
-/* Whether a launch may be told to begin early: by a kernel that was compiled for an architecture that
- * can wait, which one that the driver made of older PTX was not.  Each block pays for it, so that it does not gain
- * where there are many, one after another.  In a graph it gains next to nothing, and who asks the
- * driver for the edges of a graph with such launches must ask in a newer way. */
+/* Whether a launch may be told to begin early: of a kernel that was compiled for an architecture
+ * that can wait, which one that the driver made of older PTX was not.  Each block pays for it, so
+ * that it does not gain where there are many, one after another.  In a graph it gains next to
+ * nothing, and who asks the driver for the edges of a graph with such launches must ask in a newer
+ * way. */
 static ech_status may_be_early(ech_ctx *ctx, const struct echi_cuda_kernel *kernel, unsigned blocks,
                                bool *early)
 {

@@ -2,8 +2,8 @@
  * cuda/solve.cu - steps of iterative solvers on the GPU: sums of vectors, their dot products and
  * what follows for the scalars, in one launch.
  *
- *     item        a power of two of chunks, by a block; a warp takes a chunk, a thread 16 bytes of a
- *                 line
+ *     item        a power of two of chunks, by a block; a warp takes a chunk, a thread 16 bytes of
+ *                 a line
  *     partials    of the items, folded in adjacent pairs by the block that is done last, whose
  *                 thread 0 then does the scalars
  *
@@ -272,7 +272,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3)
     __syncthreads(); /* every thread has read the scalars */
     if (threadIdx.x == 0) {
         for (int k = 0; k < step.dots; k++)
-            step.partials[(uint64_t)blockIdx.x * ECHI_SOLVE_DOTS + k] = count ? s.chunks[k][0] : -0.0;
+            step.partials[(uint64_t)blockIdx.x * ECHI_SOLVE_DOTS + k] =
+                count ? s.chunks[k][0] : -0.0;
         uint32_t *counter = (uint32_t *)&step.scalars[ECHI_S_COUNTER];
         s.last = gridDim.x == 1 || add_acq_rel(counter, 1) == gridDim.x - 1;
         if (s.last && gridDim.x > 1) *counter = 0;

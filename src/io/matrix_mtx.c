@@ -6,9 +6,9 @@
  *     rows cols lines                                     skew-symmetric
  *     row col value                                       from 1; of a pattern no value
  *
- * Of a symmetric matrix the half below the diagonal is there.  The text is read whole and cut at ends
- * of lines into parts, whose lines are counted, so that each part knows which entries are its own,
- * and then parsed, both by all threads.  Of several bad lines the first is told.
+ * Of a symmetric matrix the half below the diagonal is there.  The text is read whole and cut at
+ * ends of lines into parts, whose lines are counted, so that each part knows which entries are its
+ * own, and then parsed, both by all threads.  Of several bad lines the first is told.
  * Format: math.nist.gov/MatrixMarket/formats.html
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -44,7 +44,7 @@ enum { PTX_MATRIX_SLOTS(SLOT) PTX_MATRIX_SLOT_COUNT };
 enum { PTX_WGMMA_SLOTS(SLOT) PTX_WGMMA_SLOT_COUNT };
 #undef SLOT
 
-/* Which row of its warp a lane names, and where a piece of 16 bytes of the right operand is from. */
+/* Which row of its warp a lane names, and where 16 bytes of the right operand are from. */
 #define PTX_MATRIX_ROW(lane) (((lane)*7 + 3) % 32)
 #define PTX_WGMMA_TURN(word, piece)                                                                \
     ((word) << 8 * ((piece) / 128) | (word) >> (63 - 8 * ((piece) / 128)))
