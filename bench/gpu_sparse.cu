@@ -316,10 +316,10 @@ int main(int argc, char **argv)
     run<int32_t, double>("i32", "rows of 5 and a dense one", dense, 0);
     run<int32_t, double>("i32", "one row", one, 0);
     const struct rule half = { POISSON2, 2048, 0 }, some = { FIXED, 1 << 20, 32 };
-    run<int32_t, double>("i32", "poisson 2-D, 8 columns", half, 8);
-    run<int32_t, double>("i32", "poisson 2-D, 32 columns", half, 32);
-    run<int32_t, float>("i32", "rows of 32, 32 columns", some, 32);
-    run<int32_t, double>("i32", "rows of 32, 64 columns", some, 64);
+    run<int32_t, double>("i32", "poisson 2-D; 8 columns", half, 8);
+    run<int32_t, double>("i32", "poisson 2-D; 32 columns", half, 32);
+    run<int32_t, float>("i32", "rows of 32; 32 columns", some, 32);
+    run<int32_t, double>("i32", "rows of 32; 64 columns", some, 64);
     CUSPARSE(cusparseDestroy(handle));
     return bench_close();
 }
