@@ -1,5 +1,5 @@
 /*
- * solve.c - "echelon solve": the x of A x = b, by iteration.
+ * solve.c - "echelon solve": the x of A x = b, by iteration, or directly (solve_direct.c).
  *
  *     run()  options -> device -> output -> A, b, first guess -> ech_solve() -> report -> x
  *
@@ -25,7 +25,7 @@ static const struct option options[] = {
     { 't', "type", "TYPE", &set.type, "f32 or f64 (default): what is computed in and written" },
     { 0, "method", "NAME", &set.method,
       "auto (default), richardson, jacobi, gauss-seidel, sor, chebyshev,\ncg, minres, bicgstab, "
-      "gmres" },
+      "gmres; or direct, lu, cholesky, qr,\nwhich make A dense" },
     { 0, "precond", "NAME", &set.precond,
       "none, jacobi, ssor, ilu0 or ic0; default: none, or what auto chooses" },
     { 0, "rtol", "X", &set.rtol, "until |b - A x| <= X |b|; default: 1e-8, of f32 1e-5" },
@@ -50,23 +50,11 @@ static const struct option options[] = {
     { 0, NULL, NULL, NULL, NULL },
 };
 
-struct system {
-    const char *name[2];
-    ech_ctx *ctx;
-    ech_dtype dtype;
-    ech_solve_options options;
-    struct io_matrix a, b;
-    ech_csr csr;
-    void *dense, *rhs, *x; /* [count][n] */
-    double *history;
-    ech_solve_report *reports;
-    size_t n, count;
-    struct matrix_output to;
-    struct cli_progress progress;
-    double seconds;
-};
-
 /* ---- Options ---- */
+
+/* As ech_factor counts. */
+static const char *const direct_methods[] = { "direct", "lu", "cholesky", "qr" };
+enum { DIRECT_METHODS = sizeof direct_methods / sizeof *direct_methods };
 
 static int parse_real(const char *name, const char *text, double *value)
 {
@@ -80,9 +68,10 @@ static int parse_name(const char *what, const char *text, int (*find)(const char
 {
     *value = text ? find(text) : 0;
     if (*value >= 0) return EXIT_DONE;
-    const char *names[32];
+    const char *names[32 + DIRECT_METHODS];
     int n = 0;
     const bool method = find == ech_method_from_name;
+    for (int i = 0; method && i < DIRECT_METHODS; i++) names[n++] = direct_methods[i];
     for (int i = 0; i < 32; i++) {
         const char *name =
             method ? ech_method_name((ech_method)i) : ech_precond_name((ech_precond)i);
@@ -91,14 +80,41 @@ static int parse_name(const char *what, const char *text, int (*find)(const char
     return cli_unknown(what, text, names, n);
 }
 
-static int parse(struct system *s)
+/* Options of iterations that were given with a direct method. */
+static int check_direct(void)
+{
+    const struct {
+        const char *name, *value;
+    } others[] = { { "precond", set.precond },     { "rtol", set.rtol },
+                   { "atol", set.atol },           { "dtol", set.dtol },
+                   { "max-iterations", set.most }, { "restart", set.restart },
+                   { "omega", set.omega },         { "lower", set.lower },
+                   { "upper", set.upper },         { "guess", set.guess },
+                   { "history", set.history },     { "plot", set.plot } };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].value)
+            return cli_fail(EXIT_BAD, "--%s does not go with --method %s", others[i].name,
+                            set.method);
+    if (set.unfinished)
+        return cli_fail(EXIT_BAD, "--unfinished does not go with --method %s", set.method);
+    return EXIT_DONE;
+}
+
+static int parse(struct solve_job *s)
 {
     ech_solve_options *o = &s->options;
     uint64_t most = 0, restart = 0;
     int dtype, method, precond, code;
     *o = (ech_solve_options){ .size = sizeof *o };
+    for (int i = 0; set.method && i < DIRECT_METHODS; i++) {
+        if (strcmp(set.method, direct_methods[i]) != 0) continue;
+        s->direct = true;
+        s->kind = (ech_factor)i;
+        if ((code = check_direct()) != EXIT_DONE) return code;
+    }
     if ((code = cli_parse_dtype(set.type, &dtype)) != EXIT_DONE ||
-        (code = parse_name("method", set.method, ech_method_from_name, &method)) != EXIT_DONE ||
+        (code = parse_name("method", s->direct ? NULL : set.method, ech_method_from_name,
+                           &method)) != EXIT_DONE ||
         (code = parse_name("preconditioner", set.precond, ech_precond_from_name, &precond)) !=
             EXIT_DONE ||
         (code = parse_real("rtol", set.rtol, &o->rtol)) != EXIT_DONE ||
@@ -165,7 +181,7 @@ static void narrow(int64_t *indices, uint64_t n)
     }
 }
 
-static int make_csr(struct system *s)
+static int make_csr(struct solve_job *s)
 {
     struct io_matrix *a = &s->a;
     const bool wide = a->rows > INT32_MAX || a->cols > INT32_MAX || a->entries > INT32_MAX;
@@ -197,21 +213,22 @@ static int make_csr(struct system *s)
     return EXIT_DONE;
 }
 
-static int load_matrix(struct system *s)
+static int load_matrix(struct solve_job *s)
 {
     int code = matrix_load(s->name[0], &s->progress, &s->a);
     if (code != EXIT_DONE) return code;
-    if (s->a.rows != s->a.cols)
+    s->m = (size_t)s->a.rows;
+    s->n = (size_t)s->a.cols;
+    if (s->a.rows != s->a.cols && (!s->direct || set.laplacian))
         return cli_fail(EXIT_BAD, "%s: has %llu rows and %llu columns: not a square matrix",
                         s->name[0], (unsigned long long)s->a.rows, (unsigned long long)s->a.cols);
-    s->n = (size_t)s->a.rows;
     if (set.laplacian) code = make_laplacian(&s->a);
-    if (code != EXIT_DONE) return code;
+    if (code != EXIT_DONE || s->direct) return code;
     return s->a.dense ? matrix_values(&s->a, s->dtype, s->name[0], &s->dense) : make_csr(s);
 }
 
 /* A matrix of n rows as vectors, [columns][n] of dtype. */
-static int load_vectors(struct system *s, const char *name, struct io_matrix *m, void **vectors)
+static int load_vectors(struct solve_job *s, const char *name, struct io_matrix *m, void **vectors)
 {
     struct io_error error;
     int code = matrix_load(name, &s->progress, m);
@@ -234,7 +251,7 @@ static int load_vectors(struct system *s, const char *name, struct io_matrix *m,
     return EXIT_DONE;
 }
 
-static int load_sides(struct system *s)
+static int load_sides(struct solve_job *s)
 {
     struct io_matrix guess = { .rows = 0 };
     int code = load_vectors(s, s->name[1], &s->b, &s->rhs);
@@ -259,7 +276,7 @@ static int load_sides(struct system *s)
 
 static int watch(void *user, size_t which, uint64_t iteration, double residual)
 {
-    struct system *s = user;
+    struct solve_job *s = user;
     char text[96];
     if (s->count > 1)
         snprintf(text, sizeof text, "solving %zu of %zu: iteration %llu, residual %.2e", which + 1,
@@ -271,7 +288,7 @@ static int watch(void *user, size_t which, uint64_t iteration, double residual)
     return 0;
 }
 
-static int solve(struct system *s)
+static int solve(struct solve_job *s)
 {
     const ech_operator a = { .size = sizeof a,
                              .n = s->n,
@@ -300,7 +317,7 @@ static int solve(struct system *s)
 
 /* ---- Told and written ---- */
 
-static void report_json(const struct system *s)
+static void report_json(const struct solve_job *s)
 {
     struct json json = { .to = stderr };
     json_open(&json, NULL, '[');
@@ -322,7 +339,7 @@ static void report_json(const struct system *s)
     putc('\n', stderr);
 }
 
-static void report_words(const struct system *s)
+static void report_words(const struct solve_job *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         const ech_solve_report *r = &s->reports[i];
@@ -339,7 +356,7 @@ static void report_words(const struct system *s)
     }
 }
 
-static int write_history(const struct system *s)
+static int write_history(const struct solve_job *s)
 {
     const struct solve_history h = { s->count, s->options.history_capacity, s->history,
                                      s->reports };
@@ -350,7 +367,7 @@ static int write_history(const struct system *s)
 }
 
 /* x as [n][count], as b lies in its file. */
-static int write_solution(struct system *s)
+static int write_solution(struct solve_job *s)
 {
     const size_t bytes = ech_dtype_bytes(s->dtype);
     char *turned = malloc((s->n * s->count + 1) * bytes);
@@ -364,11 +381,12 @@ static int write_solution(struct system *s)
     return code;
 }
 
-static int work(struct system *s)
+static int work(struct solve_job *s)
 {
     bool converged = true;
     int code = matrix_create(&s->to, set.output);
     if (code == EXIT_DONE) code = load_matrix(s);
+    if (code == EXIT_DONE && s->direct) return solve_direct(s, set.json);
     if (code == EXIT_DONE) code = load_sides(s);
     if (code == EXIT_DONE) code = solve(s);
     if (code == EXIT_DONE) code = write_history(s);
@@ -384,7 +402,7 @@ static int work(struct system *s)
 
 static int run(int count, char **operands)
 {
-    static struct system s; /* its output is large */
+    static struct solve_job s; /* its output is large */
     int threads;
     if (count < 2) return cli_fail(EXIT_BAD, "of two files: echelon solve A b");
     if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
@@ -395,7 +413,8 @@ static int run(int count, char **operands)
     if (code == EXIT_DONE) code = cli_parse_threads(set.threads, &threads);
     if (code != EXIT_DONE) return code;
     cli_progress_start(&s.progress);
-    code = cli_open(&s.ctx, set.device, threads);
+    /* A GPU has no direct methods. */
+    code = cli_open(&s.ctx, s.direct && !set.device ? "cpu" : set.device, threads);
     if (code == EXIT_DONE) code = work(&s);
     cli_progress_end(&s.progress);
     matrix_discard(&s.to);
@@ -415,15 +434,17 @@ static int run(int count, char **operands)
 
 const struct command command_solve = {
     .name = "solve",
-    .summary = "solve A x = b by iteration",
+    .summary = "solve A x = b, by iteration or directly",
     .usage = "  echelon solve [OPTION]... A b\n",
     .examples = "  echelon solve A.mtx b.mtx -o x.mtx\n"
+                "  echelon solve --method qr A.npy b.npy -o x.npy\n"
                 "  echelon solve --method cg --precond jacobi --rtol 1e-10 --plot residual.svg "
                 "A.mtx b.npy -o x.npy\n",
     .notes =
         "A and b are Matrix Market, coordinates or an array, or .npy; b has a column for each\n"
         "right-hand side, or is text of one number a line.  One may be \"-\", standard input.\n"
-        "Exits with 1 when the residual, computed anew at the end, is not as small as asked.\n",
+        "Exits with 1 when the residual, computed anew at the end, is not as small as asked, or A\n"
+        "is singular.  A direct method solves A of more rows than columns by least squares.\n",
     .options = options,
     .most_operands = 2,
     .run = run,

@@ -8,6 +8,25 @@
 
 #include "matrix.h"
 
+/* A system while it is read, solved and written. */
+struct solve_job {
+    const char *name[2];
+    ech_ctx *ctx;
+    ech_dtype dtype;
+    ech_solve_options options;
+    struct io_matrix a, b;
+    ech_csr csr;
+    void *dense, *rhs, *x; /* [count][n] */
+    double *history;
+    ech_solve_report *reports;
+    size_t m, n, count; /* of A, and columns of b */
+    bool direct;
+    ech_factor kind; /* direct */
+    struct matrix_output to;
+    struct cli_progress progress;
+    double seconds;
+};
+
 /* The residuals of count right-hand sides, [count][capacity], of which each has some. */
 struct solve_history {
     size_t count, capacity;
@@ -18,5 +37,8 @@ struct solve_history {
 /* A table of right-hand side, iteration, residual; a chart of them, by powers of ten. */
 int solve_write_csv(const struct solve_history *history, const char *path);
 int solve_write_svg(const struct solve_history *history, const char *title, const char *path);
+
+/* All from the matrix, which was read, on: by elimination. */
+int solve_direct(struct solve_job *job, bool json);
 
 #endif

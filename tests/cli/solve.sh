@@ -33,19 +33,36 @@ printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n5\n4\n' >two.mtx
 code echelon solve --type f32 dense.mtx two.mtx -o two.npy
 dump f4 two.npy 128 | awk '{ printf "%.4f %.4f %.4f %.4f\n", $1, $2, $3, $4 }'
 # What has no answer, and what is no question.
+printf '%%%%MatrixMarket matrix array real general\n1 2\n1\n2\n' >oblong.mtx
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 1 1\n' >singular.mtx
 printf '1\n1\n' >one.txt
 code echelon solve singular.mtx one.txt -o none.mtx 2>err
 echo "$(wc -l <err) line"
 code echelon solve --method jacobi singular.mtx one.txt -o none.mtx 2>err
 grep -o 'row 2' err
+# Directly: where iterations find nothing, and by least squares.
+code echelon solve --method direct a.mtx b.txt -o d.mtx 2>err
+check d.mtx
+cut -d ';' -f 1 err
+for method in lu cholesky qr; do code echelon solve --method $method dense.mtx two.mtx -o $method.mtx 2>err; done
+tail -n 4 lu.mtx | awk '{ printf "%.6f\n", $1 }'
+printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n' >tall.mtx
+printf '1\n2\n6\n' >three.txt
+code echelon solve --method direct tall.mtx three.txt --json 2>json | tail -n 1 | awk '{ printf "%.6f\n", $1 }'
+grep -o '"method": "qr"' json
+code echelon solve --method direct singular.mtx one.txt -o none.mtx 2>err
+grep -o 'column 2' err
+printf '%%%%MatrixMarket matrix array real general\n2 2\n0\n1\n1\n0\n' >swap.mtx
+code echelon solve --method cholesky swap.mtx one.txt -o none.mtx 2>err
+grep -o 'row 1' err
+code echelon solve --method lu oblong.mtx one.txt
+code echelon solve --method lu dense.mtx two.mtx --rtol 1
 code echelon solve a.mtx one.txt
 code echelon solve two.mtx
 code echelon solve a.mtx b.txt --method newton
 code echelon solve a.mtx b.txt --precond lu --method cg
 code echelon solve a.mtx b.txt --precond jacobi
 code echelon solve a.mtx b.txt --rtol x
-printf '%%%%MatrixMarket matrix array real general\n1 2\n1\n2\n' >oblong.mtx
 code echelon solve oblong.mtx one.txt
 code echelon solve --laplacian dense.mtx two.mtx
 files

@@ -1,0 +1,77 @@
+/*
+ * solve_direct.c - "echelon solve --method direct": A as a dense matrix, factored.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve.h"
+
+#include <stdlib.h>
+
+/* The matrix of a file as numbers, row by row. */
+static int take(struct solve_job *s, struct io_matrix *m, const char *name, void **values)
+{
+    struct io_error error;
+    const io_status status = io_matrix_to_dense(m, name, &error);
+    if (status != IO_OK) return cli_fail_io(status, &error);
+    return matrix_values(m, s->dtype, name, values);
+}
+
+static void report_words(const ech_direct_report *r)
+{
+    const bool row = r->end == ECH_INDEFINITE || r->end == ECH_NOT_FINITE;
+    fprintf(stderr, "echelon solve: %s: %s", ech_factor_name(r->kind), ech_direct_end_text(r->end));
+    if (r->end == ECH_SOLVED)
+        fprintf(stderr, "; backward error %.2g after %d steps of refinement, 1 / condition %.2g\n",
+                r->backward_error, r->refinements, r->rcond);
+    else
+        fprintf(stderr, ": %s %llu\n", row ? "row" : "column", (unsigned long long)r->where + 1);
+}
+
+static void report_json(const ech_direct_report *r)
+{
+    struct json json = { .to = stderr };
+    json_open(&json, NULL, '{');
+    json_literal(&json, "solved", r->end == ECH_SOLVED ? "true" : "false");
+    json_text(&json, "end", ech_direct_end_text(r->end));
+    json_text(&json, "method", ech_factor_name(r->kind));
+    if (r->end != ECH_SOLVED) json_count(&json, "where", r->where);
+    json_number(&json, "backward_error", r->backward_error);
+    json_count(&json, "refinements", (uint64_t)r->refinements);
+    json_number(&json, "rcond", r->rcond);
+    json_number(&json, "determinant_sign", r->sign);
+    json_number(&json, "determinant_log", r->log_abs);
+    json_close(&json, '}');
+    putc('\n', stderr);
+}
+
+int solve_direct(struct solve_job *s, bool json)
+{
+    const ech_direct_options options = { .size = sizeof options, .kind = s->kind };
+    ech_direct_report report;
+    int code = take(s, &s->a, s->name[0], &s->dense);
+    if (code == EXIT_DONE) code = matrix_load(s->name[1], &s->progress, &s->b);
+    if (code != EXIT_DONE) return code;
+    s->count = (size_t)s->b.cols;
+    if (s->m < s->n)
+        return cli_fail(EXIT_BAD, "%s: has %zu rows and %zu columns: too few equations", s->name[0],
+                        s->m, s->n);
+    if (s->b.rows != s->m)
+        return cli_fail(EXIT_BAD, "%s: has %llu rows, but A has %zu", s->name[1],
+                        (unsigned long long)s->b.rows, s->m);
+    code = take(s, &s->b, s->name[1], &s->rhs);
+    if (code != EXIT_DONE) return code;
+    s->x = malloc((s->n * s->count + 1) * sizeof(double));
+    if (!s->x) return cli_fail(EXIT_MEMORY, "out of memory: no room for x");
+    cli_progress_stage(&s->progress, "factoring");
+    const ech_status status =
+        ech_solve_direct(s->ctx, s->m, s->n, s->dense, s->n, s->count, s->rhs, s->count, s->x,
+                         s->count, s->dtype, &options, &report);
+    cli_progress_end(&s->progress);
+    if (status != ECH_OK) return cli_fail_ech(status, s->ctx);
+    if (json)
+        report_json(&report);
+    else
+        report_words(&report);
+    if (report.end != ECH_SOLVED) return EXIT_NO;
+    return matrix_write(&s->to, s->x, s->dtype, s->n, s->count, &s->progress);
+}
