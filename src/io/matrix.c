@@ -22,7 +22,13 @@ static io_status load_column(struct io_source *source, struct io_matrix *matrix,
 {
     const struct io_hints hints = { .format = -1, .dtype = -1, .dimensions = 2 };
     struct io_column column;
-    io_status status = io_load_column(source, &hints, &column, error);
+    io_format format;
+    int dtype;
+    io_status status = io_detect(source, &hints, &format, &dtype, error);
+    if (status == IO_FAIL || (status == IO_OK && format == IO_RAW))
+        return io_fail(error, IO_FAIL, source->name,
+                       "is neither Matrix Market, nor .npy, nor numbers, one a line");
+    if (status == IO_OK) status = io_load_column(source, &hints, &column, error);
     if (status != IO_OK) return status;
     const bool two = column.format == IO_NPY && column.npy.dimensions == 2;
     const bool turned = two && column.npy.fortran;

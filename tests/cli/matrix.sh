@@ -33,6 +33,8 @@ printf '%%%%MatrixMarket matrix coordinate real general\n%% no sizes\n' >no_size
 for file in short long outside zero no_value word four fraction complex oblong diagonal wide no_sizes; do
     code echelon matrix info $file.mtx
 done
+printf '\001\377garbage' >garbage.mtx
+code echelon matrix info garbage.mtx
 : >nothing.mtx
 code echelon matrix info nothing.mtx
 code echelon matrix info not_there.mtx
