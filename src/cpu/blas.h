@@ -7,19 +7,16 @@
 #define ECHI_CPU_BLAS_H
 
 #include "../matmul.h"
+#include "vendor.h"
 
 struct echi_blas {
-    char what[160]; /* in texts: its name, and what it says of itself */
-    bool fast;      /* it has kernels for this machine, or was asked for by name and may have */
+    struct echi_vendor vendor;
     void (*sgemm)(int layout, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
                   const float *a, int a_stride, const float *b, int b_stride, float beta, float *c,
                   int c_stride);
     void (*dgemm)(int layout, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
                   const double *a, int a_stride, const double *b, int b_stride, double beta,
                   double *c, int c_stride);
-    /* How many threads it uses; both NULL: nobody can tell it. */
-    void (*set_threads)(int threads);
-    int (*get_threads)(void);
 };
 
 /* The library, looked for at the first call in the process; NULL: there is none. */

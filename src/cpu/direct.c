@@ -35,7 +35,7 @@ static ech_status run_step(ech_ctx *ctx, const void *request, void *work)
 static ech_status vendor_workspace(const void *request, size_t *bytes)
 {
     const struct echi_vendor_factor *p = request;
-    const struct echi_lapack *found = echi_lapack();
+    const struct echi_vendor *found = echi_lapack();
     *bytes = 0;
     if (p->name)
         *p->name = found ? found->what : "no such library was found; ECHELON_LAPACK names one";

@@ -14,13 +14,9 @@
  */
 #define _GNU_SOURCE /* pthread_once with -std=c11 */
 #include "lapack.h"
-#include "blas.h"
 #include "cpu.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { QR_BLOCK = 64 /* columns that geqrf may work on at once */ };
@@ -32,72 +28,35 @@ typedef void geqrf(const int *m, const int *n, void *a, const int *stride, void 
                    const int *work_elements, int *info);
 
 static struct {
-    struct echi_lapack found;
+    struct echi_vendor vendor;
     getrf *getrf[2]; /* f32, f64 */
     potrf *potrf[2];
     geqrf *geqrf[2];
-    void (*set_threads)(int threads);
-    int (*get_threads)(void);
 } lapack;
 static bool is_found;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* dlsym() gives an object pointer; POSIX promises that the bits fit. */
-static bool find(void *library, const char *name, void *field)
+static bool take(void *library)
 {
-    void *symbol = dlsym(library, name);
-    if (symbol) memcpy(field, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
-/* OpenBLAS may have taken this machine for an old one, which blas.c knows. */
-static void look_at(void *library, const char *name, bool named)
-{
-    const struct echi_blas *blas = echi_blas();
-    void *symbol;
-    const bool is_openblas = dlsym(library, "openblas_get_config") != NULL;
-    const bool is_mkl = find(library, "MKL_Get_Max_Threads", &symbol);
-    lapack.found.fast = named || is_mkl || (is_openblas && blas && blas->fast);
-    snprintf(lapack.found.what, sizeof lapack.found.what, "%s (%s)",
-             is_openblas ? "OpenBLAS"
-             : is_mkl    ? "MKL"
-                         : "a LAPACK, which may be the reference implementation",
-             name);
-    if (!find(library, "openblas_set_num_threads", &lapack.set_threads) ||
-        !find(library, "openblas_get_num_threads", &lapack.get_threads))
-        lapack.set_threads = NULL;
-}
-
-static bool open_one(const char *name, bool named)
-{
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: it may have threads */
-    if (!library) return false;
-    if (find(library, "sgetrf_", &lapack.getrf[0]) && find(library, "dgetrf_", &lapack.getrf[1]) &&
-        find(library, "spotrf_", &lapack.potrf[0]) && find(library, "dpotrf_", &lapack.potrf[1]) &&
-        find(library, "sgeqrf_", &lapack.geqrf[0]) && find(library, "dgeqrf_", &lapack.geqrf[1])) {
-        look_at(library, name, named);
-        return true;
-    }
-    dlclose(library);
-    return false;
+    return echi_vendor_find(library, "sgetrf_", &lapack.getrf[0]) &&
+           echi_vendor_find(library, "dgetrf_", &lapack.getrf[1]) &&
+           echi_vendor_find(library, "spotrf_", &lapack.potrf[0]) &&
+           echi_vendor_find(library, "dpotrf_", &lapack.potrf[1]) &&
+           echi_vendor_find(library, "sgeqrf_", &lapack.geqrf[0]) &&
+           echi_vendor_find(library, "dgeqrf_", &lapack.geqrf[1]);
 }
 
 static void look(void)
 {
     static const char *const names[] = { "libopenblas.so.0", "libmkl_rt.so.2", "liblapack.so.3" };
-    const char *named = getenv("ECHELON_LAPACK");
-    if (named && *named) {
-        is_found = strcmp(named, "none") != 0 && open_one(named, true);
-        return;
-    }
-    for (size_t i = 0; i < sizeof names / sizeof *names && !is_found; i++)
-        is_found = open_one(names[i], false);
+    is_found = echi_vendor_open(&lapack.vendor, "ECHELON_LAPACK", names,
+                                sizeof names / sizeof *names, "a LAPACK", take);
 }
 
-const struct echi_lapack *echi_lapack(void)
+const struct echi_vendor *echi_lapack(void)
 {
     pthread_once(&once, look);
-    return is_found ? &lapack.found : NULL;
+    return is_found ? &lapack.vendor : NULL;
 }
 
 /* ---- Factors ---- */
@@ -166,13 +125,11 @@ static int factor(const struct echi_vendor_factor *p, const struct parts *parts)
 
 void echi_lapack_factor(const struct echi_vendor_factor *request, void *work, int threads)
 {
-    const bool told = threads && lapack.set_threads;
-    const int before = told ? lapack.get_threads() : 0;
     struct parts parts;
     size_t bytes;
     lay_out(request, work, &parts, &bytes);
-    if (told) lapack.set_threads(threads);
+    const int before = echi_vendor_limit(&lapack.vendor, threads);
     const int info = factor(request, &parts);
-    if (told) lapack.set_threads(before);
+    echi_vendor_unlimit(&lapack.vendor, before);
     request->scalars->failed = info > 0 ? (uint64_t)info : 0;
 }

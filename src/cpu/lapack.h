@@ -7,14 +7,10 @@
 #define ECHI_CPU_LAPACK_H
 
 #include "../direct.h"
-
-struct echi_lapack {
-    char what[160]; /* in texts */
-    bool fast;      /* it is worth choosing, or was asked for by name */
-};
+#include "vendor.h"
 
 /* The library, looked for at the first call in the process; NULL: there is none. */
-const struct echi_lapack *echi_lapack(void);
+const struct echi_vendor *echi_lapack(void);
 
 /* Bytes of workspace that echi_lapack_factor() takes; every size is less than 2^31. */
 ech_status echi_lapack_workspace(const struct echi_vendor_factor *request, size_t *bytes);

@@ -81,7 +81,7 @@ static bool blas_can(const struct echi_matmul *p)
 static ech_status choose(const struct echi_matmul *p, int *algorithm)
 {
     const struct echi_blas *blas = blas_can(p) ? echi_blas() : NULL;
-    *algorithm = blas && blas->fast ? BLAS : TILED;
+    *algorithm = blas && blas->vendor.fast ? BLAS : TILED;
     if (!p->algorithm || strcmp(p->algorithm, names[TILED]) == 0) {
         if (p->algorithm) *algorithm = TILED;
         return ECH_OK;
@@ -192,7 +192,7 @@ static ech_status explain(const void *request, struct echi_text *text)
             if (i == TILED)
                 echi_print(text, "%s tiled: kernels of %s\n", label[turn], echi_matmul_isa()->name);
             else if (blas && (p->dtype == ECH_F32 || p->dtype == ECH_F64))
-                echi_print(text, "%s blas: %s\n", label[turn], blas->what);
+                echi_print(text, "%s blas: %s\n", label[turn], blas->vendor.what);
         }
     if (!blas) echi_print(text, "no BLAS was found; ECHELON_BLAS names one\n");
     if (plan.algorithm == TILED)

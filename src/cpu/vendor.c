@@ -1,0 +1,103 @@
+/*
+ * cpu/vendor.c - finds a library of somebody else's, and out whether it is worth calling.
+ *
+ * Not every library is: the reference implementation multiplies one number at a time, and OpenBLAS,
+ * where a virtual machine shows it a processor that it does not know, takes kernels of long ago.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "vendor.h"
+#include "cpu.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* dlsym() gives an object pointer; POSIX promises that the bits fit. */
+bool echi_vendor_find(void *library, const char *name, void *field)
+{
+    void *symbol = dlsym(library, name);
+    if (symbol) memcpy(field, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+/* OpenBLAS's kernels that have no vectors of this machine. */
+static bool is_old(const char *core)
+{
+    static const char *const old[] = { "Prescott",  "Core2",   "Katmai",     "Coppermine",
+                                       "Northwood", "Banias",  "Atom",       "Athlon",
+                                       "Opteron",   "Penryn",  "Dunnington", "Nehalem",
+                                       "Barcelona", "Bobcat",  "Nano",       "Opteron_SSE3",
+                                       "Generic",   "generic", "Unknown" };
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        if (strcmp(core, old[i]) == 0) return true;
+    return false;
+}
+
+static void look_at_openblas(struct echi_vendor *vendor, void *library, const char *name)
+{
+    const char *(*corename)(void) = NULL;
+    const char *core = "";
+    if (!echi_vendor_find(library, "openblas_set_num_threads", &vendor->set_threads) ||
+        !echi_vendor_find(library, "openblas_get_num_threads", &vendor->get_threads))
+        vendor->set_threads = NULL;
+    if (echi_vendor_find(library, "openblas_get_corename", &corename)) core = corename();
+    vendor->fast = !(is_old(core) && echi_cpu_isa() != ECHI_PORTABLE);
+    if (vendor->fast)
+        snprintf(vendor->what, sizeof vendor->what, "OpenBLAS, kernels for %s (%s)", core, name);
+    else
+        snprintf(vendor->what, sizeof vendor->what,
+                 "OpenBLAS (%s), which takes this machine for a %s: OPENBLAS_CORETYPE names "
+                 "another",
+                 name, core);
+}
+
+/* MKL and BLIS choose kernels as they should. */
+static void look_at(struct echi_vendor *vendor, void *library, const char *name, bool named,
+                    const char *kind)
+{
+    *vendor = (struct echi_vendor){ .fast = false };
+    if (dlsym(library, "openblas_get_config")) {
+        look_at_openblas(vendor, library, name);
+        return;
+    }
+    const char *known = dlsym(library, "MKL_Get_Max_Threads") ? "MKL"
+                        : dlsym(library, "bli_init")          ? "BLIS"
+                                                              : NULL;
+    vendor->fast = known || named;
+    snprintf(vendor->what, sizeof vendor->what, "%s (%s)%s", known ? known : kind, name,
+             vendor->fast ? "" : ", which may be the reference implementation");
+}
+
+bool echi_vendor_open(struct echi_vendor *vendor, const char *variable, const char *const *names,
+                      size_t count, const char *kind, bool (*take)(void *library))
+{
+    const char *named = getenv(variable);
+    if (named && !*named) named = NULL;
+    if (named && strcmp(named, "none") == 0) return false;
+    for (size_t i = 0; i < (named ? 1 : count); i++) {
+        const char *name = named ? named : names[i];
+        void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: it may have threads */
+        if (!library) continue;
+        if (take(library)) {
+            look_at(vendor, library, name, named != NULL, kind);
+            return true;
+        }
+        dlclose(library);
+    }
+    return false;
+}
+
+int echi_vendor_limit(const struct echi_vendor *vendor, int threads)
+{
+    if (!threads || !vendor->set_threads) return 0;
+    const int before = vendor->get_threads();
+    vendor->set_threads(threads);
+    return before;
+}
+
+void echi_vendor_unlimit(const struct echi_vendor *vendor, int before)
+{
+    if (before) vendor->set_threads(before);
+}
