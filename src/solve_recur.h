@@ -10,15 +10,10 @@
 #ifndef ECHI_SOLVE_RECUR_H
 #define ECHI_SOLVE_RECUR_H
 
+#include "both.h"
 #include "solve_step.h"
 
 #include <math.h>
-
-#ifdef __CUDACC__
-#define ECHI_SOLVE_BOTH static __device__ inline
-#else
-#define ECHI_SOLVE_BOTH static inline
-#endif
 
 /* The methods' own scalars. */
 enum {
@@ -50,31 +45,31 @@ enum {
 };
 
 /* GMRES: columns of H, each of restart + 1; then cosines, sines, the right-hand side, y. */
-ECHI_SOLVE_BOTH int solve_gmres_h(int restart, int row, int column)
+ECHI_BOTH int solve_gmres_h(int restart, int row, int column)
 {
     return ECHI_S_MORE + column * (restart + 1) + row;
 }
 
-ECHI_SOLVE_BOTH int solve_gmres_list(int restart, int list, int i)
+ECHI_BOTH int solve_gmres_list(int restart, int list, int i)
 {
     return ECHI_S_MORE + (restart + list) * (restart + 1) + i;
 }
 
 enum { ECHI_GM_COS, ECHI_GM_SIN, ECHI_GM_G, ECHI_GM_Y, ECHI_GM_LISTS };
 
-ECHI_SOLVE_BOTH void solve_stop(double *s, enum echi_solve_stop why)
+ECHI_BOTH void solve_stop(double *s, enum echi_solve_stop why)
 {
     if (s[ECHI_S_STOP] == 0) s[ECHI_S_STOP] = why;
 }
 
 /* Neither infinite nor NaN. */
-ECHI_SOLVE_BOTH int solve_finite(double x)
+ECHI_BOTH int solve_finite(double x)
 {
     return x - x == 0;
 }
 
 /* An iteration is done. */
-ECHI_SOLVE_BOTH void solve_count(double *s, double residual)
+ECHI_BOTH void solve_count(double *s, double residual)
 {
     const double done = s[ECHI_S_ITERATION] + 1, target = s[ECHI_S_TARGET];
     const double limit = s[ECHI_S_LIMIT], last = s[ECHI_S_LAST], best = s[ECHI_S_BEST];
@@ -100,7 +95,7 @@ ECHI_SOLVE_BOTH void solve_count(double *s, double residual)
 }
 
 /* From -1 to 1, of a position: by SplitMix64 (Steele, Lea and Flood, 2014). */
-ECHI_SOLVE_BOTH double solve_uniform(uint64_t seed, uint64_t i)
+ECHI_BOTH double solve_uniform(uint64_t seed, uint64_t i)
 {
     uint64_t x = (i + seed * 0x632be59bd9b4e019u + 1) * 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -111,7 +106,7 @@ ECHI_SOLVE_BOTH double solve_uniform(uint64_t seed, uint64_t i)
 
 /* ---- Conjugate gradients ---- */
 
-ECHI_SOLVE_BOTH void solve_cg_alpha(double *s)
+ECHI_BOTH void solve_cg_alpha(double *s)
 {
     const double rz = s[ECHI_CG_RZ], pq = s[ECHI_S_DOT];
     if (!solve_finite(pq)) solve_stop(s, ECHI_STOP_NAN);
@@ -119,7 +114,7 @@ ECHI_SOLVE_BOTH void solve_cg_alpha(double *s)
     s[ECHI_CG_ALPHA] = rz / pq;
 }
 
-ECHI_SOLVE_BOTH void solve_cg_beta(double *s, double rz)
+ECHI_BOTH void solve_cg_beta(double *s, double rz)
 {
     const double before = s[ECHI_CG_RZ];
     s[ECHI_CG_RZ] = rz;
@@ -129,7 +124,7 @@ ECHI_SOLVE_BOTH void solve_cg_beta(double *s, double rz)
 
 /* ---- BiCGSTAB ---- */
 
-ECHI_SOLVE_BOTH void solve_bi_alpha(double *s)
+ECHI_BOTH void solve_bi_alpha(double *s)
 {
     const double rho = s[ECHI_BI_RHO], rv = s[ECHI_S_DOT];
     if (!solve_finite(rv)) solve_stop(s, ECHI_STOP_NAN);
@@ -137,14 +132,14 @@ ECHI_SOLVE_BOTH void solve_bi_alpha(double *s)
     s[ECHI_BI_ALPHA] = rho / rv;
 }
 
-ECHI_SOLVE_BOTH void solve_bi_omega(double *s)
+ECHI_BOTH void solve_bi_omega(double *s)
 {
     const double ts = s[ECHI_S_DOT], tt = s[ECHI_S_DOT + 1];
     s[ECHI_BI_OMEGA] = tt > 0 ? ts / tt : 0;
     if (!solve_finite(tt)) solve_stop(s, ECHI_STOP_NAN);
 }
 
-ECHI_SOLVE_BOTH void solve_bi_beta(double *s)
+ECHI_BOTH void solve_bi_beta(double *s)
 {
     const double rr = s[ECHI_S_DOT], rho = s[ECHI_S_DOT + 1], before = s[ECHI_BI_RHO];
     const double alpha = s[ECHI_BI_ALPHA], omega = s[ECHI_BI_OMEGA];
@@ -158,7 +153,7 @@ ECHI_SOLVE_BOTH void solve_bi_beta(double *s)
 
 /* ---- MINRES ---- */
 
-ECHI_SOLVE_BOTH void solve_minres_start(double *s)
+ECHI_BOTH void solve_minres_start(double *s)
 {
     const double rz = s[ECHI_S_DOT], beta = sqrt(rz);
     s[ECHI_MR_BETA] = beta;
@@ -172,7 +167,7 @@ ECHI_SOLVE_BOTH void solve_minres_start(double *s)
     if (!(rz > 0)) solve_stop(s, solve_finite(rz) ? ECHI_STOP_INDEFINITE : ECHI_STOP_NAN);
 }
 
-ECHI_SOLVE_BOTH void solve_minres_alfa(double *s)
+ECHI_BOTH void solve_minres_alfa(double *s)
 {
     const double alfa = s[ECHI_S_DOT], beta = s[ECHI_MR_BETA];
     s[ECHI_MR_ALFA] = alfa;
@@ -181,7 +176,7 @@ ECHI_SOLVE_BOTH void solve_minres_alfa(double *s)
 }
 
 /* The reflections of Paige and Saunders (1975). */
-ECHI_SOLVE_BOTH void solve_minres_rotate(double *s)
+ECHI_BOTH void solve_minres_rotate(double *s)
 {
     const double bb = s[ECHI_S_DOT], old = s[ECHI_MR_BETA], alfa = s[ECHI_MR_ALFA];
     const double dbar = s[ECHI_MR_DBAR], old_epsilon = s[ECHI_MR_EPSILON];
@@ -209,7 +204,7 @@ ECHI_SOLVE_BOTH void solve_minres_rotate(double *s)
     if (!(gamma > 0)) solve_stop(s, ECHI_STOP_BREAKDOWN);
 }
 
-ECHI_SOLVE_BOTH void solve_minres_end(double *s, double residual)
+ECHI_BOTH void solve_minres_end(double *s, double residual)
 {
     const double beta = s[ECHI_MR_BETA];
     solve_count(s, residual);
@@ -218,7 +213,7 @@ ECHI_SOLVE_BOTH void solve_minres_end(double *s, double residual)
 
 /* ---- GMRES ---- */
 
-ECHI_SOLVE_BOTH void solve_gmres_start(double *s, int m)
+ECHI_BOTH void solve_gmres_start(double *s, int m)
 {
     const double rr = s[ECHI_S_DOT], norm = sqrt(rr);
     s[solve_gmres_list(m, ECHI_GM_G, 0)] = norm;
@@ -227,7 +222,7 @@ ECHI_SOLVE_BOTH void solve_gmres_start(double *s, int m)
 }
 
 /* The last entry of a column; rotations before are applied, a new one clears it. */
-ECHI_SOLVE_BOTH void solve_gmres_norm(double *s, int m, int column)
+ECHI_BOTH void solve_gmres_norm(double *s, int m, int column)
 {
     double *h = s + solve_gmres_h(m, 0, column);
     double *c = s + solve_gmres_list(m, ECHI_GM_COS, 0);
@@ -253,7 +248,7 @@ ECHI_SOLVE_BOTH void solve_gmres_norm(double *s, int m, int column)
 }
 
 /* y of the first `columns` columns; one that is zero adds nothing. */
-ECHI_SOLVE_BOTH void solve_gmres_solve(double *s, int m, int columns)
+ECHI_BOTH void solve_gmres_solve(double *s, int m, int columns)
 {
     const double *g = s + solve_gmres_list(m, ECHI_GM_G, 0);
     double *y = s + solve_gmres_list(m, ECHI_GM_Y, 0);
@@ -267,7 +262,7 @@ ECHI_SOLVE_BOTH void solve_gmres_solve(double *s, int m, int columns)
 
 /* ---- All ---- */
 
-ECHI_SOLVE_BOTH void solve_recur(int what, double *s, int row, int column, int restart)
+ECHI_BOTH void solve_recur(int what, double *s, int row, int column, int restart)
 {
     const double first = s[ECHI_S_DOT];
     switch (what) {
