@@ -18,8 +18,8 @@ struct echi_vendor {
 };
 
 /* Opens what the environment variable names, unless that is "none", else the first of count names
- * in which take() finds all functions that it wants.  kind is what to call an unknown one: "a BLAS".
- * False: there is none. */
+ * in which take() finds all functions that it wants.  kind is what to call an unknown one, "a
+ * BLAS".  False: there is none. */
 bool echi_vendor_open(struct echi_vendor *vendor, const char *variable, const char *const *names,
                       size_t count, const char *kind, bool (*take)(void *library));
 
