@@ -969,7 +969,7 @@ ECH_API ech_status ech_matmul_workspace(const char *device, size_t m, size_t n, 
                                         size_t *bytes);
 ECH_API ech_status ech_matmul_explain(const char *device, size_t m, size_t n, size_t k,
                                       ech_dtype dtype, const ech_matmul_options *options,
-                                      char *text, size_t text_bytes);
+                                      char *text, size_t capacity_bytes);
 
 /*
  * ech_matvec() is y = alpha op(a) x + beta y, to the bit the same everywhere (docs/matmul.md).
@@ -1296,7 +1296,7 @@ ECH_API ech_status ech_direct_workspace(const char *device, ech_direct_call call
 ECH_API ech_status ech_direct_explain(const char *device, ech_direct_call call, size_t m, size_t n,
                                       size_t count, ech_dtype dtype,
                                       const ech_direct_options *options, char *text,
-                                      size_t text_bytes);
+                                      size_t capacity_bytes);
 
 /* A sentence about an end; "auto", "lu", "cholesky" or "qr" and "?" for an unknown value. */
 ECH_API const char *ech_direct_end_text(ech_direct_end end);

@@ -356,17 +356,17 @@ static void explain_kind(const struct echi_direct *call, struct echi_text *text)
 
 ech_status ech_direct_explain(const char *device, ech_direct_call what, size_t m, size_t n,
                               size_t count, ech_dtype dtype, const ech_direct_options *options,
-                              char *text, size_t text_bytes)
+                              char *text, size_t capacity_bytes)
 {
     static const char *const label[] = { "could be  ", "algorithm " };
-    struct echi_text out = { text, text_bytes };
+    struct echi_text out = { text, capacity_bytes };
     struct echi_direct call;
     const char *name;
     bool fast;
     size_t bytes;
     ech_status status;
-    if (!text || !text_bytes)
-        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or text_bytes is 0");
+    if (!text || !capacity_bytes)
+        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or capacity_bytes is 0");
     *text = 0;
     TRY(ask(device, what, m, n, count, dtype, options, &call));
     if (!n) {

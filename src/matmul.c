@@ -350,14 +350,14 @@ done:
 }
 
 ech_status ech_matmul_explain(const char *device, size_t m, size_t n, size_t k, ech_dtype dtype,
-                              const ech_matmul_options *options, char *text, size_t text_bytes)
+                              const ech_matmul_options *options, char *text, size_t capacity_bytes)
 {
-    struct echi_text out = { .at = text, .left = text_bytes };
+    struct echi_text out = { .at = text, .left = capacity_bytes };
     struct echi_matmul p;
     size_t bytes = 0;
     ech_status status;
-    if (!text || !text_bytes)
-        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or text_bytes is 0");
+    if (!text || !capacity_bytes)
+        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or capacity_bytes is 0");
     *text = 0;
     TRY(ask(device, m, n, k, dtype, options, &p));
     if (!m || !n) {
