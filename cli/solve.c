@@ -14,7 +14,8 @@
 #include <string.h>
 
 static struct {
-    const char *output, *type, *method, *precond, *rtol, *atol, *dtol, *most, *restart, *omega;
+    const char *output, *type, *method, *precond, *rtol, *atol, *dtol, *most, *restart, *block,
+        *omega;
     const char *lower, *upper, *guess, *history, *plot, *device, *threads;
     bool laplacian, unfinished, json;
 } set;
@@ -27,12 +28,13 @@ static const struct option options[] = {
       "auto (default), richardson, jacobi, gauss-seidel, sor, chebyshev,\ncg, minres, bicgstab, "
       "gmres; or direct, lu, cholesky, qr,\nwhich make A dense" },
     { 0, "precond", "NAME", &set.precond,
-      "none, jacobi, ssor, ilu0 or ic0; default: none, or what auto chooses" },
+      "none, jacobi, ssor, ilu0, ic0 or block-jacobi; default: none, or\nwhat auto chooses" },
     { 0, "rtol", "X", &set.rtol, "until |b - A x| <= X |b|; default: 1e-8, of f32 1e-5" },
     { 0, "atol", "X", &set.atol, "or until |b - A x| <= X" },
     { 0, "dtol", "X", &set.dtol, "give up at |b - A x| > X |b|; default: 1e5" },
     { 0, "max-iterations", "N", &set.most, "default: 10 n, from 1000 to 100000" },
     { 0, "restart", "N", &set.restart, "of gmres: iterations between restarts; default: 30" },
+    { 0, "block", "N", &set.block, "of block-jacobi: rows of a square, 32 at most; default: 8" },
     { 0, "omega", "X", &set.omega,
       "of richardson, jacobi, sor and ssor: the step; default: chosen" },
     { 0, "lower", "X", &set.lower, "of richardson and chebyshev: the least eigenvalue, and" },
@@ -85,12 +87,13 @@ static int check_direct(void)
 {
     const struct {
         const char *name, *value;
-    } others[] = { { "precond", set.precond },     { "rtol", set.rtol },
-                   { "atol", set.atol },           { "dtol", set.dtol },
-                   { "max-iterations", set.most }, { "restart", set.restart },
-                   { "omega", set.omega },         { "lower", set.lower },
-                   { "upper", set.upper },         { "guess", set.guess },
-                   { "history", set.history },     { "plot", set.plot } };
+    } others[] = {
+        { "precond", set.precond }, { "rtol", set.rtol },           { "atol", set.atol },
+        { "dtol", set.dtol },       { "max-iterations", set.most }, { "restart", set.restart },
+        { "block", set.block },     { "omega", set.omega },         { "lower", set.lower },
+        { "upper", set.upper },     { "guess", set.guess },         { "history", set.history },
+        { "plot", set.plot }
+    };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].value)
             return cli_fail(EXIT_BAD, "--%s does not go with --method %s", others[i].name,
@@ -103,7 +106,7 @@ static int check_direct(void)
 static int parse(struct solve_job *s)
 {
     ech_solve_options *o = &s->options;
-    uint64_t most = 0, restart = 0;
+    uint64_t most = 0, restart = 0, block = 0;
     int dtype, method, precond, code;
     *o = (ech_solve_options){ .size = sizeof *o };
     for (int i = 0; set.method && i < DIRECT_METHODS; i++) {
@@ -124,11 +127,15 @@ static int parse(struct solve_job *s)
         (code = parse_real("lower", set.lower, &o->lower)) != EXIT_DONE ||
         (code = parse_real("upper", set.upper, &o->upper)) != EXIT_DONE ||
         (set.most && (code = cli_parse_count("max-iterations", set.most, &most)) != EXIT_DONE) ||
-        (set.restart && (code = cli_parse_count("restart", set.restart, &restart)) != EXIT_DONE))
+        (set.restart && (code = cli_parse_count("restart", set.restart, &restart)) != EXIT_DONE) ||
+        (set.block && (code = cli_parse_count("block", set.block, &block)) != EXIT_DONE))
         return code;
     if (dtype >= 0 && dtype != ECH_F32 && dtype != ECH_F64)
         return cli_fail(EXIT_BAD, "--type is %s, not f32 or f64", set.type);
     if (restart > INT32_MAX) return cli_fail(EXIT_BAD, "--restart is %s: too many", set.restart);
+    if (block > 32) return cli_fail(EXIT_BAD, "--block is %s, more than 32", set.block);
+    if (set.block && precond != ECH_PRECOND_BLOCK_JACOBI)
+        return cli_fail(EXIT_BAD, "--block is of --precond block-jacobi");
     if (set.precond && method == ECH_METHOD_AUTO)
         return cli_fail(EXIT_BAD, "--precond does not go with --method auto, which chooses one");
     s->dtype = dtype < 0 ? ECH_F64 : (ech_dtype)dtype;
@@ -136,6 +143,7 @@ static int parse(struct solve_job *s)
     o->precond = (ech_precond)precond;
     o->max_iterations = most;
     o->restart = (int)restart;
+    o->block = (int)block;
     o->guess = set.guess != NULL;
     return EXIT_DONE;
 }

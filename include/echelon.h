@@ -1110,10 +1110,11 @@ typedef enum ech_method {
 typedef enum ech_precond {
     ECH_PRECOND_NONE = 0,
     ECH_PRECOND_JACOBI = 1, /* the diagonal; of MINRES, its absolute values */
-    ECH_PRECOND_SSOR = 2,   /* (D / omega + L) (D / omega)^-1 (D / omega + U); this and what follows
-                               of a->csr alone */
+    ECH_PRECOND_SSOR = 2,   /* (D / omega + L) (D / omega)^-1 (D / omega + U); this and the next
+                               two of a->csr alone */
     ECH_PRECOND_ILU0 = 3,   /* L U where A has entries */
-    ECH_PRECOND_IC0 = 4     /* the same of a symmetric A, whose pivots must be positive */
+    ECH_PRECOND_IC0 = 4,    /* the same of a symmetric A, whose pivots must be positive */
+    ECH_PRECOND_BLOCK_JACOBI = 5 /* squares along the diagonal of a->csr or a->dense, inverted */
 } ech_precond;
 
 /* Why a solver ended: above 0 with a solution. */
@@ -1128,7 +1129,7 @@ typedef enum ech_reason {
                                     `where` */
     ECH_STOPPED_NAN = -6,        /* A, b or x holds NaN or infinity, or numbers ran over */
     ECH_STOPPED_MONITOR = -7,
-    ECH_STOPPED_SINGULAR = -8 /* a zero on the diagonal, or a pivot of ILU(0): row `where` */
+    ECH_STOPPED_SINGULAR = -8 /* a zero on the diagonal, or for a pivot: row `where` */
 } ech_reason;
 
 typedef struct ech_solve_options {
@@ -1141,6 +1142,7 @@ typedef struct ech_solve_options {
     uint64_t max_iterations; /* 0: 10 n, but 1000 at least and 100000 at most */
     int guess;               /* 1: x holds a first guess; 0: it begins as 0 */
     int restart;             /* GMRES: iterations between restarts, 1000 at most; 0: 30 */
+    int block;               /* block Jacobi: rows of a square, 32 at most; 0: 8 */
     double omega;        /* Richardson's and Jacobi's step, or that of SOR and SSOR; 0: Richardson's
                              2 / (lower + upper), else 1 */
     double lower, upper; /* Richardson, Chebyshev: bounds of M^-1 A's eigenvalues; 0: estimated */

@@ -37,8 +37,9 @@ static const struct {
 };
 
 static const char *const preconds[ECHI_PRECONDS] = {
-    [ECH_PRECOND_NONE] = "none", [ECH_PRECOND_JACOBI] = "jacobi", [ECH_PRECOND_SSOR] = "ssor",
-    [ECH_PRECOND_ILU0] = "ilu0", [ECH_PRECOND_IC0] = "ic0",
+    [ECH_PRECOND_NONE] = "none", [ECH_PRECOND_JACOBI] = "jacobi",
+    [ECH_PRECOND_SSOR] = "ssor", [ECH_PRECOND_ILU0] = "ilu0",
+    [ECH_PRECOND_IC0] = "ic0",   [ECH_PRECOND_BLOCK_JACOBI] = "block-jacobi",
 };
 
 const char *ech_method_name(ech_method method)
@@ -90,7 +91,7 @@ const char *ech_reason_text(ech_reason reason)
     case ECH_STOPPED_MONITOR:
         return "ended by the monitor";
     case ECH_STOPPED_SINGULAR:
-        return "a zero on the diagonal, by which would be divided";
+        return "a zero on the diagonal, or for a pivot, by which would be divided";
     }
     return "?";
 }
@@ -168,6 +169,9 @@ static ech_status check_choice(ech_ctx *ctx, const ech_operator *a, const ech_so
     if (triangles && !a->csr)
         return echi_fail(ctx, ECH_ERR_ARG, "\"%s\" needs a->csr",
                          own ? ech_method_name(o->method) : ech_precond_name(o->precond));
+    if (o->method != ECH_METHOD_AUTO && o->precond == ECH_PRECOND_BLOCK_JACOBI && a->apply)
+        return echi_fail(ctx, ECH_ERR_ARG, "\"%s\" needs a->csr or a->dense",
+                         ech_precond_name(o->precond));
     if ((o->method == ECH_SOR || o->precond == ECH_PRECOND_SSOR) && o->omega >= 2)
         return echi_fail(ctx, ECH_ERR_ARG, "options->omega is %g, not less than 2", o->omega);
     return ECH_OK;
@@ -189,6 +193,9 @@ static ech_status check_numbers(ech_ctx *ctx, const ech_solve_options *o)
         FAIL(ctx, ECH_ERR_ARG, "options->guess is %d, not 0 or 1", o->guess);
     if (o->restart < 0 || o->restart > 1000)
         FAIL(ctx, ECH_ERR_ARG, "options->restart is %d, not from 0 to 1000", o->restart);
+    if (o->block < 0 || o->block > ECHI_SOLVE_BLOCK)
+        FAIL(ctx, ECH_ERR_ARG, "options->block is %d, not from 0 to %d", o->block,
+             (int)ECHI_SOLVE_BLOCK);
     if (o->check_every > ECHI_SOLVE_RING)
         FAIL(ctx, ECH_ERR_ARG, "options->check_every is %u, more than %d", o->check_every,
              (int)ECHI_SOLVE_RING);
@@ -210,6 +217,8 @@ static void set_defaults(struct echi_solve *call)
     if (o->max_iterations == 0) o->max_iterations = most < 1000 ? 1000 : most;
     if (o->restart == 0) o->restart = 30;
     if (n && (uint64_t)o->restart > n) o->restart = (int)n;
+    if (o->block == 0) o->block = 8;
+    if (n && (uint64_t)o->block > n) o->block = (int)n;
     if (o->check_every == 0)
         o->check_every = call->backend == &echi_cpu ? 1 : n >= (uint64_t)1 << 22 ? 8 : 32;
 }
@@ -262,6 +271,11 @@ static bool has_diagonal(const ech_solve_options *o)
            o->precond == ECH_PRECOND_JACOBI || echi_factor_wanted(o->method, o->precond);
 }
 
+static bool has_blocks(const ech_solve_options *o)
+{
+    return o->method != ECH_METHOD_AUTO && o->precond == ECH_PRECOND_BLOCK_JACOBI;
+}
+
 static ech_status lay_out(const struct echi_solve *call, void *base, struct echi_solve_parts *parts,
                           size_t *bytes)
 {
@@ -278,6 +292,8 @@ static ech_status lay_out(const struct echi_solve *call, void *base, struct echi
     parts->partials =
         echi_part(&layout, (size_t)echi_solve_items(n, (int)element) * ECHI_SOLVE_DOTS, 8);
     parts->diagonal = echi_part(&layout, has_diagonal(&call->options) ? n : 0, element);
+    if (has_blocks(&call->options))
+        parts->blocks = echi_part(&layout, (size_t)call->options.block, parts->vector_bytes);
     parts->vectors = echi_part(&layout, most_vectors(call), parts->vector_bytes);
     if (may_factor(call)) {
         parts->lower = echi_part(&layout, n, 8);
@@ -381,6 +397,9 @@ static ech_status prepare(struct echi_run *run)
     } else if (echi_factor_wanted(o->method, o->precond)) {
         TRY(echi_factor_make(run));
         bad = report->reason != 0;
+    } else if (has_blocks(o)) {
+        TRY(echi_blocks_make(run, &bad));
+        if (bad) report->reason = ECH_STOPPED_SINGULAR;
     } else if (o->method == ECH_JACOBI || o->precond == ECH_PRECOND_JACOBI) {
         TRY(echi_precond_make(
             run, o->method == ECH_MINRES ? ECHI_INVERT_ABSOLUTE : ECHI_INVERT_NONZERO, 1, &bad));

@@ -16,7 +16,7 @@
 #include "call.h"
 #include "solve_step.h"
 
-enum { ECHI_METHODS = ECH_SOR + 1, ECHI_PRECONDS = ECH_PRECOND_IC0 + 1 };
+enum { ECHI_METHODS = ECH_SOR + 1, ECHI_PRECONDS = ECH_PRECOND_BLOCK_JACOBI + 1 };
 
 /* A checked call of ech_solve(); options have no zeros left that stand for a default. */
 struct echi_solve {
@@ -33,7 +33,7 @@ struct echi_solve {
 /* Parts of the workspace. */
 struct echi_solve_parts {
     double *scalars, *partials;
-    void *diagonal, *vectors, *product, *factor;
+    void *diagonal, *blocks, *vectors, *product, *factor;
     uint64_t *lower, *upper;
     size_t vector_bytes, product_bytes;
 };
@@ -56,7 +56,8 @@ struct echi_run {
     void *x;
     struct echi_triangle lower, upper;
     bool preconditioned;      /* there is an M ... */
-    void *diagonal;           /* ... and its inverse is this diagonal; NULL: it is not */
+    void *diagonal;           /* ... and its inverse is this diagonal; NULL: it is not ... */
+    bool blocked;             /* ... but squares along it */
     double head[ECHI_S_MORE]; /* the scalars, when they were last looked at */
     unsigned every, since;    /* iterations between looks, and since the last */
     uint64_t seen;            /* iterations that the monitor and the history know of */
@@ -124,6 +125,9 @@ ech_status echi_solve_one(struct echi_run *run);
 
 /* Makes run->diagonal; *bad: row report->where of A's is what `how` does not want. */
 ech_status echi_precond_make(struct echi_run *run, enum echi_invert how, double scale, bool *bad);
+
+/* Makes run->parts.blocks; *bad: in row report->where of A's the square it is in has no pivot. */
+ech_status echi_blocks_make(struct echi_run *run, bool *bad);
 
 /* z = M^-1 r; nothing where there is no M. */
 ech_status echi_precondition(struct echi_run *run, const void *r, void *z);

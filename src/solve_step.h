@@ -28,10 +28,13 @@ enum {
     ECHI_SOLVE_LINES = 8,        /* ... and a chunk of so many lines */
     ECHI_SOLVE_TERMS = 3,
     ECHI_SOLVE_DOTS = 3,
+    ECHI_SOLVE_BLOCK = 32, /* rows of a square, most */
     ECHI_SOLVE_RING = 256, /* residuals of the last iterations, for the history */
     ECHI_SOLVE_WARPS = 8,
-    ECHI_SOLVE_MOST_CHUNKS = 256, /* of an item, which a block or a thread takes */
-    ECHI_SOLVE_ITEMS = 4096       /* so many, before items grow to that */
+    ECHI_SOLVE_BLOCK_WARPS = 4,     /* of a GPU's block that inverts squares, ... */
+    ECHI_SOLVE_BLOCK_THREADS = 256, /* ... and of one that multiplies */
+    ECHI_SOLVE_MOST_CHUNKS = 256,   /* of an item, which a block or a thread takes */
+    ECHI_SOLVE_ITEMS = 4096         /* so many, before items grow to that */
 };
 
 /* Scalars of all methods; a method's own begin at ECHI_S_OWN. */
@@ -45,7 +48,7 @@ enum echi_scalar {
     ECHI_S_BEST,      /* the least residual, and when it was */
     ECHI_S_BEST_AT,
     ECHI_S_STALL,    /* stop so many iterations after it */
-    ECHI_S_WHERE,    /* bits of a uint64_t: ~the first row whose diagonal is bad; 0: none */
+    ECHI_S_WHERE,    /* bits of a uint64_t: ~the first row without what divides; 0: none */
     ECHI_S_COUNTER,  /* bits of a uint32_t: blocks that are done, 0 between steps */
     ECHI_S_DOT,      /* [ECHI_SOLVE_DOTS] the last that came out */
     ECHI_S_OWN = 16, /* [32] */
@@ -89,10 +92,16 @@ enum echi_solve_recur {
 
 enum echi_solve_what {
     ECHI_SOLVE_UPDATE,
-    ECHI_SOLVE_RANDOM, /* a.out = numbers from -1 to 1, from their position alone */
-    ECHI_SOLVE_INVERT, /* a.out[i] = scale / e[i * e_step], or of the diagonal of csr, as enum
+    ECHI_SOLVE_RANDOM,  /* a.out = numbers from -1 to 1, from their position alone */
+    ECHI_SOLVE_INVERT,  /* a.out[i] = scale / e[i * e_step], or of the diagonal of csr, as enum
                           echi_invert says */
-    ECHI_SOLVE_SWEEP   /* a.out[i] = (e[i] - sum) * diagonal[i], without a diagonal e[i] - sum,
+    ECHI_SOLVE_BLOCKS,  /* a.out = squares on the diagonal of e, rows e_step apart, or of csr,
+                          inverted in f64: element (i, j) of the square of row i is at
+                          j * block_step + i.  Gauss and Jordan's elimination in place, of rows
+                          exchanged the first of the largest of its column; without a pivot,
+                          ECHI_S_WHERE */
+    ECHI_SOLVE_BLOCKED, /* a.out = those inverses, at diagonal, times e; added up by columns */
+    ECHI_SOLVE_SWEEP    /* a.out[i] = (e[i] - sum) * diagonal[i], without a diagonal e[i] - sum,
                           with scaled_sum e[i] - sum * diagonal[i]; sum is of the entries (i, j)
                           left of the diagonal, or right of it, times a.out[j], in their order;
                           the rows by level */
@@ -132,6 +141,8 @@ struct echi_solve_step {
     const void *e, *f;
     uint64_t e_step;
     int32_t invert; /* enum echi_invert */
+    int32_t block;  /* rows of a square; the last has what is left */
+    uint64_t block_step;
     int32_t dots, left[ECHI_SOLVE_DOTS], right[ECHI_SOLVE_DOTS];
     int32_t after;       /* enum echi_solve_recur */
     int32_t row, column; /* of GMRES's matrix */

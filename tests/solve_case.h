@@ -22,7 +22,9 @@ struct solve_system {
  * (poisson with a wind: unsymmetric), "line" (diagonal, from 1 to kappa evenly), "seven" (diagonal,
  * seven values), "signs" (diagonal, seven values of both signs), "cycle" (a cyclic shift), "random"
  * (unsymmetric, diagonally dominant), "neumann" (1-D, singular: rows add up to 0), "indefinite"
- * (poisson - 1.7).  b is random, from -1 to 1. */
+ * (poisson - 1.7), "blocks" (symmetric positive definite: squares of five ones and a little, which
+ * are loosely coupled), "zigzag" (zeros on the diagonal of regular squares of two).  b is random,
+ * from -1 to 1. */
 struct solve_system system_make(const char *kind, size_t side, double kappa, uint64_t seed);
 void system_free(struct solve_system *s);
 

@@ -65,6 +65,16 @@ static void random_row(struct solve_system *s, size_t i, struct rng *rng)
     entry(s, i, i % 2 ? sum : -sum); /* not in order: the diagonal is the last */
 }
 
+/* Squares of five, whose eigenvalues are 0.05 and 5.05, times 1, 2 or 3; 0.01 between two. */
+static void block_row(struct solve_system *s, size_t i)
+{
+    const size_t square = i / 5 * 5;
+    if (i >= 5) entry(s, i - 5, -0.01);
+    for (size_t j = square; j < square + 5 && j < s->n; j++)
+        entry(s, j, (double)(1 + square / 5 % 3) * (i == j ? 1.05 : 1));
+    if (i + 5 < s->n) entry(s, i + 5, -0.01);
+}
+
 struct solve_system system_make(const char *kind, size_t side, double kappa, uint64_t seed)
 {
     struct solve_system s = { .n = side };
@@ -87,6 +97,11 @@ struct solve_system system_make(const char *kind, size_t side, double kappa, uin
         if (!strcmp(kind, "seven")) entry(&s, i, (double)(1 + i % 7 * 3));
         if (!strcmp(kind, "signs")) entry(&s, i, (double)(i % 7) * 2 - 5);
         if (!strcmp(kind, "cycle")) entry(&s, (i + 1) % s.n, 1);
+        if (!strcmp(kind, "blocks")) block_row(&s, i);
+        if (!strcmp(kind, "zigzag")) {
+            if (i > 1) entry(&s, i - 2, 0.2);
+            if (i % 2 || i + 1 < s.n) entry(&s, i ^ 1, i % 2 ? 1 : -2);
+        }
         if (!strcmp(kind, "random")) random_row(&s, i, &rng);
         if (!strcmp(kind, "neumann")) {
             if (i) entry(&s, i - 1, -1);

@@ -83,49 +83,61 @@ static const struct {
     size_t side;
     double kappa;
     bool converges;
+    int block;
 } cases[] = {
-    { ECH_RICHARDSON, ECH_PRECOND_NONE, "line", 70, 10, true },
-    { ECH_RICHARDSON, ECH_PRECOND_JACOBI, "poisson", 6, 0, true },
-    { ECH_JACOBI, ECH_PRECOND_NONE, "random", 90, 0, true },
-    { ECH_CHEBYSHEV, ECH_PRECOND_NONE, "poisson", 9, 0, true },
-    { ECH_CHEBYSHEV, ECH_PRECOND_JACOBI, "poisson3", 5, 0, true },
-    { ECH_CG, ECH_PRECOND_NONE, "poisson", 24, 0, true },
-    { ECH_CG, ECH_PRECOND_JACOBI, "line", 600, 1000, true },
-    { ECH_CG, ECH_PRECOND_NONE, "poisson3", 6, 0, true },
-    { ECH_MINRES, ECH_PRECOND_NONE, "indefinite", 8, 0, true },
-    { ECH_MINRES, ECH_PRECOND_JACOBI, "poisson", 11, 0, true },
-    { ECH_MINRES, ECH_PRECOND_JACOBI, "signs", 300, 0, true },
-    { ECH_BICGSTAB, ECH_PRECOND_NONE, "convection", 10, 0.4, true },
-    { ECH_BICGSTAB, ECH_PRECOND_JACOBI, "random", 530, 0, true },
-    { ECH_GMRES, ECH_PRECOND_NONE, "convection", 8, 0.7, true },
-    { ECH_GMRES, ECH_PRECOND_JACOBI, "random", 90, 0, true },
-    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "poisson", 6, 0, true },
-    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "random", 120, 0, true },
-    { ECH_SOR, ECH_PRECOND_NONE, "poisson", 9, 0, true },
-    { ECH_RICHARDSON, ECH_PRECOND_SSOR, "poisson", 8, 0, true },
-    { ECH_CHEBYSHEV, ECH_PRECOND_IC0, "poisson", 12, 0, true },
-    { ECH_CG, ECH_PRECOND_SSOR, "poisson", 25, 0, true },
-    { ECH_CG, ECH_PRECOND_IC0, "poisson3", 7, 0, true },
-    { ECH_MINRES, ECH_PRECOND_IC0, "poisson", 13, 0, true },
-    { ECH_BICGSTAB, ECH_PRECOND_ILU0, "convection", 12, 0.7, true },
-    { ECH_BICGSTAB, ECH_PRECOND_SSOR, "convection", 10, 0.2, true },
-    { ECH_GMRES, ECH_PRECOND_ILU0, "random", 140, 0, true },
-    { ECH_GMRES, ECH_PRECOND_ILU0, "convection", 11, 1.4, true },
-    { ECH_CG, ECH_PRECOND_IC0, "indefinite", 7, 0, false },
-    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "cycle", 12, 0, false },
-    { ECH_GMRES, ECH_PRECOND_ILU0, "cycle", 12, 0, false },
-    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "poisson", 8, 0, true },
-    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "indefinite", 7, 0, true },
-    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "signs", 40, 0, true },
-    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "convection", 9, 0.3, true },
-    { ECH_CG, ECH_PRECOND_NONE, "convection", 8, 0.9, false },
-    { ECH_CG, ECH_PRECOND_NONE, "signs", 50, 0, false },
-    { ECH_CG, ECH_PRECOND_NONE, "neumann", 64, 0, false },
-    { ECH_MINRES, ECH_PRECOND_NONE, "neumann", 20, 0, false },
-    { ECH_GMRES, ECH_PRECOND_NONE, "neumann", 20, 0, false },
-    { ECH_BICGSTAB, ECH_PRECOND_NONE, "neumann", 20, 0, false },
-    { ECH_CHEBYSHEV, ECH_PRECOND_NONE, "signs", 20, 0, false },
-    { ECH_GMRES, ECH_PRECOND_NONE, "cycle", 50, 0, false },
+    { ECH_RICHARDSON, ECH_PRECOND_NONE, "line", 70, 10, true, 0 },
+    { ECH_RICHARDSON, ECH_PRECOND_JACOBI, "poisson", 6, 0, true, 0 },
+    { ECH_JACOBI, ECH_PRECOND_NONE, "random", 90, 0, true, 0 },
+    { ECH_CHEBYSHEV, ECH_PRECOND_NONE, "poisson", 9, 0, true, 0 },
+    { ECH_CHEBYSHEV, ECH_PRECOND_JACOBI, "poisson3", 5, 0, true, 0 },
+    { ECH_CG, ECH_PRECOND_NONE, "poisson", 24, 0, true, 0 },
+    { ECH_CG, ECH_PRECOND_JACOBI, "line", 600, 1000, true, 0 },
+    { ECH_CG, ECH_PRECOND_NONE, "poisson3", 6, 0, true, 0 },
+    { ECH_MINRES, ECH_PRECOND_NONE, "indefinite", 8, 0, true, 0 },
+    { ECH_MINRES, ECH_PRECOND_JACOBI, "poisson", 11, 0, true, 0 },
+    { ECH_MINRES, ECH_PRECOND_JACOBI, "signs", 300, 0, true, 0 },
+    { ECH_BICGSTAB, ECH_PRECOND_NONE, "convection", 10, 0.4, true, 0 },
+    { ECH_BICGSTAB, ECH_PRECOND_JACOBI, "random", 530, 0, true, 0 },
+    { ECH_GMRES, ECH_PRECOND_NONE, "convection", 8, 0.7, true, 0 },
+    { ECH_GMRES, ECH_PRECOND_JACOBI, "random", 90, 0, true, 0 },
+    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "poisson", 6, 0, true, 0 },
+    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "random", 120, 0, true, 0 },
+    { ECH_SOR, ECH_PRECOND_NONE, "poisson", 9, 0, true, 0 },
+    { ECH_RICHARDSON, ECH_PRECOND_SSOR, "poisson", 8, 0, true, 0 },
+    { ECH_CHEBYSHEV, ECH_PRECOND_IC0, "poisson", 12, 0, true, 0 },
+    { ECH_CG, ECH_PRECOND_SSOR, "poisson", 25, 0, true, 0 },
+    { ECH_CG, ECH_PRECOND_IC0, "poisson3", 7, 0, true, 0 },
+    { ECH_MINRES, ECH_PRECOND_IC0, "poisson", 13, 0, true, 0 },
+    { ECH_BICGSTAB, ECH_PRECOND_ILU0, "convection", 12, 0.7, true, 0 },
+    { ECH_BICGSTAB, ECH_PRECOND_SSOR, "convection", 10, 0.2, true, 0 },
+    { ECH_GMRES, ECH_PRECOND_ILU0, "random", 140, 0, true, 0 },
+    { ECH_GMRES, ECH_PRECOND_ILU0, "convection", 11, 1.4, true, 0 },
+    { ECH_CG, ECH_PRECOND_BLOCK_JACOBI, "blocks", 173, 0, true, 5 },
+    { ECH_CG, ECH_PRECOND_BLOCK_JACOBI, "poisson", 21, 0, true, 32 },
+    { ECH_CG, ECH_PRECOND_BLOCK_JACOBI, "poisson3", 6, 0, true, 0 },
+    { ECH_RICHARDSON, ECH_PRECOND_BLOCK_JACOBI, "blocks", 99, 0, true, 10 },
+    { ECH_CHEBYSHEV, ECH_PRECOND_BLOCK_JACOBI, "blocks", 128, 0, true, 3 },
+    { ECH_MINRES, ECH_PRECOND_BLOCK_JACOBI, "blocks", 131, 0, true, 7 },
+    { ECH_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI, "convection", 12, 0.4, true, 12 },
+    { ECH_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI, "random", 530, 0, true, 31 },
+    { ECH_GMRES, ECH_PRECOND_BLOCK_JACOBI, "random", 90, 0, true, 17 },
+    { ECH_GMRES, ECH_PRECOND_BLOCK_JACOBI, "zigzag", 77 + 1, 0, true, 2 },
+    { ECH_GMRES, ECH_PRECOND_BLOCK_JACOBI, "cycle", 12, 0, false, 3 },
+    { ECH_CG, ECH_PRECOND_IC0, "indefinite", 7, 0, false, 0 },
+    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "cycle", 12, 0, false, 0 },
+    { ECH_GMRES, ECH_PRECOND_ILU0, "cycle", 12, 0, false, 0 },
+    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "poisson", 8, 0, true, 0 },
+    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "indefinite", 7, 0, true, 0 },
+    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "signs", 40, 0, true, 0 },
+    { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "convection", 9, 0.3, true, 0 },
+    { ECH_CG, ECH_PRECOND_NONE, "convection", 8, 0.9, false, 0 },
+    { ECH_CG, ECH_PRECOND_NONE, "signs", 50, 0, false, 0 },
+    { ECH_CG, ECH_PRECOND_NONE, "neumann", 64, 0, false, 0 },
+    { ECH_MINRES, ECH_PRECOND_NONE, "neumann", 20, 0, false, 0 },
+    { ECH_GMRES, ECH_PRECOND_NONE, "neumann", 20, 0, false, 0 },
+    { ECH_BICGSTAB, ECH_PRECOND_NONE, "neumann", 20, 0, false, 0 },
+    { ECH_CHEBYSHEV, ECH_PRECOND_NONE, "signs", 20, 0, false, 0 },
+    { ECH_GMRES, ECH_PRECOND_NONE, "cycle", 50, 0, false, 0 },
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -142,6 +154,7 @@ static void run_case(int which, enum solve_form form, ech_dtype dtype)
     if (cases[which].method == ECH_SOR || cases[which].precond == ECH_PRECOND_SSOR) o.omega = 1.4;
     const size_t count = 1 + (size_t)(which % 2);
     o.check_every = 1;
+    o.block = cases[which].block;
     if (dtype == ECH_F32) o.rtol = 1e-4;
     struct solve_run first = solve_on(one_thread, &s, form, dtype, count, true, NULL, &o);
     CHECK_STATUS(first.status, ECH_OK);
@@ -406,6 +419,78 @@ static void run_fewer(size_t side)
     test_end();
 }
 
+/* Squares of one are the diagonal, to the bit; squares that the matrix has save iterations. */
+static void run_blocks(ech_method method)
+{
+    if (!test_begin("blocks(%s)", ech_method_name(method))) return;
+    struct solve_system s = system_make("blocks", 213, 0, 4);
+    ech_solve_options o = options_of(method, ECH_PRECOND_JACOBI);
+    struct solve_run jacobi = simply(&s, &o);
+    o.precond = ECH_PRECOND_BLOCK_JACOBI;
+    o.block = 1;
+    struct solve_run one = simply(&s, &o);
+    o.block = 5;
+    struct solve_run five = simply(&s, &o);
+    CHECK(jacobi.reports[0].reason > 0 && five.reports[0].reason > 0);
+    CHECK_INT(one.reports[0].iterations, jacobi.reports[0].iterations);
+    CHECK(memcmp(one.x, jacobi.x, one.x_bytes) == 0);
+    CHECK(2 * five.reports[0].iterations < jacobi.reports[0].iterations);
+    run_free(&jacobi);
+    run_free(&one);
+    run_free(&five);
+    system_free(&s);
+    test_end();
+}
+
+/* A matrix of squares alone is solved in one step, by inverses that are as good as f64 has them. */
+static void run_inverse(int block)
+{
+    if (!test_begin("inverse(%d)", block)) return;
+    struct solve_system s = system_make("random", (size_t)block, 0, (uint64_t)block);
+    ech_solve_options o = options_of(ECH_GMRES, ECH_PRECOND_BLOCK_JACOBI);
+    o.block = 32;
+    o.rtol = 1e-12;
+    struct solve_run run = simply(&s, &o);
+    CHECK(run.reports[0].reason > 0);
+    CHECK_INT(run.reports[0].iterations, 1);
+    run_free(&run);
+    system_free(&s);
+    test_end();
+}
+
+/* Several right-hand sides go the way that each goes alone. */
+static void run_several(ech_method method, ech_precond precond, const char *kind, size_t side)
+{
+    enum { COUNT = 4 };
+    if (!test_begin("several(%s,%s,%s)", ech_method_name(method), ech_precond_name(precond), kind))
+        return;
+    struct solve_system s = system_make(kind, side, 0.3, 12);
+    ech_solve_options o = options_of(method, precond);
+    for (int i = 0; i < context_count; i++) {
+        struct solve_run all = solve_on(contexts[i], &s, FORM_I32, ECH_F64, COUNT, i % 2, NULL, &o);
+        double *b = calloc(s.n, sizeof *b);
+        if (!b) abort();
+        memcpy(b, s.b, s.n * sizeof *b);
+        for (size_t which = 0; which < COUNT && !test_failed(); which++) {
+            for (size_t j = 0; j < s.n; j++) s.b[j] = b[(j + which * 3) % s.n];
+            struct solve_run one = solve_on(contexts[i], &s, FORM_I32, ECH_F64, 1, i % 2, NULL, &o);
+            struct solve_run mine = { .reports = all.reports + which,
+                                      .history = all.history + which * HISTORY,
+                                      .x = (double *)all.x + which * s.n,
+                                      .x_bytes = one.x_bytes };
+            CHECK_STATUS(one.status, ECH_OK);
+            check_report(&s, ECH_F64, &one, 0, &o);
+            runs_same(&one, &mine, 1, "alone");
+            run_free(&one);
+        }
+        memcpy(s.b, b, s.n * sizeof *b);
+        free(b);
+        run_free(&all);
+    }
+    system_free(&s);
+    test_end();
+}
+
 int main(int argc, char **argv)
 {
     test_main(argc, argv);
@@ -413,10 +498,13 @@ int main(int argc, char **argv)
     const bool gpu = on_gpu();
     for (int which = 0; which < CASES; which++)
         for (int form = 0; form < FORMS; form++) {
-            const bool rows =
-                cases[which].method >= ECH_GAUSS_SEIDEL || cases[which].precond >= ECH_PRECOND_SSOR;
-            if (rows && form > FORM_I64) continue;
-            if (gpu && form != which % (rows ? 2 : FORMS)) continue; /* the executor is slow */
+            const ech_precond precond = cases[which].precond;
+            const bool squares = precond == ECH_PRECOND_BLOCK_JACOBI;
+            const bool rows = cases[which].method >= ECH_GAUSS_SEIDEL ||
+                              (precond >= ECH_PRECOND_SSOR && !squares);
+            const int forms = rows ? FORM_DENSE : squares ? FORM_APPLY : FORMS;
+            if (form >= forms) continue;
+            if (gpu && form != which % forms) continue; /* the executor is slow */
             run_case(which, (enum solve_form)form, which % 3 == 2 ? ECH_F32 : ECH_F64);
         }
     run_long(ECH_CG, 263000, ECH_F64, gpu ? 1 : 5);
@@ -445,6 +533,18 @@ int main(int argc, char **argv)
     run_exact(ECH_GMRES, ECH_PRECOND_ILU0);
     run_exact(ECH_CG, ECH_PRECOND_IC0);
     run_fewer(gpu ? 16 : 60);
+    run_blocks(ECH_CG);
+    run_blocks(ECH_MINRES);
+    run_blocks(ECH_BICGSTAB);
+    run_blocks(ECH_GMRES);
+    run_blocks(ECH_CHEBYSHEV);
+    for (int block = 1; block <= 32; block += gpu ? 31 : 1) run_inverse(block);
+    run_several(ECH_METHOD_AUTO, ECH_PRECOND_NONE, "indefinite", 7);
+    run_several(ECH_METHOD_AUTO, ECH_PRECOND_NONE, "convection", 8);
+    run_several(ECH_CHEBYSHEV, ECH_PRECOND_BLOCK_JACOBI, "poisson", 9);
+    run_several(ECH_CG, ECH_PRECOND_IC0, "poisson", 9);
+    run_several(ECH_BICGSTAB, ECH_PRECOND_JACOBI, "convection", 8);
+    run_several(ECH_GMRES, ECH_PRECOND_NONE, "random", 60);
     run_least(ECH_MINRES, "poisson", 10);
     run_least(ECH_GMRES, "convection", 8);
     run_least(ECH_GMRES, "random", 40);

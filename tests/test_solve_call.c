@@ -156,6 +156,12 @@ static void run_singular(void)
     CHECK_INT(run.reports[0].reason, ECH_STOPPED_SINGULAR);
     CHECK_INT(run.reports[0].where, 450);
     run_free(&run);
+    o.precond = ECH_PRECOND_BLOCK_JACOBI;
+    o.block = 7;
+    run = simply(&s, NULL, &o);
+    CHECK_INT(run.reports[0].reason, ECH_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].where, 450);
+    run_free(&run);
     s.values[300] = -1;
     o.method = ECH_CG;
     o.precond = ECH_PRECOND_IC0;
@@ -276,6 +282,8 @@ static void run_bad(void)
         { { .size = sizeof fine, .guess = 2 }, "guess is 2" },
         { { .size = sizeof fine, .restart = -1 }, "restart is -1" },
         { { .size = sizeof fine, .restart = 1001 }, "restart is 1001" },
+        { { .size = sizeof fine, .block = -1 }, "block is -1" },
+        { { .size = sizeof fine, .block = 33 }, "block is 33, not from 0 to 32" },
         { { .size = sizeof fine, .check_every = 257 }, "check_every is 257" },
         { { .size = sizeof fine, .history_capacity = 1 }, "history is NULL" },
         { { .size = sizeof fine, .method = ECH_SOR, .omega = 2 }, "omega is 2" },
@@ -325,6 +333,9 @@ static void run_bad(void)
     ech_solve_options triangles = fine;
     triangles.precond = ECH_PRECOND_IC0;
     CHECK_FAILS(ctx, solve_plain(&q, &triangles), ECH_ERR_ARG, "\"ic0\" needs a->csr");
+    triangles.precond = ECH_PRECOND_BLOCK_JACOBI;
+    CHECK_FAILS(ctx, solve_plain(&q, &triangles), ECH_ERR_ARG,
+                "\"block-jacobi\" needs a->csr or a->dense");
     ech_solve_options jacobi = fine;
     jacobi.precond = ECH_PRECOND_JACOBI;
     CHECK_FAILS(ctx, solve_plain(&q, &jacobi), ECH_ERR_ARG, "a->diagonal is NULL");
@@ -453,6 +464,7 @@ static void run_names(void)
         CHECK_INT(ech_method_from_name(ech_method_name(all[i])), all[i]);
     CHECK_INT(ech_precond_from_name(ech_precond_name(ECH_PRECOND_JACOBI)), ECH_PRECOND_JACOBI);
     CHECK_INT(ech_precond_from_name("none"), ECH_PRECOND_NONE);
+    CHECK_INT(ech_precond_from_name("block-jacobi"), ECH_PRECOND_BLOCK_JACOBI);
     CHECK_INT(ech_method_from_name("nothing"), -1);
     CHECK_INT(ech_method_from_name(NULL), -1);
     CHECK_INT(ech_precond_from_name(NULL), -1);
@@ -484,6 +496,7 @@ int main(int argc, char **argv)
         run_bad();
         for (int m = 0; m < METHODS; m++) run_workspace(all[m], ECH_PRECOND_JACOBI);
         run_workspace(ECH_CG, ECH_PRECOND_IC0);
+        run_workspace(ECH_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI);
         run_workspace(ECH_GMRES, ECH_PRECOND_ILU0);
         run_workspace(ECH_CHEBYSHEV, ECH_PRECOND_SSOR);
         run_memory();

@@ -1,6 +1,7 @@
 /*
  * cpu/solve.c - steps of iterative solvers on the CPU: items of whole chunks are for threads, their
- * dot products are added in adjacent pairs, and the scalars follow.
+ * dot products are added in adjacent pairs, and the scalars follow.  Squares on the diagonal are
+ * inverted and multiplied with by parts of rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +9,7 @@
 #include "../solve_recur.h"
 #include "cpu.h"
 
+#include <math.h>
 #include <string.h>
 
 #define REAL    double
@@ -51,6 +53,13 @@ struct job {
     _Atomic uint64_t bad;
 };
 
+static void found_bad(struct job *job, uint64_t row)
+{
+    uint64_t before = atomic_load(&job->bad);
+    while (row < before && !atomic_compare_exchange_weak(&job->bad, &before, row)) {
+    }
+}
+
 static void run_item(void *arg, size_t item, int thread)
 {
     struct job *job = arg;
@@ -73,9 +82,7 @@ static void run_item(void *arg, size_t item, int thread)
         }
         const size_t bad =
             step->bytes == 8 ? elements_f64(step, from, n) : elements_f32(step, from, n);
-        uint64_t before = atomic_load(&job->bad);
-        while (bad < before && !atomic_compare_exchange_weak(&job->bad, &before, bad)) {
-        }
+        found_bad(job, bad);
     }
     for (int k = 0; k < step->dots; k++)
         step->partials[item * ECHI_SOLVE_DOTS + (size_t)k] = pairs_sum(&pairs[k]);
@@ -117,6 +124,83 @@ static void sweep(ech_ctx *ctx, const struct echi_solve_step *step)
     }
 }
 
+/* ---- Squares on the diagonal ---- */
+
+static void exchange(double *x, double *y)
+{
+    const double z = *x;
+    *x = *y;
+    *y = z;
+}
+
+/* In place; the first row without a pivot, or size.  As solve_blocks.cuh does it. */
+static uint64_t invert(double (*a)[ECHI_SOLVE_BLOCK], uint64_t size)
+{
+    uint64_t pivots[ECHI_SOLVE_BLOCK];
+    for (uint64_t k = 0; k < size; k++) {
+        uint64_t p = k;
+        for (uint64_t i = k + 1; i < size; i++)
+            if (fabs(a[i][k]) > fabs(a[p][k])) p = i;
+        if (a[p][k] == 0) return k;
+        pivots[k] = p;
+        for (uint64_t j = 0; p != k && j < size; j++) exchange(&a[k][j], &a[p][j]);
+        const double inverse = 1 / a[k][k];
+        for (uint64_t j = 0; j < size; j++) a[k][j] = j == k ? inverse : a[k][j] * inverse;
+        for (uint64_t i = 0; i < size; i++) {
+            if (i == k) continue;
+            const double ratio = a[i][k];
+            for (uint64_t j = 0; j < size; j++)
+                a[i][j] = j == k ? -ratio * inverse : a[i][j] - ratio * a[k][j];
+        }
+    }
+    for (uint64_t k = size; k-- > 0;)
+        for (uint64_t i = 0; pivots[k] != k && i < size; i++) exchange(&a[i][k], &a[i][pivots[k]]);
+    return size;
+}
+
+enum { PART_ROWS = 1024 }; /* of a thread at a time, about: whole squares */
+
+static uint64_t part_rows(const struct echi_solve_step *step)
+{
+    return PART_ROWS / (uint64_t)step->block * (uint64_t)step->block;
+}
+
+static void run_squares(void *arg, size_t part, int thread)
+{
+    struct job *job = arg;
+    const struct echi_solve_step *step = job->step;
+    const uint64_t rows = part_rows(step), begin = part * rows, block = (uint64_t)step->block;
+    const uint64_t end = begin + echi_min(rows, step->n - begin);
+    (void)thread;
+    if (step->what == ECHI_SOLVE_BLOCKED) {
+        if (step->bytes == 8)
+            times_squares_f64(step, begin, end);
+        else
+            times_squares_f32(step, begin, end);
+        return;
+    }
+    for (uint64_t start = begin; start < end; start += block) {
+        const uint64_t size = echi_min(block, end - start);
+        double square[ECHI_SOLVE_BLOCK][ECHI_SOLVE_BLOCK];
+        (step->bytes == 8 ? take_square_f64 : take_square_f32)(step, start, size, square);
+        const uint64_t k = invert(square, size);
+        if (k < size) {
+            found_bad(job, start + k);
+            continue;
+        }
+        (step->bytes == 8 ? put_square_f64 : put_square_f32)(step, start, size, square);
+    }
+}
+
+static void run_rows(ech_ctx *ctx, struct job *job)
+{
+    const struct echi_solve_step *step = job->step;
+    const uint64_t rows = part_rows(step);
+    const size_t bytes = step->n * (size_t)step->bytes * (size_t)step->block;
+    echi_parallel(echi_parallel_for_bytes(ctx, bytes), (step->n + rows - 1) / rows, run_squares,
+                  job);
+}
+
 static ech_status run(ech_ctx *ctx, const void *request, void *work)
 {
     const struct echi_solve_step *step = request;
@@ -133,8 +217,11 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
         sweep(ctx, step);
         return ECH_OK;
     }
-    echi_parallel(echi_parallel_for_bytes(ctx, step->n * (size_t)step->bytes * 3), items, run_item,
-                  &job);
+    if (step->what == ECHI_SOLVE_BLOCKS || step->what == ECHI_SOLVE_BLOCKED)
+        run_rows(ctx, &job);
+    else
+        echi_parallel(echi_parallel_for_bytes(ctx, step->n * (size_t)step->bytes * 3), items,
+                      run_item, &job);
     for (int k = 0; k < step->dots; k++) {
         struct pairs pairs = { 0 };
         for (size_t i = 0; i < items; i++)

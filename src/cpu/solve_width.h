@@ -114,3 +114,48 @@ static void NAME(rows)(const struct echi_solve_step *step, const uint64_t *order
         out[i] = step->scaled_sum ? in[i] - sum * scale : (in[i] - sum) * scale;
     }
 }
+
+/* The square of `size` rows from `start` on; entries at one place are added up. */
+static void NAME(take_square)(const struct echi_solve_step *step, uint64_t start, uint64_t size,
+                              double (*square)[ECHI_SOLVE_BLOCK])
+{
+    const struct echi_solve_csr *a = &step->csr;
+    const REAL *dense = step->e, *values = a->values;
+    for (uint64_t i = 0; i < size; i++) {
+        for (uint64_t j = 0; j < size; j++)
+            square[i][j] = dense ? (double)dense[(start + i) * step->e_step + start + j] : 0;
+        if (dense) continue;
+        const uint64_t last = echi_solve_index(a->offsets, a->index_bytes, start + i + 1);
+        uint64_t e = echi_solve_index(a->offsets, a->index_bytes, start + i);
+        for (; e < last && e < a->entries; e++) {
+            const uint64_t j = echi_solve_index(a->columns, a->index_bytes, e) - start;
+            if (j < size) square[i][j] += (double)values[e];
+        }
+    }
+}
+
+static void NAME(put_square)(const struct echi_solve_step *step, uint64_t start, uint64_t size,
+                             double (*square)[ECHI_SOLVE_BLOCK])
+{
+    REAL *out = (REAL *)step->a.out + start;
+    for (uint64_t j = 0; j < size; j++)
+        for (uint64_t i = 0; i < size; i++) out[j * step->block_step + i] = (REAL)square[i][j];
+}
+
+/* Squares times the vector, of rows begin ... end - 1. */
+static void NAME(times_squares)(const struct echi_solve_step *step, uint64_t begin, uint64_t end)
+{
+    const uint64_t block = (uint64_t)step->block;
+    for (uint64_t start = begin; start < end; start += block) {
+        const uint64_t size = block < end - start ? block : end - start;
+        const REAL *square = (const REAL *)step->diagonal + start;
+        const REAL *in = (const REAL *)step->e + start;
+        REAL sums[ECHI_SOLVE_BLOCK];
+        for (uint64_t i = 0; i < size; i++) sums[i] = square[i] * in[0];
+        for (uint64_t j = 1; j < size; j++) {
+            const REAL *column = square + j * step->block_step, x = in[j];
+            for (uint64_t i = 0; i < size; i++) sums[i] = sums[i] + column[i] * x;
+        }
+        memcpy((REAL *)step->a.out + start, sums, size * sizeof(REAL));
+    }
+}

@@ -7,10 +7,11 @@
 #include "../solve_step.h"
 #include "cuda.h"
 
-static const char *const kernels[] = { [ECHI_SOLVE_UPDATE] = "solve_update",
-                                       [ECHI_SOLVE_RANDOM] = "solve_random",
-                                       [ECHI_SOLVE_INVERT] = "solve_invert",
-                                       [ECHI_SOLVE_SWEEP] = "solve_sweep" };
+static const char *const kernels[] = {
+    [ECHI_SOLVE_UPDATE] = "solve_update",   [ECHI_SOLVE_RANDOM] = "solve_random",
+    [ECHI_SOLVE_INVERT] = "solve_invert",   [ECHI_SOLVE_BLOCKS] = "solve_blocks",
+    [ECHI_SOLVE_BLOCKED] = "solve_blocked", [ECHI_SOLVE_SWEEP] = "solve_sweep"
+};
 
 static bool is_aligned(const struct echi_solve_step *step)
 {
@@ -40,6 +41,23 @@ done:
     return status;
 }
 
+/* Squares: of as many warps as there is room for, or of each block of threads some. */
+static ech_status squares(ech_ctx *ctx, const char *image, struct echi_solve_step *step)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const bool inverts = step->what == ECHI_SOLVE_BLOCKS;
+    const unsigned threads = inverts ? 32 * ECHI_SOLVE_BLOCK_WARPS : ECHI_SOLVE_BLOCK_THREADS;
+    const uint64_t block = (uint64_t)step->block;
+    const uint64_t rows = inverts ? ECHI_SOLVE_BLOCK_WARPS * block : threads / block * block;
+    const uint64_t blocks = (step->n + rows - 1) / rows,
+                   most = 32 * (uint64_t)cuda->multiprocessors;
+    if (!inverts && blocks > INT32_MAX)
+        return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
+                         "the vectors are too long: more rows than a grid has threads");
+    return echi_cuda_launch(ctx, image, kernels[step->what],
+                            (unsigned)(inverts && blocks > most ? most : blocks), threads, 0, step);
+}
+
 static ech_status run(ech_ctx *ctx, const void *request, void *work)
 {
     const struct echi_cuda *cuda = ctx->state;
@@ -60,6 +78,8 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
                                 step.item < ECHI_SOLVE_WARPS ? 32 * step.item : threads, 0, &step);
     }
     if (step.what == ECHI_SOLVE_SWEEP) return sweep(ctx, image, &step);
+    if (step.what == ECHI_SOLVE_BLOCKS || step.what == ECHI_SOLVE_BLOCKED)
+        return squares(ctx, image, &step);
     const uint64_t blocks = step.n / threads + 1, most = 16 * (uint64_t)cuda->multiprocessors;
     return echi_cuda_launch(ctx, image, kernel, (unsigned)(blocks < most ? blocks : most), threads,
                             0, &step);

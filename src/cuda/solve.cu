@@ -20,6 +20,8 @@ typedef double real;
 typedef float real;
 #endif
 
+#include "solve_blocks.cuh"
+
 enum {
     EACH = 16 / sizeof(real), /* elements of a thread in a line */
     LINE = 32 * EACH,
@@ -256,7 +258,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3)
     const uint64_t chunks = (step.n + CHUNK - 1) / CHUNK;
     const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const uint64_t first = (uint64_t)blockIdx.x * step.item;
-    const uint32_t count = chunks <= first           ? 0
+    const uint32_t count = chunks <= first              ? 0
                            : chunks - first < step.item ? (uint32_t)(chunks - first)
                                                         : (uint32_t)step.item;
 #pragma unroll 1

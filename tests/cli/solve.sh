@@ -32,6 +32,16 @@ printf '%%%%MatrixMarket matrix array real general\n2 2\n4\n1\n1\n3\n' >dense.mt
 printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n5\n4\n' >two.mtx
 code echelon solve --type f32 dense.mtx two.mtx -o two.npy
 dump f4 two.npy 128 | awk '{ printf "%.4f %.4f %.4f %.4f\n", $1, $2, $3, $4 }'
+# Squares along the diagonal; of two columns one that does not converge: nothing is written.
+code echelon solve --method cg --precond block-jacobi --block 10 a.mtx b.txt -o blocks.mtx 2>err
+grep -o -E 'cg: converged|preconditioner: block-jacobi' err
+check blocks.mtx
+awk 'BEGIN { print "%%MatrixMarket matrix array real general\n50 2"
+    for (i = 1; i <= 50; i++) print 0
+    for (i = 1; i <= 50; i++) print i % 7 }' >half.mtx
+code echelon solve --method cg --max-iterations 5 a.mtx half.mtx -o half_x.mtx 2>err
+grep -o -E 'column [01]: cg: (converged|not converged)' err
+ls half_x.mtx 2>/dev/null
 # What has no answer, and what is no question.
 printf '%%%%MatrixMarket matrix array real general\n1 2\n1\n2\n' >oblong.mtx
 printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 1 1\n' >singular.mtx
@@ -63,6 +73,8 @@ code echelon solve a.mtx b.txt --method newton
 code echelon solve a.mtx b.txt --precond lu --method cg
 code echelon solve a.mtx b.txt --precond jacobi
 code echelon solve a.mtx b.txt --rtol x
+code echelon solve a.mtx b.txt --method cg --precond block-jacobi --block 33
+code echelon solve a.mtx b.txt --method cg --precond jacobi --block 4
 code echelon solve oblong.mtx one.txt
 code echelon solve --laplacian dense.mtx two.mtx
 files
