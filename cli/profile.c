@@ -207,8 +207,9 @@ static int profile_job(struct sort_job *job, const char *what, const struct exec
                                .executor = &executor,
                                .lines = set.lines,
                                .counted = !set.check };
-    int code = cli_find_executor(&executor);
-    if (code == EXIT_DONE) code = load(job);
+    if (!simt_find_executor(&executor, message, sizeof message))
+        return cli_fail(EXIT_DEVICE, "%s", message);
+    int code = load(job);
     if (code != EXIT_DONE) return code;
     if (!executor.set_options(words->text, message, sizeof message))
         return cli_fail(EXIT_BAD, "%s", message);

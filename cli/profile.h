@@ -7,7 +7,7 @@
 #ifndef ECHELON_CLI_PROFILE_H
 #define ECHELON_CLI_PROFILE_H
 
-#include "executor.h"
+#include "simt/client.h"
 #include "sort.h"
 
 struct profile {

@@ -105,6 +105,11 @@ if command -v python3 >/dev/null; then
         docs/performance/h200.svg docs/performance/gf2.svg
     check "the tables on the executor are those of bench/results" \
         python3 bench/truth_table.py --check $(echo "$files" | grep '\.md$')
+    # shellcheck disable=SC2086
+    check "the tables of the ladders are those of bench/results" \
+        python3 bench/ladder_table.py --check $(echo "$files" | grep '\.md$')
+    check "the pictures of the ladders are what their scripts draw" \
+        python3 docs/ladder/pictures/draw.py --check
 else
     skip "the tables: no python3 on this machine"
 fi

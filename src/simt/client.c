@@ -1,5 +1,6 @@
 /*
- * executor.c - finds the functions of simt/simt.h in the library that stands in for a CUDA driver.
+ * simt/client.c - finds the functions of simt.h in the library that stands in for a CUDA driver; for
+ * commands and ladders, no part of either library.
  *
  * The library opens it under a name, as a driver; to open the same name again gives the same
  * instance, with the counts of what that one ran.
@@ -7,10 +8,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* RTLD_NOLOAD */
-#include "executor.h"
-#include "cli.h"
+#include "client.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,21 +24,23 @@ static bool find(void *library, const char *name, void *function)
     return symbol != NULL;
 }
 
-int cli_find_executor(struct executor *executor)
+bool simt_find_executor(struct executor *executor, char *message, size_t message_bytes)
 {
     const char *name = getenv("ECHELON_LIBSIMT");
     if (!name || !*name) name = "libechelon_simt.so";
     void *library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-    if (!library)
-        return cli_fail(EXIT_DEVICE, "there is no executor: %s is not what the library has opened",
-                        name);
+    if (!library) {
+        snprintf(message, message_bytes,
+                 "there is no executor: %s is not what the library has opened", name);
+        return false;
+    }
     bool whole = find(library, "simt_set_options", &executor->set_options) &&
                  find(library, "simt_fault_name", &executor->fault_name) &&
                  find(library, "simt_findings", &executor->findings) &&
                  find(library, "simt_profile", &executor->profile) &&
                  find(library, "simt_forget", &executor->forget);
     if (!whole)
-        return cli_fail(EXIT_DEVICE, "the executor in %s is of another version: it counts nothing",
-                        name);
-    return EXIT_DONE;
+        snprintf(message, message_bytes,
+                 "the executor in %s is of another version: it counts nothing", name);
+    return whole;
 }

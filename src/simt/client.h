@@ -1,12 +1,12 @@
 /*
- * executor.h - the functions of simt/simt.h, of the executor that the library has opened.
+ * simt/client.h - the functions of simt.h, of the executor that the library has opened.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ECHELON_CLI_EXECUTOR_H
-#define ECHELON_CLI_EXECUTOR_H
+#ifndef SIMT_CLIENT_H
+#define SIMT_CLIENT_H
 
-#include "simt/simt.h"
+#include "simt.h"
 
 struct executor {
     bool (*set_options)(const char *text, char *message, size_t message_bytes);
@@ -16,8 +16,7 @@ struct executor {
     void (*forget)(void);
 };
 
-/* To be called while a context of the device "simt" is open.  EXIT_DONE, or an exit code after its
- * message. */
-int cli_find_executor(struct executor *executor);
+/* To be called while a context of the device "simt" is open.  False, with a message. */
+bool simt_find_executor(struct executor *executor, char *message, size_t message_bytes);
 
 #endif

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""ladder_table.py - writes the ladders' tables into markdown, from what "echelon ladder --csv" wrote.
+
+    bench/ladder_table.py docs/ladder/*.md          rewrites what lies between markers
+    bench/ladder_table.py --check docs/ladder/*.md  fails when a table is not that of the CSV
+
+A page says where its tables go:
+
+    <!-- ladder:begin NAME times -->    of a GPU: bench/results/ladder_h200.csv
+    <!-- ladder:begin NAME counts -->   of the executor: bench/results/ladder_executor.csv
+    <!-- ladder:begin NAME claims -->   what is said of the rungs and whether it is so, of both
+    <!-- ladder:begin all claims -->    the same of all ladders
+    <!-- ladder:end -->
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import csv
+import pathlib
+import re
+import sys
+
+RESULTS = pathlib.Path(__file__).resolve().parent / "results"
+FILES = {"times": "ladder_h200.csv", "counts": "ladder_executor.csv"}
+MARKERS = re.compile(r"(<!-- ladder:begin (?P<name>\w+) (?P<what>\w+) -->\n).*?(<!-- ladder:end -->)",
+                     re.S)
+
+
+def read(what, name):
+    """The lines on top of the CSV, its rows of a ladder, and its claims."""
+    path = RESULTS / FILES[what]
+    if not path.exists():
+        return [], [], []
+    lines = path.read_text().splitlines()
+    about = [line.lstrip("# ") for line in lines if line.startswith("#")]
+    rows = [row for row in csv.DictReader(line for line in lines if line[:1] != "#")
+            if name in ("all", row["ladder"])]
+    return (about, [row for row in rows if row["idea"] != "claim"],
+            [row for row in rows if row["idea"] == "claim"])
+
+
+def size(n):
+    n = int(n)
+    power = n.bit_length() - 1
+    return f"2^{power}" if power >= 10 and n == 1 << power else f"{n:,}"
+
+
+def duration(ms):
+    return f"{ms:.4g} ms" if ms >= 1 else f"{1000 * ms:.3g} us"
+
+
+def table(head, rows, numbers):
+    rule = "|".join("---:" if i >= numbers else "---" for i in range(len(head)))
+    return ["| " + " | ".join(head) + " |", f"|{rule}|"] + ["| " + " | ".join(row) + " |"
+                                                           for row in rows]
+
+
+def times(name):
+    about, rows, _ = read("times", name)
+    if not rows:
+        return ["Not measured yet: `echelon ladder all --csv` on a GPU does."]
+    arithmetic = any(float(row["operations"]) for row in rows)
+    out = []
+    for row in rows:
+        seconds = float(row["ms"]) * 1e-3
+        work = float(row["operations" if arithmetic else "bytes"])
+        roof = float(row["roof_percent"])
+        out.append([row["rung"], row["text"], size(row["n"])] + (
+            ["wrong", "", "", "", ""] if row["result"] != "right" else
+            [duration(1000 * seconds), f"{int(row['n']) / seconds * 1e-9:.3g}",
+             f"{work / seconds * 1e-9:,.0f}" if work / seconds > 1e11 else f"{work / seconds * 1e-9:.3g}",
+             f"{roof:.3g} %" if roof else "", f"{float(row['speed_up']):.2f}"]))
+    head = ["rung", "idea", "n", "time", "10^9 a second", "GFLOP/s" if arithmetic else "GB/s",
+            "of the roof", "speed-up"]
+    return [f"`echelon ladder {name}`, {rows[0]['type']}; {'; '.join(about)}.", ""] + table(head, out, 2)
+
+
+def counts(name):
+    _, rows, _ = read("counts", name)
+    if not rows:
+        return ["Not counted yet: `echelon ladder all --csv --device simt` does."]
+    out = []
+    for row in rows:
+        branches = int(row["branches"])
+        out.append([row["rung"], row["text"], size(row["n"]), row["launches"],
+                    f"{float(row['sectors_per_request']):.2f}", f"{int(row['bank_conflicts']):,}",
+                    f"{int(row['bank16_conflicts']):,}",
+                    f"{100 * int(row['divergent']) / branches if branches else 0:.1f} %",
+                    f"{int(row['barriers']):,}", f"{int(row['warp_operations']):,}", row["faults"]])
+    head = ["rung", "idea", "n", "launches", "sectors a request", "bank conflicts", "of 16 banks",
+            "divergent", "barriers", "warp operations", "races"]
+    return [f"`echelon ladder {name} --device simt`, {rows[0]['type']}.", ""] + table(head, out, 2)
+
+
+def claims(name):
+    out = []
+    for what, where in (("counts", "counted"), ("times", "H200")):
+        for row in read(what, name)[2]:
+            first = [row["ladder"]] if name == "all" else []
+            out.append(first + [row["text"], where, "yes" if row["result"] == "so" else "no",
+                                row["because"]])
+    if not out:
+        return ["Not judged yet."]
+    if name == "all":
+        order = {ladder: i for i, ladder in enumerate(dict.fromkeys(row[0] for row in out))}
+        out.sort(key=lambda row: order[row[0]])
+    head = (["ladder"] if name == "all" else []) + ["said", "where", "so?", "because"]
+    return table(head, out, len(head))
+
+
+def rewrite(text):
+    def section(match):
+        make = {"times": times, "counts": counts, "claims": claims}[match["what"]]
+        return match[1] + "\n" + "\n".join(make(match["name"])) + "\n\n" + match[4]
+
+    return MARKERS.sub(section, text)
+
+
+def main():
+    check = "--check" in sys.argv
+    stale = []
+    for name in (word for word in sys.argv[1:] if word != "--check"):
+        path = pathlib.Path(name)
+        text = path.read_text()
+        new = rewrite(text)
+        if new != text and check:
+            stale.append(name)
+        elif new != text:
+            path.write_text(new)
+    for name in stale:
+        print(f"{name}: a table is not that of bench/results; run bench/ladder_table.py {name}")
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

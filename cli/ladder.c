@@ -1,0 +1,414 @@
+/*
+ * ladder.c - "echelon ladder": runs the small kernels that lead up to the library's, one idea each.
+ *
+ *     run()  options -> open the device -> of each ladder: check -> measure -> judge the claims ->
+ *            ladder_table.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ladder.h"
+#include "job.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    struct job_words job;
+    const char *rung, *n, *input, *seed, *plot;
+    bool check, json, csv;
+} set;
+
+static const struct option options[] = {
+    { 'r', "rung", "NUMBER", &set.rung, "this one alone" },
+    { 'n', "n", "COUNT[,COUNT]...", &set.n, "elements: 1000, 2^20; default: the ladder's own" },
+    { 't', "type", "TYPE", &set.job.type, "of the elements; default: the ladder's first" },
+    { 'i', "input", "FILE", &set.input, "a column of numbers to work on, .npy, raw or text" },
+    { 'o', "output", "FILE", &set.job.output, "write what the last rung made of it there" },
+    { 0, "format", "FORMAT", &set.job.format, "of FILE: npy, raw or text" },
+    { 'd', "device", "DEVICE", &set.job.device,
+      "cuda, cuda:1, or simt: the executor, with its counters;\ndefault: the first GPU, else "
+      "simt" },
+    { 'c', "check", NULL, &set.check, "check alone, at every size and of every type" },
+    { 0, "seed", "NUMBER", &set.seed, "of the executor: another order of blocks and warps" },
+    { 0, "json", NULL, &set.json, "the same as JSON" },
+    { 0, "csv", NULL, &set.csv, "the same as CSV" },
+    { 0, "plot", "FILE", &set.plot, "draw the rungs as SVG" },
+    { 0, NULL, NULL, NULL, NULL },
+};
+
+enum { MOST_SIZES = 64 };
+
+static struct {
+    struct ladder_device device;
+    int rung; /* 0: all */
+    uint64_t sizes[MOST_SIZES + 1];
+    bool sizes_given;
+    int type;       /* -1: of each ladder its first */
+    struct job job; /* --input */
+    bool input;
+    void *out;
+} plan;
+
+/* ---- Words ---- */
+
+static const struct ladder *find_ladder(const char *name)
+{
+    const char *names[64];
+    for (int i = 0; i < ladder_count; i++) {
+        names[i] = ladders[i]->name;
+        if (strcmp(name, names[i]) == 0) return ladders[i];
+    }
+    cli_unknown("ladder", name, names, ladder_count);
+    return NULL;
+}
+
+static int parse_sizes(void)
+{
+    char text[512];
+    int count = 0;
+    plan.sizes[0] = LADDER_END;
+    if (!set.n) return EXIT_DONE;
+    plan.sizes_given = true;
+    if (strlen(set.n) >= sizeof text) return cli_fail(EXIT_BAD, "--n is too long a list");
+    strcpy(text, set.n);
+    for (char *at = text, *next; at; at = next) {
+        next = strchr(at, ',');
+        if (next) *next++ = 0;
+        if (count == MOST_SIZES)
+            return cli_fail(EXIT_BAD, "--n has more than %d sizes", MOST_SIZES);
+        int code = cli_parse_count("n", at, &plan.sizes[count++]);
+        if (code != EXIT_DONE) return code;
+    }
+    plan.sizes[count] = LADDER_END;
+    return EXIT_DONE;
+}
+
+static bool has_type(const struct ladder *ladder, const char *type)
+{
+    size_t length = strlen(type);
+    for (const char *at = ladder->types; (at = strstr(at, type)) != NULL; at += length)
+        if ((at == ladder->types || at[-1] == ' ') && (at[length] == 0 || at[length] == ' '))
+            return true;
+    return false;
+}
+
+static int most_rung(const struct ladder *ladder)
+{
+    return ladder->rungs[ladder->rung_count - 1].number;
+}
+
+/* What cannot be, of one ladder. */
+static int check_ladder(const struct ladder *ladder, bool one)
+{
+    if (plan.rung > most_rung(ladder) || plan.rung < 0)
+        return cli_fail(EXIT_BAD, "--rung is %s: %s has rungs 1 to %d", set.rung, ladder->name,
+                        most_rung(ladder));
+    if (set.job.type && !set.input && !has_type(ladder, set.job.type))
+        return cli_fail(EXIT_BAD, "--type is %s: %s is there for %s", set.job.type, ladder->name,
+                        ladder->types);
+    if (set.input && (!one || !ladder->takes_input))
+        return cli_fail(EXIT_BAD, "--input is for one ladder that works on a column, not %s",
+                        one ? ladder->name : "all");
+    return EXIT_DONE;
+}
+
+static int check_usage(const char *name)
+{
+    uint64_t rung = 0;
+    int code = parse_sizes();
+    if (code == EXIT_DONE && set.rung) code = cli_parse_count("rung", set.rung, &rung);
+    if (code == EXIT_DONE && set.job.type) code = cli_parse_dtype(set.job.type, &plan.type);
+    if (code != EXIT_DONE) return code;
+    plan.rung = rung > 1000 ? 1000 : (int)rung;
+    if (set.rung && rung == 0) plan.rung = -1;
+    if (set.json && set.csv) return cli_fail(EXIT_BAD, "--json does not go with --csv");
+    if (set.input && set.n)
+        return cli_fail(EXIT_BAD, "--n makes data, so it does not go with "
+                                  "--input");
+    if (set.job.output && !set.input) return cli_fail(EXIT_BAD, "--output needs an --input");
+    if (set.check && (set.input || set.n || set.plot))
+        return cli_fail(EXIT_BAD, "--check has sizes of its own, so it does not go with --%s",
+                        set.input ? "input"
+                        : set.n   ? "n"
+                                  : "plot");
+    if (set.plot && strcmp(name, "all") == 0) return cli_fail(EXIT_BAD, "--plot is for one ladder");
+    return EXIT_DONE;
+}
+
+/* ---- Running ---- */
+
+static bool wanted(const struct rung *rung)
+{
+    return plan.rung == 0 || rung->number == plan.rung;
+}
+
+static uint64_t at_most(const struct rung *rung, uint64_t n)
+{
+    return rung->most && n > rung->most ? rung->most : n;
+}
+
+static int device_failed(const struct ladder *ladder, const struct rung *rung)
+{
+    return cli_fail(EXIT_DEVICE, "%s %d (%s): %s", ladder->name, rung->number, rung->idea,
+                    plan.device.message);
+}
+
+static int check_type(struct ladder_report *report, ech_dtype type)
+{
+    const struct ladder *ladder = report->results.ladder;
+    for (int i = 0; i < ladder->rung_count; i++) {
+        const struct rung *rung = &ladder->rungs[i];
+        for (int k = 0; wanted(rung) && ladder->checked[k] != LADDER_END; k++) {
+            struct result result;
+            uint64_t n = ladder->checked[k];
+            if (rung->most && n > rung->most) continue;
+            if (!ladder_check(&plan.device, ladder, rung, type, n, (uint64_t)(k % LADDER_SEEDS),
+                              NULL, &result))
+                return device_failed(ladder, rung);
+            report->checks++;
+            if (result.right) continue;
+            report->wrong++;
+            fprintf(stderr, "%s %d (%s), %s, n = %" PRIu64 ": %s\n", ladder->name, rung->number,
+                    rung->idea, ech_dtype_name(type), n, result.message);
+        }
+    }
+    return EXIT_DONE;
+}
+
+static int check_all_types(struct ladder_report *report)
+{
+    char types[128];
+    int code = EXIT_DONE;
+    snprintf(types, sizeof types, "%s", report->results.ladder->types);
+    for (char *type = strtok(types, " "); type && code == EXIT_DONE; type = strtok(NULL, " "))
+        if (!set.job.type || strcmp(type, set.job.type) == 0)
+            code = check_type(report, (ech_dtype)ech_dtype_from_name(type));
+    return code;
+}
+
+static ech_dtype type_of(const struct ladder *ladder)
+{
+    char first[16];
+    if (plan.input) return plan.job.column.dtype;
+    if (plan.type >= 0) return (ech_dtype)plan.type;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(ladder->types, " "), ladder->types);
+    return (ech_dtype)ech_dtype_from_name(first);
+}
+
+static int measure_one(struct ladder_report *report, const struct rung *rung, uint64_t n)
+{
+    const struct ladder *ladder = report->results.ladder;
+    struct ladder_data data = { plan.job.column.keys, plan.out, n };
+    struct result result;
+    if (!ladder_measure(&plan.device, ladder, rung, type_of(ladder), n, plan.input ? &data : NULL,
+                        &result))
+        return device_failed(ladder, rung);
+    if (!result.right) {
+        report->wrong++;
+        fprintf(stderr, "%s %d (%s), n = %" PRIu64 ": %s\n", ladder->name, rung->number, rung->idea,
+                n, result.message);
+    }
+    return ladder_keep(&report->results, &result) ? EXIT_DONE
+                                                  : cli_fail(EXIT_MEMORY, "out of memory");
+}
+
+static int measure(struct ladder_report *report)
+{
+    const struct ladder *ladder = report->results.ladder;
+    uint64_t of_input[] = { plan.job.column.n, LADDER_END };
+    const uint64_t *sizes = plan.input         ? of_input
+                            : plan.sizes_given ? plan.sizes
+                            : plan.device.simt ? ladder->counted
+                                               : ladder->timed;
+    for (int k = 0; sizes[k] != LADDER_END; k++) {
+        for (int i = 0; i < ladder->rung_count; i++) {
+            const struct rung *rung = &ladder->rungs[i];
+            if (!wanted(rung)) continue;
+            if (plan.input && rung->most && sizes[k] > rung->most) {
+                fprintf(stderr, "%s %d (%s) takes at most %" PRIu64 " %s\n", ladder->name,
+                        rung->number, rung->idea, rung->most, ladder->unit);
+                continue;
+            }
+            int code = measure_one(report, rung, at_most(rung, sizes[k]));
+            if (code != EXIT_DONE) return code;
+        }
+    }
+    return EXIT_DONE;
+}
+
+bool ladder_judges(const struct ladder_report *report, const struct claim *claim)
+{
+    return report->whole && claim->of_gpu == !report->results.device->simt;
+}
+
+static void judge(struct ladder_report *report)
+{
+    const struct ladder *ladder = report->results.ladder;
+    report->whole = plan.rung == 0 && !plan.sizes_given && !plan.input && !set.job.type &&
+                    report->wrong == 0 && report->results.count > 0;
+    for (int i = 0; i < ladder->claim_count; i++) {
+        const struct claim *claim = &ladder->claims[i];
+        if (!ladder_judges(report, claim)) continue;
+        report->holds[i] =
+            claim->holds(&report->results, report->because[i], sizeof report->because[i]);
+        /* What is counted is sure; what is timed is another machine's affair. */
+        if (!report->holds[i] && !claim->of_gpu) {
+            report->wrong++;
+            fprintf(stderr, "%s: not so: %s: %s\n", ladder->name, claim->text, report->because[i]);
+        }
+    }
+}
+
+static int run_ladder(const struct ladder *ladder, struct ladder_report *report)
+{
+    int code;
+    report->results = (struct results){ .ladder = ladder, .device = &plan.device };
+    if (set.check) return check_all_types(report);
+    if (!plan.input && (code = check_type(report, type_of(ladder))) != EXIT_DONE) return code;
+    code = measure(report);
+    if (code == EXIT_DONE) judge(report);
+    return code;
+}
+
+/* ---- The user's data ---- */
+
+static int load_input(const struct ladder *ladder)
+{
+    if (!set.input) return EXIT_DONE;
+    plan.job.input = set.input;
+    int code = job_load(&plan.job, &set.job);
+    if (code != EXIT_DONE) return code;
+    plan.input = true;
+    const char *type = ech_dtype_name(plan.job.column.dtype);
+    if (!has_type(ladder, type))
+        return cli_fail(EXIT_BAD, "%s: is of %s; %s is there for %s (--type reads text as another)",
+                        set.input, type, ladder->name, ladder->types);
+    plan.out = malloc(ladder_out_bytes(ladder, plan.job.column.dtype, plan.job.column.n) + 1);
+    return plan.out ? EXIT_DONE : cli_fail(EXIT_MEMORY, "out of memory for the result");
+}
+
+static int write_output(const struct ladder *ladder, struct io_output *output)
+{
+    struct io_error error;
+    ech_dtype dtype = ladder->out_type >= 0 ? (ech_dtype)ladder->out_type : plan.job.column.dtype;
+    uint64_t n =
+        ladder_out_bytes(ladder, plan.job.column.dtype, plan.job.column.n) / ech_dtype_bytes(dtype);
+    int code = job_plan_output(&plan.job, &set.job, output, dtype);
+    if (code != EXIT_DONE) return code;
+    stage_begin(&plan.job, STAGE_WRITE);
+    io_status status = write_values(output, plan.job.out_format, dtype, plan.out, n, &error);
+    return job_commit(&plan.job, output, status, &error);
+}
+
+/* ---- The command ---- */
+
+static void list(void)
+{
+    printf("%-14s %5s  %-18s %s\n", "ladder", "rungs", "types", "");
+    for (int i = 0; i < ladder_count; i++)
+        printf("%-14s %5d  %-18s %s\n", ladders[i]->name, most_rung(ladders[i]), ladders[i]->types,
+               ladders[i]->summary);
+}
+
+static int report_all(const struct ladder_report *reports, int count)
+{
+    uint64_t checks = 0, wrong = 0;
+    for (int i = 0; i < count; i++) {
+        checks += reports[i].checks;
+        wrong += reports[i].wrong;
+    }
+    if (set.check)
+        printf("%" PRIu64 " checked, %" PRIu64 " wrong\n", checks, wrong);
+    else if (set.json)
+        ladder_json(reports, count, stdout);
+    else if (set.csv)
+        ladder_csv(reports, count, stdout);
+    else
+        ladder_text(reports, count, stdout);
+    return wrong ? EXIT_NO : EXIT_DONE;
+}
+
+static int run_all(const struct ladder *const *list_of, int count)
+{
+    struct io_output output = { .fd = -1 };
+    struct io_error error;
+    int code = EXIT_DONE, done = 0;
+    struct ladder_report *reports = calloc((size_t)count, sizeof *reports);
+    if (!reports) return cli_fail(EXIT_MEMORY, "out of memory");
+    if (set.job.output) {
+        io_status status = io_create(&output, set.job.output, &error);
+        if (status != IO_OK) code = cli_fail_io(status, &error);
+    }
+    if (code == EXIT_DONE) code = load_input(list_of[0]);
+    while (code == EXIT_DONE && done < count) {
+        code = run_ladder(list_of[done], &reports[done]);
+        done++;
+    }
+    if (code == EXIT_DONE) code = report_all(reports, count);
+    if (code == EXIT_DONE && set.job.output) code = write_output(list_of[0], &output);
+    if (code == EXIT_DONE && set.plot) code = ladder_plot(&reports[0], set.plot);
+    if (set.job.output) io_discard(&output);
+    for (int i = 0; i < count; i++) free(reports[i].results.rows);
+    free(reports);
+    free(plan.out);
+    io_free_column(&plan.job.column);
+    return code;
+}
+
+static int run(int count, char **operands)
+{
+    const struct ladder *one[1];
+    plan.type = -1;
+    if (count == 0) {
+        list();
+        return EXIT_DONE;
+    }
+    bool all = strcmp(operands[0], "all") == 0;
+    if (!all && !(one[0] = find_ladder(operands[0]))) return EXIT_BAD;
+    const struct ladder *const *list_of = all ? ladders : one;
+    int code = check_usage(operands[0]);
+    for (int i = 0; code == EXIT_DONE && i < (all ? ladder_count : 1); i++)
+        code = check_ladder(list_of[i], !all);
+    if (code != EXIT_DONE) return code;
+    if (!ladder_open(&plan.device, set.job.device))
+        return cli_fail(EXIT_DEVICE, "%s", plan.device.message);
+    if (set.seed && plan.device.simt) {
+        char words[64], message[256];
+        uint64_t seed = 0;
+        code = cli_parse_count("seed", set.seed, &seed);
+        snprintf(words, sizeof words, "seed=%" PRIu64, seed);
+        if (code == EXIT_DONE && !plan.device.executor.set_options(words, message, sizeof message))
+            code = cli_fail(EXIT_BAD, "%s", message);
+    }
+    if (code == EXIT_DONE) code = run_all(list_of, all ? ladder_count : 1);
+    ladder_close(&plan.device);
+    return code;
+}
+
+const struct command command_ladder = {
+    .name = "ladder",
+    .summary = "run the classic algorithms, rung by rung, and measure them",
+    .usage = "  echelon ladder\n"
+             "  echelon ladder NAME [OPTION]...\n",
+    .examples =
+        "  echelon ladder                              what there is\n"
+        "  echelon ladder reduce                       every rung, checked and measured\n"
+        "  echelon ladder reduce --device simt         without a GPU: what it costs and why\n"
+        "  echelon ladder bitonic --rung 2 -i keys.npy -o sorted.npy\n"
+        "  echelon ladder all --check --device simt    is every rung right?\n",
+    .notes =
+        "A ladder is one problem and several ways to solve it on a GPU, each a small kernel in\n"
+        "ladder/NAME that shows one idea; the last rung is the library's own.  Each rung is\n"
+        "compared with the CPU at awkward sizes, and then measured.\n\n"
+        "On a GPU: the median time of a run whose data is in no cache, and what part it is of\n"
+        "what memory (a copy) or the multipliers can do.  Under the executor there are no times\n"
+        "but counts: sectors of 32 bytes for each request of a warp to memory (4 are the least\n"
+        "for 32 words), bank conflicts on today's 32 banks and on the first hardware's 16,\n"
+        "branches that split a warp, barriers, and races that were found.\n\n"
+        "NAME \"all\" runs every ladder.  Exit codes: 1 when a result is wrong or a rung does\n"
+        "not count what is claimed of it, 2 usage, 3 when there is no such device.\n",
+    .options = options,
+    .most_operands = 1,
+    .run = run,
+};

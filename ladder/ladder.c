@@ -1,0 +1,313 @@
+/*
+ * ladder.c - the device of the rungs: a context of the library, whose driver and stream are shared,
+ * the images of the ladders, memory and launches.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "trial.h"
+
+#include "../src/cuda/cuda.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What the build made ---- */
+
+#ifdef ECHELON_CUDA
+#define IMAGE(name) extern const unsigned char name[];
+#include "ladder_images.def"
+#undef IMAGE
+#define DATA(name) name
+#else
+#define DATA(name) NULL
+#endif
+
+static const struct {
+    const char *name;
+    const void *data;
+} images[] = {
+#define IMAGE(name) { #name, DATA(name) },
+#include "ladder_images.def"
+#undef IMAGE
+};
+enum { IMAGES = sizeof images / sizeof *images, MOST_KERNELS = 1024, FLUSH_BYTES = 256 << 20 };
+
+#define LADDER(name, types) extern const struct ladder ladder_##name;
+#include "ladders.def"
+#undef LADDER
+
+const struct ladder *const ladders[] = {
+#define LADDER(name, types) &ladder_##name,
+#include "ladders.def"
+#undef LADDER
+};
+const int ladder_count = sizeof ladders / sizeof *ladders;
+
+/* ---- Failure ---- */
+
+static void __attribute__((format(printf, 2, 3)))
+say(struct ladder_device *device, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(device->message, sizeof device->message, format, args);
+    va_end(args);
+}
+
+void ladder_fail(struct trial *trial, const char *format, ...)
+{
+    va_list args;
+    if (trial->failed) return;
+    trial->failed = true;
+    va_start(args, format);
+    vsnprintf(trial->device->message, sizeof trial->device->message, format, args);
+    va_end(args);
+}
+
+void ladder_try(struct trial *trial, ech_status status)
+{
+    if (status != ECH_OK) ladder_fail(trial, "%s", ech_error(trial->device->ctx));
+}
+
+static bool works(struct ladder_device *device, CUresult result, const char *call)
+{
+    if (echi_cuda_check(device->ctx, device->driver, result, call) == ECH_OK) return true;
+    say(device, "%s", ech_error(device->ctx));
+    return false;
+}
+
+/* Fails the trial with a message that names the driver's function. */
+#define DO(trial, function, ...)                                                                   \
+    do {                                                                                           \
+        struct ladder_device *at_ = (trial)->device;                                               \
+        if (!(trial)->failed && !works(at_, at_->driver->function(__VA_ARGS__), #function))        \
+            (trial)->failed = true;                                                                \
+    } while (0)
+
+/* ---- Open and close ---- */
+
+/* What a copy within the device moves in a second, and what its multipliers do at their clock. */
+static bool find_roofs(struct ladder_device *d)
+{
+    enum { CLOCK_RATE_KHZ = 13, TIMES = 5 };
+    const size_t bytes = (size_t)1 << 29;
+    CUdeviceptr from = 0, to = 0;
+    float best = 0;
+    int clock = 0;
+    bool ok = works(d, d->driver->cuMemAlloc(&from, bytes), "cuMemAlloc") &&
+              works(d, d->driver->cuMemAlloc(&to, bytes), "cuMemAlloc");
+    for (int i = 0; ok && i < TIMES; i++) {
+        float ms = 0;
+        ok =
+            works(d, d->driver->cuEventRecord(d->before, d->stream), "cuEventRecord") &&
+            works(d, d->driver->cuMemcpyAsync(to, from, bytes, d->stream), "cuMemcpyAsync") &&
+            works(d, d->driver->cuEventRecord(d->after, d->stream), "cuEventRecord") &&
+            works(d, d->driver->cuEventSynchronize(d->after), "cuEventSynchronize") &&
+            works(d, d->driver->cuEventElapsedTime(&ms, d->before, d->after), "cuEventElapsedTime");
+        if (ok && (i == 0 || ms < best)) best = ms;
+    }
+    if (from) d->driver->cuMemFree(from);
+    if (to) d->driver->cuMemFree(to);
+    if (!ok) return false;
+    d->copy_bytes_per_s = 2 * (double)bytes / (best * 1e-3);
+    if (d->driver->cuDeviceGetAttribute(&clock, CLOCK_RATE_KHZ, d->device) == CUDA_SUCCESS) {
+        int lanes = d->architecture >= 86 && d->architecture != 80 ? 128 : 64;
+        d->operations_per_s = 2.0 * lanes * d->multiprocessors * clock * 1e3;
+    }
+    return true;
+}
+
+static bool find_device(struct ladder_device *d, const char *name)
+{
+    ech_status status;
+    if (!name) {
+        status = ech_open(&d->ctx, "cuda");
+        name = status == ECH_OK ? "cuda" : "simt";
+        if (status != ECH_OK) status = ech_open(&d->ctx, name);
+    } else {
+        status = ech_open(&d->ctx, name);
+    }
+    if (status != ECH_OK) {
+        say(d, "%s", ech_error(NULL));
+        return false;
+    }
+    d->simt = strncmp(name, "simt", 4) == 0;
+    return true;
+}
+
+bool ladder_open(struct ladder_device *d, const char *name)
+{
+    *d = (struct ladder_device){ 0 };
+    if (name && strncmp(name, "cuda", 4) != 0 && strcmp(name, "simt") != 0) {
+        say(d, "rungs run on a GPU (cuda) or under the executor (simt), not on \"%s\"", name);
+        return false;
+    }
+    if (!find_device(d, name)) return false;
+    const struct echi_cuda *cuda = d->ctx->state;
+    d->driver = cuda->driver;
+    d->device = cuda->device;
+    d->multiprocessors = cuda->multiprocessors;
+    d->architecture = cuda->architecture;
+    d->stream = echi_cuda_stream(d->ctx);
+    d->libraries = calloc(IMAGES, sizeof *d->libraries);
+    d->kernels = calloc(MOST_KERNELS, sizeof *d->kernels);
+    if (!d->libraries || !d->kernels || echi_cuda_enter(d->ctx) != ECH_OK) {
+        say(d, "out of memory for the tables of kernels");
+        ladder_close(d);
+        return false;
+    }
+    bool ok = d->simt ? simt_find_executor(&d->executor, d->message, sizeof d->message)
+                      : works(d, d->driver->cuEventCreate(&d->before, 0), "cuEventCreate") &&
+                            works(d, d->driver->cuEventCreate(&d->after, 0), "cuEventCreate") &&
+                            works(d, d->driver->cuMemAlloc(&d->flush, FLUSH_BYTES), "cuMemAlloc") &&
+                            find_roofs(d);
+    if (ok && d->simt) {
+        /* A fault is told by the findings; counts come from every launch. */
+        ok = d->executor.set_options("keep,profile", d->message, sizeof d->message);
+    }
+    if (!ok) ladder_close(d);
+    return ok;
+}
+
+void ladder_close(struct ladder_device *d)
+{
+    if (!d->ctx) return;
+    for (int i = 0; d->libraries && i < IMAGES; i++)
+        if (d->libraries[i]) d->driver->cuLibraryUnload(d->libraries[i]);
+    if (d->before) d->driver->cuEventDestroy(d->before);
+    if (d->after) d->driver->cuEventDestroy(d->after);
+    if (d->flush) d->driver->cuMemFree(d->flush);
+    if (d->libraries && d->kernels) echi_cuda_leave(d->ctx);
+    free(d->libraries);
+    free(d->kernels);
+    ech_close(d->ctx);
+    d->ctx = NULL;
+    d->libraries = NULL;
+    d->kernels = NULL;
+}
+
+/* ---- Kernels ---- */
+
+static bool load(struct trial *trial, const char *name, int *index)
+{
+    struct ladder_device *d = trial->device;
+    int i = 0;
+    while (i < IMAGES && strcmp(images[i].name, name) != 0) i++;
+    if (i == IMAGES) {
+        ladder_fail(trial, "this ladder has no rungs for %s", ech_dtype_name(trial->type));
+        return false;
+    }
+    if (!d->simt && !images[i].data) {
+        ladder_fail(trial, "this build has no ladder for GPUs: there was no nvcc");
+        return false;
+    }
+    if (!d->libraries[i])
+        DO(trial, cuLibraryLoadData, &d->libraries[i], d->simt ? images[i].name : images[i].data,
+           NULL, NULL, 0, NULL, NULL, 0);
+    *index = i;
+    return !trial->failed;
+}
+
+static CUkernel find_kernel(struct trial *trial, const char *name)
+{
+    struct ladder_device *d = trial->device;
+    char image[64];
+    int index = 0, k = 0;
+    snprintf(image, sizeof image, "ladder_%s_%s", trial->ladder->name, ech_dtype_name(trial->type));
+    if (!load(trial, image, &index)) return NULL;
+    while (k < d->kernel_count &&
+           (d->kernels[k].image != index || strcmp(d->kernels[k].name, name) != 0))
+        k++;
+    if (k < d->kernel_count) return d->kernels[k].kernel;
+    if (k == MOST_KERNELS) {
+        ladder_fail(trial, "more than %d kernels", MOST_KERNELS);
+        return NULL;
+    }
+    CUkernel kernel = NULL;
+    DO(trial, cuLibraryGetKernel, &kernel, d->libraries[index], name);
+    if (trial->failed) return NULL;
+    snprintf(d->kernels[k].name, sizeof d->kernels[k].name, "%s", name);
+    d->kernels[k].kernel = kernel;
+    d->kernels[k].image = index;
+    d->kernel_count++;
+    return kernel;
+}
+
+void ladder_launch(struct trial *trial, const char *name, uint64_t blocks_x, uint64_t blocks_y,
+                   unsigned threads_x, unsigned threads_y, size_t shared_bytes, void **arguments)
+{
+    enum { WITHOUT_ASKING = 48 << 10 };
+    if (trial->failed || blocks_x == 0 || blocks_y == 0) return;
+    if (blocks_x > INT32_MAX || blocks_y > UINT16_MAX) {
+        ladder_fail(trial, "%s: n is %llu, too many for one grid", name,
+                    (unsigned long long)trial->n);
+        return;
+    }
+    CUkernel kernel = find_kernel(trial, name);
+    if (shared_bytes > WITHOUT_ASKING)
+        DO(trial, cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+           (int)shared_bytes, kernel, trial->device->device);
+    DO(trial, cuLaunchKernel, kernel, (unsigned)blocks_x, (unsigned)blocks_y, 1, threads_x,
+       threads_y, 1, (unsigned)shared_bytes, trial->device->stream, arguments, NULL);
+    if (!trial->failed) trial->launches++;
+}
+
+void ladder_zero(struct trial *trial, CUdeviceptr at, size_t bytes)
+{
+    if (bytes) DO(trial, cuMemsetD8Async, at, 0, bytes, trial->device->stream);
+}
+
+void ladder_copy(struct trial *trial, CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    if (bytes) DO(trial, cuMemcpyAsync, to, from, bytes, trial->device->stream);
+}
+
+/* ---- Memory and time, for measure.c ---- */
+
+void ladder_allocate(struct trial *trial, CUdeviceptr *at, size_t bytes)
+{
+    if (bytes) DO(trial, cuMemAlloc, at, bytes);
+}
+
+void ladder_release(struct trial *trial, CUdeviceptr *at)
+{
+    if (*at) trial->device->driver->cuMemFree(*at);
+    *at = 0;
+}
+
+void ladder_upload(struct trial *trial, CUdeviceptr to, const void *from, size_t bytes)
+{
+    ladder_copy(trial, to, (CUdeviceptr)(uintptr_t)from, bytes);
+    ladder_wait(trial);
+}
+
+void ladder_download(struct trial *trial, void *to, CUdeviceptr from, size_t bytes)
+{
+    ladder_copy(trial, (CUdeviceptr)(uintptr_t)to, from, bytes);
+    ladder_wait(trial);
+}
+
+void ladder_fill(struct trial *trial, CUdeviceptr at, unsigned char byte, size_t bytes)
+{
+    if (bytes) DO(trial, cuMemsetD8Async, at, byte, bytes, trial->device->stream);
+}
+
+void ladder_wait(struct trial *trial)
+{
+    DO(trial, cuStreamSynchronize, trial->device->stream);
+}
+
+double ladder_time(struct trial *trial)
+{
+    struct ladder_device *d = trial->device;
+    float ms = 0;
+    DO(trial, cuMemsetD8Async, d->flush, 1, FLUSH_BYTES, d->stream);
+    DO(trial, cuEventRecord, d->before, d->stream);
+    trial->rung->run(trial);
+    DO(trial, cuEventRecord, d->after, d->stream);
+    DO(trial, cuEventSynchronize, d->after);
+    DO(trial, cuEventElapsedTime, &ms, d->before, d->after);
+    return (double)ms;
+}

@@ -1,0 +1,238 @@
+/*
+ * reduce.c - the ladder of sums: n elements, one result of their type.
+ *
+ * A rung sums up what a block has; what the blocks leave is summed up in the same way, until one is
+ * left.  Integers are added modulo 2^32 or 2^64; floats in whatever order, so that the result may be
+ * off by the roundings of a tree.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { THREADS = 256 };
+
+static void shape(struct trial *trial)
+{
+    trial->in_bytes = trial->n * trial->element_bytes;
+    trial->out_bytes = trial->element_bytes;
+    /* The sums of the blocks, and the sums of those; production's is of 64 bits. */
+    trial->p[0] = ladder_ceil(trial->n, THREADS) + 2;
+    trial->scratch_bytes = 2 * trial->p[0] * trial->element_bytes;
+}
+
+static void expect(struct trial *trial)
+{
+    double sum = 0;
+    float narrow;
+    uint64_t bits = 0;
+    for (uint64_t i = 0; i < trial->n; i++) {
+        uint64_t x = 0;
+        memcpy(&x, (char *)trial->host_in + i * trial->element_bytes, trial->element_bytes);
+        bits += x;
+        sum += ladder_number(trial->type, trial->host_in, i);
+    }
+    narrow = (float)sum;
+    if (trial->type == ECH_F64)
+        memcpy(trial->expected, &sum, sizeof sum);
+    else if (trial->type == ECH_F32)
+        memcpy(trial->expected, &narrow, sizeof narrow);
+    else
+        memcpy(trial->expected, &bits, trial->element_bytes);
+}
+
+/* Every addition rounds by half a unit at most: on the way of an element to the top of a tree there
+ * are fewer than 64, and n / threads where a thread adds up by itself. */
+static bool accept(const struct trial *trial, char *message, size_t bytes)
+{
+    double got = ladder_number(trial->type, trial->host_out, 0);
+    double wanted = ladder_number(trial->type, trial->expected, 0), all = 0;
+    if (trial->type != ECH_F32 && trial->type != ECH_F64) {
+        if (memcmp(trial->host_out, trial->expected, trial->out_bytes) == 0) return true;
+        snprintf(message, bytes, "the sum is %.17g, not %.17g", got, wanted);
+        return false;
+    }
+    for (uint64_t i = 0; i < trial->n; i++)
+        all += fabs(ladder_number(trial->type, trial->host_in, i));
+    double steps = 64 + (double)trial->n / 256;
+    double limit = all * steps * (trial->type == ECH_F32 ? 0x1p-24 : 0x1p-53);
+    if (fabs(got - wanted) <= limit || (isnan(wanted) && isnan(got)) || got == wanted) return true;
+    snprintf(message, bytes, "the sum is %.17g, not %.17g within %.3g", got, wanted, limit);
+    return false;
+}
+
+/* ---- Rungs ---- */
+
+/* Launches kernel, whose blocks sum up `each` elements, until there is one sum. */
+static void climb(struct trial *trial, const char *kernel, uint64_t each)
+{
+    CUdeviceptr from = trial->in, to = trial->scratch;
+    CUdeviceptr other = trial->scratch + trial->p[0] * trial->element_bytes;
+    uint64_t n = trial->n;
+    do {
+        uint64_t blocks = n ? ladder_ceil(n, each) : 1; /* the sum of nothing is 0 */
+        if (blocks == 1) to = trial->out;
+        LAUNCH(trial, kernel, blocks, THREADS, 0, &from, &n, &to);
+        from = to;
+        to = to == trial->scratch ? other : trial->scratch;
+        n = blocks;
+    } while (n > 1);
+}
+
+static void run_1(struct trial *trial)
+{
+    climb(trial, "reduce_1", THREADS);
+}
+
+static void run_2(struct trial *trial)
+{
+    climb(trial, "reduce_2", THREADS);
+}
+
+static void run_3(struct trial *trial)
+{
+    climb(trial, "reduce_3", THREADS);
+}
+
+static void run_4(struct trial *trial)
+{
+    climb(trial, "reduce_4", 2 * THREADS);
+}
+
+static void run_5(struct trial *trial)
+{
+    climb(trial, "reduce_5", 2 * THREADS);
+}
+
+static void run_6(struct trial *trial)
+{
+    climb(trial, "reduce_6", 2 * THREADS);
+}
+
+static void run_7(struct trial *trial)
+{
+    uint64_t most = 8 * (uint64_t)trial->device->multiprocessors;
+    uint64_t blocks = ladder_ceil(trial->n, 4 * THREADS);
+    if (blocks > most) blocks = most;
+    if (blocks == 0) blocks = 1;
+    LAUNCH(trial, "reduce_7", blocks, THREADS, 0, &trial->in, &trial->n, &trial->scratch);
+    LAUNCH(trial, "reduce_7", 1, THREADS, 0, &trial->scratch, &blocks, &trial->out);
+}
+
+static void run_production(struct trial *trial)
+{
+    /* Sums of 32-bit integers have 64 bits; their lower half is the sum modulo 2^32. */
+    ladder_try(trial,
+               ech_reduce(trial->device->ctx, ECH_SUM, ladder_pointer(trial->in),
+                          ladder_pointer(trial->scratch), (size_t)trial->n, trial->type, NULL));
+    ladder_copy(trial, trial->out, trial->scratch, trial->element_bytes);
+}
+
+static const struct rung rungs[] = {
+    { .number = 1, .idea = "interleaved", .text = "interleaved, by the rest of t", .run = run_1 },
+    { .number = 2, .idea = "strided", .text = "interleaved, by the first threads", .run = run_2 },
+    { .number = 3, .idea = "sequential", .text = "upper half onto lower", .run = run_3 },
+    { .number = 4, .idea = "load_add", .text = "first addition while loading", .run = run_4 },
+    { .number = 5, .idea = "last_warp", .text = "last warp without barriers", .run = run_5 },
+    { .number = 6, .idea = "shuffle", .text = "shuffles", .run = run_6 },
+    { .number = 7, .idea = "many_loads", .text = "few blocks, many loads", .run = run_7 },
+    { .number = 8,
+      .idea = "production",
+      .text = "production, ech_reduce()",
+      .run = run_production },
+};
+
+/* ---- Claims ---- */
+
+static uint64_t conflicts(const struct results *results, int number)
+{
+    return ladder_row(results, number, 0, 0)->counts.bank_conflicts;
+}
+
+/* Of 256 threads a step s = 1, 2, 4 ... 128 has 128 / s at work, 2s words apart: 2, 4, 8, 8, 8, 4, 2
+ * of a warp's want the same bank, in 4, 2, 1, 1, 1, 1, 1 warps.  An addition reads two words and
+ * writes one. */
+static bool conflicts_double(const struct results *results, char *because, size_t bytes)
+{
+    const struct result *row = ladder_row(results, 2, 0, 0);
+    uint64_t blocks = 0, a_block = 3 * (4 * 1 + 2 * 3 + 3 * 7 + 3 + 1);
+    for (uint64_t n = row->n; n > 1; n = ladder_ceil(n, THREADS)) blocks += ladder_ceil(n, THREADS);
+    snprintf(because, bytes, "%llu conflicts, %llu a block; variant 3: %llu",
+             (unsigned long long)conflicts(results, 2),
+             (unsigned long long)(conflicts(results, 2) / blocks),
+             (unsigned long long)conflicts(results, 3));
+    return conflicts(results, 2) == a_block * blocks && conflicts(results, 3) == 0;
+}
+
+static bool divergence_falls(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t first = ladder_row(results, 1, 0, 0)->counts.divergent;
+    uint64_t second = ladder_row(results, 2, 0, 0)->counts.divergent;
+    snprintf(because, bytes, "%llu divergent branches in variant 1, %llu in variant 2",
+             (unsigned long long)first, (unsigned long long)second);
+    return first > 2 * second;
+}
+
+static bool fewer_barriers(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t b[7] = { 0 };
+    for (int i = 3; i <= 6; i++) b[i] = ladder_row(results, i, 0, 0)->counts.barriers;
+    snprintf(because, bytes, "barriers met by warps: %llu, %llu, %llu, %llu",
+             (unsigned long long)b[3], (unsigned long long)b[4], (unsigned long long)b[5],
+             (unsigned long long)b[6]);
+    return b[3] > b[4] && b[4] > b[5] && b[5] > b[6];
+}
+
+static bool each_faster(const struct results *results, char *because, size_t bytes)
+{
+    bool holds = true;
+    size_t length = 0;
+    double before = INFINITY;
+    for (int i = 1; i <= 5; i++) {
+        double ms = ladder_row(results, i, 0, 0)->ms;
+        length +=
+            (size_t)snprintf(because + length, bytes - length, "%s%.3g ms", i > 1 ? ", " : "", ms);
+        holds = holds && ms < before;
+        before = ms;
+    }
+    return holds;
+}
+
+static const struct claim claims[] = {
+    { .text = "Variant 2 has bank conflicts that double each step, variant 3 has none",
+      .holds = conflicts_double },
+    { .text = "Variant 2 diverges less than half as often as variant 1",
+      .holds = divergence_falls },
+    { .text = "Variants 3, 4, 5 and 6 have fewer barriers each than the one before",
+      .holds = fewer_barriers },
+    { .text = "Each of the five variants is faster than the one before",
+      .of_gpu = true,
+      .holds = each_faster },
+};
+
+static const uint64_t checked[] = { 0,   1,   2,    31,   32,   33,    255,       256,
+                                    257, 511, 1000, 4097, 9999, 65537, LADDER_END };
+static const uint64_t counted[] = { 1 << 14, LADDER_END };
+static const uint64_t timed[] = { 1 << 28, LADDER_END };
+
+const struct ladder ladder_reduce = { .name = "reduce",
+                                      .summary = "the sum of an array",
+                                      .types = "u32 i32 f32 f64",
+                                      .unit = "elements",
+                                      .takes_input = true,
+                                      .out_type = LADDER_SAME,
+                                      .roof = ROOF_MEMORY,
+                                      .rungs = rungs,
+                                      .rung_count = sizeof rungs / sizeof *rungs,
+                                      .claims = claims,
+                                      .claim_count = sizeof claims / sizeof *claims,
+                                      .checked = checked,
+                                      .counted = counted,
+                                      .timed = timed,
+                                      .shape = shape,
+                                      .make = ladder_make_numbers,
+                                      .expect = expect,
+                                      .accept = accept };
