@@ -34,12 +34,12 @@ static const struct {
 };
 enum { IMAGES = sizeof images / sizeof *images, MOST_KERNELS = 1024, FLUSH_BYTES = 256 << 20 };
 
-#define LADDER(name, types) extern const struct ladder ladder_##name;
+#define LADDER(name, types) extern const struct ladder name##_ladder;
 #include "ladders.def"
 #undef LADDER
 
 const struct ladder *const ladders[] = {
-#define LADDER(name, types) &ladder_##name,
+#define LADDER(name, types) &name##_ladder,
 #include "ladders.def"
 #undef LADDER
 };

@@ -218,7 +218,7 @@ static const uint64_t checked[] = { 0,   1,   2,    31,   32,   33,    255,     
 static const uint64_t counted[] = { 1 << 14, LADDER_END };
 static const uint64_t timed[] = { 1 << 28, LADDER_END };
 
-const struct ladder ladder_reduce = { .name = "reduce",
+const struct ladder reduce_ladder = { .name = "reduce",
                                       .summary = "the sum of an array",
                                       .types = "u32 i32 f32 f64",
                                       .unit = "elements",

@@ -1,0 +1,16 @@
+/*
+ * 2_one_block.cu - the threads of one block take turns.
+ *
+ * Idea:   thread t copies elements t, t + 1024, t + 2048 ...: neighbours copy neighbours
+ * Cost:   a request of a warp moves 32 elements at once
+ * Wastes: one of the GPU's many multiprocessors has work, the others none
+ * From:   threadIdx, the number of a thread in its block
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.cuh"
+
+extern "C" __global__ void copy_2(const element *in, uint64_t n, element *out)
+{
+    for (uint64_t i = threadIdx.x; i < n; i += blockDim.x) out[i] = in[i];
+}

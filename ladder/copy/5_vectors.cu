@@ -1,0 +1,31 @@
+/*
+ * 5_vectors.cu - sixteen bytes a thread, twice.
+ *
+ * Idea:   one instruction loads 16 bytes, and two such loads are under way before the first is needed
+ * Cost:   a quarter of the requests, each of sixteen sectors
+ * Wastes: next to nothing: this is what memory can do
+ * From:   vector loads; Little's law: bytes under way = latency times rate
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.cuh"
+
+/* Both arrays are aligned to 16 bytes; `vectors` is n * sizeof(element) / 16. */
+extern "C" __global__ void copy_5(const uint4 *in, uint64_t vectors, uint4 *out)
+{
+    uint64_t i = (uint64_t)blockIdx.x * 512 + threadIdx.x;
+    if (i + 256 < vectors) {
+        uint4 a = in[i], b = in[i + 256];
+        out[i] = a;
+        out[i + 256] = b;
+    } else if (i < vectors) {
+        out[i] = in[i];
+    }
+}
+
+/* What does not fill a vector. */
+extern "C" __global__ void copy_5_rest(const element *in, uint64_t n, uint64_t first, element *out)
+{
+    uint64_t i = first + threadIdx.x;
+    if (i < n) out[i] = in[i];
+}
