@@ -3,18 +3,19 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cli.h"
+#include "explain.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static struct {
     const char *type, *n, *values, *bins, *device, *bits, *order, *algorithm, *shape, *other;
-    bool argsort, reverse;
+    const char *method, *precond, *entries;
+    bool argsort, reverse, transpose_a, transpose_b;
 } set;
 
 static const struct option options[] = {
-    { 't', "type", "TYPE", &set.type, "of the numbers; default: u32" },
+    { 't', "type", "TYPE", &set.type, "of the numbers; default: u32, of matmul and solve f64" },
     { 'n', "n", "COUNT", &set.n, "elements: 1000, 100M, 1e6, 2^20; default: 1M" },
     { 0, "values", "BYTES", &set.values, "of sort: that go along with each key; default: none" },
     { 0, "argsort", NULL, &set.argsort, "explain an argsort" },
@@ -22,17 +23,24 @@ static const struct option options[] = {
     { 0, "bits", "FIRST:END", &set.bits, "sort by these bits of the key alone" },
     { 0, "order", "ORDER", &set.order, "of floats: nan-last or total" },
     { 0, "bins", "COUNT", &set.bins, "of hist: how many; default: 256" },
-    { 0, "shape", "ROWSxCOLUMNS", &set.shape, "of gf2: of the matrix; default: 4096x4096" },
+    { 0, "shape", "ROWSxCOLUMNS", &set.shape,
+      "of gf2, matmul and solve: of the matrix A as it is given;\ndefault: 4096x4096" },
     { 0, "other", "COUNT", &set.other,
-      "of gf2: columns of B for mul and solve, matrices for batch;\ndefault: as many as rows" },
+      "columns of B: of matmul, of gf2 mul and solve, of solve directly (1);\nof gf2 batch: "
+      "matrices; "
+      "default: as many as rows" },
+    { 0, "transpose-a", NULL, &set.transpose_a, "of matmul: A stands for its transpose" },
+    { 0, "transpose-b", NULL, &set.transpose_b, "and B" },
+    { 0, "entries", "COUNT", &set.entries,
+      "of solve: A is sparse and has so many; default: dense" },
+    { 0, "method", "NAME", &set.method, "of solve, as of \"echelon solve\"; default: auto" },
+    { 0, "precond", "NAME", &set.precond, "likewise" },
     { 'd', "device", "DEVICE", &set.device, "cpu, cuda or simt, which need not be there" },
     { 0, "algorithm", "NAME", &set.algorithm, "one of those listed, to force it" },
     { 0, NULL, NULL, NULL, NULL },
 };
 
-enum { TEXT = 16384 };
-
-static int print(ech_status status, const char *text)
+int explain_print(ech_status status, const char *text)
 {
     if (status != ECH_OK) return cli_fail_ech(status, NULL);
     fputs(text, stdout);
@@ -41,7 +49,7 @@ static int print(ech_status status, const char *text)
 
 static int explain_sort(ech_dtype dtype, uint64_t n)
 {
-    char text[TEXT];
+    char text[EXPLAIN_TEXT];
     int code;
     uint64_t value_bytes = 0;
     ech_sort_options o = { .size = sizeof o,
@@ -53,21 +61,21 @@ static int explain_sort(ech_dtype dtype, uint64_t n)
         return code;
     if (set.argsort && set.values) return cli_fail(EXIT_BAD, "--values does not go with --argsort");
     ech_dtype index = n <= UINT32_MAX ? ECH_U32 : ECH_U64;
-    return print(set.argsort ? ech_argsort_explain(set.device, (size_t)n, dtype, index, &o, text,
-                                                   sizeof text)
-                             : ech_sort_explain(set.device, (size_t)n, dtype, (size_t)value_bytes,
-                                                &o, text, sizeof text),
-                 text);
+    return explain_print(set.argsort ? ech_argsort_explain(set.device, (size_t)n, dtype, index, &o,
+                                                           text, sizeof text)
+                                     : ech_sort_explain(set.device, (size_t)n, dtype,
+                                                        (size_t)value_bytes, &o, text, sizeof text),
+                         text);
 }
 
 static int explain_hist(ech_dtype dtype, uint64_t n)
 {
-    char text[TEXT];
+    char text[EXPLAIN_TEXT];
     uint64_t bins = 256;
     ech_histogram_options o = { .size = sizeof o, .algorithm = set.algorithm };
     int code = set.bins ? cli_parse_count("bins", set.bins, &bins) : EXIT_DONE;
     if (code != EXIT_DONE) return code;
-    return print(
+    return explain_print(
         ech_histogram_explain(set.device, (size_t)n, (size_t)bins, dtype, &o, text, sizeof text),
         text);
 }
@@ -98,7 +106,7 @@ static int explain_gf2(const char *name)
                                                    ECH_GF2_CALL_PLUQ,   ECH_GF2_CALL_SOLVE,
                                                    ECH_GF2_CALL_KERNEL, ECH_GF2_CALL_INVERSE,
                                                    ECH_GF2_CALL_BATCHED };
-    char text[TEXT];
+    char text[EXPLAIN_TEXT];
     uint64_t shape[2], other;
     int call = 0;
     const ech_gf2_echelon_options o = { .size = sizeof o, .algorithm = set.algorithm };
@@ -109,54 +117,81 @@ static int explain_gf2(const char *name)
     if (code != EXIT_DONE) return code;
     other = shape[0];
     if (set.other && (code = cli_parse_count("other", set.other, &other)) != EXIT_DONE) return code;
-    return print(ech_gf2_explain(set.device, calls[call], (size_t)shape[0], (size_t)shape[1],
-                                 (size_t)other, &o, text, sizeof text),
-                 text);
+    return explain_print(ech_gf2_explain(set.device, calls[call], (size_t)shape[0],
+                                         (size_t)shape[1], (size_t)other, &o, text, sizeof text),
+                         text);
 }
 
 /* ---- Which ---- */
 
+enum { SORT = 1, HIST = 2, GF2 = 4, MATMUL = 8, SOLVE = 16 };
+static const char *const kinds[] = { "sort", "hist", "gf2", "matmul", "solve" };
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
 /* Options that are not of what is explained. */
-static int check_options(const char *what)
+static int check_options(int kind)
 {
-    const bool gf2 = strcmp(what, "gf2") == 0;
     const struct {
         const char *name;
-        bool given, fits;
+        bool given;
+        int of;
     } some[] = {
-        { "type", set.type != NULL, !gf2 },
-        { "n", set.n != NULL, !gf2 },
-        { "shape", set.shape != NULL, gf2 },
-        { "other", set.other != NULL, gf2 },
-        { "bins", set.bins != NULL, strcmp(what, "hist") == 0 },
-        { "values", set.values != NULL, strcmp(what, "sort") == 0 },
-        { "argsort", set.argsort, strcmp(what, "sort") == 0 },
-        { "reverse", set.reverse, strcmp(what, "sort") == 0 },
-        { "bits", set.bits != NULL, strcmp(what, "sort") == 0 },
-        { "order", set.order != NULL, strcmp(what, "sort") == 0 },
+        { "type", set.type != NULL, SORT | HIST | MATMUL | SOLVE },
+        { "n", set.n != NULL, SORT | HIST },
+        { "shape", set.shape != NULL, GF2 | MATMUL | SOLVE },
+        { "other", set.other != NULL, GF2 | MATMUL | SOLVE },
+        { "transpose-a", set.transpose_a, MATMUL },
+        { "transpose-b", set.transpose_b, MATMUL },
+        { "entries", set.entries != NULL, SOLVE },
+        { "method", set.method != NULL, SOLVE },
+        { "precond", set.precond != NULL, SOLVE },
+        { "bins", set.bins != NULL, HIST },
+        { "values", set.values != NULL, SORT },
+        { "argsort", set.argsort, SORT },
+        { "reverse", set.reverse, SORT },
+        { "bits", set.bits != NULL, SORT },
+        { "order", set.order != NULL, SORT },
     };
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
-        if (some[i].given && !some[i].fits)
-            return cli_fail(EXIT_BAD, "--%s does not go with %s", some[i].name, what);
+        if (some[i].given && !(some[i].of >> kind & 1))
+            return cli_fail(EXIT_BAD, "--%s does not go with %s", some[i].name, kinds[kind]);
     return EXIT_DONE;
+}
+
+static int explain_numbers(int kind)
+{
+    struct explain_numbers numbers = { .type = set.type,
+                                       .other = set.other,
+                                       .entries = set.entries,
+                                       .method = set.method,
+                                       .precond = set.precond,
+                                       .device = set.device,
+                                       .algorithm = set.algorithm,
+                                       .transpose_a = set.transpose_a,
+                                       .transpose_b = set.transpose_b };
+    const int code = parse_shape(numbers.shape);
+    if (code != EXIT_DONE) return code;
+    return 1 << kind == MATMUL ? explain_matmul(&numbers) : explain_solve(&numbers);
 }
 
 static int run(int count, char **operands)
 {
-    static const char *const kinds[] = { "sort", "hist", "gf2" };
     int dtype, code, kind = 0;
     uint64_t n = 1000000;
     if (count == 0) return cli_fail(EXIT_BAD, "explain what?  Try: echelon explain sort");
-    while (kind < 3 && strcmp(operands[0], kinds[kind]) != 0) kind++;
-    if (kind == 3)
-        return cli_fail(EXIT_BAD, "cannot explain \"%s\"; it can: sort hist gf2", operands[0]);
-    if ((code = check_options(operands[0])) != EXIT_DONE) return code;
-    if (kind == 2) return explain_gf2(count > 1 ? operands[1] : NULL);
+    while (kind < KINDS && strcmp(operands[0], kinds[kind]) != 0) kind++;
+    if (kind == KINDS)
+        return cli_fail(EXIT_BAD, "cannot explain \"%s\"; it can: sort hist gf2 matmul solve",
+                        operands[0]);
+    if ((code = check_options(kind)) != EXIT_DONE) return code;
+    if (1 << kind == GF2) return explain_gf2(count > 1 ? operands[1] : NULL);
     if (count > 1) return cli_fail(EXIT_BAD, "too many operands: \"%s\"", operands[1]);
+    if (1 << kind >= MATMUL) return explain_numbers(kind);
     if ((code = cli_parse_dtype(set.type ? set.type : "u32", &dtype)) != EXIT_DONE ||
         (set.n && (code = cli_parse_count("n", set.n, &n)) != EXIT_DONE))
         return code;
-    return kind ? explain_hist((ech_dtype)dtype, n) : explain_sort((ech_dtype)dtype, n);
+    return 1 << kind == HIST ? explain_hist((ech_dtype)dtype, n)
+                             : explain_sort((ech_dtype)dtype, n);
 }
 
 const struct command command_explain = {
@@ -164,11 +199,15 @@ const struct command command_explain = {
     .summary = "say what a call would do, and the memory it needs",
     .usage = "  echelon explain sort [OPTION]...\n"
              "  echelon explain hist [OPTION]...\n"
-             "  echelon explain gf2 mul|rref|pluq|solve|kernel|inverse|batch [OPTION]...\n",
+             "  echelon explain gf2 mul|rref|pluq|solve|kernel|inverse|batch [OPTION]...\n"
+             "  echelon explain matmul [OPTION]...\n"
+             "  echelon explain solve [OPTION]...\n",
     .examples = "  echelon explain sort --type f32 -n 100M\n"
                 "  echelon explain sort --type u64 -n 2^30 --values 8 --device cuda\n"
                 "  echelon explain hist --type u8 -n 1G --bins 256 --device cuda\n"
-                "  echelon explain gf2 rref --shape 65536x65536 --device cuda\n",
+                "  echelon explain gf2 rref --shape 65536x65536 --device cuda\n"
+                "  echelon explain matmul --type f32 --shape 4096x1000 --other 512\n"
+                "  echelon explain solve --shape 1Mx1M --entries 5M --method cg --precond ic0\n",
     .notes = "",
     .options = options,
     .most_operands = 2,

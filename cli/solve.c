@@ -82,6 +82,36 @@ static int parse_name(const char *what, const char *text, int (*find)(const char
     return cli_unknown(what, text, names, n);
 }
 
+int solve_parse_method(const char *name, bool *direct, ech_factor *kind, ech_method *method)
+{
+    int value = 0, code = EXIT_DONE;
+    *direct = false;
+    *kind = ECH_FACTOR_AUTO;
+    for (int i = 0; name && i < DIRECT_METHODS; i++)
+        if (strcmp(name, direct_methods[i]) == 0) {
+            *direct = true;
+            *kind = (ech_factor)i;
+        }
+    if (!*direct) code = parse_name("method", name, ech_method_from_name, &value);
+    *method = (ech_method)value;
+    return code;
+}
+
+int solve_parse_precond(const char *name, ech_method method, ech_precond *precond)
+{
+    int value;
+    const int code = parse_name("preconditioner", name, ech_precond_from_name, &value);
+    *precond = (ech_precond)value;
+    if (code == EXIT_DONE && name && method == ECH_METHOD_AUTO)
+        return cli_fail(EXIT_BAD, "--precond does not go with --method auto, which chooses one");
+    return code;
+}
+
+bool solve_takes_triangles(ech_precond precond)
+{
+    return precond == ECH_PRECOND_SSOR || precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
+}
+
 /* Options of iterations that were given with a direct method. */
 static int check_direct(void)
 {
@@ -107,19 +137,12 @@ static int parse(struct solve_job *s)
 {
     ech_solve_options *o = &s->options;
     uint64_t most = 0, restart = 0, block = 0;
-    int dtype, method, precond, code;
+    int dtype, code;
     *o = (ech_solve_options){ .size = sizeof *o };
-    for (int i = 0; set.method && i < DIRECT_METHODS; i++) {
-        if (strcmp(set.method, direct_methods[i]) != 0) continue;
-        s->direct = true;
-        s->kind = (ech_factor)i;
-        if ((code = check_direct()) != EXIT_DONE) return code;
-    }
-    if ((code = cli_parse_dtype(set.type, &dtype)) != EXIT_DONE ||
-        (code = parse_name("method", s->direct ? NULL : set.method, ech_method_from_name,
-                           &method)) != EXIT_DONE ||
-        (code = parse_name("preconditioner", set.precond, ech_precond_from_name, &precond)) !=
-            EXIT_DONE ||
+    if ((code = solve_parse_method(set.method, &s->direct, &s->kind, &o->method)) != EXIT_DONE ||
+        (s->direct && (code = check_direct()) != EXIT_DONE) ||
+        (code = solve_parse_precond(set.precond, o->method, &o->precond)) != EXIT_DONE ||
+        (code = cli_parse_dtype(set.type, &dtype)) != EXIT_DONE ||
         (code = parse_real("rtol", set.rtol, &o->rtol)) != EXIT_DONE ||
         (code = parse_real("atol", set.atol, &o->atol)) != EXIT_DONE ||
         (code = parse_real("dtol", set.dtol, &o->dtol)) != EXIT_DONE ||
@@ -134,13 +157,9 @@ static int parse(struct solve_job *s)
         return cli_fail(EXIT_BAD, "--type is %s, not f32 or f64", set.type);
     if (restart > INT32_MAX) return cli_fail(EXIT_BAD, "--restart is %s: too many", set.restart);
     if (block > 32) return cli_fail(EXIT_BAD, "--block is %s, more than 32", set.block);
-    if (set.block && precond != ECH_PRECOND_BLOCK_JACOBI)
+    if (set.block && o->precond != ECH_PRECOND_BLOCK_JACOBI)
         return cli_fail(EXIT_BAD, "--block is of --precond block-jacobi");
-    if (set.precond && method == ECH_METHOD_AUTO)
-        return cli_fail(EXIT_BAD, "--precond does not go with --method auto, which chooses one");
     s->dtype = dtype < 0 ? ECH_F64 : (ech_dtype)dtype;
-    o->method = (ech_method)method;
-    o->precond = (ech_precond)precond;
     o->max_iterations = most;
     o->restart = (int)restart;
     o->block = (int)block;
@@ -221,6 +240,16 @@ static int make_csr(struct solve_job *s)
     return EXIT_DONE;
 }
 
+/* What takes A apart, entry by entry, is not for an array. */
+static int check_dense(const struct solve_job *s)
+{
+    const ech_solve_options *o = &s->options;
+    const bool sweeps = o->method == ECH_GAUSS_SEIDEL || o->method == ECH_SOR;
+    if (!sweeps && !solve_takes_triangles(o->precond)) return EXIT_DONE;
+    return cli_fail(EXIT_BAD, "%s: is an array, and %s is for sparse matrices", s->name[0],
+                    sweeps ? set.method : set.precond);
+}
+
 static int load_matrix(struct solve_job *s)
 {
     int code = matrix_load(s->name[0], &s->progress, &s->a);
@@ -232,6 +261,8 @@ static int load_matrix(struct solve_job *s)
                         s->name[0], (unsigned long long)s->a.rows, (unsigned long long)s->a.cols);
     if (set.laplacian) code = make_laplacian(&s->a);
     if (code != EXIT_DONE || s->direct) return code;
+    if (s->a.dense) code = check_dense(s);
+    if (code != EXIT_DONE) return code;
     return s->a.dense ? matrix_values(&s->a, s->dtype, s->name[0], &s->dense) : make_csr(s);
 }
 

@@ -27,6 +27,12 @@ struct solve_job {
     double seconds;
 };
 
+/* A method, or a kind of direct one, by its name (NULL: auto), and a preconditioner that goes with
+ * it; each EXIT_DONE, or EXIT_BAD after its message. */
+int solve_parse_method(const char *name, bool *direct, ech_factor *kind, ech_method *method);
+int solve_parse_precond(const char *name, ech_method method, ech_precond *precond);
+bool solve_takes_triangles(ech_precond precond); /* of a sparse A alone */
+
 /* The residuals of count right-hand sides, [count][capacity], of which each has some. */
 struct solve_history {
     size_t count, capacity;

@@ -1191,9 +1191,13 @@ ECH_API ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, 
                              size_t b_step, void *x, size_t x_step,
                              const ech_solve_options *options, ech_solve_report *reports);
 
-/* ech_solve_workspace() tells how many bytes of workspace that takes; a's arrays do not matter. */
+/* ech_solve_workspace() tells how many bytes of workspace that takes; a's arrays do not matter.
+ * ech_solve_explain() writes lines about how it would be done, as ech_sort_explain() does. */
 ECH_API ech_status ech_solve_workspace(const char *device, const ech_operator *a,
                                        const ech_solve_options *options, size_t *bytes);
+ECH_API ech_status ech_solve_explain(const char *device, const ech_operator *a,
+                                     const ech_solve_options *options, char *text,
+                                     size_t capacity_bytes);
 
 /* A sentence about a reason. */
 ECH_API const char *ech_reason_text(ech_reason reason);

@@ -1,6 +1,6 @@
 /*
- * solve.c - iterative solvers: checks the arguments, chooses a method where none is named, lays out
- * the workspace, solves one right-hand side after the other.
+ * solve.c - iterative solvers: checks the arguments, chooses a method where none is named, solves
+ * one right-hand side after the other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -223,8 +223,8 @@ static void set_defaults(struct echi_solve *call)
         o->check_every = call->backend == &echi_cpu ? 1 : n >= (uint64_t)1 << 22 ? 8 : 32;
 }
 
-static ech_status check_call(ech_ctx *ctx, const ech_operator *a, const ech_solve_options *options,
-                             struct echi_solve *call)
+ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve_options *options,
+                            struct echi_solve *call)
 {
     ech_status status;
     if (!call->backend->solve)
@@ -239,79 +239,6 @@ static ech_status check_call(ech_ctx *ctx, const ech_operator *a, const ech_solv
     set_defaults(call);
 done:
     return status;
-}
-
-/* ---- Workspace ---- */
-
-/* Whether M may be made of triangles; by itself only where the host is done with it in seconds. */
-static bool may_factor(const struct echi_solve *call)
-{
-    const size_t most = (size_t)1 << 24;
-    if (call->options.method == ECH_METHOD_AUTO) return call->a.csr && call->a.n <= most;
-    return echi_factor_wanted(call->options.method, call->options.precond);
-}
-
-static size_t most_vectors(const struct echi_solve *call)
-{
-    size_t most = 0;
-    struct echi_solve other = *call;
-    if (call->options.method != ECH_METHOD_AUTO)
-        return methods[call->options.method].steps->vectors(call);
-    other.options.precond = ECH_PRECOND_JACOBI;
-    for (int i = ECH_CG; i <= ECH_GMRES; i++) {
-        const size_t n = methods[i].steps->vectors(&other);
-        if (n > most) most = n;
-    }
-    return most;
-}
-
-static bool has_diagonal(const ech_solve_options *o)
-{
-    return o->method == ECH_METHOD_AUTO || o->method == ECH_JACOBI ||
-           o->precond == ECH_PRECOND_JACOBI || echi_factor_wanted(o->method, o->precond);
-}
-
-static bool has_blocks(const ech_solve_options *o)
-{
-    return o->method != ECH_METHOD_AUTO && o->precond == ECH_PRECOND_BLOCK_JACOBI;
-}
-
-static ech_status lay_out(const struct echi_solve *call, void *base, struct echi_solve_parts *parts,
-                          size_t *bytes)
-{
-    struct echi_layout layout = { .base = base };
-    const size_t n = call->a.n, element = ech_dtype_bytes(call->a.dtype);
-    const size_t m = (size_t)call->options.restart;
-    ech_status status = ECH_OK;
-    *parts = (struct echi_solve_parts){ .vector_bytes = (n * element + ECHI_ALIGN - 1) /
-                                                        ECHI_ALIGN * ECHI_ALIGN };
-    if (call->a.csr)
-        TRY(ech_csr_workspace(call->backend->name, ECH_CSR_SPMV, &call->csr,
-                              &parts->product_bytes));
-    parts->scalars = echi_part(&layout, ECHI_S_MORE + (m + ECHI_GM_LISTS) * (m + 1), 8);
-    parts->partials =
-        echi_part(&layout, (size_t)echi_solve_items(n, (int)element) * ECHI_SOLVE_DOTS, 8);
-    parts->diagonal = echi_part(&layout, has_diagonal(&call->options) ? n : 0, element);
-    if (has_blocks(&call->options))
-        parts->blocks = echi_part(&layout, (size_t)call->options.block, parts->vector_bytes);
-    parts->vectors = echi_part(&layout, most_vectors(call), parts->vector_bytes);
-    if (may_factor(call)) {
-        parts->lower = echi_part(&layout, n, 8);
-        parts->upper = echi_part(&layout, n, 8);
-        parts->factor = echi_part(&layout, call->csr.entries, element);
-    }
-    parts->product = echi_part(&layout, parts->product_bytes, 1);
-    *bytes = layout.bytes;
-    if (layout.overflow)
-        FAIL(NULL, ECH_ERR_MEMORY, "a->n is %zu: the workspace is larger than any memory", n);
-done:
-    return status;
-}
-
-static ech_status workspace(const void *request, size_t *bytes)
-{
-    struct echi_solve_parts parts;
-    return lay_out(request, NULL, &parts, bytes);
 }
 
 /* ---- Choice ---- */
@@ -358,7 +285,7 @@ static ech_status choose(struct echi_run *run)
     ech_status status;
     TRY(find_symmetric(run, &symmetric));
     report->method = symmetric ? ECH_MINRES : ECH_GMRES;
-    if (!symmetric && may_factor(run->call)) {
+    if (!symmetric && echi_solve_may_factor(run->call)) {
         report->precond = ECH_PRECOND_ILU0;
         TRY(echi_factor_make(run));
         if (report->reason == 0) return ECH_OK;
@@ -397,7 +324,7 @@ static ech_status prepare(struct echi_run *run)
     } else if (echi_factor_wanted(o->method, o->precond)) {
         TRY(echi_factor_make(run));
         bad = report->reason != 0;
-    } else if (has_blocks(o)) {
+    } else if (echi_solve_has_blocks(o)) {
         TRY(echi_blocks_make(run, &bad));
         if (bad) report->reason = ECH_STOPPED_SINGULAR;
     } else if (o->method == ECH_JACOBI || o->precond == ECH_PRECOND_JACOBI) {
@@ -445,7 +372,7 @@ static ech_status run_call(ech_ctx *ctx, const void *request, void *work)
     ech_solve_report first = { 0 };
     size_t bytes;
     ech_status status;
-    TRY(lay_out(call, work, &run.parts, &bytes));
+    TRY(echi_solve_lay_out(call, work, &run.parts, &bytes));
     run.report = &first;
     TRY(echi_put(&run)); /* zeros: the scalars are there */
     TRY(prepare(&run));
@@ -468,6 +395,12 @@ static ech_status run_call(ech_ctx *ctx, const void *request, void *work)
 done:
     echi_factor_free(&run);
     return status;
+}
+
+static ech_status workspace(const void *request, size_t *bytes)
+{
+    struct echi_solve_parts parts;
+    return echi_solve_lay_out(request, NULL, &parts, bytes);
 }
 
 static const struct echi_operation whole = { .workspace = workspace, .run = run_call };
@@ -510,7 +443,7 @@ ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, const vo
                                .x = x,
                                .x_step = count > 1 ? x_step : 0,
                                .reports = reports };
-    TRY(check_call(ctx, a, options, &call));
+    TRY(echi_solve_check(ctx, a, options, &call));
     if (count && !reports) FAIL(ctx, ECH_ERR_ARG, "reports is NULL");
     if (count > 1 && b_step < a->n)
         FAIL(ctx, ECH_ERR_ARG, "b_step is %zu, less than a->n, %zu", b_step, a->n);
@@ -531,20 +464,6 @@ ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, const vo
                               .work_bytes = call.options.work_bytes };
     add_arrays(&list, &call);
     TRY(echi_call_run(ctx, &list));
-done:
-    return status;
-}
-
-ech_status ech_solve_workspace(const char *device, const ech_operator *a,
-                               const ech_solve_options *options, size_t *bytes)
-{
-    struct echi_solve call = { .count = 1 };
-    ech_status status;
-    if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
-    *bytes = 0;
-    TRY(echi_backend_ask(device, &call.backend));
-    TRY(check_call(NULL, a, options, &call));
-    if (a->n) TRY(workspace(&call, bytes));
 done:
     return status;
 }

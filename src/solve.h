@@ -2,7 +2,8 @@
  * solve.h - what the files of the iterative solvers share: the checked call, one right-hand side
  * while it is being solved, and what a method is made of.
  *
- *     solve.c          checks, chooses, lays out the workspace
+ *     solve.c          checks, chooses
+ *     solve_plan.c     the workspace, and the explanation
  *     solve_run.c      one right-hand side: starts, looks, proves, starts again
  *     solve_METHOD.c   the steps of a method (solve_step.h), the same for all devices
  *     solve_precond.c  what M is, and z = M^-1 r
@@ -88,6 +89,19 @@ enum { ECHI_Q, ECHI_R, ECHI_VECTORS };
 /* ---- solve.c ---- */
 
 const struct echi_method *echi_method_of(ech_method method);
+
+/* Fills in the call, whose backend is set, after checks; zeros of options become defaults. */
+ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve_options *options,
+                            struct echi_solve *call);
+
+/* ---- solve_plan.c ---- */
+
+/* Whether M may be made of triangles; by itself only where the host is done with it in seconds. */
+bool echi_solve_may_factor(const struct echi_solve *call);
+bool echi_solve_has_blocks(const ech_solve_options *options);
+
+ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
+                              struct echi_solve_parts *parts, size_t *bytes);
 
 /* ---- solve_run.c ---- */
 

@@ -382,6 +382,46 @@ static void run_workspace(ech_method method, ech_precond precond)
     test_end();
 }
 
+/* What is told is what is done: the workspace to the byte, and the method that ran. */
+static void run_explain(void)
+{
+    if (!test_begin("explain")) return;
+    struct plain p;
+    char text[2000], wanted[64];
+    size_t bytes = 0;
+    plain_make(&p);
+    p.csr.offsets = p.csr.columns = p.csr.values = NULL;
+    const char *device = ech_device_name(ctx);
+    for (int m = 0; m < METHODS; m++) {
+        const ech_solve_options o = options_of(all[m]);
+        CHECK_STATUS(ech_solve_explain(device, &p.a, &o, text, sizeof text), ECH_OK);
+        CHECK_STATUS(ech_solve_workspace(device, &p.a, &o, &bytes), ECH_OK);
+        snprintf(wanted, sizeof wanted, "\nworkspace  %zu bytes\n", bytes);
+        CHECK(strstr(text, wanted) != NULL);
+        snprintf(wanted, sizeof wanted, "method     %s: ", ech_method_name(all[m]));
+        CHECK(strncmp(text, wanted, strlen(wanted)) == 0);
+        CHECK(strstr(text, "sparse") != NULL);
+    }
+    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, text, sizeof text), ECH_OK);
+    CHECK(strstr(text, "ilu0") != NULL);
+    p.a.csr = NULL;
+    p.a.dense = text;
+    p.a.stride = 25;
+    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, text, sizeof text), ECH_OK);
+    CHECK(strstr(text, "ilu0") == NULL && strstr(text, "dense") != NULL);
+    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, text, 8), ECH_OK);
+    CHECK_INT(strlen(text), 7);
+    p.a.n = 0;
+    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, text, sizeof text), ECH_OK);
+    CHECK_TEXT(text, "nothing to do\n");
+    CHECK_FAILS(NULL, ech_solve_explain(device, &p.a, NULL, NULL, 9), ECH_ERR_ARG, "text is NULL");
+    CHECK_FAILS(NULL, ech_solve_explain(device, &p.a, NULL, text, 0), ECH_ERR_ARG,
+                "capacity_bytes is 0");
+    CHECK_FAILS(NULL, ech_solve_explain(device, NULL, NULL, text, 9), ECH_ERR_ARG, "a is NULL");
+    system_free(&p.s);
+    test_end();
+}
+
 static void *allocate_some(void *user, size_t bytes, void *stream)
 {
     int *left = user;
@@ -499,6 +539,7 @@ int main(int argc, char **argv)
         run_workspace(ECH_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI);
         run_workspace(ECH_GMRES, ECH_PRECOND_ILU0);
         run_workspace(ECH_CHEBYSHEV, ECH_PRECOND_SSOR);
+        run_explain();
         run_memory();
         run_nested();
         run_names();

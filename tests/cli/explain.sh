@@ -22,3 +22,28 @@ code echelon explain gf2 ref
 code echelon explain gf2
 code echelon explain gf2 rref -n 10
 code echelon explain sort --shape 10x10
+# Products and systems, what there is to choose but for libraries that a machine may have.
+for words in "--shape 100x200 --other 7" "--shape 100x200 --transpose-a --algorithm tiled" "--type f16 --shape 9x9 --transpose-b"; do
+    # shellcheck disable=SC2086
+    echelon explain matmul $words --device cpu | grep -c -E '^(algorithm|workspace)'
+done
+echelon explain solve --shape 1000x1000 --device cpu
+echelon explain solve --shape 1Mx1M --entries 5M --method cg --precond ic0 --device cpu
+echelon explain solve --shape 2^25x2^25 --entries 1 --type f32 --device cpu
+echelon explain solve --method qr --shape 3000x100 --other 5 --device cpu | grep -c -E '^(algorithm|kind|workspace)'
+echelon explain solve --method lu --shape 0x0 --device cpu
+code echelon explain solve --shape 10x20
+code echelon explain solve --method ccg
+code echelon explain solve --precond jacobi
+code echelon explain solve --method cg --precond ic0
+code echelon explain solve --method lu --entries 10
+code echelon explain solve --method lu --precond ic0
+code echelon explain solve --other 3
+code echelon explain solve --algorithm tiled
+code echelon explain solve --type f16
+code echelon explain matmul --type i32
+code echelon explain matmul --algorithm magic --device cpu
+code echelon explain matmul mul
+code echelon explain matmul -n 10
+code echelon explain sort --transpose-a
+code echelon explain matrix

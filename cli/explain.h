@@ -1,0 +1,28 @@
+/*
+ * explain.h - what the parts of "echelon explain" agree on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHELON_CLI_EXPLAIN_H
+#define ECHELON_CLI_EXPLAIN_H
+
+#include "cli.h"
+
+/* A question about matrices of numbers, as its options say it. */
+struct explain_numbers {
+    const char *type, *other, *entries, *method, *precond, *device, *algorithm;
+    bool transpose_a, transpose_b;
+    uint64_t shape[2];
+};
+
+enum { EXPLAIN_TEXT = 16384 };
+
+/* Prints text, or what the status says. */
+int explain_print(ech_status status, const char *text);
+
+/* ---- explain_numbers.c ---- */
+
+int explain_matmul(const struct explain_numbers *set);
+int explain_solve(const struct explain_numbers *set);
+
+#endif
