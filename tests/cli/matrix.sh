@@ -41,4 +41,34 @@ code echelon matrix info not_there.mtx
 code echelon matrix
 code echelon matrix inf chain.mtx
 code echelon matrix info chain.mtx --spy /not/there.png
+# The same matrix as an array: the same words.
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print 40, 40, 400
+    for (i = 0; i < 400; i++) print i * 7 % 40 + 1, int(i / 10) + 1, i % 9 - 3.5 }' >sparse.mtx
+awk 'NR > 2 { a[$1, $2] += $3 } END { print "%%MatrixMarket matrix array real general"; print 40, 40
+    for (j = 1; j <= 40; j++) for (i = 1; i <= 40; i++) print a[i, j] + 0 }' sparse.mtx >dense.mtx
+for file in sparse dense; do echelon matrix info --no-picture - <$file.mtx | sed 's/ in [0-9]* lines//' >$file.txt; done
+cmp sparse.txt dense.txt && wc -l <dense.txt
+# The condition: of Hilbert's matrix, of chains whose spectrum is known (cot^2(pi/2/(n + 1)) =
+# 2.54e6), positive, singular and neither, and of what has none.
+condition() { grep -E '^condition' | sed 's/by [0-9]* Lanczos/by N Lanczos/; s/condition  *//'; }
+awk 'BEGIN { print "%%MatrixMarket matrix array real general"; print 6, 6
+    for (j = 1; j <= 6; j++) for (i = 1; i <= 6; i++) printf "%.17g\n", 1 / (i + j - 1) }' >hilbert.mtx
+chain() { # ENDS SIGN: 2 and -1, but for the ends; below the diagonal times SIGN
+    awk -v ends="$1" -v sign="$2" -v n="$3" 'BEGIN { print "%%MatrixMarket matrix coordinate real general"
+        print n, n, 3 * n - 2
+        for (i = 1; i <= n; i++) print i, i, i == 1 || i == n ? ends : 2
+        for (i = 2; i <= n; i++) { print i, i - 1, -sign; print i - 1, i, -1 } }'
+}
+echelon matrix info hilbert.mtx | condition
+chain 2 1 2500 | echelon matrix info | condition
+chain 1 1 2500 | echelon matrix info | condition
+chain 1 1 7000 | echelon matrix info | condition
+chain 2 -1 7000 | echelon matrix info | condition
+mtx "coordinate real general" "2 2 2" "1 1 1" "2 1 1" | echelon matrix info | condition
+mtx "array real general" "2 2" 1 2 2 4 | echelon matrix info | condition
+mtx "array real general" "2 2" 1 2 2 4.000000000000001 | echelon matrix info | condition
+mtx "coordinate real general" "2 2 2" "1 1 1" "2 2 1e-300" | echelon matrix info | condition
+mtx "coordinate real general" "1 1 1" "1 1 -3" | echelon matrix info --json | grep -o '"condition.*'
+mtx "coordinate real general" "1 1 1" "1 1 nan" | echelon matrix info | condition
+code echelon matrix info --no-condition chain.mtx | tail -n 4
 files
