@@ -277,6 +277,7 @@ static int load_input(const struct ladder *ladder)
 {
     if (!set.input) return EXIT_DONE;
     plan.job.input = set.input;
+    cli_progress_start(&plan.job.progress);
     int code = job_load(&plan.job, &set.job);
     if (code != EXIT_DONE) return code;
     plan.input = true;
@@ -314,18 +315,20 @@ static void list(void)
 static int report_all(const struct ladder_report *reports, int count)
 {
     uint64_t checks = 0, wrong = 0;
+    /* Where the result goes, words do not. */
+    FILE *to = set.job.output && strcmp(set.job.output, "-") == 0 ? stderr : stdout;
     for (int i = 0; i < count; i++) {
         checks += reports[i].checks;
         wrong += reports[i].wrong;
     }
     if (set.check)
-        printf("%" PRIu64 " checked, %" PRIu64 " wrong\n", checks, wrong);
+        fprintf(to, "%" PRIu64 " checked, %" PRIu64 " wrong\n", checks, wrong);
     else if (set.json)
-        ladder_json(reports, count, stdout);
+        ladder_json(reports, count, to);
     else if (set.csv)
-        ladder_csv(reports, count, stdout);
+        ladder_csv(reports, count, to);
     else
-        ladder_text(reports, count, stdout);
+        ladder_text(reports, count, to);
     return wrong ? EXIT_NO : EXIT_DONE;
 }
 

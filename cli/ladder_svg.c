@@ -1,6 +1,6 @@
 /*
- * ladder_svg.c - the rungs of a ladder as bars, one below the other: on a GPU what they reach, under
- * the executor how many cycles of shared memory, sectors and barriers they take.
+ * ladder_svg.c - the rungs of a ladder as bars, one below the other: on a GPU what they reach,
+ * under the executor how many passes over shared memory, sectors and barriers they take.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

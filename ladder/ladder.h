@@ -1,14 +1,14 @@
 /*
- * ladder.h - what a ladder is: one problem, and its rungs, each a way to solve it on a GPU that shows
- * one idea.
+ * ladder.h - what a ladder is: one problem, and its rungs, each a way to solve it on a GPU that
+ * shows one idea.
  *
  *     ladder/reduce/1_interleaved.cu   the kernels of a rung
  *     ladder/reduce/reduce.c           the problem: data, oracle, what each rung launches, claims
  *     ladder/ladder.c                  the device: images, memory, launches
  *     ladder/measure.c                 a rung checked, counted on the executor, timed on a GPU
  *
- * All rungs of a ladder read trial->in, which they leave as it is, and write trial->out.  The command
- * "echelon ladder" and tests/test_ladder.c run them.  Nothing here is part of the library.
+ * All rungs of a ladder read trial->in, which they leave as it is, and write trial->out.  The
+ * command "echelon ladder" runs them.  Nothing here is part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -66,7 +66,7 @@ struct ladder {
     /* Fills host_in from trial->seed; seeds below LADDER_SEEDS are all checked. */
     void (*make)(struct trial *trial);
     void (*expect)(struct trial *trial); /* fills expected */
-    /* NULL: out must be expected, byte for byte.  Else whether host_out will do; a message if not. */
+    /* NULL: out must be expected, byte for byte.  Else whether host_out will do, or a message. */
     bool (*accept)(const struct trial *trial, char *message, size_t bytes);
     double (*bytes)(const struct trial *trial);      /* that must move; NULL: in and out once */
     double (*operations)(const struct trial *trial); /* NULL where the roof is another */
@@ -122,8 +122,8 @@ struct trial {
     bool failed;
 };
 
-/* Queues a kernel of the ladder's image for the trial's type: blocks of threads.  No blocks: nothing.
- * What follows shared_bytes are addresses of its arguments. */
+/* Queues a kernel of the ladder's image for the trial's type: blocks of threads.  No blocks:
+ * nothing.  What follows shared_bytes are addresses of its arguments. */
 #define LAUNCH(trial, kernel, blocks, threads, shared_bytes, ...)                                  \
     ladder_launch(trial, kernel, blocks, 1, threads, 1, shared_bytes, (void *[]){ __VA_ARGS__ })
 /* The same in two dimensions. */
@@ -154,7 +154,7 @@ static inline uint64_t ladder_ceil(uint64_t n, uint64_t by)
 /* ---- Data: data.c ---- */
 
 /* For ladders that sort: in, out of n elements; random, with few values, falling, all alike, with
- * what a float may be, by seed.  The order is that of the library: by value, floats by totalOrder. */
+ * what a float may be, by seed.  In order means by value, floats by IEEE 754's totalOrder. */
 void ladder_shape_keys(struct trial *trial);
 void ladder_make_keys(struct trial *trial);
 void ladder_expect_sorted(struct trial *trial);

@@ -4,8 +4,8 @@
 #   scripts/gpu_check.sh [--arch 90] [--quick] [--skip STEP]... OUT_DIR
 #
 # Builds for this GPU, runs every test on the CUDA backend, compute-sanitizer on a subset, the benchmark beside
-# CUB, and leaves logs and CSV in OUT_DIR.  Steps: tests, stream, large, sanitizer, bench, latency.  Exits with 1
-# when a step failed.
+# CUB, and leaves logs and CSV in OUT_DIR.  Steps: tests, stream, large, sanitizer, bench, ladder,
+# latency.  Exits with 1 when a step failed.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
@@ -16,7 +16,7 @@ while [ $# -gt 0 ]; do
     --arch) arch=$2; shift ;;
     --quick) quick=--quick ;;
     --skip) skip="$skip$2 "; shift ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
     -*) echo "gpu_check.sh: unknown option $1" >&2; exit 2 ;;
     *) out=$1 ;;
     esac
@@ -81,6 +81,7 @@ bench() {
     python3 bench/torch_sort.py >"$out/torch.csv" # 77: no torch here, which is no failure
     case $? in 0) cat "$out/torch.csv" >>"$out/sort.csv" ;; 77) echo "no torch" ;; *) return 1 ;; esac
 }
+ladder() { $build/cli/echelon ladder all --check --device cuda && $build/cli/echelon ladder all --device cuda --csv >"$out/ladder_h200.csv"; }
 latency() {
     local n
     echo "device,n,open_ms,first_ms,hundredth_ms,peak_bytes,formula_bytes" >"$out/latency.csv"
@@ -91,7 +92,7 @@ latency() {
 echo "== $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1), sm_$arch, $(date -u +%F)"
 step build build
 [ $failed -eq 0 ] || exit 1
-for name in tests stream large sanitizer bench latency; do step $name $name; done
+for name in tests stream large sanitizer bench ladder latency; do step $name $name; done
 case $skip in *" bench "*) ;; *) cat "$out/bench.log" ;; esac
 case $skip in *" latency "*) ;; *) cat "$out/latency.csv" ;; esac
 tail -qn 1 "$out"/tests.log "$out"/stream.log "$out"/large.log 2>/dev/null

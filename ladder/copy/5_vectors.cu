@@ -1,7 +1,7 @@
 /*
  * 5_vectors.cu - sixteen bytes a thread, twice.
  *
- * Idea:   one instruction loads 16 bytes, and two such loads are under way before the first is needed
+ * Idea:   one instruction loads 16 bytes, and two such loads are under way before one is needed
  * Cost:   a quarter of the requests, each of sixteen sectors
  * Wastes: next to nothing: this is what memory can do
  * From:   vector loads; Little's law: bytes under way = latency times rate

@@ -3,8 +3,8 @@
  *
  * Idea:   thread t takes the sum at 2 s t: whole warps work, or none of their threads does
  * Cost:   as before, without the divergence
- * Wastes: neighbouring threads are 2s words apart, so that 2, 4, 8 ... of them want the same bank of
- *         shared memory, and are served one after another
+ * Wastes: neighbouring threads are 2s words apart, so that 2, 4, 8 ... of them want the same bank
+ *         of shared memory, and are served one after another
  * From:   the lecture's second variant
  *
  * SPDX-License-Identifier: Apache-2.0

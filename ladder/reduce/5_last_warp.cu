@@ -1,12 +1,13 @@
 /*
  * 5_last_warp.cu - the last warp by itself.
  *
- * Idea:   when 32 threads are left nobody else need be waited for: their steps are written out, with
- *         __syncwarp() between reading and writing
+ * Idea:   when 32 threads are left nobody else need be waited for: their steps are written out,
+ *         with __syncwarp() between reading and writing
  * Cost:   three barriers less a block than there are steps of one warp: 4 instead of 9
  * Wastes: shared memory is written and read for sums that one lane could hand to another
- * From:   the lecture's fifth variant, which had no barrier at all there and `volatile` instead: the
- *         lanes of a warp then went in step.  Since sm_70 they need not, and must be told to meet
+ * From:   the lecture's fifth variant, which had no barrier at all there and `volatile` instead:
+ *         the lanes of a warp then went in step.  Since sm_70 they need not, and must be told to
+ *         meet
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 # The words of help, for people to read in the diff.
 code echelon --help
 code echelon help
-for command in sort unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain profile info; do
+for command in sort unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain profile ladder info; do
     code echelon help "$command"
     echelon "$command" --help | cmp - <(echelon help "$command") && echo "same"
 done

@@ -1,6 +1,6 @@
 # Every option and distribution that help names is in the manual.
 manual=$TESTS/../../cli/echelon.1
-for command in sort unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain profile info; do
+for command in sort unique select shuf stats hist reduce scan gen gf2 matrix matmul solve explain profile ladder info; do
     echelon help $command | grep -o -E '^  (-[a-z], |    )--[a-z-]+' | grep -o -E -e '--[a-z-]+' |
         grep -v -e --help | while read -r option; do
         tr -d '\\' <"$manual" | grep -q -e "$option\b" || echo "$command $option is not in the manual"

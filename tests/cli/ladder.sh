@@ -1,0 +1,26 @@
+# Rungs on the user's own data, the words of a run, and what cannot be.
+needs_plain_build
+echelon info | grep -q "^simt: " || skip "no executor"
+printf '5\n3\n250\n1\n' >in.txt
+code echelon ladder reduce --device simt --rung 3 --type u32 -i in.txt -o sum.txt
+cat sum.txt
+code echelon ladder copy --device simt --rung 4 -n 1000 | sed 's/ [0-9.]*%/ N%/'
+code echelon ladder copy --device simt --rung 4 -n 100,200 --json | sed 's/"branches": [0-9]*/"branches": N/g; s/"divergent": [0-9]*/"divergent": N/g'
+code echelon ladder reduce --device simt --rung 2 --check --type f32
+code echelon ladder copy --device simt --rung 5 -n 64 --plot rungs.svg >/dev/null
+grep -c '<rect' rungs.svg
+code echelon ladder redcue
+code echelon ladder reduce --rung 9
+code echelon ladder reduce --rung 0
+code echelon ladder reduce --type u8
+code echelon ladder reduce --device cpu
+code echelon ladder reduce --check -n 5
+code echelon ladder reduce --json --csv
+code echelon ladder reduce -o out.txt
+code echelon ladder all -i in.txt
+code echelon ladder all --plot x.svg
+code echelon ladder reduce --device simt -n 1,many
+code echelon ladder copy --device simt -i absent.txt
+: >empty.txt
+code echelon ladder reduce --device simt --rung 1 --type u32 -i empty.txt -o - 2>/dev/null
+code echelon ladder copy --device simt --rung 4 --type f64 -i in.txt
