@@ -29,7 +29,8 @@ double ladder_roof_percent(const struct results *results, const struct result *r
     if (results->ladder->roof == ROOF_MEMORY && device->copy_bytes_per_s > 0)
         return 100 * row->bytes / seconds / device->copy_bytes_per_s;
     if (results->ladder->roof == ROOF_ARITHMETIC && device->operations_per_s > 0)
-        return 100 * row->operations / seconds / device->operations_per_s;
+        return 100 * row->operations / seconds /
+               (row->type == ECH_F64 ? device->f64_operations_per_s : device->operations_per_s);
     return 0;
 }
 

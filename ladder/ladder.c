@@ -113,8 +113,10 @@ static bool find_roofs(struct ladder_device *d)
     if (!ok) return false;
     d->copy_bytes_per_s = 2 * (double)bytes / (best * 1e-3);
     if (d->driver->cuDeviceGetAttribute(&clock, CLOCK_RATE_KHZ, d->device) == CUDA_SUCCESS) {
-        int lanes = d->architecture >= 86 && d->architecture != 80 ? 128 : 64;
-        d->operations_per_s = 2.0 * lanes * d->multiprocessors * clock * 1e3;
+        bool many = d->architecture == 80 || d->architecture == 90 || d->architecture == 100;
+        d->operations_per_s =
+            2.0 * (d->architecture > 80 ? 128 : 64) * d->multiprocessors * clock * 1e3;
+        d->f64_operations_per_s = d->operations_per_s * (many ? 0.5 : 1. / 64);
     }
     return true;
 }

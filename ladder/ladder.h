@@ -97,8 +97,8 @@ struct ladder_device {
     bool simt;
     struct executor executor;
     int multiprocessors, architecture;
-    double copy_bytes_per_s, operations_per_s; /* roofs */
-    char message[1024];                        /* of the last failure */
+    double copy_bytes_per_s, operations_per_s, f64_operations_per_s; /* roofs */
+    char message[1024];                                              /* of the last failure */
 };
 
 /* name: "cuda", "cuda:1", "simt"; NULL: the first GPU, else the executor.  False with a message. */

@@ -1,6 +1,6 @@
 /*
- * simt/client.c - finds the functions of simt.h in the library that stands in for a CUDA driver; for
- * commands and ladders, no part of either library.
+ * simt/client.c - finds the functions of simt.h in the library that stands in for a CUDA driver;
+ * for commands and ladders, no part of either library.
  *
  * The library opens it under a name, as a driver; to open the same name again gives the same
  * instance, with the counts of what that one ran.
