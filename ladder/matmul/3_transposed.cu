@@ -4,8 +4,8 @@
  * Idea:   c(i, j) is row i of a times row j of b: both tiles are loaded by rows, side by side
  * Cost:   that of the tiles before, for loading
  * Wastes: lane x wants word k of row x: 16 lanes are 16 words apart, which is one bank of 16, so
- *         that a load takes 16 passes instead of one.  Of today's 32 banks those are two, and a tile
- *         of 32 x 32 is needed for all lanes to meet in one
+ *         that a load takes 16 passes instead of one.  Of today's 32 banks those are two, and a
+ *         tile of 32 x 32 is needed for all lanes to meet in one
  * From:   the lecture's A B^T
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -256,7 +256,7 @@ static const uint64_t checked[] = { 0, 1, 2, 15, 16, 17, 33, 65, 130, LADDER_END
 static const uint64_t counted[] = { 64, LADDER_END };
 static const uint64_t timed[] = { 1024, LARGE, LADDER_END };
 
-const struct ladder ladder_matmul = { .name = "matmul",
+const struct ladder matmul_ladder = { .name = "matmul",
                                       .summary = "the product of two square matrices",
                                       .types = "f32 f64",
                                       .unit = "rows",
