@@ -93,9 +93,9 @@ static unsigned sectors(const struct request *r)
     return distinct(list, count);
 }
 
-/* Passes over the banks for some of the lanes: the most words that one bank has to give.  Lanes
+/* Passes over today's banks for some of the lanes: the most words that one bank has to give.  Lanes
  * that want the same word share it, but not if each changes it. */
-static unsigned passes(const struct request *r, uint32_t lanes, unsigned banks, bool share)
+static unsigned passes(const struct request *r, uint32_t lanes, bool share)
 {
     uintptr_t words[4 * SIMT_LANES];
     unsigned count = 0, most = 0, in_bank[BANKS] = { 0 };
@@ -107,7 +107,7 @@ static unsigned passes(const struct request *r, uint32_t lanes, unsigned banks, 
     qsort(words, count, sizeof *words, compare);
     for (unsigned i = 0; i < count; i++) {
         if (share && i && words[i] == words[i - 1]) continue;
-        unsigned load = ++in_bank[words[i] % banks];
+        unsigned load = ++in_bank[words[i] % BANKS];
         if (load > most) most = load;
     }
     return most;
@@ -137,19 +137,35 @@ static unsigned wavefronts(const struct request *r, unsigned bytes, unsigned *fe
     *fewest = 0;
     for (unsigned first = 0; first < SIMT_LANES; first += size) {
         uint32_t lanes = (size == 32 ? 0xffffffffu : (1u << size) - 1) << first;
-        unsigned count = passes(r, lanes, BANKS, true);
+        unsigned count = passes(r, lanes, true);
         sum += count;
         *fewest += count > 0;
     }
     return sum;
 }
 
-/* Passes beyond the first of each half warp on the first hardware, of 16 banks. */
-static unsigned first_conflicts(const struct request *r)
+/* Passes beyond the first of each half warp on the first hardware, of 16 banks.  There lanes share
+ * a word only if they want the same bytes of it, and what is longer than a word is one request
+ * after the other. */
+static unsigned first_conflicts(const struct request *r, unsigned bytes)
 {
-    unsigned low = passes(r, 0xffff, FIRST_BANKS, true);
-    unsigned high = passes(r, 0xffff0000, FIRST_BANKS, true);
-    return low + high - (low > 0) - (high > 0);
+    unsigned sum = 0;
+    for (unsigned part = 0; part < bytes; part += 4) {
+        for (uint32_t first = 0; first < SIMT_LANES; first += 16) {
+            uintptr_t list[16];
+            unsigned count = 0, most = 1, in_bank[FIRST_BANKS] = { 0 };
+            for (uint32_t lane = first; lane < first + 16; lane++)
+                if (r->lanes >> lane & 1) list[count++] = r->of[lane]->at + part;
+            qsort(list, count, sizeof *list, compare);
+            for (unsigned i = 0; i < count; i++) {
+                if (i && list[i] == list[i - 1]) continue;
+                unsigned load = ++in_bank[list[i] / 4 % FIRST_BANKS];
+                if (load > most) most = load;
+            }
+            sum += most - 1;
+        }
+    }
+    return sum;
 }
 
 static void count_shared(struct simt_counts *c, const struct request *r, const struct entry *e)
@@ -157,11 +173,11 @@ static void count_shared(struct simt_counts *c, const struct request *r, const s
     unsigned fewest, waves = wavefronts(r, e->bytes, &fewest);
     if (e->kind & SIMT_CHANGE) {
         c->shared_atomics++;
-        c->shared_atomic_wavefronts += passes(r, 0xffffffff, BANKS, false);
+        c->shared_atomic_wavefronts += passes(r, 0xffffffff, false);
         return;
     }
     c->bank_conflicts += waves - fewest;
-    if (e->bytes <= 4) c->bank16_conflicts += first_conflicts(r);
+    c->bank16_conflicts += first_conflicts(r, e->bytes);
     if (e->kind & SIMT_WRITE) {
         c->shared_stores++;
         c->shared_store_wavefronts += waves;
