@@ -1,0 +1,24 @@
+/*
+ * 3_sparse.cu - the same step on rows without their zeros.
+ *
+ * Idea:   of each row only what is not zero is kept, with its column (CSR); a thread a row is
+ *         enough, since rows are short
+ * Cost:   the entries of A, 5 a row here, and as many elements of x0
+ * Wastes: a launch a step, and nobody knows whether so many steps are needed
+ * From:   the lecture's "worth it when A is very sparse"
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.cuh"
+
+extern "C" __global__ void iterate_3(const int32_t *offsets, const int32_t *columns,
+                                     const element *values, const element *f, uint64_t n,
+                                     element alpha, const element *x0, element *x1)
+{
+    uint64_t row = global_thread();
+    element sum = 0;
+    if (row >= n) return;
+    for (int32_t e = offsets[row]; e < offsets[row + 1]; e++)
+        sum = fma(values[e], x0[columns[e]], sum);
+    x1[row] = fma(alpha, sum - f[row], x0[row]);
+}
