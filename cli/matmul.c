@@ -148,7 +148,7 @@ static int run(int count, char **operands)
 {
     static struct product p; /* its output is large */
     int dtype, threads;
-    if (count < 2) return cli_fail(EXIT_BAD, "of two files: echelon matmul A B");
+    if (count < 2) return cli_fail(EXIT_BAD, "wants two files: echelon matmul A B");
     if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
         return cli_fail(EXIT_BAD, "A and B cannot both be standard input");
     int code = cli_parse_dtype(set.type, &dtype);

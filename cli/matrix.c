@@ -105,9 +105,11 @@ static void print_facts(const char *name, const struct io_matrix *m, const struc
                u(f->positive), u(rows));
         printf("dominant    %s: %llu rows strictly, %llu at least weakly\n", dominance_of(r, f),
                u(f->strict), u(f->weak));
-        printf("eigenvalues real parts from %.6g to %.6g at most, by Gershgorin\n", f->low,
-               f->high);
+        if (!f->nans)
+            printf("eigenvalues real parts from %.6g to %.6g at most, by Gershgorin\n", f->low,
+                   f->high);
     }
+    if (f->nans) return;
     printf("norms       1: %.6g, infinity: %.6g, Frobenius: %.6g\n", f->column_sum, f->row_sum,
            f->square);
 }

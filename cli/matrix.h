@@ -14,6 +14,9 @@
 /* Reads the file; path "-" is standard input. */
 int matrix_load(const char *path, struct cli_progress *progress, struct io_matrix *matrix);
 
+/* Names the first number that is NaN or infinite. */
+int matrix_check_finite(const struct io_matrix *matrix, const char *name);
+
 /* What the output is to be: .npy or .mtx by its name, else .mtx; a terminal is refused .npy. */
 struct matrix_output {
     struct io_output output;

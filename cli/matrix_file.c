@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "matrix.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,6 +24,20 @@ int matrix_load(const char *path, struct cli_progress *progress, struct io_matri
     io_close(&source);
     cli_progress_end(progress);
     return status == IO_OK ? EXIT_DONE : cli_fail_io(status, &error);
+}
+
+int matrix_check_finite(const struct io_matrix *m, const char *name)
+{
+    const uint64_t n = m->dense ? m->rows * m->cols : m->entries;
+    for (uint64_t e = 0; e < n; e++) {
+        if (isfinite(m->values[e])) continue;
+        const uint64_t row = m->dense ? e / m->cols : (uint64_t)m->row[e];
+        const uint64_t column = m->dense ? e % m->cols : (uint64_t)m->column[e];
+        return cli_fail(EXIT_BAD, "%s: has %s in row %llu, column %llu", name,
+                        isnan(m->values[e]) ? "NaN" : "infinity", (unsigned long long)row + 1,
+                        (unsigned long long)column + 1);
+    }
+    return EXIT_DONE;
 }
 
 static bool ends_in(const char *path, const char *extension)

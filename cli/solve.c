@@ -63,6 +63,7 @@ static int parse_real(const char *name, const char *text, double *value)
     if (!text) return EXIT_DONE;
     if (io_parse_float(text, text + strlen(text), value) != IO_NUMBER_OK || !isfinite(*value))
         return cli_fail(EXIT_BAD, "--%s is \"%s\", not a number", name, text);
+    if (*value < 0) return cli_fail(EXIT_BAD, "--%s is %s, less than 0", name, text);
     return EXIT_DONE;
 }
 
@@ -133,6 +134,30 @@ static int check_direct(void)
     return EXIT_DONE;
 }
 
+/* Options of iterations that do not fit each other.  What another method would heed is let pass, so
+ * that methods can be tried in turn. */
+static int check_method(const ech_solve_options *o)
+{
+    const ech_method m = o->method;
+    if (set.precond && (m == ECH_JACOBI || m == ECH_GAUSS_SEIDEL || m == ECH_SOR))
+        return cli_fail(EXIT_BAD, "--precond does not go with --method %s", ech_method_name(m));
+    if (set.block && o->precond != ECH_PRECOND_BLOCK_JACOBI)
+        return cli_fail(EXIT_BAD, "--block is of --precond block-jacobi");
+    if (!set.lower != !set.upper || o->lower > o->upper)
+        return cli_fail(EXIT_BAD, "--lower and --upper go together, the less first");
+    return EXIT_DONE;
+}
+
+static int check_names(void)
+{
+    const char *names[] = { set.output, set.history, set.plot };
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < i; j++)
+            if (names[i] && names[j] && strcmp(names[i], names[j]) == 0)
+                return cli_fail(EXIT_BAD, "%s: is to be written twice", names[i]);
+    return EXIT_DONE;
+}
+
 static int parse(struct solve_job *s)
 {
     ech_solve_options *o = &s->options;
@@ -155,16 +180,16 @@ static int parse(struct solve_job *s)
         return code;
     if (dtype >= 0 && dtype != ECH_F32 && dtype != ECH_F64)
         return cli_fail(EXIT_BAD, "--type is %s, not f32 or f64", set.type);
-    if (restart > INT32_MAX) return cli_fail(EXIT_BAD, "--restart is %s: too many", set.restart);
+    if (restart > 1000) return cli_fail(EXIT_BAD, "--restart is %s, more than 1000", set.restart);
     if (block > 32) return cli_fail(EXIT_BAD, "--block is %s, more than 32", set.block);
-    if (set.block && o->precond != ECH_PRECOND_BLOCK_JACOBI)
-        return cli_fail(EXIT_BAD, "--block is of --precond block-jacobi");
+    if (set.most && !most) return cli_fail(EXIT_BAD, "--max-iterations is 0: nothing to do");
     s->dtype = dtype < 0 ? ECH_F64 : (ech_dtype)dtype;
     o->max_iterations = most;
     o->restart = (int)restart;
     o->block = (int)block;
     o->guess = set.guess != NULL;
-    return EXIT_DONE;
+    code = s->direct ? EXIT_DONE : check_method(o);
+    return code == EXIT_DONE ? check_names() : code;
 }
 
 /* ---- The system ---- */
@@ -259,7 +284,7 @@ static int load_matrix(struct solve_job *s)
     if (s->a.rows != s->a.cols && (!s->direct || set.laplacian))
         return cli_fail(EXIT_BAD, "%s: has %llu rows and %llu columns: not a square matrix",
                         s->name[0], (unsigned long long)s->a.rows, (unsigned long long)s->a.cols);
-    if (set.laplacian) code = make_laplacian(&s->a);
+    code = set.laplacian ? make_laplacian(&s->a) : matrix_check_finite(&s->a, s->name[0]);
     if (code != EXIT_DONE || s->direct) return code;
     if (s->a.dense) code = check_dense(s);
     if (code != EXIT_DONE) return code;
@@ -275,6 +300,8 @@ static int load_vectors(struct solve_job *s, const char *name, struct io_matrix 
     if (m->rows != s->n)
         return cli_fail(EXIT_BAD, "%s: has %llu rows, but A has %zu", name,
                         (unsigned long long)m->rows, s->n);
+    code = matrix_check_finite(m, name);
+    if (code != EXIT_DONE) return code;
     const io_status status = io_matrix_to_dense(m, name, &error);
     if (status != IO_OK) return cli_fail_io(status, &error);
     *vectors = malloc((size_t)(m->rows * m->cols + 1) * sizeof(double));
@@ -424,6 +451,8 @@ static int work(struct solve_job *s)
 {
     bool converged = true;
     int code = matrix_create(&s->to, set.output);
+    if (code == EXIT_DONE && set.history) code = solve_can_write(set.history);
+    if (code == EXIT_DONE && set.plot) code = solve_can_write(set.plot);
     if (code == EXIT_DONE) code = load_matrix(s);
     if (code == EXIT_DONE && s->direct) return solve_direct(s, set.json);
     if (code == EXIT_DONE) code = load_sides(s);
@@ -443,7 +472,7 @@ static int run(int count, char **operands)
 {
     static struct solve_job s; /* its output is large */
     int threads;
-    if (count < 2) return cli_fail(EXIT_BAD, "of two files: echelon solve A b");
+    if (count < 2) return cli_fail(EXIT_BAD, "wants two files: echelon solve A b");
     if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
         return cli_fail(EXIT_BAD, "A and b cannot both be standard input");
     s.name[0] = operands[0];

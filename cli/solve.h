@@ -40,6 +40,9 @@ struct solve_history {
     const ech_solve_report *reports;
 };
 
+/* Whether a file can be written there, so that nothing is computed in vain. */
+int solve_can_write(const char *path);
+
 /* A table of right-hand side, iteration, residual; a chart of them, by powers of ten. */
 int solve_write_csv(const struct solve_history *history, const char *path);
 int solve_write_svg(const struct solve_history *history, const char *title, const char *path);

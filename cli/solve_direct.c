@@ -50,6 +50,7 @@ int solve_direct(struct solve_job *s, bool json)
     ech_direct_report report;
     int code = take(s, &s->a, s->name[0], &s->dense);
     if (code == EXIT_DONE) code = matrix_load(s->name[1], &s->progress, &s->b);
+    if (code == EXIT_DONE) code = matrix_check_finite(&s->b, s->name[1]);
     if (code != EXIT_DONE) return code;
     s->count = (size_t)s->b.cols;
     if (s->m < s->n)

@@ -22,6 +22,7 @@
 struct parse {
     struct io_column *column;
     struct io_cut cut;
+    bool matrix; /* who reads has no --column */
     const char *name;
     const struct io_progress *progress;
     struct io_error *error;
@@ -48,8 +49,10 @@ static const char *advice(const struct parse *p, uint64_t line, const char *at, 
 {
     if (p->cut.number) return "";
     for (const char *c = at; c < end; c++)
-        if (*c == ',' || *c == ';' || *c == '\t')
-            return "; of several columns, --column chooses one";
+        if (*c == ',' || *c == ';' || *c == '\t' || (p->matrix && *c == ' '))
+            return p->matrix ? "; of several columns, .npy and Matrix Market can be read"
+                             : "; of several columns, --column chooses one";
+    if (p->matrix) return "";
     char first = (char)(*at | 0x20);
     bool name = line == 0 && p->column->n > 1 && first >= 'a' && first <= 'z';
     return name ? "; with --column 1, a first line may be a name" : "";
@@ -152,7 +155,11 @@ static bool parse_integers(const struct parse *p)
 io_status io_text_parse(struct io_column *column, const struct io_hints *hints, const char *name,
                         const struct io_progress *progress, struct io_error *error)
 {
-    struct parse p = { .column = column, .name = name, .progress = progress, .error = error };
+    struct parse p = { .column = column,
+                       .matrix = hints->dimensions > 1,
+                       .name = name,
+                       .progress = progress,
+                       .error = error };
     size_t bytes = hints->dtype < 0 ? 8 : ech_dtype_bytes((ech_dtype)hints->dtype);
     io_status status = io_find_field(column, &hints->field, name, &p.cut, error);
     if (status != IO_OK) return status;

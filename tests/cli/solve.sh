@@ -77,4 +77,25 @@ code echelon solve a.mtx b.txt --method cg --precond block-jacobi --block 33
 code echelon solve a.mtx b.txt --method cg --precond jacobi --block 4
 code echelon solve oblong.mtx one.txt
 code echelon solve --laplacian dense.mtx two.mtx
+# Numbers that are none, and options that belong to something else, by name; before anything is solved.
+printf '1\nnan\n' >nan.txt
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 -inf\n2 2 1\n' >infinite.mtx
+printf '1 2\n3 4\n' >columns.txt
+for method in auto lu; do
+    code echelon solve dense.mtx nan.txt --method $method
+    code echelon solve infinite.mtx one.txt --method $method
+done
+code echelon solve dense.mtx one.txt --guess nan.txt
+code echelon solve dense.mtx columns.txt
+code echelon solve dense.mtx one.txt --rtol -1
+code echelon solve dense.mtx one.txt --max-iterations 0
+code echelon solve dense.mtx one.txt --restart 1001
+code echelon solve dense.mtx one.txt --method chebyshev --lower 1
+code echelon solve dense.mtx one.txt --method chebyshev --lower 2 --upper 1
+code echelon solve dense.mtx one.txt --method jacobi --precond jacobi
+code echelon solve dense.mtx one.txt --method cg --precond ic0
+code echelon solve dense.mtx one.txt --method sor
+code echelon solve not_there.mtx one.txt --history /not/there.csv
+code echelon solve not_there.mtx one.txt --plot .
+code echelon solve not_there.mtx one.txt --plot same -o same
 files
