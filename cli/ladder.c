@@ -213,6 +213,14 @@ static int measure_one(struct ladder_report *report, const struct rung *rung, ui
                                                   : cli_fail(EXIT_MEMORY, "out of memory");
 }
 
+/* What cannot take n is measured once, at the most that it takes or at a size before. */
+static bool was_measured(const struct results *results, const struct rung *rung, uint64_t n)
+{
+    for (int i = 0; i < results->count; i++)
+        if (results->rows[i].rung == rung && rung->most && n > rung->most) return true;
+    return false;
+}
+
 static int measure(struct ladder_report *report)
 {
     const struct ladder *ladder = report->results.ladder;
@@ -224,7 +232,7 @@ static int measure(struct ladder_report *report)
     for (int k = 0; sizes[k] != LADDER_END; k++) {
         for (int i = 0; i < ladder->rung_count; i++) {
             const struct rung *rung = &ladder->rungs[i];
-            if (!wanted(rung)) continue;
+            if (!wanted(rung) || was_measured(&report->results, rung, sizes[k])) continue;
             if (plan.input && rung->most && sizes[k] > rung->most) {
                 fprintf(stderr, "%s %d (%s) takes at most %" PRIu64 " %s\n", ladder->name,
                         rung->number, rung->idea, rung->most, ladder->unit);

@@ -28,6 +28,12 @@ static void store(struct trial *trial, uint64_t i, uint64_t bits)
     io_store((char *)trial->host_in + i * trial->element_bytes, trial->element_bytes, bits);
 }
 
+uint64_t ladder_order_bits(ech_dtype type, const void *elements, uint64_t i)
+{
+    struct io_order by = { .dtype = type, .order = ECH_ORDER_TOTAL };
+    return io_rank(&by, (const char *)elements + i * ech_dtype_bytes(type));
+}
+
 void ladder_shape_keys(struct trial *trial)
 {
     trial->in_bytes = trial->out_bytes = trial->n * trial->element_bytes;

@@ -71,6 +71,19 @@ void ladder_try(struct trial *trial, ech_status status)
     if (status != ECH_OK) ladder_fail(trial, "%s", ech_error(trial->device->ctx));
 }
 
+void ladder_sort_on_host(struct trial *trial)
+{
+    struct ladder_device *device = trial->device;
+    ech_sort_options options = { .size = sizeof options, .order = ECH_ORDER_TOTAL };
+    if (!device->host && ech_open(&device->host, "cpu") != ECH_OK) {
+        ladder_fail(trial, "%s", ech_error(NULL));
+        return;
+    }
+    if (ech_sort(device->host, trial->host_in, trial->host_out, (size_t)trial->n, trial->type,
+                 &options) != ECH_OK)
+        ladder_fail(trial, "%s", ech_error(device->host));
+}
+
 static bool works(struct ladder_device *device, CUresult result, const char *call)
 {
     if (echi_cuda_check(device->ctx, device->driver, result, call) == ECH_OK) return true;
@@ -184,8 +197,10 @@ void ladder_close(struct ladder_device *d)
     if (d->libraries && d->kernels) echi_cuda_leave(d->ctx);
     free(d->libraries);
     free(d->kernels);
+    ech_close(d->host);
     ech_close(d->ctx);
     d->ctx = NULL;
+    d->host = NULL;
     d->libraries = NULL;
     d->kernels = NULL;
 }

@@ -56,6 +56,22 @@ static __device__ inline uint64_t order_bits(double x)
     return bits >> 63 ? ~bits : bits ^ 1ull << 63;
 }
 
+/* The key that has these order bits, into *x. */
+static __device__ inline void from_order_bits(uint32_t bits, uint32_t *x)
+{
+    *x = bits;
+}
+
+static __device__ inline void from_order_bits(uint32_t bits, int32_t *x)
+{
+    *x = (int32_t)(bits ^ 0x80000000u);
+}
+
+static __device__ inline void from_order_bits(uint32_t bits, float *x)
+{
+    *x = __uint_as_float(bits & 0x80000000u ? bits ^ 0x80000000u : ~bits);
+}
+
 /* Whether a comes before b; any two floats, NaN too, have an order. */
 static __device__ inline bool before(element a, element b)
 {

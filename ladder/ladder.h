@@ -30,7 +30,8 @@ struct rung {
     const char *text;                 /* a line for the table */
     uint64_t parameter;               /* of rungs that are several by one file: k, a stride */
     uint64_t most;                    /* elements that it takes; 0: any number */
-    void (*run)(struct trial *trial); /* queues its kernels */
+    bool on_host;                     /* to compare with: timed by the host's clock */
+    void (*run)(struct trial *trial); /* queues its kernels; on_host: host_in to host_out */
 };
 
 /* Something that people say of the rungs, and what shows it. */
@@ -81,7 +82,8 @@ extern const int ladder_count;
 /* ---- Device: ladder.c ---- */
 
 struct ladder_device {
-    ech_ctx *ctx; /* of production rungs, on the same stream */
+    ech_ctx *ctx;  /* of production rungs, on the same stream */
+    ech_ctx *host; /* of rungs on the host, once one has asked for it */
     const struct echi_driver *driver;
     CUdevice device;
     CUstream stream;
@@ -136,6 +138,8 @@ void ladder_zero(struct trial *trial, CUdeviceptr at, size_t bytes);
 void ladder_copy(struct trial *trial, CUdeviceptr to, CUdeviceptr from, size_t bytes);
 /* What a call of the library on trial->device->ctx returned. */
 void ladder_try(struct trial *trial, ech_status status);
+/* Sorts host_in into host_out by the library on the host's processor. */
+void ladder_sort_on_host(struct trial *trial);
 /* Fails the trial; the text is the device's message. */
 void ladder_fail(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -163,6 +167,8 @@ void ladder_make_numbers(struct trial *trial);
 uint64_t ladder_random(uint64_t seed, uint64_t i);
 /* Element i of host memory, of the trial's type, as a number. */
 double ladder_number(ech_dtype type, const void *elements, uint64_t i);
+/* The bits that it orders by, as unsigned numbers do: order_bits() of ladder.cuh. */
+uint64_t ladder_order_bits(ech_dtype type, const void *elements, uint64_t i);
 
 /* ---- Measuring: measure.c ---- */
 
