@@ -1,8 +1,8 @@
 /*
  * 6_shuffle.cu - lanes hand their sums to each other.
  *
- * Idea:   __shfl_down_sync() reads a register of another lane: five of them add up a warp, and shared
- *         memory holds one sum of each warp, once
+ * Idea:   __shfl_down_sync() reads a register of another lane: five of them add up a warp, and
+ *         shared memory holds one sum of each warp, once
  * Cost:   10 shuffles, one barrier, 8 words of shared memory
  * Wastes: a block of 256 threads loads 2 KB and ends; launching it costs more than adding up
  * From:   the shuffles of sm_30 (2012)

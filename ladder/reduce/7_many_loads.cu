@@ -1,8 +1,8 @@
 /*
  * 7_many_loads.cu - few blocks that stay, and many loads under way.
  *
- * Idea:   as many blocks as the GPU holds at once; each thread goes through the array in steps of the
- *         whole grid, four loads at a time, and the tree is climbed once at the end
+ * Idea:   as many blocks as the GPU holds at once; each thread goes through the array in steps of
+ *         the whole grid, four loads at a time, and the tree is climbed once at the end
  * Cost:   n loads; the sums of the blocks are added up by a second launch of one block
  * Wastes: loads of one element each; production loads 16 bytes at a time and needs one launch
  * From:   Brent's theorem, as Harris's last variant uses it: more work a thread, fewer steps

@@ -2,8 +2,8 @@
  * reduce.c - the ladder of sums: n elements, one result of their type.
  *
  * A rung sums up what a block has; what the blocks leave is summed up in the same way, until one is
- * left.  Integers are added modulo 2^32 or 2^64; floats in whatever order, so that the result may be
- * off by the roundings of a tree.
+ * left.  Integers are added modulo 2^32 or 2^64; floats in whatever order, so that the result may
+ * be off by the roundings of a tree.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -152,8 +152,8 @@ static uint64_t conflicts(const struct results *results, int number)
     return ladder_row(results, number, 0, 0)->counts.bank_conflicts;
 }
 
-/* Of 256 threads a step s = 1, 2, 4 ... 128 has 128 / s at work, 2s words apart: 2, 4, 8, 8, 8, 4, 2
- * of a warp's want the same bank, in 4, 2, 1, 1, 1, 1, 1 warps.  An addition reads two words and
+/* Of 256 threads a step s = 1, 2, 4 ... 128 has 128 / s at work, 2s words apart: 2, 4, 8, 8, 8, 4,
+ * 2 of a warp's want the same bank, in 4, 2, 1, 1, 1, 1, 1 warps.  An addition reads two words and
  * writes one. */
 static bool conflicts_double(const struct results *results, char *because, size_t bytes)
 {
