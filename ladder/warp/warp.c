@@ -1,0 +1,326 @@
+/*
+ * warp.c - the ladder of warp sorts: each 32 consecutive keys are a row, which one warp sorts.
+ *
+ * The last row may be shorter.  Rungs 1 and 2 take the bits to sort by: what a row's keys do not
+ * differ in need not be looked at, and keys that agree in the bits [begin, end) keep their order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { THREADS = 256, ROW = 32, KEY_BITS = 32, MANY_ROWS = 100000 };
+#define BITS(begin, end) ((end) + 256 * (begin)) /* a parameter of rungs 1 and 2; 0: all */
+
+static void find_bits(const struct rung *rung, unsigned *begin, unsigned *end)
+{
+    bool some = rung->number <= 2 && rung->parameter;
+    *begin = some ? (unsigned)(rung->parameter / 256) : 0;
+    *end = some ? (unsigned)(rung->parameter % 256) : KEY_BITS;
+}
+
+static void shape(struct trial *trial)
+{
+    ladder_shape_keys(trial);
+    trial->scratch_bytes = trial->n * sizeof(uint64_t); /* of production: row and key */
+}
+
+/* Sorts a row by the bits in mask, stably. */
+static void sort_row(ech_dtype type, size_t element_bytes, char *row, uint64_t count, uint64_t mask)
+{
+    for (uint64_t i = 1; i < count; i++) {
+        uint64_t at = i, key = ladder_order_bits(type, row, i) & mask;
+        char moved[8];
+        memcpy(moved, row + i * element_bytes, element_bytes);
+        while (at > 0 && (ladder_order_bits(type, row, at - 1) & mask) > key) at--;
+        memmove(row + (at + 1) * element_bytes, row + at * element_bytes, (i - at) * element_bytes);
+        memcpy(row + at * element_bytes, moved, element_bytes);
+    }
+}
+
+static void expect(struct trial *trial)
+{
+    unsigned begin, end;
+    find_bits(trial->rung, &begin, &end);
+    uint64_t mask = ((uint64_t)1 << end) - ((uint64_t)1 << begin);
+    memcpy(trial->expected, trial->host_in, trial->out_bytes);
+    for (uint64_t first = 0; first < trial->n; first += ROW) {
+        uint64_t left = trial->n - first;
+        sort_row(trial->type, trial->element_bytes,
+                 (char *)trial->expected + first * trial->element_bytes, left < ROW ? left : ROW,
+                 mask);
+    }
+}
+
+/* ---- Rungs ---- */
+
+static void by_bits(struct trial *trial, const char *kernel)
+{
+    unsigned begin, end;
+    find_bits(trial->rung, &begin, &end);
+    LAUNCH(trial, kernel, ladder_ceil(trial->n, THREADS), THREADS, 0, &trial->in, &trial->n,
+           &trial->out, &begin, &end);
+}
+
+static void run_1(struct trial *trial)
+{
+    by_bits(trial, "warp_1");
+}
+
+static void run_2(struct trial *trial)
+{
+    by_bits(trial, "warp_2");
+}
+
+static void run_3(struct trial *trial)
+{
+    unsigned digit_bits = (unsigned)trial->rung->parameter;
+    LAUNCH(trial, "warp_3", ladder_ceil(trial->n, THREADS), THREADS, 0, &trial->in, &trial->n,
+           &trial->out, &digit_bits);
+}
+
+static void run_4(struct trial *trial)
+{
+    LAUNCH(trial, "warp_4", ladder_ceil(trial->n, THREADS), THREADS, 0, &trial->in, &trial->n,
+           &trial->out);
+}
+
+static void run_production(struct trial *trial)
+{
+    uint64_t blocks = ladder_ceil(trial->n, THREADS), rows = ladder_ceil(trial->n, ROW);
+    ech_sort_options options = { .size = sizeof options, .end_bit = KEY_BITS };
+    while (options.end_bit < 64 && rows > (uint64_t)1 << (options.end_bit - KEY_BITS))
+        options.end_bit++;
+    LAUNCH(trial, "warp_5_join", blocks, THREADS, 0, &trial->in, &trial->n, &trial->scratch);
+    ladder_try(trial,
+               ech_sort(trial->device->ctx, ladder_pointer(trial->scratch),
+                        ladder_pointer(trial->scratch), (size_t)trial->n, ECH_U64, &options));
+    LAUNCH(trial, "warp_5_split", blocks, THREADS, 0, &trial->scratch, &trial->n, &trial->out);
+}
+
+static const struct rung rungs[] = {
+    { .number = 1, .idea = "ballot", .text = "ballots, shared memory", .run = run_1 },
+    { .number = 1,
+      .idea = "ballot",
+      .text = "... by bits 0 to 9 alone",
+      .parameter = BITS(0, 10),
+      .run = run_1 },
+    { .number = 1,
+      .idea = "ballot",
+      .text = "... by bits 22 to 31 alone",
+      .parameter = BITS(22, 32),
+      .run = run_1 },
+    { .number = 2, .idea = "shuffle", .text = "ballots, shuffles", .run = run_2 },
+    { .number = 2,
+      .idea = "shuffle",
+      .text = "... by bits 0 to 9 alone",
+      .parameter = BITS(0, 10),
+      .run = run_2 },
+    { .number = 3, .idea = "more_bits", .text = "two bits a pass", .parameter = 2, .run = run_3 },
+    { .number = 3, .idea = "more_bits", .text = "eight bits a pass", .parameter = 8, .run = run_3 },
+    { .number = 3,
+      .idea = "more_bits",
+      .text = "all 32 bits in one pass",
+      .parameter = 32,
+      .run = run_3 },
+    { .number = 4, .idea = "bitonic", .text = "bitonic network by shuffles", .run = run_4 },
+    { .number = 5,
+      .idea = "production",
+      .text = "production, ech_sort() of row and key",
+      .run = run_production },
+};
+
+/* ---- Claims of counts ---- */
+
+static const struct simt_counts *counts(const struct results *results, int number,
+                                        uint64_t parameter)
+{
+    return &ladder_row(results, number, parameter, 0)->counts;
+}
+
+static uint64_t rows_of(const struct results *results)
+{
+    return ladder_row(results, 1, 0, 0)->n / ROW;
+}
+
+static bool no_barrier(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < results->count; i++)
+        if (results->rows[i].rung->number < 5) sum += results->rows[i].counts.barriers;
+    snprintf(because, bytes, "%llu barriers in variants 1 to 4", (unsigned long long)sum);
+    return sum == 0;
+}
+
+static uint64_t shared(const struct simt_counts *c)
+{
+    return c->shared_loads + c->shared_stores + c->shared_atomics;
+}
+
+static bool shuffles_instead(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t first = shared(counts(results, 1, 0)), second = shared(counts(results, 2, 0));
+    uint64_t fourth = shared(counts(results, 4, 0));
+    snprintf(because, bytes,
+             "requests to shared memory a row: %llu in variant 1, %llu in 2, %llu in 4",
+             (unsigned long long)(first / rows_of(results)),
+             (unsigned long long)(second / rows_of(results)),
+             (unsigned long long)(fourth / rows_of(results)));
+    return first == 2 * KEY_BITS * rows_of(results) && second == 0 && fourth == 0;
+}
+
+/* A pass is a ballot and a meeting of the warp in variant 1, a ballot and a shuffle in 2. */
+static bool passes_by_bits(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t all[3], ten[3], rows = rows_of(results);
+    bool holds = true;
+    for (int i = 1; i <= 2; i++) {
+        all[i] = counts(results, i, 0)->warp_operations;
+        ten[i] = counts(results, i, BITS(0, 10))->warp_operations;
+        holds = holds && all[i] == 2 * KEY_BITS * rows && ten[i] == 2 * 10 * rows;
+    }
+    uint64_t upper = counts(results, 1, BITS(22, 32))->warp_operations;
+    snprintf(because, bytes, "operations of a warp a row: %llu by 32 bits, %llu by 10",
+             (unsigned long long)(all[1] / rows), (unsigned long long)(ten[1] / rows));
+    return holds && upper == ten[1];
+}
+
+static bool moves_by_digit(const struct results *results, char *because, size_t bytes)
+{
+    static const unsigned digits[] = { 2, 8, 32 };
+    uint64_t stores[3], rows = rows_of(results);
+    bool holds = true;
+    for (int i = 0; i < 3; i++) {
+        stores[i] = counts(results, 3, digits[i])->shared_stores / rows;
+        holds = holds && stores[i] == KEY_BITS / digits[i];
+    }
+    snprintf(because, bytes, "stores a row: %llu, %llu, %llu by digits of 2, 8, 32 bits",
+             (unsigned long long)stores[0], (unsigned long long)stores[1],
+             (unsigned long long)stores[2]);
+    return holds;
+}
+
+static bool no_conflicts(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t first = counts(results, 1, 0)->bank_conflicts;
+    uint64_t third = counts(results, 3, 2)->bank_conflicts;
+    snprintf(because, bytes, "%llu in variant 1, %llu in variant 3", (unsigned long long)first,
+             (unsigned long long)third);
+    return first == 0 && third == 0;
+}
+
+static bool fifteen_steps(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t fourth = counts(results, 4, 0)->warp_operations / rows_of(results);
+    snprintf(because, bytes, "%llu shuffles a row", (unsigned long long)fourth);
+    return fourth == 15;
+}
+
+/* ---- Claims of times ---- */
+
+static const uint64_t timed[] = { 1 << 26, MANY_ROWS *ROW, LADDER_END };
+
+static double ms(const struct results *results, int number, uint64_t parameter)
+{
+    return ladder_row(results, number, parameter, timed[0])->ms;
+}
+
+static bool rows_sorted(const struct results *results, char *because, size_t bytes)
+{
+    int right = 0, runs = 0;
+    for (int i = 0; i < results->count; i++) {
+        if (results->rows[i].n != MANY_ROWS * ROW) continue;
+        runs++;
+        right += results->rows[i].right;
+    }
+    snprintf(because, bytes, "all are as the CPU sorts them in %d of %d rungs", right, runs);
+    return runs > 0 && right == runs;
+}
+
+static bool ten_bits_pay(const struct results *results, char *because, size_t bytes)
+{
+    double all = ms(results, 1, 0), ten = ms(results, 1, BITS(0, 10));
+    snprintf(because, bytes, "%.3g ms by 32 bits, %.3g ms by 10: %.2f of it", all, ten, ten / all);
+    return ten < 0.4 * all;
+}
+
+static bool shuffles_faster(const struct results *results, char *because, size_t bytes)
+{
+    double first = ms(results, 1, 0), second = ms(results, 2, 0);
+    snprintf(because, bytes, "%.3g ms, by shared memory %.3g ms", second, first);
+    return second < first;
+}
+
+static bool more_bits_faster(const struct results *results, char *because, size_t bytes)
+{
+    double one = ms(results, 1, 0), two = ms(results, 3, 2), eight = ms(results, 3, 8);
+    double all = ms(results, 3, 32);
+    snprintf(because, bytes, "1, 2, 8, 32 bits a pass: %.3g, %.3g, %.3g, %.3g ms", one, two, eight,
+             all);
+    return two < one && eight < two && all < eight;
+}
+
+static bool radix_faster(const struct results *results, char *because, size_t bytes)
+{
+    double best = ms(results, 1, 0), network = ms(results, 4, 0);
+    for (int i = 0; i < results->count; i++) {
+        const struct result *row = &results->rows[i];
+        bool whole = row->rung->number == 2 ? row->rung->parameter == 0 : row->rung->number == 3;
+        if (row->n == timed[0] && whole && row->ms < best) best = row->ms;
+    }
+    snprintf(because, bytes, "%.3g ms by the best of variants 1 to 3, the network %.3g ms", best,
+             network);
+    return best < network;
+}
+
+static bool memory_is_the_roof(const struct results *results, char *because, size_t bytes)
+{
+    const struct result *row = ladder_row(results, 4, 0, timed[0]);
+    double reached = row->bytes / (row->ms * 1e-3);
+    snprintf(because, bytes, "variant 4 moves %.0f GB/s, a copy %.0f GB/s", reached * 1e-9,
+             results->device->copy_bytes_per_s * 1e-9);
+    return reached > 0.8 * results->device->copy_bytes_per_s;
+}
+
+static const struct claim claims[] = {
+    { .text = "The warp sort has no barrier", .holds = no_barrier },
+    { .text = "Shuffles take the place of shared memory", .holds = shuffles_instead },
+    { .text = "Keys known below 2^10 need 10 passes, not 32", .holds = passes_by_bits },
+    { .text = "Keys move once a digit, whatever its bits", .holds = moves_by_digit },
+    { .text = "Keys that change places within a warp's words meet in no bank",
+      .holds = no_conflicts },
+    { .text = "The network takes 15 shuffles", .holds = fifteen_steps },
+    { .text = "100,000 random rows all come out sorted", .of_gpu = true, .holds = rows_sorted },
+    { .text = "Ten bits take a third of the time of 32", .of_gpu = true, .holds = ten_bits_pay },
+    { .text = "Shuffles are faster than shared memory", .of_gpu = true, .holds = shuffles_faster },
+    { .text = "The more bits a pass, the faster", .of_gpu = true, .holds = more_bits_faster },
+    { .text = "A warp's radix sort is faster than its bitonic network",
+      .of_gpu = true,
+      .holds = radix_faster },
+    { .text = "The network sorts rows as fast as memory brings them",
+      .of_gpu = true,
+      .holds = memory_is_the_roof },
+};
+
+static const uint64_t checked[] = { 0, 1, 2, 31, 32, 33, 63, 100, 256, 257, 300, 1000, LADDER_END };
+static const uint64_t counted[] = { 1 << 10, LADDER_END };
+
+const struct ladder warp_ladder = { .name = "warp",
+                                    .summary = "warp sort: every 32 keys by one warp",
+                                    .types = "u32 i32 f32",
+                                    .unit = "keys",
+                                    .takes_input = true,
+                                    .out_type = LADDER_SAME,
+                                    .roof = ROOF_MEMORY,
+                                    .rungs = rungs,
+                                    .rung_count = sizeof rungs / sizeof *rungs,
+                                    .claims = claims,
+                                    .claim_count = sizeof claims / sizeof *claims,
+                                    .checked = checked,
+                                    .counted = counted,
+                                    .timed = timed,
+                                    .shape = shape,
+                                    .make = ladder_make_keys,
+                                    .expect = expect };
