@@ -1,0 +1,253 @@
+/*
+ * scan.c - the ladder of prefix sums: out[i] is the sum of all elements before i.
+ *
+ * The first three rungs scan tiles of 512 elements in one block, one tile after the other; the
+ * others use the whole GPU.  Integers are added modulo 2^32; floats in whatever order, so that a
+ * result may be off by the roundings of a tree and of the tiles before it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TILE = 512, THREADS = 256, LOOK_BACK_TILE = 2048 };
+
+static void shape(struct trial *trial)
+{
+    uint64_t sums = 0, tiles = ladder_ceil(trial->n, TILE);
+    trial->in_bytes = trial->out_bytes = trial->n * trial->element_bytes;
+    for (; tiles > 1; tiles = ladder_ceil(tiles, TILE)) sums += tiles;
+    /* Sums of tiles, of tiles of those ...; or a word a tile, and the number of the next one. */
+    trial->p[0] = (sums + 1) * trial->element_bytes;
+    trial->p[1] = (ladder_ceil(trial->n, LOOK_BACK_TILE) + 1) * sizeof(uint64_t);
+    trial->scratch_bytes = trial->p[0] > trial->p[1] ? trial->p[0] : trial->p[1];
+}
+
+static void expect(struct trial *trial)
+{
+    double sum = 0;
+    uint32_t bits = 0;
+    for (uint64_t i = 0; i < trial->n; i++) {
+        float narrow = (float)sum;
+        const void *element = (char *)trial->host_in + i * trial->element_bytes;
+        uint32_t x;
+        memcpy((char *)trial->expected + i * trial->element_bytes,
+               trial->type == ECH_F32 ? (const void *)&narrow : &bits, trial->element_bytes);
+        memcpy(&x, element, sizeof x);
+        bits += x;
+        if (trial->type == ECH_F32) sum += ladder_number(trial->type, trial->host_in, i);
+    }
+}
+
+/* A sum of i elements passes fewer than 64 additions in trees, and one for each tile before its
+ * own. */
+static bool accept(const struct trial *trial, char *message, size_t bytes)
+{
+    double all = 0;
+    for (uint64_t i = 0; i < trial->n; i++) {
+        double got = ladder_number(trial->type, trial->host_out, i);
+        double wanted = ladder_number(trial->type, trial->expected, i);
+        double limit = all * (64 + (double)i / TILE) * 0x1p-24;
+        if (trial->type != ECH_F32) limit = 0;
+        if (!(fabs(got - wanted) <= limit || (isnan(wanted) && isnan(got)) || got == wanted)) {
+            snprintf(message, bytes, "the sum before element %llu is %.9g, not %.9g within %.3g",
+                     (unsigned long long)i, got, wanted, limit);
+            return false;
+        }
+        if (trial->type == ECH_F32) all += fabs(ladder_number(trial->type, trial->host_in, i));
+    }
+    return true;
+}
+
+/* ---- Rungs ---- */
+
+static void run_1(struct trial *trial)
+{
+    LAUNCH(trial, "scan_1", 1, TILE, 0, &trial->in, &trial->n, &trial->out);
+}
+
+static void run_2(struct trial *trial)
+{
+    LAUNCH(trial, "scan_2", 1, THREADS, 0, &trial->in, &trial->n, &trial->out);
+}
+
+static void run_3(struct trial *trial)
+{
+    LAUNCH(trial, "scan_3", 1, THREADS, 0, &trial->in, &trial->n, &trial->out);
+}
+
+/* Tiles, then their sums, then what lies before each tile onto it. */
+static void scan_level(struct trial *trial, CUdeviceptr from, CUdeviceptr to, uint64_t n,
+                       CUdeviceptr sums)
+{
+    uint64_t tiles = ladder_ceil(n, TILE);
+    LAUNCH(trial, "scan_4", tiles, THREADS, 0, &from, &n, &to, &sums);
+    if (tiles < 2) return;
+    scan_level(trial, sums, sums, tiles, sums + tiles * trial->element_bytes);
+    LAUNCH(trial, "scan_4_add", tiles - 1, THREADS, 0, &to, &n, &sums);
+}
+
+static void run_4(struct trial *trial)
+{
+    scan_level(trial, trial->in, trial->out, trial->n, trial->scratch);
+}
+
+static void run_5(struct trial *trial)
+{
+    uint64_t tiles = ladder_ceil(trial->n, LOOK_BACK_TILE);
+    CUdeviceptr next = trial->scratch + tiles * sizeof(uint64_t);
+    ladder_zero(trial, trial->scratch, trial->p[1]);
+    LAUNCH(trial, "scan_5", tiles, THREADS, 0, &trial->in, &trial->n, &trial->out, &trial->scratch,
+           &next);
+}
+
+static void run_production(struct trial *trial)
+{
+    ech_scan_options options = { .size = sizeof options, .exclusive = 1 };
+    ladder_try(trial,
+               ech_scan(trial->device->ctx, ECH_SUM, ladder_pointer(trial->in),
+                        ladder_pointer(trial->out), (size_t)trial->n, trial->type, &options));
+    trial->launches++;
+}
+
+static const struct rung rungs[] = {
+    { .number = 1,
+      .idea = "work_inefficient",
+      .text = "one block, n log n additions",
+      .run = run_1 },
+    { .number = 2, .idea = "tree", .text = "one block, a tree up and down", .run = run_2 },
+    { .number = 3, .idea = "padded", .text = "a word left out after every 32", .run = run_3 },
+    { .number = 4, .idea = "blocks", .text = "many blocks, their sums scanned", .run = run_4 },
+    { .number = 5, .idea = "look_back", .text = "one pass that looks back", .run = run_5 },
+    { .number = 6, .idea = "production", .text = "production, ech_scan()", .run = run_production },
+};
+
+/* ---- What is said of them ---- */
+
+static const struct simt_counts *counts_of(const struct results *results, int number)
+{
+    return &ladder_row(results, number, 0, 0)->counts;
+}
+
+static uint64_t tiles_of(const struct results *results)
+{
+    return ladder_ceil(ladder_row(results, 1, 0, 0)->n, TILE);
+}
+
+/* Per tile and access of the tree: strides of 2, 4, 8, 16, 32 and more words; the warps that work
+ * times the passes beyond the first: 8 * 1, 4 * 3, 2 * 7, 15, 15, 7, 3, 1.  Going up makes three
+ * accesses a step, down four. */
+static bool tree_conflicts(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t a_tile = (3 + 4) * (8 * 1 + 4 * 3 + 2 * 7 + 15 + 15 + 7 + 3 + 1);
+    uint64_t tree = counts_of(results, 2)->bank_conflicts;
+    uint64_t padded = counts_of(results, 3)->bank_conflicts;
+    snprintf(because, bytes, "%llu conflicts, %llu a tile of 512; padded: %llu",
+             (unsigned long long)tree, (unsigned long long)(tree / tiles_of(results)),
+             (unsigned long long)padded);
+    return tree == a_tile * tiles_of(results) && padded == 0;
+}
+
+/* Reads by warps, a tile.  Rung 1: 9 steps of 16 warps, then 129 of what lies s before, where a
+ * warp has a thread from s on; 32 to write.  Rung 2: 20 warps at work on the way up, 20 down, two
+ * words each; 24 to write. */
+static bool fewer_additions(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t first = counts_of(results, 1)->shared_loads / tiles_of(results);
+    uint64_t tree = counts_of(results, 2)->shared_loads / tiles_of(results);
+    snprintf(
+        because, bytes,
+        "a tile: 4097 additions against 1022; warps read shared memory %llu times against %llu",
+        (unsigned long long)first, (unsigned long long)tree);
+    return first == 9 * 16 + 129 + 32 && tree == 2 * (20 + 20) + 24;
+}
+
+static bool twice_the_steps(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t first = counts_of(results, 1)->barriers / (TILE / 32) / tiles_of(results);
+    uint64_t tree = counts_of(results, 2)->barriers / (THREADS / 32) / tiles_of(results);
+    snprintf(because, bytes, "barriers a tile: %llu, %llu", (unsigned long long)first,
+             (unsigned long long)tree);
+    return first == 2 + 9 && tree == 2 * (2 + 9);
+}
+
+/* In sectors of 8 words, as memory moves them. */
+static double words_moved(const struct results *results, int number)
+{
+    const struct simt_counts *c = counts_of(results, number);
+    return 8 * (double)(c->load_sectors + c->store_sectors) /
+           (double)ladder_row(results, number, 0, 0)->n;
+}
+
+static bool half_the_traffic(const struct results *results, char *because, size_t bytes)
+{
+    double many = words_moved(results, 4), once = words_moved(results, 5);
+    snprintf(because, bytes, "words moved for each element: %.2f, %.2f", many, once);
+    return many > 3.9 && many < 4.2 && once >= 2 && once < 2.1;
+}
+
+static bool times(const struct results *results, int slow, int fast, double factor, char *because,
+                  size_t bytes)
+{
+    double a = ladder_row(results, slow, 0, 0)->ms, b = ladder_row(results, fast, 0, 0)->ms;
+    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", a, b, a / b);
+    return a >= factor * b;
+}
+
+static bool tree_faster(const struct results *results, char *because, size_t bytes)
+{
+    return times(results, 1, 2, 1, because, bytes);
+}
+
+static bool padded_faster(const struct results *results, char *because, size_t bytes)
+{
+    return times(results, 2, 3, 1, because, bytes);
+}
+
+static bool look_back_faster(const struct results *results, char *because, size_t bytes)
+{
+    return times(results, 4, 5, 1.5, because, bytes);
+}
+
+static const struct claim claims[] = {
+    { .text = "The padded tree has no bank conflicts, the unpadded tree's double each step",
+      .holds = tree_conflicts },
+    { .text = "Hillis and Steele's scan adds n log n times, the tree 2n times",
+      .holds = fewer_additions },
+    { .text = "The tree takes twice the steps", .holds = twice_the_steps },
+    { .text = "Block sums move 4n words, a look-back 2n", .holds = half_the_traffic },
+    { .text = "The tree is faster than n log n additions", .of_gpu = true, .holds = tree_faster },
+    { .text = "The padded tree is faster than the unpadded",
+      .of_gpu = true,
+      .holds = padded_faster },
+    { .text = "The look-back is at least half as fast again as block sums",
+      .of_gpu = true,
+      .holds = look_back_faster },
+};
+
+static const uint64_t checked[] = { 0,   1,    2,    31,   32,   33,   511,   512,
+                                    513, 1000, 2047, 2049, 4097, 9999, 65537, LADDER_END };
+static const uint64_t counted[] = { 1 << 14, LADDER_END };
+static const uint64_t timed[] = { 1 << 26, LADDER_END };
+
+const struct ladder scan_ladder = { .name = "scan",
+                                    .summary = "the sums of all that lies before each element",
+                                    .types = "u32 f32",
+                                    .unit = "elements",
+                                    .takes_input = true,
+                                    .out_type = LADDER_SAME,
+                                    .roof = ROOF_MEMORY,
+                                    .rungs = rungs,
+                                    .rung_count = sizeof rungs / sizeof *rungs,
+                                    .claims = claims,
+                                    .claim_count = sizeof claims / sizeof *claims,
+                                    .checked = checked,
+                                    .counted = counted,
+                                    .timed = timed,
+                                    .shape = shape,
+                                    .make = ladder_make_numbers,
+                                    .expect = expect,
+                                    .accept = accept };
