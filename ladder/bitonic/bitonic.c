@@ -1,0 +1,196 @@
+/*
+ * bitonic.c - the ladder of bitonic sorts: keys in their order, by a pattern of comparisons that
+ * does not depend on them.
+ *
+ * A sort of n = 2^m keys has m merges, the k-th of k steps; with any n, what lies past the end is
+ * thought of as greater than all, which no step ever moves.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.h"
+
+#include <stdio.h>
+
+enum { TILE = 1024, THREADS = 256 };
+
+/* ---- Rungs ---- */
+
+static void copy_to_out(struct trial *trial)
+{
+    ladder_copy(trial, trial->out, trial->in, trial->in_bytes);
+}
+
+/* One step in global memory, a thread a pair. */
+static void step(struct trial *trial, uint64_t half, uint64_t flip)
+{
+    uint64_t blocks = ladder_ceil(ladder_ceil(trial->n, 2 * half) * half, THREADS);
+    LAUNCH(trial, "bitonic_1", blocks, THREADS, 0, &trial->out, &trial->n, &half, &flip);
+}
+
+static void run_1(struct trial *trial)
+{
+    copy_to_out(trial);
+    for (uint64_t half = 1; half < trial->n; half *= 2) {
+        step(trial, half, 2 * half - 1);
+        for (uint64_t near = half / 2; near > 0; near /= 2) step(trial, near, near);
+    }
+}
+
+/* Tiles sorted by one kernel; of later merges the wide steps as before, the others by another. */
+static void by_tiles(struct trial *trial, const char *sort, const char *merge, unsigned threads)
+{
+    uint64_t tiles = ladder_ceil(trial->n, TILE);
+    copy_to_out(trial);
+    LAUNCH(trial, sort, tiles, threads, 0, &trial->out, &trial->n);
+    for (uint64_t half = TILE; half < trial->n; half *= 2) {
+        step(trial, half, 2 * half - 1);
+        for (uint64_t near = half / 2; near >= TILE; near /= 2) step(trial, near, near);
+        LAUNCH(trial, merge, tiles, threads, 0, &trial->out, &trial->n);
+    }
+}
+
+static void run_2(struct trial *trial)
+{
+    by_tiles(trial, "bitonic_2_sort", "bitonic_2_merge", TILE / 2);
+}
+
+static void run_3(struct trial *trial)
+{
+    by_tiles(trial, "bitonic_3_sort", "bitonic_3_merge", TILE / 4);
+}
+
+static void run_production(struct trial *trial)
+{
+    ech_sort_options options = { .size = sizeof options, .order = ECH_ORDER_TOTAL };
+    ladder_try(trial,
+               ech_sort(trial->device->ctx, ladder_pointer(trial->in), ladder_pointer(trial->out),
+                        (size_t)trial->n, trial->type, &options));
+    trial->launches++;
+}
+
+static const struct rung rungs[] = {
+    { .number = 1, .idea = "global", .text = "one launch a half-cleaner", .run = run_1 },
+    { .number = 2, .idea = "shared", .text = "near steps in shared memory", .run = run_2 },
+    { .number = 3, .idea = "registers", .text = "nearest steps by shuffles", .run = run_3 },
+    { .number = 4, .idea = "production", .text = "production, ech_sort()", .run = run_production },
+};
+
+/* ---- Claims ---- */
+
+static uint64_t merges_of(uint64_t n)
+{
+    uint64_t m = 0;
+    while ((uint64_t)1 << m < n) m++;
+    return m;
+}
+
+/* Launches of both, for n = 2^m: m (m + 1) / 2 steps; or one for the tiles, and for the k-th
+ * merge beyond them k wide steps and one. */
+static bool launches_fall(const struct results *results, char *because, size_t bytes)
+{
+    const struct result *a = ladder_row(results, 1, 0, 0), *b = ladder_row(results, 2, 0, 0);
+    uint64_t m = merges_of(a->n), beyond = m - merges_of(TILE);
+    snprintf(because, bytes, "2^%llu keys: %llu launches, %llu with tiles", (unsigned long long)m,
+             (unsigned long long)a->launches, (unsigned long long)b->launches);
+    return a->launches == m * (m + 1) / 2 && b->launches == 1 + beyond * (beyond + 1) / 2 + beyond;
+}
+
+static double passes(const struct result *row)
+{
+    return (double)(row->counts.load_bytes + row->counts.store_bytes) / 4 / (double)row->n;
+}
+
+static bool traffic_falls(const struct results *results, char *because, size_t bytes)
+{
+    double a = passes(ladder_row(results, 1, 0, 0)), b = passes(ladder_row(results, 2, 0, 0));
+    snprintf(because, bytes, "words loaded and stored for each key: %.1f, %.1f", a, b);
+    return a > 5 * b;
+}
+
+/* In rung 2 a tile's 55 steps and a merge's ten, and the load; in rung 3 six and three, twice. */
+static bool barriers_fall(const struct results *results, char *because, size_t bytes)
+{
+    const struct result *a = ladder_row(results, 2, 0, 0), *b = ladder_row(results, 3, 0, 0);
+    uint64_t tiles = ladder_ceil(a->n, TILE), beyond = merges_of(a->n) - merges_of(TILE);
+    snprintf(because, bytes, "barriers met by warps: %llu, %llu",
+             (unsigned long long)a->counts.barriers, (unsigned long long)b->counts.barriers);
+    return a->counts.barriers == tiles * (TILE / 64) * (1 + 55 + beyond * (1 + 10)) &&
+           b->counts.barriers == tiles * (TILE / 128) * 2 * (6 + beyond * 3);
+}
+
+/* Steps 1, 2, 4, 8, 16 apart take two passes for each access of a warp; a flip of 2, 4, ... 32
+ * keys is such a step too.  40 of a tile's 55, 5 of a merge's 10.  Each reads two words; how
+ * often it writes depends on the keys, so that this is between twice and four times the reads. */
+static bool conflicts_vanish(const struct results *results, char *because, size_t bytes)
+{
+    const struct result *a = ladder_row(results, 2, 0, 0), *b = ladder_row(results, 3, 0, 0);
+    uint64_t tiles = ladder_ceil(a->n, TILE), beyond = merges_of(a->n) - merges_of(TILE);
+    uint64_t reads = tiles * (TILE / 64) * 2 * (40 + beyond * 5);
+    snprintf(because, bytes, "%llu conflicts, of which %llu when reading; then %llu",
+             (unsigned long long)a->counts.bank_conflicts, (unsigned long long)reads,
+             (unsigned long long)b->counts.bank_conflicts);
+    return a->counts.bank_conflicts > reads && a->counts.bank_conflicts <= 2 * reads &&
+           b->counts.bank_conflicts == 0;
+}
+
+static bool faster(const struct results *results, int from, int to, double factor, char *because,
+                   size_t bytes)
+{
+    double slow = ladder_row(results, from, 0, 0)->ms, fast = ladder_row(results, to, 0, 0)->ms;
+    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", slow, fast, slow / fast);
+    return slow > factor * fast;
+}
+
+static bool shared_faster(const struct results *results, char *because, size_t bytes)
+{
+    return faster(results, 1, 2, 2, because, bytes);
+}
+
+static bool registers_faster(const struct results *results, char *because, size_t bytes)
+{
+    return faster(results, 2, 3, 1, because, bytes);
+}
+
+static bool radix_faster(const struct results *results, char *because, size_t bytes)
+{
+    return faster(results, 3, 4, 10, because, bytes);
+}
+
+static const struct claim claims[] = {
+    { .text =
+          "m (m + 1) / 2 launches sort 2^m keys; tiles in shared memory leave those of the wide "
+          "steps",
+      .holds = launches_fall },
+    { .text = "With tiles less than a fifth of the words is moved", .holds = traffic_falls },
+    { .text = "Shuffles leave 12 of a tile's 56 barriers", .holds = barriers_fall },
+    { .text = "Near steps take two passes over the banks in shared memory, by shuffles none",
+      .holds = conflicts_vanish },
+    { .text = "Tiles in shared memory are twice as fast", .of_gpu = true, .holds = shared_faster },
+    { .text = "Shuffles are faster still", .of_gpu = true, .holds = registers_faster },
+    { .text = "The library's sort, by radix, is ten times as fast as the best of them",
+      .of_gpu = true,
+      .holds = radix_faster },
+};
+
+static const uint64_t checked[] = { 0,   1,    2,    3,    5,    31,   33,        128,
+                                    257, 1000, 1023, 1025, 2048, 3001, LADDER_END };
+static const uint64_t counted[] = { 1 << 12, LADDER_END };
+static const uint64_t timed[] = { 1 << 26, 1 << 16, LADDER_END };
+
+const struct ladder bitonic_ladder = { .name = "bitonic",
+                                       .summary = "keys sorted by half-cleaners",
+                                       .types = "u32 i32 f32",
+                                       .unit = "keys",
+                                       .takes_input = true,
+                                       .out_type = LADDER_SAME,
+                                       .roof = ROOF_MEMORY,
+                                       .rungs = rungs,
+                                       .rung_count = sizeof rungs / sizeof *rungs,
+                                       .claims = claims,
+                                       .claim_count = sizeof claims / sizeof *claims,
+                                       .checked = checked,
+                                       .counted = counted,
+                                       .timed = timed,
+                                       .shape = ladder_shape_keys,
+                                       .make = ladder_make_keys,
+                                       .expect = ladder_expect_sorted };
