@@ -1,0 +1,33 @@
+/*
+ * 1_one_thread.cu - columns sorted side by side, then merged by one thread.
+ *
+ * Idea:   the thread holds the heads of all columns, and takes the least in each step
+ * Cost:   n * columns comparisons, one after another
+ * Wastes: every thread but one
+ * From:   the course's first merge
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "columns.cuh"
+
+extern "C" __global__ void column_merge_1(const uint32_t *in, uint64_t n, uint32_t *out,
+                                          unsigned columns)
+{
+    __shared__ unsigned long long heads[1024];
+    unsigned t = threadIdx.x, count = (unsigned)n; /* of one block's shared memory */
+    uint32_t *x = (uint32_t *)shared_bytes, *y = x + count;
+    load_columns(in, count, columns, x, y);
+    if (t > 0) return;
+    for (unsigned c = 0; c < columns; c++) {
+        heads[c] = column_head(x, 0, column_count(count, columns, c), columns, c);
+        if (c < count) y[c] = 0; /* how many of the column have been taken; an empty one has none */
+    }
+    for (unsigned k = 0; k < count; k++) {
+        unsigned long long least = NO_HEAD;
+        for (unsigned c = 0; c < columns; c++)
+            if (heads[c] < least) least = heads[c];
+        unsigned c = (unsigned)least & 1023;
+        out[k] = (uint32_t)(least >> 32);
+        heads[c] = column_head(x, ++y[c], column_count(count, columns, c), columns, c);
+    }
+}

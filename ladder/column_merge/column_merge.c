@@ -1,0 +1,366 @@
+/*
+ * column_merge.c - the ladder of column sorts: the keys as a matrix, whose columns are sorted by
+ * one thread each; then the merges of them, and the host's own sort beside them.
+ *
+ * A rung's parameter is the number of columns.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ONE_BLOCK = 5000, /* keys twice, and the heads of 1024 columns, fit 48 KB of shared memory */
+    TILE = 4096,      /* of a block of rung 5 */
+    COLUMNS = 32,     /* of the original */
+    MORE = 256
+};
+
+static void shape(struct trial *trial)
+{
+    ladder_shape_keys(trial);
+    trial->scratch_bytes = trial->in_bytes;
+}
+
+/* Whole warps. */
+static unsigned threads_for(unsigned columns)
+{
+    return (columns + 31) / 32 * 32;
+}
+
+static void one_block(struct trial *trial, const char *kernel)
+{
+    unsigned columns = (unsigned)trial->rung->parameter;
+    LAUNCH(trial, kernel, trial->n > 0, threads_for(columns), 2 * trial->in_bytes, &trial->in,
+           &trial->n, &trial->out, &columns);
+}
+
+static void run_1(struct trial *trial)
+{
+    one_block(trial, "column_merge_1");
+}
+
+static void run_2(struct trial *trial)
+{
+    one_block(trial, "column_merge_2");
+}
+
+static void run_3(struct trial *trial)
+{
+    one_block(trial, "column_merge_3");
+}
+
+static void run_4(struct trial *trial)
+{
+    one_block(trial, "column_merge_4");
+}
+
+/* Every round of merging goes from one array to the other; the last one ends in out. */
+static void run_5(struct trial *trial)
+{
+    enum { THREADS = 256, KEYS_A_THREAD = 8 };
+    unsigned columns = (unsigned)trial->rung->parameter;
+    uint64_t n = trial->n, blocks = ladder_ceil(n, TILE), rounds = 0;
+    CUdeviceptr from = trial->scratch, to = trial->out;
+    for (uint64_t runs = blocks; runs > 1; runs = ladder_ceil(runs, 2)) rounds++;
+    if (rounds % 2 == 0) from = trial->out, to = trial->scratch;
+    LAUNCH(trial, "column_merge_5_block", blocks, THREADS, 2 * TILE * trial->element_bytes,
+           &trial->in, &n, &from, &columns);
+    for (uint64_t run = TILE; run < n; run *= 2) {
+        LAUNCH(trial, "column_merge_5", ladder_ceil(n, THREADS * KEYS_A_THREAD), THREADS, 0, &from,
+               &n, &to, &run);
+        CUdeviceptr swap = from;
+        from = to;
+        to = swap;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void run_qsort(struct trial *trial)
+{
+    memcpy(trial->host_out, trial->host_in, trial->out_bytes);
+    qsort(trial->host_out, (size_t)trial->n, sizeof(uint32_t), compare);
+}
+
+static void run_production(struct trial *trial)
+{
+    ladder_try(trial, ech_sort(trial->device->ctx, ladder_pointer(trial->in),
+                               ladder_pointer(trial->out), (size_t)trial->n, trial->type, NULL));
+}
+
+static const struct rung rungs[] = {
+    { .number = 1,
+      .idea = "one_thread",
+      .text = "32 columns, merged by one thread",
+      .parameter = COLUMNS,
+      .most = ONE_BLOCK,
+      .run = run_1 },
+    { .number = 1,
+      .idea = "one_thread",
+      .text = "... 256 columns",
+      .parameter = MORE,
+      .most = ONE_BLOCK,
+      .run = run_1 },
+    { .number = 2,
+      .idea = "atomic_min",
+      .text = "32 columns, atomicMin on one word",
+      .parameter = COLUMNS,
+      .most = ONE_BLOCK,
+      .run = run_2 },
+    { .number = 2,
+      .idea = "atomic_min",
+      .text = "... 256 columns",
+      .parameter = MORE,
+      .most = ONE_BLOCK,
+      .run = run_2 },
+    { .number = 3,
+      .idea = "tree",
+      .text = "32 columns, least head by a tree",
+      .parameter = COLUMNS,
+      .most = ONE_BLOCK,
+      .run = run_3 },
+    { .number = 3,
+      .idea = "tree",
+      .text = "... 256 columns",
+      .parameter = MORE,
+      .most = ONE_BLOCK,
+      .run = run_3 },
+    { .number = 4,
+      .idea = "two_levels",
+      .text = "32 columns, least of chunks",
+      .parameter = COLUMNS,
+      .most = ONE_BLOCK,
+      .run = run_4 },
+    { .number = 4,
+      .idea = "two_levels",
+      .text = "... 256 columns",
+      .parameter = MORE,
+      .most = ONE_BLOCK,
+      .run = run_4 },
+    { .number = 4,
+      .idea = "two_levels",
+      .text = "... 1000 columns",
+      .parameter = 1000,
+      .most = ONE_BLOCK,
+      .run = run_4 },
+    { .number = 5,
+      .idea = "merge_path",
+      .text = "32 columns a block, merge path",
+      .parameter = COLUMNS,
+      .run = run_5 },
+    { .number = 5,
+      .idea = "merge_path",
+      .text = "... 256 columns a block",
+      .parameter = MORE,
+      .run = run_5 },
+    { .number = 6,
+      .idea = "host_qsort",
+      .text = "the host's qsort()",
+      .on_host = true,
+      .run = run_qsort },
+    { .number = 7,
+      .idea = "host_sort",
+      .text = "ech_sort() on the host",
+      .on_host = true,
+      .run = ladder_sort_on_host },
+    { .number = 8, .idea = "production", .text = "production, ech_sort()", .run = run_production },
+};
+
+/* ---- Claims of counts ---- */
+
+static const struct simt_counts *counts(const struct results *results, int number, unsigned columns)
+{
+    return &ladder_row(results, number, columns, 0)->counts;
+}
+
+/* Two barriers load and sort the columns; the merges have some for each key. */
+static uint64_t barriers_a_key(const struct results *results, int number, unsigned columns)
+{
+    const struct result *row = ladder_row(results, number, columns, 0);
+    uint64_t warps = threads_for(columns) / 32;
+    return (row->counts.barriers / warps - 2) / row->n;
+}
+
+static bool fewer_barriers(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t third = barriers_a_key(results, 3, COLUMNS);
+    uint64_t fourth = barriers_a_key(results, 4, COLUMNS);
+    snprintf(because, bytes, "%llu a key by the tree, %llu by chunks", (unsigned long long)third,
+             (unsigned long long)fourth);
+    return third == 7 && fourth == 3;
+}
+
+static bool barriers_by_columns(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t third = barriers_a_key(results, 3, MORE), fourth = barriers_a_key(results, 4, MORE);
+    uint64_t most = barriers_a_key(results, 4, 1000);
+    snprintf(because, bytes,
+             "256 columns: %llu a key by the tree, %llu by chunks; 1000 columns: %llu by chunks",
+             (unsigned long long)third, (unsigned long long)fourth, (unsigned long long)most);
+    return third == 10 && fourth == 3 && most == 3;
+}
+
+static bool one_barrier(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t second = barriers_a_key(results, 2, COLUMNS);
+    const struct simt_counts *c = counts(results, 2, COLUMNS);
+    double passes = (double)c->shared_atomic_wavefronts / (double)c->shared_atomics;
+    snprintf(because, bytes, "%llu barrier a key, %.1f passes an atomic",
+             (unsigned long long)second, passes);
+    return second == 1 && passes > 24;
+}
+
+static bool no_conflicts(const struct results *results, char *because, size_t bytes)
+{
+    const struct simt_counts *c = counts(results, 1, COLUMNS);
+    snprintf(because, bytes, "%llu in %llu requests, on 16 banks %llu",
+             (unsigned long long)c->bank_conflicts,
+             (unsigned long long)(c->shared_loads + c->shared_stores),
+             (unsigned long long)c->bank16_conflicts);
+    return c->bank_conflicts == 0 && c->bank16_conflicts == 0;
+}
+
+/* Two for the columns, one a round of each of the block's 8 warps. */
+static bool barriers_of_rounds(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t few = counts(results, 5, COLUMNS)->barriers / 8;
+    uint64_t many = counts(results, 5, MORE)->barriers / 8;
+    snprintf(because, bytes, "%llu a warp in all with 32 columns, %llu with 256",
+             (unsigned long long)few, (unsigned long long)many);
+    return few == 2 + 5 && many == 2 + 8;
+}
+
+/* ---- Claims of times ---- */
+
+static const uint64_t timed[] = { TILE, 1 << 20, 1 << 22, LADDER_END };
+
+static double ms(const struct results *results, int number, unsigned columns, uint64_t n)
+{
+    return ladder_row(results, number, columns, n)->ms;
+}
+
+static bool each_faster(const struct results *results, char *because, size_t bytes)
+{
+    bool holds = true;
+    size_t length = 0;
+    double before = INFINITY;
+    for (int i = 1; i <= 4; i++) {
+        double time = ms(results, i, COLUMNS, TILE);
+        length += (size_t)snprintf(because + length, bytes - length, "%s%.3g ms", i > 1 ? ", " : "",
+                                   time);
+        holds = holds && time < before;
+        before = time;
+    }
+    return holds;
+}
+
+static bool path_beats_merges(const struct results *results, char *because, size_t bytes)
+{
+    double path = ms(results, 5, COLUMNS, TILE), best = INFINITY;
+    for (int i = 1; i <= 4; i++) best = fmin(best, ms(results, i, COLUMNS, TILE));
+    snprintf(because, bytes, "%.3g ms, the best of merges 1 to 4 %.3g ms: %.1f times", path, best,
+             best / path);
+    return path < best;
+}
+
+static bool chunks_faster(const struct results *results, char *because, size_t bytes)
+{
+    double tree = ms(results, 3, MORE, TILE), chunks = ms(results, 4, MORE, TILE);
+    snprintf(because, bytes, "256 columns: %.3g ms, the tree %.3g ms", chunks, tree);
+    return chunks < tree;
+}
+
+static bool host_faster(const struct results *results, char *because, size_t bytes)
+{
+    double host = ms(results, 6, 0, TILE), best = INFINITY;
+    for (int i = 1; i <= 4; i++) best = fmin(best, ms(results, i, COLUMNS, TILE));
+    snprintf(because, bytes, "qsort() %.3g ms, the best of merges 1 to 4 %.3g ms: %.1f times", host,
+             best, best / host);
+    return host < best;
+}
+
+static bool path_beats_host(const struct results *results, char *because, size_t bytes)
+{
+    double best = fmin(ms(results, 5, COLUMNS, TILE), ms(results, 5, MORE, TILE));
+    double host = ms(results, 6, 0, TILE);
+    snprintf(because, bytes, "4096 keys: %.3g ms, qsort() %.3g ms, ech_sort() on the host %.3g ms",
+             best, host, ms(results, 7, 0, TILE));
+    return best < host;
+}
+
+static bool more_columns_faster(const struct results *results, char *because, size_t bytes)
+{
+    double few = ms(results, 5, COLUMNS, TILE), many = ms(results, 5, MORE, TILE);
+    snprintf(because, bytes, "merge path: %.3g ms with 32 columns, %.3g ms with 256", few, many);
+    return many < few;
+}
+
+static bool device_beats_host(const struct results *results, char *because, size_t bytes)
+{
+    bool holds = true;
+    size_t length = 0;
+    for (int i = 0; timed[i] != LADDER_END; i++) {
+        double device = ms(results, 8, 0, timed[i]), host = ms(results, 7, 0, timed[i]);
+        length += (size_t)snprintf(because + length, bytes - length,
+                                   "%s%llu keys: %.3g ms, on the host %.3g ms", i ? "; " : "",
+                                   (unsigned long long)timed[i], device, host);
+        holds = holds && device < host;
+    }
+    return holds;
+}
+
+static const struct claim claims[] = {
+    { .text = "Merge 4 has fewer barriers than merge 3", .holds = fewer_barriers },
+    { .text = "The tree's barriers grow with the columns, those of two levels do not",
+      .holds = barriers_by_columns },
+    { .text = "Merge 2 has one barrier a key, but its atomics wait for each other",
+      .holds = one_barrier },
+    { .text = "A matrix stored by rows has no bank conflicts between its columns",
+      .holds = no_conflicts },
+    { .text = "Merge path has barriers by rounds, not by keys", .holds = barriers_of_rounds },
+    { .text = "Each of the four merges is faster than the one before",
+      .of_gpu = true,
+      .holds = each_faster },
+    { .text = "Merge path is faster than all four", .of_gpu = true, .holds = path_beats_merges },
+    { .text = "Two levels are faster than a tree", .of_gpu = true, .holds = chunks_faster },
+    { .text = "The host's own sort is faster than one block with merges 1 to 4",
+      .of_gpu = true,
+      .holds = host_faster },
+    { .text = "Merge path is faster than the host's own sort",
+      .of_gpu = true,
+      .holds = path_beats_host },
+    { .text = "The more columns, the faster", .of_gpu = true, .holds = more_columns_faster },
+    { .text = "Production is faster than the host at every size",
+      .of_gpu = true,
+      .holds = device_beats_host },
+};
+
+static const uint64_t checked[] = { 0, 1, 2, 31, 32, 33, 100, 257, 700, 8200, 12289, LADDER_END };
+static const uint64_t counted[] = { 1 << 10, LADDER_END };
+
+const struct ladder column_merge_ladder = { .name = "column_merge",
+                                            .summary = "columns sorted by a thread each, merged",
+                                            .types = "u32",
+                                            .unit = "keys",
+                                            .takes_input = true,
+                                            .out_type = LADDER_SAME,
+                                            .roof = ROOF_NONE,
+                                            .rungs = rungs,
+                                            .rung_count = sizeof rungs / sizeof *rungs,
+                                            .claims = claims,
+                                            .claim_count = sizeof claims / sizeof *claims,
+                                            .checked = checked,
+                                            .counted = counted,
+                                            .timed = timed,
+                                            .shape = shape,
+                                            .make = ladder_make_keys,
+                                            .expect = ladder_expect_sorted };
