@@ -29,7 +29,7 @@ def tree(svg, x, y):
             edge(svg, x, y, right, right, COOL)
             values[right] += values[right - s]
         y += 58
-        row(svg, x, y, values, rights, f"s = {s}: {8 // (2 * s)} additions")
+        row(svg, x, y, values, rights, f"s = {s}: {8 // (2 * s)} addition" + "s" * (s < 4))
     y += 62
     svg.text(x, y - 8, "Down: the root becomes 0; left takes the parent's, right that and left's",
              bold=True)
@@ -44,7 +44,7 @@ def tree(svg, x, y):
             values[right - s], values[right] = values[right], values[right] + values[right - s]
             changed += [right - s, right]
         y += 58
-        row(svg, x, y, values, changed, f"s = {s}: {8 // (2 * s)} additions")
+        row(svg, x, y, values, changed, f"s = {s}: {8 // (2 * s)} addition" + "s" * (s < 4))
     return y + 26
 
 
