@@ -1,0 +1,49 @@
+/*
+ * 3_permuted.cu - the same, with the bits of the thread's number in another order.
+ *
+ * Idea:   thread t counts where thread 4 (t mod 16) + t / 16 would: 16 neighbours have 16
+ *         different words of a row, and so, on 16 banks, never the same bank
+ * Cost:   a shift, an or
+ * Wastes: today a warp goes to 32 banks at once: threads t and t + 16 have one bank, and
+ *         different values of the same parity are different words there: two passes again
+ * From:   the lecture, and that sample
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.cuh"
+
+/* The counter of a value and a thread. */
+static __device__ inline unsigned histogram64_3_place(unsigned value, unsigned t)
+{
+    return 64 * value + (t & 15) * 4 + t / 16;
+}
+
+extern "C" __global__ void histogram64_3(const uint32_t *in, uint64_t n, unsigned long long *bins)
+{
+    __shared__ uint32_t words[1024];
+    unsigned char *counters = (unsigned char *)words;
+    const unsigned t = threadIdx.x;
+    unsigned long long sum = 0; /* of bin t */
+    for (uint64_t tile = blockIdx.x; tile * 16128 < n; tile += gridDim.x) {
+        for (unsigned i = t; i < 1024; i += 64) words[i] = 0;
+        __syncthreads(); /* all counters are 0 */
+        for (unsigned k = 0; k < 63; k++) { /* 252 values a thread */
+            const uint64_t i = 4 * (tile * 4032 + k * 64 + t);
+            if (i + 4 <= n) {
+                const uint32_t four = in[i / 4];
+                for (unsigned b = 0; b < 4; b++)
+                    counters[histogram64_3_place(four >> (8 * b + 2) & 63, t)]++;
+            } else {
+                for (uint64_t last = i; last < n; last++)
+                    counters[histogram64_3_place(((const uint8_t *)in)[last] >> 2, t)]++;
+            }
+        }
+        __syncthreads(); /* the tile is counted */
+        for (unsigned k = 0; k < 16; k++) { /* its row of 16 words, each thread from elsewhere */
+            const uint32_t four = words[16 * t + ((k + t + t / 16) & 15)];
+            sum += (four & 255) + (four >> 8 & 255) + (four >> 16 & 255) + (four >> 24);
+        }
+        __syncthreads(); /* all have read, and the next tile may come */
+    }
+    atomicAdd(&bins[t], sum);
+}

@@ -1,0 +1,247 @@
+/*
+ * histogram64.c - the ladder of histograms of 64 bins: how many of n bytes have each value of
+ * their upper six bits.
+ *
+ * A rung's parameter says what the bytes are: RANDOM, or ALIKE, all of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BINS = 64, THREADS = 64, TILE = 64 * 63 * 4, ATOMIC_THREADS = 256 };
+enum { RANDOM = 0, ALIKE = 1 };
+
+static void shape(struct trial *trial)
+{
+    trial->in_bytes = trial->n;
+    trial->out_bytes = BINS * sizeof(uint64_t);
+}
+
+/* By seed: random, few values, rising by one, all alike. */
+static void make(struct trial *trial)
+{
+    uint8_t *bytes = trial->host_in;
+    uint64_t kind = trial->rung->parameter == ALIKE ? 3 : trial->seed;
+    for (uint64_t i = 0; i < trial->n; i++) {
+        uint64_t x = kind == 2 ? i : ladder_random(trial->seed, i) >> 8;
+        if (kind == 1) x = x % 3 * 97;
+        bytes[i] = kind == 3 ? 173 : (uint8_t)x;
+    }
+}
+
+static void expect(struct trial *trial)
+{
+    const uint8_t *bytes = trial->host_in;
+    uint64_t *bins = trial->expected;
+    memset(bins, 0, trial->out_bytes);
+    for (uint64_t i = 0; i < trial->n; i++) bins[bytes[i] >> 2]++;
+}
+
+/* ---- Rungs ---- */
+
+/* As many blocks as there are pieces, but no more than `each` a multiprocessor. */
+static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t piece,
+                  uint64_t each)
+{
+    uint64_t blocks = ladder_ceil(trial->n, piece);
+    uint64_t most = each * (uint64_t)trial->device->multiprocessors;
+    if (blocks > most) blocks = most;
+    ladder_zero(trial, trial->out, trial->out_bytes);
+    LAUNCH(trial, kernel, blocks, threads, 0, &trial->in, &trial->n, &trial->out);
+}
+
+static void run_1(struct trial *trial)
+{
+    count(trial, "histogram64_1", THREADS, TILE, 32);
+}
+
+static void run_2(struct trial *trial)
+{
+    count(trial, "histogram64_2", THREADS, TILE, 32);
+}
+
+static void run_3(struct trial *trial)
+{
+    count(trial, "histogram64_3", THREADS, TILE, 32);
+}
+
+static void run_4(struct trial *trial)
+{
+    count(trial, "histogram64_4", THREADS, TILE, 32);
+}
+
+static void run_5(struct trial *trial)
+{
+    count(trial, "histogram64_5", ATOMIC_THREADS, 16 * ATOMIC_THREADS, 8);
+}
+
+static void run_production(struct trial *trial)
+{
+    ladder_try(trial, ech_histogram(trial->device->ctx, ladder_pointer(trial->in),
+                                    ladder_pointer(trial->out), (size_t)trial->n, ECH_U8, BINS, 0,
+                                    256, NULL));
+}
+
+#define RUNG(n, name, words, function)                                                             \
+    { .number = n, .idea = name, .text = words, .parameter = RANDOM, .run = function },            \
+    {                                                                                              \
+        .number = n, .idea = name, .text = words " (alike)", .parameter = ALIKE, .run = function   \
+    }
+
+static const struct rung rungs[] = {
+    RUNG(1, "by_thread", "64 thread + value", run_1),
+    RUNG(2, "by_value", "64 value + thread", run_2),
+    RUNG(3, "permuted", "permuted for 16 banks", run_3),
+    RUNG(4, "permuted_32", "permuted for 32 banks", run_4),
+    RUNG(5, "atomics", "shared atomics", run_5),
+    RUNG(6, "production", "production, ech_histogram()", run_production),
+};
+
+/* ---- Claims ---- */
+
+static const struct result *row_of(const struct results *results, int number, uint64_t bytes_are)
+{
+    return ladder_row(results, number, bytes_are, 0);
+}
+
+/* Accesses of half warps to counters: each value is read and written. */
+static uint64_t half_accesses(const struct results *results)
+{
+    return row_of(results, 1, RANDOM)->n / 16 * 2;
+}
+
+static uint64_t old_conflicts(const struct results *results, int number, uint64_t bytes_are)
+{
+    return row_of(results, number, bytes_are)->counts.bank16_conflicts;
+}
+
+static uint64_t conflicts(const struct results *results, int number, uint64_t bytes_are)
+{
+    return row_of(results, number, bytes_are)->counts.bank_conflicts;
+}
+
+/* The counters of threads t ... t + 3 lie in one word, of four banks a half warp: three passes
+ * more for each access, whatever the values are. */
+static bool four_way(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t a = old_conflicts(results, 2, RANDOM), b = old_conflicts(results, 3, RANDOM);
+    uint64_t accesses = half_accesses(results);
+    snprintf(because, bytes, "on 16 banks %llu and %llu conflicts in %llu accesses of half warps",
+             (unsigned long long)a, (unsigned long long)b, (unsigned long long)accesses);
+    return a == 3 * accesses && old_conflicts(results, 2, ALIKE) == a && b == 0 &&
+           old_conflicts(results, 3, ALIKE) == 0;
+}
+
+/* All of a half warp in one bank: 15 passes more.  Summing up, 16 threads read neighbouring
+ * bytes, of four banks: three more for each of 64 reads of 4 half warps a tile. */
+static bool sixteen_way(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t random = old_conflicts(results, 1, RANDOM), alike = old_conflicts(results, 1, ALIKE);
+    uint64_t sums = row_of(results, 1, ALIKE)->n / TILE * 64 * 4 * 3;
+    snprintf(because, bytes,
+             "on 16 banks %llu conflicts of random values, %llu of values all alike",
+             (unsigned long long)random, (unsigned long long)alike);
+    return alike == 15 * half_accesses(results) + sums && random < alike / 3;
+}
+
+static bool two_way_today(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t old = conflicts(results, 3, RANDOM), ours = conflicts(results, 4, RANDOM);
+    uint64_t accesses = half_accesses(results) / 2;
+    snprintf(because, bytes, "on 32 banks %llu conflicts in %llu accesses; permuted for them: %llu",
+             (unsigned long long)old, (unsigned long long)accesses, (unsigned long long)ours);
+    return old > accesses / 2 && old <= accesses && ours == 0 &&
+           conflicts(results, 4, ALIKE) == 0 && old_conflicts(results, 4, RANDOM) == 0;
+}
+
+static bool lanes_of_a_word(const struct results *results, char *because, size_t bytes)
+{
+    const struct simt_counts *r = &row_of(results, 5, RANDOM)->counts;
+    const struct simt_counts *a = &row_of(results, 5, ALIKE)->counts;
+    double random = (double)r->shared_atomic_wavefronts / (double)r->shared_atomics;
+    double alike = (double)a->shared_atomic_wavefronts / (double)a->shared_atomics;
+    snprintf(because, bytes, "most lanes at one bank, on average: %.2f of random values, %.2f",
+             random, alike);
+    return alike > 31 && alike <= 32 && random < 8;
+}
+
+static bool ratio(const struct results *results, int a_rung, uint64_t a_bytes, int b_rung,
+                  uint64_t b_bytes, double least, double most, char *because, size_t bytes)
+{
+    double a = row_of(results, a_rung, a_bytes)->ms, b = row_of(results, b_rung, b_bytes)->ms;
+    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", a, b, a / b);
+    return a >= least * b && a <= most * b;
+}
+
+static bool permuted_faster(const struct results *results, char *because, size_t bytes)
+{
+    return ratio(results, 2, RANDOM, 3, RANDOM, 1.05, 1e9, because, bytes);
+}
+
+static bool permuted_32_faster(const struct results *results, char *because, size_t bytes)
+{
+    return ratio(results, 3, RANDOM, 4, RANDOM, 1.05, 1e9, because, bytes);
+}
+
+static bool any_data(const struct results *results, char *because, size_t bytes)
+{
+    return ratio(results, 4, ALIKE, 4, RANDOM, 0.9, 1.1, because, bytes);
+}
+
+static bool alike_slower(const struct results *results, char *because, size_t bytes)
+{
+    return ratio(results, 5, ALIKE, 5, RANDOM, 1.1, 1e9, because, bytes);
+}
+
+static bool atomics_slower(const struct results *results, char *because, size_t bytes)
+{
+    return ratio(results, 5, ALIKE, 4, ALIKE, 1, 1e9, because, bytes);
+}
+
+static const struct claim claims[] = {
+    { .text = "64 value + thread conflicts 4-way on 16 banks, permuted not at all",
+      .holds = four_way },
+    { .text = "64 thread + value conflicts as the values will, up to 16-way",
+      .holds = sixteen_way },
+    { .text = "On today's 32 banks that permutation conflicts 2-way, ours not at all",
+      .holds = two_way_today },
+    { .text = "When all values are alike 32 lanes of an atomic want one word",
+      .holds = lanes_of_a_word },
+    { .text = "Permuted is faster than unpermuted", .of_gpu = true, .holds = permuted_faster },
+    { .text = "Permuted for 32 banks is faster still",
+      .of_gpu = true,
+      .holds = permuted_32_faster },
+    { .text = "Counters of one's own take the same time for any values",
+      .of_gpu = true,
+      .holds = any_data },
+    { .text = "Values all alike cost atomics more time", .of_gpu = true, .holds = alike_slower },
+    { .text = "Atomics are slower than counters of one's own when all values are alike",
+      .of_gpu = true,
+      .holds = atomics_slower },
+};
+
+static const uint64_t checked[] = { 0,   1,    2,    3,     4,     5,     63,        255,
+                                    256, 1001, 4095, 16127, 16128, 16129, LADDER_END };
+static const uint64_t counted[] = { 2 * TILE, LADDER_END }; /* whole tiles */
+static const uint64_t timed[] = { 1 << 28, LADDER_END };
+
+const struct ladder histogram64_ladder = { .name = "histogram64",
+                                           .summary = "how many of each of 64 values",
+                                           .types = "u8",
+                                           .unit = "bytes",
+                                           .takes_input = true,
+                                           .out_type = ECH_U64,
+                                           .roof = ROOF_MEMORY,
+                                           .rungs = rungs,
+                                           .rung_count = sizeof rungs / sizeof *rungs,
+                                           .claims = claims,
+                                           .claim_count = sizeof claims / sizeof *claims,
+                                           .checked = checked,
+                                           .counted = counted,
+                                           .timed = timed,
+                                           .shape = shape,
+                                           .make = make,
+                                           .expect = expect };
