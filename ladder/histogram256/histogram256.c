@@ -1,0 +1,182 @@
+/*
+ * histogram256.c - the ladder of histograms of 256 bins: how many of n bytes have each value.
+ *
+ * A rung's parameter says what the bytes are: RANDOM, or ALIKE, all of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BINS = 256, WARPS = 6, ATOMIC_THREADS = 256 };
+enum { RANDOM = 0, ALIKE = 1 };
+
+static void shape(struct trial *trial)
+{
+    trial->in_bytes = trial->n;
+    trial->out_bytes = BINS * sizeof(uint64_t);
+}
+
+/* By seed: random, few values, rising by one, all alike. */
+static void make(struct trial *trial)
+{
+    uint8_t *bytes = trial->host_in;
+    uint64_t kind = trial->rung->parameter == ALIKE ? 3 : trial->seed;
+    for (uint64_t i = 0; i < trial->n; i++) {
+        uint64_t x = kind == 2 ? i : ladder_random(trial->seed, i) >> 8;
+        if (kind == 1) x = x % 3 * 97;
+        bytes[i] = kind == 3 ? 173 : (uint8_t)x;
+    }
+}
+
+static void expect(struct trial *trial)
+{
+    const uint8_t *bytes = trial->host_in;
+    uint64_t *bins = trial->expected;
+    memset(bins, 0, trial->out_bytes);
+    for (uint64_t i = 0; i < trial->n; i++) bins[bytes[i]]++;
+}
+
+/* ---- Rungs ---- */
+
+/* Blocks of 4 KB each, but no more than eight a multiprocessor.  least: so many at least that no
+ * counter of a warp overflows. */
+static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t least)
+{
+    uint64_t blocks = ladder_ceil(trial->n, 4096);
+    uint64_t most = 8 * (uint64_t)trial->device->multiprocessors;
+    if (most < least) most = least;
+    if (blocks > most) blocks = most;
+    ladder_zero(trial, trial->out, trial->out_bytes);
+    LAUNCH(trial, kernel, blocks, threads, 0, &trial->in, &trial->n, &trial->out);
+}
+
+static void run_1(struct trial *trial)
+{
+    /* 27 bits of each of six tables; half as many, since pieces are not all of one size. */
+    count(trial, "histogram256_1", 32 * WARPS, ladder_ceil(trial->n, WARPS * ((uint64_t)1 << 26)));
+}
+
+static void run_2(struct trial *trial)
+{
+    count(trial, "histogram256_2", ATOMIC_THREADS, ladder_ceil(trial->n, (uint64_t)1 << 31));
+}
+
+static void run_production(struct trial *trial)
+{
+    ladder_try(trial,
+               ech_bincount(trial->device->ctx, ladder_pointer(trial->in),
+                            ladder_pointer(trial->out), (size_t)trial->n, ECH_U8, BINS, NULL));
+}
+
+#define RUNG(n, name, words, function)                                                             \
+    { .number = n, .idea = name, .text = words, .parameter = RANDOM, .run = function },            \
+    {                                                                                              \
+        .number = n, .idea = name, .text = words " (alike)", .parameter = ALIKE, .run = function   \
+    }
+
+static const struct rung rungs[] = {
+    RUNG(1, "tagged", "a tagged table a warp", run_1),
+    RUNG(2, "atomics", "shared atomics", run_2),
+    RUNG(3, "production", "production, ech_bincount()", run_production),
+};
+
+/* ---- Claims ---- */
+
+static const struct result *row_of(const struct results *results, int number, uint64_t bytes_are)
+{
+    return ladder_row(results, number, bytes_are, 0);
+}
+
+/* How often a warp wrote for 32 values: all writes to the tables but those that made them 0. */
+static double rounds(const struct result *row)
+{
+    uint64_t blocks = ladder_ceil(row->n, 4096), values = row->n / 32;
+    return (double)(row->counts.shared_stores - blocks * WARPS * BINS / 32) / (double)values;
+}
+
+static bool tags_repeat(const struct results *results, char *because, size_t bytes)
+{
+    double random = rounds(row_of(results, 1, RANDOM)), alike = rounds(row_of(results, 1, ALIKE));
+    snprintf(because, bytes, "rounds for 32 values: %.2f of random ones, %.2f", random, alike);
+    return alike == 32 && random > 1.5 && random < 4;
+}
+
+static bool lanes_of_a_word(const struct results *results, char *because, size_t bytes)
+{
+    const struct simt_counts *r = &row_of(results, 2, RANDOM)->counts;
+    const struct simt_counts *a = &row_of(results, 2, ALIKE)->counts;
+    double random = (double)r->shared_atomic_wavefronts / (double)r->shared_atomics;
+    double alike = (double)a->shared_atomic_wavefronts / (double)a->shared_atomics;
+    snprintf(because, bytes, "most lanes at one bank, on average: %.2f of random values, %.2f",
+             random, alike);
+    return alike == 32 && random > 1.5 && random < 6;
+}
+
+static bool ratio(const struct results *results, int a_rung, uint64_t a_bytes, int b_rung,
+                  uint64_t b_bytes, double least, double most, char *because, size_t bytes)
+{
+    double a = row_of(results, a_rung, a_bytes)->ms, b = row_of(results, b_rung, b_bytes)->ms;
+    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", a, b, a / b);
+    return a >= least * b && a <= most * b;
+}
+
+static bool tags_slow_alike(const struct results *results, char *because, size_t bytes)
+{
+    return ratio(results, 1, ALIKE, 1, RANDOM, 5, 1e9, because, bytes);
+}
+
+static bool alike_slower(const struct results *results, char *because, size_t bytes)
+{
+    return ratio(results, 2, ALIKE, 2, RANDOM, 1.1, 1e9, because, bytes);
+}
+
+static bool atomics_faster(const struct results *results, char *because, size_t bytes)
+{
+    return ratio(results, 1, RANDOM, 2, RANDOM, 1, 1e9, because, bytes);
+}
+
+static bool production_steady(const struct results *results, char *because, size_t bytes)
+{
+    return ratio(results, 3, ALIKE, 3, RANDOM, 0, 1.1, because, bytes);
+}
+
+static const struct claim claims[] = {
+    { .text = "Tags take about two rounds for random values, 32 for values all alike",
+      .holds = tags_repeat },
+    { .text = "When all values are alike 32 lanes of an atomic want one word, too",
+      .holds = lanes_of_a_word },
+    { .text = "Values all alike cost the tagged tables five times the time or more",
+      .of_gpu = true,
+      .holds = tags_slow_alike },
+    { .text = "Values all alike cost atomics more time", .of_gpu = true, .holds = alike_slower },
+    { .text = "Atomics are faster than tags", .of_gpu = true, .holds = atomics_faster },
+    { .text = "Production takes no longer for values all alike",
+      .of_gpu = true,
+      .holds = production_steady },
+};
+
+static const uint64_t checked[] = { 0,   1,    2,    3,    4,    5,     63,        255,
+                                    256, 1001, 4095, 4097, 9999, 16387, LADDER_END };
+static const uint64_t counted[] = { 1 << 14, LADDER_END };
+static const uint64_t timed[] = { 1 << 28, LADDER_END };
+
+const struct ladder histogram256_ladder = { .name = "histogram256",
+                                            .summary = "how many of each of 256 values",
+                                            .types = "u8",
+                                            .unit = "bytes",
+                                            .takes_input = true,
+                                            .out_type = ECH_U64,
+                                            .roof = ROOF_MEMORY,
+                                            .rungs = rungs,
+                                            .rung_count = sizeof rungs / sizeof *rungs,
+                                            .claims = claims,
+                                            .claim_count = sizeof claims / sizeof *claims,
+                                            .checked = checked,
+                                            .counted = counted,
+                                            .timed = timed,
+                                            .shape = shape,
+                                            .make = make,
+                                            .expect = expect };
