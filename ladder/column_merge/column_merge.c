@@ -344,8 +344,8 @@ static const struct claim claims[] = {
       .holds = device_beats_host },
 };
 
-static const uint64_t checked[] = { 0, 1, 2, 31, 32, 33, 100, 257, 700, 8200, 12289, LADDER_END };
-static const uint64_t counted[] = { 1 << 10, LADDER_END };
+static const uint64_t checked[] = { 0, 1, 2, 31, 32, 33, 100, 257, 450, 8200, 12289, LADDER_END };
+static const uint64_t counted[] = { 512, LADDER_END };
 
 const struct ladder column_merge_ladder = { .name = "column_merge",
                                             .summary = "columns sorted by a thread each, merged",
