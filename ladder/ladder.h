@@ -164,6 +164,11 @@ void ladder_make_keys(struct trial *trial);
 void ladder_expect_sorted(struct trial *trial);
 /* n numbers small enough for sums of them: integers to 255, floats in [-1, 1) in steps of 2^-10. */
 void ladder_make_numbers(struct trial *trial);
+/* bits.c: an n x n matrix of bits, laid out as ech_gf2 has it; p[0] is its stride in 32-bit words.
+ * What is expected is its reduced echelon form. */
+void ladder_shape_bits(struct trial *trial);
+void ladder_make_bits(struct trial *trial);
+void ladder_expect_reduced(struct trial *trial);
 uint64_t ladder_random(uint64_t seed, uint64_t i);
 /* Element i of host memory, of the trial's type, as a number. */
 double ladder_number(ech_dtype type, const void *elements, uint64_t i);

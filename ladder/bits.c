@@ -1,0 +1,77 @@
+/*
+ * bits.c - matrices of bits for ladders that eliminate: n x n, in the library's layout.
+ *
+ * The reduced echelon form is made first, since there is but one for each matrix.  Then rows are
+ * added to rows, which does not change it, until the matrix looks like any other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ladder.h"
+
+#include <string.h>
+
+void ladder_shape_bits(struct trial *trial)
+{
+    trial->rows = trial->cols = trial->n;
+    trial->p[0] = 2 * ladder_ceil(trial->n, 64);
+    trial->in_bytes = trial->out_bytes = trial->n * trial->p[0] * sizeof(uint32_t);
+}
+
+/* Whether no row has its pivot in the column: of about two columns, of half of them, of most, of
+ * none. */
+static bool is_free(const struct trial *trial, uint64_t column)
+{
+    uint64_t x = ladder_random(trial->seed, column) >> 8;
+    if (trial->seed == 0) return x % (trial->n + 1) < 2;
+    if (trial->seed == 1) return x % 2;
+    return trial->seed == 2 && column % 7 != 3;
+}
+
+/* Fills words with the form: of its pivots' rows, random bits in the columns that are free. */
+static void reduced(const struct trial *trial, uint64_t *words)
+{
+    uint64_t stride = trial->p[0] / 2, rank = 0;
+    memset(words, 0, trial->out_bytes);
+    for (uint64_t j = 0; j < stride; j++) {
+        uint64_t free_here = 0, left = trial->n - 64 * j, width = left < 64 ? left : 64;
+        for (uint64_t b = 0; b < width; b++)
+            if (is_free(trial, 64 * j + b)) free_here |= (uint64_t)1 << b;
+        for (uint64_t row = 0; row < rank; row++)
+            words[row * stride + j] = ladder_random(trial->seed + 8, row * stride + j) & free_here;
+        for (uint64_t b = 0; b < width; b++) {
+            if (free_here >> b & 1) continue;
+            words[rank * stride + j] =
+                (ladder_random(trial->seed + 8, rank * stride + j) & free_here & UINT64_MAX << b) |
+                (uint64_t)1 << b;
+            rank++;
+        }
+    }
+}
+
+void ladder_expect_reduced(struct trial *trial)
+{
+    reduced(trial, trial->expected);
+}
+
+static void add_row(uint64_t *to, const uint64_t *from, uint64_t stride)
+{
+    for (uint64_t j = 0; j < stride; j++) to[j] ^= from[j];
+}
+
+void ladder_make_bits(struct trial *trial)
+{
+    enum { PASSES = 4 };
+    uint64_t *words = trial->host_in, stride = trial->p[0] / 2, n = trial->n;
+    reduced(trial, words);
+    for (uint64_t pass = 0; pass < PASSES; pass++) {
+        /* Each row gets one of those above, which have got theirs; then, upwards, one of those
+         * below. */
+        for (uint64_t i = 1; i < n; i++)
+            add_row(words + i * stride,
+                    words + ladder_random(trial->seed + 16 + pass, i) % i * stride, stride);
+        for (uint64_t i = n; i-- > 1;) {
+            uint64_t below = i + ladder_random(trial->seed + 32 + pass, i) % (n - i);
+            add_row(words + (i - 1) * stride, words + below * stride, stride);
+        }
+    }
+}
