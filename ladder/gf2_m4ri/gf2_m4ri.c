@@ -1,0 +1,240 @@
+/*
+ * gf2_m4ri.c - the ladder of the four Russians: an n x n matrix of bits becomes its reduced echelon
+ * form, k columns at a time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../ladder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    THREADS = 256,
+    MOST_K = 10,
+    TABLES = 4, /* of 8 columns */
+    NARROW = 32,
+    WIDE = 256,               /* columns of the tensor cores' panel */
+    ENTRY_BYTES = 4 * NARROW, /* of a table: 32 words */
+    STATE_BYTES = 4 * (2 + WIDE + WIDE * WIDE / 32)
+};
+
+static void shape(struct trial *trial)
+{
+    ladder_shape_bits(trial);
+    /* Of the panel: its state, which pivots each row needs, the pivot rows. */
+    trial->p[1] = STATE_BYTES;
+    trial->p[2] = trial->p[1] + WIDE / 8 * trial->n;
+    trial->scratch_bytes = trial->p[2] + WIDE * 4 * trial->p[0];
+}
+
+/* ---- Rungs ---- */
+
+/* Few blocks make few tables, many have more to do at a time. */
+static uint32_t rows_of_a_block(uint64_t n)
+{
+    uint64_t rows = n / 32;
+    return rows < 64 ? 64 : rows > 512 ? 512 : (uint32_t)rows;
+}
+
+/* Panels of so many columns, with one table or four. */
+static void russians(struct trial *trial, uint32_t columns, const char *add, size_t table_bytes)
+{
+    uint64_t *stride = &trial->p[0];
+    CUdeviceptr state = trial->scratch, sums = state + trial->p[1], pivots = state + trial->p[2];
+    uint32_t rows = rows_of_a_block(trial->n);
+    ladder_copy(trial, trial->out, trial->in, trial->in_bytes);
+    ladder_zero(trial, state, STATE_BYTES);
+    for (uint64_t begin = 0; begin < trial->n; begin += columns) {
+        uint64_t left = trial->n - begin, tiles = ladder_ceil(*stride - begin / 32, NARROW);
+        uint32_t width = left < columns ? (uint32_t)left : columns;
+        LAUNCH(trial, "gf2_m4ri_panel", 1, THREADS, 0, &trial->out, &trial->n, stride, &begin,
+               &width, &state);
+        LAUNCH(trial, "gf2_m4ri_sums", ladder_ceil(trial->n, THREADS), THREADS, 0, &trial->out,
+               &trial->n, stride, &begin, &width, &state, &sums, &pivots);
+        if (columns == 8 * TABLES)
+            LAUNCH_2D(trial, add, tiles, ladder_ceil(trial->n, rows), THREADS, 1, table_bytes,
+                      &trial->out, &trial->n, stride, &begin, &rows, &state, &sums, &pivots);
+        else
+            LAUNCH_2D(trial, add, tiles, ladder_ceil(trial->n, rows), THREADS, 1, table_bytes,
+                      &trial->out, &trial->n, stride, &begin, &columns, &rows, &state, &sums,
+                      &pivots);
+    }
+}
+
+static void run_1(struct trial *trial)
+{
+    uint32_t k = (uint32_t)trial->rung->parameter;
+    russians(trial, k, "gf2_m4ri_1_add", (size_t)ENTRY_BYTES << (k - 1));
+}
+
+static void run_2(struct trial *trial)
+{
+    russians(trial, 8 * TABLES, "gf2_m4ri_2_add", (size_t)TABLES * 128 * ENTRY_BYTES);
+}
+
+static void run_3(struct trial *trial)
+{
+    uint64_t *stride = &trial->p[0];
+    CUdeviceptr state = trial->scratch, sums = state + trial->p[1], turned = state + trial->p[2];
+    ladder_copy(trial, trial->out, trial->in, trial->in_bytes);
+    ladder_zero(trial, state, STATE_BYTES);
+    for (uint64_t begin = 0; begin < trial->n; begin += WIDE) {
+        uint32_t width = trial->n - begin < WIDE ? (uint32_t)(trial->n - begin) : WIDE;
+        LAUNCH(trial, "gf2_m4ri_3_panel", 1, THREADS, 0, &trial->out, &trial->n, stride, &begin,
+               &width, &state);
+        LAUNCH(trial, "gf2_m4ri_3_sums", ladder_ceil(trial->n, THREADS), THREADS, 0, &trial->out,
+               &trial->n, stride, &begin, &width, &state, &sums);
+        LAUNCH(trial, "gf2_m4ri_3_turn", *stride - begin / 32, THREADS, 0, &trial->out, stride,
+               &begin, &state, &turned);
+        LAUNCH_2D(trial, "gf2_m4ri_3_add", ladder_ceil(*stride - begin / 32, NARROW),
+                  ladder_ceil(trial->n, 128), THREADS, 1, 0, &trial->out, &trial->n, stride, &begin,
+                  &sums, &turned);
+    }
+}
+
+static void run_production(struct trial *trial)
+{
+    ech_gf2 a = { .words = ladder_pointer(trial->out),
+                  .rows = (size_t)trial->n,
+                  .cols = (size_t)trial->n,
+                  .stride = (size_t)trial->p[0] / 2 };
+    ladder_copy(trial, trial->out, trial->in, trial->in_bytes);
+    ladder_try(trial,
+               ech_gf2_echelon(trial->device->ctx, &a, ladder_pointer(trial->scratch), NULL, NULL));
+}
+
+#define TABLE_OF(k, what)                                                                          \
+    {                                                                                              \
+        .number = 1, .idea = "russians", .text = what, .parameter = k, .run = run_1                \
+    }
+
+static const struct rung rungs[] = {
+    TABLE_OF(1, "k = 1"),
+    TABLE_OF(2, "k = 2"),
+    TABLE_OF(3, "k = 3"),
+    TABLE_OF(4, "k = 4"),
+    TABLE_OF(5, "k = 5"),
+    TABLE_OF(6, "k = 6"),
+    TABLE_OF(7, "k = 7"),
+    TABLE_OF(8, "k = 8"),
+    TABLE_OF(9, "k = 9"),
+    TABLE_OF(10, "k = 10"),
+    { .number = 2, .idea = "tables", .text = "four tables of 8", .run = run_2 },
+    { .number = 3, .idea = "tensor", .text = "256 columns by tensor cores", .run = run_3 },
+    { .number = 4,
+      .idea = "production",
+      .text = "production, ech_gf2_echelon()",
+      .run = run_production },
+};
+
+/* ---- Claims ---- */
+
+static bool launches(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t n = ladder_row(results, 1, 1, 0)->n;
+    bool holds = true;
+    size_t length = (size_t)snprintf(because, bytes, "n = %llu:", (unsigned long long)n);
+    for (uint64_t k = 1; k <= MOST_K; k++) {
+        uint64_t launched = ladder_row(results, 1, k, 0)->launches;
+        length += (size_t)snprintf(because + length, bytes - length, " %llu",
+                                   (unsigned long long)launched);
+        holds = holds && launched == 3 * ladder_ceil(n, k);
+    }
+    return holds;
+}
+
+static uint64_t stored(const struct results *results, int number, uint64_t k)
+{
+    return ladder_row(results, number, k, 0)->counts.store_sectors;
+}
+
+static bool fewer_stores(const struct results *results, char *because, size_t bytes)
+{
+    snprintf(because, bytes,
+             "sectors stored: %llu with k = 1, %llu with k = 8, %llu with 32 columns",
+             (unsigned long long)stored(results, 1, 1), (unsigned long long)stored(results, 1, 8),
+             (unsigned long long)stored(results, 2, 0));
+    return stored(results, 1, 8) * 2 < stored(results, 1, 1) &&
+           stored(results, 2, 0) < stored(results, 1, 8);
+}
+
+enum { SMALL = 1024, LARGE = 16384 };
+
+static uint64_t best_k(const struct results *results, uint64_t n)
+{
+    uint64_t best = 1;
+    for (uint64_t k = 2; k <= MOST_K; k++)
+        if (ladder_row(results, 1, k, n)->ms < ladder_row(results, 1, best, n)->ms) best = k;
+    return best;
+}
+
+static bool best_k_grows(const struct results *results, char *because, size_t bytes)
+{
+    size_t length = (size_t)snprintf(because, bytes, "best k by n:");
+    for (uint64_t n = SMALL; n <= LARGE; n *= 2)
+        length += (size_t)snprintf(because + length, bytes - length, " %llu (%llu)",
+                                   (unsigned long long)best_k(results, n), (unsigned long long)n);
+    return best_k(results, LARGE) > best_k(results, SMALL);
+}
+
+static bool beats_gauss(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t best = best_k(results, LARGE);
+    double one = ladder_row(results, 1, 1, LARGE)->ms, k = ladder_row(results, 1, best, LARGE)->ms;
+    snprintf(because, bytes, "n = %d: k = 1, which is Gauss, %.4g ms; k = %llu %.4g ms", LARGE, one,
+             (unsigned long long)best, k);
+    return k * 3 < one;
+}
+
+static bool more_tables(const struct results *results, char *because, size_t bytes)
+{
+    uint64_t best = best_k(results, LARGE);
+    double one = ladder_row(results, 1, best, LARGE)->ms;
+    double four = ladder_row(results, 2, 0, LARGE)->ms;
+    snprintf(because, bytes, "n = %d: %.4g ms with four tables, %.4g ms with k = %llu", LARGE, four,
+             one, (unsigned long long)best);
+    return four < one;
+}
+
+static bool tensor_wins(const struct results *results, char *because, size_t bytes)
+{
+    double tensor = ladder_row(results, 3, 0, LARGE)->ms;
+    double four = ladder_row(results, 2, 0, LARGE)->ms;
+    snprintf(because, bytes, "n = %d: %.4g ms against %.4g ms; production: %.4g ms", LARGE, tensor,
+             four, ladder_row(results, 4, 0, LARGE)->ms);
+    return tensor < four;
+}
+
+static const struct claim claims[] = {
+    { .text = "k columns at a time take 3 n / k launches", .holds = launches },
+    { .text = "More columns at a time store less", .holds = fewer_stores },
+    { .text = "The best k grows with the matrix", .of_gpu = true, .holds = best_k_grows },
+    { .text = "The four Russians are more than three times as fast as Gauss",
+      .of_gpu = true,
+      .holds = beats_gauss },
+    { .text = "Several tables a pass beat the best single one",
+      .of_gpu = true,
+      .holds = more_tables },
+    { .text = "Tensor cores beat the tables", .of_gpu = true, .holds = tensor_wins },
+};
+
+static const uint64_t checked[] = { 0, 1, 2, 31, 33, 64, 65, 100, 129, 300, LADDER_END };
+static const uint64_t counted[] = { 128, LADDER_END };
+static const uint64_t timed[] = { SMALL, 2048, 4096, 8192, LARGE, LADDER_END };
+
+const struct ladder gf2_m4ri_ladder = { .name = "gf2_m4ri",
+                                        .summary = "bits to reduced echelon form, by tables",
+                                        .types = "u32",
+                                        .unit = "rows",
+                                        .roof = ROOF_NONE,
+                                        .rungs = rungs,
+                                        .rung_count = sizeof rungs / sizeof *rungs,
+                                        .claims = claims,
+                                        .claim_count = sizeof claims / sizeof *claims,
+                                        .checked = checked,
+                                        .counted = counted,
+                                        .timed = timed,
+                                        .shape = shape,
+                                        .make = ladder_make_bits,
+                                        .expect = ladder_expect_reduced };
