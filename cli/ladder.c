@@ -140,6 +140,7 @@ static int check_usage(const char *name)
 
 static bool wanted(const struct rung *rung)
 {
+    if (plan.input && rung->own_data) return false;
     return plan.rung == 0 || rung->number == plan.rung;
 }
 

@@ -30,6 +30,7 @@ struct rung {
     const char *text;                 /* a line for the table */
     uint64_t parameter;               /* of rungs that are several by one file: k, a stride */
     uint64_t most;                    /* elements that it takes; 0: any number */
+    bool own_data;                    /* make() has its own for it: not for the user's */
     bool on_host;                     /* to compare with: timed by the host's clock */
     void (*run)(struct trial *trial); /* queues its kernels; on_host: host_in to host_out */
 };

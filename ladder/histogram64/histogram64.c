@@ -88,7 +88,8 @@ static void run_production(struct trial *trial)
 #define RUNG(n, name, words, function)                                                             \
     { .number = n, .idea = name, .text = words, .parameter = RANDOM, .run = function },            \
     {                                                                                              \
-        .number = n, .idea = name, .text = words " (alike)", .parameter = ALIKE, .run = function   \
+        .number = n, .idea = name, .text = words " (alike)", .parameter = ALIKE, .own_data = true, \
+        .run = function                                                                            \
     }
 
 static const struct rung rungs[] = {
