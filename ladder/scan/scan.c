@@ -227,8 +227,8 @@ static const struct claim claims[] = {
       .holds = look_back_faster },
 };
 
-static const uint64_t checked[] = { 0,   1,    2,    31,   32,   33,   511,   512,
-                                    513, 1000, 2047, 2049, 4097, 9999, 65537, LADDER_END };
+static const uint64_t checked[] = { 0,    1,    2,    31,   32,   33,    511,    512,       513,
+                                    1000, 2047, 2049, 4097, 9999, 65537, 262145, LADDER_END };
 static const uint64_t counted[] = { 1 << 14, LADDER_END };
 static const uint64_t timed[] = { 1 << 26, LADDER_END };
 
