@@ -2,8 +2,10 @@
  * solve_cg.c - conjugate gradients (Hestenes and Stiefel, 1952), preconditioned.
  *
  *     q = A p             alpha = r.z / p.q
- *     x += alpha p        r -= alpha q        z = M^-1 r        beta = r.z / the r.z before
- *     p = z + beta p
+ *     r -= alpha q        z = M^-1 r        beta = r.z / the r.z before
+ *     x += alpha p        p = z + beta p
+ *
+ * x moves with p, which is then read once; where the solver stops in between, finish() moves it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,6 +40,13 @@ done:
     return status;
 }
 
+static void move_x(const struct echi_run *run, struct echi_solve_step *step)
+{
+    step->a.out = run->x;
+    echi_term(&step->a, run->x, -1, 1);
+    echi_term(&step->a, echi_vector(run, P), ECHI_CG_ALPHA, 1);
+}
+
 static ech_status iterate(struct echi_run *run)
 {
     void *p = echi_vector(run, P), *q = echi_vector(run, ECHI_Q), *r = echi_vector(run, ECHI_R);
@@ -51,16 +60,15 @@ static ech_status iterate(struct echi_run *run)
     echi_dot(&product, ECHI_OF_E, ECHI_OF_F);
     product.after = ECHI_RECUR_CG_ALPHA;
     TRY(echi_do(run, &product));
-    update.a.out = run->x;
-    echi_term(&update.a, run->x, -1, 1);
-    echi_term(&update.a, p, ECHI_CG_ALPHA, 1);
     update.b.out = r;
     echi_term(&update.b, r, -1, 1);
     echi_term(&update.b, q, ECHI_CG_ALPHA, -1);
     echi_precondition_by(run, &update, z_of(run));
     echi_dot(&update, ECHI_OF_B, ECHI_OF_B);
-    if (!apart) echi_dot(&update, ECHI_OF_B, run->diagonal ? ECHI_OF_Z : ECHI_OF_B);
-    update.after = apart ? ECHI_RECUR_RESIDUAL : ECHI_RECUR_CG_BETA;
+    if (run->diagonal) echi_dot(&update, ECHI_OF_B, ECHI_OF_Z);
+    update.after = apart           ? ECHI_RECUR_RESIDUAL
+                   : run->diagonal ? ECHI_RECUR_CG_BETA
+                                   : ECHI_RECUR_CG_BETA_RR;
     TRY(echi_do(run, &update));
     TRY(echi_precondition_after(run, r, z_of(run)));
     if (apart) {
@@ -70,14 +78,23 @@ static ech_status iterate(struct echi_run *run)
         again.after = ECHI_RECUR_CG_RZ;
         TRY(echi_do(run, &again));
     }
-    turn.a.out = p;
-    echi_term(&turn.a, z_of(run), -1, 1);
-    echi_term(&turn.a, p, ECHI_CG_BETA, 1);
+    move_x(run, &turn);
+    turn.b.out = p;
+    echi_term(&turn.b, z_of(run), -1, 1);
+    echi_term(&turn.b, p, ECHI_CG_BETA, 1);
     TRY(echi_do(run, &turn));
 done:
     return status;
 }
 
+static ech_status finish(struct echi_run *run)
+{
+    struct echi_solve_step last = echi_step(run);
+    if (run->head[ECHI_S_STOP] == 0 || run->head[ECHI_CG_DUE] == 0) return ECH_OK;
+    move_x(run, &last);
+    return echi_do(run, &last);
+}
+
 const struct echi_method echi_solve_cg = {
-    .name = "cg", .vectors = vectors, .begin = begin, .iterate = iterate
+    .name = "cg", .vectors = vectors, .begin = begin, .iterate = iterate, .finish = finish
 };

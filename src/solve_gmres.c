@@ -113,7 +113,10 @@ static ech_status iterate(struct echi_run *run)
             step.f = w;
         }
         if (i <= j) step.e = echi_vector(run, V + (size_t)i);
-        echi_dot(&step, i ? ECHI_OF_B : ECHI_OF_F, i <= j ? ECHI_OF_E : ECHI_OF_B);
+        if (i)
+            echi_dot(&step, ECHI_OF_B, i <= j ? ECHI_OF_E : ECHI_OF_B);
+        else
+            echi_dot(&step, ECHI_OF_E, ECHI_OF_F);
         step.after = i <= j ? ECHI_RECUR_GMRES_DOT : ECHI_RECUR_GMRES_NORM;
         step.row = i;
         step.column = j;

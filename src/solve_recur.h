@@ -20,6 +20,7 @@ enum {
     ECHI_CG_RZ = ECHI_S_OWN,
     ECHI_CG_ALPHA,
     ECHI_CG_BETA,
+    ECHI_CG_DUE, /* x lacks alpha p */
     ECHI_BI_RHO = ECHI_S_OWN,
     ECHI_BI_ALPHA,
     ECHI_BI_OMEGA,
@@ -112,6 +113,7 @@ ECHI_BOTH void solve_cg_alpha(double *s)
     if (!solve_finite(pq)) solve_stop(s, ECHI_STOP_NAN);
     if (!(pq > 0)) solve_stop(s, ECHI_STOP_INDEFINITE);
     s[ECHI_CG_ALPHA] = rz / pq;
+    s[ECHI_CG_DUE] = s[ECHI_S_STOP] == 0;
 }
 
 ECHI_BOTH void solve_cg_beta(double *s, double rz)
@@ -271,6 +273,7 @@ ECHI_BOTH void solve_recur(int what, double *s, int row, int column, int restart
         break;
     case ECHI_RECUR_CG_START:
         s[ECHI_CG_RZ] = first;
+        s[ECHI_CG_DUE] = 0;
         if (!(first > 0)) solve_stop(s, solve_finite(first) ? ECHI_STOP_INDEFINITE : ECHI_STOP_NAN);
         break;
     case ECHI_RECUR_CG_ALPHA:
@@ -279,6 +282,10 @@ ECHI_BOTH void solve_recur(int what, double *s, int row, int column, int restart
     case ECHI_RECUR_CG_BETA:
         solve_count(s, sqrt(first));
         solve_cg_beta(s, s[ECHI_S_DOT + 1]);
+        break;
+    case ECHI_RECUR_CG_BETA_RR:
+        solve_count(s, sqrt(first));
+        solve_cg_beta(s, first);
         break;
     case ECHI_RECUR_CG_RZ:
         solve_cg_beta(s, first);

@@ -73,8 +73,9 @@ enum echi_solve_recur {
     ECHI_RECUR_RESIDUAL, /* an iteration is done, its r.r is dot 0 */
     ECHI_RECUR_CG_START,
     ECHI_RECUR_CG_ALPHA,
-    ECHI_RECUR_CG_BETA,
-    ECHI_RECUR_CG_RZ, /* after RESIDUAL, as CG_BETA: dot 0 is r.z */
+    ECHI_RECUR_CG_BETA,    /* dot 0 is r.r, dot 1 r.z ... */
+    ECHI_RECUR_CG_BETA_RR, /* ... without M */
+    ECHI_RECUR_CG_RZ,      /* after RESIDUAL, as CG_BETA: dot 0 is r.z */
     ECHI_RECUR_BI_START,
     ECHI_RECUR_BI_ALPHA,
     ECHI_RECUR_BI_OMEGA,
@@ -130,6 +131,43 @@ struct echi_solve_csr {
     int32_t index_bytes; /* of offsets and columns */
 };
 
+/* What a step has, as numbers; a GPU has kernels of their own for those that methods take. */
+struct echi_solve_shape {
+    int32_t a, b, z; /* terms of a and of b; whether there is a diagonal */
+    int32_t dots;    /* ECHI_DOT_BITS each: 0, or 64 | left << 3 | right */
+};
+
+enum {
+    ECHI_DOT_BITS = 7,
+    ECHI_DOTS_EF = 64 | ECHI_OF_E << 3 | ECHI_OF_F,
+    ECHI_DOTS_EE = 64 | ECHI_OF_E << 3 | ECHI_OF_E,
+    ECHI_DOTS_EF_EE = ECHI_DOTS_EF | ECHI_DOTS_EE << ECHI_DOT_BITS,
+    ECHI_DOTS_BB = 64 | ECHI_OF_B << 3 | ECHI_OF_B,
+    ECHI_DOTS_BE = 64 | ECHI_OF_B << 3 | ECHI_OF_E,
+    ECHI_DOTS_BZ = 64 | ECHI_OF_B << 3 | ECHI_OF_Z,
+    ECHI_DOTS_BB_BE = ECHI_DOTS_BB | ECHI_DOTS_BE << ECHI_DOT_BITS,
+    ECHI_DOTS_BB_BZ = ECHI_DOTS_BB | ECHI_DOTS_BZ << ECHI_DOT_BITS
+};
+
+/* What may follow those: a bit for each of enum echi_solve_recur. */
+enum {
+    ECHI_AFTER_NONE = 1 << ECHI_RECUR_NONE,
+    ECHI_AFTER_RESIDUAL = 1 << ECHI_RECUR_RESIDUAL,
+    ECHI_AFTER_EF = 1 << ECHI_RECUR_CG_ALPHA | 1 << ECHI_RECUR_CG_RZ | 1 << ECHI_RECUR_BI_ALPHA |
+                    1 << ECHI_RECUR_MINRES_START | 1 << ECHI_RECUR_MINRES_ROTATE |
+                    1 << ECHI_RECUR_GMRES_DOT,
+    ECHI_AFTER_EE = ECHI_AFTER_NONE | 1 << ECHI_RECUR_MINRES_START | 1 << ECHI_RECUR_GMRES_START,
+    ECHI_AFTER_EF_EE = 1 << ECHI_RECUR_BI_OMEGA,
+    ECHI_AFTER_B2_BB = ECHI_AFTER_NONE | ECHI_AFTER_RESIDUAL | 1 << ECHI_RECUR_CG_BETA_RR |
+                       1 << ECHI_RECUR_MINRES_ROTATE | 1 << ECHI_RECUR_MINRES_RR |
+                       1 << ECHI_RECUR_GMRES_NORM,
+    ECHI_AFTER_B2_BE = 1 << ECHI_RECUR_MINRES_ALFA | 1 << ECHI_RECUR_GMRES_DOT,
+    ECHI_AFTER_B2Z_BZ = 1 << ECHI_RECUR_MINRES_ROTATE,
+    ECHI_AFTER_B2Z_BB_BZ = 1 << ECHI_RECUR_CG_BETA,
+    ECHI_AFTER_A3B2 = ECHI_AFTER_NONE | 1 << ECHI_RECUR_MINRES_END,
+    ECHI_AFTER_A3B2_BB_BE = 1 << ECHI_RECUR_BI_BETA
+};
+
 struct echi_solve_step {
     int32_t what, bytes; /* bytes of an element: 4 or 8 */
     uint64_t n;
@@ -148,7 +186,8 @@ struct echi_solve_step {
     int32_t row, column; /* of GMRES's matrix */
     int32_t restart;
     uint32_t item;   /* set on the way to a GPU: chunks a block, and ... */
-    int32_t aligned; /* ... whether all vectors are, to 16 bytes */
+    int32_t aligned; /* ... whether all vectors are, to 16 bytes, ... */
+    struct echi_solve_shape shape;
     struct echi_solve_csr csr;
     const uint64_t *order, *levels; /* of a sweep: levels, [level_count + 1], lie on the host */
     uint64_t level_count;

@@ -13,6 +13,63 @@ static const char *const kernels[] = {
     [ECHI_SOLVE_BLOCKED] = "solve_blocked", [ECHI_SOLVE_SWEEP] = "solve_sweep"
 };
 
+/* Kernels that are for one shape of step each, as solve.cu has them; else it is solve_update.  The
+ * vectors of these are aligned. */
+static const struct {
+    const char *kernel;
+    struct echi_solve_shape shape;
+    int32_t after;
+} shapes[] = {
+    { "solve_ef", { 0, 0, 0, ECHI_DOTS_EF }, ECHI_AFTER_EF },
+    { "solve_ee", { 0, 0, 0, ECHI_DOTS_EE }, ECHI_AFTER_EE },
+    { "solve_ef_ee", { 0, 0, 0, ECHI_DOTS_EF_EE }, ECHI_AFTER_EF_EE },
+    { "solve_b1", { 0, 1, 0, 0 }, ECHI_AFTER_NONE },
+    { "solve_b2", { 0, 2, 0, 0 }, ECHI_AFTER_NONE },
+    { "solve_b3", { 0, 3, 0, 0 }, ECHI_AFTER_NONE },
+    { "solve_b1z", { 0, 1, 1, 0 }, ECHI_AFTER_NONE },
+    { "solve_b2z", { 0, 2, 1, 0 }, ECHI_AFTER_NONE },
+    { "solve_b3z", { 0, 3, 1, 0 }, ECHI_AFTER_NONE },
+    { "solve_b2_bb", { 0, 2, 0, ECHI_DOTS_BB }, ECHI_AFTER_B2_BB },
+    { "solve_b2_be", { 0, 2, 0, ECHI_DOTS_BE }, ECHI_AFTER_B2_BE },
+    { "solve_b2z_bb", { 0, 2, 1, ECHI_DOTS_BB }, ECHI_AFTER_RESIDUAL },
+    { "solve_b2z_bz", { 0, 2, 1, ECHI_DOTS_BZ }, ECHI_AFTER_B2Z_BZ },
+    { "solve_b2z_bb_bz", { 0, 2, 1, ECHI_DOTS_BB_BZ }, ECHI_AFTER_B2Z_BB_BZ },
+    { "solve_a2b2", { 2, 2, 0, 0 }, ECHI_AFTER_NONE },
+    { "solve_a2b2_bb", { 2, 2, 0, ECHI_DOTS_BB }, ECHI_AFTER_RESIDUAL },
+    { "solve_a2b2z_bb", { 2, 2, 1, ECHI_DOTS_BB }, ECHI_AFTER_RESIDUAL },
+    { "solve_a3b2", { 3, 2, 0, 0 }, ECHI_AFTER_A3B2 },
+    { "solve_a3b2_bb_be", { 3, 2, 0, ECHI_DOTS_BB_BE }, ECHI_AFTER_A3B2_BB_BE },
+};
+
+/* A sum alone is b; and what there is, as numbers. */
+static void find_shape(struct echi_solve_step *step)
+{
+    struct echi_solve_shape *shape = &step->shape;
+    if (!step->b.out && step->b.terms == 0 && !step->diagonal) {
+        step->b = step->a;
+        step->a = (struct echi_solve_sum){ .out = NULL };
+        for (int k = 0; k < step->dots; k++) {
+            if (step->left[k] == ECHI_OF_A) step->left[k] = ECHI_OF_B;
+            if (step->right[k] == ECHI_OF_A) step->right[k] = ECHI_OF_B;
+        }
+    }
+    *shape = (struct echi_solve_shape){ step->a.terms, step->b.terms, step->diagonal != NULL, 0 };
+    for (int k = 0; k < step->dots; k++)
+        shape->dots |= (64 | step->left[k] << 3 | step->right[k]) << (ECHI_DOT_BITS * k);
+}
+
+static const char *kernel_of(const struct echi_solve_step *step)
+{
+    const struct echi_solve_shape *wanted = &step->shape;
+    for (size_t i = 0; step->aligned && i < sizeof shapes / sizeof *shapes; i++) {
+        const struct echi_solve_shape *shape = &shapes[i].shape;
+        if (wanted->a == shape->a && wanted->b == shape->b && wanted->z == shape->z &&
+            wanted->dots == shape->dots && (shapes[i].after >> step->after & 1))
+            return shapes[i].kernel;
+    }
+    return kernels[ECHI_SOLVE_UPDATE];
+}
+
 static bool is_aligned(const struct echi_solve_step *step)
 {
     uintptr_t bits = (uintptr_t)step->a.out | (uintptr_t)step->b.out | (uintptr_t)step->diagonal |
@@ -71,10 +128,11 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
         const uint64_t items = echi_solve_items(step.n, step.bytes);
         step.item = (uint32_t)echi_solve_item_chunks(chunks);
         step.aligned = is_aligned(&step);
+        find_shape(&step);
         if (items > INT32_MAX)
             return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
                              "the vectors are too long: more items than a grid has blocks");
-        return echi_cuda_launch(ctx, image, kernel, (unsigned)items,
+        return echi_cuda_launch(ctx, image, kernel_of(&step), (unsigned)items,
                                 step.item < ECHI_SOLVE_WARPS ? 32 * step.item : threads, 0, &step);
     }
     if (step.what == ECHI_SOLVE_SWEEP) return sweep(ctx, image, &step);
