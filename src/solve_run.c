@@ -191,6 +191,14 @@ static void set_head(struct echi_run *run, double first, double target)
     run->head[ECHI_S_STALL] = n < 1000 ? 1000 : n > 100000 ? 100000 : (double)n;
 }
 
+/* Whether the host looks: it is time, or the device stops here anyway, and products after that
+ * would be for nothing. */
+static bool is_time(const struct echi_run *run)
+{
+    const uint64_t queued = (uint64_t)run->head[ECHI_S_ITERATION] + run->since;
+    return run->since >= run->every || queued >= run->call->options.max_iterations;
+}
+
 /* From where x is now, until the device or the monitor says stop. */
 static ech_status iterate(struct echi_run *run, double residual)
 {
@@ -204,7 +212,8 @@ static ech_status iterate(struct echi_run *run, double residual)
     TRY(run->method->begin(run));
     while (!run->ended) {
         TRY(run->method->iterate(run));
-        if (!run->ended && ++run->since >= run->every) TRY(echi_look(run));
+        run->since++;
+        if (!run->ended && is_time(run)) TRY(echi_look(run));
     }
     run->forced = true;
     if (run->method->finish) TRY(run->method->finish(run));

@@ -109,9 +109,15 @@ static void run_limits(void)
         CHECK_INT(run.reports[0].iterations, 5);
         run_free(&run);
     }
-    ech_solve_options o = options_of(ECH_RICHARDSON);
-    o.omega = 3; /* 2 / 8 would be the most */
+    ech_solve_options o = options_of(ECH_CG);
+    o.max_iterations = 5;
+    o.check_every = 100; /* yet no product is made after the last iteration, but the residual's */
     struct solve_run run = simply(&s, NULL, &o);
+    CHECK_INT(run.reports[0].applications, 7);
+    run_free(&run);
+    o = options_of(ECH_RICHARDSON);
+    o.omega = 3; /* 2 / 8 would be the most */
+    run = simply(&s, NULL, &o);
     CHECK_INT(run.reports[0].reason, ECH_STOPPED_DIVERGED);
     CHECK(run.reports[0].residual > 1e5 * run.reports[0].b_norm);
     run_free(&run);
