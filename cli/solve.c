@@ -481,8 +481,7 @@ static int run(int count, char **operands)
     if (code == EXIT_DONE) code = cli_parse_threads(set.threads, &threads);
     if (code != EXIT_DONE) return code;
     cli_progress_start(&s.progress);
-    /* A GPU has no direct methods. */
-    code = cli_open(&s.ctx, s.direct && !set.device ? "cpu" : set.device, threads);
+    code = cli_open(&s.ctx, set.device, threads);
     if (code == EXIT_DONE) code = work(&s);
     cli_progress_end(&s.progress);
     matrix_discard(&s.to);

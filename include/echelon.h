@@ -1266,10 +1266,10 @@ typedef struct ech_direct_report {
  * one before: the error of x then is as small as if A had been well conditioned, if its condition
  * is not beyond what the dtype can hold.
  *
- * A is factored by the vendor's library where one is found, LAPACK on the CPU (OpenBLAS, MKL, or
- * what ECHELON_LAPACK names; "none": none), and else by the algorithm "blocked", whose bits are the
- * same with any number of threads.
- * A GPU does not have these calls yet: ECH_ERR_UNSUPPORTED.
+ * A is factored by the vendor's library where one is found: on the CPU "lapack" (OpenBLAS, MKL, or
+ * what ECHELON_LAPACK names; "none": none), on a GPU "cusolver" (ECHELON_CUSOLVER; a version that
+ * wants more memory than the workspace has gets it from the context); and else by the algorithm
+ * "blocked", whose bits are the same on every device and with any number of threads.
  */
 ECH_API ech_status ech_solve_direct(ech_ctx *ctx, size_t m, size_t n, const void *a,
                                     size_t a_stride, size_t count, const void *b, size_t b_stride,

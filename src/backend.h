@@ -68,6 +68,7 @@ struct echi_backend {
     const struct echi_operation *matmul, *matvec; /* see matmul.h */
     const struct echi_operation *solve;           /* struct echi_solve_step, without a workspace */
     const struct echi_operation *direct, *direct_vendor; /* see direct.h; the second may be NULL */
+    const char *direct_vendor_name;                      /* the algorithm's */
     const struct echi_operation *gf2, *gf2_mul, *gf2_echelon, *gf2_batch; /* see gf2.h */
 
     /* Workspace of a sort whose pointers are not set.  Needs no device and no context. */

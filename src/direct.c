@@ -2,7 +2,8 @@
  * direct.c - ech_solve_direct() and its kin: checks the arguments, chooses, lays out the workspace.
  *
  *     workspace   [ factor | reflectors, gram, chain, between | tau | residual | image | vector |
- *                   signs | sums | peaks | pivots | scalars | what products take ]
+ *                   signs | sums | peaks | pivots | scalars | what products take | what steps
+ *                   take ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -90,7 +91,7 @@ static ech_status ask_vendor(const struct echi_direct *call, const char **name, 
                                                 .dtype = call->dtype,
                                                 .name = name,
                                                 .fast = fast };
-    *name = "none is known for this device";
+    *name = "this device runs the library's own kernels";
     *fast = false;
     if (!call->backend->direct_vendor) return ECH_ERR_UNSUPPORTED;
     return call->backend->direct_vendor->workspace(&request, &bytes);
@@ -107,12 +108,13 @@ static ech_status choose(ech_ctx *ctx, const char *algorithm, struct echi_direct
         call->vendor = false;
         return ECH_OK;
     }
-    if (strcmp(algorithm, "lapack") != 0)
+    if (strcmp(algorithm, call->backend->direct_vendor_name) != 0)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "the algorithm is \"%s\", and dense systems have \"blocked\" and "
-                         "\"lapack\"",
-                         algorithm);
-    if (!found) return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "the algorithm is \"lapack\": %s", name);
+                         "\"%s\" on %s",
+                         algorithm, call->backend->direct_vendor_name, call->backend->name);
+    if (!found)
+        return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "the algorithm is \"%s\": %s", algorithm, name);
     call->vendor = true;
     return ECH_OK;
 }
@@ -149,9 +151,12 @@ static ech_status lay_out(const struct echi_direct *call, void *base,
     const size_t element = ech_dtype_bytes(call->dtype), leaf = ECHI_DIRECT_LEAF;
     const bool qr = call->kind == ECH_QR || m > n;
     const size_t square = qr ? leaf * leaf : 0, wide = n > count ? n : count;
-    size_t product = 0;
+    const struct echi_operation *step = call->backend->direct;
+    const struct echi_direct_step largest = { .f64 = element == 8, .rows = m, .cols = n };
+    size_t product = 0, steps = 0;
     ech_status status;
     TRY(echi_direct_walk(call, &product));
+    if (step->workspace) TRY(step->workspace(&largest, &steps));
     parts->factor = echi_part(&layout, m, echi_direct_stride(call) * element);
     parts->reflectors = echi_part(&layout, qr ? m : 0, leaf * element);
     parts->gram = echi_part(&layout, square, element);
@@ -169,6 +174,7 @@ static ech_status lay_out(const struct echi_direct *call, void *base,
     parts->pivots = echi_part(&layout, n, sizeof(uint64_t));
     parts->scalars = echi_part(&layout, 1, sizeof *parts->scalars);
     parts->product = echi_part(&layout, product, 1);
+    parts->steps = echi_part(&layout, steps, 1);
     *bytes = layout.bytes;
     if (layout.overflow)
         FAIL(NULL, ECH_ERR_MEMORY,
@@ -374,13 +380,15 @@ ech_status ech_direct_explain(const char *device, ech_direct_call what, size_t m
         return ECH_OK;
     }
     const bool found = ask_vendor(&call, &name, &fast) == ECH_OK;
+    const char *vendor = call.backend->direct_vendor_name;
     for (int turn = 1; turn >= 0; turn--) {
-        if (found && call.vendor == turn) echi_print(&out, "%s lapack: %s\n", label[turn], name);
+        if (found && call.vendor == turn)
+            echi_print(&out, "%s %s: %s\n", label[turn], vendor, name);
         if (call.vendor != turn)
             echi_print(&out, "%s blocked: panels of %d columns, products \"tiled\"\n", label[turn],
                        (int)ECHI_DIRECT_LEAF);
     }
-    if (!found) echi_print(&out, "no lapack: %s\n", name);
+    if (!found) echi_print(&out, "no %s: %s\n", vendor, name);
     explain_kind(&call, &out);
     echi_print(&out, "refinement %d steps at most\n", call.refine);
     TRY(workspace(&call, &bytes));

@@ -48,7 +48,7 @@ struct echi_direct_parts {
     double *row_sums, *column_sums, *peaks;
     uint64_t *pivots;
     struct echi_direct_scalars *scalars;
-    void *product;
+    void *product, *steps;
 };
 
 /* A call under way; ctx NULL: it is only walked through, for the workspace of its products. */

@@ -29,7 +29,7 @@ struct echi_direct_step echi_direct_step(const struct echi_direct_run *run, unsi
 ech_status echi_direct_do(struct echi_direct_run *run, const struct echi_direct_step *step)
 {
     const struct echi_backend *backend = run->call->backend;
-    return run->ctx ? backend->run(run->ctx, backend->direct, step, NULL) : ECH_OK;
+    return run->ctx ? backend->run(run->ctx, backend->direct, step, run->parts.steps) : ECH_OK;
 }
 
 char *echi_direct_at(const struct echi_direct_run *run, void *matrix, size_t stride, size_t i,

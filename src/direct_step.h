@@ -8,6 +8,7 @@
  *   COLUMNS   from top to bottom
  *   QR        like ROWS, down each column of the panel
  *   ESTIMATE  256 lanes, then i + 128, ... 1
+ *   TRIANGLE  in the order in which x becomes known
  *   others    one operation after another, products rounded before they are subtracted
  *
  * SPDX-License-Identifier: Apache-2.0

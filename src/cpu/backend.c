@@ -136,6 +136,7 @@ const struct echi_backend echi_cpu = {
     .solve = &echi_cpu_solve,
     .direct = &echi_cpu_direct,
     .direct_vendor = &echi_cpu_direct_vendor,
+    .direct_vendor_name = "lapack",
     .gf2 = &echi_cpu_gf2,
     .gf2_mul = &echi_cpu_gf2_mul,
     .gf2_echelon = &echi_cpu_gf2_echelon,

@@ -173,7 +173,8 @@ static void NAME(solve_triangle)(void *arg, size_t task, int thread)
         for (size_t j = 0; j < cols; j++) x[i][j] = c[i * down + j * right];
     for (size_t turn = 0; turn < n; turn++) {
         const size_t i = forward ? turn : n - 1 - turn;
-        for (size_t k = forward ? 0 : i + 1; k < (forward ? i : n); k++) {
+        for (size_t before = 0; before < turn; before++) {
+            const size_t k = forward ? before : n - 1 - before;
             const REAL by = t[i * t_down + k * t_right];
             for (size_t j = 0; j < LEAF; j++) x[i][j] -= by * x[k][j];
         }

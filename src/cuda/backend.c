@@ -9,6 +9,7 @@
 #include "../backend.h"
 #include "cublas.h"
 #include "cuda.h"
+#include "cusolver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,7 @@ static void cuda_close(ech_ctx *ctx)
         for (int i = 0; cuda->libraries && i < echi_image_count; i++)
             if (cuda->libraries[i]) driver->cuLibraryUnload(cuda->libraries[i]);
         echi_cublas_close(ctx);
+        echi_cusolver_close(ctx);
         echi_cuda_state_close(ctx);
         if (cuda->pool) driver->cuMemPoolDestroy(cuda->pool);
         if (cuda->own_stream) driver->cuStreamDestroy(cuda->own_stream);
@@ -274,9 +276,9 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
     .select = &echi_cuda_select, .arrange = &echi_cuda_arrange, .gf2 = &echi_cuda_gf2,             \
     .matmul = &echi_cuda_matmul, .matvec = &echi_cuda_matvec, .gf2_mul = &echi_cuda_gf2_mul,       \
     .gf2_echelon = &echi_cuda_gf2_echelon, .gf2_batch = &echi_cuda_gf2_batch,                      \
-    .sparse = &echi_cuda_sparse, .solve = &echi_cuda_solve,                                        \
-    .sort_workspace = echi_cuda_sort_workspace, .sort_explain = echi_cuda_sort_explain,            \
-    .sort = cuda_sort, .sort_host = cuda_sort_host
+    .sparse = &echi_cuda_sparse, .solve = &echi_cuda_solve, .direct = &echi_cuda_direct,           \
+    .direct_vendor_name = "cusolver", .sort_workspace = echi_cuda_sort_workspace,                  \
+    .sort_explain = echi_cuda_sort_explain, .sort = cuda_sort, .sort_host = cuda_sort_host
 
 #ifdef ECHELON_CUDA
 static int cuda_count(void)
@@ -318,9 +320,12 @@ static ech_status cuda_open(ech_ctx *ctx, int ordinal)
     return open_device(ECHI_GPU, ctx, ordinal);
 }
 
-const struct echi_backend echi_cuda = {
-    .name = "cuda", .count = cuda_count, .describe = cuda_describe, .open = cuda_open, OPERATIONS
-};
+const struct echi_backend echi_cuda = { .name = "cuda",
+                                        .count = cuda_count,
+                                        .describe = cuda_describe,
+                                        .open = cuda_open,
+                                        .direct_vendor = &echi_cusolver,
+                                        OPERATIONS };
 #endif
 
 #ifdef ECHELON_SIMT

@@ -12,16 +12,12 @@
  */
 #define _GNU_SOURCE /* pthread_once with -std=c11 */
 #include "cublas.h"
-#include "cuda.h"
+#include "../cpu/vendor.h"
+#include "library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
-    CUBLAS_SUCCESS = 0,
     CUBLAS_ALLOC_FAILED = 3,
     CUBLAS_PEDANTIC_MATH = 2,
     CUBLAS_NO_REDUCED_PRECISION = 16, /* of sums of f16 and bf16 that are added up in parts */
@@ -54,7 +50,7 @@ typedef int gemm_list(void *handle, int transpose_a, int transpose_b, int m, int
                       int algorithm);
 
 static struct {
-    char name[64], reason[128];
+    struct echi_cuda_library library;
     int (*create)(void **handle);
     int (*destroy)(void *handle);
     int (*set_stream)(void *handle, void *stream);
@@ -64,64 +60,41 @@ static struct {
     gemm_list *list;
     gemm_strided_64 *strided_64;
     gemm_list_64 *list_64;
-} cublas;
+} cublas = { .library = { .stem = "libcublas",
+                          .variable = "ECHELON_CUBLAS",
+                          .what = "product by cuBLAS",
+                          .instead = "tiled",
+                          .no_memory = CUBLAS_ALLOC_FAILED } };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* dlsym() gives an object pointer; POSIX promises that the bits fit. */
-static bool find(void *library, const char *name, void *field)
+static bool take(void *library)
 {
-    void *symbol = dlsym(library, name);
-    if (symbol) memcpy(field, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
-static bool open_one(const char *name)
-{
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: handles need it */
-    if (!library) return false;
-    if (!find(library, "cublasCreate_v2", &cublas.create) ||
-        !find(library, "cublasDestroy_v2", &cublas.destroy) ||
-        !find(library, "cublasSetStream_v2", &cublas.set_stream) ||
-        !find(library, "cublasSetWorkspace_v2", &cublas.set_workspace) ||
-        !find(library, "cublasSetMathMode", &cublas.set_math) ||
-        !find(library, "cublasGemmStridedBatchedEx", &cublas.strided) ||
-        !find(library, "cublasGemmBatchedEx", &cublas.list)) {
-        dlclose(library);
+    if (!echi_vendor_find(library, "cublasCreate_v2", &cublas.create) ||
+        !echi_vendor_find(library, "cublasDestroy_v2", &cublas.destroy) ||
+        !echi_vendor_find(library, "cublasSetStream_v2", &cublas.set_stream) ||
+        !echi_vendor_find(library, "cublasSetWorkspace_v2", &cublas.set_workspace) ||
+        !echi_vendor_find(library, "cublasSetMathMode", &cublas.set_math) ||
+        !echi_vendor_find(library, "cublasGemmStridedBatchedEx", &cublas.strided) ||
+        !echi_vendor_find(library, "cublasGemmBatchedEx", &cublas.list))
         return false;
-    }
-    if (!find(library, "cublasGemmStridedBatchedEx_64", &cublas.strided_64) ||
-        !find(library, "cublasGemmBatchedEx_64", &cublas.list_64))
+    if (!echi_vendor_find(library, "cublasGemmStridedBatchedEx_64", &cublas.strided_64) ||
+        !echi_vendor_find(library, "cublasGemmBatchedEx_64", &cublas.list_64))
         cublas.strided_64 = NULL;
-    snprintf(cublas.name, sizeof cublas.name, "%s", name);
     return true;
 }
 
 static void look(void)
 {
-    static const char *const names[] = { "libcublas.so.13",
-                                         "libcublas.so.12",
-                                         "libcublas.so.11",
-                                         "/usr/local/cuda/lib64/libcublas.so.13",
-                                         "/usr/local/cuda/lib64/libcublas.so.12",
-                                         "/usr/local/cuda/lib64/libcublas.so.11" };
-    const char *named = getenv("ECHELON_CUBLAS");
-    if (named && *named) {
-        if (strcmp(named, "none") == 0 || !open_one(named))
-            snprintf(cublas.reason, sizeof cublas.reason, "ECHELON_CUBLAS is \"%.64s\"", named);
-        return;
-    }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (open_one(names[i])) return;
-    snprintf(cublas.reason, sizeof cublas.reason,
-             "no libcublas.so was found; ECHELON_CUBLAS names one");
+    static const char *const versions[] = { "13", "12", "11" };
+    echi_cuda_library_open(&cublas.library, versions, sizeof versions / sizeof *versions, take);
 }
 
 const char *echi_cublas_name(const char **reason)
 {
     pthread_once(&once, look);
-    if (reason) *reason = cublas.reason;
-    return *cublas.name ? cublas.name : NULL;
+    if (reason) *reason = cublas.library.reason;
+    return *cublas.library.name ? cublas.library.name : NULL;
 }
 
 bool echi_cublas_is_64(void)
@@ -131,29 +104,16 @@ bool echi_cublas_is_64(void)
 
 static ech_status check(ech_ctx *ctx, int result, const char *call)
 {
-    if (result == CUBLAS_SUCCESS) return ECH_OK;
-    return echi_fail(ctx, result == CUBLAS_ALLOC_FAILED ? ECH_ERR_MEMORY : ECH_ERR_DEVICE,
-                     "%s of %s failed with status %d", call, cublas.name, result);
+    return echi_cuda_library_check(ctx, &cublas.library, result, call);
 }
 
-/* Its first call makes memory of its own, which a stream that is captured must not. */
 static ech_status open_handle(ech_ctx *ctx)
 {
     struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    int capturing = 0;
     if (cuda->cublas) return ECH_OK;
-    CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
-    if (capturing)
-        FAIL(ctx, ECH_ERR_UNSUPPORTED,
-             "a context's first product by cuBLAS cannot be captured: make one before, or choose "
-             "\"tiled\"");
-    const int result = cublas.create(&cuda->cublas);
-    if (result != CUBLAS_SUCCESS)
-        FAIL(ctx, result == CUBLAS_ALLOC_FAILED ? ECH_ERR_MEMORY : ECH_ERR_UNSUPPORTED,
-             "cublasCreate of %s failed with status %d; ECHELON_CUBLAS=none does without it",
-             cublas.name, result);
+    TRY(echi_cuda_library_start(ctx, &cublas.library, &cuda->cublas, cublas.create,
+                                "cublasCreate"));
     TRY(check(ctx,
               cublas.set_math(cuda->cublas, CUBLAS_PEDANTIC_MATH | CUBLAS_NO_REDUCED_PRECISION),
               "cublasSetMathMode"));

@@ -45,8 +45,8 @@ struct echi_cuda {
     CUlibrary *libraries; /* [echi_image_count], loaded when first needed */
     struct echi_cuda_kernel kernels[ECHI_KERNELS];
     int kernel_count;
-    void *state;  /* state.c */
-    void *cublas; /* cublas.c: a handle, made when it is first needed; or NULL */
+    void *state;             /* state.c */
+    void *cublas, *cusolver; /* cublas.c, cusolver.c: handles, made when first needed; or NULL */
     unsigned long long slot_stream[ECHI_SLOTS];
     int slots_used;
     bool may_complain;         /* a kernel was queued that may have found its data wrong */
@@ -150,8 +150,8 @@ extern const struct echi_operation echi_cuda_gf2_mul, echi_cuda_gf2_echelon;
 /* matmul.c, matmul_vector.c */
 extern const struct echi_operation echi_cuda_matmul, echi_cuda_matvec;
 
-/* solve.c */
-extern const struct echi_operation echi_cuda_solve;
+/* solve.c, direct.c */
+extern const struct echi_operation echi_cuda_solve, echi_cuda_direct;
 
 /* sort.c */
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
