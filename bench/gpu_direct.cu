@@ -39,7 +39,8 @@ static __device__ double number_at(uint64_t i)
 }
 
 /* Random; symmetric and positive definite, where it is to be. */
-template <class T> static __global__ void fill(T *a, size_t rows, size_t cols, bool positive)
+template <class T>
+static __global__ void fill(T *a, size_t rows, size_t cols, bool positive, uint64_t seed)
 {
     const size_t step = (size_t)gridDim.x * blockDim.x;
     for (size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x; at < rows * cols; at += step) {
@@ -48,7 +49,7 @@ template <class T> static __global__ void fill(T *a, size_t rows, size_t cols, b
             a[at] = (T)(i == j ? 0.6 * (double)cols + 1
                                : number_at(i < j ? i * cols + j : j * cols + i));
         else
-            a[at] = (T)number_at(at);
+            a[at] = (T)number_at(at + seed);
     }
 }
 
@@ -272,8 +273,8 @@ static void systems(const char *dtype, ech_dtype ours, size_t m, size_t n, ech_f
     r.count = count_of(r);
     printf("# cuSOLVER's workspace: %d elements\n", r.count);
     CUDA(cudaMalloc(&r.work, ((size_t)r.count + 1) * sizeof(T)));
-    fill<<<1024, 256, 0, stream>>>(r.a, m, n, kind == ECH_CHOLESKY);
-    fill<<<64, 256, 0, stream>>>(r.b, m, 1, false);
+    fill<<<1024, 256, 0, stream>>>(r.a, m, n, kind == ECH_CHOLESKY, 0);
+    fill<<<64, 256, 0, stream>>>(r.b, m, 1, false, 1ull << 40);
     ech_direct_options options[2] = { { sizeof *options }, { sizeof *options } };
     static const char *const algorithms[] = { "blocked", "cusolver" };
     for (int i = 0; i < 2; i++) {

@@ -1,9 +1,9 @@
 /*
  * direct.c - ech_solve_direct() and its kin: checks the arguments, chooses, lays out the workspace.
  *
- *     workspace   [ factor | reflectors, gram, chain, between | tau | residual | image | vector |
- *                   signs | sums | peaks | pivots | scalars | what products take | what steps
- *                   take ]
+ *     workspace   [ factor | reflectors, gram, chain, between, room | tau | residual | image |
+ *                   vector | signs | sums | peaks | pivots | scalars | what products take |
+ *                   what steps take ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -160,9 +160,11 @@ static ech_status lay_out(const struct echi_direct *call, void *base,
     parts->factor = echi_part(&layout, m, echi_direct_stride(call) * element);
     parts->reflectors = echi_part(&layout, qr ? m : 0, leaf * element);
     parts->gram = echi_part(&layout, square, element);
-    parts->chain = echi_part(&layout, square, element);
+    parts->chain = echi_part(&layout, qr ? n : 0, leaf * element);
     for (int i = 0; i < 2; i++)
         parts->between[i] = echi_part(&layout, qr ? wide : 0, leaf * element);
+    parts->room = echi_part(&layout, qr && m > ECHI_DIRECT_LONG ? m / ECHI_DIRECT_LONG + 1 : 0,
+                            leaf * wide * element);
     parts->tau = echi_part(&layout, n, element);
     parts->residual = echi_part(&layout, m, count * element);
     parts->image = echi_part(&layout, n, (m > n ? count : 1) * element);

@@ -14,6 +14,8 @@
 #include "call.h"
 #include "direct_step.h"
 
+enum { ECHI_DIRECT_LONG = 1024 /* rows whose products are added up in one chain */ };
+
 /* A checked call.  m >= n >= 1; count is n of an inverse, 0 of a determinant. */
 struct echi_direct {
     const struct echi_backend *backend;
@@ -41,10 +43,11 @@ struct echi_vendor_factor {
     bool *fast;        /* NULL, or whether it is to be chosen */
 };
 
-/* Parts of the workspace. */
+/* Parts of the workspace.  chain: [n][32], a triangle T for each panel; room: for the parts of long
+ * products. */
 struct echi_direct_parts {
-    void *factor, *reflectors, *gram, *chain, *between[2], *tau; /* of dtype */
-    void *residual, *image, *vector, *signs;                     /* of dtype */
+    void *factor, *reflectors, *gram, *chain, *between[2], *room, *tau; /* of dtype */
+    void *residual, *image, *vector, *signs;                            /* of dtype */
     double *row_sums, *column_sums, *peaks;
     uint64_t *pivots;
     struct echi_direct_scalars *scalars;
@@ -59,6 +62,7 @@ struct echi_direct_run {
     size_t m, n, stride, bytes; /* of the factor; of an element */
     ech_factor kind;
     bool lower;           /* the upper half of a is not to be read */
+    size_t chained;       /* columns of reflectors whose T is there */
     size_t product_bytes; /* most so far */
 };
 
@@ -77,6 +81,7 @@ struct echi_direct_product {
     size_t a_stride, b_stride, c_stride;
     bool a_turned, b_turned;
     double alpha, beta;
+    size_t count, a_step, b_step, c_step; /* of many, as in ech_matmul_options; count 0: one */
 };
 ech_status echi_direct_multiply(struct echi_direct_run *run, const struct echi_direct_product *p);
 

@@ -15,7 +15,11 @@
 #include "direct.h"
 #include "matmul.h"
 
-enum { LEAF = ECHI_DIRECT_LEAF, SQUARE = 256 /* of a symmetric product that is done whole */ };
+enum {
+    LEAF = ECHI_DIRECT_LEAF,
+    SQUARE = 256, /* of a symmetric product that is done whole */
+    LONG = ECHI_DIRECT_LONG
+};
 
 struct echi_direct_step echi_direct_step(const struct echi_direct_run *run, unsigned what)
 {
@@ -77,7 +81,10 @@ ech_status echi_direct_multiply(struct echi_direct_run *run, const struct echi_d
                                          .m = p->m,
                                          .n = p->n,
                                          .k = p->k,
-                                         .count = 1,
+                                         .count = p->count ? p->count : 1,
+                                         .a_step = p->a_step,
+                                         .b_step = p->b_step,
+                                         .c_step = p->c_step,
                                          .a_turned = p->a_turned,
                                          .b_turned = p->b_turned,
                                          .a = p->a,
@@ -91,6 +98,41 @@ ech_status echi_direct_multiply(struct echi_direct_run *run, const struct echi_d
                                          .dtype = run->call->dtype,
                                          .algorithm = "tiled" };
     return do_product(run, backend->matmul, &product);
+}
+
+/* c = a^T b, long columns in parts, which are added up one after the other: so there is work for
+ * more than a few at a time, and c is not the sum of one chain. */
+static ech_status multiply_long(struct echi_direct_run *run, const struct echi_direct_product *p)
+{
+    const size_t whole = p->k / LONG, rest = p->k % LONG, count = whole + (rest != 0);
+    struct echi_direct_product part = *p;
+    struct echi_direct_step sum = echi_direct_step(run, ECHI_DIRECT_SUM);
+    ech_status status;
+    if (p->n == 1 || count < 2) return echi_direct_multiply(run, p);
+    part.k = LONG;
+    part.count = whole;
+    part.a_step = LONG * p->a_stride;
+    part.b_step = LONG * p->b_stride;
+    part.c = run->parts.room;
+    part.c_stride = p->n;
+    part.c_step = p->m * p->n;
+    TRY(echi_direct_multiply(run, &part));
+    part.k = rest;
+    part.count = 1;
+    part.a = echi_direct_at(run, (void *)(uintptr_t)p->a, p->a_stride, whole * LONG, 0);
+    part.b = echi_direct_at(run, (void *)(uintptr_t)p->b, p->b_stride, whole * LONG, 0);
+    part.c = echi_direct_at(run, run->parts.room, part.c_step, whole, 0);
+    TRY(echi_direct_multiply(run, &part));
+    sum.rows = p->m;
+    sum.cols = p->n;
+    sum.inner = count;
+    sum.a = run->parts.room;
+    sum.a_stride = p->n;
+    sum.c = p->c;
+    sum.c_stride = p->c_stride;
+    TRY(echi_direct_do(run, &sum));
+done:
+    return status;
 }
 
 /* c -= a op(b), of one stride. */
@@ -143,7 +185,8 @@ ech_status echi_direct_triangle(struct echi_direct_run *run, unsigned kind, cons
     const bool beside = kind & ECHI_TRIANGLE_BESIDE, forward = upper == turned;
     void *const matrix = (void *)(uintptr_t)t;
     ech_status status = ECH_OK;
-    if (rows <= LEAF) return triangle_leaf(run, kind, t, rows, x, x_stride, cols);
+    if (rows <= LEAF || (cols == 1 && x_stride == 1 && !beside))
+        return triangle_leaf(run, kind, t, rows, x, x_stride, cols);
     const size_t top = half_of(rows), down = rows - top;
     const void *last = echi_direct_at(run, matrix, run->stride, top, top);
     void *x_down = echi_direct_at(run, x, x_stride, beside ? 0 : top, beside ? top : 0);
@@ -250,7 +293,12 @@ done:
 
 /* ---- QR ---- */
 
-/* V and T of the panel at (k, k). */
+static void *chain_at(const struct echi_direct_run *run, size_t k)
+{
+    return echi_direct_at(run, run->parts.chain, LEAF, k, 0);
+}
+
+/* V of the panel at (k, k), and T where it is not there yet. */
 static ech_status gather_reflectors(struct echi_direct_run *run, size_t k, size_t cols)
 {
     struct echi_direct_step step = echi_direct_step(run, ECHI_DIRECT_REFLECTORS);
@@ -273,22 +321,25 @@ static ech_status gather_reflectors(struct echi_direct_run *run, size_t k, size_
     step.c = run->parts.reflectors;
     step.c_stride = LEAF;
     TRY(echi_direct_do(run, &step));
-    TRY(echi_direct_multiply(run, &gram));
+    if (k < run->chained) return ECH_OK;
+    run->chained = k + cols;
+    TRY(multiply_long(run, &gram));
     step.what = ECHI_DIRECT_CHAIN;
     step.first = k;
     step.rows = cols;
     step.a = run->parts.gram;
     step.a_stride = LEAF;
-    step.c = run->parts.chain;
+    step.c = chain_at(run, k);
     TRY(echi_direct_do(run, &step));
 done:
     return status;
 }
 
-/* c [rows][cols] = (I - V T^T V^T) c. */
-static ech_status reflect(struct echi_direct_run *run, size_t rows, size_t width, void *c,
+/* c [rows][cols] = (I - V T^T V^T) c, for the panel at (k, k). */
+static ech_status reflect(struct echi_direct_run *run, size_t k, size_t width, void *c,
                           size_t stride, size_t cols)
 {
+    const size_t rows = run->m - k;
     struct echi_direct_product p = { .m = width,
                                      .n = cols,
                                      .k = rows,
@@ -301,9 +352,9 @@ static ech_status reflect(struct echi_direct_run *run, size_t rows, size_t width
                                      .a_turned = true,
                                      .alpha = 1 };
     ech_status status;
-    TRY(echi_direct_multiply(run, &p));
+    TRY(multiply_long(run, &p));
     p.k = width;
-    p.a = run->parts.chain;
+    p.a = chain_at(run, k);
     p.b = p.c;
     p.b_stride = cols;
     p.c = run->parts.between[1];
@@ -334,8 +385,7 @@ static ech_status qr(struct echi_direct_run *run)
         TRY(panel(run, ECHI_DIRECT_QR, k, width));
         if (k + width == run->n) break;
         TRY(gather_reflectors(run, k, width));
-        TRY(reflect(run, run->m - k, width, at(run, k, k + width), run->stride,
-                    run->n - k - width));
+        TRY(reflect(run, k, width, at(run, k, k + width), run->stride, run->n - k - width));
     }
 done:
     return status;
@@ -347,8 +397,7 @@ ech_status echi_direct_apply(struct echi_direct_run *run, void *x, size_t x_stri
     for (size_t k = 0; k < run->n; k += LEAF) {
         const size_t width = width_at(run, k);
         TRY(gather_reflectors(run, k, width));
-        TRY(reflect(run, run->m - k, width, echi_direct_at(run, x, x_stride, k, 0), x_stride,
-                    cols));
+        TRY(reflect(run, k, width, echi_direct_at(run, x, x_stride, k, 0), x_stride, cols));
     }
 done:
     return status;

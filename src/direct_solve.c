@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-enum { PIECE = 512 /* of what is fetched at once */, ESTIMATE_TURNS = 5 };
+enum { PIECE = 2048 /* of what is fetched at once */, ESTIMATE_TURNS = 5 };
 
 /* ---- What the host sees ---- */
 

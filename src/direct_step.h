@@ -8,7 +8,9 @@
  *   COLUMNS   from top to bottom
  *   QR        like ROWS, down each column of the panel
  *   ESTIMATE  256 lanes, then i + 128, ... 1
- *   TRIANGLE  in the order in which x becomes known
+ *   TRIANGLE  in the order in which x becomes known; of one column, 32 rows at a time: what is
+ *             known before them by 32 lanes, row i by lane i % 32, folded like ROWS
+ *   SUM       one matrix after the other
  *   others    one operation after another, products rounded before they are subtracted
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -38,7 +40,9 @@ enum echi_direct_what {
     ECHI_DIRECT_REFLECTORS, /* a's reflectors as a matrix of their own, c */
     ECHI_DIRECT_CHAIN,      /* c = T of H1 H2 ... = I - V T V^T; a = V^T V */
     ECHI_DIRECT_SWAP, /* c's rows first + i and pivots[first + i], i < rows; turned: backwards */
-    ECHI_DIRECT_TRIANGLE, /* c = op(a)^-1 c, a is rows x rows */
+    ECHI_DIRECT_TRIANGLE, /* c = op(a)^-1 c, a is rows x rows; at most 32, but of one column that
+                             lies without gaps as many as there are */
+    ECHI_DIRECT_SUM,      /* c = the sum of `inner` matrices a, one behind the other */
     ECHI_DIRECT_RESIDUAL, /* c = b - a x in twice the precision */
     ECHI_DIRECT_ESTIMATE  /* the sum of |c|, and its signs; turned: where |c| is largest */
 };

@@ -185,3 +185,47 @@ static void NAME(solve_triangle)(void *arg, size_t task, int thread)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < cols; j++) c[i * down + j * right] = x[i][j];
 }
+
+/* The sums of what is known by rows first ... of a triangle of one column, in 32 lanes each. */
+static void NAME(add_known)(const struct echi_direct_step *s, size_t turn, size_t first,
+                            size_t rows, REAL sums[LEAF][LEAF])
+{
+    const size_t blocks = (s->rows + LEAF - 1) / LEAF, stride = s->a_stride;
+    const bool forward = s->upper == s->turned;
+    const REAL *t = s->a, *x = s->c;
+    for (size_t i = 0; !s->turned && i < rows; i++)
+        for (size_t before = 0; before < turn; before++) {
+            const size_t from = (forward ? before : blocks - 1 - before) * LEAF;
+            const REAL *row = t + (first + i) * stride + from;
+            for (size_t j = 0; j < echi_min(LEAF, s->rows - from); j++)
+                sums[i][j] += row[j] * x[from + j];
+        }
+    for (size_t before = 0; s->turned && before < turn; before++) {
+        const size_t from = (forward ? before : blocks - 1 - before) * LEAF;
+        for (size_t i = 0; i < echi_min(LEAF, s->rows - from); i++) {
+            const REAL *row = t + (from + i) * stride + first;
+            for (size_t j = 0; j < rows; j++) sums[i][j] += row[j] * x[from + i];
+        }
+    }
+}
+
+static void NAME(solve_vector)(const struct echi_direct_step *s)
+{
+    const size_t n = s->rows, blocks = (n + LEAF - 1) / LEAF;
+    const bool forward = s->upper == s->turned;
+    for (size_t turn = 0; turn < blocks; turn++) {
+        const size_t first = (forward ? turn : blocks - 1 - turn) * LEAF;
+        const size_t rows = echi_min(LEAF, n - first);
+        REAL sums[LEAF][LEAF], *x = (REAL *)s->c + first;
+        struct echi_direct_step square = *s;
+        struct job job = { .step = &square };
+        memset(sums, 0, sizeof sums);
+        NAME(add_known)(s, turn, first, rows, sums);
+        for (size_t i = 0; turn && i < rows; i++)
+            x[i] -= s->turned ? NAME(fold)(&sums[0][i], LEAF) : NAME(fold)(sums[i], 1);
+        square.rows = rows;
+        square.a = (const REAL *)s->a + first * s->a_stride + first;
+        square.c = x;
+        NAME(solve_triangle)(&job, 0, 0);
+    }
+}

@@ -31,6 +31,22 @@ static void NAME(move_rows)(void *arg, size_t task, int thread)
     }
 }
 
+static void NAME(add_matrices)(void *arg, size_t task, int thread)
+{
+    const struct echi_direct_step *s = ((struct job *)arg)->step;
+    const size_t begin = task * ROWS_OF_TASK, end = echi_min(begin + ROWS_OF_TASK, s->rows);
+    (void)thread;
+    for (size_t i = begin; i < end; i++) {
+        REAL *c = (REAL *)s->c + i * s->c_stride;
+        const REAL *a = (const REAL *)s->a + i * s->a_stride;
+        memcpy(c, a, s->cols * sizeof *c);
+        for (size_t k = 1; k < s->inner; k++) {
+            a += s->rows * s->a_stride;
+            for (size_t j = 0; j < s->cols; j++) c[j] += a[j];
+        }
+    }
+}
+
 /* A row of a symmetric matrix of which only the lower half is there. */
 static double NAME(add_lower_row)(const struct echi_direct_step *s, size_t i)
 {
@@ -283,8 +299,14 @@ static void NAME(step)(const ech_ctx *ctx, const struct echi_direct_step *s)
     case ECHI_DIRECT_SWAP:
         run_tasks(ctx, bytes, column_tasks, NAME(swap_columns), &job);
         break;
+    case ECHI_DIRECT_SUM:
+        run_tasks(ctx, s->inner * bytes, row_tasks, NAME(add_matrices), &job);
+        break;
     case ECHI_DIRECT_TRIANGLE:
-        run_tasks(ctx, 8 * bytes, (s->cols + LEAF - 1) / LEAF, NAME(solve_triangle), &job);
+        if (s->rows > LEAF)
+            NAME(solve_vector)(s);
+        else
+            run_tasks(ctx, 8 * bytes, (s->cols + LEAF - 1) / LEAF, NAME(solve_triangle), &job);
         break;
     case ECHI_DIRECT_RESIDUAL:
         NAME(find_residuals)(ctx, s);

@@ -59,7 +59,11 @@ static struct shape shape_of(const struct echi_direct_step *s)
         return (struct shape){ "direct_chain", 1, 32 };
     case ECHI_DIRECT_SWAP:
         return (struct shape){ "direct_swap", parts_of(cols, ECHI_DIRECT_LEAF), many };
+    case ECHI_DIRECT_SUM:
+        return (struct shape){ "direct_sum", parts_of(rows * cols, threads), threads };
     case ECHI_DIRECT_TRIANGLE:
+        if (rows > ECHI_DIRECT_LEAF)
+            return (struct shape){ "direct_vector", parts_of(rows, ECHI_DIRECT_LEAF), many };
         return (struct shape){ "direct_triangle", parts_of(cols, ECHI_DIRECT_LEAF), many };
     case ECHI_DIRECT_RESIDUAL:
         return (struct shape){ "direct_residual", parts_of(rows, threads / 32), threads };
@@ -97,8 +101,9 @@ static ech_status workspace(const void *request, size_t *bytes)
     return lay_out(request, &args, NULL, bytes);
 }
 
-/* A panel by its columns, and back. */
-static ech_status run_panel(ech_ctx *ctx, struct direct_args *args, void *work)
+/* Blocks that wait for each other: a panel by its columns, which then goes back; a triangle of one
+ * column. */
+static ech_status run_waiting(ech_ctx *ctx, struct direct_args *args, void *work)
 {
     const uint64_t tiles = parts_of(args->step.rows, ECHI_DIRECT_LEAF);
     size_t bytes;
@@ -108,7 +113,8 @@ static ech_status run_panel(ech_ctx *ctx, struct direct_args *args, void *work)
     TRY(echi_cuda_zeros(ctx, args->state, sizeof *args->state, &state));
     args->state = state;
     TRY(launch(ctx, shape_of(&args->step), args));
-    TRY(launch(ctx, (struct shape){ "direct_panel_back", tiles, DIRECT_THREADS }, args));
+    if (args->step.what != ECHI_DIRECT_TRIANGLE)
+        TRY(launch(ctx, (struct shape){ "direct_panel_back", tiles, DIRECT_THREADS }, args));
 done:
     return status;
 }
@@ -117,8 +123,9 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
 {
     struct direct_args args = { .step = *(const struct echi_direct_step *)request };
     ech_status status;
-    if (args.step.what == ECHI_DIRECT_LU || args.step.what == ECHI_DIRECT_QR)
-        return run_panel(ctx, &args, work);
+    if (args.step.what == ECHI_DIRECT_LU || args.step.what == ECHI_DIRECT_QR ||
+        (args.step.what == ECHI_DIRECT_TRIANGLE && args.step.rows > ECHI_DIRECT_LEAF))
+        return run_waiting(ctx, &args, work);
     TRY(launch(ctx, shape_of(&args.step), &args));
     if (args.step.what == ECHI_DIRECT_ROWS && args.step.compare) {
         const uint64_t tiles = parts_of(args.step.rows, ECHI_DIRECT_LEAF);

@@ -2,16 +2,18 @@
  * cuda/direct.cu - steps of direct solvers on the GPU, device half: what moves a matrix or looks at
  * it; panels, triangles and exchanges of rows are in the files included.
  *
- *     direct_move, _rows, _symmetric, _columns, _peaks, _diagonal
+ *     direct_move, _sum, _rows, _symmetric, _columns, _peaks, _diagonal
  *     direct_residual, _signs, _place
  *     direct_lu, _qr, _panel_back                      direct_panel.cuh
  *     direct_cholesky, _chain, _triangle, _swap        direct_square.cuh
+ *     direct_vector                                    direct_vector.cuh
  *     direct_turn, _told                               for a vendor's factorization
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "direct_panel.cuh"
 #include "direct_square.cuh"
+#include "direct_vector.cuh"
 
 enum { THREADS = DIRECT_THREADS, WARPS = THREADS / 32 };
 
@@ -48,6 +50,24 @@ extern "C" __global__ void __launch_bounds__(THREADS)
          i += (uint64_t)gridDim.x * down)
         for (uint64_t j = x; j < step.cols; j += across)
             ((real *)step.c)[i * step.c_stride + j] = element_of(step, i, j);
+}
+
+/* An element by a thread. */
+extern "C" __global__ void __launch_bounds__(THREADS)
+    direct_sum(const __grid_constant__ struct direct_args args)
+{
+    wait_for_earlier();
+    const struct echi_direct_step &step = args.step;
+    const uint64_t all = step.rows * step.cols, apart = step.rows * step.a_stride;
+    for (uint64_t at = (uint64_t)blockIdx.x * THREADS + threadIdx.x; at < all;
+         at += (uint64_t)gridDim.x * THREADS) {
+        const uint64_t i = at / step.cols, j = at % step.cols;
+        const real *__restrict__ a = (const real *)step.a + i * step.a_stride + j;
+        real sum = *a;
+#pragma unroll 8
+        for (uint64_t k = 1; k < step.inner; k++) sum += a[k * apart];
+        ((real *)step.c)[i * step.c_stride + j] = sum;
+    }
 }
 
 static __device__ inline double fold_warp(double sum)

@@ -19,7 +19,8 @@ enum {
 /* Of a panel under way; zero before its kernel and after it. */
 struct direct_state {
     uint32_t ticket, done;
-    uint32_t ready[ECHI_DIRECT_LEAF]; /* 1: the column is done */
+    uint32_t ready[ECHI_DIRECT_LEAF]; /* 1: the column is done; of direct_vector [0]: how many
+                                         parts are known */
 };
 
 struct direct_args {

@@ -23,13 +23,6 @@ enum {
 
 /* ---- Who is next ---- */
 
-static __device__ inline uint32_t take_ticket(struct direct_state *state, uint32_t *shared)
-{
-    if (threadIdx.x == 0) *shared = atomicAdd(&state->ticket, 1);
-    __syncthreads(); /* it is drawn */
-    return *shared;
-}
-
 /* Until column k is there; and all that this block did before is done. */
 static __device__ inline void wait_for_column(const struct direct_state *state, uint32_t k)
 {

@@ -39,7 +39,8 @@ static __device__ inline real root(real x)
 }
 
 /* The largest of several and the first place where it is; what is no number is none. */
-struct peak {
+struct __align__(2 * sizeof(real)) peak
+{
     real size;
     uint32_t place; /* A is square: there is no memory for more rows than 2^32 */
 };
@@ -84,6 +85,14 @@ static __device__ inline struct peak block_peak(struct peak p, struct peak peaks
     if (lane_id() == 0) peaks[threadIdx.x / 32] = p;
     __syncthreads(); /* every warp's is there */
     return warp_peak(peaks[lane_id()]);
+}
+
+/* Blocks in the order in which they begin: who waits for one before, waits for one that runs. */
+static __device__ inline uint32_t take_ticket(struct direct_state *state, uint32_t *shared)
+{
+    if (threadIdx.x == 0) *shared = atomicAdd(&state->ticket, 1);
+    __syncthreads(); /* it is drawn */
+    return *shared;
 }
 
 #endif

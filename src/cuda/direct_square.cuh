@@ -74,8 +74,33 @@ struct triangle_shared {
     real t[LEAF][PITCH], x[LEAF][PITCH];
 };
 
-/* 32 columns by a block, one by a warp: lane i has row i.  What is known goes off the rows that are
- * not. */
+/* One column by a warp: lane i has row i of n.  What is known goes off the rows that are not. */
+static __device__ inline real solve_square(const real t[LEAF][PITCH], uint32_t n, bool forward,
+                                           bool unit, real x)
+{
+    const uint32_t lane = lane_id();
+#pragma unroll 4
+    for (uint32_t turn = 0; turn < n; turn++) {
+        const uint32_t k = forward ? turn : n - 1 - turn;
+        const real by = lane < n ? t[lane][k] : (real)0;
+        real known = __shfl_sync(WARP_ALL, x, k);
+        if (!unit) known = known / t[k][k];
+        if (lane == k) x = known;
+        if (lane < n && (forward ? lane > k : lane < k)) x -= by * known;
+    }
+    return x;
+}
+
+/* The square of a whose first element is at `a`, as op() has it. */
+static __device__ inline void load_square(const struct echi_direct_step &step, const real *a,
+                                          uint32_t n, real t[LEAF][PITCH])
+{
+    const uint32_t warp = threadIdx.x / 32, lane = lane_id();
+    if (warp >= n || lane >= n) return;
+    *(step.turned ? &t[lane][warp] : &t[warp][lane]) = a[warp * step.a_stride + lane];
+}
+
+/* 32 columns by a block, one by a warp. */
 extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     direct_triangle(const __grid_constant__ struct direct_args args)
 {
@@ -90,21 +115,12 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     real *at = step.beside ? c + (begin + warp) * step.c_stride + lane
                            : c + warp * step.c_stride + begin + lane;
     const bool there = step.beside ? warp < cols && lane < n : warp < n && lane < cols;
-    if (warp < n && lane < n) {
-        const real here = ((const real *)step.a)[warp * step.a_stride + lane];
-        *(step.turned ? &s.t[lane][warp] : &s.t[warp][lane]) = here;
-    }
+    load_square(step, (const real *)step.a, n, s.t);
     if (there) *(step.beside ? &s.x[lane][warp] : &s.x[warp][lane]) = *at;
     __syncthreads(); /* both are there */
     if (warp < cols) {
-        real x = lane < n ? s.x[lane][warp] : (real)0;
-        for (uint32_t turn = 0; turn < n; turn++) {
-            const uint32_t k = forward ? turn : n - 1 - turn;
-            real known = __shfl_sync(WARP_ALL, x, k);
-            if (!step.unit) known = known / s.t[k][k];
-            if (lane == k) x = known;
-            if (lane < n && (forward ? lane > k : lane < k)) x -= s.t[lane][k] * known;
-        }
+        const real x =
+            solve_square(s.t, n, forward, step.unit, lane < n ? s.x[lane][warp] : (real)0);
         if (lane < n) s.x[lane][warp] = x;
     }
     __syncthreads(); /* the columns are solved */
