@@ -113,10 +113,14 @@ static ech_status workspace(const void *request, size_t *bytes)
     struct parts parts;
     pthread_once(&once, look);
     const bool found = *cusolver.library.name;
+    const bool fits = p->m <= INT32_MAX && p->stride <= INT32_MAX && usual_elements(p) <= INT32_MAX;
     *bytes = 0;
-    if (p->name) *p->name = found ? cusolver.library.name : cusolver.library.reason;
+    if (p->name)
+        *p->name = !found ? cusolver.library.reason
+                   : fits ? cusolver.library.name
+                          : "cuSOLVER takes sizes below 2^31, also of what it works in";
     if (p->fast) *p->fast = found;
-    if (!found || p->m > INT32_MAX || p->stride > INT32_MAX) return ECH_ERR_UNSUPPORTED;
+    if (!found || !fits) return ECH_ERR_UNSUPPORTED;
     return lay_out(p, NULL, &parts, bytes);
 }
 

@@ -56,6 +56,13 @@ check d.mtx
 cut -d ';' -f 1 err
 for method in lu cholesky qr; do code echelon solve --method $method dense.mtx two.mtx -o $method.mtx 2>err; done
 tail -n 4 lu.mtx | awk '{ printf "%.6f\n", $1 }'
+# The same on the GPU's kernels, where the executor is there to run them.
+if echelon info | grep -q '^simt: '; then
+    for device in cpu simt; do
+        ECHELON_LAPACK=none echelon solve --method lu --device $device dense.mtx two.mtx -o $device.mtx 2>err || cat err
+    done
+    cmp cpu.mtx simt.mtx
+fi
 printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n' >tall.mtx
 printf '1\n2\n6\n' >three.txt
 code echelon solve --method direct tall.mtx three.txt --json 2>json | tail -n 1 | awk '{ printf "%.6f\n", $1 }'
