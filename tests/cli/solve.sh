@@ -62,6 +62,7 @@ if echelon info | grep -q '^simt: '; then
         ECHELON_LAPACK=none echelon solve --method lu --device $device dense.mtx two.mtx -o $device.mtx 2>err || cat err
     done
     cmp cpu.mtx simt.mtx
+    rm -f cpu.mtx simt.mtx
 fi
 printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n' >tall.mtx
 printf '1\n2\n6\n' >three.txt
