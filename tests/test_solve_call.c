@@ -176,6 +176,22 @@ static void run_singular(void)
     CHECK_INT(run.reports[0].where, 300);
     run_free(&run);
     system_free(&s);
+    s = system_make("blocks", 88, 0, 5);
+    for (size_t i = 35; i < 40; i++) /* a square of equal rows */
+        for (int64_t e = s.offsets[i]; e < s.offsets[i + 1]; e++)
+            if ((size_t)s.columns[e] == i) s.values[e] = 2;
+    o = options_of(ECH_BICGSTAB);
+    o.precond = ECH_PRECOND_BLOCK_JACOBI;
+    o.block = 5;
+    run = simply(&s, NULL, &o);
+    CHECK_INT(run.reports[0].reason, ECH_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].where, 36);
+    run_free(&run);
+    o.block = 10; /* what is beside it makes it regular */
+    run = simply(&s, NULL, &o);
+    CHECK(run.reports[0].reason > 0);
+    run_free(&run);
+    system_free(&s);
     test_end();
 }
 
