@@ -443,10 +443,10 @@ static void run_blocks(ech_method method)
 }
 
 /* A matrix of squares alone is solved in one step, by inverses that are as good as f64 has them. */
-static void run_inverse(int block)
+static void run_inverse(const char *kind, int block)
 {
-    if (!test_begin("inverse(%d)", block)) return;
-    struct solve_system s = system_make("random", (size_t)block, 0, (uint64_t)block);
+    if (!test_begin("inverse(%s,%d)", kind, block)) return;
+    struct solve_system s = system_make(kind, (size_t)block, 0, (uint64_t)block);
     ech_solve_options o = options_of(ECH_GMRES, ECH_PRECOND_BLOCK_JACOBI);
     o.block = 32;
     o.rtol = 1e-12;
@@ -538,7 +538,10 @@ int main(int argc, char **argv)
     run_blocks(ECH_BICGSTAB);
     run_blocks(ECH_GMRES);
     run_blocks(ECH_CHEBYSHEV);
-    for (int block = 1; block <= 32; block += gpu ? 31 : 1) run_inverse(block);
+    for (int block = 1; block <= 32; block += gpu ? 31 : 1) {
+        run_inverse("random", block);
+        run_inverse("cycle", block); /* rows are exchanged all the way */
+    }
     run_several(ECH_METHOD_AUTO, ECH_PRECOND_NONE, "indefinite", 7);
     run_several(ECH_METHOD_AUTO, ECH_PRECOND_NONE, "convection", 8);
     run_several(ECH_CHEBYSHEV, ECH_PRECOND_BLOCK_JACOBI, "poisson", 9);
