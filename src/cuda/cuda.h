@@ -30,6 +30,7 @@ struct echi_cuda_kernel {
     const char *image, *name; /* NULL: an empty place */
     CUkernel kernel;
     unsigned shared_bytes; /* that it may have */
+    bool cached;           /* echi_cuda_prefer_cache() was called */
     bool waits;            /* wait_for_earlier() of ptx.cuh is more than nothing in it */
 };
 
@@ -84,6 +85,11 @@ ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *kernel,
 ech_status echi_cuda_launch_early(ech_ctx *ctx, const char *image, const char *kernel,
                                   unsigned blocks, unsigned threads, unsigned shared_bytes,
                                   const void *args);
+
+/* Asks that so much percent of a multiprocessor's fast memory be shared memory for a kernel, and
+ * the rest cache: else a GPU may give it more than its blocks fill. */
+ech_status echi_cuda_prefer_cache(ech_ctx *ctx, const char *image, const char *kernel,
+                                  int shared_percent);
 
 /* copy.c: queues a copy between any two places; host memory may be changed as soon as it returns,
  * and holds the result when it returns. */

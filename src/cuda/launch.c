@@ -59,7 +59,7 @@ static struct echi_cuda_kernel *place_of(struct echi_cuda *cuda, const char *ima
 
 /* name is a literal; image need not last. */
 static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
-                              unsigned shared_bytes, const struct echi_cuda_kernel **kernel)
+                              unsigned shared_bytes, struct echi_cuda_kernel **kernel)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
@@ -118,7 +118,7 @@ static ech_status launch(ech_ctx *ctx, const char *image, const char *name, unsi
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    const struct echi_cuda_kernel *kernel = NULL;
+    struct echi_cuda_kernel *kernel = NULL;
     void *parameters[] = { (void *)(uintptr_t)args };
     TRY(find_kernel(ctx, image, name, shared_bytes, &kernel));
     echi_log(ctx, ECH_LOG_TRACE,
@@ -155,6 +155,22 @@ bool echi_cuda_has(ech_ctx *ctx, const char *image, const char *name)
     if (place_of(cuda, image, name)->name) return true;
     return load_image(ctx, image, &library, &image) == ECH_OK &&
            cuda->driver->cuLibraryGetKernel(&kernel, library, name) == CUDA_SUCCESS;
+}
+
+ech_status echi_cuda_prefer_cache(ech_ctx *ctx, const char *image, const char *name,
+                                  int shared_percent)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    struct echi_cuda_kernel *kernel = NULL;
+    TRY(find_kernel(ctx, image, name, 0, &kernel));
+    if (kernel->cached) return ECH_OK;
+    CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, shared_percent,
+       kernel->kernel, cuda->device);
+    kernel->cached = true;
+done:
+    return status;
 }
 
 ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *name, unsigned blocks,

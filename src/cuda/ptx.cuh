@@ -155,6 +155,18 @@ static __device__ inline void wait_for_earlier(void)
 #endif
 }
 
+/* ---- Addresses ---- */
+
+/* The same pointer, which the compiler holds in a register from here on: else it computes it again
+ * in front of each load that a condition guards. */
+template <typename type> static __device__ inline const type *keep_pointer(const type *at)
+{
+#ifdef __CUDACC__
+    asm volatile("" : "+l"(at));
+#endif
+    return at;
+}
+
 /* ---- Bits ---- */
 
 /* The bits of one where mask has ones, of zero elsewhere: one instruction, where the compiler makes

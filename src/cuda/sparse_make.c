@@ -16,8 +16,8 @@ static ech_status launch(ech_ctx *ctx, const ech_csr *m, const char *kernel, uin
     char image[SPARSE_IMAGE_BYTES];
     if (n == 0) return ECH_OK;
     echi_cuda_sparse_image(m, image);
-    return echi_cuda_launch(ctx, image, kernel, (unsigned)((n - 1) / SPARSE_THREADS + 1),
-                            SPARSE_THREADS, 0, args);
+    return echi_cuda_launch(ctx, image, kernel, (unsigned)((n - 1) / SPARSE_MAKE_THREADS + 1),
+                            SPARSE_MAKE_THREADS, 0, args);
 }
 
 /* ---- Workspace ---- */

@@ -16,7 +16,7 @@
 
 static __device__ inline uint64_t global_thread(void)
 {
-    return (uint64_t)blockIdx.x * SPARSE_THREADS + threadIdx.x;
+    return (uint64_t)blockIdx.x * SPARSE_MAKE_THREADS + threadIdx.x;
 }
 
 /* The last row that begins at an entry or before: the one that the entry lies in. */
@@ -35,7 +35,7 @@ static __device__ inline uint64_t row_of(const struct sparse_make_args &a, uint6
 
 /* ---- From entries in any order ---- */
 
-extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_coo_keys(const __grid_constant__ struct sparse_make_args a)
 {
     const uint64_t i = global_thread();
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
     a.keys[i] = row << a.bits | column;
 }
 
-extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_coo_fill(const __grid_constant__ struct sparse_make_args a)
 {
     const uint64_t i = global_thread();
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
 }
 
 /* Where each row begins among sorted keys; and how many there are of all rows. */
-extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_offsets(const __grid_constant__ struct sparse_make_args a)
 {
     const uint64_t row = global_thread();
@@ -84,28 +84,27 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
 
 /* ---- Transpose ---- */
 
-extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_pack(const __grid_constant__ struct sparse_make_args a)
 {
     const uint64_t i = global_thread();
     if (i >= a.entries) return;
     const uint64_t column = ((const index_type *)a.columns)[i], row = row_of(a, i);
-    a.keys[i] = (column < a.cols ? column : a.cols) << a.bits |
-                (row & (((uint64_t)1 << a.bits) - 1));
+    a.keys[i] =
+        (column < a.cols ? column : a.cols) << a.bits | (row & (((uint64_t)1 << a.bits) - 1));
 }
 
-extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_unpack(const __grid_constant__ struct sparse_make_args a)
 {
     const uint64_t i = global_thread();
     if (i < a.entries)
-        ((index_type *)a.out_columns)[i] =
-            (index_type)(a.keys[i] & (((uint64_t)1 << a.bits) - 1));
+        ((index_type *)a.out_columns)[i] = (index_type)(a.keys[i] & (((uint64_t)1 << a.bits) - 1));
 }
 
 /* ---- Diagonal ---- */
 
-extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_diagonal_find(const __grid_constant__ struct sparse_make_args a)
 {
     const uint64_t i = global_thread();
@@ -117,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
         atomicMin((unsigned long long *)a.starts + column, (unsigned long long)i);
 }
 
-extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_diagonal_take(const __grid_constant__ struct sparse_make_args a)
 {
     const uint64_t i = global_thread();
@@ -128,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
 
 /* ---- Check ---- */
 
-extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_check_rows(const __grid_constant__ struct sparse_make_args a)
 {
     const uint64_t row = global_thread();
@@ -143,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
 }
 
 /* After the rows: of a matrix whose offsets are wrong nothing more is said. */
-extern "C" __global__ void __launch_bounds__(SPARSE_THREADS)
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_check_columns(const __grid_constant__ struct sparse_make_args a)
 {
     const uint64_t i = global_thread();

@@ -45,33 +45,44 @@ static __device__ inline uint64_t offset_of(const struct sparse_args &a, uint64_
     return offset < a.entries ? offset : a.entries;
 }
 
-/* Where the tile begins that so many rows and entries come before. */
-static __device__ inline struct sparse_place find_place(const struct sparse_args &a, uint64_t items)
+/* Where the tile begins that so many rows and entries come before, of which `row` is the last that
+ * begins there or before. */
+static __device__ __forceinline__ struct sparse_place make_place(const struct sparse_args &a,
+                                                                 uint64_t items, uint64_t row)
 {
     struct sparse_place place;
-    uint64_t low = 0, high = a.rows; /* the last row that begins at items or before lies there */
-    if (items >= a.rows + a.entries) {
-        place.row = a.rows;
-        place.entry = a.entries << 1;
-        return place;
-    }
-    while (low < high) {
-        const uint64_t middle = high - (high - low) / 2;
-        if (offset_of(a, middle) + middle <= items)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    const uint64_t begin = offset_of(a, low);
-    place.row = low;
+    const uint64_t begin = offset_of(a, row);
+    place.row = row;
     place.entry = begin << 1;
-    if (low == a.rows || low + begin >= items) return place;
-    const uint64_t end = offset_of(a, low + 1);
-    const uint64_t past =
-        (items - low - begin + SPARSE_GROUP - 1) / SPARSE_GROUP * SPARSE_GROUP;
-    place.row = begin + past < end ? low : low + 1;
-    place.entry = begin + past < end ? (begin + past) << 1 | 1 : end << 1;
+    if (row == a.rows || row + begin >= items) return place;
+    const uint64_t end = offset_of(a, row + 1);
+    const uint64_t past = (items - row - begin + SPARSE_GROUP - 1) / SPARSE_GROUP * SPARSE_GROUP;
+    const bool inside = begin + past < end && end - begin > a.whole;
+    place.row = inside ? row : row + 1;
+    place.entry = inside ? (begin + past) << 1 | 1 : end << 1;
     return place;
+}
+
+/* By one thread, which looks at three rows at a time: it waits for each time, not for each row. */
+static __device__ __forceinline__ struct sparse_place find_place(const struct sparse_args &a,
+                                                                 uint64_t items)
+{
+    uint64_t low = items < a.rows + a.entries ? 0 : a.rows, high = a.rows;
+    while (low < high) {
+        const uint64_t step = (high - low) / 4 + 1;
+        uint64_t offset[3], many = 0;
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            const uint64_t row = low + (i + 1) * step;
+            offset[i] = row <= high ? offset_of(a, row) + row : ~(uint64_t)0;
+        }
+#pragma unroll
+        for (int i = 0; i < 3; i++) many += offset[i] <= items;
+        const uint64_t next = low + (many + 1) * step - 1;
+        low += many * step;
+        if (next < high) high = next;
+    }
+    return make_place(a, items, low);
 }
 
 /* What all threads of a block know of its tile. */
@@ -82,8 +93,8 @@ struct tile {
     uint32_t inside_last;  /* the last ends in a tile to come */
 };
 
-template <int TILE>
-static __device__ inline struct tile make_tile(const struct sparse_place &from,
+static __device__ inline struct tile make_tile(const struct sparse_args &a,
+                                               const struct sparse_place &from,
                                                const struct sparse_place &to)
 {
     struct tile t;
@@ -91,10 +102,13 @@ static __device__ inline struct tile make_tile(const struct sparse_place &from,
     t.entry = from.entry >> 1;
     t.inside_first = from.entry & 1;
     t.inside_last = to.entry & 1;
-    const uint64_t rows = to.row - from.row + t.inside_last; /* more than there can be: bad data */
-    t.rows = rows <= TILE + 1 ? (uint32_t)rows : 0;
+    const uint64_t rows = to.row - from.row + t.inside_last;
     const uint64_t count = (to.entry >> 1) - t.entry;
-    t.count = count < TILE + SPARSE_GROUP ? (uint32_t)count : 0;
+    const uint64_t most =
+        ((uint64_t)1 << a.tile_bits) + (a.whole ? a.whole : (uint32_t)SPARSE_GROUP);
+    const bool good = rows <= most && count < most && rows + count <= most; /* or bad data */
+    t.rows = good ? (uint32_t)rows : 0;
+    t.count = good ? (uint32_t)count : 0;
     return t;
 }
 
@@ -121,7 +135,7 @@ struct task {
 };
 
 template <int TASKS> struct row_list {
-    uint32_t tasks, long_rows;                    /* rows of several groups that lie here whole */
+    uint32_t tasks, long_rows; /* rows of several groups that lie here whole */
     struct task task[TASKS];
     uint16_t row_task[TASKS], row_groups[TASKS]; /* of each long row */
 };
@@ -150,70 +164,82 @@ static __device__ inline void list_groups(struct row_list<TASKS> &list, uint32_t
 
 /* ---- Rows that tiles share ---- */
 
-enum { JOIN_EACH = 8 /* groups that a thread adds up of a shared row */ };
-
-#define NO_SLOT (~(uint64_t)0)
-
-struct shared_row {
-    uint64_t row, slot;           /* slot: of its first group, which alone has an odd one */
-    uint64_t groups;              /* in all */
-    uint64_t first_tile, tiles;   /* that have some of it */
+enum {
+    JOIN_EACH = 8,         /* groups that a thread adds up of a shared row */
+    LEAVE_SHARED = 1 << 16 /* more tiles than there are without places */
 };
 
-template <int TILE>
-static __device__ inline struct shared_row find_shared_row(const struct sparse_args &a,
-                                                           uint64_t row)
+struct shared_row {
+    uint64_t row, at; /* items before the row's first entry */
+    uint64_t groups;  /* in all */
+};
+
+static __device__ inline struct shared_row make_shared_row(uint64_t row, uint64_t begin,
+                                                           uint64_t end)
 {
     struct shared_row s;
-    const uint64_t begin = offset_of(a, row), next = offset_of(a, row + 1);
-    const uint64_t end = next > begin ? next : begin + 1; /* if not, the data is bad */
+    if (end <= begin) end = begin + 1; /* the data is bad */
     s.row = row;
-    s.slot = (row + begin) / SPARSE_GROUP * 2;
+    s.at = row + begin;
     s.groups = (end - begin + SPARSE_GROUP - 1) / SPARSE_GROUP;
-    s.first_tile = (row + begin) / TILE;
-    uint64_t last = (row + end - 1) / TILE;
-    if (last > s.first_tile) { /* it may begin past the row */
-        const uint64_t past = last * TILE - row - begin;
-        if ((past + SPARSE_GROUP - 1) / SPARSE_GROUP * SPARSE_GROUP >= end - begin) last--;
-    }
-    s.tiles = last - s.first_tile + 1;
     return s;
 }
 
-/* Where the sum of a group lies; two rows' groups may begin among the same SPARSE_GROUP items. */
+static __device__ inline struct shared_row find_shared_row(const struct sparse_args &a,
+                                                           uint64_t row)
+{
+    return make_shared_row(row, offset_of(a, row), offset_of(a, row + 1));
+}
+
+/* Where the sum of a group lies: rows' first groups have odd slots, since those of two rows may
+ * begin among the same SPARSE_GROUP items. */
 static __device__ inline uint64_t slot_of(const struct shared_row &s, uint64_t group)
 {
-    return s.slot + 2 * group + (group == 0);
+    return s.at / SPARSE_GROUP * 2 + 2 * group + (group == 0);
 }
 
-/* Where the sum of a task goes, whose row is shared. */
-template <int TILE>
-static __device__ inline uint64_t slot_of_task(const struct sparse_args &a, const struct tile &t,
-                                               const struct task &task)
+/* The tile that has a group. */
+static __device__ inline uint64_t tile_of(const struct sparse_args &a, const struct shared_row &s,
+                                          uint64_t group)
 {
-    const struct shared_row row = find_shared_row<TILE>(a, t.row + task.row);
-    uint64_t group = task.group;
-    if (task.row == 0 && t.inside_first) { /* it began in another tile */
-        const uint64_t begin = offset_of(a, t.row);
-        if (t.entry > begin) group += (t.entry - begin) / SPARSE_GROUP;
-    }
-    return group < row.groups ? slot_of(row, group) : NO_SLOT;
+    return (s.at + group * SPARSE_GROUP) >> a.tile_bits;
 }
 
-/* One thread says that the block is through with its part of the row: is it the last? */
-static __device__ inline uint32_t arrive(const struct sparse_args &a, const struct shared_row &s)
+/* The first of a tile's groups of the row. */
+static __device__ inline uint64_t first_group(const struct tile &t, const struct shared_row &s)
 {
-    if (add_acq_rel(a.done + s.first_tile, 1) + 1 != s.tiles) return 0;
-    a.done[s.first_tile] = 0;
+    const uint64_t begin = s.at - s.row;
+    return s.row == t.row && t.inside_first && t.entry > begin ? (t.entry - begin) / SPARSE_GROUP
+                                                               : 0;
+}
+
+/* One thread says that its tile is through, of those that have the groups from first to last: is it
+ * the last? */
+static __device__ inline uint32_t arrive(const struct sparse_args &a, const struct shared_row &s,
+                                         uint64_t first, uint64_t last)
+{
+    const uint64_t tile = tile_of(a, s, first);
+    const uint32_t tiles = (uint32_t)(tile_of(a, s, last) - tile + 1);
+    if (tiles > 1 && add_acq_rel(a.done + 2 * tile, 1) + 1 != tiles) return 0;
+    if (tiles > 1) a.done[2 * tile] = 0;
     return 1;
 }
 
-/* Of a matrix whose offsets are bad not every row is finished: the last block of all leaves the
- * words zero.  By one thread, at its end. */
-static __device__ inline void leave(const struct sparse_args &a)
+/* Of a matrix whose offsets are bad not every row is finished: the last tile of all leaves the
+ * words zero.  By so many threads of a warp, `shared` by all or none: the tile has a part of a row,
+ * and counted words up.  The first of them is there. */
+static __device__ inline void leave(const struct sparse_args &a, bool shared, uint32_t threads)
 {
-    if (a.places || add_acq_rel(a.done + a.tiles, 1) + 1 != a.tiles) return;
-    for (uint64_t i = 0; i <= a.tiles; i++) a.done[i] = 0;
+    const uint32_t ours = shared ? LEAVE_SHARED + 1 : 1;
+    uint32_t *done = a.done + 2 * a.tiles, before = 0;
+    if (a.places) return;
+    if (lane_id() == 0) before = shared ? add_acq_rel(done, ours) : atomicAdd(done, ours);
+    if (threads > 1) before = __shfl_sync(WARP_ALL, before, 0);
+    if (before % LEAVE_SHARED + 1 != a.tiles) return;
+    __threadfence(); /* what others that had counted up did before */
+    if (lane_id() == 0) *done = 0;
+    if (before + ours < LEAVE_SHARED) return;
+    for (uint64_t i = lane_id(); i < 2 * a.tiles; i += threads) a.done[i] = 0;
 }
 
 #endif

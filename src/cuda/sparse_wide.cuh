@@ -127,8 +127,10 @@ static __device__ inline void add_groups_wide(const struct sparse_args &a, const
         if (is_whole(t, task.row)) {
             s.group[i * SPARSE_STRIP + me.column] = sum;
         } else {
-            const uint64_t slot = slot_of_task<SPARSE_WIDE_TILE>(a, t, task);
-            if (slot != NO_SLOT) ((real *)a.partials)[slot * a.width + me.column] = sum;
+            const struct shared_row r = find_shared_row(a, t.row + task.row);
+            const uint64_t group = first_group(t, r) + task.group;
+            if (group < r.groups)
+                ((real *)a.partials)[slot_of(r, group) * a.width + me.column] = sum;
         }
     }
 }
@@ -192,9 +194,9 @@ static __device__ inline void join_wide(const struct sparse_args &a, const struc
 static __device__ inline void shared_row_wide(const struct sparse_args &a, uint64_t row,
                                               const struct wide_thread &me, struct wide_shared &s)
 {
-    const struct shared_row r = find_shared_row<SPARSE_WIDE_TILE>(a, row);
+    const struct shared_row r = find_shared_row(a, row);
     __syncthreads(); /* its groups are written, and nobody reads s.last any more */
-    if (threadIdx.x == 0) s.last = arrive(a, r);
+    if (threadIdx.x == 0) s.last = arrive(a, r, 0, r.groups - 1);
     __syncthreads(); /* s.last is there */
     if (s.last) join_wide(a, r, me, s);
 }
@@ -212,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_WIDE_THREADS, 6)
         __syncthreads(); /* the places are there */
     }
     const struct sparse_place *places = a.places ? a.places + blockIdx.x : s.places;
-    const struct tile t = make_tile<SPARSE_WIDE_TILE>(places[0], places[1]);
+    const struct tile t = make_tile(a, places[0], places[1]);
     load_entries(a, t, s);
     __syncthreads(); /* entries and starts are there */
     short_rows_wide(a, t, me, s);
@@ -227,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_WIDE_THREADS, 6)
     const bool two = t.rows > 1 || !t.inside_first;
     if (t.rows && t.inside_first) shared_row_wide(a, t.row, me, s);
     if (t.rows && t.inside_last && two) shared_row_wide(a, t.row + t.rows - 1, me, s);
-    if (threadIdx.x == 0) leave(a);
+    if (threadIdx.x == 0) leave(a, t.inside_first || t.inside_last, 1);
 }
 
 #endif

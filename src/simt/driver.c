@@ -410,6 +410,8 @@ static CUresult simt_cuKernelSetAttribute(int attribute, int value, CUkernel ker
 {
     struct simt_function *f = (struct simt_function *)kernel;
     (void)device;
+    if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) /* there is no cache */
+        return value <= 100 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
         value > SIMT_MOST_SHARED_BYTES)
         return CUDA_ERROR_INVALID_VALUE;
