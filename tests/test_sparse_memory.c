@@ -1,0 +1,180 @@
+/*
+ * test_sparse_memory.c - the workspace of each call on sparse matrices: as much as is said
+ * suffices, a byte less is refused, and where there is no memory at all the call says so and
+ * nothing is lost.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sparse_case.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEVICES = 16, NAME_BYTES = 64, ROWS = 100, LENGTH = 7, COLUMNS = 3 };
+
+enum call { SPMV, SPMM, FROM_COO, TRANSPOSE, DIAGONAL, CHECK_IT, CALLS };
+
+static const char *const names[CALLS] = {
+    "spmv", "spmm", "from_coo", "transpose", "diagonal", "check",
+};
+
+/* A square matrix, its entries as ech_csr_from_coo() takes them, vectors, and room for a result. */
+struct data {
+    struct sparse m;
+    struct sparse_copy a;
+    struct buffer rows, x, y, entries, offsets, columns, values;
+    ech_csr out;
+};
+
+static bool make(struct data *d, ech_ctx *ctx)
+{
+    enum { N = ROWS * LENGTH };
+    static double zeros[ROWS * COLUMNS];
+    static uint64_t rows[N];
+    ech_ctx *place = sparse_place(ctx, 0, 0);
+    memset(d, 0, sizeof *d);
+    for (size_t i = 0; i < N; i++) rows[i] = i / LENGTH;
+    if (!CHECK(sparse_make(&d->m, ROWS, ROWS, ECH_I64, ECH_F64, "7", "small", 3)) ||
+        !sparse_copy_make(&d->a, ctx, &d->m, 0, 0) ||
+        !integers_make(&d->rows, place, rows, N, ECH_I64, 0) ||
+        !numbers_make(&d->x, place, zeros, ROWS * COLUMNS, ECH_F64, 0) ||
+        !numbers_make(&d->y, place, zeros, ROWS * COLUMNS, ECH_F64, 0) ||
+        !buffer_make(&d->entries, place, 8, 0) ||
+        !buffer_make(&d->offsets, place, (ROWS + 1) * 8, 0) ||
+        !buffer_make(&d->columns, place, N * 8, 0) || !buffer_make(&d->values, place, N * 8, 0))
+        return false;
+    d->out = d->a.csr;
+    d->out.offsets = d->offsets.data;
+    d->out.columns = d->columns.data;
+    d->out.values = d->values.data;
+    return true;
+}
+
+static void drop(struct data *d)
+{
+    struct buffer *all[] = { &d->rows,    &d->x,       &d->y,     &d->entries,
+                             &d->offsets, &d->columns, &d->values };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]->base) buffer_free(all[i]);
+    sparse_copy_free(&d->a);
+    sparse_free(&d->m);
+}
+
+static ech_status run(ech_ctx *ctx, const struct data *d, enum call call, const ech_csr_options *o)
+{
+    const ech_csr *a = &d->a.csr;
+    switch (call) {
+    case SPMV:
+        return ech_spmv(ctx, 1, a, d->x.data, 0, d->y.data, o);
+    case SPMM:
+        return ech_spmm(ctx, 1, a, COLUMNS, d->x.data, COLUMNS, 0, d->y.data, COLUMNS, o);
+    case FROM_COO:
+        return ech_csr_from_coo(ctx, a->entries, d->rows.data, a->columns, a->values, &d->out,
+                                (uint64_t *)(void *)d->entries.data, o);
+    case TRANSPOSE:
+        return ech_csr_transpose(ctx, a, &d->out, o);
+    case DIAGONAL:
+        return ech_csr_diagonal(ctx, a, d->y.data);
+    default:
+        return ech_csr_check(ctx, a, 0);
+    }
+}
+
+static size_t workspace(ech_ctx *ctx, const struct data *d, enum call call)
+{
+    static const ech_csr_call calls[] = { ECH_CSR_SPMV, ECH_CSR_SPMM, ECH_CSR_FROM_COO,
+                                          ECH_CSR_TRANSPOSE };
+    size_t bytes = 0;
+    if (call < sizeof calls / sizeof *calls)
+        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), calls[call], &d->a.csr, &bytes),
+                     ECH_OK);
+    return bytes;
+}
+
+static void *allocate_none(void *user, size_t bytes, void *stream)
+{
+    (void)bytes;
+    (void)stream;
+    ++*(int *)user;
+    return NULL;
+}
+
+static void release_none(void *user, void *pointer, size_t bytes, void *stream)
+{
+    (void)user;
+    (void)pointer;
+    (void)bytes;
+    (void)stream;
+}
+
+/* All that is said, then a byte less. */
+static void short_workspace(ech_ctx *ctx, const struct data *d, enum call call)
+{
+    ech_csr_options o = { .size = sizeof o, .work_bytes = workspace(ctx, d, call) };
+    struct buffer work = { 0 };
+    if (o.work_bytes == 0) { /* the call takes none */
+        CHECK_STATUS(run(ctx, d, call, NULL), ECH_OK);
+        CHECK_STATUS(ech_sync(ctx), ECH_OK);
+        return;
+    }
+    if (!CHECK(buffer_make(&work, sparse_place(ctx, 0, 0), o.work_bytes, 0))) return;
+    o.work = work.data;
+    CHECK_STATUS(run(ctx, d, call, &o), ECH_OK);
+    CHECK_STATUS(ech_sync(ctx), ECH_OK);
+    buffer_check_guards(&work, "work");
+    o.work_bytes--;
+    CHECK_FAILS(ctx, run(ctx, d, call, &o), ECH_ERR_MEMORY, "work_bytes");
+    CHECK_STATUS(ech_sync(ctx), ECH_OK);
+    buffer_free(&work);
+}
+
+/* No memory, and arrays on the host: what takes some says so, on a GPU all that copies arrays
+ * there; what takes none does not ask.  Both work again afterwards. */
+static void no_memory(ech_ctx *ctx, const struct data *d, enum call call)
+{
+    int asked = 0;
+    const ech_allocator none = { allocate_none, release_none, &asked };
+    uint64_t before, after;
+    ech_memory(ctx, 0, &before, NULL);
+    ech_trim(ctx);
+    if (!CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK)) return;
+    const ech_status status = run(ctx, d, call, NULL);
+    CHECK_INT(status, asked ? ECH_ERR_MEMORY : ECH_OK);
+    CHECK(asked || (test_is_cpu(ctx) && workspace(ctx, d, call) == 0));
+    CHECK(!asked || strstr(ech_error(ctx), "memory"));
+    CHECK_STATUS(ech_sync(ctx), ECH_OK);
+    CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);
+    CHECK_STATUS(run(ctx, d, call, NULL), ECH_OK);
+    CHECK_STATUS(ech_sync(ctx), ECH_OK);
+    ech_trim(ctx);
+    ech_memory(ctx, 0, &after, NULL);
+    CHECK(after <= before);
+}
+
+int main(int argc, char **argv)
+{
+    char name[NAME_BYTES];
+    ech_ctx *ctx;
+    test_main(argc, argv);
+    for (int i = 0; i < DEVICES && test_device(i, name, sizeof name); i++) {
+        if (ech_open(&ctx, name) != ECH_OK) {
+            fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
+            return 1;
+        }
+        for (int call = 0; call < CALLS; call++) {
+            struct data d;
+            if (test_begin("short(%s,%s)", names[call], name)) {
+                if (make(&d, ctx)) short_workspace(ctx, &d, (enum call)call);
+                drop(&d);
+                test_end();
+            }
+            if (test_begin("none(%s,%s)", names[call], name)) {
+                if (make(&d, NULL)) no_memory(ctx, &d, (enum call)call);
+                drop(&d);
+                test_end();
+            }
+        }
+        ech_close(ctx);
+    }
+    return test_finish();
+}
