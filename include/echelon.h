@@ -1020,15 +1020,16 @@ typedef struct ech_csr_options {
  *   entries  [1] of u64, receives how many there are, which is the caller's to put into
  *            out->entries
  *
- * Fails with ECH_ERR_UNSUPPORTED where a row's and a column's number together take more than 64
- * bits.
+ * Fails with ECH_ERR_UNSUPPORTED where a row's number and one of n, or of a column if those are
+ * fewer, together take more than 64 bits.
  */
 ECH_API ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
                                     const void *values, const ech_csr *out, uint64_t *entries,
                                     const ech_csr_options *options);
 
 /* ech_csr_transpose() makes out = a^T, in order where a has no entry twice; rows, cols, entries and
- * types must fit. */
+ * types must fit.  Fails with ECH_ERR_UNSUPPORTED where a row's and a column's number together take
+ * more than 64 bits: of offsets alone these are 64 GiB. */
 ECH_API ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
                                      const ech_csr_options *options);
 

@@ -158,13 +158,15 @@ done:
 
 /* ---- Matrices made and looked at ---- */
 
-/* Both as one key of 64 bits. */
-static ech_status check_bits(ech_ctx *ctx, const char *name, const ech_csr *m)
+/* A row's and a column's number as one key of 64 bits; n: of so many entries, in any order. */
+static ech_status check_bits(ech_ctx *ctx, const char *name, const ech_csr *m, size_t n)
 {
-    if (echi_sparse_key_bits(m) <= 64) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
-                     "%s is %zu x %zu: the numbers of a row and a column take more than 64 bits",
-                     name, m->rows, m->cols);
+    if (echi_sparse_bits(m->rows) + echi_sparse_number_bits(m, n) <= 64) return ECH_OK;
+    return echi_fail(
+        ctx, ECH_ERR_UNSUPPORTED,
+        "%s is %zu x %zu: a row's number and that of one of %zu columns take more than "
+        "64 bits",
+        name, m->rows, m->cols, echi_sparse_is_wide(m) && n < m->cols ? n : m->cols);
 }
 
 static void add_out(struct echi_call *call, ech_csr *out)
@@ -189,7 +191,7 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void
     ech_status status;
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "out", out, &s.out));
-    TRY(check_bits(ctx, "out", &s.out));
+    TRY(check_bits(ctx, "out", &s.out, n));
     TRY(check_options(ctx, options, &checked));
     if (out->entries < n)
         FAIL(ctx, ECH_ERR_ARG, "out->entries is %zu: no room for n entries, %zu", out->entries, n);
@@ -223,7 +225,7 @@ ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "a", a, &s.a));
     TRY(check_csr(ctx, "out", out, &s.out));
-    TRY(check_bits(ctx, "out", &s.out));
+    TRY(check_bits(ctx, "out", &s.out, SIZE_MAX));
     TRY(check_options(ctx, options, &checked));
     if (out->rows != a->cols || out->cols != a->rows)
         FAIL(ctx, ECH_ERR_ARG, "out is %zu x %zu, not %zu x %zu", out->rows, out->cols, a->cols,
@@ -303,7 +305,7 @@ ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_cs
             s.out.rows = s.a.cols;
             s.out.cols = s.a.rows;
         }
-        TRY(check_bits(NULL, "a", &s.out));
+        TRY(check_bits(NULL, "a", &s.out, call == ECH_CSR_FROM_COO ? s.n : SIZE_MAX));
     }
     TRY(echi_backend_ask(device, &backend));
     if (!backend->sparse)

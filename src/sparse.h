@@ -57,10 +57,23 @@ static inline int echi_sparse_key_bits(const ech_csr *m)
     return echi_sparse_bits(m->rows) + echi_sparse_column_bits(m);
 }
 
+/* Where a row and a column are no key of 64 bits, columns are numbered among those that there
+ * are. */
+static inline bool echi_sparse_is_wide(const ech_csr *m)
+{
+    return echi_sparse_key_bits(m) > 64;
+}
+
+static inline int echi_sparse_number_bits(const ech_csr *m, size_t n)
+{
+    if (!echi_sparse_is_wide(m)) return echi_sparse_column_bits(m);
+    return echi_sparse_bits(n ? n - 1 : 0);
+}
+
 /* The stable sort of n such keys, by all bits from begin_bit on, that numbers go along with. */
 static inline struct echi_sort echi_sparse_sort(const ech_csr *m, size_t n, int begin_bit)
 {
-    const int bits = echi_sparse_key_bits(m);
+    const int bits = echi_sparse_bits(m->rows) + echi_sparse_number_bits(m, n);
     return (struct echi_sort){ .n = n,
                                .value_bytes = ech_dtype_bytes(m->dtype),
                                .dtype = ECH_U64,
@@ -69,6 +82,15 @@ static inline struct echi_sort echi_sparse_sort(const ech_csr *m, size_t n, int 
                                .begin_bit = begin_bit < bits ? begin_bit : bits,
                                .end_bit = bits,
                                .stable = true };
+}
+
+/* Of a wide matrix the sort by columns before that, which entries' numbers go along with. */
+static inline struct echi_sort echi_sparse_sort_columns(const ech_csr *m, size_t n)
+{
+    struct echi_sort sort = echi_sparse_sort(m, n, 0);
+    sort.value_bytes = sizeof(uint64_t);
+    sort.end_bit = echi_sparse_column_bits(m);
+    return sort;
 }
 
 #endif

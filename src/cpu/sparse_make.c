@@ -1,7 +1,8 @@
 /*
  * cpu/sparse_make.c - sparse matrices made and looked at on the CPU.
  *
- *     from_coo    keys of row and column, sorted with the values; each key's first begins an entry
+ *     from_coo    keys of row and column, sorted with the values; each key's first begins an entry.
+ *                 Where they take more than 64 bits, columns are sorted before and numbered
  *     transpose   each thread counts and then places the entries of some columns
  *     diagonal, check    rows are shared out by their entries
  *
@@ -22,6 +23,7 @@ struct job {
     size_t block, parts;
     int column_bits;
     uint64_t *keys;
+    const uint64_t *table;    /* of a wide matrix: the columns that have numbers */
     const void *values;       /* sorted */
     size_t first[BLOCKS + 1]; /* entries that begin before each block of keys */
     _Atomic uint64_t complaint;
@@ -100,8 +102,31 @@ static void make_keys(void *arg, size_t i, int thread)
             complain(job, ECHI_COO_ROW, e);
         else if (column >= s->out.cols)
             complain(job, ECHI_COO_COLUMN, e);
-        job->keys[e] = row << job->column_bits | column;
+        job->keys[e] = echi_sparse_is_wide(&s->out) ? column : row << job->column_bits | column;
     }
+}
+
+/* From keys that are columns to keys of row and column's number; table gets the columns. */
+static ech_status number_columns(ech_ctx *ctx, const struct job *job, uint64_t *order,
+                                 uint64_t *table, void *work, size_t work_bytes)
+{
+    const struct echi_sparse *s = job->s;
+    struct echi_sort sort = echi_sparse_sort_columns(&s->out, s->n);
+    uint64_t *sorted = table + s->n;
+    uint64_t number = 0;
+    sort.keys_in = job->keys;
+    sort.keys_out = sorted;
+    sort.values_in = sort.values_out = order;
+    sort.work = work;
+    sort.work_bytes = work_bytes;
+    for (size_t e = 0; e < s->n; e++) order[e] = e;
+    ech_status status = echi_cpu_sort(ctx, &sort);
+    for (size_t i = 0; i < s->n && status == ECH_OK; i++) {
+        if (i && sorted[i] != sorted[i - 1]) number++;
+        table[number] = sorted[i];
+        job->keys[order[i]] = get(s->rows, s->out.index, order[i]) << job->column_bits | number;
+    }
+    return status;
 }
 
 static void count_heads(void *arg, size_t i, int thread)
@@ -130,7 +155,8 @@ static void fill_block(void *arg, size_t i, int thread)
         for (uint64_t r = e ? (keys[e - 1] >> job->column_bits) + 1 : 0; r <= row; r++)
             set(out->offsets, out->index, r, entry);
         for (next = e + 1; next < s->n && keys[next] == keys[e];) next++;
-        set(out->columns, out->index, entry, keys[e] & mask);
+        const uint64_t column = keys[e] & mask;
+        set(out->columns, out->index, entry, job->table ? job->table[column] : column);
         if (next == e + 1)
             copy_value(out->dtype, out->values, entry, job->values, e);
         else
@@ -140,6 +166,7 @@ static void fill_block(void *arg, size_t i, int thread)
 
 struct coo_parts {
     uint64_t *keys;
+    uint64_t *order, *table; /* [n], [2 n]: of a wide matrix */
     void *values, *sort;
     size_t sort_bytes;
 };
@@ -153,6 +180,14 @@ static ech_status coo_parts(const struct echi_sparse *s, struct echi_layout *lay
     ech_status status = echi_cpu_sort_workspace(&sort, &parts->sort_bytes);
     parts->keys = echi_part(layout, s->n, sizeof *parts->keys);
     parts->values = echi_part(layout, s->n, ech_dtype_bytes(s->out.dtype));
+    if (status == ECH_OK && echi_sparse_is_wide(&s->out)) {
+        size_t bytes;
+        sort = echi_sparse_sort_columns(&s->out, s->n);
+        status = echi_cpu_sort_workspace(&sort, &bytes);
+        if (bytes > parts->sort_bytes) parts->sort_bytes = bytes;
+        parts->order = echi_part(layout, s->n, sizeof *parts->order);
+        parts->table = echi_part(layout, s->n, 2 * sizeof *parts->table);
+    }
     parts->sort = echi_part(layout, parts->sort_bytes, 1);
     return status;
 }
@@ -161,7 +196,7 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, void *work
 {
     struct echi_layout layout = { .base = work };
     struct coo_parts parts;
-    struct job job = { .s = s, .column_bits = echi_sparse_column_bits(&s->out) };
+    struct job job = { .s = s, .column_bits = echi_sparse_number_bits(&s->out, s->n) };
     const int threads = echi_parallel_for_bytes(ctx, s->n * 32);
     ech_status status = ECH_OK;
     TRY(coo_parts(s, &layout, &parts));
@@ -175,6 +210,10 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, void *work
         job.values = parts.values;
         echi_parallel(threads, blocks, make_keys, &job);
         TRY(complaint(ctx, &job));
+        if (parts.table) {
+            TRY(number_columns(ctx, &job, parts.order, parts.table, parts.sort, parts.sort_bytes));
+            job.table = parts.table;
+        }
         sort.keys_in = sort.keys_out = parts.keys;
         sort.values_in = s->values;
         sort.values_out = parts.values;

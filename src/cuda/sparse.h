@@ -53,6 +53,8 @@ struct sparse_make_args {
     uint64_t *keys; /* row << bits | column; to be transposed: column << bits | row */
     uint64_t *starts;
     const uint64_t *count; /* keys that differ; NULL: entries */
+    uint64_t *order;       /* of entries; of a wide matrix */
+    const uint64_t *table; /* the columns that have numbers; NULL: each its own */
     void *out_offsets, *out_columns, *out_values;
     uint64_t *out_entries;
     uint64_t *complaint;

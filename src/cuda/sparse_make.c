@@ -27,7 +27,8 @@ struct parts {
     void *values;            /* [n], sorted */
     uint64_t *starts;        /* [n + 1], or [n] of a diagonal */
     uint64_t *count;
-    void *own; /* of sorts and selections, one after the other */
+    uint64_t *order, *sorted_order, *table; /* [n] of a wide matrix */
+    void *own;                              /* of sorts and selections, one after the other */
     size_t own_bytes;
 };
 
@@ -54,6 +55,15 @@ static ech_status lay_out(const struct echi_sparse *s, struct echi_layout *layou
         parts->values = echi_part(layout, n, ech_dtype_bytes(s->out.dtype));
         parts->starts = echi_part(layout, n + 1, sizeof *parts->starts);
         parts->count = echi_part(layout, 1, sizeof *parts->count);
+        if (echi_sparse_is_wide(&s->out)) {
+            size_t bytes;
+            sort = echi_sparse_sort_columns(&s->out, n);
+            TRY(echi_cuda_sort_workspace(&sort, &bytes));
+            if (bytes > parts->own_bytes) parts->own_bytes = bytes;
+            parts->order = echi_part(layout, n, sizeof *parts->order);
+            parts->sorted_order = echi_part(layout, n, sizeof *parts->order);
+            parts->table = echi_part(layout, n, sizeof *parts->table);
+        }
     }
     parts->own = echi_part(layout, parts->own_bytes, 1);
 done:
@@ -86,6 +96,31 @@ static ech_status sort_keys(ech_ctx *ctx, const struct echi_sparse *s, const str
     return echi_cuda_sort(ctx, &sort);
 }
 
+/* Keys of rows and of columns' numbers, which the table turns into columns again. */
+static ech_status number_columns(ech_ctx *ctx, const struct echi_sparse *s,
+                                 const struct parts *parts, struct sparse_make_args *args)
+{
+    struct echi_sort sort = echi_sparse_sort_columns(&s->out, s->n);
+    ech_status status = ECH_OK;
+    sort.keys_in = parts->keys;
+    sort.keys_out = parts->sorted;
+    sort.values_in = parts->order;
+    sort.values_out = parts->sorted_order;
+    sort.work = parts->own;
+    sort.work_bytes = parts->own_bytes;
+    args->order = parts->order;
+    TRY(launch(ctx, &s->out, "sparse_coo_columns", s->n, args));
+    TRY(echi_cuda_sort(ctx, &sort));
+    TRY(echi_cuda_runs(ctx, parts->sorted, ECH_U64, s->n, parts->table, parts->starts, parts->count,
+                       parts->own));
+    args->order = parts->sorted_order;
+    args->count = parts->count;
+    TRY(launch(ctx, &s->out, "sparse_coo_numbers", s->n, args));
+    args->table = parts->table;
+done:
+    return status;
+}
+
 static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, const struct parts *parts)
 {
     const ech_csr *out = &s->out;
@@ -95,7 +130,7 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, const stru
                                      .cols = out->cols,
                                      .entries = s->n,
                                      .keys = parts->keys,
-                                     .bits = (uint32_t)echi_sparse_column_bits(out),
+                                     .bits = (uint32_t)echi_sparse_number_bits(out, s->n),
                                      .values = parts->values,
                                      .starts = parts->starts,
                                      .out_offsets = out->offsets,
@@ -105,7 +140,10 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, const stru
                                      .complaint = echi_cuda_complaint(ctx) };
     ech_status status = ECH_OK;
     if (s->n) {
-        TRY(launch(ctx, out, "sparse_coo_keys", s->n, &args));
+        if (parts->table)
+            TRY(number_columns(ctx, s, parts, &args));
+        else
+            TRY(launch(ctx, out, "sparse_coo_keys", s->n, &args));
         TRY(sort_keys(ctx, s, parts, s->n, 0, s->values, parts->values));
         TRY(echi_cuda_runs(ctx, parts->sorted, ECH_U64, s->n, parts->keys, parts->starts,
                            parts->count, parts->own));

@@ -49,6 +49,41 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     a.keys[i] = row << a.bits | column;
 }
 
+/* Of a wide matrix: columns alone, and their entries. */
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
+    sparse_coo_columns(const __grid_constant__ struct sparse_make_args a)
+{
+    const uint64_t i = global_thread();
+    if (i >= a.entries) return;
+    const uint64_t row = ((const index_type *)a.offsets)[i];
+    const uint64_t column = ((const index_type *)a.columns)[i];
+    if (row >= a.rows)
+        complain(a.complaint, ECHI_COO_ROW, i);
+    else if (column >= a.cols)
+        complain(a.complaint, ECHI_COO_COLUMN, i);
+    a.keys[i] = column < a.cols ? column : 0;
+    a.order[i] = i;
+}
+
+/* The sorted column that lies i-th has the number of the last run that begins at i or before. */
+extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
+    sparse_coo_numbers(const __grid_constant__ struct sparse_make_args a)
+{
+    const uint64_t i = global_thread();
+    if (i >= a.entries) return;
+    uint64_t low = 0, high = *a.count - 1;
+    while (low < high) {
+        const uint64_t middle = high - (high - low) / 2;
+        if (a.starts[middle] <= i)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    const uint64_t entry = a.order[i], row = ((const index_type *)a.offsets)[entry];
+    const bool good = row < a.rows && ((const index_type *)a.columns)[entry] < a.cols;
+    a.keys[entry] = good ? row << a.bits | low : a.rows << a.bits;
+}
+
 extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_coo_fill(const __grid_constant__ struct sparse_make_args a)
 {
@@ -60,7 +95,8 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     real sum = values[from];
     for (uint64_t e = from + 1; e < to; e++) sum += values[e];
     if (to - from > 1 && sum != sum) sum = (real)__longlong_as_double(0x7ff8000000000000);
-    ((index_type *)a.out_columns)[i] = (index_type)(key & (((uint64_t)1 << a.bits) - 1));
+    const uint64_t column = key & (((uint64_t)1 << a.bits) - 1);
+    ((index_type *)a.out_columns)[i] = (index_type)(a.table ? a.table[column] : column);
     ((real *)a.out_values)[i] = sum;
 }
 
