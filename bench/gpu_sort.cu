@@ -17,9 +17,9 @@
 
 /* ---- Data: a hash of the position, shaped ---- */
 
-enum dist { UNIFORM, SORTED, REVERSED, EQUAL, FEW16, AND3, HOT, UNIT };
-static const char *const dist_names[] = { "uniform", "sorted", "reversed", "equal",
-                                          "few16",   "and3",   "hot",      "unit" };
+enum dist { UNIFORM, SORTED, REVERSED, EQUAL, FEW16, AND3, HOT, ZIPF, HEAVY, UNIT };
+static const char *const dist_names[] = { "uniform", "sorted", "reversed", "equal", "few16",
+                                          "and3",    "hot",    "zipf",     "heavy", "unit" };
 
 template <class K> __global__ void fill(K *keys, size_t n, int dist)
 {
@@ -46,6 +46,12 @@ template <class K> __global__ void fill(K *keys, size_t n, int dist)
             break;
         case HOT:
             x = i + 4096 < n ? r : r | 0xff;
+            break;
+        case ZIPF: /* one of r(r + 1) keys has rank r; ranks are scrambled */
+            x = mix((uint64_t)fmin(0x1p53 / (double)((r >> 11) + 1), 1e9));
+            break;
+        case HEAVY: /* nine of ten are one key */
+            x = r % 10 ? 0x1234567812345678ull : mix(r);
             break;
         default:
             break;
@@ -218,11 +224,10 @@ static void all_rows(void)
     typedef uint64_t u64;
     const size_t M = (size_t)1 << 20, big = 256 * M;
     bench<u32, u32>("u32", KEYS, big, UNIFORM, 0);
-    for (int d = SORTED; d <= HOT; d++) bench<u32, u32>("u32", KEYS, big, (enum dist)d, 0);
+    for (int d = SORTED; d <= HEAVY; d++) bench<u32, u32>("u32", KEYS, big, (enum dist)d, 0);
     bench<u32, u32>("u32", KEYS, 4 * big, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, big, UNIFORM, 0);
-    bench<u64, u32>("u64", KEYS, big, EQUAL, 0);
-    bench<u64, u32>("u64", KEYS, big, FEW16, 0);
+    for (int d = SORTED; d <= HEAVY; d++) bench<u64, u32>("u64", KEYS, big, (enum dist)d, 0);
     bench<float, u32>("f32", KEYS, big, UNIT, 0);
     bench<double, u32>("f64", KEYS, big, UNIT, 0);
     bench<uint8_t, u32>("u8", KEYS, 4 * big, UNIFORM, 0);
@@ -236,19 +241,19 @@ static void all_rows(void)
     bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
     bench<int64_t, u64>("i64", ARGSORT, big, UNIFORM, 8);
     bench<u64, u32>("u64", ARGSORT, big, UNIFORM, 4);
-    const size_t small[] = { 1000, 4096, 8192, 12288, 16384, 65536, M, 16 * M };
-    for (int i = 0; i < 8; i++) bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
+    const size_t small[] = { 1000, 4096, 8192, 12288, 16384, 65536, M, 2 * M, 4 * M, 16 * M };
+    for (int i = 0; i < 10; i++) bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
     bench<u32, u32>("u32", PAIRS, 4096, UNIFORM, 4);
     bench<u32, u32>("u32", PAIRS, 65536, UNIFORM, 4);
     bench<u64, u32>("u64", KEYS, 1000, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, 65536, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, M, UNIFORM, 0);
+    bench<u64, u32>("u64", KEYS, 4 * M, UNIFORM, 0);
 }
 
 int main(int argc, char **argv)
 {
-    bench_open(argc, argv, "sort",
-               "keys in device memory, the input kept, the workspace given",
+    bench_open(argc, argv, "sort", "keys in device memory, the input kept, the workspace given",
                "op,dtype,n,value_bytes,dist,contender,ms,ms_min,ms_max,gkeys_per_s,"
                "workspace_bytes,result");
     all_rows();

@@ -115,6 +115,19 @@ static void bit_ranges(run_function run)
     }
 }
 
+/* Keys alone of which several levels of digits are needed, or none. */
+static void levels(run_function run)
+{
+    static const char *const dists[] = { "random", "sorted", "constant", "few", "hot",
+                                         "zipf",   "and2",   "and4",     "and8" };
+    static const ech_dtype dtypes[] = { ECH_I32, ECH_F32, ECH_U64, ECH_F64 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t d = 0; d < LENGTH(dists); d++)
+            for (size_t n = 14337; n <= 20000; n += 5663)
+                run(&(struct sort_case){
+                    .dtype = dtypes[t], .n = n, .descending = (t + d) % 2, .dist = dists[d] });
+}
+
 static void total_order(run_function run)
 {
     static const char *const dists[] = { "special", "random", "ties" };
@@ -175,6 +188,7 @@ void sort_cases(run_function run)
     tile_edges(run);
     value_sizes(run);
     bit_ranges(run);
+    levels(run);
     total_order(run);
     big_sizes(run);
 }

@@ -34,15 +34,15 @@ INLINE void NAME(sort_columns)(vec *v, int rows)
 {
     if (rows == 16) {
 #define NETWORK_16
-#include "sort_network.def"
+#include "../sort_network.def"
 #undef NETWORK_16
     } else if (rows == 8) {
 #define NETWORK_8
-#include "sort_network.def"
+#include "../sort_network.def"
 #undef NETWORK_8
     } else if (rows == 4) {
 #define NETWORK_4
-#include "sort_network.def"
+#include "../sort_network.def"
 #undef NETWORK_4
     } else if (rows == 2) {
         COMPARE(0, 1)

@@ -2,13 +2,14 @@
  * cuda/sort.c - radix sort on the GPU, host half: chooses, lays out the workspace, queues kernels.
  *
  *     what is asked                         how it travels
- *     keys alone                            image sort_k<bits>_v0
+ *     keys alone                            image sort_k<bits>_v0, or sort_msd_k<bits>
  *     values of 4, 8 or 16 bytes, indices   image sort_k<bits>_v<bytes>: they go along each pass
  *     values of any other size              their indices go along, then arrange.c fetches them
  *
  *     workspace   [ (gather: the sorted indices | a copy of the values)
  *                 | keys' second buffer | (argsort: keys' third) | values' or indices' second
  *                 | state | look-back ]
+ *     by msd      [ keys' second buffer | state | lists: segments, their counts, tiles, leaves ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,6 +32,11 @@ struct plan {
     const char *block;                    /* the kernel of "block" */
     unsigned block_threads, block_shared_bytes;
     uint64_t tiles;
+    struct msd_plan {
+        int levels;
+        uint64_t tile, leaf;              /* keys */
+        uint64_t segments, tiles, leaves; /* most: of a level, of a level, of all */
+    } msd;
 };
 
 /* The parts of the workspace; NULL where not needed. */
@@ -38,6 +44,10 @@ struct parts {
     void *keys_tmp, *keys_tmp2, *moved_tmp, *index, *values_copy;
     struct sort_state *state;
     uint32_t *status;
+    struct sort_msd *msd;
+    struct sort_segment *segments;
+    uint32_t *counts, *tile_of, *crowded;
+    struct sort_leaf *leaves;
 };
 
 struct sort_algorithm {
@@ -45,6 +55,7 @@ struct sort_algorithm {
     const char *what;
     bool (*applicable)(const struct echi_sort *s);
     ech_status (*run)(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
+    bool (*good)(const struct echi_sort *s); /* chosen then, if it is not named */
 };
 
 /* ---- Tuning ---- */
@@ -89,6 +100,20 @@ static bool bytes_alone(const struct echi_sort *s)
     return s->key_bytes == 1 && !s->stable;
 }
 
+/* Positions have 32 bits. */
+static bool wide_alone(const struct echi_sort *s)
+{
+    return s->key_bytes >= 4 && !s->stable && (uint64_t)s->n < (uint64_t)1 << 32;
+}
+
+/* Few keys are sorted faster by fewer launches; of more than so many, two digits do not make
+ * leaves. */
+static bool good_msd(const struct echi_sort *s)
+{
+    uint64_t leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
+    return s->n >= SORT_MSD_LEAST && s->n <= SORT_BINS * SORT_BINS / 16 * 15 * leaf;
+}
+
 static bool always(const struct echi_sort *s)
 {
     (void)s;
@@ -97,14 +122,17 @@ static bool always(const struct echi_sort *s)
 
 static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
+static ech_status run_msd(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 
 /* The first that is applicable runs unless one is named. */
 static const struct sort_algorithm algorithms[] = {
-    { "block", "one launch of one block, in shared memory", fits_block, run_block },
-    { "count", "8-bit keys alone: counted, then written", bytes_alone, run_count },
+    { "block", "one launch of one block, in shared memory", fits_block, run_block, always },
+    { "count", "8-bit keys alone: counted, then written", bytes_alone, run_count, always },
+    { "msd", "most significant digit first, until a block can hold what is left", wide_alone,
+      run_msd, good_msd },
     { "onesweep", "least significant digit first, one launch a digit of 8 bits", always,
-      run_onesweep },
+      run_onesweep, always },
 };
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
@@ -113,7 +141,7 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
     for (int i = 0; i < ALGORITHMS; i++) {
         const struct sort_algorithm *a = &algorithms[i];
         if (s->algorithm && strcmp(s->algorithm, a->name) != 0) continue;
-        if (a->applicable(s)) {
+        if (a->applicable(s) && (s->algorithm || a->good(s))) {
             *choice = a;
             return ECH_OK;
         }
@@ -124,8 +152,23 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
     }
     return echi_fail(
         NULL, ECH_ERR_ARG,
-        "the algorithm is \"%s\", and the GPU has \"block\", \"count\" and \"onesweep\"",
+        "the algorithm is \"%s\", and the GPU has \"block\", \"count\", \"msd\" and \"onesweep\"",
         s->algorithm);
+}
+
+/* How much of everything the levels can need.  A segment has more keys than a leaf; bins are joined
+ * up to half a leaf, and each bin that is not ends the leaf before it. */
+static struct msd_plan plan_msd(const struct echi_sort *s)
+{
+    struct msd_plan p;
+    uint64_t n = s->n;
+    p.tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
+    p.leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
+    p.levels = s->key_bytes == 8 ? SORT_MSD_LEVELS : SORT_MSD_LEVELS_32;
+    p.segments = n / p.leaf + 1;
+    p.tiles = n / p.tile + p.segments + 1;
+    p.leaves = 6 * (n / p.leaf) + 2 * (uint64_t)p.levels * p.segments + 2;
+    return p;
 }
 
 static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
@@ -135,7 +178,11 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     if (status != ECH_OK) return status;
     plan->moved_bytes = moved_bytes(s, &plan->gather);
     plan->passes = (s->end_bit - s->begin_bit + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
-    snprintf(plan->image, sizeof plan->image, "sort_k%d_v%d", 8 * s->key_bytes, plan->moved_bytes);
+    if (plan->algorithm->run == run_msd)
+        snprintf(plan->image, sizeof plan->image, "sort_msd_k%d", 8 * s->key_bytes);
+    else
+        snprintf(plan->image, sizeof plan->image, "sort_k%d_v%d", 8 * s->key_bytes,
+                 plan->moved_bytes);
 
     const struct tuning *t = tuning_of(s);
     plan->threads = t->threads;
@@ -154,6 +201,7 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     };
     int b = 0;
     while (b < 2 && s->n > blocks[b].threads * blocks[b].items) b++;
+    if (plan->algorithm->run == run_msd) plan->msd = plan_msd(s);
     plan->block = blocks[b].name;
     plan->block_threads = blocks[b].threads;
     plan->block_shared_bytes =
@@ -166,11 +214,22 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
                       bool *overflow, struct parts *parts)
 {
     struct echi_layout layout = { .base = base };
-    bool passes = plan->algorithm->run == run_onesweep, state = plan->algorithm->run != run_block;
+    bool passes = plan->algorithm->run == run_onesweep, msd = plan->algorithm->run == run_msd;
+    bool state = passes || plan->algorithm->run == run_count;
     size_t moved = (size_t)plan->moved_bytes;
     *parts = (struct parts){ 0 };
     if (plan->gather) parts->index = echi_part(&layout, s->n, moved);
     if (plan->gather) parts->values_copy = echi_part(&layout, s->n, s->value_bytes);
+    if (msd) {
+        size_t segments = (size_t)plan->msd.segments, tiles = (size_t)plan->msd.tiles;
+        parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
+        parts->msd = echi_part(&layout, 1, sizeof *parts->msd);
+        parts->segments = echi_part(&layout, 2 * segments, sizeof *parts->segments);
+        parts->counts = echi_part(&layout, 2 * segments, SORT_MSD_ROW * sizeof *parts->counts);
+        parts->tile_of = echi_part(&layout, 2 * tiles, sizeof *parts->tile_of);
+        parts->leaves = echi_part(&layout, (size_t)plan->msd.leaves, sizeof *parts->leaves);
+        parts->crowded = echi_part(&layout, (size_t)plan->msd.leaves, sizeof *parts->crowded);
+    }
     if (passes) {
         parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
         if (s->index_bytes) parts->keys_tmp2 = echi_part(&layout, s->n, (size_t)s->key_bytes);
@@ -231,6 +290,37 @@ static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_a
     TRY(count_and_plan(ctx, plan, args));
     TRY(echi_cuda_launch(ctx, plan->image, "sort_fill", move_blocks(ctx, args->n, 16),
                          SORT_MOVE_THREADS, 0, args));
+done:
+    return status;
+}
+
+/* No launch knows how much there is to do.  Where most inputs need many blocks each has a tile or a
+ * leaf, which is faster than blocks that stay; elsewhere, and beyond, blocks take turns. */
+static ech_status run_msd(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct msd_plan *msd = &plan->msd;
+    ech_status status = ECH_OK;
+    uint64_t processors = (uint64_t)cuda->multiprocessors;
+    uint64_t tiles = args->n / msd->tile + 1 + SORT_BINS, leaves = args->n / msd->leaf + 1;
+    unsigned count = least(msd->tiles, SORT_MSD_COUNT_BLOCKS * processors);
+    unsigned segments = least(msd->segments, 8 * processors);
+    unsigned few = least(msd->tiles, SORT_MSD_BLOCKS * processors);
+    unsigned crowded = least(msd->leaves, SORT_LEAF_BLOCKS * processors);
+    TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_begin", 1, SORT_BINS, 0, args));
+    for (args->level = 0; args->level < msd->levels; args->level++) {
+        unsigned plans = args->level ? segments : 1;
+        unsigned blocks = args->level < 2 ? least(msd->tiles, tiles) : few;
+        TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_count", count,
+                                   SORT_MSD_COUNT_THREADS, 0, args));
+        TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_plan", plans, SORT_BINS, 0, args));
+        TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_scatter", blocks, SORT_MSD_THREADS,
+                                   SORT_MSD_SHARED_BYTES, args));
+    }
+    TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_leaf", least(msd->leaves, 2 * leaves),
+                               SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES, args));
+    TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_crowded", crowded, SORT_LEAF_THREADS,
+                               SORT_LEAF_SHARED_BYTES, args));
 done:
     return status;
 }
@@ -298,7 +388,15 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
                               .stays = keys_stay && (s->value_bytes == 0 || values_stay),
                               .index = s->index_bytes || plan.gather,
                               .discard_keys = s->index_bytes != 0,
-                              .unstable = !s->stable };
+                              .unstable = !s->stable,
+                              .msd = parts.msd,
+                              .leaves = parts.leaves,
+                              .crowded = parts.crowded };
+    for (size_t i = 0; i < 2 && parts.msd; i++) {
+        args.segments[i] = parts.segments + i * plan.msd.segments;
+        args.counts[i] = parts.counts + i * plan.msd.segments * SORT_MSD_ROW;
+        args.tile_of[i] = parts.tile_of + i * plan.msd.tiles;
+    }
     status = plan.algorithm->run(ctx, &plan, &args);
     if (status == ECH_OK && plan.gather) status = gather(ctx, s, &plan, &parts);
     return status;
@@ -369,6 +467,14 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
                    plan.block_threads, plan.passes);
     } else if (plan.algorithm->run == run_count) {
         echi_print(text, "launch     sort_histogram, sort_plan, sort_fill\n");
+    } else if (plan.algorithm->run == run_msd) {
+        echi_print(text, "launch     sort_msd_begin\n");
+        echi_print(text,
+                   "launch     sort_msd_count, sort_msd_plan, sort_msd_scatter x %d, tiles of %u "
+                   "keys; levels without work end at once\n",
+                   plan.msd.levels, SORT_MSD_TILE((unsigned)s->key_bytes));
+        echi_print(text, "launch     sort_msd_leaf, sort_msd_crowded, blocks of at most %u keys\n",
+                   SORT_MSD_LEAF((unsigned)s->key_bytes));
     } else {
         uint64_t portion_tiles = SORT_PORTION / plan.tile;
         uint64_t portions = (plan.tiles + portion_tiles - 1) / portion_tiles;

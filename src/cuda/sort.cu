@@ -21,6 +21,28 @@
 #include "sort_onesweep.cuh"
 #include "sort_block.cuh"
 
+/* ---- All of it in one block ---- */
+
+/* The fewer keys, the fewer items to step over and counters to add up. */
+
+extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
+    sort_block_small(const __grid_constant__ struct sort_args a)
+{
+    block_sort<SORT_BLOCK_THREADS / 32, SORT_BLOCK_SMALL_ITEMS>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
+    sort_block_medium(const __grid_constant__ struct sort_args a)
+{
+    block_sort<SORT_BLOCK_THREADS / 32, SORT_BLOCK_MEDIUM_ITEMS>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_BLOCK_LARGE_THREADS)
+    sort_block_large(const __grid_constant__ struct sort_args a)
+{
+    block_sort<SORT_BLOCK_LARGE_THREADS / 32, BLOCK_ITEMS>(a);
+}
+
 /* ---- Histograms of all passes ---- */
 
 static __device__ inline void count_key(const struct sort_args &a, uint32_t (*bins)[SORT_BINS],

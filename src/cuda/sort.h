@@ -21,6 +21,9 @@ enum {
     SORT_HISTOGRAM_THREADS = 512,
     SORT_HISTOGRAM_BLOCKS = 4, /* a multiprocessor */
     SORT_MOVE_THREADS = 256,
+    SORT_MSD_LEVELS = 9, /* 8, then at least 7, then 8 bits each: 64 bits */
+    SORT_MSD_LEVELS_32 = 5,
+    SORT_MSD_ROW = SORT_BINS + 2, /* a segment's counts, and the bits in which its keys differ */
     SORT_WARP = 32
 };
 
@@ -38,6 +41,14 @@ enum {
           ? (threads) / SORT_WARP * SORT_BINS * 4                                                  \
           : (threads) * (items) * ((key_bytes) + (place_bytes))) +                                 \
      64)
+
+/* ... of sort_msd_scatter: a tile, and two counters a bin; of sort_msd_leaf: a leaf and its bins of
+ * 16 bits. */
+#define SORT_MSD_TILE(key_bytes) (SORT_MSD_THREADS * (SORT_MSD_THREAD_BYTES / (key_bytes)))
+#define SORT_MSD_SHARED_BYTES    (SORT_MSD_THREADS * SORT_MSD_THREAD_BYTES + SORT_BINS * 8 + 64)
+#define SORT_MSD_LEAF(key_bytes) (SORT_LEAF_THREADS * (SORT_LEAF_THREAD_BYTES / (key_bytes)))
+#define SORT_LEAF_SHARED_BYTES                                                                     \
+    (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + (2 << SORT_LEAF_BINS_LOG) + 448)
 
 /* Where the keys of a pass are: indices into the buffers of sort_args. */
 enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP };
@@ -59,6 +70,26 @@ struct sort_state {
     uint32_t finish; /* 1 + enum sort_buffer to copy to the output at the end; 0: nothing to copy */
 };
 
+/* What sort_msd.cuh splits: keys that agree in all bits from shift + bits up, and that no leaf can
+ * hold.  Each level has a list of them, made by the level before. */
+struct sort_segment {
+    uint32_t begin, count;
+    uint32_t first_tile;
+    uint32_t source; /* enum sort_buffer */
+    uint32_t shift, bits;
+    uint32_t moves; /* 0: all keys have the same digit, and stay where they are */
+};
+
+/* Keys that a block finishes. */
+struct sort_leaf {
+    uint32_t begin, count, source;
+};
+
+struct sort_msd {
+    uint32_t segments[SORT_MSD_LEVELS + 1], tiles[SORT_MSD_LEVELS + 1]; /* of each level */
+    uint32_t leaves, crowded;
+};
+
 /* One struct serves every kernel of the sort. */
 struct sort_args {
     const void *keys_in;
@@ -78,6 +109,14 @@ struct sort_args {
     uint32_t index;        /* values are generated, not read */
     uint32_t discard_keys; /* the last pass need not write keys */
     uint32_t unstable;     /* equal keys may change places */
+    /* sort_msd.cuh alone; lists of odd levels lie beside those of even ones */
+    int32_t level;
+    struct sort_msd *msd;
+    struct sort_segment *segments[2];
+    uint32_t *counts[2];  /* [segments][SORT_MSD_ROW]; then where each bin's next key goes */
+    uint32_t *tile_of[2]; /* [tiles]: which segment a tile belongs to */
+    struct sort_leaf *leaves;
+    uint32_t *crowded; /* numbers of leaves that sort_msd_leaf leaves to sort_msd_crowded */
 };
 
 #endif

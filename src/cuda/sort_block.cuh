@@ -126,24 +126,4 @@ template <int WARPS, int ITEMS> static __device__ inline void block_sort(const s
     }
 }
 
-/* The fewer keys, the fewer items to step over and counters to add up. */
-
-extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
-    sort_block_small(const __grid_constant__ struct sort_args a)
-{
-    block_sort<SORT_BLOCK_THREADS / 32, SORT_BLOCK_SMALL_ITEMS>(a);
-}
-
-extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
-    sort_block_medium(const __grid_constant__ struct sort_args a)
-{
-    block_sort<SORT_BLOCK_THREADS / 32, SORT_BLOCK_MEDIUM_ITEMS>(a);
-}
-
-extern "C" __global__ void __launch_bounds__(SORT_BLOCK_LARGE_THREADS)
-    sort_block_large(const __grid_constant__ struct sort_args a)
-{
-    block_sort<SORT_BLOCK_LARGE_THREADS / 32, BLOCK_ITEMS>(a);
-}
-
 #endif

@@ -34,4 +34,20 @@
     ROW(8,  16,    384,   10,   2,     6)
 /* clang-format on */
 
+/* Most significant digit first (sort_msd.cu): how much a thread has of a tile, in registers, and of
+ * a leaf, which is made of windows of 64 bytes.  blocks: resident on a multiprocessor.  H200,
+ * 2026-11-22. */
+enum {
+    SORT_MSD_LEAST = 1 << 21, /* keys: below, other ways are chosen */
+    SORT_MSD_THREADS = 512,
+    SORT_MSD_THREAD_BYTES = 112,
+    SORT_MSD_BLOCKS = 2,
+    SORT_MSD_COUNT_THREADS = 512,
+    SORT_MSD_COUNT_BLOCKS = 2,
+    SORT_LEAF_THREADS = 576,
+    SORT_LEAF_THREAD_BYTES = 64,
+    SORT_LEAF_BLOCKS = 2,
+    SORT_LEAF_BINS_LOG = 13
+};
+
 #endif

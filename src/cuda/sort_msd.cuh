@@ -1,0 +1,53 @@
+/*
+ * cuda/sort_msd.cuh - what the kernels of sort_msd.cu share: sizes, and a segment's digits, tiles
+ * and buffers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_SORT_MSD_CUH
+#define ECHI_CUDA_SORT_MSD_CUH
+
+#include "sort_common.cuh"
+
+enum {
+    MSD_ITEMS = SORT_MSD_THREAD_BYTES / KEY_BYTES,
+    MSD_TILE = SORT_MSD_TILE(KEY_BYTES),
+    MSD_LEAF = SORT_MSD_LEAF(KEY_BYTES),
+    MSD_JOIN = MSD_LEAF / 2, /* bins of at most so many keys share a leaf */
+    MSD_WORDS = SORT_BINS / 32
+};
+
+static __device__ inline ukey msd_load(const struct sort_args &a, uint32_t source, ukey u)
+{
+    return source == SORT_IN ? order_encode(a.order, u) : u;
+}
+
+static __device__ inline uint32_t msd_digit(const struct sort_segment &s, ukey e)
+{
+    return (uint32_t)(e >> s.shift) & ((1u << s.bits) - 1);
+}
+
+/* Where a segment's keys go. */
+static __device__ inline uint32_t msd_target(const struct sort_segment &s)
+{
+    return s.source == (uint32_t)SORT_TMP ? (uint32_t)SORT_OUT : (uint32_t)SORT_TMP;
+}
+
+static __device__ inline uint32_t msd_tiles(uint32_t count)
+{
+    return count / MSD_TILE + (count % MSD_TILE != 0);
+}
+
+static __device__ inline uint32_t *msd_counts(const struct sort_args &a, int level,
+                                              uint32_t segment)
+{
+    return a.counts[level & 1] + (uint64_t)segment * SORT_MSD_ROW;
+}
+
+/* One segment needs no map of tiles. */
+static __device__ inline uint32_t msd_segment_of(const struct sort_args &a, uint32_t tile)
+{
+    return a.msd->segments[a.level] == 1 ? 0 : a.tile_of[a.level & 1][tile];
+}
+
+#endif
