@@ -241,12 +241,15 @@ static void all_rows(void)
     bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
     bench<int64_t, u64>("i64", ARGSORT, big, UNIFORM, 8);
     bench<u64, u32>("u64", ARGSORT, big, UNIFORM, 4);
-    const size_t small[] = { 1000, 4096, 8192, 12288, 16384, 65536, M, 2 * M, 4 * M, 16 * M };
-    for (int i = 0; i < 10; i++) bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
+    const size_t small[] = { 1000,  4096,  8192, 12288, 16384, 65536,
+                             M / 4, M / 2, M,    2 * M, 4 * M, 16 * M };
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
     bench<u32, u32>("u32", PAIRS, 4096, UNIFORM, 4);
     bench<u32, u32>("u32", PAIRS, 65536, UNIFORM, 4);
     bench<u64, u32>("u64", KEYS, 1000, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, 65536, UNIFORM, 0);
+    bench<u64, u32>("u64", KEYS, M / 2, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, M, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, 4 * M, UNIFORM, 0);
 }

@@ -156,8 +156,10 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
         s->algorithm);
 }
 
-/* How much of everything the levels can need.  A segment has more keys than a leaf; bins are joined
- * up to half a leaf, and each bin that is not ends the leaf before it. */
+/* How much of everything the levels can need.  A segment has more keys than a leaf.  Bins are
+ * joined while they begin in the same half of a leaf: a run of r keys between larger bins makes at
+ * most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one more and ends a run, so
+ * that keys make at most 6 n / leaf, and each segment, as one and as the bin that it was, 4. */
 static struct msd_plan plan_msd(const struct echi_sort *s)
 {
     struct msd_plan p;
@@ -167,7 +169,7 @@ static struct msd_plan plan_msd(const struct echi_sort *s)
     p.levels = s->key_bytes == 8 ? SORT_MSD_LEVELS : SORT_MSD_LEVELS_32;
     p.segments = n / p.leaf + 1;
     p.tiles = n / p.tile + p.segments + 1;
-    p.leaves = 6 * (n / p.leaf) + 2 * (uint64_t)p.levels * p.segments + 2;
+    p.leaves = 6 * (n / p.leaf + 1) + 4 * (uint64_t)p.levels * p.segments;
     return p;
 }
 

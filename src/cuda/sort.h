@@ -85,9 +85,12 @@ struct sort_leaf {
     uint32_t begin, count, source;
 };
 
+enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
+
 struct sort_msd {
     uint32_t segments[SORT_MSD_LEVELS + 1], tiles[SORT_MSD_LEVELS + 1]; /* of each level */
     uint32_t leaves, crowded;
+    uint32_t seen; /* of keys next to each other in the input: enum sort_seen */
 };
 
 /* One struct serves every kernel of the sort. */

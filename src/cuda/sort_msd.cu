@@ -43,31 +43,51 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
     s.shift = KEY_BITS - SORT_DIGIT_BITS;
     s.bits = SORT_DIGIT_BITS;
     a.segments[0][0] = s;
-    a.msd->leaves = a.msd->crowded = 0;
+    a.msd->leaves = a.msd->crowded = a.msd->seen = 0;
 }
 
 /* ---- Counts ---- */
 
-static __device__ inline void msd_count_key(const struct sort_args &a, const struct sort_segment &s,
-                                            ukey first, uint32_t *bins, ukey u, ukey &differ)
+/* What a thread finds out beside the counts. */
+struct msd_found {
+    ukey differ;   /* bits in which its keys differ from the segment's first */
+    uint32_t seen; /* enum sort_seen; both stop the comparisons, which soon happens unless the
+                      input is in order */
+};
+
+static __device__ inline ukey msd_count_key(const struct sort_args &a, const struct sort_segment &s,
+                                            ukey first, uint32_t *bins, ukey u,
+                                            struct msd_found &found)
 {
-    ukey e = msd_load(a, s.source, u);
-    differ |= e ^ first;
+    const ukey e = msd_load(a, s.source, u);
+    found.differ |= e ^ first;
     atomicAdd(&bins[msd_digit(s, e)], 1);
+    return e;
+}
+
+static __device__ inline void msd_compare(ukey e, ukey next, struct msd_found &found)
+{
+    if (e > next) found.seen |= SORT_SEEN_FALL;
+    if (e < next) found.seen |= SORT_SEEN_RISE;
+}
+
+/* Compares e with the key at position i of the array, if there is one. */
+static __device__ inline void msd_compare_at(const struct sort_args &a, ukey e, uint64_t i,
+                                             struct msd_found &found)
+{
+    if (i < a.n) msd_compare(e, order_encode(a.order, ((const ukey *)a.keys_in)[i]), found);
 }
 
 /* Counts the keys of [from, to) of a segment: the body as aligned vectors of 16 bytes, the ends one
  * key a thread. */
 static __device__ inline void msd_count_range(const struct sort_args &a,
                                               const struct sort_segment &s, uint32_t from,
-                                              uint32_t to, uint32_t *bins,
-                                              unsigned long long *differ_all)
+                                              uint32_t to, uint32_t *bins, struct msd_found &found)
 {
     enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
     const ukey *keys = keys_of(a, s.source), *mine = keys + from;
     const ukey first = msd_load(a, s.source, keys[s.begin]);
     const uint32_t threads = blockDim.x, count = to - from;
-    ukey differ = 0;
     uint32_t head = (uint32_t)(-(intptr_t)mine & 15) / KEY_BYTES;
     if (head > count) head = count;
     const uint32_t vectors = (count - head) / VECTOR, tail = head + vectors * VECTOR;
@@ -85,12 +105,26 @@ static __device__ inline void msd_count_range(const struct sort_args &a,
             if (i + j * threads < vectors)
 #pragma unroll
                 for (int k = 0; k < VECTOR; k++)
-                    msd_count_key(a, s, first, bins, load[j].key[k], differ);
+                    load[j].key[k] = msd_count_key(a, s, first, bins, load[j].key[k], found);
+        if (found.seen != SORT_SEEN_BOTH)
+#pragma unroll
+            for (int j = 0; j < LOADS; j++)
+                if (i + j * threads < vectors) {
+#pragma unroll
+                    for (int k = 0; k < VECTOR - 1; k++)
+                        msd_compare(load[j].key[k], load[j].key[k + 1], found);
+                    msd_compare_at(a, load[j].key[VECTOR - 1],
+                                   (uint64_t)from + head + (i + j * threads + 1) * VECTOR, found);
+                }
     }
-    if (threadIdx.x < head) msd_count_key(a, s, first, bins, mine[threadIdx.x], differ);
-    if (threadIdx.x < count - tail)
-        msd_count_key(a, s, first, bins, mine[tail + threadIdx.x], differ);
-    if (differ) atomicOr(differ_all, (unsigned long long)differ);
+    uint32_t ends[] = { threadIdx.x, tail + threadIdx.x }, stops[] = { head, count };
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        if (ends[k] < stops[k]) {
+            const ukey e = msd_count_key(a, s, first, bins, mine[ends[k]], found);
+            if (found.seen != SORT_SEEN_BOTH)
+                msd_compare_at(a, e, (uint64_t)from + ends[k] + 1, found);
+        }
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
@@ -98,6 +132,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
 {
     __shared__ uint32_t bins[SORT_BINS];
     __shared__ unsigned long long differ;
+    __shared__ uint32_t seen;
     wait_for_earlier();
     const uint32_t tiles = a.msd->tiles[a.level];
     const uint32_t each = tiles / gridDim.x + (tiles % gridDim.x != 0);
@@ -112,14 +147,18 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
         const uint32_t to =
             s.begin + (stop == end ? s.count : (stop - s.first_tile) * (uint32_t)MSD_TILE);
         rank_clear(bins, SORT_BINS);
-        if (threadIdx.x == 0) differ = 0;
+        if (threadIdx.x == 0) differ = seen = 0;
         __syncthreads(); /* the counters are clear */
-        msd_count_range(a, s, from, to, bins, &differ);
+        struct msd_found found = { 0, a.level ? (uint32_t)SORT_SEEN_BOTH : 0 };
+        msd_count_range(a, s, from, to, bins, found);
+        if (found.differ) atomicOr(&differ, (unsigned long long)found.differ);
+        if (found.seen) atomicOr(&seen, found.seen);
         __syncthreads(); /* every key is counted */
         for (uint32_t bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
             if (bins[bin]) atomicAdd(&counts[bin], bins[bin]);
         if (threadIdx.x == 0 && differ)
             atomicOr((unsigned long long *)(counts + SORT_BINS), differ);
+        if (threadIdx.x == 0 && seen && !a.level) atomicOr(&a.msd->seen, seen);
         __syncthreads(); /* the counters may be cleared */
         tile = stop;
     }
@@ -267,7 +306,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 {
     __shared__ struct plan_shared p;
     wait_for_earlier();
-    const uint32_t segments = a.msd->segments[a.level];
+    const uint32_t segments = msd_ordered(a) ? 0 : a.msd->segments[a.level];
     for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) msd_plan_segment(a, p, i);
 }
 

@@ -44,6 +44,13 @@ static __device__ inline uint32_t *msd_counts(const struct sort_args &a, int lev
     return a.counts[level & 1] + (uint64_t)segment * SORT_MSD_ROW;
 }
 
+/* Input that is in order, or in reverse order and not written where it is read, is copied. */
+static __device__ inline bool msd_ordered(const struct sort_args &a)
+{
+    const uint32_t seen = a.msd->seen;
+    return !(seen & SORT_SEEN_FALL) || (!(seen & SORT_SEEN_RISE) && !a.in_place);
+}
+
 /* One segment needs no map of tiles. */
 static __device__ inline uint32_t msd_segment_of(const struct sort_args &a, uint32_t tile)
 {

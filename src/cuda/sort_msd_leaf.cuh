@@ -266,6 +266,28 @@ static __device__ inline void leaf_load(const struct sort_args &a, struct leaf_s
     block_range(s, low, high);
 }
 
+/* The whole array, from its input to its output, in parts of a leaf's size. */
+static __device__ inline void leaf_copy_all(const struct sort_args &a)
+{
+    const ukey *in = (const ukey *)a.keys_in;
+    ukey *out = (ukey *)a.keys_out;
+    const bool reverse = a.msd->seen & SORT_SEEN_FALL;
+    if (!reverse && in == out) return;
+    for (uint64_t from = (uint64_t)blockIdx.x * MSD_LEAF; from < a.n;
+         from += (uint64_t)gridDim.x * MSD_LEAF) {
+        const uint64_t mine = from + threadIdx.x;
+        ukey key[LEAF_ITEMS];
+#pragma unroll
+        for (int i = 0; i < LEAF_ITEMS; i++)
+            if (mine + i * LEAF_THREADS < a.n) key[i] = in[mine + i * LEAF_THREADS];
+#pragma unroll
+        for (int i = 0; i < LEAF_ITEMS; i++) {
+            const uint64_t at = mine + i * LEAF_THREADS;
+            if (at < a.n) out[reverse ? a.n - 1 - at : at] = key[i];
+        }
+    }
+}
+
 #define LEAF_RESIDENT                                                                              \
     (SORT_LEAF_BLOCKS * SORT_LEAF_THREADS <= MULTIPROCESSOR_THREADS                                \
          ? (int)SORT_LEAF_BLOCKS                                                                   \
@@ -276,6 +298,10 @@ extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT)
 {
     struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;
     wait_for_earlier();
+    if (msd_ordered(a)) {
+        leaf_copy_all(a);
+        return;
+    }
     const uint32_t me = threadIdx.x, leaves = a.msd->leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
         const struct sort_leaf leaf = a.leaves[i];
@@ -302,7 +328,7 @@ extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT)
 }
 
 /* Leaves whose keys crowd in few bins: sorted by the bits that differ, digit by digit. */
-extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS)
+extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT)
     sort_msd_crowded(const __grid_constant__ struct sort_args a)
 {
     struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;

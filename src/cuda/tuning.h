@@ -38,7 +38,7 @@
  * a leaf, which is made of windows of 64 bytes.  blocks: resident on a multiprocessor.  H200,
  * 2026-11-22. */
 enum {
-    SORT_MSD_LEAST = 1 << 21, /* keys: below, other ways are chosen */
+    SORT_MSD_LEAST = 1 << 19, /* keys: below, other ways are chosen */
     SORT_MSD_THREADS = 512,
     SORT_MSD_THREAD_BYTES = 112,
     SORT_MSD_BLOCKS = 2,
