@@ -21,6 +21,7 @@ import sys
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 FILES = {"times": "ladder_h200.csv", "counts": "ladder_executor.csv"}
+MATRICES = ("matmul", "iterate", "gf2_gauss", "gf2_m4ri")  # whose n is the order of one
 MARKERS = re.compile(r"(<!-- ladder:begin (?P<name>\w+) (?P<what>\w+) -->\n).*?(<!-- ladder:end -->)",
                      re.S)
 
@@ -48,6 +49,10 @@ def duration(ms):
     return f"{ms:.4g} ms" if ms >= 1 else f"{1000 * ms:.3g} us"
 
 
+def rate(x):
+    return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
+
+
 def table(head, rows, numbers):
     rule = "|".join("---:" if i >= numbers else "---" for i in range(len(head)))
     return ["| " + " | ".join(head) + " |", f"|{rule}|"] + ["| " + " | ".join(row) + " |"
@@ -59,19 +64,25 @@ def times(name):
     if not rows:
         return ["Not measured yet: `echelon ladder all --csv` on a GPU does."]
     arithmetic = any(float(row["operations"]) for row in rows)
+    roofed = any(float(row["roof_percent"]) for row in rows)
+    counted = name not in MATRICES
     out = []
     for row in rows:
         seconds = float(row["ms"]) * 1e-3
-        work = float(row["operations" if arithmetic else "bytes"])
-        roof = float(row["roof_percent"])
-        out.append([row["rung"], row["text"], size(row["n"])] + (
-            ["wrong", "", "", "", ""] if row["result"] != "right" else
-            [duration(1000 * seconds), f"{int(row['n']) / seconds * 1e-9:.3g}",
-             f"{work / seconds * 1e-9:,.0f}" if work / seconds > 1e11 else f"{work / seconds * 1e-9:.3g}",
-             f"{roof:.3g} %" if roof else "", f"{float(row['speed_up']):.2f}"]))
-    head = ["rung", "idea", "n", "time", "10^9 a second", "GFLOP/s" if arithmetic else "GB/s",
-            "of the roof", "speed-up"]
-    return [f"`echelon ladder {name}`, {rows[0]['type']}; {'; '.join(about)}.", ""] + table(head, out, 2)
+        cells = [row["rung"], row["text"], size(row["n"])]
+        if row["result"] != "right":
+            out.append(cells + ["wrong"] + [""] * (counted + 2 * roofed + 1))
+            continue
+        cells.append(duration(1000 * seconds))
+        if counted:
+            cells.append(rate(int(row["n"]) / seconds * 1e-9))
+        if roofed:
+            work = float(row["operations" if arithmetic else "bytes"])
+            cells += [rate(work / seconds * 1e-9), f"{float(row['roof_percent']):.3g} %"]
+        out.append(cells + [f"{float(row['speed_up']):.2f}"])
+    head = (["rung", "idea", "n", "time"] + ["10^9 a second"] * counted +
+            ["GFLOP/s" if arithmetic else "GB/s", "of the roof"] * roofed + ["speed-up"])
+    return [f"{rows[0]['type']}; {'; '.join(about)}.", ""] + table(head, out, 2)
 
 
 def counts(name):
