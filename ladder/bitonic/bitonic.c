@@ -174,7 +174,7 @@ static const struct claim claims[] = {
 static const uint64_t checked[] = { 0,   1,    2,    3,    5,    31,   33,        128,
                                     257, 1000, 1023, 1025, 2048, 3001, LADDER_END };
 static const uint64_t counted[] = { 1 << 12, LADDER_END };
-static const uint64_t timed[] = { 1 << 26, 1 << 16, LADDER_END };
+static const uint64_t timed[] = { 1 << 24, 1 << 16, LADDER_END };
 
 const struct ladder bitonic_ladder = { .name = "bitonic",
                                        .summary = "keys sorted by half-cleaners",

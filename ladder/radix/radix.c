@@ -226,7 +226,7 @@ static const uint64_t checked[] = {
     0, 1, 2, 3, 31, 33, 255, 257, 1000, 1023, 1025, 2050, LADDER_END
 };
 static const uint64_t counted[] = { 1 << 12, LADDER_END };
-static const uint64_t timed[] = { 1 << 26, LADDER_END };
+static const uint64_t timed[] = { 1 << 24, LADDER_END };
 
 const struct ladder radix_ladder = { .name = "radix",
                                      .summary = "keys sorted from the lowest digit up",
