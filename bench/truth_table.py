@@ -365,21 +365,7 @@ def rewrite(text):
     return MARKERS.sub(section, text)
 
 
-def main():
-    check = "--check" in sys.argv
-    stale = []
-    for name in (word for word in sys.argv[1:] if word != "--check"):
-        path = pathlib.Path(name)
-        text = path.read_text()
-        new = rewrite(text)
-        if new != text and check:
-            stale.append(name)
-        elif new != text:
-            path.write_text(new)
-    for name in stale:
-        print(f"{name}: a table is not that of bench/results; run bench/truth_table.py {name}")
-    return bool(stale)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.dont_write_bytecode = True
+    import markers  # bench/, where this script lies, is where Python looks first
+    sys.exit(markers.main("truth_table.py", rewrite))

@@ -222,4 +222,8 @@ bool ladder_keep(struct results *results, const struct result *result);
 const struct result *ladder_row(const struct results *results, int number, uint64_t parameter,
                                 uint64_t n);
 
+/* For claims of times: whether a takes at least `least` and at most `most` times as long as b. */
+bool ladder_ratio(const struct result *a, const struct result *b, double least, double most,
+                  char *because, size_t bytes);
+
 #endif

@@ -241,3 +241,10 @@ const struct result *ladder_row(const struct results *results, int number, uint6
     }
     return NULL;
 }
+
+bool ladder_ratio(const struct result *a, const struct result *b, double least, double most,
+                  char *because, size_t bytes)
+{
+    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", a->ms, b->ms, a->ms / b->ms);
+    return a->ms >= least * b->ms && a->ms <= most * b->ms;
+}

@@ -132,27 +132,22 @@ static bool conflicts_vanish(const struct results *results, char *because, size_
            b->counts.bank_conflicts == 0;
 }
 
-static bool faster(const struct results *results, int from, int to, double factor, char *because,
-                   size_t bytes)
-{
-    double slow = ladder_row(results, from, 0, 0)->ms, fast = ladder_row(results, to, 0, 0)->ms;
-    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", slow, fast, slow / fast);
-    return slow > factor * fast;
-}
-
 static bool shared_faster(const struct results *results, char *because, size_t bytes)
 {
-    return faster(results, 1, 2, 2, because, bytes);
+    return ladder_ratio(ladder_row(results, 1, 0, 0), ladder_row(results, 2, 0, 0), 2, 1e9, because,
+                        bytes);
 }
 
 static bool registers_faster(const struct results *results, char *because, size_t bytes)
 {
-    return faster(results, 2, 3, 1, because, bytes);
+    return ladder_ratio(ladder_row(results, 2, 0, 0), ladder_row(results, 3, 0, 0), 1, 1e9, because,
+                        bytes);
 }
 
 static bool radix_faster(const struct results *results, char *because, size_t bytes)
 {
-    return faster(results, 3, 4, 10, because, bytes);
+    return ladder_ratio(ladder_row(results, 3, 0, 0), ladder_row(results, 4, 0, 0), 10, 1e9,
+                        because, bytes);
 }
 
 static const struct claim claims[] = {

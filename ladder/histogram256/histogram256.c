@@ -116,32 +116,28 @@ static bool lanes_of_a_word(const struct results *results, char *because, size_t
     return alike == 32 && random > 1.5 && random < 6;
 }
 
-static bool ratio(const struct results *results, int a_rung, uint64_t a_bytes, int b_rung,
-                  uint64_t b_bytes, double least, double most, char *because, size_t bytes)
-{
-    double a = row_of(results, a_rung, a_bytes)->ms, b = row_of(results, b_rung, b_bytes)->ms;
-    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", a, b, a / b);
-    return a >= least * b && a <= most * b;
-}
-
 static bool tags_slow_alike(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 1, ALIKE, 1, RANDOM, 5, 1e9, because, bytes);
+    return ladder_ratio(row_of(results, 1, ALIKE), row_of(results, 1, RANDOM), 5, 1e9, because,
+                        bytes);
 }
 
 static bool alike_slower(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 2, ALIKE, 2, RANDOM, 1.1, 1e9, because, bytes);
+    return ladder_ratio(row_of(results, 2, ALIKE), row_of(results, 2, RANDOM), 1.1, 1e9, because,
+                        bytes);
 }
 
 static bool atomics_faster(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 1, RANDOM, 2, RANDOM, 1, 1e9, because, bytes);
+    return ladder_ratio(row_of(results, 1, RANDOM), row_of(results, 2, RANDOM), 1, 1e9, because,
+                        bytes);
 }
 
 static bool production_steady(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 3, ALIKE, 3, RANDOM, 0, 1.1, because, bytes);
+    return ladder_ratio(row_of(results, 3, ALIKE), row_of(results, 3, RANDOM), 0, 1.1, because,
+                        bytes);
 }
 
 static const struct claim claims[] = {

@@ -169,37 +169,34 @@ static bool lanes_of_a_word(const struct results *results, char *because, size_t
     return alike > 31 && alike <= 32 && random < 8;
 }
 
-static bool ratio(const struct results *results, int a_rung, uint64_t a_bytes, int b_rung,
-                  uint64_t b_bytes, double least, double most, char *because, size_t bytes)
-{
-    double a = row_of(results, a_rung, a_bytes)->ms, b = row_of(results, b_rung, b_bytes)->ms;
-    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", a, b, a / b);
-    return a >= least * b && a <= most * b;
-}
-
 static bool permuted_faster(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 2, RANDOM, 3, RANDOM, 1.05, 1e9, because, bytes);
+    return ladder_ratio(row_of(results, 2, RANDOM), row_of(results, 3, RANDOM), 1.05, 1e9, because,
+                        bytes);
 }
 
 static bool permuted_32_faster(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 3, RANDOM, 4, RANDOM, 1.05, 1e9, because, bytes);
+    return ladder_ratio(row_of(results, 3, RANDOM), row_of(results, 4, RANDOM), 1.05, 1e9, because,
+                        bytes);
 }
 
 static bool any_data(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 4, ALIKE, 4, RANDOM, 0.9, 1.1, because, bytes);
+    return ladder_ratio(row_of(results, 4, ALIKE), row_of(results, 4, RANDOM), 0.9, 1.1, because,
+                        bytes);
 }
 
 static bool alike_slower(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 5, ALIKE, 5, RANDOM, 1.1, 1e9, because, bytes);
+    return ladder_ratio(row_of(results, 5, ALIKE), row_of(results, 5, RANDOM), 1.1, 1e9, because,
+                        bytes);
 }
 
 static bool atomics_slower(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 5, ALIKE, 4, ALIKE, 1, 1e9, because, bytes);
+    return ladder_ratio(row_of(results, 5, ALIKE), row_of(results, 4, ALIKE), 1, 1e9, because,
+                        bytes);
 }
 
 static const struct claim claims[] = {

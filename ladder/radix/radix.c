@@ -184,28 +184,22 @@ static bool stable(const struct results *results, char *because, size_t bytes)
     return right;
 }
 
-static bool ratio(const struct results *results, int a_rung, uint64_t a_bits, int b_rung,
-                  uint64_t b_bits, double least, double most, char *because, size_t bytes)
-{
-    double a = ladder_row(results, a_rung, a_bits, 0)->ms;
-    double b = ladder_row(results, b_rung, b_bits, 0)->ms;
-    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", a, b, a / b);
-    return a >= least * b && a <= most * b;
-}
-
 static bool ten_of_32(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 1, ALL_BITS, 1, FEW_BITS, 2.9, 3.5, because, bytes);
+    return ladder_ratio(ladder_row(results, 1, ALL_BITS, 0), ladder_row(results, 1, FEW_BITS, 0),
+                        2.9, 3.5, because, bytes);
 }
 
 static bool four_faster(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 1, ALL_BITS, 2, ALL_BITS, 4, 1e9, because, bytes);
+    return ladder_ratio(ladder_row(results, 1, ALL_BITS, 0), ladder_row(results, 2, ALL_BITS, 0), 4,
+                        1e9, because, bytes);
 }
 
 static bool production_few(const struct results *results, char *because, size_t bytes)
 {
-    return ratio(results, 3, ALL_BITS, 3, FEW_BITS, 1.8, 4, because, bytes);
+    return ladder_ratio(ladder_row(results, 3, ALL_BITS, 0), ladder_row(results, 3, FEW_BITS, 0),
+                        1.8, 4, because, bytes);
 }
 
 static const struct claim claims[] = {

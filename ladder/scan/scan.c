@@ -188,27 +188,22 @@ static bool half_the_traffic(const struct results *results, char *because, size_
     return many > 3.9 && many < 4.2 && once >= 2 && once < 2.1;
 }
 
-static bool times(const struct results *results, int slow, int fast, double factor, char *because,
-                  size_t bytes)
-{
-    double a = ladder_row(results, slow, 0, 0)->ms, b = ladder_row(results, fast, 0, 0)->ms;
-    snprintf(because, bytes, "%.4g ms, %.4g ms: %.2f times", a, b, a / b);
-    return a >= factor * b;
-}
-
 static bool tree_faster(const struct results *results, char *because, size_t bytes)
 {
-    return times(results, 1, 2, 1, because, bytes);
+    return ladder_ratio(ladder_row(results, 1, 0, 0), ladder_row(results, 2, 0, 0), 1, 1e9, because,
+                        bytes);
 }
 
 static bool padded_faster(const struct results *results, char *because, size_t bytes)
 {
-    return times(results, 2, 3, 1, because, bytes);
+    return ladder_ratio(ladder_row(results, 2, 0, 0), ladder_row(results, 3, 0, 0), 1, 1e9, because,
+                        bytes);
 }
 
 static bool look_back_faster(const struct results *results, char *because, size_t bytes)
 {
-    return times(results, 4, 5, 1.5, because, bytes);
+    return ladder_ratio(ladder_row(results, 4, 0, 0), ladder_row(results, 5, 0, 0), 1.5, 1e9,
+                        because, bytes);
 }
 
 static const struct claim claims[] = {
