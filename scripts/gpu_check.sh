@@ -49,7 +49,7 @@ build() {
 }
 tests() {
     local name
-    for name in sort reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct api context memory; do
+    for name in sort reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct solve solve_call api context memory; do
         $build/tests/test_$name --device cuda $quick || return 1
     done
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # that opens a GPU 500 times
@@ -63,9 +63,9 @@ sanitizer() {
             echo "-- $tool $case"
             compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_sort --device cuda "$case" || return 1
         done
-        for name in reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct; do # a few cases, small
+        for name in reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct solve; do # a few cases, small
             every=${SANITIZER_EVERY:-997}
-            case $name in gf2* | direct) every=$((every / 20 + 1)) ;; esac # which have fewer
+            case $name in gf2* | direct | solve) every=$((every / 20 + 1)) ;; esac # which have fewer
             echo "-- $tool $name"
             compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_$name --device cuda --quick \
                 --every $every || return 1
@@ -74,12 +74,14 @@ sanitizer() {
 }
 bench() {
     local name
-    for name in sort reduce scan histogram select arrange gf2 matmul sparse direct; do
+    for name in sort reduce scan histogram select arrange gf2 matmul sparse direct solve; do
         echo "-- $name"
         $build/bench/gpu_$name $quick --csv "$out/$name.csv" || return 1
     done
     python3 bench/torch_sort.py >"$out/torch.csv" # 77: no torch here, which is no failure
     case $? in 0) cat "$out/torch.csv" >>"$out/sort.csv" ;; 77) echo "no torch" ;; *) return 1 ;; esac
+    python3 bench/solve_cupy.py $build/src/libechelon.so >"$out/solve_cupy.csv" # likewise
+    case $? in 0 | 77) ;; *) return 1 ;; esac
 }
 ladder() { $build/cli/echelon ladder all --check --device cuda && $build/cli/echelon ladder all --device cuda --csv >"$out/ladder_h200.csv"; }
 latency() {

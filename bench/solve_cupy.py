@@ -1,0 +1,152 @@
+"""solve_cupy.py - Krylov solvers on the GPU beside CuPy's, whole solutions to 1e-8 (f32: 1e-5).
+
+    bench/solve_cupy.py libechelon.so >cupy.csv
+
+Poisson's equation on a square and in a cube, a random right-hand side, from zero, no preconditioner;
+GMRES starts anew after 30 iterations.  A row is one solver's best time of three, with how many
+iterations it took, |b - A x| / |b| computed here in f64, and whether it says that it converged.  CuPy
+makes the systems, so that both work on the same arrays of the GPU.  Exits with 77 when there is no
+CuPy with a GPU.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+import datetime
+import inspect
+import sys
+import time
+
+try:
+    import cupy as cp
+    import cupyx.scipy.sparse as sp
+    import cupyx.scipy.sparse.linalg as spl
+    cp.zeros(1)
+except Exception as reason:  # whatever CuPy raises where there is no driver
+    print(f"no CuPy with a GPU: {reason}", file=sys.stderr)
+    sys.exit(77)
+
+RESTART, MOST = 30, 20000
+SYSTEMS = ((256, 2), (1024, 2), (64, 3), (256, 3))
+size_t, pointer, integer, real = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int, ctypes.c_double
+u64 = ctypes.c_uint64
+
+
+def struct(name, *fields):
+    return type(name, (ctypes.Structure,), {"_fields_": list(fields)})
+
+
+Csr = struct("Csr", ("rows", size_t), ("cols", size_t), ("entries", size_t), ("offsets", pointer),
+             ("columns", pointer), ("values", pointer), ("index", integer), ("dtype", integer))
+Operator = struct("Operator", ("size", size_t), ("n", size_t), ("dtype", integer),
+                  ("csr", ctypes.POINTER(Csr)), ("dense", pointer), ("stride", size_t),
+                  ("apply", pointer), ("user", pointer), ("diagonal", pointer))
+Options = struct("Options", ("size", size_t), ("method", integer), ("precond", integer),
+                 ("rtol", real), ("atol", real), ("dtol", real), ("max_iterations", u64),
+                 ("guess", integer), ("restart", integer), ("block", integer), ("omega", real),
+                 ("lower", real), ("upper", real), ("check_every", ctypes.c_uint),
+                 ("history", pointer), ("history_capacity", size_t), ("monitor", pointer),
+                 ("monitor_user", pointer), ("work", pointer), ("work_bytes", size_t))
+Report = struct("Report", ("reason", integer), ("method", integer), ("precond", integer),
+                ("iterations", u64), ("applications", u64), ("restarts", u64), ("residual", real),
+                ("b_norm", real), ("where", u64), ("lower", real), ("upper", real),
+                ("history_count", size_t))
+
+lib = ctypes.CDLL(sys.argv[1])
+for call in (lib.ech_error, lib.ech_reason_text, lib.ech_version, lib.ech_device_name):
+    call.restype = ctypes.c_char_p
+for call in (lib.ech_method_from_name, lib.ech_dtype_from_name):
+    call.argtypes = [ctypes.c_char_p]
+lib.ech_device_name.argtypes = [pointer]
+lib.ech_solve.argtypes = [pointer, ctypes.POINTER(Operator), size_t, pointer, size_t, pointer,
+                          size_t, ctypes.POINTER(Options), ctypes.POINTER(Report)]
+ctx = ctypes.c_void_p()
+if lib.ech_open(ctypes.byref(ctx), None):
+    sys.exit(lib.ech_error(None).decode())
+
+
+def address(array):
+    return array.__cuda_array_interface__["data"][0]
+
+
+def poisson(side, dimensions, dtype):
+    """2 d on the diagonal, -1 for each neighbour of a point of the grid."""
+    line = sp.diags([-cp.ones(side - 1), 2 * cp.ones(side), -cp.ones(side - 1)], [-1, 0, 1])
+    a = line
+    for _ in range(dimensions - 1):
+        a = sp.kron(a, sp.identity(side)) + sp.kron(sp.identity(a.shape[0]), line)
+    a = a.tocsr().astype(dtype)
+    a.sort_indices()
+    a.indices, a.indptr = a.indices.astype("int32"), a.indptr.astype("int32")
+    return a
+
+
+def ours(a, b, method, rtol):
+    dtype = lib.ech_dtype_from_name(b"f64" if a.dtype == "float64" else b"f32")
+    csr = Csr(a.shape[0], a.shape[1], a.nnz, address(a.indptr), address(a.indices), address(a.data),
+              lib.ech_dtype_from_name(b"i32"), dtype)
+    op = Operator(size=ctypes.sizeof(Operator), n=a.shape[0], dtype=dtype, csr=ctypes.pointer(csr))
+    o = Options(size=ctypes.sizeof(Options), method=lib.ech_method_from_name(method.encode()),
+                rtol=rtol, max_iterations=MOST, restart=RESTART)
+    x, report = cp.zeros_like(b), Report()
+    cp.cuda.Device().synchronize()  # our stream does not wait for CuPy's
+    if lib.ech_solve(ctx, ctypes.byref(op), 1, address(b), a.shape[0], address(x), a.shape[0],
+                     ctypes.byref(o), ctypes.byref(report)):
+        sys.exit(lib.ech_error(ctx).decode())
+    return x, report.iterations, lib.ech_reason_text(report.reason).decode()
+
+
+def theirs(a, b, method, rtol):
+    solve, count = getattr(spl, method), [0]
+
+    def look(_):
+        count[0] += 1
+    words = inspect.signature(solve).parameters
+    options = {"rtol" if "rtol" in words else "tol": rtol, "maxiter": MOST, "callback": look}
+    if "atol" in words:
+        options["atol"] = 0
+    if method == "gmres":
+        options["restart"] = RESTART
+        options["callback_type"] = "pr_norm"
+    x, end = solve(a, b, **options)
+    return x, count[0], "converged" if end == 0 else "not converged"
+
+
+def measure(a, b, method, rtol, solve):
+    times = []
+    for _ in range(3):
+        cp.cuda.Device().synchronize()
+        begin = time.perf_counter()
+        x, iterations, says = solve(a, b, method, rtol)
+        cp.cuda.Device().synchronize()
+        times.append(1000 * (time.perf_counter() - begin))
+        if sum(times) > 20000:
+            break
+    left = b.astype("float64") - a.astype("float64") @ x.astype("float64")
+    residual = float(cp.linalg.norm(left) / cp.linalg.norm(b.astype("float64")))
+    return times, iterations, residual, says.split(":")[0].split(",")[0]
+
+
+def system(side, dimensions, dtype):
+    name = "f64" if dtype == "float64" else "f32"
+    rtol = 1e-8 if name == "f64" else 1e-5
+    a = poisson(side, dimensions, dtype)
+    cp.random.seed(7)
+    b = (2 * cp.random.random(a.shape[0]) - 1).astype(dtype)
+    for method in ("cg", "minres", "gmres"):
+        if method == "gmres" and side ** dimensions > 2 ** 20:
+            continue  # with restarts it crawls
+        for who, solve in (("echelon", ours), (f"cupy-{cp.__version__}", theirs)):
+            times, iterations, residual, says = measure(a, b, method, rtol, solve)
+            result = "equal" if residual <= 1.1 * rtol else "wrong" if says == "converged" else says
+            print(f"{method},{name},{a.shape[0]},{side}^{dimensions},poisson,{who},{min(times):.4f},"
+                  f"{min(times):.4f},{max(times):.4f},{iterations},{residual:.2e},{says},{result}",
+                  flush=True)
+
+
+print(f"# {datetime.date.today()}; bench/solve_cupy.py; whole solutions, no preconditioner")
+print(f"# device: {lib.ech_device_name(ctx).decode()}; CuPy {cp.__version__}; "
+      f"echelon {lib.ech_version().decode()}")
+print("op,dtype,n,shape,dist,contender,ms,ms_min,ms_max,iterations,residual,says,result", flush=True)
+for which in SYSTEMS:
+    for dtype in ("float64", "float32"):
+        system(*which, dtype)
