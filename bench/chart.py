@@ -7,6 +7,7 @@
 h200: the operations' rates beside CUB's.  Each bar is GB/s of bytes that must be read and written, of one
 row of bench/results/h200_*_OP.csv; ROWS says which.  The line is what a device copy reaches.
 gf2: times of products and eliminations over GF(2) by size, on a GPU, on a core, and M4RI's.
+sort: uniform keys sorted in a second by how many there are, beside CUB's.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -158,7 +159,49 @@ def draw_gf2():
     return "\n".join(out) + "\n"
 
 
-CHARTS = {"h200": draw, "gf2": draw_gf2}
+def sort_panel(left, title, rows, wanted):
+    """Both scales are logarithmic: n from 2^9 to 2^30, 0.05 to 100 10^9 keys a second."""
+    top, width, height = 60, 230, 260
+    across = lambda n: left + width * (math.log2(n) - 9) / 21
+    up = lambda rate: top + height * (1 - math.log(rate / 0.05) / math.log(100 / 0.05))
+    out = [f'<text x="{left + width / 2}" y="{top - 12}" text-anchor="middle">{escape(title)}</text>']
+    for rate in (0.1, 1, 10, 100):
+        out.append(f'<path d="M{left} {up(rate):.1f}h{width}" stroke="#ddd"/>'
+                   f'<text x="{left - 6}" y="{up(rate) + 4:.1f}" text-anchor="end">{rate}</text>')
+    for power in range(10, 31, 4):
+        out.append(f'<text x="{across(2**power):.1f}" y="{top + height + 18}" '
+                   f'text-anchor="middle">2^{power}</text>')
+    for contender, color in (("cub", "#c0803a"), ("echelon", OURS)):
+        line = sorted((int(row["n"]), float(row["gkeys_per_s"])) for row in rows
+                      if row["contender"] == contender and row["dist"] == "uniform"
+                      and all(row[key] == value for key, value in wanted.items()))
+        places = [(across(n), up(rate)) for n, rate in line]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        out.append(f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+        out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{color}"/>' for x, y in places]
+    return out
+
+
+def draw_sort():
+    about, rows = read(sorted(RESULTS.glob("h200_*_sort.csv"))[-1])
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="880" height="390" font-family="sans-serif" '
+           'font-size="12">', "<style>.n{font-size:9px;fill:#444}</style>",
+           '<rect width="100%" height="100%" fill="white"/>']
+    for i, (name, color) in enumerate((("Echelon", OURS), ("CUB", "#c0803a"))):
+        out.append(f'<rect x="{50 + 100 * i}" y="12" width="10" height="10" fill="{color}"/>'
+                   f'<text x="{66 + 100 * i}" y="21">{name}</text>')
+    out.append('<text x="260" y="21">10^9 sorted in a second, by n</text>')
+    for left, title, wanted in (
+            (50, "keys, u32", {"op": "keys", "dtype": "u32"}),
+            (340, "keys, u64", {"op": "keys", "dtype": "u64"}),
+            (630, "pairs, u32 and 4 bytes", {"op": "pairs", "dtype": "u32", "value_bytes": "4"})):
+        out += sort_panel(left, title, rows, wanted)
+    out.append(f'<text x="10" y="378" class="n">{escape("; ".join(about)[:170])}</text>')
+    out.append("</svg>")
+    return "\n".join(out) + "\n"
+
+
+CHARTS = {"h200": draw, "gf2": draw_gf2, "sort": draw_sort}
 
 
 def main():

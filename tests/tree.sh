@@ -102,7 +102,7 @@ if command -v python3 >/dev/null; then
         python3 bench/table.py --check $(echo "$files" | grep '\.md$')
     # shellcheck disable=SC2086
     check "the charts are those of bench/results" python3 bench/chart.py --check \
-        docs/performance/h200.svg docs/performance/gf2.svg
+        docs/performance/h200.svg docs/performance/gf2.svg docs/performance/sort.svg
     check "the tables on the executor are those of bench/results" \
         python3 bench/truth_table.py --check $(echo "$files" | grep '\.md$')
     # shellcheck disable=SC2086
