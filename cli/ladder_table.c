@@ -105,8 +105,9 @@ void ladder_text(const struct ladder_report *reports, int count, FILE *to)
     for (int k = 0; k < count; k++) {
         const struct ladder_report *report = &reports[k];
         const struct results *results = &report->results;
-        fprintf(to, "%s%s: %s, on %s\n", k ? "\n" : "", results->ladder->name,
-                results->ladder->summary, ech_device_name(results->device->ctx));
+        fprintf(to, "%s%s: %s, on %s; n counts %s\n", k ? "\n" : "", results->ladder->name,
+                results->ladder->summary, ech_device_name(results->device->ctx),
+                results->ladder->unit);
         if (report->checks)
             fprintf(to, "%" PRIu64 " runs at awkward sizes: %" PRIu64 " wrong\n", report->checks,
                     report->wrong);
