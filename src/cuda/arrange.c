@@ -56,7 +56,7 @@ static uint32_t inverse_of(uint32_t d)
 static ech_status launch_words(ech_ctx *ctx, size_t word_bytes, const char *kernel, unsigned blocks,
                                unsigned shared_bytes, const void *args)
 {
-    char image[24];
+    char image[32];
     snprintf(image, sizeof image, "arrange_w%zu", word_bytes);
     return echi_cuda_launch(ctx, image, kernel, blocks, ARRANGE_THREADS, shared_bytes, args);
 }
