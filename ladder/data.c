@@ -70,6 +70,17 @@ void ladder_make_numbers(struct trial *trial)
     }
 }
 
+void ladder_make_bytes(struct trial *trial, bool alike)
+{
+    uint8_t *bytes = trial->host_in;
+    uint64_t kind = alike ? 3 : trial->seed;
+    for (uint64_t i = 0; i < trial->n; i++) {
+        uint64_t x = kind == 2 ? i : ladder_random(trial->seed, i) >> 8;
+        if (kind == 1) x = x % 3 * 97;
+        bytes[i] = kind == 3 ? 173 : (uint8_t)x;
+    }
+}
+
 /* Sorts ranks by their digit of 16 bits from `shift` on, into `to`; equal ones stay in order. */
 static void sort_digit(const uint64_t *from, uint64_t *to, uint64_t n, int shift, uint64_t *places)
 {

@@ -170,6 +170,8 @@ void ladder_make_numbers(struct trial *trial);
 void ladder_shape_bits(struct trial *trial);
 void ladder_make_bits(struct trial *trial);
 void ladder_expect_reduced(struct trial *trial);
+/* n bytes: random, with few values, rising by one, all alike, by seed; or alike in any case. */
+void ladder_make_bytes(struct trial *trial, bool alike);
 uint64_t ladder_random(uint64_t seed, uint64_t i);
 /* Element i of host memory, of the trial's type, as a number. */
 double ladder_number(ech_dtype type, const void *elements, uint64_t i);

@@ -19,16 +19,9 @@ static void shape(struct trial *trial)
     trial->out_bytes = BINS * sizeof(uint64_t);
 }
 
-/* By seed: random, few values, rising by one, all alike. */
 static void make(struct trial *trial)
 {
-    uint8_t *bytes = trial->host_in;
-    uint64_t kind = trial->rung->parameter == ALIKE ? 3 : trial->seed;
-    for (uint64_t i = 0; i < trial->n; i++) {
-        uint64_t x = kind == 2 ? i : ladder_random(trial->seed, i) >> 8;
-        if (kind == 1) x = x % 3 * 97;
-        bytes[i] = kind == 3 ? 173 : (uint8_t)x;
-    }
+    ladder_make_bytes(trial, trial->rung->parameter == ALIKE);
 }
 
 static void expect(struct trial *trial)
