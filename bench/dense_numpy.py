@@ -19,22 +19,7 @@ import time
 
 import numpy as np
 
-size_t, pointer, integer, real = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int, ctypes.c_double
-
-
-def struct(name, *fields):
-    return type(name, (ctypes.Structure,), {"_fields_": list(fields)})
-
-
-MatmulOptions = struct("MatmulOptions", ("size", size_t), ("transpose_a", integer),
-                       ("transpose_b", integer), ("wide", integer), ("count", size_t),
-                       ("a_step", size_t), ("b_step", size_t), ("c_step", size_t),
-                       ("algorithm", ctypes.c_char_p), ("work", pointer), ("work_bytes", size_t))
-DirectOptions = struct("DirectOptions", ("size", size_t), ("kind", integer), ("refine", integer),
-                       ("algorithm", ctypes.c_char_p), ("work", pointer), ("work_bytes", size_t))
-DirectReport = struct("DirectReport", ("end", integer), ("kind", integer),
-                      ("where", ctypes.c_uint64), ("sign", integer), ("log_abs", real),
-                      ("rcond", real), ("refinements", integer), ("backward_error", real))
+from structs import DirectOptions, DirectReport, MatmulOptions, integer, pointer, real, size_t
 
 lib = ctypes.CDLL(sys.argv[1])
 threads = int(sys.argv[2])

@@ -25,31 +25,10 @@ except Exception as reason:  # whatever CuPy raises where there is no driver
     print(f"no CuPy with a GPU: {reason}", file=sys.stderr)
     sys.exit(77)
 
+from structs import Csr, Operator, Options, Report, pointer, size_t
+
 RESTART, MOST = 30, 20000
 SYSTEMS = ((256, 2), (1024, 2), (64, 3), (256, 3))
-size_t, pointer, integer, real = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int, ctypes.c_double
-u64 = ctypes.c_uint64
-
-
-def struct(name, *fields):
-    return type(name, (ctypes.Structure,), {"_fields_": list(fields)})
-
-
-Csr = struct("Csr", ("rows", size_t), ("cols", size_t), ("entries", size_t), ("offsets", pointer),
-             ("columns", pointer), ("values", pointer), ("index", integer), ("dtype", integer))
-Operator = struct("Operator", ("size", size_t), ("n", size_t), ("dtype", integer),
-                  ("csr", ctypes.POINTER(Csr)), ("dense", pointer), ("stride", size_t),
-                  ("apply", pointer), ("user", pointer), ("diagonal", pointer))
-Options = struct("Options", ("size", size_t), ("method", integer), ("precond", integer),
-                 ("rtol", real), ("atol", real), ("dtol", real), ("max_iterations", u64),
-                 ("guess", integer), ("restart", integer), ("block", integer), ("omega", real),
-                 ("lower", real), ("upper", real), ("check_every", ctypes.c_uint),
-                 ("history", pointer), ("history_capacity", size_t), ("monitor", pointer),
-                 ("monitor_user", pointer), ("work", pointer), ("work_bytes", size_t))
-Report = struct("Report", ("reason", integer), ("method", integer), ("precond", integer),
-                ("iterations", u64), ("applications", u64), ("restarts", u64), ("residual", real),
-                ("b_norm", real), ("where", u64), ("lower", real), ("upper", real),
-                ("history_count", size_t))
 
 lib = ctypes.CDLL(sys.argv[1])
 for call in (lib.ech_error, lib.ech_reason_text, lib.ech_version, lib.ech_device_name):

@@ -73,35 +73,10 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
+from structs import (Csr, DirectOptions, DirectReport, Operator, Options, Report, integer, pointer,
+                     size_t)
+
 RTOL, PRODUCTS, RESTART = 1e-8, 20000, 50
-size_t, pointer, integer, real = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int, ctypes.c_double
-u64 = ctypes.c_uint64
-
-
-def struct(name, *fields):
-    return type(name, (ctypes.Structure,), {"_fields_": list(fields)})
-
-
-Csr = struct("Csr", ("rows", size_t), ("cols", size_t), ("entries", size_t), ("offsets", pointer),
-             ("columns", pointer), ("values", pointer), ("index", integer), ("dtype", integer))
-Operator = struct("Operator", ("size", size_t), ("n", size_t), ("dtype", integer),
-                  ("csr", ctypes.POINTER(Csr)), ("dense", pointer), ("stride", size_t),
-                  ("apply", pointer), ("user", pointer), ("diagonal", pointer))
-Options = struct("Options", ("size", size_t), ("method", integer), ("precond", integer),
-                 ("rtol", real), ("atol", real), ("dtol", real), ("max_iterations", u64),
-                 ("guess", integer), ("restart", integer), ("block", integer), ("omega", real),
-                 ("lower", real), ("upper", real), ("check_every", ctypes.c_uint), ("history", pointer),
-                 ("history_capacity", size_t), ("monitor", pointer), ("monitor_user", pointer),
-                 ("work", pointer), ("work_bytes", size_t))
-Report = struct("Report", ("reason", integer), ("method", integer), ("precond", integer),
-                ("iterations", u64), ("applications", u64), ("restarts", u64), ("residual", real),
-                ("b_norm", real), ("where", u64), ("lower", real), ("upper", real),
-                ("history_count", size_t))
-DirectOptions = struct("DirectOptions", ("size", size_t), ("kind", integer), ("refine", integer),
-                       ("algorithm", ctypes.c_char_p), ("work", pointer), ("work_bytes", size_t))
-DirectReport = struct("DirectReport", ("end", integer), ("kind", integer), ("where", u64),
-                      ("sign", integer), ("log_abs", real), ("rcond", real),
-                      ("refinements", integer), ("backward_error", real))
 
 lib = ctypes.CDLL(sys.argv[1])
 lib.ech_error.restype = lib.ech_reason_text.restype = lib.ech_direct_end_text.restype = \

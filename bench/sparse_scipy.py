@@ -18,13 +18,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-
-
-class Csr(ctypes.Structure):
-    _fields_ = [("rows", ctypes.c_size_t), ("cols", ctypes.c_size_t), ("entries", ctypes.c_size_t),
-                ("offsets", ctypes.c_void_p), ("columns", ctypes.c_void_p),
-                ("values", ctypes.c_void_p), ("index", ctypes.c_int), ("dtype", ctypes.c_int)]
-
+from structs import Csr
 
 lib = ctypes.CDLL(sys.argv[1])
 lib.ech_dtype_from_name.argtypes = [ctypes.c_char_p]

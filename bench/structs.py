@@ -1,0 +1,39 @@
+"""structs.py - the structs of echelon.h as ctypes, for the scripts that measure the library beside
+what Python has.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+
+size_t, pointer, integer, real = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int, ctypes.c_double
+u64 = ctypes.c_uint64
+
+
+def struct(name, *fields):
+    return type(name, (ctypes.Structure,), {"_fields_": list(fields)})
+
+
+Csr = struct("Csr", ("rows", size_t), ("cols", size_t), ("entries", size_t), ("offsets", pointer),
+             ("columns", pointer), ("values", pointer), ("index", integer), ("dtype", integer))
+MatmulOptions = struct("MatmulOptions", ("size", size_t), ("transpose_a", integer),
+                       ("transpose_b", integer), ("wide", integer), ("count", size_t),
+                       ("a_step", size_t), ("b_step", size_t), ("c_step", size_t),
+                       ("algorithm", ctypes.c_char_p), ("work", pointer), ("work_bytes", size_t))
+Operator = struct("Operator", ("size", size_t), ("n", size_t), ("dtype", integer),
+                  ("csr", ctypes.POINTER(Csr)), ("dense", pointer), ("stride", size_t),
+                  ("apply", pointer), ("user", pointer), ("diagonal", pointer))
+Options = struct("Options", ("size", size_t), ("method", integer), ("precond", integer),
+                 ("rtol", real), ("atol", real), ("dtol", real), ("max_iterations", u64),
+                 ("guess", integer), ("restart", integer), ("block", integer), ("omega", real),
+                 ("lower", real), ("upper", real), ("check_every", ctypes.c_uint),
+                 ("history", pointer), ("history_capacity", size_t), ("monitor", pointer),
+                 ("monitor_user", pointer), ("work", pointer), ("work_bytes", size_t))
+Report = struct("Report", ("reason", integer), ("method", integer), ("precond", integer),
+                ("iterations", u64), ("applications", u64), ("restarts", u64), ("residual", real),
+                ("b_norm", real), ("where", u64), ("lower", real), ("upper", real),
+                ("history_count", size_t))
+DirectOptions = struct("DirectOptions", ("size", size_t), ("kind", integer), ("refine", integer),
+                       ("algorithm", ctypes.c_char_p), ("work", pointer), ("work_bytes", size_t))
+DirectReport = struct("DirectReport", ("end", integer), ("kind", integer), ("where", u64),
+                      ("sign", integer), ("log_abs", real), ("rcond", real),
+                      ("refinements", integer), ("backward_error", real))
