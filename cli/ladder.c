@@ -256,6 +256,11 @@ static void judge(struct ladder_report *report)
     const struct ladder *ladder = report->results.ladder;
     report->whole = plan.rung == 0 && !plan.sizes_given && !plan.input && !set.job.type &&
                     report->wrong == 0 && report->results.count > 0;
+    if (ladder->claim_count > LADDER_CLAIMS) {
+        report->whole = false;
+        report->wrong++;
+        fprintf(stderr, "%s: more than %d claims\n", ladder->name, LADDER_CLAIMS);
+    }
     for (int i = 0; i < ladder->claim_count; i++) {
         const struct claim *claim = &ladder->claims[i];
         if (!ladder_judges(report, claim)) continue;
@@ -276,6 +281,9 @@ static int run_ladder(const struct ladder *ladder, struct ladder_report *report)
     if (set.check) return check_all_types(report);
     if (!plan.input && (code = check_type(report, type_of(ladder))) != EXIT_DONE) return code;
     code = measure(report);
+    if (code == EXIT_DONE && plan.input && report->results.count == 0)
+        code = cli_fail(EXIT_BAD, "%s: no rung that was chosen takes %" PRIu64 " %s", set.input,
+                        plan.job.column.n, ladder->unit);
     if (code == EXIT_DONE) judge(report);
     return code;
 }

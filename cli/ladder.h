@@ -10,13 +10,15 @@
 #include "../ladder/ladder.h"
 #include "cli.h"
 
+enum { LADDER_CLAIMS = 32 /* of a ladder, at most */ };
+
 /* What came of one ladder. */
 struct ladder_report {
     struct results results;
-    uint64_t checks, wrong; /* runs at awkward sizes */
-    bool whole;             /* all rungs ran at the ladder's own n: its claims can be judged */
-    bool holds[32];         /* of each claim that is of this kind of device */
-    char because[32][256];
+    uint64_t checks, wrong;    /* runs at awkward sizes */
+    bool whole;                /* all rungs ran at the ladder's own n: its claims can be judged */
+    bool holds[LADDER_CLAIMS]; /* of each claim that is of this kind of device */
+    char because[LADDER_CLAIMS][256];
 };
 
 /* Whether a claim is one of the device that the results are of. */

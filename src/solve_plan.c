@@ -106,7 +106,7 @@ static const struct {
     [ECH_JACOBI] = { "diagonally dominant matrices", 1, 8 },
     [ECH_CHEBYSHEV] = { "symmetric positive definite matrices; no dot product but the residual's",
                         1, 9 },
-    [ECH_CG] = { "symmetric positive definite matrices", 1, 11 },
+    [ECH_CG] = { "symmetric positive definite matrices", 1, 10 },
     [ECH_MINRES] = { "symmetric matrices", 1, 17 },
     [ECH_BICGSTAB] = { "any matrix; the residual jumps", 2, 20 },
     [ECH_GMRES] = { "any matrix; the residual never rises within a cycle", 1, -1 },

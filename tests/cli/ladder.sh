@@ -24,3 +24,6 @@ code echelon ladder copy --device simt -i absent.txt
 : >empty.txt
 code echelon ladder reduce --device simt --rung 1 --type u32 -i empty.txt -o - 2>/dev/null
 code echelon ladder copy --device simt --rung 4 --type f64 -i in.txt
+seq 2000 >many.txt
+code echelon ladder rank --device simt --rung 4 --type u32 -i many.txt -o few.txt
+[ -e few.txt ] || echo "no few.txt"
