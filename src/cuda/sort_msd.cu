@@ -2,10 +2,10 @@
  * cuda/sort_msd.cu - keys of 32 and 64 bits alone, most significant digit first: each level splits
  * what is too large for a block by one digit more.
  *
- *     sort_msd_begin     one segment, the array
+ *     sort_msd_begin     one segment, the array; in sort_msd_plan.cuh
  *     sort_msd_count     how many keys of each digit every segment of the level has: one read
  *     sort_msd_plan      where each digit's keys go; which make leaves, which a segment of the next
- *                        level
+ *                        level; in sort_msd_plan.cuh
  *     sort_msd_scatter   moves the keys: one read and one write
  *     sort_msd_leaf      sorts what a block can hold: one read, one write; in sort_msd_leaf.cuh
  *
@@ -24,27 +24,7 @@
  */
 
 #include "sort_msd_leaf.cuh"
-
-extern "C" __global__ void __launch_bounds__(SORT_BINS)
-    sort_msd_begin(const __grid_constant__ struct sort_args a)
-{
-    wait_for_earlier();
-    const uint32_t bin = threadIdx.x;
-    a.counts[0][bin] = 0;
-    if (bin < SORT_MSD_ROW - SORT_BINS) a.counts[0][SORT_BINS + bin] = 0;
-    if (bin <= SORT_MSD_LEVELS) {
-        a.msd->segments[bin] = bin == 0;
-        a.msd->tiles[bin] = bin == 0 ? msd_tiles((uint32_t)a.n) : 0;
-    }
-    if (bin != 0) return;
-    struct sort_segment s = {};
-    s.count = (uint32_t)a.n;
-    s.source = SORT_IN;
-    s.shift = KEY_BITS - SORT_DIGIT_BITS;
-    s.bits = SORT_DIGIT_BITS;
-    a.segments[0][0] = s;
-    a.msd->leaves = a.msd->crowded = a.msd->seen = 0;
-}
+#include "sort_msd_plan.cuh"
 
 /* ---- Counts ---- */
 
@@ -162,152 +142,6 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
         __syncthreads(); /* the counters may be cleared */
         tile = stop;
     }
-}
-
-/* ---- Plan: a block of SORT_BINS threads a segment ---- */
-
-struct plan_shared {
-    uint32_t begin[SORT_BINS + 1]; /* of each bin, from the segment's */
-    uint32_t filled[MSD_WORDS];    /* a bit for each bin that has keys */
-    uint32_t begins[MSD_WORDS];    /* ... that begins a leaf or is more than one */
-    uint32_t sums[MSD_WORDS];
-    uint32_t leaves; /* the segment's first */
-    uint32_t large;  /* bins that are more than a leaf */
-    uint32_t bin[SORT_BINS], index[SORT_BINS], first[SORT_BINS]; /* of those */
-};
-
-/* The next bit set below or above one; SORT_BINS when there is none. */
-static __device__ inline uint32_t bit_below(const uint32_t *bits, uint32_t bin)
-{
-    uint32_t word = bin / 32, left = bits[word] & ((1u << bin % 32) - 1);
-    while (!left && word) left = bits[--word];
-    return left ? word * 32 + 31 - __clz((int)left) : (uint32_t)SORT_BINS;
-}
-
-static __device__ inline uint32_t bit_above(const uint32_t *bits, uint32_t bin)
-{
-    uint32_t word = bin / 32, left = bits[word] & ~((2u << bin % 32) - 1);
-    while (!left && word < MSD_WORDS - 1) left = bits[++word];
-    return left ? word * 32 + __ffs((int)left) - 1 : (uint32_t)SORT_BINS;
-}
-
-/* Which bits a bin's keys are split by: the highest of those that differ.  One bit less on the
- * second level where that is enough to make leaves: fewer bins, longer runs. */
-static __device__ inline void msd_choose_digit(struct sort_segment &s, uint64_t rest, int level)
-{
-    const uint32_t top = 64 - __clzll((long long)rest);
-    uint32_t bits = SORT_DIGIT_BITS;
-    if (level == 1 && s.count >> (bits - 1) <= MSD_LEAF / 16 * 15) bits--;
-    s.bits = min(bits, top);
-    s.shift = top - s.bits;
-}
-
-/* A bin of too many keys becomes a segment of the next level. */
-static __device__ inline uint32_t msd_add_segment(const struct sort_args &a, uint32_t begin,
-                                                  uint32_t count, uint32_t source, uint64_t rest,
-                                                  uint32_t *first_tile)
-{
-    const int level = a.level + 1;
-    struct sort_segment s = {};
-    const uint32_t index = atomicAdd(&a.msd->segments[level], 1);
-    s.begin = begin;
-    s.count = count;
-    s.first_tile = *first_tile = atomicAdd(&a.msd->tiles[level], msd_tiles(count));
-    s.source = source;
-    msd_choose_digit(s, rest, level);
-    a.segments[level & 1][index] = s;
-    return index;
-}
-
-static __device__ inline void msd_add_leaf(const struct sort_args &a, uint32_t at, uint32_t begin,
-                                           uint32_t count, uint32_t source)
-{
-    struct sort_leaf leaf = { begin, count, source };
-    a.leaves[at] = leaf;
-}
-
-/* What the warps do for the bins that are more than a leaf: they say which tiles those have, or,
- * where all keys are equal, cut them into leaves. */
-static __device__ inline void msd_add_large(const struct sort_args &a, const struct plan_shared &p,
-                                            const struct sort_segment &s, uint32_t source,
-                                            uint64_t rest)
-{
-    const int level = (a.level + 1) & 1;
-    const uint32_t lane = lane_id();
-    for (uint32_t i = threadIdx.x / 32; i < p.large; i += MSD_WORDS) {
-        const uint32_t bin = p.bin[i], begin = s.begin + p.begin[bin];
-        const uint32_t count = p.begin[bin + 1] - p.begin[bin];
-        if (rest) {
-            uint32_t *counts = msd_counts(a, level, p.index[i]);
-            for (uint32_t b = lane; b < SORT_MSD_ROW; b += 32) counts[b] = 0;
-            for (uint32_t t = lane; t < msd_tiles(count); t += 32)
-                a.tile_of[level][p.first[i] + t] = p.index[i];
-        } else {
-            const uint32_t pieces = (count - 1) / MSD_LEAF + 1;
-            for (uint32_t t = lane; t < pieces; t += 32)
-                msd_add_leaf(a, p.leaves + p.first[i] + t, begin + t * MSD_LEAF,
-                             min((uint32_t)MSD_LEAF, count - t * MSD_LEAF), source);
-        }
-    }
-}
-
-static __device__ inline void msd_plan_segment(const struct sort_args &a, struct plan_shared &p,
-                                               uint32_t index)
-{
-    struct sort_segment *at = &a.segments[a.level & 1][index];
-    const struct sort_segment s = *at;
-    uint32_t *counts = msd_counts(a, a.level, index);
-    const uint64_t differ = *(const uint64_t *)(counts + SORT_BINS);
-    const uint32_t bin = threadIdx.x, word = bin / 32;
-    const uint32_t count = counts[bin], before = bins_scan(count, p.sums);
-    p.begin[bin] = before;
-    if (bin == 0) {
-        p.begin[SORT_BINS] = s.count;
-        p.large = 0;
-    }
-    uint32_t filled = __ballot_sync(WARP_ALL, count != 0);
-    if (lane_id() == 0) p.filled[word] = filled;
-    const int constant = __syncthreads_or(count == s.count); /* also: where bins begin is there */
-    const uint32_t source = constant ? s.source : msd_target(s);
-    counts[bin] = s.begin + before;
-    if (bin == 0) at->moves = !constant;
-
-    /* Bins next to each other share a leaf while they begin in the same half of one. */
-    const uint64_t rest = differ & (((uint64_t)1 << s.shift) - 1);
-    const uint32_t prior = bit_below(p.filled, bin);
-    bool begins = count != 0;
-    if (count && count <= MSD_JOIN && prior < SORT_BINS)
-        begins =
-            before - p.begin[prior] > MSD_JOIN || before / MSD_JOIN != p.begin[prior] / MSD_JOIN;
-    const uint32_t boundary = __ballot_sync(WARP_ALL, begins);
-    if (lane_id() == 0) p.begins[word] = boundary;
-    const bool large = count > MSD_LEAF;
-    const uint32_t leaves = !begins ? 0 : !large ? 1 : rest ? 0 : (count - 1) / MSD_LEAF + 1;
-    const uint32_t leaf = bins_scan(leaves, p.sums);
-    if (bin == SORT_BINS - 1) p.leaves = atomicAdd(&a.msd->leaves, leaf + leaves);
-    if (large) {
-        const uint32_t i = atomicAdd(&p.large, 1);
-        p.bin[i] = bin;
-        p.first[i] = leaf;
-        if (rest)
-            p.index[i] = msd_add_segment(a, s.begin + before, count, source, rest, &p.first[i]);
-    }
-    __syncthreads(); /* leaves and large bins are known */
-    if (leaves && !large) {
-        const uint32_t end = p.begin[bit_above(p.begins, bin)];
-        msd_add_leaf(a, p.leaves + leaf, s.begin + before, end - before, source);
-    }
-    msd_add_large(a, p, s, source, rest);
-    __syncthreads(); /* everything may be written again */
-}
-
-extern "C" __global__ void __launch_bounds__(SORT_BINS)
-    sort_msd_plan(const __grid_constant__ struct sort_args a)
-{
-    __shared__ struct plan_shared p;
-    wait_for_earlier();
-    const uint32_t segments = msd_ordered(a) ? 0 : a.msd->segments[a.level];
-    for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) msd_plan_segment(a, p, i);
 }
 
 /* ---- Scatter ---- */
