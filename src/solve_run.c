@@ -273,7 +273,9 @@ ech_status echi_solve_one(struct echi_run *run)
         TRY(iterate(run, from));
         TRY(echi_residual(run, &residual));
         over = is_over(run, residual, target, from);
-        if (!over) report->restarts++;
+        if (over) break;
+        report->restarts++;
+        run->head[ECHI_S_TARGET] = target / 2; /* what it believes is less than what is so */
     }
     report->iterations = (uint64_t)run->head[ECHI_S_ITERATION];
 done:
