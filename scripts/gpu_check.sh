@@ -57,7 +57,7 @@ tests() {
 stream() { $build/tests/test_stream && $build/tests/test_queued; }
 large() { $build/tests/test_sort --large --device cuda && $build/tests/test_queued --large; }
 sanitizer() {
-    local tool case name every
+    local tool case name every ring
     for tool in memcheck racecheck initcheck synccheck; do
         for case in 'sort(u32,n=7681,' 'sort(f64,n=4097,' 'sort(u8,n=11521,' 'sort(f32,n=5003'; do
             echo "-- $tool $case"
@@ -67,7 +67,12 @@ sanitizer() {
             every=${SANITIZER_EVERY:-997}
             case $name in gf2* | direct | solve) every=$((every / 20 + 1)) ;; esac # which have fewer
             echo "-- $tool $name"
-            compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_$name --device cuda --quick \
+            # racecheck does not follow the order that mbarriers make between warps, on which scan's ring rests:
+            # there src/simt, which does, is the judge
+            ring=""
+            [ $tool$name = racecheckscan ] && ring="--kernel-name-exclude kns=_ring_"
+            # shellcheck disable=SC2086  # two words or none
+            compute-sanitizer --tool $tool $ring --error-exitcode 9 $build/tests/test_$name --device cuda --quick \
                 --every $every || return 1
         done
     done
