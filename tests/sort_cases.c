@@ -174,6 +174,8 @@ static void big_sizes(run_function run)
         { .dtype = ECH_F16, .n = 1000003, .value_bytes = 64, .descending = true, .dist = "random" },
         { .dtype = ECH_BF16, .n = 1000003, .dist = "special" },
         { .dtype = ECH_I32, .n = 1000003, .begin_bit = 8, .end_bit = 32, .dist = "random" },
+        { .dtype = ECH_U16, .n = 600011, .dist = "constant" },
+        { .dtype = ECH_F16, .n = 600011, .descending = true, .dist = "few" },
         { .dtype = ECH_U32, .n = 3000017, .value_bytes = 8, .dist = "random" },
         { .dtype = ECH_F32, .n = 3000017, .dist = "special" },
         { .dtype = ECH_U64, .n = 2000003, .index_bytes = 4, .descending = true, .dist = "zipf" },

@@ -9,6 +9,7 @@
  *     workspace   [ (gather: the sorted indices | a copy of the values)
  *                 | keys' second buffer | (argsort: keys' third) | values' or indices' second
  *                 | state | look-back ]
+ *     by count    [ state, or (keys of 16 bits) where each value begins ]
  *     by msd      [ keys' second buffer | state | lists: segments, their counts, tiles, leaves ]
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -44,6 +45,7 @@ struct parts {
     void *keys_tmp, *keys_tmp2, *moved_tmp, *index, *values_copy;
     struct sort_state *state;
     uint32_t *status;
+    uint64_t *begins;
     struct sort_msd *msd;
     struct sort_segment *segments;
     uint32_t *counts, *tile_of, *crowded;
@@ -95,9 +97,15 @@ static bool fits_block(const struct echi_sort *s)
     return s->n <= SORT_BLOCK_LARGE_THREADS * tuning_of(s)->alone;
 }
 
-static bool bytes_alone(const struct echi_sort *s)
+static bool narrow_alone(const struct echi_sort *s)
 {
-    return s->key_bytes == 1 && !s->stable;
+    return s->key_bytes <= 2 && !s->stable;
+}
+
+/* Few keys of 16 bits are sorted faster than 65,536 counters are looked at. */
+static bool good_count(const struct echi_sort *s)
+{
+    return s->key_bytes == 1 || s->n >= SORT_COUNT_LEAST;
 }
 
 /* Positions have 32 bits. */
@@ -128,7 +136,8 @@ static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sor
 /* The first that is applicable runs unless one is named. */
 static const struct sort_algorithm algorithms[] = {
     { "block", "one launch of one block, in shared memory", fits_block, run_block, always },
-    { "count", "8-bit keys alone: counted, then written", bytes_alone, run_count, always },
+    { "count", "keys of 8 or 16 bits alone: counted, then written", narrow_alone, run_count,
+      good_count },
     { "msd", "most significant digit first, until a block can hold what is left", wide_alone,
       run_msd, good_msd },
     { "onesweep", "least significant digit first, one launch a digit of 8 bits", always,
@@ -217,7 +226,8 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
 {
     struct echi_layout layout = { .base = base };
     bool passes = plan->algorithm->run == run_onesweep, msd = plan->algorithm->run == run_msd;
-    bool state = passes || plan->algorithm->run == run_count;
+    bool values = plan->algorithm->run == run_count && s->key_bytes == 2;
+    bool state = passes || (plan->algorithm->run == run_count && !values);
     size_t moved = (size_t)plan->moved_bytes;
     *parts = (struct parts){ 0 };
     if (plan->gather) parts->index = echi_part(&layout, s->n, moved);
@@ -237,6 +247,7 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
         if (s->index_bytes) parts->keys_tmp2 = echi_part(&layout, s->n, (size_t)s->key_bytes);
         if (moved) parts->moved_tmp = echi_part(&layout, s->n, moved);
     }
+    if (values) parts->begins = echi_part(&layout, SORT_VALUES + 1, sizeof *parts->begins);
     if (state) parts->state = echi_part(&layout, 1, sizeof *parts->state);
     if (passes) parts->status = echi_part(&layout, plan->tiles, SORT_BINS * sizeof *parts->status);
     *overflow = layout.overflow;
@@ -286,9 +297,33 @@ static unsigned move_blocks(const ech_ctx *ctx, uint64_t n, unsigned each)
     return least(n / (SORT_MOVE_THREADS * each) + 1, 32 * (uint64_t)cuda->multiprocessors);
 }
 
+/* Keys of 16 bits.  A block may have shared memory for the counters of all values, or of half of
+ * them. */
+static ech_status run_count_values(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    enum { MOST_SHARED_BYTES = 97 }; /* the driver's number of this attribute of a device */
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    int shared_bytes = 0;
+    CU(cuDeviceGetAttribute, &shared_bytes, MOST_SHARED_BYTES, cuda->device);
+    args->parts = shared_bytes >= SORT_COUNT_SHARED_BYTES(1) ? 1 : 2;
+    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)args->begins, 0, SORT_VALUES * sizeof *args->begins,
+       echi_cuda_stream(ctx));
+    unsigned groups = least(args->n / (4 * SORT_VALUES) + 1, (uint64_t)cuda->multiprocessors);
+    TRY(echi_cuda_launch(ctx, plan->image, "sort_count", groups * args->parts, SORT_COUNT_THREADS,
+                         SORT_COUNT_SHARED_BYTES(args->parts), args));
+    TRY(echi_cuda_launch(ctx, plan->image, "sort_count_plan", 1, SORT_COUNT_THREADS, 0, args));
+    TRY(echi_cuda_launch(ctx, plan->image, "sort_count_fill", move_blocks(ctx, args->n, 32),
+                         SORT_MOVE_THREADS, 0, args));
+done:
+    return status;
+}
+
 static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
     ech_status status = ECH_OK;
+    if (args->begins) return run_count_values(ctx, plan, args);
     TRY(count_and_plan(ctx, plan, args));
     TRY(echi_cuda_launch(ctx, plan->image, "sort_fill", move_blocks(ctx, args->n, 16),
                          SORT_MOVE_THREADS, 0, args));
@@ -381,6 +416,7 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
                               .values_tmp = parts.moved_tmp,
                               .state = parts.state,
                               .status = parts.status,
+                              .begins = parts.begins,
                               .n = s->n,
                               .order = s->order,
                               .begin_bit = s->begin_bit,
@@ -467,6 +503,8 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
     if (plan.algorithm->run == run_block) {
         echi_print(text, "launch     %s, 1 block of %u threads, %d passes in it\n", plan.block,
                    plan.block_threads, plan.passes);
+    } else if (plan.algorithm->run == run_count && s->key_bytes == 2) {
+        echi_print(text, "launch     sort_count, sort_count_plan, sort_count_fill\n");
     } else if (plan.algorithm->run == run_count) {
         echi_print(text, "launch     sort_histogram, sort_plan, sort_fill\n");
     } else if (plan.algorithm->run == run_msd) {

@@ -9,7 +9,8 @@
  *     sort_plan        where each bin begins; which passes can be left out
  *     sort_onesweep    one pass, once a digit: in sort_onesweep.cuh
  *     sort_finish      copies, when the passes that remain do not end in the output
- *     sort_fill        instead of passes, writes keys of 8 bits from their histogram
+ *     sort_fill        instead of passes, writes keys of 8 bits from their histogram; this, and how
+ *                      keys of 16 bits are counted, is in sort_count.cuh
  *     sort_block_*     all of it for an array that one block can hold: in sort_block.cuh
  *
  * Between passes keys are in the form of order_encode().  Nothing returns to the host: the plan is
@@ -20,6 +21,7 @@
 #include "sort_common.cuh"
 #include "sort_onesweep.cuh"
 #include "sort_block.cuh"
+#include "sort_count.cuh"
 
 /* ---- All of it in one block ---- */
 
@@ -167,48 +169,3 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
         for (uint64_t i = first; i < a.n; i += step) values_out[i] = values[i];
 #endif
 }
-
-/* ---- 8-bit keys alone: their histogram says it all ---- */
-
-#if KEY_BYTES == 1 && VAL_BYTES == 0
-/* The bin that position i of the output lies in: the last that begins at or before it and is not
- * empty. */
-static __device__ inline uint32_t bin_at(const uint64_t *begin, uint64_t i)
-{
-    uint32_t bin = 0;
-#pragma unroll
-    for (uint32_t step = SORT_BINS / 2; step; step /= 2)
-        if (begin[bin + step] <= i) bin += step;
-    return bin;
-}
-
-extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
-    sort_fill(const __grid_constant__ struct sort_args a)
-{
-    enum { VECTOR = 16 };
-    __shared__ uint64_t begin[SORT_BINS + 1];
-    for (int bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
-        begin[bin] = a.state->base[0][0][bin];
-    if (threadIdx.x == 0) begin[SORT_BINS] = a.n;
-    __syncthreads(); /* the bins are there */
-
-    /* Aligned vectors of 16 keys; the first and the last may be cut by the ends of the array. */
-    ukey *out = (ukey *)a.keys_out;
-    const uint64_t skew = (uint64_t)out & (VECTOR - 1), end = a.n + skew;
-    const uint64_t step = (uint64_t)gridDim.x * blockDim.x * VECTOR;
-    for (uint64_t v = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) * VECTOR; v < end;
-         v += step) {
-        uint64_t first = v < skew ? 0 : v - skew, last = min(v + VECTOR - skew, a.n);
-        uint32_t bin = bin_at(begin, first);
-        if (v >= skew && last - first == VECTOR && begin[bin + 1] >= last) { /* one value */
-            uint32_t word = order_decode(a.order, (ukey)bin) * 0x01010101u;
-            *(uint4 *)(out + first) = make_uint4(word, word, word, word);
-            continue;
-        }
-        for (uint64_t i = first; i < last; i++) {
-            while (begin[bin + 1] <= i) bin++;
-            out[i] = order_decode(a.order, (ukey)bin);
-        }
-    }
-}
-#endif

@@ -21,7 +21,9 @@ enum {
     SORT_HISTOGRAM_THREADS = 512,
     SORT_HISTOGRAM_BLOCKS = 4, /* a multiprocessor */
     SORT_MOVE_THREADS = 256,
-    SORT_MSD_LEVELS = 9, /* 8, then at least 7, then 8 bits each: 64 bits */
+    SORT_COUNT_THREADS = 1024, /* of sort_count */
+    SORT_VALUES = 1 << 16,     /* of a key of 16 bits */
+    SORT_MSD_LEVELS = 9,       /* 8, then at least 7, then 8 bits each: 64 bits */
     SORT_MSD_LEVELS_32 = 5,
     SORT_MSD_ROW = SORT_BINS + 2, /* a segment's counts, and the bits in which its keys differ */
     SORT_WARP = 32
@@ -49,6 +51,9 @@ enum {
 #define SORT_MSD_LEAF(key_bytes) (SORT_LEAF_THREADS * (SORT_LEAF_THREAD_BYTES / (key_bytes)))
 #define SORT_LEAF_SHARED_BYTES                                                                     \
     (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + (2 << SORT_LEAF_BINS_LOG) + 448)
+
+/* ... of sort_count: two bytes for each value of its part. */
+#define SORT_COUNT_SHARED_BYTES(parts) (SORT_VALUES * 2 / (parts))
 
 /* Where the keys of a pass are: indices into the buffers of sort_args. */
 enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP };
@@ -112,6 +117,9 @@ struct sort_args {
     uint32_t index;        /* values are generated, not read */
     uint32_t discard_keys; /* the last pass need not write keys */
     uint32_t unstable;     /* equal keys may change places */
+    /* sort_count.cuh alone */
+    uint64_t *begins; /* [SORT_VALUES + 1]: how often each value occurs, then where it begins */
+    uint32_t parts;   /* of the values: so many blocks read the same keys */
     /* sort_msd.cuh alone; lists of odd levels lie beside those of even ones */
     int32_t level;
     struct sort_msd *msd;

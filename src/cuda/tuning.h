@@ -34,6 +34,9 @@
     ROW(8,  16,    384,   10,   2,     6)
 /* clang-format on */
 
+/* Keys of 16 bits alone (sort_count.cuh): fewer are not counted, but sorted in two passes. */
+enum { SORT_COUNT_LEAST = 1 << 24 };
+
 /* Most significant digit first (sort_msd.cu): how much a thread has of a tile, in registers, and of
  * a leaf, which is made of windows of 64 bytes.  blocks: resident on a multiprocessor.  H200,
  * 2026-11-22. */
