@@ -2,11 +2,13 @@
  * solve_gmres.c - GMRES with restarts (Saad and Schultz, 1986), preconditioned from the right, so
  * that its residual is that of the system.
  *
- *     w = A M^-1 v_j        h_ij = w.v_i, w -= h_ij v_i for i = 0 ... j     (modified Gram-Schmidt)
+ *     w = A M^-1 v_j        h_ij = w.v_i, w -= h_ij v_i for i = 0 ... j     (Gram-Schmidt)
  *     h_j+1,j = |w|         rotations make H triangular, and tell the residual
  *     x += M^-1 (y_0 v_0 + y_1 v_1 + ...)     when a cycle ends, or the solver
  *
- * A subtraction and the dot product after it are one pass.
+ * Gram-Schmidt by eight vectors: within those it is the classical one, from eight to eight the
+ * modified.  What eight take from w, and the dot products with the next eight, are one pass, which
+ * reads w and 16 vectors where one at a time would read w eight times more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,6 +31,44 @@ static void *z_of(const struct echi_run *run, void *r)
 {
     return run->preconditioned ? echi_vector(run, V + (size_t)restart_of(run) + 1) : r;
 }
+
+/* ---- A pass of Gram-Schmidt over w ---- */
+
+static struct echi_solve_step project(const struct echi_run *run, void *w, double factor)
+{
+    struct echi_solve_step step = echi_step(run);
+    step.what = ECHI_SOLVE_PROJECT;
+    step.b.out = w;
+    step.projection.factor = factor;
+    return step;
+}
+
+/* Vectors first ... end - 1 of the basis, as far as a pass takes them. */
+static int some_of(const struct echi_run *run, int first, int end, const void **vectors)
+{
+    int count = 0;
+    for (; count < ECHI_SOLVE_VECTORS && first + count < end; count++)
+        vectors[count] = echi_vector(run, V + (size_t)(first + count));
+    return count;
+}
+
+static void lose(const struct echi_run *run, struct echi_solve_step *step, int first, int end,
+                 int scalar)
+{
+    struct echi_solve_projection *p = &step->projection;
+    p->losses = some_of(run, first, end, p->loses);
+    p->loses_by = scalar;
+}
+
+static void meet(const struct echi_run *run, struct echi_solve_step *step, int first, int end,
+                 int scalar)
+{
+    struct echi_solve_projection *p = &step->projection;
+    p->meetings = step->dots = some_of(run, first, end, p->meets);
+    p->meets_to = scalar;
+}
+
+/* ---- The method ---- */
 
 static ech_status begin(struct echi_run *run)
 {
@@ -58,14 +98,11 @@ static ech_status finish(struct echi_run *run)
     ech_status status;
     if (columns == 0) return ECH_OK;
     TRY(echi_do_scalars(run, ECHI_RECUR_GMRES_SOLVE, columns, m, false));
-    for (int j = 0; j < columns;) {
-        struct echi_solve_step step = echi_step(run);
+    TRY(echi_copy_vector(run, sum, NULL));
+    for (int j = 0; j < columns; j += ECHI_SOLVE_VECTORS) {
+        struct echi_solve_step step = project(run, sum, -1);
         step.guarded = 0;
-        step.a.out = sum;
-        if (j) echi_term(&step.a, sum, -1, 1);
-        for (; j < columns && step.a.terms < ECHI_SOLVE_TERMS; j++)
-            echi_term(&step.a, echi_vector(run, V + (size_t)j), solve_gmres_list(m, ECHI_GM_Y, j),
-                      1);
+        lose(run, &step, j, columns, solve_gmres_list(m, ECHI_GM_Y, j));
         TRY(echi_do(run, &step));
     }
     TRY(echi_precondition(run, sum, z_of(run, sum)));
@@ -103,24 +140,18 @@ static ech_status iterate(struct echi_run *run)
     void *v = echi_vector(run, V + (size_t)j), *w = echi_vector(run, V + (size_t)j + 1);
     TRY(echi_precondition(run, v, z_of(run, v)));
     TRY(echi_apply(run, z_of(run, v), w));
-    for (int i = 0; i <= j + 1; i++) {
-        struct echi_solve_step step = echi_step(run);
-        step.b.out = i ? w : NULL;
-        if (i) {
-            echi_term(&step.b, w, -1, 1);
-            echi_term(&step.b, echi_vector(run, V + (size_t)i - 1), solve_gmres_h(m, i - 1, j), -1);
-        } else {
-            step.f = w;
+    for (int i = 0, last = 0; !last; i += ECHI_SOLVE_VECTORS) {
+        const int before = i - ECHI_SOLVE_VECTORS;
+        struct echi_solve_step step = project(run, w, 1);
+        last = i > j;
+        if (i) lose(run, &step, before, j + 1, solve_gmres_h(m, before, j));
+        if (!last) meet(run, &step, i, j + 1, solve_gmres_h(m, i, j));
+        if (last) {
+            step.dots = 1;
+            step.after = ECHI_RECUR_GMRES_NORM;
+            step.column = j;
+            step.restart = m;
         }
-        if (i <= j) step.e = echi_vector(run, V + (size_t)i);
-        if (i)
-            echi_dot(&step, ECHI_OF_B, i <= j ? ECHI_OF_E : ECHI_OF_B);
-        else
-            echi_dot(&step, ECHI_OF_E, ECHI_OF_F);
-        step.after = i <= j ? ECHI_RECUR_GMRES_DOT : ECHI_RECUR_GMRES_NORM;
-        step.row = i;
-        step.column = j;
-        step.restart = m;
         TRY(echi_do(run, &step));
     }
     struct echi_solve_step scale = echi_step(run);

@@ -36,6 +36,11 @@ static bool has_diagonal(const ech_solve_options *o)
            o->precond == ECH_PRECOND_JACOBI || echi_factor_wanted(o->method, o->precond);
 }
 
+static bool may_be_gmres(const ech_solve_options *o)
+{
+    return o->method == ECH_METHOD_AUTO || o->method == ECH_GMRES;
+}
+
 bool echi_solve_has_blocks(const ech_solve_options *o)
 {
     return o->method != ECH_METHOD_AUTO && o->precond == ECH_PRECOND_BLOCK_JACOBI;
@@ -54,8 +59,8 @@ ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
         TRY(ech_csr_workspace(call->backend->name, ECH_CSR_SPMV, &call->csr,
                               &parts->product_bytes));
     parts->scalars = echi_part(&layout, ECHI_S_MORE + (m + ECHI_GM_LISTS) * (m + 1), 8);
-    parts->partials =
-        echi_part(&layout, (size_t)echi_solve_items(n, (int)element) * ECHI_SOLVE_DOTS, 8);
+    const size_t dots = may_be_gmres(&call->options) ? ECHI_SOLVE_VECTORS : ECHI_SOLVE_DOTS;
+    parts->partials = echi_part(&layout, (size_t)echi_solve_items(n, (int)element) * dots, 8);
     parts->diagonal = echi_part(&layout, has_diagonal(&call->options) ? n : 0, element);
     if (echi_solve_has_blocks(&call->options))
         parts->blocks = echi_part(&layout, (size_t)call->options.block, parts->vector_bytes);

@@ -264,7 +264,7 @@ ECHI_BOTH void solve_gmres_solve(double *s, int m, int columns)
 
 /* ---- All ---- */
 
-ECHI_BOTH void solve_recur(int what, double *s, int row, int column, int restart)
+ECHI_BOTH void solve_recur(int what, double *s, int column, int restart)
 {
     const double first = s[ECHI_S_DOT];
     switch (what) {
@@ -319,9 +319,6 @@ ECHI_BOTH void solve_recur(int what, double *s, int row, int column, int restart
         break;
     case ECHI_RECUR_GMRES_START:
         solve_gmres_start(s, restart);
-        break;
-    case ECHI_RECUR_GMRES_DOT:
-        s[solve_gmres_h(restart, row, column)] = first;
         break;
     case ECHI_RECUR_GMRES_NORM:
         solve_gmres_norm(s, restart, column);

@@ -28,8 +28,9 @@ enum {
     ECHI_SOLVE_LINES = 8,        /* ... and a chunk of so many lines */
     ECHI_SOLVE_TERMS = 3,
     ECHI_SOLVE_DOTS = 3,
-    ECHI_SOLVE_BLOCK = 32, /* rows of a square, most */
-    ECHI_SOLVE_RING = 256, /* residuals of the last iterations, for the history */
+    ECHI_SOLVE_VECTORS = 8, /* of a projection, most */
+    ECHI_SOLVE_BLOCK = 32,  /* rows of a square, most */
+    ECHI_SOLVE_RING = 256,  /* residuals of the last iterations, for the history */
     ECHI_SOLVE_WARPS = 8,
     ECHI_SOLVE_BLOCK_WARPS = 4,     /* of a GPU's block that inverts squares, ... */
     ECHI_SOLVE_BLOCK_THREADS = 256, /* ... and of one that multiplies */
@@ -86,13 +87,14 @@ enum echi_solve_recur {
     ECHI_RECUR_MINRES_END,
     ECHI_RECUR_MINRES_RR,
     ECHI_RECUR_GMRES_START,
-    ECHI_RECUR_GMRES_DOT,
     ECHI_RECUR_GMRES_NORM,
     ECHI_RECUR_GMRES_SOLVE
 };
 
 enum echi_solve_what {
     ECHI_SOLVE_UPDATE,
+    ECHI_SOLVE_PROJECT, /* b.out -= vectors; then its dot products with others: struct
+                           echi_solve_projection */
     ECHI_SOLVE_RANDOM,  /* a.out = numbers from -1 to 1, from their position alone */
     ECHI_SOLVE_INVERT,  /* a.out[i] = scale / e[i * e_step], or of the diagonal of csr, as enum
                           echi_invert says */
@@ -122,6 +124,15 @@ struct echi_solve_sum {
     int32_t scalar[ECHI_SOLVE_TERMS];
     const void *v[ECHI_SOLVE_TERMS];
     double factor[ECHI_SOLVE_TERMS];
+};
+
+/* What b.out loses: factor * scalars[loses_by + k] * loses[k], one after the other; and whose dot
+ * products with it then go to scalars[meets_to + k].  Of no `meets` and one dot: b.out with itself,
+ * to ECHI_S_DOT. */
+struct echi_solve_projection {
+    int32_t losses, loses_by, meetings, meets_to;
+    double factor;
+    const void *loses[ECHI_SOLVE_VECTORS], *meets[ECHI_SOLVE_VECTORS];
 };
 
 /* Of a sparse matrix. */
@@ -154,14 +165,12 @@ enum {
     ECHI_AFTER_NONE = 1 << ECHI_RECUR_NONE,
     ECHI_AFTER_RESIDUAL = 1 << ECHI_RECUR_RESIDUAL,
     ECHI_AFTER_EF = 1 << ECHI_RECUR_CG_ALPHA | 1 << ECHI_RECUR_CG_RZ | 1 << ECHI_RECUR_BI_ALPHA |
-                    1 << ECHI_RECUR_MINRES_START | 1 << ECHI_RECUR_MINRES_ROTATE |
-                    1 << ECHI_RECUR_GMRES_DOT,
+                    1 << ECHI_RECUR_MINRES_START | 1 << ECHI_RECUR_MINRES_ROTATE,
     ECHI_AFTER_EE = ECHI_AFTER_NONE | 1 << ECHI_RECUR_MINRES_START | 1 << ECHI_RECUR_GMRES_START,
     ECHI_AFTER_EF_EE = 1 << ECHI_RECUR_BI_OMEGA,
     ECHI_AFTER_B2_BB = ECHI_AFTER_NONE | ECHI_AFTER_RESIDUAL | 1 << ECHI_RECUR_CG_BETA_RR |
-                       1 << ECHI_RECUR_MINRES_ROTATE | 1 << ECHI_RECUR_MINRES_RR |
-                       1 << ECHI_RECUR_GMRES_NORM,
-    ECHI_AFTER_B2_BE = 1 << ECHI_RECUR_MINRES_ALFA | 1 << ECHI_RECUR_GMRES_DOT,
+                       1 << ECHI_RECUR_MINRES_ROTATE | 1 << ECHI_RECUR_MINRES_RR,
+    ECHI_AFTER_B2_BE = 1 << ECHI_RECUR_MINRES_ALFA,
     ECHI_AFTER_B2Z_BZ = 1 << ECHI_RECUR_MINRES_ROTATE,
     ECHI_AFTER_B2Z_BB_BZ = 1 << ECHI_RECUR_CG_BETA,
     ECHI_AFTER_A3B2 = ECHI_AFTER_NONE | 1 << ECHI_RECUR_MINRES_END,
@@ -171,7 +180,7 @@ enum {
 struct echi_solve_step {
     int32_t what, bytes; /* bytes of an element: 4 or 8 */
     uint64_t n;
-    double *scalars, *partials; /* partials: [items][ECHI_SOLVE_DOTS] */
+    double *scalars, *partials; /* partials: [items][dots] */
     int32_t guarded;
     struct echi_solve_sum a, b;
     const void *diagonal; /* NULL: there is no z; its out may be NULL */
@@ -182,8 +191,9 @@ struct echi_solve_step {
     int32_t block;  /* rows of a square; the last has what is left */
     uint64_t block_step;
     int32_t dots, left[ECHI_SOLVE_DOTS], right[ECHI_SOLVE_DOTS];
-    int32_t after;       /* enum echi_solve_recur */
-    int32_t row, column; /* of GMRES's matrix */
+    struct echi_solve_projection projection;
+    int32_t after;  /* enum echi_solve_recur */
+    int32_t column; /* of GMRES's matrix */
     int32_t restart;
     uint32_t item;   /* set on the way to a GPU: chunks a block, and ... */
     int32_t aligned; /* ... whether all vectors are, to 16 bytes, ... */

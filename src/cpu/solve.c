@@ -64,19 +64,20 @@ static void run_item(void *arg, size_t item, int thread)
 {
     struct job *job = arg;
     const struct echi_solve_step *step = job->step;
-    struct pairs pairs[ECHI_SOLVE_DOTS];
+    struct pairs pairs[ECHI_SOLVE_VECTORS];
     (void)thread;
     for (int k = 0; k < step->dots; k++) pairs[k].count = 0;
     for (size_t c = 0; c < job->each; c++) {
         const size_t from = (item * job->each + c) * job->chunk;
         if (from >= step->n) break;
         const size_t n = echi_min(job->chunk, step->n - from);
-        double dots[ECHI_SOLVE_DOTS];
-        if (step->what == ECHI_SOLVE_UPDATE) {
+        double dots[ECHI_SOLVE_VECTORS];
+        if (step->what <= ECHI_SOLVE_PROJECT) {
+            const bool update = step->what == ECHI_SOLVE_UPDATE;
             if (step->bytes == 8)
-                chunk_f64(step, from, n, dots);
+                (update ? chunk_f64 : project_f64)(step, from, n, dots);
             else
-                chunk_f32(step, from, n, dots);
+                (update ? chunk_f32 : project_f32)(step, from, n, dots);
             for (int k = 0; k < step->dots; k++) pairs_add(&pairs[k], dots[k]);
             continue;
         }
@@ -85,7 +86,7 @@ static void run_item(void *arg, size_t item, int thread)
         found_bad(job, bad);
     }
     for (int k = 0; k < step->dots; k++)
-        step->partials[item * ECHI_SOLVE_DOTS + (size_t)k] = pairs_sum(&pairs[k]);
+        step->partials[item * (size_t)step->dots + (size_t)k] = pairs_sum(&pairs[k]);
 }
 
 /* One thread goes through the rows as they are; several, level by level. */
@@ -222,17 +223,18 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     else
         echi_parallel(echi_parallel_for_bytes(ctx, step->n * (size_t)step->bytes * 3), items,
                       run_item, &job);
+    const int first = step->projection.meetings ? step->projection.meets_to : ECHI_S_DOT;
     for (int k = 0; k < step->dots; k++) {
         struct pairs pairs = { 0 };
         for (size_t i = 0; i < items; i++)
-            pairs_add(&pairs, step->partials[i * ECHI_SOLVE_DOTS + (size_t)k]);
-        step->scalars[ECHI_S_DOT + k] = pairs_sum(&pairs) + 0.0;
+            pairs_add(&pairs, step->partials[i * (size_t)step->dots + (size_t)k]);
+        step->scalars[first + k] = pairs_sum(&pairs) + 0.0;
     }
     if (job.bad != UINT64_MAX) {
         const uint64_t where = ~job.bad;
         memcpy(&step->scalars[ECHI_S_WHERE], &where, sizeof where);
     }
-    solve_recur(step->after, step->scalars, step->row, step->column, step->restart);
+    solve_recur(step->after, step->scalars, step->column, step->restart);
     return ECH_OK;
 }
 

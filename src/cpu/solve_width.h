@@ -68,6 +68,22 @@ static void NAME(chunk)(const struct echi_solve_step *step, size_t from, size_t 
         dots[k] = NAME(dot)(operands[step->left[k]], operands[step->right[k]], n);
 }
 
+/* What b.out loses, then its dot products with what it meets, or with itself. */
+static void NAME(project)(const struct echi_solve_step *step, size_t from, size_t n, double *dots)
+{
+    const struct echi_solve_projection *p = &step->projection;
+    REAL *out = (REAL *)step->b.out + from, w[NAME(CHUNK)];
+    memcpy(w, out, n * sizeof(REAL));
+    for (int k = 0; k < p->losses; k++) {
+        const REAL c = (REAL)(p->factor * step->scalars[p->loses_by + k]);
+        const REAL *v = (const REAL *)p->loses[k] + from;
+        for (size_t i = 0; i < n; i++) w[i] = w[i] - c * v[i];
+    }
+    if (p->losses) memcpy(out, w, n * sizeof(REAL));
+    for (int k = 0; k < step->dots; k++)
+        dots[k] = NAME(dot)(w, p->meetings ? (const REAL *)p->meets[k] + from : w, n);
+}
+
 /* Elements on their own; the first row whose element is bad. */
 static size_t NAME(elements)(const struct echi_solve_step *step, size_t from, size_t n)
 {

@@ -8,9 +8,10 @@
 #include "cuda.h"
 
 static const char *const kernels[] = {
-    [ECHI_SOLVE_UPDATE] = "solve_update",   [ECHI_SOLVE_RANDOM] = "solve_random",
-    [ECHI_SOLVE_INVERT] = "solve_invert",   [ECHI_SOLVE_BLOCKS] = "solve_blocks",
-    [ECHI_SOLVE_BLOCKED] = "solve_blocked", [ECHI_SOLVE_SWEEP] = "solve_sweep"
+    [ECHI_SOLVE_UPDATE] = "solve_update", [ECHI_SOLVE_PROJECT] = "solve_project",
+    [ECHI_SOLVE_RANDOM] = "solve_random", [ECHI_SOLVE_INVERT] = "solve_invert",
+    [ECHI_SOLVE_BLOCKS] = "solve_blocks", [ECHI_SOLVE_BLOCKED] = "solve_blocked",
+    [ECHI_SOLVE_SWEEP] = "solve_sweep"
 };
 
 /* Kernels that are for one shape of step each, as solve.cu has them; else it is solve_update.  The
@@ -74,6 +75,9 @@ static bool is_aligned(const struct echi_solve_step *step)
 {
     uintptr_t bits = (uintptr_t)step->a.out | (uintptr_t)step->b.out | (uintptr_t)step->diagonal |
                      (uintptr_t)step->z | (uintptr_t)step->e | (uintptr_t)step->f;
+    for (int k = 0; k < step->projection.losses; k++) bits |= (uintptr_t)step->projection.loses[k];
+    for (int k = 0; k < step->projection.meetings; k++)
+        bits |= (uintptr_t)step->projection.meets[k];
     for (int k = 0; k < step->a.terms; k++) bits |= (uintptr_t)step->a.v[k];
     for (int k = 0; k < step->b.terms; k++) bits |= (uintptr_t)step->b.v[k];
     return bits % 16 == 0;
@@ -123,16 +127,17 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     const char *kernel = kernels[step.what];
     const unsigned threads = 32 * ECHI_SOLVE_WARPS;
     (void)work;
-    if (step.what == ECHI_SOLVE_UPDATE) {
+    if (step.what <= ECHI_SOLVE_PROJECT) {
         const uint64_t chunks = echi_solve_chunks(step.n, step.bytes);
         const uint64_t items = echi_solve_items(step.n, step.bytes);
         step.item = (uint32_t)echi_solve_item_chunks(chunks);
         step.aligned = is_aligned(&step);
-        find_shape(&step);
+        if (step.what == ECHI_SOLVE_UPDATE) find_shape(&step);
         if (items > INT32_MAX)
             return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
                              "the vectors are too long: more items than a grid has blocks");
-        return echi_cuda_launch(ctx, image, kernel_of(&step), (unsigned)items,
+        if (step.what == ECHI_SOLVE_UPDATE) kernel = kernel_of(&step);
+        return echi_cuda_launch(ctx, image, kernel, (unsigned)items,
                                 step.item < ECHI_SOLVE_WARPS ? 32 * step.item : threads, 0, &step);
     }
     if (step.what == ECHI_SOLVE_SWEEP) return sweep(ctx, image, &step);

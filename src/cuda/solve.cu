@@ -1,6 +1,6 @@
 /*
- * cuda/solve.cu - the kernels of iterative solvers: steps (solve_update.cuh), what makes diagonals,
- * squares on them (solve_blocks.cuh), and triangles.
+ * cuda/solve.cu - the kernels of iterative solvers: steps (solve_update.cuh, solve_project.cuh),
+ * what makes diagonals, squares on them (solve_blocks.cuh), and triangles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +16,7 @@ typedef float real;
 #endif
 
 #include "solve_blocks.cuh"
+#include "solve_project.cuh"
 #include "solve_update.cuh"
 
 /* Any step. */
@@ -23,6 +24,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3)
     solve_update(const __grid_constant__ struct echi_solve_step step)
 {
     update<1, -1>(step, step.shape);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+    solve_project(const __grid_constant__ struct echi_solve_step step)
+{
+    project(step);
 }
 
 /* ---- Steps that methods take: as cuda/solve.c lists them ---- */

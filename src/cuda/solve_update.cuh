@@ -281,7 +281,7 @@ static __device__ inline void fold_items(const struct echi_solve_step &step, str
     uint64_t apart = 1;
     while ((items + apart - 1) / apart > ECHI_SOLVE_ITEMS) apart *= 2;
     for (int k = 0; apart > 1 && k < step.dots; k++)
-        fold(step.partials + k, items, ECHI_SOLVE_DOTS, apart);
+        fold(step.partials + k, items, step.dots, apart);
     const uint32_t count = (uint32_t)((items + apart - 1) / apart);
     uint32_t run = 1;
     while (run * blockDim.x < count) run *= 2;
@@ -291,7 +291,7 @@ static __device__ inline void fold_items(const struct echi_solve_step &step, str
 #pragma unroll
         for (int i = 0; i < RUN; i++) {
             const uint32_t at = threadIdx.x * run + i;
-            v[i] = i < run && at < count ? __ldcg(step.partials + at * apart * ECHI_SOLVE_DOTS + k)
+            v[i] = i < run && at < count ? __ldcg(step.partials + at * apart * step.dots + k)
                                          : -0.0;
         }
         double sum = fold_registers<RUN>(v);
@@ -314,7 +314,7 @@ template <int AFTER> static __device__ inline void follow(const struct echi_solv
 {
     const int what = lowest_bit(AFTER);
     if (step.after == what)
-        solve_recur(what, step.scalars, step.row, step.column, step.restart);
+        solve_recur(what, step.scalars, step.column, step.restart);
     else
         follow<(AFTER & (AFTER - 1))>(step);
 }
@@ -325,7 +325,7 @@ template <> __device__ inline void follow<0>(const struct echi_solve_step &)
 
 template <> __device__ inline void follow<-1>(const struct echi_solve_step &step)
 {
-    solve_recur(step.after, step.scalars, step.row, step.column, step.restart);
+    solve_recur(step.after, step.scalars, step.column, step.restart);
 }
 
 /* Once a step, by its last block; not inline, so that registers are for what comes before.  AFTER:
@@ -373,7 +373,7 @@ static __device__ inline void update(const struct echi_solve_step &step,
     __syncthreads(); /* every thread has read the scalars */
     if (threadIdx.x == 0) {
         for (int k = 0; k < step.dots; k++)
-            step.partials[(uint64_t)blockIdx.x * ECHI_SOLVE_DOTS + k] =
+            step.partials[(uint64_t)blockIdx.x * step.dots + k] =
                 count ? s.chunks[k][0] : -0.0;
         uint32_t *counter = (uint32_t *)&step.scalars[ECHI_S_COUNTER];
         s.last = gridDim.x == 1 || add_acq_rel(counter, 1) == gridDim.x - 1;
