@@ -238,13 +238,17 @@ int job_run(struct job *job, const struct job_words *words,
     struct io_output output;
     job->output = words->output ? words->output : "-";
     job->started = cli_seconds();
+    uint64_t memory = 0;
     int threads, code = cli_parse_threads(words->threads, &threads);
+    if (code == EXIT_DONE && words->memory)
+        code = cli_parse_count("memory", words->memory, &memory);
     if (code != EXIT_DONE) return code;
     cli_progress_start(&job->progress);
     stage_begin(job, STAGE_OPEN);
     code = cli_open(&job->ctx, words->device, threads);
     stage_end(job, STAGE_OPEN, 0);
     if (code == EXIT_DONE) {
+        ech_set_memory_limit(job->ctx, memory);
         io_status status = io_create(&output, words->output, &error);
         if (status == IO_OK) {
             output.progress = &job->progress.io;

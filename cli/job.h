@@ -18,7 +18,7 @@
 /* What options say, as it was typed. */
 struct job_words {
     const char *type, *format, *column, *delimiter;
-    const char *output, *device, *threads;
+    const char *output, *device, *threads, *memory;
     bool stats, json;
 };
 

@@ -26,6 +26,8 @@ static const struct option options[] = {
     SORT_COLUMN_OPTIONS(set.words),
     JOB_FIELD_OPTIONS(set.words.job),
     JOB_DEVICE_OPTIONS(set.words.job),
+    { 0, "memory", "BYTES", &set.words.job.memory,
+      "of the device, at most: 500M, 8Gi; default: what there is" },
     { 0, "algorithm", "NAME", &set.words.algorithm, "one that \"echelon explain sort\" lists" },
     JOB_REPORT_OPTIONS(set.words.job),
     { 0, NULL, NULL, NULL, NULL },

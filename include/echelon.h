@@ -175,6 +175,12 @@ typedef struct ech_sort_options {
  * n = 0 does nothing and allows NULL pointers.  Fails with ECH_ERR_ARG before anything is written;
  * with ECH_ERR_MEMORY before anything is written; with ECH_ERR_DEVICE, after which out is
  * undefined.
+ *
+ * Host memory on a GPU context is copied to the GPU and back.  What does not fit there, or not
+ * under ech_set_memory_limit(), is sorted in runs that fit, which are then merged range by range:
+ * that takes as much host memory again as the arrays have (of an argsort, keys and index), and four
+ * copies over the link instead of two.  Its results are the same.  After ECH_ERR_DEVICE there,
+ * arrays that were to be sorted in place still hold their elements, in some order.
  */
 ECH_API ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
                             const ech_sort_options *options);
@@ -1376,6 +1382,11 @@ ECH_API ech_status ech_set_stream(ech_ctx *ctx, void *stream);
 
 /* ech_set_threads() limits the CPU threads that a call may use; 0: all that OpenMP would. */
 ECH_API ech_status ech_set_threads(ech_ctx *ctx, int threads);
+
+/* ech_set_memory_limit() limits the device memory that the context may hold at once, as
+ * ech_memory() counts it; 0, the default: to what there is.  What would need more fails with
+ * ECH_ERR_MEMORY, but for sorts of host memory on a GPU, which go on in parts. */
+ECH_API ech_status ech_set_memory_limit(ech_ctx *ctx, uint64_t bytes);
 
 typedef enum ech_log_level {
     ECH_LOG_NONE = 0,

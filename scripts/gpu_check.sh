@@ -49,7 +49,7 @@ build() {
 }
 tests() {
     local name
-    for name in sort reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct solve solve_call api context memory; do
+    for name in sort reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct solve solve_call api context memory sort_host; do
         $build/tests/test_$name --device cuda $quick || return 1
     done
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # that opens a GPU 500 times
@@ -79,7 +79,7 @@ sanitizer() {
 }
 bench() {
     local name
-    for name in sort reduce scan histogram select arrange gf2 matmul sparse direct solve; do
+    for name in sort sort_host reduce scan histogram select arrange gf2 matmul sparse direct solve; do
         echo "-- $name"
         $build/bench/gpu_$name $quick --csv "$out/$name.csv" || return 1
     done

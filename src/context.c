@@ -190,6 +190,13 @@ ech_status ech_set_threads(ech_ctx *ctx, int threads)
     return ECH_OK;
 }
 
+ech_status ech_set_memory_limit(ech_ctx *ctx, uint64_t bytes)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    ctx->limit_bytes = bytes;
+    return ECH_OK;
+}
+
 ech_status ech_set_log(ech_ctx *ctx, ech_log_level level, ech_log_function function, void *user)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");

@@ -35,7 +35,8 @@ struct ech_ctx {
     char algorithm[32]; /* what ECHELON_ALGORITHM named when the context was opened, or "" */
     ech_allocator allocator;
     uint64_t held_bytes, peak_bytes;
-    void *spare; /* a workspace kept for the next call; NULL: none */
+    uint64_t limit_bytes; /* that held_bytes must not pass; 0: none */
+    void *spare;          /* a workspace kept for the next call; NULL: none */
     size_t spare_bytes;
     void *lent; /* the one in use, by the outermost of calls within calls */
     size_t lent_bytes;
@@ -98,6 +99,8 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
 
 /* Device memory from the context's allocator, counted.  bytes = 0 gives NULL. */
 ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
+/* The same for who can do with less: no message; false when there is none. */
+bool echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
 void echi_release(ech_ctx *ctx, void *pointer, size_t bytes);
 
 /* The same for the one workspace of a call, which the context keeps for the next: the pages of

@@ -6,21 +6,39 @@
  */
 #include "backend.h"
 
-ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
+static bool within_limit(const ech_ctx *ctx, size_t bytes)
+{
+    return !ctx->limit_bytes ||
+           (ctx->held_bytes <= ctx->limit_bytes && bytes <= ctx->limit_bytes - ctx->held_bytes);
+}
+
+bool echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
 {
     *pointer = NULL;
-    if (bytes == 0) return ECH_OK;
+    if (bytes == 0) return true;
     const struct echi_backend *backend = ctx->backend;
+    if (!within_limit(ctx, bytes)) return false;
     *pointer = ctx->allocator.allocate
                    ? ctx->allocator.allocate(ctx->allocator.user, bytes, backend->stream(ctx))
                    : backend->allocate(ctx, bytes);
-    if (!*pointer)
-        return echi_fail(ctx, ECH_ERR_MEMORY, "out of memory on %s: %zu bytes for %s", ctx->name,
-                         bytes, what);
+    if (!*pointer) return false;
     ctx->held_bytes += bytes;
     if (ctx->held_bytes > ctx->peak_bytes) ctx->peak_bytes = ctx->held_bytes;
     echi_log(ctx, ECH_LOG_TRACE, "allocate %zu bytes for %s", bytes, what);
-    return ECH_OK;
+    return true;
+}
+
+ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
+{
+    if (echi_try_allocate(ctx, bytes, what, pointer)) return ECH_OK;
+    if (!within_limit(ctx, bytes))
+        return echi_fail(ctx, ECH_ERR_MEMORY,
+                         "out of memory on %s: %zu bytes for %s, where %llu are held and the limit "
+                         "is %llu",
+                         ctx->name, bytes, what, (unsigned long long)ctx->held_bytes,
+                         (unsigned long long)ctx->limit_bytes);
+    return echi_fail(ctx, ECH_ERR_MEMORY, "out of memory on %s: %zu bytes for %s", ctx->name, bytes,
+                     what);
 }
 
 void echi_release(ech_ctx *ctx, void *pointer, size_t bytes)
@@ -37,7 +55,7 @@ ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **poin
 {
     if (ctx->allocator.allocate || ctx->backend->pooled || bytes == 0 || ctx->lent)
         return echi_allocate(ctx, bytes, what, pointer);
-    if (ctx->spare_bytes < bytes) {
+    if (ctx->spare_bytes < bytes || !within_limit(ctx, bytes)) {
         ech_status status = echi_allocate(ctx, bytes, what, pointer);
         ctx->lent = *pointer;
         ctx->lent_bytes = bytes;

@@ -2,7 +2,8 @@
  * sort_run.c - runs one case of test_sort on one device by one algorithm, in each way that memory
  * can be given, and compares with the oracle's answer.
  *
- *     in place or not  x  workspace of the context's or ours  x  (GPU) device or host memory
+ *     in place or not  x  workspace of the context's or ours  x  (GPU) device or host memory,
+ *                                                        the latter also with a limit, in parts
  *
  * Outputs lie between guard zones and start as a pattern that is no answer; so does the workspace,
  * which is exactly as large as the library asked for.  Inputs that are not outputs must come back
@@ -15,10 +16,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MANY = 20000 }; /* beyond this n only some of the ways are tried */
+enum {
+    MANY = 20000, /* beyond this n only some of the ways are tried */
+    PARTS = 4096  /* below this n nothing is sorted in parts */
+};
 
 struct way {
-    bool in_place, own_work, host;
+    bool in_place, own_work, host, parts;
 };
 
 struct buffers {
@@ -64,6 +68,22 @@ static bool call(ech_ctx *ctx, const struct sort_case *c, const ech_sort_options
                             : ech_sort(ctx, b->keys_in.data, keys_out, c->n, c->dtype, options);
     return test_check_status(__FILE__, __LINE__, "the sort", status, ECH_OK, ctx) &&
            CHECK_STATUS(ech_sync(ctx), ECH_OK);
+}
+
+/* A quarter of what the arrays take, or as little as does at all: three chunks of 1024 elements,
+ * each array in whole 256 bytes, and their workspace. */
+static bool limit_memory(ech_ctx *ctx, const struct sort_data *d, const ech_sort_options *options)
+{
+    enum { LEAST = 1024 };
+    struct sort_case least = *d->c;
+    size_t work_bytes, bytes = 3 * LEAST * (d->key_bytes + d->value_bytes);
+    least.n = LEAST;
+    least.value_bytes = d->value_bytes;
+    least.index_bytes = 0;
+    if (!workspace(ctx, &least, options, &work_bytes)) return false;
+    bytes += work_bytes;
+    size_t quarter = d->c->n * (d->key_bytes + d->value_bytes) / 4;
+    return CHECK_STATUS(ech_set_memory_limit(ctx, quarter > bytes ? quarter : bytes), ECH_OK);
 }
 
 static void compare(const struct buffer *buffer, const struct sort_data *d, const char *name,
@@ -125,7 +145,10 @@ static void run_way(ech_ctx *ctx, const struct sort_data *d, const char *algorit
         options.work = b.work.data;
         options.work_bytes = b.work.bytes;
     }
-    if (!call(ctx, c, &options, &b, way.in_place)) goto done;
+    if (way.parts && !limit_memory(ctx, d, &options)) goto done;
+    bool called = call(ctx, c, &options, &b, way.in_place);
+    if (way.parts) ech_set_memory_limit(ctx, 0);
+    if (!called) goto done;
 
     bool keys_move = !c->index_bytes;
     compare(way.in_place && keys_move ? &b.keys_in : &b.keys_out, d,
@@ -141,7 +164,10 @@ done:
     if (test_failed() && !failed_before)
         printf("    (%s, algorithm %s, %s, %s workspace, %s memory)\n", ech_device_name(ctx),
                algorithm ? algorithm : "chosen", way.in_place ? "in place" : "out of place",
-               way.own_work ? "given" : "the context's", memory ? "device" : "host");
+               way.own_work ? "given" : "the context's",
+               memory      ? "device"
+               : way.parts ? "host, in parts,"
+                           : "host");
     struct buffer *all[] = { &b.keys_in, &b.keys_out, &b.values_in, &b.values_out, &b.work };
     for (int i = 0; i < 5; i++)
         if (all[i]->base) buffer_free(all[i]);
@@ -168,5 +194,8 @@ void sort_run(ech_ctx *ctx, const struct sort_data *d, const char *algorithm, ui
                 continue;
             run_way(ctx, d, algorithm, way, seed);
         }
+        if (gpu && d->c->n >= PARTS && seed % 3 == 0)
+            run_way(ctx, d, algorithm,
+                    (struct way){ .in_place = seed / 3 % 2, .host = true, .parts = true }, seed);
     }
 }

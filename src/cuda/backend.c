@@ -99,10 +99,7 @@ static void cuda_close(ech_ctx *ctx)
     if (cuda->context && echi_cuda_enter(ctx) == ECH_OK) {
         if (ctx->stream) driver->cuStreamSynchronize((CUstream)ctx->stream);
         if (cuda->own_stream) driver->cuStreamSynchronize(cuda->own_stream);
-        for (int i = 0; i < ECHI_PINNED; i++) {
-            if (cuda->pinned[i]) driver->cuMemFreeHost(cuda->pinned[i]);
-            if (cuda->pinned_done[i]) driver->cuEventDestroy(cuda->pinned_done[i]);
-        }
+        echi_cuda_close_slots(cuda);
         for (int i = 0; cuda->libraries && i < echi_image_count; i++)
             if (cuda->libraries[i]) driver->cuLibraryUnload(cuda->libraries[i]);
         echi_cublas_close(ctx);

@@ -14,8 +14,7 @@ enum {
     ECHI_KERNELS = 1024,        /* kernels that a context can hold looked up; a power of two */
     ECHI_SLOTS = 32,            /* streams whose kernels need no clearing: state.c */
     ECHI_SLOT_BYTES = 36 << 10, /* of one */
-    ECHI_PINNED = 3,            /* staging buffers: one filled, one in flight, one drained */
-    ECHI_PINNED_BYTES = 16 << 20
+    ECHI_LINK_SLOTS = 48        /* of staging: two each way for each of LINK_THREADS */
 };
 
 /* An embedded fatbin: one row of instances.txt. */
@@ -34,6 +33,12 @@ struct echi_cuda_kernel {
     bool waits;            /* wait_for_earlier() of ptx.cuh is more than nothing in it */
 };
 
+/* LINK_PIECE_BYTES of pinned memory, and when what it was last used for is over. */
+struct echi_slot {
+    void *at;
+    CUevent done;
+};
+
 struct echi_cuda {
     const struct echi_driver *driver;
     CUdevice device;
@@ -50,9 +55,9 @@ struct echi_cuda {
     void *cublas, *cusolver; /* cublas.c, cusolver.c: handles, made when first needed; or NULL */
     unsigned long long slot_stream[ECHI_SLOTS];
     int slots_used;
-    bool may_complain;         /* a kernel was queued that may have found its data wrong */
-    void *pinned[ECHI_PINNED]; /* allocated when first needed */
-    CUevent pinned_done[ECHI_PINNED];
+    bool may_complain; /* a kernel was queued that may have found its data wrong */
+    struct echi_slot slots[ECHI_LINK_SLOTS]; /* each made when first needed */
+    CUstream link[2]; /* sort_host.c: for copies up and down beside the stream; NULL: not yet */
 };
 
 /* The result of a driver call as a status, with a message that names the call. */
@@ -95,6 +100,20 @@ ech_status echi_cuda_prefer_cache(ech_ctx *ctx, const char *image, const char *k
  * and holds the result when it returns. */
 ech_status echi_cuda_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes);
 ech_status echi_cuda_side(ech_ctx *ctx, const void *pointer, bool *on_device, bool *pinned);
+
+/* exchange.c: what is copied between host and device memory. */
+struct echi_move {
+    void *host, *device;
+    size_t bytes;
+    bool pinned; /* the host memory is */
+};
+
+/* Copies up (to the device) in the order of one stream and down in that of another, which may be
+ * the same.  What is pinned is put on the link first.  When it returns, what went down is there,
+ * and host memory that is not pinned may be changed; pinned memory may when the stream is done. */
+ech_status echi_cuda_exchange(ech_ctx *ctx, const struct echi_move *up, int ups, CUstream up_stream,
+                              const struct echi_move *down, int downs, CUstream down_stream);
+void echi_cuda_close_slots(struct echi_cuda *cuda);
 
 /* ---- state.c ---- */
 
@@ -163,6 +182,8 @@ extern const struct echi_operation echi_cuda_solve, echi_cuda_direct;
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
 ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);
 ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *sort);
+
+/* sort_host.c */
 ech_status echi_cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort);
 
 #endif

@@ -440,38 +440,6 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
     return status;
 }
 
-/* ---- Host memory ---- */
-
-ech_status echi_cuda_sort_host(ech_ctx *ctx, const struct echi_sort *s)
-{
-    struct echi_sort on = *s; /* the same sort on the device, in place */
-    size_t key_bytes = s->n * (size_t)s->key_bytes, value_bytes = s->n * s->value_bytes;
-    void *keys = NULL, *values = NULL, *work = NULL;
-    size_t work_bytes = 0;
-    ech_status status = echi_cuda_sort_workspace(s, &work_bytes);
-    if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
-    TRY(echi_allocate(ctx, key_bytes, "the keys on the GPU", &keys));
-    TRY(echi_allocate(ctx, value_bytes, "the values on the GPU", &values));
-    TRY(echi_allocate(ctx, work_bytes, "the workspace of a sort", &work));
-    on.keys_in = keys;
-    on.keys_out = s->index_bytes ? NULL : keys;
-    on.values_in = s->index_bytes ? NULL : values;
-    on.values_out = values;
-    on.work = work;
-    on.work_bytes = work_bytes;
-    TRY(echi_cuda_copy(ctx, keys, s->keys_in, key_bytes));
-    if (s->value_bytes && !s->index_bytes)
-        TRY(echi_cuda_copy(ctx, values, s->values_in, value_bytes));
-    TRY(echi_cuda_sort(ctx, &on));
-    if (s->keys_out) TRY(echi_cuda_copy(ctx, s->keys_out, keys, key_bytes));
-    if (s->value_bytes) TRY(echi_cuda_copy(ctx, s->values_out, values, value_bytes));
-done:
-    echi_release(ctx, work, work_bytes);
-    echi_release(ctx, values, value_bytes);
-    echi_release(ctx, keys, key_bytes);
-    return status;
-}
-
 /* ---- Questions that need no device ---- */
 
 ech_status echi_cuda_sort_workspace(const struct echi_sort *s, size_t *bytes)

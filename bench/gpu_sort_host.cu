@@ -1,0 +1,238 @@
+/*
+ * gpu_sort_host.cu - sorts of arrays in host memory: on the GPU, on the CPU, and what the link
+ * allows.
+ *
+ *     gpu_sort_host [--quick] [--only TEXT] [--csv FILE]
+ *
+ * A row is sort(dtype, n, value bytes, memory, limit).  Out of place; memory is pinned (of
+ * cudaHostAlloc) or pageable (of malloc, touched before).  The limit is that of the context's
+ * device memory, in parts of the array.  Contenders take turns, each time is the median of several
+ * between two readings of the clock:
+ *     cuda   ech_sort() and its kin on a context of "cuda"
+ *     cpu    the same on one of "cpu", all threads
+ *     auto   the same on one that ech_open() chooses
+ *     link   the input copied to the GPU and the output back, both pinned, one after the other
+ * All results are compared with the CPU's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu_common.cuh"
+
+enum who { CUDA_ONLY, CPU_ONLY, AUTO, LINK, WHO };
+static const char *const names[WHO] = { "cuda", "cpu", "auto", "link" };
+static ech_ctx *contexts[WHO];
+
+struct row {
+    const char *what, *type;
+    ech_dtype dtype;
+    size_t n, value_bytes;
+    bool argsort, pinned;
+    unsigned parts; /* the limit is n / parts; 0: none */
+    unsigned who;   /* bits: which contenders */
+};
+
+struct data {
+    char *keys_in, *keys_out, *values_in, *values_out, *keys_wanted, *values_wanted;
+    char *device;
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Data ---- */
+
+static __global__ void fill(uint64_t *words, size_t n)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        words[i] = random_at(i);
+}
+
+/* Memory of a use, kept for all rows: to pin it takes longer than to sort it. */
+static char *host_memory(int use, size_t bytes, bool pinned)
+{
+    enum { USES = 6 };
+    static struct {
+        void *at;
+        size_t bytes;
+    } kept[2][USES];
+    if (bytes == 0) return NULL;
+    if (kept[pinned][use].bytes < bytes) {
+        if (pinned && kept[pinned][use].at) CUDA(cudaFreeHost(kept[pinned][use].at));
+        if (!pinned) free(kept[pinned][use].at);
+        if (pinned)
+            CUDA(cudaHostAlloc(&kept[pinned][use].at, bytes, 0));
+        else if (!(kept[pinned][use].at = malloc(bytes)))
+            exit(1);
+        kept[pinned][use].bytes = bytes;
+        memset(kept[pinned][use].at, 0xa5, bytes);
+    }
+    return (char *)kept[pinned][use].at;
+}
+
+/* ---- Contenders ---- */
+
+static void run(enum who who, const struct row &r, const struct data &d, char *keys_out,
+                char *values_out)
+{
+    size_t key_bytes = r.n * ech_dtype_bytes(r.dtype), value_bytes = r.n * r.value_bytes;
+    ech_ctx *ctx = contexts[who];
+    if (who == LINK) {
+        CUDA(cudaMemcpyAsync(d.device, d.keys_in, key_bytes, cudaMemcpyDefault, stream));
+        if (!r.argsort && value_bytes)
+            CUDA(cudaMemcpyAsync(d.device, d.values_in, value_bytes, cudaMemcpyDefault, stream));
+        CUDA(cudaStreamSynchronize(stream));
+        if (!r.argsort)
+            CUDA(cudaMemcpyAsync(d.keys_out, d.device, key_bytes, cudaMemcpyDefault, stream));
+        if (value_bytes)
+            CUDA(cudaMemcpyAsync(d.values_out, d.device, value_bytes, cudaMemcpyDefault, stream));
+        CUDA(cudaStreamSynchronize(stream));
+    } else if (r.argsort) {
+        ECH(ech_argsort(ctx, d.keys_in, values_out, r.value_bytes == 4 ? ECH_U32 : ECH_U64, r.n,
+                        r.dtype, NULL));
+    } else if (value_bytes) {
+        ECH(ech_sort_pairs(ctx, d.keys_in, keys_out, d.values_in, values_out, r.value_bytes, r.n,
+                           r.dtype, NULL));
+    } else {
+        ECH(ech_sort(ctx, d.keys_in, keys_out, r.n, r.dtype, NULL));
+    }
+}
+
+static void bench(const struct row &r)
+{
+    enum { RUNS = 9 };
+    char name[160], limit[32] = "";
+    if (r.parts) snprintf(limit, sizeof limit, ",limit=n/%u", r.parts);
+    snprintf(name, sizeof name, "%s(%s,n=%zu,v=%zu,%s%s)", r.what, r.type, r.n, r.value_bytes,
+             r.pinned ? "pinned" : "pageable", limit);
+    if (only && !strstr(name, only)) return;
+    size_t key_bytes = r.n * ech_dtype_bytes(r.dtype), value_bytes = r.n * r.value_bytes;
+    size_t most = key_bytes > value_bytes ? key_bytes : value_bytes;
+    struct data d = {};
+    d.keys_in = host_memory(0, key_bytes, r.pinned);
+    d.keys_out = r.argsort ? NULL : host_memory(1, key_bytes, r.pinned);
+    d.values_in = r.argsort ? NULL : host_memory(2, value_bytes, r.pinned);
+    d.values_out = host_memory(3, value_bytes, r.pinned);
+    d.keys_wanted = r.argsort ? NULL : host_memory(4, key_bytes, false);
+    d.values_wanted = host_memory(5, value_bytes, false);
+    CUDA(cudaMalloc(&d.device, (most + 7) / 8 * 8));
+    fill<<<1024, 256, 0, stream>>>((uint64_t *)d.device, (most + 7) / 8);
+    CUDA(cudaMemcpyAsync(d.keys_in, d.device, key_bytes, cudaMemcpyDefault, stream));
+    if (d.values_in)
+        CUDA(cudaMemcpyAsync(d.values_in, d.device, value_bytes, cudaMemcpyDefault, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    size_t of_array = key_bytes + value_bytes;
+    for (int who = 0; who < LINK; who++)
+        if (contexts[who] && who != CPU_ONLY)
+            ECH(ech_set_memory_limit(contexts[who], r.parts ? of_array / r.parts : 0));
+
+    bool good = true;
+    static char before[64]; /* the same data and the same answer for rows one after another */
+    char now[64];
+    snprintf(now, sizeof now, "%s %s %zu %zu", r.what, r.type, r.n, r.value_bytes);
+    if (strcmp(now, before) != 0) run(CPU_ONLY, r, d, d.keys_wanted, d.values_wanted);
+    snprintf(before, sizeof before, "%s", now);
+    for (int who = 0; who < WHO; who++) {
+        if (!(r.who >> who & 1)) continue;
+        run((enum who)who, r, d, d.keys_out, d.values_out);
+        if (who == LINK) continue;
+        good = good && (r.argsort || memcmp(d.keys_out, d.keys_wanted, key_bytes) == 0);
+        good = good && (!value_bytes || memcmp(d.values_out, d.values_wanted, value_bytes) == 0);
+    }
+    if (!good) wrong++;
+    double s[WHO][RUNS];
+    int calls = of_array < 200000 ? 20 : of_array < 20000000 ? 5 : 1;
+    int runs = of_array > 1000000000 ? (quick ? 3 : 5) : quick ? 5 : RUNS;
+    for (int i = 0; i < runs; i++)
+        for (int who = 0; who < WHO; who++) {
+            if (!(r.who >> who & 1)) continue;
+            double begin = seconds();
+            for (int c = 0; c < calls; c++) run((enum who)who, r, d, d.keys_out, d.values_out);
+            s[who][i] = (seconds() - begin) / calls;
+        }
+    printf("%-50s", name);
+    for (int who = 0; who < WHO; who++) {
+        if (!(r.who >> who & 1)) continue;
+        qsort(s[who], runs, sizeof(double), bench_by_value);
+        double median = s[who][runs / 2];
+        printf("  %s %10.4f ms", names[who], 1e3 * median);
+        if (csv)
+            fprintf(csv, "%s,%s,%zu,%zu,%s,%u,%s,%.6f,%.6f,%.6f,%.4f,%s\n", r.what, r.type, r.n,
+                    r.value_bytes, r.pinned ? "pinned" : "pageable", r.parts, names[who],
+                    1e3 * median, 1e3 * s[who][0], 1e3 * s[who][runs - 1],
+                    (double)r.n / median * 1e-9, good ? "equal" : "wrong");
+    }
+    if (r.who >> LINK & 1) printf("  of link %4.2f", s[LINK][runs / 2] / s[CUDA_ONLY][runs / 2]);
+    if (r.who >> AUTO & 1) {
+        double best = s[CUDA_ONLY][runs / 2];
+        if (r.who >> CPU_ONLY & 1 && s[CPU_ONLY][runs / 2] < best) best = s[CPU_ONLY][runs / 2];
+        printf("  auto/best %5.2f", s[AUTO][runs / 2] / best);
+    }
+    printf("%s\n", good ? "" : "  WRONG");
+    fflush(stdout);
+    CUDA(cudaFree(d.device));
+}
+
+static const struct {
+    const char *what, *type;
+    ech_dtype dtype;
+    size_t value_bytes;
+    bool argsort;
+} kinds[] = {
+    { "keys", "u32", ECH_U32, 0, false },   { "keys", "u64", ECH_U64, 0, false },
+    { "pairs", "u32", ECH_U32, 4, false },  { "pairs", "u64", ECH_U64, 8, false },
+    { "argsort", "i64", ECH_I64, 8, true }, { "keys", "u8", ECH_U8, 0, false },
+    { "keys", "u16", ECH_U16, 0, false },
+};
+
+int main(int argc, char **argv)
+{
+    bench_open(argc, argv, "sort_host",
+               "keys in host memory, the input kept; times by the clock of the host",
+               "op,dtype,n,value_bytes,memory,parts,contender,ms,ms_min,ms_max,gkeys_per_s,result");
+    contexts[CUDA_ONLY] = ctx;
+    ECH(ech_open(&contexts[CPU_ONLY], "cpu"));
+    ECH(ech_open(&contexts[AUTO], NULL));
+    const size_t M = (size_t)1 << 20;
+    const unsigned all = 1 << CUDA_ONLY | 1 << CPU_ONLY | 1 << AUTO;
+    const unsigned gpu = 1 << CUDA_ONLY | 1 << LINK;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int pinned = 1; pinned >= 0; pinned--) {
+            struct row r = { kinds[k].what,
+                             kinds[k].type,
+                             kinds[k].dtype,
+                             0,
+                             kinds[k].value_bytes,
+                             kinds[k].argsort,
+                             pinned != 0,
+                             0,
+                             gpu };
+            r.n = 256 * M;
+            bench(r);
+            r.parts = 4;
+            bench(r);
+        }
+    for (size_t k = 0; k < 5; k++)
+        for (size_t n = 1000; n <= 100000000; n *= 10)
+            for (int m = 1; m <= 3; m += 2)
+                for (int pinned = 1; pinned >= 0; pinned--) {
+                    if (n == 100000000 && m == 3) continue;
+                    struct row r = { kinds[k].what,
+                                     kinds[k].type,
+                                     kinds[k].dtype,
+                                     m * n,
+                                     kinds[k].value_bytes,
+                                     kinds[k].argsort,
+                                     pinned != 0,
+                                     0,
+                                     all };
+                    bench(r);
+                }
+    ech_close(contexts[CPU_ONLY]);
+    ech_close(contexts[AUTO]);
+    return bench_close();
+}

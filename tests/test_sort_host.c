@@ -1,0 +1,268 @@
+/*
+ * test_sort_host.c - sorts of host memory on a GPU in parts: that they are, within the limit, that
+ * nothing is written when there is no memory, and what is left after a failure on the way.
+ *
+ * What they write is test_sort's to check.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _POSIX_C_SOURCE 200809L /* setenv */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 50021, LEAST = 1024 };
+
+/* ---- Data: keys of few values, and where each was ---- */
+
+struct data {
+    uint32_t *keys, *values, *keys_out, *values_out;
+};
+
+static bool make_data(struct data *d)
+{
+    struct rng rng = { 7 };
+    uint32_t *all = malloc(4 * N * sizeof *all);
+    if (!CHECK(all != NULL)) return false;
+    *d = (struct data){ all, all + N, all + 2 * N, all + 3 * N };
+    for (uint32_t i = 0; i < N; i++) {
+        d->keys[i] = (uint32_t)rng_below(&rng, 3000) * 1000003;
+        d->values[i] = i;
+    }
+    memset(d->keys_out, 0x5C, 2 * N * sizeof *all);
+    return true;
+}
+
+/* Out holds the keys in order, each with where it was; equal ones in their order. */
+static void check_sorted(const struct data *d)
+{
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t from = d->values_out[i];
+        if (from < N && d->keys[from] == d->keys_out[i] &&
+            (i == 0 || d->keys_out[i - 1] < d->keys_out[i] ||
+             (d->keys_out[i - 1] == d->keys_out[i] && d->values_out[i - 1] < from)))
+            continue;
+        test_fail(__FILE__, __LINE__, "element %u is key %u of %u", i, d->keys_out[i], from);
+        return;
+    }
+}
+
+static void check_untouched(const struct data *d)
+{
+    const unsigned char *out = (const unsigned char *)d->keys_out;
+    for (size_t i = 0; i < 2 * N * sizeof *d->keys; i++)
+        if (out[i] != 0x5C) {
+            test_fail(__FILE__, __LINE__, "byte %zu of the output was written", i);
+            return;
+        }
+}
+
+static ech_status sort_pairs(ech_ctx *ctx, const struct data *d)
+{
+    return ech_sort_pairs(ctx, d->keys, d->keys_out, d->values, d->values_out, sizeof *d->values, N,
+                          ECH_U32, NULL);
+}
+
+/* ---- The limit ---- */
+
+static size_t least_limit(ech_ctx *ctx)
+{
+    size_t work_bytes = 0;
+    CHECK_STATUS(ech_sort_workspace(ech_device_name(ctx), LEAST, ECH_U32, 4, NULL, &work_bytes),
+                 ECH_OK);
+    return 3 * LEAST * 8 + work_bytes;
+}
+
+static void look_for_chunks(void *user, ech_log_level level, const char *message)
+{
+    (void)level;
+    const char *at = strstr(message, "does not fit on");
+    if (at) sscanf(strchr(at, ':'), ": %d chunks", (int *)user);
+}
+
+static void limits(ech_ctx *ctx)
+{
+    if (!test_begin("limits on %s", ech_device_name(ctx))) return;
+    struct data d;
+    size_t least = least_limit(ctx);
+    const size_t limits[] = { 0, N * 8 * 4, N * 8, N * 2, least };
+    const int least_chunks[] = { 0, 0, 3, 12, N / LEAST };
+    for (size_t i = 0; i < sizeof limits / sizeof *limits && !test_failed(); i++) {
+        int chunks = 0;
+        uint64_t now, peak;
+        if (!make_data(&d)) break;
+        CHECK_STATUS(ech_set_memory_limit(ctx, limits[i]), ECH_OK);
+        CHECK_STATUS(ech_set_log(ctx, ECH_LOG_INFO, look_for_chunks, &chunks), ECH_OK);
+        ech_memory(ctx, 1, NULL, NULL);
+        CHECK_STATUS(sort_pairs(ctx, &d), ECH_OK);
+        ech_memory(ctx, 0, &now, &peak);
+        CHECK_INT(now, 0);
+        CHECK(limits[i] == 0 || peak <= limits[i]);
+        CHECK(least_chunks[i] ? chunks >= least_chunks[i] : chunks == 0);
+        check_sorted(&d);
+        free(d.keys);
+    }
+    CHECK_STATUS(ech_set_log(ctx, ECH_LOG_NONE, NULL, NULL), ECH_OK);
+    if (make_data(&d)) {
+        CHECK_STATUS(ech_set_memory_limit(ctx, least - 1), ECH_OK);
+        CHECK_FAILS(ctx, sort_pairs(ctx, &d), ECH_ERR_MEMORY, "at least");
+        check_untouched(&d);
+        free(d.keys);
+    }
+    CHECK_STATUS(ech_set_memory_limit(ctx, 0), ECH_OK);
+    test_end();
+}
+
+static void limited_memory(ech_ctx *ctx)
+{
+    if (!test_begin("memory with a limit on %s", ech_device_name(ctx))) return;
+    void *pointer = NULL;
+    CHECK_STATUS(ech_set_memory_limit(ctx, 1000), ECH_OK);
+    CHECK_FAILS(ctx, ech_malloc(ctx, &pointer, 1001), ECH_ERR_MEMORY, "limit is 1000");
+    CHECK_STATUS(ech_malloc(ctx, &pointer, 600), ECH_OK);
+    void *more = NULL;
+    CHECK_FAILS(ctx, ech_malloc(ctx, &more, 401), ECH_ERR_MEMORY, "600 are held");
+    ech_free(ctx, pointer, 600);
+    CHECK_STATUS(ech_set_memory_limit(ctx, 0), ECH_OK);
+    CHECK_FAILS(NULL, ech_set_memory_limit(NULL, 0), ECH_ERR_ARG, "ctx is NULL");
+    test_end();
+}
+
+/* ---- Allocations that fail ---- */
+
+struct hook {
+    ech_ctx *source;
+    int calls, from, until; /* those of the calls fail */
+};
+
+static void *hook_allocate(void *user, size_t bytes, void *stream)
+{
+    struct hook *hook = user;
+    void *pointer = NULL;
+    int call = hook->calls++;
+    (void)stream;
+    if (call >= hook->from && call < hook->until) return NULL;
+    return ech_malloc(hook->source, &pointer, bytes) == ECH_OK && ech_sync(hook->source) == ECH_OK
+               ? pointer
+               : NULL;
+}
+
+static void hook_release(void *user, void *pointer, size_t bytes, void *stream)
+{
+    struct hook *hook = user;
+    (void)stream;
+    ech_free(hook->source, pointer, bytes); /* all is done when a sort of host memory returns */
+}
+
+static void failing_allocations(ech_ctx *ctx)
+{
+    if (!test_begin("allocations that fail on %s", ech_device_name(ctx))) return;
+    struct data d;
+    struct hook hook = { .source = NULL };
+    ech_allocator allocator = { hook_allocate, hook_release, &hook };
+    CHECK_STATUS(ech_open(&hook.source, ech_device_name(ctx)), ECH_OK);
+    CHECK_STATUS(ech_set_allocator(ctx, &allocator), ECH_OK);
+    for (int until = 0; until <= 3 && make_data(&d); until++) { /* less is asked for then */
+        hook.calls = hook.from = 0;
+        hook.until = until;
+        CHECK_STATUS(sort_pairs(ctx, &d), ECH_OK);
+        CHECK_INT(hook.calls, until + 1);
+        check_sorted(&d);
+        free(d.keys);
+    }
+    if (make_data(&d)) {
+        hook.until = 1000;
+        CHECK_FAILS(ctx, sort_pairs(ctx, &d), ECH_ERR_MEMORY, "out of memory");
+        check_untouched(&d);
+        free(d.keys);
+    }
+    CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);
+    ech_close(hook.source);
+    test_end();
+}
+
+/* ---- Copies that fail ---- */
+
+/* Every key is there as often as before, with a value it had. */
+static void check_permuted(const struct data *d)
+{
+    unsigned char *seen = calloc(N, 1);
+    for (uint32_t i = 0; seen && i < N; i++) {
+        uint32_t from = d->values_out[i];
+        if (from < N && !seen[from]++ && d->keys[from] == d->keys_out[i]) continue;
+        test_fail(__FILE__, __LINE__, "element %u is key %u of %u", i, d->keys_out[i], from);
+        break;
+    }
+    free(seen);
+}
+
+/* In place and in parts: after a failure anywhere the elements are there, in some order. */
+static void failing_copies(void)
+{
+#ifdef FAILING_LIBSIMT_PATH
+    if (!test_begin("copies that fail")) return;
+    struct data d;
+    ech_status status = ECH_ERR_DEVICE;
+    int step = 1, failures = 0;
+    for (int copies = 0; status != ECH_OK && !test_failed() && make_data(&d); copies += step) {
+        ech_ctx *ctx;
+        char text[16];
+        snprintf(text, sizeof text, "%d", copies);
+        unsetenv("FAILING_COPIES");
+        if (!CHECK_STATUS(ech_open(&ctx, "simt"), ECH_OK)) break;
+        CHECK_STATUS(ech_set_memory_limit(ctx, N), ECH_OK);
+        uint64_t word = 1;
+        void *place = NULL;
+        CHECK_STATUS(ech_malloc(ctx, &place, sizeof word), ECH_OK);
+        CHECK_STATUS(ech_copy(ctx, place, &word, sizeof word), ECH_OK); /* counts from here */
+        ech_free(ctx, place, sizeof word);
+        setenv("FAILING_COPIES", text, 1);
+        memcpy(d.keys_out, d.keys, N * sizeof *d.keys);
+        memcpy(d.values_out, d.values, N * sizeof *d.values);
+        status = ech_sort_pairs(ctx, d.keys_out, d.keys_out, d.values_out, d.values_out,
+                                sizeof *d.values, N, ECH_U32, NULL);
+        if (status == ECH_OK) {
+            check_sorted(&d);
+        } else {
+            CHECK_INT(status, ECH_ERR_DEVICE);
+            CHECK_TEXT(ech_error(ctx), "failed");
+            check_permuted(&d);
+            failures++;
+        }
+        unsetenv("FAILING_COPIES");
+        step = copies / 8 + 1;
+        ech_close(ctx);
+        free(d.keys);
+    }
+    CHECK_INT(status, ECH_OK);
+    CHECK(failures > 20);
+    test_end();
+#endif
+}
+
+int main(int argc, char **argv)
+{
+    test_main(argc, argv);
+    char name[64];
+#ifdef FAILING_LIBSIMT_PATH
+    if (test_options.device && strcmp(test_options.device, "simt") == 0)
+        setenv("ECHELON_LIBSIMT", FAILING_LIBSIMT_PATH, 1);
+#endif
+    for (int i = 0; test_device(i, name, sizeof name); i++) {
+        ech_ctx *ctx;
+        if (ech_open(&ctx, name) != ECH_OK) {
+            fprintf(stderr, "%s\n", ech_error(NULL));
+            return 1;
+        }
+        limited_memory(ctx);
+        if (!test_is_cpu(ctx)) {
+            limits(ctx);
+            failing_allocations(ctx);
+        }
+        ech_close(ctx);
+        if (strcmp(name, "simt") == 0) failing_copies();
+    }
+    return test_finish();
+}
