@@ -49,7 +49,7 @@ build() {
 }
 tests() {
     local name
-    for name in sort reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct solve solve_call api context memory sort_host; do
+    for name in sort reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct solve solve_call api context memory sort_host sort_memory; do
         $build/tests/test_$name --device cuda $quick || return 1
     done
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # that opens a GPU 500 times

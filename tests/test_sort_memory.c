@@ -1,0 +1,225 @@
+/*
+ * test_sort_memory.c - the memory of sorts on a GPU: what docs/performance/sort.md says to the byte,
+ * and none at all where the workspace is given.
+ *
+ * The formulas stand here once more, with their numbers, on purpose.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef uint64_t u64;
+
+enum { STATE = 49408 }; /* of sort_histogram and sort_plan */
+
+/* Each part of a workspace takes whole 256 bytes. */
+static u64 part(u64 bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+/* Keys of a tile of onesweep, by the bytes of a key and of what goes along. */
+static u64 tile_of(u64 k, u64 m)
+{
+    static const u64 tiles[4][4] = { { 8448, 10240, 7680, 3840 },
+                                     { 9216, 10240, 7680, 3840 },
+                                     { 8448, 10240, 7680, 3840 },
+                                     { 7680, 7680, 6144, 3840 } };
+    return tiles[k == 8   ? 3
+                 : k == 4 ? 2
+                 : k == 2 ? 1
+                          : 0][m == 16  ? 3
+                               : m == 8 ? 2
+                               : m == 4 ? 1
+                                        : 0];
+}
+
+static u64 onesweep(u64 n, u64 k, u64 m, bool argsort)
+{
+    u64 tile = tile_of(k, m);
+    return part(n * k) * (argsort ? 2 : 1) + part(n * m) + STATE + 1024 * ((n + tile - 1) / tile);
+}
+
+static u64 msd(u64 n, u64 k)
+{
+    u64 tile = 57344 / k, leaf = 36864 / k, levels = k == 8 ? 9 : 5;
+    u64 segments = n / leaf + 1, tiles = n / tile + segments + 1;
+    u64 leaves = 6 * (n / leaf + 1) + 4 * levels * segments;
+    return part(n * k) + 256 + part(2 * segments * 28) + part(2 * segments * 258 * 4) +
+           part(2 * tiles * 4) + part(leaves * 12) + part(leaves * 4);
+}
+
+/* ---- What the library says ---- */
+
+struct sort {
+    ech_dtype dtype;
+    size_t value_bytes;
+    int index_bytes;
+    const char *algorithm;
+};
+
+static u64 said(size_t n, const struct sort *s)
+{
+    size_t bytes = 0;
+    const ech_sort_options o = { .size = sizeof o, .algorithm = s->algorithm };
+    CHECK_STATUS(s->index_bytes
+                     ? ech_argsort_workspace("simt", n, s->dtype,
+                                             s->index_bytes == 4 ? ECH_U32 : ECH_U64, &o, &bytes)
+                     : ech_sort_workspace("simt", n, s->dtype, s->value_bytes, &o, &bytes),
+                 ECH_OK);
+    return bytes;
+}
+
+static u64 wanted(u64 n, const struct sort *s)
+{
+    u64 k = ech_dtype_bytes(s->dtype), v = s->value_bytes, i = n <= (u64)1 << 32 ? 4 : 8;
+    bool gather = v != 0 && v != 4 && v != 8 && v != 16;
+    u64 m = s->index_bytes ? (u64)s->index_bytes : gather ? i : v;
+    u64 more = gather ? part(n * i) + part(n * v) : 0;
+    if (strcmp(s->algorithm, "block") == 0) return more;
+    if (strcmp(s->algorithm, "count") == 0) return k == 1 ? STATE : part(8 * 65537);
+    if (strcmp(s->algorithm, "msd") == 0) return msd(n, k);
+    return more + onesweep(n, k, m, s->index_bytes != 0);
+}
+
+static void formulas(void)
+{
+    static const struct sort sorts[] = {
+        { ECH_U8, 0, 0, "count" },      { ECH_I16, 0, 0, "count" },
+        { ECH_U32, 0, 0, "msd" },       { ECH_F64, 0, 0, "msd" },
+        { ECH_U8, 0, 0, "onesweep" },   { ECH_F16, 0, 0, "onesweep" },
+        { ECH_F32, 0, 0, "onesweep" },  { ECH_I64, 0, 0, "onesweep" },
+        { ECH_U8, 4, 0, "onesweep" },   { ECH_U16, 8, 0, "onesweep" },
+        { ECH_U32, 4, 0, "onesweep" },  { ECH_U32, 8, 0, "onesweep" },
+        { ECH_F64, 4, 0, "onesweep" },  { ECH_U64, 8, 0, "onesweep" },
+        { ECH_I32, 16, 0, "onesweep" }, { ECH_U32, 1, 0, "onesweep" },
+        { ECH_U64, 12, 0, "onesweep" }, { ECH_I8, 100, 0, "onesweep" },
+        { ECH_U32, 0, 4, "onesweep" },  { ECH_U32, 0, 8, "onesweep" },
+        { ECH_F64, 0, 4, "onesweep" },  { ECH_I64, 0, 8, "onesweep" },
+        { ECH_U32, 0, 0, "block" },     { ECH_U32, 4, 0, "block" },
+        { ECH_F64, 12, 0, "block" },    { ECH_F16, 0, 8, "block" },
+    };
+    static const size_t sizes[] = {
+        1,
+        2,
+        63,
+        64,
+        65,
+        1000,
+        3840,
+        4097,
+        6144,
+        7000,
+        10241,
+        100003,
+        1 << 20,
+        3000017,
+        1 << 24,
+        268435456,
+        1000000007,
+        2147483647,
+        4294967295,
+        4294967296,
+        4294967297,
+        10000000000,
+        1000000000000,
+    };
+    if (!test_begin("workspaces of sorts on a GPU")) return;
+    for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            size_t n = sizes[i];
+            bool block = strcmp(sorts[s].algorithm, "block") == 0;
+            bool narrow = strcmp(sorts[s].algorithm, "msd") == 0 || sorts[s].index_bytes == 4;
+            if ((block && n > 6144) || (narrow && n >= 4294967295u)) continue;
+            if (CHECK_INT(said(n, &sorts[s]), wanted(n, &sorts[s]))) continue;
+            test_fail(__FILE__, __LINE__, "n is %zu, %s of %s with values of %zu, index %d", n,
+                      sorts[s].algorithm, ech_dtype_name(sorts[s].dtype), sorts[s].value_bytes,
+                      sorts[s].index_bytes);
+            break;
+        }
+    test_end();
+}
+
+/* ---- Nothing is allocated ---- */
+
+static void *count_allocate(void *user, size_t bytes, void *stream)
+{
+    (void)bytes;
+    (void)stream;
+    ++*(int *)user;
+    return NULL;
+}
+
+static void no_release(void *user, void *pointer, size_t bytes, void *stream)
+{
+    (void)user;
+    (void)pointer;
+    (void)bytes;
+    (void)stream;
+}
+
+static void nothing_allocated(ech_ctx *ctx, const struct sort *s, size_t n)
+{
+    if (!test_begin("no allocation(%s,n=%zu,v=%zu,index=%d,%s) on %s", ech_dtype_name(s->dtype), n,
+                    s->value_bytes, s->index_bytes, s->algorithm, ech_device_name(ctx)))
+        return;
+    const ech_allocator counter = { count_allocate, no_release, &(int){ 0 } };
+    int *calls = counter.user;
+    size_t v = s->index_bytes ? (size_t)s->index_bytes : s->value_bytes,
+           k = ech_dtype_bytes(s->dtype);
+    struct buffer keys, values, work;
+    ech_ctx *memory = NULL;
+    CHECK_STATUS(ech_open(&memory, ech_device_name(ctx)), ECH_OK);
+    buffer_make(&keys, memory, n * k, 0);
+    buffer_make(&values, memory, n * v, 0);
+    buffer_make(&work, memory, said(n, s), 0);
+    CHECK_STATUS(ech_sync(memory), ECH_OK);
+    const ech_sort_options o = { .size = sizeof o,
+                                 .algorithm = s->algorithm,
+                                 .work = work.bytes ? work.data : NULL,
+                                 .work_bytes = work.bytes };
+    CHECK_STATUS(ech_set_allocator(ctx, &counter), ECH_OK);
+    ech_status status = s->index_bytes
+                            ? ech_argsort(ctx, keys.data, values.data,
+                                          s->index_bytes == 4 ? ECH_U32 : ECH_U64, n, s->dtype, &o)
+                        : v ? ech_sort_pairs(ctx, keys.data, keys.data, values.data, values.data, v,
+                                             n, s->dtype, &o)
+                            : ech_sort(ctx, keys.data, keys.data, n, s->dtype, &o);
+    test_check_status(__FILE__, __LINE__, "the sort", status, ECH_OK, ctx);
+    CHECK_STATUS(ech_sync(ctx), ECH_OK);
+    CHECK_INT(*calls, 0);
+    CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);
+    buffer_check_guards(&work, "work");
+    buffer_free(&keys);
+    buffer_free(&values);
+    buffer_free(&work);
+    ech_close(memory);
+    test_end();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct sort sorts[] = {
+        { ECH_U32, 0, 0, "block" },    { ECH_U32, 12, 0, "block" },   { ECH_U8, 0, 0, "count" },
+        { ECH_U16, 0, 0, "count" },    { ECH_U32, 0, 0, "msd" },      { ECH_F64, 0, 0, "msd" },
+        { ECH_F32, 0, 0, "onesweep" }, { ECH_U64, 8, 0, "onesweep" }, { ECH_I32, 3, 0, "onesweep" },
+        { ECH_U32, 0, 4, "onesweep" },
+    };
+    test_main(argc, argv);
+    char name[64];
+    formulas();
+    for (int i = 0; test_device(i, name, sizeof name); i++) {
+        ech_ctx *ctx;
+        if (ech_open(&ctx, name) != ECH_OK) {
+            fprintf(stderr, "%s\n", ech_error(NULL));
+            return 1;
+        }
+        for (size_t s = 0; s < sizeof sorts / sizeof *sorts && !test_is_cpu(ctx); s++)
+            nothing_allocated(ctx, &sorts[s], s < 2 ? 5003 : 20011);
+        ech_close(ctx);
+    }
+    return test_finish();
+}
