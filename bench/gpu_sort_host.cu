@@ -150,6 +150,7 @@ static void bench(const struct row &r)
     for (int i = 0; i < runs; i++)
         for (int who = 0; who < WHO; who++) {
             if (!(r.who >> who & 1)) continue;
+            run((enum who)who, r, d, d.keys_out, d.values_out); /* wakes its number of threads */
             double begin = seconds();
             for (int c = 0; c < calls; c++) run((enum who)who, r, d, d.keys_out, d.values_out);
             s[who][i] = (seconds() - begin) / calls;
@@ -186,8 +187,10 @@ static const struct {
     { "keys", "u32", ECH_U32, 0, false },   { "keys", "u64", ECH_U64, 0, false },
     { "pairs", "u32", ECH_U32, 4, false },  { "pairs", "u64", ECH_U64, 8, false },
     { "argsort", "i64", ECH_I64, 8, true }, { "keys", "u8", ECH_U8, 0, false },
-    { "keys", "u16", ECH_U16, 0, false },
+    { "keys", "u16", ECH_U16, 0, false },   { "pairs", "u32", ECH_U32, 8, false },
+    { "pairs", "u64", ECH_U64, 4, false },  { "argsort", "i32", ECH_I32, 4, true },
 };
+enum { KINDS = sizeof kinds / sizeof *kinds, CHIEF = 5 }; /* the first few: large, too */
 
 int main(int argc, char **argv)
 {
@@ -200,24 +203,8 @@ int main(int argc, char **argv)
     const size_t M = (size_t)1 << 20;
     const unsigned all = 1 << CUDA_ONLY | 1 << CPU_ONLY | 1 << AUTO;
     const unsigned gpu = 1 << CUDA_ONLY | 1 << LINK;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        for (int pinned = 1; pinned >= 0; pinned--) {
-            struct row r = { kinds[k].what,
-                             kinds[k].type,
-                             kinds[k].dtype,
-                             0,
-                             kinds[k].value_bytes,
-                             kinds[k].argsort,
-                             pinned != 0,
-                             0,
-                             gpu };
-            r.n = 256 * M;
-            bench(r);
-            r.parts = 4;
-            bench(r);
-        }
-    for (size_t k = 0; k < 5; k++)
-        for (size_t n = 1000; n <= 100000000; n *= 10)
+    for (size_t k = 0; k < KINDS; k++)
+        for (size_t n = 1000; n <= (k < CHIEF ? 100000000 : 1000000); n *= 10)
             for (int m = 1; m <= 3; m += 2)
                 for (int pinned = 1; pinned >= 0; pinned--) {
                     if (n == 100000000 && m == 3) continue;
@@ -232,6 +219,23 @@ int main(int argc, char **argv)
                                      all };
                     bench(r);
                 }
+    for (size_t k = 0; k < CHIEF; k++)
+        for (int pinned = 1; pinned >= 0; pinned--) {
+            struct row r = { kinds[k].what,
+                             kinds[k].type,
+                             kinds[k].dtype,
+                             256 * M,
+                             kinds[k].value_bytes,
+                             kinds[k].argsort,
+                             pinned != 0,
+                             0,
+                             gpu };
+            bench(r);
+            if (k) continue;
+            r.n = 1024 * M; /* chunks of 256 MiB */
+            r.parts = 4;
+            bench(r);
+        }
     ech_close(contexts[CPU_ONLY]);
     ech_close(contexts[AUTO]);
     return bench_close();

@@ -1,9 +1,9 @@
 /*
  * sort_stages.c - calls the library for "echelon sort".
  *
- * The library takes host memory and hides its copies behind the sort.  When times are wanted and
- * the device is a GPU, the copies are made here instead, one after another, so that each has a
- * time.
+ * The library takes host memory, and hides its copies where it can or leaves the sort to the CPU.
+ * When times are wanted and the device is named as a GPU, the copies are made here instead, one
+ * after another, so that each has a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,7 +79,8 @@ int sort_column(struct sort_job *job)
         if (!second) return job_no_memory(&job->base, bytes, "the index");
     }
     ech_status status = ECH_ERR_MEMORY;
-    bool on_gpu = strcmp(ech_device_name(job->base.ctx), "cpu") != 0;
+    const char *device = ech_device_name(job->base.ctx);
+    bool on_gpu = strcmp(device, "cpu") != 0 && strncmp(device, "auto", 4) != 0;
     if (job->staged && on_gpu && c->n) status = run_staged(job, second);
     if (status == ECH_ERR_MEMORY) {
         struct stage_time none = { 0 };

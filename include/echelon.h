@@ -93,9 +93,11 @@ typedef struct ech_ctx ech_ctx;
  * ech_open() opens a device.
  *
  *   ctx     [1] receives the context; NULL on failure
- *   device  "cpu", "cuda" (the first GPU), "cuda:1" (the second), or NULL: what the environment
- *           variable ECHELON_DEVICE names, else the first usable GPU, else the CPU; or "simt", in
- *           builds that have it: the GPU's kernels run on the CPU, slowly, and are checked
+ *   device  "cpu", "cuda" (the first GPU), "cuda:1" (the second); "auto": the first usable GPU,
+ *           where sorts of arrays in host memory are left to the CPU when it is sooner done with
+ *           them, as ech_sort_explain() tells; without a GPU, the CPU.  "auto:cuda:1": the same
+ *           with that GPU.  NULL: what the environment variable ECHELON_DEVICE names, else "auto".
+ *           "simt", in builds that have it: the GPU's kernels run on the CPU, slowly, and checked
  *
  * Fails with ECH_ERR_ARG (no such name), ECH_ERR_NO_DEVICE (no driver, no such GPU, driver too old)
  * or ECH_ERR_MEMORY; the reason is then in ech_error(NULL).
@@ -115,7 +117,7 @@ ECH_API ech_status ech_sync(ech_ctx *ctx);
  */
 ECH_API const char *ech_error(const ech_ctx *ctx);
 
-/* The name that opens the context's device again: "cpu", "cuda:0". */
+/* The name that opens the context's device again: "cpu", "cuda:0", "auto:cuda:0". */
 ECH_API const char *ech_device_name(const ech_ctx *ctx);
 
 /* Version of the library that runs, "0.1.0"; the macros above give that of the header. */

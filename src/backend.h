@@ -53,8 +53,9 @@ struct echi_backend {
     /* Copies between any two places and waits. */
     ech_status (*copy)(ech_ctx *ctx, void *to, const void *from, size_t bytes);
 
-    /* Tells on which side pointer lies; the CPU's is always ECHI_DEVICE, for host is its device. */
-    ech_status (*side)(ech_ctx *ctx, const void *pointer, enum echi_side *side);
+    /* Tells on which side pointer lies; the CPU's is always ECHI_DEVICE, for host is its device.
+     * pinned, which may be NULL: whether it is host memory that the device can copy by itself. */
+    ech_status (*side)(ech_ctx *ctx, const void *pointer, enum echi_side *side, bool *pinned);
 
     /* (optional) Around several of the functions here: what each would do and undo is done once. */
     ech_status (*enter)(ech_ctx *ctx);
@@ -92,6 +93,7 @@ extern const struct echi_backend *const echi_backends[];
 
 /* Finds the backend and the ordinal that a device's name means.  name NULL: ECHELON_DEVICE, else
  * *backend becomes NULL and the caller chooses. */
+bool echi_backend_auto(const char *name); /* "auto", "auto:..." or none: the CPU may help */
 ech_status echi_backend_find(const char *name, const struct echi_backend **backend, int *ordinal);
 
 #endif

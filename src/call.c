@@ -143,7 +143,7 @@ static ech_status find_sides(ech_ctx *ctx, const struct echi_call *call, bool on
         enum echi_side side = ECHI_DEVICE;
         on_host[i] = false;
         if (!a->bytes || ctx->backend == &echi_cpu) continue;
-        ech_status status = ctx->backend->side(ctx, pointer_of(a), &side);
+        ech_status status = ctx->backend->side(ctx, pointer_of(a), &side, NULL);
         if (status != ECH_OK) return status;
         on_host[i] = side == ECHI_HOST;
         *any_on_host |= on_host[i];

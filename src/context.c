@@ -46,6 +46,13 @@ static bool name_means(const char *name, const char *backend, int *ordinal)
     return true;
 }
 
+bool echi_backend_auto(const char *name)
+{
+    if (!name) name = getenv("ECHELON_DEVICE");
+    if (!name || !*name) return true;
+    return strncmp(name, "auto", 4) == 0 && (name[4] == 0 || name[4] == ':');
+}
+
 ech_status echi_backend_find(const char *name, const struct echi_backend **backend, int *ordinal)
 {
     const char *from = "device";
@@ -56,22 +63,25 @@ ech_status echi_backend_find(const char *name, const struct echi_backend **backe
         from = "the environment variable ECHELON_DEVICE";
         if (!name || !*name) return ECH_OK;
     }
+    if (strcmp(name, "auto") == 0) return ECH_OK;
+    const char *device = strncmp(name, "auto:", 5) == 0 ? name + 5 : name;
     for (int i = 0; echi_backends[i]; i++)
-        if (name_means(name, echi_backends[i]->name, ordinal)) {
+        if (name_means(device, echi_backends[i]->name, ordinal)) {
             *backend = echi_backends[i];
             return ECH_OK;
         }
     int unused;
-    if (name_means(name, "cuda", &unused))
+    if (name_means(device, "cuda", &unused))
         return echi_fail(NULL, ECH_ERR_NO_DEVICE,
                          "%s is \"%s\", but this build of the library has no CUDA backend", from,
                          name);
-    if (name_means(name, "simt", &unused))
+    if (name_means(device, "simt", &unused))
         return echi_fail(NULL, ECH_ERR_NO_DEVICE,
                          "%s is \"%s\", but this build of the library has no executor", from, name);
-    return echi_fail(NULL, ECH_ERR_ARG,
-                     "%s is \"%s\", which is not \"cpu\", \"cuda\", \"cuda:N\" or \"simt\"", from,
-                     name);
+    return echi_fail(
+        NULL, ECH_ERR_ARG,
+        "%s is \"%s\", which is not \"cpu\", \"cuda\", \"cuda:N\", \"simt\" or \"auto\"", from,
+        name);
 }
 
 /* ---- Open and close ---- */
@@ -101,10 +111,16 @@ ech_status ech_open(ech_ctx **ctx, const char *device)
     int ordinal;
     ech_status status = echi_backend_find(device, &backend, &ordinal);
     if (status != ECH_OK) return status;
-    if (backend) return open_on(backend, ordinal, ctx);
-    for (int i = 0; echi_backends[i]; i++) {
+    if (backend) status = open_on(backend, ordinal, ctx);
+    for (int i = 0; !backend && echi_backends[i]; i++) {
         status = open_on(echi_backends[i], 0, ctx);
         if (status == ECH_OK) break;
+    }
+    if (status == ECH_OK && echi_backend_auto(device) && (*ctx)->backend != &echi_cpu) {
+        status = open_on(&echi_cpu, 0, &(*ctx)->cpu);
+        char name[sizeof(*ctx)->name];
+        snprintf(name, sizeof name, "auto:%.20s", (*ctx)->name);
+        memcpy((*ctx)->name, name, sizeof name);
     }
     return status;
 }
@@ -112,6 +128,7 @@ ech_status ech_open(ech_ctx **ctx, const char *device)
 void ech_close(ech_ctx *ctx)
 {
     if (!ctx) return;
+    ech_close(ctx->cpu);
     echi_drop_spare(ctx);
     ctx->backend->close(ctx);
     free(ctx);

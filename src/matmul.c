@@ -217,7 +217,7 @@ static ech_status find_side(ech_ctx *ctx, const struct echi_matmul *p, enum echi
         enum echi_side here = ECHI_HOST;
         if (!arrays[i].array) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", arrays[i].name);
         if (ctx->backend->side != echi_cpu.side)
-            TRY(ctx->backend->side(ctx, arrays[i].array, &here));
+            TRY(ctx->backend->side(ctx, arrays[i].array, &here, NULL));
         if (i && here != *side)
             FAIL(ctx, ECH_ERR_ARG, "%s lies in other memory than c: lists lie together",
                  arrays[i].name);

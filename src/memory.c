@@ -141,6 +141,7 @@ void ech_memory(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_byt
 void ech_trim(ech_ctx *ctx)
 {
     if (!ctx) return;
+    ech_trim(ctx->cpu);
     echi_drop_spare(ctx);
     ctx->backend->trim(ctx);
 }

@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "call.h"
+#include "sort_choice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,20 +152,30 @@ static ech_status check_pointers(ech_ctx *ctx, const struct echi_sort *s)
     return check_overlap(ctx, s, ranges, count);
 }
 
-static ech_status find_side(ech_ctx *ctx, const struct echi_sort *s, enum echi_side *side)
+/* pinned: of the keys. */
+static ech_status find_side(ech_ctx *ctx, const struct echi_sort *s, enum echi_side *side,
+                            bool *pinned)
 {
     const void *pointers[] = { s->keys_in, s->keys_out, s->values_in, s->values_out };
     const char *names[] = { "the keys", "the keys' output", "the values", "the output" };
-    if (ctx->backend == &echi_cpu) return ECH_OK; /* all memory is its own */
-    ech_status status = ctx->backend->side(ctx, s->keys_in, side);
-    for (int i = 1; i < 4 && status == ECH_OK; i++) {
+    const struct echi_backend *backend = ctx->backend;
+    *pinned = false;
+    if (backend == &echi_cpu) return ECH_OK; /* all memory is its own */
+    bool entered = backend->enter != NULL;
+    ech_status status = ECH_OK;
+    if (entered && (status = backend->enter(ctx)) != ECH_OK) return status;
+    TRY(backend->side(ctx, s->keys_in, side, pinned));
+    for (int i = 1; i < 4; i++) {
         enum echi_side other = *side;
-        if (pointers[i]) status = ctx->backend->side(ctx, pointers[i], &other);
-        if (status == ECH_OK && other != *side)
-            return echi_fail(ctx, ECH_ERR_ARG, "%s are in %s memory, but %s are in %s memory",
-                             names[0], *side == ECHI_HOST ? "host" : "device", names[i],
-                             other == ECHI_HOST ? "host" : "device");
+        if (pointers[i] && pointers[i] != s->keys_in)
+            TRY(backend->side(ctx, pointers[i], &other, NULL));
+        if (other != *side)
+            FAIL(ctx, ECH_ERR_ARG, "%s are in %s memory, but %s are in %s memory", names[0],
+                 *side == ECHI_HOST ? "host" : "device", names[i],
+                 other == ECHI_HOST ? "host" : "device");
     }
+done:
+    if (entered) backend->leave(ctx);
     return status;
 }
 
@@ -193,26 +204,11 @@ static ech_status workspace(ech_ctx *ctx, const struct echi_backend *backend,
     return status;
 }
 
-static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi_sort *s)
+/* With the workspace of the caller or, as far as that is none, of the context. */
+static ech_status run_on(ech_ctx *ctx, struct echi_sort *s, size_t bytes)
 {
-    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    size_t bytes = 0;
     void *own = NULL;
-    enum echi_side side = ECHI_DEVICE;
-    ech_status status;
-    TRY(check_shape(ctx, options, s));
-    TRY(workspace(ctx, ctx->backend, s, &bytes)); /* also refuses an unknown algorithm */
-    if (s->n == 0) goto done;
-    TRY(check_pointers(ctx, s));
-    TRY(find_side(ctx, s, &side));
-    if (side == ECHI_HOST) {
-        if (s->work)
-            FAIL(ctx, ECH_ERR_ARG,
-                 "options->work is given, but the keys are in host memory, which takes none");
-        TRY(ctx->backend->sort_host(ctx, s));
-        goto done;
-    }
-    TRY(check_value_alignment(ctx, s));
+    ech_status status = ECH_OK;
     if (!s->work) {
         TRY(echi_borrow(ctx, bytes, "the workspace of a sort", &own));
         s->work = own;
@@ -224,6 +220,54 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     TRY(ctx->backend->sort(ctx, s));
 done:
     if (own) echi_give_back(ctx, own, bytes);
+    return status;
+}
+
+/* A context that has the CPU, too, leaves arrays in host memory to it where it is sooner done.  An
+ * algorithm that is named is the GPU's. */
+static bool sooner_on_cpu(const ech_ctx *ctx, const struct echi_sort *s, bool pinned)
+{
+    struct echi_sort_times times = echi_sort_times(s, ctx->threads);
+    return times.cpu <= (pinned ? times.pinned : times.pageable);
+}
+
+static ech_status run_on_cpu(ech_ctx *ctx, struct echi_sort *s)
+{
+    ech_ctx *cpu = ctx->cpu;
+    size_t bytes = 0;
+    cpu->threads = ctx->threads;
+    ech_status status = workspace(ctx, cpu->backend, s, &bytes);
+    if (status != ECH_OK) return status;
+    status = run_on(cpu, s, bytes);
+    return status == ECH_OK ? ECH_OK : echi_fail(ctx, status, "%s", cpu->error);
+}
+
+static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi_sort *s)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    size_t bytes = 0;
+    enum echi_side side = ECHI_DEVICE;
+    bool pinned;
+    ech_status status;
+    TRY(check_shape(ctx, options, s));
+    bool on_cpu = ctx->cpu && !s->algorithm; /* if they are in host memory, perhaps */
+    if (!on_cpu)
+        TRY(workspace(ctx, ctx->backend, s, &bytes)); /* also refuses an unknown algorithm */
+    if (s->n == 0) goto done;
+    TRY(check_pointers(ctx, s));
+    TRY(find_side(ctx, s, &side, &pinned));
+    if (side == ECHI_HOST) {
+        if (s->work)
+            FAIL(ctx, ECH_ERR_ARG,
+                 "options->work is given, but the keys are in host memory, which takes none");
+        on_cpu = on_cpu && sooner_on_cpu(ctx, s, pinned);
+        TRY(on_cpu ? run_on_cpu(ctx, s) : ctx->backend->sort_host(ctx, s));
+        goto done;
+    }
+    if (on_cpu) TRY(workspace(ctx, ctx->backend, s, &bytes));
+    TRY(check_value_alignment(ctx, s));
+    TRY(run_on(ctx, s, bytes));
+done:
     return status;
 }
 
@@ -285,6 +329,25 @@ done:
     return status;
 }
 
+/* Of a device that has the CPU beside it: which of them does it, of arrays in host memory. */
+static ech_status explain_choice(const struct echi_sort *s, const struct echi_backend **backend,
+                                 struct echi_text *lines)
+{
+    struct echi_sort_times times = echi_sort_times(s, 0);
+    if (s->algorithm) {
+        echi_print(lines, "device     %s, as an algorithm is named\n", (*backend)->name);
+        return ECH_OK;
+    }
+    bool on_cpu = times.cpu <= times.pageable;
+    echi_print(lines,
+               "device     %s for arrays in host memory: about %.*f us on the CPU; on the GPU with "
+               "the copies %.*f, of pinned memory %.*f\n",
+               on_cpu ? "cpu" : (*backend)->name, times.cpu < 10, times.cpu, times.pageable < 10,
+               times.pageable, times.pinned < 10, times.pinned);
+    if (on_cpu) *backend = &echi_cpu;
+    return ECH_OK;
+}
+
 static ech_status ask_explain(const char *device, const ech_sort_options *options,
                               struct echi_sort *s, char *text, size_t capacity_bytes)
 {
@@ -296,6 +359,7 @@ static ech_status ask_explain(const char *device, const ech_sort_options *option
     ech_status status;
     TRY(echi_backend_ask(device, &backend));
     TRY(check_shape(NULL, options, s));
+    if (echi_backend_auto(device) && backend != &echi_cpu) TRY(explain_choice(s, &backend, &lines));
     TRY(backend->sort_explain(s, &lines));
 done:
     return status;

@@ -59,9 +59,10 @@ static void expect_open(const char *name, ech_status status, const char *part)
 
 static void device_names(void)
 {
-    static const char *const bad[] = { "",       "gpu",     "CPU",          "cpux",
-                                       "cpu:",   "cuda:",   "cuda:x",       "cuda:-1",
-                                       "cuda 0", "cuda:0x", "cuda:99999999" };
+    static const char *const bad[] = {
+        "",     "gpu",   "CPU",    "cpux",    "auto:",  "autox",   "auto:auto",    "auto:x",
+        "cpu:", "cuda:", "cuda:x", "cuda:-1", "cuda 0", "cuda:0x", "cuda:99999999"
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) expect_open(bad[i], ECH_ERR_ARG, bad[i]);
     expect_open("cpu:1", ECH_ERR_NO_DEVICE, "cpu:1");
     expect_open("cuda:99", ECH_ERR_NO_DEVICE, "cuda");

@@ -1,6 +1,7 @@
 /*
- * test_sort_host.c - sorts of host memory on a GPU in parts: that they are, within the limit, that
- * nothing is written when there is no memory, and what is left after a failure on the way.
+ * test_sort_host.c - sorts of host memory on a GPU, in parts: that they are, within the limit, that
+ * nothing is written when there is no memory, and what is left after a failure on the way; and by
+ * the CPU, where that is sooner done.
  *
  * What they write is test_sort's to check.
  *
@@ -79,7 +80,7 @@ static void look_for_chunks(void *user, ech_log_level level, const char *message
 {
     (void)level;
     const char *at = strstr(message, "does not fit on");
-    if (at) sscanf(strchr(at, ':'), ": %d chunks", (int *)user);
+    if (at) sscanf(strstr(at, ": "), ": %d chunks", (int *)user);
 }
 
 static void limits(ech_ctx *ctx)
@@ -127,6 +128,63 @@ static void limited_memory(ech_ctx *ctx)
     ech_free(ctx, pointer, 600);
     CHECK_STATUS(ech_set_memory_limit(ctx, 0), ECH_OK);
     CHECK_FAILS(NULL, ech_set_memory_limit(NULL, 0), ECH_ERR_ARG, "ctx is NULL");
+    test_end();
+}
+
+/* ---- The CPU beside a GPU ---- */
+
+/* Where a sort of host memory was done shows in the device memory that it took. */
+static void automatic(const char *device)
+{
+    static const size_t sizes[] = { 1000, N };
+    char name[80], text[1024];
+    struct data d;
+    ech_ctx *ctx;
+    snprintf(name, sizeof name, "auto:%s", device);
+    if (!test_begin("%s", name)) return;
+    if (!CHECK_STATUS(ech_open(&ctx, name), ECH_OK)) goto done;
+    CHECK(strcmp(ech_device_name(ctx), name) == 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && make_data(&d); i++) {
+        uint64_t peak;
+        CHECK_STATUS(ech_sort_explain(name, sizes[i], ECH_U32, 4, NULL, text, sizeof text), ECH_OK);
+        CHECK_TEXT(text, i ? "for arrays in host memory" : "device     cpu for arrays");
+        ech_memory(ctx, 1, NULL, NULL);
+        CHECK_STATUS(ech_sort_pairs(ctx, d.keys, d.keys_out, d.values, d.values_out, 4, sizes[i],
+                                    ECH_U32, NULL),
+                     ECH_OK);
+        ech_memory(ctx, 0, NULL, &peak);
+        CHECK((peak == 0) == (strstr(text, "device     cpu") != NULL));
+        if (i) check_sorted(&d);
+        for (size_t j = 1; j < sizes[i]; j++)
+            if (d.keys_out[j - 1] > d.keys_out[j]) CHECK(d.keys_out[j - 1] <= d.keys_out[j]);
+
+        /* What is named is done there, and what lies there. */
+        const ech_sort_options named = { .size = sizeof named, .algorithm = "onesweep" };
+        void *there = NULL;
+        CHECK_STATUS(ech_sort(ctx, d.keys, d.keys_out, sizes[i], ECH_U32, &named), ECH_OK);
+        ech_memory(ctx, 1, NULL, &peak);
+        CHECK(peak >= 4 * sizes[i]);
+        CHECK_STATUS(ech_malloc(ctx, &there, 4 * sizes[i]), ECH_OK);
+        CHECK_STATUS(ech_copy(ctx, there, d.keys, 4 * sizes[i]), ECH_OK);
+        CHECK_STATUS(ech_sort(ctx, there, there, sizes[i], ECH_U32, NULL), ECH_OK);
+        CHECK_STATUS(ech_copy(ctx, d.values_out, there, 4 * sizes[i]), ECH_OK);
+        CHECK(memcmp(d.values_out, d.keys_out, 4 * sizes[i]) == 0);
+        ech_free(ctx, there, 4 * sizes[i]);
+        free(d.keys);
+    }
+    static _Alignas(256) char work[256];
+    uint32_t keys[3] = { 3, 1, 2 };
+    const ech_sort_options given = { .size = sizeof given,
+                                     .work = work,
+                                     .work_bytes = sizeof work };
+    CHECK_FAILS(ctx, ech_sort(ctx, keys, keys, 3, ECH_U32, &given), ECH_ERR_ARG, "options->work");
+    CHECK_FAILS(ctx, ech_sort(ctx, keys, NULL, 3, ECH_U32, NULL), ECH_ERR_ARG, "out is NULL");
+    CHECK_STATUS(ech_sort(ctx, keys, keys, 3, ECH_U32, NULL), ECH_OK);
+    CHECK(keys[0] == 1 && keys[1] == 2 && keys[2] == 3);
+    CHECK_STATUS(ech_sort(ctx, NULL, NULL, 0, ECH_U32, NULL), ECH_OK);
+    ech_trim(ctx);
+    ech_close(ctx);
+done:
     test_end();
 }
 
@@ -185,6 +243,7 @@ static void failing_allocations(ech_ctx *ctx)
 
 /* ---- Copies that fail ---- */
 
+#ifdef FAILING_LIBSIMT_PATH
 /* Every key is there as often as before, with a value it had. */
 static void check_permuted(const struct data *d)
 {
@@ -201,7 +260,6 @@ static void check_permuted(const struct data *d)
 /* In place and in parts: after a failure anywhere the elements are there, in some order. */
 static void failing_copies(void)
 {
-#ifdef FAILING_LIBSIMT_PATH
     if (!test_begin("copies that fail")) return;
     struct data d;
     ech_status status = ECH_ERR_DEVICE;
@@ -239,8 +297,12 @@ static void failing_copies(void)
     CHECK_INT(status, ECH_OK);
     CHECK(failures > 20);
     test_end();
-#endif
 }
+#else
+static void failing_copies(void)
+{
+}
+#endif
 
 int main(int argc, char **argv)
 {
@@ -260,6 +322,7 @@ int main(int argc, char **argv)
         if (!test_is_cpu(ctx)) {
             limits(ctx);
             failing_allocations(ctx);
+            automatic(name);
         }
         ech_close(ctx);
         if (strcmp(name, "simt") == 0) failing_copies();

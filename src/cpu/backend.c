@@ -100,10 +100,11 @@ static ech_status cpu_copy(ech_ctx *ctx, void *to, const void *from, size_t byte
     return ECH_OK;
 }
 
-static ech_status cpu_side(ech_ctx *ctx, const void *pointer, enum echi_side *side)
+static ech_status cpu_side(ech_ctx *ctx, const void *pointer, enum echi_side *side, bool *pinned)
 {
     (void)ctx;
     (void)pointer;
+    if (pinned) *pinned = false;
     *side = ECHI_DEVICE;
     return ECH_OK;
 }

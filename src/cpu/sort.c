@@ -108,7 +108,7 @@ static bool as_stable(const struct echi_sort *s)
 }
 
 /* The most threads that a sort of n elements can use; each needs its own scratch. */
-static size_t most_parts(size_t n)
+size_t echi_cpu_sort_parts(size_t n)
 {
     size_t few = echi_min(n >> 16, 4), many = echi_min(n >> 18, ECHI_PARTS);
     size_t parts = few > many ? few : many;
@@ -131,7 +131,7 @@ static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm
         job->other.values = s->value_bytes ? echi_part(layout, n, s->value_bytes) : NULL;
     }
     if (s->index_bytes && !one_block) job->out.keys = echi_part(layout, n, key_bytes);
-    size_t parts = most_parts(n);
+    size_t parts = echi_cpu_sort_parts(n);
     if (!one_block) job->counts = echi_part(layout, parts * ECHI_BUCKETS, sizeof *job->counts);
     if (as_stable(s)) {
         job->scratch_bytes = ECHI_SCRATCH_BYTES * echi_min(n, ECHI_BLOCK_KEYS);
@@ -181,7 +181,7 @@ static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
 {
     if (s->n < WAKE_KEYS) return 1;
     int threads = ctx->threads ? ctx->threads : echi_parallel_threads();
-    return (int)echi_min((size_t)threads, most_parts(s->n));
+    return (int)echi_min((size_t)threads, echi_cpu_sort_parts(s->n));
 }
 
 /* Keys alone, so few that the choices of echi_cpu_sort() would take longer than the sort. */
@@ -256,7 +256,7 @@ ech_status echi_cpu_sort_explain(const struct echi_sort *s, struct echi_text *te
         echi_print(text,
                    "threads       at most %zu; scatters into %d buckets until they hold at most "
                    "%zu keys\n",
-                   most_parts(s->n), ECHI_BUCKETS,
+                   echi_cpu_sort_parts(s->n), ECHI_BUCKETS,
                    as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
                                 : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
     echi_print(text, "workspace     %zu bytes\n", bytes);

@@ -172,6 +172,9 @@ struct echi_task {
     bool raw;
 };
 
+/* The most threads that a sort of n elements uses: sort.c. */
+size_t echi_cpu_sort_parts(size_t n);
+
 /* Runs a task and all that it starts by echi_parallel_task(), in one go: every start of threads can
  * cost a tick of the scheduler. */
 void echi_parallel_tasks(int threads, struct echi_task first);

@@ -222,13 +222,14 @@ done:
     return status;
 }
 
-static ech_status cuda_side(ech_ctx *ctx, const void *pointer, enum echi_side *side)
+static ech_status cuda_side(ech_ctx *ctx, const void *pointer, enum echi_side *side, bool *out)
 {
     bool on_device, pinned;
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
     status = echi_cuda_side(ctx, pointer, &on_device, &pinned);
     *side = on_device ? ECHI_DEVICE : ECHI_HOST;
+    if (out) *out = pinned;
     echi_cuda_leave(ctx);
     return status;
 }
