@@ -232,11 +232,11 @@ static void all_rows(void)
     bench<double, u32>("f64", KEYS, big, UNIT, 0);
     bench<uint8_t, u32>("u8", KEYS, 4 * big, UNIFORM, 0);
     bench<uint16_t, u32>("u16", KEYS, 2 * big, UNIFORM, 0);
-    bench<u32, u32>("u32", PAIRS, big, UNIFORM, 4);
-    bench<u32, u32>("u32", PAIRS, big, FEW16, 4);
+    for (int d = UNIFORM; d <= HEAVY; d++) bench<u32, u32>("u32", PAIRS, big, (enum dist)d, 4);
     bench<u32, u64>("u32", PAIRS, big, UNIFORM, 8);
     bench<u64, u32>("u64", PAIRS, big, UNIFORM, 4);
-    bench<u64, u64>("u64", PAIRS, big, UNIFORM, 8);
+    for (int d = UNIFORM; d <= HEAVY; d++) bench<u64, u64>("u64", PAIRS, big, (enum dist)d, 8);
+    bench<float, u32>("f32", PAIRS, big, UNIT, 4);
     bench<int32_t, u32>("i32", ARGSORT, big, UNIFORM, 4);
     bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
     bench<int64_t, u64>("i64", ARGSORT, big, UNIFORM, 8);
@@ -247,6 +247,8 @@ static void all_rows(void)
         bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
     bench<u32, u32>("u32", PAIRS, 4096, UNIFORM, 4);
     bench<u32, u32>("u32", PAIRS, 65536, UNIFORM, 4);
+    for (size_t n = M / 2; n <= 64 * M; n *= 2) bench<u32, u32>("u32", PAIRS, n, UNIFORM, 4);
+    for (size_t n = M / 2; n <= 64 * M; n *= 4) bench<u64, u64>("u64", PAIRS, n, UNIFORM, 8);
     bench<u64, u32>("u64", KEYS, 1000, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, 65536, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, M / 2, UNIFORM, 0);

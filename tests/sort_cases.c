@@ -128,6 +128,25 @@ static void levels(run_function run)
                     .dtype = dtypes[t], .n = n, .descending = (t + d) % 2, .dist = dists[d] });
 }
 
+/* The same with values and indices, of each width that moves along.  "and8" of few bits and
+ * "ties" fill leaves whose keys agree in all but low bits. */
+static void levels_of_pairs(run_function run)
+{
+    static const char *const dists[] = { "random", "sorted", "reversed", "constant", "few",
+                                         "hot",    "zipf",   "and2",     "and4",     "and8",
+                                         "ties",   "rare",   "some",     "special" };
+    static const ech_dtype dtypes[] = { ECH_I32, ECH_F32, ECH_U64, ECH_F64 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t d = 0; d < LENGTH(dists); d++)
+            for (unsigned p = 1; p < 5; p++) {
+                struct sort_case c = { .dtype = dtypes[t], .n = 9217 + 5000 * p };
+                c.dist = dists[d];
+                c.descending = (t + d + p) % 2;
+                c = payload(c, p);
+                run(&c);
+            }
+}
+
 static void total_order(run_function run)
 {
     static const char *const dists[] = { "special", "random", "ties" };
@@ -191,6 +210,7 @@ void sort_cases(run_function run)
     value_sizes(run);
     bit_ranges(run);
     levels(run);
+    levels_of_pairs(run);
     total_order(run);
     big_sizes(run);
 }

@@ -52,6 +52,16 @@ static u64 msd(u64 n, u64 k)
            part(2 * tiles * 4) + part(leaves * 12) + part(leaves * 4);
 }
 
+static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort)
+{
+    u64 items = m == 16 ? 6 : k == 8 ? 10 : m == 8 ? 12 : 16, tile = 512 * items;
+    u64 levels = k == 8 ? 9 : 5, segments = n / 4608 + 1, tiles = n / tile + segments + 1;
+    u64 leaves = 6 * segments + 4 * levels * segments;
+    return part(n * k) * (argsort ? 2 : 1) + part(n * m) + 256 + part(2 * segments * 28) +
+           part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 12) +
+           part(leaves * 4) + 1024 * tiles + 1024 * (tiles < 1024 ? tiles : 1024);
+}
+
 /* ---- What the library says ---- */
 
 struct sort {
@@ -81,7 +91,8 @@ static u64 wanted(u64 n, const struct sort *s)
     u64 more = gather ? part(n * i) + part(n * v) : 0;
     if (strcmp(s->algorithm, "block") == 0) return more;
     if (strcmp(s->algorithm, "count") == 0) return k == 1 ? STATE : part(8 * 65537);
-    if (strcmp(s->algorithm, "msd") == 0) return msd(n, k);
+    if (strcmp(s->algorithm, "msd") == 0)
+        return m ? more + msd_pairs(n, k, m, s->index_bytes != 0) : msd(n, k);
     return more + onesweep(n, k, m, s->index_bytes != 0);
 }
 
@@ -99,6 +110,11 @@ static void formulas(void)
         { ECH_U64, 12, 0, "onesweep" }, { ECH_I8, 100, 0, "onesweep" },
         { ECH_U32, 0, 4, "onesweep" },  { ECH_U32, 0, 8, "onesweep" },
         { ECH_F64, 0, 4, "onesweep" },  { ECH_I64, 0, 8, "onesweep" },
+        { ECH_U32, 4, 0, "msd" },       { ECH_F32, 8, 0, "msd" },
+        { ECH_I32, 16, 0, "msd" },      { ECH_U64, 4, 0, "msd" },
+        { ECH_F64, 8, 0, "msd" },       { ECH_I64, 16, 0, "msd" },
+        { ECH_U32, 0, 4, "msd" },       { ECH_F64, 0, 8, "msd" },
+        { ECH_U64, 12, 0, "msd" },      { ECH_U32, 0, 8, "msd" },
         { ECH_U32, 0, 0, "block" },     { ECH_U32, 4, 0, "block" },
         { ECH_F64, 12, 0, "block" },    { ECH_F16, 0, 8, "block" },
     };
@@ -209,7 +225,8 @@ int main(int argc, char **argv)
         { ECH_U32, 0, 0, "block" },    { ECH_U32, 12, 0, "block" },   { ECH_U8, 0, 0, "count" },
         { ECH_U16, 0, 0, "count" },    { ECH_U32, 0, 0, "msd" },      { ECH_F64, 0, 0, "msd" },
         { ECH_F32, 0, 0, "onesweep" }, { ECH_U64, 8, 0, "onesweep" }, { ECH_I32, 3, 0, "onesweep" },
-        { ECH_U32, 0, 4, "onesweep" },
+        { ECH_U32, 0, 4, "onesweep" }, { ECH_U32, 4, 0, "msd" },      { ECH_F64, 0, 8, "msd" },
+        { ECH_U64, 12, 0, "msd" },
     };
     test_main(argc, argv);
     char name[64];

@@ -82,6 +82,32 @@ static __device__ inline void store_shared_u64(uint64_t *at, uint64_t value)
 #endif
 }
 
+static __device__ inline uint32_t load_shared(const uint32_t *at)
+{
+#ifdef __CUDACC__
+    uint32_t value;
+    asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "r"((uint32_t)__cvta_generic_to_shared(at))
+                 : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline void store_shared(uint32_t *at, uint32_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.cta.shared.u32 [%0], %1;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(at)), "r"(value)
+                 : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
 /* ... and in order: who loads what a release stored sees all that its thread knew of before. */
 static __device__ inline uint32_t load_acquire(const uint32_t *at)
 {

@@ -3,20 +3,23 @@
  *
  *     what is asked                         how it travels
  *     keys alone                            image sort_k<bits>_v0, or sort_msd_k<bits>
- *     values of 4, 8 or 16 bytes, indices   image sort_k<bits>_v<bytes>: they go along each pass
+ *     values of 4, 8 or 16 bytes, indices   image sort_k<bits>_v<bytes>, or sort_msd_pairs_k...:
+ *                                           they go along each pass
  *     values of any other size              their indices go along, then arrange.c fetches them
  *
  *     workspace   [ (gather: the sorted indices | a copy of the values)
  *                 | keys' second buffer | (argsort: keys' third) | values' or indices' second
  *                 | state | look-back ]
  *     by count    [ state, or (keys of 16 bits) where each value begins ]
- *     by msd      [ keys' second buffer | state | lists: segments, their counts, tiles, leaves ]
+ *     by msd      [ keys' second buffer | (argsort: keys' third) | (values' or indices' second)
+ *                 | state | lists: segments, their counts, tiles, leaves | (values: counts of
+ *                 tiles) ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "../backend.h"
 #include "cuda.h"
-#include "sort.h"
+#include "sort_msd_pairs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +28,7 @@
 
 struct plan {
     const struct sort_algorithm *algorithm;
-    char image[24];  /* "sort_k32_v4" */
+    char image[32];  /* "sort_k32_v4" */
     int moved_bytes; /* what goes along with a key: 0, 4, 8 or 16 */
     bool gather;     /* values are fetched by index at the end */
     int passes;
@@ -33,11 +36,7 @@ struct plan {
     const char *block;                    /* the kernel of "block" */
     unsigned block_threads, block_shared_bytes;
     uint64_t tiles;
-    struct msd_plan {
-        int levels;
-        uint64_t tile, leaf;              /* keys */
-        uint64_t segments, tiles, leaves; /* most: of a level, of a level, of all */
-    } msd;
+    struct msd_plan msd;
 };
 
 /* The parts of the workspace; NULL where not needed. */
@@ -48,7 +47,7 @@ struct parts {
     uint64_t *begins;
     struct sort_msd *msd;
     struct sort_segment *segments;
-    uint32_t *counts, *tile_of, *crowded;
+    uint32_t *counts, *tile_of, *crowded, *rows, *pieces;
     struct sort_leaf *leaves;
 };
 
@@ -90,6 +89,13 @@ static const struct tuning *tuning_of(const struct echi_sort *s)
     return t;
 }
 
+static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
+{
+    bool gather;
+    int moved = moved_bytes(s, &gather);
+    return echi_sort_pairs_tuning(s->key_bytes, moved);
+}
+
 /* ---- Algorithms ---- */
 
 static bool fits_block(const struct echi_sort *s)
@@ -108,18 +114,26 @@ static bool good_count(const struct echi_sort *s)
     return s->key_bytes == 1 || s->n >= SORT_COUNT_LEAST;
 }
 
-/* Positions have 32 bits. */
-static bool wide_alone(const struct echi_sort *s)
+/* Positions have 32 bits.  Keys alone by some of their bits are neither: they want stability. */
+static bool wide(const struct echi_sort *s)
 {
-    return s->key_bytes >= 4 && !s->stable && (uint64_t)s->n < (uint64_t)1 << 32;
+    bool known = s->value_bytes ? pairs_tuning_of(s) && s->begin_bit < s->end_bit
+                                : s->key_bytes >= 4 && !s->stable;
+    return known && (uint64_t)s->n < (uint64_t)1 << 32;
 }
 
 /* Few keys are sorted faster by fewer launches; of more than so many, two digits do not make
- * leaves. */
+ * leaves, which 64-bit keys with values can bear, for the other way takes eight passes.  Nor do two
+ * digits make leaves of 32-bit floats, half of which may lie under one exponent. */
 static bool good_msd(const struct echi_sort *s)
 {
-    uint64_t leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
-    return s->n >= SORT_MSD_LEAST && s->n <= SORT_BINS * SORT_BINS / 16 * 15 * leaf;
+    bool pairs = s->value_bytes != 0;
+    uint64_t leaf = pairs ? SORT_PAIRS_LEAF : SORT_MSD_LEAF((uint64_t)s->key_bytes);
+    bool two_digits = s->n <= SORT_BINS * SORT_BINS / 16 * 15 * leaf;
+    if (s->n < SORT_MSD_LEAST) return false;
+    if (!pairs) return two_digits;
+    if (s->end_bit - s->begin_bit <= SORT_PAIRS_LEAST_BITS) return false;
+    return s->key_bytes == 8 || (two_digits && !s->order.float_mask);
 }
 
 static bool always(const struct echi_sort *s)
@@ -138,8 +152,8 @@ static const struct sort_algorithm algorithms[] = {
     { "block", "one launch of one block, in shared memory", fits_block, run_block, always },
     { "count", "keys of 8 or 16 bits alone: counted, then written", narrow_alone, run_count,
       good_count },
-    { "msd", "most significant digit first, until a block can hold what is left", wide_alone,
-      run_msd, good_msd },
+    { "msd", "most significant digit first, until a block can hold what is left", wide, run_msd,
+      good_msd },
     { "onesweep", "least significant digit first, one launch a digit of 8 bits", always,
       run_onesweep, always },
 };
@@ -171,14 +185,20 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
  * that keys make at most 6 n / leaf, and each segment, as one and as the bin that it was, 4. */
 static struct msd_plan plan_msd(const struct echi_sort *s)
 {
-    struct msd_plan p;
+    struct msd_plan p = { 0 };
     uint64_t n = s->n;
     p.tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
     p.leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
+    p.pairs = s->value_bytes ? pairs_tuning_of(s) : NULL;
+    if (p.pairs) {
+        p.tile = p.pairs->threads * p.pairs->items;
+        p.leaf = SORT_PAIRS_LEAF;
+    }
     p.levels = s->key_bytes == 8 ? SORT_MSD_LEVELS : SORT_MSD_LEVELS_32;
     p.segments = n / p.leaf + 1;
     p.tiles = n / p.tile + p.segments + 1;
     p.leaves = 6 * (n / p.leaf + 1) + 4 * (uint64_t)p.levels * p.segments;
+    p.count_blocks = p.tiles < SORT_PAIRS_PIECES ? (unsigned)p.tiles : SORT_PAIRS_PIECES;
     return p;
 }
 
@@ -189,7 +209,10 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     if (status != ECH_OK) return status;
     plan->moved_bytes = moved_bytes(s, &plan->gather);
     plan->passes = (s->end_bit - s->begin_bit + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
-    if (plan->algorithm->run == run_msd)
+    if (plan->algorithm->run == run_msd && s->value_bytes)
+        snprintf(plan->image, sizeof plan->image, "sort_msd_pairs_k%d_v%d", 8 * s->key_bytes,
+                 plan->moved_bytes);
+    else if (plan->algorithm->run == run_msd)
         snprintf(plan->image, sizeof plan->image, "sort_msd_k%d", 8 * s->key_bytes);
     else
         snprintf(plan->image, sizeof plan->image, "sort_k%d_v%d", 8 * s->key_bytes,
@@ -235,12 +258,18 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
     if (msd) {
         size_t segments = (size_t)plan->msd.segments, tiles = (size_t)plan->msd.tiles;
         parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
+        if (s->index_bytes) parts->keys_tmp2 = echi_part(&layout, s->n, (size_t)s->key_bytes);
+        if (moved) parts->moved_tmp = echi_part(&layout, s->n, moved);
         parts->msd = echi_part(&layout, 1, sizeof *parts->msd);
         parts->segments = echi_part(&layout, 2 * segments, sizeof *parts->segments);
         parts->counts = echi_part(&layout, 2 * segments, SORT_MSD_ROW * sizeof *parts->counts);
         parts->tile_of = echi_part(&layout, 2 * tiles, sizeof *parts->tile_of);
         parts->leaves = echi_part(&layout, (size_t)plan->msd.leaves, sizeof *parts->leaves);
         parts->crowded = echi_part(&layout, (size_t)plan->msd.leaves, sizeof *parts->crowded);
+        if (moved) parts->rows = echi_part(&layout, tiles, SORT_BINS * sizeof *parts->rows);
+        if (moved)
+            parts->pieces =
+                echi_part(&layout, plan->msd.count_blocks, SORT_BINS * sizeof *parts->pieces);
     }
     if (passes) {
         parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
@@ -338,6 +367,7 @@ static ech_status run_msd(ech_ctx *ctx, const struct plan *plan, struct sort_arg
     const struct echi_cuda *cuda = ctx->state;
     const struct msd_plan *msd = &plan->msd;
     ech_status status = ECH_OK;
+    if (msd->pairs) return echi_cuda_sort_pairs(ctx, plan->image, msd, args);
     uint64_t processors = (uint64_t)cuda->multiprocessors;
     uint64_t tiles = args->n / msd->tile + 1 + SORT_BINS, leaves = args->n / msd->leaf + 1;
     unsigned count = least(msd->tiles, SORT_MSD_COUNT_BLOCKS * processors);
@@ -398,6 +428,14 @@ done:
     return status;
 }
 
+/* Are keys that differ in a bit different? */
+static bool compared_plainly(const struct echi_sort *s)
+{
+    uint64_t all = ~(uint64_t)0 >> (64 - 8 * s->key_bytes);
+    return s->begin_bit == 0 && s->end_bit == 8 * s->key_bytes && !s->order.merge &&
+           (s->order.last & all) == all;
+}
+
 ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
 {
     struct plan plan;
@@ -429,7 +467,12 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
                               .unstable = !s->stable,
                               .msd = parts.msd,
                               .leaves = parts.leaves,
-                              .crowded = parts.crowded };
+                              .crowded = parts.crowded,
+                              .rows = parts.rows,
+                              .pieces = parts.pieces,
+                              .plain = compared_plainly(s),
+                              .same = !s->order.sign && !s->order.float_mask && !s->order.shift &&
+                                      !s->order.flip };
     for (size_t i = 0; i < 2 && parts.msd; i++) {
         args.segments[i] = parts.segments + i * plan.msd.segments;
         args.counts[i] = parts.counts + i * plan.msd.segments * SORT_MSD_ROW;
@@ -476,13 +519,14 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
     } else if (plan.algorithm->run == run_count) {
         echi_print(text, "launch     sort_histogram, sort_plan, sort_fill\n");
     } else if (plan.algorithm->run == run_msd) {
+        const char *kind = plan.msd.pairs ? "pairs" : "msd";
         echi_print(text, "launch     sort_msd_begin\n");
         echi_print(text,
-                   "launch     sort_msd_count, sort_msd_plan, sort_msd_scatter x %d, tiles of %u "
+                   "launch     sort_%s_count, sort_msd_plan, sort_%s_scatter x %d, tiles of %u "
                    "keys; levels without work end at once\n",
-                   plan.msd.levels, SORT_MSD_TILE((unsigned)s->key_bytes));
-        echi_print(text, "launch     sort_msd_leaf, sort_msd_crowded, blocks of at most %u keys\n",
-                   SORT_MSD_LEAF((unsigned)s->key_bytes));
+                   kind, kind, plan.msd.levels, (unsigned)plan.msd.tile);
+        echi_print(text, "launch     sort_%s_leaf, sort_%s_crowded, blocks of at most %u keys\n",
+                   kind, kind, (unsigned)plan.msd.leaf);
     } else {
         uint64_t portion_tiles = SORT_PORTION / plan.tile;
         uint64_t portions = (plan.tiles + portion_tiles - 1) / portion_tiles;

@@ -54,6 +54,18 @@ enum {
 
 /* ... of sort_count: two bytes for each value of its part. */
 #define SORT_COUNT_SHARED_BYTES(parts) (SORT_VALUES * 2 / (parts))
+/* ... of the same with values, sort_msd_pairs.cu: a tile's keys or values, or the counters of its
+ * warps, where each digit goes, and where copies beside the kernel go
+ * to, the next tile; a leaf's order, and its bins, keys or values; or what sort_block
+ * takes, where keys crowd.  Values of 16 bytes stay in memory. */
+#define SORT_PAIRS_SHARED_BYTES(threads, items, key_bytes, value_bytes, staged)                    \
+    (SORT_SHARED_BYTES(threads, items,                                                             \
+                       (key_bytes) > (value_bytes) ? (key_bytes) : (value_bytes)) +                \
+     (staged) * (threads) * (items) * (value_bytes))
+#define SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key_bytes, value_bytes, staged)                         \
+    ((leaf)*4u + 448u +                                                                            \
+     (leaf) * ((key_bytes) == 8 || ((value_bytes) == 8 && !(staged)) ? 8u : 4u) +                  \
+     (leaf) * ((staged) && (value_bytes) <= 8 ? (unsigned)(value_bytes) : 0u))
 
 /* Where the keys of a pass are: indices into the buffers of sort_args. */
 enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP };
@@ -128,6 +140,12 @@ struct sort_args {
     uint32_t *tile_of[2]; /* [tiles]: which segment a tile belongs to */
     struct sort_leaf *leaves;
     uint32_t *crowded; /* numbers of leaves that sort_msd_leaf leaves to sort_msd_crowded */
+    /* sort_msd_pairs.cu alone */
+    uint32_t *rows;   /* [tiles][SORT_BINS]: keys of each digit in earlier tiles of its piece */
+    uint32_t *pieces; /* [count_blocks][SORT_BINS]: ... and in pieces up to this block's last */
+    uint32_t count_blocks; /* of a level */
+    uint32_t plain;        /* keys are compared as they are encoded, all bits of them */
+    uint32_t same;         /* they are encoded as they are */
 };
 
 #endif

@@ -9,10 +9,37 @@
 
 #include "sort_common.cuh"
 
+#if VAL_BYTES
+/* Copies beside the kernel, and room for them, are of sm_80 and of those that followed it in data
+ * centres: sort_msd_pairs.cu. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 ||                 \
+    __CUDA_ARCH__ / 100 == 10
+#define PAIRS_STAGED 1
+#else
+#define PAIRS_STAGED 0
+#endif
+
+/* This instance's row of tuning.h. */
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (threads)
+enum { PAIRS_THREADS = 0 SORT_PAIRS_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (items)
+enum { MSD_ITEMS = 0 SORT_PAIRS_TUNING(ROW), MSD_TILE = PAIRS_THREADS * MSD_ITEMS };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_threads) * (leaf_items)
+enum { MSD_LEAF = PAIRS_STAGED ? 0 SORT_PAIRS_TUNING(ROW) : (int)SORT_PAIRS_LEAF };
+#undef ROW
+#else
 enum {
     MSD_ITEMS = SORT_MSD_THREAD_BYTES / KEY_BYTES,
     MSD_TILE = SORT_MSD_TILE(KEY_BYTES),
-    MSD_LEAF = SORT_MSD_LEAF(KEY_BYTES),
+    MSD_LEAF = SORT_MSD_LEAF(KEY_BYTES)
+};
+#endif
+enum {
     MSD_JOIN = MSD_LEAF / 2, /* bins of at most so many keys share a leaf */
     MSD_WORDS = SORT_BINS / 32
 };

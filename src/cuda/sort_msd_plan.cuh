@@ -11,7 +11,11 @@
 #ifndef ECHI_CUDA_SORT_MSD_PLAN_CUH
 #define ECHI_CUDA_SORT_MSD_PLAN_CUH
 
+#if VAL_BYTES
+#include "sort_msd_pairs.cuh"
+#else
 #include "sort_msd.cuh"
+#endif
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
     sort_msd_begin(const __grid_constant__ struct sort_args a)
@@ -121,6 +125,29 @@ static __device__ inline void msd_add_large(const struct sort_args &a, const str
     }
 }
 
+#if VAL_BYTES
+/* Adds up a digit's counts of a segment's pieces, each but the last: sort_msd_pairs.cu. */
+static __device__ inline void msd_add_pieces(const struct sort_args &a,
+                                             const struct sort_segment &s, uint32_t bin)
+{
+    enum { STEP = 8 };
+    const uint32_t each = pairs_each(a, a.msd->tiles[a.level]), first = s.first_tile / each;
+    const uint32_t pieces = (s.first_tile + msd_tiles(s.count) - 1) / each - first;
+    uint32_t *piece = a.pieces + (uint64_t)first * SORT_BINS + bin, sum = 0;
+    for (uint32_t i = 0; i < pieces; i += STEP) {
+        uint32_t count[STEP];
+#pragma unroll
+        for (uint32_t j = 0; j < STEP; j++)
+            count[j] = i + j < pieces ? piece[(i + j) * SORT_BINS] : 0;
+#pragma unroll
+        for (uint32_t j = 0; j < STEP; j++) {
+            sum += count[j];
+            if (i + j < pieces) piece[(i + j) * SORT_BINS] = sum;
+        }
+    }
+}
+#endif
+
 static __device__ inline void msd_plan_segment(const struct sort_args &a, struct plan_shared &p,
                                                uint32_t index)
 {
@@ -140,6 +167,9 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, struct
     const int constant = __syncthreads_or(count == s.count); /* also: where bins begin is there */
     const uint32_t source = constant ? s.source : msd_target(s);
     counts[bin] = s.begin + before;
+#if VAL_BYTES
+    msd_add_pieces(a, s, bin);
+#endif
     if (bin == 0) at->moves = !constant;
 
     /* Bins next to each other share a leaf while they begin in the same half of one. */

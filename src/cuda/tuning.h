@@ -73,4 +73,24 @@ enum {
     LINK_LEAST_CHUNK = 1024      /* elements: with less memory than three such need, it fails */
 };
 
+/* Pairs, most significant digit first (sort_msd_pairs.cu): a scatter's tile, and the blocks that
+ * share a multiprocessor; the same of a leaf.  Where nothing is copied beside a kernel, a leaf has
+ * SORT_PAIRS_LEAF.  H200, 2026-11-22. */
+/* clang-format off */
+/*      key value threads items blocks leaf_threads leaf_items leaf_blocks */
+#define SORT_PAIRS_TUNING(ROW)                                                                     \
+    ROW(4,   4,    512,   16,   2,     288,         16,        4)                                  \
+    ROW(4,   8,    512,   12,   2,     288,         16,        3)                                  \
+    ROW(4,  16,    512,    6,   2,     576,          8,        2)                                  \
+    ROW(8,   4,    512,   10,   2,     576,          8,        2)                                  \
+    ROW(8,   8,    512,   10,   2,     576,          8,        2)                                  \
+    ROW(8,  16,    512,    6,   2,     576,          8,        2)
+/* clang-format on */
+enum {
+    SORT_PAIRS_LEAF = 4608,      /* keys, of the least leaf of a row */
+    SORT_PAIRS_LEAST_BITS = 24,  /* of at most so many, a few passes by digits are faster */
+    SORT_PAIRS_COUNT_BLOCKS = 2, /* a multiprocessor, of a scatter's threads */
+    SORT_PAIRS_PIECES = 1024     /* at most so many blocks count */
+};
+
 #endif

@@ -1,0 +1,76 @@
+/*
+ * cuda/sort_msd_pairs.c - pairs most significant digit first on the GPU, host half: queues the
+ * kernels of sort_msd_pairs.cu.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort_msd_pairs.h"
+
+#include "../backend.h"
+
+#include <string.h>
+
+static const struct pairs_tuning tunings[] = {
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    { key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks },
+    SORT_PAIRS_TUNING(ROW)
+#undef ROW
+};
+
+const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int moved_bytes)
+{
+    for (size_t i = 0; i < sizeof tunings / sizeof *tunings; i++)
+        if (tunings[i].key_bytes == key_bytes && tunings[i].moved_bytes == moved_bytes)
+            return &tunings[i];
+    return NULL;
+}
+
+static unsigned least(uint64_t a, uint64_t b)
+{
+    return (unsigned)(a < b ? a : b);
+}
+
+/* Is there copying beside a kernel, and room for it?  As sort_msd.cuh says to kernels. */
+static unsigned pairs_staged(const ech_ctx *ctx)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    return strcmp(ctx->backend->name, "simt") == 0 || cuda->architecture == 80 ||
+           (cuda->architecture >= 90 && cuda->architecture < 110);
+}
+
+/* As run_msd() of sort.c, with values.  The count's blocks agree with the plan and the scatter on
+ * which tiles each has, so all its launches have the same number. */
+ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct msd_plan *plan,
+                                struct sort_args *args)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct pairs_tuning *t = plan->pairs;
+    ech_status status = ECH_OK;
+    unsigned staged = pairs_staged(ctx), key = (unsigned)t->key_bytes,
+             moved = (unsigned)t->moved_bytes;
+    unsigned leaf = staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
+    unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, moved, staged);
+    unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, moved, staged);
+    uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = args->n / leaf + 1;
+    unsigned count = least(plan->count_blocks, SORT_PAIRS_COUNT_BLOCKS * processors);
+    unsigned segments = least(plan->segments, 8 * processors);
+    uint64_t tiles = args->n / plan->tile + 1 + SORT_BINS;
+    unsigned few = least(plan->tiles, t->blocks * processors);
+    unsigned crowded = least(plan->leaves, t->leaf_blocks * processors);
+    args->count_blocks = count;
+    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args));
+    for (args->level = 0; args->level < plan->levels; args->level++) {
+        unsigned plans = args->level ? segments : 1;
+        unsigned blocks = args->level < 2 ? least(plan->tiles, tiles) : few;
+        TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_count", count, t->threads, 0, args));
+        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", plans, SORT_BINS, 0, args));
+        TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_scatter", blocks, t->threads,
+                                   shared_bytes, args));
+    }
+    TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_leaf", least(plan->leaves, 2 * leaves),
+                               t->leaf_threads, leaf_shared_bytes, args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_crowded", crowded, t->leaf_threads,
+                               leaf_shared_bytes, args));
+done:
+    return status;
+}

@@ -1,0 +1,34 @@
+/*
+ * cuda/sort_msd_pairs.h - what sort.c and sort_msd_pairs.c agree on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_SORT_MSD_PAIRS_H
+#define ECHI_CUDA_SORT_MSD_PAIRS_H
+
+#include "cuda.h"
+#include "sort.h"
+
+/* A row of tuning.h. */
+struct pairs_tuning {
+    int key_bytes, moved_bytes;
+    unsigned threads, items, blocks, leaf_threads, leaf_items, leaf_blocks;
+};
+
+/* How much of everything a sort by most significant digits can need. */
+struct msd_plan {
+    int levels;
+    uint64_t tile, leaf;              /* keys */
+    uint64_t segments, tiles, leaves; /* most: of a level, of a level, of all */
+    const struct pairs_tuning *pairs; /* NULL: keys alone */
+    unsigned count_blocks;
+};
+
+/* NULL where no kernel is made for keys of that size with so much beside them. */
+const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int moved_bytes);
+
+/* Queues a sort of pairs, or of indices; args has its buffers. */
+ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct msd_plan *plan,
+                                struct sort_args *args);
+
+#endif
