@@ -245,15 +245,21 @@ static void all_rows(void)
                              M / 4, M / 2, M,    2 * M, 4 * M, 16 * M };
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)
         bench<u32, u32>("u32", KEYS, small[i], UNIFORM, 0);
-    bench<u32, u32>("u32", PAIRS, 4096, UNIFORM, 4);
-    bench<u32, u32>("u32", PAIRS, 65536, UNIFORM, 4);
-    for (size_t n = M / 2; n <= 64 * M; n *= 2) bench<u32, u32>("u32", PAIRS, n, UNIFORM, 4);
-    for (size_t n = M / 2; n <= 64 * M; n *= 4) bench<u64, u64>("u64", PAIRS, n, UNIFORM, 8);
-    bench<u64, u32>("u64", KEYS, 1000, UNIFORM, 0);
-    bench<u64, u32>("u64", KEYS, 65536, UNIFORM, 0);
-    bench<u64, u32>("u64", KEYS, M / 2, UNIFORM, 0);
-    bench<u64, u32>("u64", KEYS, M, UNIFORM, 0);
-    bench<u64, u32>("u64", KEYS, 4 * M, UNIFORM, 0);
+    const size_t few[] = { 1000, 4096, 16384, 65536, M / 2, M, 4 * M };
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+        bench<u64, u32>("u64", KEYS, few[i], UNIFORM, 0);
+        bench<u32, u32>("u32", PAIRS, few[i], UNIFORM, 4);
+        bench<u64, u64>("u64", PAIRS, few[i], UNIFORM, 8);
+    }
+    const enum dist skewed[] = { SORTED, EQUAL, FEW16, AND3, ZIPF };
+    for (size_t i = 0; i < sizeof skewed / sizeof *skewed; i++) {
+        bench<u32, u32>("u32", KEYS, 4096, skewed[i], 0);
+        bench<u32, u32>("u32", KEYS, 65536, skewed[i], 0);
+        bench<u32, u32>("u32", KEYS, M, skewed[i], 0);
+        bench<u32, u32>("u32", PAIRS, 65536, skewed[i], 4);
+    }
+    for (size_t n = 2 * M; n <= 64 * M; n *= 2) bench<u32, u32>("u32", PAIRS, n, UNIFORM, 4);
+    for (size_t n = 2 * M; n <= 64 * M; n *= 4) bench<u64, u64>("u64", PAIRS, n, UNIFORM, 8);
 }
 
 int main(int argc, char **argv)

@@ -81,6 +81,17 @@ static uint64_t rare_key(struct keys *k, size_t i)
     return rng_below(&k->rng, 5000) ? few_key(k, i) : random_key(k, i);
 }
 
+/* Of 20,000 keys those that a sample sort on a GPU samples are like random keys, and lie apart from
+ * all others, which no splitter divides. */
+static uint64_t unlucky_key(struct keys *k, size_t i)
+{
+    enum { STRIDE = 31, SAMPLES = 632 };
+    uint32_t t = (uint32_t)(i / STRIDE), hash = t * 2654435761u;
+    bool sampled = t < SAMPLES && i % STRIDE == (uint64_t)hash * STRIDE >> 32;
+    uint64_t random = random_key(k, i);
+    return sampled ? random : k->top | (random & k->ones >> k->width / 2);
+}
+
 /* The last 4000 keys are one: the last tile of a radix sort has one full counter. */
 static uint64_t hot_key(struct keys *k, size_t i)
 {
@@ -161,12 +172,12 @@ static const struct {
     const char *name;
     uint64_t (*key)(struct keys *keys, size_t i);
 } distributions[] = {
-    { "random", random_key }, { "sorted", sorted_key }, { "reversed", reversed_key },
-    { "nearly", nearly_key }, { "runs", runs_key },     { "constant", constant_key },
-    { "few", few_key },       { "hot", hot_key },       { "zipf", zipf_key },
-    { "and2", and2_key },     { "and4", and4_key },     { "and8", and8_key },
-    { "some", some_key },     { "rare", rare_key },     { "special", special_key },
-    { "ties", ties_key },
+    { "random", random_key }, { "sorted", sorted_key },   { "reversed", reversed_key },
+    { "nearly", nearly_key }, { "runs", runs_key },       { "constant", constant_key },
+    { "few", few_key },       { "hot", hot_key },         { "zipf", zipf_key },
+    { "and2", and2_key },     { "and4", and4_key },       { "and8", and8_key },
+    { "some", some_key },     { "rare", rare_key },       { "special", special_key },
+    { "ties", ties_key },     { "unlucky", unlucky_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

@@ -147,6 +147,36 @@ static void levels_of_pairs(run_function run)
             }
 }
 
+/* Around what a sample sort takes a bucket and a tile more for, and a bucket that is sorted in
+ * chunks. */
+static void samples(run_function run)
+{
+    static const size_t sizes[] = { 512, 4097, 8191, 8193, 12800, 16383, 20000 };
+    static const ech_dtype dtypes[] = { ECH_U32, ECH_F32, ECH_I64, ECH_F64 };
+    static const char *const dists[] = { "random", "sorted", "few", "constant", "zipf" };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t s = 0; s < LENGTH(sizes); s++) {
+            struct sort_case c = { .dtype = dtypes[t], .n = sizes[s], .dist = dists[s % 5] };
+            c.descending = (s + t) % 2;
+            c = payload(c, (unsigned)(s + t));
+            run(&c);
+        }
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (unsigned p = 0; p < 5; p++) {
+            struct sort_case c = { .dtype = dtypes[t], .n = 20000, .dist = "unlucky" };
+            c.descending = (t + p) % 2;
+            c = payload(c, p);
+            run(&c);
+        }
+    static const size_t larger[] = { 32768, 65537, 524289, 1048576 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t s = 0; s < LENGTH(larger); s++) {
+            struct sort_case c = { .dtype = dtypes[t], .n = larger[s], .dist = dists[(s + t) % 5] };
+            c = payload(c, (unsigned)(s + t));
+            run(&c);
+        }
+}
+
 static void total_order(run_function run)
 {
     static const char *const dists[] = { "special", "random", "ties" };
@@ -211,6 +241,7 @@ void sort_cases(run_function run)
     bit_ranges(run);
     levels(run);
     levels_of_pairs(run);
+    samples(run);
     total_order(run);
     big_sizes(run);
 }

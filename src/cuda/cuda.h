@@ -91,6 +91,12 @@ ech_status echi_cuda_launch_early(ech_ctx *ctx, const char *image, const char *k
                                   unsigned blocks, unsigned threads, unsigned shared_bytes,
                                   const void *args);
 
+/* The same of a kernel whose blocks wait for each other: all are on the GPU at once, or the launch
+ * fails. */
+ech_status echi_cuda_launch_together(ech_ctx *ctx, const char *image, const char *kernel,
+                                     unsigned blocks, unsigned threads, unsigned shared_bytes,
+                                     const void *args);
+
 /* Asks that so much percent of a multiprocessor's fast memory be shared memory for a kernel, and
  * the rest cache: else a GPU may give it more than its blocks fill. */
 ech_status echi_cuda_prefer_cache(ech_ctx *ctx, const char *image, const char *kernel,

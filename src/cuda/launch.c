@@ -112,8 +112,10 @@ done:
     return status;
 }
 
+enum how { LAUNCH_PLAIN, LAUNCH_EARLY, LAUNCH_TOGETHER };
+
 static ech_status launch(ech_ctx *ctx, const char *image, const char *name, unsigned blocks,
-                         unsigned threads, unsigned shared_bytes, const void *args, bool early)
+                         unsigned threads, unsigned shared_bytes, const void *args, enum how how)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
@@ -124,10 +126,17 @@ static ech_status launch(ech_ctx *ctx, const char *image, const char *name, unsi
     echi_log(ctx, ECH_LOG_TRACE,
              "launch %s of %s: %u blocks of %u threads, %u bytes of shared memory", name, image,
              blocks, threads, shared_bytes);
+    bool early = how == LAUNCH_EARLY;
     if (early) TRY(may_be_early(ctx, kernel, blocks, &early));
-    if (early) {
-        CUlaunchAttribute attribute = { .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-                                        .value.early = 1 };
+    if (early || how == LAUNCH_TOGETHER) {
+        CUlaunchAttribute attribute = {
+            .id = early ? CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+                        : CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+        };
+        if (early)
+            attribute.value.early = 1;
+        else
+            attribute.value.cooperative = 1;
         CUlaunchConfig config = { .grid_x = blocks,
                                   .grid_y = 1,
                                   .grid_z = 1,
@@ -176,12 +185,19 @@ done:
 ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *name, unsigned blocks,
                             unsigned threads, unsigned shared_bytes, const void *args)
 {
-    return launch(ctx, image, name, blocks, threads, shared_bytes, args, false);
+    return launch(ctx, image, name, blocks, threads, shared_bytes, args, LAUNCH_PLAIN);
 }
 
 ech_status echi_cuda_launch_early(ech_ctx *ctx, const char *image, const char *name,
                                   unsigned blocks, unsigned threads, unsigned shared_bytes,
                                   const void *args)
 {
-    return launch(ctx, image, name, blocks, threads, shared_bytes, args, true);
+    return launch(ctx, image, name, blocks, threads, shared_bytes, args, LAUNCH_EARLY);
+}
+
+ech_status echi_cuda_launch_together(ech_ctx *ctx, const char *image, const char *name,
+                                     unsigned blocks, unsigned threads, unsigned shared_bytes,
+                                     const void *args)
+{
+    return launch(ctx, image, name, blocks, threads, shared_bytes, args, LAUNCH_TOGETHER);
 }

@@ -168,6 +168,18 @@ static __device__ inline uint32_t add_acq_rel(uint32_t *at, uint32_t value)
 #endif
 }
 
+/* Waits until a word that others add to is at least so much, and sees then what load_acquire()
+ * would.  The twin looks without learning until then, since it has much to learn each time. */
+static __device__ inline void wait_acquire(const uint32_t *at, uint32_t least)
+{
+#ifdef __CUDACC__
+    while (load_acquire(at) < least) continue;
+#else
+    while (load_relaxed(at) < least) continue;
+    load_acquire(at);
+#endif
+}
+
 /* ---- Earlier launches ---- */
 
 /* Waits until the launches before this one have ended and all that they wrote can be seen: first in

@@ -11,6 +11,7 @@
  *                 | keys' second buffer | (argsort: keys' third) | values' or indices' second
  *                 | state | look-back ]
  *     by count    [ state, or (keys of 16 bits) where each value begins ]
+ *     by sample   [ keys by tiles | values by tiles | where buckets begin | two counters ]
  *     by msd      [ keys' second buffer | (argsort: keys' third) | (values' or indices' second)
  *                 | state | lists: segments, their counts, tiles, leaves | (values: counts of
  *                 tiles) ]
@@ -20,6 +21,7 @@
 #include "../backend.h"
 #include "cuda.h"
 #include "sort_msd_pairs.h"
+#include "sort_sample.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +30,8 @@
 
 struct plan {
     const struct sort_algorithm *algorithm;
-    char image[32];  /* "sort_k32_v4" */
+    char image[32]; /* "sort_sample_k32_v4" */
+    unsigned key_bytes;
     int moved_bytes; /* what goes along with a key: 0, 4, 8 or 16 */
     bool gather;     /* values are fetched by index at the end */
     int passes;
@@ -36,6 +39,7 @@ struct plan {
     const char *block;                    /* the kernel of "block" */
     unsigned block_threads, block_shared_bytes;
     uint64_t tiles;
+    uint32_t buckets; /* of a sample sort */
     struct msd_plan msd;
 };
 
@@ -49,6 +53,8 @@ struct parts {
     struct sort_segment *segments;
     uint32_t *counts, *tile_of, *crowded, *rows, *pieces;
     struct sort_leaf *leaves;
+    uint16_t *starts;
+    uint32_t *meet;
 };
 
 struct sort_algorithm {
@@ -98,8 +104,12 @@ static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
 
 /* ---- Algorithms ---- */
 
+/* The third kernel of "block" is for what is not ranked by bins. */
 static bool fits_block(const struct echi_sort *s)
 {
+    bool gather;
+    if (SORT_BY_BINS(s->key_bytes, moved_bytes(s, &gather)))
+        return s->n <= SORT_BLOCK_MEDIUM_THREADS * SORT_BLOCK_MEDIUM_ITEMS;
     return s->n <= SORT_BLOCK_LARGE_THREADS * tuning_of(s)->alone;
 }
 
@@ -112,6 +122,17 @@ static bool narrow_alone(const struct echi_sort *s)
 static bool good_count(const struct echi_sort *s)
 {
     return s->key_bytes == 1 || s->n >= SORT_COUNT_LEAST;
+}
+
+static bool fits_sample(const struct echi_sort *s)
+{
+    bool gather;
+    return echi_sort_sample_fits(s, moved_bytes(s, &gather));
+}
+
+static bool good_sample(const struct echi_sort *s)
+{
+    return s->n <= SORT_SAMPLE_GOOD;
 }
 
 /* Positions have 32 bits.  Keys alone by some of their bits are neither: they want stability. */
@@ -146,12 +167,15 @@ static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_a
 static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_msd(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
+static ech_status run_sample(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 
 /* The first that is applicable runs unless one is named. */
 static const struct sort_algorithm algorithms[] = {
     { "block", "one launch of one block, in shared memory", fits_block, run_block, always },
     { "count", "keys of 8 or 16 bits alone: counted, then written", narrow_alone, run_count,
       good_count },
+    { "samplesort", "one launch, in buckets between splitters from a sample", fits_sample,
+      run_sample, good_sample },
     { "msd", "most significant digit first, until a block can hold what is left", wide, run_msd,
       good_msd },
     { "onesweep", "least significant digit first, one launch a digit of 8 bits", always,
@@ -173,10 +197,10 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
                              "the algorithm \"%s\" of the GPU (%s) cannot do this sort of %zu %s",
                              a->name, a->what, s->n, ech_dtype_name(s->dtype));
     }
-    return echi_fail(
-        NULL, ECH_ERR_ARG,
-        "the algorithm is \"%s\", and the GPU has \"block\", \"count\", \"msd\" and \"onesweep\"",
-        s->algorithm);
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "the algorithm is \"%s\", and the GPU has \"block\", \"count\", "
+                     "\"samplesort\", \"msd\" and \"onesweep\"",
+                     s->algorithm);
 }
 
 /* How much of everything the levels can need.  A segment has more keys than a leaf.  Bins are
@@ -207,6 +231,7 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     *plan = (struct plan){ 0 };
     ech_status status = choose(s, &plan->algorithm);
     if (status != ECH_OK) return status;
+    plan->key_bytes = (unsigned)s->key_bytes;
     plan->moved_bytes = moved_bytes(s, &plan->gather);
     plan->passes = (s->end_bit - s->begin_bit + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
     if (plan->algorithm->run == run_msd && s->value_bytes)
@@ -214,6 +239,9 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
                  plan->moved_bytes);
     else if (plan->algorithm->run == run_msd)
         snprintf(plan->image, sizeof plan->image, "sort_msd_k%d", 8 * s->key_bytes);
+    else if (plan->algorithm->run == run_sample)
+        snprintf(plan->image, sizeof plan->image, "sort_sample_k%d_v%d", 8 * s->key_bytes,
+                 plan->moved_bytes);
     else
         snprintf(plan->image, sizeof plan->image, "sort_k%d_v%d", 8 * s->key_bytes,
                  plan->moved_bytes);
@@ -222,24 +250,30 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     plan->threads = t->threads;
     plan->tile = t->threads * t->items;
     plan->tiles = ((uint64_t)s->n + plan->tile - 1) / plan->tile;
-    unsigned key_bytes = (unsigned)s->key_bytes, moved = (unsigned)plan->moved_bytes;
+    unsigned key_bytes = plan->key_bytes, moved = (unsigned)plan->moved_bytes;
     unsigned widest = key_bytes > moved ? key_bytes : moved;
     plan->shared_bytes = SORT_SHARED_BYTES(t->threads, t->items, widest);
     const struct {
         const char *name;
         unsigned threads, items;
     } blocks[] = {
-        { "sort_block_small", SORT_BLOCK_THREADS, SORT_BLOCK_SMALL_ITEMS },
-        { "sort_block_medium", SORT_BLOCK_THREADS, SORT_BLOCK_MEDIUM_ITEMS },
+        { "sort_block_small", SORT_BLOCK_SMALL_THREADS, SORT_BLOCK_SMALL_ITEMS },
+        { "sort_block_medium", SORT_BLOCK_MEDIUM_THREADS, SORT_BLOCK_MEDIUM_ITEMS },
         { "sort_block_large", SORT_BLOCK_LARGE_THREADS, t->alone },
     };
     int b = 0;
     while (b < 2 && s->n > blocks[b].threads * blocks[b].items) b++;
     if (plan->algorithm->run == run_msd) plan->msd = plan_msd(s);
+    if (plan->algorithm->run == run_sample)
+        plan->buckets = echi_sort_sample_buckets(s, plan->moved_bytes);
     plan->block = blocks[b].name;
     plan->block_threads = blocks[b].threads;
     plan->block_shared_bytes =
         SORT_BLOCK_SHARED_BYTES(blocks[b].threads, blocks[b].items, key_bytes, moved ? 2u : 0u);
+    unsigned bins =
+        SORT_BINS_SHARED_BYTES(blocks[b].threads, blocks[b].items, key_bytes, moved ? 2u : 0u);
+    if (SORT_BY_BINS(key_bytes, moved) && bins > plan->block_shared_bytes)
+        plan->block_shared_bytes = bins;
     return ECH_OK;
 }
 
@@ -271,6 +305,13 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
             parts->pieces =
                 echi_part(&layout, plan->msd.count_blocks, SORT_BINS * sizeof *parts->pieces);
     }
+    if (plan->buckets) {
+        parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
+        if (moved) parts->moved_tmp = echi_part(&layout, s->n, moved);
+        parts->starts =
+            echi_part(&layout, plan->buckets + 1, plan->buckets * sizeof *parts->starts);
+        parts->meet = echi_part(&layout, 2, sizeof *parts->meet);
+    }
     if (passes) {
         parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
         if (s->index_bytes) parts->keys_tmp2 = echi_part(&layout, s->n, (size_t)s->key_bytes);
@@ -287,8 +328,8 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
 
 static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
-    return echi_cuda_launch(ctx, plan->image, plan->block, 1, plan->block_threads,
-                            plan->block_shared_bytes, args);
+    return echi_cuda_launch_early(ctx, plan->image, plan->block, 1, plan->block_threads,
+                                  plan->block_shared_bytes, args);
 }
 
 static unsigned least(uint64_t a, uint64_t b)
@@ -392,6 +433,13 @@ done:
     return status;
 }
 
+static ech_status run_sample(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    args->buckets = plan->buckets;
+    return echi_cuda_sort_sample(ctx, plan->image, plan->key_bytes, (unsigned)plan->moved_bytes,
+                                 args);
+}
+
 static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
     ech_status status = ECH_OK;
@@ -465,6 +513,8 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
                               .index = s->index_bytes || plan.gather,
                               .discard_keys = s->index_bytes != 0,
                               .unstable = !s->stable,
+                              .starts = parts.starts,
+                              .meet = parts.meet,
                               .msd = parts.msd,
                               .leaves = parts.leaves,
                               .crowded = parts.crowded,
@@ -518,6 +568,9 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
         echi_print(text, "launch     sort_count, sort_count_plan, sort_count_fill\n");
     } else if (plan.algorithm->run == run_count) {
         echi_print(text, "launch     sort_histogram, sort_plan, sort_fill\n");
+    } else if (plan.algorithm->run == run_sample) {
+        echi_print(text, "launch     sort_sample, 1024 threads a block, %u tiles and buckets\n",
+                   plan.buckets);
     } else if (plan.algorithm->run == run_msd) {
         const char *kind = plan.msd.pairs ? "pairs" : "msd";
         echi_print(text, "launch     sort_msd_begin\n");

@@ -11,7 +11,7 @@
  *     sort_finish      copies, when the passes that remain do not end in the output
  *     sort_fill        instead of passes, writes keys of 8 bits from their histogram; this, and how
  *                      keys of 16 bits are counted, is in sort_count.cuh
- *     sort_block_*     all of it for an array that one block can hold: in sort_block.cuh
+ *     sort_block_*     all of it for an array that one block can hold: in sort_small.cuh
  *
  * Between passes keys are in the form of order_encode().  Nothing returns to the host: the plan is
  * made and read on the device, so that a sort can be queued and captured.
@@ -20,30 +20,32 @@
  */
 #include "sort_common.cuh"
 #include "sort_onesweep.cuh"
-#include "sort_block.cuh"
 #include "sort_count.cuh"
+#include "sort_small.cuh"
 
 /* ---- All of it in one block ---- */
 
 /* The fewer keys, the fewer items to step over and counters to add up. */
 
-extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(SORT_BLOCK_SMALL_THREADS)
     sort_block_small(const __grid_constant__ struct sort_args a)
 {
-    block_sort<SORT_BLOCK_THREADS / 32, SORT_BLOCK_SMALL_ITEMS>(a);
+    small_sort<SORT_BLOCK_SMALL_THREADS / 32, SORT_BLOCK_SMALL_ITEMS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(SORT_BLOCK_MEDIUM_THREADS)
     sort_block_medium(const __grid_constant__ struct sort_args a)
 {
-    block_sort<SORT_BLOCK_THREADS / 32, SORT_BLOCK_MEDIUM_ITEMS>(a);
+    small_sort<SORT_BLOCK_MEDIUM_THREADS / 32, SORT_BLOCK_MEDIUM_ITEMS>(a);
 }
 
+#if !SORT_BY_BINS(KEY_BYTES, VAL_BYTES)
 extern "C" __global__ void __launch_bounds__(SORT_BLOCK_LARGE_THREADS)
     sort_block_large(const __grid_constant__ struct sort_args a)
 {
-    block_sort<SORT_BLOCK_LARGE_THREADS / 32, BLOCK_ITEMS>(a);
+    small_sort<SORT_BLOCK_LARGE_THREADS / 32, BLOCK_ITEMS>(a);
 }
+#endif
 
 /* ---- Histograms of all passes ---- */
 

@@ -12,12 +12,9 @@
 enum {
     SORT_DIGIT_BITS = 8,
     SORT_BINS = 1 << SORT_DIGIT_BITS,
-    SORT_PASSES = 8,          /* most: a 64-bit key */
-    SORT_PORTION = 1 << 29,   /* most keys of a launch of sort_onesweep: its counts have 30 bits */
-    SORT_BLOCK_THREADS = 512, /* of sort_block_small and sort_block_medium */
-    SORT_BLOCK_SMALL_ITEMS = 2,
-    SORT_BLOCK_MEDIUM_ITEMS = 8,
-    SORT_BLOCK_LARGE_THREADS = 1024, /* of sort_block_large; its items are in tuning.h */
+    SORT_PASSES = 8,        /* most: a 64-bit key */
+    SORT_PORTION = 1 << 29, /* most keys of a launch of sort_onesweep: its counts have 30 bits */
+    SORT_BINS_EACH = 8,     /* bins of a thread, where a block ranks keys by bins */
     SORT_HISTOGRAM_THREADS = 512,
     SORT_HISTOGRAM_BLOCKS = 4, /* a multiprocessor */
     SORT_MOVE_THREADS = 256,
@@ -43,6 +40,22 @@ enum {
           ? (threads) / SORT_WARP * SORT_BINS * 4                                                  \
           : (threads) * (items) * ((key_bytes) + (place_bytes))) +                                 \
      64)
+
+/* ... where it ranks keys by bins: of what else is as large as a digit the passes are few. */
+#define SORT_BY_BINS(key_bytes, value_bytes) ((key_bytes) >= 4 && (value_bytes) <= 8)
+#define SORT_BINS_SHARED_BYTES(threads, items, key_bytes, place_bytes)                             \
+    ((unsigned)(threads) *                                                                         \
+         ((unsigned)(items) * ((key_bytes) + (place_bytes)) + SORT_BINS_EACH * 2u) +               \
+     (unsigned)(threads) / SORT_WARP * (2u * (key_bytes) + 8u) + 16u)
+
+/* ... of sort_sample: that of a block that ranks keys by bins, or digit by digit, and splitters. */
+#define SORT_SAMPLE_SHARED_BYTES(key_bytes, value_bytes, narrow)                                   \
+    (SORT_BINS_SHARED_BYTES(SORT_SAMPLE_THREADS,                                                   \
+                            SORT_SAMPLE_ITEMS(key_bytes, value_bytes, narrow), key_bytes, 2u) +    \
+     SORT_SAMPLE_BUCKETS(value_bytes) * ((key_bytes) + 4u) + SORT_SAMPLE_THREADS / SORT_WARP * 8u)
+
+/* Where in its part of the input the t-th key of a sample lies: this, of 2^32. */
+#define SORT_SAMPLE_HASH(t) ((uint32_t)(t)*2654435761u >> 7)
 
 /* ... of sort_msd_scatter: a tile, and two counters a bin; of sort_msd_leaf: a leaf and its bins of
  * 16 bits. */
@@ -132,6 +145,12 @@ struct sort_args {
     /* sort_count.cuh alone */
     uint64_t *begins; /* [SORT_VALUES + 1]: how often each value occurs, then where it begins */
     uint32_t parts;   /* of the values: so many blocks read the same keys */
+    /* sort_sample.cu alone */
+    uint32_t buckets, tile;   /* tiles, and as many buckets; keys of a tile */
+    uint32_t samples, stride; /* 2^each_log for each bucket; one of so many keys is a sample */
+    int32_t each_log;
+    uint16_t *starts; /* [buckets + 1][buckets]: where each bucket begins in each tile */
+    uint32_t *meet;   /* [2], zero between launches */
     /* sort_msd.cuh alone; lists of odd levels lie beside those of even ones */
     int32_t level;
     struct sort_msd *msd;

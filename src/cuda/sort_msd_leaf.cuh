@@ -19,6 +19,7 @@
 #ifndef ECHI_CUDA_SORT_MSD_LEAF_CUH
 #define ECHI_CUDA_SORT_MSD_LEAF_CUH
 
+#include "block_range.cuh"
 #include "sort_block.cuh"
 #include "sort_msd.cuh"
 
@@ -52,59 +53,6 @@ static_assert(sizeof(struct leaf_shared) <= SORT_LEAF_SHARED_BYTES &&
 static __device__ inline uint32_t leaf_place(uint32_t p)
 {
     return p ^ (p >> 3 & 3 * (16 / KEY_BYTES));
-}
-
-static __device__ inline ukey key_min(ukey x, ukey y)
-{
-    return x < y ? x : y;
-}
-
-static __device__ inline ukey key_max(ukey x, ukey y)
-{
-    return x < y ? y : x;
-}
-
-/* The least and greatest of the warp's values, in every lane. */
-static __device__ inline void warp_range(ukey &low, ukey &high)
-{
-#if KEY_BYTES == 4 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
-    low = __reduce_min_sync(WARP_ALL, low);
-    high = __reduce_max_sync(WARP_ALL, high);
-#elif KEY_BYTES == 4
-#pragma unroll
-    for (int step = 16; step; step /= 2) {
-        low = key_min(low, __shfl_xor_sync(WARP_ALL, low, step));
-        high = key_max(high, __shfl_xor_sync(WARP_ALL, high, step));
-    }
-#else
-#pragma unroll
-    for (int step = 16; step; step /= 2) {
-        low = key_min(low, __shfl_xor_sync(WARP_ALL, (unsigned long long)low, step));
-        high = key_max(high, __shfl_xor_sync(WARP_ALL, (unsigned long long)high, step));
-    }
-#endif
-}
-
-static __device__ inline uint32_t warp_max(uint32_t x)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(WARP_ALL, x);
-#else
-#pragma unroll
-    for (int step = 16; step; step /= 2) x = max(x, __shfl_xor_sync(WARP_ALL, x, step));
-    return x;
-#endif
-}
-
-static __device__ inline uint32_t warp_sum(uint32_t x)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(WARP_ALL, x);
-#else
-#pragma unroll
-    for (int step = 16; step; step /= 2) x += __shfl_xor_sync(WARP_ALL, x, step);
-    return x;
-#endif
 }
 
 static __device__ inline void block_range(struct leaf_shared &s, ukey &low, ukey &high)

@@ -37,6 +37,32 @@
 /* Keys of 16 bits alone (sort_count.cuh): fewer are not counted, but sorted in two passes. */
 enum { SORT_COUNT_LEAST = 1 << 24 };
 
+/* A sort in one block (sort_small.cuh): threads, and keys of a thread; items of sort_block_large
+ * are above.  H200, 2026-11-22. */
+enum {
+    SORT_BLOCK_SMALL_THREADS = 512,
+    SORT_BLOCK_SMALL_ITEMS = 2,
+    SORT_BLOCK_MEDIUM_THREADS = 1024,
+    SORT_BLOCK_MEDIUM_ITEMS = 4,
+    SORT_BLOCK_LARGE_THREADS = 1024
+};
+
+/* Sample sort (sort_sample.cu): buckets of so few keys, until there are as many as a large GPU
+ * has multiprocessors, then multiples of that, while there may be more.  items: keys that a thread
+ * can hold, on sm_75 (narrow) and on what came after.  H200, 2026-11-22. */
+enum {
+    SORT_SAMPLE_THREADS = 1024,
+    SORT_SAMPLE_WAVE = 128,
+    SORT_SAMPLE_FEW = 256,
+    SORT_SAMPLE_MOST_BYTES = 1 << 23,  /* of keys alone */
+    SORT_SAMPLE_MOST_VALUES = 1 << 20, /* keys with values */
+    SORT_SAMPLE_GOOD = 1 << 20         /* keys: beyond, other ways are chosen */
+};
+#define SORT_SAMPLE_BUCKETS(value_bytes) ((value_bytes) ? 256u : 512u) /* most */
+#define SORT_SAMPLE_KEYS(key_bytes)      ((key_bytes) == 8 ? 2048u : 4096u)
+#define SORT_SAMPLE_ITEMS(key_bytes, value_bytes, narrow)                                          \
+    (!(narrow) ? ((key_bytes) == 8 ? 7u : 10u) : (key_bytes) == 4 ? 6u : (value_bytes) ? 4u : 3u)
+
 /* Most significant digit first (sort_msd.cu): how much a thread has of a tile, in registers, and of
  * a leaf, which is made of windows of 64 bytes.  blocks: resident on a multiprocessor.  H200,
  * 2026-11-22. */

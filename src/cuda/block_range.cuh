@@ -1,0 +1,65 @@
+/*
+ * cuda/block_range.cuh - the least and the greatest key of a block, and what else its warps sum up.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_BLOCK_RANGE_CUH
+#define ECHI_CUDA_BLOCK_RANGE_CUH
+
+#include "instance.cuh"
+#include "warp.cuh"
+
+static __device__ inline ukey key_min(ukey x, ukey y)
+{
+    return x < y ? x : y;
+}
+
+static __device__ inline ukey key_max(ukey x, ukey y)
+{
+    return x < y ? y : x;
+}
+
+/* The least and greatest of the warp's values, in every lane. */
+static __device__ inline void warp_range(ukey &low, ukey &high)
+{
+#if KEY_BYTES <= 4 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
+    low = (ukey)__reduce_min_sync(WARP_ALL, (uint32_t)low);
+    high = (ukey)__reduce_max_sync(WARP_ALL, (uint32_t)high);
+#elif KEY_BYTES <= 4
+#pragma unroll
+    for (int step = 16; step; step /= 2) {
+        low = key_min(low, (ukey)__shfl_xor_sync(WARP_ALL, (uint32_t)low, step));
+        high = key_max(high, (ukey)__shfl_xor_sync(WARP_ALL, (uint32_t)high, step));
+    }
+#else
+#pragma unroll
+    for (int step = 16; step; step /= 2) {
+        low = key_min(low, __shfl_xor_sync(WARP_ALL, (unsigned long long)low, step));
+        high = key_max(high, __shfl_xor_sync(WARP_ALL, (unsigned long long)high, step));
+    }
+#endif
+}
+
+static __device__ inline uint32_t warp_max(uint32_t x)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(WARP_ALL, x);
+#else
+#pragma unroll
+    for (int step = 16; step; step /= 2) x = max(x, __shfl_xor_sync(WARP_ALL, x, step));
+    return x;
+#endif
+}
+
+static __device__ inline uint32_t warp_sum(uint32_t x)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(WARP_ALL, x);
+#else
+#pragma unroll
+    for (int step = 16; step; step /= 2) x += __shfl_xor_sync(WARP_ALL, x, step);
+    return x;
+#endif
+}
+
+#endif
