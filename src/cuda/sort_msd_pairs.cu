@@ -133,10 +133,12 @@ struct scatter_tile {
     uint32_t at, here, target;
 };
 
+#if VAL_BYTES <= 8 || PAIRS_STAGED
 static __device__ inline bool scatter_makes(const struct sort_args &a, const struct sort_segment &s)
 {
     return VAL_BYTES <= 8 && s.source == SORT_IN && a.index;
 }
+#endif
 
 /* Asks for the tile's values, which are there after copy_wait<0>(). */
 template <int FULL>

@@ -345,10 +345,12 @@ static __device__ inline void leaf_keep_keys(const struct sort_args &a, struct l
     __syncthreads(); /* the keys are there */
 }
 
+#if VAL_BYTES <= 8
 static __device__ inline bool leaf_makes(const struct sort_args &a, const struct sort_leaf &leaf)
 {
     return VAL_BYTES <= 8 && leaf.source == SORT_IN && a.index;
 }
+#endif
 
 /* Asks for the values, by position; they are there after leaf_values_wait(). */
 static __device__ inline void leaf_values_ask(const struct sort_args &a, struct leaf_shared &s,
