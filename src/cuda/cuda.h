@@ -30,7 +30,7 @@ struct echi_cuda_kernel {
     CUkernel kernel;
     unsigned shared_bytes; /* that it may have */
     bool cached;           /* echi_cuda_prefer_cache() was called */
-    bool waits;            /* wait_for_earlier() of ptx.cuh is more than nothing in it */
+    int architecture;      /* that its code is for, which may be older than the GPU: 80 for sm_80 */
 };
 
 /* LINK_PIECE_BYTES of pinned memory, and when what it was last used for is over. */
@@ -96,6 +96,11 @@ ech_status echi_cuda_launch_early(ech_ctx *ctx, const char *image, const char *k
 ech_status echi_cuda_launch_together(ech_ctx *ctx, const char *image, const char *kernel,
                                      unsigned blocks, unsigned threads, unsigned shared_bytes,
                                      const void *args);
+
+/* The architecture that a kernel's code is for, as in `architecture` below: what its text chose by
+ * __CUDA_ARCH__, and the host has to know. */
+ech_status echi_cuda_compiled_for(ech_ctx *ctx, const char *image, const char *kernel,
+                                  int *architecture);
 
 /* Asks that so much percent of a multiprocessor's fast memory be shared memory for a kernel, and
  * the rest cache: else a GPU may give it more than its blocks fill. */

@@ -66,14 +66,12 @@ static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
     ech_status status = ECH_OK;
     CUlibrary library = NULL;
     struct echi_cuda_kernel *k = place_of(cuda, image, name), found;
-    int version = 0; /* of the architecture that it was compiled for, 10 times */
     if (!k->name) {
         found = (struct echi_cuda_kernel){ .name = name, .shared_bytes = 48 << 10 };
         TRY(load_image(ctx, image, &library, &found.image));
         CU(cuLibraryGetKernel, &found.kernel, library, name);
-        CU(cuKernelGetAttribute, &version, CU_FUNC_ATTRIBUTE_PTX_VERSION, found.kernel,
+        CU(cuKernelGetAttribute, &found.architecture, CU_FUNC_ATTRIBUTE_PTX_VERSION, found.kernel,
            cuda->device);
-        found.waits = version >= 90;
         if (cuda->kernel_count == ECHI_KERNELS - 1) /* one place stays empty, where a search ends */
             FAIL(ctx, ECH_ERR_UNSUPPORTED, "a context cannot hold more than %d kernels",
                  ECHI_KERNELS - 1);
@@ -103,12 +101,21 @@ static ech_status may_be_early(ech_ctx *ctx, const struct echi_cuda_kernel *kern
     ech_status status = ECH_OK;
     int capturing = 0;
     *early = false;
-    if (cuda->architecture < 90 || !kernel->waits ||
+    if (cuda->architecture < 90 || kernel->architecture < 90 ||
         blocks > EARLY_BLOCKS * (unsigned)cuda->multiprocessors)
         return ECH_OK;
     CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
     *early = !capturing;
 done:
+    return status;
+}
+
+ech_status echi_cuda_compiled_for(ech_ctx *ctx, const char *image, const char *kernel,
+                                  int *architecture)
+{
+    struct echi_cuda_kernel *found = NULL;
+    ech_status status = find_kernel(ctx, image, kernel, 0, &found);
+    if (status == ECH_OK) *architecture = found->architecture;
     return status;
 }
 

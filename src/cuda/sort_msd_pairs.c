@@ -30,12 +30,16 @@ static unsigned least(uint64_t a, uint64_t b)
     return (unsigned)(a < b ? a : b);
 }
 
-/* Is there copying beside a kernel, and room for it?  As sort_msd.cuh says to kernels. */
-static unsigned pairs_staged(const ech_ctx *ctx)
+/* Is there copying beside a kernel, and room for it?  As sort_msd.cuh has it for the architecture
+ * that the kernel is compiled for, which is not always the GPU's: one of 8.6 runs code of 8.0. */
+static ech_status find_staged(ech_ctx *ctx, const char *image, unsigned *staged)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    return strcmp(ctx->backend->name, "simt") == 0 || cuda->architecture == 80 ||
-           (cuda->architecture >= 90 && cuda->architecture < 110);
+    int architecture = 0;
+    ech_status status = ECH_OK;
+    TRY(echi_cuda_compiled_for(ctx, image, "sort_pairs_scatter", &architecture));
+    *staged = strcmp(ctx->backend->name, "simt") == 0 || (architecture >= 80 && architecture < 110);
+done:
+    return status;
 }
 
 /* As run_msd() of sort.c, with values.  The count's blocks agree with the plan and the scatter on
@@ -46,8 +50,8 @@ ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct ms
     const struct echi_cuda *cuda = ctx->state;
     const struct pairs_tuning *t = plan->pairs;
     ech_status status = ECH_OK;
-    unsigned staged = pairs_staged(ctx), key = (unsigned)t->key_bytes,
-             moved = (unsigned)t->moved_bytes;
+    unsigned staged = 0, key = (unsigned)t->key_bytes, moved = (unsigned)t->moved_bytes;
+    TRY(find_staged(ctx, image, &staged));
     unsigned leaf = staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
     unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, moved, staged);
     unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, moved, staged);
