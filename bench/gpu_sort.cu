@@ -107,6 +107,7 @@ template <> ech_dtype dtype_of<int64_t>()
 }
 
 enum what { KEYS, PAIRS, ARGSORT };
+static const char *algorithm; /* named for the rows that follow; NULL: none */
 
 template <class K, class V> struct job {
     enum what what;
@@ -121,6 +122,7 @@ template <class K, class V> static void run_echelon(struct job<K, V> &j)
 {
     ech_sort_options o = {};
     o.size = sizeof o;
+    o.algorithm = algorithm;
     o.work = j.work[0];
     o.work_bytes = j.work_bytes[0];
     ech_dtype index = sizeof(V) == 4 ? ECH_U32 : ECH_U64;
@@ -156,8 +158,9 @@ static void bench(const char *type, enum what what, size_t n, enum dist dist, si
     static const char *const what_names[] = { "keys", "pairs", "argsort" };
     static const char *const contenders[] = { "echelon", "cub" };
     char name[128];
-    snprintf(name, sizeof name, "%s(%s,n=%zu,v=%zu,dist=%s)", what_names[what], type, n,
-             value_bytes, dist_names[dist]);
+    const char *op = algorithm ? algorithm : what_names[what];
+    snprintf(name, sizeof name, "%s(%s,n=%zu,v=%zu,dist=%s)", op, type, n, value_bytes,
+             dist_names[dist]);
     if (only && !strstr(name, only)) return;
 
     struct job<K, V> j = {
@@ -175,11 +178,14 @@ static void bench(const char *type, enum what what, size_t n, enum dist dist, si
         CUDA(cudaMalloc(&j.values_out[c], n * sizeof(V)));
         CUDA(cudaMemsetAsync(j.values_out[c], 0xa5 + c, n * sizeof(V), stream));
     }
+    ech_sort_options o = {};
+    o.size = sizeof o;
+    o.algorithm = algorithm;
     if (what == ARGSORT)
-        ECH(ech_argsort_workspace("cuda", n, dtype_of<K>(), sizeof(V) == 4 ? ECH_U32 : ECH_U64,
-                                  NULL, &j.work_bytes[0]));
+        ECH(ech_argsort_workspace("cuda", n, dtype_of<K>(), sizeof(V) == 4 ? ECH_U32 : ECH_U64, &o,
+                                  &j.work_bytes[0]));
     else
-        ECH(ech_sort_workspace("cuda", n, dtype_of<K>(), what == KEYS ? 0 : sizeof(V), NULL,
+        ECH(ech_sort_workspace("cuda", n, dtype_of<K>(), what == KEYS ? 0 : sizeof(V), &o,
                                &j.work_bytes[0]));
     run_cub(j); /* asks for its workspace */
     for (int c = 0; c < 2; c++) CUDA(cudaMalloc(&j.work[c], j.work_bytes[c]));
@@ -204,10 +210,9 @@ static void bench(const char *type, enum what what, size_t n, enum dist dist, si
         bad ? "  WRONG" : "");
     fflush(stdout);
     for (int c = 0; csv && c < 2; c++)
-        fprintf(csv, "%s,%s,%zu,%zu,%s,%s,%.6f,%.6f,%.6f,%.4f,%zu,%s\n", what_names[what], type, n,
-                value_bytes, dist_names[dist], contenders[c], ms[c][runs / 2], ms[c][0],
-                ms[c][runs - 1], n / ms[c][runs / 2] * 1e-6, j.work_bytes[c],
-                bad ? "wrong" : "equal");
+        fprintf(csv, "%s,%s,%zu,%zu,%s,%s,%.6f,%.6f,%.6f,%.4f,%zu,%s\n", op, type, n, value_bytes,
+                dist_names[dist], contenders[c], ms[c][runs / 2], ms[c][0], ms[c][runs - 1],
+                n / ms[c][runs / 2] * 1e-6, j.work_bytes[c], bad ? "wrong" : "equal");
 
     CUDA(cudaFree(j.in));
     if (what != KEYS) CUDA(cudaFree(j.values_in));
@@ -241,6 +246,11 @@ static void all_rows(void)
     bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
     bench<int64_t, u64>("i64", ARGSORT, big, UNIFORM, 8);
     bench<u64, u32>("u64", ARGSORT, big, UNIFORM, 4);
+    algorithm = "lean";
+    bench<u32, u32>("u32", KEYS, big, UNIFORM, 0);
+    bench<u64, u32>("u64", KEYS, big, UNIFORM, 0);
+    bench<u32, u32>("u32", PAIRS, big, UNIFORM, 4);
+    algorithm = NULL;
     const size_t small[] = { 1000,  4096,  8192, 12288, 16384, 65536,
                              M / 4, M / 2, M,    2 * M, 4 * M, 16 * M };
     for (size_t i = 0; i < sizeof small / sizeof *small; i++)

@@ -81,6 +81,8 @@ struct echi_backend {
     /* Sorts data that lies on the device, with the workspace given. */
     ech_status (*sort)(ech_ctx *ctx, const struct echi_sort *sort);
 
+    const char *sort_lean; /* (optional) the algorithm that needs the least workspace */
+
     /* (optional) Sorts data that lies in host memory on a device elsewhere; work is not set. */
     ech_status (*sort_host)(ech_ctx *ctx, const struct echi_sort *sort);
 };

@@ -204,13 +204,21 @@ static ech_status workspace(ech_ctx *ctx, const struct echi_backend *backend,
     return status;
 }
 
-/* With the workspace of the caller or, as far as that is none, of the context. */
+enum { LEAN = 1 << 16 }; /* elements: a workspace of fewer that is not there is an error */
+
+/* With the workspace of the caller or, where that is none, of the context; where it has too little,
+ * by the algorithm that needs little. */
 static ech_status run_on(ech_ctx *ctx, struct echi_sort *s, size_t bytes)
 {
     void *own = NULL;
     ech_status status = ECH_OK;
     if (!s->work) {
-        TRY(echi_borrow(ctx, bytes, "the workspace of a sort", &own));
+        const char *lean = s->n >= LEAN && !s->algorithm ? ctx->backend->sort_lean : NULL;
+        if (lean && !echi_try_allocate(ctx, bytes, "the workspace of a sort", &own)) {
+            s->algorithm = lean;
+            TRY(workspace(ctx, ctx->backend, s, &bytes));
+        }
+        if (!own) TRY(echi_borrow(ctx, bytes, "the workspace of a sort", &own));
         s->work = own;
         s->work_bytes = bytes;
     }

@@ -10,6 +10,7 @@
 #include "cublas.h"
 #include "cuda.h"
 #include "cusolver.h"
+#include "sort_lean.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,7 +251,7 @@ static ech_status cuda_sort(ech_ctx *ctx, const struct echi_sort *sort)
 {
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
-    status = echi_cuda_sort(ctx, sort);
+    status = echi_cuda_any_sort(ctx, sort);
     echi_cuda_leave(ctx);
     return status;
 }
@@ -275,8 +276,9 @@ static ech_status cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort)
     .matmul = &echi_cuda_matmul, .matvec = &echi_cuda_matvec, .gf2_mul = &echi_cuda_gf2_mul,       \
     .gf2_echelon = &echi_cuda_gf2_echelon, .gf2_batch = &echi_cuda_gf2_batch,                      \
     .sparse = &echi_cuda_sparse, .solve = &echi_cuda_solve, .direct = &echi_cuda_direct,           \
-    .direct_vendor_name = "cusolver", .sort_workspace = echi_cuda_sort_workspace,                  \
-    .sort_explain = echi_cuda_sort_explain, .sort = cuda_sort, .sort_host = cuda_sort_host
+    .direct_vendor_name = "cusolver", .sort_workspace = echi_cuda_any_sort_workspace,              \
+    .sort_explain = echi_cuda_any_sort_explain, .sort_lean = "lean", .sort = cuda_sort,            \
+    .sort_host = cuda_sort_host
 
 #ifdef ECHELON_CUDA
 static int cuda_count(void)

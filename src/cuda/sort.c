@@ -199,7 +199,7 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
     }
     return echi_fail(NULL, ECH_ERR_ARG,
                      "the algorithm is \"%s\", and the GPU has \"block\", \"count\", "
-                     "\"samplesort\", \"msd\" and \"onesweep\"",
+                     "\"samplesort\", \"msd\", \"onesweep\" and \"lean\"",
                      s->algorithm);
 }
 

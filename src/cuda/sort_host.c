@@ -16,6 +16,7 @@
 #include "../arrange.h"
 #include "../sort_runs.h"
 #include "cuda.h"
+#include "sort_lean.h"
 #include "tuning.h"
 
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static ech_status lay_out_whole(const struct host_sort *h, void *base, struct ec
     const struct echi_sort *s = h->sort;
     struct echi_layout layout = { .base = base };
     *on = *s;
-    ech_status status = echi_cuda_sort_workspace(s, &on->work_bytes);
+    ech_status status = echi_cuda_any_sort_workspace(s, &on->work_bytes);
     void *keys = echi_part(&layout, s->n, h->bytes[KEYS]);
     void *values = echi_part(&layout, s->n, h->bytes[VALUES]);
     on->keys_in = keys;
@@ -107,7 +108,7 @@ static ech_status sort_whole(ech_ctx *ctx, const struct host_sort *h, const stru
             (struct echi_move){ h->out[i], device[i], h->out[i] ? bytes : 0, h->out_pinned[i] };
     }
     TRY(echi_cuda_exchange(ctx, up, ARRAYS, stream, NULL, 0, stream));
-    TRY(echi_cuda_sort(ctx, on));
+    TRY(echi_cuda_any_sort(ctx, on));
     TRY(echi_cuda_exchange(ctx, NULL, 0, stream, down, ARRAYS, stream));
 done:
     return status;
@@ -124,12 +125,16 @@ static struct echi_sort chunk_sort(const struct host_sort *h, size_t n)
     return s;
 }
 
-/* Lays out the chunks and the workspace, or measures with base NULL. */
+/* Lays out the chunks and the workspace, or measures with base NULL.  The last chunk has fewer
+ * elements, and another algorithm may be chosen there that needs more. */
 static ech_status lay_out_chunks(struct host_sort *h, size_t n, void *base)
 {
     struct echi_layout layout = { .base = base };
-    struct echi_sort s = chunk_sort(h, n);
-    ech_status status = echi_cuda_sort_workspace(&s, &h->work_bytes);
+    struct echi_sort s = chunk_sort(h, n), last = chunk_sort(h, h->sort->n % n);
+    size_t last_bytes = 0;
+    ech_status status = echi_cuda_any_sort_workspace(&s, &h->work_bytes);
+    if (status == ECH_OK && last.n) status = echi_cuda_any_sort_workspace(&last, &last_bytes);
+    if (last_bytes > h->work_bytes) h->work_bytes = last_bytes;
     for (int c = 0; c < CHUNKS; c++)
         for (int i = 0; i < ARRAYS; i++) h->chunk[c][i] = echi_part(&layout, n, h->bytes[i]);
     h->work = echi_part(&layout, h->work_bytes, 1);
@@ -297,7 +302,7 @@ static ech_status sort_chunk(ech_ctx *ctx, const struct host_sort *h, bool mergi
     s.values_in = s.values_out = h->bytes[VALUES] ? chunk[VALUES] : NULL;
     s.work = h->work;
     s.work_bytes = h->work_bytes;
-    TRY(echi_cuda_sort(ctx, &s));
+    TRY(echi_cuda_any_sort(ctx, &s));
 done:
     return status;
 }

@@ -79,6 +79,10 @@ enum {
     SORT_LEAF_BINS_LOG = 13
 };
 
+/* The sort that needs little workspace (sort_lean.c): a workspace for 2 / SORT_LEAN_BLOCKS of the
+ * array, which is sorted SORT_LEAN_BLOCKS - 1 times.  Chosen, not measured. */
+enum { SORT_LEAN_BLOCKS = 8, SORT_LEAN_LEAST = 1 << 14 };
+
 /* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s of 2 GiB, up, down, and
  * each of both at once, where pinned memory has 55, 55 and 49:
  *     threads x piece   4 x 2 MiB       8 x 1 MiB       8 x 2 MiB       12 x 2 MiB      16 x 2 MiB
