@@ -147,6 +147,24 @@ static void levels_of_pairs(run_function run)
             }
 }
 
+/* What one block ranks by bins, of every distribution: bins crowd by equal keys and by others. */
+static void bins(run_function run)
+{
+    static const char *const dists[] = { "random", "sorted", "reversed", "nearly", "runs",
+                                         "few",    "hot",    "zipf",     "and2",   "and4",
+                                         "and8",   "ties",   "some",     "rare" };
+    static const ech_dtype dtypes[] = { ECH_U32, ECH_F32, ECH_I64, ECH_F64 };
+    static const size_t sizes[] = { 1000, 2500, 4096 };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t d = 0; d < LENGTH(dists); d++)
+            for (unsigned p = 0; p < 3; p++) {
+                struct sort_case c = { .dtype = dtypes[t], .n = sizes[p], .dist = dists[d] };
+                c.descending = (t + d + p) % 2;
+                c = payload(c, (unsigned)(t + d) + p);
+                run(&c);
+            }
+}
+
 /* Around what a sample sort takes a bucket and a tile more for, and a bucket that is sorted in
  * chunks. */
 static void samples(run_function run)
@@ -241,6 +259,7 @@ void sort_cases(run_function run)
     bit_ranges(run);
     levels(run);
     levels_of_pairs(run);
+    bins(run);
     samples(run);
     total_order(run);
     big_sizes(run);

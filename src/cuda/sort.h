@@ -14,6 +14,7 @@ enum {
     SORT_BINS = 1 << SORT_DIGIT_BITS,
     SORT_PASSES = 8,        /* most: a 64-bit key */
     SORT_PORTION = 1 << 29, /* most keys of a launch of sort_onesweep: its counts have 30 bits */
+    SORT_BINS_MOST = 32,    /* keys in a bin that are compared with each other */
     SORT_BINS_EACH = 8,     /* bins of a thread, where a block ranks keys by bins */
     SORT_HISTOGRAM_THREADS = 512,
     SORT_HISTOGRAM_BLOCKS = 4, /* a multiprocessor */
@@ -46,6 +47,7 @@ enum {
 #define SORT_BINS_SHARED_BYTES(threads, items, key_bytes, place_bytes)                             \
     ((unsigned)(threads) *                                                                         \
          ((unsigned)(items) * ((key_bytes) + (place_bytes)) + SORT_BINS_EACH * 2u) +               \
+     (unsigned)((threads) * (items)) / SORT_BINS_MOST * 2u * (key_bytes) +                         \
      (unsigned)(threads) / SORT_WARP * (2u * (key_bytes) + 8u) + 16u)
 
 /* ... of sort_sample: that of a block that ranks keys by bins, or digit by digit, and splitters. */

@@ -76,7 +76,7 @@ static __device__ inline bool small_bins(const struct sort_args &a, uint32_t min
     uval value[ITEMS];
     small_values<ITEMS>(a, mine, items, k, value);
 #endif
-    if (!bins_rank<WARPS, ITEMS>(a, s, n, mine, items, VAL_BYTES != 0, low, high, k, slot))
+    if (!bins_rank<WARPS, ITEMS, true>(a, s, n, mine, items, VAL_BYTES != 0, low, high, k, slot))
         return false;
     if (!a.discard_keys) {
 #pragma unroll
