@@ -11,8 +11,8 @@
 
 #if VAL_BYTES
 /* Copies beside the kernel, and room for two blocks' of them, are of sm_80 and of those that
- * followed it in data centres; what else runs code of sm_80 has room for one block's.  The host asks
- * what the code was compiled for: sort_msd_pairs.c. */
+ * followed it in data centres; what else runs code of sm_80 has room for one block's.  The host
+ * asks what the code was compiled for: sort_msd_pairs.c. */
 #if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1100)
 #define PAIRS_STAGED 1
 #else
