@@ -126,6 +126,8 @@ static void levels(run_function run)
             for (size_t n = 14337; n <= 20000; n += 5663)
                 run(&(struct sort_case){
                     .dtype = dtypes[t], .n = n, .descending = (t + d) % 2, .dist = dists[d] });
+    /* A class of more keys than a leaf, none of whose bins is: its digits are counted already. */
+    run(&(struct sort_case){ .dtype = ECH_U32, .n = 15800, .dist = "and4" });
 }
 
 /* The same with values and indices, of each width that moves along.  "and8" of few bits and

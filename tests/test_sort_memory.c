@@ -44,13 +44,14 @@ static u64 onesweep(u64 n, u64 k, u64 m, bool argsort)
     return part(n * k) * (argsort ? 2 : 1) + part(n * m) + STATE + 1024 * ((n + tile - 1) / tile);
 }
 
-static u64 msd(u64 n, u64 k)
+static u64 msd(u64 n, u64 k, bool classes)
 {
-    u64 tile = 57344 / k, leaf = 36864 / k, levels = k == 8 ? 9 : 5;
+    u64 tile = 57344 / k, leaf = 36864 / k, levels = (k == 8 ? 9 : 5) + (u64)classes;
     u64 segments = n / leaf + 1, tiles = n / tile + segments + 1;
-    u64 leaves = 6 * (n / leaf + 1) + 4 * levels * segments;
-    return part(n * k) + 256 + part(2 * segments * 28) + part(2 * segments * 258 * 4) +
-           part(2 * tiles * 4) + part(leaves * 12) + part(leaves * 4);
+    u64 leaves = 6 * (n / leaf + 1) + 4 * levels * segments + (classes ? 256 : 0);
+    return (classes ? 256 + 131072 + 32768 : 0) + part(n * k) + 256 + part(2 * segments * 40) +
+           part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 12) +
+           part(leaves * 4);
 }
 
 static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort)
@@ -58,7 +59,7 @@ static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort)
     u64 items = m == 16 ? 6 : k == 8 ? 10 : m == 8 ? 12 : 16, tile = 512 * items;
     u64 levels = k == 8 ? 9 : 5, segments = n / 4608 + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * segments + 4 * levels * segments;
-    return part(n * k) * (argsort ? 2 : 1) + part(n * m) + 256 + part(2 * segments * 28) +
+    return part(n * k) * (argsort ? 2 : 1) + part(n * m) + 256 + part(2 * segments * 40) +
            part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 12) +
            part(leaves * 4) + 1024 * tiles + 1024 * (tiles < 1024 ? tiles : 1024);
 }
@@ -101,7 +102,8 @@ static u64 wanted(u64 n, const struct sort *s)
     if (strcmp(s->algorithm, "block") == 0) return more;
     if (strcmp(s->algorithm, "count") == 0) return k == 1 ? STATE : part(8 * 65537);
     if (strcmp(s->algorithm, "msd") == 0)
-        return m ? more + msd_pairs(n, k, m, s->index_bytes != 0) : msd(n, k);
+        return m ? more + msd_pairs(n, k, m, s->index_bytes != 0) : msd(n, k, false);
+    if (strcmp(s->algorithm, "classes") == 0) return msd(n, k, true);
     if (strcmp(s->algorithm, "samplesort") == 0) return more + samplesort(n, k, m);
     return more + onesweep(n, k, m, s->index_bytes != 0);
 }
@@ -125,6 +127,7 @@ static void formulas(void)
     static const struct sort sorts[] = {
         { ECH_U8, 0, 0, "count" },       { ECH_I16, 0, 0, "count" },
         { ECH_U32, 0, 0, "msd" },        { ECH_F64, 0, 0, "msd" },
+        { ECH_F32, 0, 0, "classes" },    { ECH_I64, 0, 0, "classes" },
         { ECH_U8, 0, 0, "onesweep" },    { ECH_F16, 0, 0, "onesweep" },
         { ECH_F32, 0, 0, "onesweep" },   { ECH_I64, 0, 0, "onesweep" },
         { ECH_U8, 4, 0, "onesweep" },    { ECH_U16, 8, 0, "onesweep" },
@@ -162,7 +165,8 @@ static void formulas(void)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             size_t n = sizes[i];
             bool block = strcmp(sorts[s].algorithm, "block") == 0;
-            bool narrow = strcmp(sorts[s].algorithm, "msd") == 0 || sorts[s].index_bytes == 4;
+            bool narrow = strcmp(sorts[s].algorithm, "msd") == 0 ||
+                          strcmp(sorts[s].algorithm, "classes") == 0 || sorts[s].index_bytes == 4;
             bool sample = strcmp(sorts[s].algorithm, "samplesort") == 0;
             if (sample && n > 1 << 20) continue;
             if ((block && n > 4096) || (narrow && n >= 4294967295u)) continue;

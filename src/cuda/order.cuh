@@ -19,6 +19,12 @@ static __device__ inline ukey order_encode(const struct echi_order &o, ukey u)
     return (ukey)((ukey)(u ^ (negative | (ukey)o.sign)) - (ukey)o.shift) ^ (ukey)o.flip;
 }
 
+/* The map changes nothing: unsigned keys, ascending. */
+static __device__ inline bool order_plain(const struct echi_order &o)
+{
+    return !((ukey)o.sign | (ukey)o.float_mask | (ukey)o.shift | (ukey)o.flip);
+}
+
 static __device__ inline ukey order_decode(const struct echi_order &o, ukey e)
 {
     ukey u = (ukey)(e ^ (ukey)o.flip) + (ukey)o.shift;

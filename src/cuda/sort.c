@@ -14,12 +14,13 @@
  *     by sample   [ keys by tiles | values by tiles | where buckets begin | two counters ]
  *     by msd      [ keys' second buffer | (argsort: keys' third) | (values' or indices' second)
  *                 | state | lists: segments, their counts, tiles, leaves | (values: counts of
- *                 tiles) ]
+ *                 tiles) | (classes: bins, and the class of each) ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "../backend.h"
 #include "cuda.h"
+#include "sort_msd.h"
 #include "sort_msd_pairs.h"
 #include "sort_sample.h"
 
@@ -55,6 +56,9 @@ struct parts {
     struct sort_leaf *leaves;
     uint16_t *starts;
     uint32_t *meet;
+    struct sort_top *top;
+    uint32_t *top_bins;
+    uint8_t *top_class;
 };
 
 struct sort_algorithm {
@@ -143,18 +147,27 @@ static bool wide(const struct echi_sort *s)
     return known && (uint64_t)s->n < (uint64_t)1 << 32;
 }
 
-/* Few keys are sorted faster by fewer launches; of more than so many, two digits do not make
+static bool wide_alone(const struct echi_sort *s)
+{
+    return !s->value_bytes && wide(s);
+}
+
+/* Few keys are sorted faster by fewer launches.  Of more pairs than so many, two digits do not make
  * leaves, which 64-bit keys with values can bear, for the other way takes eight passes.  Nor do two
  * digits make leaves of 32-bit floats, half of which may lie under one exponent. */
 static bool good_msd(const struct echi_sort *s)
 {
-    bool pairs = s->value_bytes != 0;
-    uint64_t leaf = pairs ? SORT_PAIRS_LEAF : SORT_MSD_LEAF((uint64_t)s->key_bytes);
-    bool two_digits = s->n <= SORT_BINS * SORT_BINS / 16 * 15 * leaf;
+    bool two_digits = s->n <= SORT_BINS * SORT_BINS / 16 * 15 * SORT_PAIRS_LEAF;
     if (s->n < SORT_MSD_LEAST) return false;
-    if (!pairs) return two_digits;
+    if (!s->value_bytes) return true;
     if (s->end_bit - s->begin_bit <= SORT_PAIRS_LEAST_BITS) return false;
     return s->key_bytes == 8 || (two_digits && !s->order.float_mask);
+}
+
+/* Of integers of 64 bits, two levels of digits make leaves just as well. */
+static bool good_classes(const struct echi_sort *s)
+{
+    return s->n >= SORT_TOP_LEAST && (s->key_bytes == 4 || s->order.float_mask);
 }
 
 static bool always(const struct echi_sort *s)
@@ -166,6 +179,7 @@ static bool always(const struct echi_sort *s)
 static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_msd(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
+static ech_status run_classes(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_sample(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 
@@ -176,12 +190,19 @@ static const struct sort_algorithm algorithms[] = {
       good_count },
     { "samplesort", "one launch, in buckets between splitters from a sample", fits_sample,
       run_sample, good_sample },
+    { "classes", "as msd, and first by classes of about as many keys each", wide_alone, run_classes,
+      good_classes },
     { "msd", "most significant digit first, until a block can hold what is left", wide, run_msd,
       good_msd },
     { "onesweep", "least significant digit first, one launch a digit of 8 bits", always,
       run_onesweep, always },
 };
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+static bool by_levels(const struct sort_algorithm *a)
+{
+    return a->run == run_msd || a->run == run_classes;
+}
 
 static ech_status choose(const struct echi_sort *s, const struct sort_algorithm **choice)
 {
@@ -199,31 +220,8 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
     }
     return echi_fail(NULL, ECH_ERR_ARG,
                      "the algorithm is \"%s\", and the GPU has \"block\", \"count\", "
-                     "\"samplesort\", \"msd\", \"onesweep\" and \"lean\"",
+                     "\"samplesort\", \"classes\", \"msd\", \"onesweep\" and \"lean\"",
                      s->algorithm);
-}
-
-/* How much of everything the levels can need.  A segment has more keys than a leaf.  Bins are
- * joined while they begin in the same half of a leaf: a run of r keys between larger bins makes at
- * most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one more and ends a run, so
- * that keys make at most 6 n / leaf, and each segment, as one and as the bin that it was, 4. */
-static struct msd_plan plan_msd(const struct echi_sort *s)
-{
-    struct msd_plan p = { 0 };
-    uint64_t n = s->n;
-    p.tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
-    p.leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
-    p.pairs = s->value_bytes ? pairs_tuning_of(s) : NULL;
-    if (p.pairs) {
-        p.tile = p.pairs->threads * p.pairs->items;
-        p.leaf = SORT_PAIRS_LEAF;
-    }
-    p.levels = s->key_bytes == 8 ? SORT_MSD_LEVELS : SORT_MSD_LEVELS_32;
-    p.segments = n / p.leaf + 1;
-    p.tiles = n / p.tile + p.segments + 1;
-    p.leaves = 6 * (n / p.leaf + 1) + 4 * (uint64_t)p.levels * p.segments;
-    p.count_blocks = p.tiles < SORT_PAIRS_PIECES ? (unsigned)p.tiles : SORT_PAIRS_PIECES;
-    return p;
 }
 
 static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
@@ -237,7 +235,7 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     if (plan->algorithm->run == run_msd && s->value_bytes)
         snprintf(plan->image, sizeof plan->image, "sort_msd_pairs_k%d_v%d", 8 * s->key_bytes,
                  plan->moved_bytes);
-    else if (plan->algorithm->run == run_msd)
+    else if (by_levels(plan->algorithm))
         snprintf(plan->image, sizeof plan->image, "sort_msd_k%d", 8 * s->key_bytes);
     else if (plan->algorithm->run == run_sample)
         snprintf(plan->image, sizeof plan->image, "sort_sample_k%d_v%d", 8 * s->key_bytes,
@@ -263,7 +261,9 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     };
     int b = 0;
     while (b < 2 && s->n > blocks[b].threads * blocks[b].items) b++;
-    if (plan->algorithm->run == run_msd) plan->msd = plan_msd(s);
+    if (by_levels(plan->algorithm))
+        plan->msd = echi_cuda_plan_msd(s, s->value_bytes ? pairs_tuning_of(s) : NULL,
+                                       plan->algorithm->run == run_classes);
     if (plan->algorithm->run == run_sample)
         plan->buckets = echi_sort_sample_buckets(s, plan->moved_bytes);
     plan->block = blocks[b].name;
@@ -282,7 +282,7 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
                       bool *overflow, struct parts *parts)
 {
     struct echi_layout layout = { .base = base };
-    bool passes = plan->algorithm->run == run_onesweep, msd = plan->algorithm->run == run_msd;
+    bool passes = plan->algorithm->run == run_onesweep, msd = by_levels(plan->algorithm);
     bool values = plan->algorithm->run == run_count && s->key_bytes == 2;
     bool state = passes || (plan->algorithm->run == run_count && !values);
     size_t moved = (size_t)plan->moved_bytes;
@@ -311,6 +311,11 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
         parts->starts =
             echi_part(&layout, plan->buckets + 1, plan->buckets * sizeof *parts->starts);
         parts->meet = echi_part(&layout, 2, sizeof *parts->meet);
+    }
+    if (plan->algorithm->run == run_classes) {
+        parts->top = echi_part(&layout, 1, sizeof *parts->top);
+        parts->top_bins = echi_part(&layout, 1 << SORT_TOP_BITS, sizeof *parts->top_bins);
+        parts->top_class = echi_part(&layout, 1 << SORT_TOP_BITS, sizeof *parts->top_class);
     }
     if (passes) {
         parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
@@ -371,12 +376,11 @@ static unsigned move_blocks(const ech_ctx *ctx, uint64_t n, unsigned each)
  * them. */
 static ech_status run_count_values(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
-    enum { MOST_SHARED_BYTES = 97 }; /* the driver's number of this attribute of a device */
     const struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    int shared_bytes = 0;
-    CU(cuDeviceGetAttribute, &shared_bytes, MOST_SHARED_BYTES, cuda->device);
+    unsigned shared_bytes = 0;
+    TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
     args->parts = shared_bytes >= SORT_COUNT_SHARED_BYTES(1) ? 1 : 2;
     CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)args->begins, 0, SORT_VALUES * sizeof *args->begins,
        echi_cuda_stream(ctx));
@@ -401,36 +405,15 @@ done:
     return status;
 }
 
-/* No launch knows how much there is to do.  Where most inputs need many blocks each has a tile or a
- * leaf, which is faster than blocks that stay; elsewhere, and beyond, blocks take turns. */
 static ech_status run_msd(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const struct msd_plan *msd = &plan->msd;
-    ech_status status = ECH_OK;
-    if (msd->pairs) return echi_cuda_sort_pairs(ctx, plan->image, msd, args);
-    uint64_t processors = (uint64_t)cuda->multiprocessors;
-    uint64_t tiles = args->n / msd->tile + 1 + SORT_BINS, leaves = args->n / msd->leaf + 1;
-    unsigned count = least(msd->tiles, SORT_MSD_COUNT_BLOCKS * processors);
-    unsigned segments = least(msd->segments, 8 * processors);
-    unsigned few = least(msd->tiles, SORT_MSD_BLOCKS * processors);
-    unsigned crowded = least(msd->leaves, SORT_LEAF_BLOCKS * processors);
-    TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_begin", 1, SORT_BINS, 0, args));
-    for (args->level = 0; args->level < msd->levels; args->level++) {
-        unsigned plans = args->level ? segments : 1;
-        unsigned blocks = args->level < 2 ? least(msd->tiles, tiles) : few;
-        TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_count", count,
-                                   SORT_MSD_COUNT_THREADS, 0, args));
-        TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_plan", plans, SORT_BINS, 0, args));
-        TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_scatter", blocks, SORT_MSD_THREADS,
-                                   SORT_MSD_SHARED_BYTES, args));
-    }
-    TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_leaf", least(msd->leaves, 2 * leaves),
-                               SORT_LEAF_THREADS, SORT_LEAF_SHARED_BYTES, args));
-    TRY(echi_cuda_launch_early(ctx, plan->image, "sort_msd_crowded", crowded, SORT_LEAF_THREADS,
-                               SORT_LEAF_SHARED_BYTES, args));
-done:
-    return status;
+    if (plan->msd.pairs) return echi_cuda_sort_pairs(ctx, plan->image, &plan->msd, args);
+    return echi_cuda_sort_msd(ctx, plan->image, &plan->msd, args);
+}
+
+static ech_status run_classes(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    return echi_cuda_sort_classes(ctx, plan->image, &plan->msd, args);
 }
 
 static ech_status run_sample(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
@@ -517,6 +500,9 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
                               .meet = parts.meet,
                               .msd = parts.msd,
                               .leaves = parts.leaves,
+                              .top = parts.top,
+                              .top_bins = parts.top_bins,
+                              .top_class = parts.top_class,
                               .crowded = parts.crowded,
                               .rows = parts.rows,
                               .pieces = parts.pieces,
@@ -571,9 +557,13 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
     } else if (plan.algorithm->run == run_sample) {
         echi_print(text, "launch     sort_sample, 1024 threads a block, %u tiles and buckets\n",
                    plan.buckets);
-    } else if (plan.algorithm->run == run_msd) {
+    } else if (by_levels(plan.algorithm)) {
         const char *kind = plan.msd.pairs ? "pairs" : "msd";
-        echi_print(text, "launch     sort_msd_begin\n");
+        bool classes = plan.algorithm->run == run_classes;
+        echi_print(text, "launch     %s\n",
+                   classes ? "sort_top_begin, sort_top_count, sort_top_plan, sort_top_scatter, "
+                             "sort_msd_scatter; one of the last two ends at once"
+                           : "sort_msd_begin");
         echi_print(text,
                    "launch     sort_%s_count, sort_msd_plan, sort_%s_scatter x %d, tiles of %u "
                    "keys; levels without work end at once\n",

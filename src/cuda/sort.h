@@ -59,13 +59,13 @@ enum {
 /* Where in its part of the input the t-th key of a sample lies: this, of 2^32. */
 #define SORT_SAMPLE_HASH(t) ((uint32_t)(t)*2654435761u >> 7)
 
-/* ... of sort_msd_scatter: a tile, and two counters a bin; of sort_msd_leaf: a leaf and its bins of
- * 16 bits. */
+/* ... of sort_msd_scatter: a tile, and two counters a bin; of sort_msd_leaf: a leaf and its
+ * bins. */
 #define SORT_MSD_TILE(key_bytes) (SORT_MSD_THREADS * (SORT_MSD_THREAD_BYTES / (key_bytes)))
 #define SORT_MSD_SHARED_BYTES    (SORT_MSD_THREADS * SORT_MSD_THREAD_BYTES + SORT_BINS * 8 + 64)
 #define SORT_MSD_LEAF(key_bytes) (SORT_LEAF_THREADS * (SORT_LEAF_THREAD_BYTES / (key_bytes)))
-#define SORT_LEAF_SHARED_BYTES                                                                     \
-    (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + (2 << SORT_LEAF_BINS_LOG) + 448)
+#define SORT_LEAF_SHARED_BYTES(bins_log)                                                           \
+    (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + (4 << (bins_log)) + 1280)
 
 /* ... of sort_count: two bytes for each value of its part. */
 #define SORT_COUNT_SHARED_BYTES(parts) (SORT_VALUES * 2 / (parts))
@@ -109,8 +109,14 @@ struct sort_segment {
     uint32_t first_tile;
     uint32_t source; /* enum sort_buffer */
     uint32_t shift, bits;
-    uint32_t moves; /* 0: all keys have the same digit, and stay where they are */
+    uint32_t moves;   /* enum sort_moves */
+    uint32_t counted; /* 1: its digits are counted already */
+    uint64_t prefix;  /* what its keys are without the digit, for SORT_WRITTEN */
 };
+
+/* What the scatter does with a segment: leaves it where it is, since its keys have one digit; moves
+ * its keys; or, where the digit is the last, writes them from their counts to the output. */
+enum sort_moves { SORT_STAYS, SORT_MOVES, SORT_WRITTEN };
 
 /* Keys that a block finishes. */
 struct sort_leaf {
@@ -120,9 +126,17 @@ struct sort_leaf {
 enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 
 struct sort_msd {
-    uint32_t segments[SORT_MSD_LEVELS + 1], tiles[SORT_MSD_LEVELS + 1]; /* of each level */
+    uint32_t segments[SORT_MSD_LEVELS + 2], tiles[SORT_MSD_LEVELS + 2]; /* of each level */
     uint32_t leaves, crowded;
     uint32_t seen; /* of keys next to each other in the input: enum sort_seen */
+};
+
+/* What sort_msd_top.cuh knows of the keys. */
+struct sort_top {
+    uint64_t low;         /* the first bin's least key, in the form of order_encode(); all keys */
+    uint32_t bits, shift; /* of the bins agree from bits up, and those of one from shift up */
+    uint32_t table;       /* 1: sort_top_scatter moves keys, 0: sort_msd_scatter */
+    uint64_t least, most; /* of keys below and above all bins; else ~0 and 0 */
 };
 
 /* One struct serves every kernel of the sort. */
@@ -154,12 +168,16 @@ struct sort_args {
     uint16_t *starts; /* [buckets + 1][buckets]: where each bucket begins in each tile */
     uint32_t *meet;   /* [2], zero between launches */
     /* sort_msd.cuh alone; lists of odd levels lie beside those of even ones */
-    int32_t level;
+    int32_t level, levels;
     struct sort_msd *msd;
     struct sort_segment *segments[2];
     uint32_t *counts[2];  /* [segments][SORT_MSD_ROW]; then where each bin's next key goes */
     uint32_t *tile_of[2]; /* [tiles]: which segment a tile belongs to */
     struct sort_leaf *leaves;
+    struct sort_top *top; /* sort_msd_top.cuh alone */
+    uint32_t *top_bins;   /* [2^top_bits]: keys of each bin */
+    uint8_t *top_class;   /* [2^top_bits]: the class of each */
+    int32_t top_bits;
     uint32_t *crowded; /* numbers of leaves that sort_msd_leaf leaves to sort_msd_crowded */
     /* sort_msd_pairs.cu alone */
     uint32_t *rows;   /* [tiles][SORT_BINS]: keys of each digit in earlier tiles of its piece */

@@ -25,15 +25,9 @@
 
 #include "sort_msd_leaf.cuh"
 #include "sort_msd_plan.cuh"
+#include "sort_msd_top.cuh"
 
 /* ---- Counts ---- */
-
-/* What a thread finds out beside the counts. */
-struct msd_found {
-    ukey differ;   /* bits in which its keys differ from the segment's first */
-    uint32_t seen; /* enum sort_seen; both stop the comparisons, which soon happens unless the
-                      input is in order */
-};
 
 static __device__ inline ukey msd_count_key(const struct sort_args &a, const struct sort_segment &s,
                                             ukey first, uint32_t *bins, ukey u,
@@ -43,19 +37,6 @@ static __device__ inline ukey msd_count_key(const struct sort_args &a, const str
     found.differ |= e ^ first;
     atomicAdd(&bins[msd_digit(s, e)], 1);
     return e;
-}
-
-static __device__ inline void msd_compare(ukey e, ukey next, struct msd_found &found)
-{
-    if (e > next) found.seen |= SORT_SEEN_FALL;
-    if (e < next) found.seen |= SORT_SEEN_RISE;
-}
-
-/* Compares e with the key at position i of the array, if there is one. */
-static __device__ inline void msd_compare_at(const struct sort_args &a, ukey e, uint64_t i,
-                                             struct msd_found &found)
-{
-    if (i < a.n) msd_compare(e, order_encode(a.order, ((const ukey *)a.keys_in)[i]), found);
 }
 
 /* Counts the keys of [from, to) of a segment: the body as aligned vectors of 16 bytes, the ends one
@@ -123,6 +104,10 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
         const struct sort_segment s = a.segments[a.level & 1][index];
         uint32_t *counts = msd_counts(a, a.level, index);
         const uint32_t end = s.first_tile + msd_tiles(s.count), stop = min(last, end);
+        if (s.counted) {
+            tile = stop;
+            continue;
+        }
         const uint32_t from = s.begin + (tile - s.first_tile) * MSD_TILE;
         const uint32_t to =
             s.begin + (stop == end ? s.count : (stop - s.first_tile) * (uint32_t)MSD_TILE);
@@ -156,17 +141,26 @@ struct scatter_shared {
 static_assert(sizeof(struct scatter_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
 
+/* The digit of a key; TABLE: its class, by the table of sort_msd_top.cuh. */
+template <int TABLE>
+static __device__ inline uint32_t scatter_digit(const struct sort_segment &s,
+                                                const struct top_table &t, ukey e)
+{
+    return TABLE ? t.class_of[top_bin(t, e)] : msd_digit(s, e);
+}
+
 /* Places the tile's keys by digit in shared memory.  Additions to one counter take turns, so where
  * a digit is frequent, each warp adds up that one before. */
-template <int CROWD>
-static __device__ inline void msd_place(const struct sort_segment &s, struct scatter_shared &sh,
-                                        uint32_t here, const ukey (&key)[MSD_ITEMS])
+template <int TABLE, int CROWD>
+static __device__ inline void msd_place(const struct sort_segment &s, const struct top_table &t,
+                                        struct scatter_shared &sh, uint32_t here,
+                                        const ukey (&key)[MSD_ITEMS])
 {
     const uint32_t me = threadIdx.x, crowd = sh.crowd % SORT_BINS;
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++) {
         const bool exists = me + i * SORT_MSD_THREADS < here;
-        const uint32_t digit = msd_digit(s, key[i]);
+        const uint32_t digit = scatter_digit<TABLE>(s, t, key[i]);
         uint32_t place = 0;
         if (CROWD) {
             const bool in = exists && digit == crowd;
@@ -182,10 +176,10 @@ static __device__ inline void msd_place(const struct sort_segment &s, struct sca
     }
 }
 
-static __device__ inline void msd_scatter_tile(const struct sort_args &a,
-                                               const struct sort_segment &s, uint32_t *cursors,
-                                               struct scatter_shared &sh, uint32_t at,
-                                               uint32_t here)
+template <int TABLE>
+static __device__ inline void
+msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const struct top_table &t,
+                 uint32_t *cursors, struct scatter_shared &sh, uint32_t at, uint32_t here)
 {
     const ukey *in = keys_of(a, s.source) + at;
     ukey *out = (ukey *)keys_of(a, msd_target(s));
@@ -196,13 +190,14 @@ static __device__ inline void msd_scatter_tile(const struct sort_args &a,
         key[i] = me + i * SORT_MSD_THREADS < here ? in[me + i * SORT_MSD_THREADS] : (ukey)0;
     rank_clear(sh.next, SORT_BINS);
     if (me == 0) sh.crowd = 0;
-    if (s.source == SORT_IN)
+    if (s.source == SORT_IN && !order_plain(a.order))
 #pragma unroll
         for (int i = 0; i < MSD_ITEMS; i++) key[i] = order_encode(a.order, key[i]);
     __syncthreads(); /* the counters are clear */
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++)
-        if (me + i * SORT_MSD_THREADS < here) atomicAdd(&sh.next[msd_digit(s, key[i])], 1);
+        if (me + i * SORT_MSD_THREADS < here)
+            atomicAdd(&sh.next[scatter_digit<TABLE>(s, t, key[i])], 1);
     __syncthreads(); /* every key is counted */
     const uint32_t count = me < SORT_BINS ? sh.next[me] : 0;
     uint32_t room = 0;
@@ -215,17 +210,36 @@ static __device__ inline void msd_scatter_tile(const struct sort_args &a,
     }
     __syncthreads(); /* the offsets are there */
     if (sh.crowd)
-        msd_place<1>(s, sh, here, key);
+        msd_place<TABLE, 1>(s, t, sh, here, key);
     else
-        msd_place<0>(s, sh, here, key);
+        msd_place<TABLE, 0>(s, t, sh, here, key);
     __syncthreads(); /* the tile lies by digits */
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++) {
         const uint32_t rank = me + i * SORT_MSD_THREADS;
         if (rank < here) {
             const ukey e = sh.keys[rank];
-            out[sh.target[msd_digit(s, e)] + rank] = e;
+            out[sh.target[scatter_digit<TABLE>(s, t, e)] + rank] = e;
         }
+    }
+}
+
+/* Writes [at, at + here) of a segment to the output, from where the keys of each digit begin. */
+static __device__ inline void msd_write_tile(const struct sort_args &a,
+                                             const struct sort_segment &s, const uint32_t *begins,
+                                             struct scatter_shared &sh, uint32_t at, uint32_t here)
+{
+    const uint32_t me = threadIdx.x;
+    if (me < SORT_BINS) sh.next[me] = begins[me];
+    __syncthreads(); /* the begins are there */
+    uint32_t bin = 0;
+#pragma unroll
+    for (uint32_t step = SORT_BINS / 2; step; step /= 2)
+        if (sh.next[bin + step] <= at + me) bin += step;
+    ukey *out = (ukey *)a.keys_out + at;
+    for (uint32_t i = me; i < here; i += SORT_MSD_THREADS) {
+        while (bin < SORT_BINS - 1 && sh.next[bin + 1] <= at + i) bin++;
+        out[i] = order_decode(a.order, (ukey)s.prefix | (ukey)bin);
     }
 }
 
@@ -238,10 +252,32 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const uint32_t index = msd_segment_of(a, tile);
         const struct sort_segment s = a.segments[a.level & 1][index];
-        if (!s.moves) continue;
+        if (s.moves == SORT_STAYS) continue;
         uint32_t *cursors = msd_counts(a, a.level, index);
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE, at = s.begin + skip;
-        msd_scatter_tile(a, s, cursors, sh, at, min(s.count - skip, (uint32_t)MSD_TILE));
+        const uint32_t here = min(s.count - skip, (uint32_t)MSD_TILE);
+        if (s.moves == SORT_MOVES)
+            msd_scatter_tile<0>(a, s, top_table{}, cursors, sh, at, here);
+        else
+            msd_write_tile(a, s, cursors, sh, at, here);
         __syncthreads(); /* everyone has read; the counters may be cleared */
     }
+}
+
+/* The whole array by the table of classes, if there is one. */
+extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
+    sort_top_scatter(const __grid_constant__ struct sort_args a)
+{
+    struct scatter_shared &sh = *(struct scatter_shared *)shared_bytes;
+    wait_for_earlier();
+    if (!a.top->table) return;
+    uint4 *table = (uint4 *)(shared_bytes + SORT_MSD_SHARED_BYTES);
+    for (uint32_t i = threadIdx.x; i < (1u << a.top_bits) / 16; i += SORT_MSD_THREADS)
+        table[i] = ((const uint4 *)a.top_class)[i];
+    struct top_table t = top_table_of(a);
+    t.class_of = (const uint8_t *)table;
+    struct sort_segment s = {};
+    s.source = SORT_IN;
+    const uint32_t at = blockIdx.x * MSD_TILE, here = min((uint32_t)a.n - at, (uint32_t)MSD_TILE);
+    msd_scatter_tile<1>(a, s, t, a.counts[0], sh, at, here);
 }

@@ -84,4 +84,24 @@ static __device__ inline uint32_t msd_segment_of(const struct sort_args &a, uint
     return a.msd->segments[a.level] == 1 ? 0 : a.tile_of[a.level & 1][tile];
 }
 
+/* What a thread finds out beside the counts. */
+struct msd_found {
+    ukey differ;   /* bits in which its keys differ from the segment's first */
+    uint32_t seen; /* enum sort_seen; both stop the comparisons, which soon happens unless the
+                      input is in order */
+};
+
+static __device__ inline void msd_compare(ukey e, ukey next, struct msd_found &found)
+{
+    if (e > next) found.seen |= SORT_SEEN_FALL;
+    if (e < next) found.seen |= SORT_SEEN_RISE;
+}
+
+/* Compares e with the key at position i of the array, if there is one. */
+static __device__ inline void msd_compare_at(const struct sort_args &a, ukey e, uint64_t i,
+                                             struct msd_found &found)
+{
+    if (i < a.n) msd_compare(e, order_encode(a.order, ((const ukey *)a.keys_in)[i]), found);
+}
+
 #endif

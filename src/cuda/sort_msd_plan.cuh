@@ -65,13 +65,19 @@ static __device__ inline uint32_t bit_above(const uint32_t *bits, uint32_t bin)
     return left ? word * 32 + __ffs((int)left) - 1 : (uint32_t)SORT_BINS;
 }
 
-/* Which bits a bin's keys are split by: the highest of those that differ.  One bit less on the
- * second level where that is enough to make leaves: fewer bins, longer runs. */
-static __device__ inline void msd_choose_digit(struct sort_segment &s, uint64_t rest, int level)
+/* Which bits a bin's keys are split by: the highest of those that differ.  On the second level one
+ * bit less where that is enough to make leaves; beyond, two more than where that is, if the levels
+ * that remain can split the rest: fewer bins, longer runs, and more keys a leaf. */
+static __device__ inline void msd_choose_digit(const struct sort_args &a, struct sort_segment &s,
+                                               uint64_t rest, int level)
 {
     const uint32_t top = 64 - __clzll((long long)rest);
     uint32_t bits = SORT_DIGIT_BITS;
     if (level == 1 && s.count >> (bits - 1) <= MSD_LEAF / 16 * 15) bits--;
+    const int after = (a.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that others can split */
+    while (level > 1 && bits > 3 && s.count >> (bits - 3) <= MSD_LEAF / 16 * 15 &&
+           (int)(top - bits) < after)
+        bits--;
     s.bits = min(bits, top);
     s.shift = top - s.bits;
 }
@@ -88,7 +94,7 @@ static __device__ inline uint32_t msd_add_segment(const struct sort_args &a, uin
     s.count = count;
     s.first_tile = *first_tile = atomicAdd(&a.msd->tiles[level], msd_tiles(count));
     s.source = source;
-    msd_choose_digit(s, rest, level);
+    msd_choose_digit(a, s, rest, level);
     a.segments[level & 1][index] = s;
     return index;
 }
@@ -169,8 +175,18 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, struct
     counts[bin] = s.begin + before;
 #if VAL_BYTES
     msd_add_pieces(a, s, bin);
+#else
+    if (s.shift == 0) { /* keys of one digit are equal: their counts say it all */
+        if (bin == 0) {
+            const ukey e = msd_load(a, s.source, keys_of(a, s.source)[s.begin]);
+            at->prefix = e & ~(((uint64_t)1 << s.bits) - 1);
+            at->moves = SORT_WRITTEN;
+        }
+        __syncthreads(); /* everything may be written again */
+        return;
+    }
 #endif
-    if (bin == 0) at->moves = !constant;
+    if (bin == 0) at->moves = constant ? SORT_STAYS : SORT_MOVES;
 
     /* Bins next to each other share a leaf while they begin in the same half of one. */
     const uint64_t rest = differ & (((uint64_t)1 << s.shift) - 1);

@@ -68,6 +68,9 @@ enum {
  * 2026-11-22. */
 enum {
     SORT_MSD_LEAST = 1 << 19, /* keys: below, other ways are chosen */
+    SORT_TOP_LEAST = 1 << 25, /* keys: below, the first level has digits, not classes */
+    SORT_TOP_BITS = 15,       /* at most, of the bins that classes are made of */
+    SORT_TOP_THREADS = 1024,
     SORT_MSD_THREADS = 512,
     SORT_MSD_THREAD_BYTES = 112,
     SORT_MSD_BLOCKS = 2,
@@ -76,7 +79,8 @@ enum {
     SORT_LEAF_THREADS = 576,
     SORT_LEAF_THREAD_BYTES = 64,
     SORT_LEAF_BLOCKS = 2,
-    SORT_LEAF_BINS_LOG = 13
+    SORT_LEAF_BINS_LOG = 13,
+    SORT_LEAF_FEW_BINS_LOG = 12 /* before sm_80 */
 };
 
 /* The sort that needs little workspace (sort_lean.c): a workspace for 2 / SORT_LEAN_BLOCKS of the

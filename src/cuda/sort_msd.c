@@ -1,0 +1,146 @@
+/*
+ * cuda/sort_msd.c - sorts by most significant digits on the GPU, host half: how large the lists
+ * are, and which kernels of sort_msd.cu are queued.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort_msd.h"
+#include "../backend.h"
+
+/* How much of everything the levels can need.  A segment has more keys than a leaf.  Bins are
+ * joined while they begin in the same half of a leaf: a run of r keys between larger bins makes at
+ * most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one more and ends a run, so
+ * that keys make at most 6 n / leaf, and each segment, as one and as the bin that it was, 4.  A
+ * class may be a leaf. */
+struct msd_plan echi_cuda_plan_msd(const struct echi_sort *s, const struct pairs_tuning *pairs,
+                                   bool classes)
+{
+    struct msd_plan p = { 0 };
+    uint64_t n = s->n;
+    p.tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
+    p.leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
+    p.pairs = pairs;
+    if (pairs) {
+        p.tile = pairs->threads * pairs->items;
+        p.leaf = SORT_PAIRS_LEAF;
+    }
+    p.levels = (s->key_bytes == 8 ? SORT_MSD_LEVELS : SORT_MSD_LEVELS_32) + classes;
+    p.segments = n / p.leaf + 1;
+    p.tiles = n / p.tile + p.segments + 1;
+    p.leaves =
+        6 * (n / p.leaf + 1) + 4 * (uint64_t)p.levels * p.segments + (classes ? SORT_BINS : 0);
+    p.count_blocks = p.tiles < SORT_PAIRS_PIECES ? (unsigned)p.tiles : SORT_PAIRS_PIECES;
+    return p;
+}
+
+ech_status echi_cuda_shared_bytes(ech_ctx *ctx, unsigned *bytes)
+{
+    enum { MOST_SHARED_BYTES = 97 }; /* the driver's number of this attribute of a device */
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    int most = 0;
+    CU(cuDeviceGetAttribute, &most, MOST_SHARED_BYTES, cuda->device);
+    *bytes = (unsigned)most;
+done:
+    return status;
+}
+
+static unsigned least(uint64_t a, uint64_t b)
+{
+    return (unsigned)(a < b ? a : b);
+}
+
+/* No launch knows how much there is to do.  Where most inputs need many blocks each has a tile or a
+ * leaf, which is faster than blocks that stay; elsewhere, and beyond, blocks take turns. */
+static ech_status scatter_level(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
+                                struct sort_args *args)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    uint64_t tiles = args->n / msd->tile + 1 + SORT_BINS;
+    uint64_t few = SORT_MSD_BLOCKS * (uint64_t)cuda->multiprocessors;
+    bool many = args->level < (args->n > SORT_BINS * SORT_BINS / 2 * msd->leaf ? 3 : 2);
+    return echi_cuda_launch_early(ctx, image, "sort_msd_scatter",
+                                  least(msd->tiles, many ? tiles : few), SORT_MSD_THREADS,
+                                  SORT_MSD_SHARED_BYTES, args);
+}
+
+static ech_status leaf_shared_bytes(ech_ctx *ctx, unsigned *bytes)
+{
+    unsigned most = 0;
+    ech_status status = echi_cuda_shared_bytes(ctx, &most);
+    *bytes = most >= 96 << 10 ? SORT_LEAF_SHARED_BYTES(SORT_LEAF_BINS_LOG)
+                              : SORT_LEAF_SHARED_BYTES(SORT_LEAF_FEW_BINS_LOG);
+    return status;
+}
+
+/* The levels from args->level on, and the leaves. */
+static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
+                             struct sort_args *args, int levels)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    ech_status status = ECH_OK;
+    uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = args->n / msd->leaf + 1;
+    unsigned count = least(msd->tiles, SORT_MSD_COUNT_BLOCKS * processors);
+    unsigned segments = least(msd->segments, 8 * processors);
+    unsigned crowded = least(msd->leaves, SORT_LEAF_BLOCKS * processors), leaf_bytes = 0;
+    args->levels = levels;
+    TRY(leaf_shared_bytes(ctx, &leaf_bytes));
+    for (; args->level < levels; args->level++) {
+        unsigned plans = args->level ? segments : 1;
+        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_count", count, SORT_MSD_COUNT_THREADS, 0,
+                                   args));
+        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", plans, SORT_BINS, 0, args));
+        TRY(scatter_level(ctx, image, msd, args));
+    }
+    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_leaf", least(msd->leaves, 2 * leaves),
+                               SORT_LEAF_THREADS, leaf_bytes, args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_crowded", crowded, SORT_LEAF_THREADS,
+                               leaf_bytes, args));
+done:
+    return status;
+}
+
+ech_status echi_cuda_sort_msd(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
+                              struct sort_args *args)
+{
+    ech_status status = ECH_OK;
+    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args));
+    TRY(run_levels(ctx, image, msd, args, msd->levels));
+done:
+    return status;
+}
+
+/* How many bins a multiprocessor's shared memory counts, and a scatter has a table for; no more
+ * than a few keys need. */
+static ech_status top_bits(ech_ctx *ctx, uint64_t n, int *bits)
+{
+    unsigned shared_bytes = 0;
+    ech_status status = echi_cuda_shared_bytes(ctx, &shared_bytes);
+    int most = shared_bytes >= 132 << 10 ? SORT_TOP_BITS : shared_bytes >= 96 << 10 ? 14 : 12;
+    for (*bits = SORT_DIGIT_BITS; *bits < most && n >> (*bits + 4); *bits += 1) continue;
+    return status;
+}
+
+ech_status echi_cuda_sort_classes(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
+                                  struct sort_args *args)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    ech_status status = ECH_OK;
+    TRY(top_bits(ctx, args->n, &args->top_bits));
+    unsigned bins_bytes = 4u << args->top_bits, table_bytes = 1u << args->top_bits;
+    unsigned count = least(args->n / (SORT_TOP_THREADS * 64) + 1, (uint64_t)cuda->multiprocessors);
+    TRY(echi_cuda_launch_early(ctx, image, "sort_top_begin", 1, SORT_TOP_THREADS, 0, args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_top_count", count, SORT_TOP_THREADS, bins_bytes,
+                               args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_top_plan", 1, SORT_TOP_THREADS, bins_bytes + 16,
+                               args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_top_scatter",
+                               least(UINT32_MAX, (args->n - 1) / msd->tile + 1), SORT_MSD_THREADS,
+                               SORT_MSD_SHARED_BYTES + table_bytes, args));
+    TRY(scatter_level(ctx, image, msd, args));
+    args->level = 1;
+    TRY(run_levels(ctx, image, msd, args, msd->levels));
+done:
+    return status;
+}

@@ -1,0 +1,26 @@
+/*
+ * cuda/sort_msd.h - sorts by most significant digits, as sort.c calls them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_SORT_MSD_H
+#define ECHI_CUDA_SORT_MSD_H
+
+#include "../backend.h"
+#include "sort_msd_pairs.h"
+
+/* How much of everything a sort can need: of pairs, or with pairs NULL of keys alone; classes: with
+ * a first level of them (sort_msd_top.cuh). */
+struct msd_plan echi_cuda_plan_msd(const struct echi_sort *s, const struct pairs_tuning *pairs,
+                                   bool classes);
+
+/* Queues the kernels of a sort of keys alone; image is that of the key's width. */
+ech_status echi_cuda_sort_msd(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
+                              struct sort_args *args);
+ech_status echi_cuda_sort_classes(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
+                                  struct sort_args *args);
+
+/* Shared memory that a block may ask for. */
+ech_status echi_cuda_shared_bytes(ech_ctx *ctx, unsigned *bytes);
+
+#endif
