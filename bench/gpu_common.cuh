@@ -203,6 +203,7 @@ static inline void bench_open(int argc, char **argv, const char *what, const cha
         perror(csv_path);
         exit(2);
     }
+    setvbuf(csv, NULL, _IOLBF, BUFSIZ); /* a run that is cut short leaves the rows that it had */
     char date[16];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%F", gmtime(&now));
