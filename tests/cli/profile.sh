@@ -21,7 +21,7 @@ tail -n 1 out
 awk 'length > 100' out
 
 echo "what the algorithm decides"
-code echelon profile sort --csv >out.csv
+code echelon profile sort --algorithm onesweep --csv >out.csv
 sum load_bytes histogram
 for field in launches barriers store_bytes; do sum $field onesweep; done
 
@@ -46,7 +46,7 @@ echelon profile sort --csv -l | no_times >again.csv
 echelon profile sort --csv -l | no_times | cmp - again.csv && echo same
 for words in "--seed 1" "--seed 2 --threads 2"; do
     # shellcheck disable=SC2086
-    echelon profile sort --csv $words >out.csv
+    echelon profile sort --algorithm onesweep --csv $words >out.csv
     echo "exit $?"
     sum barriers .
     sum store_bytes onesweep
@@ -54,7 +54,8 @@ done
 
 echo "what is sorted"
 for words in "--type u8" "--type f16" "--type f64 --dist nan-mix" "--values 4 -n 30k" "--values 3 -n 1k" \
-    "--argsort -n 1k" "-r --type i64 -n 2" "--bits 0:8 -n 30k" "-n 1" "-n 0" "--dist constant" \
+    "--argsort -n 1k" "-r --type i64 -n 2" "--bits 0:8 -n 30k" "-n 1" "-n 0" \
+    "--dist constant --algorithm onesweep" \
     "--algorithm onesweep -n 100" "--order total --type f32"; do
     echo "$words"
     # shellcheck disable=SC2086
@@ -108,5 +109,5 @@ code echelon profile sort -n 2^62
 code echelon profile sort --values 2^62
 code echelon profile sort -n 5 --kernel bogo
 code env ECHELON_SIMT=wild echelon profile sort
-code env ECHELON_SIMT=memory=3 echelon profile sort -n 1M
+code env ECHELON_SIMT=memory=3 echelon profile scan -n 1M
 files
