@@ -40,6 +40,24 @@ static __device__ inline void warp_range(ukey &low, ukey &high)
 #endif
 }
 
+/* The same of the block, whose every thread calls it.  What threads wrote to shared memory before,
+ * all see after it. */
+template <int WARPS>
+static __device__ inline void block_range(ukey (&lows)[WARPS], ukey (&highs)[WARPS], ukey &low,
+                                          ukey &high)
+{
+    const uint32_t warp = threadIdx.x / 32, lane = lane_id() < WARPS ? lane_id() : 0;
+    warp_range(low, high);
+    if (lane_id() == 0) {
+        lows[warp] = low;
+        highs[warp] = high;
+    }
+    __syncthreads(); /* the ranges of all warps are there */
+    low = lows[lane];
+    high = highs[lane];
+    warp_range(low, high);
+}
+
 static __device__ inline uint32_t warp_max(uint32_t x)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

@@ -60,17 +60,8 @@ static __device__ inline ukey sort_value(const struct sort_args &a, ukey e)
 template <int WARPS, int ITEMS>
 static __device__ inline void bins_range(struct bins_shared<WARPS, ITEMS> &s, ukey &low, ukey &high)
 {
-    const uint32_t warp = threadIdx.x / 32, lane = lane_id();
     ((uint4 *)s.bins)[threadIdx.x] = make_uint4(0, 0, 0, 0);
-    warp_range(low, high);
-    if (lane == 0) {
-        s.low[warp] = low;
-        s.high[warp] = high;
-    }
-    __syncthreads(); /* the ranges of all warps are there; the bins are clear */
-    low = s.low[lane < WARPS ? lane : 0];
-    high = s.high[lane < WARPS ? lane : 0];
-    warp_range(low, high);
+    block_range(s.low, s.high, low, high);
 }
 
 /* Turns the counts of the bins into where each begins; returns the greatest count. */

@@ -69,20 +69,6 @@ static __device__ inline uint32_t leaf_place(uint32_t p)
     return p ^ (p >> 3 & 3 * (16 / KEY_BYTES));
 }
 
-static __device__ inline void block_range(struct leaf_shared &s, ukey &low, ukey &high)
-{
-    const uint32_t warp = threadIdx.x / 32, lane = lane_id() < LEAF_WARPS ? lane_id() : 0;
-    warp_range(low, high);
-    if (lane_id() == 0) {
-        s.low[warp] = low;
-        s.high[warp] = high;
-    }
-    __syncthreads(); /* the ranges of all warps are there; the bins are clear */
-    low = s.low[lane];
-    high = s.high[lane];
-    warp_range(low, high);
-}
-
 /* Turns the counts of the bins into where each begins; returns the greatest count. */
 static __device__ inline uint32_t bins_offsets(struct leaf_shared &s)
 {
@@ -235,7 +221,7 @@ static __device__ inline void leaf_load(const struct sort_args &a, struct leaf_s
             low = key_min(low, key[i]);
             high = key_max(high, key[i]);
         }
-    block_range(s, low, high);
+    block_range(s.low, s.high, low, high);
 }
 
 /* The whole array, from its input to its output, in parts of a leaf's size. */

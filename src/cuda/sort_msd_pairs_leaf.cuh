@@ -21,6 +21,7 @@
 #ifndef ECHI_CUDA_SORT_MSD_PAIRS_LEAF_CUH
 #define ECHI_CUDA_SORT_MSD_PAIRS_LEAF_CUH
 
+#include "block_range.cuh"
 #include "sort_block.cuh"
 #include "sort_msd_pairs.cuh"
 
@@ -71,64 +72,6 @@ static_assert(sizeof(struct leaf_shared) <=
 static __device__ inline uint32_t leaf_place(uint32_t p)
 {
     return p ^ (p >> 3 & 12);
-}
-
-/* ---- Ranges ---- */
-
-/* The least and greatest of the warp's values, in every lane. */
-static __device__ inline void warp_range(ukey &low, ukey &high)
-{
-#if KEY_BYTES == 4 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
-    low = __reduce_min_sync(WARP_ALL, low);
-    high = __reduce_max_sync(WARP_ALL, high);
-#else
-#if KEY_BYTES == 4
-    typedef uint32_t word;
-#else
-    typedef unsigned long long word;
-#endif
-#pragma unroll
-    for (int step = 16; step; step /= 2) {
-        low = min((word)low, __shfl_xor_sync(WARP_ALL, (word)low, step));
-        high = max((word)high, __shfl_xor_sync(WARP_ALL, (word)high, step));
-    }
-#endif
-}
-
-static __device__ inline uint32_t warp_max(uint32_t x)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(WARP_ALL, x);
-#else
-#pragma unroll
-    for (int step = 16; step; step /= 2) x = max(x, __shfl_xor_sync(WARP_ALL, x, step));
-    return x;
-#endif
-}
-
-static __device__ inline uint32_t warp_sum(uint32_t x)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(WARP_ALL, x);
-#else
-#pragma unroll
-    for (int step = 16; step; step /= 2) x += __shfl_xor_sync(WARP_ALL, x, step);
-    return x;
-#endif
-}
-
-static __device__ inline void block_range(struct leaf_shared &s, ukey &low, ukey &high)
-{
-    const uint32_t warp = threadIdx.x / 32, lane = lane_id() < LEAF_WARPS ? lane_id() : 0;
-    warp_range(low, high);
-    if (lane_id() == 0) {
-        s.low[warp] = low;
-        s.high[warp] = high;
-    }
-    __syncthreads(); /* the ranges of all warps are there; the bins are clear */
-    low = s.low[lane];
-    high = s.high[lane];
-    warp_range(low, high);
 }
 
 /* ---- Bins ---- */
@@ -328,7 +271,7 @@ static __device__ inline void leaf_load(const struct sort_args &a, struct leaf_s
             low = key[i] < low ? key[i] : low;
             high = key[i] > high ? key[i] : high;
         }
-    block_range(s, low, high);
+    block_range(s.low, s.high, low, high);
 }
 
 /* Brings the leaf's keys to shared memory, by position.  They are read again, for until here the
@@ -546,7 +489,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
             }
         }
         ukey none = 0;
-        block_range(s, none, differ); /* the greatest: its highest bit is all that is wanted */
+        block_range(s.low, s.high, none, differ); /* of the greatest the highest bit is wanted */
         struct sort_args digits = a;
         digits.n = leaf.count;
         digits.end_bit = a.end_bit - (__clzll((long long)(uint64_t)differ) - (64 - (int)KEY_BITS));
