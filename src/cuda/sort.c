@@ -20,8 +20,11 @@
  */
 #include "../backend.h"
 #include "cuda.h"
+#include "sort_block.h"
+#include "sort_count.h"
 #include "sort_msd.h"
 #include "sort_msd_pairs.h"
+#include "sort_onesweep.h"
 #include "sort_sample.h"
 
 #include <stdio.h>
@@ -36,10 +39,8 @@ struct plan {
     int moved_bytes; /* what goes along with a key: 0, 4, 8 or 16 */
     bool gather;     /* values are fetched by index at the end */
     int passes;
-    unsigned threads, tile, shared_bytes; /* of sort_onesweep */
-    const char *block;                    /* the kernel of "block" */
-    unsigned block_threads, block_shared_bytes;
-    uint64_t tiles;
+    struct block_plan block;
+    struct onesweep_plan onesweep;
     uint32_t buckets; /* of a sample sort */
     struct msd_plan msd;
 };
@@ -69,34 +70,12 @@ struct sort_algorithm {
     bool (*good)(const struct echi_sort *s); /* chosen then, if it is not named */
 };
 
-/* ---- Tuning ---- */
-
-struct tuning {
-    int key_bytes, moved_bytes;
-    unsigned threads, items, alone;
-};
-
-static const struct tuning tunings[] = {
-#define ROW(key, value, threads, items, blocks, alone) { key, value, threads, items, alone },
-    SORT_TUNING(ROW)
-#undef ROW
-};
-
 /* What goes along with a key in every pass: nothing, the value, or its index. */
 static int moved_bytes(const struct echi_sort *s, bool *gather)
 {
     size_t v = s->value_bytes;
     *gather = v != 0 && v != 4 && v != 8 && v != 16;
     return !*gather ? (int)v : (uint64_t)s->n <= (uint64_t)1 << 32 ? 4 : 8;
-}
-
-static const struct tuning *tuning_of(const struct echi_sort *s)
-{
-    bool gather;
-    int moved = moved_bytes(s, &gather);
-    const struct tuning *t = tunings;
-    while (t->key_bytes != s->key_bytes || t->moved_bytes != moved) t++;
-    return t;
 }
 
 static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
@@ -108,13 +87,10 @@ static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
 
 /* ---- Algorithms ---- */
 
-/* The third kernel of "block" is for what is not ranked by bins. */
 static bool fits_block(const struct echi_sort *s)
 {
     bool gather;
-    if (SORT_BY_BINS(s->key_bytes, moved_bytes(s, &gather)))
-        return s->n <= SORT_BLOCK_MEDIUM_THREADS * SORT_BLOCK_MEDIUM_ITEMS;
-    return s->n <= SORT_BLOCK_LARGE_THREADS * tuning_of(s)->alone;
+    return echi_sort_block_fits(s, moved_bytes(s, &gather));
 }
 
 static bool narrow_alone(const struct echi_sort *s)
@@ -244,36 +220,13 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
         snprintf(plan->image, sizeof plan->image, "sort_k%d_v%d", 8 * s->key_bytes,
                  plan->moved_bytes);
 
-    const struct tuning *t = tuning_of(s);
-    plan->threads = t->threads;
-    plan->tile = t->threads * t->items;
-    plan->tiles = ((uint64_t)s->n + plan->tile - 1) / plan->tile;
-    unsigned key_bytes = plan->key_bytes, moved = (unsigned)plan->moved_bytes;
-    unsigned widest = key_bytes > moved ? key_bytes : moved;
-    plan->shared_bytes = SORT_SHARED_BYTES(t->threads, t->items, widest);
-    const struct {
-        const char *name;
-        unsigned threads, items;
-    } blocks[] = {
-        { "sort_block_small", SORT_BLOCK_SMALL_THREADS, SORT_BLOCK_SMALL_ITEMS },
-        { "sort_block_medium", SORT_BLOCK_MEDIUM_THREADS, SORT_BLOCK_MEDIUM_ITEMS },
-        { "sort_block_large", SORT_BLOCK_LARGE_THREADS, t->alone },
-    };
-    int b = 0;
-    while (b < 2 && s->n > blocks[b].threads * blocks[b].items) b++;
+    plan->block = echi_cuda_plan_block(s, plan->moved_bytes);
+    plan->onesweep = echi_cuda_plan_onesweep(s, plan->moved_bytes);
     if (by_levels(plan->algorithm))
         plan->msd = echi_cuda_plan_msd(s, s->value_bytes ? pairs_tuning_of(s) : NULL,
                                        plan->algorithm->run == run_classes);
     if (plan->algorithm->run == run_sample)
         plan->buckets = echi_sort_sample_buckets(s, plan->moved_bytes);
-    plan->block = blocks[b].name;
-    plan->block_threads = blocks[b].threads;
-    plan->block_shared_bytes =
-        SORT_BLOCK_SHARED_BYTES(blocks[b].threads, blocks[b].items, key_bytes, moved ? 2u : 0u);
-    unsigned bins =
-        SORT_BINS_SHARED_BYTES(blocks[b].threads, blocks[b].items, key_bytes, moved ? 2u : 0u);
-    if (SORT_BY_BINS(key_bytes, moved) && bins > plan->block_shared_bytes)
-        plan->block_shared_bytes = bins;
     return ECH_OK;
 }
 
@@ -324,7 +277,8 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
     }
     if (values) parts->begins = echi_part(&layout, SORT_VALUES + 1, sizeof *parts->begins);
     if (state) parts->state = echi_part(&layout, 1, sizeof *parts->state);
-    if (passes) parts->status = echi_part(&layout, plan->tiles, SORT_BINS * sizeof *parts->status);
+    if (passes)
+        parts->status = echi_part(&layout, plan->onesweep.tiles, SORT_BINS * sizeof *parts->status);
     *overflow = layout.overflow;
     return layout.bytes;
 }
@@ -333,76 +287,8 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
 
 static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
-    return echi_cuda_launch_early(ctx, plan->image, plan->block, 1, plan->block_threads,
-                                  plan->block_shared_bytes, args);
-}
-
-static unsigned least(uint64_t a, uint64_t b)
-{
-    return (unsigned)(a < b ? a : b);
-}
-
-/* Clears the state, and the look-back that follows it; counts every digit; plans. */
-static ech_status count_and_plan(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
-{
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    size_t clear_bytes = sizeof *args->state;
-    if (args->status)
-        clear_bytes =
-            (size_t)((char *)(args->status + plan->tiles * SORT_BINS) - (char *)args->state);
-    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)args->state, 0, clear_bytes, echi_cuda_stream(ctx));
-
-    /* A block counts in 32 bits: the grid grows with n past what fills the GPU. */
-    uint64_t fill = SORT_HISTOGRAM_BLOCKS * (uint64_t)cuda->multiprocessors, needed = args->n >> 31;
-    uint64_t work = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
-    unsigned blocks = least(work, fill > needed ? fill : needed);
-    TRY(echi_cuda_launch(ctx, plan->image, "sort_histogram", blocks, SORT_HISTOGRAM_THREADS, 0,
-                         args));
-    TRY(echi_cuda_launch(ctx, plan->image, "sort_plan", 1, SORT_BINS, 0, args));
-done:
-    return status;
-}
-
-/* Blocks of a kernel that moves n things, each thread `each` at a time. */
-static unsigned move_blocks(const ech_ctx *ctx, uint64_t n, unsigned each)
-{
-    const struct echi_cuda *cuda = ctx->state;
-    return least(n / (SORT_MOVE_THREADS * each) + 1, 32 * (uint64_t)cuda->multiprocessors);
-}
-
-/* Keys of 16 bits.  A block may have shared memory for the counters of all values, or of half of
- * them. */
-static ech_status run_count_values(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
-{
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    unsigned shared_bytes = 0;
-    TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
-    args->parts = shared_bytes >= SORT_COUNT_SHARED_BYTES(1) ? 1 : 2;
-    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)args->begins, 0, SORT_VALUES * sizeof *args->begins,
-       echi_cuda_stream(ctx));
-    unsigned groups = least(args->n / (4 * SORT_VALUES) + 1, (uint64_t)cuda->multiprocessors);
-    TRY(echi_cuda_launch(ctx, plan->image, "sort_count", groups * args->parts, SORT_COUNT_THREADS,
-                         SORT_COUNT_SHARED_BYTES(args->parts), args));
-    TRY(echi_cuda_launch(ctx, plan->image, "sort_count_plan", 1, SORT_COUNT_THREADS, 0, args));
-    TRY(echi_cuda_launch(ctx, plan->image, "sort_count_fill", move_blocks(ctx, args->n, 32),
-                         SORT_MOVE_THREADS, 0, args));
-done:
-    return status;
-}
-
-static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
-{
-    ech_status status = ECH_OK;
-    if (args->begins) return run_count_values(ctx, plan, args);
-    TRY(count_and_plan(ctx, plan, args));
-    TRY(echi_cuda_launch(ctx, plan->image, "sort_fill", move_blocks(ctx, args->n, 16),
-                         SORT_MOVE_THREADS, 0, args));
-done:
-    return status;
+    return echi_cuda_launch_early(ctx, plan->image, plan->block.kernel, 1, plan->block.threads,
+                                  plan->block.shared_bytes, args);
 }
 
 static ech_status run_msd(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
@@ -423,21 +309,14 @@ static ech_status run_sample(ech_ctx *ctx, const struct plan *plan, struct sort_
                                  args);
 }
 
+static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    return echi_cuda_sort_count(ctx, plan->image, args);
+}
+
 static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
-    ech_status status = ECH_OK;
-    uint64_t portion_tiles = SORT_PORTION / plan->tile;
-    TRY(count_and_plan(ctx, plan, args));
-    for (args->pass = 0; args->pass < args->passes; args->pass++)
-        for (args->portion = 0; args->portion * portion_tiles < plan->tiles; args->portion++) {
-            uint64_t left = plan->tiles - args->portion * portion_tiles;
-            TRY(echi_cuda_launch(ctx, plan->image, "sort_onesweep", least(left, portion_tiles),
-                                 plan->threads, plan->shared_bytes, args));
-        }
-    TRY(echi_cuda_launch(ctx, plan->image, "sort_finish", move_blocks(ctx, args->n, 1),
-                         SORT_MOVE_THREADS, 0, args));
-done:
-    return status;
+    return echi_cuda_sort_onesweep(ctx, plan->image, &plan->onesweep, args);
 }
 
 /* Fetches the values in the order of the indices; in place, from a copy. */
@@ -548,8 +427,8 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
             echi_print(text, "could be   %s: %s\n", algorithms[i].name, algorithms[i].what);
     echi_print(text, "image      %s\n", plan.image);
     if (plan.algorithm->run == run_block) {
-        echi_print(text, "launch     %s, 1 block of %u threads, %d passes in it\n", plan.block,
-                   plan.block_threads, plan.passes);
+        echi_print(text, "launch     %s, 1 block of %u threads, %d passes in it\n",
+                   plan.block.kernel, plan.block.threads, plan.passes);
     } else if (plan.algorithm->run == run_count && s->key_bytes == 2) {
         echi_print(text, "launch     sort_count, sort_count_plan, sort_count_fill\n");
     } else if (plan.algorithm->run == run_count) {
@@ -571,15 +450,16 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
         echi_print(text, "launch     sort_%s_leaf, sort_%s_crowded, blocks of at most %u keys\n",
                    kind, kind, (unsigned)plan.msd.leaf);
     } else {
-        uint64_t portion_tiles = SORT_PORTION / plan.tile;
-        uint64_t portions = (plan.tiles + portion_tiles - 1) / portion_tiles;
+        const struct onesweep_plan *o = &plan.onesweep;
+        uint64_t portion_tiles = SORT_PORTION / o->tile;
+        uint64_t portions = (o->tiles + portion_tiles - 1) / portion_tiles;
         echi_print(text, "launch     sort_histogram, sort_plan\n");
         echi_print(text,
                    "launch     sort_onesweep x %llu, %u threads, tiles of %u keys, %u bytes of "
                    "shared memory; "
                    "a pass whose digit is the same in all keys does nothing\n",
-                   (unsigned long long)(portions * (uint64_t)plan.passes), plan.threads, plan.tile,
-                   plan.shared_bytes);
+                   (unsigned long long)(portions * (uint64_t)plan.passes), o->threads, o->tile,
+                   o->shared_bytes);
         echi_print(text, "launch     sort_finish\n");
     }
     if (plan.gather)

@@ -1,0 +1,23 @@
+/*
+ * cuda/sort_block.h - the host half of the sort in one block, for sort.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_SORT_BLOCK_H
+#define ECHI_CUDA_SORT_BLOCK_H
+
+#include "../backend.h"
+#include "sort.h"
+
+struct block_plan {
+    const char *kernel;
+    unsigned threads, shared_bytes;
+};
+
+/* Can it do this sort, in which so many bytes go along with a key? */
+bool echi_sort_block_fits(const struct echi_sort *s, int moved_bytes);
+
+/* The smallest block that holds the array, or the largest there is. */
+struct block_plan echi_cuda_plan_block(const struct echi_sort *s, int moved_bytes);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * cuda/sort_count.h - the host half of the counting sort, for sort.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_SORT_COUNT_H
+#define ECHI_CUDA_SORT_COUNT_H
+
+#include "cuda.h"
+#include "sort.h"
+
+/* Queues it: of keys of 16 bits with args->begins, else of 8 bits. */
+ech_status echi_cuda_sort_count(ech_ctx *ctx, const char *image, struct sort_args *args);
+
+#endif
