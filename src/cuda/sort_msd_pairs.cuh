@@ -98,22 +98,4 @@ static __device__ inline uint32_t pairs_each(const struct sort_args &a, uint32_t
     return tiles / a.count_blocks + (tiles % a.count_blocks != 0);
 }
 
-/* Each digit becomes digit << 16 | how many earlier keys of the warp have it; the row then has how
- * many of all.  As rank_keys() of block_rank.cuh, from clear counters. */
-template <int ITEMS>
-static __device__ inline void pairs_rank(uint32_t *row, uint32_t (&slot)[ITEMS])
-{
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++) {
-        const uint32_t digit = slot[i];
-        const uint32_t peers = warp_match<SORT_DIGIT_BITS>(digit);
-        const uint32_t before = __popc(peers & lanes_below());
-        const uint32_t first = row[digit];
-        __syncwarp(); /* every lane has read */
-        if (before == 0) row[digit] = first + __popc(peers);
-        __syncwarp(); /* the next item reads what was written */
-        slot[i] = digit << 16 | (first + before);
-    }
-}
-
 #endif
