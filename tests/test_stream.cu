@@ -61,18 +61,149 @@ static bool is_sorted(const uint32_t *device)
     return ok;
 }
 
+/* ---- Captured in a graph ---- */
+
+/* A way to sort; op is that of the call. */
+static const struct path {
+    enum { KEYS, PAIRS, ARGSORT } op;
+    ech_dtype dtype;
+    size_t n, value_bytes;
+    const char *algorithm; /* NULL: the library's choice */
+} paths[] = {
+    { path::KEYS, ECH_U32, N, 0, NULL },
+    { path::KEYS, ECH_U32, 1000, 0, "block" },
+    { path::PAIRS, ECH_U64, 4000, 8, "block" },
+    { path::KEYS, ECH_U8, N, 0, "count" },
+    { path::KEYS, ECH_U16, N, 0, "count" },
+    { path::KEYS, ECH_U32, 300007, 0, "samplesort" },
+    { path::PAIRS, ECH_U64, 100003, 8, "samplesort" },
+    { path::ARGSORT, ECH_I32, 100003, 4, "samplesort" },
+    { path::KEYS, ECH_U32, N, 0, "classes" },
+    { path::KEYS, ECH_F64, N, 0, "classes" },
+    { path::KEYS, ECH_F32, N, 0, "msd" },
+    { path::KEYS, ECH_U64, N, 0, "msd" },
+    { path::PAIRS, ECH_U32, N, 4, "msd" },
+    { path::PAIRS, ECH_U64, N, 8, "msd" },
+    { path::ARGSORT, ECH_I64, N, 8, "msd" },
+    { path::KEYS, ECH_I64, N, 0, "onesweep" },
+    { path::PAIRS, ECH_F32, N, 4, "onesweep" },
+    { path::PAIRS, ECH_U32, N, 12, NULL }, /* by index, then fetched */
+    { path::KEYS, ECH_U32, N, 0, "lean" },
+    { path::PAIRS, ECH_U32, 100003, 4, "lean" },
+};
+enum { PATHS = sizeof paths / sizeof *paths, SHAPES = 4 };
+
+/* Bytes of keys: random, other random ones, the AND of three words, all equal. */
+__global__ static void fill(uint64_t *words, size_t count, int shape)
+{
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count;
+         i += (size_t)gridDim.x * blockDim.x) {
+        uint64_t word = ~(uint64_t)0;
+        for (int k = 0; k < (shape == 2 ? 3 : 1); k++) {
+            uint64_t x = (3 * i + k + 1) * 0x9e3779b97f4a7c15ull + shape * 0x1234567ull;
+            x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+            x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+            word &= x ^ (x >> 31);
+        }
+        words[i] = shape == 3 ? 0x0102030405060708ull : word;
+    }
+}
+
+struct buffers {
+    char *keys, *values, *keys_out, *values_out;
+};
+
+static ech_status run_path(const struct path *p, const struct buffers *b, ech_sort_options *o)
+{
+    if (p->op == path::KEYS) return ech_sort(ctx, b->keys, b->keys_out, p->n, p->dtype, o);
+    if (p->op == path::PAIRS)
+        return ech_sort_pairs(ctx, b->keys, b->keys_out, b->values, b->values_out, p->value_bytes,
+                              p->n, p->dtype, o);
+    return ech_argsort(ctx, b->keys, b->values_out, p->value_bytes == 4 ? ECH_U32 : ECH_U64, p->n,
+                       p->dtype, o);
+}
+
+static void test_capture(const struct path *p)
+{
+    ech_sort_options o = {};
+    o.size = sizeof o;
+    o.algorithm = p->algorithm;
+    const size_t key_bytes = ech_dtype_bytes(p->dtype) * p->n, bytes = p->value_bytes * p->n;
+    const size_t words = (key_bytes + 7) / 8, value_words = (bytes + 7) / 8;
+    struct buffers b = {}, direct = {};
+    if (p->op == path::ARGSORT)
+        CHECK(ech_argsort_workspace("cuda", p->n, p->dtype, p->value_bytes == 4 ? ECH_U32 : ECH_U64,
+                                    &o, &o.work_bytes) == ECH_OK);
+    else
+        CHECK(ech_sort_workspace("cuda", p->n, p->dtype, p->value_bytes, &o, &o.work_bytes) ==
+              ECH_OK);
+    CUDA(cudaMalloc(&o.work, o.work_bytes + 1));
+    CUDA(cudaMalloc(&b.keys, words * 8));
+    CUDA(cudaMalloc(&b.values, value_words * 8 + 8));
+    struct buffers *both[] = { &b, &direct };
+    for (struct buffers *x : both) {
+        x->keys = b.keys;
+        x->values = b.values;
+        CUDA(cudaMalloc(&x->keys_out, key_bytes));
+        CUDA(cudaMalloc(&x->values_out, bytes + 1));
+    }
+    fill<<<1024, 256, 0, stream>>>((uint64_t *)b.values, value_words, 0);
+    fill<<<1024, 256, 0, stream>>>((uint64_t *)b.keys, words, 0);
+    CHECK(run_path(p, &b, &o) == ECH_OK); /* kernels are loaded: a capture may not */
+    CUDA(cudaStreamSynchronize(stream));
+
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(run_path(p, &b, &o) == ECH_OK);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    char *got = (char *)malloc(key_bytes + bytes), *wanted = (char *)malloc(key_bytes + bytes);
+    for (int shape = 0; shape < SHAPES; shape++) {
+        fill<<<1024, 256, 0, stream>>>((uint64_t *)b.keys, words, shape);
+        CUDA(cudaMemsetAsync(b.keys_out, 0xa5, key_bytes, stream));
+        CUDA(cudaMemsetAsync(b.values_out, 0xa5, bytes, stream));
+        CUDA(cudaGraphLaunch(exec, stream));
+        CHECK(run_path(p, &direct, &o) == ECH_OK);
+        for (struct buffers *x : both) {
+            char *to = x == &b ? got : wanted;
+            memset(to, 0, key_bytes + bytes);
+            if (p->op != path::ARGSORT)
+                CUDA(cudaMemcpyAsync(to, x->keys_out, key_bytes, cudaMemcpyDeviceToHost, stream));
+            CUDA(cudaMemcpyAsync(to + key_bytes, x->values_out, bytes, cudaMemcpyDeviceToHost,
+                                 stream));
+            CUDA(cudaStreamSynchronize(stream));
+        }
+        const bool same = memcmp(got, wanted, key_bytes + bytes) == 0;
+        CHECK(same);
+        if (!same)
+            printf("  %s of %zu %s, %zu bytes of values, by %s, shape %d\n",
+                   p->op == path::ARGSORT ? "argsort" : "sort", p->n, ech_dtype_name(p->dtype),
+                   p->value_bytes, p->algorithm ? p->algorithm : "the library's choice", shape);
+    }
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
+    for (struct buffers *x : both) {
+        CUDA(cudaFree(x->keys_out));
+        CUDA(cudaFree(x->values_out));
+    }
+    CUDA(cudaFree(b.keys));
+    CUDA(cudaFree(b.values));
+    CUDA(cudaFree(o.work));
+    free(got);
+    free(wanted);
+}
+
+/* What the replayed graph writes is what was asked for, not only what a call writes. */
 static void test_graph(uint32_t *in, uint32_t *out)
 {
     ech_sort_options o = {};
     o.size = sizeof o;
     CHECK(ech_sort_workspace("cuda", N, ECH_U32, 0, NULL, &o.work_bytes) == ECH_OK);
     CUDA(cudaMalloc(&o.work, o.work_bytes));
-    CHECK(ech_sort(ctx, in, out, N, ECH_U32, &o) ==
-          ECH_OK); /* kernels are loaded: a capture may not */
-    CUDA(cudaStreamSynchronize(stream));
-
     cudaGraph_t graph;
     cudaGraphExec_t exec;
+    CHECK(ech_sort(ctx, in, out, N, ECH_U32, &o) == ECH_OK);
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     CHECK(ech_sort(ctx, in, out, N, ECH_U32, &o) == ECH_OK);
     CUDA(cudaStreamEndCapture(stream, &graph));
@@ -170,6 +301,7 @@ int main(void)
     CUDA(cudaMalloc(&out, N * sizeof *out));
     CUDA(cudaMemcpyAsync(in, host, N * sizeof *in, cudaMemcpyHostToDevice, stream));
     test_graph(in, out);
+    for (int i = 0; i < PATHS; i++) test_capture(&paths[i]);
     test_same_bits(in);
     test_allocator(in, out);
     test_kinds_of_memory();
