@@ -68,13 +68,13 @@ static const struct algorithm {
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
 static void list_applicable(const struct echi_sort *s, const struct algorithm *but,
-                            struct echi_text *text)
+                            const char *label, struct echi_text *text)
 {
-    const char *comma = "";
+    const char *before = label;
     for (int i = 0; i < ALGORITHMS; i++) {
         if (&algorithms[i] == but || !algorithms[i].applicable(s)) continue;
-        echi_print(text, "%s%s", comma, algorithms[i].name);
-        comma = ", ";
+        echi_print(text, "%s%s", before, algorithms[i].name);
+        before = ", ";
     }
 }
 
@@ -87,12 +87,12 @@ static ech_status choose(const struct echi_sort *s, const struct algorithm **alg
         if (!s->algorithm && algorithms[i].chosen(s)) return ECH_OK;
         if (!s->algorithm || strcmp(s->algorithm, algorithms[i].name) != 0) continue;
         if (algorithms[i].applicable(s)) return ECH_OK;
-        list_applicable(s, NULL, &text);
+        list_applicable(s, NULL, "", &text);
         return echi_fail(NULL, ECH_ERR_ARG,
                          "the algorithm \"%s\" (%s) cannot do this sort; these can: %s",
                          s->algorithm, algorithms[i].what, names);
     }
-    list_applicable(s, NULL, &text);
+    list_applicable(s, NULL, "", &text);
     return echi_fail(NULL, ECH_ERR_ARG,
                      "there is no algorithm \"%s\" for this sort on the CPU; "
                      "there are: %s",
@@ -248,9 +248,8 @@ ech_status echi_cpu_sort_explain(const struct echi_sort *s, struct echi_text *te
     ech_status status;
     TRY(choose(s, &algorithm));
     TRY(echi_cpu_sort_workspace(s, &bytes));
-    echi_print(text, "algorithm     %s: %s\n", algorithm->name, algorithm->what);
-    echi_print(text, "could be      ");
-    list_applicable(s, algorithm, text);
+    echi_print(text, "algorithm     %s: %s", algorithm->name, algorithm->what);
+    list_applicable(s, algorithm, "\ncould be      ", text);
     echi_print(text, "\ninstructions  %s\n", echi_cpu_sort_isa()->name);
     if (algorithm->run == echi_sort_msd && s->n > ECHI_BLOCK_KEYS)
         echi_print(text,
