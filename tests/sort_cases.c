@@ -247,6 +247,9 @@ static void big_sizes(run_function run)
         { .dtype = ECH_F16, .n = 600011, .descending = true, .dist = "few" },
         { .dtype = ECH_U32, .n = 3000017, .value_bytes = 8, .dist = "random" },
         { .dtype = ECH_F32, .n = 3000017, .dist = "special" },
+        { .dtype = ECH_U32, .n = 4000037, .dist = "random" }, /* large leaves, as below */
+        { .dtype = ECH_U64, .n = 1500007, .dist = "zipf" },
+        { .dtype = ECH_I64, .n = 2000003, .dist = "random", .descending = true },
         { .dtype = ECH_U64, .n = 2000003, .index_bytes = 4, .descending = true, .dist = "zipf" },
     };
     for (size_t i = 0; i < LENGTH(biggest); i++) run(&biggest[i]);

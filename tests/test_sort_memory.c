@@ -50,7 +50,7 @@ static u64 msd(u64 n, u64 k, bool classes)
     u64 segments = n / leaf + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * (n / leaf + 1) + 4 * levels * segments + (classes ? 256 : 0);
     return (classes ? 256 + 131072 + 32768 : 0) + part(n * k) + 256 + part(2 * segments * 40) +
-           part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 12) +
+           part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 24) +
            part(leaves * 4);
 }
 
@@ -60,7 +60,7 @@ static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort)
     u64 levels = k == 8 ? 9 : 5, segments = n / 4608 + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * segments + 4 * levels * segments;
     return part(n * k) * (argsort ? 2 : 1) + part(n * m) + 256 + part(2 * segments * 40) +
-           part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 12) +
+           part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 24) +
            part(leaves * 4) + 1024 * tiles + 1024 * (tiles < 1024 ? tiles : 1024);
 }
 

@@ -140,10 +140,9 @@ static bool good_msd(const struct echi_sort *s)
     return s->key_bytes == 8 || (two_digits && !s->order.float_mask);
 }
 
-/* Of integers of 64 bits, two levels of digits make leaves just as well. */
 static bool good_classes(const struct echi_sort *s)
 {
-    return s->n >= SORT_TOP_LEAST && (s->key_bytes == 4 || s->order.float_mask);
+    return s->n >= SORT_TOP_LEAST;
 }
 
 static bool always(const struct echi_sort *s)

@@ -64,8 +64,9 @@ enum {
 #define SORT_MSD_TILE(key_bytes) (SORT_MSD_THREADS * (SORT_MSD_THREAD_BYTES / (key_bytes)))
 #define SORT_MSD_SHARED_BYTES    (SORT_MSD_THREADS * SORT_MSD_THREAD_BYTES + SORT_BINS * 8 + 64)
 #define SORT_MSD_LEAF(key_bytes) (SORT_LEAF_THREADS * (SORT_LEAF_THREAD_BYTES / (key_bytes)))
-#define SORT_LEAF_SHARED_BYTES(bins_log)                                                           \
-    (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + (4 << (bins_log)) + 1280)
+#define SORT_LEAF_SHARED_BYTES(large)                                                              \
+    ((1u + (large)) * (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + 1280u) +                       \
+     (4u << SORT_LEAF_BINS_LOG))
 
 /* ... of sort_count: two bytes for each value of its part. */
 #define SORT_COUNT_SHARED_BYTES(parts) (SORT_VALUES * 2 / (parts))
@@ -118,9 +119,13 @@ struct sort_segment {
  * its keys; or, where the digit is the last, writes them from their counts to the output. */
 enum sort_moves { SORT_STAYS, SORT_MOVES, SORT_WRITTEN };
 
-/* Keys that a block finishes. */
+/* Keys that a block finishes.  Those of keys alone, in the form of order_encode(), are low + [0,
+ * 2^bits); or uneven, and their range is to be found. */
+enum { SORT_LEAF_UNEVEN = 255 };
 struct sort_leaf {
     uint32_t begin, count, source;
+    uint32_t bits;
+    uint64_t low;
 };
 
 enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
@@ -178,6 +183,7 @@ struct sort_args {
     uint32_t *top_bins;   /* [2^top_bits]: keys of each bin */
     uint8_t *top_class;   /* [2^top_bits]: the class of each */
     int32_t top_bits;
+    uint32_t leaf;     /* keys alone: most keys of a leaf */
     uint32_t *crowded; /* numbers of leaves that sort_msd_leaf leaves to sort_msd_crowded */
     /* sort_msd_pairs.cu alone */
     uint32_t *rows;   /* [tiles][SORT_BINS]: keys of each digit in earlier tiles of its piece */

@@ -59,44 +59,59 @@ static ech_status scatter_level(ech_ctx *ctx, const char *image, const struct ms
     const struct echi_cuda *cuda = ctx->state;
     uint64_t tiles = args->n / msd->tile + 1 + SORT_BINS;
     uint64_t few = SORT_MSD_BLOCKS * (uint64_t)cuda->multiprocessors;
-    bool many = args->level < (args->n > SORT_BINS * SORT_BINS / 2 * msd->leaf ? 3 : 2);
+    bool many = args->level < (args->n > SORT_BINS * SORT_BINS / 2 * args->leaf ? 3 : 2);
     return echi_cuda_launch_early(ctx, image, "sort_msd_scatter",
                                   least(msd->tiles, many ? tiles : few), SORT_MSD_THREADS,
                                   SORT_MSD_SHARED_BYTES, args);
 }
 
-static ech_status leaf_shared_bytes(ech_ctx *ctx, unsigned *bytes)
+/* Leaves are large where they save a level, and memory for lists is there for the small ones. */
+static ech_status choose_leaf(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
+                              struct sort_args *args, bool *large)
 {
-    unsigned most = 0;
-    ech_status status = echi_cuda_shared_bytes(ctx, &most);
-    *bytes = most >= 96 << 10 ? SORT_LEAF_SHARED_BYTES(SORT_LEAF_BINS_LOG)
-                              : SORT_LEAF_SHARED_BYTES(SORT_LEAF_FEW_BINS_LOG);
+    unsigned shared_bytes = 0;
+    uint64_t full = msd->leaf / 16 * 15, n = args->n; /* digits are not quite even */
+    bool one = n > SORT_BINS * full && n <= 2 * SORT_BINS * full;
+    bool two = n > SORT_BINS * SORT_BINS / 2 * full;
+    ech_status status = echi_cuda_shared_bytes(ctx, &shared_bytes);
+    *large = (one || two) && shared_bytes >= SORT_LEAF_SHARED_BYTES(1) &&
+             echi_cuda_has(ctx, image, "sort_msd_leaf_large");
+    args->leaf = (uint32_t)msd->leaf * (*large ? 2 : 1);
     return status;
+}
+
+/* As many leaves as digits make of evenly distributed keys. */
+static uint64_t even_leaves(const struct sort_args *args)
+{
+    uint64_t leaves = 1;
+    while (args->n / leaves > args->leaf / 16 * 15) leaves *= 2;
+    return leaves;
 }
 
 /* The levels from args->level on, and the leaves. */
 static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
-                             struct sort_args *args, int levels)
+                             struct sort_args *args, bool large)
 {
     const struct echi_cuda *cuda = ctx->state;
     ech_status status = ECH_OK;
-    uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = args->n / msd->leaf + 1;
+    uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = even_leaves(args);
     unsigned count = least(msd->tiles, SORT_MSD_COUNT_BLOCKS * processors);
     unsigned segments = least(msd->segments, 8 * processors);
-    unsigned crowded = least(msd->leaves, SORT_LEAF_BLOCKS * processors), leaf_bytes = 0;
-    args->levels = levels;
-    TRY(leaf_shared_bytes(ctx, &leaf_bytes));
-    for (; args->level < levels; args->level++) {
+    unsigned crowded = least(msd->leaves, SORT_LEAF_BLOCKS * processors);
+    unsigned leaf_bytes = SORT_LEAF_SHARED_BYTES(large);
+    args->levels = msd->levels;
+    for (; args->level < msd->levels; args->level++) {
         unsigned plans = args->level ? segments : 1;
         TRY(echi_cuda_launch_early(ctx, image, "sort_msd_count", count, SORT_MSD_COUNT_THREADS, 0,
                                    args));
         TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", plans, SORT_BINS, 0, args));
         TRY(scatter_level(ctx, image, msd, args));
     }
-    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_leaf", least(msd->leaves, 2 * leaves),
-                               SORT_LEAF_THREADS, leaf_bytes, args));
-    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_crowded", crowded, SORT_LEAF_THREADS,
+    TRY(echi_cuda_launch_early(ctx, image, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
+                               least(msd->leaves, leaves + leaves / 16 + 64), SORT_LEAF_THREADS,
                                leaf_bytes, args));
+    TRY(echi_cuda_launch_early(ctx, image, large ? "sort_msd_crowded_large" : "sort_msd_crowded",
+                               crowded, SORT_LEAF_THREADS, leaf_bytes, args));
 done:
     return status;
 }
@@ -105,8 +120,10 @@ ech_status echi_cuda_sort_msd(ech_ctx *ctx, const char *image, const struct msd_
                               struct sort_args *args)
 {
     ech_status status = ECH_OK;
+    bool large = false;
+    TRY(choose_leaf(ctx, image, msd, args, &large));
     TRY(echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args));
-    TRY(run_levels(ctx, image, msd, args, msd->levels));
+    TRY(run_levels(ctx, image, msd, args, large));
 done:
     return status;
 }
@@ -127,6 +144,8 @@ ech_status echi_cuda_sort_classes(ech_ctx *ctx, const char *image, const struct 
 {
     const struct echi_cuda *cuda = ctx->state;
     ech_status status = ECH_OK;
+    bool large = false;
+    TRY(choose_leaf(ctx, image, msd, args, &large));
     TRY(top_bits(ctx, args->n, &args->top_bits));
     unsigned bins_bytes = 4u << args->top_bits, table_bytes = 1u << args->top_bits;
     unsigned count = least(args->n / (SORT_TOP_THREADS * 64) + 1, (uint64_t)cuda->multiprocessors);
@@ -140,7 +159,7 @@ ech_status echi_cuda_sort_classes(ech_ctx *ctx, const char *image, const struct 
                                SORT_MSD_SHARED_BYTES + table_bytes, args));
     TRY(scatter_level(ctx, image, msd, args));
     args->level = 1;
-    TRY(run_levels(ctx, image, msd, args, msd->levels));
+    TRY(run_levels(ctx, image, msd, args, large));
 done:
     return status;
 }

@@ -33,16 +33,23 @@ enum { MSD_ITEMS = 0 SORT_PAIRS_TUNING(ROW), MSD_TILE = PAIRS_THREADS * MSD_ITEM
 enum { MSD_LEAF = PAIRS_STAGED ? 0 SORT_PAIRS_TUNING(ROW) : (int)SORT_PAIRS_LEAF };
 #undef ROW
 #else
-enum {
-    MSD_ITEMS = SORT_MSD_THREAD_BYTES / KEY_BYTES,
-    MSD_TILE = SORT_MSD_TILE(KEY_BYTES),
-    MSD_LEAF = SORT_MSD_LEAF(KEY_BYTES)
-};
+enum { MSD_ITEMS = SORT_MSD_THREAD_BYTES / KEY_BYTES, MSD_TILE = SORT_MSD_TILE(KEY_BYTES) };
 #endif
 enum {
-    MSD_JOIN = MSD_LEAF / 2, /* bins of at most so many keys share a leaf */
-    MSD_WORDS = SORT_BINS / 32
+    MSD_WORDS = SORT_BINS / 32,
+    MSD_EVEN_LEVELS = 2 /* so many split keys that are distributed evenly */
 };
+
+/* Most keys of a leaf. */
+static __device__ inline uint32_t msd_leaf(const struct sort_args &a)
+{
+#if VAL_BYTES
+    (void)a;
+    return MSD_LEAF;
+#else
+    return a.leaf;
+#endif
+}
 
 static __device__ inline ukey msd_load(const struct sort_args &a, uint32_t source, ukey u)
 {

@@ -41,9 +41,9 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 /* ---- A block of SORT_BINS threads a segment ---- */
 
 struct plan_shared {
-    uint32_t begin[SORT_BINS + 1]; /* of each bin, from the segment's */
-    uint32_t filled[MSD_WORDS];    /* a bit for each bin that has keys */
-    uint32_t begins[MSD_WORDS];    /* ... that begins a leaf or is more than one */
+    uint32_t begin[SORT_BINS + 1];  /* of each bin, from the segment's */
+    uint32_t filled[MSD_WORDS + 1]; /* a bit for each bin that has keys; and what is below none */
+    uint32_t begins[MSD_WORDS];     /* ... that begins a leaf or is more than one */
     uint32_t sums[MSD_WORDS];
     uint32_t leaves; /* the segment's first */
     uint32_t large;  /* bins that are more than a leaf */
@@ -73,9 +73,9 @@ static __device__ inline void msd_choose_digit(const struct sort_args &a, struct
 {
     const uint32_t top = 64 - __clzll((long long)rest);
     uint32_t bits = SORT_DIGIT_BITS;
-    if (level == 1 && s.count >> (bits - 1) <= MSD_LEAF / 16 * 15) bits--;
+    if (level == 1 && s.count >> (bits - 1) <= msd_leaf(a) / 16 * 15) bits--;
     const int after = (a.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that others can split */
-    while (level > 1 && bits > 3 && s.count >> (bits - 3) <= MSD_LEAF / 16 * 15 &&
+    while (level > 1 && bits > 3 && s.count >> (bits - 3) <= msd_leaf(a) / 16 * 15 &&
            (int)(top - bits) < after)
         bits--;
     s.bits = min(bits, top);
@@ -99,21 +99,25 @@ static __device__ inline uint32_t msd_add_segment(const struct sort_args &a, uin
     return index;
 }
 
+/* Its keys are low + [0, span], which some may be near to: evenly. */
 static __device__ inline void msd_add_leaf(const struct sort_args &a, uint32_t at, uint32_t begin,
-                                           uint32_t count, uint32_t source)
+                                           uint32_t count, uint32_t source, uint64_t low,
+                                           uint64_t span, bool evenly)
 {
-    struct sort_leaf leaf = { begin, count, source };
+    const uint32_t bits = 64u - __clzll((long long)span);
+    struct sort_leaf leaf = { begin, count, source, evenly ? bits : (uint32_t)SORT_LEAF_UNEVEN,
+                              low };
     a.leaves[at] = leaf;
 }
 
 /* What the warps do for the bins that are more than a leaf: they say which tiles those have, or,
- * where all keys are equal, cut them into leaves. */
+ * where all keys are equal, cut them into leaves.  low: what the segment's keys have in common. */
 static __device__ inline void msd_add_large(const struct sort_args &a, const struct plan_shared &p,
                                             const struct sort_segment &s, uint32_t source,
-                                            uint64_t rest)
+                                            uint64_t low, uint64_t rest)
 {
     const int level = (a.level + 1) & 1;
-    const uint32_t lane = lane_id();
+    const uint32_t lane = lane_id(), most = msd_leaf(a);
     for (uint32_t i = threadIdx.x / 32; i < p.large; i += MSD_WORDS) {
         const uint32_t bin = p.bin[i], begin = s.begin + p.begin[bin];
         const uint32_t count = p.begin[bin + 1] - p.begin[bin];
@@ -123,10 +127,11 @@ static __device__ inline void msd_add_large(const struct sort_args &a, const str
             for (uint32_t t = lane; t < msd_tiles(count); t += 32)
                 a.tile_of[level][p.first[i] + t] = p.index[i];
         } else {
-            const uint32_t pieces = (count - 1) / MSD_LEAF + 1;
+            const uint32_t pieces = (count - 1) / most + 1;
             for (uint32_t t = lane; t < pieces; t += 32)
-                msd_add_leaf(a, p.leaves + p.first[i] + t, begin + t * MSD_LEAF,
-                             min((uint32_t)MSD_LEAF, count - t * MSD_LEAF), source);
+                msd_add_leaf(a, p.leaves + p.first[i] + t, begin + t * most,
+                             min(most, count - t * most), source, low | (uint64_t)bin << s.shift, 0,
+                             true);
         }
     }
 }
@@ -166,7 +171,7 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, struct
     p.begin[bin] = before;
     if (bin == 0) {
         p.begin[SORT_BINS] = s.count;
-        p.large = 0;
+        p.large = p.filled[MSD_WORDS] = 0;
     }
     uint32_t filled = __ballot_sync(WARP_ALL, count != 0);
     if (lane_id() == 0) p.filled[word] = filled;
@@ -190,15 +195,21 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, struct
 
     /* Bins next to each other share a leaf while they begin in the same half of one. */
     const uint64_t rest = differ & (((uint64_t)1 << s.shift) - 1);
+#if VAL_BYTES
+    const uint64_t low = 0;
+#else
+    const uint64_t low = msd_load(a, s.source, keys_of(a, s.source)[s.begin]) & ~differ &
+                         ~((((uint64_t)1 << s.bits) - 1) << s.shift);
+#endif
+    const uint32_t most = msd_leaf(a), join = most / 2;
     const uint32_t prior = bit_below(p.filled, bin);
     bool begins = count != 0;
-    if (count && count <= MSD_JOIN && prior < SORT_BINS)
-        begins =
-            before - p.begin[prior] > MSD_JOIN || before / MSD_JOIN != p.begin[prior] / MSD_JOIN;
+    if (count && count <= join && prior < SORT_BINS)
+        begins = before - p.begin[prior] > join || before / join != p.begin[prior] / join;
     const uint32_t boundary = __ballot_sync(WARP_ALL, begins);
     if (lane_id() == 0) p.begins[word] = boundary;
-    const bool large = count > MSD_LEAF;
-    const uint32_t leaves = !begins ? 0 : !large ? 1 : rest ? 0 : (count - 1) / MSD_LEAF + 1;
+    const bool large = count > most;
+    const uint32_t leaves = !begins ? 0 : !large ? 1 : rest ? 0 : (count - 1) / most + 1;
     const uint32_t leaf = bins_scan(leaves, p.sums);
     if (bin == SORT_BINS - 1) p.leaves = atomicAdd(&a.msd->leaves, leaf + leaves);
     if (large) {
@@ -210,10 +221,12 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, struct
     }
     __syncthreads(); /* leaves and large bins are known */
     if (leaves && !large) {
-        const uint32_t end = p.begin[bit_above(p.begins, bin)];
-        msd_add_leaf(a, p.leaves + leaf, s.begin + before, end - before, source);
+        const uint32_t next = bit_above(p.begins, bin), last = bit_below(p.filled, next);
+        msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source,
+                     low | (uint64_t)bin << s.shift, (uint64_t)(last - bin) << s.shift | rest,
+                     a.level < MSD_EVEN_LEVELS);
     }
-    msd_add_large(a, p, s, source, rest);
+    msd_add_large(a, p, s, source, low, rest);
     __syncthreads(); /* everything may be written again */
 }
 

@@ -27,7 +27,7 @@ enum {
     TOP_SAMPLES = 4, /* a thread */
     TOP_CLASSES = SORT_BINS,
     TOP_CLASS_LOG = SORT_DIGIT_BITS,
-    TOP_ENDS = 200 * MSD_LEAF /* keys: a class of no more probably is leaves after one level */
+    TOP_ENDS = 200 /* leaves: a class of no more probably is leaves after one level */
 };
 
 static __device__ inline uint32_t bits_of(uint64_t x)
@@ -302,7 +302,8 @@ static __device__ inline void top_equal_classes(const struct sort_args &a, struc
 }
 
 /* How many keys are in classes that a level more probably turns into leaves. */
-static __device__ inline uint32_t top_ending(struct top_plan &p, const uint32_t *begin)
+static __device__ inline uint32_t top_ending(const struct sort_args &a, struct top_plan &p,
+                                             const uint32_t *begin)
 {
     const uint32_t me = threadIdx.x;
     if (me == 0) p.ending = 0;
@@ -310,7 +311,7 @@ static __device__ inline uint32_t top_ending(struct top_plan &p, const uint32_t 
     if (me < p.classes) {
         const uint32_t first = p.first[me];
         const uint32_t count = begin[first + (1u << p.log[me])] - begin[first];
-        if (count && count <= TOP_ENDS) atomicAdd(&p.ending, count);
+        if (count && count <= TOP_ENDS * a.leaf) atomicAdd(&p.ending, count);
     }
     __syncthreads(); /* all are added */
     return p.ending;
@@ -323,11 +324,11 @@ static __device__ inline bool top_classes(const struct sort_args &a, const struc
     const uint32_t n = (uint32_t)a.n;
     const bool outside = t.least != ~0ull || t.most != 0;
     top_even_classes(a, p);
-    const uint32_t even = top_ending(p, begin);
+    const uint32_t even = top_ending(a, p, begin);
     if (!outside && even >= n / 4 * 3) return false;
     __syncthreads(); /* everyone has read the sum */
     top_equal_classes(a, p, begin);
-    const uint32_t equal = top_ending(p, begin);
+    const uint32_t equal = top_ending(a, p, begin);
     if (outside || equal > even + n / 2) return true;
     __syncthreads(); /* everyone has read the sum and the classes */
     top_even_classes(a, p);
@@ -376,21 +377,21 @@ static __device__ inline void top_add_class(const struct sort_args &a, const str
         inside = false;
     }
     if (!inside) rest = bits_mask(bits_of(low ^ high));
-    const bool large = count > MSD_LEAF, equal = rest == 0;
+    const bool large = count > a.leaf, equal = rest == 0;
     uint32_t index = 0;
     if (!large || equal) {
-        const uint32_t pieces = (count - 1) / MSD_LEAF + 1;
+        const uint32_t pieces = (count - 1) / a.leaf + 1;
         if (lane == 0) index = atomicAdd(&a.msd->leaves, pieces);
         index = __shfl_sync(WARP_ALL, index, 0);
         for (uint32_t i = lane; i < pieces; i += 32)
-            msd_add_leaf(a, index + i, at + i * MSD_LEAF,
-                         min((uint32_t)MSD_LEAF, count - i * MSD_LEAF), SORT_TMP);
+            msd_add_leaf(a, index + i, at + i * a.leaf, min(a.leaf, count - i * a.leaf), SORT_TMP,
+                         low, high - low, true);
         return;
     }
     /* Bins are the digits where they make leaves, or where digits of more bits would not either. */
     const bool counted =
         inside && log > 0 && log <= SORT_DIGIT_BITS &&
-        (most <= MSD_LEAF || (most < count / 2 && count >> SORT_DIGIT_BITS > MSD_LEAF));
+        (most <= a.leaf || (most < count / 2 && count >> SORT_DIGIT_BITS > a.leaf));
     uint32_t first_tile = 0;
     if (lane == 0) {
         struct sort_segment s = {};

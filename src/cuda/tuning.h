@@ -76,11 +76,11 @@ enum {
     SORT_MSD_BLOCKS = 2,
     SORT_MSD_COUNT_THREADS = 512,
     SORT_MSD_COUNT_BLOCKS = 2,
-    SORT_LEAF_THREADS = 576,
-    SORT_LEAF_THREAD_BYTES = 64,
-    SORT_LEAF_BLOCKS = 2,
-    SORT_LEAF_BINS_LOG = 13,
-    SORT_LEAF_FEW_BINS_LOG = 12 /* before sm_80 */
+    SORT_LEAF_THREADS = 512,
+    SORT_LEAF_THREAD_BYTES = 72, /* of a large leaf twice that */
+    SORT_LEAF_BLOCKS = 3,
+    SORT_LEAF_LARGE_BLOCKS = 2,
+    SORT_LEAF_BINS_LOG = 12
 };
 
 /* The sort that needs little workspace (sort_lean.c): a workspace for 2 / SORT_LEAN_BLOCKS of the
