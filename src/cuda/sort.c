@@ -444,8 +444,9 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
                            : "sort_msd_begin");
         echi_print(text,
                    "launch     sort_%s_count, sort_msd_plan, sort_%s_scatter x %d, tiles of %u "
-                   "keys; levels without work end at once\n",
-                   kind, kind, plan.msd.levels, (unsigned)plan.msd.tile);
+                   "keys; levels without work end at once%s\n",
+                   kind, kind, plan.msd.levels, (unsigned)plan.msd.tile,
+                   plan.msd.pairs ? "" : "; the last ones are one launch, sort_msd_rest");
         echi_print(text, "launch     sort_%s_leaf, sort_%s_crowded, blocks of at most %u keys\n",
                    kind, kind, (unsigned)plan.msd.leaf);
     } else {

@@ -133,7 +133,8 @@ enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 struct sort_msd {
     uint32_t segments[SORT_MSD_LEVELS + 2], tiles[SORT_MSD_LEVELS + 2]; /* of each level */
     uint32_t leaves, crowded;
-    uint32_t seen; /* of keys next to each other in the input: enum sort_seen */
+    uint32_t seen;     /* of keys next to each other in the input: enum sort_seen */
+    uint32_t meetings; /* of blocks of sort_msd_rest */
 };
 
 /* What sort_msd_top.cuh knows of the keys. */

@@ -88,6 +88,16 @@ static uint64_t even_leaves(const struct sort_args *args)
     return leaves;
 }
 
+/* How many levels have launches of their own: those of evenly distributed keys, and of many keys
+ * one more.  The first, which finds out whether they are in order, always has. */
+static int even_levels(const struct sort_args *args)
+{
+    uint64_t full = args->leaf / 16 * 15;
+    int levels = args->level == 0 || args->n >= SORT_TOP_LEAST;
+    for (uint64_t n = args->n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
+    return levels;
+}
+
 /* The levels from args->level on, and the leaves. */
 static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
                              struct sort_args *args, bool large)
@@ -98,15 +108,20 @@ static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_p
     unsigned count = least(msd->tiles, SORT_MSD_COUNT_BLOCKS * processors);
     unsigned segments = least(msd->segments, 8 * processors);
     unsigned crowded = least(msd->leaves, SORT_LEAF_BLOCKS * processors);
-    unsigned leaf_bytes = SORT_LEAF_SHARED_BYTES(large);
+    unsigned leaf_bytes = SORT_LEAF_SHARED_BYTES(large), shared_bytes = 0;
+    TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
+    bool two = shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024);
+    unsigned rest = (two ? SORT_MSD_BLOCKS : 1) * (unsigned)cuda->multiprocessors;
     args->levels = msd->levels;
-    for (; args->level < msd->levels; args->level++) {
+    for (int last = args->level + even_levels(args); args->level < last; args->level++) {
         unsigned plans = args->level ? segments : 1;
         TRY(echi_cuda_launch_early(ctx, image, "sort_msd_count", count, SORT_MSD_COUNT_THREADS, 0,
                                    args));
         TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", plans, SORT_BINS, 0, args));
         TRY(scatter_level(ctx, image, msd, args));
     }
+    TRY(echi_cuda_launch_together(ctx, image, "sort_msd_rest", rest, SORT_MSD_THREADS,
+                                  SORT_MSD_SHARED_BYTES, args));
     TRY(echi_cuda_launch_early(ctx, image, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
                                least(msd->leaves, leaves + leaves / 16 + 64), SORT_LEAF_THREADS,
                                leaf_bytes, args));
@@ -155,8 +170,8 @@ ech_status echi_cuda_sort_classes(ech_ctx *ctx, const char *image, const struct 
     TRY(echi_cuda_launch_early(ctx, image, "sort_top_plan", 1, SORT_TOP_THREADS, bins_bytes + 16,
                                args));
     TRY(echi_cuda_launch_early(ctx, image, "sort_top_scatter",
-                               least(UINT32_MAX, (args->n - 1) / msd->tile + 1), SORT_MSD_THREADS,
-                               SORT_MSD_SHARED_BYTES + table_bytes, args));
+                               least(UINT32_MAX, (args->n - 1) / (4 * msd->tile) + 1),
+                               SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES + table_bytes, args));
     TRY(scatter_level(ctx, image, msd, args));
     args->level = 1;
     TRY(run_levels(ctx, image, msd, args, large));

@@ -7,6 +7,7 @@
  *     sort_msd_plan      where each digit's keys go; which make leaves, which a segment of the next
  *                        level; in sort_msd_plan.cuh
  *     sort_msd_scatter   moves the keys: one read and one write
+ *     sort_msd_rest      the levels that evenly distributed keys do not have
  *     sort_msd_leaf      sorts what a block can hold: one read, one write; in sort_msd_leaf.cuh
  *
  *     level 0   |               one segment               |
@@ -88,21 +89,23 @@ static __device__ inline void msd_count_range(const struct sort_args &a,
         }
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
-    sort_msd_count(const __grid_constant__ struct sort_args a)
+struct count_shared {
+    uint32_t bins[SORT_BINS];
+    unsigned long long differ;
+    uint32_t seen;
+};
+
+static __device__ inline void msd_count_level(const struct sort_args &a, int level,
+                                              struct count_shared &sh)
 {
-    __shared__ uint32_t bins[SORT_BINS];
-    __shared__ unsigned long long differ;
-    __shared__ uint32_t seen;
-    wait_for_earlier();
-    const uint32_t tiles = a.msd->tiles[a.level];
+    const uint32_t tiles = a.msd->tiles[level];
     const uint32_t each = tiles / gridDim.x + (tiles % gridDim.x != 0);
     uint32_t tile = min(tiles, blockIdx.x * each);
     const uint32_t last = min(tiles, tile + each);
     while (tile < last) { /* the tiles of a segment at once */
-        const uint32_t index = msd_segment_of(a, tile);
-        const struct sort_segment s = a.segments[a.level & 1][index];
-        uint32_t *counts = msd_counts(a, a.level, index);
+        const uint32_t index = msd_segment_of(a, level, tile);
+        const struct sort_segment s = a.segments[level & 1][index];
+        uint32_t *counts = msd_counts(a, level, index);
         const uint32_t end = s.first_tile + msd_tiles(s.count), stop = min(last, end);
         if (s.counted) {
             tile = stop;
@@ -111,22 +114,30 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
         const uint32_t from = s.begin + (tile - s.first_tile) * MSD_TILE;
         const uint32_t to =
             s.begin + (stop == end ? s.count : (stop - s.first_tile) * (uint32_t)MSD_TILE);
-        rank_clear(bins, SORT_BINS);
-        if (threadIdx.x == 0) differ = seen = 0;
+        rank_clear(sh.bins, SORT_BINS);
+        if (threadIdx.x == 0) sh.differ = sh.seen = 0;
         __syncthreads(); /* the counters are clear */
-        struct msd_found found = { 0, a.level ? (uint32_t)SORT_SEEN_BOTH : 0 };
-        msd_count_range(a, s, from, to, bins, found);
-        if (found.differ) atomicOr(&differ, (unsigned long long)found.differ);
-        if (found.seen) atomicOr(&seen, found.seen);
+        struct msd_found found = { 0, level ? (uint32_t)SORT_SEEN_BOTH : 0 };
+        msd_count_range(a, s, from, to, sh.bins, found);
+        if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
+        if (found.seen) atomicOr(&sh.seen, found.seen);
         __syncthreads(); /* every key is counted */
         for (uint32_t bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
-            if (bins[bin]) atomicAdd(&counts[bin], bins[bin]);
-        if (threadIdx.x == 0 && differ)
-            atomicOr((unsigned long long *)(counts + SORT_BINS), differ);
-        if (threadIdx.x == 0 && seen && !a.level) atomicOr(&a.msd->seen, seen);
+            if (sh.bins[bin]) atomicAdd(&counts[bin], sh.bins[bin]);
+        if (threadIdx.x == 0 && sh.differ)
+            atomicOr((unsigned long long *)(counts + SORT_BINS), sh.differ);
+        if (threadIdx.x == 0 && sh.seen && !level) atomicOr(&a.msd->seen, sh.seen);
         __syncthreads(); /* the counters may be cleared */
         tile = stop;
     }
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
+    sort_msd_count(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct count_shared sh;
+    wait_for_earlier();
+    msd_count_level(a, a.level, sh);
 }
 
 /* ---- Scatter ---- */
@@ -243,17 +254,15 @@ static __device__ inline void msd_write_tile(const struct sort_args &a,
     }
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_msd_scatter(const __grid_constant__ struct sort_args a)
+static __device__ inline void msd_scatter_level(const struct sort_args &a, int level,
+                                                struct scatter_shared &sh)
 {
-    struct scatter_shared &sh = *(struct scatter_shared *)shared_bytes;
-    wait_for_earlier();
-    const uint32_t tiles = a.msd->tiles[a.level];
+    const uint32_t tiles = a.msd->tiles[level];
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const uint32_t index = msd_segment_of(a, tile);
-        const struct sort_segment s = a.segments[a.level & 1][index];
+        const uint32_t index = msd_segment_of(a, level, tile);
+        const struct sort_segment s = a.segments[level & 1][index];
         if (s.moves == SORT_STAYS) continue;
-        uint32_t *cursors = msd_counts(a, a.level, index);
+        uint32_t *cursors = msd_counts(a, level, index);
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE, at = s.begin + skip;
         const uint32_t here = min(s.count - skip, (uint32_t)MSD_TILE);
         if (s.moves == SORT_MOVES)
@@ -264,7 +273,15 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     }
 }
 
-/* The whole array by the table of classes, if there is one. */
+extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
+    sort_msd_scatter(const __grid_constant__ struct sort_args a)
+{
+    wait_for_earlier();
+    msd_scatter_level(a, a.level, *(struct scatter_shared *)shared_bytes);
+}
+
+/* The whole array by the table of classes, if there is one.  A block has several tiles, so that the
+ * table is read less often, and fewer blocks end at once where there is none. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_top_scatter(const __grid_constant__ struct sort_args a)
 {
@@ -278,6 +295,49 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     t.class_of = (const uint8_t *)table;
     struct sort_segment s = {};
     s.source = SORT_IN;
-    const uint32_t at = blockIdx.x * MSD_TILE, here = min((uint32_t)a.n - at, (uint32_t)MSD_TILE);
-    msd_scatter_tile<1>(a, s, t, a.counts[0], sh, at, here);
+    const uint32_t tiles = msd_tiles((uint32_t)a.n);
+    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const uint32_t at = tile * MSD_TILE, here = min((uint32_t)a.n - at, (uint32_t)MSD_TILE);
+        msd_scatter_tile<1>(a, s, t, a.counts[0], sh, at, here);
+        __syncthreads(); /* everyone has read; the counters may be cleared */
+    }
+}
+
+/* ---- Levels that evenly distributed keys do not have ---- */
+
+union rest_shared {
+    struct count_shared count;
+    struct plan_shared plan;
+    struct scatter_shared scatter;
+};
+static_assert(sizeof(union rest_shared) <= SORT_MSD_SHARED_BYTES,
+              "the host gives less shared memory than the kernel uses");
+
+/* Waits for all blocks, the meetings-th time. */
+static __device__ inline void msd_meet(const struct sort_args &a, uint32_t meetings)
+{
+    __syncthreads(); /* what this block wrote is written */
+    if (threadIdx.x == 0) {
+        add_acq_rel(&a.msd->meetings, 1); /* all that is known here, whoever sees the sum knows */
+        wait_acquire(&a.msd->meetings, meetings * gridDim.x);
+    }
+    __syncthreads(); /* what all blocks wrote can be read */
+}
+
+/* All levels from a.level on, in one launch of blocks that run together: where keys are distributed
+ * evenly they have nothing to do, and a launch for each takes longer than that. */
+extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
+    sort_msd_rest(const __grid_constant__ struct sort_args a)
+{
+    union rest_shared &sh = *(union rest_shared *)shared_bytes;
+    uint32_t meetings = 0;
+    if (msd_ordered(a)) return;
+    for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
+        msd_count_level(a, level, sh.count);
+        msd_meet(a, ++meetings);
+        msd_plan_level(a, level, sh.plan);
+        msd_meet(a, ++meetings);
+        msd_scatter_level(a, level, sh.scatter);
+        msd_meet(a, ++meetings);
+    }
 }

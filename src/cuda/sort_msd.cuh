@@ -86,9 +86,10 @@ static __device__ inline bool msd_ordered(const struct sort_args &a)
 }
 
 /* One segment needs no map of tiles. */
-static __device__ inline uint32_t msd_segment_of(const struct sort_args &a, uint32_t tile)
+static __device__ inline uint32_t msd_segment_of(const struct sort_args &a, int level,
+                                                 uint32_t tile)
 {
-    return a.msd->segments[a.level] == 1 ? 0 : a.tile_of[a.level & 1][tile];
+    return a.msd->segments[level] == 1 ? 0 : a.tile_of[level & 1][tile];
 }
 
 /* What a thread finds out beside the counts. */

@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLO
     uint32_t tile = min(tiles, blockIdx.x * each);
     const uint32_t last = min(tiles, tile + each);
     while (tile < last) { /* a piece at once */
-        const uint32_t index = msd_segment_of(a, tile);
+        const uint32_t index = msd_segment_of(a, a.level, tile);
         const struct sort_segment s = a.segments[a.level & 1][index];
         uint32_t *counts = msd_counts(a, a.level, index);
         const uint32_t end = s.first_tile + msd_tiles(s.count), stop = min(last, end);
@@ -267,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     wait_for_earlier();
     const uint32_t tiles = a.msd->tiles[a.level], bin = threadIdx.x;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const uint32_t index = msd_segment_of(a, tile);
+        const uint32_t index = msd_segment_of(a, a.level, tile);
         const struct sort_segment s = a.segments[a.level & 1][index];
         if (!s.moves) continue;
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE;

@@ -35,10 +35,10 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
     s.shift = KEY_BITS - SORT_DIGIT_BITS;
     s.bits = SORT_DIGIT_BITS;
     a.segments[0][0] = s;
-    a.msd->leaves = a.msd->crowded = a.msd->seen = 0;
+    a.msd->leaves = a.msd->crowded = a.msd->seen = a.msd->meetings = 0;
 }
 
-/* ---- A block of SORT_BINS threads a segment ---- */
+/* ---- A block of SORT_BINS threads or more a segment ---- */
 
 struct plan_shared {
     uint32_t begin[SORT_BINS + 1];  /* of each bin, from the segment's */
@@ -83,11 +83,10 @@ static __device__ inline void msd_choose_digit(const struct sort_args &a, struct
 }
 
 /* A bin of too many keys becomes a segment of the next level. */
-static __device__ inline uint32_t msd_add_segment(const struct sort_args &a, uint32_t begin,
-                                                  uint32_t count, uint32_t source, uint64_t rest,
-                                                  uint32_t *first_tile)
+static __device__ inline uint32_t msd_add_segment(const struct sort_args &a, int level,
+                                                  uint32_t begin, uint32_t count, uint32_t source,
+                                                  uint64_t rest, uint32_t *first_tile)
 {
-    const int level = a.level + 1;
     struct sort_segment s = {};
     const uint32_t index = atomicAdd(&a.msd->segments[level], 1);
     s.begin = begin;
@@ -112,20 +111,20 @@ static __device__ inline void msd_add_leaf(const struct sort_args &a, uint32_t a
 
 /* What the warps do for the bins that are more than a leaf: they say which tiles those have, or,
  * where all keys are equal, cut them into leaves.  low: what the segment's keys have in common. */
-static __device__ inline void msd_add_large(const struct sort_args &a, const struct plan_shared &p,
+static __device__ inline void msd_add_large(const struct sort_args &a, int level,
+                                            const struct plan_shared &p,
                                             const struct sort_segment &s, uint32_t source,
                                             uint64_t low, uint64_t rest)
 {
-    const int level = (a.level + 1) & 1;
     const uint32_t lane = lane_id(), most = msd_leaf(a);
-    for (uint32_t i = threadIdx.x / 32; i < p.large; i += MSD_WORDS) {
+    for (uint32_t i = threadIdx.x / 32; i < p.large; i += blockDim.x / 32) {
         const uint32_t bin = p.bin[i], begin = s.begin + p.begin[bin];
         const uint32_t count = p.begin[bin + 1] - p.begin[bin];
         if (rest) {
             uint32_t *counts = msd_counts(a, level, p.index[i]);
             for (uint32_t b = lane; b < SORT_MSD_ROW; b += 32) counts[b] = 0;
             for (uint32_t t = lane; t < msd_tiles(count); t += 32)
-                a.tile_of[level][p.first[i] + t] = p.index[i];
+                a.tile_of[level & 1][p.first[i] + t] = p.index[i];
         } else {
             const uint32_t pieces = (count - 1) / most + 1;
             for (uint32_t t = lane; t < pieces; t += 32)
@@ -159,27 +158,28 @@ static __device__ inline void msd_add_pieces(const struct sort_args &a,
 }
 #endif
 
-static __device__ inline void msd_plan_segment(const struct sort_args &a, struct plan_shared &p,
-                                               uint32_t index)
+static __device__ inline void msd_plan_segment(const struct sort_args &a, int level,
+                                               struct plan_shared &p, uint32_t index)
 {
-    struct sort_segment *at = &a.segments[a.level & 1][index];
+    struct sort_segment *at = &a.segments[level & 1][index];
     const struct sort_segment s = *at;
-    uint32_t *counts = msd_counts(a, a.level, index);
+    uint32_t *counts = msd_counts(a, level, index);
     const uint64_t differ = *(const uint64_t *)(counts + SORT_BINS);
     const uint32_t bin = threadIdx.x, word = bin / 32;
-    const uint32_t count = counts[bin], before = bins_scan(count, p.sums);
-    p.begin[bin] = before;
+    const bool is_bin = bin < SORT_BINS;
+    const uint32_t count = is_bin ? counts[bin] : 0, before = bins_scan(count, p.sums);
+    if (is_bin) p.begin[bin] = before;
     if (bin == 0) {
         p.begin[SORT_BINS] = s.count;
         p.large = p.filled[MSD_WORDS] = 0;
     }
     uint32_t filled = __ballot_sync(WARP_ALL, count != 0);
-    if (lane_id() == 0) p.filled[word] = filled;
+    if (is_bin && lane_id() == 0) p.filled[word] = filled;
     const int constant = __syncthreads_or(count == s.count); /* also: where bins begin is there */
     const uint32_t source = constant ? s.source : msd_target(s);
-    counts[bin] = s.begin + before;
+    if (is_bin) counts[bin] = s.begin + before;
 #if VAL_BYTES
-    msd_add_pieces(a, s, bin);
+    if (is_bin) msd_add_pieces(a, s, bin);
 #else
     if (s.shift == 0) { /* keys of one digit are equal: their counts say it all */
         if (bin == 0) {
@@ -202,12 +202,12 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, struct
                          ~((((uint64_t)1 << s.bits) - 1) << s.shift);
 #endif
     const uint32_t most = msd_leaf(a), join = most / 2;
-    const uint32_t prior = bit_below(p.filled, bin);
+    const uint32_t prior = is_bin ? bit_below(p.filled, bin) : (uint32_t)SORT_BINS;
     bool begins = count != 0;
     if (count && count <= join && prior < SORT_BINS)
         begins = before - p.begin[prior] > join || before / join != p.begin[prior] / join;
     const uint32_t boundary = __ballot_sync(WARP_ALL, begins);
-    if (lane_id() == 0) p.begins[word] = boundary;
+    if (is_bin && lane_id() == 0) p.begins[word] = boundary;
     const bool large = count > most;
     const uint32_t leaves = !begins ? 0 : !large ? 1 : rest ? 0 : (count - 1) / most + 1;
     const uint32_t leaf = bins_scan(leaves, p.sums);
@@ -217,17 +217,25 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, struct
         p.bin[i] = bin;
         p.first[i] = leaf;
         if (rest)
-            p.index[i] = msd_add_segment(a, s.begin + before, count, source, rest, &p.first[i]);
+            p.index[i] =
+                msd_add_segment(a, level + 1, s.begin + before, count, source, rest, &p.first[i]);
     }
     __syncthreads(); /* leaves and large bins are known */
     if (leaves && !large) {
         const uint32_t next = bit_above(p.begins, bin), last = bit_below(p.filled, next);
         msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source,
                      low | (uint64_t)bin << s.shift, (uint64_t)(last - bin) << s.shift | rest,
-                     a.level < MSD_EVEN_LEVELS);
+                     level < MSD_EVEN_LEVELS);
     }
-    msd_add_large(a, p, s, source, low, rest);
+    msd_add_large(a, level + 1, p, s, source, low, rest);
     __syncthreads(); /* everything may be written again */
+}
+
+static __device__ inline void msd_plan_level(const struct sort_args &a, int level,
+                                             struct plan_shared &p)
+{
+    const uint32_t segments = a.msd->segments[level];
+    for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) msd_plan_segment(a, level, p, i);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
@@ -235,8 +243,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 {
     __shared__ struct plan_shared p;
     wait_for_earlier();
-    const uint32_t segments = msd_ordered(a) ? 0 : a.msd->segments[a.level];
-    for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) msd_plan_segment(a, p, i);
+    if (!msd_ordered(a)) msd_plan_level(a, a.level, p);
 }
 
 #endif

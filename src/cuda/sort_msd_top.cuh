@@ -50,7 +50,7 @@ static __device__ inline void top_clear(const struct sort_args &a)
     }
     if (me < SORT_MSD_ROW) a.counts[0][me] = 0;
     if (me <= SORT_MSD_LEVELS + 1) a.msd->segments[me] = a.msd->tiles[me] = 0;
-    if (me == 0) a.msd->leaves = a.msd->crowded = a.msd->seen = 0;
+    if (me == 0) a.msd->leaves = a.msd->crowded = a.msd->seen = a.msd->meetings = 0;
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
