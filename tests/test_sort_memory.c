@@ -44,12 +44,18 @@ static u64 onesweep(u64 n, u64 k, u64 m, bool argsort)
     return part(n * k) * (argsort ? 2 : 1) + part(n * m) + STATE + 1024 * ((n + tile - 1) / tile);
 }
 
+/* Where the first level is one launch. */
+static u64 few(u64 n)
+{
+    return n < 1 << 23 ? 1280 : 0;
+}
+
 static u64 msd(u64 n, u64 k, bool classes)
 {
     u64 tile = 57344 / k, leaf = 36864 / k, levels = (k == 8 ? 9 : 5) + (u64)classes;
     u64 segments = n / leaf + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * (n / leaf + 1) + 4 * levels * segments + (classes ? 256 : 0);
-    return (classes ? 256 + 131072 + 32768 : 0) + part(n * k) + 256 + part(2 * segments * 40) +
+    return (classes ? 256 + 131072 + 32768 : few(n)) + part(n * k) + 256 + part(2 * segments * 40) +
            part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 24) +
            part(leaves * 4);
 }
@@ -59,7 +65,7 @@ static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort)
     u64 items = m == 16 ? 6 : k == 8 ? 10 : m == 8 ? 12 : 16, tile = 512 * items;
     u64 levels = k == 8 ? 9 : 5, segments = n / 4608 + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * segments + 4 * levels * segments;
-    return part(n * k) * (argsort ? 2 : 1) + part(n * m) + 256 + part(2 * segments * 40) +
+    return few(n) + part(n * k) * (argsort ? 2 : 1) + part(n * m) + 256 + part(2 * segments * 40) +
            part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 24) +
            part(leaves * 4) + 1024 * tiles + 1024 * (tiles < 1024 ? tiles : 1024);
 }

@@ -52,6 +52,7 @@ struct parts {
     uint32_t *status;
     uint64_t *begins;
     struct sort_msd *msd;
+    struct sort_first *first;
     struct sort_segment *segments;
     uint32_t *counts, *tile_of, *crowded, *rows, *pieces;
     struct sort_leaf *leaves;
@@ -247,6 +248,7 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
         if (s->index_bytes) parts->keys_tmp2 = echi_part(&layout, s->n, (size_t)s->key_bytes);
         if (moved) parts->moved_tmp = echi_part(&layout, s->n, moved);
         parts->msd = echi_part(&layout, 1, sizeof *parts->msd);
+        if (plan->msd.few) parts->first = echi_part(&layout, 1, sizeof *parts->first);
         parts->segments = echi_part(&layout, 2 * segments, sizeof *parts->segments);
         parts->counts = echi_part(&layout, 2 * segments, SORT_MSD_ROW * sizeof *parts->counts);
         parts->tile_of = echi_part(&layout, 2 * tiles, sizeof *parts->tile_of);
@@ -377,6 +379,7 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
                               .starts = parts.starts,
                               .meet = parts.meet,
                               .msd = parts.msd,
+                              .first = parts.first,
                               .leaves = parts.leaves,
                               .top = parts.top,
                               .top_bins = parts.top_bins,
@@ -441,12 +444,13 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
         echi_print(text, "launch     %s\n",
                    classes ? "sort_top_begin, sort_top_count, sort_top_plan, sort_top_scatter, "
                              "sort_msd_scatter; one of the last two ends at once"
-                           : "sort_msd_begin");
+                   : plan.msd.few ? "as one, sort_msd_begin and the first two of these"
+                                  : "sort_msd_begin");
         echi_print(text,
                    "launch     sort_%s_count, sort_msd_plan, sort_%s_scatter x %d, tiles of %u "
                    "keys; levels without work end at once%s\n",
                    kind, kind, plan.msd.levels, (unsigned)plan.msd.tile,
-                   plan.msd.pairs ? "" : "; the last ones are one launch, sort_msd_rest");
+                   plan.msd.pairs && !plan.msd.few ? "" : "; the last ones are one launch");
         echi_print(text, "launch     sort_%s_leaf, sort_%s_crowded, blocks of at most %u keys\n",
                    kind, kind, (unsigned)plan.msd.leaf);
     } else {

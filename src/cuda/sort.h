@@ -137,6 +137,12 @@ struct sort_msd {
     uint32_t meetings; /* of blocks of sort_msd_rest */
 };
 
+/* What blocks add up that count the first level of few keys; zero between launches. */
+struct sort_first {
+    uint32_t counts[SORT_MSD_ROW];
+    uint32_t seen, done; /* as in sort_msd; blocks that have counted */
+};
+
 /* What sort_msd_top.cuh knows of the keys. */
 struct sort_top {
     uint64_t low;         /* the first bin's least key, in the form of order_encode(); all keys */
@@ -176,6 +182,7 @@ struct sort_args {
     /* sort_msd.cuh alone; lists of odd levels lie beside those of even ones */
     int32_t level, levels;
     struct sort_msd *msd;
+    struct sort_first *first; /* of few keys; else NULL */
     struct sort_segment *segments[2];
     uint32_t *counts[2];  /* [segments][SORT_MSD_ROW]; then where each bin's next key goes */
     uint32_t *tile_of[2]; /* [tiles]: which segment a tile belongs to */

@@ -29,6 +29,7 @@ struct msd_plan echi_cuda_plan_msd(const struct echi_sort *s, const struct pairs
     p.tiles = n / p.tile + p.segments + 1;
     p.leaves =
         6 * (n / p.leaf + 1) + 4 * (uint64_t)p.levels * p.segments + (classes ? SORT_BINS : 0);
+    p.few = n < SORT_MSD_FEW && !classes;
     p.count_blocks = p.tiles < SORT_PAIRS_PIECES ? (unsigned)p.tiles : SORT_PAIRS_PIECES;
     return p;
 }
@@ -98,6 +99,36 @@ static int even_levels(const struct sort_args *args)
     return levels;
 }
 
+ech_status echi_cuda_first(ech_ctx *ctx, struct sort_args *args)
+{
+    ech_status status = ECH_OK;
+    void *first = NULL;
+    TRY(echi_cuda_zeros(ctx, args->first, sizeof *args->first, &first));
+    args->first = first;
+done:
+    return status;
+}
+
+/* Counts and plans a level; of few keys the first in one launch. */
+static ech_status count_level(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
+                              struct sort_args *args)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    ech_status status = ECH_OK;
+    uint64_t processors = (uint64_t)cuda->multiprocessors;
+    uint64_t most = SORT_MSD_COUNT_BLOCKS * processors;
+    unsigned segments = args->level ? least(msd->segments, 8 * processors) : 1;
+    if (msd->few && args->level == 0)
+        return echi_cuda_launch_early(ctx, image, "sort_msd_first",
+                                      least(args->n / SORT_MSD_FIRST_KEYS + 1, most),
+                                      SORT_MSD_COUNT_THREADS, 0, args);
+    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_count", least(msd->tiles, most),
+                               SORT_MSD_COUNT_THREADS, 0, args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", segments, SORT_BINS, 0, args));
+done:
+    return status;
+}
+
 /* The levels from args->level on, and the leaves. */
 static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
                              struct sort_args *args, bool large)
@@ -105,8 +136,6 @@ static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_p
     const struct echi_cuda *cuda = ctx->state;
     ech_status status = ECH_OK;
     uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = even_leaves(args);
-    unsigned count = least(msd->tiles, SORT_MSD_COUNT_BLOCKS * processors);
-    unsigned segments = least(msd->segments, 8 * processors);
     unsigned crowded = least(msd->leaves, SORT_LEAF_BLOCKS * processors);
     unsigned leaf_bytes = SORT_LEAF_SHARED_BYTES(large), shared_bytes = 0;
     TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
@@ -114,10 +143,7 @@ static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_p
     unsigned rest = (two ? SORT_MSD_BLOCKS : 1) * (unsigned)cuda->multiprocessors;
     args->levels = msd->levels;
     for (int last = args->level + even_levels(args); args->level < last; args->level++) {
-        unsigned plans = args->level ? segments : 1;
-        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_count", count, SORT_MSD_COUNT_THREADS, 0,
-                                   args));
-        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", plans, SORT_BINS, 0, args));
+        TRY(count_level(ctx, image, msd, args));
         TRY(scatter_level(ctx, image, msd, args));
     }
     TRY(echi_cuda_launch_together(ctx, image, "sort_msd_rest", rest, SORT_MSD_THREADS,
@@ -137,7 +163,10 @@ ech_status echi_cuda_sort_msd(ech_ctx *ctx, const char *image, const struct msd_
     ech_status status = ECH_OK;
     bool large = false;
     TRY(choose_leaf(ctx, image, msd, args, &large));
-    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args));
+    if (msd->few)
+        TRY(echi_cuda_first(ctx, args));
+    else
+        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args));
     TRY(run_levels(ctx, image, msd, args, large));
 done:
     return status;

@@ -7,6 +7,7 @@
  *     sort_msd_plan      where each digit's keys go; which make leaves, which a segment of the next
  *                        level; in sort_msd_plan.cuh
  *     sort_msd_scatter   moves the keys: one read and one write
+ *     sort_msd_first     of few keys, what the first three do for level 0
  *     sort_msd_rest      the levels that evenly distributed keys do not have
  *     sort_msd_leaf      sorts what a block can hold: one read, one write; in sort_msd_leaf.cuh
  *
@@ -95,6 +96,29 @@ struct count_shared {
     uint32_t seen;
 };
 
+/* Adds what [from, to) of a segment has to its counts, and, seen being a place for it, to what is
+ * seen of neighbours. */
+static __device__ inline void msd_count_part(const struct sort_args &a,
+                                             const struct sort_segment &s, struct count_shared &sh,
+                                             uint32_t from, uint32_t to, uint32_t *counts,
+                                             uint32_t *seen)
+{
+    rank_clear(sh.bins, SORT_BINS);
+    if (threadIdx.x == 0) sh.differ = sh.seen = 0;
+    __syncthreads(); /* the counters are clear */
+    struct msd_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
+    msd_count_range(a, s, from, to, sh.bins, found);
+    if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
+    if (found.seen) atomicOr(&sh.seen, found.seen);
+    __syncthreads(); /* every key is counted */
+    for (uint32_t bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
+        if (sh.bins[bin]) atomicAdd(&counts[bin], sh.bins[bin]);
+    if (threadIdx.x == 0 && sh.differ)
+        atomicOr((unsigned long long *)(counts + SORT_BINS), sh.differ);
+    if (threadIdx.x == 0 && seen && sh.seen) atomicOr(seen, sh.seen);
+    __syncthreads(); /* the counters may be cleared */
+}
+
 static __device__ inline void msd_count_level(const struct sort_args &a, int level,
                                               struct count_shared &sh)
 {
@@ -105,29 +129,13 @@ static __device__ inline void msd_count_level(const struct sort_args &a, int lev
     while (tile < last) { /* the tiles of a segment at once */
         const uint32_t index = msd_segment_of(a, level, tile);
         const struct sort_segment s = a.segments[level & 1][index];
-        uint32_t *counts = msd_counts(a, level, index);
         const uint32_t end = s.first_tile + msd_tiles(s.count), stop = min(last, end);
-        if (s.counted) {
-            tile = stop;
-            continue;
-        }
         const uint32_t from = s.begin + (tile - s.first_tile) * MSD_TILE;
         const uint32_t to =
             s.begin + (stop == end ? s.count : (stop - s.first_tile) * (uint32_t)MSD_TILE);
-        rank_clear(sh.bins, SORT_BINS);
-        if (threadIdx.x == 0) sh.differ = sh.seen = 0;
-        __syncthreads(); /* the counters are clear */
-        struct msd_found found = { 0, level ? (uint32_t)SORT_SEEN_BOTH : 0 };
-        msd_count_range(a, s, from, to, sh.bins, found);
-        if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
-        if (found.seen) atomicOr(&sh.seen, found.seen);
-        __syncthreads(); /* every key is counted */
-        for (uint32_t bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
-            if (sh.bins[bin]) atomicAdd(&counts[bin], sh.bins[bin]);
-        if (threadIdx.x == 0 && sh.differ)
-            atomicOr((unsigned long long *)(counts + SORT_BINS), sh.differ);
-        if (threadIdx.x == 0 && sh.seen && !level) atomicOr(&a.msd->seen, sh.seen);
-        __syncthreads(); /* the counters may be cleared */
+        if (!s.counted)
+            msd_count_part(a, s, sh, from, to, msd_counts(a, level, index),
+                           level ? NULL : &a.msd->seen);
         tile = stop;
     }
 }
@@ -138,6 +146,18 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
     __shared__ struct count_shared sh;
     wait_for_earlier();
     msd_count_level(a, a.level, sh);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
+    sort_msd_first(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct count_shared sh;
+    __shared__ struct plan_shared p;
+    wait_for_earlier();
+    const uint32_t n = (uint32_t)a.n, each = n / gridDim.x + (n % gridDim.x != 0);
+    const uint32_t from = min(n, blockIdx.x * each), to = min(n, from + each);
+    msd_count_part(a, msd_whole(a), sh, from, to, a.first->counts, &a.first->seen);
+    msd_plan_first(a, p);
 }
 
 /* ---- Scatter ---- */
@@ -312,17 +332,6 @@ union rest_shared {
 };
 static_assert(sizeof(union rest_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
-
-/* Waits for all blocks, the meetings-th time. */
-static __device__ inline void msd_meet(const struct sort_args &a, uint32_t meetings)
-{
-    __syncthreads(); /* what this block wrote is written */
-    if (threadIdx.x == 0) {
-        add_acq_rel(&a.msd->meetings, 1); /* all that is known here, whoever sees the sum knows */
-        wait_acquire(&a.msd->meetings, meetings * gridDim.x);
-    }
-    __syncthreads(); /* what all blocks wrote can be read */
-}
 
 /* All levels from a.level on, in one launch of blocks that run together: where keys are distributed
  * evenly they have nothing to do, and a launch for each takes longer than that. */

@@ -20,7 +20,4 @@ ech_status echi_cuda_sort_msd(ech_ctx *ctx, const char *image, const struct msd_
 ech_status echi_cuda_sort_classes(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
                                   struct sort_args *args);
 
-/* Shared memory that a block may ask for. */
-ech_status echi_cuda_shared_bytes(ech_ctx *ctx, unsigned *bytes);
-
 #endif

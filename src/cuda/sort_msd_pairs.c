@@ -42,8 +42,58 @@ done:
     return status;
 }
 
+/* One level by launches of its own; of few pairs the first is counted and planned by one. */
+static ech_status run_level(ech_ctx *ctx, const char *image, const struct msd_plan *plan,
+                            struct sort_args *args, unsigned shared_bytes)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct pairs_tuning *t = plan->pairs;
+    ech_status status = ECH_OK;
+    uint64_t processors = (uint64_t)cuda->multiprocessors;
+    uint64_t tiles = args->n / plan->tile + 1 + SORT_BINS;
+    unsigned segments = args->level ? least(plan->segments, 8 * processors) : 1;
+    unsigned blocks = least(plan->tiles, args->level < 2 ? tiles : t->blocks * processors);
+    if (plan->few && args->level == 0) {
+        TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_first", args->count_blocks, t->threads,
+                                   0, args));
+    } else {
+        TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_count", args->count_blocks, t->threads,
+                                   0, args));
+        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", segments, SORT_BINS, 0, args));
+    }
+    TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_scatter", blocks, t->threads, shared_bytes,
+                               args));
+done:
+    return status;
+}
+
+/* How many blocks count: a tile takes one of them as long as a score of them take the plan. */
+static unsigned count_blocks(const struct msd_plan *plan, uint64_t most)
+{
+    unsigned all = least(plan->count_blocks, most), blocks = 1;
+    while (blocks < all && blocks * blocks < 16 * plan->tiles) blocks++;
+    return plan->few ? blocks : all;
+}
+
+/* The levels that evenly distributed keys do not have, of few pairs, by one launch. */
+static ech_status run_rest(ech_ctx *ctx, const char *image, const struct msd_plan *plan,
+                           struct sort_args *args, unsigned shared_bytes)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct pairs_tuning *t = plan->pairs;
+    ech_status status = ECH_OK;
+    unsigned room = 0, blocks = (unsigned)cuda->multiprocessors;
+    TRY(echi_cuda_shared_bytes(ctx, &room));
+    if (room >= t->blocks * (shared_bytes + 1024)) blocks *= t->blocks;
+    args->count_blocks = count_blocks(plan, blocks);
+    TRY(echi_cuda_launch_together(ctx, image, "sort_pairs_rest", blocks, t->threads, shared_bytes,
+                                  args));
+done:
+    return status;
+}
+
 /* As run_msd() of sort.c, with values.  The count's blocks agree with the plan and the scatter on
- * which tiles each has, so all its launches have the same number. */
+ * which tiles each has, so all launches of a level have the same number. */
 ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct msd_plan *plan,
                                 struct sort_args *args)
 {
@@ -56,21 +106,17 @@ ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct ms
     unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, moved, staged);
     unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, moved, staged);
     uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = args->n / leaf + 1;
-    unsigned count = least(plan->count_blocks, SORT_PAIRS_COUNT_BLOCKS * processors);
-    unsigned segments = least(plan->segments, 8 * processors);
-    uint64_t tiles = args->n / plan->tile + 1 + SORT_BINS;
-    unsigned few = least(plan->tiles, t->blocks * processors);
     unsigned crowded = least(plan->leaves, t->leaf_blocks * processors);
-    args->count_blocks = count;
-    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args));
-    for (args->level = 0; args->level < plan->levels; args->level++) {
-        unsigned plans = args->level ? segments : 1;
-        unsigned blocks = args->level < 2 ? least(plan->tiles, tiles) : few;
-        TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_count", count, t->threads, 0, args));
-        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", plans, SORT_BINS, 0, args));
-        TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_scatter", blocks, t->threads,
-                                   shared_bytes, args));
-    }
+    int even = args->n > SORT_BINS * (leaf / 16 * 15) ? 2 : 1; /* levels of keys distributed so */
+    args->count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
+    if (plan->few) args->levels = plan->levels;
+    if (plan->few)
+        TRY(echi_cuda_first(ctx, args));
+    else
+        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args));
+    for (args->level = 0; args->level < (plan->few ? even : plan->levels); args->level++)
+        TRY(run_level(ctx, image, plan, args, shared_bytes));
+    if (plan->few) TRY(run_rest(ctx, image, plan, args, shared_bytes));
     TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_leaf", least(plan->leaves, 2 * leaves),
                                t->leaf_threads, leaf_shared_bytes, args));
     TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_crowded", crowded, t->leaf_threads,

@@ -6,6 +6,8 @@
  *                          tile after those before it
  *     sort_pairs_scatter   moves keys and values; a tile knows where its digits go from the counts,
  *                          so that none waits for another
+ *     sort_pairs_first,    for few pairs, as sort_msd_first and sort_msd_rest
+ *     sort_pairs_rest
  *     sort_pairs_leaf      finishes what a block can hold; in sort_msd_pairs_leaf.cuh
  *
  *     tiles       |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |
@@ -64,43 +66,78 @@ static __device__ inline void pairs_count_tile(const struct sort_args &a,
     __syncthreads(); /* every key is counted */
 }
 
-extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
-    sort_pairs_count(const __grid_constant__ struct sort_args a)
+struct count_shared {
+    uint32_t bins[SORT_BINS];
+    unsigned long long differ;
+    uint32_t seen;
+};
+
+/* Counts tiles [tile, stop) of a segment: a piece; seen: where to add what is seen of neighbours,
+ * or NULL. */
+static __device__ inline void pairs_count_piece(const struct sort_args &a,
+                                                const struct sort_segment &s,
+                                                struct count_shared &sh, uint32_t tile,
+                                                uint32_t stop, uint32_t *counts, uint32_t *seen)
 {
-    __shared__ uint32_t bins[SORT_BINS];
-    __shared__ unsigned long long differ;
-    __shared__ uint32_t seen;
-    wait_for_earlier();
-    const uint32_t tiles = a.msd->tiles[a.level], each = pairs_each(a, tiles);
+    const ukey first = pairs_key(a, s.source, keys_of(a, s.source)[s.begin]);
+    rank_clear(sh.bins, SORT_BINS);
+    if (threadIdx.x == 0) sh.differ = sh.seen = 0;
+    __syncthreads(); /* the counters are clear */
+    struct pairs_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
+    for (; tile < stop; tile++) {
+        const uint32_t skip = (tile - s.first_tile) * MSD_TILE;
+        pairs_count_tile(a, s, first, s.begin + skip, min(s.count - skip, (uint32_t)MSD_TILE),
+                         sh.bins, a.rows + (uint64_t)tile * SORT_BINS, found);
+    }
+    if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
+    if (found.seen) atomicOr(&sh.seen, found.seen);
+    __syncthreads(); /* everyone has said what it found */
+    const bool goes_on = stop < s.first_tile + msd_tiles(s.count);
+    for (uint32_t bin = threadIdx.x; bin < SORT_BINS; bin += PAIRS_THREADS) {
+        if (sh.bins[bin]) atomicAdd(&counts[bin], sh.bins[bin]);
+        if (goes_on) a.pieces[(uint64_t)blockIdx.x * SORT_BINS + bin] = sh.bins[bin];
+    }
+    if (threadIdx.x == 0 && sh.differ)
+        atomicOr((unsigned long long *)(counts + SORT_BINS), sh.differ);
+    if (threadIdx.x == 0 && seen && sh.seen) atomicOr(seen, sh.seen);
+    __syncthreads(); /* the counters may be cleared */
+}
+
+static __device__ inline void pairs_count_level(const struct sort_args &a, int level,
+                                                struct count_shared &sh)
+{
+    const uint32_t tiles = a.msd->tiles[level], each = pairs_each(a, tiles);
     uint32_t tile = min(tiles, blockIdx.x * each);
     const uint32_t last = min(tiles, tile + each);
     while (tile < last) { /* a piece at once */
-        const uint32_t index = msd_segment_of(a, a.level, tile);
-        const struct sort_segment s = a.segments[a.level & 1][index];
-        uint32_t *counts = msd_counts(a, a.level, index);
-        const uint32_t end = s.first_tile + msd_tiles(s.count), stop = min(last, end);
-        const ukey first = pairs_key(a, s.source, keys_of(a, s.source)[s.begin]);
-        rank_clear(bins, SORT_BINS);
-        if (threadIdx.x == 0) differ = seen = 0;
-        __syncthreads(); /* the counters are clear */
-        struct pairs_found found = { 0, a.level ? (uint32_t)SORT_SEEN_BOTH : 0 };
-        for (; tile < stop; tile++) {
-            const uint32_t skip = (tile - s.first_tile) * MSD_TILE;
-            pairs_count_tile(a, s, first, s.begin + skip, min(s.count - skip, (uint32_t)MSD_TILE),
-                             bins, a.rows + (uint64_t)tile * SORT_BINS, found);
-        }
-        if (found.differ) atomicOr(&differ, (unsigned long long)found.differ);
-        if (found.seen) atomicOr(&seen, found.seen);
-        __syncthreads(); /* everyone has said what it found */
-        for (uint32_t bin = threadIdx.x; bin < SORT_BINS; bin += PAIRS_THREADS) {
-            if (bins[bin]) atomicAdd(&counts[bin], bins[bin]);
-            if (stop < end) a.pieces[(uint64_t)blockIdx.x * SORT_BINS + bin] = bins[bin];
-        }
-        if (threadIdx.x == 0 && differ)
-            atomicOr((unsigned long long *)(counts + SORT_BINS), differ);
-        if (threadIdx.x == 0 && seen && !a.level) atomicOr(&a.msd->seen, seen);
-        __syncthreads(); /* the counters may be cleared */
+        const uint32_t index = msd_segment_of(a, level, tile);
+        const struct sort_segment s = a.segments[level & 1][index];
+        const uint32_t stop = min(last, s.first_tile + msd_tiles(s.count));
+        pairs_count_piece(a, s, sh, tile, stop, msd_counts(a, level, index),
+                          level ? NULL : &a.msd->seen);
+        tile = stop;
     }
+}
+
+extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
+    sort_pairs_count(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct count_shared sh;
+    wait_for_earlier();
+    pairs_count_level(a, a.level, sh);
+}
+
+extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
+    sort_pairs_first(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct count_shared sh;
+    __shared__ struct plan_shared p;
+    wait_for_earlier();
+    const struct sort_segment s = msd_whole(a);
+    const uint32_t tiles = msd_tiles(s.count), each = pairs_each(a, tiles);
+    const uint32_t tile = min(tiles, blockIdx.x * each);
+    pairs_count_piece(a, s, sh, tile, min(tiles, tile + each), a.first->counts, &a.first->seen);
+    msd_plan_first(a, p);
 }
 
 /* ---- Scatter ---- */
@@ -260,22 +297,19 @@ static __device__ inline void scatter_move(const struct sort_args &a, const stru
     }
 }
 
-extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
-    sort_pairs_scatter(const __grid_constant__ struct sort_args a)
+static __device__ inline void pairs_scatter_level(const struct sort_args &a, int level,
+                                                  struct scatter_shared &sh)
 {
-    struct scatter_shared &sh = *(struct scatter_shared *)shared_bytes;
-    wait_for_earlier();
-    const uint32_t tiles = a.msd->tiles[a.level], bin = threadIdx.x;
+    const uint32_t tiles = a.msd->tiles[level], bin = threadIdx.x;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const uint32_t index = msd_segment_of(a, a.level, tile);
-        const struct sort_segment s = a.segments[a.level & 1][index];
+        const uint32_t index = msd_segment_of(a, level, tile);
+        const struct sort_segment s = a.segments[level & 1][index];
         if (!s.moves) continue;
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE;
         struct scatter_tile t = { s.begin + skip, min(s.count - skip, (uint32_t)MSD_TILE), 0 };
         if (bin < SORT_BINS) {
             const uint32_t each = pairs_each(a, tiles), block = tile / each;
-            t.target =
-                msd_counts(a, a.level, index)[bin] + a.rows[(uint64_t)tile * SORT_BINS + bin];
+            t.target = msd_counts(a, level, index)[bin] + a.rows[(uint64_t)tile * SORT_BINS + bin];
             if (s.first_tile < block * each)
                 t.target += a.pieces[(uint64_t)(block - 1) * SORT_BINS + bin];
         }
@@ -284,5 +318,40 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
         else
             scatter_move<0>(a, s, sh, t);
         __syncthreads(); /* everyone has read; the counters may be cleared */
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
+    sort_pairs_scatter(const __grid_constant__ struct sort_args a)
+{
+    wait_for_earlier();
+    pairs_scatter_level(a, a.level, *(struct scatter_shared *)shared_bytes);
+}
+
+/* ---- Levels that evenly distributed keys do not have ---- */
+
+union rest_shared {
+    struct count_shared count;
+    struct plan_shared plan;
+    struct scatter_shared scatter;
+};
+static_assert(sizeof(union rest_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
+                                                                   KEY_BYTES, VAL_BYTES,
+                                                                   PAIRS_STAGED),
+              "the host gives less shared memory than the kernel uses");
+
+extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
+    sort_pairs_rest(const __grid_constant__ struct sort_args a)
+{
+    union rest_shared &sh = *(union rest_shared *)shared_bytes;
+    uint32_t meetings = 0;
+    if (msd_ordered(a)) return;
+    for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
+        if (blockIdx.x < a.count_blocks) pairs_count_level(a, level, sh.count);
+        msd_meet(a, ++meetings);
+        msd_plan_level(a, level, sh.plan);
+        msd_meet(a, ++meetings);
+        pairs_scatter_level(a, level, sh.scatter);
+        msd_meet(a, ++meetings);
     }
 }

@@ -22,10 +22,17 @@ struct msd_plan {
     uint64_t segments, tiles, leaves; /* most: of a level, of a level, of all */
     const struct pairs_tuning *pairs; /* NULL: keys alone */
     unsigned count_blocks;
+    bool few; /* the first level is counted and planned by one launch */
 };
 
 /* NULL where no kernel is made for keys of that size with so much beside them. */
 const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int moved_bytes);
+
+/* Shared memory that a block may ask for. */
+ech_status echi_cuda_shared_bytes(ech_ctx *ctx, unsigned *bytes);
+
+/* Makes args->first zero, of few keys. */
+ech_status echi_cuda_first(ech_ctx *ctx, struct sort_args *args);
 
 /* Queues a sort of pairs, or of indices; args has its buffers. */
 ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct msd_plan *plan,

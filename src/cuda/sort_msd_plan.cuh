@@ -6,6 +6,9 @@
  *     sort_msd_plan    from the counts of a level's segments: where each digit's keys go; which
  *                      make leaves, which a segment of the next level
  *
+ * Of few keys sort_msd_first, or sort_pairs_first, counts the first level, and its last block plans
+ * it: three launches would take longer than all that they do.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_CUDA_SORT_MSD_PLAN_CUH
@@ -17,6 +20,31 @@
 #include "sort_msd.cuh"
 #endif
 
+/* The array as a segment. */
+static __device__ inline struct sort_segment msd_whole(const struct sort_args &a)
+{
+    struct sort_segment s = {};
+    s.count = (uint32_t)a.n;
+    s.source = SORT_IN;
+    s.shift = KEY_BITS - SORT_DIGIT_BITS;
+    s.bits = SORT_DIGIT_BITS;
+    return s;
+}
+
+/* The lists before the first level; seen: of all keys, if that is known. */
+static __device__ inline void msd_begin(const struct sort_args &a, uint32_t seen)
+{
+    const uint32_t me = threadIdx.x;
+    if (me <= SORT_MSD_LEVELS) {
+        a.msd->segments[me] = me == 0;
+        a.msd->tiles[me] = me == 0 ? msd_tiles((uint32_t)a.n) : 0;
+    }
+    if (me != 0) return;
+    a.segments[0][0] = msd_whole(a);
+    a.msd->leaves = a.msd->crowded = a.msd->meetings = 0;
+    a.msd->seen = seen;
+}
+
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
     sort_msd_begin(const __grid_constant__ struct sort_args a)
 {
@@ -24,18 +52,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
     const uint32_t bin = threadIdx.x;
     a.counts[0][bin] = 0;
     if (bin < SORT_MSD_ROW - SORT_BINS) a.counts[0][SORT_BINS + bin] = 0;
-    if (bin <= SORT_MSD_LEVELS) {
-        a.msd->segments[bin] = bin == 0;
-        a.msd->tiles[bin] = bin == 0 ? msd_tiles((uint32_t)a.n) : 0;
-    }
-    if (bin != 0) return;
-    struct sort_segment s = {};
-    s.count = (uint32_t)a.n;
-    s.source = SORT_IN;
-    s.shift = KEY_BITS - SORT_DIGIT_BITS;
-    s.bits = SORT_DIGIT_BITS;
-    a.segments[0][0] = s;
-    a.msd->leaves = a.msd->crowded = a.msd->seen = a.msd->meetings = 0;
+    msd_begin(a, 0);
 }
 
 /* ---- A block of SORT_BINS threads or more a segment ---- */
@@ -136,12 +153,13 @@ static __device__ inline void msd_add_large(const struct sort_args &a, int level
 }
 
 #if VAL_BYTES
-/* Adds up a digit's counts of a segment's pieces, each but the last: sort_msd_pairs.cu. */
-static __device__ inline void msd_add_pieces(const struct sort_args &a,
+/* Adds up a digit's counts of a segment's pieces, each but the last: sort_msd_pairs.cu.  Many are
+ * asked for at once, for the next ones wait for them. */
+static __device__ inline void msd_add_pieces(const struct sort_args &a, int level,
                                              const struct sort_segment &s, uint32_t bin)
 {
-    enum { STEP = 8 };
-    const uint32_t each = pairs_each(a, a.msd->tiles[a.level]), first = s.first_tile / each;
+    enum { STEP = 32 };
+    const uint32_t each = pairs_each(a, a.msd->tiles[level]), first = s.first_tile / each;
     const uint32_t pieces = (s.first_tile + msd_tiles(s.count) - 1) / each - first;
     uint32_t *piece = a.pieces + (uint64_t)first * SORT_BINS + bin, sum = 0;
     for (uint32_t i = 0; i < pieces; i += STEP) {
@@ -179,7 +197,7 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
     const uint32_t source = constant ? s.source : msd_target(s);
     if (is_bin) counts[bin] = s.begin + before;
 #if VAL_BYTES
-    if (is_bin) msd_add_pieces(a, s, bin);
+    if (is_bin) msd_add_pieces(a, level, s, bin);
 #else
     if (s.shift == 0) { /* keys of one digit are equal: their counts say it all */
         if (bin == 0) {
@@ -244,6 +262,41 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
     __shared__ struct plan_shared p;
     wait_for_earlier();
     if (!msd_ordered(a)) msd_plan_level(a, a.level, p);
+}
+
+/* ---- Few keys ---- */
+
+/* After the block has added its counts to a.first: the last one to do so takes them from there,
+ * leaves zeros for the next launch, and plans the first level. */
+static __device__ inline void msd_plan_first(const struct sort_args &a, struct plan_shared &p)
+{
+    const uint32_t me = threadIdx.x;
+    uint32_t last = 0;
+    __syncthreads(); /* what this block adds is added */
+    if (me == 0) last = add_acq_rel(&a.first->done, 1) == gridDim.x - 1;
+    if (!__syncthreads_or(last)) return; /* also: what all blocks added can be read */
+    const uint32_t seen = a.first->seen;
+    if (me < SORT_MSD_ROW) {
+        a.counts[0][me] = a.first->counts[me];
+        a.first->counts[me] = 0;
+    }
+    msd_begin(a, seen);
+    __syncthreads(); /* the lists are there, everyone knows what was seen */
+    if (me == 0) a.first->seen = a.first->done = 0;
+    if (!msd_ordered(a)) msd_plan_segment(a, 0, p, 0);
+}
+
+/* ---- Levels that evenly distributed keys do not have ---- */
+
+/* Waits for all blocks, the meetings-th time. */
+static __device__ inline void msd_meet(const struct sort_args &a, uint32_t meetings)
+{
+    __syncthreads(); /* what this block wrote is written */
+    if (threadIdx.x == 0) {
+        add_acq_rel(&a.msd->meetings, 1); /* all that is known here, whoever sees the sum knows */
+        wait_acquire(&a.msd->meetings, meetings * gridDim.x);
+    }
+    __syncthreads(); /* what all blocks wrote can be read */
 }
 
 #endif

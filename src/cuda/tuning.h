@@ -67,9 +67,11 @@ enum {
  * a leaf, which is made of windows of 64 bytes.  blocks: resident on a multiprocessor.  H200,
  * 2026-11-22. */
 enum {
-    SORT_MSD_LEAST = 1 << 19, /* keys: below, other ways are chosen */
-    SORT_TOP_LEAST = 1 << 25, /* keys: below, the first level has digits, not classes */
-    SORT_TOP_BITS = 15,       /* at most, of the bins that classes are made of */
+    SORT_MSD_LEAST = 1 << 19,   /* keys: below, other ways are chosen */
+    SORT_MSD_FEW = 1 << 23,     /* keys: below, the first level is counted and planned at once */
+    SORT_MSD_FIRST_KEYS = 2048, /* ... by blocks of so many, or more */
+    SORT_TOP_LEAST = 1 << 25,   /* keys: below, the first level has digits, not classes */
+    SORT_TOP_BITS = 15,         /* at most, of the bins that classes are made of */
     SORT_TOP_THREADS = 1024,
     SORT_MSD_THREADS = 512,
     SORT_MSD_THREAD_BYTES = 112,
