@@ -12,15 +12,16 @@
  *     cpu    the same on one of "cpu", all threads
  *     auto   the same on one that ech_open() chooses
  *     link   the input copied to the GPU and the output back, both pinned, one after the other
+ *     twice  both at once, twice: what a sort in parts takes at least, whose runs come back, too
  * All results are compared with the CPU's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gpu_common.cuh"
 
-enum who { CUDA_ONLY, CPU_ONLY, AUTO, LINK, WHO };
-static const char *const names[WHO] = { "cuda", "cpu", "auto", "link" };
-static ech_ctx *contexts[WHO];
+enum who { CUDA_ONLY, CPU_ONLY, AUTO, LINK, TWICE, WHO };
+static const char *const names[WHO] = { "cuda", "cpu", "auto", "link", "twice" };
+static ech_ctx *contexts[LINK];
 
 struct row {
     const char *what, *type;
@@ -33,7 +34,7 @@ struct row {
 
 struct data {
     char *keys_in, *keys_out, *values_in, *values_out, *keys_wanted, *values_wanted;
-    char *device;
+    char *device, *other;
 };
 
 static double seconds(void)
@@ -76,25 +77,44 @@ static char *host_memory(int use, size_t bytes, bool pinned)
 
 /* ---- Contenders ---- */
 
+/* The input to the GPU, or the output back. */
+static void copy(const struct row &r, const struct data &d, bool up, char *device, cudaStream_t on)
+{
+    size_t key_bytes = r.n * ech_dtype_bytes(r.dtype), value_bytes = r.n * r.value_bytes;
+    if (up) {
+        CUDA(cudaMemcpyAsync(device, d.keys_in, key_bytes, cudaMemcpyDefault, on));
+        if (!r.argsort && value_bytes)
+            CUDA(cudaMemcpyAsync(device, d.values_in, value_bytes, cudaMemcpyDefault, on));
+    } else {
+        if (!r.argsort) CUDA(cudaMemcpyAsync(d.keys_out, device, key_bytes, cudaMemcpyDefault, on));
+        if (value_bytes)
+            CUDA(cudaMemcpyAsync(d.values_out, device, value_bytes, cudaMemcpyDefault, on));
+    }
+}
+
+static void copy_link(enum who who, const struct row &r, const struct data &d)
+{
+    static cudaStream_t beside;
+    if (!beside) CUDA(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking));
+    for (int i = 0; i < (who == TWICE ? 2 : 1); i++) {
+        copy(r, d, true, d.device, stream);
+        if (who == LINK) CUDA(cudaStreamSynchronize(stream));
+        copy(r, d, false, d.other, beside);
+        CUDA(cudaStreamSynchronize(stream));
+        CUDA(cudaStreamSynchronize(beside));
+    }
+}
+
 static void run(enum who who, const struct row &r, const struct data &d, char *keys_out,
                 char *values_out)
 {
-    size_t key_bytes = r.n * ech_dtype_bytes(r.dtype), value_bytes = r.n * r.value_bytes;
-    ech_ctx *ctx = contexts[who];
-    if (who == LINK) {
-        CUDA(cudaMemcpyAsync(d.device, d.keys_in, key_bytes, cudaMemcpyDefault, stream));
-        if (!r.argsort && value_bytes)
-            CUDA(cudaMemcpyAsync(d.device, d.values_in, value_bytes, cudaMemcpyDefault, stream));
-        CUDA(cudaStreamSynchronize(stream));
-        if (!r.argsort)
-            CUDA(cudaMemcpyAsync(d.keys_out, d.device, key_bytes, cudaMemcpyDefault, stream));
-        if (value_bytes)
-            CUDA(cudaMemcpyAsync(d.values_out, d.device, value_bytes, cudaMemcpyDefault, stream));
-        CUDA(cudaStreamSynchronize(stream));
+    ech_ctx *ctx = who < LINK ? contexts[who] : NULL;
+    if (who >= LINK) {
+        copy_link(who, r, d);
     } else if (r.argsort) {
         ECH(ech_argsort(ctx, d.keys_in, values_out, r.value_bytes == 4 ? ECH_U32 : ECH_U64, r.n,
                         r.dtype, NULL));
-    } else if (value_bytes) {
+    } else if (r.value_bytes) {
         ECH(ech_sort_pairs(ctx, d.keys_in, keys_out, d.values_in, values_out, r.value_bytes, r.n,
                            r.dtype, NULL));
     } else {
@@ -120,6 +140,8 @@ static void bench(const struct row &r)
     d.keys_wanted = r.argsort ? NULL : host_memory(4, key_bytes, false);
     d.values_wanted = host_memory(5, value_bytes, false);
     CUDA(cudaMalloc(&d.device, (most + 7) / 8 * 8));
+    d.other = d.device;
+    if (r.who >> TWICE & 1) CUDA(cudaMalloc(&d.other, most));
     fill<<<1024, 256, 0, stream>>>((uint64_t *)d.device, (most + 7) / 8);
     CUDA(cudaMemcpyAsync(d.keys_in, d.device, key_bytes, cudaMemcpyDefault, stream));
     if (d.values_in)
@@ -139,7 +161,7 @@ static void bench(const struct row &r)
     for (int who = 0; who < WHO; who++) {
         if (!(r.who >> who & 1)) continue;
         run((enum who)who, r, d, d.keys_out, d.values_out);
-        if (who == LINK) continue;
+        if (who >= LINK) continue;
         good = good && (r.argsort || memcmp(d.keys_out, d.keys_wanted, key_bytes) == 0);
         good = good && (!value_bytes || memcmp(d.values_out, d.values_wanted, value_bytes) == 0);
     }
@@ -167,7 +189,9 @@ static void bench(const struct row &r)
                     1e3 * median, 1e3 * s[who][0], 1e3 * s[who][runs - 1],
                     (double)r.n / median * 1e-9, good ? "equal" : "wrong");
     }
-    if (r.who >> LINK & 1) printf("  of link %4.2f", s[LINK][runs / 2] / s[CUDA_ONLY][runs / 2]);
+    for (int who = LINK; who < WHO; who++)
+        if (r.who >> who & 1)
+            printf("  of %s %4.2f", names[who], s[who][runs / 2] / s[CUDA_ONLY][runs / 2]);
     if (r.who >> AUTO & 1) {
         double best = s[CUDA_ONLY][runs / 2];
         if (r.who >> CPU_ONLY & 1 && s[CPU_ONLY][runs / 2] < best) best = s[CPU_ONLY][runs / 2];
@@ -175,6 +199,7 @@ static void bench(const struct row &r)
     }
     printf("%s\n", good ? "" : "  WRONG");
     fflush(stdout);
+    if (d.other != d.device) CUDA(cudaFree(d.other));
     CUDA(cudaFree(d.device));
 }
 
@@ -202,7 +227,7 @@ int main(int argc, char **argv)
     ECH(ech_open(&contexts[AUTO], NULL));
     const size_t M = (size_t)1 << 20;
     const unsigned all = 1 << CUDA_ONLY | 1 << CPU_ONLY | 1 << AUTO;
-    const unsigned gpu = 1 << CUDA_ONLY | 1 << LINK;
+    const unsigned gpu = 1 << CUDA_ONLY, link = 1 << LINK;
     for (size_t k = 0; k < KINDS; k++)
         for (size_t n = 1000; n <= (k < CHIEF ? 100000000 : 1000000); n *= 10)
             for (int m = 1; m <= 3; m += 2)
@@ -220,22 +245,21 @@ int main(int argc, char **argv)
                     bench(r);
                 }
     for (size_t k = 0; k < CHIEF; k++)
-        for (int pinned = 1; pinned >= 0; pinned--) {
-            struct row r = { kinds[k].what,
-                             kinds[k].type,
-                             kinds[k].dtype,
-                             256 * M,
-                             kinds[k].value_bytes,
-                             kinds[k].argsort,
-                             pinned != 0,
-                             0,
-                             gpu };
-            bench(r);
-            if (k) continue;
-            r.n = 1024 * M; /* chunks of 256 MiB */
-            r.parts = 4;
-            bench(r);
-        }
+        for (int parts = 0; parts <= 4; parts += 4)
+            for (int pinned = 1; pinned >= 0; pinned--) {
+                struct row r = { kinds[k].what,
+                                 kinds[k].type,
+                                 kinds[k].dtype,
+                                 256 * M,
+                                 kinds[k].value_bytes,
+                                 kinds[k].argsort,
+                                 pinned != 0,
+                                 (unsigned)parts,
+                                 gpu | (pinned ? link : 0) | (pinned && parts ? 1 << TWICE : 0) };
+                bench(r);
+                r.n *= 4;
+                if (k == 0 && parts) bench(r); /* 4 GiB */
+            }
     ech_close(contexts[CPU_ONLY]);
     ech_close(contexts[AUTO]);
     return bench_close();

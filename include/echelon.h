@@ -180,9 +180,10 @@ typedef struct ech_sort_options {
  *
  * Host memory on a GPU context is copied to the GPU and back.  What does not fit there, or not
  * under ech_set_memory_limit(), is sorted in runs that fit, which are then merged range by range:
- * that takes as much host memory again as the arrays have (of an argsort, keys and index), and four
- * copies over the link instead of two.  Its results are the same.  After ECH_ERR_DEVICE there,
- * arrays that were to be sorted in place still hold their elements, in some order.
+ * that takes as much host memory again as the arrays have (of an argsort, keys and index), which
+ * the context keeps until ech_trim(), and four copies over the link instead of two.  Its results
+ * are the same.  After ECH_ERR_DEVICE there, arrays that were to be sorted in place still hold
+ * their elements, in some order.
  */
 ECH_API ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
                             const ech_sort_options *options);
@@ -1357,7 +1358,8 @@ ECH_API ech_status ech_copy(ech_ctx *ctx, void *to, const void *from, size_t byt
 ECH_API void ech_memory(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_bytes);
 
 /* ech_trim() gives memory that the context keeps for later calls back to the system: the GPU's
- * pool, the CPU's last workspace.  Such memory does not count in ech_memory(). */
+ * pool, the CPU's last workspace, the host memory of sorts in parts.  Such memory does not count in
+ * ech_memory(). */
 ECH_API void ech_trim(ech_ctx *ctx);
 
 /* ---- Advanced -------------------------------------------------------------------------------- */

@@ -161,9 +161,7 @@ static ech_status find_side(ech_ctx *ctx, const struct echi_sort *s, enum echi_s
     const struct echi_backend *backend = ctx->backend;
     *pinned = false;
     if (backend == &echi_cpu) return ECH_OK; /* all memory is its own */
-    bool entered = backend->enter != NULL;
     ech_status status = ECH_OK;
-    if (entered && (status = backend->enter(ctx)) != ECH_OK) return status;
     TRY(backend->side(ctx, s->keys_in, side, pinned));
     for (int i = 1; i < 4; i++) {
         enum echi_side other = *side;
@@ -175,7 +173,6 @@ static ech_status find_side(ech_ctx *ctx, const struct echi_sort *s, enum echi_s
                  other == ECHI_HOST ? "host" : "device");
     }
 done:
-    if (entered) backend->leave(ctx);
     return status;
 }
 

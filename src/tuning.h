@@ -8,9 +8,7 @@
 
 /* Microseconds of a sort of 10^3, 3 10^3, 10^4, 3 10^4 and 10^5 elements in host memory: on one
  * thread of a CPU with AVX-512, and on a GPU with both copies, of pageable and of pinned memory.
- * key, value: bytes.  16 cores of a Xeon beside an H200, by gpu_sort_host, 2026-11-22; a GPU's of
- * pairs were taken before one launch sorted so few, and have been lowered by what that saves there:
- * 9, then 45 microseconds by keys of 4 bytes, 25 and 75 by those of 8. */
+ * key, value: bytes.  16 cores of a Xeon beside an H200, by gpu_sort_host, 2026-11-22. */
 /* clang-format off */
 /*      key value CPU                pageable            pinned */
 #define SORT_TIMES(ROW)                                                                            \
@@ -18,10 +16,10 @@
     ROW(2, 0,  3.9, 12.6, 390, 705, 1130,  30, 31,  50,  71, 101,  26, 28,  47,  58,  65)          \
     ROW(4, 0,  1.8,  6.5,  26,  88,  344,  26, 27,  40,  62, 110,  24, 25,  35,  41,  50)          \
     ROW(8, 0,  4.8, 16.5,  60, 207,  800,  32, 34,  55,  94, 246,  28, 30,  39,  48,  70)          \
-    ROW(4, 4,  5.1, 16.4,  64, 342, 1060,  42, 45,  74, 106, 209,  34, 36,  51,  61,  79)          \
-    ROW(4, 8,  5.3, 16.0,  66, 350, 1190,  44, 48,  79, 132, 288,  34, 35,  42,  62,  86)          \
-    ROW(8, 4,  5.8, 18.7,  68, 395, 1290,  53, 49,  98, 160, 313,  43, 45,  63,  84, 112)          \
-    ROW(8, 8,  5.7, 18.2,  67, 390, 1350,  53, 50,  92, 166, 319,  45, 46,  59,  80, 125)
+    ROW(4, 4,  4.3, 12.2,  56, 315, 1090,  46, 42,  70,  91, 200,  36, 37,  44,  51,  74)          \
+    ROW(4, 8,  5.2, 16.6,  66, 345, 1180,  44, 47,  71, 116, 216,  33, 34,  50,  57,  95)          \
+    ROW(8, 4,  5.4, 17.7,  71, 345, 1190,  43, 47,  72, 117, 223,  34, 44,  48,  55,  97)          \
+    ROW(8, 8,  5.8, 18.8,  71, 409, 1410,  44, 50,  79, 146, 253,  33, 44,  52,  60, 109)
 /* clang-format on */
 
 /* Beyond 10^5 elements: bytes that are copied, both ways together, and sorted in a microsecond; and

@@ -73,7 +73,7 @@ static size_t least_limit(ech_ctx *ctx)
     size_t work_bytes = 0;
     CHECK_STATUS(ech_sort_workspace(ech_device_name(ctx), LEAST, ECH_U32, 4, NULL, &work_bytes),
                  ECH_OK);
-    return 3 * LEAST * 8 + work_bytes;
+    return 4 * LEAST * 8 + work_bytes;
 }
 
 static void look_for_chunks(void *user, ech_log_level level, const char *message)
@@ -90,10 +90,13 @@ static void limits(ech_ctx *ctx)
     size_t least = least_limit(ctx);
     const size_t limits[] = { 0, N * 8 * 4, N * 8, N * 2, least };
     const int least_chunks[] = { 0, 0, 3, 12, N / LEAST };
-    for (size_t i = 0; i < sizeof limits / sizeof *limits && !test_failed(); i++) {
-        int chunks = 0;
+    const int threads[] = { 0, 1, 2, 5, 13 };
+    enum { LIMITS = sizeof limits / sizeof *limits, THREADS = sizeof threads / sizeof *threads };
+    for (int k = 0; k < LIMITS * THREADS && !test_failed(); k++) {
+        int chunks = 0, i = k % LIMITS;
         uint64_t now, peak;
-        if (!make_data(&d)) break;
+        if ((k >= LIMITS && !least_chunks[i]) || !make_data(&d)) continue;
+        CHECK_STATUS(ech_set_threads(ctx, threads[k / LIMITS]), ECH_OK);
         CHECK_STATUS(ech_set_memory_limit(ctx, limits[i]), ECH_OK);
         CHECK_STATUS(ech_set_log(ctx, ECH_LOG_INFO, look_for_chunks, &chunks), ECH_OK);
         ech_memory(ctx, 1, NULL, NULL);
@@ -104,8 +107,10 @@ static void limits(ech_ctx *ctx)
         CHECK(least_chunks[i] ? chunks >= least_chunks[i] : chunks == 0);
         check_sorted(&d);
         free(d.keys);
+        if (k % 3 == 0) ech_trim(ctx); /* or the next sort has this one's memory for its runs */
     }
     CHECK_STATUS(ech_set_log(ctx, ECH_LOG_NONE, NULL, NULL), ECH_OK);
+    CHECK_STATUS(ech_set_threads(ctx, 0), ECH_OK);
     if (make_data(&d)) {
         CHECK_STATUS(ech_set_memory_limit(ctx, least - 1), ECH_OK);
         CHECK_FAILS(ctx, sort_pairs(ctx, &d), ECH_ERR_MEMORY, "at least");

@@ -46,6 +46,9 @@ const struct echi_sort_isa *echi_cpu_sort_isa(void);
 void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
                    void *arg);
 
+/* To be called between looks at what another thread that runs will do; times: looks until now. */
+void echi_parallel_pause(int times);
+
 /* Waits until another thread that runs has set the counter to value. */
 void echi_parallel_await(const atomic_size_t *counter, size_t value);
 

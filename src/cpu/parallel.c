@@ -44,15 +44,19 @@ void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, i
     for (size_t i = 0; i < count; i++) run(arg, i, 0);
 }
 
-void echi_parallel_await(const atomic_size_t *counter, size_t value)
+void echi_parallel_pause(int times)
 {
     enum { SPINS = 4000 }; /* some 100 us; longer, and who is waited for may have no processor */
-    for (int i = 0; atomic_load_explicit(counter, memory_order_acquire) != value; i++) {
-        if (i >= SPINS) sched_yield();
+    if (times >= SPINS) sched_yield();
 #ifdef __SSE2__
-        __builtin_ia32_pause();
+    __builtin_ia32_pause();
 #endif
-    }
+}
+
+void echi_parallel_await(const atomic_size_t *counter, size_t value)
+{
+    for (int i = 0; atomic_load_explicit(counter, memory_order_acquire) != value; i++)
+        echi_parallel_pause(i);
 }
 
 void echi_parallel_tasks(int threads, struct echi_task first)

@@ -101,6 +101,7 @@ static void cuda_close(ech_ctx *ctx)
         if (ctx->stream) driver->cuStreamSynchronize((CUstream)ctx->stream);
         if (cuda->own_stream) driver->cuStreamSynchronize(cuda->own_stream);
         echi_cuda_close_slots(cuda);
+        echi_cuda_drop_runs(cuda);
         for (int i = 0; cuda->libraries && i < echi_image_count; i++)
             if (cuda->libraries[i]) driver->cuLibraryUnload(cuda->libraries[i]);
         echi_cublas_close(ctx);
@@ -200,7 +201,7 @@ static void cuda_release(ech_ctx *ctx, void *pointer, size_t bytes)
     echi_cuda_leave(ctx);
 }
 
-static void cuda_trim(ech_ctx *ctx)
+void echi_cuda_trim_pool(ech_ctx *ctx)
 {
     struct echi_cuda *cuda = ctx->state;
     if (!cuda->pool || echi_cuda_enter(ctx) != ECH_OK) return;
@@ -208,6 +209,12 @@ static void cuda_trim(ech_ctx *ctx)
         echi_cuda_stream(ctx)); /* what is freed in its order is not yet free */
     cuda->driver->cuMemPoolTrimTo(cuda->pool, 0);
     echi_cuda_leave(ctx);
+}
+
+static void cuda_trim(ech_ctx *ctx)
+{
+    echi_cuda_drop_runs(ctx->state);
+    echi_cuda_trim_pool(ctx);
 }
 
 static ech_status cuda_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes)
@@ -223,15 +230,20 @@ done:
     return status;
 }
 
+/* Small sorts are over in little more time than this takes.  The driver tells of memory in a third
+ * of the time if no context is current. */
 static ech_status cuda_side(ech_ctx *ctx, const void *pointer, enum echi_side *side, bool *out)
 {
     bool on_device, pinned;
-    ech_status status = echi_cuda_enter(ctx);
-    if (status != ECH_OK) return status;
-    status = echi_cuda_side(ctx, pointer, &on_device, &pinned);
+    ech_status status = echi_cuda_side(ctx, pointer, &on_device, &pinned);
+    if (status != ECH_OK) {
+        TRY(echi_cuda_enter(ctx));
+        status = echi_cuda_side(ctx, pointer, &on_device, &pinned);
+        echi_cuda_leave(ctx);
+    }
     *side = on_device ? ECHI_DEVICE : ECHI_HOST;
     if (out) *out = pinned;
-    echi_cuda_leave(ctx);
+done:
     return status;
 }
 

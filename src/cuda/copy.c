@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cuda.h"
+#include "exchange.h"
 #include "tuning.h"
 
 #include <string.h>
@@ -48,12 +48,12 @@ ech_status echi_cuda_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes
         const struct echi_move up = { .host = (void *)(uintptr_t)from,
                                       .device = to,
                                       .bytes = bytes };
-        TRY(echi_cuda_exchange(ctx, &up, 1, stream, NULL, 0, stream));
+        TRY(echi_cuda_move(ctx, &up, true));
     } else if (from_device && !to_device && !to_pinned && bytes > LINK_SMALL_BYTES) {
         const struct echi_move down = { .host = to,
                                         .device = (void *)(uintptr_t)from,
                                         .bytes = bytes };
-        TRY(echi_cuda_exchange(ctx, NULL, 0, stream, &down, 1, stream));
+        TRY(echi_cuda_move(ctx, &down, false));
     } else {
         CU(cuMemcpyAsync, device_pointer(to), device_pointer(from), bytes, stream);
         if (!to_device || from_pinned) CU(cuStreamSynchronize, stream);

@@ -14,7 +14,8 @@ enum {
     ECHI_KERNELS = 1024,        /* kernels that a context can hold looked up; a power of two */
     ECHI_SLOTS = 32,            /* streams whose kernels need no clearing: state.c */
     ECHI_SLOT_BYTES = 36 << 10, /* of one */
-    ECHI_LINK_SLOTS = 48        /* of staging: two each way for each of LINK_THREADS */
+    ECHI_LINK_BUFFERS = 4,      /* of a pipeline: chunks of device memory, most */
+    ECHI_LINK_SLOTS = 52        /* of staging: two each way for LINK_THREADS and one more */
 };
 
 /* An embedded fatbin: one row of instances.txt. */
@@ -56,8 +57,11 @@ struct echi_cuda {
     unsigned long long slot_stream[ECHI_SLOTS];
     int slots_used;
     bool may_complain; /* a kernel was queued that may have found its data wrong */
-    struct echi_slot slots[ECHI_LINK_SLOTS]; /* each made when first needed */
+    struct echi_slot slots[ECHI_LINK_SLOTS];   /* each made when first needed */
+    CUevent link_events[3][ECHI_LINK_BUFFERS]; /* up, down, and the work between, likewise */
     CUstream link[2]; /* sort_host.c: for copies up and down beside the stream; NULL: not yet */
+    void *runs;       /* sort_host.c: host memory, mapped and kept for the next sort; NULL: none */
+    size_t runs_bytes;
 };
 
 /* The result of a driver call as a status, with a message that names the call. */
@@ -75,6 +79,9 @@ ech_status echi_cuda_enter(ech_ctx *ctx);
 void echi_cuda_leave(ech_ctx *ctx);
 
 CUstream echi_cuda_stream(const ech_ctx *ctx);
+
+/* Gives memory of the device back that nobody holds. */
+void echi_cuda_trim_pool(ech_ctx *ctx);
 
 /* launch.c: is there such a kernel in the code that this GPU takes from an image?  Some are for one
  * architecture alone, and code of an older one runs on a GPU too. */
@@ -112,18 +119,7 @@ ech_status echi_cuda_prefer_cache(ech_ctx *ctx, const char *image, const char *k
 ech_status echi_cuda_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes);
 ech_status echi_cuda_side(ech_ctx *ctx, const void *pointer, bool *on_device, bool *pinned);
 
-/* exchange.c: what is copied between host and device memory. */
-struct echi_move {
-    void *host, *device;
-    size_t bytes;
-    bool pinned; /* the host memory is */
-};
-
-/* Copies up (to the device) in the order of one stream and down in that of another, which may be
- * the same.  What is pinned is put on the link first.  When it returns, what went down is there,
- * and host memory that is not pinned may be changed; pinned memory may when the stream is done. */
-ech_status echi_cuda_exchange(ech_ctx *ctx, const struct echi_move *up, int ups, CUstream up_stream,
-                              const struct echi_move *down, int downs, CUstream down_stream);
+/* exchange.c */
 void echi_cuda_close_slots(struct echi_cuda *cuda);
 
 /* ---- state.c ---- */
@@ -196,5 +192,6 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *sort);
 
 /* sort_host.c */
 ech_status echi_cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort);
+void echi_cuda_drop_runs(struct echi_cuda *cuda);
 
 #endif

@@ -7,15 +7,15 @@
  *     the output  | range 0 = a e f i | range 1 = b g j k | ...    of a chunk's size, cut out of
  *                                    the runs (sort_runs.c), sorted again: stably, in their order
  *
- * Both passes are the same pipeline over three chunks of device memory: while one is sorted, the
- * next is copied in and the one before out.
+ * Both passes are the same pipeline over four chunks of device memory (exchange.c): while one is
+ * sorted, the next are copied in and those before out.  No temporary host memory is pinned.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* madvise */
 #include "../arrange.h"
 #include "../sort_runs.h"
-#include "cuda.h"
+#include "exchange.h"
 #include "sort_lean.h"
 #include "tuning.h"
 
@@ -23,7 +23,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { KEYS, VALUES, ARRAYS, CHUNKS = 3 };
+enum { KEYS, VALUES, ARRAYS, CHUNKS = ECHI_LINK_BUFFERS };
 
 struct host_sort {
     const struct echi_sort *sort;
@@ -33,16 +33,18 @@ struct host_sort {
     size_t bytes[ARRAYS]; /* of an element; 0: none */
 
     /* In parts: */
-    size_t n; /* of a chunk, most */
-    size_t chunks;
+    size_t n;                  /* of a chunk, most */
+    size_t chunks, each, more; /* plan_chunks() */
     size_t device_bytes, work_bytes;
     void *device, *work;
     void *chunk[CHUNKS][ARRAYS];
     char *runs[ARRAYS]; /* temporary host memory, mapped */
-    size_t *numbers;    /* what the next three are parts of */
+    bool merging;       /* the second pass */
+    size_t *numbers;    /* what the next four are parts of */
     size_t *cut[2];     /* [chunks]: where a range begins in each run, and where it ends */
     size_t *scratch;    /* [2 chunks] */
-    struct echi_move *up, *down;
+    size_t *starts;     /* [chunks + 1] */
+    struct echi_move *up[2], down[ARRAYS]; /* of steps in turns */
 };
 
 static const struct echi_driver *driver_of(const ech_ctx *ctx)
@@ -94,24 +96,56 @@ static ech_status lay_out_whole(const struct host_sort *h, void *base, struct ec
     return status;
 }
 
+struct whole {
+    const struct echi_sort *on;
+    struct echi_move up[ARRAYS], down[ARRAYS];
+};
+
+static int whole_up(void *user, size_t step, struct echi_move **moves)
+{
+    struct whole *w = user;
+    (void)step;
+    *moves = w->up;
+    return ARRAYS;
+}
+
+static int whole_down(void *user, size_t step, struct echi_move **moves)
+{
+    struct whole *w = user;
+    (void)step;
+    *moves = w->down;
+    return ARRAYS;
+}
+
+static ech_status whole_sort(ech_ctx *ctx, void *user, size_t step)
+{
+    (void)step;
+    return echi_cuda_any_sort(ctx, ((const struct whole *)user)->on);
+}
+
 static ech_status sort_whole(ech_ctx *ctx, const struct host_sort *h, const struct echi_sort *on)
 {
     CUstream stream = echi_cuda_stream(ctx);
-    ech_status status = ECH_OK;
-    struct echi_move up[ARRAYS], down[ARRAYS];
+    struct whole whole = { .on = on };
     void *const device[ARRAYS] = { (void *)(uintptr_t)on->keys_in, on->values_out };
+    struct echi_exchange x = { .steps = 1,
+                               .buffers = 1,
+                               .up_stream = stream,
+                               .down_stream = stream,
+                               .up = whole_up,
+                               .down = whole_down,
+                               .work = whole_sort,
+                               .user = &whole };
     for (int i = 0; i < ARRAYS; i++) {
         size_t bytes = h->sort->n * h->bytes[i];
-        up[i] = (struct echi_move){ (void *)(uintptr_t)h->in[i], device[i], h->in[i] ? bytes : 0,
-                                    h->in_pinned[i] };
-        down[i] =
+        whole.up[i] = (struct echi_move){ (void *)(uintptr_t)h->in[i], device[i],
+                                          h->in[i] ? bytes : 0, h->in_pinned[i] };
+        whole.down[i] =
             (struct echi_move){ h->out[i], device[i], h->out[i] ? bytes : 0, h->out_pinned[i] };
+        if (!h->in_pinned[i]) x.pageable_bytes += whole.up[i].bytes;
+        if (!h->out_pinned[i]) x.pageable_bytes += whole.down[i].bytes;
     }
-    TRY(echi_cuda_exchange(ctx, up, ARRAYS, stream, NULL, 0, stream));
-    TRY(echi_cuda_any_sort(ctx, on));
-    TRY(echi_cuda_exchange(ctx, NULL, 0, stream, down, ARRAYS, stream));
-done:
-    return status;
+    return echi_cuda_exchange(ctx, &x);
 }
 
 /* ---- In parts: memory ---- */
@@ -125,20 +159,35 @@ static struct echi_sort chunk_sort(const struct host_sort *h, size_t n)
     return s;
 }
 
-/* Lays out the chunks and the workspace, or measures with base NULL.  The last chunk has fewer
- * elements, and another algorithm may be chosen there that needs more. */
+/* As few chunks as have at most n elements, of one size, but that the first have one more. */
+static void plan_chunks(struct host_sort *h, size_t n)
+{
+    size_t all = h->sort->n;
+    h->n = n;
+    h->chunks = (all + n - 1) / n;
+    h->each = all / h->chunks;
+    h->more = all % h->chunks;
+}
+
+/* Lays out the chunks and the workspace, or measures with base NULL.  Of one element less, another
+ * algorithm may be chosen that needs more. */
 static ech_status lay_out_chunks(struct host_sort *h, size_t n, void *base)
 {
+    ech_status status = ECH_OK;
     struct echi_layout layout = { .base = base };
-    struct echi_sort s = chunk_sort(h, n), last = chunk_sort(h, h->sort->n % n);
-    size_t last_bytes = 0;
-    ech_status status = echi_cuda_any_sort_workspace(&s, &h->work_bytes);
-    if (status == ECH_OK && last.n) status = echi_cuda_any_sort_workspace(&last, &last_bytes);
-    if (last_bytes > h->work_bytes) h->work_bytes = last_bytes;
+    plan_chunks(h, n);
+    h->work_bytes = 0;
+    for (size_t more = 0; more <= (h->more != 0); more++) {
+        struct echi_sort s = chunk_sort(h, h->each + more);
+        size_t bytes;
+        TRY(echi_cuda_any_sort_workspace(&s, &bytes));
+        if (bytes > h->work_bytes) h->work_bytes = bytes;
+    }
     for (int c = 0; c < CHUNKS; c++)
         for (int i = 0; i < ARRAYS; i++) h->chunk[c][i] = echi_part(&layout, n, h->bytes[i]);
     h->work = echi_part(&layout, h->work_bytes, 1);
     h->device_bytes = layout.overflow ? SIZE_MAX : layout.bytes;
+done:
     return status;
 }
 
@@ -169,13 +218,16 @@ static ech_status find_room(ech_ctx *ctx, size_t *room)
     const struct echi_driver *driver = driver_of(ctx);
     ech_status status = ECH_OK;
     size_t free_bytes = 0, total_bytes = 0;
-    ctx->backend->trim(ctx);
+    uint64_t left = UINT64_MAX; /* of the limit */
+    if (ctx->limit_bytes)
+        left = ctx->held_bytes < ctx->limit_bytes ? ctx->limit_bytes - ctx->held_bytes : 0;
     CU(cuMemGetInfo, &free_bytes, &total_bytes);
-    *room = free_bytes - free_bytes / 32;
-    if (ctx->limit_bytes) {
-        uint64_t left = ctx->held_bytes < ctx->limit_bytes ? ctx->limit_bytes - ctx->held_bytes : 0;
-        if (left < *room) *room = (size_t)left;
+    if (left > free_bytes - free_bytes / 32) { /* then what the pool keeps matters */
+        echi_cuda_trim_pool(ctx);
+        CU(cuMemGetInfo, &free_bytes, &total_bytes);
     }
+    *room = free_bytes - free_bytes / 32;
+    if (left < *room) *room = (size_t)left;
 done:
     return status;
 }
@@ -202,43 +254,59 @@ done:
     return status;
 }
 
-/* Host memory whose pages are new: large ones are made many times faster. */
-static char *map_memory(size_t bytes)
+void echi_cuda_drop_runs(struct echi_cuda *cuda)
 {
+    if (cuda->runs) munmap(cuda->runs, cuda->runs_bytes);
+    cuda->runs = NULL;
+    cuda->runs_bytes = 0;
+}
+
+/* The context keeps them for the next call, for to make new pages takes as long as to copy them;
+ * large pages are made many times faster. */
+static void *map_runs(struct echi_cuda *cuda, size_t bytes)
+{
+    if (cuda->runs_bytes >= bytes) return cuda->runs;
+    echi_cuda_drop_runs(cuda);
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
     madvise(at, bytes, MADV_HUGEPAGE);
 #endif
+    cuda->runs = at;
+    cuda->runs_bytes = bytes;
     return at;
 }
 
 static ech_status find_runs(ech_ctx *ctx, struct host_sort *h)
 {
     ech_status status = ECH_OK;
-    h->chunks = (h->sort->n + h->n - 1) / h->n;
-    h->numbers = calloc(4 * h->chunks, sizeof *h->numbers);
-    h->up = calloc(ARRAYS * (h->chunks + 1), sizeof *h->up);
-    if (!h->numbers || !h->up) FAIL(ctx, ECH_ERR_MEMORY, "out of memory for %zu runs", h->chunks);
+    struct echi_layout layout = { .base = NULL };
+    h->numbers = calloc(5 * h->chunks + 1, sizeof *h->numbers);
+    h->up[0] = calloc(2 * ARRAYS * h->chunks, sizeof *h->up[0]);
+    if (!h->numbers || !h->up[0])
+        FAIL(ctx, ECH_ERR_MEMORY, "out of memory for %zu runs", h->chunks);
+    h->up[1] = h->up[0] + ARRAYS * h->chunks;
     h->cut[0] = h->numbers;
     h->cut[1] = h->cut[0] + h->chunks;
     h->scratch = h->cut[1] + h->chunks;
-    h->down = h->up + ARRAYS * h->chunks;
-    for (int i = 0; i < ARRAYS; i++)
-        if (h->bytes[i] && !(h->runs[i] = map_memory(h->sort->n * h->bytes[i])))
-            FAIL(ctx, ECH_ERR_MEMORY, "out of host memory: %zu bytes for sorted runs",
-                 h->sort->n * h->bytes[i]);
+    h->starts = h->scratch + 2 * h->chunks;
+    for (size_t c = 0; c <= h->chunks; c++)
+        h->starts[c] = c * h->each + (c < h->more ? c : h->more);
+    for (int i = 0; i < ARRAYS; i++) echi_part(&layout, h->sort->n, h->bytes[i]);
+    layout.base = map_runs(ctx->state, layout.bytes);
+    if (!layout.base)
+        FAIL(ctx, ECH_ERR_MEMORY, "out of host memory: %zu bytes for sorted runs", layout.bytes);
+    layout.bytes = 0;
+    for (int i = 0; i < ARRAYS; i++) h->runs[i] = echi_part(&layout, h->sort->n, h->bytes[i]);
 done:
     return status;
 }
 
 static void release(ech_ctx *ctx, struct host_sort *h)
 {
-    for (int i = 0; i < ARRAYS; i++)
-        if (h->runs[i]) munmap(h->runs[i], h->sort->n * h->bytes[i]);
     free(h->numbers);
-    free(h->up);
+    free(h->up[0]);
     if (h->device) echi_release(ctx, h->device, h->device_bytes);
 }
 
@@ -246,23 +314,42 @@ static void release(ech_ctx *ctx, struct host_sort *h)
 
 static size_t size_of(const struct host_sort *h, size_t c)
 {
-    size_t left = h->sort->n - c * h->n;
-    return left < h->n ? left : h->n;
+    return h->starts[c + 1] - h->starts[c];
+}
+
+/* The next range ends with the first `rank` of all. */
+static void cut_runs(struct host_sort *h, size_t rank)
+{
+    const struct echi_runs runs = { .keys = h->runs[KEYS],
+                                    .starts = h->starts,
+                                    .runs = h->chunks,
+                                    .key_bytes = h->sort->key_bytes,
+                                    .begin_bit = h->sort->begin_bit,
+                                    .end_bit = h->sort->end_bit,
+                                    .order = h->sort->order };
+    size_t *before = h->cut[0];
+    h->cut[0] = h->cut[1];
+    h->cut[1] = before;
+    memcpy(h->cut[1], h->cut[0], h->chunks * sizeof *before);
+    echi_runs_split(&runs, rank, h->cut[1], h->scratch);
 }
 
 /* What chunk c is made of: a piece of the input, or one of each run. */
-static int moves_up(const struct host_sort *h, bool merging, size_t c, struct echi_move *up)
+static int moves_up(void *user, size_t c, struct echi_move **moves)
 {
+    struct host_sort *h = user;
+    struct echi_move *up = *moves = h->up[c % 2];
     int count = 0;
+    if (h->merging) cut_runs(h, h->starts[c + 1]);
     for (int i = 0; i < ARRAYS; i++) {
         char *device = h->chunk[c % CHUNKS][i];
-        size_t bytes = h->bytes[i], runs = merging ? h->chunks : 0;
-        if (!merging && h->in[i])
-            up[count++] = (struct echi_move){ (char *)(uintptr_t)h->in[i] + c * h->n * bytes,
+        size_t bytes = h->bytes[i], runs = h->merging ? h->chunks : 0;
+        if (!h->merging && h->in[i])
+            up[count++] = (struct echi_move){ (char *)(uintptr_t)h->in[i] + h->starts[c] * bytes,
                                               device, size_of(h, c) * bytes, h->in_pinned[i] };
         for (size_t r = 0; r < runs && bytes; r++) {
             size_t from = h->cut[0][r], n = h->cut[1][r] - from;
-            up[count++] = (struct echi_move){ h->runs[i] + (r * h->n + from) * bytes, device,
+            up[count++] = (struct echi_move){ h->runs[i] + (h->starts[r] + from) * bytes, device,
                                               n * bytes, false };
             device += n * bytes;
         }
@@ -270,31 +357,34 @@ static int moves_up(const struct host_sort *h, bool merging, size_t c, struct ec
     return count;
 }
 
-static int moves_down(const struct host_sort *h, bool merging, size_t c, struct echi_move *down)
+static int moves_down(void *user, size_t c, struct echi_move **moves)
 {
+    struct host_sort *h = user;
     int count = 0;
+    *moves = h->down;
     for (int i = 0; i < ARRAYS; i++) {
-        char *to = merging ? h->out[i] : h->runs[i];
+        char *to = h->merging ? h->out[i] : h->runs[i];
         if (!to || !h->bytes[i]) continue;
-        down[count++] =
-            (struct echi_move){ to + c * h->n * h->bytes[i], h->chunk[c % CHUNKS][i],
-                                size_of(h, c) * h->bytes[i], merging && h->out_pinned[i] };
+        h->down[count++] =
+            (struct echi_move){ to + h->starts[c] * h->bytes[i], h->chunk[c % CHUNKS][i],
+                                size_of(h, c) * h->bytes[i], h->merging && h->out_pinned[i] };
     }
     return count;
 }
 
-static ech_status sort_chunk(ech_ctx *ctx, const struct host_sort *h, bool merging, size_t c)
+static ech_status sort_chunk(ech_ctx *ctx, void *user, size_t c)
 {
+    const struct host_sort *h = user;
     ech_status status = ECH_OK;
     struct echi_sort s = chunk_sort(h, size_of(h, c));
     void *const *chunk = h->chunk[c % CHUNKS];
-    if (h->sort->index_bytes && !merging) {
+    if (h->sort->index_bytes && !h->merging) {
         struct echi_arrange iota = { .what = ECHI_IOTA,
                                      .out = chunk[VALUES],
                                      .n = s.n,
                                      .element_bytes = (size_t)h->sort->index_bytes,
                                      .dtype = h->sort->index_bytes == 4 ? ECH_U32 : ECH_U64,
-                                     .start = c * h->n,
+                                     .start = h->starts[c],
                                      .step = 1 };
         TRY(echi_cuda_arrange.run(ctx, &iota, NULL));
     }
@@ -307,50 +397,25 @@ done:
     return status;
 }
 
-static ech_status wait_for_all(ech_ctx *ctx)
-{
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    for (int i = 0; i < 2; i++) CU(cuStreamSynchronize, cuda->link[i]);
-    CU(cuStreamSynchronize, echi_cuda_stream(ctx));
-done:
-    return status;
-}
-
-/* Runs out of the input, or the output out of the runs.  In step t, chunk t comes, the one before
- * is sorted and the one before that leaves. */
+/* Runs out of the input, or the output out of the runs. */
 static ech_status pipeline(ech_ctx *ctx, struct host_sort *h, bool merging)
 {
-    struct echi_cuda *cuda = ctx->state;
-    ech_status status = ECH_OK;
-    struct echi_runs runs = { .keys = h->runs[KEYS],
-                              .n = h->sort->n,
-                              .run_n = h->n,
-                              .runs = h->chunks,
-                              .key_bytes = h->sort->key_bytes,
-                              .begin_bit = h->sort->begin_bit,
-                              .end_bit = h->sort->end_bit,
-                              .order = h->sort->order };
-    for (size_t t = 0; t < h->chunks + 2; t++) {
-        int ups = 0, downs = 0;
-        if (t >= 1 && t - 1 < h->chunks) TRY(sort_chunk(ctx, h, merging, t - 1));
-        if (t < h->chunks) {
-            if (merging) {
-                size_t *before = h->cut[0];
-                h->cut[0] = h->cut[1];
-                h->cut[1] = before;
-                for (size_t r = 0; r < h->chunks; r++) h->cut[1][r] = h->cut[0][r];
-                echi_runs_split(&runs, t * h->n + size_of(h, t), h->cut[1], h->scratch);
-            }
-            ups = moves_up(h, merging, t, h->up);
-        }
-        if (t >= 2) downs = moves_down(h, merging, t - 2, h->down);
-        TRY(echi_cuda_exchange(ctx, h->up, ups, cuda->link[0], h->down, downs, cuda->link[1]));
-        TRY(wait_for_all(ctx));
+    const struct echi_cuda *cuda = ctx->state;
+    struct echi_exchange x = { .steps = h->chunks,
+                               .buffers = CHUNKS,
+                               .up_stream = cuda->link[0],
+                               .down_stream = cuda->link[1],
+                               .up = moves_up,
+                               .down = moves_down,
+                               .work = sort_chunk,
+                               .user = h };
+    h->merging = merging;
+    for (int i = 0; i < ARRAYS; i++) {
+        bool up = merging || (h->in[i] && !h->in_pinned[i]);
+        bool down = !merging || (h->out[i] && !h->out_pinned[i]);
+        x.pageable_bytes += h->sort->n * h->bytes[i] * ((size_t)up + (size_t)down);
     }
-done:
-    return status;
+    return echi_cuda_exchange(ctx, &x);
 }
 
 /* Arrays in place get their elements back, in the order of the runs. */
@@ -381,7 +446,7 @@ static ech_status sort_parts(ech_ctx *ctx, struct host_sort *h)
         if (!cuda->link[i]) CU(cuStreamCreate, &cuda->link[i], CU_STREAM_NON_BLOCKING);
     echi_log(ctx, ECH_LOG_INFO, "the sort does not fit on %s: %zu chunks of %zu elements",
              ctx->name, h->chunks, h->n);
-    TRY(wait_for_all(ctx)); /* for the memory, too, which is had in the order of the stream */
+    CU(cuStreamSynchronize, echi_cuda_stream(ctx)); /* memory is had in the order of the stream */
     TRY(pipeline(ctx, h, false));
     status = pipeline(ctx, h, true);
     if (status != ECH_OK) {

@@ -101,12 +101,13 @@ enum {
     LINK_SMALL_BYTES = 1 << 20    /* as good by the driver, without waking threads */
 };
 
-/* Sorts of host memory in parts (sort_host.c): the first chunk comes alone and the last one leaves
- * alone, so that they take (LINK_CHUNKS + 1) / LINK_CHUNKS of what all at once would. */
+/* Sorts of host memory in parts (sort_host.c).  The first chunk comes alone and the last one leaves
+ * alone, twice, so that chunks should be small; but of each, a thread cuts all runs in less time
+ * than the chunk is on the link. */
 enum {
-    LINK_CHUNKS = 16,
-    LINK_CHUNK_BYTES = 64 << 20, /* smaller ones are not made, unless memory is short */
-    LINK_LEAST_CHUNK = 1024      /* elements: with less memory than three such need, it fails */
+    LINK_CHUNKS = 32,
+    LINK_CHUNK_BYTES = 16 << 20, /* smaller ones are not made, unless memory is short */
+    LINK_LEAST_CHUNK = 1024      /* elements: with less memory than four such need, it fails */
 };
 
 /* Pairs, most significant digit first (sort_msd_pairs.cu): a scatter's tile, and the blocks that

@@ -222,6 +222,12 @@ static CUresult simt_cuStreamSynchronize(CUstream stream)
     return CUDA_SUCCESS;
 }
 
+static CUresult simt_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
+{
+    (void)stream;
+    return event && flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult simt_cuEventCreate(CUevent *event, unsigned flags)
 {
     (void)flags;
@@ -244,6 +250,11 @@ static CUresult simt_cuEventRecord(CUevent event, CUstream stream)
 static CUresult simt_cuEventSynchronize(CUevent event)
 {
     return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+static CUresult simt_cuEventQuery(CUevent event)
+{
+    return simt_cuEventSynchronize(event);
 }
 
 /* Nothing here takes a GPU's time. */
