@@ -70,13 +70,13 @@ static bool call(ech_ctx *ctx, const struct sort_case *c, const ech_sort_options
            CHECK_STATUS(ech_sync(ctx), ECH_OK);
 }
 
-/* A quarter of what the arrays take, or as little as does at all: three chunks of 1024 elements,
+/* A quarter of what the arrays take, or as little as does at all: four chunks of 1024 elements,
  * each array in whole 256 bytes, and their workspace. */
 static bool limit_memory(ech_ctx *ctx, const struct sort_data *d, const ech_sort_options *options)
 {
     enum { LEAST = 1024 };
     struct sort_case least = *d->c;
-    size_t work_bytes, bytes = 3 * LEAST * (d->key_bytes + d->value_bytes);
+    size_t work_bytes, bytes = 4 * LEAST * (d->key_bytes + d->value_bytes);
     least.n = LEAST;
     least.value_bytes = d->value_bytes;
     least.index_bytes = 0;
