@@ -136,7 +136,7 @@ static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_p
     const struct echi_cuda *cuda = ctx->state;
     ech_status status = ECH_OK;
     uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = even_leaves(args);
-    unsigned crowded = least(msd->leaves, SORT_LEAF_BLOCKS * processors);
+    unsigned crowded = least(msd->leaves, SORT_CROWDED_BLOCKS * processors);
     unsigned leaf_bytes = SORT_LEAF_SHARED_BYTES(large), shared_bytes = 0;
     TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
     bool two = shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024);
@@ -152,7 +152,8 @@ static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_p
                                least(msd->leaves, leaves + leaves / 16 + 64), SORT_LEAF_THREADS,
                                leaf_bytes, args));
     TRY(echi_cuda_launch_early(ctx, image, large ? "sort_msd_crowded_large" : "sort_msd_crowded",
-                               crowded, SORT_LEAF_THREADS, leaf_bytes, args));
+                               crowded, SORT_CROWDED_THREADS,
+                               SORT_CROWDED_THREADS * (large ? 128 : 64), args));
 done:
     return status;
 }

@@ -13,8 +13,8 @@
  *
  * Nearly always two rounds suffice.  What the plan knows of the range does for keys that fill it;
  * where they crowd, the block finds the least and the greatest.  A leaf whose keys crowd even then
- * is left to a kernel of its own, so that this one has the registers: that sorts the crowded bins
- * first, each by a network of as many keys, by a warp or by the block.
+ * is left to a kernel of its own, so that this one has the registers: that merges, and takes as long
+ * for any keys (block_merge.cuh).
  *
  * Leaves are of one size or, of many keys, of twice that, where shared memory has the room.
  *
@@ -23,7 +23,7 @@
 #ifndef ECHI_CUDA_SORT_MSD_LEAF_CUH
 #define ECHI_CUDA_SORT_MSD_LEAF_CUH
 
-#include "block_range.cuh"
+#include "block_merge.cuh"
 #include "sort_msd.cuh"
 
 enum {
@@ -35,18 +35,12 @@ enum {
     LEAF_SCAN_STEPS = LEAF_BINS / LEAF_THREADS / 4,
     WINDOW = 64 / KEY_BYTES, /* keys */
     WINDOW_VECTORS = 4,
-    LEAF_ROUNDS = 16, /* at most; leaves that need more are crowded */
-    LEAF_FEW_ROUNDS = 8,
-    LEAF_FEW = WINDOW / 2 * (LEAF_FEW_ROUNDS - 2) + 2, /* keys of a bin that so many rounds sort */
+    LEAF_ROUNDS = 16,     /* at most; leaves that need more are crowded */
     LEAF_GOOD_ROUNDS = 4, /* more, and the range of the keys is found */
-    LEAF_WARP_SORTS = 256 /* keys of a bin, at most, that a warp sorts */
+    CROWDED_THREADS = SORT_CROWDED_THREADS
 };
 static_assert(LEAF_SCAN_STEPS == 2, "the scan of the bins adds up two vectors a thread at a time");
 static_assert(LEAF_THREADS % 128 == 0, "places of a thread's keys move by multiples of 128");
-
-struct leaf_crowd {
-    uint16_t begin, count;
-};
 
 template <int ITEMS> struct leaf_shared {
     enum { KEYS = LEAF_THREADS * ITEMS };
@@ -55,8 +49,6 @@ template <int ITEMS> struct leaf_shared {
     ukey low[LEAF_WARPS], high[LEAF_WARPS];
     uint32_t sums[LEAF_WARPS];
     uint32_t rounds;
-    uint32_t crowds;
-    struct leaf_crowd crowd[KEYS / LEAF_FEW];
 };
 static_assert(sizeof(struct leaf_shared<LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(0) &&
                   sizeof(struct leaf_shared<2 * LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(1),
@@ -64,11 +56,10 @@ static_assert(sizeof(struct leaf_shared<LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(0
 static_assert(leaf_shared<LEAF_ITEMS>::KEYS % WINDOW == 0, "a leaf is made of windows");
 static_assert(leaf_shared<2 * LEAF_ITEMS>::KEYS < 1 << 16, "two sums of keys share a word");
 
-/* Where in shared memory key p lies: 16 bytes change places within their 64 so that neighbouring
- * threads, which read windows of 64 bytes, use all banks. */
+/* Where in shared memory key p lies. */
 static __device__ inline uint32_t leaf_place(uint32_t p)
 {
-    return p ^ (p >> 3 & 3 * (16 / KEY_BYTES));
+    return merge_place(p);
 }
 
 /* How many halves of windows the keys [begin, begin + count) touch. */
@@ -357,85 +348,36 @@ template <int ITEMS> static __device__ inline void leaf_sort_all(const struct so
 
 /* ---- Leaves whose keys crowd in few bins ---- */
 
-/* Sorts the keys of [begin, begin + count) by a bitonic network of which every comparator puts the
- * greater key last, so that those with what lies beyond the end can be left out.  By a block, or by
- * each warp for itself. */
-template <int BLOCK>
-static __device__ inline void bitonic_sort(ukey *keys, uint32_t begin, uint32_t count)
+/* RUNS: 1, and 2 where leaves are large. */
+template <int RUNS> static __device__ inline void leaf_merge_crowded(const struct sort_args &a)
 {
-    const uint32_t me = BLOCK ? threadIdx.x : lane_id(), threads = BLOCK ? LEAF_THREADS : 32;
-    for (uint32_t log = 0; 1u << log < count; log++) { /* of 2^(log + 1) keys */
-        const uint32_t mirror = (2u << log) - 1, pairs = ((count + mirror) & ~mirror) / 2;
-        for (uint32_t k = log, step = 1u << log; step; k--, step /= 2) {
-            for (uint32_t pair = me; pair < pairs; pair += threads) {
-                const uint32_t low = (pair >> k << (k + 1)) + (pair & (step - 1));
-                const uint32_t high = k == log ? low ^ mirror : low + step;
-                if (high >= count) continue;
-                ukey *x = &keys[leaf_place(begin + low)], *y = &keys[leaf_place(begin + high)];
-                const ukey a = *x, b = *y;
-                if (a > b) {
-                    *x = b;
-                    *y = a;
-                }
-            }
-            if (BLOCK)
-                __syncthreads(); /* the next step compares others */
-            else
-                __syncwarp(); /* the same */
-        }
-    }
-}
-
-/* Sorts the bins of more keys than the windows are to sort. */
-template <int ITEMS> static __device__ inline void bins_sort(struct leaf_shared<ITEMS> &s)
-{
-    const uint32_t me = threadIdx.x;
-    if (me == 0) s.crowds = 0;
-    __syncthreads(); /* the list is empty */
-    for (uint32_t bin = me; bin < LEAF_BINS; bin += LEAF_THREADS) {
-        const uint32_t begin = bin ? s.bins[bin - 1] : 0, count = s.bins[bin] - begin;
-        if (count <= LEAF_FEW) continue;
-        const struct leaf_crowd crowd = { (uint16_t)begin, (uint16_t)count };
-        s.crowd[atomicAdd(&s.crowds, 1)] = crowd;
-    }
-    __syncthreads(); /* the list is there */
-    for (uint32_t i = me / 32; i < s.crowds; i += LEAF_WARPS)
-        if (s.crowd[i].count <= LEAF_WARP_SORTS)
-            bitonic_sort<0>(s.keys, s.crowd[i].begin, s.crowd[i].count);
-    for (uint32_t i = 0; i < s.crowds; i++)
-        if (s.crowd[i].count > LEAF_WARP_SORTS)
-            bitonic_sort<1>(s.keys, s.crowd[i].begin, s.crowd[i].count);
-    __syncthreads(); /* the bins are sorted */
-}
-
-template <int ITEMS> static __device__ inline void leaf_sort_crowded(const struct sort_args &a)
-{
-    struct leaf_shared<ITEMS> &s = *(struct leaf_shared<ITEMS> *)shared_bytes;
+    static_assert(CROWDED_THREADS * merge_window<RUNS>::KEYS == LEAF_THREADS * LEAF_ITEMS * RUNS,
+                  "a thread has a window of the leaf");
+    ukey *keys = (ukey *)shared_bytes;
     wait_for_earlier();
-    const uint32_t leaves = a.msd->crowded;
+    const uint32_t me = threadIdx.x, leaves = a.msd->crowded;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
         const struct sort_leaf leaf = a.leaves[a.crowded[i]];
-        ukey key[ITEMS], low, high;
-        leaf_load(a, leaf, key);
-        leaf_find_range(s, leaf.count, key, low, high);
-        const struct leaf_range range = {
-            low, leaf_shift(64 - __clzll((long long)(uint64_t)(ukey)(high - low)))
-        };
-        leaf_count(s, leaf.count, key, range);
-        leaf_place_keys(s, leaf.count, key, range); /* then bins say where each ends */
-        bins_sort(s);
-        windows_sort(s.keys, leaf.count, LEAF_FEW_ROUNDS);
-        leaf_store<1>(a, s, (ukey *)a.keys_out + leaf.begin, leaf.count);
+        const ukey *in = keys_of(a, leaf.source) + leaf.begin;
+        ukey *out = (ukey *)a.keys_out + leaf.begin;
+#pragma unroll 8
+        for (uint32_t p = me; p < leaf.count; p += CROWDED_THREADS)
+            keys[leaf_place(p)] = msd_load(a, leaf.source, in[p]);
+        block_merge<RUNS>(keys, leaf.count);
+#pragma unroll 8
+        for (uint32_t p = me; p < leaf.count; p += CROWDED_THREADS)
+            out[p] = order_decode(a.order, keys[leaf_place(p)]);
         __syncthreads(); /* everything may be written again */
     }
 }
 
 /* ---- Kernels ---- */
 
-#define LEAF_RESIDENT(blocks)                                                                      \
-    ((blocks)*SORT_LEAF_THREADS <= MULTIPROCESSOR_THREADS                                          \
+#define RESIDENT_OF(threads, blocks)                                                               \
+    ((blocks) * (threads) <= MULTIPROCESSOR_THREADS                                                \
          ? (int)(blocks)                                                                           \
-         : (int)MULTIPROCESSOR_THREADS / (int)SORT_LEAF_THREADS)
+         : (int)MULTIPROCESSOR_THREADS / (int)(threads))
+#define LEAF_RESIDENT(blocks) RESIDENT_OF(SORT_LEAF_THREADS, blocks)
 
 extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT(SORT_LEAF_BLOCKS))
     sort_msd_leaf(const __grid_constant__ struct sort_args a)
@@ -443,10 +385,11 @@ extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT(SO
     leaf_sort_all<LEAF_ITEMS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT(SORT_LEAF_BLOCKS))
+extern "C" __global__ void __launch_bounds__(SORT_CROWDED_THREADS,
+                                             RESIDENT_OF(SORT_CROWDED_THREADS, SORT_CROWDED_BLOCKS))
     sort_msd_crowded(const __grid_constant__ struct sort_args a)
 {
-    leaf_sort_crowded<LEAF_ITEMS>(a);
+    leaf_merge_crowded<1>(a);
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -457,11 +400,10 @@ extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS,
     leaf_sort_all<2 * LEAF_ITEMS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS,
-                                             LEAF_RESIDENT(SORT_LEAF_LARGE_BLOCKS))
+extern "C" __global__ void __launch_bounds__(SORT_CROWDED_THREADS)
     sort_msd_crowded_large(const __grid_constant__ struct sort_args a)
 {
-    leaf_sort_crowded<2 * LEAF_ITEMS>(a);
+    leaf_merge_crowded<2>(a);
 }
 #endif
 

@@ -82,7 +82,9 @@ enum {
     SORT_LEAF_THREAD_BYTES = 72, /* of a large leaf twice that */
     SORT_LEAF_BLOCKS = 3,
     SORT_LEAF_LARGE_BLOCKS = 2,
-    SORT_LEAF_BINS_LOG = 12
+    SORT_LEAF_BINS_LOG = 12,
+    SORT_CROWDED_THREADS = 576, /* each has 64 bytes of a leaf, or of a large one twice that */
+    SORT_CROWDED_BLOCKS = 2
 };
 
 /* The sort that needs little workspace (sort_lean.c): a workspace for 2 / SORT_LEAN_BLOCKS of the
