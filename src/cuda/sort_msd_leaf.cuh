@@ -13,7 +13,7 @@
  *
  * Nearly always two rounds suffice.  What the plan knows of the range does for keys that fill it;
  * where they crowd, the block finds the least and the greatest.  A leaf whose keys crowd even then
- * is left to a kernel of its own, so that this one has the registers: that merges, and takes as long
+ * is left to a kernel of its own, so that this one has the registers: that merges, in the same time
  * for any keys (block_merge.cuh).
  *
  * Leaves are of one size or, of many keys, of twice that, where shared memory has the room.

@@ -56,7 +56,7 @@ enum {
     SORT_SAMPLE_FEW = 256,
     SORT_SAMPLE_MOST_BYTES = 1 << 23,  /* of keys alone */
     SORT_SAMPLE_MOST_VALUES = 1 << 20, /* keys with values */
-    SORT_SAMPLE_GOOD = 1 << 20         /* keys: beyond, other ways are chosen */
+    SORT_SAMPLE_GOOD = 1 << 19         /* keys: beyond, other ways are chosen */
 };
 #define SORT_SAMPLE_BUCKETS(value_bytes) ((value_bytes) ? 256u : 512u) /* most */
 #define SORT_SAMPLE_KEYS(key_bytes)      ((key_bytes) == 8 ? 2048u : 4096u)
