@@ -7,6 +7,8 @@
  * is the median of several, between two events of the stream; small arrays are sorted many times
  * between them. What the two write is compared element by element before anything is timed.
  *
+ * The algorithm is the library's choice, or that of ECHELON_ALGORITHM.
+ *
  * C++ since CUB is; no part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -266,7 +268,11 @@ static void all_rows(void)
         bench<u32, u32>("u32", KEYS, 4096, skewed[i], 0);
         bench<u32, u32>("u32", KEYS, 65536, skewed[i], 0);
         bench<u32, u32>("u32", KEYS, M, skewed[i], 0);
+        bench<u32, u32>("u32", KEYS, 4 * M, skewed[i], 0);
+        bench<u64, u32>("u64", KEYS, M, skewed[i], 0);
+        bench<u32, u32>("u32", PAIRS, 4096, skewed[i], 4);
         bench<u32, u32>("u32", PAIRS, 65536, skewed[i], 4);
+        bench<u32, u32>("u32", PAIRS, M, skewed[i], 4);
     }
     for (size_t n = 2 * M; n <= 64 * M; n *= 2) bench<u32, u32>("u32", PAIRS, n, UNIFORM, 4);
     for (size_t n = 2 * M; n <= 64 * M; n *= 4) bench<u64, u64>("u64", PAIRS, n, UNIFORM, 8);
