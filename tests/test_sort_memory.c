@@ -70,6 +70,16 @@ static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort)
            part(leaves * 4) + 1024 * tiles + 1024 * (tiles < 1024 ? tiles : 1024);
 }
 
+/* The lists of the levels, or what else onesweep takes: of few integers of 64 bits, and with
+ * values, those of msd, else of classes. */
+static u64 adaptive(u64 n, u64 k, u64 m, bool classes, bool argsort)
+{
+    u64 levels =
+        m ? msd_pairs(n, k, m, argsort) - few(n) : msd(n, k, classes) - (classes ? 0 : few(n));
+    u64 passes = onesweep(n, k, m, argsort) + 256;
+    return levels > passes ? levels : passes;
+}
+
 static u64 samplesort(u64 n, u64 k, u64 m)
 {
     u64 few = (n + 255) / 256, wave = 128 * (k == 8 ? 2048 : 4096);
@@ -110,6 +120,9 @@ static u64 wanted(u64 n, const struct sort *s)
     if (strcmp(s->algorithm, "msd") == 0)
         return m ? more + msd_pairs(n, k, m, s->index_bytes != 0) : msd(n, k, false);
     if (strcmp(s->algorithm, "classes") == 0) return msd(n, k, true);
+    if (strcmp(s->algorithm, "adaptive") == 0)
+        return more + adaptive(n, k, m, k == 4 || s->dtype == ECH_F64 || n >= 1 << 25,
+                               s->index_bytes != 0);
     if (strcmp(s->algorithm, "samplesort") == 0) return more + samplesort(n, k, m);
     return more + onesweep(n, k, m, s->index_bytes != 0);
 }
@@ -134,6 +147,10 @@ static void formulas(void)
         { ECH_U8, 0, 0, "count" },       { ECH_I16, 0, 0, "count" },
         { ECH_U32, 0, 0, "msd" },        { ECH_F64, 0, 0, "msd" },
         { ECH_F32, 0, 0, "classes" },    { ECH_I64, 0, 0, "classes" },
+        { ECH_U32, 0, 0, "adaptive" },   { ECH_U64, 0, 0, "adaptive" },
+        { ECH_F64, 0, 0, "adaptive" },   { ECH_I32, 4, 0, "adaptive" },
+        { ECH_U64, 16, 0, "adaptive" },  { ECH_F32, 0, 8, "adaptive" },
+        { ECH_I64, 3, 0, "adaptive" },   { ECH_U32, 0, 4, "adaptive" },
         { ECH_U8, 0, 0, "onesweep" },    { ECH_F16, 0, 0, "onesweep" },
         { ECH_F32, 0, 0, "onesweep" },   { ECH_I64, 0, 0, "onesweep" },
         { ECH_U8, 4, 0, "onesweep" },    { ECH_U16, 8, 0, "onesweep" },
@@ -172,7 +189,8 @@ static void formulas(void)
             size_t n = sizes[i];
             bool block = strcmp(sorts[s].algorithm, "block") == 0;
             bool narrow = strcmp(sorts[s].algorithm, "msd") == 0 ||
-                          strcmp(sorts[s].algorithm, "classes") == 0 || sorts[s].index_bytes == 4;
+                          strcmp(sorts[s].algorithm, "classes") == 0 ||
+                          strcmp(sorts[s].algorithm, "adaptive") == 0 || sorts[s].index_bytes == 4;
             bool sample = strcmp(sorts[s].algorithm, "samplesort") == 0;
             if (sample && n > 1 << 20) continue;
             if ((block && n > 4096) || (narrow && n >= 4294967295u)) continue;
@@ -294,6 +312,7 @@ int main(int argc, char **argv)
         { ECH_U32, 0, 0, "block" },      { ECH_U32, 12, 0, "block" },
         { ECH_U8, 0, 0, "count" },       { ECH_U16, 0, 0, "count" },
         { ECH_U32, 0, 0, "msd" },        { ECH_F64, 0, 0, "msd" },
+        { ECH_U32, 0, 0, "adaptive" },   { ECH_U64, 8, 0, "adaptive" },
         { ECH_F32, 0, 0, "onesweep" },   { ECH_U64, 8, 0, "onesweep" },
         { ECH_I32, 3, 0, "onesweep" },   { ECH_U32, 0, 4, "onesweep" },
         { ECH_U32, 4, 0, "msd" },        { ECH_F64, 0, 8, "msd" },

@@ -15,6 +15,7 @@
  *     by msd      [ keys' second buffer | (argsort: keys' third) | (values' or indices' second)
  *                 | state | lists: segments, their counts, tiles, leaves | (values: counts of
  *                 tiles) | (classes: bins, and the class of each) ]
+ *     adaptive    [ as by msd or classes; state and look-back where else the lists are ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,6 +23,7 @@
 #include "cuda.h"
 #include "sort_block.h"
 #include "sort_count.h"
+#include "sort_lsd.h"
 #include "sort_msd.h"
 #include "sort_msd_pairs.h"
 #include "sort_onesweep.h"
@@ -42,6 +44,7 @@ struct plan {
     struct block_plan block;
     struct onesweep_plan onesweep;
     uint32_t buckets; /* of a sample sort */
+    bool classes;     /* of sorts by most significant digits */
     struct msd_plan msd;
 };
 
@@ -146,6 +149,18 @@ static bool good_classes(const struct echi_sort *s)
     return s->n >= SORT_TOP_LEAST;
 }
 
+/* A named sort takes classes where there are any. */
+static bool takes_classes(const struct echi_sort *s)
+{
+    return wide_alone(s) &&
+           (good_classes(s) || (s->algorithm && (s->key_bytes == 4 || s->order.float_mask)));
+}
+
+static bool good_adaptive(const struct echi_sort *s)
+{
+    return s->n >= SORT_CROWD_LEAST(s->key_bytes) && good_msd(s);
+}
+
 static bool always(const struct echi_sort *s)
 {
     (void)s;
@@ -156,6 +171,7 @@ static ech_status run_block(ech_ctx *ctx, const struct plan *plan, struct sort_a
 static ech_status run_count(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_msd(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_classes(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
+static ech_status run_adaptive(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_onesweep(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 static ech_status run_sample(ech_ctx *ctx, const struct plan *plan, struct sort_args *args);
 
@@ -166,6 +182,8 @@ static const struct sort_algorithm algorithms[] = {
       good_count },
     { "samplesort", "one launch, in buckets between splitters from a sample", fits_sample,
       run_sample, good_sample },
+    { "adaptive", "as classes or msd, or as onesweep where a sample of the keys crowds", wide,
+      run_adaptive, good_adaptive },
     { "classes", "as msd, and first by classes of about as many keys each", wide_alone, run_classes,
       good_classes },
     { "msd", "most significant digit first, until a block can hold what is left", wide, run_msd,
@@ -177,7 +195,7 @@ enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
 static bool by_levels(const struct sort_algorithm *a)
 {
-    return a->run == run_msd || a->run == run_classes;
+    return a->run == run_msd || a->run == run_classes || a->run == run_adaptive;
 }
 
 static ech_status choose(const struct echi_sort *s, const struct sort_algorithm **choice)
@@ -194,10 +212,11 @@ static ech_status choose(const struct echi_sort *s, const struct sort_algorithm 
                              "the algorithm \"%s\" of the GPU (%s) cannot do this sort of %zu %s",
                              a->name, a->what, s->n, ech_dtype_name(s->dtype));
     }
-    return echi_fail(NULL, ECH_ERR_ARG,
-                     "the algorithm is \"%s\", and the GPU has \"block\", \"count\", "
-                     "\"samplesort\", \"classes\", \"msd\", \"onesweep\" and \"lean\"",
-                     s->algorithm);
+    return echi_fail(
+        NULL, ECH_ERR_ARG,
+        "the algorithm is \"%s\", and the GPU has \"block\", \"count\", "
+        "\"samplesort\", \"adaptive\", \"classes\", \"msd\", \"onesweep\" and \"lean\"",
+        s->algorithm);
 }
 
 static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
@@ -208,7 +227,7 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     plan->key_bytes = (unsigned)s->key_bytes;
     plan->moved_bytes = moved_bytes(s, &plan->gather);
     plan->passes = (s->end_bit - s->begin_bit + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
-    if (plan->algorithm->run == run_msd && s->value_bytes)
+    if (by_levels(plan->algorithm) && s->value_bytes)
         snprintf(plan->image, sizeof plan->image, "sort_msd_pairs_k%d_v%d", 8 * s->key_bytes,
                  plan->moved_bytes);
     else if (by_levels(plan->algorithm))
@@ -222,9 +241,12 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
 
     plan->block = echi_cuda_plan_block(s, plan->moved_bytes);
     plan->onesweep = echi_cuda_plan_onesweep(s, plan->moved_bytes);
+    plan->classes = plan->algorithm->run == run_classes ||
+                    (plan->algorithm->run == run_adaptive && takes_classes(s));
     if (by_levels(plan->algorithm))
-        plan->msd = echi_cuda_plan_msd(s, s->value_bytes ? pairs_tuning_of(s) : NULL,
-                                       plan->algorithm->run == run_classes);
+        plan->msd =
+            echi_cuda_plan_msd(s, s->value_bytes ? pairs_tuning_of(s) : NULL, plan->classes);
+    if (plan->algorithm->run == run_adaptive) plan->msd.few = false; /* they are looked at first */
     if (plan->algorithm->run == run_sample)
         plan->buckets = echi_sort_sample_buckets(s, plan->moved_bytes);
     return ECH_OK;
@@ -234,7 +256,7 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
 static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *base,
                       bool *overflow, struct parts *parts)
 {
-    struct echi_layout layout = { .base = base };
+    struct echi_layout layout = { .base = base }, lists = layout;
     bool passes = plan->algorithm->run == run_onesweep, msd = by_levels(plan->algorithm);
     bool values = plan->algorithm->run == run_count && s->key_bytes == 2;
     bool state = passes || (plan->algorithm->run == run_count && !values);
@@ -249,6 +271,7 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
         if (moved) parts->moved_tmp = echi_part(&layout, s->n, moved);
         parts->msd = echi_part(&layout, 1, sizeof *parts->msd);
         if (plan->msd.few) parts->first = echi_part(&layout, 1, sizeof *parts->first);
+        lists = layout;
         parts->segments = echi_part(&layout, 2 * segments, sizeof *parts->segments);
         parts->counts = echi_part(&layout, 2 * segments, SORT_MSD_ROW * sizeof *parts->counts);
         parts->tile_of = echi_part(&layout, 2 * tiles, sizeof *parts->tile_of);
@@ -266,7 +289,7 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
             echi_part(&layout, plan->buckets + 1, plan->buckets * sizeof *parts->starts);
         parts->meet = echi_part(&layout, 2, sizeof *parts->meet);
     }
-    if (plan->algorithm->run == run_classes) {
+    if (plan->classes) {
         parts->top = echi_part(&layout, 1, sizeof *parts->top);
         parts->top_bins = echi_part(&layout, 1 << SORT_TOP_BITS, sizeof *parts->top_bins);
         parts->top_class = echi_part(&layout, 1 << SORT_TOP_BITS, sizeof *parts->top_class);
@@ -280,6 +303,11 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
     if (state) parts->state = echi_part(&layout, 1, sizeof *parts->state);
     if (passes)
         parts->status = echi_part(&layout, plan->onesweep.tiles, SORT_BINS * sizeof *parts->status);
+    if (plan->algorithm->run == run_adaptive) { /* one or the other */
+        parts->state = echi_part(&lists, 1, sizeof *parts->state);
+        parts->status = echi_part(&lists, plan->onesweep.tiles, SORT_BINS * sizeof *parts->status);
+        if (lists.overflow || lists.bytes > layout.bytes) layout = lists;
+    }
     *overflow = layout.overflow;
     return layout.bytes;
 }
@@ -301,6 +329,17 @@ static ech_status run_msd(ech_ctx *ctx, const struct plan *plan, struct sort_arg
 static ech_status run_classes(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
 {
     return echi_cuda_sort_classes(ctx, plan->image, &plan->msd, args);
+}
+
+/* What sort_lsd sorts the levels leave alone, and the other way around. */
+static ech_status run_adaptive(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
+{
+    ech_status status = ECH_OK;
+    args->adaptive = 1;
+    TRY(plan->classes ? run_classes(ctx, plan, args) : run_msd(ctx, plan, args));
+    TRY(echi_cuda_sort_lsd(ctx, (int)plan->key_bytes, plan->moved_bytes, &plan->onesweep, args));
+done:
+    return status;
 }
 
 static ech_status run_sample(ech_ctx *ctx, const struct plan *plan, struct sort_args *args)
@@ -440,10 +479,12 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
                    plan.buckets);
     } else if (by_levels(plan.algorithm)) {
         const char *kind = plan.msd.pairs ? "pairs" : "msd";
-        bool classes = plan.algorithm->run == run_classes;
+        bool adaptive = plan.algorithm->run == run_adaptive;
         echi_print(text, "launch     %s\n",
-                   classes ? "sort_top_begin, sort_top_count, sort_top_plan, sort_top_scatter, "
-                             "sort_msd_scatter; one of the last two ends at once"
+                   plan.classes   ? "sort_top_begin, sort_top_count, sort_top_plan, "
+                                    "sort_top_scatter, sort_msd_scatter; one of the last two ends "
+                                    "at once"
+                   : adaptive     ? "sort_crowd_begin"
                    : plan.msd.few ? "as one, sort_msd_begin and the first two of these"
                                   : "sort_msd_begin");
         echi_print(text,
@@ -453,6 +494,11 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
                    plan.msd.pairs && !plan.msd.few ? "" : "; the last ones are one launch");
         echi_print(text, "launch     sort_%s_leaf, sort_%s_crowded, blocks of at most %u keys\n",
                    kind, kind, (unsigned)plan.msd.leaf);
+        if (adaptive)
+            echi_print(text,
+                       "launch     sort_lsd_begin, sort_lsd of the image sort_k%u_v%d; these or "
+                       "those above end at once\n",
+                       8 * plan.key_bytes, plan.moved_bytes);
     } else {
         const struct onesweep_plan *o = &plan.onesweep;
         uint64_t portion_tiles = SORT_PORTION / o->tile;

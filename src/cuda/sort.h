@@ -133,8 +133,10 @@ enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 struct sort_msd {
     uint32_t segments[SORT_MSD_LEVELS + 2], tiles[SORT_MSD_LEVELS + 2]; /* of each level */
     uint32_t leaves, crowded;
-    uint32_t seen;     /* of keys next to each other in the input: enum sort_seen */
-    uint32_t meetings; /* of blocks of sort_msd_rest */
+    uint32_t seen;            /* of keys next to each other in the input: enum sort_seen */
+    uint32_t meetings;        /* of blocks of sort_msd_rest */
+    uint32_t crowd;           /* 1: sort_lsd sorts, and the levels do nothing */
+    uint32_t lsd_meetings[2]; /* ... of sort_lsd_begin, and of sort_lsd */
 };
 
 /* What blocks add up that count the first level of few keys; zero between launches. */
@@ -192,6 +194,7 @@ struct sort_args {
     uint8_t *top_class;   /* [2^top_bits]: the class of each */
     int32_t top_bits;
     uint32_t leaf;     /* keys alone: most keys of a leaf */
+    uint32_t adaptive; /* sort_crowd.cuh: keys that crowd are left to sort_lsd.cuh */
     uint32_t *crowded; /* numbers of leaves that sort_msd_leaf leaves to sort_msd_crowded */
     /* sort_msd_pairs.cu alone */
     uint32_t *rows;   /* [tiles][SORT_BINS]: keys of each digit in earlier tiles of its piece */

@@ -158,6 +158,14 @@ done:
     return status;
 }
 
+ech_status echi_cuda_sort_msd_begin(ech_ctx *ctx, const char *image, const struct sort_args *args)
+{
+    if (args->adaptive)
+        return echi_cuda_launch_early(ctx, image, "sort_crowd_begin", 1, SORT_CROWD_THREADS, 0,
+                                      args);
+    return echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args);
+}
+
 ech_status echi_cuda_sort_msd(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
                               struct sort_args *args)
 {
@@ -167,7 +175,7 @@ ech_status echi_cuda_sort_msd(ech_ctx *ctx, const char *image, const struct msd_
     if (msd->few)
         TRY(echi_cuda_first(ctx, args));
     else
-        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args));
+        TRY(echi_cuda_sort_msd_begin(ctx, image, args));
     TRY(run_levels(ctx, image, msd, args, large));
 done:
     return status;

@@ -113,7 +113,7 @@ ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct ms
     if (plan->few)
         TRY(echi_cuda_first(ctx, args));
     else
-        TRY(echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args));
+        TRY(echi_cuda_sort_msd_begin(ctx, image, args));
     for (args->level = 0; args->level < (plan->few ? even : plan->levels); args->level++)
         TRY(run_level(ctx, image, plan, args, shared_bytes));
     if (plan->few) TRY(run_rest(ctx, image, plan, args, shared_bytes));

@@ -24,7 +24,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort_msd_pairs_leaf.cuh"
-#include "sort_msd_plan.cuh"
+#include "sort_crowd.cuh"
 
 /* ---- Counts ---- */
 

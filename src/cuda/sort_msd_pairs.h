@@ -34,6 +34,9 @@ ech_status echi_cuda_shared_bytes(ech_ctx *ctx, unsigned *bytes);
 /* Makes args->first zero, of few keys. */
 ech_status echi_cuda_first(ech_ctx *ctx, struct sort_args *args);
 
+/* Queues what begins the lists: sort_msd.c. */
+ech_status echi_cuda_sort_msd_begin(ech_ctx *ctx, const char *image, const struct sort_args *args);
+
 /* Queues a sort of pairs, or of indices; args has its buffers. */
 ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct msd_plan *plan,
                                 struct sort_args *args);

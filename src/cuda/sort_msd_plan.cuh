@@ -31,6 +31,13 @@ static __device__ inline struct sort_segment msd_whole(const struct sort_args &a
     return s;
 }
 
+/* Clears what is counted up, but for segments and their tiles: one thread. */
+static __device__ inline void msd_clear(const struct sort_args &a)
+{
+    a.msd->leaves = a.msd->crowded = a.msd->seen = a.msd->meetings = 0;
+    a.msd->crowd = a.msd->lsd_meetings[0] = a.msd->lsd_meetings[1] = 0;
+}
+
 /* The lists before the first level; seen: of all keys, if that is known. */
 static __device__ inline void msd_begin(const struct sort_args &a, uint32_t seen)
 {
@@ -41,18 +48,24 @@ static __device__ inline void msd_begin(const struct sort_args &a, uint32_t seen
     }
     if (me != 0) return;
     a.segments[0][0] = msd_whole(a);
-    a.msd->leaves = a.msd->crowded = a.msd->meetings = 0;
+    msd_clear(a);
     a.msd->seen = seen;
+}
+
+/* ... and no counts, by SORT_BINS threads. */
+static __device__ inline void msd_begin_counts(const struct sort_args &a)
+{
+    const uint32_t bin = threadIdx.x;
+    a.counts[0][bin] = 0;
+    if (bin < SORT_MSD_ROW - SORT_BINS) a.counts[0][SORT_BINS + bin] = 0;
+    msd_begin(a, 0);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
     sort_msd_begin(const __grid_constant__ struct sort_args a)
 {
     wait_for_earlier();
-    const uint32_t bin = threadIdx.x;
-    a.counts[0][bin] = 0;
-    if (bin < SORT_MSD_ROW - SORT_BINS) a.counts[0][SORT_BINS + bin] = 0;
-    msd_begin(a, 0);
+    msd_begin_counts(a);
 }
 
 /* ---- A block of SORT_BINS threads or more a segment ---- */

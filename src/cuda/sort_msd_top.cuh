@@ -19,8 +19,9 @@
 #ifndef ECHI_CUDA_SORT_MSD_TOP_CUH
 #define ECHI_CUDA_SORT_MSD_TOP_CUH
 
-#include "sort_msd_plan.cuh"
+#include "sort_crowd.cuh"
 
+static_assert((int)SORT_TOP_THREADS == (int)SORT_CROWD_THREADS, "a block for both samples");
 enum {
     TOP_THREADS = SORT_TOP_THREADS,
     TOP_WARPS = TOP_THREADS / 32,
@@ -50,13 +51,14 @@ static __device__ inline void top_clear(const struct sort_args &a)
     }
     if (me < SORT_MSD_ROW) a.counts[0][me] = 0;
     if (me <= SORT_MSD_LEVELS + 1) a.msd->segments[me] = a.msd->tiles[me] = 0;
-    if (me == 0) a.msd->leaves = a.msd->crowded = a.msd->seen = a.msd->meetings = 0;
+    if (me == 0) msd_clear(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     sort_top_begin(const __grid_constant__ struct sort_args a)
 {
     __shared__ unsigned long long least, most;
+    __shared__ ukey keys[CROWD_KEYS];
     wait_for_earlier();
     const uint32_t me = threadIdx.x;
     if (me == 0) {
@@ -65,17 +67,23 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     }
     const uint64_t samples = TOP_THREADS * TOP_SAMPLES;
     const uint64_t step = a.n / samples + (a.n % samples != 0);
-    ukey low = (ukey) ~(ukey)0, high = 0;
+    ukey e[TOP_SAMPLES];
 #pragma unroll
-    for (int j = 0; j < TOP_SAMPLES; j++) {
-        const uint64_t at = (j * TOP_THREADS + me) * step;
-        if (at >= a.n) continue;
-        const ukey e = order_encode(a.order, ((const ukey *)a.keys_in)[at]);
-        low = e < low ? e : low;
-        high = e > high ? e : high;
+    for (uint32_t j = 0; j < TOP_SAMPLES; j++) {
+        const uint64_t at = min((me * TOP_SAMPLES + j) * step, a.n - 1);
+        e[j] = order_encode(a.order, ((const ukey *)a.keys_in)[at]);
+    }
+    ukey low = e[0], high = e[0];
+#pragma unroll
+    for (int j = 1; j < TOP_SAMPLES; j++) {
+        low = e[j] < low ? e[j] : low;
+        high = e[j] > high ? e[j] : high;
     }
     top_clear(a);
-    __syncthreads(); /* the extremes may be changed */
+    ukey half[] = { e[0], e[TOP_SAMPLES / 2] };
+    const bool crowd = a.adaptive && a.n >= samples && crowd_found(keys, half);
+    __syncthreads(); /* the extremes may be changed; everything is clear */
+    if (me == 0 && crowd) crowd_leave(a);
     atomicMin(&least, (unsigned long long)low);
     atomicMax(&most, (unsigned long long)high);
     __syncthreads(); /* every sample is in them */
@@ -185,6 +193,7 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     __shared__ uint32_t seen;
     uint32_t *bins = (uint32_t *)shared_bytes;
     wait_for_earlier();
+    if (a.msd->crowd) return;
     const uint32_t all = 1u << a.top_bits;
     const uint64_t each = a.n / gridDim.x + (a.n % gridDim.x != 0);
     const uint64_t from = min(a.n, blockIdx.x * each), to = min(a.n, from + each);
@@ -425,7 +434,7 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     __shared__ struct top_plan p;
     uint32_t *begin = (uint32_t *)shared_bytes;
     wait_for_earlier();
-    if (msd_ordered(a)) return;
+    if (msd_ordered(a) || a.msd->crowd) return;
     const struct sort_top t = *a.top;
     top_begins(a, p, begin);
     const bool table = top_classes(a, t, p, begin);

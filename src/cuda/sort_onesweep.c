@@ -7,7 +7,8 @@
 #include "sort_onesweep.h"
 
 static const struct passes_tuning tunings[] = {
-#define ROW(key, value, threads, items, blocks, alone) { key, value, threads, items, alone },
+#define ROW(key, value, threads, items, blocks, alone)                                             \
+    { key, value, threads, items, blocks, alone },
     SORT_TUNING(ROW)
 #undef ROW
 };
@@ -26,7 +27,7 @@ struct onesweep_plan echi_cuda_plan_onesweep(const struct echi_sort *s, int move
     unsigned tile = t->threads * t->items;
     struct onesweep_plan plan = { t->threads, tile,
                                   SORT_SHARED_BYTES(t->threads, t->items, (unsigned)widest),
-                                  ((uint64_t)s->n + tile - 1) / tile };
+                                  t->blocks, ((uint64_t)s->n + tile - 1) / tile };
     return plan;
 }
 

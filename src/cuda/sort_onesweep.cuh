@@ -51,6 +51,14 @@ static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epo
     }
 }
 
+/* Which pass, and which portion of its tiles: those of a launch, or what blocks that stay do
+ * between two meetings (sort_lsd.cuh). */
+struct sweep {
+    struct sort_pass p;
+    int pass;
+    uint32_t portion;
+};
+
 struct pass_shared {
     union {
         uint32_t counts[WARPS * SORT_BINS]; /* while ranking */
@@ -62,6 +70,8 @@ struct pass_shared {
     uint64_t target[SORT_BINS]; /* a key of this bin and rank r goes to target + r */
     uint32_t sums[SORT_BINS / 32];
     uint32_t tile;
+    uint32_t zero; /* which the compiler does not know: what it is added to is computed again after
+                      a barrier, and not kept in registers until then */
 };
 
 /* A full tile needs no test of where the array ends; FULL is 1 for all tiles but the last. */
@@ -72,71 +82,71 @@ template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t he
 
 /* Loads the tile in the order that block_rank.cuh wants. */
 template <int FULL>
-static __device__ inline void load_keys(const struct sort_args &a, const struct sort_pass &p,
+static __device__ inline void load_keys(const struct sort_args &a, const struct sweep &w,
                                         uint64_t at, uint32_t here, ukey (&key)[ITEMS])
 {
-    const ukey *in = keys_of(a, p.source) + at;
+    const ukey *in = keys_of(a, w.p.source) + at;
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         key[i] = exists<FULL>(mine + 32 * i, here) ? in[mine + 32 * i] : (ukey)0;
-    if (p.first)
+    if (w.p.first)
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
 }
 
 /* Says how many keys of a bin the tile has, early, so that the tiles after this one need not wait
  * for its ranking. */
-static __device__ inline void publish(const struct sort_args &a, const struct sort_pass &p,
+static __device__ inline void publish(const struct sort_args &a, const struct sweep &w,
                                       uint32_t tile, uint32_t bin, uint32_t count)
 {
-    bool first = tile == (uint32_t)a.portion * (SORT_PORTION / TILE);
-    uint32_t state = first ? state_all(p.epoch) : state_own(p.epoch);
+    bool first = tile == w.portion * (SORT_PORTION / TILE);
+    uint32_t state = first ? state_all(w.p.epoch) : state_own(w.p.epoch);
     store_relaxed(a.status + (uint64_t)tile * SORT_BINS + bin, state | count);
 }
 
 /* Finds how many keys of a bin the tiles before have, and says where those of this one go. */
-static __device__ inline void place_bin(const struct sort_args &a, const struct sort_pass &p,
+static __device__ inline void place_bin(const struct sort_args &a, const struct sweep &w,
                                         uint32_t tile, uint32_t bin, uint32_t count,
                                         uint32_t offset, uint64_t *target)
 {
-    const uint32_t tiles = SORT_PORTION / TILE,
-                   tile_in_portion = tile - (uint32_t)a.portion * tiles;
+    const uint32_t tiles = SORT_PORTION / TILE, tile_in_portion = tile - w.portion * tiles;
     uint32_t *status = a.status + (uint64_t)tile * SORT_BINS + bin;
-    uint32_t before = tile_in_portion ? look_back(status, p.epoch) : 0;
-    if (tile_in_portion) store_relaxed(status, state_all(p.epoch) | (before + count));
-    uint64_t base = a.state->base[a.pass][a.portion & 1][bin];
+    uint32_t before = tile_in_portion ? look_back(status, w.p.epoch) : 0;
+    if (tile_in_portion) store_relaxed(status, state_all(w.p.epoch) | (before + count));
+    uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
     if (tile_in_portion == tiles - 1)
-        a.state->base[a.pass][~a.portion & 1][bin] = base + before + count;
+        a.state->base[w.pass][~w.portion & 1][bin] = base + before + count;
     target[bin] = base + before - offset;
 }
 
 /* Ranks the tile stably and places its bins; slot[i] becomes the rank of key[i]. */
 template <int FULL>
-static __device__ inline void rank_stable(const struct sort_args &a, const struct sort_pass &p,
+static __device__ inline void rank_stable(const struct sort_args &a, const struct sweep &w,
                                           struct pass_shared &s, uint32_t here,
                                           const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
 {
     const uint32_t bin = threadIdx.x, tile = s.tile;
     uint32_t *row = s.counts + threadIdx.x / 32 * SORT_BINS;
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
+    const int pass = w.pass;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         bool counts = exists<FULL>(mine + 32 * i, here);
-        slot[i] = counts ? digit_of(a, key[i], a.pass) : SORT_BINS - 1; /* past the end: last */
+        slot[i] = counts ? digit_of(a, key[i], pass) : SORT_BINS - 1; /* past the end: last */
         if (counts) atomicAdd(&row[slot[i]], 1);
     }
     __syncthreads(); /* every warp has counted */
     uint32_t count = 0;
     if (bin < SORT_BINS) {
         count = rank_column<WARPS>(s.counts, bin);
-        publish(a, p, tile, bin, count);
+        publish(a, w, tile, bin, count);
     }
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
     __syncthreads(); /* the rows say where each warp's keys of a bin begin */
-    rank_keys<ITEMS>(row, slot, ITEMS);
-    if (bin < SORT_BINS) place_bin(a, p, tile, bin, count, offset, s.target);
+    rank_keys<ITEMS>(row + s.zero, slot, ITEMS);
+    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
     __syncthreads(); /* every warp is done with the counters, and the targets are there */
 }
 
@@ -150,48 +160,49 @@ static __device__ inline uint32_t counter_of(uint32_t bin)
 /* Ranks the tile in whatever order its keys reach the counters.  Good for the first pass of keys
  * alone: there is no order yet that it could spoil, and an atomic costs a tenth of the ballots. */
 template <int FULL>
-static __device__ inline void rank_unstable(const struct sort_args &a, const struct sort_pass &p,
+static __device__ inline void rank_unstable(const struct sort_args &a, const struct sweep &w,
                                             struct pass_shared &s, uint32_t here,
                                             const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
 {
     const uint32_t bin = threadIdx.x, tile = s.tile;
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
     uint32_t *offsets = s.counts + SORT_BINS;
+    const int pass = w.pass;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
-            slot[i] = atomicAdd(&s.counts[counter_of(digit_of(a, key[i], a.pass))], 1);
+            slot[i] = atomicAdd(&s.counts[counter_of(digit_of(a, key[i], pass))], 1);
     __syncthreads(); /* every key is counted */
     uint32_t count = bin < SORT_BINS ? s.counts[counter_of(bin)] : 0;
-    if (bin < SORT_BINS) publish(a, p, tile, bin, count);
+    if (bin < SORT_BINS) publish(a, w, tile, bin, count);
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) offsets[counter_of(bin)] = offset;
     __syncthreads(); /* the offsets are there */
+    const int again = pass + (int)s.zero;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
-            slot[i] += offsets[counter_of(digit_of(a, key[i], a.pass))];
-    if (bin < SORT_BINS) place_bin(a, p, tile, bin, count, offset, s.target);
+            slot[i] += offsets[counter_of(digit_of(a, key[i], again))];
+    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
     __syncthreads(); /* every warp is done with the counters, and the targets are there */
 }
 #endif
 
 template <int FULL>
-static __device__ inline void write_values(const struct sort_args &a, const struct sort_pass &p,
-                                           struct pass_shared &s, uint64_t at, uint32_t here,
-                                           const uint32_t (&slot)[ITEMS],
-                                           const uint32_t (&digit)[ITEMS])
+static __device__ inline void
+write_values(const struct sort_args &a, const struct sweep &w, struct pass_shared &s, uint64_t at,
+             uint32_t here, const uint32_t (&slot)[ITEMS], const uint32_t (&digit)[ITEMS])
 {
 #if VAL_BYTES
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
-    const void *from = p.source == SORT_IN    ? a.values_in
-                       : p.source == SORT_OUT ? a.values_out
-                                              : a.values_tmp;
+    const void *from = w.p.source == SORT_IN    ? a.values_in
+                       : w.p.source == SORT_OUT ? a.values_out
+                                                : a.values_tmp;
     const uval *in = (const uval *)from + at;
-    uval *out = (uval *)(p.target == SORT_OUT ? a.values_out : a.values_tmp);
+    uval *out = (uval *)(w.p.target == SORT_OUT ? a.values_out : a.values_tmp);
     uval value[ITEMS];
 #if VAL_BYTES <= 8
-    if (p.first && a.index)
+    if (w.p.first && a.index)
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) value[i] = (uval)(at + mine + 32 * i);
     else
@@ -212,20 +223,21 @@ static __device__ inline void write_values(const struct sort_args &a, const stru
 #endif
 }
 
+/* Sorts the tile s.tile; the counters are clear, and so is s.zero. */
 template <int FULL>
-static __device__ inline void sort_tile(const struct sort_args &a, const struct sort_pass &p,
+static __device__ inline void sort_tile(const struct sort_args &a, const struct sweep &w,
                                         struct pass_shared &s, uint64_t at, uint32_t here)
 {
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
     ukey key[ITEMS];
     uint32_t slot[ITEMS];
-    load_keys<FULL>(a, p, at, here, key);
+    load_keys<FULL>(a, w, at, here, key);
 #if VAL_BYTES == 0
-    if (p.first && a.unstable)
-        rank_unstable<FULL>(a, p, s, here, key, slot);
+    if (w.p.first && a.unstable)
+        rank_unstable<FULL>(a, w, s, here, key, slot);
     else
 #endif
-        rank_stable<FULL>(a, p, s, here, key, slot);
+        rank_stable<FULL>(a, w, s, here, key, slot);
 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
@@ -234,17 +246,19 @@ static __device__ inline void sort_tile(const struct sort_args &a, const struct 
         for (uint32_t i = here + threadIdx.x; i < TILE; i += THREADS) s.keys[i] = 0;
     __syncthreads(); /* the tile lies sorted, so that a bin is written as one run */
 
-    ukey *out = (ukey *)keys_of(a, p.target);
+    ukey *out = (ukey *)keys_of(a, w.p.target);
+    const int pass = w.pass;
+    const uint32_t last = w.p.last, skip = last && a.discard_keys;
     uint32_t digit[ITEMS]; /* of the ranks that this thread writes */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         uint32_t rank = threadIdx.x + i * THREADS;
         ukey e = s.keys[rank];
-        digit[i] = digit_of(a, e, a.pass);
-        if (exists<FULL>(rank, here) && !(p.last && a.discard_keys))
-            out[s.target[digit[i]] + rank] = p.last ? order_decode(a.order, e) : e;
+        digit[i] = digit_of(a, e, pass);
+        if (exists<FULL>(rank, here) && !skip)
+            out[s.target[digit[i]] + rank] = last ? order_decode(a.order, e) : e;
     }
-    write_values<FULL>(a, p, s, at, here, slot, digit);
+    write_values<FULL>(a, w, s, at, here, slot, digit);
 }
 
 static_assert(sizeof(struct pass_shared) <=
@@ -259,15 +273,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     /* Tiles are taken in the order in which blocks begin, so that the tiles before are always under
      * way. */
     if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.pass], 1);
-    const struct sort_pass p = a.state->pass[a.pass];
-    if (!p.active) return;
+    if (threadIdx.x == 0) s.zero = 0;
+    const struct sweep w = { a.state->pass[a.pass], a.pass, (uint32_t)a.portion };
+    if (!w.p.active) return;
     rank_clear(s.counts, WARPS * SORT_BINS);
     __syncthreads(); /* the tile is known and the counters are clear */
     const uint64_t at = (uint64_t)s.tile * TILE;
     if (a.n - at >= TILE)
-        sort_tile<1>(a, p, s, at, TILE);
+        sort_tile<1>(a, w, s, at, TILE);
     else
-        sort_tile<0>(a, p, s, at, (uint32_t)(a.n - at));
+        sort_tile<0>(a, w, s, at, (uint32_t)(a.n - at));
 }
 
 #endif

@@ -14,13 +14,14 @@
 /* A row of tuning.h. */
 struct passes_tuning {
     int key_bytes, moved_bytes;
-    unsigned threads, items, alone;
+    unsigned threads, items, blocks, alone;
 };
 
 const struct passes_tuning *echi_sort_passes_tuning(int key_bytes, int moved_bytes);
 
 struct onesweep_plan {
     unsigned threads, tile, shared_bytes; /* of sort_onesweep */
+    unsigned blocks;                      /* a multiprocessor */
     uint64_t tiles;
 };
 

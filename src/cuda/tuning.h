@@ -87,6 +87,17 @@ enum {
     SORT_CROWDED_BLOCKS = 2
 };
 
+/* Keys that crowd (sort_crowd.cuh) are sorted by least significant digits, of so many keys or more;
+ * a block of so many threads looks at a sample of two keys each.  bits: that neighbours in the
+ * sorted sample share, of 100 that differ at least so many (share), where keys crowd.  equal: of
+ * 100 keys so many are one key, for which passes over keys alone of 32 bits are slow, and so are
+ * levels of pairs.  H200, 2026-11-22. */
+enum { SORT_CROWD_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* a multiprocessor */ };
+#define SORT_CROWD_LEAST(key_bytes)              ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
+#define SORT_CROWD_BITS(key_bytes, value_bytes)  ((key_bytes) == 8 ? 22 : (value_bytes) ? 17 : 20)
+#define SORT_CROWD_SHARE(key_bytes, value_bytes) ((key_bytes) == 4 && (value_bytes) ? 10 : 30)
+#define SORT_CROWD_EQUAL(value_bytes)            ((value_bytes) ? 60 : 20)
+
 /* The sort that needs little workspace (sort_lean.c): a workspace for 2 / SORT_LEAN_BLOCKS of the
  * array, which is sorted SORT_LEAN_BLOCKS - 1 times.  Chosen, not measured. */
 enum { SORT_LEAN_BLOCKS = 8, SORT_LEAN_LEAST = 1 << 14 };

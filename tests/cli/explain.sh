@@ -11,6 +11,26 @@ for words in "--type f32 -n 100M" "--type u64 -n 2^30 --values 8" "--argsort" "-
         fi
     done
 done
+# From where on a sample of the keys decides on a GPU.
+while read -r chosen words; do
+    # shellcheck disable=SC2086
+    echelon explain sort $words --device cuda >text 2>err
+    code=$?
+    if [ $code -eq 0 ]; then
+        sed -n 's/^algorithm  \([a-z]*\):.*/\1/p' text
+    else
+        grep -q "no CUDA backend" err && echo "$chosen"
+    fi
+done <<END
+msd --type u32 -n 16777215
+adaptive --type u32 -n 2^24
+adaptive --type f32 -n 2^30
+onesweep --type f32 -n 2^24 --values 4
+adaptive --type i32 -n 2^24 --values 4
+msd --type u64 -n 8388607
+adaptive --type f64 -n 2^23 --values 8
+onesweep --type u64 -n 2^32
+END
 # And products and eliminations over GF(2).
 for call in mul rref pluq solve kernel inverse batch; do
     echelon explain gf2 $call --shape 1000x2Ki --other 7 --device cpu | grep -c -E '^(algorithm|workspace)'
