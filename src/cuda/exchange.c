@@ -461,7 +461,7 @@ ech_status echi_cuda_exchange(ech_ctx *ctx, const struct echi_exchange *x)
         .driver = driver,
         .up = { .up = true, .stream = x->up_stream, .done = cuda->link_events[0] },
         .down = { .stream = x->down_stream, .done = cuda->link_events[1] },
-        .staged = x->steps > 1 || x->pageable_bytes > LINK_SMALL_BYTES,
+        .staged = x->steps > 1 || x->pageable_bytes / (x->up && x->down ? 2 : 1) > LINK_SMALL_BYTES,
         .apart = x->up_stream != stream || x->down_stream != stream
     };
     if (r.apart) TRY(open_events(ctx, x->buffers));

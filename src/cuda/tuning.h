@@ -111,7 +111,7 @@ enum {
     LINK_THREADS = 12,
     LINK_PIECE_BYTES = 2 << 20,
     LINK_LEAST_BYTES = 128 << 10, /* of a piece */
-    LINK_SMALL_BYTES = 1 << 20    /* as good by the driver, without waking threads */
+    LINK_SMALL_BYTES = 1 << 20    /* each way: as good by the driver, without waking threads */
 };
 
 /* Sorts of host memory in parts (sort_host.c).  The first chunk comes alone and the last one leaves
