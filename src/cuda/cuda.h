@@ -80,6 +80,12 @@ void echi_cuda_leave(ech_ctx *ctx);
 
 CUstream echi_cuda_stream(const ech_ctx *ctx);
 
+/* The lesser of two, one of which is a size that a grid can have. */
+static inline unsigned echi_cuda_least(uint64_t a, uint64_t b)
+{
+    return (unsigned)(a < b ? a : b);
+}
+
 /* Gives memory of the device back that nobody holds. */
 void echi_cuda_trim_pool(ech_ctx *ctx);
 

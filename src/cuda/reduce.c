@@ -58,11 +58,6 @@ static uint64_t chunks_of(const struct echi_reduce *r, uint64_t n)
     return n / chunk + (n % chunk != 0);
 }
 
-static unsigned least(uint64_t a, uint64_t b)
-{
-    return (unsigned)(a < b ? a : b);
-}
-
 /* ---- Workspace ---- */
 
 struct parts {
@@ -126,7 +121,8 @@ static ech_status launch_segments(ech_ctx *ctx, const struct echi_reduce *r,
     uint64_t most = args->offsets ? 16 * (uint64_t)cuda->multiprocessors : (uint64_t)1 << 24;
     image_of(r, image);
     return echi_cuda_launch_early(ctx, image, kinds[r->kind].segments,
-                                  least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS, 0, args);
+                                  echi_cuda_least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS,
+                                  0, args);
 }
 
 static ech_status launch_long(ech_ctx *ctx, const struct echi_reduce *r,
@@ -135,8 +131,8 @@ static ech_status launch_long(ech_ctx *ctx, const struct echi_reduce *r,
     char image[IMAGE_BYTES];
     image_of(r, image);
     return echi_cuda_launch_early(ctx, image, kinds[r->kind].shared,
-                                  least(blocks, (uint64_t)1 << 30), args->warps * REDUCE_WARP, 0,
-                                  args);
+                                  echi_cuda_least(blocks, (uint64_t)1 << 30),
+                                  args->warps * REDUCE_WARP, 0, args);
 }
 
 /* Rows that blocks share: the fewer there are, the smaller are the items. */
@@ -205,7 +201,8 @@ static ech_status segments(ech_ctx *ctx, const struct echi_reduce *r, struct red
     if (!args->capacity) return ECH_OK;
     args->warps = REDUCE_WARPS;
     args->item = REDUCE_ITEM_CHUNKS;
-    TRY(launch_long(ctx, r, args, least(args->capacity, 3 * (uint64_t)cuda->multiprocessors)));
+    TRY(launch_long(ctx, r, args,
+                    echi_cuda_least(args->capacity, 3 * (uint64_t)cuda->multiprocessors)));
 done:
     return status;
 }

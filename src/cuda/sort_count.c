@@ -7,11 +7,6 @@
 #include "sort_msd.h"
 #include "sort_onesweep.h"
 
-static unsigned least(uint64_t a, uint64_t b)
-{
-    return (unsigned)(a < b ? a : b);
-}
-
 /* Keys of 16 bits.  A block may have shared memory for the counters of all values, or of half of
  * them. */
 static ech_status count_wide(ech_ctx *ctx, const char *image, struct sort_args *args)
@@ -24,7 +19,8 @@ static ech_status count_wide(ech_ctx *ctx, const char *image, struct sort_args *
     args->parts = shared_bytes >= SORT_COUNT_SHARED_BYTES(1) ? 1 : 2;
     CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)args->begins, 0, SORT_VALUES * sizeof *args->begins,
        echi_cuda_stream(ctx));
-    unsigned groups = least(args->n / (4 * SORT_VALUES) + 1, (uint64_t)cuda->multiprocessors);
+    unsigned groups =
+        echi_cuda_least(args->n / (4 * SORT_VALUES) + 1, (uint64_t)cuda->multiprocessors);
     TRY(echi_cuda_launch(ctx, image, "sort_count", groups * args->parts, SORT_COUNT_THREADS,
                          SORT_COUNT_SHARED_BYTES(args->parts), args));
     TRY(echi_cuda_launch(ctx, image, "sort_count_plan", 1, SORT_COUNT_THREADS, 0, args));

@@ -10,11 +10,6 @@
 
 #include <stdio.h>
 
-static unsigned least(uint64_t a, uint64_t b)
-{
-    return (unsigned)(a < b ? a : b);
-}
-
 /* Blocks of a kernel that a multiprocessor holds: so many by its registers, and by its threads and
  * its shared memory, of which a block may have all but 1 KiB, and takes 1 KiB more than it asks
  * for. */
@@ -23,7 +18,7 @@ static unsigned resident(unsigned blocks, unsigned threads, unsigned most_thread
 {
     unsigned by_threads = most_threads / threads;
     unsigned by_shared = (most_shared_bytes + 1024) / (shared_bytes + 1024);
-    return least(blocks, least(by_threads, by_shared));
+    return echi_cuda_least(blocks, echi_cuda_least(by_threads, by_shared));
 }
 
 ech_status echi_cuda_sort_lsd(ech_ctx *ctx, int key_bytes, int moved_bytes,
@@ -42,12 +37,14 @@ ech_status echi_cuda_sort_lsd(ech_ctx *ctx, int key_bytes, int moved_bytes,
     unsigned passing = resident(plan->blocks, plan->threads, threads,
                                 plan->shared_bytes + STATIC_BYTES, shared_bytes);
     uint64_t parts = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
-    TRY(echi_cuda_launch_together(ctx, image, "sort_lsd_begin", least(parts, counting * processors),
+    TRY(echi_cuda_launch_together(ctx, image, "sort_lsd_begin",
+                                  echi_cuda_least(parts, counting * processors),
                                   SORT_HISTOGRAM_THREADS, 0, args));
-    TRY(echi_cuda_launch_together(ctx, image, "sort_lsd", least(plan->tiles, passing * processors),
-                                  plan->threads, plan->shared_bytes, args));
+    TRY(echi_cuda_launch_together(ctx, image, "sort_lsd",
+                                  echi_cuda_least(plan->tiles, passing * processors), plan->threads,
+                                  plan->shared_bytes, args));
     if (args->in_place) /* the last pass of an odd number of them ends elsewhere */
-        TRY(echi_cuda_launch(ctx, image, "sort_lsd_finish", least(parts, 4 * processors),
+        TRY(echi_cuda_launch(ctx, image, "sort_lsd_finish", echi_cuda_least(parts, 4 * processors),
                              SORT_MOVE_THREADS, 0, args));
 done:
     return status;

@@ -47,11 +47,6 @@ done:
     return status;
 }
 
-static unsigned least(uint64_t a, uint64_t b)
-{
-    return (unsigned)(a < b ? a : b);
-}
-
 /* No launch knows how much there is to do.  Where most inputs need many blocks each has a tile or a
  * leaf, which is faster than blocks that stay; elsewhere, and beyond, blocks take turns. */
 static ech_status scatter_level(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
@@ -62,7 +57,7 @@ static ech_status scatter_level(ech_ctx *ctx, const char *image, const struct ms
     uint64_t few = SORT_MSD_BLOCKS * (uint64_t)cuda->multiprocessors;
     bool many = args->level < (args->n > SORT_BINS * SORT_BINS / 2 * args->leaf ? 3 : 2);
     return echi_cuda_launch_early(ctx, image, "sort_msd_scatter",
-                                  least(msd->tiles, many ? tiles : few), SORT_MSD_THREADS,
+                                  echi_cuda_least(msd->tiles, many ? tiles : few), SORT_MSD_THREADS,
                                   SORT_MSD_SHARED_BYTES, args);
 }
 
@@ -117,12 +112,12 @@ static ech_status count_level(ech_ctx *ctx, const char *image, const struct msd_
     ech_status status = ECH_OK;
     uint64_t processors = (uint64_t)cuda->multiprocessors;
     uint64_t most = SORT_MSD_COUNT_BLOCKS * processors;
-    unsigned segments = args->level ? least(msd->segments, 8 * processors) : 1;
+    unsigned segments = args->level ? echi_cuda_least(msd->segments, 8 * processors) : 1;
     if (msd->few && args->level == 0)
         return echi_cuda_launch_early(ctx, image, "sort_msd_first",
-                                      least(args->n / SORT_MSD_FIRST_KEYS + 1, most),
+                                      echi_cuda_least(args->n / SORT_MSD_FIRST_KEYS + 1, most),
                                       SORT_MSD_COUNT_THREADS, 0, args);
-    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_count", least(msd->tiles, most),
+    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_count", echi_cuda_least(msd->tiles, most),
                                SORT_MSD_COUNT_THREADS, 0, args));
     TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", segments, SORT_BINS, 0, args));
 done:
@@ -136,7 +131,7 @@ static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_p
     const struct echi_cuda *cuda = ctx->state;
     ech_status status = ECH_OK;
     uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = even_leaves(args);
-    unsigned crowded = least(msd->leaves, SORT_CROWDED_BLOCKS * processors);
+    unsigned crowded = echi_cuda_least(msd->leaves, SORT_CROWDED_BLOCKS * processors);
     unsigned leaf_bytes = SORT_LEAF_SHARED_BYTES(large), shared_bytes = 0;
     TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
     bool two = shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024);
@@ -149,8 +144,8 @@ static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_p
     TRY(echi_cuda_launch_together(ctx, image, "sort_msd_rest", rest, SORT_MSD_THREADS,
                                   SORT_MSD_SHARED_BYTES, args));
     TRY(echi_cuda_launch_early(ctx, image, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
-                               least(msd->leaves, leaves + leaves / 16 + 64), SORT_LEAF_THREADS,
-                               leaf_bytes, args));
+                               echi_cuda_least(msd->leaves, leaves + leaves / 16 + 64),
+                               SORT_LEAF_THREADS, leaf_bytes, args));
     TRY(echi_cuda_launch_early(ctx, image, large ? "sort_msd_crowded_large" : "sort_msd_crowded",
                                crowded, SORT_CROWDED_THREADS,
                                SORT_CROWDED_THREADS * (large ? 128 : 64), args));
@@ -201,14 +196,15 @@ ech_status echi_cuda_sort_classes(ech_ctx *ctx, const char *image, const struct 
     TRY(choose_leaf(ctx, image, msd, args, &large));
     TRY(top_bits(ctx, args->n, &args->top_bits));
     unsigned bins_bytes = 4u << args->top_bits, table_bytes = 1u << args->top_bits;
-    unsigned count = least(args->n / (SORT_TOP_THREADS * 64) + 1, (uint64_t)cuda->multiprocessors);
+    unsigned count =
+        echi_cuda_least(args->n / (SORT_TOP_THREADS * 64) + 1, (uint64_t)cuda->multiprocessors);
     TRY(echi_cuda_launch_early(ctx, image, "sort_top_begin", 1, SORT_TOP_THREADS, 0, args));
     TRY(echi_cuda_launch_early(ctx, image, "sort_top_count", count, SORT_TOP_THREADS, bins_bytes,
                                args));
     TRY(echi_cuda_launch_early(ctx, image, "sort_top_plan", 1, SORT_TOP_THREADS, bins_bytes + 16,
                                args));
     TRY(echi_cuda_launch_early(ctx, image, "sort_top_scatter",
-                               least(UINT32_MAX, (args->n - 1) / (4 * msd->tile) + 1),
+                               echi_cuda_least(UINT32_MAX, (args->n - 1) / (4 * msd->tile) + 1),
                                SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES + table_bytes, args));
     TRY(scatter_level(ctx, image, msd, args));
     args->level = 1;

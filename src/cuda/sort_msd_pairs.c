@@ -25,11 +25,6 @@ const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int moved_bytes
     return NULL;
 }
 
-static unsigned least(uint64_t a, uint64_t b)
-{
-    return (unsigned)(a < b ? a : b);
-}
-
 /* Is there copying beside a kernel, and room for it?  As sort_msd.cuh has it for the architecture
  * that the kernel is compiled for, which is not always the GPU's: one of 8.6 runs code of 8.0. */
 static ech_status find_staged(ech_ctx *ctx, const char *image, unsigned *staged)
@@ -51,8 +46,9 @@ static ech_status run_level(ech_ctx *ctx, const char *image, const struct msd_pl
     ech_status status = ECH_OK;
     uint64_t processors = (uint64_t)cuda->multiprocessors;
     uint64_t tiles = args->n / plan->tile + 1 + SORT_BINS;
-    unsigned segments = args->level ? least(plan->segments, 8 * processors) : 1;
-    unsigned blocks = least(plan->tiles, args->level < 2 ? tiles : t->blocks * processors);
+    unsigned segments = args->level ? echi_cuda_least(plan->segments, 8 * processors) : 1;
+    unsigned blocks =
+        echi_cuda_least(plan->tiles, args->level < 2 ? tiles : t->blocks * processors);
     if (plan->few && args->level == 0) {
         TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_first", args->count_blocks, t->threads,
                                    0, args));
@@ -70,7 +66,7 @@ done:
 /* How many blocks count: a tile takes one of them as long as a score of them take the plan. */
 static unsigned count_blocks(const struct msd_plan *plan, uint64_t most)
 {
-    unsigned all = least(plan->count_blocks, most), blocks = 1;
+    unsigned all = echi_cuda_least(plan->count_blocks, most), blocks = 1;
     while (blocks < all && blocks * blocks < 16 * plan->tiles) blocks++;
     return plan->few ? blocks : all;
 }
@@ -106,7 +102,7 @@ ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct ms
     unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, moved, staged);
     unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, moved, staged);
     uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = args->n / leaf + 1;
-    unsigned crowded = least(plan->leaves, t->leaf_blocks * processors);
+    unsigned crowded = echi_cuda_least(plan->leaves, t->leaf_blocks * processors);
     int even = args->n > SORT_BINS * (leaf / 16 * 15) ? 2 : 1; /* levels of keys distributed so */
     args->count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
     if (plan->few) args->levels = plan->levels;
@@ -117,8 +113,9 @@ ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct ms
     for (args->level = 0; args->level < (plan->few ? even : plan->levels); args->level++)
         TRY(run_level(ctx, image, plan, args, shared_bytes));
     if (plan->few) TRY(run_rest(ctx, image, plan, args, shared_bytes));
-    TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_leaf", least(plan->leaves, 2 * leaves),
-                               t->leaf_threads, leaf_shared_bytes, args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_leaf",
+                               echi_cuda_least(plan->leaves, 2 * leaves), t->leaf_threads,
+                               leaf_shared_bytes, args));
     TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_crowded", crowded, t->leaf_threads,
                                leaf_shared_bytes, args));
 done:

@@ -31,15 +31,11 @@ struct onesweep_plan echi_cuda_plan_onesweep(const struct echi_sort *s, int move
     return plan;
 }
 
-static unsigned least(uint64_t a, uint64_t b)
-{
-    return (unsigned)(a < b ? a : b);
-}
-
 unsigned echi_cuda_move_blocks(const ech_ctx *ctx, uint64_t n, unsigned each)
 {
     const struct echi_cuda *cuda = ctx->state;
-    return least(n / (SORT_MOVE_THREADS * each) + 1, 32 * (uint64_t)cuda->multiprocessors);
+    return echi_cuda_least(n / (SORT_MOVE_THREADS * each) + 1,
+                           32 * (uint64_t)cuda->multiprocessors);
 }
 
 ech_status echi_cuda_sort_histogram(ech_ctx *ctx, const char *image, uint64_t tiles,
@@ -56,7 +52,7 @@ ech_status echi_cuda_sort_histogram(ech_ctx *ctx, const char *image, uint64_t ti
     /* A block counts in 32 bits: the grid grows with n past what fills the GPU. */
     uint64_t fill = SORT_HISTOGRAM_BLOCKS * (uint64_t)cuda->multiprocessors, needed = args->n >> 31;
     uint64_t work = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
-    unsigned blocks = least(work, fill > needed ? fill : needed);
+    unsigned blocks = echi_cuda_least(work, fill > needed ? fill : needed);
     TRY(echi_cuda_launch(ctx, image, "sort_histogram", blocks, SORT_HISTOGRAM_THREADS, 0, args));
     TRY(echi_cuda_launch(ctx, image, "sort_plan", 1, SORT_BINS, 0, args));
 done:
@@ -72,7 +68,7 @@ ech_status echi_cuda_sort_onesweep(ech_ctx *ctx, const char *image,
     for (args->pass = 0; args->pass < args->passes; args->pass++)
         for (args->portion = 0; args->portion * portion_tiles < plan->tiles; args->portion++) {
             uint64_t left = plan->tiles - args->portion * portion_tiles;
-            TRY(echi_cuda_launch(ctx, image, "sort_onesweep", least(left, portion_tiles),
+            TRY(echi_cuda_launch(ctx, image, "sort_onesweep", echi_cuda_least(left, portion_tiles),
                                  plan->threads, plan->shared_bytes, args));
         }
     TRY(echi_cuda_launch(ctx, image, "sort_finish", echi_cuda_move_blocks(ctx, args->n, 1),
