@@ -193,62 +193,6 @@ static __device__ inline void wait_for_earlier(void)
 #endif
 }
 
-/* ---- Counters in shared memory ---- */
-
-/* Where they lie, in a register.  A compiler that can tell computes it again for each addition that
- * a condition guards, four instructions of which one is slow: so something is added that is zero,
- * which it cannot know. */
-#ifdef __CUDACC__
-typedef uint32_t counters_at;
-#else
-typedef uint32_t *counters_at;
-#endif
-
-static __device__ inline counters_at counters_of(uint32_t *counters, uint32_t zero)
-{
-#ifdef __CUDACC__
-    return (uint32_t)__cvta_generic_to_shared(counters) + zero;
-#else
-    return counters + zero;
-#endif
-}
-
-/* Counts one more, unseen. */
-static __device__ inline void counters_add(counters_at at, uint32_t i)
-{
-#ifdef __CUDACC__
-    asm volatile("red.shared.add.u32 [%0], 1;" : : "r"(at + i * 4) : "memory");
-#else
-    atomicAdd(&at[i], 1);
-#endif
-}
-
-/* ... and returns how many there were. */
-static __device__ inline uint32_t counters_take(counters_at at, uint32_t i)
-{
-#ifdef __CUDACC__
-    uint32_t old;
-    asm volatile("atom.shared.add.u32 %0, [%1], 1;" : "=r"(old) : "r"(at + i * 4) : "memory");
-    return old;
-#else
-    return atomicAdd(&at[i], 1);
-#endif
-}
-
-/* ---- Bits ---- */
-
-/* x modulo 2^bits, by an instruction that needs no mask. */
-static __device__ inline uint32_t low_bits(uint32_t x, uint32_t bits)
-{
-#ifdef __CUDACC__
-    uint32_t low;
-    asm("szext.clamp.u32 %0, %1, %2;" : "=r"(low) : "r"(x), "r"(bits));
-    return low;
-#else
-    return x & ((1u << bits) - 1);
-#endif
-}
-
 /* ---- Addresses ---- */
 
 /* The same pointer, which the compiler holds in a register from here on: else it computes it again

@@ -162,11 +162,6 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
 
 /* ---- Scatter ---- */
 
-enum {
-    SCATTER_GROUP = KEY_BYTES == 4 ? 4 : 2
-}; /* keys of a thread: one test of the bounds for all */
-static_assert(MSD_ITEMS % SCATTER_GROUP == 0, "a thread's keys are groups");
-
 struct scatter_shared {
     ukey keys[MSD_TILE];        /* by digit */
     uint32_t next[SORT_BINS];   /* how many keys of each digit; then where the next one goes */
@@ -185,40 +180,31 @@ static __device__ inline uint32_t scatter_digit(const struct sort_segment &s,
     return TABLE ? t.class_of[top_bin(t, e)] : msd_digit(s, e);
 }
 
-/* Places SCATTER_GROUP keys from the i-th on by digit in shared memory, or, unless ALL, those of
- * them before the tile's end. */
-template <int TABLE, int ALL>
+/* Places the tile's keys by digit in shared memory.  Additions to one counter take turns, so where
+ * a digit is frequent, each warp adds up that one before. */
+template <int TABLE, int CROWD>
 static __device__ inline void msd_place(const struct sort_segment &s, const struct top_table &t,
-                                        counters_at next, ukey *keys, uint32_t here, int i,
+                                        struct scatter_shared &sh, uint32_t here,
                                         const ukey (&key)[MSD_ITEMS])
 {
-    uint32_t place[SCATTER_GROUP];
+    const uint32_t me = threadIdx.x, crowd = sh.crowd % SORT_BINS;
 #pragma unroll
-    for (int k = 0; k < SCATTER_GROUP; k++)
-        if (ALL || threadIdx.x + (i + k) * SORT_MSD_THREADS < here)
-            place[k] = counters_take(next, scatter_digit<TABLE>(s, t, key[i + k]));
-#pragma unroll
-    for (int k = 0; k < SCATTER_GROUP; k++)
-        if (ALL || threadIdx.x + (i + k) * SORT_MSD_THREADS < here) keys[place[k]] = key[i + k];
-}
-
-/* The same of the i-th key where additions to the counter of a digit that is frequent would take
- * turns: each warp adds up that one before. */
-template <int TABLE>
-static __device__ inline void msd_place_crowd(const struct sort_segment &s,
-                                              const struct top_table &t, struct scatter_shared &sh,
-                                              uint32_t here, int i, ukey key)
-{
-    const bool exists = threadIdx.x + i * SORT_MSD_THREADS < here;
-    const uint32_t crowd = sh.crowd % SORT_BINS, digit = scatter_digit<TABLE>(s, t, key);
-    const bool in = exists && digit == crowd;
-    const uint32_t peers = __ballot_sync(WARP_ALL, in);
-    const uint32_t before = __popc(peers & lanes_below());
-    uint32_t place = 0;
-    if (in && before == 0) place = atomicAdd(&sh.next[crowd], (uint32_t)__popc(peers));
-    place = __shfl_sync(WARP_ALL, place, peers ? __ffs((int)peers) - 1 : 0) + before;
-    if (exists && !in) place = atomicAdd(&sh.next[digit], 1);
-    if (exists) sh.keys[place] = key;
+    for (int i = 0; i < MSD_ITEMS; i++) {
+        const bool exists = me + i * SORT_MSD_THREADS < here;
+        const uint32_t digit = scatter_digit<TABLE>(s, t, key[i]);
+        uint32_t place = 0;
+        if (CROWD) {
+            const bool in = exists && digit == crowd;
+            const uint32_t peers = __ballot_sync(WARP_ALL, in);
+            const uint32_t before = __popc(peers & lanes_below());
+            if (in && before == 0) place = atomicAdd(&sh.next[crowd], (uint32_t)__popc(peers));
+            place = __shfl_sync(WARP_ALL, place, peers ? __ffs((int)peers) - 1 : 0) + before;
+            if (exists && !in) place = atomicAdd(&sh.next[digit], 1);
+        } else if (exists) {
+            place = atomicAdd(&sh.next[digit], 1);
+        }
+        if (exists) sh.keys[place] = key[i];
+    }
 }
 
 template <int TABLE>
@@ -228,7 +214,6 @@ msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const 
 {
     const ukey *in = keys_of(a, s.source) + at;
     ukey *out = (ukey *)keys_of(a, msd_target(s));
-    const counters_at next = counters_of(sh.next, msd_zero(a));
     const uint32_t me = threadIdx.x;
     ukey key[MSD_ITEMS];
 #pragma unroll
@@ -241,17 +226,9 @@ msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const 
         for (int i = 0; i < MSD_ITEMS; i++) key[i] = order_encode(a.order, key[i]);
     __syncthreads(); /* the counters are clear */
 #pragma unroll
-    for (int i = 0; i < MSD_ITEMS; i += SCATTER_GROUP)
-        if (me + (i + SCATTER_GROUP - 1) * SORT_MSD_THREADS < here) {
-#pragma unroll
-            for (int k = 0; k < SCATTER_GROUP; k++)
-                counters_add(next, scatter_digit<TABLE>(s, t, key[i + k]));
-        } else {
-#pragma unroll
-            for (int k = 0; k < SCATTER_GROUP - 1; k++)
-                if (me + (i + k) * SORT_MSD_THREADS < here)
-                    counters_add(next, scatter_digit<TABLE>(s, t, key[i + k]));
-        }
+    for (int i = 0; i < MSD_ITEMS; i++)
+        if (me + i * SORT_MSD_THREADS < here)
+            atomicAdd(&sh.next[scatter_digit<TABLE>(s, t, key[i])], 1);
     __syncthreads(); /* every key is counted */
     const uint32_t count = me < SORT_BINS ? sh.next[me] : 0;
     uint32_t room = 0;
@@ -263,17 +240,10 @@ msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const 
         sh.target[me] = room - offset;
     }
     __syncthreads(); /* the offsets are there */
-    const bool crowd = sh.crowd;
-#pragma unroll
-    for (int i = 0; i < MSD_ITEMS; i += SCATTER_GROUP)
-        if (crowd)
-#pragma unroll
-            for (int k = 0; k < SCATTER_GROUP; k++)
-                msd_place_crowd<TABLE>(s, t, sh, here, i + k, key[i + k]);
-        else if (me + (i + SCATTER_GROUP - 1) * SORT_MSD_THREADS < here)
-            msd_place<TABLE, 1>(s, t, next, sh.keys, here, i, key);
-        else
-            msd_place<TABLE, 0>(s, t, next, sh.keys, here, i, key);
+    if (sh.crowd)
+        msd_place<TABLE, 1>(s, t, sh, here, key);
+    else
+        msd_place<TABLE, 0>(s, t, sh, here, key);
     __syncthreads(); /* the tile lies by digits */
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++) {

@@ -51,12 +51,6 @@ static __device__ inline uint32_t msd_leaf(const struct sort_args &a)
 #endif
 }
 
-/* Zero, which the compiler does not know: counters_of(). */
-static __device__ inline uint32_t msd_zero(const struct sort_args &a)
-{
-    return (uint32_t)(a.n >> 63);
-}
-
 static __device__ inline ukey msd_load(const struct sort_args &a, uint32_t source, ukey u)
 {
     return source == SORT_IN ? order_encode(a.order, u) : u;
@@ -64,7 +58,7 @@ static __device__ inline ukey msd_load(const struct sort_args &a, uint32_t sourc
 
 static __device__ inline uint32_t msd_digit(const struct sort_segment &s, ukey e)
 {
-    return low_bits((uint32_t)(e >> s.shift), s.bits);
+    return (uint32_t)(e >> s.shift) & ((1u << s.bits) - 1);
 }
 
 /* Where a segment's keys go. */

@@ -30,7 +30,6 @@ enum {
     LEAF_THREADS = SORT_LEAF_THREADS,
     LEAF_WARPS = LEAF_THREADS / 32,
     LEAF_ITEMS = SORT_LEAF_THREAD_BYTES / KEY_BYTES, /* keys of a thread */
-    LEAF_GROUP = 3,                                  /* of those: one test of the bounds for all */
     LEAF_BINS_LOG = SORT_LEAF_BINS_LOG,
     LEAF_BINS = 1 << LEAF_BINS_LOG,
     LEAF_SCAN_STEPS = LEAF_BINS / LEAF_THREADS / 4,
@@ -40,7 +39,6 @@ enum {
     LEAF_GOOD_ROUNDS = 4, /* more, and the range of the keys is found */
     CROWDED_THREADS = SORT_CROWDED_THREADS
 };
-static_assert(LEAF_ITEMS % LEAF_GROUP == 0, "a thread's keys are groups");
 static_assert(LEAF_SCAN_STEPS == 2, "the scan of the bins adds up two vectors a thread at a time");
 static_assert(LEAF_THREADS % 128 == 0, "places of a thread's keys move by multiples of 128");
 
@@ -209,55 +207,32 @@ static __device__ inline void leaf_find_range(struct leaf_shared<ITEMS> &s, uint
 
 /* Counts the keys of each bin, and turns that into where each begins; s.rounds: bins_offsets(). */
 template <int ITEMS>
-static __device__ inline void leaf_count(const struct sort_args &a, struct leaf_shared<ITEMS> &s,
-                                         uint32_t count, const ukey (&key)[ITEMS],
-                                         const struct leaf_range &range)
+static __device__ inline void leaf_count(struct leaf_shared<ITEMS> &s, uint32_t count,
+                                         const ukey (&key)[ITEMS], const struct leaf_range &range)
 {
-    const counters_at bins = counters_of(s.bins, msd_zero(a));
     const uint32_t me = threadIdx.x;
     for (uint32_t w = me; w < LEAF_BINS / 4; w += LEAF_THREADS)
         ((uint4 *)s.bins)[w] = make_uint4(0, 0, 0, 0);
     if (me == 0) s.rounds = 2;
     __syncthreads(); /* the bins are clear */
 #pragma unroll
-    for (int i = 0; i < ITEMS; i += LEAF_GROUP)
-        if (me + (i + LEAF_GROUP - 1) * LEAF_THREADS < count) {
-#pragma unroll
-            for (int k = 0; k < LEAF_GROUP; k++) counters_add(bins, leaf_bin(range, key[i + k]));
-        } else {
-#pragma unroll
-            for (int k = 0; k < LEAF_GROUP - 1; k++)
-                if (me + (i + k) * LEAF_THREADS < count)
-                    counters_add(bins, leaf_bin(range, key[i + k]));
-        }
+    for (int i = 0; i < ITEMS; i++)
+        if (me + i * LEAF_THREADS < count) atomicAdd(&s.bins[leaf_bin(range, key[i])], 1);
     __syncthreads(); /* every key is counted */
     bins_offsets(s);
 }
 
 /* Places the keys by bins in shared memory, from where those begin. */
 template <int ITEMS>
-static __device__ inline void
-leaf_place_keys(const struct sort_args &a, struct leaf_shared<ITEMS> &s, uint32_t count,
-                const ukey (&key)[ITEMS], const struct leaf_range &range)
+static __device__ inline void leaf_place_keys(struct leaf_shared<ITEMS> &s, uint32_t count,
+                                              const ukey (&key)[ITEMS],
+                                              const struct leaf_range &range)
 {
-    const counters_at bins = counters_of(s.bins, msd_zero(a));
     const uint32_t me = threadIdx.x;
 #pragma unroll
-    for (int i = 0; i < ITEMS; i += LEAF_GROUP)
-        if (me + (i + LEAF_GROUP - 1) * LEAF_THREADS < count) {
-            uint32_t place[LEAF_GROUP];
-#pragma unroll
-            for (int k = 0; k < LEAF_GROUP; k++)
-                place[k] = counters_take(bins, leaf_bin(range, key[i + k]));
-#pragma unroll
-            for (int k = 0; k < LEAF_GROUP; k++) s.keys[leaf_place(place[k])] = key[i + k];
-        } else {
-#pragma unroll
-            for (int k = 0; k < LEAF_GROUP - 1; k++)
-                if (me + (i + k) * LEAF_THREADS < count)
-                    s.keys[leaf_place(counters_take(bins, leaf_bin(range, key[i + k])))] =
-                        key[i + k];
-        }
+    for (int i = 0; i < ITEMS; i++)
+        if (me + i * LEAF_THREADS < count)
+            s.keys[leaf_place(atomicAdd(&s.bins[leaf_bin(range, key[i])], 1))] = key[i];
     /* The last window is filled up by keys that stay where they are. */
     const uint32_t fill = (count + WINDOW - 1) / WINDOW * WINDOW;
     if (count + me < fill) s.keys[leaf_place(count + me)] = (ukey) ~(ukey)0;
@@ -327,7 +302,7 @@ static __device__ inline bool leaf_sort(const struct sort_args &a, struct leaf_s
     struct leaf_range range = { (ukey)leaf.low, leaf_shift(leaf.bits) };
     bool even = leaf.bits != SORT_LEAF_UNEVEN;
     if (even) {
-        leaf_count(a, s, leaf.count, key, range);
+        leaf_count(s, leaf.count, key, range);
         even = !range.shift || s.rounds <= LEAF_GOOD_ROUNDS;
     }
     if (!even) {
@@ -341,12 +316,12 @@ static __device__ inline bool leaf_sort(const struct sort_args &a, struct leaf_s
         if (shift < range.shift) {
             range.low = low;
             range.shift = shift;
-            leaf_count(a, s, leaf.count, key, range);
+            leaf_count(s, leaf.count, key, range);
         }
     }
     const uint32_t rounds = range.shift ? s.rounds : 0; /* bins of one value are sorted */
     if (rounds > LEAF_ROUNDS) return false;
-    leaf_place_keys(a, s, leaf.count, key, range);
+    leaf_place_keys(s, leaf.count, key, range);
     windows_sort(s.keys, leaf.count, rounds);
     if (order_plain(a.order))
         leaf_store<0>(a, s, out, leaf.count);

@@ -19,7 +19,6 @@
 #ifndef ECHI_CUDA_SORT_MSD_TOP_CUH
 #define ECHI_CUDA_SORT_MSD_TOP_CUH
 
-#include "block_range.cuh"
 #include "sort_crowd.cuh"
 
 static_assert((int)SORT_TOP_THREADS == (int)SORT_CROWD_THREADS, "a block for both samples");
@@ -27,7 +26,6 @@ enum {
     TOP_THREADS = SORT_TOP_THREADS,
     TOP_WARPS = TOP_THREADS / 32,
     TOP_SAMPLES = 4, /* a thread */
-    TOP_LOADS = 8,   /* at once */
     TOP_CLASSES = SORT_BINS,
     TOP_CLASS_LOG = SORT_DIGIT_BITS,
     TOP_ENDS = 200 /* leaves: a class of no more probably is leaves after one level */
@@ -59,9 +57,14 @@ static __device__ inline void top_clear(const struct sort_args &a)
 extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     sort_top_begin(const __grid_constant__ struct sort_args a)
 {
-    __shared__ ukey keys[CROWD_KEYS], lows[TOP_WARPS], highs[TOP_WARPS];
+    __shared__ unsigned long long least, most;
+    __shared__ ukey keys[CROWD_KEYS];
     wait_for_earlier();
     const uint32_t me = threadIdx.x;
+    if (me == 0) {
+        least = ~0ull;
+        most = 0;
+    }
     const uint64_t samples = TOP_THREADS * TOP_SAMPLES;
     const uint64_t step = a.n / samples + (a.n % samples != 0);
     ukey e[TOP_SAMPLES];
@@ -73,19 +76,22 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     ukey low = e[0], high = e[0];
 #pragma unroll
     for (int j = 1; j < TOP_SAMPLES; j++) {
-        low = key_min(low, e[j]);
-        high = key_max(high, e[j]);
+        low = e[j] < low ? e[j] : low;
+        high = e[j] > high ? e[j] : high;
     }
     top_clear(a);
     ukey half[] = { e[0], e[TOP_SAMPLES / 2] };
     const bool crowd = a.adaptive && a.n >= samples && crowd_found(keys, half);
-    block_range(lows, highs, low, high); /* everything is clear then */
+    __syncthreads(); /* the extremes may be changed; everything is clear */
     if (me == 0 && crowd) crowd_leave(a);
+    atomicMin(&least, (unsigned long long)low);
+    atomicMax(&most, (unsigned long long)high);
+    __syncthreads(); /* every sample is in them */
     if (me != 0) return;
     struct sort_top t = {};
-    t.bits = max(bits_of(low ^ high), (uint32_t)a.top_bits); /* a class is a digit of keys */
+    t.bits = max(bits_of(least ^ most), (uint32_t)a.top_bits); /* a class is a digit of keys */
     t.shift = t.bits - a.top_bits;
-    t.low = low & ~bits_mask(t.bits);
+    t.low = least & ~bits_mask(t.bits);
     t.least = ~0ull;
     *a.top = t;
 }
@@ -223,10 +229,6 @@ struct top_plan {
     uint32_t classes, ending;
     uint32_t first[TOP_CLASSES]; /* bin of each class */
     uint8_t log[TOP_CLASSES];    /* it has 2^log bins */
-    uint32_t most[TOP_CLASSES];  /* keys of its largest bin */
-    uint32_t only[TOP_CLASSES];  /* the bin that has all its keys, if there is one */
-    uint32_t index[TOP_CLASSES]; /* its segment, or first leaf */
-    uint32_t first_tile[TOP_CLASSES];
 };
 
 /* Turns the counts of the bins into where each begins, in begin[2^top_bits + 1]. */
@@ -236,19 +238,11 @@ static __device__ inline void top_begins(const struct sort_args &a, struct top_p
     const uint32_t all = 1u << a.top_bits, steps = (all + TOP_THREADS - 1) / TOP_THREADS;
     const uint32_t warp = threadIdx.x / 32, lane = lane_id(), mine = warp * steps * 32 + lane;
     uint32_t sum = 0;
-    for (uint32_t j = 0; j < steps; j += TOP_LOADS) {
-        uint32_t count[TOP_LOADS];
-#pragma unroll
-        for (uint32_t k = 0; k < TOP_LOADS; k++) {
-            const uint32_t bin = mine + (j + k) * 32;
-            count[k] = j + k < steps && bin < all ? a.top_bins[bin] : 0;
-        }
-#pragma unroll
-        for (uint32_t k = 0; k < TOP_LOADS; k++) {
-            const uint32_t bin = mine + (j + k) * 32, inclusive = warp_scan(count[k]);
-            if (j + k < steps && bin < all) begin[bin] = sum + inclusive - count[k];
-            sum += __shfl_sync(WARP_ALL, inclusive, 31);
-        }
+    for (uint32_t j = 0; j < steps; j++) {
+        const uint32_t bin = mine + j * 32, count = bin < all ? a.top_bins[bin] : 0;
+        const uint32_t inclusive = warp_scan(count);
+        if (bin < all) begin[bin] = sum + inclusive - count;
+        sum += __shfl_sync(WARP_ALL, inclusive, 31);
     }
     if (lane == 31) p.sums[warp] = sum;
     __syncthreads(); /* the sums of all warps are there */
@@ -350,123 +344,88 @@ static __device__ inline bool top_classes(const struct sort_args &a, const struc
     return false;
 }
 
-/* What a class has, and where its keys go on. */
-struct top_class {
-    uint32_t at, count;
-    uint32_t first, bins, log; /* where one bin has all keys, that alone */
-    uint64_t low, high, rest;  /* its keys are of [low, high], and differ in the bits rest */
-    uint32_t pieces;           /* leaves; or none, and a segment */
-    bool counted;              /* its bins are the segment's digits */
-};
-
-static __device__ inline struct top_class top_class_of(const struct sort_args &a,
-                                                       const struct sort_top &t,
-                                                       const struct top_plan &p,
-                                                       const uint32_t *begin, uint32_t c)
+/* What a warp does for a class: its bins' entries in the table; and where its keys go on:
+ * leaves, or a segment of the next level, whose counts may be known. */
+static __device__ inline void top_add_class(const struct sort_args &a, const struct sort_top &t,
+                                            const struct top_plan &p, const uint32_t *begin,
+                                            uint32_t c)
 {
-    struct top_class k = {};
-    k.first = p.first[c];
-    k.log = p.log[c];
-    k.bins = 1u << k.log;
-    k.at = begin[k.first];
-    k.count = begin[k.first + k.bins] - k.at;
-    if (k.count == 0) return k;
-    if (p.most[c] == k.count) {
-        k.first = p.only[c];
-        k.log = 0;
-        k.bins = 1;
-    }
-
-    /* The first and the last class have what lies outside all bins. */
-    const uint32_t last = (uint32_t)(bits_mask(t.bits) >> t.shift);
-    k.rest = bits_mask(k.log + t.shift);
-    k.low = t.low + ((uint64_t)k.first << t.shift);
-    k.high = k.low + k.rest;
-    bool inside = true;
-    if (k.first == 0 && t.least != ~0ull) {
-        k.low = t.least;
-        inside = false;
-    }
-    if (k.first <= last && last < k.first + k.bins && t.most != 0) {
-        k.high = t.most;
-        inside = false;
-    }
-    if (!inside) k.rest = bits_mask(bits_of(k.low ^ k.high));
-    if (k.count <= a.leaf || k.rest == 0) k.pieces = (k.count - 1) / a.leaf + 1;
-    /* Bins are the digits where they make leaves, or where digits of more bits would not either. */
-    k.counted =
-        inside && k.log > 0 && k.log <= SORT_DIGIT_BITS &&
-        (p.most[c] <= a.leaf || (p.most[c] < k.count / 2 && k.count >> SORT_DIGIT_BITS > a.leaf));
-    return k;
-}
-
-/* What a warp does for a class first: its bins' entries in the table, and the largest of them. */
-static __device__ inline void top_look_at(const struct sort_args &a, struct top_plan &p,
-                                          const uint32_t *begin, uint32_t c)
-{
-    const uint32_t lane = lane_id(), first = p.first[c], bins = 1u << p.log[c];
-    const uint32_t count = begin[first + bins] - begin[first];
-    uint32_t most = 0, only = 0;
+    const uint32_t lane = lane_id();
+    uint32_t first = p.first[c], log = p.log[c], bins = 1u << log, most = 0, only = 0;
+    const uint32_t at = begin[first], count = begin[first + bins] - at;
     for (uint32_t b = lane; b < bins; b += 32) {
         const uint32_t here = begin[first + b + 1] - begin[first + b];
         a.top_class[first + b] = (uint8_t)c;
         most = max(most, here);
         if (here == count) only = first + b;
     }
-    most = warp_max(most);
-    only = warp_max(only);
-    if (lane != 0) return;
-    p.most[c] = most;
-    p.only[c] = only;
-    a.counts[0][c] = begin[first];
-}
+#pragma unroll
+    for (int step = 16; step; step /= 2) {
+        most = max(most, __shfl_xor_sync(WARP_ALL, most, step));
+        only = max(only, __shfl_xor_sync(WARP_ALL, only, step));
+    }
+    if (lane == 0) a.counts[0][c] = at;
+    if (count == 0) return;
+    if (most == count) { /* as if it had that bin alone */
+        first = only;
+        log = 0;
+        bins = 1;
+    }
 
-/* What a thread does for a class then: it takes room in the lists. */
-static __device__ inline void top_add_class(const struct sort_args &a, const struct sort_top &t,
-                                            struct top_plan &p, const uint32_t *begin, uint32_t c)
-{
-    const struct top_class k = top_class_of(a, t, p, begin, c);
-    if (k.count == 0) return;
-    if (k.pieces) {
-        p.index[c] = atomicAdd(&a.msd->leaves, k.pieces);
+    /* The first and the last class have what lies outside all bins. */
+    const uint32_t last = (uint32_t)(bits_mask(t.bits) >> t.shift);
+    uint64_t rest = bits_mask(log + t.shift);
+    uint64_t low = t.low + ((uint64_t)first << t.shift), high = low + rest;
+    bool inside = true;
+    if (first == 0 && t.least != ~0ull) {
+        low = t.least;
+        inside = false;
+    }
+    if (first <= last && last < first + bins && t.most != 0) {
+        high = t.most;
+        inside = false;
+    }
+    if (!inside) rest = bits_mask(bits_of(low ^ high));
+    const bool large = count > a.leaf, equal = rest == 0;
+    uint32_t index = 0;
+    if (!large || equal) {
+        const uint32_t pieces = (count - 1) / a.leaf + 1;
+        if (lane == 0) index = atomicAdd(&a.msd->leaves, pieces);
+        index = __shfl_sync(WARP_ALL, index, 0);
+        for (uint32_t i = lane; i < pieces; i += 32)
+            msd_add_leaf(a, index + i, at + i * a.leaf, min(a.leaf, count - i * a.leaf), SORT_TMP,
+                         low, high - low, true);
         return;
     }
-    struct sort_segment s = {};
-    p.index[c] = atomicAdd(&a.msd->segments[1], 1);
-    p.first_tile[c] = s.first_tile = atomicAdd(&a.msd->tiles[1], msd_tiles(k.count));
-    s.begin = k.at;
-    s.count = k.count;
-    s.source = SORT_TMP;
-    if (k.counted) {
-        s.counted = 1;
-        s.shift = t.shift;
-        s.bits = k.log;
-    } else {
-        msd_choose_digit(a, s, k.rest, 1);
+    /* Bins are the digits where they make leaves, or where digits of more bits would not either. */
+    const bool counted =
+        inside && log > 0 && log <= SORT_DIGIT_BITS &&
+        (most <= a.leaf || (most < count / 2 && count >> SORT_DIGIT_BITS > a.leaf));
+    uint32_t first_tile = 0;
+    if (lane == 0) {
+        struct sort_segment s = {};
+        index = atomicAdd(&a.msd->segments[1], 1);
+        first_tile = atomicAdd(&a.msd->tiles[1], msd_tiles(count));
+        s.begin = at;
+        s.count = count;
+        s.first_tile = first_tile;
+        s.source = SORT_TMP;
+        if (counted) {
+            s.counted = 1;
+            s.shift = t.shift;
+            s.bits = log;
+        } else {
+            msd_choose_digit(a, s, rest, 1);
+        }
+        a.segments[1][index] = s;
     }
-    a.segments[1][p.index[c]] = s;
-}
-
-/* What a warp does for a class in the end: its leaves; or its segment's counts, which may be known,
- * and tiles. */
-static __device__ inline void top_fill_class(const struct sort_args &a, const struct sort_top &t,
-                                             const struct top_plan &p, const uint32_t *begin,
-                                             uint32_t c)
-{
-    const uint32_t lane = lane_id();
-    const struct top_class k = top_class_of(a, t, p, begin, c);
-    if (k.count == 0) return;
-    const uint32_t index = p.index[c];
-    for (uint32_t i = lane; i < k.pieces; i += 32)
-        msd_add_leaf(a, index + i, k.at + i * a.leaf, min(a.leaf, k.count - i * a.leaf), SORT_TMP,
-                     k.low, k.high - k.low, true);
-    if (k.pieces) return;
+    index = __shfl_sync(WARP_ALL, index, 0);
+    first_tile = __shfl_sync(WARP_ALL, first_tile, 0);
     uint32_t *counts = msd_counts(a, 1, index);
     for (uint32_t b = lane; b < SORT_BINS; b += 32)
-        counts[b] = k.counted && b < k.bins ? begin[k.first + b + 1] - begin[k.first + b] : 0;
-    if (lane == 0) *(uint64_t *)(counts + SORT_BINS) = k.counted ? k.rest : 0;
-    for (uint32_t i = lane; i < msd_tiles(k.count); i += 32)
-        a.tile_of[1][p.first_tile[c] + i] = index;
+        counts[b] = counted && b < bins ? begin[first + b + 1] - begin[first + b] : 0;
+    if (lane == 0) *(uint64_t *)(counts + SORT_BINS) = counted ? rest : 0;
+    for (uint32_t i = lane; i < msd_tiles(count); i += 32) a.tile_of[1][first_tile + i] = index;
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
@@ -479,12 +438,8 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     const struct sort_top t = *a.top;
     top_begins(a, p, begin);
     const bool table = top_classes(a, t, p, begin);
-    const uint32_t warp = threadIdx.x / 32, classes = p.classes;
-    for (uint32_t c = warp; c < classes; c += TOP_WARPS) top_look_at(a, p, begin, c);
-    __syncthreads(); /* the largest bins are known */
-    if (threadIdx.x < classes) top_add_class(a, t, p, begin, threadIdx.x);
-    __syncthreads(); /* the lists have room */
-    for (uint32_t c = warp; c < classes; c += TOP_WARPS) top_fill_class(a, t, p, begin, c);
+    for (uint32_t c = threadIdx.x / 32; c < p.classes; c += TOP_WARPS)
+        top_add_class(a, t, p, begin, c);
     if (threadIdx.x != 0) return;
     a.top->table = table;
     if (table) return;
