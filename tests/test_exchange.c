@@ -198,6 +198,7 @@ static const struct kind kinds[] = {
     { 12, 1, 300000, 5, { 1, 0 }, { 1, 0 }, false },
     { 12, 4, 300000, 5, { 1, 1 }, { 1, 1 }, false },
     { 3, 4, 3000000, 13, { 0 }, { 0 }, false },
+    { 3, 2, 9000000, 7, { 0 }, { 0 }, false }, /* copies of the greatest size, and a rest */
 };
 
 static bool begin(const char *what, const struct kind *k)

@@ -15,7 +15,7 @@ enum {
     ECHI_SLOTS = 32,            /* streams whose kernels need no clearing: state.c */
     ECHI_SLOT_BYTES = 36 << 10, /* of one */
     ECHI_LINK_BUFFERS = 4,      /* of a pipeline: chunks of device memory, most */
-    ECHI_LINK_SLOTS = 52        /* of staging: two each way for LINK_THREADS and one more */
+    ECHI_LINK_SLOTS = 6         /* of staging, each way */
 };
 
 /* An embedded fatbin: one row of instances.txt. */
@@ -34,9 +34,10 @@ struct echi_cuda_kernel {
     int architecture;      /* that its code is for, which may be older than the GPU: 80 for sm_80 */
 };
 
-/* LINK_PIECE_BYTES of pinned memory, and when what it was last used for is over. */
+/* Pinned memory, and when what it was last used for is over. */
 struct echi_slot {
     void *at;
+    size_t bytes;
     CUevent done;
 };
 
@@ -57,8 +58,8 @@ struct echi_cuda {
     unsigned long long slot_stream[ECHI_SLOTS];
     int slots_used;
     bool may_complain; /* a kernel was queued that may have found its data wrong */
-    struct echi_slot slots[ECHI_LINK_SLOTS];   /* each made when first needed */
-    CUevent link_events[3][ECHI_LINK_BUFFERS]; /* up, down, and the work between, likewise */
+    struct echi_slot slots[2 * ECHI_LINK_SLOTS]; /* each made when first needed */
+    CUevent link_events[3][ECHI_LINK_BUFFERS];   /* up, down, and the work between, likewise */
     CUstream link[2]; /* sort_host.c: for copies up and down beside the stream; NULL: not yet */
     void *runs;       /* sort_host.c: host memory, mapped and kept for the next sort; NULL: none */
     size_t runs_bytes;

@@ -7,11 +7,12 @@
  *     pinned memory, or little  <--driver-->  device
  *
  * The driver moves pageable memory through a buffer of its own at a third of the link's speed or
- * less, and pinning it costs more than copying it does.  So each thread takes pieces as long as
- * there are some, up and down in turns, through two slots of its own for each way: while one is on
- * the link, it fills or drains another.  The calling thread opens a way's next step when the last
- * piece of the one before is on the link; the streams wait for each other, not the threads.  One
- * thread alone does it all.
+ * less, and pinning it costs more than copying it does.  So what a step moves is cut into copies,
+ * which have a slot each, and these into parts: copies are large, for each costs the link some
+ * microseconds, and parts are small.  Threads take part after part, up and down in turns; whoever
+ * fills the last of a slot puts it on the link.  The calling thread opens a way's next step when
+ * the last copy of the one before is on the link; the streams wait for each other, not the
+ * threads.  One thread alone does it all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,17 +28,33 @@
 #include <emmintrin.h>
 #endif
 
-/* One way.  The step that is open has the pieces [first, limit), which threads take one after
- * another; what is no atomic changes only when all of them are on the link. */
+/* Pinned memory in use for one copy after another: of the i-th of n slots, copies i, i + n, ... */
+struct slot {
+    struct echi_slot *memory;
+    atomic_size_t parts;   /* of the copy, that are filled or drained */
+    atomic_size_t sent;    /* 1 + the last copy that was put on the link */
+    atomic_size_t over;    /* 1 + what was sent and is known to have arrived; 0: nothing is known */
+    atomic_size_t drained; /* 1 + the last copy that was, down */
+    char *host;            /* where it goes, down */
+    size_t bytes;
+};
+
+/* One way.  Copy k has the parts [k parts, (k + 1) parts), some of them empty if it is short.  The
+ * step that is open has the copies [first, limit); what is no atomic changes only when all of them
+ * are on the link. */
 struct way {
     bool up;
     CUstream stream;
     CUevent *done;           /* of the last steps, one for each buffer */
     struct echi_move *moves; /* those that are staged */
     int count;
-    size_t piece_bytes, first, opened;
-    atomic_size_t next, limit, issued; /* pieces: taken, of steps that are open, on the link */
-    atomic_size_t steps;               /* that are on the link as a whole */
+    size_t part_bytes, parts, first, opened;
+    atomic_size_t limit, issued; /* copies: of steps that are open, on the link */
+    atomic_size_t asked;         /* copies whose slots have been asked for, down */
+    atomic_size_t next;          /* parts: filled or drained by someone */
+    atomic_size_t steps;         /* that are on the link as a whole */
+    atomic_bool asking;          /* a thread asks the driver about a slot */
+    struct slot slots[ECHI_LINK_SLOTS];
 };
 
 struct exchange {
@@ -48,8 +65,9 @@ struct exchange {
     bool staged; /* or all is left to the driver */
     bool apart;  /* the streams are different ones */
     atomic_int threads;
-    atomic_int error; /* the first CUresult that is none of success */
-    atomic_bool over; /* no pieces will come any more */
+    atomic_int error;   /* the first CUresult that is none of success */
+    atomic_bool over;   /* no copies will come any more */
+    atomic_bool failed; /* what is on the way is not waited for */
 
     /* Of the calling thread: */
     struct echi_move *next; /* the next step's, up */
@@ -59,13 +77,14 @@ struct exchange {
     ech_status status;
 };
 
-/* ---- Pieces ---- */
+/* ---- Copies ---- */
 
-struct piece {
+/* Of a copy. */
+struct extent {
     const struct echi_move *move; /* with those after it that follow on it in device memory */
     size_t skip;                  /* bytes of its beginning */
     char *host, *device;
-    size_t bytes; /* 0: none */
+    size_t bytes;
 };
 
 /* Where the moves from i on end that are copied as if they were one. */
@@ -79,48 +98,43 @@ static int group_end(const struct way *way, int i)
     return end;
 }
 
-/* The i-th piece of the open step; with i past them all, i less their number. */
-static size_t find_piece(const struct way *way, size_t i, struct piece *piece)
+/* The i-th copy of the open step; with i past them all, i less their number. */
+static size_t find_copy(const struct way *way, size_t i, struct extent *extent)
 {
+    const size_t most = way->parts * way->part_bytes;
     for (int from = 0, end; from < way->count; from = end) {
         size_t bytes = 0;
         end = group_end(way, from);
         for (int m = from; m < end; m++) bytes += way->moves[m].bytes;
-        size_t pieces = (bytes + way->piece_bytes - 1) / way->piece_bytes;
-        if (i >= pieces) {
-            i -= pieces;
+        size_t copies = (bytes + most - 1) / most;
+        if (i >= copies) {
+            i -= copies;
             continue;
         }
-        size_t at = i * way->piece_bytes, skip = at, left = bytes - at;
+        size_t at = i * most, skip = at, left = bytes - at;
         const struct echi_move *m = &way->moves[from];
         for (; skip >= m->bytes; m++) skip -= m->bytes;
-        *piece = (struct piece){ .move = m,
-                                 .skip = skip,
-                                 .host = (char *)m->host + skip,
-                                 .device = (char *)m->device + skip,
-                                 .bytes = left < way->piece_bytes ? left : way->piece_bytes };
+        *extent = (struct extent){ .move = m,
+                                   .skip = skip,
+                                   .host = (char *)m->host + skip,
+                                   .device = (char *)m->device + skip,
+                                   .bytes = left < most ? left : most };
         return 0;
     }
     return i;
 }
 
-static bool any_left(const struct way *way)
+/* Takes number i, if nobody has. */
+static bool take(atomic_size_t *next, size_t i)
 {
-    return atomic_load_explicit(&way->next, memory_order_relaxed) <
-           atomic_load_explicit(&way->limit, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(next, &i, i + 1, memory_order_relaxed,
+                                                   memory_order_relaxed);
 }
 
-static struct piece take(struct way *way)
+/* Acquire: what the calling thread wrote of the step. */
+static bool is_open(const struct way *way, size_t k)
 {
-    struct piece piece = { .bytes = 0 };
-    size_t i = atomic_load_explicit(&way->next, memory_order_relaxed);
-    do {
-        /* Acquire: what the calling thread wrote of the step. */
-        if (i >= atomic_load_explicit(&way->limit, memory_order_acquire)) return piece;
-    } while (!atomic_compare_exchange_weak_explicit(&way->next, &i, i + 1, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    find_piece(way, i - way->first, &piece);
-    return piece;
+    return k < atomic_load_explicit(&way->limit, memory_order_acquire);
 }
 
 /* All of the open step is on the link. */
@@ -138,32 +152,54 @@ static CUresult finish_step(struct exchange *r, struct way *way)
 static CUresult issued(struct exchange *r, struct way *way)
 {
     /* Whoever is last sees what all others put on the stream. */
-    size_t pieces = 1 + atomic_fetch_add_explicit(&way->issued, 1, memory_order_acq_rel);
-    return pieces == atomic_load_explicit(&way->limit, memory_order_relaxed) ? finish_step(r, way)
+    size_t copies = 1 + atomic_fetch_add_explicit(&way->issued, 1, memory_order_acq_rel);
+    return copies == atomic_load_explicit(&way->limit, memory_order_relaxed) ? finish_step(r, way)
                                                                              : CUDA_SUCCESS;
 }
 
 /* ---- Slots ---- */
 
-static CUresult open_slot(const struct echi_driver *driver, struct echi_slot *slot)
+/* Success when what the slot was last used for is over, and it has room for so many bytes. */
+static CUresult open_slot(const struct echi_driver *driver, struct echi_slot *slot, size_t bytes)
 {
     CUresult result = CUDA_SUCCESS;
     if (!slot->done) result = driver->cuEventCreate(&slot->done, CU_EVENT_DISABLE_TIMING);
-    if (result == CUDA_SUCCESS && !slot->at)
-        result = driver->cuMemHostAlloc(&slot->at, LINK_PIECE_BYTES, 0);
+    if (result == CUDA_SUCCESS) result = driver->cuEventQuery(slot->done);
+    if (result != CUDA_SUCCESS || slot->bytes >= bytes) return result;
+    size_t rounded = bytes <= LINK_SMALL_BYTES ? LINK_SMALL_BYTES : LINK_COPY_BYTES;
+    if (slot->at) driver->cuMemFreeHost(slot->at);
+    *slot = (struct echi_slot){ .done = slot->done };
+    result = driver->cuMemHostAlloc(&slot->at, rounded, 0);
+    if (result == CUDA_SUCCESS) slot->bytes = rounded;
     return result;
 }
 
-/* Success when what the slot was last used for is over. */
-static CUresult ready(const struct echi_driver *driver, struct echi_slot *slot)
+/* Success when the first `sent` copies are over, as far as they are the slot's.  One thread asks,
+ * for all. */
+static CUresult await_slot(const struct exchange *r, struct way *way, struct slot *slot,
+                           size_t sent)
 {
-    CUresult result = open_slot(driver, slot);
-    return result == CUDA_SUCCESS ? driver->cuEventQuery(slot->done) : result;
+    if (atomic_load_explicit(&slot->over, memory_order_acquire) == sent + 1) return CUDA_SUCCESS;
+    if (atomic_load_explicit(&way->asking, memory_order_relaxed) ||
+        atomic_exchange_explicit(&way->asking, true, memory_order_acquire))
+        return CUDA_ERROR_NOT_READY;
+    CUresult result = CUDA_ERROR_NOT_READY;
+    if (atomic_load_explicit(&slot->sent, memory_order_acquire) == sent)
+        result = open_slot(r->driver, slot->memory, way->parts * way->part_bytes);
+    if (result == CUDA_SUCCESS) atomic_store_explicit(&slot->over, sent + 1, memory_order_release);
+    atomic_store_explicit(&way->asking, false, memory_order_release);
+    return result;
+}
+
+/* 1 + the copy that copy k follows in its slot; 0: none. */
+static size_t before(size_t k)
+{
+    return k < ECHI_LINK_SLOTS ? 0 : k - ECHI_LINK_SLOTS + 1;
 }
 
 void echi_cuda_close_slots(struct echi_cuda *cuda)
 {
-    for (int i = 0; i < ECHI_LINK_SLOTS; i++) {
+    for (int i = 0; i < 2 * ECHI_LINK_SLOTS; i++) {
         if (cuda->slots[i].at) cuda->driver->cuMemFreeHost(cuda->slots[i].at);
         if (cuda->slots[i].done) cuda->driver->cuEventDestroy(cuda->slots[i].done);
     }
@@ -204,77 +240,107 @@ static CUresult copy(const struct echi_driver *driver, void *to, const void *fro
 
 /* ---- A thread ---- */
 
-struct carrier {
-    struct echi_slot *up, *down; /* two each */
-    struct piece held[2];        /* in the slots of down */
-    unsigned up_turn, down_turn; /* the slots that were used longest ago */
-};
-
-/* Fills a slot and puts it on the link. */
-static CUresult send(struct exchange *r, const struct piece *piece, struct echi_slot *slot)
+/* Another part of the slot's copy is filled or drained; true: that was the last. */
+static bool last_part(const struct way *way, struct slot *slot)
 {
-    const struct echi_move *m = piece->move;
-    for (size_t at = 0, skip = piece->skip; at < piece->bytes; m++, skip = 0) {
-        size_t part = echi_min(m->bytes - skip, piece->bytes - at);
-        memcpy((char *)slot->at + at, (const char *)m->host + skip, part);
+    if (1 + atomic_fetch_add_explicit(&slot->parts, 1, memory_order_acq_rel) < way->parts)
+        return false;
+    atomic_store_explicit(&slot->parts, 0, memory_order_relaxed);
+    return true;
+}
+
+static CUresult put_on_link(struct exchange *r, struct way *way, size_t k, const struct extent *e)
+{
+    struct slot *slot = &way->slots[k % ECHI_LINK_SLOTS];
+    void *pinned = slot->memory->at;
+    CUresult result = copy(r->driver, way->up ? e->device : pinned, way->up ? pinned : e->device,
+                           e->bytes, way->stream);
+    if (result == CUDA_SUCCESS) result = r->driver->cuEventRecord(slot->memory->done, way->stream);
+    if (result != CUDA_SUCCESS) return result;
+    atomic_store_explicit(&slot->sent, k + 1, memory_order_release);
+    return issued(r, way);
+}
+
+static void fill(char *slot, const struct extent *e, size_t from, size_t end)
+{
+    const struct echi_move *m = e->move;
+    size_t skip = e->skip + from;
+    if (from >= end) return;
+    for (; skip >= m->bytes; m++) skip -= m->bytes;
+    for (size_t at = from; at < end; m++, skip = 0) {
+        size_t part = echi_min(m->bytes - skip, end - at);
+        memcpy(slot + at, (const char *)m->host + skip, part);
         at += part;
     }
-    CUresult result = copy(r->driver, piece->device, slot->at, piece->bytes, r->up.stream);
-    if (result == CUDA_SUCCESS) result = r->driver->cuEventRecord(slot->done, r->up.stream);
-    return result == CUDA_SUCCESS ? issued(r, &r->up) : result;
 }
 
-/* Has a slot filled by the link. */
-static CUresult receive(struct exchange *r, const struct piece *piece, struct echi_slot *slot)
+/* Fills a part of a slot, and puts the slot on the link if it was the last. */
+static CUresult carry_up(struct exchange *r, bool *busy)
 {
-    CUresult result = copy(r->driver, slot->at, piece->device, piece->bytes, r->down.stream);
-    if (result == CUDA_SUCCESS) result = r->driver->cuEventRecord(slot->done, r->down.stream);
-    return result == CUDA_SUCCESS ? issued(r, &r->down) : result;
-}
-
-static CUresult carry_up(struct exchange *r, struct carrier *c, bool *busy)
-{
-    struct echi_slot *slot = &c->up[c->up_turn];
-    CUresult result = any_left(&r->up) ? ready(r->driver, slot) : CUDA_ERROR_NOT_READY;
+    struct way *way = &r->up;
+    struct extent extent;
+    size_t i = atomic_load_explicit(&way->next, memory_order_relaxed), k = i / way->parts;
+    struct slot *slot = &way->slots[k % ECHI_LINK_SLOTS];
+    CUresult result = is_open(way, k) ? await_slot(r, way, slot, before(k)) : CUDA_ERROR_NOT_READY;
     if (result != CUDA_SUCCESS) return result;
-    struct piece piece = take(&r->up);
-    if (!piece.bytes) return CUDA_SUCCESS;
-    c->up_turn = !c->up_turn;
     *busy = true;
-    return send(r, &piece, slot);
+    if (!take(&way->next, i)) return CUDA_SUCCESS;
+    find_copy(way, k - way->first, &extent);
+    size_t from = i % way->parts * way->part_bytes;
+    fill(slot->memory->at, &extent, from, echi_min(from + way->part_bytes, extent.bytes));
+    return last_part(way, slot) ? put_on_link(r, way, k, &extent) : CUDA_SUCCESS;
 }
 
-static CUresult carry_down(struct exchange *r, struct carrier *c, bool more, bool *busy)
+/* Has the link fill a slot.  What that was last used for is over: it was drained. */
+static CUresult ask_down(struct exchange *r, bool *busy)
 {
-    if (!c->held[c->down_turn].bytes && c->held[!c->down_turn].bytes && !any_left(&r->down))
-        c->down_turn = !c->down_turn;
-    struct echi_slot *slot = &c->down[c->down_turn];
-    struct piece *held = &c->held[c->down_turn];
-    bool any = held->bytes || (more && any_left(&r->down));
-    CUresult result = any ? ready(r->driver, slot) : CUDA_ERROR_NOT_READY;
+    struct way *way = &r->down;
+    struct extent extent;
+    size_t k = atomic_load_explicit(&way->asked, memory_order_relaxed);
+    struct slot *slot = &way->slots[k % ECHI_LINK_SLOTS];
+    if (!is_open(way, k) || atomic_load_explicit(&slot->drained, memory_order_acquire) != before(k))
+        return CUDA_ERROR_NOT_READY;
+    *busy = true;
+    if (!take(&way->asked, k)) return CUDA_SUCCESS;
+    find_copy(way, k - way->first, &extent);
+    slot->host = extent.host;
+    slot->bytes = extent.bytes;
+    CUresult result = open_slot(r->driver, slot->memory, way->parts * way->part_bytes);
+    return result == CUDA_SUCCESS ? put_on_link(r, way, k, &extent) : result;
+}
+
+/* Drains a part of a slot. */
+static CUresult carry_down(struct exchange *r, bool *busy)
+{
+    struct way *way = &r->down;
+    size_t i = atomic_load_explicit(&way->next, memory_order_relaxed), k = i / way->parts;
+    struct slot *slot = &way->slots[k % ECHI_LINK_SLOTS];
+    CUresult result = is_open(way, k) ? await_slot(r, way, slot, k + 1) : CUDA_ERROR_NOT_READY;
     if (result != CUDA_SUCCESS) return result;
-    *busy |= held->bytes != 0;
-    if (held->bytes) drain(held->host, slot->at, held->bytes);
-    *held = more ? take(&r->down) : (struct piece){ .bytes = 0 };
-    c->down_turn = !c->down_turn;
-    if (!held->bytes) return CUDA_SUCCESS;
     *busy = true;
-    return receive(r, held, slot);
+    if (!take(&way->next, i)) return CUDA_SUCCESS;
+    size_t from = i % way->parts * way->part_bytes;
+    if (from < slot->bytes)
+        drain(slot->host + from, (const char *)slot->memory->at + from,
+              echi_min(way->part_bytes, slot->bytes - from));
+    if (last_part(way, slot)) atomic_store_explicit(&slot->drained, k + 1, memory_order_release);
+    return CUDA_SUCCESS;
 }
 
-/* Carries a piece each way, if slots are free and `more` are to be taken; what came down is drained
- * in any case.  *busy: there was something to do. */
-static CUresult carry(struct exchange *r, struct carrier *c, bool more, bool *busy)
+/* Does a bit of each, if it can be done now.  *busy: there was something to do. */
+static CUresult carry(struct exchange *r, bool *busy)
 {
-    CUresult up = more ? carry_up(r, c, busy) : CUDA_SUCCESS;
-    if (up != CUDA_SUCCESS && up != CUDA_ERROR_NOT_READY) return up;
-    CUresult down = carry_down(r, c, more, busy);
-    return down == CUDA_ERROR_NOT_READY ? CUDA_SUCCESS : down;
+    CUresult result = ask_down(r, busy);
+    if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY) result = carry_down(r, busy);
+    if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY) result = carry_up(r, busy);
+    return result == CUDA_ERROR_NOT_READY ? CUDA_SUCCESS : result;
 }
 
-static bool holds(const struct carrier *c)
+/* All that came down is where it goes, or in the hands of a thread. */
+static bool is_drained(struct way *way)
 {
-    return c->held[0].bytes || c->held[1].bytes;
+    return atomic_load_explicit(&way->next, memory_order_relaxed) ==
+           way->parts * atomic_load_explicit(&way->limit, memory_order_acquire);
 }
 
 /* ---- The calling thread ---- */
@@ -295,7 +361,7 @@ static ech_status follow(const struct exchange *r, CUstream stream, CUevent even
 static ech_status open_step(struct exchange *r, struct way *way, struct echi_move *moves, int count)
 {
     ech_status status = ECH_OK;
-    struct piece unused;
+    struct extent unused;
     way->moves = moves;
     way->count = 0;
     way->opened++;
@@ -313,9 +379,9 @@ static ech_status open_step(struct exchange *r, struct way *way, struct echi_mov
         r->direct_down |= !way->up;
     }
     way->first = atomic_load_explicit(&way->limit, memory_order_relaxed);
-    size_t pieces = SIZE_MAX - find_piece(way, SIZE_MAX, &unused);
-    if (!pieces) TRY(check(r, finish_step(r, way), "cuEventRecord"));
-    atomic_store_explicit(&way->limit, way->first + pieces, memory_order_release);
+    size_t copies = SIZE_MAX - find_copy(way, SIZE_MAX, &unused);
+    if (!copies) TRY(check(r, finish_step(r, way), "cuEventRecord"));
+    atomic_store_explicit(&way->limit, way->first + copies, memory_order_release);
 done:
     return status;
 }
@@ -388,7 +454,7 @@ static bool conduct(struct exchange *r)
     } else {
         return false;
     }
-    if (r->status != ECH_OK) atomic_store(&r->over, true);
+    if (r->status != ECH_OK) atomic_store(&r->failed, true);
     return true;
 }
 
@@ -397,24 +463,24 @@ static void work(void *arg, size_t i, int thread)
 {
     enum { FEW = 4 };
     struct exchange *r = arg;
-    struct echi_cuda *cuda = r->ctx->state;
-    struct echi_slot *slots = cuda->slots + 4 * i;
-    struct carrier carrier = { .up = slots, .down = slots + 2 };
+    const struct echi_cuda *cuda = r->ctx->state;
     CUcontext popped;
     int idle = 0;
+    (void)i;
     CUresult result = r->driver->cuCtxPushCurrent(cuda->context);
     atomic_fetch_add(&r->threads, 1);
-    while (result == CUDA_SUCCESS && atomic_load(&r->error) == CUDA_SUCCESS) {
-        bool over = atomic_load(&r->over), conducted = thread == 0 && !over && conduct(r);
-        bool carried = false, alone = atomic_load(&r->threads) < FEW;
-        result = carry(r, &carrier, thread || r->x->steps == 1 || alone, &carried);
-        if (thread == 0 && r->status != ECH_OK) break;
-        if (over && !holds(&carrier)) break;
-        idle = conducted || carried ? 0 : idle < INT_MAX ? idle + 1 : idle;
+    while (result == CUDA_SUCCESS && !atomic_load(&r->failed)) {
+        bool over = atomic_load(&r->over), busy = thread == 0 && !over && conduct(r);
+        if (thread || r->x->steps == 1 || atomic_load(&r->threads) < FEW) result = carry(r, &busy);
+        if (over && is_drained(&r->down)) break;
+        idle = busy ? 0 : idle < INT_MAX ? idle + 1 : idle;
         if (idle) echi_parallel_pause(idle);
     }
     int none = CUDA_SUCCESS;
-    if (result != CUDA_SUCCESS) atomic_compare_exchange_strong(&r->error, &none, result);
+    if (result != CUDA_SUCCESS) {
+        atomic_compare_exchange_strong(&r->error, &none, result);
+        atomic_store(&r->failed, true);
+    }
     r->driver->cuCtxPopCurrent(&popped);
 }
 
@@ -433,18 +499,20 @@ done:
     return status;
 }
 
-/* How many threads are worth it, and how much each of them takes at once. */
+/* How many threads are worth it, how much is copied at once, and how much each takes of that. */
 static int choose_threads(struct exchange *r)
 {
+    enum { COPIES = 8, PARTS = 4 }; /* so many at least, if they are not too small */
     size_t bytes = r->x->pageable_bytes;
     int most = r->ctx->threads ? r->ctx->threads : echi_parallel_threads();
     size_t threads = (size_t)(most < LINK_THREADS ? most : LINK_THREADS);
-    size_t share = (bytes / threads + 4095) / 4096 * 4096;
-    if (share < LINK_LEAST_BYTES) share = LINK_LEAST_BYTES;
-    r->up.piece_bytes = r->down.piece_bytes = echi_min(share, LINK_PIECE_BYTES);
-    size_t pieces = bytes / r->up.piece_bytes + 1;
-    if (!r->staged || pieces == 1) return 1;
-    if (threads > pieces) threads = pieces;
+    size_t copy = echi_min(bytes / COPIES, LINK_COPY_BYTES), part = copy / PARTS / 4096 * 4096;
+    if (part > LINK_PART_BYTES) part = LINK_PART_BYTES;
+    if (part < LINK_LEAST_BYTES) part = LINK_LEAST_BYTES;
+    r->up.part_bytes = r->down.part_bytes = part;
+    r->up.parts = r->down.parts = copy > part ? copy / part : 1;
+    if (!r->staged || bytes < part) return 1;
+    if (threads > bytes / part + 1) threads = bytes / part + 1;
     if (r->x->steps > 1 && (size_t)most > threads) threads++; /* who conducts */
     return (int)threads;
 }
@@ -464,6 +532,10 @@ ech_status echi_cuda_exchange(ech_ctx *ctx, const struct echi_exchange *x)
         .staged = x->steps > 1 || x->pageable_bytes / (x->up && x->down ? 2 : 1) > LINK_SMALL_BYTES,
         .apart = x->up_stream != stream || x->down_stream != stream
     };
+    for (int i = 0; i < ECHI_LINK_SLOTS; i++) {
+        r.up.slots[i].memory = &cuda->slots[i];
+        r.down.slots[i].memory = &cuda->slots[ECHI_LINK_SLOTS + i];
+    }
     if (r.apart) TRY(open_events(ctx, x->buffers));
     int threads = choose_threads(&r);
     echi_parallel(threads, (size_t)threads, work, &r);

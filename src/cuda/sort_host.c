@@ -14,6 +14,7 @@
  */
 #define _GNU_SOURCE /* madvise */
 #include "../arrange.h"
+#include "../cpu/cpu.h"
 #include "../sort_runs.h"
 #include "exchange.h"
 #include "sort_lean.h"
@@ -447,6 +448,8 @@ static ech_status sort_parts(ech_ctx *ctx, struct host_sort *h)
     echi_log(ctx, ECH_LOG_INFO, "the sort does not fit on %s: %zu chunks of %zu elements",
              ctx->name, h->chunks, h->n);
     CU(cuStreamSynchronize, echi_cuda_stream(ctx)); /* memory is had in the order of the stream */
+    if (echi_parallel_for_bytes(ctx, SIZE_MAX) > LINK_THREADS) /* pinned input: see LINK_THREADS */
+        h->in_pinned[KEYS] = h->in_pinned[VALUES] = false;
     TRY(pipeline(ctx, h, false));
     status = pipeline(ctx, h, true);
     if (status != ECH_OK) {

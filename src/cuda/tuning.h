@@ -102,15 +102,21 @@ enum { SORT_CROWD_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* a multiprocessor 
  * array, which is sorted SORT_LEAN_BLOCKS - 1 times.  Chosen, not measured. */
 enum { SORT_LEAN_BLOCKS = 8, SORT_LEAN_LEAST = 1 << 14 };
 
-/* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s of 2 GiB, up, down, and
- * each of both at once, where pinned memory has 55, 55 and 49:
- *     threads x piece   4 x 2 MiB       8 x 1 MiB       8 x 2 MiB       12 x 2 MiB      16 x 2 MiB
- *                       35, 51, 21      48, 48, 38      51, 52, 38      51, 52, 45      51, 52, 45
- * The driver's own way: 8 and 16; pinning the memory first: 32, before anything is copied. */
+/* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s of 1 GiB each way, both
+ * at once, between pinned memory and the device, by the size of a copy:
+ *     32 MiB  50      4 MiB  48      2 MiB  46      1 MiB  44
+ * and in a second stream for each way the same.  Sorts of 2^28 u32 keys in parts, ms, pinned and
+ * pageable, where parts are copies by themselves, and by what they are parts of:
+ *     2 MiB, 12 threads   51, 52      8 MiB, 12 threads   49, 47      8 MiB, 14 threads   49, 46
+ * With these 14 and one that conducts, pinned memory is sorted 3 ms sooner if it is filled into
+ * slots on its first way up: beside threads that write memory, the link reads memory at 45 GB/s,
+ * and what is in the cache at 51.  The driver's own way: 8 up and 16 down; pinning the memory
+ * first: 32, before anything is copied. */
 enum {
-    LINK_THREADS = 12,
-    LINK_PIECE_BYTES = 2 << 20,
-    LINK_LEAST_BYTES = 128 << 10, /* of a piece */
+    LINK_THREADS = 14,
+    LINK_COPY_BYTES = 8 << 20,
+    LINK_PART_BYTES = 512 << 10,  /* of a copy, for a thread */
+    LINK_LEAST_BYTES = 128 << 10, /* of a part */
     LINK_SMALL_BYTES = 1 << 20    /* each way: as good by the driver, without waking threads */
 };
 
