@@ -44,38 +44,48 @@ static u64 onesweep(u64 n, u64 k, u64 m, bool argsort)
     return part(n * k) * (argsort ? 2 : 1) + part(n * m) + STATE + 1024 * ((n + tile - 1) / tile);
 }
 
-/* Where the first level is one launch. */
-static u64 few(u64 n)
+/* Where the first level is one launch: its counts; and the lists, or what passes take in place. */
+static u64 few(u64 n, u64 k)
 {
-    return n < 1 << 23 ? 1280 : 0;
+    return n < (k == 8 ? 1 << 23 : 1 << 24) ? 1280 : 0;
 }
 
-static u64 msd(u64 n, u64 k, bool classes)
+static u64 lists_of_few(u64 n, u64 k, u64 lists)
+{
+    u64 blocks = n / 4096 + 1 < 512 ? n / 4096 + 1 : 512, passes = 1024 * blocks + 65536;
+    return few(n, k) && passes > lists ? passes : lists;
+}
+
+/* plain: nothing is done for few keys. */
+static u64 msd(u64 n, u64 k, bool classes, bool plain)
 {
     u64 tile = 57344 / k, leaf = 36864 / k, levels = (k == 8 ? 9 : 5) + (u64)classes;
     u64 segments = n / leaf + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * (n / leaf + 1) + 4 * levels * segments + (classes ? 256 : 0);
-    return (classes ? 256 + 131072 + 32768 : few(n)) + part(n * k) + 256 + part(2 * segments * 40) +
-           part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 24) +
-           part(leaves * 4);
+    u64 lists = part(2 * segments * 40) + part(2 * segments * 258 * 4) + part(2 * tiles * 4) +
+                part(leaves * 24) + part(leaves * 4);
+    u64 all = part(n * k) + 256;
+    if (classes) return all + lists + 256 + 131072 + 32768;
+    return all + (plain ? lists : few(n, k) + lists_of_few(n, k, lists));
 }
 
-static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort)
+static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort, bool plain)
 {
     u64 items = m == 16 ? 6 : k == 8 ? 10 : m == 8 ? 12 : 16, tile = 512 * items;
     u64 levels = k == 8 ? 9 : 5, segments = n / 4608 + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * segments + 4 * levels * segments;
-    return few(n) + part(n * k) * (argsort ? 2 : 1) + part(n * m) + 256 + part(2 * segments * 40) +
-           part(2 * segments * 258 * 4) + part(2 * tiles * 4) + part(leaves * 24) +
-           part(leaves * 4) + 1024 * tiles + 1024 * (tiles < 1024 ? tiles : 1024);
+    u64 lists = part(2 * segments * 40) + part(2 * segments * 258 * 4) + part(2 * tiles * 4) +
+                part(leaves * 24) + part(leaves * 4) + 1024 * tiles +
+                1024 * (tiles < 1024 ? tiles : 1024);
+    u64 all = part(n * k) * (argsort ? 2 : 1) + part(n * m) + 256;
+    return all + (plain ? lists : few(n, k) + lists_of_few(n, k, lists));
 }
 
 /* The lists of the levels, or what else onesweep takes: of few integers of 64 bits, and with
  * values, those of msd, else of classes. */
 static u64 adaptive(u64 n, u64 k, u64 m, bool classes, bool argsort)
 {
-    u64 levels =
-        m ? msd_pairs(n, k, m, argsort) - few(n) : msd(n, k, classes) - (classes ? 0 : few(n));
+    u64 levels = m ? msd_pairs(n, k, m, argsort, true) : msd(n, k, classes, true);
     u64 passes = onesweep(n, k, m, argsort) + 256;
     return levels > passes ? levels : passes;
 }
@@ -118,8 +128,8 @@ static u64 wanted(u64 n, const struct sort *s)
     if (strcmp(s->algorithm, "block") == 0) return more;
     if (strcmp(s->algorithm, "count") == 0) return k == 1 ? STATE : part(8 * 65537);
     if (strcmp(s->algorithm, "msd") == 0)
-        return m ? more + msd_pairs(n, k, m, s->index_bytes != 0) : msd(n, k, false);
-    if (strcmp(s->algorithm, "classes") == 0) return msd(n, k, true);
+        return m ? more + msd_pairs(n, k, m, s->index_bytes != 0, false) : msd(n, k, false, false);
+    if (strcmp(s->algorithm, "classes") == 0) return msd(n, k, true, true);
     if (strcmp(s->algorithm, "adaptive") == 0)
         return more + adaptive(n, k, m, k == 4 || s->dtype == ECH_F64 || n >= 1 << 25,
                                s->index_bytes != 0);
@@ -175,10 +185,11 @@ static void formulas(void)
         { ECH_F64, 0, 4, "lean" },       { ECH_U8, 0, 8, "lean" },
     };
     static const size_t sizes[] = {
-        1,          2,          63,         64,         65,          1000,
-        3840,       4096,       4097,       6144,       7000,        10241,
-        100003,     1 << 20,    3000017,    1 << 24,    268435456,   1000000007,
-        2147483647, 4294967295, 4294967296, 4294967297, 10000000000, 1000000000000,
+        1,          2,          63,         64,          65,
+        1000,       3840,       4096,       4097,        6144,
+        7000,       10241,      100003,     1 << 20,     3000017,
+        9000000,    1 << 24,    268435456,  1000000007,  2147483647,
+        4294967295, 4294967296, 4294967297, 10000000000, 1000000000000,
     };
     if (!test_begin("workspaces of sorts on a GPU")) return;
     size_t bytes; /* of a build that has one or both kinds of device */

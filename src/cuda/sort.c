@@ -57,7 +57,7 @@ struct parts {
     struct sort_msd *msd;
     struct sort_first *first;
     struct sort_segment *segments;
-    uint32_t *counts, *tile_of, *crowded, *rows, *pieces;
+    uint32_t *counts, *tile_of, *crowded, *rows, *pieces, *few_counts, *few_sums;
     struct sort_leaf *leaves;
     uint16_t *starts;
     uint32_t *meet;
@@ -114,9 +114,14 @@ static bool fits_sample(const struct echi_sort *s)
     return echi_sort_sample_fits(s, moved_bytes(s, &gather));
 }
 
+static size_t msd_least(const struct echi_sort *s)
+{
+    return SORT_MSD_LEAST(s->key_bytes, s->order.float_mask != 0);
+}
+
 static bool good_sample(const struct echi_sort *s)
 {
-    return s->n <= SORT_SAMPLE_GOOD;
+    return s->n < msd_least(s);
 }
 
 /* Positions have 32 bits.  Keys alone by some of their bits are neither: they want stability. */
@@ -138,7 +143,7 @@ static bool wide_alone(const struct echi_sort *s)
 static bool good_msd(const struct echi_sort *s)
 {
     bool two_digits = s->n <= SORT_BINS * SORT_BINS / 16 * 15 * SORT_PAIRS_LEAF;
-    if (s->n < SORT_MSD_LEAST) return false;
+    if (s->n < msd_least(s)) return false;
     if (!s->value_bytes) return true;
     if (s->end_bit - s->begin_bit <= SORT_PAIRS_LEAST_BITS) return false;
     return s->key_bytes == 8 || (two_digits && !s->order.float_mask);
@@ -308,6 +313,13 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
         parts->status = echi_part(&lists, plan->onesweep.tiles, SORT_BINS * sizeof *parts->status);
         if (lists.overflow || lists.bytes > layout.bytes) layout = lists;
     }
+    if (plan->msd.few) {
+        parts->few_counts =
+            echi_part(&lists, plan->msd.few_blocks, SORT_BINS * sizeof *parts->few_counts);
+        parts->few_sums = echi_part(&lists, 2 * (SORT_FEW_BLOCKS / SORT_FEW_GROUP),
+                                    SORT_BINS * sizeof *parts->few_sums);
+        if (lists.overflow || lists.bytes > layout.bytes) layout = lists;
+    }
     *overflow = layout.overflow;
     return layout.bytes;
 }
@@ -426,6 +438,8 @@ ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *s)
                               .crowded = parts.crowded,
                               .rows = parts.rows,
                               .pieces = parts.pieces,
+                              .few_counts = parts.few_counts,
+                              .few_sums = parts.few_sums,
                               .plain = compared_plainly(s),
                               .same = !s->order.sign && !s->order.float_mask && !s->order.shift &&
                                       !s->order.flip };
@@ -491,7 +505,10 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
                    "launch     sort_%s_count, sort_msd_plan, sort_%s_scatter x %d, tiles of %u "
                    "keys; levels without work end at once%s\n",
                    kind, kind, plan.msd.levels, (unsigned)plan.msd.tile,
-                   plan.msd.pairs && !plan.msd.few ? "" : "; the last ones are one launch");
+                   plan.msd.few     ? "; the last ones are one launch, which sorts keys that crowd "
+                                      "least significant digit first"
+                   : plan.msd.pairs ? ""
+                                    : "; the last ones are one launch");
         echi_print(text, "launch     sort_%s_leaf, sort_%s_crowded, blocks of at most %u keys\n",
                    kind, kind, (unsigned)plan.msd.leaf);
         if (adaptive)

@@ -135,14 +135,15 @@ struct sort_msd {
     uint32_t leaves, crowded;
     uint32_t seen;            /* of keys next to each other in the input: enum sort_seen */
     uint32_t meetings;        /* of blocks of sort_msd_rest */
-    uint32_t crowd;           /* 1: sort_lsd sorts, and the levels do nothing */
+    uint32_t crowd;           /* 1: sort_lsd, or few_sort(), sorts, and the levels do nothing */
     uint32_t lsd_meetings[2]; /* ... of sort_lsd_begin, and of sort_lsd */
 };
 
 /* What blocks add up that count the first level of few keys; zero between launches. */
 struct sort_first {
     uint32_t counts[SORT_MSD_ROW];
-    uint32_t seen, done; /* as in sort_msd; blocks that have counted */
+    uint32_t seen, done; /* as in sort_msd; blocks that have counted, or looked */
+    uint32_t crowd;      /* 1: keys crowd */
 };
 
 /* What sort_msd_top.cuh knows of the keys. */
@@ -185,6 +186,8 @@ struct sort_args {
     int32_t level, levels;
     struct sort_msd *msd;
     struct sort_first *first; /* of few keys; else NULL */
+    uint32_t *few_counts;     /* [few blocks][SORT_BINS], sort_few.cuh; NULL unless keys are few */
+    uint32_t *few_sums;       /* [2][SORT_FEW_BLOCKS / SORT_FEW_GROUP][SORT_BINS]: of odd passes */
     struct sort_segment *segments[2];
     uint32_t *counts[2];  /* [segments][SORT_MSD_ROW]; then where each bin's next key goes */
     uint32_t *tile_of[2]; /* [tiles]: which segment a tile belongs to */

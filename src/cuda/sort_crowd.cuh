@@ -37,6 +37,17 @@ static __device__ inline ukey crowd_shuffle(ukey e, uint32_t step)
 #endif
 }
 
+/* Key t of a sample, one of each part of the input. */
+static __device__ inline ukey crowd_sample(const struct sort_args &a, uint32_t t, uint32_t part)
+{
+    const uint32_t at = t * part + __umulhi(SORT_SAMPLE_HASH(t), part);
+#if VAL_BYTES
+    return pairs_key(a, SORT_IN, ((const ukey *)a.keys_in)[at]);
+#else
+    return order_encode(a.order, ((const ukey *)a.keys_in)[at]);
+#endif
+}
+
 /* Sorts a block's keys by a bitonic network, of which a thread has keys 2 me and 2 me + 1; keys is
  * shared memory for CROWD_KEYS, where they are at the end. */
 static __device__ inline void crowd_sort(ukey *keys, ukey (&e)[2])
@@ -118,14 +129,7 @@ extern "C" __global__ void __launch_bounds__(SORT_CROWD_THREADS)
     if (part) {
         ukey e[2];
 #pragma unroll
-        for (uint32_t k = 0; k < 2; k++) {
-            const uint32_t t = 2 * me + k, at = t * part + __umulhi(SORT_SAMPLE_HASH(t), part);
-#if VAL_BYTES
-            e[k] = pairs_key(a, SORT_IN, ((const ukey *)a.keys_in)[at]);
-#else
-            e[k] = order_encode(a.order, ((const ukey *)a.keys_in)[at]);
-#endif
-        }
+        for (uint32_t k = 0; k < 2; k++) e[k] = crowd_sample(a, 2 * me + k, part);
         crowd = crowd_found(keys, e);
     }
     if (me < SORT_BINS) msd_begin_counts(a);

@@ -29,7 +29,8 @@ struct msd_plan echi_cuda_plan_msd(const struct echi_sort *s, const struct pairs
     p.tiles = n / p.tile + p.segments + 1;
     p.leaves =
         6 * (n / p.leaf + 1) + 4 * (uint64_t)p.levels * p.segments + (classes ? SORT_BINS : 0);
-    p.few = n < SORT_MSD_FEW && !classes;
+    p.few = n < SORT_MSD_FEW(s->key_bytes) && !classes;
+    p.few_blocks = echi_cuda_least(n / SORT_FEW_KEYS + 1, SORT_FEW_BLOCKS);
     p.count_blocks = p.tiles < SORT_PAIRS_PIECES ? (unsigned)p.tiles : SORT_PAIRS_PIECES;
     return p;
 }
@@ -115,7 +116,7 @@ static ech_status count_level(ech_ctx *ctx, const char *image, const struct msd_
     unsigned segments = args->level ? echi_cuda_least(msd->segments, 8 * processors) : 1;
     if (msd->few && args->level == 0)
         return echi_cuda_launch_early(ctx, image, "sort_msd_first",
-                                      echi_cuda_least(args->n / SORT_MSD_FIRST_KEYS + 1, most),
+                                      echi_cuda_least(args->n / SORT_MSD_FIRST_KEYS + 1, most) + 1,
                                       SORT_MSD_COUNT_THREADS, 0, args);
     TRY(echi_cuda_launch_early(ctx, image, "sort_msd_count", echi_cuda_least(msd->tiles, most),
                                SORT_MSD_COUNT_THREADS, 0, args));
@@ -136,6 +137,7 @@ static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_p
     TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
     bool two = shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024);
     unsigned rest = (two ? SORT_MSD_BLOCKS : 1) * (unsigned)cuda->multiprocessors;
+    if (msd->few) rest = echi_cuda_least(rest, msd->few_blocks);
     args->levels = msd->levels;
     for (int last = args->level + even_levels(args); args->level < last; args->level++) {
         TRY(count_level(ctx, image, msd, args));

@@ -8,7 +8,8 @@
  *                        level; in sort_msd_plan.cuh
  *     sort_msd_scatter   moves the keys: one read and one write
  *     sort_msd_first     of few keys, what the first three do for level 0
- *     sort_msd_rest      the levels that evenly distributed keys do not have
+ *     sort_msd_rest      the levels that evenly distributed keys do not have; or, of few keys that
+ *                        crowd, all of the sort: in sort_few.cuh
  *     sort_msd_leaf      sorts what a block can hold: one read, one write; in sort_msd_leaf.cuh
  *
  *     level 0   |               one segment               |
@@ -27,6 +28,7 @@
 
 #include "sort_msd_leaf.cuh"
 #include "sort_msd_plan.cuh"
+#include "sort_few.cuh"
 #include "sort_msd_top.cuh"
 
 /* ---- Counts ---- */
@@ -153,10 +155,14 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
 {
     __shared__ struct count_shared sh;
     __shared__ struct plan_shared p;
+    __shared__ struct few_sample sample;
     wait_for_earlier();
-    const uint32_t n = (uint32_t)a.n, each = n / gridDim.x + (n % gridDim.x != 0);
+    const uint32_t n = (uint32_t)a.n, blocks = gridDim.x - 1, each = n / blocks + (n % blocks != 0);
     const uint32_t from = min(n, blockIdx.x * each), to = min(n, from + each);
-    msd_count_part(a, msd_whole(a), sh, from, to, a.first->counts, &a.first->seen);
+    if (blockIdx.x < blocks)
+        msd_count_part(a, msd_whole(a), sh, from, to, a.first->counts, &a.first->seen);
+    else
+        few_look(a, sample);
     msd_plan_first(a, p);
 }
 
@@ -329,6 +335,7 @@ union rest_shared {
     struct count_shared count;
     struct plan_shared plan;
     struct scatter_shared scatter;
+    struct few_shared few;
 };
 static_assert(sizeof(union rest_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
@@ -341,6 +348,10 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     union rest_shared &sh = *(union rest_shared *)shared_bytes;
     uint32_t meetings = 0;
     if (msd_ordered(a)) return;
+    if (a.few_counts && a.msd->crowd) {
+        few_sort(a, sh.few);
+        return;
+    }
     for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
         msd_count_level(a, level, sh.count);
         msd_meet(a, ++meetings);

@@ -50,8 +50,8 @@ static ech_status run_level(ech_ctx *ctx, const char *image, const struct msd_pl
     unsigned blocks =
         echi_cuda_least(plan->tiles, args->level < 2 ? tiles : t->blocks * processors);
     if (plan->few && args->level == 0) {
-        TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_first", args->count_blocks, t->threads,
-                                   0, args));
+        TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_first", args->count_blocks + 1,
+                                   t->threads, 0, args));
     } else {
         TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_count", args->count_blocks, t->threads,
                                    0, args));
@@ -81,6 +81,7 @@ static ech_status run_rest(ech_ctx *ctx, const char *image, const struct msd_pla
     unsigned room = 0, blocks = (unsigned)cuda->multiprocessors;
     TRY(echi_cuda_shared_bytes(ctx, &room));
     if (room >= t->blocks * (shared_bytes + 1024)) blocks *= t->blocks;
+    blocks = echi_cuda_least(blocks, plan->few_blocks);
     args->count_blocks = count_blocks(plan, blocks);
     TRY(echi_cuda_launch_together(ctx, image, "sort_pairs_rest", blocks, t->threads, shared_bytes,
                                   args));

@@ -24,7 +24,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort_msd_pairs_leaf.cuh"
-#include "sort_crowd.cuh"
+#include "sort_few.cuh"
 
 /* ---- Counts ---- */
 
@@ -132,11 +132,15 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLO
 {
     __shared__ struct count_shared sh;
     __shared__ struct plan_shared p;
+    __shared__ struct few_sample sample;
     wait_for_earlier();
     const struct sort_segment s = msd_whole(a);
     const uint32_t tiles = msd_tiles(s.count), each = pairs_each(a, tiles);
     const uint32_t tile = min(tiles, blockIdx.x * each);
-    pairs_count_piece(a, s, sh, tile, min(tiles, tile + each), a.first->counts, &a.first->seen);
+    if (blockIdx.x < a.count_blocks)
+        pairs_count_piece(a, s, sh, tile, min(tiles, tile + each), a.first->counts, &a.first->seen);
+    else
+        few_look(a, sample);
     msd_plan_first(a, p);
 }
 
@@ -334,6 +338,7 @@ union rest_shared {
     struct count_shared count;
     struct plan_shared plan;
     struct scatter_shared scatter;
+    struct few_shared few;
 };
 static_assert(sizeof(union rest_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
                                                                    KEY_BYTES, VAL_BYTES,
@@ -346,6 +351,10 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     union rest_shared &sh = *(union rest_shared *)shared_bytes;
     uint32_t meetings = 0;
     if (msd_ordered(a)) return;
+    if (a.msd->crowd) {
+        few_sort(a, sh.few);
+        return;
+    }
     for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
         if (blockIdx.x < a.count_blocks) pairs_count_level(a, level, sh.count);
         msd_meet(a, ++meetings);

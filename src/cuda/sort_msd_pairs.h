@@ -22,7 +22,8 @@ struct msd_plan {
     uint64_t segments, tiles, leaves; /* most: of a level, of a level, of all */
     const struct pairs_tuning *pairs; /* NULL: keys alone */
     unsigned count_blocks;
-    bool few; /* the first level is counted and planned by one launch */
+    bool few;            /* the first level is counted and planned by one launch */
+    unsigned few_blocks; /* of few keys that crowd, at most */
 };
 
 /* NULL where no kernel is made for keys of that size with so much beside them. */

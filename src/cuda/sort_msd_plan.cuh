@@ -7,7 +7,8 @@
  *                      make leaves, which a segment of the next level
  *
  * Of few keys sort_msd_first, or sort_pairs_first, counts the first level, and its last block plans
- * it: three launches would take longer than all that they do.
+ * it: three launches would take longer than all that they do.  One block looks whether keys crowd
+ * (sort_few.cuh); then the lists stay empty.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -288,15 +289,22 @@ static __device__ inline void msd_plan_first(const struct sort_args &a, struct p
     __syncthreads(); /* what this block adds is added */
     if (me == 0) last = add_acq_rel(&a.first->done, 1) == gridDim.x - 1;
     if (!__syncthreads_or(last)) return; /* also: what all blocks added can be read */
-    const uint32_t seen = a.first->seen;
-    if (me < SORT_MSD_ROW) {
-        a.counts[0][me] = a.first->counts[me];
-        a.first->counts[me] = 0;
-    }
+    const uint32_t seen = a.first->seen, crowd = a.first->crowd;
+    if (!crowd && me < SORT_MSD_ROW) a.counts[0][me] = a.first->counts[me];
+    if (me < SORT_MSD_ROW) a.first->counts[me] = 0;
     msd_begin(a, seen);
-    __syncthreads(); /* the lists are there, everyone knows what was seen */
-    if (me == 0) a.first->seen = a.first->done = 0;
-    if (!msd_ordered(a)) msd_plan_segment(a, 0, p, 0);
+    __syncthreads(); /* the lists are there, everyone knows what was seen, and whether keys crowd */
+    if (me == 0) a.first->seen = a.first->done = a.first->crowd = 0;
+    if (msd_ordered(a)) return;
+    if (!crowd) {
+        msd_plan_segment(a, 0, p, 0);
+        return;
+    }
+    if (me == 0) { /* the levels find no segments: sort_few.cuh sorts */
+        a.msd->segments[0] = a.msd->tiles[0] = 0;
+        a.msd->crowd = 1;
+    }
+    rank_clear(a.few_sums, SORT_FEW_BLOCKS / SORT_FEW_GROUP * SORT_BINS);
 }
 
 /* ---- Levels that evenly distributed keys do not have ---- */

@@ -54,10 +54,12 @@ enum {
     SORT_SAMPLE_THREADS = 1024,
     SORT_SAMPLE_WAVE = 128,
     SORT_SAMPLE_FEW = 256,
-    SORT_SAMPLE_MOST_BYTES = 1 << 23,  /* of keys alone */
-    SORT_SAMPLE_MOST_VALUES = 1 << 20, /* keys with values */
-    SORT_SAMPLE_GOOD = 1 << 19         /* keys: beyond, other ways are chosen */
+    SORT_SAMPLE_MOST_BYTES = 1 << 23, /* of keys alone */
+    SORT_SAMPLE_MOST_VALUES = 1 << 20 /* keys with values */
 };
+/* Keys: below, samplesort is chosen; from so many on, sorts by most significant digits. */
+#define SORT_MSD_LEAST(key_bytes, floats)                                                          \
+    ((key_bytes) == 8 && !(floats) ? (1u << 18) + 1 : (1u << 19) + 1)
 #define SORT_SAMPLE_BUCKETS(value_bytes) ((value_bytes) ? 256u : 512u) /* most */
 #define SORT_SAMPLE_KEYS(key_bytes)      ((key_bytes) == 8 ? 2048u : 4096u)
 #define SORT_SAMPLE_ITEMS(key_bytes, value_bytes, narrow)                                          \
@@ -67,8 +69,6 @@ enum {
  * a leaf, which is made of windows of 64 bytes.  blocks: resident on a multiprocessor.  H200,
  * 2026-11-22. */
 enum {
-    SORT_MSD_LEAST = 1 << 19,   /* keys: below, other ways are chosen */
-    SORT_MSD_FEW = 1 << 23,     /* keys: below, the first level is counted and planned at once */
     SORT_MSD_FIRST_KEYS = 2048, /* ... by blocks of so many, or more */
     SORT_TOP_LEAST = 1 << 25,   /* keys: below, the first level has digits, not classes */
     SORT_TOP_BITS = 15,         /* at most, of the bins that classes are made of */
@@ -86,6 +86,27 @@ enum {
     SORT_CROWDED_THREADS = 576, /* each has 64 bytes of a leaf, or of a large one twice that */
     SORT_CROWDED_BLOCKS = 2
 };
+
+/* Few keys, fewer than so many: their first level is counted and planned at once.  Where they crowd
+ * (sort_few.cuh), so many blocks at most sort them by least significant digits, each so many keys
+ * or more, in tiles of so many bytes a thread; a group of blocks has a row of sums.
+ *
+ * They crowd where of 100 keys of a sample, so many (share) are in bins of their first bits that
+ * seem to have more than so many leaves, unless half of such a bin is one key: then levels are as
+ * fast, but for keys of 32 bits, up to so many, that the blocks hold in registers (equal).  Of no
+ * more than so many different keys, levels are faster.  H200, 2026-11-22. */
+#define SORT_MSD_FEW(key_bytes) ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
+enum {
+    SORT_FEW_BLOCKS = 512,
+    SORT_FEW_KEYS = 4096,
+    SORT_FEW_THREAD_BYTES = 64,
+    SORT_FEW_GROUP = 16,
+    SORT_FEW_SAMPLES = 4, /* a thread */
+    SORT_FEW_SHARE = 10,
+    SORT_FEW_DIFFERENT = 32
+};
+#define SORT_FEW_LEAVES(key_bytes, value_bytes) ((key_bytes) == 8 ? 2u : (value_bytes) ? 4u : 8u)
+#define SORT_FEW_EQUAL(key_bytes)               ((key_bytes) == 8 ? 0u : 1u << 21)
 
 /* Keys that crowd (sort_crowd.cuh) are sorted by least significant digits, of so many keys or more;
  * a block of so many threads looks at a sample of two keys each.  bits: that neighbours in the
