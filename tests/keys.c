@@ -168,16 +168,102 @@ static uint64_t ties_key(struct keys *k, size_t i)
     return sign | (k->top - 1 - rng_below(&k->rng, 2));
 }
 
+/* A float of the width that c asks for, of integers a number; f16 and bf16 get a random key. */
+static uint64_t key_of(struct keys *k, double x)
+{
+    float single = (float)x;
+    uint64_t key = 0;
+    if (k->c->dtype == ECH_F32) memcpy(&key, &single, sizeof single);
+    if (k->c->dtype == ECH_F64) memcpy(&key, &x, sizeof x);
+    return k->c->dtype == ECH_F32 || k->c->dtype == ECH_F64 ? key : random_key(k, 0);
+}
+
+static double unit(struct keys *k)
+{
+    return (double)(rng_next(&k->rng) >> 11) * 0x1p-53;
+}
+
+static double normal(struct keys *k)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++) sum += unit(k);
+    return sum;
+}
+
+/* Floats in [0, 1); half of those that lie near to 1. */
+static uint64_t unit_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return key_of(k, unit(k));
+}
+
+static uint64_t negative_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return key_of(k, -100 * unit(k));
+}
+
+static uint64_t normal_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return key_of(k, normal(k));
+}
+
+/* Around a power of two. */
+static uint64_t narrow_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return key_of(k, 1 + normal(k) / 1000);
+}
+
+/* Floats in [0, 1) and one in eight that is anything. */
+static uint64_t strewn_key(struct keys *k, size_t i)
+{
+    return rng_below(&k->rng, 8) ? unit_key(k, i) : special_key(k, i);
+}
+
+/* Most of them 0, the others half of a normal distribution. */
+static uint64_t halved_key(struct keys *k, size_t i)
+{
+    double x = normal(k);
+    (void)i;
+    return key_of(k, x > 0 ? x : 0);
+}
+
+/* Values that a sample sees as even, since it takes one in so many, and between them another. */
+static uint64_t hidden_key(struct keys *k, size_t i)
+{
+    size_t step = (k->c->n + 4095) / 4096;
+    return key_of(k, i % step ? 0.7 + 1e-6 * unit(k) : unit(k));
+}
+
+/* Even in value, too small or too large for the numbers that are made of their range. */
+static uint64_t tiny_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return key_of(k, unit(k) * (k->c->dtype == ECH_F32 ? 0x1p-130 : 0x1p-1030));
+}
+
+static uint64_t huge_key(struct keys *k, size_t i)
+{
+    double most = k->c->dtype == ECH_F32 ? 0x1p128 : 0x1p1023;
+    (void)i;
+    return key_of(k, (k->c->dtype == ECH_F32 ? 1 - 0x1p-24 : 1.999) * most * (2 * unit(k) - 1));
+}
+
 static const struct {
     const char *name;
     uint64_t (*key)(struct keys *keys, size_t i);
 } distributions[] = {
-    { "random", random_key }, { "sorted", sorted_key },   { "reversed", reversed_key },
-    { "nearly", nearly_key }, { "runs", runs_key },       { "constant", constant_key },
-    { "few", few_key },       { "hot", hot_key },         { "zipf", zipf_key },
-    { "and2", and2_key },     { "and4", and4_key },       { "and8", and8_key },
-    { "some", some_key },     { "rare", rare_key },       { "special", special_key },
-    { "ties", ties_key },     { "unlucky", unlucky_key },
+    { "random", random_key },     { "sorted", sorted_key },   { "reversed", reversed_key },
+    { "nearly", nearly_key },     { "runs", runs_key },       { "constant", constant_key },
+    { "few", few_key },           { "hot", hot_key },         { "zipf", zipf_key },
+    { "and2", and2_key },         { "and4", and4_key },       { "and8", and8_key },
+    { "some", some_key },         { "rare", rare_key },       { "special", special_key },
+    { "ties", ties_key },         { "unlucky", unlucky_key }, { "unit", unit_key },
+    { "negative", negative_key }, { "normal", normal_key },   { "narrow", narrow_key },
+    { "strewn", strewn_key },     { "halved", halved_key },   { "hidden", hidden_key },
+    { "tiny", tiny_key },         { "huge", huge_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

@@ -130,6 +130,22 @@ static void levels(run_function run)
     run(&(struct sort_case){ .dtype = ECH_U32, .n = 15800, .dist = "and4" });
 }
 
+/* Floats alone that are more even in value than in bits, or seem so; of few and of more levels. */
+static void values_of_floats(run_function run)
+{
+    static const char *const dists[] = { "unit",   "negative", "normal", "narrow", "strewn",
+                                         "halved", "hidden",   "tiny",   "huge" };
+    static const size_t sizes[] = { 5000, 20000, 60000, 300000 };
+    for (int t = 0; t < 2; t++)
+        for (size_t d = 0; d < LENGTH(dists); d++)
+            for (size_t s = 0; s < LENGTH(sizes); s++)
+                run(&(struct sort_case){ .dtype = t ? ECH_F64 : ECH_F32,
+                                         .n = sizes[s],
+                                         .descending = ((size_t)t + d + s) % 2,
+                                         .total = (d + s) % 8 == 7,
+                                         .dist = dists[d] });
+}
+
 /* The same with values and indices, of each width that moves along.  "and8" of few bits and
  * "ties" fill leaves whose keys agree in all but low bits. */
 static void levels_of_pairs(run_function run)
@@ -263,6 +279,7 @@ void sort_cases(run_function run)
     value_sizes(run);
     bit_ranges(run);
     levels(run);
+    values_of_floats(run);
     levels_of_pairs(run);
     bins(run);
     samples(run);

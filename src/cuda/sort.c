@@ -496,8 +496,8 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
         bool adaptive = plan.algorithm->run == run_adaptive;
         echi_print(text, "launch     %s\n",
                    plan.classes   ? "sort_top_begin, sort_top_count, sort_top_plan, "
-                                    "sort_top_scatter, sort_msd_scatter; one of the last two ends "
-                                    "at once"
+                                    "sort_top_scatter, sort_msd_scatter (of floats, here and once "
+                                    "more, sort_msd_floats); one of the last two ends at once"
                    : adaptive     ? "sort_crowd_begin"
                    : plan.msd.few ? "as one, sort_msd_begin and the first two of these"
                                   : "sort_msd_begin");

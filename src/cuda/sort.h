@@ -110,10 +110,13 @@ struct sort_segment {
     uint32_t first_tile;
     uint32_t source; /* enum sort_buffer */
     uint32_t shift, bits;
-    uint32_t moves;   /* enum sort_moves */
-    uint32_t counted; /* 1: its digits are counted already */
-    uint64_t prefix;  /* what its keys are without the digit, for SORT_WRITTEN */
+    uint32_t moves;  /* enum sort_moves */
+    uint32_t known;  /* enum sort_known */
+    uint64_t prefix; /* what its keys are without the digit, for SORT_WRITTEN; or their places */
 };
+
+/* Its digits are counted already; and they are of places (sort_msd_value.cuh), not of bits. */
+enum sort_known { SORT_COUNTED = 1, SORT_BY_PLACE = 2 };
 
 /* What the scatter does with a segment: leaves it where it is, since its keys have one digit; moves
  * its keys; or, where the digit is the last, writes them from their counts to the output. */
@@ -150,8 +153,10 @@ struct sort_first {
 struct sort_top {
     uint64_t low;         /* the first bin's least key, in the form of order_encode(); all keys */
     uint32_t bits, shift; /* of the bins agree from bits up, and those of one from shift up */
-    uint32_t table;       /* 1: sort_top_scatter moves keys, 0: sort_msd_scatter */
+    uint32_t table;       /* 1: sort_top_scatter moves keys, 0: sort_msd_scatter, or _floats */
     uint64_t least, most; /* of keys below and above all bins; else ~0 and 0 */
+    double scale, offset; /* of places (sort_msd_value.cuh) */
+    uint32_t places;      /* 1: bins are of places, which have so many bits */
 };
 
 /* One struct serves every kernel of the sort. */
@@ -197,6 +202,7 @@ struct sort_args {
     uint8_t *top_class;   /* [2^top_bits]: the class of each */
     int32_t top_bits;
     uint32_t leaf;     /* keys alone: most keys of a leaf */
+    uint32_t floats;   /* bins may be of places: sort_msd_value.cuh */
     uint32_t adaptive; /* sort_crowd.cuh: keys that crowd are left to sort_lsd.cuh */
     uint32_t *crowded; /* numbers of leaves that sort_msd_leaf leaves to sort_msd_crowded */
     /* sort_msd_pairs.cu alone */

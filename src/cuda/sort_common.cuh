@@ -49,6 +49,16 @@ static __device__ inline uint32_t digit_of(const struct sort_args &a, ukey e, in
     return (uint32_t)(e >> shift) & ((1u << bits) - 1);
 }
 
+static __device__ inline uint32_t bits_of(uint64_t x)
+{
+    return 64 - __clzll((long long)x);
+}
+
+static __device__ inline uint64_t bits_mask(uint32_t bits)
+{
+    return bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
+}
+
 static __device__ inline const ukey *keys_of(const struct sort_args &a, uint32_t buffer)
 {
     return (const ukey *)(buffer == SORT_IN    ? a.keys_in

@@ -17,6 +17,7 @@ struct msd_plan echi_cuda_plan_msd(const struct echi_sort *s, const struct pairs
 {
     struct msd_plan p = { 0 };
     uint64_t n = s->n;
+    p.key_bytes = s->key_bytes;
     p.tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
     p.leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
     p.pairs = pairs;
@@ -57,7 +58,8 @@ static ech_status scatter_level(ech_ctx *ctx, const char *image, const struct ms
     uint64_t tiles = args->n / msd->tile + 1 + SORT_BINS;
     uint64_t few = SORT_MSD_BLOCKS * (uint64_t)cuda->multiprocessors;
     bool many = args->level < (args->n > SORT_BINS * SORT_BINS / 2 * args->leaf ? 3 : 2);
-    return echi_cuda_launch_early(ctx, image, "sort_msd_scatter",
+    const char *kernel = args->floats && args->level < 2 ? "sort_msd_floats" : "sort_msd_scatter";
+    return echi_cuda_launch_early(ctx, image, kernel,
                                   echi_cuda_least(msd->tiles, many ? tiles : few), SORT_MSD_THREADS,
                                   SORT_MSD_SHARED_BYTES, args);
 }
@@ -90,7 +92,7 @@ static uint64_t even_leaves(const struct sort_args *args)
 static int even_levels(const struct sort_args *args)
 {
     uint64_t full = args->leaf / 16 * 15;
-    int levels = args->level == 0 || args->n >= SORT_TOP_LEAST;
+    int levels = args->level == 0 || args->n >= SORT_TOP_LEAST || args->floats;
     for (uint64_t n = args->n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
     return levels;
 }
@@ -189,12 +191,21 @@ static ech_status top_bits(ech_ctx *ctx, uint64_t n, int *bits)
     return status;
 }
 
+/* Floats of which NaN are at one end, whatever their signs. */
+static bool floats_by_places(const struct msd_plan *msd, const struct sort_args *args)
+{
+    uint64_t nans = msd->key_bytes == 8 ? 0xfffffffffffff : 0x7fffff; /* of one sign */
+    return args->order.float_mask && args->order.shift == nans &&
+           (!args->adaptive || args->n >= SORT_PLACES_LEAST(msd->key_bytes));
+}
+
 ech_status echi_cuda_sort_classes(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
                                   struct sort_args *args)
 {
     const struct echi_cuda *cuda = ctx->state;
     ech_status status = ECH_OK;
     bool large = false;
+    args->floats = floats_by_places(msd, args);
     TRY(choose_leaf(ctx, image, msd, args, &large));
     TRY(top_bits(ctx, args->n, &args->top_bits));
     unsigned bins_bytes = 4u << args->top_bits, table_bytes = 1u << args->top_bits;

@@ -7,6 +7,7 @@
  *     sort_msd_plan      where each digit's keys go; which make leaves, which a segment of the next
  *                        level; in sort_msd_plan.cuh
  *     sort_msd_scatter   moves the keys: one read and one write
+ *     sort_msd_floats    the same where digits may be of places; those are in sort_msd_value.cuh
  *     sort_msd_first     of few keys, what the first three do for level 0
  *     sort_msd_rest      the levels that evenly distributed keys do not have; or, of few keys that
  *                        crowd, all of the sort: in sort_few.cuh
@@ -33,20 +34,28 @@
 
 /* ---- Counts ---- */
 
+/* What a digit is made of: bits, the table of sort_msd_top.cuh, or places. */
+enum digits { OF_BITS, BY_TABLE, OF_PLACES };
+
+template <int KIND>
 static __device__ inline ukey msd_count_key(const struct sort_args &a, const struct sort_segment &s,
-                                            ukey first, uint32_t *bins, ukey u,
-                                            struct msd_found &found)
+                                            const struct value_map &map, ukey first, uint32_t *bins,
+                                            ukey u, struct msd_found &found)
 {
     const ukey e = msd_load(a, s.source, u);
     found.differ |= e ^ first;
-    atomicAdd(&bins[msd_digit(s, e)], 1);
+    atomicAdd(&bins[KIND == OF_PLACES ? value_digit(map, order_decode(a.order, e), s.shift, s.bits)
+                                      : msd_digit(s, e)],
+              1);
     return e;
 }
 
 /* Counts the keys of [from, to) of a segment: the body as aligned vectors of 16 bytes, the ends one
  * key a thread. */
+template <int KIND>
 static __device__ inline void msd_count_range(const struct sort_args &a,
-                                              const struct sort_segment &s, uint32_t from,
+                                              const struct sort_segment &s,
+                                              const struct value_map &map, uint32_t from,
                                               uint32_t to, uint32_t *bins, struct msd_found &found)
 {
     enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
@@ -70,7 +79,8 @@ static __device__ inline void msd_count_range(const struct sort_args &a,
             if (i + j * threads < vectors)
 #pragma unroll
                 for (int k = 0; k < VECTOR; k++)
-                    load[j].key[k] = msd_count_key(a, s, first, bins, load[j].key[k], found);
+                    load[j].key[k] =
+                        msd_count_key<KIND>(a, s, map, first, bins, load[j].key[k], found);
         if (found.seen != SORT_SEEN_BOTH)
 #pragma unroll
             for (int j = 0; j < LOADS; j++)
@@ -86,7 +96,7 @@ static __device__ inline void msd_count_range(const struct sort_args &a,
 #pragma unroll
     for (int k = 0; k < 2; k++)
         if (ends[k] < stops[k]) {
-            const ukey e = msd_count_key(a, s, first, bins, mine[ends[k]], found);
+            const ukey e = msd_count_key<KIND>(a, s, map, first, bins, mine[ends[k]], found);
             if (found.seen != SORT_SEEN_BOTH)
                 msd_compare_at(a, e, (uint64_t)from + ends[k] + 1, found);
         }
@@ -99,17 +109,20 @@ struct count_shared {
 };
 
 /* Adds what [from, to) of a segment has to its counts, and, seen being a place for it, to what is
- * seen of neighbours. */
-static __device__ inline void msd_count_part(const struct sort_args &a,
-                                             const struct sort_segment &s, struct count_shared &sh,
-                                             uint32_t from, uint32_t to, uint32_t *counts,
-                                             uint32_t *seen)
+ * seen of neighbours.  PLACES: its digits may be of places. */
+template <int PLACES>
+static __device__ inline void
+msd_count_part(const struct sort_args &a, const struct sort_segment &s, struct count_shared &sh,
+               uint32_t from, uint32_t to, uint32_t *counts, uint32_t *seen)
 {
     rank_clear(sh.bins, SORT_BINS);
     if (threadIdx.x == 0) sh.differ = sh.seen = 0;
     __syncthreads(); /* the counters are clear */
     struct msd_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
-    msd_count_range(a, s, from, to, sh.bins, found);
+    if (PLACES && s.known & SORT_BY_PLACE)
+        msd_count_range<OF_PLACES>(a, s, value_map_of(a), from, to, sh.bins, found);
+    else
+        msd_count_range<OF_BITS>(a, s, value_map{}, from, to, sh.bins, found);
     if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
     if (found.seen) atomicOr(&sh.seen, found.seen);
     __syncthreads(); /* every key is counted */
@@ -121,6 +134,7 @@ static __device__ inline void msd_count_part(const struct sort_args &a,
     __syncthreads(); /* the counters may be cleared */
 }
 
+template <int PLACES>
 static __device__ inline void msd_count_level(const struct sort_args &a, int level,
                                               struct count_shared &sh)
 {
@@ -135,9 +149,9 @@ static __device__ inline void msd_count_level(const struct sort_args &a, int lev
         const uint32_t from = s.begin + (tile - s.first_tile) * MSD_TILE;
         const uint32_t to =
             s.begin + (stop == end ? s.count : (stop - s.first_tile) * (uint32_t)MSD_TILE);
-        if (!s.counted)
-            msd_count_part(a, s, sh, from, to, msd_counts(a, level, index),
-                           level ? NULL : &a.msd->seen);
+        if (!(s.known & SORT_COUNTED))
+            msd_count_part<PLACES>(a, s, sh, from, to, msd_counts(a, level, index),
+                                   level ? NULL : &a.msd->seen);
         tile = stop;
     }
 }
@@ -147,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
 {
     __shared__ struct count_shared sh;
     wait_for_earlier();
-    msd_count_level(a, a.level, sh);
+    msd_count_level<1>(a, a.level, sh);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
@@ -160,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
     const uint32_t n = (uint32_t)a.n, blocks = gridDim.x - 1, each = n / blocks + (n % blocks != 0);
     const uint32_t from = min(n, blockIdx.x * each), to = min(n, from + each);
     if (blockIdx.x < blocks)
-        msd_count_part(a, msd_whole(a), sh, from, to, a.first->counts, &a.first->seen);
+        msd_count_part<0>(a, msd_whole(a), sh, from, to, a.first->counts, &a.first->seen);
     else
         few_look(a, sample);
     msd_plan_first(a, p);
@@ -178,17 +192,18 @@ struct scatter_shared {
 static_assert(sizeof(struct scatter_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
 
-/* The digit of a key; TABLE: its class, by the table of sort_msd_top.cuh. */
-template <int TABLE>
+/* Of places keys are as in the input while a tile is moved, else encoded. */
+template <int KIND>
 static __device__ inline uint32_t scatter_digit(const struct sort_segment &s,
                                                 const struct top_table &t, ukey e)
 {
-    return TABLE ? t.class_of[top_bin(t, e)] : msd_digit(s, e);
+    if (KIND == BY_TABLE) return t.class_of[top_bin(t, e)];
+    return KIND == OF_PLACES ? value_digit(t.map, e, s.shift, s.bits) : msd_digit(s, e);
 }
 
 /* Places the tile's keys by digit in shared memory.  Additions to one counter take turns, so where
  * a digit is frequent, each warp adds up that one before. */
-template <int TABLE, int CROWD>
+template <int KIND, int CROWD>
 static __device__ inline void msd_place(const struct sort_segment &s, const struct top_table &t,
                                         struct scatter_shared &sh, uint32_t here,
                                         const ukey (&key)[MSD_ITEMS])
@@ -197,7 +212,7 @@ static __device__ inline void msd_place(const struct sort_segment &s, const stru
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++) {
         const bool exists = me + i * SORT_MSD_THREADS < here;
-        const uint32_t digit = scatter_digit<TABLE>(s, t, key[i]);
+        const uint32_t digit = scatter_digit<KIND>(s, t, key[i]);
         uint32_t place = 0;
         if (CROWD) {
             const bool in = exists && digit == crowd;
@@ -213,7 +228,7 @@ static __device__ inline void msd_place(const struct sort_segment &s, const stru
     }
 }
 
-template <int TABLE>
+template <int KIND>
 static __device__ inline void
 msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const struct top_table &t,
                  uint32_t *cursors, struct scatter_shared &sh, uint32_t at, uint32_t here)
@@ -227,14 +242,19 @@ msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const 
         key[i] = me + i * SORT_MSD_THREADS < here ? in[me + i * SORT_MSD_THREADS] : (ukey)0;
     rank_clear(sh.next, SORT_BINS);
     if (me == 0) sh.crowd = 0;
-    if (s.source == SORT_IN && !order_plain(a.order))
+    if (KIND == OF_PLACES) {
+        if (s.source != SORT_IN)
+#pragma unroll
+            for (int i = 0; i < MSD_ITEMS; i++) key[i] = order_decode(a.order, key[i]);
+    } else if (s.source == SORT_IN && !order_plain(a.order)) {
 #pragma unroll
         for (int i = 0; i < MSD_ITEMS; i++) key[i] = order_encode(a.order, key[i]);
+    }
     __syncthreads(); /* the counters are clear */
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++)
         if (me + i * SORT_MSD_THREADS < here)
-            atomicAdd(&sh.next[scatter_digit<TABLE>(s, t, key[i])], 1);
+            atomicAdd(&sh.next[scatter_digit<KIND>(s, t, key[i])], 1);
     __syncthreads(); /* every key is counted */
     const uint32_t count = me < SORT_BINS ? sh.next[me] : 0;
     uint32_t room = 0;
@@ -247,16 +267,17 @@ msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const 
     }
     __syncthreads(); /* the offsets are there */
     if (sh.crowd)
-        msd_place<TABLE, 1>(s, t, sh, here, key);
+        msd_place<KIND, 1>(s, t, sh, here, key);
     else
-        msd_place<TABLE, 0>(s, t, sh, here, key);
+        msd_place<KIND, 0>(s, t, sh, here, key);
     __syncthreads(); /* the tile lies by digits */
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++) {
         const uint32_t rank = me + i * SORT_MSD_THREADS;
         if (rank < here) {
             const ukey e = sh.keys[rank];
-            out[sh.target[scatter_digit<TABLE>(s, t, e)] + rank] = e;
+            out[sh.target[scatter_digit<KIND>(s, t, e)] + rank] =
+                KIND == OF_PLACES ? order_encode(a.order, e) : e;
         }
     }
 }
@@ -280,6 +301,7 @@ static __device__ inline void msd_write_tile(const struct sort_args &a,
     }
 }
 
+template <int PLACES>
 static __device__ inline void msd_scatter_level(const struct sort_args &a, int level,
                                                 struct scatter_shared &sh)
 {
@@ -291,8 +313,10 @@ static __device__ inline void msd_scatter_level(const struct sort_args &a, int l
         uint32_t *cursors = msd_counts(a, level, index);
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE, at = s.begin + skip;
         const uint32_t here = min(s.count - skip, (uint32_t)MSD_TILE);
-        if (s.moves == SORT_MOVES)
-            msd_scatter_tile<0>(a, s, top_table{}, cursors, sh, at, here);
+        if (PLACES && s.known & SORT_BY_PLACE)
+            msd_scatter_tile<OF_PLACES>(a, s, top_table_of(a), cursors, sh, at, here);
+        else if (s.moves == SORT_MOVES)
+            msd_scatter_tile<OF_BITS>(a, s, top_table{}, cursors, sh, at, here);
         else
             msd_write_tile(a, s, cursors, sh, at, here);
         __syncthreads(); /* everyone has read; the counters may be cleared */
@@ -303,7 +327,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_msd_scatter(const __grid_constant__ struct sort_args a)
 {
     wait_for_earlier();
-    msd_scatter_level(a, a.level, *(struct scatter_shared *)shared_bytes);
+    msd_scatter_level<0>(a, a.level, *(struct scatter_shared *)shared_bytes);
 }
 
 /* The whole array by the table of classes, if there is one.  A block has several tiles, so that the
@@ -324,9 +348,17 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     const uint32_t tiles = msd_tiles((uint32_t)a.n);
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const uint32_t at = tile * MSD_TILE, here = min((uint32_t)a.n - at, (uint32_t)MSD_TILE);
-        msd_scatter_tile<1>(a, s, t, a.counts[0], sh, at, here);
+        msd_scatter_tile<BY_TABLE>(a, s, t, a.counts[0], sh, at, here);
         __syncthreads(); /* everyone has read; the counters may be cleared */
     }
+}
+
+/* The same of floats, whose digits may be of places. */
+extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
+    sort_msd_floats(const __grid_constant__ struct sort_args a)
+{
+    wait_for_earlier();
+    msd_scatter_level<1>(a, a.level, *(struct scatter_shared *)shared_bytes);
 }
 
 /* ---- Levels that evenly distributed keys do not have ---- */
@@ -353,11 +385,11 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
         return;
     }
     for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
-        msd_count_level(a, level, sh.count);
+        msd_count_level<0>(a, level, sh.count);
         msd_meet(a, ++meetings);
-        msd_plan_level(a, level, sh.plan);
+        msd_plan_level<0>(a, level, sh.plan);
         msd_meet(a, ++meetings);
-        msd_scatter_level(a, level, sh.scatter);
+        msd_scatter_level<0>(a, level, sh.scatter);
         msd_meet(a, ++meetings);
     }
 }

@@ -358,7 +358,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
         if (blockIdx.x < a.count_blocks) pairs_count_level(a, level, sh.count);
         msd_meet(a, ++meetings);
-        msd_plan_level(a, level, sh.plan);
+        msd_plan_level<0>(a, level, sh.plan);
         msd_meet(a, ++meetings);
         pairs_scatter_level(a, level, sh.scatter);
         msd_meet(a, ++meetings);

@@ -17,7 +17,7 @@ struct pairs_tuning {
 
 /* How much of everything a sort by most significant digits can need. */
 struct msd_plan {
-    int levels;
+    int levels, key_bytes;
     uint64_t tile, leaf;              /* keys */
     uint64_t segments, tiles, leaves; /* most: of a level, of a level, of all */
     const struct pairs_tuning *pairs; /* NULL: keys alone */

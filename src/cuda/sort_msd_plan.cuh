@@ -19,6 +19,7 @@
 #include "sort_msd_pairs.cuh"
 #else
 #include "sort_msd.cuh"
+#include "sort_msd_value.cuh"
 #endif
 
 /* The array as a segment. */
@@ -79,6 +80,9 @@ struct plan_shared {
     uint32_t leaves; /* the segment's first */
     uint32_t large;  /* bins that are more than a leaf */
     uint32_t bin[SORT_BINS], index[SORT_BINS], first[SORT_BINS]; /* of those */
+#if !VAL_BYTES
+    ukey bound[SORT_BINS + 1]; /* of places: each bin's first key */
+#endif
 };
 
 /* The next bit set below or above one; SORT_BINS when there is none. */
@@ -140,18 +144,51 @@ static __device__ inline void msd_add_leaf(const struct sort_args &a, uint32_t a
     a.leaves[at] = leaf;
 }
 
+/* What is known of a segment's keys: one of them, and the bits in which they differ. */
+struct segment_keys {
+    uint64_t first, differ;
+};
+
+/* ... and of those of a bin: they agree but for the bits of rest, and all have those of low that
+ * are not of it. */
+struct bin_keys {
+    uint64_t low, rest;
+};
+
+template <int PLACES>
+static __device__ inline struct bin_keys msd_bin_keys(const struct plan_shared &p,
+                                                      const struct sort_segment &s,
+                                                      const struct segment_keys &k, uint32_t bin)
+{
+    const uint64_t digits = (((uint64_t)1 << s.bits) - 1) << s.shift;
+    struct bin_keys keys = { (k.first & ~k.differ & ~digits) | (uint64_t)bin << s.shift,
+                             k.differ & (((uint64_t)1 << s.shift) - 1) };
+#if !VAL_BYTES
+    if (PLACES && s.known & SORT_BY_PLACE) {
+        const uint64_t low = p.bound[bin], high = (ukey)(p.bound[bin + 1] - 1);
+        const uint64_t mask = bits_mask(bits_of(low ^ high));
+        keys.rest = k.differ & mask;
+        keys.low = (low & ~mask) | (k.first & mask & ~k.differ);
+    }
+#else
+    (void)p;
+#endif
+    return keys;
+}
+
 /* What the warps do for the bins that are more than a leaf: they say which tiles those have, or,
- * where all keys are equal, cut them into leaves.  low: what the segment's keys have in common. */
-static __device__ inline void msd_add_large(const struct sort_args &a, int level,
-                                            const struct plan_shared &p,
-                                            const struct sort_segment &s, uint32_t source,
-                                            uint64_t low, uint64_t rest)
+ * where all keys are equal, cut them into leaves. */
+template <int PLACES>
+static __device__ inline void
+msd_add_large(const struct sort_args &a, int level, const struct plan_shared &p,
+              const struct sort_segment &s, const struct segment_keys &known, uint32_t source)
 {
     const uint32_t lane = lane_id(), most = msd_leaf(a);
     for (uint32_t i = threadIdx.x / 32; i < p.large; i += blockDim.x / 32) {
         const uint32_t bin = p.bin[i], begin = s.begin + p.begin[bin];
         const uint32_t count = p.begin[bin + 1] - p.begin[bin];
-        if (rest) {
+        const struct bin_keys keys = msd_bin_keys<PLACES>(p, s, known, bin);
+        if (keys.rest) {
             uint32_t *counts = msd_counts(a, level, p.index[i]);
             for (uint32_t b = lane; b < SORT_MSD_ROW; b += 32) counts[b] = 0;
             for (uint32_t t = lane; t < msd_tiles(count); t += 32)
@@ -160,8 +197,7 @@ static __device__ inline void msd_add_large(const struct sort_args &a, int level
             const uint32_t pieces = (count - 1) / most + 1;
             for (uint32_t t = lane; t < pieces; t += 32)
                 msd_add_leaf(a, p.leaves + p.first[i] + t, begin + t * most,
-                             min(most, count - t * most), source, low | (uint64_t)bin << s.shift, 0,
-                             true);
+                             min(most, count - t * most), source, keys.low, 0, true);
         }
     }
 }
@@ -190,6 +226,20 @@ static __device__ inline void msd_add_pieces(const struct sort_args &a, int leve
 }
 #endif
 
+#if !VAL_BYTES
+/* The first key of each bin of places, and of what follows the last. */
+static __device__ inline void msd_bounds(const struct sort_args &a, struct plan_shared &p,
+                                         const struct sort_segment &s)
+{
+    const uint32_t first = (uint32_t)s.prefix, last = first + (1u << s.bits << s.shift);
+    for (uint32_t bin = threadIdx.x; bin <= SORT_BINS; bin += blockDim.x)
+        p.bound[bin] = value_first(a.order, value_map_of(a), min(first + (bin << s.shift), last));
+    __syncthreads(); /* the keys are there */
+}
+#endif
+
+/* PLACES: of a segment whose digits may be of places (sort_msd_value.cuh). */
+template <int PLACES>
 static __device__ inline void msd_plan_segment(const struct sort_args &a, int level,
                                                struct plan_shared &p, uint32_t index)
 {
@@ -213,7 +263,9 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
 #if VAL_BYTES
     if (is_bin) msd_add_pieces(a, level, s, bin);
 #else
-    if (s.shift == 0) { /* keys of one digit are equal: their counts say it all */
+    const bool places = PLACES && s.known & SORT_BY_PLACE;
+    if (places) msd_bounds(a, p, s);
+    if (!places && s.shift == 0) { /* keys of one digit are equal: their counts say it all */
         if (bin == 0) {
             const ukey e = msd_load(a, s.source, keys_of(a, s.source)[s.begin]);
             at->prefix = e & ~(((uint64_t)1 << s.bits) - 1);
@@ -225,14 +277,13 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
 #endif
     if (bin == 0) at->moves = constant ? SORT_STAYS : SORT_MOVES;
 
-    /* Bins next to each other share a leaf while they begin in the same half of one. */
-    const uint64_t rest = differ & (((uint64_t)1 << s.shift) - 1);
 #if VAL_BYTES
-    const uint64_t low = 0;
+    const struct segment_keys known = { 0, differ };
 #else
-    const uint64_t low = msd_load(a, s.source, keys_of(a, s.source)[s.begin]) & ~differ &
-                         ~((((uint64_t)1 << s.bits) - 1) << s.shift);
+    const struct segment_keys known = { msd_load(a, s.source, keys_of(a, s.source)[s.begin]),
+                                        differ };
 #endif
+    /* Bins next to each other share a leaf while they begin in the same half of one. */
     const uint32_t most = msd_leaf(a), join = most / 2;
     const uint32_t prior = is_bin ? bit_below(p.filled, bin) : (uint32_t)SORT_BINS;
     bool begins = count != 0;
@@ -241,6 +292,8 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
     const uint32_t boundary = __ballot_sync(WARP_ALL, begins);
     if (is_bin && lane_id() == 0) p.begins[word] = boundary;
     const bool large = count > most;
+    const struct bin_keys keys = msd_bin_keys<PLACES>(p, s, known, bin % SORT_BINS);
+    const uint64_t rest = keys.rest;
     const uint32_t leaves = !begins ? 0 : !large ? 1 : rest ? 0 : (count - 1) / most + 1;
     const uint32_t leaf = bins_scan(leaves, p.sums);
     if (bin == SORT_BINS - 1) p.leaves = atomicAdd(&a.msd->leaves, leaf + leaves);
@@ -255,19 +308,27 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
     __syncthreads(); /* leaves and large bins are known */
     if (leaves && !large) {
         const uint32_t next = bit_above(p.begins, bin), last = bit_below(p.filled, next);
-        msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source,
-                     low | (uint64_t)bin << s.shift, (uint64_t)(last - bin) << s.shift | rest,
-                     level < MSD_EVEN_LEVELS);
+        uint64_t low = keys.low, span = (uint64_t)(last - bin) << s.shift | rest;
+#if !VAL_BYTES
+        if (places) {
+            low = p.bound[bin];
+            span = (ukey)(p.bound[last + 1] - 1) - low;
+        }
+#endif
+        msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source, low,
+                     span, level < MSD_EVEN_LEVELS);
     }
-    msd_add_large(a, level + 1, p, s, source, low, rest);
+    msd_add_large<PLACES>(a, level + 1, p, s, known, source);
     __syncthreads(); /* everything may be written again */
 }
 
+template <int PLACES>
 static __device__ inline void msd_plan_level(const struct sort_args &a, int level,
                                              struct plan_shared &p)
 {
     const uint32_t segments = a.msd->segments[level];
-    for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x) msd_plan_segment(a, level, p, i);
+    for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x)
+        msd_plan_segment<PLACES>(a, level, p, i);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
@@ -275,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 {
     __shared__ struct plan_shared p;
     wait_for_earlier();
-    if (!msd_ordered(a)) msd_plan_level(a, a.level, p);
+    if (!msd_ordered(a)) msd_plan_level<!VAL_BYTES>(a, a.level, p);
 }
 
 /* ---- Few keys ---- */
@@ -297,7 +358,7 @@ static __device__ inline void msd_plan_first(const struct sort_args &a, struct p
     if (me == 0) a.first->seen = a.first->done = a.first->crowd = 0;
     if (msd_ordered(a)) return;
     if (!crowd) {
-        msd_plan_segment(a, 0, p, 0);
+        msd_plan_segment<0>(a, 0, p, 0);
         return;
     }
     if (me == 0) { /* the levels find no segments: sort_few.cuh sorts */

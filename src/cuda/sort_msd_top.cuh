@@ -11,6 +11,9 @@
  *         bins       |.|.|.|.|.|.|.|.|:|:|:|:|#|#|#|#|
  *         classes    |       |       |   |   |#|#|#|#|
  *
+ * Bins of floats may be of places instead, which are even in value (sort_msd_value.cuh).  Then all
+ * classes have as many, and are a digit of sort_msd_floats.
+ *
  * Keys that differ from the sample in other bits count for the first or the last bin.  Where the
  * bins of a class make leaves, they are its segment's digits, and its keys are not counted again.
  *
@@ -20,6 +23,7 @@
 #define ECHI_CUDA_SORT_MSD_TOP_CUH
 
 #include "sort_crowd.cuh"
+#include "sort_msd_value.cuh"
 
 static_assert((int)SORT_TOP_THREADS == (int)SORT_CROWD_THREADS, "a block for both samples");
 enum {
@@ -30,16 +34,6 @@ enum {
     TOP_CLASS_LOG = SORT_DIGIT_BITS,
     TOP_ENDS = 200 /* leaves: a class of no more probably is leaves after one level */
 };
-
-static __device__ inline uint32_t bits_of(uint64_t x)
-{
-    return 64 - __clzll((long long)x);
-}
-
-static __device__ inline uint64_t bits_mask(uint32_t bits)
-{
-    return bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
-}
 
 /* Clears what the levels count up. */
 static __device__ inline void top_clear(const struct sort_args &a)
@@ -57,14 +51,10 @@ static __device__ inline void top_clear(const struct sort_args &a)
 extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     sort_top_begin(const __grid_constant__ struct sort_args a)
 {
-    __shared__ unsigned long long least, most;
+    __shared__ struct value_shared values;
     __shared__ ukey keys[CROWD_KEYS];
     wait_for_earlier();
     const uint32_t me = threadIdx.x;
-    if (me == 0) {
-        least = ~0ull;
-        most = 0;
-    }
     const uint64_t samples = TOP_THREADS * TOP_SAMPLES;
     const uint64_t step = a.n / samples + (a.n % samples != 0);
     ukey e[TOP_SAMPLES];
@@ -76,22 +66,28 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     ukey low = e[0], high = e[0];
 #pragma unroll
     for (int j = 1; j < TOP_SAMPLES; j++) {
-        low = e[j] < low ? e[j] : low;
-        high = e[j] > high ? e[j] : high;
+        low = key_min(low, e[j]);
+        high = key_max(high, e[j]);
     }
     top_clear(a);
-    ukey half[] = { e[0], e[TOP_SAMPLES / 2] };
-    const bool crowd = a.adaptive && a.n >= samples && crowd_found(keys, half);
-    __syncthreads(); /* the extremes may be changed; everything is clear */
-    if (me == 0 && crowd) crowd_leave(a);
-    atomicMin(&least, (unsigned long long)low);
-    atomicMax(&most, (unsigned long long)high);
-    __syncthreads(); /* every sample is in them */
-    if (me != 0) return;
+    block_range(values.low, values.high, low, high); /* also: everything is clear */
     struct sort_top t = {};
-    t.bits = max(bits_of(least ^ most), (uint32_t)a.top_bits); /* a class is a digit of keys */
+    t.bits = max(bits_of(low ^ high), (uint32_t)a.top_bits); /* a class is a digit of keys */
+    struct value_map map = {};
+    ukey half[] = { e[0], e[TOP_SAMPLES / 2] };
+    const bool places = a.floats && a.n >= samples && value_choose(a, values, e, t.bits, map);
+    const bool crowd = !places && a.adaptive && a.n >= samples && crowd_found(keys, half);
+    if (me != 0) return;
+    if (crowd) crowd_leave(a);
+    t.low = low & ~bits_mask(t.bits);
+    if (places) {
+        t.places = 1;
+        t.scale = (double)map.scale;
+        t.offset = (double)map.offset;
+        t.low = 0;
+        t.bits = VALUE_BITS;
+    }
     t.shift = t.bits - a.top_bits;
-    t.low = least & ~bits_mask(t.bits);
     t.least = ~0ull;
     *a.top = t;
 }
@@ -101,12 +97,13 @@ struct top_table {
     const uint8_t *class_of;
     ukey low, span; /* the bins' keys are low + [0, span] */
     uint32_t shift;
+    struct value_map map; /* where bins are of places */
 };
 
 static __device__ inline struct top_table top_table_of(const struct sort_args &a)
 {
     struct top_table t = { a.top_class, (ukey)a.top->low, (ukey)bits_mask(a.top->bits),
-                           a.top->shift };
+                           a.top->shift, value_map_of(a) };
     return t;
 }
 
@@ -123,11 +120,18 @@ struct top_found {
     uint32_t seen;    /* as in struct msd_found */
 };
 
-template <int ENCODE>
+/* How bins are counted: of keys as they are, as they are encoded, or of places. */
+enum top_count { COUNT_PLAIN, COUNT_ENCODED, COUNT_PLACES };
+
+template <int KIND>
 static __device__ inline ukey top_count_key(const struct sort_args &a, const struct top_table &t,
                                             uint32_t *bins, ukey u, struct top_found &found)
 {
-    const ukey e = ENCODE ? order_encode(a.order, u) : u;
+    if (KIND == COUNT_PLACES) {
+        atomicAdd(&bins[value_digit(t.map, u, t.shift, (uint32_t)a.top_bits)], 1);
+        return u;
+    }
+    const ukey e = KIND == COUNT_ENCODED ? order_encode(a.order, u) : u;
     if ((ukey)(e - t.low) > t.span) {
         if (e < t.low && e < found.least) found.least = e;
         if (e > t.low && e > found.most) found.most = e;
@@ -136,9 +140,15 @@ static __device__ inline ukey top_count_key(const struct sort_args &a, const str
     return e;
 }
 
+template <int KIND>
+static __device__ inline ukey top_compared(const struct sort_args &a, ukey counted)
+{
+    return KIND == COUNT_PLACES ? order_encode(a.order, counted) : counted;
+}
+
 /* Counts the keys of [from, to): the body as aligned vectors of 16 bytes, the ends one key a
  * thread. */
-template <int ENCODE>
+template <int KIND>
 static __device__ inline void top_count_range(const struct sort_args &a, const struct top_table &t,
                                               uint32_t *bins, uint64_t from, uint64_t to,
                                               struct top_found &found)
@@ -164,11 +174,14 @@ static __device__ inline void top_count_range(const struct sort_args &a, const s
             if (i + j * TOP_THREADS < vectors)
 #pragma unroll
                 for (int k = 0; k < VECTOR; k++)
-                    load[j].key[k] = top_count_key<ENCODE>(a, t, bins, load[j].key[k], found);
+                    load[j].key[k] = top_count_key<KIND>(a, t, bins, load[j].key[k], found);
         if (order.seen != SORT_SEEN_BOTH)
 #pragma unroll
             for (int j = 0; j < LOADS; j++)
                 if (i + j * TOP_THREADS < vectors) {
+#pragma unroll
+                    for (int k = 0; k < VECTOR; k++)
+                        load[j].key[k] = top_compared<KIND>(a, load[j].key[k]);
 #pragma unroll
                     for (int k = 0; k < VECTOR - 1; k++)
                         msd_compare(load[j].key[k], load[j].key[k + 1], order);
@@ -180,8 +193,8 @@ static __device__ inline void top_count_range(const struct sort_args &a, const s
 #pragma unroll
     for (int k = 0; k < 2; k++)
         if (ends[k] < stops[k]) {
-            const ukey e = top_count_key<ENCODE>(a, t, bins, mine[ends[k]], found);
-            msd_compare_at(a, e, from + ends[k] + 1, order);
+            const ukey e = top_count_key<KIND>(a, t, bins, mine[ends[k]], found);
+            msd_compare_at(a, top_compared<KIND>(a, e), from + ends[k] + 1, order);
         }
     found.seen = order.seen;
 }
@@ -207,9 +220,11 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     __syncthreads(); /* the counters are clear */
     struct top_found found = { (ukey) ~(ukey)0, 0, 0 };
     if (order_plain(a.order))
-        top_count_range<0>(a, t, bins, from, to, found);
+        top_count_range<COUNT_PLAIN>(a, t, bins, from, to, found);
+    else if (a.top->places)
+        top_count_range<COUNT_PLACES>(a, t, bins, from, to, found);
     else
-        top_count_range<1>(a, t, bins, from, to, found);
+        top_count_range<COUNT_ENCODED>(a, t, bins, from, to, found);
     if (found.least < t.low) atomicMin(&least, (unsigned long long)found.least);
     if (found.most) atomicMax(&most, (unsigned long long)found.most);
     if (found.seen) atomicOr(&seen, found.seen);
@@ -229,6 +244,7 @@ struct top_plan {
     uint32_t classes, ending;
     uint32_t first[TOP_CLASSES]; /* bin of each class */
     uint8_t log[TOP_CLASSES];    /* it has 2^log bins */
+    ukey bound[TOP_CLASSES + 1]; /* of even classes of places: the first key of each */
 };
 
 /* Turns the counts of the bins into where each begins, in begin[2^top_bits + 1]. */
@@ -278,6 +294,17 @@ static __device__ inline void top_even_classes(const struct sort_args &a, struct
     }
     if (me == 0) p.classes = TOP_CLASSES;
     __syncthreads(); /* the classes are there */
+}
+
+/* The first key of each even class of places. */
+static __device__ inline void top_bounds(const struct sort_args &a, const struct sort_top &t,
+                                         struct top_plan &p)
+{
+    const uint32_t c = threadIdx.x;
+    if (c <= TOP_CLASSES)
+        p.bound[c] =
+            value_first(a.order, value_map_of(a), c << (t.shift + a.top_bits - TOP_CLASS_LOG));
+    __syncthreads(); /* the keys are there */
 }
 
 /* Classes of about as many keys each: by the least cap that makes few enough. */
@@ -333,6 +360,10 @@ static __device__ inline bool top_classes(const struct sort_args &a, const struc
     const uint32_t n = (uint32_t)a.n;
     const bool outside = t.least != ~0ull || t.most != 0;
     top_even_classes(a, p);
+    if (t.places) {
+        top_bounds(a, t, p);
+        return false;
+    }
     const uint32_t even = top_ending(a, p, begin);
     if (!outside && even >= n / 4 * 3) return false;
     __syncthreads(); /* everyone has read the sum */
@@ -342,6 +373,19 @@ static __device__ inline bool top_classes(const struct sort_args &a, const struc
     __syncthreads(); /* everyone has read the sum and the classes */
     top_even_classes(a, p);
     return false;
+}
+
+/* The keys of a class of places, or of one bin that all of its keys are in. */
+static __device__ inline void top_range(const struct sort_args &a, const struct sort_top &t,
+                                        const struct top_plan &p, uint32_t c, uint32_t first,
+                                        uint32_t bins, uint64_t &low, uint64_t &high)
+{
+    const struct value_map map = value_map_of(a);
+    low = p.bound[c];
+    high = (ukey)(p.bound[c + 1] - 1);
+    if (bins == 1u << p.log[c]) return;
+    low = value_first(a.order, map, first << t.shift);
+    high = (ukey)(value_first(a.order, map, (first + bins) << t.shift) - 1);
 }
 
 /* What a warp does for a class: its bins' entries in the table; and where its keys go on:
@@ -376,7 +420,12 @@ static __device__ inline void top_add_class(const struct sort_args &a, const str
     const uint32_t last = (uint32_t)(bits_mask(t.bits) >> t.shift);
     uint64_t rest = bits_mask(log + t.shift);
     uint64_t low = t.low + ((uint64_t)first << t.shift), high = low + rest;
-    bool inside = true;
+    bool inside = true, places = t.places;
+    if (places) {
+        top_range(a, t, p, c, first, bins, low, high);
+        places = bins > 1 || (first != 0 && first != last); /* those can be split */
+        rest = bits_mask(bits_of(low ^ high));
+    }
     if (first == 0 && t.least != ~0ull) {
         low = t.least;
         inside = false;
@@ -410,12 +459,16 @@ static __device__ inline void top_add_class(const struct sort_args &a, const str
         s.count = count;
         s.first_tile = first_tile;
         s.source = SORT_TMP;
+        if (places) {
+            s.known = SORT_BY_PLACE;
+            s.prefix = (uint64_t)first << t.shift;
+        }
         if (counted) {
-            s.counted = 1;
+            s.known |= SORT_COUNTED;
             s.shift = t.shift;
             s.bits = log;
         } else {
-            msd_choose_digit(a, s, rest, 1);
+            msd_choose_digit(a, s, places ? bits_mask(log + t.shift) : rest, 1);
         }
         a.segments[1][index] = s;
     }
@@ -449,6 +502,7 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     s.bits = TOP_CLASS_LOG;
     s.shift = t.shift + a.top_bits - TOP_CLASS_LOG;
     s.moves = SORT_MOVES;
+    s.known = t.places ? SORT_BY_PLACE : 0;
     a.segments[0][0] = s;
     a.msd->segments[0] = 1;
     a.msd->tiles[0] = msd_tiles((uint32_t)a.n);

@@ -108,6 +108,10 @@ enum {
 #define SORT_FEW_LEAVES(key_bytes, value_bytes) ((key_bytes) == 8 ? 2u : (value_bytes) ? 4u : 8u)
 #define SORT_FEW_EQUAL(key_bytes)               ((key_bytes) == 8 ? 0u : 1u << 21)
 
+/* Floats by digits of places (sort_msd_value.cuh), of so many keys or more, unless it is named:
+ * below, bins of bits make leaves, too, and choosing takes longer than it saves. */
+#define SORT_PLACES_LEAST(key_bytes) ((key_bytes) == 8 ? 1u << 25 : 1u << 26)
+
 /* Keys that crowd (sort_crowd.cuh) are sorted by least significant digits, of so many keys or more;
  * a block of so many threads looks at a sample of two keys each.  bits: that neighbours in the
  * sorted sample share, of 100 that differ at least so many (share), where keys crowd.  equal: of

@@ -9,6 +9,7 @@
 #ifndef SIMT_DEVICE_FLOAT_H
 #define SIMT_DEVICE_FLOAT_H
 
+#include <cfenv>
 #include <limits>
 
 /* ---- Bits ---- */
@@ -49,6 +50,17 @@ static __forceinline__ double __drcp_rn(double x) { return 1 / x; }
 static __forceinline__ double __dsqrt_rn(double x) { return sqrt(x); }
 static __forceinline__ float __saturatef(float x) { return fminf(fmaxf(x, 0), 1); }
 /* clang-format on */
+
+/* ... and up: the mode holds between what is read and written. */
+static inline float __fmaf_ru(float x, float y, float z)
+{
+    const int mode = fegetround();
+    volatile float kept = x;
+    fesetround(FE_UPWARD);
+    const volatile float result = fmaf(kept, y, z);
+    fesetround(mode);
+    return result;
+}
 
 /* ---- Functions that C has not, or not by this name ---- */
 

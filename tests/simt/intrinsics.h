@@ -39,12 +39,12 @@ struct intrinsics_args {
 #define FLOAT_SLOTS(SLOT)                                                                          \
     SLOT(AS_INT) SLOT(AS_UINT) SLOT(INT_AS) SLOT(UINT_AS) SLOT(AS_LL) SLOT(LL_AS) SLOT(HIINT)      \
     SLOT(LOINT) SLOT(HILOINT)                                                                      \
-    SLOT(FADD) SLOT(FSUB) SLOT(FMUL) SLOT(FDIV) SLOT(FMAF) SLOT(FRCP) SLOT(FSQRT) SLOT(FRSQRT)     \
-    SLOT(DADD) SLOT(DSUB) SLOT(DMUL) SLOT(DDIV) SLOT(DFMA) SLOT(DRCP) SLOT(DSQRT) SLOT(SATURATE)   \
-    SLOT(MIN) SLOT(MAX) SLOT(MIN_D) SLOT(MAX_D) SLOT(MIN_FD) SLOT(MAX_DF) SLOT(FMINF) SLOT(FMAXF)  \
-    SLOT(I_RN) SLOT(I_RZ) SLOT(I_RU) SLOT(I_RD) SLOT(U_RN) SLOT(U_RZ) SLOT(U_RU) SLOT(U_RD)        \
-    SLOT(LL_RN) SLOT(LL_RZ) SLOT(LL_RU) SLOT(LL_RD) SLOT(ULL_RN) SLOT(ULL_RZ) SLOT(ULL_RU)         \
-    SLOT(ULL_RD)                                                                                   \
+    SLOT(FADD) SLOT(FSUB) SLOT(FMUL) SLOT(FDIV) SLOT(FMAF) SLOT(FMAF_RU) SLOT(FRCP) SLOT(FSQRT)    \
+    SLOT(FRSQRT) SLOT(DADD) SLOT(DSUB) SLOT(DMUL) SLOT(DDIV) SLOT(DFMA) SLOT(DRCP) SLOT(DSQRT)     \
+    SLOT(SATURATE) SLOT(MIN) SLOT(MAX) SLOT(MIN_D) SLOT(MAX_D) SLOT(MIN_FD) SLOT(MAX_DF)           \
+    SLOT(FMINF) SLOT(FMAXF) SLOT(I_RN) SLOT(I_RZ) SLOT(I_RU) SLOT(I_RD) SLOT(U_RN) SLOT(U_RZ)      \
+    SLOT(U_RU) SLOT(U_RD) SLOT(LL_RN) SLOT(LL_RZ) SLOT(LL_RU) SLOT(LL_RD) SLOT(ULL_RN)             \
+    SLOT(ULL_RZ) SLOT(ULL_RU) SLOT(ULL_RD)                                                         \
     SLOT(DI_RN) SLOT(DI_RZ) SLOT(DI_RU) SLOT(DI_RD) SLOT(DU_RN) SLOT(DU_RZ) SLOT(DU_RU)            \
     SLOT(DU_RD) SLOT(DLL_RN) SLOT(DLL_RZ) SLOT(DLL_RU) SLOT(DLL_RD) SLOT(DULL_RN) SLOT(DULL_RZ)    \
     SLOT(DULL_RU) SLOT(DULL_RD)                                                                    \

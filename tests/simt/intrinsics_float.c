@@ -117,6 +117,16 @@ static void casts(float x, double xx, uint32_t n, uint64_t *out)
     PUT_D(HILOINT, xx);
 }
 
+/* The least float that x * y + z is not above: the nearest, or the next. */
+static float rounded_up(float x, float y, float z)
+{
+    const float nearest = fmaf(x, y, z);
+    const double product = (double)x * y, sum = product + z; /* the product is exact */
+    const double part = sum - product, error = (product - (sum - part)) + (z - part);
+    if (!isfinite(sum)) return nearest;
+    return sum > nearest || (sum == nearest && error > 0) ? nextafterf(nearest, INFINITY) : nearest;
+}
+
 static void arithmetic(const float *f, const double *d, uint32_t n, uint64_t *out)
 {
     PUT_F(FADD, f[0] + f[1]);
@@ -124,6 +134,7 @@ static void arithmetic(const float *f, const double *d, uint32_t n, uint64_t *ou
     PUT_F(FMUL, f[0] * f[1]);
     PUT_F(FDIV, f[0] / f[1]);
     PUT_F(FMAF, fmaf(f[0], f[1], f[2]));
+    PUT_F(FMAF_RU, rounded_up(f[0], f[1], f[2]));
     PUT_F(FRCP, 1 / f[0]);
     PUT_F(FSQRT, sqrtf(f[0]));
     PUT_F(FRSQRT, (float)(1 / sqrtl((long double)f[0])));

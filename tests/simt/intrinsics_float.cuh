@@ -29,6 +29,7 @@ static __device__ inline void put_arithmetic(const struct intrinsics_args &a, fl
     put_float(a, FLOAT_FMUL, __fmul_rn(x, y));
     put_float(a, FLOAT_FDIV, __fdiv_rn(x, y));
     put_float(a, FLOAT_FMAF, __fmaf_rn(x, y, z));
+    put_float(a, FLOAT_FMAF_RU, __fmaf_ru(x, y, z));
     put_float(a, FLOAT_FRCP, __frcp_rn(x));
     put_float(a, FLOAT_FSQRT, __fsqrt_rn(x));
     put_float(a, FLOAT_FRSQRT, __frsqrt_rn(x));
