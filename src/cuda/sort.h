@@ -70,6 +70,9 @@ enum {
 
 /* ... of sort_count: two bytes for each value of its part. */
 #define SORT_COUNT_SHARED_BYTES(parts) (SORT_VALUES * 2 / (parts))
+/* ... of few keys that crowd, sort_few.cuh: counters of warps, three a bin, and a tile. */
+#define SORT_FEW_SHARED_BYTES(tile, element_bytes)                                                 \
+    ((SORT_MSD_THREADS / 32 + 3) * SORT_BINS * 4u + 32u + (tile) * (element_bytes))
 /* ... of the same with values, sort_msd_pairs.cu: a tile's keys or values, or the counters of its
  * warps, where each digit goes, and where copies beside the kernel go
  * to, the next tile; a leaf's order, and its bins, keys or values; or what sort_block
@@ -192,6 +195,7 @@ struct sort_args {
     struct sort_msd *msd;
     struct sort_first *first; /* of few keys; else NULL */
     uint32_t *few_counts;     /* [few blocks][SORT_BINS], sort_few.cuh; NULL unless keys are few */
+    uint32_t few_tile;        /* keys that a block of that has shared memory for */
     uint32_t *few_sums;       /* [2][SORT_FEW_BLOCKS / SORT_FEW_GROUP][SORT_BINS]: of odd passes */
     struct sort_segment *segments[2];
     uint32_t *counts[2];  /* [segments][SORT_MSD_ROW]; then where each bin's next key goes */

@@ -11,9 +11,10 @@
  *     sums    |      0       |      1       |  2        and of a group of them
  *
  * A block needs the sums of all groups and the rows before its own in its group: loads that do not
- * wait for each other, where a look-back over as many tiles is a chain.  While a block that holds
- * its keys in registers ranks them, the others come; where there are too many keys for that, they
- * are read twice.
+ * wait for each other, where a look-back over as many tiles is a chain.  A block whose keys are one
+ * tile ranks them while the others come.  Tiles are as large as shared memory allows: the fewer of
+ * them, the fewer steps that wait for all warps; keys are read twice, but few of them lie in the
+ * second cache.
  *
  * Keys lie in the buffers as they are, not in the form of order_encode(): nobody knows which pass
  * is the last that moves any.
@@ -27,18 +28,16 @@
 #include "sort_crowd.cuh"
 
 enum {
-#if VAL_BYTES
-    FEW_THREADS = PAIRS_THREADS,
-    FEW_ITEMS = MSD_ITEMS,
-#else
     FEW_THREADS = SORT_MSD_THREADS,
-    FEW_ITEMS = SORT_FEW_THREAD_BYTES / KEY_BYTES,
-#endif
     FEW_WARPS = FEW_THREADS / 32,
-    FEW_TILE = FEW_THREADS * FEW_ITEMS,
+    FEW_LOADS = KEY_BYTES == 4 && VAL_BYTES <= 4 ? 8 : 4, /* at once, of a thread */
     FEW_SAMPLE = SORT_FEW_SAMPLES * FEW_THREADS,
     FEW_BINS = 2048
 };
+
+#if VAL_BYTES
+static_assert((int)PAIRS_THREADS == (int)SORT_MSD_THREADS, "blocks of a launch for both");
+#endif
 
 /* ---- Do keys crowd? ---- */
 
@@ -59,7 +58,7 @@ static __device__ __noinline__ void few_look(const struct sort_args &a, struct f
 {
     const uint32_t me = threadIdx.x, n = (uint32_t)a.n, part = n / FEW_SAMPLE;
     if (!part) return;
-    const bool equal_too = n <= SORT_FEW_EQUAL(KEY_BYTES);
+    const bool equal_too = n <= SORT_FEW_EQUAL(KEY_BYTES, VAL_BYTES);
     const bool full = n > SORT_BINS * (msd_leaf(a) / 16 * 15);
     const uint32_t digits = full || KEY_BYTES == 8 ? 2 * SORT_DIGIT_BITS - 1 : SORT_DIGIT_BITS;
     const uint32_t leaves = SORT_FEW_LEAVES(KEY_BYTES, VAL_BYTES);
@@ -96,21 +95,16 @@ static __device__ __noinline__ void few_look(const struct sort_args &a, struct f
 
 /* ---- Passes ---- */
 
+/* And after it the tile, of which the launch says how many keys it holds: keys, then values. */
 struct few_shared {
-    union {
-        uint32_t counts[FEW_WARPS * SORT_BINS]; /* while ranking */
-        ukey keys[FEW_TILE];                    /* then the tile by digit */
-#if VAL_BYTES
-        uval values[FEW_TILE];
-#endif
-    };
+    uint32_t counts[FEW_WARPS * SORT_BINS];
     uint32_t before[SORT_BINS]; /* keys of each digit in blocks before this one of its group */
-    uint32_t next[SORT_BINS];   /* how many keys of each digit; then where the next one goes */
+    uint32_t next[SORT_BINS];   /* where the block's next key of each digit goes */
     uint32_t target[SORT_BINS]; /* a key of this digit and rank r of the tile goes to target + r */
     uint32_t sums[MSD_WORDS];
-    uint32_t zero; /* which the compiler does not know: what it is added to is computed again after
-                      a barrier, and not kept in registers until then */
 };
+static_assert(sizeof(struct few_shared) == SORT_FEW_SHARED_BYTES(0, 1),
+              "the host gives other shared memory than the kernel uses");
 
 struct few_pass {
     int pass;
@@ -129,23 +123,100 @@ static __device__ inline uint32_t *few_sums(const struct sort_args &a, int pass)
     return a.few_sums + (pass & 1) * (SORT_FEW_BLOCKS / SORT_FEW_GROUP * SORT_BINS);
 }
 
-/* Counts the digits of keys [from, to) in s.next. */
-static __device__ inline void few_count(const struct sort_args &a, const struct few_pass &p,
-                                        struct few_shared &s, uint32_t from, uint32_t to)
+/* Keys [at, at + here): a warp has as many, next to each other, as the others. */
+struct few_tile {
+    uint32_t at, here;
+    uint32_t items; /* a lane, of whole warps */
+};
+
+static __device__ inline struct few_tile few_tile_of(uint32_t at, uint32_t here)
 {
-    const ukey *in = keys_of(a, p.source);
-    rank_clear(s.next, SORT_BINS);
-    __syncthreads(); /* the counters are clear */
-    for (uint32_t i = from + threadIdx.x; i < to; i += FEW_TILE) {
-        ukey key[FEW_ITEMS];
+    struct few_tile t = { at, here, (here + FEW_THREADS - 1) / FEW_THREADS };
+    return t;
+}
+
+/* Counts the tile's digits, a warp in its row. */
+static __device__ inline void few_count(const struct sort_args &a, const struct few_pass &p,
+                                        struct few_shared &s, const struct few_tile &t)
+{
+    const uint32_t warp = threadIdx.x / 32, mine = warp * (32 * t.items) + lane_id();
+    const ukey *in = keys_of(a, p.source) + t.at + mine;
+    uint32_t *row = s.counts + warp * SORT_BINS;
+    for (uint32_t first = 0; first < t.items; first += FEW_LOADS) {
+        const uint32_t left = min(t.items - first, (uint32_t)FEW_LOADS);
+        ukey key[FEW_LOADS];
 #pragma unroll
-        for (uint32_t k = 0; k < FEW_ITEMS; k++)
-            if (i + k * FEW_THREADS < to) key[k] = in[i + k * FEW_THREADS];
+        for (uint32_t i = 0; i < FEW_LOADS; i++)
+            if (i < left && mine + 32 * (first + i) < t.here) key[i] = in[32 * (first + i)];
 #pragma unroll
-        for (uint32_t k = 0; k < FEW_ITEMS; k++)
-            if (i + k * FEW_THREADS < to) atomicAdd(&s.next[few_digit(a, p, key[k])], 1);
+        for (uint32_t i = 0; i < FEW_LOADS; i++)
+            if (i < left && mine + 32 * (first + i) < t.here)
+                atomicAdd(&row[few_digit(a, p, key[i])], 1);
     }
-    __syncthreads(); /* every key is counted */
+}
+
+/* Puts the tile's keys and values where their ranks say; the rows say where each warp's keys of a
+ * digit begin.  Keys are read again, from a cache, for registers do not hold so many. */
+static __device__ inline void few_rank(const struct sort_args &a, const struct few_pass &p,
+                                       struct few_shared &s, const struct few_tile &t, ukey *keys)
+{
+    const uint32_t warp = threadIdx.x / 32, mine = warp * (32 * t.items) + lane_id();
+    const ukey *in = keys_of(a, p.source) + t.at + mine;
+    for (uint32_t first = 0; first < t.items; first += FEW_LOADS) {
+        const uint32_t left = min(t.items - first, (uint32_t)FEW_LOADS);
+        ukey key[FEW_LOADS];
+        uint32_t slot[FEW_LOADS];
+#pragma unroll
+        for (uint32_t i = 0; i < FEW_LOADS; i++)
+            key[i] = i < left && mine + 32 * (first + i) < t.here ? in[32 * (first + i)] : (ukey)0;
+#if VAL_BYTES
+        uval *values = (uval *)(keys + a.few_tile);
+        const uval *from = values_of(a, p.source) + t.at + mine;
+        const bool makes = VAL_BYTES <= 8 && p.source == SORT_IN && a.index;
+        uval value[FEW_LOADS];
+        if (!makes)
+#pragma unroll
+            for (uint32_t i = 0; i < FEW_LOADS; i++)
+                if (i < left && mine + 32 * (first + i) < t.here) value[i] = from[32 * (first + i)];
+#if VAL_BYTES <= 8
+        if (makes)
+#pragma unroll
+            for (uint32_t i = 0; i < FEW_LOADS; i++)
+                value[i] = (uval)(t.at + mine + 32 * (first + i));
+#endif
+#endif
+#pragma unroll
+        for (uint32_t i = 0; i < FEW_LOADS; i++) /* past the end: last */
+            slot[i] = i < left && mine + 32 * (first + i) < t.here ? few_digit(a, p, key[i])
+                                                                   : SORT_BINS - 1;
+        rank_keys<FEW_LOADS>(s.counts + warp * SORT_BINS, slot, (int)left);
+#pragma unroll
+        for (uint32_t i = 0; i < FEW_LOADS; i++)
+            if (i < left && mine + 32 * (first + i) < t.here) {
+                keys[slot[i]] = key[i];
+#if VAL_BYTES
+                values[slot[i]] = value[i];
+#endif
+            }
+    }
+}
+
+/* Writes the tile, each digit as one run. */
+static __device__ inline void few_write(const struct sort_args &a, const struct few_pass &p,
+                                        const struct few_shared &s, const struct few_tile &t,
+                                        const ukey *keys)
+{
+    const bool skip = a.discard_keys && p.pass == a.passes - 1;
+    ukey *out = (ukey *)keys_of(a, p.target);
+#pragma unroll 8
+    for (uint32_t rank = threadIdx.x; rank < t.here; rank += FEW_THREADS) {
+        const ukey u = keys[rank];
+        const uint32_t to = s.target[few_digit(a, p, u)] + rank;
+        if (!skip) out[to] = u;
+#if VAL_BYTES
+        ((uval *)values_of(a, p.target))[to] = ((const uval *)(keys + a.few_tile))[rank];
+#endif
+    }
 }
 
 /* Says how many keys of its digit thread `bin` has, to be known to all when they have met. */
@@ -202,110 +273,6 @@ static __device__ inline bool few_place(const struct sort_args &a, const struct 
     return !__syncthreads_or(threadIdx.x < SORT_BINS && total == (uint32_t)a.n); /* also: next */
 }
 
-/* Keys [at, at + here) in registers, at most a tile: as many items a thread as that needs. */
-struct few_tile {
-    uint32_t at, here, items;
-    int mine, ranks;        /* how many of its items, and of the ranks that it writes, exist */
-    uint32_t count, offset; /* thread `bin`: keys of this digit, and of lower ones */
-    ukey key[FEW_ITEMS];
-    uint32_t slot[FEW_ITEMS]; /* digits, then ranks */
-};
-
-static __device__ inline void few_move_values(const struct sort_args &a, const struct few_pass &p,
-                                              struct few_shared &s, const struct few_tile &t,
-                                              const uint32_t (&digits)[FEW_ITEMS / 4 + 1])
-{
-#if VAL_BYTES
-    const uint32_t mine = threadIdx.x / 32 * (32 * t.items) + lane_id();
-    const uval *in = values_of(a, p.source) + t.at;
-    uval *out = (uval *)values_of(a, p.target);
-    uval value[FEW_ITEMS];
-#if VAL_BYTES <= 8
-    if (p.source == SORT_IN && a.index)
-#pragma unroll
-        for (uint32_t i = 0; i < FEW_ITEMS; i++) value[i] = (uval)(t.at + mine + 32 * i);
-    else
-#endif
-#pragma unroll
-        for (int i = 0; i < FEW_ITEMS; i++)
-            if (i < t.mine) value[i] = in[mine + 32 * i];
-    __syncthreads(); /* every thread has read its keys */
-#pragma unroll
-    for (int i = 0; i < FEW_ITEMS; i++)
-        if (i < t.mine) s.values[t.slot[i]] = value[i];
-    __syncthreads(); /* the values lie by digits */
-#pragma unroll
-    for (int i = 0; i < FEW_ITEMS; i++) {
-        const uint32_t rank = threadIdx.x + i * FEW_THREADS;
-        const uint32_t digit = digits[i / 4] >> i % 4 * 8 & (SORT_BINS - 1);
-        if (i < t.ranks) out[s.target[digit] + rank] = s.values[rank];
-    }
-#endif
-}
-
-static __device__ inline void few_load(const struct sort_args &a, const struct few_pass &p,
-                                       struct few_shared &s, struct few_tile &t, uint32_t at,
-                                       uint32_t here)
-{
-    const uint32_t me = threadIdx.x;
-    t.at = at;
-    t.here = here;
-    t.items = (here + FEW_THREADS - 1) / FEW_THREADS;
-    const uint32_t mine = me / 32 * (32 * t.items) + lane_id();
-    const ukey *in = keys_of(a, p.source) + at + mine;
-    t.mine = mine < here ? (int)min(t.items, (here - mine + 31) / 32) : 0;
-    t.ranks = me < here ? (int)((here - me + FEW_THREADS - 1) / FEW_THREADS) : 0;
-    uint32_t *row = s.counts + me / 32 * SORT_BINS;
-#pragma unroll
-    for (int i = 0; i < FEW_ITEMS; i++) t.key[i] = i < t.mine ? in[32 * i] : (ukey)0;
-    rank_clear(s.counts, FEW_WARPS * SORT_BINS);
-    __syncthreads(); /* the counters are clear */
-#pragma unroll
-    for (int i = 0; i < FEW_ITEMS; i++) {
-        t.slot[i] = i < t.mine ? few_digit(a, p, t.key[i]) : SORT_BINS - 1; /* past the end: last */
-        if (i < t.mine) atomicAdd(&row[t.slot[i]], 1);
-    }
-    __syncthreads(); /* every warp has counted */
-    t.count = me < SORT_BINS ? rank_column<FEW_WARPS>(s.counts, me) : 0;
-}
-
-static __device__ inline void few_rank(struct few_shared &s, struct few_tile &t)
-{
-    const uint32_t me = threadIdx.x;
-    if (me < SORT_BINS) rank_offsets<FEW_WARPS>(s.counts, me, t.offset);
-    __syncthreads(); /* the rows say where each warp's keys of a digit begin */
-    rank_keys<FEW_ITEMS>(s.counts + me / 32 * SORT_BINS + s.zero, t.slot, (int)t.items);
-}
-
-static __device__ inline void few_move(const struct sort_args &a, const struct few_pass &p,
-                                       struct few_shared &s, struct few_tile &t)
-{
-    const uint32_t me = threadIdx.x;
-    ukey *out = (ukey *)keys_of(a, p.target);
-    uint32_t digits[FEW_ITEMS / 4 + 1] = {}; /* of the ranks it writes, in bytes */
-    if (me < SORT_BINS) {
-        s.target[me] = s.next[me] - t.offset;
-        s.next[me] += t.count;
-    }
-    __syncthreads(); /* every warp is done with the counters */
-#pragma unroll
-    for (int i = 0; i < FEW_ITEMS; i++)
-        if (i < t.mine) s.keys[t.slot[i]] = t.key[i];
-    __syncthreads(); /* the tile lies by digits, and their targets are there */
-    const bool skip = a.discard_keys && p.pass == a.passes - 1;
-#pragma unroll
-    for (int i = 0; i < FEW_ITEMS; i++) {
-        const uint32_t rank = me + i * FEW_THREADS;
-        if (i >= t.ranks) break;
-        const ukey u = s.keys[rank];
-        const uint32_t digit = few_digit(a, p, u);
-        digits[i / 4] |= digit << i % 4 * 8;
-        if (!skip) out[s.target[digit] + rank] = u;
-    }
-    few_move_values(a, p, s, t, digits);
-    __syncthreads(); /* everyone has read the tile and the targets */
-}
-
 /* Copies [from, to), where the last pass that moved keys did not end in the output. */
 static __device__ inline void few_finish(const struct sort_args &a, uint32_t source, uint32_t from,
                                          uint32_t to)
@@ -327,33 +294,53 @@ static __device__ inline void few_finish(const struct sort_args &a, uint32_t sou
     }
 }
 
-/* One pass; returns whether it moved anything.  A block that can hold its keys counts them as it
- * ranks them, and while it ranks the others come; else it reads them twice. */
+/* One pass over the block's keys, [from, to); returns whether it moved anything.
+ * Where they are one tile, the others come while the block ranks it; else its keys are counted
+ * first, and then again tile by tile. */
 static __device__ inline bool few_pass_over(const struct sort_args &a, const struct few_pass &p,
                                             struct few_shared &s, uint32_t from, uint32_t to,
-                                            bool held, uint32_t meetings)
+                                            uint32_t meetings)
 {
+    ukey *keys = (ukey *)(&s + 1);
+    const uint32_t most = a.few_tile;
+    const uint32_t bin = threadIdx.x;
+    const bool one = to - from <= most;
     bool moves = true;
-    if (!held) {
-        few_count(a, p, s, from, to);
-        few_publish(a, p, s.next[threadIdx.x % SORT_BINS]);
+    if (!one) {
+        rank_clear(s.counts, FEW_WARPS * SORT_BINS);
+        __syncthreads(); /* the counters are clear */
+        few_count(a, p, s, few_tile_of(from, to - from));
+        __syncthreads(); /* every warp has counted */
+        few_publish(a, p, bin < SORT_BINS ? rank_column<FEW_WARPS>(s.counts, bin) : 0);
         __syncthreads(); /* that is said */
         few_arrive(a);
         few_wait(a, meetings);
         moves = few_place(a, p, s);
     }
-    for (uint32_t at = from; moves && (at < to || at == from); at += FEW_TILE) {
-        struct few_tile t;
-        few_load(a, p, s, t, at, min(to - at, (uint32_t)FEW_TILE));
-        if (held) few_publish(a, p, t.count);
-        t.offset = bins_scan(t.count, s.sums); /* also: that is said */
-        if (held) few_arrive(a);
-        few_rank(s, t);
-        if (held) {
+    for (uint32_t at = from; moves && (at < to || at == from); at += most) {
+        const struct few_tile t = few_tile_of(at, min(to - at, most));
+        rank_clear(s.counts, FEW_WARPS * SORT_BINS);
+        __syncthreads(); /* the counters are clear */
+        few_count(a, p, s, t);
+        __syncthreads(); /* every warp has counted */
+        const uint32_t count = bin < SORT_BINS ? rank_column<FEW_WARPS>(s.counts, bin) : 0;
+        if (one) few_publish(a, p, count);
+        const uint32_t offset = bins_scan(count, s.sums); /* also: that is said */
+        if (one) few_arrive(a);
+        if (bin < SORT_BINS) rank_offsets<FEW_WARPS>(s.counts, bin, offset);
+        __syncthreads(); /* the rows say where each warp's keys of a digit begin */
+        few_rank(a, p, s, t, keys);
+        if (one) {
             few_wait(a, meetings);
             moves = few_place(a, p, s);
         }
-        if (moves) few_move(a, p, s, t);
+        if (bin < SORT_BINS) {
+            s.target[bin] = s.next[bin] - offset;
+            s.next[bin] += count;
+        }
+        __syncthreads(); /* the tile lies by digits, and their targets are there */
+        if (moves) few_write(a, p, s, t, keys);
+        __syncthreads(); /* everyone has read the tile and the targets */
     }
     return moves;
 }
@@ -365,12 +352,11 @@ static __device__ inline void few_sort(const struct sort_args &a, struct few_sha
     const uint32_t each = (least + FEW_THREADS - 1) / FEW_THREADS * FEW_THREADS;
     const uint32_t from = min(n, blockIdx.x * each), to = min(n, from + each);
     uint32_t source = SORT_IN, meetings = 0;
-    if (threadIdx.x == 0) s.zero = 0;
     for (int pass = 0; pass < a.passes; pass++) {
         const struct few_pass p = { pass, source,
                                     source == (uint32_t)SORT_TMP ? (uint32_t)SORT_OUT
                                                                  : (uint32_t)SORT_TMP };
-        if (few_pass_over(a, p, s, from, to, each <= FEW_TILE, ++meetings)) source = p.target;
+        if (few_pass_over(a, p, s, from, to, ++meetings)) source = p.target;
         msd_meet(a, ++meetings);
     }
     few_finish(a, source, from, to);

@@ -64,6 +64,16 @@ static ech_status scatter_level(ech_ctx *ctx, const char *image, const struct ms
                                   SORT_MSD_SHARED_BYTES, args);
 }
 
+unsigned echi_cuda_few_bytes(unsigned most, unsigned blocks, unsigned least, unsigned element_bytes,
+                             struct sort_args *args)
+{
+    unsigned bytes = (most + 1024) / blocks - 1024; /* of which each block takes 1 KiB more */
+    args->few_tile =
+        (bytes - SORT_FEW_SHARED_BYTES(0, 1)) / element_bytes / SORT_MSD_THREADS * SORT_MSD_THREADS;
+    unsigned needed = SORT_FEW_SHARED_BYTES(args->few_tile, element_bytes);
+    return needed > least ? needed : least;
+}
+
 /* Leaves are large where they save a level, and memory for lists is there for the small ones. */
 static ech_status choose_leaf(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
                               struct sort_args *args, bool *large)
@@ -137,16 +147,22 @@ static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_p
     unsigned crowded = echi_cuda_least(msd->leaves, SORT_CROWDED_BLOCKS * processors);
     unsigned leaf_bytes = SORT_LEAF_SHARED_BYTES(large), shared_bytes = 0;
     TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
-    bool two = shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024);
-    unsigned rest = (two ? SORT_MSD_BLOCKS : 1) * (unsigned)cuda->multiprocessors;
-    if (msd->few) rest = echi_cuda_least(rest, msd->few_blocks);
+    unsigned blocks = shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024)
+                          ? (unsigned)SORT_MSD_BLOCKS
+                          : 1;
+    unsigned rest = blocks * (unsigned)cuda->multiprocessors, rest_bytes = SORT_MSD_SHARED_BYTES;
+    if (msd->few) {
+        rest = echi_cuda_least(rest, msd->few_blocks);
+        rest_bytes =
+            echi_cuda_few_bytes(shared_bytes, blocks, rest_bytes, (unsigned)msd->key_bytes, args);
+    }
     args->levels = msd->levels;
     for (int last = args->level + even_levels(args); args->level < last; args->level++) {
         TRY(count_level(ctx, image, msd, args));
         TRY(scatter_level(ctx, image, msd, args));
     }
-    TRY(echi_cuda_launch_together(ctx, image, "sort_msd_rest", rest, SORT_MSD_THREADS,
-                                  SORT_MSD_SHARED_BYTES, args));
+    TRY(echi_cuda_launch_together(ctx, image, "sort_msd_rest", rest, SORT_MSD_THREADS, rest_bytes,
+                                  args));
     TRY(echi_cuda_launch_early(ctx, image, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
                                echi_cuda_least(msd->leaves, leaves + leaves / 16 + 64),
                                SORT_LEAF_THREADS, leaf_bytes, args));

@@ -367,7 +367,6 @@ union rest_shared {
     struct count_shared count;
     struct plan_shared plan;
     struct scatter_shared scatter;
-    struct few_shared few;
 };
 static_assert(sizeof(union rest_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
@@ -381,7 +380,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     uint32_t meetings = 0;
     if (msd_ordered(a)) return;
     if (a.few_counts && a.msd->crowd) {
-        few_sort(a, sh.few);
+        few_sort(a, *(struct few_shared *)shared_bytes);
         return;
     }
     for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {

@@ -78,10 +78,11 @@ static ech_status run_rest(ech_ctx *ctx, const char *image, const struct msd_pla
     const struct echi_cuda *cuda = ctx->state;
     const struct pairs_tuning *t = plan->pairs;
     ech_status status = ECH_OK;
-    unsigned room = 0, blocks = (unsigned)cuda->multiprocessors;
+    unsigned room = 0, resident = 1, element_bytes = (unsigned)(t->key_bytes + t->moved_bytes);
     TRY(echi_cuda_shared_bytes(ctx, &room));
-    if (room >= t->blocks * (shared_bytes + 1024)) blocks *= t->blocks;
-    blocks = echi_cuda_least(blocks, plan->few_blocks);
+    if (room >= t->blocks * (shared_bytes + 1024)) resident = t->blocks;
+    shared_bytes = echi_cuda_few_bytes(room, resident, shared_bytes, element_bytes, args);
+    unsigned blocks = echi_cuda_least(resident * (unsigned)cuda->multiprocessors, plan->few_blocks);
     args->count_blocks = count_blocks(plan, blocks);
     TRY(echi_cuda_launch_together(ctx, image, "sort_pairs_rest", blocks, t->threads, shared_bytes,
                                   args));

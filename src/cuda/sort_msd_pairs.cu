@@ -338,7 +338,6 @@ union rest_shared {
     struct count_shared count;
     struct plan_shared plan;
     struct scatter_shared scatter;
-    struct few_shared few;
 };
 static_assert(sizeof(union rest_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
                                                                    KEY_BYTES, VAL_BYTES,
@@ -352,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     uint32_t meetings = 0;
     if (msd_ordered(a)) return;
     if (a.msd->crowd) {
-        few_sort(a, sh.few);
+        few_sort(a, *(struct few_shared *)shared_bytes);
         return;
     }
     for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {

@@ -32,6 +32,11 @@ const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int moved_bytes
 /* Shared memory that a block may ask for. */
 ech_status echi_cuda_shared_bytes(ech_ctx *ctx, unsigned *bytes);
 
+/* Of few keys that crowd: says how large a tile is that so many blocks have shared memory for, on a
+ * GPU with at most so much for one; returns how much a block takes, or least if that is more. */
+unsigned echi_cuda_few_bytes(unsigned most, unsigned blocks, unsigned least, unsigned element_bytes,
+                             struct sort_args *args);
+
 /* Makes args->first zero, of few keys. */
 ech_status echi_cuda_first(ech_ctx *ctx, struct sort_args *args);
 

@@ -89,24 +89,24 @@ enum {
 
 /* Few keys, fewer than so many: their first level is counted and planned at once.  Where they crowd
  * (sort_few.cuh), so many blocks at most sort them by least significant digits, each so many keys
- * or more, in tiles of so many bytes a thread; a group of blocks has a row of sums.
+ * or more; a group of blocks has a row of sums.
  *
  * They crowd where of 100 keys of a sample, so many (share) are in bins of their first bits that
  * seem to have more than so many leaves, unless half of such a bin is one key: then levels are as
- * fast, but for keys of 32 bits, up to so many, that the blocks hold in registers (equal).  Of no
+ * fast, but for keys of 32 bits, up to so many, that are one tile a block (equal).  Of no
  * more than so many different keys, levels are faster.  H200, 2026-11-22. */
 #define SORT_MSD_FEW(key_bytes) ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
 enum {
     SORT_FEW_BLOCKS = 512,
     SORT_FEW_KEYS = 4096,
-    SORT_FEW_THREAD_BYTES = 64,
     SORT_FEW_GROUP = 16,
     SORT_FEW_SAMPLES = 4, /* a thread */
     SORT_FEW_SHARE = 10,
     SORT_FEW_DIFFERENT = 32
 };
 #define SORT_FEW_LEAVES(key_bytes, value_bytes) ((key_bytes) == 8 ? 2u : (value_bytes) ? 4u : 8u)
-#define SORT_FEW_EQUAL(key_bytes)               ((key_bytes) == 8 ? 0u : 1u << 21)
+#define SORT_FEW_EQUAL(key_bytes, value_bytes)                                                     \
+    ((key_bytes) == 8 ? 0u : (24u << 20) / ((key_bytes) + (value_bytes)))
 
 /* Floats by digits of places (sort_msd_value.cuh), of so many keys or more, unless it is named:
  * below, bins of bits make leaves, too, and choosing takes longer than it saves. */
