@@ -19,9 +19,9 @@
 
 /* ---- Data: a hash of the position, shaped ---- */
 
-enum dist { UNIFORM, SORTED, REVERSED, EQUAL, FEW16, AND3, HOT, ZIPF, HEAVY, UNIT };
-static const char *const dist_names[] = { "uniform", "sorted", "reversed", "equal", "few16",
-                                          "and3",    "hot",    "zipf",     "heavy", "unit" };
+enum dist { UNIFORM, SORTED, REVERSED, EQUAL, FEW16, AND3, HOT, ZIPF, HEAVY, UNIT, NORMAL };
+static const char *const dist_names[] = { "uniform", "sorted", "reversed", "equal", "few16", "and3",
+                                          "hot",     "zipf",   "heavy",    "unit",  "normal" };
 
 template <class K> __global__ void fill(K *keys, size_t n, int dist)
 {
@@ -60,7 +60,10 @@ template <class K> __global__ void fill(K *keys, size_t n, int dist)
         }
         K key;
         memcpy(&key, &x, sizeof key);
-        if (dist == UNIT) key = (K)((double)(r >> 11) * 0x1p-53); /* floats in [0, 1) */
+        const double unit = (double)(r >> 11) * 0x1p-53;
+        if (dist == UNIT) key = (K)unit; /* floats in [0, 1) */
+        if (dist == NORMAL)              /* floats, by Box and Muller */
+            key = (K)(sqrt(-2 * log(1 - unit)) * cospi((double)(mix(3 * i + 1) >> 11) * 0x1p-52));
         keys[i] = key;
     }
 }
@@ -232,11 +235,14 @@ static void all_rows(void)
     const size_t M = (size_t)1 << 20, big = 256 * M;
     bench<u32, u32>("u32", KEYS, big, UNIFORM, 0);
     for (int d = SORTED; d <= HEAVY; d++) bench<u32, u32>("u32", KEYS, big, (enum dist)d, 0);
+    bench<u32, u32>("u32", KEYS, 2 * big, UNIFORM, 0);
     bench<u32, u32>("u32", KEYS, 4 * big, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, big, UNIFORM, 0);
     for (int d = SORTED; d <= HEAVY; d++) bench<u64, u32>("u64", KEYS, big, (enum dist)d, 0);
     bench<float, u32>("f32", KEYS, big, UNIT, 0);
     bench<double, u32>("f64", KEYS, big, UNIT, 0);
+    bench<float, u32>("f32", KEYS, big, NORMAL, 0);
+    bench<double, u32>("f64", KEYS, big, NORMAL, 0);
     bench<uint8_t, u32>("u8", KEYS, 4 * big, UNIFORM, 0);
     bench<uint16_t, u32>("u16", KEYS, 2 * big, UNIFORM, 0);
     for (int d = UNIFORM; d <= HEAVY; d++) bench<u32, u32>("u32", PAIRS, big, (enum dist)d, 4);
@@ -263,7 +269,7 @@ static void all_rows(void)
         bench<u32, u32>("u32", PAIRS, few[i], UNIFORM, 4);
         bench<u64, u64>("u64", PAIRS, few[i], UNIFORM, 8);
     }
-    const enum dist skewed[] = { SORTED, EQUAL, FEW16, AND3, ZIPF };
+    const enum dist skewed[] = { SORTED, EQUAL, FEW16, AND3, ZIPF, HEAVY };
     for (size_t i = 0; i < sizeof skewed / sizeof *skewed; i++) {
         bench<u32, u32>("u32", KEYS, 4096, skewed[i], 0);
         bench<u32, u32>("u32", KEYS, 65536, skewed[i], 0);
@@ -273,6 +279,7 @@ static void all_rows(void)
         bench<u32, u32>("u32", PAIRS, 4096, skewed[i], 4);
         bench<u32, u32>("u32", PAIRS, 65536, skewed[i], 4);
         bench<u32, u32>("u32", PAIRS, M, skewed[i], 4);
+        bench<u64, u64>("u64", PAIRS, M, skewed[i], 8);
     }
     for (size_t n = 2 * M; n <= 64 * M; n *= 2) bench<u32, u32>("u32", PAIRS, n, UNIFORM, 4);
     for (size_t n = 2 * M; n <= 64 * M; n *= 4) bench<u64, u64>("u64", PAIRS, n, UNIFORM, 8);
