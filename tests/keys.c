@@ -92,6 +92,22 @@ static uint64_t unlucky_key(struct keys *k, size_t i)
     return sampled ? random : k->top | (random & k->ones >> k->width / 2);
 }
 
+/* Of 20,000 keys those that the GPU looks at first are random, and so is half of the rest: too many
+ * are one key. */
+static uint64_t unseen_key(struct keys *k, size_t i)
+{
+    enum { STRIDE = 9 };
+    return i % STRIDE && i % 2 ? constant_key(k, i) : random_key(k, i);
+}
+
+/* Of 20,000 keys those that the GPU looks at first have no high bits; others have. */
+static uint64_t wider_key(struct keys *k, size_t i)
+{
+    enum { STRIDE = 9 };
+    const uint64_t random = random_key(k, i);
+    return i % STRIDE == 4 ? random : random & k->ones >> k->width / 4;
+}
+
 /* The last 4000 keys are one: the last tile of a radix sort has one full counter. */
 static uint64_t hot_key(struct keys *k, size_t i)
 {
@@ -263,7 +279,8 @@ static const struct {
     { "ties", ties_key },         { "unlucky", unlucky_key }, { "unit", unit_key },
     { "negative", negative_key }, { "normal", normal_key },   { "narrow", narrow_key },
     { "strewn", strewn_key },     { "halved", halved_key },   { "hidden", hidden_key },
-    { "tiny", tiny_key },         { "huge", huge_key },
+    { "tiny", tiny_key },         { "huge", huge_key },       { "unseen", unseen_key },
+    { "wider", wider_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

@@ -163,6 +163,13 @@ static void levels_of_pairs(run_function run)
                 c = payload(c, p);
                 run(&c);
             }
+    /* What a sample of the keys does not tell. */
+    static const struct sort_case unseen[] = {
+        { .dtype = ECH_U32, .n = 20000, .value_bytes = 4, .dist = "unseen" },
+        { .dtype = ECH_U32, .n = 20000, .value_bytes = 4, .dist = "wider" },
+        { .dtype = ECH_I32, .n = 20000, .index_bytes = 4, .descending = true, .dist = "unseen" },
+    };
+    for (size_t i = 0; i < LENGTH(unseen); i++) run(&unseen[i]);
 }
 
 /* What one block ranks by bins, of every distribution: bins crowd by equal keys and by others. */
@@ -250,7 +257,7 @@ static void big_sizes(run_function run)
     static const struct sort_case biggest[] = {
         { .dtype = ECH_F32, .n = 1000003, .value_bytes = 8, .descending = true, .dist = "few" },
         { .dtype = ECH_U32, .n = 1000003, .dist = "random" },
-        { .dtype = ECH_U32, .n = 1000003, .value_bytes = 4, .dist = "hot" },
+        { .dtype = ECH_U32, .n = 1500007, .value_bytes = 4, .dist = "hot" },
         { .dtype = ECH_U8, .n = 1000003, .index_bytes = 4, .dist = "random" },
         { .dtype = ECH_I16, .n = 1000003, .value_bytes = 3, .dist = "zipf" },
         { .dtype = ECH_U64, .n = 1000003, .dist = "and2" },

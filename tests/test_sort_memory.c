@@ -73,10 +73,14 @@ static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort, bool plain)
 {
     u64 items = m == 16 ? 6 : k == 8 ? 10 : m == 8 ? 12 : 16, tile = 512 * items;
     u64 levels = k == 8 ? 9 : 5, segments = n / 4608 + 1, tiles = n / tile + segments + 1;
-    u64 leaves = 6 * segments + 4 * levels * segments;
+    u64 leaves = 6 * segments + 4 * levels * segments, pieces = tiles < 1024 ? tiles : 1024;
+    if (plain && k == 4 && m == 4) { /* as many segments as digits, at least */
+        leaves += segments < 256 ? 4 * levels * (256 - segments) : 0;
+        segments = segments < 256 ? 256 : segments;
+        tiles = tiles < n / 5120 + 256 ? n / 5120 + 256 : tiles;
+    }
     u64 lists = part(2 * segments * 40) + part(2 * segments * 258 * 4) + part(2 * tiles * 4) +
-                part(leaves * 24) + part(leaves * 4) + 1024 * tiles +
-                1024 * (tiles < 1024 ? tiles : 1024);
+                part(leaves * 24) + part(leaves * 4) + 1024 * tiles + 1024 * pieces;
     u64 all = part(n * k) * (argsort ? 2 : 1) + part(n * m) + 256;
     return all + (plain ? lists : few(n, k) + lists_of_few(n, k, lists));
 }

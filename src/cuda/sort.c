@@ -12,7 +12,7 @@
  *                 | state | look-back ]
  *     by count    [ state, or (keys of 16 bits) where each value begins ]
  *     by sample   [ keys by tiles | values by tiles | where buckets begin | two counters ]
- *     by msd      [ keys' second buffer | (argsort: keys' third) | (values' or indices' second)
+ *     by msd      [ (argsort: keys' third) | keys' second buffer | (values' or indices' second)
  *                 | state | lists: segments, their counts, tiles, leaves | (values: counts of
  *                 tiles) | (classes: bins, and the class of each) ]
  *     adaptive    [ as by msd or classes; state and look-back where else the lists are ]
@@ -251,7 +251,7 @@ static ech_status make_plan(const struct echi_sort *s, struct plan *plan)
     if (by_levels(plan->algorithm))
         plan->msd =
             echi_cuda_plan_msd(s, s->value_bytes ? pairs_tuning_of(s) : NULL, plan->classes);
-    if (plan->algorithm->run == run_adaptive) plan->msd.few = false; /* they are looked at first */
+    if (plan->algorithm->run == run_adaptive) echi_cuda_plan_adaptive(s, &plan->msd);
     if (plan->algorithm->run == run_sample)
         plan->buckets = echi_sort_sample_buckets(s, plan->moved_bytes);
     return ECH_OK;
@@ -271,8 +271,8 @@ static size_t lay_out(const struct echi_sort *s, const struct plan *plan, void *
     if (plan->gather) parts->values_copy = echi_part(&layout, s->n, s->value_bytes);
     if (msd) {
         size_t segments = (size_t)plan->msd.segments, tiles = (size_t)plan->msd.tiles;
-        parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
         if (s->index_bytes) parts->keys_tmp2 = echi_part(&layout, s->n, (size_t)s->key_bytes);
+        parts->keys_tmp = echi_part(&layout, s->n, (size_t)s->key_bytes);
         if (moved) parts->moved_tmp = echi_part(&layout, s->n, moved);
         parts->msd = echi_part(&layout, 1, sizeof *parts->msd);
         if (plan->msd.few) parts->first = echi_part(&layout, 1, sizeof *parts->first);
@@ -501,6 +501,10 @@ ech_status echi_cuda_sort_explain(const struct echi_sort *s, struct echi_text *t
                    : adaptive     ? "sort_crowd_begin"
                    : plan.msd.few ? "as one, sort_msd_begin and the first two of these"
                                   : "sort_msd_begin");
+        if (plan.msd.packed)
+            echi_print(
+                text, "launch     sort_packed_count, _plan, _first, _bins, _second, _leaf: of keys "
+                      "that look even; these or the next end at once\n");
         echi_print(text,
                    "launch     sort_%s_count, sort_msd_plan, sort_%s_scatter x %d, tiles of %u "
                    "keys; levels without work end at once%s\n",

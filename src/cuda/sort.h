@@ -86,8 +86,16 @@ enum {
      (leaf) * ((key_bytes) == 8 || ((value_bytes) == 8 && !(staged)) ? 8u : 4u) +                  \
      (leaf) * ((staged) && (value_bytes) <= 8 ? (unsigned)(value_bytes) : 0u))
 
-/* Where the keys of a pass are: indices into the buffers of sort_args. */
-enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP };
+/* ... of sort_msd_packed.cuh: two counters a word; a tile of pairs, their values once more, and two
+ * words a digit. */
+#define SORT_PACKED_COUNT_BYTES         (4u << (2 * SORT_DIGIT_BITS - 1))
+#define SORT_PACKED_TILE(level)         (SORT_PACKED_THREADS * SORT_PACKED_ITEMS(level))
+#define SORT_PACKED_TILES(n)            ((n) / SORT_PACKED_TILE(1) + SORT_BINS) /* of a level */
+#define SORT_PACKED_SHARED_BYTES(level) (SORT_PACKED_TILE(level) * 12u + SORT_BINS * 8u + 64u)
+
+/* Where the keys of a pass are: indices into the buffers of sort_args.  Packed: each beside its
+ * value, in the temporary buffers of both, which lie next to each other. */
+enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP, SORT_PACKED };
 
 /* What the passes do, decided on the device once the histograms are known; sort_plan writes it. */
 struct sort_pass {
@@ -143,6 +151,11 @@ struct sort_msd {
     uint32_t meetings;        /* of blocks of sort_msd_rest */
     uint32_t crowd;           /* 1: sort_lsd, or few_sort(), sorts, and the levels do nothing */
     uint32_t lsd_meetings[2]; /* ... of sort_lsd_begin, and of sort_lsd */
+    /* sort_msd_packed.cuh alone */
+    uint32_t even;   /* so many low bits differ in a sample, which is even in the first; or 0 */
+    uint32_t uneven; /* 1: the keys are not as their sample */
+    uint32_t packed_tiles; /* of the second level; 0: it has none of the keys */
+    uint64_t last;         /* a pair */
 };
 
 /* What blocks add up that count the first level of few keys; zero between launches. */
@@ -214,6 +227,7 @@ struct sort_args {
     uint32_t *pieces; /* [count_blocks][SORT_BINS]: ... and in pieces up to this block's last */
     uint32_t count_blocks; /* of a level */
     uint32_t plain;        /* keys are compared as they are encoded, all bits of them */
+    uint32_t packed;       /* sort_msd_packed.cuh may sort them */
     uint32_t same;         /* they are encoded as they are */
 };
 

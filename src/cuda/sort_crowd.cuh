@@ -110,6 +110,33 @@ static __device__ inline bool crowd_found(ukey *keys, ukey (&e)[2])
     return VAL_BYTES ? crowd || equal : crowd && !equal;
 }
 
+/* In how many low bits the keys of the sorted sample differ, if sort_msd_packed.cuh may sort them
+ * and they are even in the first 16 of those; else 0. */
+static __device__ inline uint32_t crowd_even(const struct sort_args &a, const ukey *keys)
+{
+    int sharing = -1; /* the last has no neighbour */
+    if (!a.packed) return 0;
+    const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)CROWD_KEYS - 1);
+    const uint32_t top = 64 - __clzll((long long)(uint64_t)(keys[0] ^ keys[CROWD_KEYS - 1]));
+    if (top <= 2 * SORT_DIGIT_BITS) return 0;
+    const ukey differ[] = { (ukey)(keys[2 * me] ^ keys[2 * me + 1]),
+                            (ukey)(keys[2 * me + 1] ^ keys[next]) };
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        sharing += __syncthreads_count(differ[k] >> (top - 2 * SORT_DIGIT_BITS) == 0);
+    return sharing <= SORT_PACKED_SHARED ? top : 0;
+}
+
+/* Leaves keys to sort_msd_packed.cuh, which may leave them to the levels. */
+static __device__ inline void crowd_pack(const struct sort_args &a, uint32_t even)
+{
+    for (uint32_t i = threadIdx.x; i < SORT_BINS * SORT_MSD_ROW / 2; i += CROWD_THREADS)
+        ((uint2 *)a.counts[1])[i] = make_uint2(0, 0);
+    if (threadIdx.x != 0) return;
+    a.msd->segments[0] = a.msd->tiles[0] = 0;
+    a.msd->even = even;
+}
+
 /* Leaves it all to sort_lsd: the levels find no segments, and input that is not in order. */
 static __device__ inline void crowd_leave(const struct sort_args &a)
 {
@@ -126,14 +153,19 @@ extern "C" __global__ void __launch_bounds__(SORT_CROWD_THREADS)
     wait_for_earlier();
     const uint32_t me = threadIdx.x, part = (uint32_t)a.n / CROWD_KEYS;
     bool crowd = false;
+    uint32_t even = 0;
     if (part) {
         ukey e[2];
 #pragma unroll
         for (uint32_t k = 0; k < 2; k++) e[k] = crowd_sample(a, 2 * me + k, part);
+        const ukey first = e[0];
         crowd = crowd_found(keys, e);
+        const bool moved = __syncthreads_or(e[0] != first);
+        if (moved && !crowd) even = crowd_even(a, keys); /* what is in order is copied */
     }
     if (me < SORT_BINS) msd_begin_counts(a);
     if (me == 0 && crowd) crowd_leave(a);
+    if (even) crowd_pack(a, even);
 }
 
 #endif

@@ -36,6 +36,20 @@ struct msd_plan echi_cuda_plan_msd(const struct echi_sort *s, const struct pairs
     return p;
 }
 
+void echi_cuda_plan_adaptive(const struct echi_sort *s, struct msd_plan *plan)
+{
+    uint64_t n = s->n, segments = SORT_BINS, tiles = SORT_PACKED_TILES(n);
+    uint64_t most = (uint64_t)SORT_BINS * SORT_BINS / 16 * 15 * SORT_PAIRS_LEAF;
+    plan->few = false;
+    if (!plan->pairs || plan->pairs->key_bytes != 4 || plan->pairs->moved_bytes != 4) return;
+    plan->packed = (s->algorithm || n >= SORT_PACKED_LEAST) && n <= most;
+    if (plan->segments < segments) {
+        plan->leaves += 4 * (uint64_t)plan->levels * (segments - plan->segments);
+        plan->segments = segments;
+    }
+    if (plan->tiles < tiles) plan->tiles = tiles;
+}
+
 ech_status echi_cuda_shared_bytes(ech_ctx *ctx, unsigned *bytes)
 {
     enum { MOST_SHARED_BYTES = 97 }; /* the driver's number of this attribute of a device */

@@ -19,6 +19,8 @@
 #define PAIRS_STAGED 0
 #endif
 
+#define PAIRS_PACKED (PAIRS_STAGED && KEY_BYTES == 4 && VAL_BYTES == 4)
+
 /* This instance's row of tuning.h. */
 #define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (threads)

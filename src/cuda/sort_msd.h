@@ -14,6 +14,10 @@
 struct msd_plan echi_cuda_plan_msd(const struct echi_sort *s, const struct pairs_tuning *pairs,
                                    bool classes);
 
+/* ... where keys are looked at first: none are few, and pairs that may be packed have as many
+ * segments as digits. */
+void echi_cuda_plan_adaptive(const struct echi_sort *s, struct msd_plan *plan);
+
 /* Queues the kernels of a sort of keys alone; image is that of the key's width. */
 ech_status echi_cuda_sort_msd(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
                               struct sort_args *args);

@@ -90,6 +90,55 @@ done:
     return status;
 }
 
+/* Whether sort_msd_packed.cuh may sort them.  Between its levels pairs lie in the output, where
+ * there must be room for them that nothing is read from, and in the workspace, in two buffers that
+ * are one. */
+static ech_status find_packed(ech_ctx *ctx, const struct msd_plan *plan, unsigned staged,
+                              struct sort_args *args)
+{
+    ech_status status = ECH_OK;
+    unsigned room = 0;
+    uintptr_t keys = (uintptr_t)args->keys_out, values = (uintptr_t)args->values_out;
+    TRY(echi_cuda_shared_bytes(ctx, &room));
+    args->packed = plan->packed && args->adaptive && staged && args->plain && !args->in_place &&
+                   (keys | values) % 8 == 0 && room >= SORT_PACKED_COUNT_BYTES + 1024;
+done:
+    return status;
+}
+
+/* As many leaves as two digits make at most, the second of packed_bits(). */
+static uint64_t packed_leaves(uint64_t n)
+{
+    uint64_t bins = 2 * SORT_BINS;
+    while (n / bins > SORT_PAIRS_LEAF / 16 * 15) bins *= 2;
+    return bins;
+}
+
+/* Keys that look even; where they do not, these launches do nothing. */
+static ech_status run_packed(ech_ctx *ctx, const char *image, struct sort_args *args,
+                             unsigned leaf_threads, unsigned leaf_shared_bytes)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    ech_status status = ECH_OK;
+    unsigned count = echi_cuda_least(args->n / (SORT_PACKED_COUNT_THREADS * 16) + 1,
+                                     (uint64_t)cuda->multiprocessors);
+    TRY(echi_cuda_launch_early(ctx, image, "sort_packed_count", count, SORT_PACKED_COUNT_THREADS,
+                               SORT_PACKED_COUNT_BYTES, args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_packed_plan", 1, SORT_PACKED_COUNT_THREADS, 0,
+                               args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_packed_first",
+                               (unsigned)((args->n - 1) / SORT_PACKED_TILE(0) + 1),
+                               SORT_PACKED_THREADS, SORT_PACKED_SHARED_BYTES(0), args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_packed_bins", SORT_BINS, SORT_BINS, 0, args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_packed_second",
+                               (unsigned)SORT_PACKED_TILES(args->n), SORT_PACKED_THREADS,
+                               SORT_PACKED_SHARED_BYTES(1), args));
+    TRY(echi_cuda_launch_early(ctx, image, "sort_packed_leaf", (unsigned)packed_leaves(args->n),
+                               leaf_threads, leaf_shared_bytes, args));
+done:
+    return status;
+}
+
 /* As run_msd() of sort.c, with values.  The count's blocks agree with the plan and the scatter on
  * which tiles each has, so all launches of a level have the same number. */
 ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct msd_plan *plan,
@@ -107,17 +156,20 @@ ech_status echi_cuda_sort_pairs(ech_ctx *ctx, const char *image, const struct ms
     unsigned crowded = echi_cuda_least(plan->leaves, t->leaf_blocks * processors);
     int even = args->n > SORT_BINS * (leaf / 16 * 15) ? 2 : 1; /* levels of keys distributed so */
     args->count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
+    TRY(find_packed(ctx, plan, staged, args));
     if (plan->few) args->levels = plan->levels;
     if (plan->few)
         TRY(echi_cuda_first(ctx, args));
     else
         TRY(echi_cuda_sort_msd_begin(ctx, image, args));
+    if (args->packed) TRY(run_packed(ctx, image, args, t->leaf_threads, leaf_shared_bytes));
     for (args->level = 0; args->level < (plan->few ? even : plan->levels); args->level++)
         TRY(run_level(ctx, image, plan, args, shared_bytes));
     if (plan->few) TRY(run_rest(ctx, image, plan, args, shared_bytes));
+    /* Where it probably has nothing to do, fewer blocks are sooner done with that. */
     TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_leaf",
-                               echi_cuda_least(plan->leaves, 2 * leaves), t->leaf_threads,
-                               leaf_shared_bytes, args));
+                               echi_cuda_least(plan->leaves, (args->packed ? 1 : 2) * leaves),
+                               t->leaf_threads, leaf_shared_bytes, args));
     TRY(echi_cuda_launch_early(ctx, image, "sort_pairs_crowded", crowded, t->leaf_threads,
                                leaf_shared_bytes, args));
 done:

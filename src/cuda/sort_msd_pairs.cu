@@ -9,6 +9,7 @@
  *     sort_pairs_first,    for few pairs, as sort_msd_first and sort_msd_rest
  *     sort_pairs_rest
  *     sort_pairs_leaf      finishes what a block can hold; in sort_msd_pairs_leaf.cuh
+ *     sort_packed_...      the first levels of many even keys; in sort_msd_packed.cuh
  *
  *     tiles       |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |
  *     segments    |          0            |       1         |  2  |
@@ -25,6 +26,9 @@
  */
 #include "sort_msd_pairs_leaf.cuh"
 #include "sort_few.cuh"
+#if PAIRS_PACKED
+#include "sort_msd_packed.cuh"
+#endif
 
 /* ---- Counts ---- */
 

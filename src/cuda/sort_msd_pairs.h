@@ -24,6 +24,7 @@ struct msd_plan {
     unsigned count_blocks;
     bool few;            /* the first level is counted and planned by one launch */
     unsigned few_blocks; /* of few keys that crowd, at most */
+    bool packed;         /* there is room for the lists of sort_msd_packed.cuh */
 };
 
 /* NULL where no kernel is made for keys of that size with so much beside them. */

@@ -249,17 +249,74 @@ static __device__ inline bool leaf_mend(const struct sort_args &a, struct leaf_s
 
 /* ---- A leaf from and to memory ---- */
 
+#if PAIRS_PACKED
+static __device__ inline const uint2 *leaf_packed(const struct sort_args &a,
+                                                  const struct sort_leaf &leaf)
+{
+    return (const uint2 *)a.keys_tmp + leaf.begin;
+}
+
+/* Loads keys, and brings the values that lie beside them to where leaf_write() wants them, few at
+ * once: with more under way registers are spilled. */
+static __device__ inline void leaf_load_packed(const struct sort_args &a, struct leaf_shared &s,
+                                               const struct sort_leaf &leaf,
+                                               ukey (&key)[LEAF_ITEMS])
+{
+    enum { STEP = 4 };
+    const uint2 *in = leaf_packed(a, leaf) + threadIdx.x;
+    const uint32_t here = leaf.count > threadIdx.x ? leaf.count - threadIdx.x : 0;
+#pragma unroll
+    for (uint32_t i = 0; i < LEAF_ITEMS; i += STEP) {
+        uint2 pair[STEP];
+#pragma unroll
+        for (uint32_t j = 0; j < STEP; j++)
+            pair[j] = (i + j) * LEAF_THREADS < here ? in[(i + j) * LEAF_THREADS] : make_uint2(0, 0);
+#pragma unroll
+        for (uint32_t j = 0; j < STEP; j++) {
+            key[i + j] = pair[j].x;
+            s.values[threadIdx.x + (i + j) * LEAF_THREADS] = pair[j].y;
+        }
+        __syncwarp(); /* keeps the loads that follow here */
+    }
+}
+#endif
+
+/* A key and a value of a leaf as they lie in memory, by position. */
+static __device__ inline ukey leaf_key(const struct sort_args &a, const struct sort_leaf &leaf,
+                                       uint32_t p)
+{
+#if PAIRS_PACKED
+    if (leaf.source == SORT_PACKED) return leaf_packed(a, leaf)[p].x;
+#endif
+    return keys_of(a, leaf.source)[leaf.begin + p];
+}
+
+static __device__ inline uval leaf_value(const struct sort_args &a, const struct sort_leaf &leaf,
+                                         uint32_t p)
+{
+#if PAIRS_PACKED
+    if (leaf.source == SORT_PACKED) return leaf_packed(a, leaf)[p].y;
+#endif
+    return values_of(a, leaf.source)[leaf.begin + p];
+}
+
 /* Loads what is compared of a leaf's keys, key i of a thread that of position
  * me + i * LEAF_THREADS, and finds its range; the bins are clear then. */
+template <int PACKED>
 static __device__ inline void leaf_load(const struct sort_args &a, struct leaf_shared &s,
                                         const struct sort_leaf &leaf, ukey (&key)[LEAF_ITEMS],
                                         ukey &low, ukey &high)
 {
     const ukey *in = keys_of(a, leaf.source) + leaf.begin;
     const uint32_t me = threadIdx.x;
+#if PAIRS_PACKED
+    if (PACKED)
+        leaf_load_packed(a, s, leaf, key);
+    else
+#endif
 #pragma unroll
-    for (int i = 0; i < LEAF_ITEMS; i++)
-        key[i] = me + i * LEAF_THREADS < leaf.count ? in[me + i * LEAF_THREADS] : (ukey)0;
+        for (int i = 0; i < LEAF_ITEMS; i++)
+            key[i] = me + i * LEAF_THREADS < leaf.count ? in[me + i * LEAF_THREADS] : (ukey)0;
     for (uint32_t w = me; w < LEAF_WORDS / 4; w += LEAF_THREADS)
         ((uint4 *)s.bins)[w] = make_uint4(0, 0, 0, 0);
     pairs_compared(a, leaf.source, key);
@@ -276,6 +333,7 @@ static __device__ inline void leaf_load(const struct sort_args &a, struct leaf_s
 
 /* Brings the leaf's keys to shared memory, by position.  They are read again, for until here the
  * registers had other use. */
+template <int PACKED>
 static __device__ inline void leaf_keep_keys(const struct sort_args &a, struct leaf_shared &s,
                                              const struct sort_leaf &leaf)
 {
@@ -283,7 +341,8 @@ static __device__ inline void leaf_keep_keys(const struct sort_args &a, struct l
 #pragma unroll
     for (int i = 0; i < LEAF_ITEMS; i++) {
         const uint32_t p = threadIdx.x + i * LEAF_THREADS;
-        if (p < leaf.count) s.keys[p] = msd_load(a, leaf.source, in[p]);
+        if (p < leaf.count)
+            s.keys[p] = PACKED ? leaf_key(a, leaf, p) : msd_load(a, leaf.source, in[p]);
     }
     __syncthreads(); /* the keys are there */
 }
@@ -295,13 +354,14 @@ static __device__ inline bool leaf_makes(const struct sort_args &a, const struct
 }
 #endif
 
-/* Asks for the values, by position; they are there after leaf_values_wait(). */
+/* Asks for the values, by position: there after copy_wait<0>().  Packed ones are there already. */
+template <int PACKED>
 static __device__ inline void leaf_values_ask(const struct sort_args &a, struct leaf_shared &s,
                                               const struct sort_leaf &leaf)
 {
 #if LEAF_STAGED
     const uval *in = values_of(a, leaf.source) + leaf.begin;
-    if (!leaf_makes(a, leaf))
+    if (!PACKED && !leaf_makes(a, leaf))
         for (uint32_t p = threadIdx.x; p < leaf.count; p += LEAF_THREADS)
             copy_async_of<VAL_BYTES>(&s.values[p], in + p);
     copy_commit();
@@ -314,7 +374,7 @@ template <int SAME> static __device__ inline ukey leaf_decode(const struct sort_
 }
 
 /* Writes the leaf as s.order has it; SAME: keys need no decoding. */
-template <int SAME>
+template <int SAME, int PACKED>
 static __device__ inline void leaf_write(const struct sort_args &a, struct leaf_shared &s,
                                          const struct sort_leaf &leaf, const struct leaf_order &o,
                                          bool fetch)
@@ -323,7 +383,7 @@ static __device__ inline void leaf_write(const struct sort_args &a, struct leaf_
     ukey *out = (ukey *)a.keys_out + leaf.begin;
     uval *values_out = (uval *)a.values_out + leaf.begin;
 #if VAL_BYTES <= 8
-    const bool makes = leaf_makes(a, leaf);
+    const bool makes = !PACKED && leaf_makes(a, leaf);
 #endif
 #if LEAF_STAGED
     copy_wait<0>();
@@ -409,6 +469,16 @@ static __device__ inline void pairs_copy(const struct sort_args &a, uint32_t sou
     }
 }
 
+/* The same of a leaf, from wherever it lies. */
+static __device__ inline void leaf_copy(const struct sort_args &a, const struct sort_leaf &leaf)
+{
+    for (uint32_t p = threadIdx.x; p < leaf.count; p += LEAF_THREADS) {
+        if (!a.discard_keys)
+            ((ukey *)a.keys_out)[leaf.begin + p] = order_decode(a.order, leaf_key(a, leaf, p));
+        ((uval *)a.values_out)[leaf.begin + p] = leaf_value(a, leaf, p);
+    }
+}
+
 /* ---- Kernels ---- */
 
 #define LEAF_RESIDENT                                                                              \
@@ -416,25 +486,29 @@ static __device__ inline void pairs_copy(const struct sort_args &a, uint32_t sou
          ? (int)LEAF_BLOCKS                                                                        \
          : (int)MULTIPROCESSOR_THREADS / (int)LEAF_THREADS)
 
+template <int PACKED>
 static __device__ inline bool leaf_finish(const struct sort_args &a, struct leaf_shared &s,
                                           const struct sort_leaf &leaf)
 {
     ukey key[LEAF_ITEMS], low, high;
-    leaf_load(a, s, leaf, key, low, high);
+    leaf_load<PACKED>(a, s, leaf, key, low, high);
     if (low == high) {
-        pairs_copy(a, leaf.source, leaf.begin, leaf.count, false, 0, 1);
+        if (PACKED)
+            leaf_copy(a, leaf);
+        else
+            pairs_copy(a, leaf.source, leaf.begin, leaf.count, false, 0, 1);
         return true;
     }
-    leaf_values_ask(a, s, leaf);
+    leaf_values_ask<PACKED>(a, s, leaf);
     const struct leaf_order o = leaf_order_of(low, high, leaf.count);
     if (!leaf_sort(s, leaf.count, o, key)) return false;
     const bool fetch = o.shift || !a.plain; /* the words have not all bits of the keys */
-    if (fetch && (o.shift || !a.discard_keys)) leaf_keep_keys(a, s, leaf);
+    if (fetch && (o.shift || !a.discard_keys)) leaf_keep_keys<PACKED>(a, s, leaf);
     if (o.shift && !leaf_mend(a, s, leaf.count, o)) return false;
     if (a.same)
-        leaf_write<1>(a, s, leaf, o, fetch);
+        leaf_write<1, PACKED>(a, s, leaf, o, fetch);
     else
-        leaf_write<0>(a, s, leaf, o, fetch);
+        leaf_write<0, PACKED>(a, s, leaf, o, fetch);
     return true;
 }
 
@@ -447,9 +521,9 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
         pairs_copy(a, SORT_IN, 0, a.n, a.msd->seen & SORT_SEEN_FALL, blockIdx.x, gridDim.x);
         return;
     }
-    const uint32_t leaves = a.msd->leaves;
+    const uint32_t leaves = PAIRS_PACKED && a.msd->packed_tiles ? 0 : a.msd->leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const bool done = leaf_finish(a, s, a.leaves[i]);
+        const bool done = leaf_finish<0>(a, s, a.leaves[i]);
         if (!done && threadIdx.x == 0) a.crowded[atomicAdd(&a.msd->crowded, 1)] = i;
 #if LEAF_STAGED
         copy_wait<0>(); /* also where the leaf is left to others */
@@ -469,22 +543,20 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     const uint32_t leaves = a.msd->crowded;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
         const struct sort_leaf leaf = a.leaves[a.crowded[i]];
-        const ukey *in = keys_of(a, leaf.source) + leaf.begin;
-        const uval *values = values_of(a, leaf.source) + leaf.begin;
         ukey *out = (ukey *)a.keys_out + leaf.begin;
         uval *values_out = (uval *)a.values_out + leaf.begin;
         const int items = (int)((leaf.count - 1) / LEAF_THREADS + 1);
         const uint32_t mine = threadIdx.x / 32 * (32 * items) + lane_id();
         struct block_keys<LEAF_ITEMS> k;
         ukey differ = 0;
-        const ukey first = pairs_key(a, leaf.source, in[0]);
+        const ukey first = pairs_key(a, leaf.source, leaf_key(a, leaf, 0));
 #pragma unroll
         for (int j = 0; j < LEAF_ITEMS; j++) {
             const uint32_t at = mine + 32 * j;
             k.place[j] = at;
             k.key[j] = 0;
             if (j < items && at < leaf.count) {
-                k.key[j] = msd_load(a, leaf.source, in[at]);
+                k.key[j] = msd_load(a, leaf.source, leaf_key(a, leaf, at));
                 differ |= pairs_key(a, SORT_TMP, k.key[j]) ^ first;
             }
         }
@@ -505,7 +577,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
                     value[j] = (uval)(leaf.begin + k.place[j]);
                 else
 #endif
-                    value[j] = values[k.place[j]];
+                    value[j] = leaf_value(a, leaf, k.place[j]);
             }
         __syncthreads(); /* in place: everyone has read */
 #pragma unroll

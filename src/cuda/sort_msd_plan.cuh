@@ -38,6 +38,7 @@ static __device__ inline void msd_clear(const struct sort_args &a)
 {
     a.msd->leaves = a.msd->crowded = a.msd->seen = a.msd->meetings = 0;
     a.msd->crowd = a.msd->lsd_meetings[0] = a.msd->lsd_meetings[1] = 0;
+    a.msd->even = a.msd->uneven = a.msd->packed_tiles = 0;
 }
 
 /* The lists before the first level; seen: of all keys, if that is known. */
@@ -257,11 +258,13 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
     }
     uint32_t filled = __ballot_sync(WARP_ALL, count != 0);
     if (is_bin && lane_id() == 0) p.filled[word] = filled;
-    const int constant = __syncthreads_or(count == s.count); /* also: where bins begin is there */
-    const uint32_t source = constant ? s.source : msd_target(s);
+    /* Packed pairs always move, and stay packed.  Also: where bins begin is there. */
+    const bool packed = s.source == SORT_PACKED;
+    const int constant = __syncthreads_or(count == s.count && !packed);
+    const uint32_t source = constant || packed ? s.source : msd_target(s);
     if (is_bin) counts[bin] = s.begin + before;
 #if VAL_BYTES
-    if (is_bin) msd_add_pieces(a, level, s, bin);
+    if (is_bin && !packed) msd_add_pieces(a, level, s, bin);
 #else
     const bool places = PLACES && s.known & SORT_BY_PLACE;
     if (places) msd_bounds(a, p, s);

@@ -174,4 +174,17 @@ enum {
     SORT_PAIRS_PIECES = 1024     /* at most so many blocks count */
 };
 
+/* Pairs of 32-bit keys that look even in a sample (sort_msd_packed.cuh): a tile of the first and of
+ * the second level, and the blocks of a multiprocessor; shared: of 2047 neighbours in the sorted
+ * sample at most so many have the same first 16 bits, where 32 of even keys have.  H200,
+ * 2026-11-22. */
+enum {
+    SORT_PACKED_LEAST = 1 << 25, /* keys: below, the launches take what they save */
+    SORT_PACKED_COUNT_THREADS = 1024,
+    SORT_PACKED_THREADS = 256,
+    SORT_PACKED_BLOCKS = 3,
+    SORT_PACKED_SHARED = 52
+};
+#define SORT_PACKED_ITEMS(level) ((level) ? 20 : 24)
+
 #endif
