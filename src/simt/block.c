@@ -173,6 +173,7 @@ static void release_barrier(struct simt_block *b, unsigned number)
     struct simt_barrier *bar = &b->barriers[number];
     uint32_t waiting = 0; /* warps */
     b->vote = bar->count;
+    b->vote_all = bar->count == (int)bar->arrived;
     for (uint32_t i = 0; i < b->thread_count; i++) {
         struct simt_thread *t = &b->threads[i];
         if (t->waits != SIMT_AT_BARRIER || t->barrier != number) continue;
@@ -286,9 +287,7 @@ SIMT_API int simt_barrier_vote(enum simt_vote vote, int predicate)
 {
     struct simt_block *b = simt_self->block;
     meet(0, 0, predicate, CALLER);
-    return vote == SIMT_VOTE_COUNT ? b->vote
-           : vote == SIMT_VOTE_AND ? b->vote == (int)b->alive
-                                   : b->vote != 0;
+    return vote == SIMT_VOTE_COUNT ? b->vote : vote == SIMT_VOTE_AND ? b->vote_all : b->vote != 0;
 }
 
 /* ---- A thread's life ---- */

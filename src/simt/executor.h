@@ -204,7 +204,8 @@ struct simt_block {
     uint32_t alive;
     uint32_t idle_yields; /* in a row, in which no thread did anything else */
     struct simt_barrier barriers[SIMT_BARRIERS];
-    int vote;             /* the outcome of the last voting barrier */
+    int vote;             /* the outcome of the last voting barrier: how many voted for it */
+    bool vote_all;        /* ... and whether all that met there did: some may have ended since */
     simt_time clock, met; /* met: at the last barrier of all */
     uint32_t fences;      /* of the device, since then */
     struct simt_knowledge knows;

@@ -73,6 +73,7 @@ static void block_words(const uint64_t *x, uint32_t threads, uint32_t block, uin
     PUT(COUNT, count);
     PUT(AND, block % 3 != 0);
     PUT(OR, block % 2 != 0);
+    PUT(AND_LAST, 0);
     const uint32_t at = (me + 33) % threads;
     PUT(STATIC, x[(size_t)at * INTRINSICS_INPUTS]);
     PUT(DYNAMIC, x[(size_t)(threads - 1 - at) * INTRINSICS_INPUTS]);

@@ -150,6 +150,9 @@ extern "C" __global__ void __launch_bounds__(96, 1)
     put_vectors(a, x);
     put_block(a, x);
     put_clock(a);
+    /* The outcome is that of the threads that met, also when some end before others go on. */
+    const int all = __syncthreads_and(threadIdx.x != 5);
+    put(a, PLACE_AND_LAST, all != 0);
 }
 
 #endif
