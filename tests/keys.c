@@ -81,6 +81,24 @@ static uint64_t rare_key(struct keys *k, size_t i)
     return rng_below(&k->rng, 5000) ? few_key(k, i) : random_key(k, i);
 }
 
+/* Nine of ten are one key. */
+static uint64_t heavy_key(struct keys *k, size_t i)
+{
+    return rng_below(&k->rng, 10) ? constant_key(k, i) : random_key(k, i);
+}
+
+/* Few clusters, whose keys differ in low bits alone, and many of which are equal. */
+static uint64_t near_key(struct keys *k, size_t i)
+{
+    return (few_key(k, i) + rng_below(&k->rng, 100)) & k->ones;
+}
+
+/* In order, and each key a hundred times in a row. */
+static uint64_t steps_key(struct keys *k, size_t i)
+{
+    return sorted_key(k, i / 100 * 100);
+}
+
 /* Of 20,000 keys those that a sample sort on a GPU samples are like random keys, and lie apart from
  * all others, which no splitter divides. */
 static uint64_t unlucky_key(struct keys *k, size_t i)
@@ -133,6 +151,12 @@ static uint64_t and2_key(struct keys *k, size_t i)
 {
     (void)i;
     return and_key(k, 2);
+}
+
+static uint64_t and3_key(struct keys *k, size_t i)
+{
+    (void)i;
+    return and_key(k, 3);
 }
 
 static uint64_t and4_key(struct keys *k, size_t i)
@@ -280,7 +304,8 @@ static const struct {
     { "negative", negative_key }, { "normal", normal_key },   { "narrow", narrow_key },
     { "strewn", strewn_key },     { "halved", halved_key },   { "hidden", hidden_key },
     { "tiny", tiny_key },         { "huge", huge_key },       { "unseen", unseen_key },
-    { "wider", wider_key },
+    { "wider", wider_key },       { "and3", and3_key },       { "heavy", heavy_key },
+    { "near", near_key },         { "steps", steps_key },
 };
 
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)

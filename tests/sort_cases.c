@@ -175,9 +175,10 @@ static void levels_of_pairs(run_function run)
 /* What one block ranks by bins, of every distribution: bins crowd by equal keys and by others. */
 static void bins(run_function run)
 {
-    static const char *const dists[] = { "random", "sorted", "reversed", "nearly", "runs",
-                                         "few",    "hot",    "zipf",     "and2",   "and4",
-                                         "and8",   "ties",   "some",     "rare" };
+    static const char *const dists[] = {
+        "random", "sorted", "reversed", "nearly", "runs", "few",  "hot",   "zipf", "and2",
+        "and3",   "and4",   "and8",     "ties",   "some", "rare", "heavy", "near", "steps"
+    };
     static const ech_dtype dtypes[] = { ECH_U32, ECH_F32, ECH_I64, ECH_F64 };
     static const size_t sizes[] = { 1000, 2500, 4096 };
     for (size_t t = 0; t < LENGTH(dtypes); t++)
@@ -186,6 +187,18 @@ static void bins(run_function run)
                 struct sort_case c = { .dtype = dtypes[t], .n = sizes[p], .dist = dists[d] };
                 c.descending = (t + d + p) % 2;
                 c = payload(c, (unsigned)(t + d) + p);
+                run(&c);
+            }
+    /* Keys that crowd level after level, alone and with what goes along; also by some bits. */
+    static const char *const crowds[] = { "zipf", "and3", "and4", "heavy", "near", "steps" };
+    for (size_t t = 0; t < LENGTH(dtypes); t++)
+        for (size_t d = 0; d < LENGTH(crowds); d++)
+            for (unsigned p = 0; p < 4; p++) {
+                struct sort_case c = { .dtype = dtypes[t], .n = 4096 - 500 * p };
+                c.dist = crowds[d];
+                c.descending = (t + d + p) % 2;
+                c = payload(c, p);
+                if (p == 3) c.begin_bit = 4, c.end_bit = 30;
                 run(&c);
             }
 }

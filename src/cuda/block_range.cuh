@@ -31,6 +31,13 @@ static __device__ inline void warp_range(ukey &low, ukey &high)
         low = key_min(low, (ukey)__shfl_xor_sync(WARP_ALL, (uint32_t)low, step));
         high = key_max(high, (ukey)__shfl_xor_sync(WARP_ALL, (uint32_t)high, step));
     }
+#elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* first by the upper halves */
+    const uint32_t least = __reduce_min_sync(WARP_ALL, (uint32_t)(low >> 32));
+    const uint32_t most = __reduce_max_sync(WARP_ALL, (uint32_t)(high >> 32));
+    const uint32_t least_low = (uint32_t)(low >> 32) == least ? (uint32_t)low : ~0u;
+    const uint32_t most_low = (uint32_t)(high >> 32) == most ? (uint32_t)high : 0;
+    low = (ukey)least << 32 | __reduce_min_sync(WARP_ALL, least_low);
+    high = (ukey)most << 32 | __reduce_max_sync(WARP_ALL, most_low);
 #else
 #pragma unroll
     for (int step = 16; step; step /= 2) {

@@ -47,7 +47,7 @@ enum {
 #define SORT_BINS_SHARED_BYTES(threads, items, key_bytes, place_bytes)                             \
     ((unsigned)(threads) *                                                                         \
          ((unsigned)(items) * ((key_bytes) + (place_bytes)) + SORT_BINS_EACH * 2u) +               \
-     (unsigned)((threads) * (items)) / SORT_BINS_MOST * 2u * (key_bytes) +                         \
+     (unsigned)((threads) * (items)) / SORT_BINS_MOST * 4u +                                       \
      (unsigned)(threads) / SORT_WARP * (2u * (key_bytes) + 8u) + 16u)
 
 /* ... of sort_sample: that of a block that ranks keys by bins, or digit by digit, and splitters. */

@@ -88,11 +88,11 @@ static __device__ inline void sample_sort(const struct sort_args &a, struct samp
         return;
     }
     uint32_t slot[SAMPLE_ITEMS];
-    if (bins_rank<SAMPLE_WARPS, SAMPLE_ITEMS, false>(a, s.bins, h.count, h.mine, h.items, tie, low,
-                                                     high, h.k, slot)) {
+    if (bins_rank<SAMPLE_WARPS, SAMPLE_ITEMS, 32, false>(a, s.bins, h.count, h.mine, h.items, tie,
+                                                         low, high, h.k, slot)) {
 #pragma unroll
         for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
-            if (sample_has(h, i)) {
+            if (bins_mine<SAMPLE_WARPS>(i) < h.count) {
                 s.block.keys[slot[i]] = h.k.key[i];
                 if (tie) s.block.place[slot[i]] = (uint16_t)h.k.place[i];
             }
