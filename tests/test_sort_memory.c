@@ -199,6 +199,11 @@ static void formulas(void)
     size_t bytes; /* of a build that has one or both kinds of device */
     bool simt = ech_sort_workspace("simt", 1, ECH_U8, 0, NULL, &bytes) == ECH_OK;
     const char *device = simt ? "simt" : "cuda";
+    if (ech_sort_workspace(device, 1, ECH_U8, 0, NULL, &bytes) != ECH_OK) {
+        test_skip("this build has neither the GPU nor the executor");
+        test_end();
+        return;
+    }
     for (size_t s = 0; s < sizeof sorts / sizeof *sorts; s++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             size_t n = sizes[i];
