@@ -66,4 +66,21 @@ static __device__ inline const ukey *keys_of(const struct sort_args &a, uint32_t
                                                : a.keys_tmp);
 }
 
+/* Words of a look-back: a state in the top two bits, a count below.  A tile's word says nothing,
+ * then its own count, then the count of all tiles up to it.  The words are not cleared between
+ * passes, or levels: the states of odd ones are other than those of even ones, and what the one
+ * before left reads as "nothing". */
+enum { COUNT_BITS = 30 };
+#define COUNT_MASK ((1u << COUNT_BITS) - 1)
+
+static __device__ inline uint32_t state_own(uint32_t epoch)
+{
+    return (epoch ? 3u : 1u) << COUNT_BITS;
+}
+
+static __device__ inline uint32_t state_all(uint32_t epoch)
+{
+    return (epoch ? 0u : 2u) << COUNT_BITS;
+}
+
 #endif

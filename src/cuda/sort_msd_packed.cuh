@@ -131,28 +131,13 @@ static __device__ inline uint32_t packed_add_counts(const struct sort_args &a,
     return keys;
 }
 
-/* The look-back's words of both levels: a state above a count.  What the first level leaves is
- * nothing to the second, and 0 nothing to the first. */
-enum { PACKED_COUNT_BITS = 30 };
-#define PACKED_MASK ((1u << PACKED_COUNT_BITS) - 1)
-
-static __device__ inline uint32_t packed_own(int level)
-{
-    return (level ? 3u : 1u) << PACKED_COUNT_BITS;
-}
-
-static __device__ inline uint32_t packed_all(int level)
-{
-    return (level ? 0u : 2u) << PACKED_COUNT_BITS;
-}
-
 /* Makes the look-back's words of all tiles nothing; those of more tiles than the first level has
  * are nothing to the second. */
 static __device__ inline void packed_clear_rows(const struct sort_args &a)
 {
     const uint64_t tiles = a.n / SORT_PACKED_TILE(0) + 1, all = SORT_PACKED_TILES(a.n);
     const uint64_t step = (uint64_t)gridDim.x * SORT_PACKED_COUNT_THREADS;
-    const uint32_t later = packed_own(0);
+    const uint32_t later = state_own(0);
     uint4 *rows = (uint4 *)a.rows;
     for (uint64_t i = (uint64_t)blockIdx.x * SORT_PACKED_COUNT_THREADS + threadIdx.x;
          i < all * (SORT_BINS / 4); i += step)
@@ -292,7 +277,7 @@ static __device__ inline uint32_t packed_count_again(const struct sort_args &a,
     uint32_t count = 0;
     for (uint32_t i = 0; i < TILE; i++)
         count += msd_digit(s, packed_key<LEVEL>(a, s.begin + index * TILE + i)) == threadIdx.x;
-    return packed_own(LEVEL) | count;
+    return state_own(LEVEL) | count;
 }
 
 /* How many pairs of the thread's digit the tiles of the segment before this one have; row: this
@@ -302,7 +287,7 @@ static __device__ inline uint32_t packed_look_back(const struct sort_args &a,
                                                    const struct sort_segment &s,
                                                    const uint32_t *row, uint32_t index)
 {
-    const uint32_t own = packed_own(LEVEL), all = packed_all(LEVEL);
+    const uint32_t own = state_own(LEVEL), all = state_all(LEVEL);
     uint32_t before = 0;
     for (;; row -= PACKED_ASKED * SORT_BINS) {
         uint32_t word[PACKED_ASKED];
@@ -311,12 +296,12 @@ static __device__ inline uint32_t packed_look_back(const struct sort_args &a,
             word[k] = k < index ? load_relaxed(row - (k + 1) * SORT_BINS) : all;
 #pragma unroll
         for (uint32_t k = 0; k < PACKED_ASKED; k++) {
-            for (int times = 0; (word[k] & ~PACKED_MASK) != own && (word[k] & ~PACKED_MASK) != all;
+            for (int times = 0; (word[k] & ~COUNT_MASK) != own && (word[k] & ~COUNT_MASK) != all;
                  times++)
                 word[k] = times < PACKED_PATIENCE ? load_relaxed(row - (k + 1) * SORT_BINS)
                                                   : packed_count_again<LEVEL>(a, s, index - 1 - k);
-            before += word[k] & PACKED_MASK;
-            if ((word[k] & ~PACKED_MASK) == all) return before;
+            before += word[k] & COUNT_MASK;
+            if ((word[k] & ~COUNT_MASK) == all) return before;
         }
         index -= PACKED_ASKED;
     }
@@ -388,7 +373,7 @@ static __device__ inline void packed_move(const struct sort_args &a, const struc
     const uint32_t all = rank_column<PACKED_WARPS>(sh.counts, me);
     const uint32_t count = !FULL && me == SORT_BINS - 1 ? all - (TILE - here) : all;
     store_relaxed(a.rows + (uint64_t)tile * SORT_BINS + me,
-                  (sh.index ? packed_own(LEVEL) : packed_all(LEVEL)) | count);
+                  (sh.index ? state_own(LEVEL) : state_all(LEVEL)) | count);
     const uint32_t offset = bins_scan(all, sh.sums);
     rank_offsets<PACKED_WARPS>(sh.counts, me, offset);
     sh.count[me] = count;
@@ -403,7 +388,7 @@ static __device__ inline void packed_move(const struct sort_args &a, const struc
     if (sh.index) {
         uint32_t *word = a.rows + (uint64_t)tile * SORT_BINS + me;
         const uint32_t before = packed_look_back<LEVEL>(a, s, word, sh.index);
-        store_relaxed(word, packed_all(LEVEL) | (before + sh.count[me]));
+        store_relaxed(word, state_all(LEVEL) | (before + sh.count[me]));
         sh.target[me] += before;
     }
     __syncthreads(); /* the pairs lie by digits, and the targets are there */

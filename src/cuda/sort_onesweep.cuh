@@ -15,23 +15,6 @@
 
 #include "sort_common.cuh"
 
-/* Words of the look-back: a state in the top two bits, a count below.  A tile's word says nothing,
- * then its own count, then the count of all tiles up to it.  The words are not cleared between
- * passes: the states of odd passes are other than those of even ones, and what the pass before left
- * reads as "nothing". */
-enum { COUNT_BITS = 30 };
-#define COUNT_MASK ((1u << COUNT_BITS) - 1)
-
-static __device__ inline uint32_t state_own(uint32_t epoch)
-{
-    return (epoch ? 3u : 1u) << COUNT_BITS;
-}
-
-static __device__ inline uint32_t state_all(uint32_t epoch)
-{
-    return (epoch ? 0u : 2u) << COUNT_BITS;
-}
-
 /* How many keys of the bin the tiles before this one have.  status is this tile's word of the bin,
  * words of the tiles before it lie SORT_BINS apart below, and the portion's first tile has
  * state_all. */
