@@ -207,9 +207,10 @@ struct sort_args {
     int32_t level, levels;
     struct sort_msd *msd;
     struct sort_first *first; /* of few keys; else NULL */
-    uint32_t *few_counts;     /* [few blocks][SORT_BINS], sort_few.cuh; NULL unless keys are few */
-    uint32_t few_tile;        /* keys that a block of that has shared memory for */
-    uint32_t *few_sums;       /* [2][SORT_FEW_BLOCKS / SORT_FEW_GROUP][SORT_BINS]: of odd passes */
+    uint32_t *few_counts;     /* [blocks][SORT_BINS], sort_few.cuh; NULL unless keys are few */
+    uint32_t *few_sums;       /* [2][SORT_FEW_BLOCKS / SORT_FEW_GROUP][SORT_BINS]: of even passes
+                                 and odd ones */
+    uint32_t few_tile;        /* keys that a block has shared memory for */
     struct sort_segment *segments[2];
     uint32_t *counts[2];  /* [segments][SORT_MSD_ROW]; then where each bin's next key goes */
     uint32_t *tile_of[2]; /* [tiles]: which segment a tile belongs to */

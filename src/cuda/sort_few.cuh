@@ -13,8 +13,8 @@
  * A block needs the sums of all groups and the rows before its own in its group: loads that do not
  * wait for each other, where a look-back over as many tiles is a chain.  A block whose keys are one
  * tile ranks them while the others come.  Tiles are as large as shared memory allows: the fewer of
- * them, the fewer steps that wait for all warps; keys are read twice, but few of them lie in the
- * second cache.
+ * them, the fewer steps that wait for all warps.  Keys are read twice, the second time from the
+ * second cache, which holds so few.
  *
  * Keys lie in the buffers as they are, not in the form of order_encode(): nobody knows which pass
  * is the last that moves any.
