@@ -11,8 +11,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _DEFAULT_SOURCE /* getloadavg, wait4 */
-#include "../src/simt/driver.h"
-#include "../src/simt/simt.h"
+#include "simt/driver.h"
+#include "simt/simt.h"
 #include "echelon.h"
 
 #include <stdio.h>
@@ -200,7 +200,7 @@ static void process(size_t n, const char *with)
 
 static struct {
 #define DRIVER(name, parameters) CUresult(*name) parameters;
-#include "../src/cuda/driver.def"
+#include "cuda/driver.def"
 #undef DRIVER
 } driver;
 
@@ -238,7 +238,7 @@ static void open_driver(void)
     slot.field = &driver.name;                                                                     \
     if (cuGetProcAddress_v2(#name, slot.object, ECHI_DRIVER_VERSION, 0, NULL) != CUDA_SUCCESS)     \
         die("the executor lacks", #name);
-#include "../src/cuda/driver.def"
+#include "cuda/driver.def"
 #undef DRIVER
     if (driver.cuInit(0) != CUDA_SUCCESS ||
         driver.cuDevicePrimaryCtxRetain(&context, 0) != CUDA_SUCCESS)

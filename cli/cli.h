@@ -11,7 +11,7 @@
 #define ECHELON_CLI_H
 
 #include "echelon.h"
-#include "io.h"
+#include "io/io.h"
 
 #include <stdbool.h>
 #include <stdint.h>

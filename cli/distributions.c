@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "distributions.h"
-#include "io.h"
+#include "io/io.h"
 
 #include <stdlib.h>
 #include <string.h>

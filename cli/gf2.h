@@ -12,7 +12,7 @@
 #ifndef ECHELON_CLI_GF2_H
 #define ECHELON_CLI_GF2_H
 
-#include "bits.h"
+#include "io/bits.h"
 #include "cli.h"
 
 /* What options say, as it was typed. */

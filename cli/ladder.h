@@ -7,7 +7,7 @@
 #ifndef ECHELON_CLI_LADDER_H
 #define ECHELON_CLI_LADDER_H
 
-#include "../ladder/ladder.h"
+#include "ladder/ladder.h"
 #include "cli.h"
 
 enum { LADDER_CLAIMS = 32 /* of a ladder, at most */ };

@@ -6,7 +6,7 @@
 #ifndef ECHELON_CLI_MATRIX_H
 #define ECHELON_CLI_MATRIX_H
 
-#include "../src/io/matrix.h"
+#include "io/matrix.h"
 #include "cli.h"
 
 /* ---- Files: matrix_file.c.  Each: EXIT_DONE, or an exit code after its message ---- */

@@ -6,7 +6,7 @@
 #ifndef ECHELON_CLI_SVG_H
 #define ECHELON_CLI_SVG_H
 
-#include "io.h"
+#include "io/io.h"
 
 struct svg {
     struct io_output *output;

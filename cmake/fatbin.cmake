@@ -18,7 +18,7 @@ function(fatbin name symbol source gencode definitions objects)
   set(assembly ${CMAKE_CURRENT_BINARY_DIR}/${name}.S)
   add_custom_command(OUTPUT ${fatbin}
     COMMAND ${ECHELON_NVCC} -fatbin -std=c++14 -O3 -fmad=false -Werror=all-warnings -Xfatbin=-compress-all ${gencode} ${extra_flags}
-            ${definitions} -MMD -MF ${fatbin}.d -MT ${fatbin} -o ${fatbin} ${source}
+            -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR} ${definitions} -MMD -MF ${fatbin}.d -MT ${fatbin} -o ${fatbin} ${source}
     DEPENDS ${source} DEPFILE ${fatbin}.d
     COMMENT "Compiling kernels ${name}" VERBATIM)
   file(CONFIGURE OUTPUT ${assembly} CONTENT [[

@@ -10,9 +10,10 @@ install(FILES include/echelon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS echelon echelon_static EXPORT echelon-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+get_property(simt_modules GLOBAL PROPERTY ECHELON_SIMT_MODULES)
 if(ECHELON_SIMT_FOUND) # opened at run time, from beside the library
   install(TARGETS echelon_simt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(TARGETS ${ECHELON_SIMT_MODULES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon)
+  install(TARGETS ${simt_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon)
 endif()
 
 # ---- pkg-config ----

@@ -1,19 +1,26 @@
-# instances.cmake - reads src/cuda/instances.txt, whose rows both nvcc and the executor's compiler build.
+# instances.cmake - reads src/<operation>/instances.txt, whose rows both nvcc and the executor's compiler
+# build.
 #
-#   instance_rows(rows)                 every row as one string; the list is read again when it changes
-#   instance_parse("${row}" instance)   sets instance_FILE, instance_NAME and instance_DEFINITIONS
+#   instance_rows(FILE rows)                      every row as one string; read again when it changes
+#   instance_parse(OPERATION "${row}" instance)   sets instance_SOURCE, instance_NAME, instance_DEFINITIONS
+#
+#   row "msd k32 KEY_BITS=32" of sort  ->  cuda/msd.cu as sort_msd_k32
+#   row "kernels k8 KEY_BITS=8" of scan  ->  cuda/kernels.cu as scan_k8
 
-function(instance_rows variable)
-  set(list ${PROJECT_SOURCE_DIR}/src/cuda/instances.txt)
+function(instance_rows list variable)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
   file(STRINGS ${list} rows REGEX "^[a-z]")
   set(${variable} "${rows}" PARENT_SCOPE)
 endfunction()
 
-function(instance_parse row prefix)
+function(instance_parse operation row prefix)
   separate_arguments(definitions UNIX_COMMAND "${row}")
   list(POP_FRONT definitions file suffix)
-  set(${prefix}_FILE ${file} PARENT_SCOPE)
-  set(${prefix}_NAME ${file}_${suffix} PARENT_SCOPE)
+  set(${prefix}_SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/cuda/${file}.cu PARENT_SCOPE)
+  if("${file}" STREQUAL "kernels")
+    set(${prefix}_NAME ${operation}_${suffix} PARENT_SCOPE)
+  else()
+    set(${prefix}_NAME ${operation}_${file}_${suffix} PARENT_SCOPE)
+  endif()
   set(${prefix}_DEFINITIONS ${definitions} PARENT_SCOPE)
 endfunction()

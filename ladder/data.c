@@ -5,7 +5,7 @@
  */
 #include "ladder.h"
 
-#include "../src/io/io.h"
+#include "io/io.h"
 
 #include <stdlib.h>
 #include <string.h>

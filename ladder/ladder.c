@@ -6,7 +6,7 @@
  */
 #include "trial.h"
 
-#include "../src/cuda/cuda.h"
+#include "cuda/cuda.h"
 
 #include <stdarg.h>
 #include <stdio.h>

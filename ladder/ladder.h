@@ -15,8 +15,8 @@
 #ifndef LADDER_LADDER_H
 #define LADDER_LADDER_H
 
-#include "../src/cuda/driver.h"
-#include "../src/simt/client.h"
+#include "cuda/driver.h"
+#include "simt/client.h"
 
 struct trial;
 struct rung;

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../src/simt/simt.h"
+#include "simt/simt.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #ifndef LATE_DRIVER_H
 #define LATE_DRIVER_H
 
-#include "../src/cuda/driver.h"
+#include "cuda/driver.h"
 
 /* Fills in what copies need: contexts, streams, events, pinned memory, which is of malloc(). */
 void late_driver(struct echi_driver *driver);

@@ -29,8 +29,8 @@ static void fill_table(void)
         fprintf(stderr, "the executor has no %s\n", #name);                                        \
         exit(2);                                                                                   \
     }
-#include "../src/cuda/driver.def"
-#include "../src/simt/more.def"
+#include "cuda/driver.def"
+#include "simt/more.def"
 #undef DRIVER
 }
 

@@ -6,16 +6,16 @@
 #ifndef SIMT_RUN_H
 #define SIMT_RUN_H
 
-#include "../src/simt/driver.h"
-#include "../src/simt/simt.h"
+#include "simt/driver.h"
+#include "simt/simt.h"
 #include "simt/planted.h"
 #include "simt/planted_oracle.h"
 #include "test.h"
 
 struct executor {
 #define DRIVER(name, parameters) CUresult(*name) parameters;
-#include "../src/cuda/driver.def"
-#include "../src/simt/more.def"
+#include "cuda/driver.def"
+#include "simt/more.def"
 #undef DRIVER
 };
 extern struct executor simt_driver;

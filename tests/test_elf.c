@@ -9,7 +9,7 @@
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "test.h"
-#include "../src/simt/elf.h"
+#include "simt/elf.h"
 #include "elf_image.h"
 
 #include <elf.h>

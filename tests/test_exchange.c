@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../src/cuda/exchange.h"
+#include "cuda/exchange.h"
 #include "late_driver.h"
 #include "test.h"
 

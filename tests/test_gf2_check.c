@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../cli/gf2.h"
+#include "cli/gf2.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /*
- * test_intrinsics.c - CUDA's intrinsic functions and the instructions of src/cuda/ptx.cuh under the
- * executor, word for word against oracles in plain C.  simt/intrinsics_gpu.cu asks a GPU the same.
+ * test_intrinsics.c - CUDA's intrinsic functions and the instructions of src/cuda/device/ptx.cuh
+ * under the executor, word for word against oracles in plain C.  simt/intrinsics_gpu.cu asks a GPU
+ * the same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../src/internal.h"
+#include "core/internal.h"
 #include "test.h"
 
 #include <math.h>
@@ -14,22 +14,22 @@
 
 #define KEY     uint8_t
 #define NAME(x) x##_u8
-#include "../src/cpu/predicate.h"
+#include "cpu/predicate.h"
 #undef KEY
 #undef NAME
 #define KEY     uint16_t
 #define NAME(x) x##_u16
-#include "../src/cpu/predicate.h"
+#include "cpu/predicate.h"
 #undef KEY
 #undef NAME
 #define KEY     uint32_t
 #define NAME(x) x##_u32
-#include "../src/cpu/predicate.h"
+#include "cpu/predicate.h"
 #undef KEY
 #undef NAME
 #define KEY     uint64_t
 #define NAME(x) x##_u64
-#include "../src/cpu/predicate.h"
+#include "cpu/predicate.h"
 
 static bool passes(const struct echi_predicate *p, int bytes, uint64_t u)
 {

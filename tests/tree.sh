@@ -1,12 +1,12 @@
 #!/bin/sh
-# tree.sh SOURCE - the rules of CONVENTIONS.md that a machine can check: one basename an operation in
-# every layer, sizes of files, columns, head comments, format, and that README says what examples do.
+# tree.sh SOURCE - the rules of CONVENTIONS.md that a machine can check: one folder an operation, sizes of
+# files, columns, head comments, format, and that README says what examples do.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 cd "$1" || exit 1
 . tests/lib.sh
 
-# ---- One operation, one basename, every layer ----
+# ---- One operation, one folder ----
 
 # operation:one of its calls:one of its commands
 operations="sort:sort:sort reduce:reduce:reduce scan:scan:scan histogram:histogram:histogram
@@ -14,8 +14,9 @@ operations="sort:sort:sort reduce:reduce:reduce scan:scan:scan histogram:histogr
 for names in $operations; do
     operation=${names%%:*} command=${names##*:}
     call=${names#*:} call=ech_${call%:*}
-    for file in src/$operation.c src/cpu/$operation.c src/cuda/$operation.c src/cuda/$operation.h \
-        src/cuda/$operation.cu tests/test_$operation.c cli/$command.c docs/$operation.md \
+    for file in src/$operation/$operation.c src/$operation/cpu/operation.c \
+        src/$operation/cuda/operation.c src/$operation/cuda/kernels.cu src/$operation/instances.txt \
+        src/$operation/CMakeLists.txt tests/test_$operation.c cli/$command.c docs/$operation.md \
         docs/performance/$operation.md; do
         check "$operation lacks $file" test -f "$file"
     done
@@ -56,8 +57,14 @@ none() {
     none "a line of more than 100 columns" '^.{101}' $(echo "$sources" | grep -v '\.def$')
     none "blanks at the end of a line" '[[:blank:]]$' $(echo "$texts" | grep -vE '\.(md|out|txt)$')
     none "a tab" "$(printf '\t')" $sources
+    none "an include that leaves its folder by ../ (the roots are src/ and the project)" \
+        '^#[[:space:]]*include "[^"]*\.\./' $sources
 }
 for file in $sources; do
+    case $file in src/*) # its first sentence names it by its path below src/
+        check "$file is not called ${file#src/} in its head" \
+            sh -c "head -n 3 '$file' | grep -qF ' ${file#src/} - '" ;;
+    esac
     case $(head -n 1 "$file") in
     "/*"*" - "* | "/* "*" - "*) pass ;;
     *) if sed -n 2p "$file" | grep -q " - "; then pass
@@ -90,10 +97,6 @@ rm -f "${TMPDIR:-/tmp}/tree.$$.c"
 check "that program is within the first 30 lines" \
     sh -c "awk '/^\`\`\`c/ { print NR; exit }' README.md | xargs -I{} test {} -le 30"
 check "README.md has make demo and make check" grep -q 'make check' README.md
-for file in $(echo "$sources" | sed -n 's|^src/||p'); do
-    check "src/README.md lacks $file (scripts/source_map.py writes it)" \
-        grep -qF "\`$file\`" src/README.md
-done
 version=$(sed -n 's/^#define ECH_VERSION_[A-Z]* *//p' include/echelon.h | paste -sd.)
 check "CHANGELOG.md has version $version" grep -q "^## $version" CHANGELOG.md
 if command -v python3 >/dev/null; then

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 extern "C" __global__ void banks_1(const uint32_t *in, uint64_t n, uint32_t stride, uint32_t *sums)
 {

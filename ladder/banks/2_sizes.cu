@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 union banks_2_tile {
     uint32_t words[1280];

@@ -13,7 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 /* One thread a pair.  The lower key is the one without the bit `half` in its number; flip is what
  * the numbers of the two differ in: half, or 2 half - 1 to pair one from each end. */

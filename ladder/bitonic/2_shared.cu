@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 static __device__ inline void bitonic_2_step(element *x, unsigned count, unsigned half,
                                              unsigned flip)

@@ -13,7 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 /* The bits that order as keys do; past the end, where nothing is written back, the greatest. */
 static __device__ inline void bitonic_3_load(uint32_t *key, const element *keys, uint64_t n)

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.h"
+#include "ladder/ladder.h"
 
 #include <stdio.h>
 

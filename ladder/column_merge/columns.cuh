@@ -10,7 +10,7 @@
 #ifndef LADDER_COLUMNS_CUH
 #define LADDER_COLUMNS_CUH
 
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 extern __shared__ __align__(16) unsigned char shared_bytes[]; /* x and y, of n keys each */
 

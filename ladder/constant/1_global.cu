@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 #include "polynomial.cuh"
 
 extern "C" __global__ void constant_1(const float *x, uint64_t n, const float *c, float *y)

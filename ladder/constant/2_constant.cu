@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 #include "polynomial.cuh"
 
 __constant__ float constant_2_c[CONSTANT_TERMS] = CONSTANT_COEFFICIENTS;

@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 #include "polynomial.cuh"
 
 extern "C" __global__ void constant_3(const float *x, uint64_t n, constant_coefficients given,

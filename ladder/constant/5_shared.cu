@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 #include "polynomial.cuh"
 
 /* The lane's power of x, by squares: at^lane. */

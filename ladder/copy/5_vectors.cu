@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 /* Both arrays are aligned to 16 bytes; `vectors` is n * sizeof(element) / 16. */
 extern "C" __global__ void copy_5(const uint4 *in, uint64_t vectors, uint4 *out)

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 /* state[0]: rows that are done; state[1]: whether the next is this column's pivot. */
 extern "C" __global__ void gf2_gauss_1_find(uint32_t *a, uint64_t n, uint64_t stride,

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../gf2_panel.cuh"
+#include "ladder/gf2_panel.cuh"
 
 extern "C" __global__ void gf2_gauss_2_panel(uint32_t *a, uint64_t n, uint64_t stride,
                                              uint64_t begin, uint32_t width, gf2_state<1> *state)

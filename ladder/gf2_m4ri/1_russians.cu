@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../gf2_panel.cuh"
+#include "ladder/gf2_panel.cuh"
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 

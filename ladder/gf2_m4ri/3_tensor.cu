@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../gf2_panel.cuh"
+#include "ladder/gf2_panel.cuh"
 #include "mma.cuh"
 
 extern "C" __global__ void gf2_m4ri_3_panel(uint32_t *a, uint64_t n, uint64_t stride,

@@ -1,13 +1,13 @@
 /*
  * mma.cuh - a product of 16 x 256 by 256 x 8 bits by a warp: the tensor cores' where they have it
- * (sm_80), else the same by shuffles.  src/cuda/ptx_mma.cuh says which lane holds what.
+ * (sm_80), else the same by shuffles.  src/cuda/device/ptx_mma.cuh says which lane holds what.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef LADDER_GF2_MMA_CUH
 #define LADDER_GF2_MMA_CUH
 
-#include "../../src/cuda/ptx_mma.cuh"
+#include "cuda/device/ptx_mma.cuh"
 
 static __device__ inline void gf2_mma(int32_t (&d)[4], const uint32_t (&a)[4],
                                       const uint32_t (&b)[2])

@@ -15,7 +15,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 #define HISTOGRAM256_1_COUNT 0x07ffffffu /* the rest of the bits are the lane's number */
 

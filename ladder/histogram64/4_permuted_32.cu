@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 /* The counter of a value and a thread. */
 static __device__ inline unsigned histogram64_4_place(unsigned value, unsigned t)

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 extern "C" __global__ void histogram64_5(const uint32_t *in, uint64_t n, unsigned long long *bins)
 {

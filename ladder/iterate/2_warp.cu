@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 extern "C" __global__ void iterate_2(const element *a, const element *f, uint64_t n, element alpha,
                                      const element *x0, element *x1)

@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 extern "C" __global__ void iterate_4(const int32_t *offsets, const int32_t *columns,
                                      const element *values, const element *f, uint64_t n,

@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../trial.h"
+#include "ladder/trial.h"
 
 #include <math.h>
 #include <stdio.h>

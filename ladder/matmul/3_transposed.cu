@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 static __device__ __forceinline__ void matmul_3_tile(const element *a, const element *b, uint64_t n,
                                                      element *c, element *of_a, element *of_b,

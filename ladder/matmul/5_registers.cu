@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 struct __align__(16) matmul_5_four
 {

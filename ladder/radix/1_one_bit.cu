@@ -12,7 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 /* To numbers that order as the keys do. */
 extern "C" __global__ void radix_1_flip(const element *in, uint64_t n, uint32_t *keys)

@@ -13,7 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 extern "C" __global__ void radix_2_count(const uint32_t *keys, uint64_t n, unsigned shift,
                                          uint32_t *counts)

@@ -7,9 +7,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.h"
+#include "ladder/ladder.h"
 
-#include "../../src/io/io.h"
+#include "io/io.h"
 
 #include <stdio.h>
 

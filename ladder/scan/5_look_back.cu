@@ -12,7 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 /* What a word has: the tile's sum, or that of all up to it. */
 enum { scan_5_own = 1, scan_5_all = 2 };

@@ -12,7 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 extern "C" __global__ void warp_1(const element *in, uint64_t n, element *out, unsigned begin,
                                   unsigned end)

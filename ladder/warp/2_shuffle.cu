@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 /* The place of the k-th bit that is set, from 0: its half, then its quarter ... of the word. */
 static __device__ inline unsigned warp_2_find(uint32_t bits, unsigned k)

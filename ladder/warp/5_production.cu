@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../ladder.cuh"
+#include "ladder/ladder.cuh"
 
 extern "C" __global__ void warp_5_join(const element *in, uint64_t n, uint64_t *joined)
 {

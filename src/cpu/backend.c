@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* sysconf's memory names */
-#include "../backend.h"
-#include "cpu.h"
+#include "core/backend.h"
+#include "cpu/cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

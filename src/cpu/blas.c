@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* pthread_once with -std=c11 */
-#include "blas.h"
+#include "cpu/blas.h"
 
 #include <pthread.h>
 

@@ -6,8 +6,8 @@
 #ifndef ECHI_CPU_BLAS_H
 #define ECHI_CPU_BLAS_H
 
-#include "../matmul.h"
-#include "vendor.h"
+#include "matmul/matmul.h"
+#include "cpu/vendor.h"
 
 struct echi_blas {
     struct echi_vendor vendor;

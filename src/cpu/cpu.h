@@ -6,7 +6,7 @@
 #ifndef ECHI_CPU_H
 #define ECHI_CPU_H
 
-#include "../internal.h"
+#include "core/internal.h"
 
 #include <stdatomic.h>
 
@@ -58,48 +58,48 @@ int echi_parallel_threads(void);
 /* How many threads are worth waking for work on so many bytes of memory. */
 int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);
 
-/* ---- histogram.c ---- */
+/* ---- histogram/cpu/operation.c ---- */
 
 extern const struct echi_operation echi_cpu_histogram;
 
-/* ---- scan.c ---- */
+/* ---- scan/cpu/operation.c ---- */
 
 extern const struct echi_operation echi_cpu_scan;
 
-/* ---- reduce.c ---- */
+/* ---- reduce/cpu/operation.c ---- */
 
 extern const struct echi_operation echi_cpu_reduce;
 
-/* ---- select.c ---- */
+/* ---- select/cpu/operation.c ---- */
 
 extern const struct echi_operation echi_cpu_select;
 
-/* ---- arrange.c ---- */
+/* ---- arrange/cpu/operation.c ---- */
 
 extern const struct echi_operation echi_cpu_arrange;
 
-/* ---- gf2.c, gf2_mul.c, gf2_echelon.c, gf2_batch.c ---- */
+/* ---- gf2/cpu/operation.c, gf2/cpu/mul.c, gf2/cpu/echelon.c, gf2/cpu/batch.c ---- */
 
 extern const struct echi_operation echi_cpu_gf2, echi_cpu_gf2_mul, echi_cpu_gf2_echelon,
     echi_cpu_gf2_batch;
 
-/* ---- sparse.c ---- */
+/* ---- sparse/cpu/operation.c ---- */
 
 extern const struct echi_operation echi_cpu_sparse;
 
-/* ---- matmul.c, matmul_vector.c ---- */
+/* ---- matmul/cpu/operation.c, matmul/cpu/vector.c ---- */
 
 extern const struct echi_operation echi_cpu_matmul, echi_cpu_matvec;
 
-/* ---- solve.c ---- */
+/* ---- solve/cpu/operation.c ---- */
 
 extern const struct echi_operation echi_cpu_solve;
 
-/* ---- direct.c ---- */
+/* ---- direct/cpu/operation.c ---- */
 
 extern const struct echi_operation echi_cpu_direct, echi_cpu_direct_vendor;
 
-/* ---- sort.c ---- */
+/* ---- sort/cpu/operation.c ---- */
 
 ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);
 ech_status echi_cpu_sort_explain(const struct echi_sort *sort, struct echi_text *text);

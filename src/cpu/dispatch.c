@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort.h"
+#include "sort/cpu/common.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

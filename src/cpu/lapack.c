@@ -13,8 +13,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* pthread_once with -std=c11 */
-#include "lapack.h"
-#include "cpu.h"
+#include "cpu/lapack.h"
+#include "cpu/cpu.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef ECHI_CPU_LAPACK_H
 #define ECHI_CPU_LAPACK_H
 
-#include "../direct.h"
-#include "vendor.h"
+#include "direct/direct.h"
+#include "cpu/vendor.h"
 
 /* The library, looked for at the first call in the process; NULL: there is none. */
 const struct echi_vendor *echi_lapack(void);

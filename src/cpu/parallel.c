@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
-#include "sort.h"
+#include "sort/cpu/common.h"
 
 #include <sched.h>
 

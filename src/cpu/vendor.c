@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "vendor.h"
-#include "cpu.h"
+#include "cpu/vendor.h"
+#include "cpu/cpu.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

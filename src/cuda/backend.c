@@ -6,11 +6,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../backend.h"
-#include "cublas.h"
-#include "cuda.h"
-#include "cusolver.h"
-#include "sort_lean.h"
+#include "core/backend.h"
+#include "cuda/cublas.h"
+#include "cuda/cuda.h"
+#include "cuda/cusolver.h"
+#include "sort/cuda/lean.h"
 
 #include <stdio.h>
 #include <stdlib.h>

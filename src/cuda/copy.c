@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "exchange.h"
-#include "tuning.h"
+#include "cuda/exchange.h"
+#include "cuda/tuning.h"
 
 #include <string.h>
 

@@ -11,9 +11,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* pthread_once with -std=c11 */
-#include "cublas.h"
-#include "../cpu/vendor.h"
-#include "library.h"
+#include "cuda/cublas.h"
+#include "cpu/vendor.h"
+#include "cuda/library.h"
 
 #include <pthread.h>
 

@@ -6,7 +6,7 @@
 #ifndef ECHI_CUDA_CUBLAS_H
 #define ECHI_CUDA_CUBLAS_H
 
-#include "../matmul.h"
+#include "matmul/matmul.h"
 
 /* Of the workspace that it gets, so that it allocates nothing: what it asks for on sm_90. */
 enum { ECHI_CUBLAS_WORK_BYTES = 32 << 20 };

@@ -7,8 +7,8 @@
 #ifndef ECHI_CUDA_H
 #define ECHI_CUDA_H
 
-#include "../internal.h"
-#include "driver.h"
+#include "core/internal.h"
+#include "cuda/driver.h"
 
 enum {
     ECHI_KERNELS = 1024,        /* kernels that a context can hold looked up; a power of two */
@@ -60,8 +60,10 @@ struct echi_cuda {
     bool may_complain; /* a kernel was queued that may have found its data wrong */
     struct echi_slot slots[2 * ECHI_LINK_SLOTS]; /* each made when first needed */
     CUevent link_events[3][ECHI_LINK_BUFFERS];   /* up, down, and the work between, likewise */
-    CUstream link[2]; /* sort_host.c: for copies up and down beside the stream; NULL: not yet */
-    void *runs;       /* sort_host.c: host memory, mapped and kept for the next sort; NULL: none */
+    /* sort/cuda/host.c: for copies up and down beside the stream; NULL: not yet */
+    CUstream link[2];
+    /* sort/cuda/host.c: host memory, mapped and kept for the next sort; NULL: none */
+    void *runs;
     size_t runs_bytes;
 };
 
@@ -99,8 +101,8 @@ bool echi_cuda_has(ech_ctx *ctx, const char *image, const char *kernel);
 ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *kernel, unsigned blocks,
                             unsigned threads, unsigned shared_bytes, const void *args);
 
-/* The same of a kernel each of whose threads begins with wait_for_earlier() (ptx.cuh): its blocks
- * may be set up while what was launched before still ends. */
+/* The same of a kernel each of whose threads begins with wait_for_earlier() (cuda/device/ptx.cuh):
+ * its blocks may be set up while what was launched before still ends. */
 ech_status echi_cuda_launch_early(ech_ctx *ctx, const char *image, const char *kernel,
                                   unsigned blocks, unsigned threads, unsigned shared_bytes,
                                   const void *args);
@@ -139,15 +141,16 @@ void echi_cuda_state_close(ech_ctx *ctx);
  * of the context's own, where bytes <= ECHI_SLOT_BYTES and nothing forbids it. */
 ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros);
 
-/* Where kernels leave a complaint (complain.cuh), and what was left there as a failure. */
+/* Where kernels leave a complaint (cuda/device/complain.cuh), and what was left there as a failure.
+ * */
 uint64_t *echi_cuda_complaint(ech_ctx *ctx);
 ech_status echi_cuda_hear(ech_ctx *ctx);
 
-/* ---- reduce.c ---- */
+/* ---- reduce/cuda/operation.c ---- */
 
 extern const struct echi_operation echi_cuda_reduce;
 
-/* ---- select.c ---- */
+/* ---- select/cuda/operation.c ---- */
 
 extern const struct echi_operation echi_cuda_select;
 
@@ -159,45 +162,45 @@ ech_status echi_cuda_runs(ech_ctx *ctx, const void *keys, ech_dtype key_dtype, s
                           void *keys_out, uint64_t *starts, uint64_t *count, void *work);
 size_t echi_cuda_runs_workspace(size_t n);
 
-/* arrange.c; and a gather by u32 or u64 indices that are known to be good. */
+/* arrange/cuda/operation.c; and a gather by u32 or u64 indices that are known to be good. */
 extern const struct echi_operation echi_cuda_arrange;
 ech_status echi_cuda_gather(ech_ctx *ctx, const void *in, const void *index, int index_bytes,
                             void *out, uint64_t n, size_t element_bytes);
 
-/* scan.c */
+/* scan/cuda/operation.c */
 extern const struct echi_operation echi_cuda_scan;
 
-/* histogram.c */
+/* histogram/cuda/operation.c */
 extern const struct echi_operation echi_cuda_histogram;
 
-/* gf2.c, gf2_batch.c */
+/* gf2/cuda/operation.c, gf2/cuda/batch.c */
 extern const struct echi_operation echi_cuda_gf2, echi_cuda_gf2_batch;
 
-/* sparse.c */
+/* sparse/cuda/operation.c */
 extern const struct echi_operation echi_cuda_sparse;
 enum { SPARSE_IMAGE_BYTES = 32 };
 struct echi_sparse;
 void echi_cuda_sparse_image(const ech_csr *m, char image[SPARSE_IMAGE_BYTES]);
 
-/* sparse_make.c: what is no product. */
+/* sparse/cuda/make.c: what is no product. */
 ech_status echi_cuda_sparse_make_workspace(const struct echi_sparse *s, size_t *bytes);
 ech_status echi_cuda_sparse_make(ech_ctx *ctx, const struct echi_sparse *s, void *work);
 
-/* gf2_mul.c, gf2_echelon.c */
+/* gf2/cuda/mul.c, gf2/cuda/echelon.c */
 extern const struct echi_operation echi_cuda_gf2_mul, echi_cuda_gf2_echelon;
 
-/* matmul.c, matmul_vector.c */
+/* matmul/cuda/operation.c, matmul/cuda/vector.c */
 extern const struct echi_operation echi_cuda_matmul, echi_cuda_matvec;
 
-/* solve.c, direct.c */
+/* solve/cuda/operation.c, direct/cuda/operation.c */
 extern const struct echi_operation echi_cuda_solve, echi_cuda_direct;
 
-/* sort.c */
+/* sort/cuda/operation.c */
 ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
 ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);
 ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *sort);
 
-/* sort_host.c */
+/* sort/cuda/host.c */
 ech_status echi_cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort);
 void echi_cuda_drop_runs(struct echi_cuda *cuda);
 

@@ -12,12 +12,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* pthread_once with -std=c11 */
-#include "cusolver.h"
-#include "../backend.h"
-#include "../cpu/vendor.h"
-#include "../direct.h"
-#include "direct.h"
-#include "library.h"
+#include "cuda/cusolver.h"
+#include "core/backend.h"
+#include "cpu/vendor.h"
+#include "direct/direct.h"
+#include "direct/cuda/common.h"
+#include "cuda/library.h"
 
 #include <pthread.h>
 

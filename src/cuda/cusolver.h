@@ -6,7 +6,7 @@
 #ifndef ECHI_CUDA_CUSOLVER_H
 #define ECHI_CUDA_CUSOLVER_H
 
-#include "../internal.h"
+#include "core/internal.h"
 
 /* Takes struct echi_vendor_factor (../direct.h). */
 extern const struct echi_operation echi_cusolver;

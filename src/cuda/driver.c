@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* pthread_once with -std=c11 */
-#include "driver.h"
+#include "cuda/driver.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -71,7 +71,7 @@ static bool fill_table(struct provider *p, get_proc_function get_proc)
              #name, ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);                  \
         return false;                                                                              \
     }
-#include "driver.def"
+#include "cuda/driver.def"
 #undef DRIVER
     return true;
 }

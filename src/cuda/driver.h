@@ -10,7 +10,7 @@
 #ifndef ECHI_CUDA_DRIVER_H
 #define ECHI_CUDA_DRIVER_H
 
-#include "../internal.h"
+#include "core/internal.h"
 
 typedef int CUresult;
 typedef int CUdevice;
@@ -79,7 +79,7 @@ enum {
 
 struct echi_driver {
 #define DRIVER(name, parameters) CUresult(*name) parameters;
-#include "driver.def"
+#include "cuda/driver.def"
 #undef DRIVER
     int version;        /* 13000 for 13.0 */
     int devices;        /* at least 1 */

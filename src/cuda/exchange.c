@@ -16,10 +16,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "exchange.h"
+#include "cuda/exchange.h"
 
-#include "../cpu/cpu.h"
-#include "tuning.h"
+#include "cpu/cpu.h"
+#include "cuda/tuning.h"
 
 #include <limits.h>
 #include <string.h>

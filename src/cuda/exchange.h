@@ -7,7 +7,7 @@
 #ifndef ECHI_EXCHANGE_H
 #define ECHI_EXCHANGE_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 /* Up: from host to device memory; down: the other way. */
 struct echi_move {

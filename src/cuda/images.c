@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 #ifdef ECHELON_CUDA
 #define IMAGE(name) extern const unsigned char echi_image_##name[];

@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 #include <string.h>
 

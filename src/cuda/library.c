@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "library.h"
+#include "cuda/library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

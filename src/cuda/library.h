@@ -6,7 +6,7 @@
 #ifndef ECHI_CUDA_LIBRARY_H
 #define ECHI_CUDA_LIBRARY_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 struct echi_cuda_library {
     const char *stem;     /* "libcublas": its file without a version */

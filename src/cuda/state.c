@@ -13,9 +13,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../call.h"
-#include "../complaint.h"
-#include "cuda.h"
+#include "core/call.h"
+#include "core/complaint.h"
+#include "cuda/cuda.h"
 
 static char *slot_of(const struct echi_cuda *cuda, int i)
 {

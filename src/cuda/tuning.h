@@ -34,11 +34,11 @@
     ROW(8,  16,    384,   10,   2,     6)
 /* clang-format on */
 
-/* Keys of 16 bits alone (sort_count.cuh): fewer are not counted, but sorted in two passes. */
+/* Keys of 16 bits alone (sort/cuda/count.cuh): fewer are not counted, but sorted in two passes. */
 enum { SORT_COUNT_LEAST = 1 << 24 };
 
-/* A sort in one block (sort_small.cuh): threads, and keys of a thread; items of sort_block_large
- * are above.  H200, 2026-11-22. */
+/* A sort in one block (sort/cuda/small.cuh): threads, and keys of a thread; items of
+ * sort_block_large are above.  H200, 2026-11-22. */
 enum {
     SORT_BLOCK_SMALL_THREADS = 512,
     SORT_BLOCK_SMALL_ITEMS = 2,
@@ -47,7 +47,7 @@ enum {
     SORT_BLOCK_LARGE_THREADS = 1024
 };
 
-/* Sample sort (sort_sample.cu): buckets of so few keys, until there are as many as a large GPU
+/* Sample sort (sort/cuda/sample.cu): buckets of so few keys, until there are as many as a large GPU
  * has multiprocessors, then multiples of that, while there may be more.  items: keys that a thread
  * can hold, on sm_75 (narrow) and on what came after.  H200, 2026-11-22. */
 enum {
@@ -65,9 +65,9 @@ enum {
 #define SORT_SAMPLE_ITEMS(key_bytes, value_bytes, narrow)                                          \
     (!(narrow) ? ((key_bytes) == 8 ? 7u : 10u) : (key_bytes) == 4 ? 6u : (value_bytes) ? 4u : 3u)
 
-/* Most significant digit first (sort_msd.cu): how much a thread has of a tile, in registers, and of
- * a leaf, which is made of windows of 64 bytes.  blocks: resident on a multiprocessor.  H200,
- * 2026-11-22. */
+/* Most significant digit first (sort/cuda/msd.cu): how much a thread has of a tile, in registers,
+ * and of a leaf, which is made of windows of 64 bytes.  blocks: resident on a multiprocessor.
+ * H200, 2026-11-22. */
 enum {
     SORT_MSD_FIRST_KEYS = 2048, /* ... by blocks of so many, or more */
     SORT_TOP_LEAST = 1 << 25,   /* keys: below, the first level has digits, not classes */
@@ -88,8 +88,8 @@ enum {
 };
 
 /* Few keys, fewer than so many: their first level is counted and planned at once.  Where they crowd
- * (sort_few.cuh), so many blocks at most sort them by least significant digits, each so many keys
- * or more; a group of blocks has a row of sums.
+ * (sort/cuda/few.cuh), so many blocks at most sort them by least significant digits, each so many
+ * keys or more; a group of blocks has a row of sums.
  *
  * They crowd where of 100 keys of a sample, so many (share) are in bins of their first bits that
  * seem to have more than so many leaves, unless half of such a bin is one key: then levels are as
@@ -108,14 +108,14 @@ enum {
 #define SORT_FEW_EQUAL(key_bytes, value_bytes)                                                     \
     ((key_bytes) == 8 ? 0u : (24u << 20) / ((key_bytes) + (value_bytes)))
 
-/* Floats by digits of places (sort_msd_value.cuh), of so many keys or more, unless it is named:
- * below, bins of bits make leaves, too, and choosing takes longer than it saves. */
+/* Floats by digits of places (sort/cuda/msd_value.cuh), of so many keys or more, unless it is
+ * named: below, bins of bits make leaves, too, and choosing takes longer than it saves. */
 #define SORT_PLACES_LEAST(key_bytes) ((key_bytes) == 8 ? 1u << 25 : 1u << 26)
 
-/* Keys that crowd (sort_crowd.cuh) are sorted by least significant digits, of so many keys or more;
- * a block of so many threads looks at a sample of two keys each.  bits: that neighbours in the
- * sorted sample share, of 100 that differ at least so many (share), where keys crowd.  equal: of
- * 100 keys so many are one key, for which passes over keys alone of 32 bits are slow, and so are
+/* Keys that crowd (sort/cuda/crowd.cuh) are sorted by least significant digits, of so many keys or
+ * more; a block of so many threads looks at a sample of two keys each.  bits: that neighbours in
+ * the sorted sample share, of 100 that differ at least so many (share), where keys crowd.  equal:
+ * of 100 keys so many are one key, for which passes over keys alone of 32 bits are slow, and so are
  * levels of pairs.  H200, 2026-11-22. */
 enum { SORT_CROWD_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* a multiprocessor */ };
 #define SORT_CROWD_LEAST(key_bytes)              ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
@@ -123,8 +123,8 @@ enum { SORT_CROWD_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* a multiprocessor 
 #define SORT_CROWD_SHARE(key_bytes, value_bytes) ((key_bytes) == 4 && (value_bytes) ? 10 : 30)
 #define SORT_CROWD_EQUAL(value_bytes)            ((value_bytes) ? 60 : 20)
 
-/* The sort that needs little workspace (sort_lean.c): a workspace for 2 / SORT_LEAN_BLOCKS of the
- * array, which is sorted SORT_LEAN_BLOCKS - 1 times.  Chosen, not measured. */
+/* The sort that needs little workspace (sort/cuda/lean.c): a workspace for 2 / SORT_LEAN_BLOCKS of
+ * the array, which is sorted SORT_LEAN_BLOCKS - 1 times.  Chosen, not measured. */
 enum { SORT_LEAN_BLOCKS = 8, SORT_LEAN_LEAST = 1 << 14 };
 
 /* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s of 1 GiB each way, both
@@ -145,18 +145,18 @@ enum {
     LINK_SMALL_BYTES = 1 << 20    /* each way: as good by the driver, without waking threads */
 };
 
-/* Sorts of host memory in parts (sort_host.c).  The first chunk comes alone and the last one leaves
- * alone, twice, so that chunks should be small; but of each, a thread cuts all runs in less time
- * than the chunk is on the link. */
+/* Sorts of host memory in parts (sort/cuda/host.c).  The first chunk comes alone and the last one
+ * leaves alone, twice, so that chunks should be small; but of each, a thread cuts all runs in less
+ * time than the chunk is on the link. */
 enum {
     LINK_CHUNKS = 32,
     LINK_CHUNK_BYTES = 16 << 20, /* smaller ones are not made, unless memory is short */
     LINK_LEAST_CHUNK = 1024      /* elements: with less memory than four such need, it fails */
 };
 
-/* Pairs, most significant digit first (sort_msd_pairs.cu): a scatter's tile, and the blocks that
- * share a multiprocessor; the same of a leaf.  Where nothing is copied beside a kernel, a leaf has
- * SORT_PAIRS_LEAF.  H200, 2026-11-22. */
+/* Pairs, most significant digit first (sort/cuda/msd_pairs.cu): a scatter's tile, and the blocks
+ * that share a multiprocessor; the same of a leaf.  Where nothing is copied beside a kernel, a leaf
+ * has SORT_PAIRS_LEAF.  H200, 2026-11-22. */
 /* clang-format off */
 /*      key value threads items blocks leaf_threads leaf_items leaf_blocks */
 #define SORT_PAIRS_TUNING(ROW)                                                                     \
@@ -174,9 +174,9 @@ enum {
     SORT_PAIRS_PIECES = 1024     /* at most so many blocks count */
 };
 
-/* Pairs of 32-bit keys that look even in a sample (sort_msd_packed.cuh): a tile of the first and of
- * the second level, and the blocks of a multiprocessor; shared: of 2047 neighbours in the sorted
- * sample at most so many have the same first 16 bits, where 32 of even keys have.  H200,
+/* Pairs of 32-bit keys that look even in a sample (sort/cuda/msd_packed.cuh): a tile of the first
+ * and of the second level, and the blocks of a multiprocessor; shared: of 2047 neighbours in the
+ * sorted sample at most so many have the same first 16 bits, where 32 of even keys have.  H200,
  * 2026-11-22. */
 enum {
     SORT_PACKED_LEAST = 1 << 25, /* keys: below, the launches take what they save */

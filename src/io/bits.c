@@ -1,5 +1,5 @@
 /*
- * bits.c - which format a matrix of bits has; its memory; its rows as bytes.
+ * io/bits.c - which format a matrix of bits has; its memory; its rows as bytes.
  *
  * The extension counts first, then the first bytes, which in every format say what it is: those of
  * a bitmap, of .npy, of Matrix Market; else numbers, three on the first line of JCF and two on that
@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
-#include "bits.h"
+#include "io/bits.h"
 
 #include <stdlib.h>
 #include <string.h>

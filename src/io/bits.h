@@ -1,6 +1,6 @@
 /*
- * bits.h - reads a matrix of bits from a file of any of the formats that such matrices come in, and
- * writes one.
+ * io/bits.h - reads a matrix of bits from a file of any of the formats that such matrices come in,
+ * and writes one.
  *
  *     bits.c        which format it is; memory; a matrix from rows of bytes and back
  *     bits_scan.c   the words and numbers of a text, with the line they are on
@@ -18,7 +18,7 @@
 #ifndef ECHELON_IO_BITS_H
 #define ECHELON_IO_BITS_H
 
-#include "io.h"
+#include "io/io.h"
 
 typedef enum io_bits_format {
     IO_BITS_PBM = 0,        /* P4 */

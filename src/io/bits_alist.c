@@ -1,6 +1,6 @@
 /*
- * bits_alist.c - MacKay's form of sparse parity-check matrices, in which both the columns and the
- * rows are listed.
+ * io/bits_alist.c - MacKay's form of sparse parity-check matrices, in which both the columns and
+ * the rows are listed.
  *
  *     cols rows
  *     most ones of a column, most of a row
@@ -13,7 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bits.h"
+#include "io/bits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * bits_jcf.c - the sparse text form that M4RI reads: rows of column numbers.
+ * io/bits_jcf.c - the sparse text form that M4RI reads: rows of column numbers.
  *
  *     rows cols 2
  *     ones           at most so many follow
@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bits.h"
+#include "io/bits.h"
 
 #include <stdio.h>
 

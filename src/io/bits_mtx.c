@@ -1,5 +1,5 @@
 /*
- * bits_mtx.c - Matrix Market's coordinates: a line for each one, or for each integer, modulo 2.
+ * io/bits_mtx.c - Matrix Market's coordinates: a line for each one, or for each integer, modulo 2.
  *
  *     %%MatrixMarket matrix coordinate pattern general
  *     % comments
@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bits.h"
+#include "io/bits.h"
 
 #include <stdio.h>
 #include <strings.h>

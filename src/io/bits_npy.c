@@ -1,11 +1,11 @@
 /*
- * bits_npy.c - NumPy's arrays as matrices of bits: an element a bit, or bits packed into bytes.
+ * io/bits_npy.c - NumPy's arrays as matrices of bits: an element a bit, or bits packed into bytes.
  *
  * An array of one dimension is a matrix of one column.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bits.h"
+#include "io/bits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

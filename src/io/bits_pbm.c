@@ -1,5 +1,5 @@
 /*
- * bits_pbm.c - Netpbm's bitmaps: a row of pixels is a row of the matrix, black is one.
+ * io/bits_pbm.c - Netpbm's bitmaps: a row of pixels is a row of the matrix, black is one.
  *
  *     P1 width height  1 0 0 1 ...   text, blanks between bits at will, # comments
  *     P4 width height  bytes         after a single blank; the first bit is the highest, and rows
@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bits.h"
+#include "io/bits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

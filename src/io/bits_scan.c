@@ -1,12 +1,12 @@
 /*
- * bits_scan.c - the words and numbers of a text as it is read, with the line they are on.
+ * io/bits_scan.c - the words and numbers of a text as it is read, with the line they are on.
  *
  * Bytes are taken from where the source looks ahead, so that what is not taken is there for
  * whatever reads the source after.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bits.h"
+#include "io/bits.h"
 
 #include <stdarg.h>
 #include <stdio.h>

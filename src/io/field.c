@@ -1,5 +1,5 @@
 /*
- * field.c - one of several columns of a line.
+ * io/field.c - one of several columns of a line.
  *
  *     id,name,price        a first line whose column is no number names the columns
  *     7,"Smith, A.",1.5    what stands in quotes may hold the delimiter, and "" for a quote
@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "io.h"
+#include "io/io.h"
 
 #include <stdio.h>
 #include <string.h>

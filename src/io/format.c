@@ -1,12 +1,12 @@
 /*
- * format.c - which format a file has, and loading a column in it.
+ * io/format.c - which format a file has, and loading a column in it.
  *
  * What the user says counts first, then the extension, then the first bytes: those of .npy, or
  * nothing but what numbers are written with, or, when a type is known, raw elements.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "io.h"
+#include "io/io.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * io.h - reads a column of numbers from a .npy, raw or text file, and writes one without ever
+ * io/io.h - reads a column of numbers from a .npy, raw or text file, and writes one without ever
  * leaving half a file.
  *
  *     source.c   bytes of a file, a pipe or memory, with a look ahead

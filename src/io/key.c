@@ -1,5 +1,5 @@
 /*
- * key.c - the order of keys, byte order, half precision.
+ * io/key.c - the order of keys, byte order, half precision.
  *
  * A key's bits u map to a rank that compares as an unsigned number: signed integers flip their sign
  * bit; floats flip it too, and all their bits when negative.  That is IEEE 754 totalOrder.  With
@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "io.h"
+#include "io/io.h"
 
 #include <string.h>
 

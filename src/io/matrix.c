@@ -1,9 +1,9 @@
 /*
- * matrix.c - which format a matrix of numbers has; its memory; other columns as matrices.
+ * io/matrix.c - which format a matrix of numbers has; its memory; other columns as matrices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "matrix.h"
+#include "io/matrix.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * matrix.h - reads a matrix of numbers from a file, and writes one.
+ * io/matrix.h - reads a matrix of numbers from a file, and writes one.
  *
  *     matrix.c        which format it is; memory; one number, one vector, from and to others
  *     matrix_mtx.c    Matrix Market's text, coordinates and arrays, read by all threads
@@ -10,7 +10,7 @@
 #ifndef ECHELON_IO_MATRIX_H
 #define ECHELON_IO_MATRIX_H
 
-#include "io.h"
+#include "io/io.h"
 
 typedef enum io_symmetry { IO_GENERAL = 0, IO_SYMMETRIC = 1, IO_SKEW = 2 } io_symmetry;
 

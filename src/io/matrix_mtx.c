@@ -1,5 +1,5 @@
 /*
- * matrix_mtx.c - Matrix Market's text: coordinates, a line each, or an array, by columns.
+ * io/matrix_mtx.c - Matrix Market's text: coordinates, a line each, or an array, by columns.
  *
  *     %%MatrixMarket matrix coordinate real general       field: real, integer, pattern
  *     % comments                                          symmetry: general, symmetric,
@@ -13,7 +13,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "matrix.h"
+#include "io/matrix.h"
 
 #include <stdio.h>
 #include <stdlib.h>

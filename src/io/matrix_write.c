@@ -1,9 +1,9 @@
 /*
- * matrix_write.c - dense matrices as Matrix Market's array, by columns, and as NumPy's.
+ * io/matrix_write.c - dense matrices as Matrix Market's array, by columns, and as NumPy's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "matrix.h"
+#include "io/matrix.h"
 
 #include <stdio.h>
 

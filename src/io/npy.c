@@ -1,5 +1,5 @@
 /*
- * npy.c - the header of a .npy file, read and written.
+ * io/npy.c - the header of a .npy file, read and written.
  *
  *     "\x93NUMPY" major minor length{2 bytes in version 1, else 4} dict padding '\n' data
  *     dict = {'descr': '<f4', 'fortran_order': False, 'shape': (3,), }
@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "io.h"
+#include "io/io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * number.c - one number from text, and back.
+ * io/number.c - one number from text, and back.
  *
  *     number   = blanks [sign] ( digits [ "." digits ] [ e [sign] digits ] | "nan" | "inf" ) blanks
  *
@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "io.h"
+#include "io/io.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * output.c - a file that appears whole or not at all.
+ * io/output.c - a file that appears whole or not at all.
  *
  *     io_create()   dir/.name.XXXXXX, with the mode of the file it will replace
  *     io_write()    through a buffer
@@ -13,7 +13,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _XOPEN_SOURCE 700
-#include "io.h"
+#include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * source.c - the bytes of a file, a pipe or memory, with a look ahead.
+ * io/source.c - the bytes of a file, a pipe or memory, with a look ahead.
  *
  * The size of a file is a hint and never a promise: it may grow or shrink while it is read, and
  * pipes have none.  So memory grows with the bytes that came, by doubling, which costs nothing
@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
-#include "io.h"
+#include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * text.c - a column of numbers from lines of text.
+ * io/text.c - a column of numbers from lines of text.
  *
  * Nothing of a line is copied or changed: lines[i] is where it begins, and its number is keys[i].
  * Both are of 8 bytes or fewer a line, sorted as keys and values, after which the lines are written
@@ -12,7 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "io.h"
+#include "io/io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

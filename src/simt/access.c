@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor.h"
+#include "simt/executor.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -329,7 +329,7 @@ HOOK(void *) __tsan_memset(void *to, int value, size_t bytes)
 /* ---- What the compiler calls: atomics ---- */
 
 /* loads and stores by __atomic_load_n() and __atomic_store_n(), of which there is a plain twin to
- * each instruction in ptx.cuh; changes go by simt_atomic(). */
+ * each instruction in cuda/device/ptx.cuh; changes go by simt_atomic(). */
 #define ATOMIC(bits, type)                                                                         \
     HOOK(type) __tsan_atomic##bits##_load(const volatile type *at, int order);                     \
     HOOK(void) __tsan_atomic##bits##_store(volatile type *at, type value, int order);              \

@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor.h"
+#include "simt/executor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* RTLD_NOLOAD */
-#include "client.h"
+#include "simt/client.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #ifndef SIMT_CLIENT_H
 #define SIMT_CLIENT_H
 
-#include "simt.h"
+#include "simt/simt.h"
 
 struct executor {
     bool (*set_options)(const char *text, char *message, size_t message_bytes);

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor.h"
+#include "simt/executor.h"
 
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 

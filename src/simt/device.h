@@ -26,7 +26,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime.h"
+#include "simt/runtime.h"
 
 /* ---- Keywords ---- */
 
@@ -49,7 +49,7 @@
 #endif
 #define __assume(condition) __builtin_assume(condition)
 
-#include "vector_types.h"
+#include "simt/vector_types.h"
 
 /* ---- Where a thread is ---- */
 
@@ -113,9 +113,9 @@ static inline __attribute__((noreturn)) void __brkpt()
     simt_trap("__brkpt()");
 }
 
-#include "device_warp.h"
-#include "device_memory.h"
-#include "device_integer.h"
-#include "device_float.h"
+#include "simt/device_warp.h"
+#include "simt/device_memory.h"
+#include "simt/device_integer.h"
+#include "simt/device_float.h"
 
 #endif

@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor.h"
-#include "driver.h"
+#include "simt/executor.h"
+#include "simt/driver.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -576,8 +576,8 @@ SIMT_API CUresult cuGetProcAddress_v2(const char *name, void **function, int ver
         void (*function)(void);
     } table[] = {
 #define DRIVER(function_name, parameters) { #function_name, (void (*)(void))simt_##function_name },
-#include "../cuda/driver.def"
-#include "more.def"
+#include "cuda/driver.def"
+#include "simt/more.def"
 #undef DRIVER
     };
     (void)version, (void)flags;

@@ -6,7 +6,7 @@
 #ifndef SIMT_DRIVER_H
 #define SIMT_DRIVER_H
 
-#include "../cuda/driver.h"
+#include "cuda/driver.h"
 
 enum {
     CUDA_ERROR_INVALID_VALUE = 1,

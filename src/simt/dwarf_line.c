@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "dwarf_line.h"
+#include "simt/dwarf_line.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L
-#include "elf.h"
-#include "dwarf_line.h"
+#include "simt/elf.h"
+#include "simt/dwarf_line.h"
 
 #include <elf.h>
 #include <fcntl.h>

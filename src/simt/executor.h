@@ -15,10 +15,10 @@
 #ifndef SIMT_EXECUTOR_H
 #define SIMT_EXECUTOR_H
 
-#include "fiber.h"
-#include "modules.h"
-#include "runtime.h"
-#include "simt.h"
+#include "simt/fiber.h"
+#include "simt/modules.h"
+#include "simt/runtime.h"
+#include "simt/simt.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* pthread_getattr_np */
-#include "fiber.h"
+#include "simt/fiber.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #ifndef SIMT_IMAGE_H
 #define SIMT_IMAGE_H
 
-#include "runtime.h"
+#include "simt/runtime.h"
 
 #include <type_traits>
 #include <utility>

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime.h"
+#include "simt/runtime.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 

@@ -10,7 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* MAP_NORESERVE */
-#include "executor.h"
+#include "simt/executor.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* dladdr, dl_iterate_phdr */
-#include "executor.h"
-#include "elf.h"
+#include "simt/executor.h"
+#include "simt/elf.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -6,7 +6,7 @@
 #ifndef SIMT_MODULES_H
 #define SIMT_MODULES_H
 
-#include "runtime.h"
+#include "simt/runtime.h"
 
 #include <stdbool.h>
 #include <stddef.h>

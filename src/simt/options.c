@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor.h"
+#include "simt/executor.h"
 
 #include <errno.h>
 #include <stdio.h>

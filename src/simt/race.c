@@ -17,7 +17,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor.h"
+#include "simt/executor.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -82,7 +82,7 @@ struct simt_counts {
 };
 
 struct simt_line_counts {
-    char place[64]; /* "sort_onesweep.cuh:110" */
+    char place[64]; /* "sort/cuda/onesweep.cuh:110" */
     struct simt_counts counts;
 };
 

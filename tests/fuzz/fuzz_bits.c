@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "bits.h"
+#include "io/bits.h"
 #include "fuzz.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "fuzz.h"
-#include "matrix.h"
+#include "io/matrix.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "fuzz.h"
-#include "io.h"
+#include "io/io.h"
 
 #include <string.h>
 

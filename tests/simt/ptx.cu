@@ -7,10 +7,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ptx.h"
-#include "../../src/cuda/ptx.cuh"
-#include "../../src/cuda/ptx_async.cuh"
-#include "../../src/cuda/ptx_mma.cuh"
-#include "../../src/cuda/ptx_wgmma.cuh"
+#include "cuda/device/ptx.cuh"
+#include "cuda/device/ptx_async.cuh"
+#include "cuda/device/ptx_mma.cuh"
+#include "cuda/device/ptx_wgmma.cuh"
 
 /* These kernels' grids have one dimension. */
 static __device__ inline uint32_t ptx_thread()

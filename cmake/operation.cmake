@@ -1,0 +1,79 @@
+# operation.cmake - how the folder of an operation becomes a part of the library.
+#
+#   echelon_operation(sort [VARIANTS FLAG...] [AVX2 FLAG...] [AVX512 FLAG...])
+#
+# Called in src/<operation>/CMakeLists.txt.  The targets echelon_<operation> and
+# echelon_<operation>_kernels have the objects of
+#
+#   *.c, cpu/*.c     the shared half and the CPU's; a file named avx2.c or *_avx2.c (avx512 likewise)
+#                    is compiled for that instruction set, on x86-64 only; src/cpu/dispatch.c asks the
+#                    machine before one of them runs
+#   cuda/*.c         the host half of the CUDA backend, in builds with nvcc or with the executor
+#   instances.txt    the kernels of cuda/*.cu: with nvcc an embedded fatbin for each row, and a module
+#                    for the executor
+#
+# VARIANTS: more flags of portable.c, avx2.c and avx512.c; AVX2 and AVX512: more of these files.
+
+# What every file of the library is compiled with.
+add_library(echelon_build INTERFACE)
+target_include_directories(echelon_build INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+# Results are the same on every device: a product and a sum are rounded one by one.  nvcc and the
+# executor's compiler are told so too.
+target_compile_options(echelon_build INTERFACE -ffp-contract=off)
+target_link_libraries(echelon_build INTERFACE echelon_warnings)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  set(ECHELON_X86 TRUE)
+  target_compile_definitions(echelon_build INTERFACE ECHI_CPU_X86)
+endif()
+
+set(ECHELON_AVX2 -mavx2 -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt)
+set(ECHELON_AVX512 ${ECHELON_AVX2} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
+
+# echelon_part(NAME SOURCES...): an object library that becomes a part of libechelon.
+function(echelon_part name)
+  add_library(echelon_${name} OBJECT ${ARGN})
+  target_link_libraries(echelon_${name} PRIVATE echelon_build)
+  set_property(GLOBAL APPEND PROPERTY ECHELON_PARTS echelon_${name})
+endfunction()
+
+function(echelon_operation name)
+  cmake_parse_arguments(PARSE_ARGV 1 flags "" "" "VARIANTS;AVX2;AVX512")
+  file(GLOB sources CONFIGURE_DEPENDS *.c cpu/*.c)
+  if(ECHELON_HAS_CUDA_HOST)
+    file(GLOB cuda CONFIGURE_DEPENDS cuda/*.c)
+    list(APPEND sources ${cuda})
+  endif()
+  foreach(isa avx2 avx512)
+    string(TOUPPER ${isa} ISA)
+    set(variants ${sources})
+    list(FILTER variants INCLUDE REGEX "[/_]${isa}\\.c$")
+    if(variants AND NOT ECHELON_X86)
+      list(REMOVE_ITEM sources ${variants})
+    elseif(variants)
+      set_source_files_properties(${variants} PROPERTIES COMPILE_OPTIONS
+        "${ECHELON_${ISA}};${flags_${ISA}};${flags_VARIANTS}")
+    endif()
+  endforeach()
+  if(flags_VARIANTS)
+    set_source_files_properties(cpu/portable.c PROPERTIES COMPILE_OPTIONS "${flags_VARIANTS}")
+  endif()
+
+  instance_rows(${CMAKE_CURRENT_SOURCE_DIR}/instances.txt rows)
+  foreach(row IN LISTS rows)
+    instance_parse(${name} "${row}" instance)
+    set_property(GLOBAL APPEND PROPERTY ECHELON_IMAGES ${instance_NAME})
+    if(ECHELON_HAS_NVCC)
+      fatbin(${instance_NAME} echi_image_${instance_NAME} ${instance_SOURCE} "${ECHELON_GENCODE}"
+        "${instance_DEFINITIONS}" objects)
+      list(APPEND kernels ${objects})
+    endif()
+    if(ECHELON_SIMT_FOUND)
+      simt_image(${instance_NAME} ${instance_SOURCE} ${instance_DEFINITIONS})
+      set_property(GLOBAL APPEND PROPERTY ECHELON_SIMT_MODULES simt_${instance_NAME})
+    endif()
+  endforeach()
+  echelon_part(${name} ${sources})
+  if(kernels) # apart from the C files, which need not wait for nvcc
+    echelon_part(${name}_kernels ${kernels})
+  endif()
+endfunction()

@@ -1,0 +1,298 @@
+/*
+ * arrange/cpu/operation.c - gather, scatter, reverse and rotate on the CPU; fill, iota, transpose
+ * and shuffle are files beside it.
+ *
+ * All threads take parts of the array in turn.  Elements in host memory have no alignment of their
+ * own, so each is copied by memcpy(), which for the sizes of CALL_BY_SIZE is a load and a store.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "arrange/cpu/common.h"
+#include "core/complaint.h"
+
+#include <stdatomic.h>
+
+/* ---- Parts ---- */
+
+static void run_part(void *arg, size_t i, int thread)
+{
+    struct echi_arrange_job *job = arg;
+    (void)thread;
+    const size_t begin = i * job->each;
+    job->run(job, begin, begin + echi_min(job->each, job->count - begin));
+}
+
+void echi_arrange_parts(ech_ctx *ctx, struct echi_arrange_job *job, size_t count,
+                        size_t thing_bytes)
+{
+    if (count == 0) return;
+    job->count = count;
+    job->each = thing_bytes < ECHI_PART_BYTES ? ECHI_PART_BYTES / thing_bytes : 1;
+    /* In place or not, about as much is written as is read. */
+    const int threads = echi_parallel_for_bytes(ctx, 2 * count * thing_bytes);
+    echi_parallel(threads, (count - 1) / job->each + 1, run_part, job);
+}
+
+/* ---- Gather, scatter ---- */
+
+INLINED uint64_t index_at(const void *index, size_t i, int bytes)
+{
+    uint32_t narrow;
+    uint64_t wide;
+    if (bytes == 4) {
+        memcpy(&narrow, (const char *)index + 4 * i, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, (const char *)index + 8 * i, sizeof wide);
+    return wide;
+}
+
+static void complain(struct echi_arrange_job *job, uint64_t where)
+{
+    uint64_t least = atomic_load(&job->first_bad);
+    while (where < least && !atomic_compare_exchange_weak(&job->first_bad, &least, where)) {
+    }
+}
+
+/* Each part ends at its first index that is too large. */
+INLINED void gather_sized(struct echi_arrange_job *job, size_t begin, size_t end, int index_bytes,
+                          size_t size)
+{
+    const struct echi_arrange *a = job->request;
+    const char *in = a->in, *index = a->index;
+    char *out = a->out;
+    const uint64_t limit = a->limit;
+    for (size_t i = begin; i < end; i++) {
+        const uint64_t from = index_at(index, i, index_bytes);
+        if (from >= limit) {
+            complain(job, i);
+            return;
+        }
+        memcpy(out + i * size, in + from * size, size);
+    }
+}
+
+static void gather_u32(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    CALL_BY_SIZE(gather_sized, job->request->element_bytes, job, begin, end, 4)
+}
+
+static void gather_u64(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    CALL_BY_SIZE(gather_sized, job->request->element_bytes, job, begin, end, 8)
+}
+
+static void gather(ech_ctx *ctx, struct echi_arrange_job *job)
+{
+    const struct echi_arrange *a = job->request;
+    job->run = a->index_bytes == 4 ? gather_u32 : gather_u64;
+    echi_arrange_parts(ctx, job, a->n, a->element_bytes);
+}
+
+/* Where two indices agree, two threads may write one place: words are stored as atomic ones. */
+INLINED void put_words(char *to, const char *from, size_t size, size_t word)
+{
+    for (size_t at = 0; at < size; at += word) {
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+        switch (word) {
+        case 1:
+            memcpy(&u8, from + at, 1);
+            __atomic_store_n((uint8_t *)(void *)(to + at), u8, __ATOMIC_RELAXED);
+            break;
+        case 2:
+            memcpy(&u16, from + at, 2);
+            __atomic_store_n((uint16_t *)(void *)(to + at), u16, __ATOMIC_RELAXED);
+            break;
+        case 4:
+            memcpy(&u32, from + at, 4);
+            __atomic_store_n((uint32_t *)(void *)(to + at), u32, __ATOMIC_RELAXED);
+            break;
+        default:
+            memcpy(&u64, from + at, 8);
+            __atomic_store_n((uint64_t *)(void *)(to + at), u64, __ATOMIC_RELAXED);
+            break;
+        }
+    }
+}
+
+/* word is the largest power of two that divides the size and the place of out, 8 at most. */
+INLINED void scatter_words(struct echi_arrange_job *job, size_t begin, size_t end, size_t word)
+{
+    const struct echi_arrange *a = job->request;
+    const size_t size = a->element_bytes;
+    const char *in = a->in, *index = a->index;
+    char *out = a->out;
+    const uint64_t limit = a->limit;
+    const int index_bytes = a->index_bytes;
+    for (size_t i = begin; i < end; i++) {
+        const uint64_t to = index_at(index, i, index_bytes);
+        if (to >= limit) {
+            complain(job, i);
+            return;
+        }
+        if (size == word)
+            put_words(out + to * word, in + i * word, word, word);
+        else
+            put_words(out + to * size, in + i * size, size, word);
+    }
+}
+
+static void scatter_part(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const size_t both = job->request->element_bytes | (size_t)(uintptr_t)job->request->out;
+    switch (echi_min(echi_opaque_align(both), 8)) {
+    case 1:
+        scatter_words(job, begin, end, 1);
+        break;
+    case 2:
+        scatter_words(job, begin, end, 2);
+        break;
+    case 4:
+        scatter_words(job, begin, end, 4);
+        break;
+    default:
+        scatter_words(job, begin, end, 8);
+        break;
+    }
+}
+
+static void scatter(ech_ctx *ctx, struct echi_arrange_job *job)
+{
+    job->run = scatter_part;
+    echi_arrange_parts(ctx, job, job->request->n, job->request->element_bytes);
+}
+
+/* ---- Reverse ---- */
+
+/* The elements of eight bytes in reverse; size is 1, 2 or 4. */
+INLINED uint64_t reverse_word(uint64_t u, size_t size)
+{
+    if (size == 1) return __builtin_bswap64(u);
+    u = u << 32 | u >> 32;
+    if (size == 4) return u;
+    return (u & 0x0000FFFF0000FFFFu) << 16 | (u >> 16 & 0x0000FFFF0000FFFFu);
+}
+
+INLINED void reverse_sized(struct echi_arrange_job *job, size_t begin, size_t end, size_t size)
+{
+    const struct echi_arrange *a = job->request;
+    const size_t n = a->n, each = 8 / size; /* elements of a word */
+    const char *in = a->in;
+    char *out = a->out;
+    size_t i = begin;
+    if (size < 8 && (size & (size - 1)) == 0)
+        for (; i + each <= end; i += each) {
+            uint64_t u;
+            memcpy(&u, in + (n - i - each) * size, 8);
+            u = reverse_word(u, size);
+            memcpy(out + i * size, &u, 8);
+        }
+    for (; i < end; i++) memcpy(out + i * size, in + (n - 1 - i) * size, size);
+}
+
+INLINED void swap_bytes(char *a, char *b, size_t size)
+{
+    char held[64];
+    for (size_t done = 0; done < size;) {
+        const size_t now = echi_min(size - done, sizeof held);
+        memcpy(held, a + done, now);
+        memcpy(a + done, b + done, now);
+        memcpy(b + done, held, now);
+        done += now;
+    }
+}
+
+/* Exchanges elements [begin, end) of the first half with theirs of the second. */
+INLINED void swap_sized(struct echi_arrange_job *job, size_t begin, size_t end, size_t size)
+{
+    const struct echi_arrange *a = job->request;
+    const size_t n = a->n, each = 8 / size;
+    char *out = a->out;
+    size_t i = begin;
+    if (size < 8 && (size & (size - 1)) == 0)
+        for (; i + each <= end; i += each) {
+            char *front = out + i * size, *back = out + (n - i - each) * size;
+            uint64_t u, v;
+            memcpy(&u, front, 8);
+            memcpy(&v, back, 8);
+            u = reverse_word(u, size);
+            v = reverse_word(v, size);
+            memcpy(front, &v, 8);
+            memcpy(back, &u, 8);
+        }
+    for (; i < end; i++) swap_bytes(out + i * size, out + (n - 1 - i) * size, size);
+}
+
+static void reverse_part(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    CALL_BY_SIZE(reverse_sized, job->request->element_bytes, job, begin, end)
+}
+
+static void swap_part(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    CALL_BY_SIZE(swap_sized, job->request->element_bytes, job, begin, end)
+}
+
+static void reverse(ech_ctx *ctx, struct echi_arrange_job *job)
+{
+    const struct echi_arrange *a = job->request;
+    const bool in_place = a->in == a->out;
+    job->run = in_place ? swap_part : reverse_part;
+    echi_arrange_parts(ctx, job, in_place ? a->n / 2 : a->n, a->element_bytes);
+}
+
+/* ---- Rotate ---- */
+
+/* Of bytes [begin, end) of out, those before the turn and those after it are one piece each. */
+static void rotate_part(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const size_t by = a->by * a->element_bytes, turn = a->n * a->element_bytes - by;
+    const char *in = a->in;
+    char *out = a->out;
+    const size_t middle = begin > turn ? begin : echi_min(end, turn);
+    memcpy(out + begin, in + begin + by, middle - begin);
+    if (middle < end) memcpy(out + middle, in + (middle - turn), end - middle);
+}
+
+static void rotate(ech_ctx *ctx, struct echi_arrange_job *job)
+{
+    job->run = rotate_part;
+    echi_arrange_parts(ctx, job, job->request->n * job->request->element_bytes, 1);
+}
+
+/* ---- The operation ---- */
+
+static ech_status cpu_workspace(const void *request, size_t *bytes)
+{
+    (void)request;
+    *bytes = 0;
+    return ECH_OK;
+}
+
+static ech_status cpu_run(ech_ctx *ctx, const void *request, void *work)
+{
+    static void (*const runs[])(ech_ctx * ctx, struct echi_arrange_job * job) = {
+        [ECHI_GATHER] = gather,
+        [ECHI_SCATTER] = scatter,
+        [ECHI_REVERSE] = reverse,
+        [ECHI_ROTATE] = rotate,
+        [ECHI_TRANSPOSE] = echi_cpu_transpose,
+        [ECHI_FILL] = echi_cpu_fill,
+        [ECHI_IOTA] = echi_cpu_iota,
+        [ECHI_PERMUTATION] = echi_cpu_permutation,
+        [ECHI_SHUFFLE] = echi_cpu_shuffle,
+    };
+    const struct echi_arrange *a = request;
+    struct echi_arrange_job job = { .request = a, .first_bad = UINT64_MAX };
+    (void)work;
+    if (a->n == 0) return ECH_OK;
+    runs[a->what](ctx, &job);
+    const uint64_t bad = atomic_load(&job.first_bad);
+    return bad == UINT64_MAX ? ECH_OK : echi_complain(ctx, ECHI_INDEX_TOO_LARGE, bad);
+}
+
+const struct echi_operation echi_cpu_arrange = { .workspace = cpu_workspace, .run = cpu_run };

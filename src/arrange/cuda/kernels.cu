@@ -1,0 +1,47 @@
+/*
+ * arrange/cuda/kernels.cu - moves elements of words of one size: by index, by a rule, through
+ * tiles.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "arrange/cuda/move.cuh"
+#include "arrange/cuda/narrow.cuh"
+#include "arrange/cuda/tile.cuh"
+
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_move(const __grid_constant__ struct arrange_move_args a)
+{
+    move_words(a);
+}
+
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_move_wide(const __grid_constant__ struct arrange_move_args a)
+{
+    move_wide(a);
+}
+
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_swap(const __grid_constant__ struct arrange_move_args a)
+{
+    swap_wide(a);
+}
+
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_transpose(const __grid_constant__ struct arrange_transpose_args a)
+{
+    transpose_tiles(a);
+}
+
+#if WORD_BYTES <= 2
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_transpose_narrow(const __grid_constant__ struct arrange_transpose_args a)
+{
+    transpose_narrow(a);
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_reverse(const __grid_constant__ struct arrange_reverse_args a)
+{
+    reverse_tiles(a);
+}

@@ -1,0 +1,346 @@
+/*
+ * arrange/cuda/operation.c - arranges elements on the GPU, host half: which kernel, how it divides
+ * the work.
+ *
+ *     what is asked                          kernel
+ *     gather, scatter, shuffle               arrange_move; elements of several words: _wide
+ *     transpose                              arrange_transpose; large elements: arrange_move_wide
+ *     reverse                                arrange_reverse; large: _move_wide, in place _swap
+ *     rotate                                 arrange_copy, of two pieces
+ *     fill                                   arrange_fill; large: _put once, then _move_wide
+ *     iota, permutation                      arrange_iota, arrange_permutation
+ *
+ * The kernels of the first three rows are in images arrange_w<bytes of a word>, the others in
+ * arrange_line_all.  None needs a workspace.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "arrange/cuda/common.h"
+#include "arrange/arrange.h"
+#include "core/half.h"
+#include "cuda/cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    BLOCKS = 1 << 30, /* most of a launch */
+    STAYING = 8       /* blocks a multiprocessor of a kernel that does much before it writes */
+};
+#define LINE_IMAGE "arrange_line_all"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many parts of `each` n things make. */
+static uint64_t parts_of(uint64_t n, uint64_t each)
+{
+    return n / each + (n % each != 0);
+}
+
+static unsigned blocks_of(uint64_t n, uint64_t each)
+{
+    return (unsigned)least(parts_of(n, each), BLOCKS);
+}
+
+/* 2^32 / d rounded up, as divide() of word.cuh takes it. */
+static uint32_t inverse_of(uint32_t d)
+{
+    return d > 1 ? (uint32_t)((((uint64_t)1 << 32) + d - 1) / d) : 0;
+}
+
+/* ---- Words ---- */
+
+/* Launches a kernel of the image of the elements' words. */
+static ech_status launch_words(ech_ctx *ctx, size_t word_bytes, const char *kernel, unsigned blocks,
+                               unsigned shared_bytes, const void *args)
+{
+    char image[32];
+    snprintf(image, sizeof image, "arrange_w%zu", word_bytes);
+    return echi_cuda_launch(ctx, image, kernel, blocks, ARRANGE_THREADS, shared_bytes, args);
+}
+
+/* A block takes several small elements, fewer where that leaves multiprocessors without work; or a
+ * part of a large one. */
+static void divide_wide(const ech_ctx *ctx, struct arrange_move_args *args)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    args->piece_words = (uint32_t)least(args->words, ARRANGE_PIECE_WORDS);
+    const uint64_t enough = parts_of(ARRANGE_THREADS, args->piece_words);
+    const uint64_t share = parts_of(args->n, STAYING * (uint64_t)cuda->multiprocessors);
+    uint64_t elements = least(ARRANGE_PIECE_WORDS / args->piece_words, ARRANGE_PIECE_ELEMENTS);
+    elements = least(elements, share > enough ? share : enough);
+    args->piece_elements = (uint32_t)elements;
+    args->pieces = parts_of(args->words, args->piece_words);
+    args->inverse = inverse_of(args->piece_words);
+}
+
+/* Moves args->n elements, whose places args->from tells. */
+static ech_status move(ech_ctx *ctx, struct arrange_move_args *args, size_t element_bytes)
+{
+    const size_t word = echi_opaque_align(element_bytes);
+    args->words = element_bytes / word;
+    if (args->words == 1 && args->from <= ARRANGE_MAP)
+        return launch_words(ctx, word, "arrange_move",
+                            blocks_of(args->n, ARRANGE_THREADS * ARRANGE_MOVE_WORDS(word)), 0,
+                            args);
+    divide_wide(ctx, args);
+    const uint64_t units = parts_of(args->n, args->piece_elements) * args->pieces;
+    return launch_words(ctx, word, "arrange_move_wide", blocks_of(units, 1), 0, args);
+}
+
+ech_status echi_cuda_gather(ech_ctx *ctx, const void *in, const void *index, int index_bytes,
+                            void *out, uint64_t n, size_t element_bytes)
+{
+    struct arrange_move_args args = { .in = in,
+                                      .out = out,
+                                      .index = index,
+                                      .n = n,
+                                      .limit = UINT64_MAX,
+                                      .from = index_bytes == 4 ? ARRANGE_INDEX_U32
+                                                               : ARRANGE_INDEX_U64 };
+    return move(ctx, &args, element_bytes);
+}
+
+static ech_status by_index(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    struct arrange_move_args args = { .in = a->in,
+                                      .out = a->out,
+                                      .index = a->index,
+                                      .complaint = echi_cuda_complaint(ctx),
+                                      .n = a->n,
+                                      .limit = a->limit,
+                                      .from = a->index_bytes == 4 ? ARRANGE_INDEX_U32
+                                                                  : ARRANGE_INDEX_U64,
+                                      .scatter = a->what == ECHI_SCATTER };
+    return move(ctx, &args, a->element_bytes);
+}
+
+static ech_status shuffle(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    struct arrange_move_args args = {
+        .in = a->in, .out = a->out, .n = a->n, .from = ARRANGE_MAP, .map = a->map
+    };
+    return move(ctx, &args, a->element_bytes);
+}
+
+/* ---- Tiles ---- */
+
+/* Square, or of whole rows or whole columns where those are short; small where there are too few
+ * tiles for all multiprocessors. */
+static void shape_tile(const ech_ctx *ctx, struct arrange_transpose_args *args, size_t word_bytes)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const uint64_t words = ARRANGE_THREADS * (unsigned)ARRANGE_TILE_WORDS(word_bytes);
+    const uint64_t elements = args->rows * args->columns;
+    uint64_t room = words / args->words, edge = 1;
+    if (room >= 1024 && elements / room < 2 * (uint64_t)cuda->multiprocessors) room /= 4;
+    while (4 * edge * edge <= room) edge *= 2;
+    uint64_t columns = least(args->columns, edge), rows = least(args->rows, room / columns);
+    if (rows < edge) columns = least(args->columns, room / rows);
+    if (rows > 32 && rows < args->rows)
+        rows -= rows % 32; /* a column's piece then begins where a sector does */
+    args->tile_rows = (uint32_t)rows;
+    args->tile_columns = (uint32_t)columns;
+    args->pitch = args->tile_columns | 1;
+    args->inverse_words = inverse_of(args->words);
+    args->inverse_row = inverse_of(args->tile_columns * args->words);
+    args->inverse_column = inverse_of(args->tile_rows * args->words);
+    args->tiles_across = parts_of(args->columns, columns);
+    args->tiles = args->tiles_across * parts_of(args->rows, rows);
+}
+
+/* Elements of 1 or 2 bytes whose rows begin at multiples of four on both sides; not so few of them
+ * in a row or a column that most of a tile would be empty. */
+static bool goes_narrow(const struct echi_arrange *a)
+{
+    const uint64_t places = (uintptr_t)a->in | (uintptr_t)a->out;
+    const uint64_t row_bytes = a->columns * a->element_bytes;
+    const uint64_t column_bytes = a->rows * a->element_bytes;
+    return a->element_bytes <= 2 && (places | row_bytes | column_bytes) % 4 == 0 &&
+           least(row_bytes, column_bytes) >= ARRANGE_NARROW_BYTES / 2;
+}
+
+static ech_status transpose(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    const size_t word = echi_opaque_align(a->element_bytes);
+    if (a->element_bytes >= ARRANGE_TILE_BYTES) {
+        struct arrange_move_args wide = { .in = a->in,
+                                          .out = a->out,
+                                          .n = a->n,
+                                          .rows = a->rows,
+                                          .columns = a->columns,
+                                          .from = ARRANGE_TURN };
+        return move(ctx, &wide, a->element_bytes);
+    }
+    struct arrange_transpose_args args = { .in = a->in,
+                                           .out = a->out,
+                                           .rows = a->rows,
+                                           .columns = a->columns,
+                                           .words = (uint32_t)(a->element_bytes / word) };
+    if (goes_narrow(a)) {
+        const uint64_t edge = ARRANGE_NARROW_BYTES / a->element_bytes;
+        args.tiles_across = parts_of(a->columns, edge);
+        args.tiles = args.tiles_across * parts_of(a->rows, edge);
+        return launch_words(ctx, word, "arrange_transpose_narrow", blocks_of(args.tiles, 1), 0,
+                            &args);
+    }
+    shape_tile(ctx, &args, word);
+    const size_t shared_bytes = (size_t)args.tile_rows * args.pitch * a->element_bytes;
+    return launch_words(ctx, word, "arrange_transpose", blocks_of(args.tiles, 1),
+                        (unsigned)shared_bytes, &args);
+}
+
+static ech_status reverse_large(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    const size_t word = echi_opaque_align(a->element_bytes);
+    struct arrange_move_args args = {
+        .in = a->in, .out = a->out, .n = a->n, .limit = a->n, .from = ARRANGE_MIRROR
+    };
+    if (a->in != a->out) return move(ctx, &args, a->element_bytes);
+    args.n = a->n / 2;
+    args.words = a->element_bytes / word;
+    divide_wide(ctx, &args);
+    return launch_words(ctx, word, "arrange_swap", blocks_of(args.n * args.pieces, 1), 0, &args);
+}
+
+static ech_status reverse(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    const size_t bytes = a->element_bytes, word = echi_opaque_align(bytes);
+    const bool in_place = a->in == a->out;
+    const uint64_t n = in_place ? a->n / 2 : a->n;
+    if (n == 0) return ECH_OK;
+    if (bytes > ARRANGE_SMALL_BYTES) return reverse_large(ctx, a);
+    /* Tiles begin at multiples of 16 elements: at the same distance from words of 16 bytes. */
+    const size_t room = in_place ? ARRANGE_REVERSE_BYTES / 2 : ARRANGE_REVERSE_BYTES;
+    const uint32_t tile = (uint32_t)(room / bytes / 16 * 16);
+    struct arrange_reverse_args args = { .in = a->in,
+                                         .out = a->out,
+                                         .n = a->n,
+                                         .words = (uint32_t)(bytes / word),
+                                         .tile = tile,
+                                         .in_place = in_place };
+    args.inverse = inverse_of(args.words);
+    /* A span begins at most 15 bytes after a word of 16, and the next at such a word. */
+    const size_t span = (tile * bytes + 31) / 16 * 16;
+    return launch_words(ctx, word, "arrange_reverse", blocks_of(n, tile),
+                        (unsigned)(in_place ? 2 * span : span), &args);
+}
+
+/* ---- Lines ---- */
+
+static ech_status launch_line(ech_ctx *ctx, const char *kernel, uint64_t blocks, const void *args)
+{
+    return echi_cuda_launch(ctx, LINE_IMAGE, kernel, (unsigned)least(blocks, BLOCKS),
+                            ARRANGE_THREADS, 0, args);
+}
+
+/* Blocks of a kernel whose threads stay while there is work of 16 bytes each. */
+static uint64_t staying_blocks(const ech_ctx *ctx, uint64_t bytes)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    return least(parts_of(bytes, 16 * ARRANGE_THREADS), STAYING * (uint64_t)cuda->multiprocessors);
+}
+
+static ech_status rotate(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    const uint64_t bytes = (uint64_t)a->n * a->element_bytes;
+    const uint64_t by = (uint64_t)a->by * a->element_bytes;
+    const uint64_t each = 16 * ARRANGE_LINE_WORDS * ARRANGE_THREADS;
+    const char *in = a->in;
+    char *out = a->out;
+    struct arrange_copy_args args = { .pieces = { { in + by, out, bytes - by },
+                                                  { in, out + (bytes - by), by } } };
+    for (int i = 0; i < 2; i++)
+        args.blocks[i] = (uint32_t)least(parts_of(args.pieces[i].bytes, each), BLOCKS / 2);
+    return launch_line(ctx, "arrange_copy", args.blocks[0] + args.blocks[1], &args);
+}
+
+/* The first element by arguments, as many as it takes; all others are copies of it. */
+static ech_status fill_large(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    struct arrange_put_args put;
+    ech_status status = ECH_OK;
+    for (size_t at = 0; at < a->element_bytes; at += put.bytes) {
+        put.out = (char *)a->out + at;
+        put.bytes = (uint32_t)least(a->element_bytes - at, ARRANGE_PUT_BYTES);
+        memcpy(put.from, (const char *)a->value + at, put.bytes);
+        TRY(launch_line(ctx, "arrange_put", 1, &put));
+    }
+    struct arrange_move_args args = {
+        .in = a->out, .out = (char *)a->out + a->element_bytes, .n = a->n - 1, .from = ARRANGE_FIRST
+    };
+    if (args.n) TRY(move(ctx, &args, a->element_bytes));
+done:
+    return status;
+}
+
+static ech_status fill(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    const uint32_t bytes = (uint32_t)a->element_bytes;
+    if (a->element_bytes > ARRANGE_SMALL_BYTES) return fill_large(ctx, a);
+    struct arrange_fill_args args = { .out = a->out,
+                                      .bytes = (uint64_t)a->n * bytes,
+                                      .element_bytes = bytes,
+                                      .period = bytes / (uint32_t)echi_opaque_align(bytes) };
+    memcpy(args.element, a->value, bytes);
+    /* There are more threads than words in a period. */
+    const uint64_t enough = parts_of(args.period, ARRANGE_THREADS);
+    const uint64_t blocks = staying_blocks(ctx, args.bytes);
+    return launch_line(ctx, "arrange_fill", blocks < enough ? enough : blocks, &args);
+}
+
+static ech_status iota(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    static const uint32_t kinds[] = {
+        [ECH_I8] = ARRANGE_U8,   [ECH_I16] = ARRANGE_U16,   [ECH_I32] = ARRANGE_U32,
+        [ECH_I64] = ARRANGE_U64, [ECH_U8] = ARRANGE_U8,     [ECH_U16] = ARRANGE_U16,
+        [ECH_U32] = ARRANGE_U32, [ECH_U64] = ARRANGE_U64,   [ECH_F16] = ARRANGE_F16,
+        [ECH_F32] = ARRANGE_F32, [ECH_BF16] = ARRANGE_BF16, [ECH_F64] = ARRANGE_F64,
+    };
+    struct arrange_iota_args args = {
+        .out = a->out, .n = a->n, .start = a->start, .step = a->step, .kind = kinds[a->dtype]
+    };
+    if (args.kind == ARRANGE_F16) {
+        args.start = echi_bits_of_f32(echi_f32_of_f16((uint32_t)a->start));
+        args.step = echi_bits_of_f32(echi_f32_of_f16((uint32_t)a->step));
+    } else if (args.kind == ARRANGE_BF16) {
+        args.start = a->start << 16;
+        args.step = a->step << 16;
+    }
+    return launch_line(ctx, "arrange_iota",
+                       parts_of((uint64_t)a->n * a->element_bytes, 16 * ARRANGE_THREADS), &args);
+}
+
+static ech_status permutation(ech_ctx *ctx, const struct echi_arrange *a)
+{
+    struct arrange_permutation_args args = {
+        .out = a->out, .n = a->n, .bytes = (uint32_t)a->element_bytes, .map = a->map
+    };
+    return launch_line(ctx, "arrange_permutation", parts_of(a->n, ARRANGE_THREADS), &args);
+}
+
+/* ---- The operation ---- */
+
+static ech_status cuda_workspace(const void *request, size_t *bytes)
+{
+    (void)request;
+    *bytes = 0;
+    return ECH_OK;
+}
+
+static ech_status cuda_run(ech_ctx *ctx, const void *request, void *work)
+{
+    static ech_status (*const runs[])(ech_ctx * ctx, const struct echi_arrange *a) = {
+        [ECHI_GATHER] = by_index, [ECHI_SCATTER] = by_index,        [ECHI_REVERSE] = reverse,
+        [ECHI_ROTATE] = rotate,   [ECHI_TRANSPOSE] = transpose,     [ECHI_FILL] = fill,
+        [ECHI_IOTA] = iota,       [ECHI_PERMUTATION] = permutation, [ECHI_SHUFFLE] = shuffle,
+    };
+    const struct echi_arrange *a = request;
+    (void)work;
+    return a->n ? runs[a->what](ctx, a) : ECH_OK;
+}
+
+const struct echi_operation echi_cuda_arrange = { .workspace = cuda_workspace, .run = cuda_run };

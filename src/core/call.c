@@ -1,0 +1,334 @@
+/*
+ * core/call.c - what every call on arrays has in common: checks its pointers, stages what lies in
+ * host memory, gets the workspace, runs the backend's operation.
+ *
+ *     check      NULL, alignment, overlap
+ *     sides      where each array lies; on the CPU all is its own
+ *     workspace  the caller's, or borrowed from the context
+ *     stage      an array in host memory gets a copy on the device; an output comes back
+ *     run        and, if anything was staged, wait: the outputs are the caller's again
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/call.h"
+#include "core/complaint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *pointer_of(const struct echi_array *a)
+{
+    void *pointer;
+    memcpy(&pointer, a->pointer, sizeof pointer);
+    return pointer;
+}
+
+static void set_pointer(const struct echi_array *a, void *pointer)
+{
+    memcpy(a->pointer, &pointer, sizeof pointer);
+}
+
+struct echi_array *echi_call_add(struct echi_call *call, const char *name, void *pointer,
+                                 size_t bytes, size_t align, enum echi_use use)
+{
+    struct echi_array *a = &call->arrays[call->count++];
+    *a = (struct echi_array){
+        .name = name, .pointer = pointer, .bytes = bytes, .align = align, .use = use
+    };
+    return a;
+}
+
+size_t echi_opaque_align(size_t bytes)
+{
+    size_t align = bytes & (~bytes + 1);
+    return align > 16 ? 16 : align;
+}
+
+/* ---- Checks ---- */
+
+ech_status echi_check_options(ech_ctx *ctx, size_t size, size_t wanted, const char *name,
+                              const void *work, size_t work_bytes)
+{
+    if (size != wanted)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->size is %zu, not sizeof(%s), %zu", size, name,
+                         wanted);
+    if (work_bytes && !work)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->work is NULL, but work_bytes is %zu",
+                         work_bytes);
+    if ((uintptr_t)work % ECHI_ALIGN)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->work is not aligned to %d bytes", ECHI_ALIGN);
+    return ECH_OK;
+}
+
+ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes)
+{
+    if (bytes && count > (size_t)PTRDIFF_MAX / bytes)
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "%s is %zu: more than an address space of elements of %zu bytes", name,
+                         count, bytes);
+    return ECH_OK;
+}
+
+ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype)
+{
+    if (echi_dtype_known(dtype)) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_ARG, "%s is %d, not an ech_dtype", name, (int)dtype);
+}
+
+static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    uintptr_t pa = (uintptr_t)a, pb = (uintptr_t)b;
+    return pa < pb + b_bytes && pb < pa + a_bytes;
+}
+
+/* Whether a row of a shares a byte with one of b, which begins later.  Of rows with gaps only those
+ * of one matrix are told apart: of one pitch. */
+static bool rows_overlap(const struct echi_array *a, const struct echi_array *b, size_t distance)
+{
+    const size_t pitch = a->pitch_bytes;
+    if (!pitch || b->pitch_bytes != pitch) return true;
+    const size_t rows = (a->bytes - a->row_bytes) / pitch + 1, row = distance / pitch;
+    const size_t offset = distance % pitch;
+    return (row < rows && offset < a->row_bytes) ||
+           (row + 1 < rows && offset + b->row_bytes > pitch);
+}
+
+static bool arrays_overlap(const struct echi_array *a, const void *pa, const struct echi_array *b,
+                           const void *pb)
+{
+    if (!overlap(pa, a->bytes, pb, b->bytes)) return false;
+    return (uintptr_t)pa <= (uintptr_t)pb ? rows_overlap(a, b, (uintptr_t)pb - (uintptr_t)pa)
+                                          : rows_overlap(b, a, (uintptr_t)pa - (uintptr_t)pb);
+}
+
+static ech_status check_pair(ech_ctx *ctx, const struct echi_call *call, int i, int j)
+{
+    const struct echi_array *a = &call->arrays[i], *b = &call->arrays[j];
+    const void *pa = pointer_of(a), *pb = pointer_of(b);
+    if (!a->bytes || !b->bytes || (a->use == ECHI_IN && b->use == ECHI_IN)) return ECH_OK;
+    bool may_be = a->may_be == j + 1 || b->may_be == i + 1;
+    if (may_be && pa == pb && a->pitch_bytes == b->pitch_bytes) return ECH_OK;
+    if (!arrays_overlap(a, pa, b, pb)) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_ARG,
+                     may_be ? "%s and %s overlap but are not equal" : "%s and %s overlap", a->name,
+                     b->name);
+}
+
+static ech_status check_pointers(ech_ctx *ctx, const struct echi_call *call)
+{
+    for (int i = 0; i < call->count; i++) {
+        const struct echi_array *a = &call->arrays[i];
+        const void *pointer = pointer_of(a);
+        if (!a->bytes) continue;
+        if (!pointer) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", a->name);
+        if (a->align > 1 && (uintptr_t)pointer % a->align)
+            return echi_fail(ctx, ECH_ERR_ARG, "%s is not aligned to %zu bytes, the size of one",
+                             a->name, a->align);
+        if (call->work && overlap(pointer, a->bytes, call->work, call->work_bytes))
+            return echi_fail(ctx, ECH_ERR_ARG, "%s and options->work overlap", a->name);
+        for (int j = 0; j < i; j++) {
+            ech_status status = check_pair(ctx, call, j, i);
+            if (status != ECH_OK) return status;
+        }
+    }
+    return ECH_OK;
+}
+
+static ech_status find_sides(ech_ctx *ctx, const struct echi_call *call, bool on_host[ECHI_ARRAYS],
+                             bool *any_on_host)
+{
+    *any_on_host = false;
+    for (int i = 0; i < call->count; i++) {
+        const struct echi_array *a = &call->arrays[i];
+        enum echi_side side = ECHI_DEVICE;
+        on_host[i] = false;
+        if (!a->bytes || ctx->backend == &echi_cpu) continue;
+        ech_status status = ctx->backend->side(ctx, pointer_of(a), &side, NULL);
+        if (status != ECH_OK) return status;
+        on_host[i] = side == ECHI_HOST;
+        *any_on_host |= on_host[i];
+        if (!on_host[i] && a->device_align && (uintptr_t)pointer_of(a) % a->device_align)
+            return echi_fail(ctx, ECH_ERR_ARG,
+                             "%s is not aligned to %zu bytes, as such elements in GPU memory "
+                             "must be",
+                             a->name, a->device_align);
+    }
+    return ECH_OK;
+}
+
+/* ---- Staging ---- */
+
+struct stage {
+    void *host[ECHI_ARRAYS], *device[ECHI_ARRAYS]; /* NULL: not staged */
+    bool shared[ECHI_ARRAYS];                      /* device belongs to an array before */
+};
+
+static ech_status stage_in(ech_ctx *ctx, const struct echi_call *call,
+                           const bool on_host[ECHI_ARRAYS], struct stage *stage)
+{
+    for (int i = 0; i < call->count; i++) {
+        const struct echi_array *a = &call->arrays[i];
+        ech_status status = ECH_OK;
+        if (!on_host[i]) continue;
+        stage->host[i] = pointer_of(a);
+        for (int j = 0; j < i && !stage->shared[i]; j++)
+            if (stage->host[j] == stage->host[i] && call->arrays[j].bytes >= a->bytes) {
+                stage->device[i] = stage->device[j];
+                stage->shared[i] = true;
+            }
+        if (!stage->shared[i]) {
+            status = echi_allocate(ctx, a->bytes, a->name, &stage->device[i]);
+            if (status == ECH_OK && a->use != ECHI_OUT)
+                status = ctx->backend->copy(ctx, stage->device[i], stage->host[i], a->bytes);
+        }
+        if (status != ECH_OK) return status;
+        set_pointer(a, stage->device[i]);
+    }
+    return ECH_OK;
+}
+
+/* How much of an output there is to fetch. */
+static ech_status written_bytes(ech_ctx *ctx, const struct echi_call *call, int i, size_t *bytes)
+{
+    const struct echi_array *a = &call->arrays[i];
+    uint64_t count;
+    *bytes = a->bytes;
+    if (!a->counted_by) return ECH_OK;
+    const void *from = pointer_of(&call->arrays[a->counted_by - 1]);
+    ech_status status = ctx->backend->copy(ctx, &count, from, sizeof count);
+    if (status == ECH_OK && count < a->bytes / a->element_bytes)
+        *bytes = (size_t)count * a->element_bytes;
+    return status;
+}
+
+/* Fetches rows into an array whose gaps are not ours to write. */
+static ech_status fetch_rows(ech_ctx *ctx, const struct echi_array *a, void *to, const void *from)
+{
+    char *rows = malloc(a->bytes);
+    if (!rows)
+        return echi_fail(ctx, ECH_ERR_MEMORY, "no memory for %zu bytes to fetch %s with", a->bytes,
+                         a->name);
+    ech_status status = ctx->backend->copy(ctx, rows, from, a->bytes);
+    for (size_t at = 0; status == ECH_OK && at < a->bytes; at += a->pitch_bytes)
+        memcpy((char *)to + at, rows + at, a->row_bytes);
+    free(rows);
+    return status;
+}
+
+static ech_status stage_out(ech_ctx *ctx, const struct echi_call *call, const struct stage *stage)
+{
+    ech_status status = ctx->backend->sync(ctx); /* also finds what the kernels complain of */
+    for (int i = 0; i < call->count && status == ECH_OK; i++) {
+        size_t bytes;
+        if (!stage->host[i] || call->arrays[i].use == ECHI_IN) continue;
+        const struct echi_array *a = &call->arrays[i];
+        if (a->pitch_bytes > a->row_bytes) {
+            status = fetch_rows(ctx, a, stage->host[i], stage->device[i]);
+            continue;
+        }
+        status = written_bytes(ctx, call, i, &bytes);
+        if (status == ECH_OK && bytes)
+            status = ctx->backend->copy(ctx, stage->host[i], stage->device[i], bytes);
+    }
+    return status;
+}
+
+/* The request's pointers are the caller's again. */
+static void stage_end(ech_ctx *ctx, const struct echi_call *call, const struct stage *stage)
+{
+    for (int i = call->count - 1; i >= 0; i--) {
+        if (!stage->host[i]) continue;
+        set_pointer(&call->arrays[i], stage->host[i]);
+        if (!stage->shared[i]) echi_release(ctx, stage->device[i], call->arrays[i].bytes);
+    }
+}
+
+/* ---- Run ---- */
+
+static ech_status workspace(ech_ctx *ctx, const struct echi_call *call, size_t *bytes)
+{
+    *bytes = 0;
+    ech_status status = call->operation->workspace(call->request, bytes);
+    return status == ECH_OK ? status : echi_fail(ctx, status, "%s", ech_error(NULL));
+}
+
+ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
+{
+    bool on_host[ECHI_ARRAYS], any_on_host = false;
+    struct stage stage = { { NULL }, { NULL }, { false } };
+    size_t bytes = 0;
+    void *own = NULL;
+    ech_status status;
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (ctx->backend->enter) {
+        status = ctx->backend->enter(ctx);
+        if (status != ECH_OK) return status;
+    }
+    TRY(check_pointers(ctx, call));
+    TRY(find_sides(ctx, call, on_host, &any_on_host));
+    TRY(workspace(ctx, call, &bytes));
+    if (call->work && call->work_bytes < bytes)
+        FAIL(ctx, ECH_ERR_MEMORY, "options->work_bytes is %zu, and %s like this needs %zu",
+             call->work_bytes, call->what, bytes);
+    if (!call->work) TRY(echi_borrow(ctx, bytes, call->what, &own));
+    if (any_on_host) TRY(stage_in(ctx, call, on_host, &stage));
+    TRY(ctx->backend->run(ctx, call->operation, call->request, call->work ? call->work : own));
+    if (any_on_host) TRY(stage_out(ctx, call, &stage));
+done:
+    if (any_on_host) stage_end(ctx, call, &stage);
+    if (own) echi_give_back(ctx, own, bytes);
+    if (ctx->backend->leave) ctx->backend->leave(ctx);
+    return status;
+}
+
+/* ---- Questions that need no device ---- */
+
+ech_status echi_backend_ask(const char *device, const struct echi_backend **backend)
+{
+    int ordinal;
+    ech_status status = echi_backend_find(device, backend, &ordinal);
+    for (int i = 0; status == ECH_OK && !*backend && echi_backends[i]; i++)
+        if (echi_backends[i]->count() > 0) *backend = echi_backends[i];
+    return status;
+}
+
+ech_status echi_call_workspace(const char *device,
+                               const struct echi_operation *(*find)(const struct echi_backend *),
+                               const void *request, size_t *bytes)
+{
+    const struct echi_backend *backend;
+    ech_status status;
+    if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
+    *bytes = 0;
+    TRY(echi_backend_ask(device, &backend));
+    TRY(find(backend)->workspace(request, bytes));
+done:
+    return status;
+}
+
+/* ---- Complaints ---- */
+
+ech_status echi_complain(ech_ctx *ctx, unsigned what, uint64_t where)
+{
+    static const struct {
+        const char *array, *fault;
+    } texts[ECHI_COMPLAINTS] = {
+        [ECHI_OFFSETS_DECREASE] = { "offsets", "is less than the one before" },
+        [ECHI_OFFSETS_PAST_END] = { "offsets", "is more than n" },
+        [ECHI_EDGES_NOT_RISING] = { "edges", "is not greater than the one before" },
+        [ECHI_INDEX_TOO_LARGE] = { "index", "is not less than the number of elements" },
+        [ECHI_LENGTHS_TOO_LARGE] = { "lengths", "and those before add up to more than n" },
+        [ECHI_ORDER_TOO_LARGE] = { "order", "is not a row or column of the matrix" },
+        [ECHI_ORDER_TWICE] = { "order", "occurs in it more than once" },
+        [ECHI_BASIS_TOO_SHORT] = { "basis", "has no row for it: the kernel has more vectors" },
+        [ECHI_COO_ROW] = { "rows", "is not a row of the matrix" },
+        [ECHI_COO_COLUMN] = { "columns", "is not a column of the matrix" },
+        [ECHI_CSR_BEGIN] = { "a->offsets", "is not 0" },
+        [ECHI_CSR_ROW] = { "a: row", "ends before it begins, or past the entries" },
+        [ECHI_CSR_END] = { "a->offsets", "is not the number of entries" },
+        [ECHI_CSR_COLUMN] = { "a: row", "has a column that the matrix has not" },
+        [ECHI_CSR_ORDER] = { "a: row", "has columns that do not rise" },
+    };
+    return echi_fail(ctx, ECH_ERR_ARG, "%s[%llu] %s", texts[what].array, (unsigned long long)where,
+                     texts[what].fault);
+}

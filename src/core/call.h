@@ -1,0 +1,78 @@
+/*
+ * core/call.h - the arrays of a call as a list, which one function checks, stages and runs.
+ *
+ *     static struct echi_call call_of(struct echi_x *x) { ... }      which pointers are what
+ *     echi_call_run(ctx, &call)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CORE_CALL_H
+#define ECHI_CORE_CALL_H
+
+#include "core/backend.h"
+
+enum { ECHI_ARRAYS = 8 };
+
+enum echi_use {
+    ECHI_IN,
+    ECHI_OUT, /* written whole; with counted_by, as far as that says */
+    ECHI_KEPT /* written in part: what was there is kept */
+};
+
+struct echi_array {
+    const char *name;    /* the argument's, for messages */
+    void *pointer;       /* address of the pointer in the request; staging exchanges it */
+    size_t bytes;        /* 0: not looked at */
+    size_t align;        /* that elements need anywhere; 0: none */
+    size_t device_align; /* that they need in GPU memory; 0: align */
+    enum echi_use use;
+    int may_be;     /* 1 + the number of the array that this output may equal; 0: none */
+    int counted_by; /* 1 + the number of the array, u64, whose first element says how many elements
+                       are written; 0: all */
+    size_t element_bytes; /* with counted_by */
+    size_t row_bytes,
+        pitch_bytes; /* rows with gaps between them, which are somebody else's; 0: none */
+};
+
+struct echi_call {
+    const char *what; /* "a reduction", for messages */
+    const struct echi_operation *operation;
+    void *request; /* the operation's struct, in which the arrays' pointers are */
+    struct echi_array arrays[ECHI_ARRAYS];
+    int count;
+    void *work; /* of the caller's options */
+    size_t work_bytes;
+};
+
+/* Adds an array; the fields after use are filled in by the caller where they matter. */
+struct echi_array *echi_call_add(struct echi_call *call, const char *name, void *pointer,
+                                 size_t bytes, size_t align, enum echi_use use);
+
+/* The largest power of two that divides bytes, 16 at most: the alignment of opaque elements. */
+size_t echi_opaque_align(size_t bytes);
+
+/* Checks the pointers, stages what lies in host memory, gets the workspace, runs.  ctx may be NULL,
+ * which is an error as any other. */
+ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call);
+
+/* Fills *bytes with the workspace of a request without pointers.  find chooses a backend's
+ * operation. */
+ech_status echi_call_workspace(const char *device,
+                               const struct echi_operation *(*find)(const struct echi_backend *),
+                               const void *request, size_t *bytes);
+
+/* The backend that a device's name means, or that ech_open() would try first. */
+ech_status echi_backend_ask(const char *device, const struct echi_backend **backend);
+
+/* Checks what every struct of options begins and ends with; name is the struct's type. */
+ech_status echi_check_options(ech_ctx *ctx, size_t size, size_t wanted, const char *name,
+                              const void *work, size_t work_bytes);
+
+/* Checks that count elements of bytes each are less than an address space. */
+ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes);
+ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype);
+
+/* Fails with the text of a complaint (complaint.h). */
+ech_status echi_complain(ech_ctx *ctx, unsigned what, uint64_t where);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * core/dtype.c - the twelve element types: names, sizes, and how their bits order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/internal.h"
+
+#include <string.h>
+
+enum kind { UNSIGNED, SIGNED, FLOAT };
+
+static const struct dtype {
+    const char *name;
+    int bytes;
+    enum kind kind;
+    int mantissa_bits;
+} dtypes[] = {
+#define DTYPE(constant, name, bytes, kind, mantissa_bits)                                          \
+    [constant] = { name, bytes, kind, mantissa_bits },
+#include "core/dtype.def"
+#undef DTYPE
+};
+
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+bool echi_dtype_known(ech_dtype dtype)
+{
+    return (size_t)dtype < DTYPES;
+}
+
+size_t ech_dtype_bytes(ech_dtype dtype)
+{
+    return echi_dtype_known(dtype) ? (size_t)dtypes[dtype].bytes : 0;
+}
+
+const char *ech_dtype_name(ech_dtype dtype)
+{
+    return echi_dtype_known(dtype) ? dtypes[dtype].name : "?";
+}
+
+int ech_dtype_from_name(const char *name)
+{
+    for (int i = 0; name && i < DTYPES; i++)
+        if (strcmp(name, dtypes[i].name) == 0) return i;
+    return -1;
+}
+
+struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descending, bool merged)
+{
+    const struct dtype *type = &dtypes[dtype];
+    int width = 8 * type->bytes;
+    uint64_t ones = ~(uint64_t)0 >> (64 - width);
+    uint64_t top = (uint64_t)1 << (width - 1);
+    struct echi_order o = { .last = ones, .flip = descending ? ones : 0 };
+    if (type->kind != UNSIGNED) o.sign = top;
+    if (type->kind == FLOAT) o.float_mask = ones;
+    if (type->kind == FLOAT && order == ECH_ORDER_NAN_LAST) {
+        uint64_t fractions = (uint64_t)1 << type->mantissa_bits;
+        uint64_t infinity = top - fractions; /* +inf: exponent all ones, fraction zero */
+        o.shift = fractions - 1;
+        if (merged) {
+            o.zero = top - 1 - o.shift; /* -0 flips to just below the top bit */
+            o.merge = 1;
+            o.last = (infinity | top) - o.shift + 1;
+        }
+    }
+    return o;
+}
+
+struct echi_order echi_order_nan_first(ech_dtype dtype)
+{
+    struct echi_order o = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false);
+    o.shift = -o.shift; /* negative NaN are first by their bits; the positive wrap to them */
+    return o;
+}
+
+bool echi_dtype_is_float(ech_dtype dtype)
+{
+    return dtypes[dtype].kind == FLOAT;
+}
+
+bool echi_dtype_is_signed(ech_dtype dtype)
+{
+    return dtypes[dtype].kind == SIGNED;
+}

@@ -1,0 +1,151 @@
+/*
+ * core/internal.h - what the library's own files share: the context, errors, and the checked form
+ * of a call.
+ *
+ * Internal functions that cross files begin with echi_; they are hidden from the shared library's
+ * users.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CORE_INTERNAL_H
+#define ECHI_CORE_INTERNAL_H
+
+#include "echelon.h"
+#include "core/order.h"
+#include "core/predicate.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    ECHI_ERROR_BYTES = 512, /* longest message, its terminator included */
+    ECHI_ALIGN = 256        /* of every workspace and every part of one */
+};
+
+struct echi_backend;
+
+struct ech_ctx {
+    const struct echi_backend *backend;
+    void *state;        /* the backend's own */
+    ech_ctx *cpu;       /* "auto": for what the CPU does sooner; NULL: all is done on the device */
+    int ordinal;        /* which of the backend's devices */
+    int threads;        /* 0: all */
+    void *stream;       /* the caller's; NULL: the backend's own */
+    char name[32];      /* "cpu", "cuda:0" */
+    char algorithm[32]; /* what ECHELON_ALGORITHM named when the context was opened, or "" */
+    ech_allocator allocator;
+    uint64_t held_bytes, peak_bytes;
+    uint64_t limit_bytes; /* that held_bytes must not pass; 0: none */
+    void *spare;          /* a workspace kept for the next call; NULL: none */
+    size_t spare_bytes;
+    void *lent; /* the one in use, by the outermost of calls within calls */
+    size_t lent_bytes;
+    ech_log_level log_level;
+    ech_log_function log;
+    void *log_user;
+    ech_progress_function progress;
+    void *progress_user;
+    char error[ECHI_ERROR_BYTES];
+};
+
+/* ---- Errors: error.c ---- */
+
+/* Writes the message once, where the fault is first known, and returns code.  ctx may be NULL. */
+ech_status echi_fail(ech_ctx *ctx, ech_status code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void echi_log(ech_ctx *ctx, ech_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Tells who asked for it how far the call is: left is what remains, in the same unit as spent.
+ * ctx may be NULL. */
+void echi_progress(const ech_ctx *ctx, double spent, double left);
+
+/* TRY leaves by the label done with status set; FAIL does so with a message. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        status = (call);                                                                           \
+        if (status != ECH_OK) goto done;                                                           \
+    } while (0)
+#define FAIL(ctx, code, ...)                                                                       \
+    do {                                                                                           \
+        status = echi_fail(ctx, code, __VA_ARGS__);                                                \
+        goto done;                                                                                 \
+    } while (0)
+
+/* ---- Types: dtype.c ---- */
+
+bool echi_dtype_known(ech_dtype dtype);
+
+/* The map of order.h for dtype.  merged: equal keys (-0 and +0, all NaN) get one form, for stable
+ * sorts. */
+struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descending, bool merged);
+
+/* The same for ascending keys alone, with NaN first: what is least when NaN is less than all. */
+struct echi_order echi_order_nan_first(ech_dtype dtype);
+
+bool echi_dtype_is_float(ech_dtype dtype);
+bool echi_dtype_is_signed(ech_dtype dtype); /* integers with a sign */
+
+/* The map of order.h for one key's bits. */
+uint64_t echi_order_encode(const struct echi_order *order, int bytes, uint64_t u);
+
+/* ---- Tests of elements: predicate.c ---- */
+
+/* Fails when compare is none, is not for dtype, or needs a value and has none. */
+ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compare,
+                               const void *value, struct echi_predicate *predicate);
+
+/* ---- Memory: memory.c ---- */
+
+/* Device memory from the context's allocator, counted.  bytes = 0 gives NULL. */
+ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
+/* The same for who can do with less: no message; false when there is none. */
+bool echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
+void echi_release(ech_ctx *ctx, void *pointer, size_t bytes);
+
+/* The same for the one workspace of a call, which the context keeps for the next: the pages of
+ * fresh memory cost more than many a sort.  Where the caller or the backend has a pool, that keeps
+ * it; and nobody does for a call within a call. */
+ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
+void echi_give_back(ech_ctx *ctx, void *pointer, size_t bytes);
+void echi_drop_spare(ech_ctx *ctx);
+
+/* Lays parts of a workspace out one after another, each ECHI_ALIGN aligned.  base NULL only
+ * measures. */
+struct echi_layout {
+    char *base;
+    size_t bytes;
+    bool overflow; /* a size went past SIZE_MAX */
+};
+void *echi_part(struct echi_layout *layout, size_t count, size_t element_bytes);
+
+/* ---- Sort: sort/sort.c checks a call and hands this to a backend ---- */
+
+struct echi_sort {
+    const void *keys_in;
+    void *keys_out; /* keys_in when in place; NULL when only the index is wanted (argsort) */
+    const void *values_in;
+    void *values_out;   /* values_in when in place; the index when index_bytes */
+    size_t n;           /* at least 1 for a call that runs */
+    size_t value_bytes; /* 0: keys alone.  With index_bytes: the same number */
+    int index_bytes; /* 0, or 4 or 8: the values are the positions 0 .. n-1, not read from memory */
+    ech_dtype dtype;
+    int key_bytes; /* 1, 2, 4 or 8 */
+    struct echi_order order;
+    int begin_bit, end_bit; /* 0 <= begin_bit <= end_bit <= 8 * key_bytes */
+    bool stable;            /* false only for keys alone by all bits, where it cannot be seen */
+    const char *algorithm;  /* NULL: the backend chooses */
+    void *work;
+    size_t work_bytes; /* at least what the backend's sort_workspace() says */
+};
+
+/* Text that grows until its capacity is full. */
+struct echi_text {
+    char *at;
+    size_t left;
+};
+void echi_print(struct echi_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,147 @@
+/*
+ * core/memory.c - device memory: the context's allocator or the caller's, counted, and workspaces
+ * laid out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/backend.h"
+
+static bool within_limit(const ech_ctx *ctx, size_t bytes)
+{
+    return !ctx->limit_bytes ||
+           (ctx->held_bytes <= ctx->limit_bytes && bytes <= ctx->limit_bytes - ctx->held_bytes);
+}
+
+bool echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
+{
+    *pointer = NULL;
+    if (bytes == 0) return true;
+    const struct echi_backend *backend = ctx->backend;
+    if (!within_limit(ctx, bytes)) return false;
+    *pointer = ctx->allocator.allocate
+                   ? ctx->allocator.allocate(ctx->allocator.user, bytes, backend->stream(ctx))
+                   : backend->allocate(ctx, bytes);
+    if (!*pointer) return false;
+    ctx->held_bytes += bytes;
+    if (ctx->held_bytes > ctx->peak_bytes) ctx->peak_bytes = ctx->held_bytes;
+    echi_log(ctx, ECH_LOG_TRACE, "allocate %zu bytes for %s", bytes, what);
+    return true;
+}
+
+ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
+{
+    if (echi_try_allocate(ctx, bytes, what, pointer)) return ECH_OK;
+    if (!within_limit(ctx, bytes))
+        return echi_fail(ctx, ECH_ERR_MEMORY,
+                         "out of memory on %s: %zu bytes for %s, where %llu are held and the limit "
+                         "is %llu",
+                         ctx->name, bytes, what, (unsigned long long)ctx->held_bytes,
+                         (unsigned long long)ctx->limit_bytes);
+    return echi_fail(ctx, ECH_ERR_MEMORY, "out of memory on %s: %zu bytes for %s", ctx->name, bytes,
+                     what);
+}
+
+void echi_release(ech_ctx *ctx, void *pointer, size_t bytes)
+{
+    if (!pointer) return;
+    if (ctx->allocator.release)
+        ctx->allocator.release(ctx->allocator.user, pointer, bytes, ctx->backend->stream(ctx));
+    else
+        ctx->backend->release(ctx, pointer, bytes);
+    ctx->held_bytes -= bytes;
+}
+
+ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **pointer)
+{
+    if (ctx->allocator.allocate || ctx->backend->pooled || bytes == 0 || ctx->lent)
+        return echi_allocate(ctx, bytes, what, pointer);
+    if (ctx->spare_bytes < bytes || !within_limit(ctx, bytes)) {
+        ech_status status = echi_allocate(ctx, bytes, what, pointer);
+        ctx->lent = *pointer;
+        ctx->lent_bytes = bytes;
+        return status;
+    }
+    *pointer = ctx->lent = ctx->spare;
+    ctx->lent_bytes = ctx->spare_bytes;
+    ctx->spare = NULL;
+    ctx->spare_bytes = 0;
+    ctx->held_bytes += bytes;
+    if (ctx->held_bytes > ctx->peak_bytes) ctx->peak_bytes = ctx->held_bytes;
+    echi_log(ctx, ECH_LOG_TRACE, "reuse %zu bytes for %s", bytes, what);
+    return ECH_OK;
+}
+
+void echi_give_back(ech_ctx *ctx, void *pointer, size_t bytes)
+{
+    if (!pointer) return;
+    if (pointer != ctx->lent) {
+        echi_release(ctx, pointer, bytes);
+        return;
+    }
+    ctx->lent = NULL;
+    ctx->held_bytes -= bytes;
+    if (ctx->lent_bytes > ctx->spare_bytes) {
+        echi_drop_spare(ctx);
+        ctx->spare = pointer;
+        ctx->spare_bytes = ctx->lent_bytes;
+    } else {
+        ctx->backend->release(ctx, pointer, ctx->lent_bytes);
+    }
+}
+
+void echi_drop_spare(ech_ctx *ctx)
+{
+    if (ctx->spare) ctx->backend->release(ctx, ctx->spare, ctx->spare_bytes);
+    ctx->spare = NULL;
+    ctx->spare_bytes = 0;
+}
+
+void *echi_part(struct echi_layout *layout, size_t count, size_t element_bytes)
+{
+    size_t bytes, end;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes) ||
+        __builtin_add_overflow(bytes, (size_t)ECHI_ALIGN - 1, &bytes) ||
+        __builtin_add_overflow(layout->bytes, bytes & ~(size_t)(ECHI_ALIGN - 1), &end)) {
+        layout->overflow = true;
+        return NULL;
+    }
+    void *part = layout->base ? layout->base + layout->bytes : NULL;
+    layout->bytes = end;
+    return part;
+}
+
+ech_status ech_malloc(ech_ctx *ctx, void **pointer, size_t bytes)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (!pointer) return echi_fail(ctx, ECH_ERR_ARG, "pointer is NULL");
+    return echi_allocate(ctx, bytes, "ech_malloc()", pointer);
+}
+
+void ech_free(ech_ctx *ctx, void *pointer, size_t bytes)
+{
+    if (ctx) echi_release(ctx, pointer, bytes);
+}
+
+ech_status ech_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (bytes == 0) return ECH_OK;
+    if (!to) return echi_fail(ctx, ECH_ERR_ARG, "to is NULL");
+    if (!from) return echi_fail(ctx, ECH_ERR_ARG, "from is NULL");
+    return ctx->backend->copy(ctx, to, from, bytes);
+}
+
+void ech_memory(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_bytes)
+{
+    if (now_bytes) *now_bytes = ctx ? ctx->held_bytes : 0;
+    if (peak_bytes) *peak_bytes = ctx ? ctx->peak_bytes : 0;
+    if (ctx && reset) ctx->peak_bytes = ctx->held_bytes;
+}
+
+void ech_trim(ech_ctx *ctx)
+{
+    if (!ctx) return;
+    ech_trim(ctx->cpu);
+    echi_drop_spare(ctx);
+    ctx->backend->trim(ctx);
+}

@@ -1,0 +1,131 @@
+/*
+ * core/predicate.c - from an ech_compare and its value to the parameters of predicate.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/internal.h"
+
+#include <string.h>
+
+uint64_t echi_order_encode(const struct echi_order *o, int bytes, uint64_t u)
+{
+    int width = 8 * bytes;
+    uint64_t ones = ~(uint64_t)0 >> (64 - width), top = (uint64_t)1 << (width - 1);
+    uint64_t e = u ^ (o->sign | (u & top ? o->float_mask : 0));
+    e = (e - o->shift) & ones;
+    if (e == o->zero) e += o->merge;
+    if (e > o->last) e = o->last;
+    return e ^ o->flip;
+}
+
+static uint64_t load(const void *value, int bytes)
+{
+    uint8_t u1;
+    uint16_t u2;
+    uint32_t u4;
+    uint64_t u8;
+    switch (bytes) {
+    case 1:
+        memcpy(&u1, value, 1);
+        return u1;
+    case 2:
+        memcpy(&u2, value, 2);
+        return u2;
+    case 4:
+        memcpy(&u4, value, 4);
+        return u4;
+    default:
+        memcpy(&u8, value, 8);
+        return u8;
+    }
+}
+
+/* The values from first to last pass, or with invert all others. */
+static void take_range(struct echi_predicate *p, uint64_t first, uint64_t last, bool invert)
+{
+    p->low = first;
+    p->span = last - first;
+    p->invert = invert;
+}
+
+static void take_all(struct echi_predicate *p, uint64_t ones, bool invert)
+{
+    take_range(p, 0, ones, invert);
+}
+
+static void take_less(struct echi_predicate *p, uint64_t e, uint64_t ones)
+{
+    if (e)
+        take_range(p, 0, e - 1, false);
+    else
+        take_all(p, ones, true);
+}
+
+static void take_greater(struct echi_predicate *p, uint64_t e, uint64_t most)
+{
+    if (e < most)
+        take_range(p, e + 1, most, false);
+    else
+        take_all(p, p->mask, true);
+}
+
+ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compare,
+                               const void *value, struct echi_predicate *p)
+{
+    bool of_bits = compare >= ECH_HAS_ANY && compare <= ECH_HAS_NONE;
+    bool alone = compare == ECH_NONZERO || compare == ECH_IS_NAN;
+    if ((unsigned)compare > ECH_HAS_NONE)
+        return echi_fail(ctx, ECH_ERR_ARG, "compare is %d, not an ech_compare", (int)compare);
+    if (!alone && !value)
+        return echi_fail(ctx, ECH_ERR_ARG, "value is NULL, and compare needs one");
+    bool is_float = echi_dtype_is_float(dtype);
+    if (of_bits && is_float)
+        return echi_fail(ctx, ECH_ERR_ARG, "compare tests bits, which %s has none of",
+                         ech_dtype_name(dtype));
+
+    int bytes = (int)ech_dtype_bytes(dtype);
+    uint64_t ones = ~(uint64_t)0 >> (64 - 8 * bytes);
+    *p = (struct echi_predicate){ .order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true),
+                                  .mask = ones };
+    uint64_t u = alone ? 0 : load(value, bytes);
+    if (of_bits) {
+        p->order = (struct echi_order){ .last = ones };
+        p->mask = u;
+        take_range(p, compare == ECH_HAS_ALL ? u : 0, compare == ECH_HAS_ALL ? u : 0,
+                   compare == ECH_HAS_ANY);
+        return ECH_OK;
+    }
+    uint64_t e = echi_order_encode(&p->order, bytes, u);
+    uint64_t nan = p->order.last,
+             most = is_float ? nan - 1 : ones; /* the greatest that is no NaN */
+    bool value_is_nan = is_float && e == nan;
+    switch (compare) {
+    case ECH_IS_NAN:
+        if (is_float)
+            take_range(p, nan, nan, false);
+        else
+            take_all(p, ones, true);
+        break;
+    case ECH_NONZERO:
+    case ECH_NOT_EQUAL:
+        if (value_is_nan)
+            take_all(p, ones, false);
+        else
+            take_range(p, e, e, true);
+        break;
+    default:
+        if (value_is_nan)
+            take_all(p, ones, true);
+        else if (compare == ECH_LESS)
+            take_less(p, e, ones);
+        else if (compare == ECH_LESS_EQUAL)
+            take_range(p, 0, e, false);
+        else if (compare == ECH_EQUAL)
+            take_range(p, e, e, false);
+        else if (compare == ECH_GREATER_EQUAL)
+            take_range(p, e, most, false);
+        else
+            take_greater(p, e, most);
+    }
+    return ECH_OK;
+}

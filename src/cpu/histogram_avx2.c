@@ -1,7 +1,0 @@
-/*
- * cpu/histogram_avx2.c - the histogram's kernels, compiled for AVX2.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define ISA echi_histogram_avx2
-#include "histogram_kernels.h"

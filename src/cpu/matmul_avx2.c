@@ -1,7 +1,0 @@
-/*
- * cpu/matmul_avx2.c - the kernels of products, compiled for AVX2 and FMA.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define ISA echi_matmul_avx2
-#include "matmul_kernels.h"

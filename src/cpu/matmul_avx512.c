@@ -1,7 +1,0 @@
-/*
- * cpu/matmul_avx512.c - the kernels of products, compiled for AVX-512.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define ISA echi_matmul_avx512
-#include "matmul_kernels.h"

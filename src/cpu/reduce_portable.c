@@ -1,7 +1,0 @@
-/*
- * cpu/reduce_portable.c - the reduction's kernels for any machine.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define ISA echi_reduce_portable
-#include "reduce_kernels.h"

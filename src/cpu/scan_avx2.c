@@ -1,7 +1,0 @@
-/*
- * cpu/scan_avx2.c - the scan's kernels for AVX2 and F16C.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define SCAN_TABLE echi_scan_avx2
-#include "scan_kernels.h"

@@ -1,7 +1,0 @@
-/*
- * cpu/scan_avx512.c - the scan's kernels for AVX-512.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define SCAN_TABLE echi_scan_avx512
-#include "scan_kernels.h"

@@ -1,7 +1,0 @@
-/*
- * cpu/scan_portable.c - the scan's kernels for any machine.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define SCAN_TABLE echi_scan_portable
-#include "scan_kernels.h"

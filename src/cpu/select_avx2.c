@@ -1,7 +1,0 @@
-/*
- * cpu/select_avx2.c - the kernels of selections, compiled for AVX2: the tests vectorise.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define ISA echi_select_avx2
-#include "select_kernels.h"

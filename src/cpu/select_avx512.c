@@ -1,7 +1,0 @@
-/*
- * cpu/select_avx512.c - the kernels of selections for AVX-512: what is kept is packed by vectors.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define ISA echi_select_avx512
-#include "select_kernels.h"

@@ -1,7 +1,0 @@
-/*
- * cpu/sparse_avx2.c - the kernels of products of sparse matrices, compiled for AVX2.
- *
- * SPDX-License-Identifier: Apache-2.0
- */
-#define ISA echi_sparse_avx2
-#include "sparse_kernels.h"

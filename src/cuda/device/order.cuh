@@ -1,0 +1,44 @@
+/*
+ * cuda/device/order.cuh - the map of core/order.h on the device, in two steps.
+ *
+ * Between the first and the last pass keys lie in memory as order_encode() makes them, which is one
+ * to one; the digit is taken from order_merge() of that, which gives -0 and +0, and all NaN, one
+ * form each where values make the difference visible.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_DEVICE_ORDER_CUH
+#define ECHI_CUDA_DEVICE_ORDER_CUH
+
+#include "core/order.h"
+#include "cuda/device/instance.cuh"
+
+static __device__ inline ukey order_encode(const struct echi_order &o, ukey u)
+{
+    ukey negative = (ukey)((skey)u >> (KEY_BITS - 1)) & (ukey)o.float_mask;
+    return (ukey)((ukey)(u ^ (negative | (ukey)o.sign)) - (ukey)o.shift) ^ (ukey)o.flip;
+}
+
+/* The map changes nothing: unsigned keys, ascending. */
+static __device__ inline bool order_plain(const struct echi_order &o)
+{
+    return !((ukey)o.sign | (ukey)o.float_mask | (ukey)o.shift | (ukey)o.flip);
+}
+
+static __device__ inline ukey order_decode(const struct echi_order &o, ukey e)
+{
+    ukey u = (ukey)(e ^ (ukey)o.flip) + (ukey)o.shift;
+    ukey negative =
+        ~(ukey)((skey)u >> (KEY_BITS - 1)) & (ukey)o.float_mask; /* its top bit was flipped off */
+    return u ^ (negative | (ukey)o.sign);
+}
+
+static __device__ inline ukey order_merge(const struct echi_order &o, ukey e)
+{
+    e ^= (ukey)o.flip;
+    if (e == (ukey)o.zero) e += (ukey)o.merge;
+    if (e > (ukey)o.last) e = (ukey)o.last;
+    return e ^ (ukey)o.flip;
+}
+
+#endif

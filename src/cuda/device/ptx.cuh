@@ -1,0 +1,248 @@
+/*
+ * cuda/device/ptx.cuh - instructions that C cannot express, each beside what it means in C.
+ *
+ * The twins are what a host compiler gets, for the executor (src/simt) to run; simt_*() are its
+ * calls.  What takes effect later on a GPU does so at once there: a twin says when it may be relied
+ * on, not when it happens.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_DEVICE_PTX_CUH
+#define ECHI_CUDA_DEVICE_PTX_CUH
+
+#include <stdint.h>
+
+/* ---- Memory that other blocks of the grid see (PTX ISA, "Memory Consistency Model") ---- */
+
+/* A load or store that is one access, with no order to any other: relaxed, of scope gpu. */
+static __device__ inline uint32_t load_relaxed(const uint32_t *at)
+{
+#ifdef __CUDACC__
+    uint32_t value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline void store_relaxed(uint32_t *at, uint32_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline uint64_t load_relaxed_u64(const uint64_t *at)
+{
+#ifdef __CUDACC__
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline void store_relaxed_u64(uint64_t *at, uint64_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+/* The same of shared memory, which the threads of a block see. */
+static __device__ inline uint64_t load_shared_u64(const uint64_t *at)
+{
+#ifdef __CUDACC__
+    uint64_t value;
+    asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];"
+                 : "=l"(value)
+                 : "r"((uint32_t)__cvta_generic_to_shared(at))
+                 : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline void store_shared_u64(uint64_t *at, uint64_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.cta.shared.u64 [%0], %1;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(at)), "l"(value)
+                 : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline uint32_t load_shared(const uint32_t *at)
+{
+#ifdef __CUDACC__
+    uint32_t value;
+    asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "r"((uint32_t)__cvta_generic_to_shared(at))
+                 : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+static __device__ inline void store_shared(uint32_t *at, uint32_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.relaxed.cta.shared.u32 [%0], %1;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(at)), "r"(value)
+                 : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELAXED);
+#endif
+}
+
+/* ... and in order: who loads what a release stored sees all that its thread knew of before. */
+static __device__ inline uint32_t load_acquire(const uint32_t *at)
+{
+#ifdef __CUDACC__
+    uint32_t value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+static __device__ inline void store_release(uint32_t *at, uint32_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+#endif
+}
+
+static __device__ inline uint64_t load_acquire_u64(const uint64_t *at)
+{
+#ifdef __CUDACC__
+    uint64_t value;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+#else
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#endif
+}
+
+static __device__ inline void store_release_u64(uint64_t *at, uint64_t value)
+{
+#ifdef __CUDACC__
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
+#else
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+#endif
+}
+
+/* Adds, and returns what was there before; in order with what its thread did before and does
+ * after. */
+static __device__ inline uint32_t add_acq_rel(uint32_t *at, uint32_t value)
+{
+#ifdef __CUDACC__
+    uint32_t before;
+    asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(at), "r"(value)
+                 : "memory");
+    return before;
+#else
+    __threadfence();
+    uint32_t before = atomicAdd(at, value);
+    __threadfence();
+    return before;
+#endif
+}
+
+/* Waits until a word that others add to is at least so much, and sees then what load_acquire()
+ * would.  The twin looks without learning until then, since it has much to learn each time. */
+static __device__ inline void wait_acquire(const uint32_t *at, uint32_t least)
+{
+#ifdef __CUDACC__
+    while (load_acquire(at) < least) continue;
+#else
+    while (load_relaxed(at) < least) continue;
+    load_acquire(at);
+#endif
+}
+
+/* ---- Earlier launches ---- */
+
+/* Waits until the launches before this one have ended and all that they wrote can be seen: first in
+ * every thread of a kernel that is launched early (launch.c).  Before sm_90 none is. */
+static __device__ inline void wait_for_earlier(void)
+{
+#ifndef __CUDACC__
+    simt_wait_earlier();
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" : : : "memory");
+#endif
+}
+
+/* ---- Addresses ---- */
+
+/* The same pointer, which the compiler holds in a register from here on: else it computes it again
+ * in front of each load that a condition guards. */
+template <typename type> static __device__ inline const type *keep_pointer(const type *at)
+{
+#ifdef __CUDACC__
+    asm volatile("" : "+l"(at));
+#endif
+    return at;
+}
+
+/* ---- Bits ---- */
+
+/* The bits of one where mask has ones, of zero elsewhere: one instruction, where the compiler makes
+ * two of a mask that it knows. */
+static __device__ inline uint32_t bits_select(uint32_t mask, uint32_t one, uint32_t zero)
+{
+#ifdef __CUDACC__
+    uint32_t bits;
+    asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(bits) : "r"(mask), "r"(one), "r"(zero));
+    return bits;
+#else
+    return (mask & one) | (~mask & zero);
+#endif
+}
+
+/* ---- Warps ---- */
+
+/* The lanes of the warp that have the same bit of x as I.  Four instructions; the compiler makes
+ * seven of the twin, since it moves the bit through a register on its way to the ballot. */
+static __device__ inline uint32_t warp_match_bit(uint32_t x, uint32_t bit)
+{
+#ifdef __CUDACC__
+    uint32_t lanes;
+    asm volatile("{\n"
+                 "  .reg .pred one;\n"
+                 "  .reg .b32 masked;\n"
+                 "  and.b32 masked, %1, %2;\n"
+                 "  setp.ne.u32 one, masked, 0;\n"
+                 "  vote.sync.ballot.b32 %0, one, 0xffffffff;\n"
+                 "  @!one not.b32 %0, %0;\n"
+                 "}"
+                 : "=r"(lanes)
+                 : "r"(x), "r"(bit));
+    return lanes;
+#else
+    uint32_t ones = __ballot_sync(0xffffffffu, (x & bit) != 0);
+    return x & bit ? ones : ~ones;
+#endif
+}
+
+#endif

@@ -1,0 +1,269 @@
+/*
+ * cuda/device/ptx_async.cuh - copies to shared memory beside the kernel, barriers that tell of
+ * their end, and clusters of blocks.
+ *
+ * Copies of one thread are of sm_80, the rest is of sm_90.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_DEVICE_PTX_ASYNC_CUH
+#define ECHI_CUDA_DEVICE_PTX_ASYNC_CUH
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+/* An address in shared memory as PTX takes it. */
+static __device__ inline uint32_t shared_address(const void *at)
+{
+    return (uint32_t)__cvta_generic_to_shared(at);
+}
+#endif
+
+/* ---- Copies of one thread ---- */
+
+/* 16, 8 or 4 bytes from global to shared memory, at multiples of their size.  There after the
+ * copy_wait() of this thread, and for others after a barrier then. */
+static __device__ inline void copy_async_16(void *to, const void *from)
+{
+#ifdef __CUDACC__
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"(shared_address(to)), "l"(from)
+                 : "memory");
+#else
+    *(uint4 *)to = *(const uint4 *)from;
+#endif
+}
+
+static __device__ inline void copy_async_8(void *to, const void *from)
+{
+#ifdef __CUDACC__
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+                 :
+                 : "r"(shared_address(to)), "l"(from)
+                 : "memory");
+#else
+    *(uint2 *)to = *(const uint2 *)from;
+#endif
+}
+
+static __device__ inline void copy_async_4(void *to, const void *from)
+{
+#ifdef __CUDACC__
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+                 :
+                 : "r"(shared_address(to)), "l"(from)
+                 : "memory");
+#else
+    *(uint32_t *)to = *(const uint32_t *)from;
+#endif
+}
+
+/* Makes one group of the copies since the last. */
+static __device__ inline void copy_commit(void)
+{
+#ifdef __CUDACC__
+    asm volatile("cp.async.commit_group;" : : : "memory");
+#endif
+}
+
+/* Waits until at most the latest GROUPS groups are under way. */
+template <int GROUPS> static __device__ inline void copy_wait(void)
+{
+#ifdef __CUDACC__
+    asm volatile("cp.async.wait_group %0;" : : "n"(GROUPS) : "memory");
+#endif
+}
+
+/* ---- Barriers in shared memory ----
+ *
+ * A phase ends when `count` threads have arrived and every byte that they expect is there; the next
+ * begins at once.  Phases are told apart by their parity.  In the twin the 8 bytes hold
+ *
+ *     parity of the phase | bytes to come + 2^21 | arrivals to come | count
+ *     1                     23                     20                 20 bits */
+
+#ifndef __CUDACC__
+enum { MBARRIER_FIELD = 20 };
+#define MBARRIER_COUNT  ((1ull << MBARRIER_FIELD) - 1)
+#define MBARRIER_NONE   (1ull << (3 * MBARRIER_FIELD + 1)) /* no bytes to come */
+#define MBARRIER_PARITY (1ull << 63)
+
+/* So many arrive, and so many bytes more are to come. */
+static inline void mbarrier_change(uint64_t *barrier, uint32_t arrivals, int64_t bytes)
+{
+    unsigned long long *word = (unsigned long long *)barrier;
+    unsigned long long old = __atomic_load_n(word, __ATOMIC_RELAXED), seen;
+    __threadfence_block(); /* to whom waits: what this thread did before */
+    for (;; old = seen) {
+        const unsigned long long count = old & MBARRIER_COUNT;
+        unsigned long long next = old - ((unsigned long long)arrivals << MBARRIER_FIELD) +
+                                  ((unsigned long long)bytes << 2 * MBARRIER_FIELD);
+        if ((next & ~MBARRIER_PARITY) == (MBARRIER_NONE | count))
+            next = (next ^ MBARRIER_PARITY) + (count << MBARRIER_FIELD);
+        seen = atomicCAS(word, old, next);
+        if (seen == old) return;
+    }
+}
+#endif
+
+/* One thread, before a barrier that all others meet. */
+static __device__ inline void mbarrier_init(uint64_t *barrier, uint32_t count)
+{
+#ifdef __CUDACC__
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n"
+                 "fence.mbarrier_init.release.cluster;"
+                 :
+                 : "r"(shared_address(barrier)), "r"(count)
+                 : "memory");
+#else
+    *barrier = MBARRIER_NONE | (uint64_t)count << MBARRIER_FIELD | count;
+#endif
+}
+
+static __device__ inline void mbarrier_arrive(uint64_t *barrier)
+{
+#ifdef __CUDACC__
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
+                 :
+                 : "r"(shared_address(barrier))
+                 : "memory");
+#else
+    mbarrier_change(barrier, 1, 0);
+#endif
+}
+
+/* ... and `bytes` are to come in this phase by copies. */
+static __device__ inline void mbarrier_arrive_expect(uint64_t *barrier, uint32_t bytes)
+{
+#ifdef __CUDACC__
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 :
+                 : "r"(shared_address(barrier)), "r"(bytes)
+                 : "memory");
+#else
+    mbarrier_change(barrier, 1, bytes);
+#endif
+}
+
+/* Has the phase of this parity ended?  May take a while over the answer no. */
+static __device__ inline bool mbarrier_try_wait(uint64_t *barrier, uint32_t parity)
+{
+#ifdef __CUDACC__
+    uint32_t done;
+    asm volatile("{\n"
+                 "  .reg .pred done;\n"
+                 "  mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+                 "  selp.u32 %0, 1, 0, done;\n"
+                 "}"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+    return done;
+#else
+    if (__atomic_load_n(barrier, __ATOMIC_ACQUIRE) >> 63 != parity) return true;
+    simt_yield();
+    return false;
+#endif
+}
+
+/* Copies `bytes`, a multiple of 16, from global to shared memory, both at multiples of 16; the
+ * barrier hears of their arrival. */
+static __device__ inline void copy_bulk(void *to, const void *from, uint32_t bytes,
+                                        uint64_t *barrier)
+{
+#ifdef __CUDACC__
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];"
+                 :
+                 : "r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+#else
+    for (uint32_t i = 0; i < bytes / 16; i++) ((uint4 *)to)[i] = ((const uint4 *)from)[i];
+    mbarrier_change(barrier, 0, -(int64_t)bytes);
+#endif
+}
+
+/* The same of what is not read again: the first to leave the L2 cache. */
+static __device__ inline void copy_bulk_once(void *to, const void *from, uint32_t bytes,
+                                             uint64_t *barrier)
+{
+#ifdef __CUDACC__
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1], %2, [%3], %4;"
+                 :
+                 : "r"(shared_address(to)), "l"(from), "r"(bytes), "r"(shared_address(barrier)),
+                   "l"(policy)
+                 : "memory");
+#else
+    copy_bulk(to, from, bytes, barrier);
+#endif
+}
+
+/* What this thread stored in shared memory comes before the bulk copies that overwrite it. */
+static __device__ inline void copy_bulk_fence(void)
+{
+#ifdef __CUDACC__
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+#endif
+}
+
+/* ---- Clusters ---- */
+
+static __device__ inline uint32_t cluster_rank(void)
+{
+#ifdef __CUDACC__
+    uint32_t rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+#else
+    return simt_cluster_rank();
+#endif
+}
+
+static __device__ inline uint32_t cluster_blocks(void)
+{
+#ifdef __CUDACC__
+    uint32_t blocks;
+    asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+    return blocks;
+#else
+    return simt_cluster_blocks();
+#endif
+}
+
+/* What lies in the shared memory of another block of the cluster where `mine` lies in my own. */
+static __device__ inline void *cluster_map(void *mine, uint32_t rank)
+{
+#ifdef __CUDACC__
+    void *theirs;
+    asm volatile("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
+    return theirs;
+#else
+    return simt_cluster_map(mine, rank);
+#endif
+}
+
+/* The barrier of all threads of the cluster, in two halves: what was done before the one is seen
+ * after the other. */
+static __device__ inline void cluster_arrive(void)
+{
+#ifdef __CUDACC__
+    asm volatile("barrier.cluster.arrive.release.aligned;" : : : "memory");
+#else
+    simt_cluster_arrive();
+#endif
+}
+
+static __device__ inline void cluster_wait(void)
+{
+#ifdef __CUDACC__
+    asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
+#else
+    simt_cluster_wait();
+#endif
+}
+
+#endif

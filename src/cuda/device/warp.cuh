@@ -1,0 +1,66 @@
+/*
+ * cuda/device/warp.cuh - what one warp can do: its lanes, sums over them, and who holds the same
+ * digit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_CUDA_DEVICE_WARP_CUH
+#define ECHI_CUDA_DEVICE_WARP_CUH
+
+#include <stdint.h>
+#include "cuda/device/ptx.cuh"
+
+#define WARP_ALL 0xffffffffu
+
+/* Threads that a multiprocessor holds at most. */
+#ifndef __CUDA_ARCH__
+enum { MULTIPROCESSOR_THREADS = 2048 };
+#elif __CUDA_ARCH__ < 800
+enum { MULTIPROCESSOR_THREADS = 1024 };
+#elif __CUDA_ARCH__ / 10 == 80 || __CUDA_ARCH__ / 100 == 9 || __CUDA_ARCH__ / 100 == 10
+enum { MULTIPROCESSOR_THREADS = 2048 };
+#else
+enum { MULTIPROCESSOR_THREADS = 1536 };
+#endif
+
+static __device__ inline uint32_t lane_id(void)
+{
+    return threadIdx.x & 31;
+}
+
+static __device__ inline uint32_t lanes_below(void)
+{
+    return (1u << lane_id()) - 1;
+}
+
+/* Inclusive prefix sum over the lanes. */
+static __device__ inline uint32_t warp_scan(uint32_t x)
+{
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        uint32_t below = __shfl_up_sync(WARP_ALL, x, step);
+        if (lane_id() >= step) x += below;
+    }
+    return x;
+}
+
+static __device__ inline uint64_t warp_scan_u64(uint64_t x)
+{
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        uint64_t below = __shfl_up_sync(WARP_ALL, (unsigned long long)x, step);
+        if (lane_id() >= step) x += below;
+    }
+    return x;
+}
+
+/* The lanes whose low BITS bits of digit are mine: one ballot a bit. */
+template <int BITS> static __device__ inline uint32_t warp_match(uint32_t digit)
+{
+    uint32_t peers = WARP_ALL;
+#pragma unroll
+    for (int bit = 0; bit < BITS; bit++) peers &= warp_match_bit(digit, 1u << bit);
+    return peers;
+}
+
+#endif

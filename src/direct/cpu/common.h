@@ -1,0 +1,20 @@
+/*
+ * direct/cpu/common.h - what the files of the CPU's direct solvers share: the steps, by type and
+ * instruction set.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_DIRECT_CPU_COMMON_H
+#define ECHI_DIRECT_CPU_COMMON_H
+
+#include "direct/step.h"
+#include "cpu/cpu.h"
+
+struct echi_direct_isa {
+    void (*f32)(const ech_ctx *ctx, const struct echi_direct_step *step);
+    void (*f64)(const ech_ctx *ctx, const struct echi_direct_step *step);
+};
+
+extern const struct echi_direct_isa echi_direct_portable, echi_direct_avx2, echi_direct_avx512;
+
+#endif

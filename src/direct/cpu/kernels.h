@@ -1,0 +1,57 @@
+/*
+ * direct/cpu/kernels.h - template: the steps of direct solvers in f32 and f64, in the instruction
+ * set that the including file is compiled for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "direct/cpu/common.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    LEAF = ECHI_DIRECT_LEAF,
+    LANES = ECHI_DIRECT_LANES,
+    ROWS_OF_TASK = 32,
+    COLUMNS_OF_TASK = 256
+};
+
+struct job {
+    const struct echi_direct_step *step;
+    const void *x; /* of a residual: a column, one element after the other */
+    size_t column;
+};
+
+static void run_tasks(const ech_ctx *ctx, size_t bytes, size_t tasks,
+                      void (*run)(void *job, size_t i, int thread), struct job *job)
+{
+    echi_parallel(echi_parallel_for_bytes(ctx, bytes), tasks, run, job);
+}
+
+/* The sum of lanes: i + 16 is added to i, i + 8, ... 1. */
+static double fold_lanes(double *lanes, size_t n)
+{
+    for (size_t half = n / 2; half; half /= 2)
+        for (size_t i = 0; i < half; i++) lanes[i] += lanes[i + half];
+    return lanes[0];
+}
+
+#define REAL      float
+#define REAL_BITS 32
+#define NAME(x)   x##_f32
+#include "direct/cpu/panel.h"
+#include "direct/cpu/real.h"
+#undef REAL
+#undef REAL_BITS
+#undef NAME
+
+#define REAL      double
+#define REAL_BITS 64
+#define NAME(x)   x##_f64
+#include "direct/cpu/panel.h"
+#include "direct/cpu/real.h"
+#undef REAL
+#undef REAL_BITS
+#undef NAME
+
+const struct echi_direct_isa ISA = { .f32 = step_f32, .f64 = step_f64 };

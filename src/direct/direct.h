@@ -1,0 +1,117 @@
+/*
+ * direct/direct.h - what the files that solve dense systems directly share.
+ *
+ *     direct.c         checks, chooses, lays out the workspace
+ *     factor.c  LU, Cholesky and QR: panels, triangles and products
+ *     solve.c   solves with what they leave, refines, estimates the condition
+ *     backend->direct  does a step (step.h), or a vendor's factorization
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_DIRECT_DIRECT_H
+#define ECHI_DIRECT_DIRECT_H
+
+#include "core/call.h"
+#include "direct/step.h"
+
+enum { ECHI_DIRECT_LONG = 1024 /* rows whose products are added up in one chain */ };
+
+/* A checked call.  m >= n >= 1; count is n of an inverse, 0 of a determinant. */
+struct echi_direct {
+    const struct echi_backend *backend;
+    ech_direct_call call;
+    size_t m, n, count;
+    const void *a, *b;
+    void *x;
+    size_t a_stride, b_stride, x_stride;
+    ech_dtype dtype;
+    ech_factor kind;
+    int refine;  /* steps, most */
+    bool vendor; /* the vendor's library factors */
+    ech_direct_report *report;
+};
+
+/* A vendor's factorization, as backend->direct_vendor takes it: row by row, c is m x n. */
+struct echi_vendor_factor {
+    ech_factor kind;
+    size_t m, n, stride;
+    ech_dtype dtype;
+    void *c, *tau;
+    uint64_t *pivots;
+    struct echi_direct_scalars *scalars;
+    const char **name; /* NULL, or what workspace() fills in */
+    bool *fast;        /* NULL, or whether it is to be chosen */
+};
+
+/* Parts of the workspace.  chain: [n][32], a triangle T for each panel; room: for the parts of long
+ * products. */
+struct echi_direct_parts {
+    void *factor, *reflectors, *gram, *chain, *between[2], *room, *tau; /* of dtype */
+    void *residual, *image, *vector, *signs;                            /* of dtype */
+    double *row_sums, *column_sums, *peaks;
+    uint64_t *pivots;
+    struct echi_direct_scalars *scalars;
+    void *product, *steps;
+};
+
+/* A call under way; ctx NULL: it is only walked through, for the workspace of its products. */
+struct echi_direct_run {
+    ech_ctx *ctx;
+    const struct echi_direct *call;
+    struct echi_direct_parts parts;
+    size_t m, n, stride, bytes; /* of the factor; of an element */
+    ech_factor kind;
+    bool lower;           /* the upper half of a is not to be read */
+    size_t chained;       /* columns of reflectors whose T is there */
+    size_t product_bytes; /* most so far */
+};
+
+/* ---- factor.c ---- */
+
+struct echi_direct_step echi_direct_step(const struct echi_direct_run *run, unsigned what);
+ech_status echi_direct_do(struct echi_direct_run *run, const struct echi_direct_step *step);
+char *echi_direct_at(const struct echi_direct_run *run, void *matrix, size_t stride, size_t i,
+                     size_t j);
+
+/* c = alpha op(a) op(b) + beta c. */
+struct echi_direct_product {
+    size_t m, n, k;
+    const void *a, *b;
+    void *c;
+    size_t a_stride, b_stride, c_stride;
+    bool a_turned, b_turned;
+    double alpha, beta;
+    size_t count, a_step, b_step, c_step; /* of many, as in ech_matmul_options; count 0: one */
+};
+ech_status echi_direct_multiply(struct echi_direct_run *run, const struct echi_direct_product *p);
+
+/* parts.factor becomes its factors of run->kind. */
+ech_status echi_direct_factor(struct echi_direct_run *run);
+
+/* x [rows][cols] = op(t)^-1 x, for a triangle of the factor. */
+enum {
+    ECHI_TRIANGLE_UPPER = 1,
+    ECHI_TRIANGLE_UNIT = 2,
+    ECHI_TRIANGLE_TURNED = 4,
+    ECHI_TRIANGLE_BESIDE = 8 /* x is given as [cols][rows] */
+};
+ech_status echi_direct_triangle(struct echi_direct_run *run, unsigned kind, const void *t,
+                                size_t rows, void *x, size_t x_stride, size_t cols);
+
+/* x [m][cols] = Q^T x. */
+ech_status echi_direct_apply(struct echi_direct_run *run, void *x, size_t x_stride, size_t cols);
+ech_status echi_direct_swap(struct echi_direct_run *run, void *c, size_t stride, size_t cols,
+                            size_t first, size_t count, bool turned);
+
+/* ---- solve.c ---- */
+
+/* The whole call, all arrays on the device. */
+ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
+                           const struct echi_direct_parts *parts);
+
+/* Bytes of workspace that its products take. */
+ech_status echi_direct_walk(const struct echi_direct *call, size_t *bytes);
+
+size_t echi_direct_stride(const struct echi_direct *call);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * gf2/batch.c - ech_gf2_echelon_batched() and its kin: checks the arguments and calls the backend.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gf2/batch.h"
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What the options say of each matrix. */
+static void from_options(struct echi_gf2_batch *batch, const struct echi_gf2_elimination *e)
+{
+    batch->columns = e->columns;
+    batch->max_rank = least(e->columns, e->a.rows);
+    if (e->max_rank) batch->max_rank = least(batch->max_rank, e->max_rank);
+    batch->reduced = e->reduced;
+    batch->order = e->order;
+    batch->algorithm = e->algorithm;
+}
+
+void echi_gf2_plan_batch(struct echi_gf2_batch *batch, const struct echi_gf2_elimination *e,
+                         size_t count)
+{
+    *batch = (struct echi_gf2_batch){ .a = { .count = count,
+                                             .rows = e->a.rows,
+                                             .cols = e->a.cols,
+                                             .stride = e->a.stride,
+                                             .step = e->a.rows * e->a.stride } };
+    from_options(batch, e);
+}
+
+/* ---- Calls ---- */
+
+static ech_status check_batch(ech_ctx *ctx, const ech_gf2_batch *a, bool written,
+                              struct echi_gf2_batch *batch, struct echi_gf2_elimination *e)
+{
+    ech_status status;
+    size_t each;
+    if (!a) FAIL(ctx, ECH_ERR_ARG, "a is NULL");
+    batch->a = *a;
+    e->a = (ech_gf2){ .words = a->words, .rows = a->rows, .cols = a->cols, .stride = a->stride };
+    TRY(echi_gf2_check(ctx, "a", &e->a, &e->a));
+    each = a->rows && a->cols ? (a->rows - 1) * a->stride + echi_gf2_words(a->cols) : 0;
+    if (a->step < each && !(a->step == 0 && !written) && a->count > 1)
+        FAIL(ctx, ECH_ERR_ARG, "a->step is %zu words, and each matrix takes %zu", a->step, each);
+    TRY(echi_check_count(ctx, "a->count", a->count, sizeof(uint64_t)));
+    if (a->step && a->count > PTRDIFF_MAX / sizeof(uint64_t) / a->step)
+        FAIL(ctx, ECH_ERR_ARG, "a->count is %zu of %zu words: more than an address space", a->count,
+             a->step);
+    if (least(a->rows, a->cols) && a->count > PTRDIFF_MAX / sizeof(uint64_t) / a->cols)
+        FAIL(ctx, ECH_ERR_ARG, "a->count is %zu: more than an address space of orders", a->count);
+done:
+    return status;
+}
+
+static ech_status begin(ech_ctx *ctx, const ech_gf2_batch *a, bool written,
+                        const ech_gf2_echelon_options *options, const char *refused,
+                        struct echi_gf2_batch *batch)
+{
+    struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_BATCHED };
+    ech_status status;
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2_batch : NULL));
+    TRY(check_batch(ctx, a, written, batch, &e));
+    TRY(echi_gf2_eliminate_options(ctx, options, refused, &e));
+    from_options(batch, &e);
+done:
+    return status;
+}
+
+static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2_batch *batch,
+                                const ech_gf2_echelon_options *options)
+{
+    const ech_gf2_batch *a = &batch->a;
+    struct echi_call call = { .what = "a batch",
+                              .operation = ctx->backend->gf2_batch,
+                              .request = batch,
+                              .work = options ? options->work : NULL,
+                              .work_bytes = options ? options->work_bytes : 0 };
+    size_t words = (a->rows - 1) * a->stride + echi_gf2_words(a->cols);
+    words += (a->count - 1) * a->step;
+    echi_call_add(&call, "a", &batch->a.words, words * sizeof(uint64_t), sizeof(uint64_t), ECHI_IN);
+    if (batch->order)
+        echi_gf2_add_array(&call, "options->order", &batch->order, a->count * batch->columns,
+                           sizeof(uint32_t), ECHI_IN);
+    return call;
+}
+
+/* Matrices without bits have rank 0, and a vector is in their image when it is 0; backends do not
+ * see them.  What is written is written as bytes, wherever it lies. */
+static ech_status fill(ech_ctx *ctx, void *out, size_t count, size_t bytes, unsigned char value)
+{
+    return ech_fill(ctx, out, &value, count * bytes, 1);
+}
+
+static bool empty(const ech_gf2_batch *a)
+{
+    return a->rows == 0 || a->cols == 0;
+}
+
+ech_status ech_gf2_echelon_batched(ech_ctx *ctx, const ech_gf2_batch *a, uint32_t *rank,
+                                   uint32_t *pivots, const ech_gf2_echelon_options *options)
+{
+    struct echi_gf2_batch batch = { .rank = rank, .pivots = pivots };
+    ech_status status;
+    TRY(begin(ctx, a, true, options, "tr", &batch));
+    if (empty(a)) return fill(ctx, rank, a->count, sizeof *rank, 0);
+    if (a->count == 0) return ECH_OK;
+    struct echi_call call = call_of(ctx, &batch, options);
+    echi_gf2_add_array(&call, "rank", &batch.rank, a->count, sizeof *rank, ECHI_OUT);
+    if (pivots)
+        echi_gf2_add_array(&call, "pivots", &batch.pivots, a->count * least(a->rows, a->cols),
+                           sizeof *pivots, ECHI_OUT);
+    batch.out = batch.a.words;
+    struct echi_array *out =
+        echi_call_add(&call, "a", &batch.out, call.arrays[0].bytes, sizeof(uint64_t), ECHI_KEPT);
+    out->may_be = 1;
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+ech_status ech_gf2_rank_batched(ech_ctx *ctx, const ech_gf2_batch *a, uint32_t *rank,
+                                const ech_gf2_echelon_options *options)
+{
+    struct echi_gf2_batch batch = { .rank = rank };
+    ech_status status;
+    TRY(begin(ctx, a, false, options, "tr", &batch));
+    batch.reduced = false;
+    if (empty(a)) return fill(ctx, rank, a->count, sizeof *rank, 0);
+    if (a->count == 0) return ECH_OK;
+    struct echi_call call = call_of(ctx, &batch, options);
+    echi_gf2_add_array(&call, "rank", &batch.rank, a->count, sizeof *rank, ECHI_OUT);
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+ech_status ech_gf2_solve_batched(ech_ctx *ctx, const ech_gf2_batch *a, const uint64_t *b,
+                                 uint64_t *x, uint8_t *solvable,
+                                 const ech_gf2_echelon_options *options)
+{
+    struct echi_gf2_batch batch = { .b = b, .x = x, .solvable = solvable };
+    ech_status status;
+    TRY(begin(ctx, a, false, options, "mtrf", &batch));
+    if (a->count == 0) return ECH_OK;
+    if (a->rows == 0) { /* nothing is asked of x */
+        TRY(fill(ctx, x, a->count * echi_gf2_words(a->cols), sizeof *x, 0));
+        return fill(ctx, solvable, a->count, 1, 1);
+    }
+    if (a->cols == 0)
+        FAIL(ctx, ECH_ERR_ARG, "a has %zu rows and no columns: there is no x", a->rows);
+    struct echi_call call = call_of(ctx, &batch, options);
+    const size_t word = sizeof(uint64_t);
+    echi_gf2_add_array(&call, "b", &batch.b, a->count * echi_gf2_words(a->rows), word, ECHI_IN);
+    echi_gf2_add_array(&call, "x", &batch.x, a->count * echi_gf2_words(a->cols), word, ECHI_OUT);
+    echi_gf2_add_array(&call, "solvable", &batch.solvable, a->count, 1, ECHI_OUT);
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}

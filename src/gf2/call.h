@@ -1,0 +1,32 @@
+/*
+ * gf2/call.h - what the files that check calls on matrices over GF(2) share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_GF2_CALL_H
+#define ECHI_GF2_CALL_H
+
+#include "gf2/gf2.h"
+
+/* Fails when the matrix of that name cannot be one; *m receives its checked copy. */
+ech_status echi_gf2_check(ech_ctx *ctx, const char *name, const ech_gf2 *a, ech_gf2 *m);
+
+/* Fails unless a, of that name, is rows x cols. */
+ech_status echi_gf2_check_shape(ech_ctx *ctx, const char *name, const ech_gf2 *a, size_t rows,
+                                size_t cols);
+
+/* Adds a matrix of a request to the arrays of its call. */
+struct echi_array *echi_gf2_add(struct echi_call *call, const char *name, ech_gf2 *m,
+                                enum echi_use use);
+
+/* Adds count of bytes each, which must be aligned to that. */
+struct echi_array *echi_gf2_add_array(struct echi_call *call, const char *name, void *pointer,
+                                      size_t count, size_t bytes, enum echi_use use);
+
+/* Fails when the context's backend, or ctx itself, is not there or has no such operations. */
+ech_status echi_gf2_backend(ech_ctx *ctx, const struct echi_operation *operation);
+
+/* The options of a call that eliminates nothing.  NULL becomes the defaults. */
+ech_status echi_gf2_options(ech_ctx *ctx, const ech_gf2_options *options, ech_gf2_options *checked);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * gf2/cpu/echelon.c - elimination over GF(2) on the CPU: chooses an algorithm, lays out the
+ * workspace, runs it.
+ *
+ *     block      on columns of bytes (block.c), forward and then, for the reduced form, back
+ *     russians   on rows of words with tables (rows.c), above pivots too for the reduced form
+ *     gauss      by the book (rows.c)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gf2/cpu/common.h"
+
+enum { SMALL_ROWS = 16 /* up to so many rows "gauss" is quickest */ };
+
+struct plan {
+    const struct echi_gf2_echelon *request;
+    const ech_ctx *ctx;
+    struct echi_gf2_block block;
+    struct echi_gf2_rows rows;
+    size_t open; /* byte columns of block.list */
+};
+
+static void give(const struct plan *p, size_t rank, const uint32_t *pivots, const uint32_t *from)
+{
+    const struct echi_gf2_echelon *r = p->request;
+    *r->rank = (uint32_t)rank;
+    if (r->pivots && rank) memcpy(r->pivots, pivots, rank * sizeof *pivots);
+    if (r->rows_from && r->a.rows) memcpy(r->rows_from, from, r->a.rows * sizeof *from);
+}
+
+/* ---- block ---- */
+
+static void block_plan(struct plan *p, struct echi_layout *layout)
+{
+    const struct echi_gf2_echelon *r = p->request;
+    p->block.isa = echi_gf2_isa();
+    p->block.ctx = p->ctx;
+    p->block.max_rank = r->max_rank;
+    p->block.watched = SIZE_MAX;
+    echi_gf2_block_plan(&p->block, layout, r->a.rows, r->a.cols, r->columns, r->reduced);
+}
+
+static void load_tile(void *arg, size_t tile, int thread)
+{
+    const struct plan *p = arg;
+    const ech_gf2 *a = &p->request->a;
+    (void)thread;
+    const size_t row = tile * ECHI_GF2_TILE;
+    p->block.isa->to_columns(a->words + row * a->stride, a->stride,
+                             echi_min(ECHI_GF2_TILE, a->rows - row), p->block.columns,
+                             echi_gf2_at(&p->block.w, 0, row));
+}
+
+static void store_tile(void *arg, size_t tile, int thread)
+{
+    struct plan *p = arg;
+    const ech_gf2 *a = &p->request->a;
+    (void)thread;
+    const size_t row = tile * ECHI_GF2_TILE;
+    if (p->request->reduced) echi_gf2_block_close(&p->block, p->open, tile);
+    p->block.isa->from_columns(echi_gf2_at(&p->block.w, 0, row),
+                               echi_min(ECHI_GF2_TILE, a->rows - row), a->cols,
+                               a->words + row * a->stride, a->stride, false);
+}
+
+static void block_run(struct plan *p)
+{
+    struct echi_gf2_block *e = &p->block;
+    const struct echi_gf2_echelon *r = p->request;
+    const size_t tiles = echi_gf2_tiles(r->a.rows);
+    const int threads = echi_parallel_for_bytes(p->ctx, r->a.rows * e->columns);
+    echi_parallel(threads, tiles, load_tile, p);
+    echi_gf2_block_forward(e);
+    if (r->reduced) {
+        p->open = echi_gf2_block_open(e);
+        echi_gf2_block_back(e, e->list, p->open);
+    }
+    echi_parallel(threads, tiles, store_tile, p);
+    give(p, e->at, e->pivots, e->from);
+}
+
+/* ---- russians, gauss ---- */
+
+static void rows_plan(struct plan *p, struct echi_layout *layout)
+{
+    const struct echi_gf2_echelon *r = p->request;
+    p->rows.request = r;
+    p->rows.russians.ctx = p->ctx;
+    p->rows.pivots = echi_part(layout, echi_min(r->a.rows, r->columns), sizeof(uint32_t));
+    p->rows.from = echi_part(layout, r->a.rows, sizeof(uint32_t));
+}
+
+static void russians_plan(struct plan *p, struct echi_layout *layout)
+{
+    const struct echi_gf2_echelon *r = p->request;
+    rows_plan(p, layout);
+    p->rows.russians = (struct echi_gf2_russians){ .isa = echi_gf2_isa(), .ctx = p->ctx };
+    echi_gf2_russians_plan(&p->rows.russians, layout, r->a.rows);
+    p->rows.column = echi_part(layout, r->a.rows, sizeof(uint64_t));
+}
+
+static void gauss_run(struct plan *p)
+{
+    echi_gf2_gauss(&p->rows);
+    give(p, p->rows.rank, p->rows.pivots, p->rows.from);
+}
+
+static void russians_run(struct plan *p)
+{
+    echi_gf2_russians(&p->rows);
+    give(p, p->rows.rank, p->rows.pivots, p->rows.from);
+}
+
+/* ---- Which ---- */
+
+static bool gauss_chosen(const struct echi_gf2_echelon *r)
+{
+    return r->a.rows <= SMALL_ROWS;
+}
+
+static bool block_chosen(const struct echi_gf2_echelon *r)
+{
+    (void)r;
+    return echi_gf2_isa()->fast;
+}
+
+static bool always(const struct echi_gf2_echelon *r)
+{
+    (void)r;
+    return true;
+}
+
+static const struct algorithm {
+    const char *name, *what;
+    bool (*chosen)(const struct echi_gf2_echelon *r);
+    void (*plan)(struct plan *p, struct echi_layout *layout);
+    void (*run)(struct plan *p);
+} algorithms[] = {
+    { "gauss", "one column after the other, on rows of words", gauss_chosen, rows_plan, gauss_run },
+    { "block", "blocks of columns of bytes, and products for the rest", block_chosen, block_plan,
+      block_run },
+    { "russians", "64 columns at a time, and tables of sums of rows", always, russians_plan,
+      russians_run },
+};
+
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+static ech_status choose(const struct echi_gf2_echelon *r, const struct algorithm **algorithm)
+{
+    for (int i = 0; i < ALGORITHMS; i++) {
+        *algorithm = &algorithms[i];
+        if (r->algorithm ? strcmp(r->algorithm, algorithms[i].name) == 0 : algorithms[i].chosen(r))
+            return ECH_OK;
+    }
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "algorithm \"%s\" is not one that can do this: gauss, block, russians",
+                     r->algorithm);
+}
+
+static ech_status make_plan(const ech_ctx *ctx, const struct echi_gf2_echelon *r, void *work,
+                            struct plan *p, const struct algorithm **algorithm, size_t *bytes)
+{
+    *p = (struct plan){ .request = r, .ctx = ctx };
+    const ech_status status = choose(r, algorithm);
+    if (status != ECH_OK) return status;
+    struct echi_layout layout = { .base = work };
+    if (r->a.rows && r->a.cols) (*algorithm)->plan(p, &layout);
+    if (layout.overflow) return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace is too large");
+    *bytes = layout.bytes;
+    return ECH_OK;
+}
+
+static ech_status workspace(const void *request, size_t *bytes)
+{
+    struct plan p;
+    const struct algorithm *algorithm;
+    return make_plan(NULL, request, NULL, &p, &algorithm, bytes);
+}
+
+static ech_status explain(const void *request, struct echi_text *text)
+{
+    struct plan p;
+    const struct algorithm *algorithm;
+    size_t bytes;
+    ech_status status;
+    TRY(make_plan(NULL, request, NULL, &p, &algorithm, &bytes));
+    echi_print(text, "algorithm     %s: %s\ncould be      ", algorithm->name, algorithm->what);
+    const char *comma = "";
+    for (int i = 0; i < ALGORITHMS; i++) {
+        if (&algorithms[i] == algorithm) continue;
+        echi_print(text, "%s%s", comma, algorithms[i].name);
+        comma = ", ";
+    }
+    echi_print(text, "\ninstructions  %s\n", echi_gf2_isa()->name);
+    if (algorithm->run == block_run)
+        echi_print(text, "blocks        %zu columns\n",
+                   p.block.levels ? p.block.level[p.block.levels - 1].width * 8 : 0);
+    if (algorithm->run == russians_run)
+        echi_print(text, "tables        of 2^%d sums\n", p.rows.russians.bits);
+done:
+    return status;
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, void *work)
+{
+    struct plan p;
+    const struct algorithm *algorithm;
+    size_t bytes;
+    const struct echi_gf2_echelon *r = request;
+    const ech_status status = make_plan(ctx, r, work, &p, &algorithm, &bytes);
+    if (status != ECH_OK) return status;
+    if (r->a.rows && r->a.cols) {
+        algorithm->run(&p);
+    } else {
+        *r->rank = 0;
+        for (size_t i = 0; i < r->a.rows && r->rows_from; i++) r->rows_from[i] = (uint32_t)i;
+    }
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_gf2_echelon = { .workspace = workspace,
+                                                     .explain = explain,
+                                                     .run = run };

@@ -1,0 +1,235 @@
+/*
+ * gf2/cuda/echelon.c - echelon forms over GF(2) on the GPU, host half: chooses, lays out the
+ * workspace, queues kernels.
+ *
+ *     "block"     gf2_strip, gf2_panel, gf2_rows for every 64 columns, and gf2_apply for every 512:
+ *                 by the matrix units where they multiply bits (sm_80 to sm_90), else by tables
+ *     "russians"  the same, always by tables
+ *     "gauss"     gf2_find and gf2_add for every column
+ *
+ *     workspace   [ state | strip | left | right | packed ]
+ *
+ * What there is to do is known on the device alone: kernels that find nothing to do end at once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/backend.h"
+#include "gf2/gf2.h"
+#include "cuda/cuda.h"
+#include "gf2/cuda/echelon.h"
+
+#include <string.h>
+
+static const char image[] = "gf2_echelon_all";
+
+enum algorithm { BLOCK, RUSSIANS, GAUSS, ALGORITHMS };
+
+static const struct {
+    const char *name, *what;
+} algorithms[ALGORITHMS] = {
+    [BLOCK] = { "block", "pivots of 64 columns by one block, updates by 512 rows at once: by the "
+                         "matrix units where they multiply bits" },
+    [RUSSIANS] = { "russians", "the same, updates by tables in shared memory" },
+    [GAUSS] = { "gauss", "two kernels for every column" },
+};
+
+static ech_status choose(const struct echi_gf2_echelon *e, enum algorithm *choice)
+{
+    *choice = BLOCK;
+    for (int i = 0; e->algorithm && i < ALGORITHMS; i++) {
+        *choice = (enum algorithm)i;
+        if (strcmp(e->algorithm, algorithms[i].name) == 0) break;
+        if (i + 1 == ALGORITHMS)
+            return echi_fail(
+                NULL, ECH_ERR_ARG,
+                "the algorithm is \"%s\", and for echelon forms the GPU has \"block\", "
+                "\"russians\" and \"gauss\"",
+                e->algorithm);
+    }
+    return ECH_OK;
+}
+
+/* ---- Workspace ---- */
+
+struct parts {
+    struct gf2_state *state;
+    uint64_t *strip, *left, *right;
+    uint32_t *packed;
+    size_t zero_bytes; /* from left on: read before all of it is written */
+};
+
+static size_t lay_out(const struct echi_gf2_echelon *e, enum algorithm algorithm, void *base,
+                      bool *overflow, struct parts *parts)
+{
+    struct echi_layout layout = { .base = base };
+    const size_t words = echi_gf2_words(e->a.cols), rows = e->a.rows;
+    *parts = (struct parts){ 0 };
+    parts->state = echi_part(&layout, 1, sizeof *parts->state);
+    if (algorithm != GAUSS) {
+        parts->strip = echi_part(&layout, rows, sizeof *parts->strip);
+        const size_t before = layout.bytes;
+        parts->left = echi_part(&layout, rows, GF2_SLOTS * sizeof *parts->left);
+        parts->right = echi_part(&layout, words, GF2_DEPTH * sizeof *parts->right);
+        parts->packed = echi_part(&layout, (words + 3) / 4 * 4, GF2_DEPTH * sizeof(uint64_t));
+        parts->zero_bytes = layout.bytes - before;
+    }
+    *overflow = layout.overflow;
+    return layout.bytes;
+}
+
+static ech_status workspace(const void *request, size_t *bytes)
+{
+    const struct echi_gf2_echelon *e = request;
+    enum algorithm algorithm;
+    struct parts parts;
+    bool overflow;
+    ech_status status = choose(e, &algorithm);
+    if (status != ECH_OK) return status;
+    *bytes = lay_out(e, algorithm, NULL, &overflow, &parts);
+    if (overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY,
+                         "the matrix is %zu x %zu: the workspace is larger than any memory",
+                         e->a.rows, e->a.cols);
+    return ECH_OK;
+}
+
+static ech_status explain(const void *request, struct echi_text *text)
+{
+    const struct echi_gf2_echelon *e = request;
+    enum algorithm algorithm;
+    ech_status status = choose(e, &algorithm);
+    if (status != ECH_OK) return status;
+    echi_print(text, "algorithm  %s: %s\n", algorithms[algorithm].name, algorithms[algorithm].what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (i != (int)algorithm)
+            echi_print(text, "could be   %s: %s\n", algorithms[i].name, algorithms[i].what);
+    if (algorithm != GAUSS)
+        echi_print(text, "panels     %zu of 64 columns, at most\n", echi_gf2_words(e->columns));
+    return ECH_OK;
+}
+
+/* ---- What is queued ---- */
+
+static size_t blocks_for(size_t n, size_t each)
+{
+    return n / each + (n % each != 0);
+}
+
+/* So many rows a block of gf2_apply that there are two blocks for each multiprocessor, but no
+ * fewer than it has warps for. */
+static uint32_t rows_of_apply(const ech_ctx *ctx, const struct gf2_echelon_args *a, size_t strips)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const size_t fill = 4 * (size_t)cuda->multiprocessors;
+    size_t rows = 4 * GF2_APPLY_ROWS;
+    while (rows > GF2_APPLY_ROWS && blocks_for(a->rows, rows) * strips < fill)
+        rows -= GF2_APPLY_ROWS;
+    return (uint32_t)rows;
+}
+
+/* The slots up to that of a->panel. */
+static ech_status apply(ech_ctx *ctx, struct gf2_echelon_args *a)
+{
+    const size_t words = a->words - a->panel / GF2_SLOTS * GF2_SLOTS;
+    size_t strips, blocks;
+    if (a->packed) {
+        strips = blocks_for(words, GF2_APPLY_WORDS);
+        a->apply_rows = rows_of_apply(ctx, a, strips);
+        blocks = strips * blocks_for(a->rows, a->apply_rows);
+        return echi_cuda_launch(ctx, image, "gf2_apply", (unsigned)blocks, GF2_THREADS,
+                                GF2_APPLY_BYTES, a);
+    }
+    strips = blocks_for(words, GF2_TABLE_WORDS);
+    blocks = strips * blocks_for(a->rows, GF2_TABLE_ROWS);
+    return echi_cuda_launch(ctx, image, "gf2_apply_tables", (unsigned)blocks, GF2_THREADS, 0, a);
+}
+
+static ech_status run_panels(ech_ctx *ctx, struct gf2_echelon_args *a)
+{
+    const uint32_t panels = (uint32_t)echi_gf2_words(a->columns);
+    const unsigned strips = (unsigned)blocks_for(a->rows, GF2_THREADS);
+    ech_status status = ECH_OK;
+    for (uint32_t panel = 0; panel < panels; panel++) {
+        const uint32_t slot = panel % GF2_SLOTS;
+        a->panel = panel;
+        TRY(echi_cuda_launch(ctx, image, "gf2_strip", strips, GF2_THREADS, 0, a));
+        if (panel && slot == 0) {
+            a->panel = panel - 1;
+            TRY(apply(ctx, a));
+            a->panel = panel;
+        }
+        TRY(echi_cuda_launch(ctx, image, "gf2_panel", 1, GF2_PANEL_THREADS, 0, a));
+        TRY(echi_cuda_launch(ctx, image, "gf2_rows", a->words - panel + slot, GF2_THREADS, 0, a));
+    }
+    if (panels) {
+        a->panel = panels;
+        a->last = 1;
+        TRY(echi_cuda_launch(ctx, image, "gf2_strip", strips, GF2_THREADS, 0, a));
+        a->panel = panels - 1;
+        TRY(apply(ctx, a));
+    }
+done:
+    return status;
+}
+
+static ech_status run_gauss(ech_ctx *ctx, struct gf2_echelon_args *a)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const size_t most = 8 * (size_t)cuda->multiprocessors;
+    const size_t wanted = blocks_for(a->rows, GF2_THREADS / 32);
+    const unsigned blocks = (unsigned)(wanted < most ? wanted : most);
+    ech_status status = ECH_OK;
+    for (uint64_t column = 0; column < a->columns; column++) {
+        a->column = (uint32_t)column;
+        TRY(echi_cuda_launch(ctx, image, "gf2_find", 1, GF2_GAUSS_THREADS, 0, a));
+        TRY(echi_cuda_launch(ctx, image, "gf2_add", blocks, GF2_THREADS, 0, a));
+    }
+done:
+    return status;
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, void *work)
+{
+    const struct echi_gf2_echelon *e = request;
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    enum algorithm algorithm;
+    struct parts parts;
+    bool overflow;
+    ech_status status = ECH_OK;
+    TRY(choose(e, &algorithm));
+    lay_out(e, algorithm, work, &overflow, &parts);
+    const bool native = algorithm == BLOCK && cuda->architecture >= 80 && cuda->architecture < 100;
+    const size_t limit = e->max_rank < e->a.rows ? e->max_rank : e->a.rows;
+    struct gf2_echelon_args args = { .a = e->a.words,
+                                     .stride = e->a.stride,
+                                     .last_mask = e->a.cols ? echi_gf2_last_mask(e->a.cols) : 0,
+                                     .columns = e->columns,
+                                     .rows = (uint32_t)e->a.rows,
+                                     .words = (uint32_t)echi_gf2_words(e->a.cols),
+                                     .limit = (uint32_t)limit,
+                                     .reduced = e->reduced,
+                                     .rank = e->rank,
+                                     .pivots = e->pivots,
+                                     .rows_from = e->rows_from,
+                                     .state = parts.state,
+                                     .strip = parts.strip,
+                                     .left = parts.left,
+                                     .right = parts.right,
+                                     .packed = native ? parts.packed : NULL };
+    const size_t threads =
+        e->rows_from && e->a.rows > sizeof *parts.state ? e->a.rows : sizeof *parts.state;
+    TRY(echi_cuda_launch(ctx, image, "gf2_begin", (unsigned)blocks_for(threads, GF2_THREADS),
+                         GF2_THREADS, 0, &args));
+    if (args.rows == 0 || args.columns == 0 || args.limit == 0) return ECH_OK;
+    if (algorithm == GAUSS) return run_gauss(ctx, &args);
+    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)parts.left, 0, parts.zero_bytes,
+       echi_cuda_stream(ctx));
+    TRY(run_panels(ctx, &args));
+done:
+    return status;
+}
+
+const struct echi_operation echi_cuda_gf2_echelon = { .workspace = workspace,
+                                                      .explain = explain,
+                                                      .run = run };

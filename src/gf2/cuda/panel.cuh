@@ -1,0 +1,439 @@
+/*
+ * gf2/cuda/panel.cuh - one block finds the pivots of 64 columns, and what their rows are sums of.
+ *
+ *     top     the 64 rows from the rank on: they may have to make room for pivots
+ *     slots   up to 64 others, in their order: at first those that follow, later those that have
+ *             ones in the columns that are left; found by all threads, when there is no pivot
+ *             among what the first warp holds
+ *
+ * A lane of the first warp has two rows of each.  Gauss and Jordan: after the last column a pivot
+ * is the only one of its column among the pivots' rows, so that a row's own bits say by which of
+ * them it is to be updated.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_GF2_CUDA_PANEL_CUH
+#define ECHI_GF2_CUDA_PANEL_CUH
+
+#include "gf2/cuda/echelon.h"
+#include "cuda/device/warp.cuh"
+
+enum { PANEL_WARPS = GF2_PANEL_THREADS / 32, PANEL_LOADS = 8, PANEL_LOOKS = 16, PANEL_ROWS = 4 };
+
+static const uint32_t panel_none = 0xffffffffu;
+
+/* The rows of a lane; offsets are from the rank. */
+struct panel_rows {
+    uint64_t word[PANEL_ROWS];   /* the columns, as they are now */
+    uint64_t sum[PANEL_ROWS];    /* of which pivots' rows, as they were */
+    uint32_t source[PANEL_ROWS]; /* where the row was */
+    uint32_t place[PANEL_ROWS];  /* where it is; none: it is a pivot's, or there is no row */
+    uint32_t pivot[PANEL_ROWS];  /* its number, or none */
+};
+
+struct panel_shared {
+    uint64_t tables[8][256];                /* what a byte of a row adds up to */
+    uint64_t value[64], sum[64];            /* of pivots, by columns */
+    uint64_t chosen[64];                    /* words of pivots when they were found */
+    uint64_t top[64];                       /* words of the rows from the rank on, at first */
+    uint64_t left[GF2_SLOTS][64], moved[GF2_SLOTS][64];
+    uint64_t list_word[64], found_word, pivot_columns;
+    uint32_t list_row[64], found;           /* found: the first row with a one in the column */
+    uint32_t source[64], column[64];        /* of pivots, by their numbers */
+    uint32_t move_source[64], move_target[64];
+    uint32_t counts[PANEL_LOADS][PANEL_WARPS];
+    uint32_t listed, room;
+    uint32_t complete; /* no row that the first warp does not hold has ones left */
+    uint32_t horizon;  /* else: up to here that is so */
+    uint32_t at, pivots, moves;
+};
+
+static __device__ inline uint32_t warp_least(uint32_t x)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(WARP_ALL, x);
+#else
+    for (int step = 16; step; step /= 2) x = min(x, __shfl_xor_sync(WARP_ALL, x, step));
+    return x;
+#endif
+}
+
+static __device__ inline uint32_t warp_or(uint32_t x)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(WARP_ALL, x);
+#else
+    for (int step = 16; step; step /= 2) x |= __shfl_xor_sync(WARP_ALL, x, step);
+    return x;
+#endif
+}
+
+/* The same bits of all lanes, of which one alone has any. */
+static __device__ inline uint64_t warp_or_u64(uint64_t x)
+{
+    return (uint64_t)warp_or((uint32_t)(x >> 32)) << 32 | warp_or((uint32_t)x);
+}
+
+/* ---- The first warp ---- */
+
+static __device__ inline void panel_load(const struct gf2_echelon_args &a, uint32_t rank,
+                                         struct panel_shared &s, struct panel_rows &r)
+{
+#pragma unroll
+    for (int q = 0; q < PANEL_ROWS; q++) {
+        const uint32_t offset = 32 * q + lane_id();
+        const bool there = offset < a.rows - rank;
+        r.word[q] = there ? a.strip[(uint64_t)rank + offset] : 0;
+        r.sum[q] = 0;
+        r.source[q] = offset;
+        r.place[q] = there ? offset : panel_none;
+        r.pivot[q] = panel_none;
+        if (q < 2) s.top[offset] = r.word[q];
+    }
+}
+
+/* The pivot of a column: the first row, at offset `first`, is the k-th. */
+static __device__ inline void panel_pivot(uint64_t *strip, uint32_t first, uint32_t column,
+                                          uint32_t k, struct panel_shared &s,
+                                          struct panel_rows &r)
+{
+    uint64_t word = 0, sum = 0;
+    uint32_t source = 0;
+    bool mine = false;
+#pragma unroll
+    for (int q = 0; q < PANEL_ROWS; q++) {
+        const bool here = r.place[q] == first;
+        mine |= here;
+        word |= here ? r.word[q] : 0;
+        sum |= here ? r.sum[q] : 0;
+        source = here ? r.source[q] : source;
+        r.pivot[q] = here ? k : r.pivot[q];
+    }
+    if (mine) {
+        sum ^= (uint64_t)1 << k;
+        s.chosen[k] = word;
+        s.source[k] = source;
+        s.column[k] = column;
+        if (source >= 64) strip[source] = 0; /* no later scan finds it */
+    }
+    word = warp_or_u64(word);
+    sum = warp_or_u64(sum);
+#pragma unroll
+    for (int q = 0; q < PANEL_ROWS; q++) {
+        const bool here = r.place[q] == first, one = r.word[q] >> column & 1;
+        if (one) r.sum[q] = here ? sum : r.sum[q] ^ sum;
+        if (one && !here) r.word[q] ^= word;
+        if (q < 2) r.place[q] = r.place[q] == k ? first : r.place[q];
+        if (here) r.place[q] = panel_none;
+    }
+}
+
+/* From column s.at on, until the columns end, or one is met for which other rows must be looked at;
+ * that one has been scanned for when `scanned`. */
+static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32_t most,
+                                           bool scanned, struct panel_shared &s,
+                                           struct panel_rows &r)
+{
+    uint32_t column = s.at, k = s.pivots;
+    uint64_t found = s.pivot_columns;
+    const uint32_t horizon = s.complete ? panel_none : s.horizon;
+    __syncwarp();
+    for (; column < end && k < most; column++, scanned = false) {
+        uint32_t best = panel_none;
+#pragma unroll
+        for (int q = 0; q < PANEL_ROWS; q++)
+            best = min(best, r.word[q] >> column & 1 ? r.place[q] : panel_none);
+        const uint32_t first = warp_least(best);
+        if (first > horizon && !scanned) break; /* one that is not here may be before it */
+        if (first == panel_none) continue;
+        panel_pivot(strip, first, column, k, s, r);
+        found |= (uint64_t)1 << column;
+        k++;
+    }
+    if (k == most) column = end;
+    __syncwarp(); /* who has a pivot reads its column */
+    /* For the others: where it stands, and the pivots. */
+    uint32_t taken = 0;
+#pragma unroll
+    for (int q = 0; q < PANEL_ROWS; q++) {
+        const bool is_pivot = r.pivot[q] != panel_none;
+        if (is_pivot) {
+            s.value[s.column[r.pivot[q]]] = r.word[q];
+            s.sum[s.column[r.pivot[q]]] = r.sum[q];
+        }
+        if (q >= 2) taken += (uint32_t)__popc(__ballot_sync(WARP_ALL, is_pivot));
+    }
+    if (lane_id() == 0) {
+        s.pivot_columns = found;
+        s.at = column;
+        s.pivots = k;
+        s.room = 64 - taken;
+    }
+}
+
+/* What a scan found takes the slots that no pivot has. */
+static __device__ inline void panel_take(uint64_t pivots, struct panel_shared &s,
+                                         struct panel_rows &r)
+{
+    uint32_t next = 0;
+    const uint32_t listed = s.listed;
+    if (lane_id() == 0) s.horizon = listed ? s.list_row[listed - 1] : 63;
+    const bool extra = s.found != panel_none && (!listed || s.found > s.list_row[listed - 1]);
+#pragma unroll
+    for (int q = 2; q < PANEL_ROWS; q++) {
+        const bool is_free = r.pivot[q] == panel_none;
+        const uint32_t lanes = __ballot_sync(WARP_ALL, is_free);
+        const uint32_t i = next + (uint32_t)__popc(lanes & lanes_below());
+        next += (uint32_t)__popc(lanes);
+        if (!is_free) continue;
+        const bool there = i < listed + extra;
+        const uint64_t word = !there ? 0 : i < listed ? s.list_word[i] : s.found_word;
+        r.word[q] = word;
+        r.sum[q] = 0;
+        r.source[q] = r.place[q] = !there ? panel_none : i < listed ? s.list_row[i] : s.found;
+        for (uint64_t left = word & pivots; left; left &= left - 1) {
+            const uint32_t column = (uint32_t)__ffsll((long long)left) - 1;
+            r.word[q] ^= s.value[column];
+            r.sum[q] ^= s.sum[column];
+        }
+    }
+    __syncwarp(); /* the search reads the horizon */
+}
+
+/* ---- All threads: rows beyond the top that have ones in the columns left ---- */
+
+static __device__ inline uint64_t panel_reduce(const struct panel_shared &s, uint64_t word)
+{
+    uint64_t sum = word;
+#pragma unroll
+    for (int i = 0; i < 8; i++) sum ^= s.tables[i][word >> 8 * i & 255];
+    return sum;
+}
+
+static __device__ inline void panel_tables(uint64_t pivots, struct panel_shared &s)
+{
+    for (uint32_t x = threadIdx.x; x < 8 * 256; x += GF2_PANEL_THREADS) {
+        uint64_t sum = 0;
+        for (uint32_t bit = 0; bit < 8; bit++) {
+            const uint32_t column = x / 256 * 8 + bit;
+            if ((x >> bit & 1) && (pivots >> column & 1)) sum ^= s.value[column];
+        }
+        s.tables[x / 256][x % 256] = sum;
+    }
+}
+
+/* Lists the rows of one round that have ones left, in their order; true when nothing more can be
+ * learned. */
+static __device__ inline bool panel_list(struct panel_shared &s, uint64_t base,
+                                         const uint64_t (&word)[PANEL_LOADS],
+                                         const uint64_t (&rest)[PANEL_LOADS])
+{
+    const uint32_t warp = threadIdx.x / 32, column = s.at, most = s.room - 1;
+#pragma unroll
+    for (int j = 0; j < PANEL_LOADS; j++) {
+        const uint32_t lanes = __ballot_sync(WARP_ALL, rest[j] != 0);
+        if (lane_id() == 0) s.counts[j][warp] = (uint32_t)__popc(lanes);
+        if (rest[j] >> column & 1)
+            atomicMin(&s.found, (uint32_t)(base + j * GF2_PANEL_THREADS + threadIdx.x));
+    }
+    __syncthreads();
+    uint32_t before = s.listed;
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < PANEL_LOADS; j++) {
+        const uint32_t lanes = __ballot_sync(WARP_ALL, rest[j] != 0);
+        uint32_t at = before;
+        for (uint32_t w = 0; w < PANEL_WARPS; w++) {
+            if (w < warp) at += s.counts[j][w];
+            before += s.counts[j][w];
+        }
+        at += (uint32_t)__popc(lanes & lanes_below());
+        const uint32_t row = (uint32_t)(base + j * GF2_PANEL_THREADS + threadIdx.x);
+        if (rest[j] && at < most) {
+            s.list_row[at] = row;
+            s.list_word[at] = word[j];
+        }
+        if (rest[j] && s.found == row) s.found_word = word[j];
+    }
+    const bool full = before > most;
+    if (threadIdx.x == 0) {
+        s.listed = full ? most : before;
+        if (full) s.complete = 0;
+    }
+    __syncthreads();
+    return full && s.found != panel_none;
+}
+
+/* Is there a row beyond the horizon that has a one in the column?  A row's bit there, once the
+ * pivots are added, is the parity of some bits of it. */
+static __device__ inline bool panel_any(const uint64_t *strip, uint64_t rows, uint64_t pivots,
+                                        struct panel_shared &s)
+{
+    const uint32_t lane = lane_id(), at = s.at;
+    const bool low = (pivots >> lane & 1) && (s.value[lane] >> at & 1);
+    const bool high = (pivots >> (32 + lane) & 1) && (s.value[32 + lane] >> at & 1);
+    const uint64_t mask = (uint64_t)1 << at | (uint64_t)__ballot_sync(WARP_ALL, high) << 32 |
+                          __ballot_sync(WARP_ALL, low);
+    for (uint64_t base = (uint64_t)s.horizon + 1; base < rows;
+         base += PANEL_LOOKS * GF2_PANEL_THREADS) {
+        uint64_t word[PANEL_LOOKS];
+#pragma unroll
+        for (int j = 0; j < PANEL_LOOKS; j++) {
+            const uint64_t row = base + j * GF2_PANEL_THREADS + threadIdx.x;
+            word[j] = row < rows ? strip[row] : 0;
+        }
+        uint32_t odd = 0;
+#pragma unroll
+        for (int j = 0; j < PANEL_LOOKS; j++) odd |= (uint32_t)__popcll(word[j] & mask);
+        if (__syncthreads_or(odd & 1)) return true;
+    }
+    return false;
+}
+
+/* Rows beyond the top, of which `rows` are left from the rank on. */
+static __device__ inline void panel_scan(const uint64_t *strip, uint64_t rows, uint64_t pivots,
+                                         uint64_t columns, struct panel_shared &s)
+{
+    if (threadIdx.x == 0) {
+        s.listed = 0;
+        s.found = panel_none;
+        s.complete = 1;
+    }
+    panel_tables(pivots, s);
+    __syncthreads();
+    for (uint64_t base = 64; base < rows; base += PANEL_LOADS * GF2_PANEL_THREADS) {
+        uint64_t word[PANEL_LOADS], rest[PANEL_LOADS], any = 0;
+#pragma unroll
+        for (int j = 0; j < PANEL_LOADS; j++) {
+            const uint64_t row = base + j * GF2_PANEL_THREADS + threadIdx.x;
+            word[j] = row < rows ? strip[row] : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < PANEL_LOADS; j++) {
+            rest[j] = word[j] ? panel_reduce(s, word[j]) & columns : 0;
+            any |= rest[j];
+        }
+        if (__syncthreads_or(any != 0) && panel_list(s, base, word, rest)) break;
+    }
+}
+
+/* ---- What the other kernels are told ---- */
+
+/* Rows that make room for pivots. */
+static __device__ inline void panel_moves(struct panel_shared &s, const struct panel_rows &r)
+{
+    uint32_t next = 0;
+#pragma unroll
+    for (int q = 0; q < 2; q++) {
+        const bool moves = r.place[q] != panel_none && r.place[q] != r.source[q];
+        const uint32_t lanes = __ballot_sync(WARP_ALL, moves);
+        const uint32_t i = next + (uint32_t)__popc(lanes & lanes_below());
+        next += (uint32_t)__popc(lanes);
+        if (!moves) continue;
+        s.move_source[i] = r.source[q];
+        s.move_target[i] = r.place[q];
+    }
+    if (lane_id() == 0) s.moves = next;
+}
+
+/* The words of s.left and s.moved; where rows came from moves with them. */
+static __device__ inline void panel_move(const struct gf2_echelon_args &a, uint32_t rank,
+                                         uint32_t slot, uint64_t pivots, struct panel_shared &s)
+{
+    const uint32_t i = threadIdx.x % 64, x = threadIdx.x / 64, count = s.pivots, moves = s.moves;
+    struct gf2_state &state = *a.state;
+    const bool used = x < slot && state.slots[x];
+    const uint64_t pivot_row = (uint64_t)rank + (i < count ? s.source[i] : 0);
+    const uint64_t moved_row = (uint64_t)rank + (i < moves ? s.move_source[i] : 0);
+    uint64_t *left = a.left + (uint64_t)x * a.rows;
+    uint32_t from_pivot = 0, from_moved = 0;
+    s.left[x][i] = used && i < count ? left[pivot_row] : 0;
+    s.moved[x][i] = used && i < moves ? left[moved_row] : 0;
+    if (x == 0 && a.rows_from) {
+        if (i < count) from_pivot = a.rows_from[pivot_row];
+        if (i < moves) from_moved = a.rows_from[moved_row];
+    }
+    __syncthreads();
+    if (i < moves) {
+        const uint64_t target = (uint64_t)rank + s.move_target[i];
+        if (used) left[target] = s.moved[x][i];
+        if (x == 0) {
+            a.strip[target] = s.top[s.move_source[i]];
+            if (a.rows_from) a.rows_from[target] = from_moved;
+            state.source[i] = (uint32_t)moved_row;
+            state.target[i] = (uint32_t)target;
+        }
+    }
+    if (i < count) {
+        const uint64_t own = a.reduced ? (uint64_t)1 << s.column[i] : s.chosen[i] & pivots;
+        if (used || x == slot) left[(uint64_t)rank + i] = x == slot ? own : 0;
+        if (x == 0) {
+            if (a.rows_from) a.rows_from[(uint64_t)rank + i] = from_pivot;
+            if (a.pivots) a.pivots[(uint64_t)rank + i] = 64 * a.panel + s.column[i];
+            state.from[i] = (uint32_t)pivot_row;
+        }
+    }
+    /* A pivot's row is a sum of the others as they were, of each of which so much is not yet
+     * applied. */
+    uint64_t sum = 0;
+    if (used && (pivots >> i & 1))
+#pragma unroll 16
+        for (uint32_t j = 0; j < 64; j++)
+            sum ^= s.sum[i] >> j & 1 ? s.left[x][j] : 0;
+    state.sum[i][x] = sum;
+    if (x == 0) state.sum[i][GF2_SLOTS] = pivots >> i & 1 ? s.sum[i] : 0;
+}
+
+extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
+    gf2_panel(const __grid_constant__ struct gf2_echelon_args a)
+{
+    __shared__ struct panel_shared s;
+    struct panel_rows r;
+    struct gf2_state &state = *a.state;
+    const uint32_t rank = state.rank, slot = a.panel % GF2_SLOTS;
+    const uint64_t left = a.columns - 64 * (uint64_t)a.panel;
+    const uint32_t end = left < 64 ? (uint32_t)left : 64;
+    const uint64_t within = ~(uint64_t)0 >> (64 - end);
+    const uint32_t most = min(a.limit - rank, 64u);
+    uint64_t *strip = a.strip + rank;
+    bool scanned = false;
+    if (threadIdx.x == 0) {
+        s.at = 0;
+        s.pivot_columns = 0;
+        s.horizon = GF2_WINDOW - 1;
+        s.pivots = s.moves = 0;
+        s.complete = state.rest == 0;
+    }
+    if (threadIdx.x < 32 && most) panel_load(a, rank, s, r);
+    __syncthreads();
+    uint64_t pivots = 0; /* their columns */
+    while (most) {
+        if (threadIdx.x < 32) panel_search(strip, end, most, scanned, s, r);
+        __syncthreads();
+        pivots = s.pivot_columns;
+        if (s.at == end) break;
+        scanned = true;
+        const bool any = panel_any(strip, a.rows - rank, pivots, s);
+        __syncthreads(); /* before the search writes what this has read */
+        if (!any) continue;
+        panel_scan(strip, a.rows - rank, pivots, within & ~(uint64_t)0 << s.at, s);
+        __syncthreads();
+        if (threadIdx.x < 32) panel_take(pivots, s, r);
+    }
+    if (threadIdx.x < 32 && s.pivots) panel_moves(s, r);
+    __syncthreads();
+    if (s.pivots) panel_move(a, rank, slot, pivots, s);
+    __syncthreads(); /* all have read the slots */
+    if (threadIdx.x < GF2_SLOTS && (slot == 0 || threadIdx.x == slot))
+        state.slots[threadIdx.x] = threadIdx.x == slot ? pivots : 0;
+    if (threadIdx.x) return;
+    if (slot == 0) state.begin = rank;
+    state.first = rank;
+    state.count = s.pivots;
+    state.moves = s.moves;
+    state.rank = rank + s.pivots;
+    state.rest = 0;
+    *a.rank = rank + s.pivots;
+}
+
+#endif

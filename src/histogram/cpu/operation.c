@@ -1,0 +1,444 @@
+/*
+ * histogram/cpu/operation.c - the CPU's histogram: each thread counts in tables of its own, which
+ * are added up; or, of very many bins, all count in one table by atomic additions.
+ *
+ *     elements --map, a block at a time--> counters --++--> tables[part][copy] --sum--> counts
+ *
+ * A counter that was just written is not ready for the next element for some cycles; where they fit
+ * the cache, several copies of a table take turns, so that equal elements cost what others do.
+ * Bytes are counted by their value first, and the map is applied to the 256 counts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "histogram/cpu/common.h"
+#include "core/call.h"
+#include "core/complaint.h"
+
+#define INLINE static inline
+#include "core/exact.h"
+
+#include <string.h>
+
+enum {
+    PARTS = 64,            /* most, which is most threads */
+    PART_N = 1 << 16,      /* least elements of a part */
+    EDGES = 2048,          /* that are merged once; more are merged at every look */
+    BYTE_COPIES = 8,       /* of the table of bytes */
+    FOUR_COUNTERS = 8192,  /* up to so many counters, four copies take turns */
+    TWO_COUNTERS = 65536,  /* ... two */
+    MANY_SLOTS = 1 << 30,  /* from so many on, they are counted in 64 bits */
+    ATOMIC_BYTES = 1 << 20 /* less is not worth threads that meet */
+};
+
+/* ---- Counting one block ---- */
+
+static void count_block(const struct echi_histogram_job *job, uint64_t *tables,
+                        const uint32_t *slots, size_t n)
+{
+    const size_t each = job->h->counters + 1;
+    size_t i = 0;
+    if (job->copies == 4) {
+        uint64_t *t1 = tables + each, *t2 = t1 + each, *t3 = t2 + each;
+        for (; i + 3 < n; i += 4) {
+            tables[slots[i]]++;
+            t1[slots[i + 1]]++;
+            t2[slots[i + 2]]++;
+            t3[slots[i + 3]]++;
+        }
+    } else if (job->copies == 2) {
+        uint64_t *t1 = tables + each;
+        for (; i + 1 < n; i += 2) {
+            tables[slots[i]]++;
+            t1[slots[i + 1]]++;
+        }
+    }
+    for (; i < n; i++) tables[slots[i]]++;
+}
+
+static int64_t signed_weight(const struct echi_histogram *h, size_t i)
+{
+    switch (h->weights_dtype) {
+    case ECH_I32:
+        return ((const int32_t *)h->weights)[i];
+    case ECH_U32:
+        return ((const uint32_t *)h->weights)[i];
+    default:
+        return ((const int64_t *)h->weights)[i];
+    }
+}
+
+static double float_weight(const struct echi_histogram *h, size_t i)
+{
+    return h->weights_dtype == ECH_F32 ? (double)((const float *)h->weights)[i]
+                                       : ((const double *)h->weights)[i];
+}
+
+static void add_weight(const struct echi_histogram_job *job, uint64_t *tables, size_t slot,
+                       size_t i)
+{
+    uint64_t word[ECHI_EXACT_WORDS];
+    if (echi_dtype_is_float(job->h->weights_dtype)) {
+        exact_split(float_weight(job->h, i), job->largest, word);
+        exact_add(tables + slot * ECHI_EXACT_WORDS, word);
+    } else {
+        tables[slot] += (uint64_t)signed_weight(job->h, i);
+    }
+}
+
+/* ---- Parts ---- */
+
+static int width_of(const struct echi_histogram *h)
+{
+    return echi_bit_length((uint64_t)h->key_bytes) - 1;
+}
+
+static const struct echi_histogram_isa *isa(void)
+{
+#ifdef ECHI_CPU_X86
+    if (echi_cpu_isa() == ECHI_AVX512) return &echi_histogram_avx512;
+    if (echi_cpu_isa() == ECHI_AVX2) return &echi_histogram_avx2;
+#endif
+    return &echi_histogram_portable;
+}
+
+static size_t part_end(const struct echi_histogram_job *job, size_t part)
+{
+    return echi_min((part + 1) * job->part_n, job->h->n);
+}
+
+static bool many(const struct echi_histogram *h)
+{
+    return h->counters >= MANY_SLOTS;
+}
+
+/* The counters of the elements from i on, whichever type is used. */
+static void find_slots(const struct echi_histogram_job *job, size_t i, size_t n, uint32_t *slots,
+                       uint64_t *wide)
+{
+    if (many(job->h))
+        echi_histogram_slots_u64[width_of(job->h)](job, i, n, wide);
+    else
+        isa()->slots[width_of(job->h)](job, i, n, slots);
+}
+
+static void count_part(void *arg, size_t part, int thread)
+{
+    (void)thread;
+    const struct echi_histogram_job *job = arg;
+    const struct echi_histogram *h = job->h;
+    uint64_t *tables = job->tables + part * job->table_words;
+    uint32_t slots[ECHI_SLOTS];
+    uint64_t wide[ECHI_SLOTS];
+    memset(tables, 0, job->table_words * sizeof *tables);
+    for (size_t i = part * job->part_n, end = part_end(job, part), n; i < end; i += n) {
+        n = echi_min(ECHI_SLOTS, end - i);
+        find_slots(job, i, n, slots, wide);
+        if (h->weighted)
+            for (size_t k = 0; k < n; k++)
+                add_weight(job, tables, many(h) ? wide[k] : slots[k], i + k);
+        else if (many(h))
+            for (size_t k = 0; k < n; k++) tables[wide[k]]++;
+        else
+            count_block(job, tables, slots, n);
+    }
+}
+
+/* The bytes that lie step apart; 32-bit counters, for at most 2^31 of them. */
+static void count_apart(const uint8_t *in, size_t n, size_t step, uint32_t (*t)[256])
+{
+    size_t i = 0;
+    for (; i + 3 * step < n; i += 4 * step) {
+        t[0][in[i]]++;
+        t[1][in[i + step]]++;
+        t[2][in[i + 2 * step]]++;
+        t[3][in[i + 3 * step]]++;
+    }
+    for (; i < n; i += step) t[0][in[i]]++;
+}
+
+static void count_bytes_of(const uint8_t *in, size_t n, uint32_t (*t)[256])
+{
+    size_t i = 0;
+    for (; i + 7 < n; i += 8) {
+        uint64_t x;
+        memcpy(&x, in + i, 8);
+        t[0][x & 255]++;
+        t[1][x >> 8 & 255]++;
+        t[2][x >> 16 & 255]++;
+        t[3][x >> 24 & 255]++;
+        t[4][x >> 32 & 255]++;
+        t[5][x >> 40 & 255]++;
+        t[6][x >> 48 & 255]++;
+        t[7][x >> 56]++;
+    }
+    for (; i < n; i++) t[0][in[i]]++;
+}
+
+static void count_bytes(void *arg, size_t part, int thread)
+{
+    (void)thread;
+    const struct echi_histogram_job *job = arg;
+    const struct echi_histogram *h = job->h;
+    uint64_t *tables = job->tables + part * job->table_words;
+    const uint8_t *in = h->in;
+    uint32_t t[BYTE_COPIES][256];
+    uint8_t all[256];
+    uint32_t slots[256];
+    struct echi_histogram one = *h; /* of all bytes, one channel */
+    struct echi_histogram_job values = *job;
+    for (int v = 0; v < 256; v++) all[v] = (uint8_t)v;
+    one.in = all;
+    one.channels = 1;
+    values.h = &one;
+    isa()->slots[0](&values, 0, 256, slots);
+    memset(tables, 0, job->table_words * sizeof *tables);
+    const size_t step = h->channels == 1 ? (size_t)1 << 30 : h->channels << 16;
+    for (size_t i = part * job->part_n, end = part_end(job, part), n; i < end; i += n) {
+        n = echi_min(step, end - i);
+        for (size_t channel = 0; channel < h->channels; channel++) {
+            memset(t, 0, sizeof t);
+            if (h->channels == 1)
+                count_bytes_of(in + i, n, t);
+            else
+                count_apart(in + i + channel, n - channel, h->channels, t);
+            for (int copy = 0; copy < BYTE_COPIES; copy++)
+                for (int v = 0; v < 256; v++)
+                    if (slots[v] != h->counters)
+                        tables[channel * h->stride + slots[v]] += t[copy][v];
+        }
+    }
+}
+
+/* All threads in the one table, which is counts itself. */
+static void count_atomic(void *arg, size_t part, int thread)
+{
+    (void)thread;
+    const struct echi_histogram_job *job = arg;
+    const struct echi_histogram *h = job->h;
+    uint64_t *counts = h->counts;
+    uint32_t slots[ECHI_SLOTS];
+    uint64_t wide[ECHI_SLOTS];
+    for (size_t i = part * job->part_n, end = part_end(job, part), n; i < end; i += n) {
+        n = echi_min(ECHI_SLOTS, end - i);
+        find_slots(job, i, n, slots, wide);
+        for (size_t k = 0; k < n; k++) {
+            size_t slot = many(h) ? (size_t)wide[k] : slots[k];
+            uint64_t by = h->weighted ? (uint64_t)signed_weight(h, i + k) : 1;
+            if (slot < h->counters) __atomic_fetch_add(&counts[slot], by, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+/* ---- Sums ---- */
+
+enum { SUM_COUNTERS = 4096 };
+
+static void sum_counters(void *arg, size_t piece, int thread)
+{
+    (void)thread;
+    const struct echi_histogram_job *job = arg;
+    const struct echi_histogram *h = job->h;
+    const size_t first = piece * SUM_COUNTERS, end = echi_min(first + SUM_COUNTERS, h->counters);
+    const size_t tables = job->parts * job->copies, each = job->table_words / job->copies;
+    if (h->weighted && echi_dtype_is_float(h->weights_dtype)) {
+        double *sums = h->counts;
+        for (size_t i = first; i < end; i++) {
+            uint64_t sum[ECHI_EXACT_WORDS] = { 0 };
+            for (size_t t = 0; t < tables; t++)
+                exact_add(sum, job->tables + t * each + i * ECHI_EXACT_WORDS);
+            double x = exact_round(sum, job->largest);
+            sums[i] = h->add ? exact_plus(sums[i], x) : x;
+        }
+        return;
+    }
+    uint64_t *counts = h->counts;
+    if (!h->add) memset(counts + first, 0, (end - first) * sizeof *counts);
+    for (size_t t = 0; t < tables; t++)
+        for (size_t i = first; i < end; i++) counts[i] += job->tables[t * each + i];
+}
+
+/* ---- Plan ---- */
+
+struct algorithm {
+    const char *name, *what;
+    bool (*applicable)(const struct echi_histogram *h);
+    bool (*chosen)(const struct echi_histogram *h);
+};
+
+static bool float_weights(const struct echi_histogram *h)
+{
+    return h->weighted && echi_dtype_is_float(h->weights_dtype);
+}
+
+static bool bytes_alone(const struct echi_histogram *h)
+{
+    return h->key_bytes == 1 && !h->pairs && !h->weighted && !many(h);
+}
+
+static bool can_be_bytes(const struct echi_histogram *h)
+{
+    return bytes_alone(h);
+}
+
+static bool always(const struct echi_histogram *h)
+{
+    (void)h;
+    return true;
+}
+
+static bool can_be_atomic(const struct echi_histogram *h)
+{
+    return !float_weights(h);
+}
+
+/* Tables for two threads would be more than the elements are. */
+static bool is_atomic(const struct echi_histogram *h)
+{
+    return can_be_atomic(h) && h->counters > h->n / 16 && h->n * 8 > ATOMIC_BYTES;
+}
+
+/* The first that is chosen runs unless one is named. */
+enum { BYTES, ATOMIC, PRIVATE, ALGORITHMS };
+static const struct algorithm algorithms[ALGORITHMS] = {
+    [BYTES] = { "bytes", "bytes by their value, then the map of 256 counts", can_be_bytes,
+                can_be_bytes },
+    [ATOMIC] = { "atomic", "one table for all threads", can_be_atomic, is_atomic },
+    [PRIVATE] = { "private", "a table for each thread, added up", always, always },
+};
+
+static ech_status choose(const struct echi_histogram *h, int *choice)
+{
+    for (int i = 0; i < ALGORITHMS; i++) {
+        if (h->algorithm && strcmp(h->algorithm, algorithms[i].name) != 0) continue;
+        if (h->algorithm ? algorithms[i].applicable(h) : algorithms[i].chosen(h)) {
+            *choice = i;
+            return ECH_OK;
+        }
+        if (h->algorithm)
+            return echi_fail(NULL, ECH_ERR_ARG,
+                             "the algorithm \"%s\" (%s) cannot do this histogram",
+                             algorithms[i].name, algorithms[i].what);
+    }
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "options->algorithm is \"%s\", and the CPU has \"bytes\", \"atomic\" and "
+                     "\"private\"",
+                     h->algorithm);
+}
+
+/* Fills what follows from the request, and measures. */
+static ech_status lay_out(const struct echi_histogram *h, int *algorithm, void *work,
+                          struct echi_histogram_job *job, size_t *bytes)
+{
+    struct echi_layout layout = { .base = work };
+    *job = (struct echi_histogram_job){ .h = h, .copies = 1 };
+    ech_status status = choose(h, algorithm);
+    if (status != ECH_OK) return status;
+    size_t words = float_weights(h) ? ECHI_EXACT_WORDS : 1, counters = h->counters + 1;
+    if (!h->weighted) /* also of bytes: the workspace is the same for all kinds of histogram */
+        job->copies = counters <= FOUR_COUNTERS ? 4 : counters <= TWO_COUNTERS ? 2 : 1;
+    size_t most = *algorithm == ATOMIC ? h->n : h->n / (8 * words * job->copies) / counters;
+    job->parts = echi_min(echi_min(most, h->n / PART_N), PARTS);
+    if (job->parts == 0) job->parts = 1;
+    size_t groups = h->n / h->channels;
+    job->part_n = (groups + job->parts - 1) / job->parts * h->channels;
+    if (*algorithm != ATOMIC) {
+        size_t all = 0;
+        layout.overflow =
+            __builtin_mul_overflow(counters, words * job->copies, &job->table_words) ||
+            __builtin_mul_overflow(job->table_words, job->parts, &all);
+        job->tables = echi_part(&layout, all, sizeof *job->tables);
+    }
+    if (layout.overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY,
+                         "bins is %zu: the workspace is larger than memory can be", h->x.bins);
+    *bytes = layout.bytes;
+    return ECH_OK;
+}
+
+static ech_status histogram_workspace(const void *request, size_t *bytes)
+{
+    struct echi_histogram_job job;
+    int algorithm;
+    return lay_out(request, &algorithm, NULL, &job, bytes);
+}
+
+static ech_status histogram_explain(const void *request, struct echi_text *text)
+{
+    const struct echi_histogram *h = request;
+    struct echi_histogram_job job;
+    int algorithm;
+    size_t bytes;
+    ech_status status = lay_out(h, &algorithm, NULL, &job, &bytes);
+    if (status != ECH_OK) return status;
+    echi_print(text, "algorithm     %s: %s\n", algorithms[algorithm].name,
+               algorithms[algorithm].what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (i != algorithm && algorithms[i].applicable(h))
+            echi_print(text, "could be      %s: %s\n", algorithms[i].name, algorithms[i].what);
+    echi_print(text, "threads       at most %zu\n", job.parts);
+    if (algorithm != ATOMIC)
+        echi_print(text, "tables        %zu a thread, of %zu counters\n", job.copies, h->counters);
+    echi_print(text, "workspace     %zu bytes\n", bytes);
+    return ECH_OK;
+}
+
+/* ---- Run ---- */
+
+static uint64_t merged(const struct echi_histogram *h, size_t i)
+{
+    uint64_t u = 0;
+    memcpy(&u, (const char *)h->edges + i * (size_t)h->key_bytes, (size_t)h->key_bytes);
+    return echi_order_encode(&h->x.order, h->key_bytes, u);
+}
+
+/* Checks that the edges rise, and merges them where there is room; kept of the elements' type. */
+static ech_status take_edges(ech_ctx *ctx, struct echi_histogram_job *job, uint64_t *room)
+{
+    const struct echi_histogram *h = job->h;
+    const size_t count = h->x.bins + 1, bytes = (size_t)h->key_bytes;
+    job->edges = h->edges;
+    job->raw = (size_t)2 << h->x.top > EDGES;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t e = merged(h, i);
+        bool is_nan = h->x.order.float_mask && e == h->x.order.last;
+        if (i && (e <= merged(h, i - 1) || is_nan))
+            return echi_complain(ctx, ECHI_EDGES_NOT_RISING, i);
+        if (!job->raw) memcpy((char *)room + i * bytes, &e, bytes); /* little-endian */
+    }
+    if (job->raw) return ECH_OK;
+    memset((char *)room + count * bytes, 0xff, EDGES * sizeof *room - count * bytes);
+    job->edges = room;
+    return ECH_OK;
+}
+
+static ech_status histogram_run(ech_ctx *ctx, const void *request, void *work)
+{
+    const struct echi_histogram *h = request;
+    struct echi_histogram_job job;
+    uint64_t edges[EDGES];
+    int algorithm;
+    size_t bytes;
+    ech_status status = lay_out(h, &algorithm, work, &job, &bytes);
+    if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
+    if (h->edges) TRY(take_edges(ctx, &job, edges));
+    for (size_t i = 0; float_weights(h) && i < h->n; i++) {
+        uint64_t magnitude = exact_magnitude(float_weight(h, i));
+        if (magnitude > job.largest) job.largest = magnitude;
+    }
+    size_t each = (size_t)h->key_bytes + (h->weighted ? 8 : 0);
+    int threads = echi_parallel_for_bytes(ctx, h->n * each * 2);
+    if (algorithm == ATOMIC) {
+        if (!h->add) memset(h->counts, 0, h->counters * sizeof(uint64_t));
+        echi_parallel(threads, job.parts, count_atomic, &job);
+        return ECH_OK;
+    }
+    echi_parallel(threads, job.parts, algorithm == BYTES ? count_bytes : count_part, &job);
+    size_t pieces = (h->counters + SUM_COUNTERS - 1) / SUM_COUNTERS;
+    echi_parallel(h->counters * job.parts > 1 << 18 ? threads : 1, pieces, sum_counters, &job);
+done:
+    return status;
+}
+
+const struct echi_operation echi_cpu_histogram = { .workspace = histogram_workspace,
+                                                   .explain = histogram_explain,
+                                                   .run = histogram_run };

@@ -1,0 +1,93 @@
+/*
+ * histogram/cpu/slots.h - template: the counters of a block of elements, one loop for each kind of
+ * map, which the compiler turns into vectors where it can.
+ *
+ *   KEY_BITS, KEY, SLOT, NAME, INLINE  of ../bins_slot.h
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "histogram/bins_slot.h"
+
+#define FOR(expression)                                                                            \
+    for (size_t i = 0; i < n; i++) {                                                               \
+        const KEY u = in[i];                                                                       \
+        slots[i] = (expression);                                                                   \
+    }
+
+/* The searches of a block go on side by side: their looks at the edges do not wait for each other,
+ * and are gathers where there are such. */
+static void NAME(slots_edges)(const struct echi_histogram_job *job, const KEY *in, size_t n,
+                              SLOT *restrict slots)
+{
+    const struct echi_bins b = job->h->x;
+    const KEY *restrict edges = job->edges;
+    KEY e[ECHI_SLOTS];
+    for (size_t i = 0; i < n; i++) e[i] = NAME(bins_merged)(&b.order, in[i]);
+    for (size_t i = 0; i < n; i++) slots[i] = 0;
+    for (SLOT step = (SLOT)1 << b.top; step; step >>= 1)
+        for (size_t i = 0; i < n; i++)
+            slots[i] += step & (0 - (SLOT)(edges[slots[i] + step - 1] <= e[i]));
+    for (size_t i = 0; i < n; i++) slots[i] = NAME(slot_after)(&b, edges, e[i], slots[i], false);
+}
+
+static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in, size_t n,
+                            SLOT *restrict slots)
+{
+    const struct echi_bins b = job->h->x; /* a copy: no store to slots can change it */
+    const KEY *edges = job->edges;
+    switch (b.kind) {
+    case ECHI_BINS_SHIFT:
+        FOR(NAME(slot_shift)(&b, u))
+        break;
+    case ECHI_BINS_SCALE:
+        FOR(NAME(slot_scale)(&b, u))
+        break;
+#if KEY_BITS == 16
+    case ECHI_BINS_F16:
+        FOR(NAME(slot_f32)(&b, echi_f32_of_f16(u)))
+        break;
+    case ECHI_BINS_BF16:
+        FOR(NAME(slot_f32)(&b, echi_f32_of_bf16(u)))
+        break;
+#elif KEY_BITS == 32
+    case ECHI_BINS_FLOAT:
+        FOR(NAME(slot_f32)(&b, echi_f32_of_bits(u)))
+        break;
+#elif KEY_BITS == 64
+    case ECHI_BINS_FLOAT:
+        FOR(NAME(slot_f64)(&b, bins_double(u)))
+        break;
+#endif
+    case ECHI_BINS_EDGES:
+        if (job->raw)
+            FOR(NAME(slot_edges)(&b, edges, u, true))
+        else
+            NAME(slots_edges)(job, in, n, slots);
+        break;
+    default:
+        FOR(NAME(slot_any)(&b, edges, u))
+    }
+}
+
+static void NAME(slots)(const struct echi_histogram_job *job, size_t from, size_t n, SLOT *slots)
+{
+    const struct echi_histogram *h = job->h;
+    const KEY *in = (const KEY *)h->in + from;
+    const SLOT none = (SLOT)h->counters;
+    if (h->pairs) {
+        const struct echi_bins x = h->x, y = h->y;
+        const KEY *in_y = (const KEY *)h->in_y + from;
+        for (size_t i = 0; i < n; i++) slots[i] = NAME(slot_pair)(&x, &y, in[i], in_y[i]);
+    } else {
+        NAME(slots_one)(job, in, n, slots);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (slots[i] == (SLOT)ECHI_NO_SLOT) slots[i] = none;
+    if (h->channels == 1) return;
+    for (size_t i = 0, channel = from % h->channels; i < n; i++) {
+        if (slots[i] != none) slots[i] += (SLOT)(channel * h->stride);
+        channel = channel + 1 == h->channels ? 0 : channel + 1;
+    }
+}
+
+#undef FOR

@@ -1,0 +1,259 @@
+/*
+ * histogram/histogram.c - ech_histogram() and its kin: checks the arguments, makes the map from
+ * elements to bins, and hands one struct echi_histogram to the backend.
+ *
+ *     check_options()    what every call has: dtype, options, sizes
+ *     echi_bins_*()      bins.c: the map
+ *     run()              the arrays as a list, then core/call.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "histogram/histogram.h"
+#include "core/call.h"
+#define INLINE static inline
+#include "core/exact.h"
+
+static ech_status check_weights(ech_ctx *ctx, const ech_histogram_options *options, size_t n)
+{
+    ech_dtype t = options->weights_dtype;
+    bool known = t == ECH_I32 || t == ECH_U32 || t == ECH_I64 || t == ECH_U64 || t == ECH_F32 ||
+                 t == ECH_F64;
+    if (!known)
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "options->weights_dtype is %s, not i32, u32, i64, u64, f32 or f64",
+                         ech_dtype_name(t));
+    if (echi_dtype_is_float(t) && (uint64_t)n > (uint64_t)1 << ECHI_EXACT_LOG2_N)
+        return echi_fail(ctx, ECH_ERR_ARG, "n is %zu: more than 2^%d weights that are floats", n,
+                         ECHI_EXACT_LOG2_N);
+    return echi_check_count(ctx, "n", n, ech_dtype_bytes(t));
+}
+
+/* What becomes of values outside: below, above and NaN have counters after the bins, or share
+ * theirs, or have none. */
+static void set_outside(struct echi_bins *b, ech_outside outside)
+{
+    b->below = b->above = b->nan = ECHI_NO_SLOT;
+    if (outside == ECH_OUTSIDE_CLAMP) {
+        b->below = 0;
+        b->above = b->bins - 1;
+    } else if (outside == ECH_OUTSIDE_COUNT) {
+        b->below = b->bins;
+        b->above = b->bins + 1;
+        b->nan = b->bins + 2;
+    }
+}
+
+static ech_status check_option_fields(ech_ctx *ctx, const ech_histogram_options *o)
+{
+    ech_status status = echi_check_options(ctx, o->size, sizeof *o, "ech_histogram_options",
+                                           o->work, o->work_bytes);
+    if (status != ECH_OK) return status;
+    if (o->channels < 0)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->channels is %d, less than 0", o->channels);
+    if ((unsigned)o->outside > ECH_OUTSIDE_COUNT)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->outside is %d, not an ech_outside",
+                         (int)o->outside);
+    if (o->closed != 0 && o->closed != 1)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->closed is %d, not 0 or 1", o->closed);
+    if (o->add != 0 && o->add != 1)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->add is %d, not 0 or 1", o->add);
+    return ECH_OK;
+}
+
+/* Fills what follows from n, dtype, the number of bins and the options. */
+static ech_status check_shape(ech_ctx *ctx, struct echi_histogram *h, size_t bins,
+                              const ech_histogram_options *options)
+{
+    static const ech_histogram_options defaults = { .size = sizeof defaults };
+    const ech_histogram_options *o = options ? options : &defaults;
+    size_t bytes;
+    ech_status status;
+    TRY(echi_check_dtype(ctx, "dtype", h->dtype));
+    TRY(check_option_fields(ctx, o));
+    h->key_bytes = (int)ech_dtype_bytes(h->dtype);
+    TRY(echi_check_count(ctx, "n", h->n, (size_t)h->key_bytes));
+    if (bins == 0) FAIL(ctx, ECH_ERR_ARG, "bins is 0");
+    h->channels = o->channels ? (size_t)o->channels : 1;
+    if (h->n % h->channels)
+        FAIL(ctx, ECH_ERR_ARG, "n is %zu, not a multiple of options->channels, %zu", h->n,
+             h->channels);
+    if (h->pairs && (h->channels > 1 || o->outside == ECH_OUTSIDE_COUNT))
+        FAIL(ctx, ECH_ERR_ARG, "options->%s is for one dimension alone",
+             h->channels > 1 ? "channels" : "outside");
+    if (__builtin_add_overflow(bins, o->outside == ECH_OUTSIDE_COUNT ? 3 : 0, &h->stride) ||
+        __builtin_mul_overflow(h->stride, h->channels, &h->counters) ||
+        __builtin_mul_overflow(h->counters, sizeof(uint64_t), &bytes) || bytes > PTRDIFF_MAX)
+        FAIL(ctx, ECH_ERR_ARG, "bins is %zu: more counters than an address space has", bins);
+    h->weighted = o->weights != NULL;
+    h->weights = o->weights;
+    h->weights_dtype = o->weights_dtype;
+    if (h->weighted) TRY(check_weights(ctx, o, h->n));
+    h->add = o->add;
+    h->algorithm = o->algorithm && *o->algorithm ? o->algorithm : NULL;
+    h->x.bins = bins;
+    set_outside(&h->x, o->outside);
+done:
+    return status;
+}
+
+static bool is_closed(const ech_histogram_options *options)
+{
+    return options && options->closed;
+}
+
+static ech_status run(ech_ctx *ctx, struct echi_histogram *h, const char *name,
+                      const ech_histogram_options *options)
+{
+    size_t bytes = h->n * (size_t)h->key_bytes, align = (size_t)h->key_bytes;
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    struct echi_call call = { .what = "a histogram",
+                              .operation = ctx->backend->histogram,
+                              .request = h,
+                              .work = options ? options->work : NULL,
+                              .work_bytes = options ? options->work_bytes : 0 };
+    echi_call_add(&call, name, &h->in, bytes, align, ECHI_IN);
+    if (h->pairs) echi_call_add(&call, "y", &h->in_y, bytes, align, ECHI_IN);
+    if (h->x.kind == ECHI_BINS_EDGES)
+        echi_call_add(&call, "edges", &h->edges, (h->x.bins + 1) * align, align, ECHI_IN);
+    if (h->weighted) {
+        size_t weight_bytes = ech_dtype_bytes(h->weights_dtype);
+        echi_call_add(&call, "options->weights", &h->weights, h->n * weight_bytes, weight_bytes,
+                      ECHI_IN);
+    }
+    echi_call_add(&call, "counts", &h->counts, h->counters * sizeof(uint64_t), sizeof(uint64_t),
+                  h->add ? ECHI_KEPT : ECHI_OUT);
+    return echi_call_run(ctx, &call);
+}
+
+/* ---- The calls ---- */
+
+ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
+                         size_t bins, double lower, double upper,
+                         const ech_histogram_options *options)
+{
+    struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
+    ech_status status;
+    TRY(check_shape(ctx, &h, bins, options));
+    TRY(echi_bins_even(ctx, &h.x, dtype, lower, upper, "lower", "upper", is_closed(options)));
+    TRY(run(ctx, &h, "in", options));
+done:
+    return status;
+}
+
+ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, void *counts, size_t n,
+                               ech_dtype dtype, const void *edges, size_t bins,
+                               const ech_histogram_options *options)
+{
+    struct echi_histogram h = {
+        .in = in, .counts = counts, .edges = edges, .n = n, .dtype = dtype
+    };
+    ech_status status;
+    TRY(check_shape(ctx, &h, bins, options));
+    TRY(echi_check_count(ctx, "bins", bins + 1, (size_t)h.key_bytes));
+    echi_bins_edges(&h.x, dtype, is_closed(options));
+    TRY(run(ctx, &h, "in", options));
+done:
+    return status;
+}
+
+ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
+                        size_t bins, const ech_histogram_options *options)
+{
+    struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
+    ech_status status;
+    TRY(check_shape(ctx, &h, bins, options));
+    if (echi_dtype_is_float(dtype))
+        FAIL(ctx, ECH_ERR_ARG, "dtype is %s, and only integers count by value",
+             ech_dtype_name(dtype));
+    TRY(echi_bins_count(ctx, &h.x, dtype));
+    TRY(run(ctx, &h, "in", options));
+done:
+    return status;
+}
+
+ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, void *counts, size_t n,
+                            ech_dtype dtype, size_t x_bins, double x_lower, double x_upper,
+                            size_t y_bins, double y_lower, double y_upper,
+                            const ech_histogram_options *options)
+{
+    struct echi_histogram h = {
+        .in = x, .in_y = y, .counts = counts, .n = n, .dtype = dtype, .pairs = true
+    };
+    size_t bins = 0;
+    ech_status status;
+    if (x_bins == 0 || y_bins == 0) FAIL(ctx, ECH_ERR_ARG, "%s_bins is 0", x_bins ? "y" : "x");
+    if (__builtin_mul_overflow(x_bins, y_bins, &bins))
+        FAIL(ctx, ECH_ERR_ARG,
+             "x_bins is %zu and y_bins %zu: more counters than an address space has", x_bins,
+             y_bins);
+    TRY(check_shape(ctx, &h, bins, options));
+    h.x.bins = x_bins;
+    h.y.bins = y_bins;
+    set_outside(&h.x, options ? options->outside : ECH_OUTSIDE_DROP);
+    set_outside(&h.y, options ? options->outside : ECH_OUTSIDE_DROP);
+    TRY(echi_bins_even(ctx, &h.x, dtype, x_lower, x_upper, "x_lower", "x_upper",
+                       is_closed(options)));
+    TRY(echi_bins_even(ctx, &h.y, dtype, y_lower, y_upper, "y_lower", "y_upper",
+                       is_closed(options)));
+    TRY(run(ctx, &h, "x", options));
+done:
+    return status;
+}
+
+/* ---- Questions that need no device ---- */
+
+static const struct echi_operation *histogram_of(const struct echi_backend *backend)
+{
+    return backend->histogram;
+}
+
+/* A request for bins counters in all channels: what a call asks for at most. */
+static ech_status question(struct echi_histogram *h, size_t bins,
+                           const ech_histogram_options *options)
+{
+    ech_status status;
+    size_t n = h->n, each;
+    h->n = 0; /* which need not be a multiple of the channels */
+    TRY(check_shape(NULL, h, bins, options));
+    TRY(echi_check_count(NULL, "n", n, (size_t)h->key_bytes));
+    h->n = n;
+    if (h->weighted) TRY(check_weights(NULL, options, n));
+    each = (bins + h->channels - 1) / h->channels;
+    h->x.bins = each;
+    h->stride = each + (h->stride - bins);
+    h->counters = h->stride * h->channels;
+    TRY(echi_bins_count(NULL, &h->x, ECH_U64));
+done:
+    return status;
+}
+
+ech_status ech_histogram_workspace(const char *device, size_t n, size_t bins, ech_dtype dtype,
+                                   const ech_histogram_options *options, size_t *bytes)
+{
+    struct echi_histogram h = { .n = n, .dtype = dtype };
+    ech_status status;
+    if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
+    *bytes = 0;
+    TRY(question(&h, bins, options));
+    TRY(echi_call_workspace(device, histogram_of, &h, bytes));
+done:
+    return status;
+}
+
+ech_status ech_histogram_explain(const char *device, size_t n, size_t bins, ech_dtype dtype,
+                                 const ech_histogram_options *options, char *text,
+                                 size_t capacity_bytes)
+{
+    struct echi_histogram h = { .n = n, .dtype = dtype };
+    struct echi_text lines = { text, capacity_bytes };
+    const struct echi_backend *backend;
+    ech_status status;
+    if (!text || !capacity_bytes)
+        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or has no capacity");
+    *text = 0;
+    TRY(echi_backend_ask(device, &backend));
+    TRY(question(&h, bins, options));
+    TRY(backend->histogram->explain(&h, &lines));
+done:
+    return status;
+}

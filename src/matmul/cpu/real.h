@@ -1,0 +1,307 @@
+/*
+ * matmul/cpu/real.h - template: the kernels of common.h that compute in one type.
+ *
+ *     REAL, T(name)         the type, and a name of it
+ *     T(vector), LANES      a vector; ZERO, LOAD, STORE, ALL, VFMA of it, FMA of one element
+ *     TILE_ROWS             as many as registers are there for, with two vectors each
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+enum { T(TILE_COLS) = 2 * LANES };
+
+/* ---- The micro-kernel ---- */
+
+/* rows and vectors are known where this is called. */
+INLINE void T(tile_of)(const int rows, const int vectors, size_t steps, const REAL *a,
+                       const REAL *b, REAL *sums, bool begin)
+{
+    T(vector) s[TILE_ROWS][2];
+#pragma GCC unroll 14
+    for (int i = 0; i < rows; i++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++)
+            s[i][v] = begin ? ZERO() : LOAD(sums + i * T(TILE_COLS) + v * LANES);
+    for (size_t t = 0; t < steps; t++) {
+        T(vector) y[2];
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) y[v] = LOAD(b + t * T(TILE_COLS) + (size_t)v * LANES);
+#pragma GCC unroll 14
+        for (int i = 0; i < rows; i++) {
+            const T(vector) x = ALL(a[i * ECHI_MATMUL_PITCH + (ptrdiff_t)t]);
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; v++) s[i][v] = VFMA(x, y[v], s[i][v]);
+        }
+    }
+#pragma GCC unroll 14
+    for (int i = 0; i < rows; i++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++) STORE(sums + i * T(TILE_COLS) + v * LANES, s[i][v]);
+}
+
+/* The rows that a kernel is for, at least as many as asked for. */
+static size_t T(tile_rows)(size_t rows)
+{
+    const size_t fits = rows > 8 ? TILE_ROWS : rows > 4 ? 8 : rows > 2 ? 4 : rows;
+    return fits < TILE_ROWS ? fits : TILE_ROWS;
+}
+
+#define TILE(rows_)                                                                                \
+    if (cols > LANES)                                                                              \
+        T(tile_of)(rows_, 2, steps, a, b, sums, begin);                                            \
+    else                                                                                           \
+        T(tile_of)(rows_, 1, steps, a, b, sums, begin)
+
+static void T(tile)(size_t rows, size_t cols, size_t steps, const void *a, const void *b,
+                    void *sums, bool begin)
+{
+    switch (T(tile_rows)(rows)) {
+    case 1:
+        TILE(1);
+        break;
+    case 2:
+        TILE(2);
+        break;
+    case 4:
+        TILE(4);
+        break;
+#if TILE_ROWS > 8
+    case 8:
+        TILE(8);
+        break;
+#endif
+#if TILE_ROWS > 4
+    default:
+        TILE(TILE_ROWS);
+#endif
+    }
+}
+#undef TILE
+
+/* ---- Panels ---- */
+
+INLINE REAL T(element)(const void *from, size_t i, ech_dtype dtype)
+{
+    if (dtype == ECH_F16) return (REAL)echi_f32_of_f16(((const uint16_t *)from)[i]);
+    if (dtype == ECH_BF16) return (REAL)echi_f32_of_bf16(((const uint16_t *)from)[i]);
+    return ((const REAL *)from)[i];
+}
+
+/* Rows of the panel are rows of a matrix; or its columns. */
+INLINE void T(pack_a_of)(const void *from, size_t stride, ech_dtype dtype, bool turned, size_t rows,
+                         size_t steps, REAL *panel)
+{
+    const size_t whole = T(tile_rows)(rows);
+    if (turned)
+        for (size_t t = 0; t < steps; t++)
+            for (size_t i = 0; i < rows; i++)
+                panel[i * ECHI_MATMUL_PITCH + t] = T(element)(from, t * stride + i, dtype);
+    else
+        for (size_t i = 0; i < rows; i++)
+            for (size_t t = 0; t < steps; t++)
+                panel[i * ECHI_MATMUL_PITCH + t] = T(element)(from, i * stride + t, dtype);
+    for (size_t i = rows; i < whole; i++)
+        memset(panel + i * ECHI_MATMUL_PITCH, 0, steps * sizeof *panel);
+}
+
+INLINE void T(pack_b_of)(const void *from, size_t stride, ech_dtype dtype, bool turned, size_t cols,
+                         size_t steps, REAL *panel)
+{
+    if (turned) {
+        enum { LINE = 16 }; /* steps, so that what is written stays in the first cache */
+        for (size_t begin = 0; begin < steps; begin += LINE)
+            for (size_t j = 0; j < cols; j++)
+                for (size_t t = begin; t < begin + LINE && t < steps; t++)
+                    panel[t * T(TILE_COLS) + j] = T(element)(from, j * stride + t, dtype);
+        for (size_t j = cols; j < T(TILE_COLS); j++)
+            for (size_t t = 0; t < steps; t++) panel[t * T(TILE_COLS) + j] = 0;
+    } else if (cols == T(TILE_COLS)) {
+        for (size_t t = 0; t < steps; t++)
+            for (size_t j = 0; j < T(TILE_COLS); j++)
+                panel[t * T(TILE_COLS) + j] = T(element)(from, t * stride + j, dtype);
+    } else {
+        for (size_t t = 0; t < steps; t++) {
+            for (size_t j = 0; j < cols; j++)
+                panel[t * T(TILE_COLS) + j] = T(element)(from, t * stride + j, dtype);
+            for (size_t j = cols; j < T(TILE_COLS); j++) panel[t * T(TILE_COLS) + j] = 0;
+        }
+    }
+}
+
+#define PACK(name)                                                                                 \
+    static void T(name)(const void *from, size_t stride, ech_dtype dtype, bool turned, size_t n,   \
+                        size_t steps, void *panel)                                                 \
+    {                                                                                              \
+        if (dtype == ECH_F16)                                                                      \
+            T(name##_of)(from, stride, ECH_F16, turned, n, steps, panel);                          \
+        else if (dtype == ECH_BF16)                                                                \
+            T(name##_of)(from, stride, ECH_BF16, turned, n, steps, panel);                         \
+        else                                                                                       \
+            T(name##_of)(from, stride, ECH_F64, turned, n, steps, panel);                          \
+    }
+PACK(pack_a)
+PACK(pack_b)
+#undef PACK
+
+/* ---- c ---- */
+
+/* r as an element of dtype; of a NaN is written what has no payload. */
+INLINE void T(put)(void *to, size_t i, ech_dtype dtype, REAL r)
+{
+    if (dtype == ECH_F16)
+        ((uint16_t *)to)[i] = echi_f16_of_f32((float)r);
+    else if (dtype == ECH_BF16)
+        ((uint16_t *)to)[i] = echi_bf16_of_f32((float)r);
+    else
+        ((REAL *)to)[i] = r != r ? QUIET_NAN : r;
+}
+
+INLINE void T(end_of)(const struct echi_matmul_end *end, const REAL *sums, size_t rows, size_t cols,
+                      void *c, size_t c_stride, ech_dtype dtype, bool add)
+{
+    const REAL alpha = (REAL)end->alpha, beta = (REAL)end->beta;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++) {
+            const size_t at = i * c_stride + j;
+            REAL r = alpha * sums[i * T(TILE_COLS) + j];
+            if (add) r = FMA(beta, T(element)(c, at, dtype), r);
+            T(put)(c, at, dtype, r);
+        }
+}
+
+static void T(end)(const struct echi_matmul_end *end, const void *sums, size_t rows, size_t cols,
+                   void *c, size_t c_stride)
+{
+    const bool add = end->beta != 0;
+#define END(dtype)                                                                                 \
+    if (add)                                                                                       \
+        T(end_of)(end, sums, rows, cols, c, c_stride, dtype, true);                                \
+    else                                                                                           \
+        T(end_of)(end, sums, rows, cols, c, c_stride, dtype, false)
+    if (end->dtype == ECH_F16) {
+        END(ECH_F16);
+    } else if (end->dtype == ECH_BF16) {
+        END(ECH_BF16);
+    } else {
+        END(ECH_F64);
+    }
+#undef END
+}
+
+static void T(scale)(ech_dtype dtype, double beta, void *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) T(put)(x, i, dtype, (REAL)beta * T(element)(x, i, dtype));
+}
+
+/* ---- A matrix times a vector ---- */
+
+enum { T(ROW_VECTORS) = ECHI_MATVEC_LANES / LANES };
+
+/* Lanes are added, halves onto halves; the first n of them hold something, and what the others
+ * would add is 0, which makes 0 of -0. */
+INLINE REAL T(add_lanes)(REAL *lane, size_t n)
+{
+    size_t half = ECHI_MATVEC_LANES / 2;
+    if (n <= half) {
+        while (half / 2 >= n && half) half /= 2;
+        for (size_t l = n; l < half; l++) lane[l] = 0;
+        for (size_t l = 0; l < half; l++) lane[l] += 0;
+        half /= 2;
+    } else {
+        for (size_t l = n; l < ECHI_MATVEC_LANES; l++) lane[l] = 0;
+    }
+    for (; half; half /= 2)
+        for (size_t l = 0; l < half; l++) lane[l] += lane[l + half];
+    return lane[0];
+}
+
+/* Lane l has the elements l, l + 64, ... */
+INLINE REAL T(row_of)(const REAL *a, const REAL *x, size_t n, bool ones)
+{
+    REAL lane[ECHI_MATVEC_LANES];
+    T(vector) s[T(ROW_VECTORS)];
+    size_t j;
+    if (n < ECHI_MATVEC_LANES) {
+        for (size_t l = 0; l < n; l++) lane[l] = FMA(a[l], ones ? 1 : x[l], 0);
+        return T(add_lanes)(lane, n);
+    }
+#pragma GCC unroll 16
+    for (int v = 0; v < T(ROW_VECTORS); v++) s[v] = ZERO();
+    for (j = 0; j + ECHI_MATVEC_LANES <= n; j += ECHI_MATVEC_LANES)
+#pragma GCC unroll 16
+        for (int v = 0; v < T(ROW_VECTORS); v++) {
+            const size_t at = j + (size_t)v * LANES;
+            s[v] = VFMA(LOAD(a + at), ones ? ALL(1) : LOAD(x + at), s[v]);
+        }
+#pragma GCC unroll 16
+    for (int v = 0; v < T(ROW_VECTORS); v++) STORE(lane + v * LANES, s[v]);
+    for (size_t l = 0; j + l < n; l++) lane[l] = FMA(a[j + l], ones ? 1 : x[j + l], lane[l]);
+    return T(add_lanes)(lane, ECHI_MATVEC_LANES);
+}
+
+static void T(row)(const void *a, const void *x, size_t n, void *sum)
+{
+    *(REAL *)sum = x ? T(row_of)(a, x, n, false) : T(row_of)(a, NULL, n, true);
+}
+
+/* Columns in strips that lie in registers. */
+INLINE void T(columns_of)(const REAL *a, size_t stride, const REAL *x, size_t rows, size_t cols,
+                          REAL *sums, bool ones)
+{
+    enum { STRIP = 8 };
+    size_t j = 0;
+    for (; j + STRIP * LANES <= cols; j += STRIP * LANES) {
+        T(vector) s[STRIP];
+#pragma GCC unroll 8
+        for (int v = 0; v < STRIP; v++) s[v] = ZERO();
+        for (size_t i = 0; i < rows; i++) {
+            const T(vector) y = ALL(ones ? 1 : x[i]);
+#pragma GCC unroll 8
+            for (int v = 0; v < STRIP; v++)
+                s[v] = VFMA(LOAD(a + i * stride + j + (size_t)v * LANES), y, s[v]);
+        }
+#pragma GCC unroll 8
+        for (int v = 0; v < STRIP; v++) STORE(sums + j + (size_t)v * LANES, s[v]);
+    }
+    for (; j + LANES <= cols; j += LANES) {
+        T(vector) s = ZERO();
+        for (size_t i = 0; i < rows; i++)
+            s = VFMA(LOAD(a + i * stride + j), ALL(ones ? 1 : x[i]), s);
+        STORE(sums + j, s);
+    }
+    REAL few[LANES] = { 0 }; /* side by side, so that none waits for another's sums */
+    for (size_t i = 0; i < rows && j < cols; i++)
+        for (size_t c = 0; c < cols - j; c++)
+            few[c] = FMA(a[i * stride + j + c], ones ? 1 : x[i], few[c]);
+    for (size_t c = 0; c < cols - j; c++) sums[j + c] = few[c];
+}
+
+static void T(columns)(const void *a, size_t stride, const void *x, size_t rows, size_t cols,
+                       void *sums)
+{
+    if (x)
+        T(columns_of)(a, stride, x, rows, cols, sums, false);
+    else
+        T(columns_of)(a, stride, NULL, rows, cols, sums, true);
+}
+
+static const struct echi_matmul_real T(kernels) = { .rows = TILE_ROWS,
+                                                    .cols = T(TILE_COLS),
+                                                    .tile = T(tile),
+                                                    .pack_a = T(pack_a),
+                                                    .pack_b = T(pack_b),
+                                                    .end = T(end),
+                                                    .scale = T(scale),
+                                                    .row = T(row),
+                                                    .columns = T(columns) };
+
+#undef REAL
+#undef T
+#undef FMA
+#undef QUIET_NAN
+#undef LANES
+#undef TILE_ROWS
+#undef ZERO
+#undef LOAD
+#undef STORE
+#undef ALL
+#undef VFMA

@@ -1,0 +1,76 @@
+/*
+ * matmul/cuda/kernels.cu - products of matrices on the GPU, device half.
+ *
+ *     matmul_large, _medium, _small   c in tiles of 128 x 128 (f64: 64 x 128), 64 x 64, 32 x 32
+ *     matmul_scale                    c = beta c
+ *     matvec_rows, _rows_many         a level of a matrix times a vector, by one row or several of
+ *                                     them at once
+ *     matvec_columns, _columns_wide   the same of its transpose, by elements or by vectors
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "matmul/cuda/tile.cuh"
+#include "matmul/cuda/vector.cuh"
+
+#define TILE_ROWS(size) (MATMUL_TILE_ROWS(size, sizeof(real)) / (LANE_ROWS * WARP_ROWS))
+#define TILE_COLS(size) (MATMUL_TILE_COLS(size, sizeof(real)) / (LANE_COLS * WARP_COLS))
+
+extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, 2)
+    matmul_large(const __grid_constant__ struct matmul_args args)
+{
+    matmul_tiles<TILE_ROWS(0), TILE_COLS(0)>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, 4)
+    matmul_medium(const __grid_constant__ struct matmul_args args)
+{
+    matmul_tiles<TILE_ROWS(1), TILE_COLS(1)>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(MATMUL_THREADS, 6)
+    matmul_small(const __grid_constant__ struct matmul_args args)
+{
+    matmul_tiles<TILE_ROWS(2), TILE_COLS(2)>(args);
+}
+
+extern "C" __global__ void matmul_scale(const __grid_constant__ struct matmul_args args)
+{
+    const real beta = (real)args.beta;
+    const uint64_t each = args.m * args.n, step = (uint64_t)gridDim.x * blockDim.x;
+    const uint32_t c_bytes = args.wide ? sizeof(float) : sizeof(element);
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < each * args.count;
+         i += step) {
+        void *c = (void *)matrix_at(args.c, args.list, args.c_step, c_bytes, i / each);
+        const uint64_t at = i % each / args.n * args.c_stride + i % each % args.n;
+        if (args.wide)
+            ((float *)c)[at] = beta == 0 ? 0 : (float)quiet(beta * ((float *)c)[at]);
+        else
+            ((element *)c)[at] = beta == 0 ? 0 : element_of(beta * real_of(((element *)c)[at]));
+    }
+}
+
+#if MATMUL_TYPE < 2
+extern "C" __global__ void __launch_bounds__(MATVEC_THREADS)
+    matvec_rows(const __grid_constant__ struct matvec_args args)
+{
+    matvec_row_chunks<1>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(MATVEC_THREADS, 2)
+    matvec_rows_many(const __grid_constant__ struct matvec_args args)
+{
+    matvec_row_chunks<MATVEC_MANY>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(MATVEC_THREADS)
+    matvec_columns(const __grid_constant__ struct matvec_args args)
+{
+    matvec_column_chunks<1>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(MATVEC_THREADS)
+    matvec_columns_wide(const __grid_constant__ struct matvec_args args)
+{
+    matvec_column_chunks<REAL_VECTOR>(args);
+}
+#endif

@@ -1,0 +1,82 @@
+/*
+ * matmul/cuda/real.cuh - the types of this instance of the products: elements of a and b, what is
+ * computed in, and how an element of c is made and written.
+ *
+ *     MATMUL_TYPE   0: f32, 1: f64, 2: f16, 3: bf16
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_MATMUL_CUDA_REAL_CUH
+#define ECHI_MATMUL_CUDA_REAL_CUH
+
+#include "matmul/cuda/common.h"
+
+#ifndef MATMUL_TYPE
+#define MATMUL_TYPE 0
+#endif
+#include "core/half.h"
+
+#if MATMUL_TYPE == 1
+typedef double real;
+typedef double element;
+typedef double2 real_vector;
+#elif MATMUL_TYPE == 0
+typedef float real;
+typedef float element;
+typedef float4 real_vector;
+#else
+typedef float real;
+typedef uint16_t element;
+typedef float4 real_vector;
+#endif
+enum { REAL_VECTOR = 16 / sizeof(real) }; /* elements */
+
+static __device__ inline real fused(real x, real y, real z)
+{
+#if MATMUL_TYPE == 1
+    return __fma_rn(x, y, z);
+#else
+    return __fmaf_rn(x, y, z);
+#endif
+}
+
+static __device__ inline real real_of(element x)
+{
+#if MATMUL_TYPE == 2
+    return echi_f32_of_f16(x);
+#elif MATMUL_TYPE == 3
+    return echi_f32_of_bf16(x);
+#else
+    return x;
+#endif
+}
+
+/* A NaN is written as the one without sign or payload. */
+static __device__ inline real quiet(real x)
+{
+#if MATMUL_TYPE == 1
+    return x != x ? __longlong_as_double(0x7ff8000000000000ll) : x;
+#else
+    return x != x ? __int_as_float(0x7fc00000) : x;
+#endif
+}
+
+static __device__ inline element element_of(real x)
+{
+#if MATMUL_TYPE == 2
+    return echi_f16_of_f32(x);
+#elif MATMUL_TYPE == 3
+    return echi_bf16_of_f32(x);
+#else
+    return quiet(x);
+#endif
+}
+
+/* alpha s, or alpha s + beta c. */
+static __device__ inline real ended(real s, real alpha, real beta, real c)
+{
+    const real r = alpha * s;
+    return beta != 0 ? fused(beta, c, r) : r;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * reduce/cpu/integers.h - template: sums, products and dot products of integers modulo 2^64.
+ *
+ *   FROM         i8 ... u64
+ *   SHORT        what the sum of a chunk fits
+ *   PRODUCTS(v)  of a vector of elements, as words of 64 bits the products of those in a word
+ *
+ * And of elements that are so small that no sum of a chunk is rounded in f64: mean, norm, variance.
+ *
+ *   DISTANCE     what the difference of two fits
+ *   SQUARE       what the square of that fits
+ *   SQUARES      what a chunk's sum of them fits
+ *
+ * (All are undefined at the end.)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#define NAME(x)     JOINED(x##_, FROM)
+#define NAME_F64(x) JOINED(JOINED(x##_, FROM), _f64)
+#define ELEM        JOINED(FROM, _element)
+
+INLINE uint64_t NAME(sum_of)(const ELEM *x, size_t n)
+{
+    SHORT sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (SHORT)x[i];
+    return (uint64_t)sum;
+}
+
+static void NAME(isum)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                       size_t rows, struct echi_value *value)
+{
+    const ELEM *x = (const ELEM *)in;
+    (void)rule;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n) value[row].u = NAME(sum_of)(x, n);
+}
+
+static void NAME(iproduct)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                           size_t n, size_t rows, struct echi_value *value)
+{
+    const ELEM *x = (const ELEM *)in;
+    (void)rule;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n) {
+        enum { W = VECTOR_BYTES / sizeof(ELEM), LANES = VECTOR_BYTES / 8 };
+        u64_vector lane[4];
+        uint64_t product = 1;
+        size_t i = 0;
+        UNROLLED(j, 4) lane[j] = (u64_vector){ 0 } + 1;
+        for (; i + 4 * W <= n; i += 4 * W) UNROLLED(j, 4)
+            {
+                i64_vector v;
+                memcpy(&v, x + i + j * W, sizeof v);
+                lane[j] *= (u64_vector)PRODUCTS(v);
+            }
+        lane[0] = lane[0] * lane[1] * (lane[2] * lane[3]);
+        for (; i < n; i++) product *= (uint64_t)x[i];
+        for (int j = 0; j < LANES; j++) product *= lane[0][j];
+        value[row].u = product;
+    }
+}
+
+static void NAME(idot)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                       size_t rows, struct echi_value *value)
+{
+    const ELEM *x = (const ELEM *)in, *y = (const ELEM *)b;
+    (void)rule;
+    for (size_t row = 0; row < rows; row++, x += n, y += n) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < n; i++) sum += (uint64_t)x[i] * (uint64_t)y[i];
+        value[row].u = sum;
+    }
+}
+
+/* ---- Mean, norm, variance ---- */
+
+#ifdef SQUARE
+static void NAME_F64(sum)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                          size_t n, size_t rows, struct echi_value *value)
+{
+    const ELEM *x = (const ELEM *)in;
+    const bool squares = rule->finish == ECHI_FINISH_NORM;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n) {
+        SQUARES sum = 0;
+        for (size_t i = 0; squares && i < n; i++) sum += (SQUARE)((SQUARE)x[i] * (SQUARE)x[i]);
+        value[row].d.sum = squares ? (double)sum : (double)(SHORT)NAME(sum_of)(x, n);
+        value[row].d.ignored = 0;
+    }
+}
+
+static void NAME_F64(variance)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                               size_t n, size_t rows, struct echi_value *value)
+{
+    const ELEM *x = (const ELEM *)in;
+    (void)rule;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n) {
+        const ELEM k = x[0];
+        int32_t s1 = 0;
+        SQUARES s2 = 0;
+        for (size_t i = 0; i < n; i++) {
+            DISTANCE d = (DISTANCE)(x[i] - k);
+            s1 += d;
+            s2 += (SQUARES)((SQUARE)d * (SQUARE)d);
+        }
+        value[row].moments = moments_make((double)n, (double)k, (double)s1, (double)s2);
+    }
+}
+#endif
+
+#undef NAME
+#undef NAME_F64
+#undef ELEM
+#undef FROM
+#undef SHORT
+#undef PRODUCTS
+#undef DISTANCE
+#undef SQUARE
+#undef SQUARES

@@ -1,0 +1,158 @@
+/*
+ * reduce/cpu/kernels.h - template: all kernels of the reduction in the instruction set that the
+ * including file is compiled for, and the struct that names them.
+ *
+ *   ISA   the name of the struct
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/cpu.h"
+#include "reduce/cpu/common.h"
+#include "cpu/vector.h"
+
+enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
+
+/* ---- Floats in f32, and in f64 what f64 or options->wide want ---- */
+
+#define IS_FLOAT 1
+#define IN_F64   0
+#define IN       f32
+#define FROM     f16
+#include "reduce/cpu/lanes.h"
+#define FROM bf16
+#include "reduce/cpu/lanes.h"
+#define FROM f32
+#include "reduce/cpu/lanes.h"
+
+#undef IN_F64
+#undef IN
+#define IN_F64 1
+#define IN     f64
+#define FROM   f16
+#include "reduce/cpu/lanes.h"
+#define FROM bf16
+#include "reduce/cpu/lanes.h"
+#define FROM f32
+#include "reduce/cpu/lanes.h"
+#define FROM f64
+#include "reduce/cpu/lanes.h"
+
+#undef IS_FLOAT
+#define IS_FLOAT 0
+#define FROM     i32
+#include "reduce/cpu/lanes.h"
+#define FROM i64
+#include "reduce/cpu/lanes.h"
+#define FROM u32
+#include "reduce/cpu/lanes.h"
+#define FROM u64
+#include "reduce/cpu/lanes.h"
+
+#undef IS_FLOAT
+#undef IN_F64
+#undef IN
+
+/* ---- Integers ---- */
+
+#define FROM        i8
+#define SHORT       int32_t
+#define PRODUCTS(v) twice_i32(twice_i16(twice_i8(v)))
+#define DISTANCE    int16_t
+#define SQUARE      int32_t
+#define SQUARES     int32_t
+#include "reduce/cpu/integers.h"
+
+#define FROM        i16
+#define SHORT       int32_t
+#define PRODUCTS(v) twice_i32(twice_i16(v))
+#define DISTANCE    int32_t
+#define SQUARE      uint32_t
+#define SQUARES     uint64_t
+#include "reduce/cpu/integers.h"
+
+#define FROM        i32
+#define SHORT       int64_t
+#define PRODUCTS(v) twice_i32(v)
+#include "reduce/cpu/integers.h"
+
+#define FROM        i64
+#define SHORT       uint64_t
+#define PRODUCTS(v) (v)
+#include "reduce/cpu/integers.h"
+
+#define FROM        u8
+#define SHORT       uint32_t
+#define PRODUCTS(v) twice_u32(twice_u16(twice_u8(v)))
+#define DISTANCE    int16_t
+#define SQUARE      int32_t
+#define SQUARES     int32_t
+#include "reduce/cpu/integers.h"
+
+#define FROM        u16
+#define SHORT       uint32_t
+#define PRODUCTS(v) twice_u32(twice_u16(v))
+#define DISTANCE    int32_t
+#define SQUARE      uint32_t
+#define SQUARES     uint64_t
+#include "reduce/cpu/integers.h"
+
+#define FROM        u32
+#define SHORT       uint64_t
+#define PRODUCTS(v) twice_u32(v)
+#include "reduce/cpu/integers.h"
+
+#define FROM        u64
+#define SHORT       uint64_t
+#define PRODUCTS(v) (v)
+#include "reduce/cpu/integers.h"
+
+/* ---- By width ---- */
+
+#define FROM u8
+#include "reduce/cpu/width.h"
+#define FROM u16
+#include "reduce/cpu/width.h"
+#define FROM u32
+#include "reduce/cpu/width.h"
+#define FROM u64
+#include "reduce/cpu/width.h"
+
+/* ---- The table ---- */
+
+/* clang-format off */
+#define BY_WIDTH(kernel)                                                                           \
+    { [ECH_I8] = kernel##_u8, [ECH_I16] = kernel##_u16, [ECH_I32] = kernel##_u32,                  \
+      [ECH_I64] = kernel##_u64, [ECH_U8] = kernel##_u8, [ECH_U16] = kernel##_u16,                  \
+      [ECH_U32] = kernel##_u32, [ECH_U64] = kernel##_u64, [ECH_F16] = kernel##_u16,                \
+      [ECH_BF16] = kernel##_u16, [ECH_F32] = kernel##_u32, [ECH_F64] = kernel##_u64 }
+#define INTEGERS(kernel, end)                                                                      \
+    [ECH_I8] = kernel##_i8##end, [ECH_I16] = kernel##_i16##end, [ECH_I32] = kernel##_i32##end,     \
+    [ECH_I64] = kernel##_i64##end, [ECH_U8] = kernel##_u8##end, [ECH_U16] = kernel##_u16##end,     \
+    [ECH_U32] = kernel##_u32##end, [ECH_U64] = kernel##_u64##end
+#define NARROW(kernel, end)                                                                        \
+    [ECH_F16] = kernel##_f16##end, [ECH_BF16] = kernel##_bf16##end, [ECH_F32] = kernel##_f32##end
+#define WIDE(kernel) NARROW(kernel, _f64), [ECH_F64] = kernel##_f64_f64
+
+const struct echi_reduce_isa ISA = {
+    .chunk = {
+        [ECHI_REDUCE_ISUM] = { INTEGERS(isum, ) },
+        [ECHI_REDUCE_IPRODUCT] = { INTEGERS(iproduct, ) },
+        [ECHI_REDUCE_IDOT] = { INTEGERS(idot, ) },
+        [ECHI_REDUCE_SUM] = { NARROW(sum, ) },
+        [ECHI_REDUCE_PRODUCT] = { NARROW(product, ) },
+        [ECHI_REDUCE_DOT] = { NARROW(dot, ) },
+        [ECHI_REDUCE_SUM64] = { INTEGERS(sum, _f64), WIDE(sum) },
+        [ECHI_REDUCE_PRODUCT64] = { WIDE(product) },
+        [ECHI_REDUCE_DOT64] = { WIDE(dot) },
+        [ECHI_REDUCE_VARIANCE] = { INTEGERS(variance, _f64), WIDE(variance) },
+        [ECHI_REDUCE_BITS] = BY_WIDTH(bits),
+        [ECHI_REDUCE_MAX] = BY_WIDTH(max),
+        [ECHI_REDUCE_MINMAX] = BY_WIDTH(minmax),
+        [ECHI_REDUCE_ARG] = BY_WIDTH(arg),
+        [ECHI_REDUCE_COUNT] = BY_WIDTH(count),
+    },
+    .run_starts = { [1] = run_starts_u8, [2] = run_starts_u16, [4] = run_starts_u32,
+                    [8] = run_starts_u64 },
+    .run_end = { [1] = run_end_u8, [2] = run_end_u16, [4] = run_end_u32, [8] = run_end_u64 },
+};
+/* clang-format on */

@@ -1,0 +1,274 @@
+/*
+ * reduce/cpu/lanes.h - template: sums and products of floats in lanes, and variance.
+ *
+ *   FROM       f16 ... u64: what is read (undefined at the end)
+ *   IN         f32 or f64: in which it is computed; IN_F64: 1 for the latter
+ *   IS_FLOAT   1 where FROM is a float: products and dot products too
+ *
+ * Eight vectors of lanes stay in registers while the lines of a chunk are added to them, and are
+ * then folded by pairs to one; where a line has more lanes, the next eight follow, and the vectors
+ * that are left are folded the same way.  docs/reduce.md has the order of the additions.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#if IN_F64
+#define NAME(x) JOINED(JOINED(x##_, FROM), _f64)
+#else
+#define NAME(x) JOINED(x##_, FROM)
+#endif
+#define ELEM           JOINED(FROM, _element)
+#define ACC            JOINED(IN, _element)
+#define VEC            JOINED(IN, _vector)
+#define MASK           JOINED(IN, _mask)
+#define LOAD(x)        JOINED(JOINED(load_, FROM), JOINED(_, IN))(x)
+#define PAIRS(a, b, p) JOINED(pairs_, IN)(a, b, p)
+#define KEEP(v, t, o)  JOINED(keep_, IN)(v, t, o)
+#define BELOW(n)       JOINED(below_, IN)(n)
+
+enum {
+    NAME(LINE) = ECHI_LINE_BYTES / sizeof(ELEM), /* lanes of a line */
+    NAME(WIDTH) = VECTOR_BYTES / sizeof(ACC),    /* of a vector */
+    NAME(VECTORS) = NAME(LINE) / NAME(WIDTH)
+};
+
+/* To the one lane that is left of `count` vectors. */
+INLINE ACC NAME(fold)(VEC *lane, int count, int product)
+{
+    for (int half = count / 2; half; half /= 2)
+        for (int j = 0; j < half; j++) lane[j] = PAIRS(lane[2 * j], lane[2 * j + 1], product);
+    for (int w = NAME(WIDTH); w > 1; w /= 2) lane[0] = PAIRS(lane[0], lane[0], product);
+    return lane[0][0];
+}
+
+/* ---- Sums and products ---- */
+
+#define NEUTRAL(how)    ((VEC){ 0 } + ((how) == OF_PRODUCT ? (ACC)1 : (ACC)-0.0))
+#define TAKE(v, w, how) ((how) == OF_PRODUCT ? (v) * (w) : (v) + (w))
+
+/* What lanes take of v, elements of x, and of w, those of y in a dot product. */
+INLINE VEC NAME(term)(VEC v, VEC w, MASK there, int how, bool choose)
+{
+    if (how == OF_DOT) v = v * w;
+    if (how == OF_SQUARES) v = v * v;
+    return choose ? KEEP(v, there, NEUTRAL(how)) : v;
+}
+
+INLINE VEC NAME(whole)(const ELEM *x, const ELEM *y, int how, bool ignore)
+{
+    VEC v = LOAD(x), w = how == OF_DOT ? LOAD(y) : v;
+    return NAME(term)(v, w, (MASK)(v == v) & (MASK)(w == w), how, ignore);
+}
+
+/* Of n elements, fewer than a vector has. */
+INLINE VEC NAME(some)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignore)
+{
+    ELEM room_x[VECTOR_BYTES / sizeof(ELEM)], room_y[VECTOR_BYTES / sizeof(ELEM)];
+    copy_some(room_x, x, n * sizeof *x);
+    if (how == OF_DOT) copy_some(room_y, y, n * sizeof *y);
+    VEC v = LOAD(room_x), w = how == OF_DOT ? LOAD(room_y) : v;
+    MASK there = BELOW((ptrdiff_t)n);
+    if (ignore) there &= (MASK)(v == v) & (MASK)(w == w);
+    return NAME(term)(v, w, there, how, true);
+}
+
+/* Eight vectors of lanes of so many lines, and of n elements of one more; folded to one. */
+INLINE VEC NAME(eight)(const ELEM *x, const ELEM *y, size_t lines, size_t n, int how, bool ignore)
+{
+    enum { W = NAME(WIDTH) };
+    VEC lane[8];
+    UNROLLED(i, 8) lane[i] = NEUTRAL(how);
+    for (size_t l = 0; l < lines; l++) {
+        UNROLLED(i, 8) lane[i] = TAKE(lane[i], NAME(whole)(x + i * W, y + i * W, how, ignore), how);
+        x += NAME(LINE);
+        y += NAME(LINE);
+    }
+    if (n) {
+        const size_t full = n / W;
+        VEC last = NEUTRAL(how);
+        if (n % W && full < 8) last = NAME(some)(x + full * W, y + full * W, n % W, how, ignore);
+        UNROLLED(i, 8)
+        {
+            VEC v = (size_t)i == full ? last : NEUTRAL(how);
+            if ((size_t)i < full) v = NAME(whole)(x + i * W, y + i * W, how, ignore);
+            lane[i] = TAKE(lane[i], v, how);
+        }
+    }
+    UNROLLED(i, 4) lane[i] = PAIRS(lane[2 * i], lane[2 * i + 1], how == OF_PRODUCT);
+    UNROLLED(i, 2) lane[i] = PAIRS(lane[2 * i], lane[2 * i + 1], how == OF_PRODUCT);
+    return PAIRS(lane[0], lane[1], how == OF_PRODUCT);
+}
+
+/* Of less than a line. */
+INLINE ACC NAME(few)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignore)
+{
+    enum { W = NAME(WIDTH) };
+    VEC lane[NAME(VECTORS)];
+    size_t full = n / W, width = 1, i = 0;
+    for (; i < full; i++)
+        lane[i] = TAKE(NEUTRAL(how), NAME(whole)(x + i * W, y + i * W, how, ignore), how);
+    if (n % W) lane[i++] = NAME(some)(x + full * W, y + full * W, n % W, how, ignore);
+    while (width < i) width *= 2;
+    for (; i < width; i++) lane[i] = NEUTRAL(how);
+    return NAME(fold)(lane, (int)width, how == OF_PRODUCT);
+}
+
+INLINE ACC NAME(lanes)(const ELEM *x, const ELEM *other, size_t n, int how, bool ignore)
+{
+    enum { STEP = 8 * NAME(WIDTH), STEPS = NAME(VECTORS) / 8 };
+    const ELEM *y = how == OF_DOT ? other : x;
+    const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
+    VEC left[STEPS];
+    if (lines == 0) return NAME(few)(x, y, n, how, ignore);
+    for (size_t i = 0; i < STEPS; i++) {
+        size_t here = rest > i * STEP ? rest - i * STEP : 0;
+        left[i] = NAME(eight)(x + i * STEP, y + i * STEP, lines, here, how, ignore);
+    }
+    return NAME(fold)(left, STEPS, how == OF_PRODUCT);
+}
+
+static inline uint64_t NAME(nans)(const ELEM *x, size_t n)
+{
+    enum { W = NAME(WIDTH) };
+    ELEM rest[VECTOR_BYTES / sizeof(ELEM)];
+    MASK minus = { 0 };
+    uint64_t count = 0;
+    size_t i = 0;
+    for (; i + W <= n; i += W) minus += (MASK)(LOAD(x + i) != LOAD(x + i));
+    copy_some(rest, x + i, (n - i) * sizeof *x);
+    minus += (MASK)(LOAD(rest) != LOAD(rest));
+    for (int j = 0; j < W; j++) count += (uint64_t)-minus[j];
+    return count;
+}
+
+#if IN_F64
+#define RESULT d.sum
+#else
+#define RESULT f
+#endif
+
+/* ignore is a constant in either call: the test stands outside of all loops. */
+#define LANES(x, y, n, how, ignore)                                                                \
+    ((ignore) ? NAME(lanes)(x, y, n, how, true) : NAME(lanes)(x, y, n, how, false))
+
+static void NAME(sum)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                      size_t rows, struct echi_value *value)
+{
+    const ELEM *x = (const ELEM *)in;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n) {
+#if IN_F64
+        if (rule->finish == ECHI_FINISH_NORM)
+            value[row].d.sum = LANES(x, NULL, n, OF_SQUARES, rule->ignore);
+        else
+            value[row].d.sum = LANES(x, NULL, n, OF_SUM, rule->ignore);
+        value[row].d.ignored = rule->ignore ? NAME(nans)(x, n) : 0;
+#else
+        value[row].f = LANES(x, NULL, n, OF_SUM, rule->ignore);
+#endif
+    }
+}
+
+#if IS_FLOAT
+static void NAME(product)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                          size_t n, size_t rows, struct echi_value *value)
+{
+    const ELEM *x = (const ELEM *)in;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n)
+        value[row] = (struct echi_value){ .RESULT = LANES(x, NULL, n, OF_PRODUCT, rule->ignore) };
+}
+
+static void NAME(dot)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                      size_t rows, struct echi_value *value)
+{
+    const ELEM *x = (const ELEM *)in, *y = (const ELEM *)b;
+    for (size_t row = 0; row < rows; row++, x += n, y += n)
+        value[row] = (struct echi_value){ .RESULT = LANES(x, y, n, OF_DOT, rule->ignore) };
+}
+#endif
+
+/* ---- Variance ---- */
+
+#if IN_F64
+/* Four vectors of lanes of distances from k, and of their squares, folded to one each; of so many
+ * lines, and of n elements of one more. */
+INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, double k, bool ignore, VEC *first,
+                       VEC *second)
+{
+    enum { W = NAME(WIDTH) };
+    const VEC neutral = NEUTRAL(OF_SUM);
+    VEC s1[4], s2[4];
+    UNROLLED(i, 4) s1[i] = s2[i] = neutral;
+    for (size_t l = 0; l < lines; l++, x += NAME(LINE)) {
+        UNROLLED(i, 4)
+        {
+            VEC v = LOAD(x + i * W), d = v - k, square = d * d;
+            s1[i] += ignore ? KEEP(d, (MASK)(v == v), neutral) : d;
+            s2[i] += ignore ? KEEP(square, (MASK)(v == v), neutral) : square;
+        }
+    }
+    if (n) {
+        const size_t full = n / W;
+        ELEM room[VECTOR_BYTES / sizeof(ELEM)] = { 0 };
+        if (n % W && full < 4) copy_some(room, x + full * W, n % W * sizeof *x);
+        UNROLLED(i, 4)
+        {
+            VEC v = LOAD((size_t)i < full ? x + i * W : room), d = v - k, square = d * d;
+            MASK there = BELOW((ptrdiff_t)n - i * W);
+            if (ignore) there &= (MASK)(v == v);
+            s1[i] += KEEP(d, there, neutral);
+            s2[i] += KEEP(square, there, neutral);
+        }
+    }
+    *first = PAIRS(PAIRS(s1[0], s1[1], 0), PAIRS(s1[2], s1[3], 0), 0);
+    *second = PAIRS(PAIRS(s2[0], s2[1], 0), PAIRS(s2[2], s2[3], 0), 0);
+}
+
+INLINE struct echi_moments NAME(moments)(const ELEM *x, size_t n, bool ignore)
+{
+    enum { STEP = 4 * NAME(WIDTH), STEPS = NAME(VECTORS) / 4 };
+    const size_t lines = n / NAME(LINE), rest = n % NAME(LINE);
+    VEC first[STEPS] = { { 0 } }, second[STEPS] = { { 0 } };
+    ELEM start[NAME(WIDTH)] = { x[0] };
+    double k = LOAD(start)[0];
+    size_t steps = STEPS;
+    for (size_t i = 1; ignore && k != k && i < n; i++) {
+        start[0] = x[i];
+        k = LOAD(start)[0];
+    }
+    if (lines == 0)
+        for (steps = 1; steps * STEP < n;) steps *= 2;
+    for (size_t i = 0; i < steps; i++) {
+        size_t here = rest > i * STEP ? rest - i * STEP : 0;
+        NAME(four)(x + i * STEP, lines, here, k, ignore, &first[i], &second[i]);
+    }
+    double s1 = NAME(fold)(first, (int)steps, 0), s2 = NAME(fold)(second, (int)steps, 0);
+    size_t there = n - (ignore ? NAME(nans)(x, n) : 0);
+    return moments_make((double)there, k, s1, s2);
+}
+
+static void NAME(variance)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                           size_t n, size_t rows, struct echi_value *value)
+{
+    const ELEM *x = (const ELEM *)in;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n)
+        value[row].moments = rule->ignore ? NAME(moments)(x, n, true) : NAME(moments)(x, n, false);
+}
+#endif
+
+#undef LANES
+#undef NEUTRAL
+#undef TAKE
+#undef RESULT
+#undef NAME
+#undef ELEM
+#undef ACC
+#undef VEC
+#undef MASK
+#undef LOAD
+#undef PAIRS
+#undef KEEP
+#undef BELOW
+#undef FROM

@@ -1,0 +1,441 @@
+/*
+ * reduce/cpu/operation.c - the CPU's reduction: cuts arrays into chunks, rows into tasks, and
+ * merges.
+ *
+ *     row     |chunk|chunk|chunk|chunk|chunk|      chunk(): a kernel of kernels.h
+ *                \ /         \ /        |
+ *                 m           m         |          merged pairwise from the row's start: counter
+ *                   \        /         /
+ *                       m            /
+ *                              m                   result(): the bits of out
+ *
+ * Many rows are shared out among threads whole; few long ones in groups of 2^k chunks, which are
+ * subtrees of the picture, so that the result does not depend on the threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "reduce/cpu/common.h"
+#include "core/call.h"
+#include "core/complaint.h"
+#include "cpu/cpu.h"
+
+#include <stdatomic.h>
+
+enum {
+    GROUPS = 256,         /* most that one row is shared out in */
+    TASK_BYTES = 1 << 18, /* about what a task of whole rows reads */
+    LONG_CHUNKS = 256,    /* of a segment that all threads work on */
+    SEGMENTS_AT_A_TIME = 1 << 10,
+    BLOCKS = 256 /* of keys whose runs are counted apart */
+};
+
+struct job {
+    const struct echi_reduce *r;
+    echi_chunk_function *chunk;
+    const struct echi_reduce_isa *isa;
+    size_t chunk_elements;
+    int threads;
+    /* of one row's groups */
+    size_t begin, n, group_chunks;
+    struct echi_value *groups;
+    /* of segments */
+    bool split; /* long ones are left for all threads together */
+    _Atomic uint64_t complaint;
+    /* of runs of keys */
+    struct echi_order order;
+    size_t block, *first_run;
+};
+
+/* ---- Values ---- */
+
+static struct echi_value nothing(const struct job *job)
+{
+    struct echi_value v = { .u = 0 };
+    switch (job->r->kind) {
+    case ECHI_REDUCE_IPRODUCT:
+        v.u = 1;
+        break;
+    case ECHI_REDUCE_PRODUCT:
+        v.f = 1;
+        break;
+    case ECHI_REDUCE_PRODUCT64:
+        v.d.sum = 1;
+        break;
+    case ECHI_REDUCE_VARIANCE:
+        v.moments = moments_make(0, 0, 0, 0);
+        break;
+    case ECHI_REDUCE_MINMAX:
+        v.ends.least = UINT64_MAX;
+        v.ends.most = 0;
+        break;
+    case ECHI_REDUCE_ARG:
+        v.best.rank = 0;
+        v.best.at = UINT64_MAX;
+        break;
+    default:
+        break;
+    }
+    return v;
+}
+
+/* a is of what lies before b. */
+static struct echi_value merge(const struct job *job, struct echi_value a, struct echi_value b)
+{
+    switch (job->r->kind) {
+    case ECHI_REDUCE_ISUM:
+    case ECHI_REDUCE_IDOT:
+    case ECHI_REDUCE_COUNT:
+        a.u += b.u;
+        break;
+    case ECHI_REDUCE_IPRODUCT:
+        a.u *= b.u;
+        break;
+    case ECHI_REDUCE_SUM:
+    case ECHI_REDUCE_DOT:
+        a.f += b.f;
+        break;
+    case ECHI_REDUCE_PRODUCT:
+        a.f *= b.f;
+        break;
+    case ECHI_REDUCE_SUM64:
+    case ECHI_REDUCE_DOT64:
+        a.d.sum += b.d.sum;
+        a.d.ignored += b.d.ignored;
+        break;
+    case ECHI_REDUCE_PRODUCT64:
+        a.d.sum *= b.d.sum;
+        break;
+    case ECHI_REDUCE_VARIANCE:
+        a.moments = moments_merge(a.moments, b.moments);
+        break;
+    case ECHI_REDUCE_BITS:
+        a.u = job->r->rule.exclusive ? a.u ^ b.u : a.u | b.u;
+        break;
+    case ECHI_REDUCE_MAX:
+        if (b.u > a.u) a = b;
+        break;
+    case ECHI_REDUCE_MINMAX:
+        if (b.ends.least < a.ends.least) a.ends.least = b.ends.least;
+        if (b.ends.most > a.ends.most) a.ends.most = b.ends.most;
+        break;
+    default:
+        if (b.best.at != UINT64_MAX && (a.best.at == UINT64_MAX || b.best.rank > a.best.rank))
+            a = b;
+    }
+    return a;
+}
+
+/* Writes result number `index`, of n elements. */
+static void result(const struct job *job, struct echi_value v, size_t n, size_t index)
+{
+    const struct echi_reduce_rule *rule = &job->r->rule;
+    uint64_t bits[2];
+    switch (job->r->kind) {
+    case ECHI_REDUCE_SUM:
+    case ECHI_REDUCE_DOT:
+        bits[0] = f32_result(v.f + 0.0f);
+        break;
+    case ECHI_REDUCE_PRODUCT:
+        bits[0] = f32_result(v.f);
+        break;
+    case ECHI_REDUCE_SUM64:
+    case ECHI_REDUCE_DOT64:
+        bits[0] = sum_result(rule, v.d.sum, n - v.d.ignored);
+        break;
+    case ECHI_REDUCE_PRODUCT64:
+        bits[0] = f64_result(v.d.sum);
+        break;
+    case ECHI_REDUCE_VARIANCE:
+        bits[0] = moments_result(rule, v.moments);
+        break;
+    case ECHI_REDUCE_BITS:
+        bits[0] = v.u ^ rule->first;
+        break;
+    case ECHI_REDUCE_MAX:
+        bits[0] = max_result(rule, v.u);
+        break;
+    case ECHI_REDUCE_MINMAX:
+        minmax_result(rule, v.ends.least, v.ends.most, bits);
+        result_store(job->r->out, 2 * index, rule->bytes, bits[0]);
+        result_store(job->r->out, 2 * index + 1, rule->bytes, bits[1]);
+        return;
+    case ECHI_REDUCE_ARG:
+        bits[0] = v.best.at;
+        break;
+    case ECHI_REDUCE_COUNT:
+        bits[0] = count_result(rule, v.u, n);
+        break;
+    default:
+        bits[0] = v.u;
+    }
+    result_store(job->r->out, index, rule->out_bytes, bits[0]);
+}
+
+/* ---- One range by one thread ---- */
+
+/* The counter's digits are subtrees: level l has one of 2^l chunks, or none. */
+struct counter {
+    struct echi_value level[64];
+    size_t count;
+};
+
+static void count_up(const struct job *job, struct counter *c, struct echi_value v)
+{
+    int l = 0;
+    for (; c->count >> l & 1; l++) v = merge(job, c->level[l], v);
+    c->level[l] = v;
+    c->count++;
+}
+
+static struct echi_value count_end(const struct job *job, const struct counter *c)
+{
+    struct echi_value v = nothing(job);
+    bool some = false;
+    for (int l = 0; l < 64; l++)
+        if (c->count >> l & 1) {
+            v = some ? merge(job, c->level[l], v) : c->level[l];
+            some = true;
+        }
+    return v;
+}
+
+/* Elements [from, to) of a row that begins at begin. */
+static struct echi_value reduce_range(const struct job *job, size_t begin, size_t from, size_t to)
+{
+    const struct echi_reduce *r = job->r;
+    const char *in = (const char *)r->in + begin * r->rule.bytes;
+    const char *b = r->b ? (const char *)r->b + begin * r->rule.bytes : NULL;
+    bool arg = r->kind == ECHI_REDUCE_ARG;
+    struct counter counter;
+    counter.count = 0;
+    struct echi_value v = nothing(job);
+    for (size_t i = from; i < to; i += job->chunk_elements) {
+        size_t here = echi_min(job->chunk_elements, to - i);
+        uint64_t before = v.best.at;
+        if (arg) v.best.at = before == UINT64_MAX ? UINT64_MAX : UINT64_MAX - 1;
+        job->chunk(&r->rule, in + i * r->rule.bytes, b ? b + i * r->rule.bytes : NULL, here, 1, &v);
+        if (arg) /* the best so far, wherever it lies */
+            v.best.at = v.best.at < here ? v.best.at + i : before;
+        else if (to - from <= job->chunk_elements)
+            return v;
+        else
+            count_up(job, &counter, v);
+    }
+    return arg ? v : count_end(job, &counter);
+}
+
+/* ---- One row by all threads ---- */
+
+static void run_group(void *arg, size_t i, int thread)
+{
+    struct job *job = arg;
+    size_t elements = job->group_chunks * job->chunk_elements, from = i * elements;
+    (void)thread;
+    job->groups[i] = reduce_range(job, job->begin, from, echi_min(job->n, from + elements));
+}
+
+static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
+{
+    struct echi_value groups[GROUPS];
+    struct counter counter;
+    counter.count = 0;
+    size_t chunks = (n + job->chunk_elements - 1) / job->chunk_elements;
+    job->begin = begin;
+    job->n = n;
+    job->groups = groups;
+    job->group_chunks = 16;
+    while ((chunks + job->group_chunks - 1) / job->group_chunks > GROUPS) job->group_chunks *= 2;
+    size_t count = (chunks + job->group_chunks - 1) / job->group_chunks;
+    if (job->threads <= 1) {
+        result(job, reduce_range(job, begin, 0, n), n, index);
+        return;
+    }
+    echi_parallel(job->threads, count, run_group, job);
+    for (size_t i = 0; i < count; i++) count_up(job, &counter, groups[i]);
+    result(job, count_end(job, &counter), n, index);
+}
+
+/* ---- Rows ---- */
+
+/* Rows of one chunk, a few at a time: `value` has the results' first form. */
+static void run_short_rows(const struct job *job, size_t from, size_t to)
+{
+    enum { SOME = 64 };
+    const struct echi_reduce *r = job->r;
+    struct echi_value value[SOME];
+    for (size_t row = from; row < to; row += SOME) {
+        size_t here = echi_min(SOME, to - row);
+        const char *in = (const char *)r->in + row * r->columns * r->rule.bytes;
+        if (r->kind == ECHI_REDUCE_ARG)
+            for (size_t j = 0; j < here; j++) value[j] = nothing(job);
+        job->chunk(&r->rule, in, NULL, r->columns, here, value);
+        for (size_t j = 0; j < here; j++) result(job, value[j], r->columns, row + j);
+    }
+}
+
+static void run_rows(void *arg, size_t i, int thread)
+{
+    struct job *job = arg;
+    const struct echi_reduce *r = job->r;
+    size_t from = i * job->block, to = echi_min(r->rows, from + job->block);
+    (void)thread;
+    if (r->columns && r->columns <= job->chunk_elements && !r->b) {
+        run_short_rows(job, from, to);
+        return;
+    }
+    for (size_t row = from; row < to; row++)
+        result(job, reduce_range(job, row * r->columns, 0, r->columns), r->columns, row);
+}
+
+static void reduce_rows(struct job *job)
+{
+    const struct echi_reduce *r = job->r;
+    size_t row_bytes = r->columns * r->rule.bytes;
+    if (row_bytes > TASK_BYTES && r->rows < 16 * (size_t)job->threads) {
+        for (size_t row = 0; row < r->rows; row++)
+            reduce_row(job, row * r->columns, r->columns, row);
+        return;
+    }
+    job->block = TASK_BYTES / (row_bytes + 64) + 1;
+    echi_parallel(job->threads, (r->rows + job->block - 1) / job->block, run_rows, job);
+}
+
+/* ---- Segments ---- */
+
+static void complain(struct job *job, enum echi_complaint what, uint64_t where)
+{
+    uint64_t mine = ~(where << 8 | (uint64_t)what), now = atomic_load(&job->complaint);
+    while (mine > now && !atomic_compare_exchange_weak(&job->complaint, &now, mine)) {
+    }
+}
+
+/* Whether segment s is one; the first also answers for its own start. */
+static bool is_segment(struct job *job, size_t s)
+{
+    uint64_t n = job->r->n, begin = job->r->offsets[s], end = job->r->offsets[s + 1];
+    if (s == 0 && begin > n) complain(job, ECHI_OFFSETS_PAST_END, 0);
+    if (end > n)
+        complain(job, ECHI_OFFSETS_PAST_END, s + 1);
+    else if (end < begin)
+        complain(job, ECHI_OFFSETS_DECREASE, s + 1);
+    return begin <= end && end <= n;
+}
+
+static bool is_long(const struct job *job, size_t s)
+{
+    return job->split &&
+           job->r->offsets[s + 1] - job->r->offsets[s] > LONG_CHUNKS * job->chunk_elements;
+}
+
+static void run_segments(void *arg, size_t i, int thread)
+{
+    struct job *job = arg;
+    const struct echi_reduce *r = job->r;
+    size_t to = echi_min(r->segments, (i + 1) * job->block);
+    (void)thread;
+    for (size_t s = i * job->block; s < to; s++) {
+        if (!is_segment(job, s) || is_long(job, s)) continue;
+        size_t begin = r->offsets[s], n = r->offsets[s + 1] - begin;
+        result(job, reduce_range(job, begin, 0, n), n, s);
+    }
+}
+
+static ech_status reduce_segments(ech_ctx *ctx, struct job *job)
+{
+    const struct echi_reduce *r = job->r;
+    size_t mean_bytes = r->n / r->segments * r->rule.bytes;
+    job->split = job->threads > 1;
+    job->block = echi_min(TASK_BYTES / (mean_bytes + 64) + 1, SEGMENTS_AT_A_TIME);
+    echi_parallel(job->threads, (r->segments + job->block - 1) / job->block, run_segments, job);
+    uint64_t complaint = atomic_load(&job->complaint);
+    if (complaint) return echi_complain(ctx, (unsigned)(~complaint & 0xff), ~complaint >> 8);
+    for (size_t s = 0; job->split && s < r->segments; s++)
+        if (is_long(job, s)) reduce_row(job, r->offsets[s], r->offsets[s + 1] - r->offsets[s], s);
+    return ECH_OK;
+}
+
+/* ---- Runs of equal keys ---- */
+
+static void count_runs(void *arg, size_t i, int thread)
+{
+    struct job *job = arg;
+    const struct echi_reduce *r = job->r;
+    size_t bytes = ech_dtype_bytes(r->key_dtype), from = i * job->block;
+    (void)thread;
+    job->first_run[i + 1] =
+        (from == 0) + job->isa->run_starts[bytes](&job->order, r->keys, from ? from : 1,
+                                                  echi_min(r->n, from + job->block));
+}
+
+/* The runs that begin in a block of keys, wherever they end. */
+static void run_runs(void *arg, size_t i, int thread)
+{
+    struct job *job = arg;
+    const struct echi_reduce *r = job->r;
+    size_t bytes = ech_dtype_bytes(r->key_dtype), run = job->first_run[i];
+    size_t at = i * job->block, to = echi_min(r->n, at + job->block);
+    size_t (*end_of)(const struct echi_order *, const void *, size_t, size_t) =
+        job->isa->run_end[bytes];
+    (void)thread;
+    if (run == job->first_run[i + 1]) return;
+    if (at) at = end_of(&job->order, r->keys, at - 1, r->n);
+    while (at < to) {
+        size_t end = end_of(&job->order, r->keys, at, r->n);
+        memcpy((char *)r->keys_out + run * bytes, (const char *)r->keys + at * bytes, bytes);
+        result(job, reduce_range(job, at, 0, end - at), end - at, run);
+        run++;
+        at = end;
+    }
+}
+
+static void reduce_by_key(struct job *job)
+{
+    const struct echi_reduce *r = job->r;
+    size_t first_run[BLOCKS + 1] = { 0 };
+    job->order = echi_order_make(r->key_dtype, ECH_ORDER_NAN_LAST, false, true);
+    job->first_run = first_run;
+    job->block = r->n / (job->threads > 1 ? BLOCKS : 1) + 1;
+    size_t blocks = (r->n + job->block - 1) / job->block;
+    echi_parallel(job->threads, blocks, count_runs, job);
+    for (size_t i = 0; i < blocks; i++) first_run[i + 1] += first_run[i];
+    echi_parallel(job->threads, blocks, run_runs, job);
+    *r->count = first_run[blocks];
+}
+
+/* ---- The operation ---- */
+
+static const struct echi_reduce_isa *isa_of_machine(void)
+{
+#ifdef ECHI_CPU_X86
+    if (echi_cpu_isa() == ECHI_AVX512) return &echi_reduce_avx512;
+    if (echi_cpu_isa() == ECHI_AVX2) return &echi_reduce_avx2;
+#endif
+    return &echi_reduce_portable;
+}
+
+static ech_status workspace(const void *request, size_t *bytes)
+{
+    (void)request;
+    *bytes = 0;
+    return ECH_OK;
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, void *work)
+{
+    const struct echi_reduce *r = request;
+    struct job job = { .r = r,
+                       .isa = isa_of_machine(),
+                       .chunk_elements = ECHI_CHUNK_BYTES / r->rule.bytes,
+                       .threads = echi_parallel_for_bytes(ctx, r->n * r->rule.bytes) };
+    (void)work;
+    job.chunk = job.isa->chunk[r->kind][r->dtype];
+    if (r->shape == ECHI_REDUCE_BY_KEY)
+        reduce_by_key(&job);
+    else if (r->shape == ECHI_REDUCE_ROWS)
+        reduce_rows(&job);
+    else if (r->segments)
+        return reduce_segments(ctx, &job);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_reduce = { .workspace = workspace, .run = run };

@@ -1,0 +1,186 @@
+/*
+ * reduce/cpu/width.h - template: reductions that need an element's order or bits alone.
+ *
+ *   FROM      u8 ... u64 (undefined at the end)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#define NAME(x) JOINED(x##_, FROM)
+#define KEY     JOINED(FROM, _element)
+#include "cpu/predicate.h"
+
+/* plain: not of floats, whose negative ones turn around. */
+INLINE KEY NAME(encoded)(const struct echi_order *o, KEY u, bool plain)
+{
+    if (plain) return (KEY)(u ^ (KEY)(o->sign ^ o->flip));
+    KEY negative = (KEY)(0 - (u >> (8 * sizeof(KEY) - 1))) & (KEY)o->float_mask;
+    return (KEY)((KEY)((KEY)(u ^ (negative | (KEY)o->sign)) - (KEY)o->shift) ^ (KEY)o->flip);
+}
+
+static void NAME(bits)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                       size_t rows, struct echi_value *value)
+{
+    const KEY *x = (const KEY *)in, first = (KEY)rule->first;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n) {
+        KEY any = 0;
+        if (rule->exclusive)
+            for (size_t i = 0; i < n; i++) any ^= x[i];
+        else
+            for (size_t i = 0; i < n; i++) any |= x[i] ^ first;
+        value[row].u = any;
+    }
+}
+
+INLINE KEY NAME(greatest)(const struct echi_order *o, const KEY *x, size_t n, bool plain)
+{
+    KEY most = 0;
+    for (size_t i = 0; i < n; i++) {
+        KEY e = NAME(encoded)(o, x[i], plain);
+        most = e > most ? e : most;
+    }
+    return most;
+}
+
+static void NAME(max)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                      size_t rows, struct echi_value *value)
+{
+    const struct echi_order o = rule->order;
+    const KEY *x = (const KEY *)in;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n)
+        value[row].u =
+            o.float_mask ? NAME(greatest)(&o, x, n, false) : NAME(greatest)(&o, x, n, true);
+}
+
+/* Where NaN are ignored, one is as good as 0 for the greatest. */
+INLINE void NAME(ends)(const struct echi_order *o, const KEY *x, size_t n, bool plain, bool ignore,
+                       KEY limit, struct echi_value *value)
+{
+    KEY most = 0, least = (KEY) ~(KEY)0;
+    for (size_t i = 0; i < n; i++) {
+        KEY e = NAME(encoded)(o, x[i], plain), number = ignore ? (e <= limit ? e : 0) : e;
+        most = number > most ? number : most;
+        least = e < least ? e : least;
+    }
+    value->ends.least = least;
+    value->ends.most = most;
+}
+
+static void NAME(minmax)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                         size_t n, size_t rows, struct echi_value *value)
+{
+    const struct echi_order o = rule->order;
+    const KEY *x = (const KEY *)in, limit = (KEY)rule->limit;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n)
+        if (rule->ignore)
+            NAME(ends)(&o, x, n, false, true, limit, value + row);
+        else if (o.float_mask)
+            NAME(ends)(&o, x, n, false, false, limit, value + row);
+        else
+            NAME(ends)(&o, x, n, true, false, limit, value + row);
+}
+
+INLINE KEY NAME(rank)(const struct echi_reduce_rule *rule, KEY u, bool plain)
+{
+    if (plain) return (KEY)(u ^ (KEY)(rule->order.sign ^ rule->flip));
+    KEY e = NAME(merged)(&rule->order, u);
+    KEY rank = (KEY)((e ^ (KEY)rule->flip) + (KEY)rule->add);
+    return e == (KEY)rule->order.last ? (KEY)rule->special : rank;
+}
+
+/* The greatest rank of each line; then the place in the first line that has the greatest. */
+INLINE void NAME(place)(const struct echi_reduce_rule *rule, const KEY *x, size_t n, bool plain,
+                        struct echi_value *value)
+{
+    enum { LINE = ECHI_LINE_BYTES / sizeof(KEY) };
+    KEY best = (KEY)value->best.rank;
+    bool none = value->best.at == UINT64_MAX;
+    size_t line = n;
+    for (size_t i = 0; i < n; i += LINE) {
+        size_t here = n - i < LINE ? n - i : LINE;
+        KEY most = 0;
+        for (size_t j = 0; j < here; j++) {
+            KEY rank = NAME(rank)(rule, x[i + j], plain);
+            most = rank > most ? rank : most;
+        }
+        if (most > best || (none && line == n && most >= (KEY)rule->limit)) {
+            best = most;
+            line = i;
+        }
+    }
+    if (line == n) return;
+    while (NAME(rank)(rule, x[line], plain) != best) line++;
+    value->best.rank = best;
+    value->best.at = line;
+}
+
+static void NAME(arg)(const struct echi_reduce_rule *rule, const void *in, const void *b, size_t n,
+                      size_t rows, struct echi_value *value)
+{
+    const struct echi_reduce_rule own = *rule;
+    const KEY *x = (const KEY *)in;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n)
+        if (own.order.float_mask)
+            NAME(place)(&own, x, n, false, value + row);
+        else
+            NAME(place)(&own, x, n, true, value + row);
+}
+
+INLINE size_t NAME(within)(const struct echi_reduce_rule *rule, const KEY *x, size_t n, bool plain)
+{
+    const KEY mask = (KEY)rule->mask, low = (KEY)rule->low, span = (KEY)rule->span;
+    size_t in_range = 0;
+    for (size_t i = 0; i < n; i += 128) { /* so few that a KEY can count them */
+        size_t here = n - i < 128 ? n - i : 128;
+        KEY some = 0;
+        for (size_t j = 0; j < here; j++) {
+            KEY e = NAME(encoded)(&rule->order, x[i + j], plain) & mask;
+            some = (KEY)(some + ((KEY)(e - low) <= span));
+        }
+        in_range += some;
+    }
+    return in_range;
+}
+
+static void NAME(count)(const struct echi_reduce_rule *rule, const void *in, const void *b,
+                        size_t n, size_t rows, struct echi_value *value)
+{
+    const struct echi_reduce_rule own = *rule;
+    const KEY *x = (const KEY *)in;
+    (void)b;
+    for (size_t row = 0; row < rows; row++, x += n) {
+        size_t in_range =
+            own.order.float_mask ? NAME(within)(&own, x, n, false) : NAME(within)(&own, x, n, true);
+        value[row].u = own.invert ? n - in_range : in_range;
+    }
+}
+
+/* ---- Runs of equal keys ---- */
+
+static size_t NAME(run_starts)(const struct echi_order *order, const void *keys, size_t from,
+                               size_t to)
+{
+    const struct echi_order o = *order;
+    const KEY *x = (const KEY *)keys;
+    size_t count = 0;
+    for (size_t i = from; i < to; i++)
+        count += NAME(merged)(&o, x[i]) != NAME(merged)(&o, x[i - 1]);
+    return count;
+}
+
+static size_t NAME(run_end)(const struct echi_order *order, const void *keys, size_t at, size_t n)
+{
+    const struct echi_order o = *order;
+    const KEY *x = (const KEY *)keys;
+    const KEY key = NAME(merged)(&o, x[at]);
+    while (at < n && NAME(merged)(&o, x[at]) == key) at++;
+    return at;
+}
+
+#undef NAME
+#undef KEY
+#undef FROM

@@ -1,0 +1,516 @@
+/*
+ * reduce/cuda/line.cuh - one vector is added to a thread's lanes, and what the lanes come to: a
+ * start, an add and an end for each kind of reduction.
+ *
+ * FULL is 1 when all elements of the vector count; else the first `count` do, and the others are
+ * what lane_fill() says.  `at` is the vector's first element in the chunk.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_REDUCE_CUDA_LINE_CUH
+#define ECHI_REDUCE_CUDA_LINE_CUH
+
+#include "reduce/cuda/lanes.cuh"
+
+/* The bits of a 1 for products, of a 0 for all else. */
+template <int KIND> static __device__ inline ukey lane_fill(void)
+{
+    if (KIND == REDUCE_IPRODUCT) return 1;
+    if (KIND != REDUCE_PRODUCT && KIND != REDUCE_PRODUCT64) return 0;
+    return (ukey)(REDUCE_FLOAT == 2 ? 0x3f80u
+                  : KEY_BITS == 16  ? 0x3c00u
+                  : KEY_BITS == 32  ? 0x3f800000ull
+                                    : 0x3ffull << 52);
+}
+
+/* ---- Floats ---- */
+
+static __device__ inline float kept(float x, float instead, uint32_t ignore)
+{
+    return ignore && x != x ? instead : x;
+}
+
+static __device__ inline double kept(double x, double instead, uint32_t ignore)
+{
+    return ignore && x != x ? instead : x;
+}
+
+#if REDUCE_FLOAT
+static __device__ inline void lanes_start(struct lanes<REDUCE_SUM> &l)
+{
+    fill_lanes(l.lane, -0.0f);
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_SUM> &l,
+                                        const struct vector &v, const struct vector &, uint32_t,
+                                        uint32_t)
+{
+    if (a.rule.ignore) {
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++)
+            l.lane[i] += kept(to_f32(vector_element(v, i)), -0.0f, 1);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) l.lane[i] += to_f32(vector_element(v, i));
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_SUM> &l)
+{
+    struct value v = { bits_of(add_lanes(l.lane)), 0, 0 };
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_PRODUCT> &l)
+{
+    fill_lanes(l.lane, 1.0f);
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a,
+                                        struct lanes<REDUCE_PRODUCT> &l, const struct vector &v,
+                                        const struct vector &, uint32_t, uint32_t)
+{
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        l.lane[i] *= kept(to_f32(vector_element(v, i)), 1.0f, a.rule.ignore);
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_PRODUCT> &l)
+{
+    struct value v = { bits_of(multiply_lanes(l.lane)), 0, 0 };
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_DOT> &l)
+{
+    fill_lanes(l.lane, -0.0f);
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_DOT> &l,
+                                        const struct vector &v, const struct vector &w, uint32_t,
+                                        uint32_t)
+{
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        float x = to_f32(vector_element(v, i)), y = to_f32(vector_element(w, i)), product = x * y;
+        bool skip = a.rule.ignore && (x != x || y != y);
+        l.lane[i] += skip ? -0.0f : product;
+    }
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_DOT> &l)
+{
+    struct value v = { bits_of(add_lanes(l.lane)), 0, 0 };
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_PRODUCT64> &l)
+{
+    fill_lanes(l.lane, 1.0);
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a,
+                                        struct lanes<REDUCE_PRODUCT64> &l, const struct vector &v,
+                                        const struct vector &, uint32_t, uint32_t)
+{
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++)
+        l.lane[i] *= kept(to_f64(a.rule, vector_element(v, i)), 1.0, a.rule.ignore);
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_PRODUCT64> &l)
+{
+    struct value v = { bits_of(multiply_lanes(l.lane)), 0, 0 };
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_DOT64> &l)
+{
+    fill_lanes(l.lane, -0.0);
+    l.ignored = 0;
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_DOT64> &l,
+                                        const struct vector &v, const struct vector &w, uint32_t,
+                                        uint32_t)
+{
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        double x = to_f64(a.rule, vector_element(v, i)), y = to_f64(a.rule, vector_element(w, i));
+        double product = x * y;
+        bool skip = a.rule.ignore && (x != x || y != y);
+        l.lane[i] += skip ? -0.0 : product;
+    }
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_DOT64> &l)
+{
+    struct value v = { bits_of(add_lanes(l.lane)), 0, 0 };
+    return v;
+}
+#endif
+
+/* ---- In f64, of floats and integers ---- */
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_SUM64> &l)
+{
+    fill_lanes(l.lane, -0.0);
+    l.ignored = 0;
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_SUM64> &l,
+                                        const struct vector &v, const struct vector &, uint32_t,
+                                        uint32_t)
+{
+    const bool squares = a.rule.finish == ECHI_FINISH_NORM;
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        double x = to_f64(a.rule, vector_element(v, i));
+        if (REDUCE_FLOAT && a.rule.ignore && x != x) {
+            l.ignored++;
+            x = -0.0;
+        }
+        l.lane[i] += squares ? x * x : x;
+    }
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_SUM64> &l)
+{
+    struct value v = { bits_of(add_lanes(l.lane)), l.ignored, 0 };
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_VARIANCE> &l)
+{
+    fill_lanes(l.lane, -0.0);
+    fill_lanes(l.square, -0.0);
+    l.n = 0;
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a,
+                                        struct lanes<REDUCE_VARIANCE> &l, const struct vector &v,
+                                        const struct vector &, uint32_t count, uint32_t)
+{
+    if (FULL && !(REDUCE_FLOAT && a.rule.ignore)) {
+        l.n += VECTOR;
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++) {
+            double d = to_f64(a.rule, vector_element(v, i)) - l.k;
+            l.lane[i] += d;
+            l.square[i] += d * d;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < VECTOR; i++) {
+            double x = to_f64(a.rule, vector_element(v, i)), d = x - l.k;
+            bool there = (FULL || i < count) && !(REDUCE_FLOAT && a.rule.ignore && x != x);
+            l.n += there;
+            l.lane[i] += there ? d : -0.0;
+            l.square[i] += there ? d * d : -0.0;
+        }
+    }
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_VARIANCE> &l)
+{
+    struct value v = { l.n, bits_of(add_lanes(l.lane)), bits_of(add_lanes(l.square)) };
+    return v;
+}
+
+/* ---- Integers ---- */
+
+#if !REDUCE_FLOAT
+static __device__ inline void lanes_start(struct lanes<REDUCE_ISUM> &l)
+{
+    l.sum = 0;
+}
+
+/* Of the elements with their signs inverted, which makes them unsigned; value_result() knows. */
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_ISUM> &l,
+                                        const struct vector &v, const struct vector &,
+                                        uint32_t count, uint32_t)
+{
+    const uint32_t sign = spread(a.rule.sign);
+    uint32_t some = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint32_t keep = FULL ? ~0u : vector_mask(i, count);
+#if KEY_BITS == 8
+        some = __dp4a((v.w[i] ^ sign) & keep, 0x01010101u, some);
+#elif KEY_BITS == 16
+        some = __dp2a_lo((v.w[i] ^ sign) & keep, 0x00000101u, some);
+#elif KEY_BITS == 32
+        l.sum += (v.w[i] ^ sign) & keep;
+#else
+        if (i % 2)
+            l.sum += keep ? ((uint64_t)v.w[i] << 32 | v.w[i & ~1]) ^ a.rule.sign : 0;
+#endif
+    }
+    l.sum += some;
+    (void)sign;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_IPRODUCT> &l)
+{
+    l.sum = 1;
+}
+
+/* The products of a word of small integers have 32 bits. */
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a,
+                                        struct lanes<REDUCE_IPRODUCT> &l, const struct vector &v,
+                                        const struct vector &, uint32_t, uint32_t)
+{
+    enum { EACH = KEY_BITS < 32 ? 4 / KEY_BYTES : 1 };
+#pragma unroll
+    for (int i = 0; i < VECTOR; i += EACH) {
+#if KEY_BITS == 64
+        l.sum *= vector_element(v, i);
+#else
+        uint32_t product = extended(a.rule, vector_element(v, i));
+#pragma unroll
+        for (int j = 1; j < EACH; j++) product *= extended(a.rule, vector_element(v, i + j));
+        l.sum *= widened(a.rule, product);
+#endif
+    }
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_IDOT> &l)
+{
+    l.sum = 0;
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_IDOT> &l,
+                                        const struct vector &v, const struct vector &w, uint32_t,
+                                        uint32_t)
+{
+#if KEY_BITS == 8
+    uint32_t some = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        some = a.rule.sign ? (uint32_t)__dp4a((int)v.w[i], (int)w.w[i], (int)some)
+                           : __dp4a(v.w[i], w.w[i], some);
+    l.sum += widened(a.rule, some);
+#elif KEY_BITS == 64
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) l.sum += vector_element(v, i) * vector_element(w, i);
+#else
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        uint32_t x = extended(a.rule, vector_element(v, i));
+        uint32_t y = extended(a.rule, vector_element(w, i));
+        l.sum += KEY_BITS == 16 ? widened(a.rule, x * y)
+                                : widened(a.rule, x) * widened(a.rule, y);
+    }
+#endif
+}
+
+template <int KIND>
+static __device__ inline struct value lanes_end(const struct reduce_args &, struct lanes<KIND> &l)
+{
+    struct value v = { l.sum, 0, 0 };
+    return v;
+}
+
+/* ---- Bits and order ---- */
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_BITS> &l)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++) l.w[i] = 0;
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_BITS> &l,
+                                        const struct vector &v, const struct vector &,
+                                        uint32_t count, uint32_t)
+{
+    const uint32_t first = KEY_BITS == 64 ? (uint32_t)a.rule.first : spread(a.rule.first);
+    const uint32_t also = a.rule.exclusive ? 0 : ~0u;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint32_t x = (v.w[i] ^ first) & (FULL ? ~0u : vector_mask(i, count));
+        l.w[i] = (l.w[i] ^ x) | (l.w[i] & x & also);
+    }
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &a,
+                                                struct lanes<REDUCE_BITS> &l)
+{
+    uint64_t x = (uint64_t)l.w[1] << 32 | l.w[0], y = (uint64_t)l.w[3] << 32 | l.w[2];
+    x = a.rule.exclusive ? x ^ y : x | y;
+#pragma unroll
+    for (int bits = 32; bits >= KEY_BITS; bits /= 2)
+        x = a.rule.exclusive ? x ^ x >> bits : x | x >> bits;
+    struct value v = { (ukey)x, 0, 0 };
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_MAX> &l)
+{
+    most_start(l.most);
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_MAX> &l,
+                                        const struct vector &v, const struct vector &,
+                                        uint32_t count, uint32_t)
+{
+    uint32_t e[4];
+    encode<FULL>(a.rule.order, v, count, e);
+    most_add(l.most, e);
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_MAX> &l)
+{
+    struct value v = { most_end(l.most), 0, 0 };
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_MINMAX> &l)
+{
+    most_start(l.most);
+    most_start(l.least);
+}
+
+/* How far e of NaN are from the end.  Where they are ignored, the sum of e and that wraps them to
+ * the bottom, below what the numbers become. */
+static __device__ inline ukey wrap_of(const struct reduce_args &a)
+{
+    return a.rule.ignore ? (ukey)~(ukey)a.rule.limit : 0;
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_MINMAX> &l,
+                                        const struct vector &v, const struct vector &,
+                                        uint32_t count, uint32_t)
+{
+    uint32_t e[4], inverted[4];
+    const ukey wrap = wrap_of(a);
+    encode<1>(a.rule.order, v, count, e);
+#pragma unroll
+    for (int i = 0; i < 4; i++) inverted[i] = ~e[i];
+    add_to_all(e, wrap);
+    if (!FULL)
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            e[i] &= vector_mask(i, count);
+            inverted[i] &= vector_mask(i, count);
+        }
+    most_add(l.most, e);
+    most_add(l.least, inverted);
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &a,
+                                                struct lanes<REDUCE_MINMAX> &l)
+{
+    uint64_t most = most_end(l.most);
+    struct value v = { (ukey)~(ukey)most_end(l.least), most, 0 };
+    v.b = most > wrap_of(a) ? most - wrap_of(a) : 0;
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_ARG> &l)
+{
+    l.best = 0;
+    l.at = ~0u;
+}
+
+/* What is added to e ^ flip, so that NaN are last where they decide and first where they are
+ * ignored. */
+static __device__ inline ukey arg_wrap(const struct echi_reduce_rule &rule)
+{
+    const ukey last = (ukey)rule.order.last;
+    if (!rule.order.float_mask || (rule.flip != 0) == (rule.ignore != 0)) return 0;
+    return rule.flip ? last : (ukey)-last;
+}
+
+/* The vector is kept, not the element: arg_result() looks it up in the end.  The greatest of a
+ * vector is found where -0 and +0, and the NaN, are still apart, and it alone gets a rank. */
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_ARG> &l,
+                                        const struct vector &v, const struct vector &,
+                                        uint32_t count, uint32_t at)
+{
+    const ukey wrap = arg_wrap(a.rule), flip = (ukey)a.rule.flip;
+    struct most most;
+    uint32_t e[4];
+    most_start(most);
+    encode<1>(a.rule.order, v, count, e);
+#pragma unroll
+    for (int i = 0; i < 4; i++) e[i] ^= spread(flip);
+    add_to_all(e, wrap);
+    if (!FULL)
+#pragma unroll
+        for (int i = 0; i < 4; i++) e[i] &= vector_mask(i, count);
+    most_add(most, e);
+    const ukey best = arg_rank(a.rule, (ukey)((ukey)most_end(most) - wrap) ^ flip);
+    if (best > l.best || l.at == ~0u) {
+        l.best = best;
+        l.at = at;
+    }
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_ARG> &l)
+{
+    struct value v = { l.best, l.at == ~0u ? UINT64_MAX : l.at, 0 };
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_COUNT> &l)
+{
+    l.n = 0;
+}
+
+/* Of those within the range; of bytes by the carries of a subtraction. */
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_COUNT> &l,
+                                        const struct vector &v, const struct vector &,
+                                        uint32_t count, uint32_t)
+{
+    const struct echi_reduce_rule &rule = a.rule;
+#if KEY_BITS == 8
+    const uint32_t mask = spread(rule.mask), low = spread(rule.low), span = spread(rule.span);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint32_t d = word_sub(word_encode(rule.order, v.w[i]) & mask, low);
+        uint32_t rest = (span | TOPS) - (d & ~TOPS);
+        uint32_t within = ((span & ~d) | (~(span ^ d) & rest)) & TOPS;
+        l.n += __popc(FULL ? within : within & vector_mask(i, count));
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < VECTOR; i++) {
+        ukey e = order_encode(rule.order, vector_element(v, i)) & (ukey)rule.mask;
+        l.n += (FULL || i < count) && (ukey)(e - (ukey)rule.low) <= (ukey)rule.span;
+    }
+#endif
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &,
+                                                struct lanes<REDUCE_COUNT> &l)
+{
+    struct value v = { l.n, 0, 0 };
+    return v;
+}
+#endif
+
+#endif

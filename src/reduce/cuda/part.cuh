@@ -1,0 +1,247 @@
+/*
+ * reduce/cuda/part.cuh - parts of a segment by one warp: a chunk, or less.
+ *
+ *     chunk       8 lines of 512 bytes; a thread has 16 bytes of each
+ *     vectors     what one thread has of a part that is no longer than a line
+ *
+ * All fold the same lanes in the same order, so that a segment's result does not depend on which of
+ * them it met.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_REDUCE_CUDA_PART_CUH
+#define ECHI_REDUCE_CUDA_PART_CUH
+
+#include "reduce/cuda/line.cuh"
+
+template <int KIND> static __device__ inline constexpr bool has_two(void)
+{
+    return KIND == REDUCE_DOT || KIND == REDUCE_DOT64 || KIND == REDUCE_IDOT;
+}
+
+/* Lines that a warp loads before it adds the first: half a chunk, so that registers do for four
+ * blocks a multiprocessor.  Where they do not anyhow, since a thread has eight lanes of doubles or
+ * more, long parts take a chunk. */
+template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
+{
+    if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
+    return LONG && KEY_BITS <= 16 &&
+                   (KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64 || KIND == REDUCE_PRODUCT64)
+               ? (int)ECHI_CHUNK_LINES
+               : 4;
+}
+
+/* What a variance's distances are from; other kinds have none. */
+static __device__ inline void set_center(struct lanes<REDUCE_VARIANCE> &l, double k)
+{
+    l.k = k;
+}
+
+template <int KIND> static __device__ inline void set_center(struct lanes<KIND> &, double)
+{
+}
+
+static __device__ inline double get_center(const struct lanes<REDUCE_VARIANCE> &l)
+{
+    return l.k;
+}
+
+template <int KIND> static __device__ inline double get_center(const struct lanes<KIND> &)
+{
+    return 0;
+}
+
+/* ... the first element of the warp's vectors: nobody waits for a load of its own. */
+static __device__ inline void center_on(const struct reduce_args &a,
+                                        struct lanes<REDUCE_VARIANCE> &l, const struct vector &v)
+{
+    uint64_t first = __shfl_sync(WARP_ALL, (unsigned long long)vector_element(v, 0), 0);
+    l.k = to_f64(a.rule, (ukey)first);
+}
+
+template <int KIND>
+static __device__ inline void center_on(const struct reduce_args &, struct lanes<KIND> &,
+                                        const struct vector &)
+{
+}
+
+static __device__ inline uint32_t elements_here(uint32_t n, uint32_t at)
+{
+    return n <= at ? 0 : n - at < VECTOR ? n - at : (uint32_t)VECTOR;
+}
+
+/* The first element of a part; the first that is a number where NaN are ignored. */
+template <int KIND>
+static __device__ inline double center_of(const struct reduce_args &a, const ukey *x, uint32_t n,
+                                          uint32_t from, uint32_t step)
+{
+    if (KIND != REDUCE_VARIANCE || n == 0) return 0;
+    double k = to_f64(a.rule, x[0]);
+    if (!REDUCE_FLOAT || !a.rule.ignore) return k;
+    if (step == 1) /* by a thread or a few, of some elements */
+        for (uint32_t i = 1; k != k && i < n; i++) k = to_f64(a.rule, x[i]);
+    for (uint32_t i = 1; step > 1 && k != k && i < n; i += step) { /* by a warp */
+        double mine = i + from < n ? to_f64(a.rule, x[i + from]) : k;
+        uint32_t numbers = __ballot_sync(WARP_ALL, mine == mine);
+        if (numbers) k = __shfl_sync(WARP_ALL, mine, __ffs((int)numbers) - 1);
+    }
+    return k;
+}
+
+/* Whether the aligned vectors that hold n elements from x on lie within the array at in. */
+static __device__ inline bool lies_within(const struct reduce_args &a, const void *in,
+                                          const ukey *x, uint32_t n)
+{
+    const char *first = (const char *)in, *end = first + a.n * KEY_BYTES;
+    const char *from = (const char *)((uintptr_t)x & ~(uintptr_t)15);
+    const char *to = (const char *)(((uintptr_t)(x + n) + 15) & ~(uintptr_t)15);
+    return from >= first && to <= end;
+}
+
+/* Where a warp is in a chunk. */
+struct place {
+    const ukey *x, *y;         /* of the chunk */
+    uint32_t shift, shift_y;   /* how far they are past a multiple of 16 bytes */
+    uint32_t at;               /* this thread's first element in a line */
+    uint32_t first;            /* position of the chunk in what the lanes are of */
+};
+
+/* Adds the thread's vectors of aligned arrays, all loaded before the first is added: one of each of
+ * LINES lines, or with ALL 0 of the first `lines`. */
+template <int KIND, int LINES, int ALL>
+static __device__ inline void add_lines(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                        const struct place &p, uint32_t line, uint32_t lines)
+{
+    struct vector v[LINES], w[LINES];
+    const uint32_t at = p.at + line * LINE;
+    vector_lines<LINES, ALL>((const char *)(p.x + at), lines, v);
+    if (has_two<KIND>()) vector_lines<LINES, ALL>((const char *)(p.y + at), lines, w);
+    if (ALL && line == 0) center_on(a, lanes, v[0]);
+#pragma unroll
+    for (int i = 0; i < LINES; i++)
+        if (ALL || i < lines)
+            lanes_add<1>(a, lanes, v[i], has_two<KIND>() ? w[i] : v[i], VECTOR,
+                         p.first + at + i * LINE);
+}
+
+/* Adds the thread's vectors of `lines` lines of arrays of which one is not aligned. */
+template <int KIND>
+static __device__ inline void add_shifted(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                          const struct place &p, uint32_t lines)
+{
+    const char *x = (const char *)(p.x + p.at), *y = (const char *)(p.y + p.at);
+#pragma unroll 2
+    for (uint32_t line = 0; line < lines; line++) {
+        struct vector v = vector_anywhere(x + 512 * line, p.shift), w = v;
+        if (has_two<KIND>()) w = vector_anywhere(y + 512 * line, p.shift_y);
+        lanes_add<1>(a, lanes, v, w, VECTOR, p.first + p.at + line * LINE);
+    }
+}
+
+/* Adds n elements, a chunk at most, that begin `begin` elements into the arrays and `first` into
+ * what the lanes are of.  LONG: for long.cuh. */
+template <int KIND, int LONG>
+static __device__ inline void add_chunk(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                        uint64_t begin, uint32_t first, uint32_t n)
+{
+    enum { LINES = lines_at_a_time<KIND, LONG>() };
+    struct place p = { (const ukey *)a.in + begin, (const ukey *)a.b + begin, 0, 0, 0, first };
+    p.shift = (uint32_t)((uintptr_t)p.x & 15);
+    p.shift_y = (uint32_t)((uintptr_t)p.y & 15);
+    p.at = lane_id() * VECTOR;
+    const bool aligned = p.shift == 0 && (!has_two<KIND>() || p.shift_y == 0);
+    if (n == CHUNK && aligned && !(KIND == REDUCE_VARIANCE && REDUCE_FLOAT && a.rule.ignore)) {
+#pragma unroll 1
+        for (uint32_t line = 0; line < ECHI_CHUNK_LINES; line += LINES)
+            add_lines<KIND, LINES, 1>(a, lanes, p, line, LINES);
+        return;
+    }
+    set_center(lanes, center_of<KIND>(a, p.x, n, lane_id(), 32));
+
+    /* Lines of which this thread has a whole vector; it may have a part of one more. */
+    uint32_t lines = n < p.at + VECTOR ? 0 : (n - p.at - VECTOR) / LINE + 1;
+    if (aligned) {
+#pragma unroll 1
+        for (uint32_t line = 0; line < lines; line += LINES)
+            add_lines<KIND, LINES, 0>(a, lanes, p, line, lines - line);
+    } else {
+        if (!lies_within(a, a.in, p.x, n) || (has_two<KIND>() && !lies_within(a, a.b, p.y, n)))
+            lines = 0; /* a chunk at an end of the array */
+        add_shifted(a, lanes, p, lines);
+    }
+#pragma unroll 1
+    for (uint32_t at = p.at + lines * LINE; at < n; at += LINE) {
+        const uint32_t here = elements_here(n, at);
+        struct vector v = vector_some(p.x + at, here, lane_fill<KIND>()), w = v;
+        if (has_two<KIND>()) w = vector_some(p.y + at, here, lane_fill<KIND>());
+        lanes_add<0>(a, lanes, v, w, here, first + at);
+    }
+}
+
+/* The value of the warp's lanes, in every lane.  They are of what begins `first` elements into the
+ * segment, and where the order matters of n elements, a chunk at most. */
+template <int KIND>
+static __device__ inline struct value close_lanes(const struct reduce_args &a,
+                                                  struct lanes<KIND> &lanes, uint64_t first,
+                                                  uint32_t n)
+{
+    struct value v = lanes_end(a, lanes);
+    if (KIND == REDUCE_VARIANCE && !(REDUCE_FLOAT && a.rule.ignore))
+        v = value_fold_sums(v, n);
+    else
+        v = value_fold<KIND, 32, 0>(a, v);
+    if (KIND == REDUCE_ARG && v.b != UINT64_MAX) v.b += first;
+    return value_close<KIND>(v, get_center(lanes));
+}
+
+/* The value of n elements, a chunk at most, that begin `begin` elements into the arrays and `first`
+ * into their segment; in every lane. */
+template <int KIND, int LONG>
+static __device__ inline struct value reduce_chunk(const struct reduce_args &a, uint64_t begin,
+                                                   uint64_t first, uint32_t n)
+{
+    struct lanes<KIND> lanes;
+    lanes_start(lanes);
+    add_chunk<KIND, LONG>(a, lanes, begin, 0, n);
+    return close_lanes(a, lanes, first, n);
+}
+
+/* The value of a vector alone; of the variance with the distances from k, not yet closed. */
+template <int KIND>
+static __device__ inline struct value reduce_vector(const struct reduce_args &a,
+                                                    const struct vector &v, uint32_t count,
+                                                    uint32_t at, double k)
+{
+    struct lanes<KIND> lanes;
+    lanes_start(lanes);
+    set_center(lanes, k);
+    if (count) lanes_add<0>(a, lanes, v, v, count, at);
+    return lanes_end(a, lanes);
+}
+
+/* The same of vectors that follow one another, of a part that has n elements; the first is at
+ * `at`, and `shift` bytes past a multiple of 16. */
+template <int KIND, int VECTORS, int SHIFTED>
+static __device__ inline struct value reduce_vectors(const struct reduce_args &a,
+                                                     const struct raw<VECTORS, SHIFTED> &raw,
+                                                     uint32_t shift, uint32_t n, uint32_t at,
+                                                     double k)
+{
+    struct vector v[VECTORS];
+    struct value value[VECTORS];
+    raw_shift<VECTORS, SHIFTED>(raw, shift, v);
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++, at += VECTOR) {
+        const uint32_t here = elements_here(n, at);
+        v[i] = vector_filled(v[i], here, lane_fill<KIND>());
+        value[i] = reduce_vector<KIND>(a, v[i], here, at, k);
+    }
+#pragma unroll
+    for (int half = VECTORS / 2; half; half /= 2)
+#pragma unroll
+        for (int i = 0; i < half; i++)
+            value[i] = value_add<KIND>(a, value[2 * i], value[2 * i + 1]);
+    return value[0];
+}
+
+#endif

@@ -1,0 +1,222 @@
+/*
+ * reduce/cuda/segments.cuh - a warp reduces up to 32 segments, or rows, that follow one another.
+ *
+ *     tiny   side by side, each by a thread: 64 bytes at most
+ *     short  the same, each by eight threads: 128 bytes at most, or a line
+ *     rows   of whole vectors, a line at most: rows.cuh
+ *     else   one at a time by the warp, chunk by chunk
+ *     long   put on a list, for blocks to share: long.cuh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_REDUCE_CUDA_SEGMENTS_CUH
+#define ECHI_REDUCE_CUDA_SEGMENTS_CUH
+
+#include "cuda/device/complain.cuh"
+#include "reduce/cuda/rows.cuh"
+
+/* Values of chunks, or of tiles of 32 parts, become one as their number counts up: a binary
+ * counter, whose digit l is of 2^l of them.  One lane keeps it. */
+enum { DIGITS = 32 };
+
+template <int KIND>
+static __device__ inline void count_up(const struct reduce_args &a, struct value *digits,
+                                       uint64_t count, struct value v)
+{
+    int l = 0;
+    for (; count >> l & 1; l++) v = value_merge<KIND>(a, digits[l], v);
+    digits[l] = v;
+}
+
+template <int KIND>
+static __device__ inline struct value count_end(const struct reduce_args &a,
+                                                const struct value *digits, uint64_t count)
+{
+    struct value v = value_nothing<KIND>();
+    for (int l = 0; count >> l; l++)
+        if (count >> l & 1) v = value_merge<KIND>(a, digits[l], v);
+    return v;
+}
+
+/* n elements by the warp: REDUCE_LONG_CHUNKS chunks at most. */
+template <int KIND, int LONG>
+static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
+                                                    uint64_t n, struct value *digits)
+{
+    if (n <= CHUNK) return reduce_chunk<KIND, LONG>(a, begin, 0, (uint32_t)n);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n; i += CHUNK, count++) {
+        uint32_t here = n - i < CHUNK ? (uint32_t)(n - i) : (uint32_t)CHUNK;
+        struct value v = reduce_chunk<KIND, LONG>(a, begin + i, i, here);
+        if (lane_id() == 0) count_up<KIND>(a, digits, count, v);
+    }
+    return lane_id() == 0 ? count_end<KIND>(a, digits, count) : value_nothing<KIND>();
+}
+
+/* Puts a long segment on the list, as items of REDUCE_ITEM_CHUNKS chunks; by the warp. */
+static __device__ inline void list_segment(const struct reduce_args &a, uint64_t segment,
+                                           uint64_t n)
+{
+    const uint32_t groups =
+        (uint32_t)((n + (uint64_t)REDUCE_ITEM_CHUNKS * CHUNK - 1) / (REDUCE_ITEM_CHUNKS * CHUNK));
+    unsigned long long first = 0;
+    if (lane_id() == 0)
+        first = atomicAdd((unsigned long long *)&a.counts->items, (unsigned long long)groups);
+    first = __shfl_sync(WARP_ALL, first, 0);
+    if (first + groups > a.capacity) return; /* segments overlap: that has been complained of */
+    for (uint32_t i = lane_id(); i < groups; i += 32) {
+        struct reduce_item item = { segment, i, groups };
+        a.items[first + i] = item;
+    }
+    if (lane_id() == 0) a.done[first] = 0;
+}
+
+/* Where a lane's segment begins and ends by the offsets, or as a row; nothing if there is none. */
+static __device__ inline void load_segment(const struct reduce_args &a, uint64_t s, bool there,
+                                           uint64_t *from, uint64_t *to)
+{
+    *from = *to = 0;
+    if (!there) return;
+    *from = a.offsets ? a.offsets[s] : s * a.columns;
+    *to = a.offsets ? a.offsets[s + 1] : *from + a.columns;
+}
+
+/* The same as its beginning and length; an empty one where the offsets are bad. */
+static __device__ inline void check_segment(const struct reduce_args &a, uint64_t s, bool there,
+                                            uint64_t from, uint64_t to, uint64_t *begin,
+                                            uint64_t *n)
+{
+    const bool good = from <= to && to <= a.n;
+    *begin = good ? from : 0;
+    *n = good ? to - from : 0;
+    if (!there || (good && s)) return;
+    if (s == 0 && from > a.n) complain(a.complaint, ECHI_OFFSETS_PAST_END, 0);
+    if (to > a.n)
+        complain(a.complaint, ECHI_OFFSETS_PAST_END, s + 1);
+    else if (to < from)
+        complain(a.complaint, ECHI_OFFSETS_DECREASE, s + 1);
+}
+
+/* What a warp notes of its segments in shared memory. */
+struct segments_shared {
+    struct value digits[8]; /* of a segment that is not long */
+    uint8_t order[32];      /* which lanes' segments are to be reduced side by side */
+};
+
+/* Some of the warp's segments side by side, each by LANES threads.  A thread has VECTORS that
+ * follow one another, and loads those of ROUNDS rounds before it adds the first; in the end each
+ * has the result of one segment, so that they are written together. */
+template <int KIND, int LANES, int VECTORS, int SHIFTED, int ROUNDS>
+static __device__ inline void reduce_short(const struct reduce_args &a, bool mine, uint64_t s,
+                                           uint64_t begin, uint64_t n,
+                                           struct segments_shared &shared)
+{
+    enum { GROUPS = 32 / LANES };
+    const uint32_t which = __ballot_sync(WARP_ALL, mine), count = (uint32_t)__popc(which);
+    const uint32_t at = lane_id() % LANES * (VECTORS * VECTOR);
+    struct value result = value_nothing<KIND>();
+    if (which == 0) return;
+    __syncwarp(WARP_ALL); /* nobody reads the last order any more */
+    if (mine) shared.order[__popc(which & ((1u << lane_id()) - 1))] = (uint8_t)lane_id();
+    __syncwarp(WARP_ALL); /* the order is there */
+#pragma unroll 1
+    for (uint32_t round = 0; round * GROUPS < count; round += ROUNDS) {
+        struct raw<VECTORS, SHIFTED> v[ROUNDS];
+        const ukey *x[ROUNDS];
+        uint32_t here[ROUNDS];
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const uint32_t slot = (round + r) * GROUPS + lane_id() / LANES;
+            const int who = slot < count ? shared.order[slot] : 0;
+            x[r] = (const ukey *)a.in + __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+            here[r] = __shfl_sync(WARP_ALL, (uint32_t)n, who);
+            if (slot >= count) here[r] = 0;
+            const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
+            const uint32_t some = here[r] <= at ? 0 : here[r] - at;
+            raw_load<VECTORS, SHIFTED>(
+                (const char *)(x[r] + at) - (SHIFTED ? shift : 0), shift,
+                (some < VECTORS * VECTOR ? some : VECTORS * VECTOR) * KEY_BYTES, v[r]);
+        }
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
+            const double k = center_of<KIND>(a, x[r], here[r], 0, 1);
+            struct value value =
+                reduce_vectors<KIND, VECTORS, SHIFTED>(a, v[r], shift, here[r], at, k);
+            value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
+            if (lane_id() % LANES == round + r) result = value;
+        }
+    }
+    const uint32_t slot = lane_id() % LANES * GROUPS + lane_id() / LANES;
+    const int who = slot < count ? shared.order[slot] : 0;
+    const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+    const uint64_t length = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
+    if (slot < count)
+        value_result<KIND>(a, result, (const ukey *)a.in + from, length, s - lane_id() + who);
+}
+
+/* The warp's segments from `first` on. */
+template <int KIND>
+static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t first,
+                                          uint64_t segments, uint64_t from, uint64_t to,
+                                          struct segments_shared &shared)
+{
+    const uint64_t s = first + lane_id();
+    uint64_t begin, n;
+    const bool there = lane_id() < a.each && s < segments;
+    check_segment(a, s, there, from, to, &begin, &n);
+    const ukey *x = (const ukey *)a.in + begin;
+    const bool small = n <= LINE && (n == 0 || lies_within(a, a.in, x, (uint32_t)n));
+    const bool tiny = small && n <= REDUCE_TINY_BYTES / KEY_BYTES;
+    const bool is_short = small && !tiny && n <= REDUCE_SHORT_BYTES / KEY_BYTES;
+    reduce_short<KIND, 1, REDUCE_TINY_BYTES / 16, 1, 1>(a, there && tiny, s, begin, n, shared);
+    if (__any_sync(WARP_ALL, is_short && ((uintptr_t)x & 15)))
+        reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 1, 4>(a, is_short, s, begin, n, shared);
+    else
+        reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 0, 8>(a, is_short, s, begin, n, shared);
+    reduce_short<KIND, 8, ECHI_LINE_BYTES / 128, 1, 1>(a, small && !tiny && !is_short, s, begin, n,
+                                                       shared);
+    uint32_t others = __ballot_sync(WARP_ALL, there && !small);
+    for (; others; others &= others - 1) {
+        const int who = __ffs((int)others) - 1;
+        const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+        const uint64_t count = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
+        if (count > (uint64_t)REDUCE_LONG_CHUNKS * CHUNK && a.capacity) {
+            list_segment(a, first + who, count);
+            continue;
+        }
+        struct value v = reduce_middle<KIND, 0>(a, from, count, shared.digits);
+        if (lane_id() == 0)
+            value_result<KIND>(a, v, (const ukey *)a.in + from, count, first + who);
+    }
+}
+
+template <int KIND> static __device__ inline void reduce_segments(const struct reduce_args &a)
+{
+    __shared__ struct segments_shared shared[REDUCE_WARPS];
+    wait_for_earlier();
+    const uint64_t segments = a.segments_at ? *a.segments_at : a.segments;
+    const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
+    uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + threadIdx.x / 32;
+    if (a.row_lanes) {
+        for (; warp * 32 < segments; warp += warps)
+            if (a.row_lanes == 2)
+                reduce_rows<KIND, 2>(a, warp * 32);
+            else if (a.row_lanes == 8)
+                reduce_rows<KIND, 8>(a, warp * 32);
+            else
+                reduce_rows<KIND, 32>(a, warp * 32);
+        return;
+    }
+    uint64_t s = warp * a.each + lane_id(), from, to;
+    load_segment(a, s, lane_id() < a.each && s < segments, &from, &to);
+    while (warp * a.each < segments) {
+        const uint64_t first = warp * a.each, this_from = from, this_to = to;
+        warp += warps;
+        s = warp * a.each + lane_id();
+        load_segment(a, s, lane_id() < a.each && s < segments, &from, &to); /* long before use */
+        reduce_some<KIND>(a, first, segments, this_from, this_to, shared[threadIdx.x / 32]);
+    }
+}
+
+#endif

@@ -1,0 +1,259 @@
+/*
+ * reduce/cuda/value.cuh - what is known of a part of an array, as three words at most: merged,
+ * passed among lanes, kept in memory, made a result.
+ *
+ * Within a chunk the words are sums that lanes can add; value_close() makes of them what chunks are
+ * merged by.  The two differ for the variance alone.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_REDUCE_CUDA_VALUE_CUH
+#define ECHI_REDUCE_CUDA_VALUE_CUH
+
+#include "reduce/cuda/vector.cuh"
+#include "cuda/device/order.cuh"
+#include "reduce/cuda/common.h"
+#include "cuda/device/warp.cuh"
+
+/* a: a sum, a product, a rank, the least e, or a count n
+ * b: NaN left out, a position, the greatest e, or a mean
+ * c: sum of the squares of distances */
+struct value {
+    uint64_t a, b, c;
+};
+
+template <int KIND> static __device__ inline constexpr int value_words(void)
+{
+    return KIND == REDUCE_VARIANCE                                                    ? 3
+           : KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64 || KIND == REDUCE_MINMAX ||
+                   KIND == REDUCE_ARG
+               ? 2
+               : 1;
+}
+
+template <int KIND> static __device__ inline constexpr bool value_is_f32(void)
+{
+    return KIND == REDUCE_SUM || KIND == REDUCE_PRODUCT || KIND == REDUCE_DOT;
+}
+
+static __device__ inline float f32_of(uint64_t u)
+{
+    return __uint_as_float((uint32_t)u);
+}
+
+static __device__ inline uint64_t bits_of(float x)
+{
+    return __float_as_uint(x);
+}
+
+static __device__ inline double f64_of(uint64_t u)
+{
+    return __longlong_as_double((long long)u);
+}
+
+static __device__ inline uint64_t bits_of(double x)
+{
+    return (uint64_t)__double_as_longlong(x);
+}
+
+/* What merging does not change. */
+template <int KIND> static __device__ inline struct value value_nothing(void)
+{
+    struct value v = { 0, 0, 0 };
+    if (KIND == REDUCE_IPRODUCT) v.a = 1;
+    if (KIND == REDUCE_SUM || KIND == REDUCE_DOT) v.a = bits_of(-0.0f);
+    if (KIND == REDUCE_PRODUCT) v.a = bits_of(1.0f);
+    if (KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64) v.a = bits_of(-0.0);
+    if (KIND == REDUCE_PRODUCT64) v.a = bits_of(1.0);
+    if (KIND == REDUCE_MINMAX) v.a = UINT64_MAX;
+    if (KIND == REDUCE_ARG) v.b = UINT64_MAX;
+    return v;
+}
+
+/* What comes to the same in any order, so that a warp's lanes may be of many chunks. */
+template <int KIND> static __device__ inline constexpr bool value_any_order(void)
+{
+    return KIND == REDUCE_ISUM || KIND == REDUCE_IPRODUCT || KIND == REDUCE_IDOT ||
+           KIND >= REDUCE_BITS;
+}
+
+/* x is of what lies before y. */
+template <int KIND>
+static __device__ inline struct value value_merge(const struct reduce_args &args, struct value x,
+                                                  struct value y)
+{
+    if (KIND == REDUCE_ISUM || KIND == REDUCE_IDOT || KIND == REDUCE_COUNT) x.a += y.a;
+    if (KIND == REDUCE_IPRODUCT) x.a *= y.a;
+    if (KIND == REDUCE_SUM || KIND == REDUCE_DOT) x.a = bits_of(f32_of(x.a) + f32_of(y.a));
+    if (KIND == REDUCE_PRODUCT) x.a = bits_of(f32_of(x.a) * f32_of(y.a));
+    if (KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64) {
+        x.a = bits_of(f64_of(x.a) + f64_of(y.a));
+        x.b += y.b;
+    }
+    if (KIND == REDUCE_PRODUCT64) x.a = bits_of(f64_of(x.a) * f64_of(y.a));
+    if (KIND == REDUCE_BITS) x.a = args.rule.exclusive ? x.a ^ y.a : x.a | y.a;
+    if (KIND == REDUCE_MAX) x.a = y.a > x.a ? y.a : x.a;
+    if (KIND == REDUCE_MINMAX) {
+        x.a = y.a < x.a ? y.a : x.a;
+        x.b = y.b > x.b ? y.b : x.b;
+    }
+    if (KIND == REDUCE_ARG) {
+        bool second = y.a > x.a || (y.a == x.a && y.b < x.b);
+        x.a = second ? y.a : x.a;
+        x.b = second ? y.b : x.b;
+    }
+    if (KIND == REDUCE_VARIANCE) {
+        struct echi_moments p = { f64_of(x.a), f64_of(x.b), f64_of(x.c) };
+        struct echi_moments q = { f64_of(y.a), f64_of(y.b), f64_of(y.c) };
+        p = moments_merge(p, q);
+        x.a = bits_of(p.n);
+        x.b = bits_of(p.mean);
+        x.c = bits_of(p.m2);
+    }
+    return x;
+}
+
+/* The same within a chunk: of a variance a is how many, b and c are sums. */
+template <int KIND>
+static __device__ inline struct value value_add(const struct reduce_args &args, struct value x,
+                                                struct value y)
+{
+    if (KIND != REDUCE_VARIANCE) return value_merge<KIND>(args, x, y);
+    x.a += y.a;
+    x.b = bits_of(f64_of(x.b) + f64_of(y.b));
+    x.c = bits_of(f64_of(x.c) + f64_of(y.c));
+    return x;
+}
+
+/* A chunk's lanes, whose distances were from k, become its value. */
+template <int KIND> static __device__ inline struct value value_close(struct value v, double k)
+{
+    if (KIND != REDUCE_VARIANCE) return v;
+    const double s1 = f64_of(v.b), s2 = f64_of(v.c);
+    struct echi_moments m = v.a == CHUNK ? moments_make_by(CHUNK, 1.0 / CHUNK, k, s1, s2)
+                                         : moments_make((double)v.a, k, s1, s2);
+    struct value closed = { bits_of(m.n), bits_of(m.mean), bits_of(m.m2) };
+    return closed;
+}
+
+/* ---- Among lanes ---- */
+
+template <int KIND> static __device__ inline struct value value_from(struct value v, int step)
+{
+    if (value_is_f32<KIND>()) {
+        v.a = __shfl_xor_sync(WARP_ALL, (uint32_t)v.a, step);
+        return v;
+    }
+    v.a = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.a, step);
+    if (value_words<KIND>() > 1) v.b = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.b, step);
+    if (value_words<KIND>() > 2) v.c = __shfl_xor_sync(WARP_ALL, (unsigned long long)v.c, step);
+    return v;
+}
+
+/* Every lane of a group gets the value of the group: of adjacent ones, then of pairs, ...  CLOSED:
+ * of whole chunks. */
+template <int KIND, int LANES, int CLOSED>
+static __device__ inline struct value value_fold(const struct reduce_args &args, struct value v)
+{
+#pragma unroll
+    for (int step = 1; step < LANES; step *= 2) {
+        struct value other = value_from<KIND>(v, step);
+        bool second = KIND == REDUCE_VARIANCE && CLOSED && (lane_id() & step);
+        struct value x = second ? other : v, y = second ? v : other; /* others may be swapped */
+        v = CLOSED ? value_merge<KIND>(args, x, y) : value_add<KIND>(args, x, y);
+    }
+    return v;
+}
+
+/* The two sums of a variance's chunk of n elements are added side by side: even lanes take the one,
+ * odd lanes the other. */
+static __device__ inline struct value value_fold_sums(struct value v, uint32_t n)
+{
+    const bool odd = lane_id() & 1;
+    double mine = f64_of(odd ? v.c : v.b);
+    const uint64_t give = odd ? v.b : v.c;
+    mine += f64_of(__shfl_xor_sync(WARP_ALL, (unsigned long long)give, 1));
+#pragma unroll
+    for (int step = 2; step < 32; step *= 2)
+        mine += f64_of(__shfl_xor_sync(WARP_ALL, (unsigned long long)bits_of(mine), step));
+    const uint64_t other = __shfl_xor_sync(WARP_ALL, (unsigned long long)bits_of(mine), 1);
+    v.a = n;
+    v.b = odd ? other : bits_of(mine);
+    v.c = odd ? bits_of(mine) : other;
+    return v;
+}
+
+/* ---- In memory ---- */
+
+template <int KIND>
+static __device__ inline void value_store(uint64_t *to, uint64_t index, struct value v)
+{
+    to += index * value_words<KIND>();
+    to[0] = v.a;
+    if (value_words<KIND>() > 1) to[1] = v.b;
+    if (value_words<KIND>() > 2) to[2] = v.c;
+}
+
+/* Past the nearest cache, which does not see what other multiprocessors write. */
+template <int KIND>
+static __device__ inline struct value value_load(const uint64_t *from, uint64_t index)
+{
+    struct value v = value_nothing<KIND>();
+    from += index * value_words<KIND>();
+    v.a = __ldcg(from);
+    if (value_words<KIND>() > 1) v.b = __ldcg(from + 1);
+    if (value_words<KIND>() > 2) v.c = __ldcg(from + 2);
+    return v;
+}
+
+/* ---- Results ---- */
+
+/* An element's rank for arg, of what order_encode() makes of it: the greatest wins. */
+static __device__ inline ukey arg_rank(const struct echi_reduce_rule &rule, ukey e)
+{
+    e = order_merge(rule.order, e);
+    return e == (ukey)rule.order.last ? (ukey)rule.special
+                                      : (ukey)((e ^ (ukey)rule.flip) + (ukey)rule.add);
+}
+
+/* The position of the first element of that rank, which is in the vector that begins at v.b. */
+static __device__ inline uint64_t arg_result(const struct echi_reduce_rule &rule, struct value v,
+                                             const ukey *x, uint64_t n)
+{
+    if (v.b >= n || v.a < rule.limit) return UINT64_MAX;
+    while (v.b + 1 < n && arg_rank(rule, order_encode(rule.order, x[v.b])) != (ukey)v.a) v.b++;
+    return v.b;
+}
+
+/* Writes result number `index`, of the n elements from x on. */
+template <int KIND>
+static __device__ inline void value_result(const struct reduce_args &args, struct value v,
+                                           const ukey *x, uint64_t n, uint64_t index)
+{
+    const struct echi_reduce_rule &rule = args.rule;
+    if (KIND == REDUCE_MINMAX) {
+        uint64_t ends[2];
+        minmax_result(&rule, v.a, v.b, ends);
+        result_store(args.out, 2 * index, rule.bytes, ends[0]);
+        result_store(args.out, 2 * index + 1, rule.bytes, ends[1]);
+        return;
+    }
+    uint64_t bits = v.a;
+    if (KIND == REDUCE_ISUM) bits -= n * rule.sign; /* signs were inverted before they were added */
+    if (KIND == REDUCE_SUM || KIND == REDUCE_DOT) bits = f32_result(f32_of(v.a) + 0.0f);
+    if (KIND == REDUCE_PRODUCT) bits = f32_result(f32_of(v.a));
+    if (KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64)
+        bits = sum_result(&rule, f64_of(v.a), n - v.b);
+    if (KIND == REDUCE_PRODUCT64) bits = f64_result(f64_of(v.a));
+    if (KIND == REDUCE_VARIANCE) {
+        struct echi_moments m = { f64_of(v.a), f64_of(v.b), f64_of(v.c) };
+        bits = moments_result(&rule, m);
+    }
+    if (KIND == REDUCE_BITS) bits ^= rule.first;
+    if (KIND == REDUCE_MAX) bits = max_result(&rule, v.a);
+    if (KIND == REDUCE_ARG) bits = arg_result(rule, v, x, n);
+    if (KIND == REDUCE_COUNT) bits = count_result(&rule, rule.invert ? n - v.a : v.a, n);
+    result_store(args.out, index, rule.out_bytes, bits);
+}
+
+#endif

@@ -1,0 +1,390 @@
+/*
+ * reduce/reduce.c - ech_reduce() and its kin: checks the arguments, makes of an ech_op and a dtype
+ * what is to be computed, and calls the backend.
+ *
+ *     ech_reduce, _rows, _segments, _by_key, ech_dot   each fills one struct echi_reduce
+ *       start()       op, dtype, options -> kind and rule
+ *       rule_*()      the parameters of one family of operations
+ *       echi_call_run()
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "reduce/reduce.h"
+#include "core/call.h"
+
+#include <string.h>
+
+int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide)
+{
+    if (!echi_dtype_known(dtype)) return -1;
+    bool is_float = echi_dtype_is_float(dtype);
+    bool narrow = is_float && dtype != ECH_F64 && !wide;
+    switch (op) {
+    case ECH_SUM:
+    case ECH_PRODUCT:
+        if (is_float) return narrow ? ECH_F32 : ECH_F64;
+        return echi_dtype_is_signed(dtype) ? ECH_I64 : ECH_U64;
+    case ECH_MIN:
+    case ECH_MAX:
+    case ECH_MINMAX:
+        return (int)dtype;
+    case ECH_AND:
+    case ECH_OR:
+    case ECH_XOR:
+        return is_float ? -1 : (int)dtype;
+    case ECH_ARGMIN:
+    case ECH_ARGMAX:
+    case ECH_COUNT:
+        return ECH_U64;
+    case ECH_ANY:
+    case ECH_ALL:
+        return ECH_U8;
+    case ECH_MEAN:
+    case ECH_VARIANCE:
+    case ECH_NORM:
+        return narrow ? ECH_F32 : ECH_F64;
+    default:
+        return -1;
+    }
+}
+
+/* ---- From an ech_op to a kind and its rule ---- */
+
+static uint64_t ones_of(const struct echi_reduce *r)
+{
+    return ~(uint64_t)0 >> (64 - 8 * r->rule.bytes);
+}
+
+/* The bits of a float's infinity and of the one NaN that results have. */
+static uint64_t infinity_of(ech_dtype dtype)
+{
+    const uint64_t bits[] = { 0x7c00, 0x7f80, 0x7f800000, (uint64_t)0x7ff << 52 };
+    return bits[dtype - ECH_F16];
+}
+
+static uint64_t nan_of(ech_dtype dtype)
+{
+    const uint64_t bits[] = { 0x7e00, 0x7fc0, 0x7fc00000, (uint64_t)0x7ff8 << 48 };
+    return bits[dtype - ECH_F16];
+}
+
+/* The least is the greatest of the flipped.  A NaN that decides is given the top of the order, one
+ * that is ignored the bottom, where also the e of nothing, 0, lies. */
+static void rule_max(struct echi_reduce *r, bool least)
+{
+    struct echi_reduce_rule *rule = &r->rule;
+    int bytes = (int)rule->bytes;
+    uint64_t ones = ones_of(r), top = ones ^ ones >> 1;
+    bool is_float = echi_dtype_is_float(r->dtype), nan_first = least != (rule->ignore != 0);
+    r->kind = ECHI_REDUCE_MAX;
+    rule->order = nan_first && is_float
+                      ? echi_order_nan_first(r->dtype)
+                      : echi_order_make(r->dtype, ECH_ORDER_NAN_LAST, false, false);
+    rule->order.flip = least ? ones : 0;
+    rule->special_first = 1; /* no e is special */
+    rule->special_last = 0;
+    if (!is_float) return;
+    uint64_t infinity = infinity_of(r->dtype);
+    uint64_t end = nan_first ? infinity | top : infinity; /* the number next to the NaN */
+    uint64_t e = echi_order_encode(&rule->order, bytes, end);
+    rule->special_first = rule->ignore ? 0 : e + 1;
+    rule->special_last = rule->ignore ? e - 1 : ones;
+    rule->special = rule->ignore ? end : nan_of(r->dtype);
+}
+
+static void rule_minmax(struct echi_reduce *r)
+{
+    struct echi_reduce_rule *rule = &r->rule;
+    r->kind = ECHI_REDUCE_MINMAX;
+    rule->order = echi_order_make(r->dtype, ECH_ORDER_NAN_LAST, false, false);
+    rule->limit = ones_of(r);
+    if (!echi_dtype_is_float(r->dtype)) return;
+    rule->limit = echi_order_encode(&rule->order, (int)rule->bytes, infinity_of(r->dtype));
+    rule->special = nan_of(r->dtype);
+}
+
+/* Ranks of floats leave 0 to NaN that are ignored, and all ones to those that are not. */
+static void rule_arg(struct echi_reduce *r, bool least)
+{
+    struct echi_reduce_rule *rule = &r->rule;
+    uint64_t ones = ones_of(r);
+    bool is_float = echi_dtype_is_float(r->dtype);
+    r->kind = ECHI_REDUCE_ARG;
+    rule->order = echi_order_make(r->dtype, ECH_ORDER_NAN_LAST, false, true);
+    rule->flip = least ? ones : 0;
+    rule->add = !is_float ? 0 : least ? ones : 1;
+    rule->special = is_float ? (rule->ignore ? 0 : ones) : ones ^ rule->flip;
+    rule->limit = is_float ? 1 : 0; /* the least rank of an element that can be the result */
+}
+
+/* The test as a range of the order that keeps -0 and +0, and the NaN, apart: that is cheaper. */
+static ech_status rule_count(ech_ctx *ctx, struct echi_reduce *r, ech_op op,
+                             const ech_reduce_options *options)
+{
+    struct echi_reduce_rule *rule = &r->rule;
+    struct echi_predicate p;
+    ech_status status = echi_predicate_make(ctx, r->dtype, options->compare, options->value, &p);
+    if (status != ECH_OK) return status;
+    r->kind = ECHI_REDUCE_COUNT;
+    rule->quantified = op == ECH_ANY ? 1 : op == ECH_ALL ? 2 : 0;
+    rule->order = p.order;
+    rule->order.merge = 0;
+    rule->order.last = ones_of(r);
+    uint64_t first = p.low, last = p.low + p.span;
+    if (p.order.merge) {
+        if (first == p.order.zero + 1) first = p.order.zero;
+        if (last == p.order.zero) last--;
+        if (last >= p.order.last) last = ones_of(r);
+    }
+    rule->mask = p.mask;
+    rule->low = first;
+    rule->span = last - first;
+    rule->invert = p.invert;
+    return ECH_OK;
+}
+
+static void rule_bits(struct echi_reduce *r, ech_op op)
+{
+    r->kind = ECHI_REDUCE_BITS;
+    r->rule.exclusive = op == ECH_XOR;
+    r->rule.first = op == ECH_AND ? ones_of(r) : 0; /* AND is OR of the inverted, inverted */
+}
+
+/* Sums, products and what is made of them. */
+static void rule_arithmetic(struct echi_reduce *r, ech_op op, bool dot)
+{
+    struct echi_reduce_rule *rule = &r->rule;
+    bool is_float = echi_dtype_is_float(r->dtype);
+    bool in_f64 = op >= ECH_MEAN || rule->out_bytes == 8;
+    if (op == ECH_VARIANCE)
+        r->kind = ECHI_REDUCE_VARIANCE;
+    else if (!is_float && op < ECH_MEAN)
+        r->kind = dot ? ECHI_REDUCE_IDOT : op == ECH_SUM ? ECHI_REDUCE_ISUM : ECHI_REDUCE_IPRODUCT;
+    else if (in_f64)
+        r->kind = dot                 ? ECHI_REDUCE_DOT64
+                  : op == ECH_PRODUCT ? ECHI_REDUCE_PRODUCT64
+                                      : ECHI_REDUCE_SUM64;
+    else
+        r->kind = dot ? ECHI_REDUCE_DOT : op == ECH_PRODUCT ? ECHI_REDUCE_PRODUCT : ECHI_REDUCE_SUM;
+    rule->finish = op == ECH_MEAN   ? ECHI_FINISH_MEAN
+                   : op == ECH_NORM ? ECHI_FINISH_NORM
+                                    : ECHI_FINISH_SUM;
+    rule->in_f64 = rule->out_bytes == 8;
+    if (echi_dtype_is_signed(r->dtype)) rule->sign = ones_of(r) ^ ones_of(r) >> 1;
+}
+
+/* ---- Checks ---- */
+
+static const ech_reduce_options defaults = { .size = sizeof defaults };
+
+static ech_status check_options(ech_ctx *ctx, const ech_reduce_options *o)
+{
+    ech_status status =
+        echi_check_options(ctx, o->size, sizeof *o, "ech_reduce_options", o->work, o->work_bytes);
+    if (status != ECH_OK) return status;
+    if (o->nan != ECH_NAN_PROPAGATE && o->nan != ECH_NAN_IGNORE)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->nan is %d, not an ech_nan", (int)o->nan);
+    if (o->wide != 0 && o->wide != 1)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->wide is %d, not 0 or 1", o->wide);
+    if (o->ddof != 0 && o->ddof != 1)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->ddof is %d, not 0 or 1", o->ddof);
+    return ECH_OK;
+}
+
+/* Fills everything but the arrays and their sizes. */
+static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot, ech_dtype dtype,
+                        const ech_reduce_options **options)
+{
+    *r = (struct echi_reduce){ .dtype = dtype };
+    ech_status status = echi_check_dtype(ctx, "dtype", dtype);
+    if (!*options) *options = &defaults;
+    if (status == ECH_OK) status = check_options(ctx, *options);
+    if (status != ECH_OK) return status;
+    int result = ech_reduce_dtype(op, dtype, (*options)->wide);
+    if (result < 0 && (unsigned)op > ECH_NORM)
+        return echi_fail(ctx, ECH_ERR_ARG, "op is %d, not an ech_op", (int)op);
+    if (result < 0)
+        return echi_fail(ctx, ECH_ERR_ARG, "op works on bits, which %s has none of",
+                         ech_dtype_name(dtype));
+    r->rule.bytes = (uint32_t)ech_dtype_bytes(dtype);
+    r->rule.out_bytes = (uint32_t)ech_dtype_bytes((ech_dtype)result) * (op == ECH_MINMAX ? 2 : 1);
+    r->rule.ignore = (*options)->nan == ECH_NAN_IGNORE && echi_dtype_is_float(dtype);
+    r->rule.ddof = (uint32_t)(*options)->ddof;
+    switch (op) {
+    case ECH_MIN:
+    case ECH_MAX:
+        rule_max(r, op == ECH_MIN);
+        break;
+    case ECH_MINMAX:
+        rule_minmax(r);
+        break;
+    case ECH_ARGMIN:
+    case ECH_ARGMAX:
+        rule_arg(r, op == ECH_ARGMIN);
+        break;
+    case ECH_AND:
+    case ECH_OR:
+    case ECH_XOR:
+        rule_bits(r, op);
+        break;
+    case ECH_ANY:
+    case ECH_ALL:
+    case ECH_COUNT:
+        return rule_count(ctx, r, op, *options);
+    default:
+        rule_arithmetic(r, op, dot);
+    }
+    return ECH_OK;
+}
+
+/* The alignment of results: of one of two. */
+static size_t out_align(const struct echi_reduce *r)
+{
+    return r->kind == ECHI_REDUCE_MINMAX ? r->rule.bytes : r->rule.out_bytes;
+}
+
+static struct echi_call call_of(ech_ctx *ctx, struct echi_reduce *r,
+                                const ech_reduce_options *options)
+{
+    return (struct echi_call){ .what = "a reduction",
+                               .operation = ctx ? ctx->backend->reduce : NULL,
+                               .request = r,
+                               .work = options->work,
+                               .work_bytes = options->work_bytes };
+}
+
+static void add_in(struct echi_call *call, const char *name, const void **in,
+                   const struct echi_reduce *r)
+{
+    echi_call_add(call, name, (void *)in, r->n * r->rule.bytes, r->rule.bytes, ECHI_IN);
+}
+
+/* ---- The calls ---- */
+
+ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
+                           size_t columns, ech_dtype dtype, const ech_reduce_options *options)
+{
+    struct echi_reduce r;
+    ech_status status = start(ctx, &r, op, false, dtype, &options);
+    if (status == ECH_OK) status = echi_check_count(ctx, "rows", rows, r.rule.out_bytes);
+    if (status == ECH_OK) status = echi_check_count(ctx, "columns", columns, r.rule.bytes);
+    if (status != ECH_OK) return status;
+    if (rows && columns > (size_t)PTRDIFF_MAX / r.rule.bytes / rows)
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "rows is %zu and columns is %zu: more than an address space", rows,
+                         columns);
+    r.in = in;
+    r.out = out;
+    r.rows = rows;
+    r.columns = columns;
+    r.n = rows * columns;
+    struct echi_call call = call_of(ctx, &r, options);
+    add_in(&call, "in", &r.in, &r);
+    echi_call_add(&call, "out", &r.out, rows * r.rule.out_bytes, out_align(&r), ECHI_OUT);
+    return echi_call_run(ctx, &call);
+}
+
+ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
+                      const ech_reduce_options *options)
+{
+    struct echi_reduce r;
+    ech_status status = start(ctx, &r, op, false, dtype, &options);
+    if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
+    if (status != ECH_OK) return status;
+    return ech_reduce_rows(ctx, op, in, out, 1, n, dtype, options);
+}
+
+ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
+                               const uint64_t *offsets, size_t segments, size_t n, ech_dtype dtype,
+                               const ech_reduce_options *options)
+{
+    struct echi_reduce r;
+    ech_status status = start(ctx, &r, op, false, dtype, &options);
+    if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
+    if (status == ECH_OK) status = echi_check_count(ctx, "segments", segments, 16);
+    if (status != ECH_OK) return status;
+    r.shape = ECHI_REDUCE_SEGMENTS;
+    r.in = in;
+    r.out = out;
+    r.offsets = offsets;
+    r.segments = segments;
+    r.n = n;
+    struct echi_call call = call_of(ctx, &r, options);
+    add_in(&call, "in", &r.in, &r);
+    echi_call_add(&call, "offsets", (void *)&r.offsets, segments ? (segments + 1) * 8 : 0, 8,
+                  ECHI_IN);
+    echi_call_add(&call, "out", &r.out, segments * r.rule.out_bytes, out_align(&r), ECHI_OUT);
+    return echi_call_run(ctx, &call);
+}
+
+ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
+                             const void *in, void *keys_out, void *out, uint64_t *count, size_t n,
+                             ech_dtype dtype, const ech_reduce_options *options)
+{
+    struct echi_reduce r;
+    ech_status status = start(ctx, &r, op, false, dtype, &options);
+    if (status == ECH_OK) status = echi_check_dtype(ctx, "key_dtype", key_dtype);
+    if (status == ECH_OK) status = echi_check_count(ctx, "n", n, 16);
+    if (status != ECH_OK) return status;
+    size_t key_bytes = ech_dtype_bytes(key_dtype);
+    r.shape = ECHI_REDUCE_BY_KEY;
+    r.key_dtype = key_dtype;
+    r.keys = keys;
+    r.in = in;
+    r.keys_out = keys_out;
+    r.out = out;
+    r.count = count;
+    r.n = n;
+    struct echi_call call = call_of(ctx, &r, options);
+    echi_call_add(&call, "keys", (void *)&r.keys, n * key_bytes, key_bytes, ECHI_IN);
+    add_in(&call, "in", &r.in, &r);
+    echi_call_add(&call, "count", (void *)&r.count, 8, 8, ECHI_OUT);
+    int counted_by = call.count;
+    struct echi_array *a =
+        echi_call_add(&call, "keys_out", &r.keys_out, n * key_bytes, key_bytes, ECHI_OUT);
+    a->counted_by = counted_by;
+    a->element_bytes = key_bytes;
+    a = echi_call_add(&call, "out", &r.out, n * r.rule.out_bytes, out_align(&r), ECHI_OUT);
+    a->counted_by = counted_by;
+    a->element_bytes = r.rule.out_bytes;
+    return echi_call_run(ctx, &call);
+}
+
+ech_status ech_dot(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n, ech_dtype dtype,
+                   const ech_reduce_options *options)
+{
+    struct echi_reduce r;
+    ech_status status = start(ctx, &r, ECH_SUM, true, dtype, &options);
+    if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
+    if (status != ECH_OK) return status;
+    r.in = a;
+    r.b = b;
+    r.out = out;
+    r.rows = 1;
+    r.columns = r.n = n;
+    struct echi_call call = call_of(ctx, &r, options);
+    add_in(&call, "a", &r.in, &r);
+    add_in(&call, "b", &r.b, &r);
+    echi_call_add(&call, "out", &r.out, r.rule.out_bytes, out_align(&r), ECHI_OUT);
+    return echi_call_run(ctx, &call);
+}
+
+static const struct echi_operation *reduce_of(const struct echi_backend *backend)
+{
+    return backend->reduce;
+}
+
+ech_status ech_reduce_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
+                                int by_key, const ech_reduce_options *options, size_t *bytes)
+{
+    struct echi_reduce r;
+    ech_status status = start(NULL, &r, op, false, dtype, &options);
+    if (status == ECH_OK) status = echi_check_count(NULL, "n", n, by_key ? 16 : r.rule.bytes);
+    if (status != ECH_OK) return status;
+    if (by_key != 0 && by_key != 1)
+        return echi_fail(NULL, ECH_ERR_ARG, "by_key is %d, not 0 or 1", by_key);
+    r.shape = by_key ? ECHI_REDUCE_BY_KEY : ECHI_REDUCE_ROWS;
+    r.key_dtype = ECH_U64;
+    r.n = n;
+    return echi_call_workspace(device, reduce_of, &r, bytes);
+}

@@ -1,0 +1,52 @@
+/*
+ * reduce/reduce.h - the checked form of a reduction: which array, cut into what, reduced how.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_REDUCE_REDUCE_H
+#define ECHI_REDUCE_REDUCE_H
+
+#include "core/internal.h"
+#include "reduce/value.h"
+
+/* What is computed; with the rule, it is all of an ech_op. */
+enum echi_reduce_kind {
+    ECHI_REDUCE_ISUM, /* integers, modulo 2^64 */
+    ECHI_REDUCE_IPRODUCT,
+    ECHI_REDUCE_IDOT,
+    ECHI_REDUCE_SUM, /* f16, bf16, f32 in f32 */
+    ECHI_REDUCE_PRODUCT,
+    ECHI_REDUCE_DOT,
+    ECHI_REDUCE_SUM64, /* any dtype in f64 */
+    ECHI_REDUCE_PRODUCT64,
+    ECHI_REDUCE_DOT64,
+    ECHI_REDUCE_VARIANCE,
+    ECHI_REDUCE_BITS, /* the rest: elements by width */
+    ECHI_REDUCE_MAX,
+    ECHI_REDUCE_MINMAX,
+    ECHI_REDUCE_ARG,
+    ECHI_REDUCE_COUNT,
+    ECHI_REDUCE_KINDS
+};
+
+enum echi_reduce_shape {
+    ECHI_REDUCE_ROWS, /* [rows][columns]; a whole array is one row */
+    ECHI_REDUCE_SEGMENTS,
+    ECHI_REDUCE_BY_KEY
+};
+
+struct echi_reduce {
+    enum echi_reduce_kind kind;
+    enum echi_reduce_shape shape;
+    ech_dtype dtype, key_dtype;
+    struct echi_reduce_rule rule;
+    const void *in, *b; /* b: the second array of a dot product */
+    const void *keys;
+    const uint64_t *offsets;
+    void *out, *keys_out;
+    uint64_t *count;
+    size_t n;                       /* elements in all */
+    size_t rows, columns, segments; /* as the shape has them */
+};
+
+#endif

@@ -1,0 +1,7 @@
+/*
+ * scan/cpu/avx512.c - the scan's kernels for AVX-512.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define SCAN_TABLE echi_scan_avx512
+#include "scan/cpu/kernels.h"

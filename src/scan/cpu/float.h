@@ -1,0 +1,337 @@
+/*
+ * scan/cpu/float.h - template: sums and products of a tile of floats, in the order of docs/scan.md.
+ *
+ *   FROM   f16, bf16, f32, f64: what is read
+ *   IN     f32, f64: what is computed
+ *   TO     f16, bf16, f32, f64: what is written
+ *   TURN   1 of 16-bit floats in f32: half.h
+ *
+ * (All four are undefined at the end.)  A line is 32 vectors of 16 bytes, of WIDTH elements each.
+ * In registers it lies transposed, block by block, so that what the vectors do each for itself is
+ * done by instructions over W of them:
+ *
+ *     u[b][j]   element j of vectors b W ... b W + W - 1, then all of the vector up to it
+ *     t[b]      all of the line up to these vectors' ends, by steps of 1, 2, 4, 8, 16
+ *
+ * What a tile comes to needs the vectors' totals alone; all its lines' are folded together.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#define NAME(x)           JOINED(JOINED(JOINED(x##_, FROM), _), IN)
+#define RAW               JOINED(FROM, _element)
+#define OUT               JOINED(TO, _element)
+#define WORK              JOINED(IN, _element)
+#define VEC               JOINED(IN, _vector)
+#define MASK              JOINED(IN, _mask)
+#define LOAD(u)           ((WORK)JOINED(number_, FROM)(u))
+#define STORE(x)          JOINED(result_, TO)(x)
+#define PUT(x, apart, v)  JOINED(put_, TO)(x, apart, v)
+#define UP(before, v, s)  JOINED(up_, IN)(before, v, s)
+#define SPLIT_0(a, b)     JOINED(SPLIT_0_, IN)(a, b)
+#define SPLIT_1(a, b)     JOINED(SPLIT_1_, IN)(a, b)
+#define JOIN_0(a, b)      JOINED(JOIN_0_, IN)(a, b)
+#define JOIN_1(a, b)      JOINED(JOIN_1_, IN)(a, b)
+#define PAIRS(a, b, p)    JOINED(pairs_, IN)(a, b, p)
+#define KEEP(v, there, o) JOINED(keep_, IN)(v, there, o)
+#define NEUTRAL(product)  ((product) ? (VEC){ 0 } + (WORK)1 : -(VEC){ 0 }) /* 0 + -0 is no -0 */
+#define OP(product, x, y) ((product) ? (x) * (y) : (x) + (y))
+#if SCAN_APART
+#define GET(x, apart) JOINED(JOINED(JOINED(get_, FROM), _), IN)(x, apart)
+#else
+#define GET(x, apart) JOINED(JOINED(JOINED(load_, FROM), _), IN)(x)
+#endif
+
+enum {
+    NAME(WIDTH) = 16 / sizeof(RAW),
+    NAME(LINE) = SCAN_LANES * NAME(WIDTH),
+    NAME(W) = VECTOR_BYTES / sizeof(WORK),
+    NAME(BLOCK) = NAME(W) * NAME(WIDTH), /* elements */
+    NAME(BLOCKS) = SCAN_LANES / NAME(W)
+};
+#define WIDTH  NAME(WIDTH)
+#define LINE   NAME(LINE)
+#define W      NAME(W)
+#define BLOCK  NAME(BLOCK)
+#define BLOCKS NAME(BLOCKS)
+
+static inline WORK NAME(of_bits)(uint64_t u)
+{
+    WORK x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static inline uint64_t NAME(bits)(WORK x)
+{
+    uint64_t u = 0;
+    memcpy(&u, &x, sizeof x);
+    return u;
+}
+
+#if !(TURN && VECTOR_BYTES > 16)
+/* ---- One block ---- */
+
+/* u of the block at in. */
+INLINE void NAME(rise)(const RAW *in, VEC u[WIDTH], bool product, bool ignore)
+{
+    const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
+    VEC r[WIDTH];
+    UNROLLED(j, WIDTH) u[j] = GET(in + (size_t)j * each, apart);
+    if (ignore) UNROLLED(j, WIDTH) u[j] = KEEP(u[j], (MASK)(u[j] == u[j]), NEUTRAL(product));
+    UNROLLED(stage, WIDTH == 2 ? 1 : WIDTH == 4 ? 2 : 3)
+    {
+        UNROLLED(j, WIDTH / 2)
+        {
+            r[j] = SPLIT_0(u[2 * j], u[2 * j + 1]);
+            r[WIDTH / 2 + j] = SPLIT_1(u[2 * j], u[2 * j + 1]);
+        }
+        UNROLLED(j, WIDTH) u[j] = r[j];
+    }
+    UNROLLED(j, WIDTH - 1) u[j + 1] = OP(product, u[j], u[j + 1]);
+    (void)apart;
+}
+
+/* Its results, from what lies before each of its vectors. */
+INLINE void NAME(fall)(OUT *out, const VEC u[WIDTH], VEC base, bool product, bool exclusive)
+{
+    const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
+    VEC x[WIDTH], r[WIDTH];
+    x[0] = base;
+    if (exclusive)
+        UNROLLED(j, WIDTH - 1) x[j + 1] = OP(product, base, u[j]);
+    else
+        UNROLLED(j, WIDTH) x[j] = OP(product, base, u[j]);
+    UNROLLED(stage, WIDTH == 2 ? 1 : WIDTH == 4 ? 2 : 3)
+    {
+        UNROLLED(j, WIDTH / 2)
+        {
+            r[2 * j] = JOIN_0(x[j], x[WIDTH / 2 + j]);
+            r[2 * j + 1] = JOIN_1(x[j], x[WIDTH / 2 + j]);
+        }
+        UNROLLED(j, WIDTH) x[j] = r[j];
+    }
+    UNROLLED(j, WIDTH) PUT(out + (size_t)j * each, apart, x[j]);
+}
+
+#endif
+
+/* ---- One line ---- */
+
+#if TURN && VECTOR_BYTES > 16
+/* u of the line at in, and t of each vector alone. */
+INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], bool product,
+                           bool ignore)
+{
+    UNROLLED(b, BLOCKS / 2)
+    {
+        VEC *first = u[2 * b], *second = u[2 * b + 1];
+        i64_vector r[WIDTH];
+        get_turned(in + 2 * b * BLOCK, r);
+        UNROLLED(j, WIDTH) JOINED(widen_, FROM)(r[j], &first[j], &second[j]);
+        if (ignore) UNROLLED(j, WIDTH)
+            {
+                first[j] = KEEP(first[j], (MASK)(first[j] == first[j]), NEUTRAL(product));
+                second[j] = KEEP(second[j], (MASK)(second[j] == second[j]), NEUTRAL(product));
+            }
+        UNROLLED(j, WIDTH - 1)
+        {
+            first[j + 1] = OP(product, first[j], first[j + 1]);
+            second[j + 1] = OP(product, second[j], second[j + 1]);
+        }
+        t[2 * b] = first[WIDTH - 1];
+        t[2 * b + 1] = second[WIDTH - 1];
+    }
+    order_halves(t);
+}
+
+/* The line's results, from what lies before each of its vectors. */
+INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], bool product,
+                           bool exclusive)
+{
+    order_back(base);
+    UNROLLED(b, BLOCKS / 2)
+    {
+        const VEC *first = u[2 * b], *second = u[2 * b + 1];
+        const VEC x = base[2 * b], y = base[2 * b + 1];
+        i64_vector r[WIDTH];
+        r[0] = JOINED(narrow_, TO)(x, y);
+        if (exclusive) UNROLLED(j, WIDTH - 1)
+        r[j + 1] = JOINED(narrow_, TO)(OP(product, x, first[j]), OP(product, y, second[j]));
+        else UNROLLED(j, WIDTH) r[j] =
+            JOINED(narrow_, TO)(OP(product, x, first[j]), OP(product, y, second[j]));
+        put_turned(out + 2 * b * BLOCK, r);
+    }
+}
+#else
+INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], bool product,
+                           bool ignore)
+{
+    UNROLLED(b, BLOCKS)
+    {
+        NAME(rise)(in + b * BLOCK, u[b], product, ignore);
+        t[b] = u[b][WIDTH - 1];
+    }
+}
+
+INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], bool product,
+                           bool exclusive)
+{
+    UNROLLED(b, BLOCKS) NAME(fall)(out + b * BLOCK, u[b], base[b], product, exclusive);
+}
+#endif
+
+/* All lanes of t, each with those s before it. */
+INLINE void NAME(step)(VEC t[BLOCKS], int s, bool product)
+{
+    const int blocks = s / W;
+    if (blocks) UNROLLED(i, BLOCKS - blocks)
+    t[BLOCKS - 1 - i] = OP(product, t[BLOCKS - 1 - i - blocks], t[BLOCKS - 1 - i]);
+    else UNROLLED(i, BLOCKS)
+    {
+        const int b = BLOCKS - 1 - i;
+        t[b] = OP(product, UP(b ? t[b - 1] : NEUTRAL(product), t[b], s), t[b]);
+    }
+}
+
+/* Writes a line's results, and returns its total. */
+INLINE WORK NAME(line)(const RAW *in, OUT *out, WORK before, bool product, bool exclusive,
+                       bool ignore)
+{
+    VEC u[BLOCKS][WIDTH], t[BLOCKS], base[BLOCKS];
+    NAME(rise_all)(in, u, t, product, ignore);
+    NAME(step)(t, 1, product);
+    NAME(step)(t, 2, product);
+    NAME(step)(t, 4, product);
+    NAME(step)(t, 8, product);
+    NAME(step)(t, 16, product);
+    UNROLLED(b, BLOCKS)
+    {
+        const VEC last = UP(b ? t[b - 1] : NEUTRAL(product), t[b], 1);
+        base[b] = OP(product, NEUTRAL(false) + before, last);
+    }
+    NAME(fall_all)(out, u, base, product, exclusive);
+    return t[BLOCKS - 1][W - 1];
+}
+
+/* The `count` elements from position at on, in the order of positions, and zeros up to a line. */
+static void NAME(gather)(const struct scan_row *row, size_t at, size_t count, RAW line[LINE])
+{
+    const RAW *in = (const RAW *)row->in;
+    if (row->s->backward) {
+        const RAW *last = in + (row->n - 1 - at);
+        for (size_t i = 0; i < count; i++) line[i] = last[-(ptrdiff_t)i];
+    } else {
+        memcpy(line, in + at, count * sizeof *line);
+    }
+    memset(line + count, 0, (LINE - count) * sizeof *line);
+}
+
+/* ---- One tile ---- */
+
+INLINE struct scan_total NAME(plain)(const struct scan_row *row, size_t at, size_t count,
+                                     uint64_t before, bool product)
+{
+    const bool backward = row->s->backward, exclusive = row->s->exclusive;
+    const bool ignore = row->s->ignore_nan;
+    const WORK carry = NAME(of_bits)(before);
+    WORK prefix = product ? (WORK)1 : -(WORK)0;
+    OUT *out = (OUT *)row->to;
+    for (size_t i = 0; i < count; i += LINE) {
+        const size_t here = count - i < LINE ? count - i : LINE;
+        const WORK base = OP(product, carry, prefix);
+        RAW line[LINE];
+        OUT results[LINE];
+        const bool direct = !backward && here == LINE;
+        const RAW *from = direct ? (const RAW *)row->in + at + i : line;
+        if (!direct) NAME(gather)(row, at + i, here, line);
+        OUT *to = direct ? out + i : results;
+        const WORK total = exclusive ? NAME(line)(from, to, base, product, true, ignore)
+                                     : NAME(line)(from, to, base, product, false, ignore);
+        prefix = OP(product, prefix, total);
+        if (direct) continue;
+        OUT *first = backward ? out + (count - i - here) : out + i;
+        for (size_t k = 0; k < here; k++) first[k] = results[backward ? here - 1 - k : k];
+    }
+    return (struct scan_total){ NAME(bits)(prefix), false };
+}
+
+/* The total alone. */
+INLINE struct scan_total NAME(total)(const struct scan_row *row, size_t at, size_t count,
+                                     bool product)
+{
+    const bool backward = row->s->backward, ignore = row->s->ignore_nan;
+    VEC t[SCAN_LINES * BLOCKS];
+    WORK totals[SCAN_LINES], prefix = product ? (WORK)1 : -(WORK)0;
+    int lines = 0, vectors = SCAN_LINES * BLOCKS;
+    for (size_t i = 0; i < count; i += LINE, lines++) {
+        const size_t here = count - i < LINE ? count - i : LINE;
+        RAW line[LINE];
+        const bool direct = !backward && here == LINE;
+        const RAW *from = direct ? (const RAW *)row->in + at + i : line;
+        if (!direct) NAME(gather)(row, at + i, here, line);
+        VEC u[BLOCKS][WIDTH];
+        NAME(rise_all)(from, u, t + lines * BLOCKS, product, ignore);
+    }
+    for (int i = lines * BLOCKS; i < SCAN_LINES * BLOCKS; i++) t[i] = NEUTRAL(product);
+    for (int lanes = SCAN_LANES; lanes > 1; lanes /= 2, vectors /= 2)
+        for (int i = 0; i < vectors / 2; i++) t[i] = PAIRS(t[2 * i], t[2 * i + 1], product);
+    memcpy(totals, t, sizeof totals);
+    for (int i = 0; i < lines; i++) prefix = OP(product, prefix, totals[i]);
+    return (struct scan_total){ NAME(bits)(prefix), false };
+}
+
+#include "scan/cpu/float_heads.h"
+
+/* ---- What the table has ---- */
+
+static struct scan_total NAME(reduce)(const struct scan_row *row, size_t at, size_t count)
+{
+    bool product = row->s->op == ECHI_SCAN_PRODUCT;
+    if (row->heads) return NAME(segmented)(row, at, count, 0, product, false);
+    return product ? NAME(total)(row, at, count, true) : NAME(total)(row, at, count, false);
+}
+
+static struct scan_total NAME(scan)(const struct scan_row *row, size_t at, size_t count,
+                                    uint64_t before)
+{
+    bool product = row->s->op == ECHI_SCAN_PRODUCT;
+    if (row->heads) return NAME(segmented)(row, at, count, before, product, true);
+    return product ? NAME(plain)(row, at, count, before, true)
+                   : NAME(plain)(row, at, count, before, false);
+}
+
+static uint64_t NAME(combine)(const struct echi_scan *s, uint64_t a, uint64_t b)
+{
+    const WORK x = NAME(of_bits)(a), y = NAME(of_bits)(b);
+    return NAME(bits)(OP(s->op == ECHI_SCAN_PRODUCT, x, y));
+}
+
+#undef NAME
+#undef RAW
+#undef OUT
+#undef WORK
+#undef VEC
+#undef MASK
+#undef LOAD
+#undef STORE
+#undef PUT
+#undef UP
+#undef SPLIT_0
+#undef SPLIT_1
+#undef JOIN_0
+#undef JOIN_1
+#undef PAIRS
+#undef KEEP
+#undef NEUTRAL
+#undef OP
+#undef GET
+#undef WIDTH
+#undef LINE
+#undef W
+#undef BLOCK
+#undef BLOCKS
+#undef FROM
+#undef IN
+#undef TO
+#undef TURN

@@ -1,0 +1,391 @@
+/*
+ * scan/cpu/operation.c - the CPU's scan: which tiles each thread does, and what comes before each.
+ *
+ *     one thread     tile after tile, each read once and written once
+ *     many rows      each thread takes some, and does them so
+ *     several        a thread takes the next part, of tiles that its cache holds, and reduces it;
+ *                    learns from the thread of the part before what comes before; tells what comes
+ *                    after; and scans the part from its cache
+ *
+ * What comes before a tile is group + (tile + tile + ...), docs/scan.md: the same whoever does it.
+ * Results too large for the caches go around them: a tile is scanned into a buffer and streamed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "core/backend.h"
+#include "core/call.h"
+#include "core/complaint.h"
+#include "cpu/cpu.h"
+#include "scan/cpu/common.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum {
+    PART_TILES = 16,                   /* most of a part: with its results, a second-level cache */
+    PARTS_A_THREAD = 4,                /* at least, where there are tiles enough */
+    TASK_BYTES = 512 << 10,            /* of rows that a thread takes at a time */
+    STAGE_BYTES = 4 * SCAN_TILE_BYTES, /* a tile's results: of f16 in f64 */
+    STREAM_BYTES = 16 << 20            /* of results that do not stay in a cache */
+};
+
+static const struct scan_kernels *kernels_of(const struct echi_scan *s)
+{
+    static const enum scan_kind integers[] = {
+        0, SCAN_U8, SCAN_U16, 0, SCAN_U32, 0, 0, 0, SCAN_U64
+    };
+    static const enum scan_kind wide[] = { 0, SCAN_U8_WIDE, SCAN_U16_WIDE, 0, SCAN_U32_WIDE };
+    static const enum scan_kind floats[] = { SCAN_F16, SCAN_BF16, SCAN_F32, SCAN_F64 };
+    static const enum scan_kind wide_floats[] = { SCAN_F16_WIDE, SCAN_BF16_WIDE, SCAN_F32_WIDE };
+    const struct scan_kernels *table = echi_scan_portable;
+#ifdef ECHI_CPU_X86
+    enum echi_isa isa = echi_cpu_isa();
+    if (isa == ECHI_AVX512) table = echi_scan_avx512;
+    if (isa == ECHI_AVX2) table = echi_scan_avx2;
+#endif
+    size_t bytes = ech_dtype_bytes(s->dtype);
+    int f = (int)s->dtype - ECH_F16;
+    if (s->is_float) return &table[s->wide ? wide_floats[f] : floats[f]];
+    return &table[s->wide ? wide[bytes] : integers[bytes]];
+}
+
+/* ---- What comes before a tile ---- */
+
+struct chain {
+    uint64_t group; /* before the group */
+    uint64_t tiles; /* the group's tiles up to this one */
+    int count;      /* how many those are */
+    bool head;      /* tiles has a head, and group does not matter */
+};
+
+static uint64_t before_tile(const struct echi_scan *s, const struct scan_kernels *k,
+                            const struct chain *c)
+{
+    if (c->count == 0) return c->group;
+    return c->head ? c->tiles : k->combine(s, c->group, c->tiles);
+}
+
+static void add_tile(const struct echi_scan *s, const struct scan_kernels *k, struct chain *c,
+                     struct scan_total t)
+{
+    c->tiles = t.head || c->count == 0 ? t.value : k->combine(s, c->tiles, t.value);
+    c->head = t.head || (c->count && c->head);
+    if (++c->count < SCAN_GROUP) return;
+    c->group = c->head ? c->tiles : k->combine(s, c->group, c->tiles);
+    c->count = 0;
+    c->head = false;
+}
+
+/* ---- Where segments begin ---- */
+
+struct heads {
+    const struct echi_scan *s;
+    uint8_t at[SCAN_TILE_MOST];
+};
+
+/* Segments are looked up by position: backward from the last, whose first position is its end. */
+static void heads_of_offsets(const struct echi_scan *s, uint8_t *heads, size_t at, size_t count)
+{
+    size_t low = 0, high = s->segments + 1, n = s->n;
+    size_t from = s->backward ? n - at - count : at; /* as positions of in */
+    if (s->backward) from++;                         /* an end is one past its element */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->offsets[middle] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t last = s->backward ? s->segments : s->segments - 1;
+    if (s->backward && low == 0) low = 1;
+    for (size_t i = low; i <= last && s->offsets[i] < from + count; i++)
+        heads[s->backward ? n - s->offsets[i] - at : s->offsets[i] - at] = 1;
+}
+
+#define KEY     uint8_t
+#define NAME(x) x##_u8
+#include "scan/cpu/heads.h"
+#undef KEY
+#undef NAME
+#define KEY     uint16_t
+#define NAME(x) x##_u16
+#include "scan/cpu/heads.h"
+#undef KEY
+#undef NAME
+#define KEY     uint32_t
+#define NAME(x) x##_u32
+#include "scan/cpu/heads.h"
+#undef KEY
+#undef NAME
+#define KEY     uint64_t
+#define NAME(x) x##_u64
+#include "scan/cpu/heads.h"
+
+static void heads_of_keys(const struct echi_scan *s, uint8_t *heads, size_t at, size_t count)
+{
+    switch (ech_dtype_bytes(s->key_dtype)) {
+    case 1:
+        heads_u8(s, heads, at, count);
+        break;
+    case 2:
+        heads_u16(s, heads, at, count);
+        break;
+    case 4:
+        heads_u32(s, heads, at, count);
+        break;
+    default:
+        heads_u64(s, heads, at, count);
+    }
+}
+
+/* Fills heads, and a line's worth of nothing behind them, and shows them to the row. */
+static void find_heads(struct scan_row *row, struct heads *heads, size_t at, size_t count)
+{
+    const struct echi_scan *s = row->s;
+    if (s->shape != ECHI_SCAN_SEGMENTS && s->shape != ECHI_SCAN_KEYS) return;
+    memset(heads->at, 0, SCAN_TILE_MOST);
+    if (s->shape == ECHI_SCAN_SEGMENTS)
+        heads_of_offsets(s, heads->at, at, count);
+    else
+        heads_of_keys(s, heads->at, at, count);
+    row->heads = heads->at;
+}
+
+/* ---- One tile ---- */
+
+/* What a thread needs beside the arrays. */
+struct room {
+    struct heads heads;
+    bool streamed; /* through the stage */
+    _Alignas(64) char stage[STAGE_BYTES];
+};
+
+static size_t tile_of(const struct echi_scan *s)
+{
+    return SCAN_TILE_BYTES / (s->is_float ? ech_dtype_bytes(s->dtype) : echi_scan_out_bytes(s));
+}
+
+/* A single thread does not fill the way to memory: streamed, its results would only wait. */
+static bool streams(const struct echi_scan *s, int threads)
+{
+    const size_t bytes = echi_scan_out_bytes(s);
+    return threads > 1 && s->in != s->out && s->n * bytes >= STREAM_BYTES &&
+           s->columns * bytes >= SCAN_TILE_BYTES &&
+           (s->shape == ECHI_SCAN_WHOLE || s->shape == ECHI_SCAN_ROWS);
+}
+
+/* Copies, in whole lines of the cache around it. */
+static void stream(char *to, const char *from, size_t bytes)
+{
+    size_t i = 0;
+#ifdef __SSE2__
+    i = echi_min((0 - (uintptr_t)to) % 64, bytes);
+    memcpy(to, from, i);
+    for (; i + 64 <= bytes; i += 64) {
+        const __m128i *x = (const __m128i *)(const void *)(from + i);
+        __m128i *y = (__m128i *)(void *)(to + i);
+        __m128i a = _mm_loadu_si128(x), b = _mm_loadu_si128(x + 1), c = _mm_loadu_si128(x + 2),
+                d = _mm_loadu_si128(x + 3);
+        _mm_stream_si128(y, a);
+        _mm_stream_si128(y + 1, b);
+        _mm_stream_si128(y + 2, c);
+        _mm_stream_si128(y + 3, d);
+    }
+#endif
+    memcpy(to + i, from + i, bytes - i);
+}
+
+/* Streamed results are in memory before what is written next. */
+static void stream_end(void)
+{
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}
+
+static struct scan_total scan_tile(const struct scan_kernels *k, struct scan_row *row,
+                                   struct room *room, size_t at, size_t count, uint64_t before)
+{
+    const size_t bytes = echi_scan_out_bytes(row->s);
+    char *out = (char *)row->out + (row->s->backward ? row->n - at - count : at) * bytes;
+    find_heads(row, &room->heads, at, count);
+    row->to = room->streamed ? room->stage : out;
+    struct scan_total total = k->scan(row, at, count, before);
+    if (room->streamed) stream(out, room->stage, count * bytes);
+    return total;
+}
+
+/* ---- One thread ---- */
+
+static void scan_row(const struct scan_kernels *k, struct scan_row *row, struct room *room)
+{
+    const struct echi_scan *s = row->s;
+    const size_t tile = tile_of(s);
+    struct chain chain = { .group = s->first };
+    for (size_t at = 0; at < row->n; at += tile) {
+        size_t count = echi_min(tile, row->n - at);
+        uint64_t before = before_tile(s, k, &chain);
+        struct scan_total total = scan_tile(k, row, room, at, count, before);
+        if (k->chained)
+            chain.group = total.value;
+        else
+            add_tile(s, k, &chain, total);
+    }
+}
+
+static struct scan_row row_of(const struct echi_scan *s, size_t i)
+{
+    size_t at = i * s->columns;
+    struct scan_row row = { .s = s,
+                            .in = (const char *)s->in + at * ech_dtype_bytes(s->dtype),
+                            .out = (char *)s->out + at * echi_scan_out_bytes(s),
+                            .n = s->columns,
+                            .end = s->columns };
+    if (s->shape != ECHI_SCAN_SEGMENTS) return row;
+    row.begin = s->offsets[0];
+    row.end = s->offsets[s->segments];
+    if (s->backward) {
+        row.begin = s->n - s->offsets[s->segments];
+        row.end = s->n - s->offsets[0];
+    }
+    return row;
+}
+
+/* ---- Several threads, many rows ---- */
+
+struct rows {
+    const struct echi_scan *s;
+    const struct scan_kernels *k;
+    size_t each;
+    bool streamed;
+};
+
+static void scan_some_rows(void *arg, size_t i, int thread)
+{
+    const struct rows *r = arg;
+    size_t end = echi_min((i + 1) * r->each, r->s->rows);
+    struct room room;
+    room.streamed = r->streamed;
+    (void)thread;
+    for (size_t j = i * r->each; j < end; j++) {
+        struct scan_row row = row_of(r->s, j);
+        scan_row(r->k, &row, &room);
+    }
+    stream_end();
+}
+
+static void scan_rows(const struct echi_scan *s, const struct scan_kernels *k, int threads)
+{
+    size_t row_bytes = s->columns * ech_dtype_bytes(s->dtype);
+    struct rows rows = { s, k, (size_t)TASK_BYTES / row_bytes + 1, streams(s, threads) };
+    echi_parallel(threads, (s->rows + rows.each - 1) / rows.each, scan_some_rows, &rows);
+}
+
+/* ---- Several threads, one row ---- */
+
+struct relay {
+    const struct scan_kernels *k;
+    const struct scan_row *row;
+    size_t tiles, each; /* of the row; of a part */
+    bool streamed;
+    atomic_size_t taken; /* parts */
+    atomic_size_t told;  /* parts that chain is of */
+    struct chain chain;
+};
+
+static void run_part(struct relay *r, struct room *room, size_t part)
+{
+    const struct scan_kernels *k = r->k;
+    struct scan_row row = *r->row;
+    struct scan_total totals[PART_TILES];
+    uint64_t before[PART_TILES];
+    size_t tile = tile_of(row.s), first = part * r->each, n = echi_min(r->each, r->tiles - first);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (first + i) * tile, count = echi_min(tile, row.n - at);
+        find_heads(&row, &room->heads, at, count);
+        totals[i] = k->reduce(&row, at, count);
+    }
+    echi_parallel_await(&r->told, part);
+    for (size_t i = 0; i < n; i++) {
+        before[i] = before_tile(row.s, k, &r->chain);
+        add_tile(row.s, k, &r->chain, totals[i]);
+    }
+    atomic_store_explicit(&r->told, part + 1, memory_order_release);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = (first + i) * tile;
+        scan_tile(k, &row, room, at, echi_min(tile, row.n - at), before[i]);
+    }
+}
+
+/* Parts are taken in their order: the one before is always under way. */
+static void run_parts(void *arg, size_t i, int thread)
+{
+    struct relay *r = arg;
+    struct room room;
+    room.streamed = r->streamed;
+    (void)i;
+    (void)thread;
+    for (;;) {
+        size_t part = atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
+        if (part * r->each >= r->tiles) break;
+        run_part(r, &room, part);
+    }
+    stream_end();
+}
+
+static void scan_row_by_all(const struct scan_kernels *k, const struct scan_row *row, int threads)
+{
+    const size_t tile = tile_of(row->s), tiles = (row->n + tile - 1) / tile;
+    const size_t each = tiles / ((size_t)threads * PARTS_A_THREAD) + 1;
+    struct relay relay = { .k = k,
+                           .row = row,
+                           .tiles = tiles,
+                           .each = echi_min(each, PART_TILES),
+                           .streamed = streams(row->s, threads),
+                           .chain = { .group = row->s->first } };
+    echi_parallel(threads, (size_t)threads, run_parts, &relay);
+}
+
+/* ---- The operation ---- */
+
+static ech_status check_offsets(ech_ctx *ctx, const struct echi_scan *s)
+{
+    for (size_t i = 0; i <= s->segments; i++) {
+        if (s->offsets[i] > s->n) return echi_complain(ctx, ECHI_OFFSETS_PAST_END, i);
+        if (i && s->offsets[i] < s->offsets[i - 1])
+            return echi_complain(ctx, ECHI_OFFSETS_DECREASE, i);
+    }
+    return ECH_OK;
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, void *work)
+{
+    const struct echi_scan *s = request;
+    const struct scan_kernels *k = kernels_of(s);
+    ech_status status = s->shape == ECHI_SCAN_SEGMENTS ? check_offsets(ctx, s) : ECH_OK;
+    (void)work;
+    if (status != ECH_OK || s->n == 0) return status;
+    int threads =
+        echi_parallel_for_bytes(ctx, s->n * (ech_dtype_bytes(s->dtype) + echi_scan_out_bytes(s)));
+    if (threads == 1 || s->rows >= (size_t)threads * 4) {
+        scan_rows(s, k, threads);
+        return ECH_OK;
+    }
+    for (size_t i = 0; i < s->rows; i++) {
+        struct scan_row row = row_of(s, i);
+        scan_row_by_all(k, &row, threads);
+    }
+    return ECH_OK;
+}
+
+static ech_status workspace(const void *request, size_t *bytes)
+{
+    (void)request;
+    *bytes = 0;
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_scan = { .workspace = workspace, .run = run };

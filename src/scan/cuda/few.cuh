@@ -1,0 +1,106 @@
+/*
+ * scan/cuda/few.cuh - arrays of few tiles: a block has one, two or four, and its eight warps a tile
+ * keep them in registers.
+ *
+ * It takes longest to hear of others, so each block asks once, for what every tile before its own
+ * comes to; each of its warps adds up one group in turn.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SCAN_CUDA_FEW_CUH
+#define ECHI_SCAN_CUDA_FEW_CUH
+
+#include "scan/cuda/line.cuh"
+#include "scan/cuda/look.cuh"
+
+enum {
+    FEW_MOST = KEY_BITS <= 16 ? 2 : 4, /* tiles of a block; more elements take more registers */
+    FEW_WARPS = SCAN_FEW_THREADS / 32
+};
+
+struct few_shared {
+    uint64_t ticket;
+    value totals[FEW_MOST * SCAN_LINES];       /* of lines */
+    value lines[FEW_MOST * SCAN_LINES];        /* what lies before a line in its tile */
+    value tiles[FEW_MOST];                     /* what they come to */
+    value groups[SCAN_FEW_TILES / SCAN_GROUP]; /* of the tiles before this block's */
+    uint32_t last;                             /* no block but this one is left */
+};
+
+/* What the tiles before the block's first come to, by groups; the warps that say what the block's
+ * own come to are the last to be asked. */
+template <int OP>
+static __device__ inline void sum_groups(const struct scan_args &a, struct few_shared &s,
+                                         uint64_t first, uint32_t own)
+{
+    const uint32_t warps = blockDim.x / 32, warp = threadIdx.x / 32;
+    for (uint64_t g = (warp + warps - own) % warps; g <= first / SCAN_GROUP; g += warps) {
+        const uint64_t tile = g * SCAN_GROUP + lane_id();
+        struct words w = {};
+        if (tile < first) look(a.tiles, tile, w);
+        if (tile < first) await(a.tiles, tile, w);
+        __syncwarp(); /* every lane has what it asked for */
+        value sum = fold_lanes<OP>(a, tile < first ? value_in(w) : neutral<OP>(a), 0);
+        if (lane_id() == 0) s.groups[g] = sum;
+    }
+}
+
+template <int OP> static __device__ inline void scan_few(const struct scan_args &a)
+{
+    __shared__ struct few_shared s;
+    wait_for_earlier();
+    const uint32_t warp = threadIdx.x / 32, own = blockDim.x / SCAN_FEW_THREADS;
+    const uint32_t nth = warp / FEW_WARPS; /* of the block's tiles */
+    /* Blocks may begin in any order: those that others wait for are under way. */
+    if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);
+    __syncthreads(); /* the ticket is known */
+    const uint64_t first = s.ticket * own;
+    const struct scan_row row = row_of(a, 0);
+    const uint64_t at = first * TILE + warp * (SCAN_SLOTS * LINE) + lane_id() * VECTOR;
+    struct line_part part = {};
+    value x[SCAN_SLOTS];
+    uint32_t below[SCAN_SLOTS], done = 0;
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, part.v[k]);
+    drop_nan<OP>(a, part.v);
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) x[k] = vector_total<OP, 0>(a, part.v[k], 0);
+    value total = lines_total<OP>(a, x);
+    if (lane_id() < SCAN_SLOTS) s.totals[warp * SCAN_SLOTS + lane_id()] = total;
+    __syncthreads(); /* what lines come to is known */
+    if (warp < own && first + warp < a.row_tiles) {
+        value sum = lines_sum<OP, 0>(a, s.totals[warp * SCAN_LINES + lane_id()], 0);
+        if (lane_id() == 31) {
+            publish(a.tiles, first + warp, sum, false);
+            s.tiles[warp] = sum;
+        }
+        sum = lane_up(sum, 1);
+        s.lines[warp * SCAN_LINES + lane_id()] = lane_id() ? sum : neutral<OP>(a);
+    }
+    sum_groups<OP>(a, s, first, own);
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) forget_elements(part.v[k]);
+    lines_before<OP, 0>(a, part, x, below);
+    __syncthreads(); /* so is what lies before the block; nobody here looks at words again */
+    if (a.words && threadIdx.x == 0) done = add_acq_rel((uint32_t *)&a.counters[1], 1) + 1;
+    value before = value_of_bits(a.first), within = s.groups[first / SCAN_GROUP];
+    for (uint64_t g = 0; g < first / SCAN_GROUP; g++) before = combine<OP>(a, before, s.groups[g]);
+    if (first + nth < a.row_tiles) {
+        for (uint32_t i = 0; i < nth; i++) within = combine<OP>(a, within, s.tiles[i]);
+        before = combine<OP>(a, before, within);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) {
+            value line = combine<OP>(a, before, s.lines[warp * SCAN_SLOTS + k]);
+            forget_elements(part.v[k]);
+            finish_vector<OP, 0>(a, row, at + k * LINE, part.v[k], 0,
+                                 combine<OP>(a, line, x[k]));
+        }
+    }
+    if (!a.words) return;
+    if (threadIdx.x == 0) s.last = done == gridDim.x;
+    __syncthreads(); /* it is known which block is the last */
+    if (!s.last) return;
+    for (uint64_t i = threadIdx.x; i < a.words; i += blockDim.x) a.counters[i] = 0;
+}
+
+#endif

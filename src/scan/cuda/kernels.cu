@@ -1,0 +1,208 @@
+/*
+ * scan/cuda/kernels.cu - scans on the GPU, device half: each element is read once and written once.
+ *
+ *     scan_sum, scan_min, scan_other      tiles with look-back: one array, or rows longer than a
+ *                                         tile
+ *     scan_*_few                          one array of few tiles
+ *     scan_*_rows                         shorter rows, by warps
+ *     scan_*_heads                        tiles with look-back, which stops where segments begin
+ *     scan_heads_offsets, scan_heads_keys say where they begin, one bit a position
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "scan/cuda/few.cuh"
+#include "scan/cuda/rows.cuh"
+#include "scan/cuda/tile.cuh"
+#include "cuda/device/complain.cuh"
+
+/* Blocks of short rows that a multiprocessor is to hold: as many as there are registers for. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { RESIDENT = KEY_BITS == 8 ? 3 : 4 }; /* 1,024 threads at most */
+#else
+enum { RESIDENT = KEY_BITS == 8 ? 3 : SCAN_64 || KEY_BITS == 16 ? 4 : 5 };
+#endif
+
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
+    scan_sum(const __grid_constant__ struct scan_args a)
+{
+    scan_tiles<SUM, 0>(a);
+}
+
+#if !SCAN_WIDE
+extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS * FEW_MOST, 1)
+    scan_sum_few(const __grid_constant__ struct scan_args a)
+{
+    scan_few<SUM>(a);
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
+    scan_sum_rows(const __grid_constant__ struct scan_args a)
+{
+    scan_rows<SUM>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
+    scan_sum_heads(const __grid_constant__ struct scan_args a)
+{
+    scan_tiles<SUM, 1>(a);
+}
+
+#if !SCAN_FLOAT && !SCAN_WIDE
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
+    scan_min(const __grid_constant__ struct scan_args a)
+{
+    scan_tiles<MIN, 0>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS * FEW_MOST, 1)
+    scan_min_few(const __grid_constant__ struct scan_args a)
+{
+    scan_few<MIN>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
+    scan_min_rows(const __grid_constant__ struct scan_args a)
+{
+    scan_rows<MIN>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
+    scan_min_heads(const __grid_constant__ struct scan_args a)
+{
+    scan_tiles<MIN, 1>(a);
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
+    scan_other(const __grid_constant__ struct scan_args a)
+{
+    scan_tiles<OTHER, 0>(a);
+}
+
+#if !SCAN_WIDE
+extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS * FEW_MOST, 1)
+    scan_other_few(const __grid_constant__ struct scan_args a)
+{
+    scan_few<OTHER>(a);
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
+    scan_other_rows(const __grid_constant__ struct scan_args a)
+{
+    scan_rows<OTHER>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
+    scan_other_heads(const __grid_constant__ struct scan_args a)
+{
+    scan_tiles<OTHER, 1>(a);
+}
+
+/* ---- Where segments begin ---- */
+
+#if !SCAN_FLOAT && !SCAN_WIDE
+/* A segment's first position, for each that is not empty; the bits are clear. */
+extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
+    scan_heads_offsets(const __grid_constant__ struct scan_args a)
+{
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    wait_for_earlier();
+    for (uint64_t s = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; s <= a.segments; s += step) {
+        uint64_t end = a.offsets[s], begin = s ? a.offsets[s - 1] : end;
+        if (end > a.columns)
+            complain(a.complaint, ECHI_OFFSETS_PAST_END, s);
+        else if (end < begin)
+            complain(a.complaint, ECHI_OFFSETS_DECREASE, s);
+        else if (begin < end) {
+            uint64_t i = a.backward ? a.columns - end : begin;
+            atomicOr(&a.heads[i / 32], 1u << i % 32);
+        }
+    }
+}
+
+#if KEY_BITS == 64
+typedef unsigned long long moved_key;
+#else
+typedef uint32_t moved_key;
+#endif
+
+enum { HEAD_KEYS = KEY_BYTES == 8 ? 2 : 4, HEAD_TILES = 4 };
+
+union head_keys {
+    uint4 all;
+    ukey key[HEAD_KEYS];
+};
+
+/* Equal keys have one form. */
+static __device__ inline ukey one_form(const struct echi_order &o, ukey u)
+{
+    return order_merge(o, order_encode(o, u));
+}
+
+/* Of positions from i on; position 0 is a head. */
+static __device__ inline uint32_t heads_at(const struct scan_args &a, uint64_t i,
+                                           const union head_keys &k, ukey before)
+{
+    const uint64_t n = a.columns;
+    uint32_t bits = 0;
+#pragma unroll
+    for (int j = 0; j < HEAD_KEYS; j++) {
+        if (i + j < n && (k.key[j] != before || i + j == 0)) bits |= 1u << j;
+        before = k.key[j];
+    }
+    return bits;
+}
+
+/* A run's first position; lanes have a few keys next to each other, and together make words. */
+extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
+    scan_heads_keys(const __grid_constant__ struct scan_args a)
+{
+    enum { SPAN = 32 * HEAD_KEYS, LANES = 32 / HEAD_KEYS }; /* of a warp; of a word */
+    const ukey *keys = (const ukey *)a.keys;
+    const uint64_t n = a.columns, warps = (uint64_t)gridDim.x * (SCAN_HEADS_THREADS / 32);
+    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_HEADS_THREADS / 32) + threadIdx.x / 32;
+    const bool merge = a.key_order.float_mask != 0; /* others are equal where their bits are */
+    const bool vectors =
+        HEAD_KEYS * KEY_BYTES == 16 && !a.backward && ((uintptr_t)keys & 15) == 0;
+    wait_for_earlier();
+    for (uint64_t span = warp * HEAD_TILES; span * SPAN < n; span += warps * HEAD_TILES) {
+        union head_keys k[HEAD_TILES];
+        ukey before[HEAD_TILES];
+#pragma unroll
+        for (int t = 0; t < HEAD_TILES; t++) {
+            const uint64_t i = (span + t) * SPAN + lane_id() * HEAD_KEYS;
+            before[t] = 0;
+            if (vectors && i < n && n - i >= HEAD_KEYS) {
+                k[t].all = *(const uint4 *)(keys + i);
+            } else {
+#pragma unroll
+                for (int j = 0; j < HEAD_KEYS; j++) {
+                    k[t].key[j] = 0;
+                    if (i + j < n) k[t].key[j] = keys[a.backward ? n - 1 - i - j : i + j];
+                }
+            }
+            if (lane_id() == 0 && i && i < n) before[t] = keys[a.backward ? n - i : i - 1];
+        }
+#pragma unroll
+        for (int t = 0; t < HEAD_TILES; t++) {
+            const uint64_t i = (span + t) * SPAN + lane_id() * HEAD_KEYS;
+            if (merge) {
+#pragma unroll
+                for (int j = 0; j < HEAD_KEYS; j++)
+                    k[t].key[j] = one_form(a.key_order, k[t].key[j]);
+                before[t] = one_form(a.key_order, before[t]);
+            }
+            const ukey last =
+                (ukey)__shfl_up_sync(WARP_ALL, (moved_key)k[t].key[HEAD_KEYS - 1], 1);
+            if (lane_id()) before[t] = last;
+            uint32_t bits = heads_at(a, i, k[t], before[t]) << lane_id() % LANES * HEAD_KEYS;
+#pragma unroll
+            for (int step = 1; step < LANES; step *= 2)
+                bits |= __shfl_xor_sync(WARP_ALL, bits, step);
+            if (lane_id() % LANES == 0 && i < n) a.heads[i / 32] = bits;
+        }
+    }
+}
+#endif

@@ -1,0 +1,377 @@
+/*
+ * scan/cuda/line.cuh - a line: one vector of 16 bytes of each lane of a warp, scanned.
+ *
+ *     up     each lane combines its vector, one element after the other; then the lanes by steps
+ *            of 1, 2, 4, 8, 16
+ *     down   each lane knows what lies before its vector, and writes
+ *
+ * With heads (bits of positions where a segment begins) nothing goes past one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SCAN_CUDA_LINE_CUH
+#define ECHI_SCAN_CUDA_LINE_CUH
+
+#include "cuda/device/ptx_async.cuh"
+#include "scan/cuda/value.cuh"
+
+/* A row of the array; position i is element i, backward n - 1 - i. */
+struct scan_row {
+    const ukey *in;
+    uout *out;
+    uint64_t n;
+    uint64_t begin, end; /* positions that are written */
+};
+
+union vector {
+    uint4 all;
+    uint32_t word[4];
+    ukey e[VECTOR];
+};
+
+/* ---- Memory ---- */
+
+static __device__ inline struct scan_row row_of(const struct scan_args &a, uint64_t i)
+{
+    struct scan_row row = { (const ukey *)a.in + i * a.columns, (uout *)a.out + i * a.columns,
+                            a.columns, 0, a.columns };
+    if (!a.offsets) return row;
+    uint64_t begin = min(a.offsets[0], a.columns), end = min(a.offsets[a.segments], a.columns);
+    if (end < begin) end = begin; /* scan_heads_offsets complains */
+    row.begin = a.backward ? row.n - end : begin;
+    row.end = a.backward ? row.n - begin : end;
+    return row;
+}
+
+static __device__ inline void load_elements(const struct scan_args &a, const struct scan_row &row,
+                                            uint64_t at, union vector &v)
+{
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) {
+        v.e[j] = 0; /* past the end: after all that is written */
+        if (at + j < row.n) v.e[j] = row.in[a.backward ? row.n - 1 - at - j : at + j];
+    }
+}
+
+/* That elements be taken out of v again, not kept in a register each. */
+static __device__ inline void forget_elements(union vector &v)
+{
+#if KEY_BITS <= 16
+#pragma unroll
+    for (int w = 0; w < 4; w++) asm("" : "+r"(v.word[w]));
+#else
+    (void)v;
+#endif
+}
+
+/* A NaN that is to be ignored becomes what changes nothing.  It is asked once whether, not for each
+ * element. */
+template <int OP, int N>
+static __device__ inline void drop_nan(const struct scan_args &a, union vector (&v)[N])
+{
+#if SCAN_FLOAT
+#if KEY_BITS == 64
+    const ukey infinity = 0x7ff0000000000000u, one = 0x3ff0000000000000u;
+#elif KEY_BITS == 32
+    const ukey infinity = 0x7f800000u, one = 0x3f800000u;
+#elif SCAN_FLOAT == 2
+    const ukey infinity = 0x7f80, one = 0x3f80;
+#else
+    const ukey infinity = 0x7c00, one = 0x3c00;
+#endif
+    const ukey sign = (ukey)1 << (KEY_BITS - 1);
+    if (!a.ignore_nan) return;
+#pragma unroll
+    for (int k = 0; k < N; k++)
+#pragma unroll
+        for (int j = 0; j < VECTOR; j++)
+            if ((ukey)(v[k].e[j] & (ukey)~sign) > infinity) v[k].e[j] = OP == SUM ? sign : one;
+#else
+    (void)a, (void)v;
+#endif
+}
+
+/* Of whole words: small elements each in a register of its own would be too many. */
+static __device__ inline void reverse(union vector &v)
+{
+    union vector u = v;
+#if KEY_BITS <= 16
+    const uint32_t order = KEY_BITS == 8 ? 0x0123 : 0x1032;
+#pragma unroll
+    for (int w = 0; w < 4; w++) v.word[w] = __byte_perm(u.word[3 - w], 0, order);
+#else
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) v.e[j] = u.e[VECTOR - 1 - j];
+#endif
+}
+
+static __device__ inline void load_vector(const struct scan_args &a, const struct scan_row &row,
+                                          uint64_t at, union vector &v)
+{
+    const bool whole = at < row.n && row.n - at >= VECTOR;
+    const ukey *from = row.in + (a.backward ? row.n - at - VECTOR : at);
+    if (whole && ((uintptr_t)from & 15) == 0) {
+        v.all = *(const uint4 *)from;
+        if (a.backward) reverse(v);
+        return;
+    }
+    load_elements(a, row, at, v);
+}
+
+/* Copies beside what a thread does are of sm_80. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#define SCAN_ASYNC 1
+#else
+#define SCAN_ASYNC 0
+#endif
+
+/* Makes one group of what was fetched since the last; and waits until at most the latest is under
+ * way. */
+static __device__ inline void fetch_commit(void)
+{
+#if SCAN_ASYNC
+    copy_commit();
+#endif
+}
+
+static __device__ inline void fetch_wait(void)
+{
+#if SCAN_ASYNC
+    copy_wait<SCAN_AHEAD>();
+#endif
+}
+
+/* The same as load_vector() to shared memory, in the order of memory, where it is after
+ * fetch_wait(). */
+static __device__ inline void fetch_vector(const struct scan_args &a, const struct scan_row &row,
+                                           uint64_t at, uint4 *to)
+{
+#if SCAN_ASYNC
+    const bool whole = at < row.n && row.n - at >= VECTOR;
+    const ukey *from = row.in + (a.backward ? row.n - at - VECTOR : at);
+    if (whole && ((uintptr_t)from & 15) == 0) {
+        copy_async_16(to, from);
+        return;
+    }
+#if KEY_BITS == 32 || KEY_BITS == 64
+    if (whole) {
+#pragma unroll
+        for (int j = 0; j < VECTOR; j++) {
+            if (KEY_BITS == 32)
+                copy_async_4((ukey *)to + j, from + j);
+            else
+                copy_async_8((ukey *)to + j, from + j);
+        }
+        return;
+    }
+#endif
+#endif
+    union vector v;
+    load_vector(a, row, at, v);
+    if (a.backward) reverse(v);
+    *to = v.all;
+}
+
+static __device__ inline void fetch_word(uint32_t *to, const uint32_t *from)
+{
+#if SCAN_ASYNC
+    copy_async_4(to, from);
+#else
+    *to = *from;
+#endif
+}
+
+static __device__ inline void store_vector(const struct scan_args &a, const struct scan_row &row,
+                                           uint64_t at, const uout (&e)[VECTOR])
+{
+    enum { WORDS = VECTOR * sizeof(uout) / 16, EACH = 16 / sizeof(uout) };
+    const bool whole = at >= row.begin && at < row.end && row.end - at >= VECTOR;
+    uout *to = row.out + (a.backward ? row.n - at - VECTOR : at);
+    if (whole && ((uintptr_t)to & 15) == 0) {
+#pragma unroll
+        for (int w = 0; w < WORDS; w++) {
+            union {
+                uint4 all;
+                uout e[EACH];
+            } u;
+#pragma unroll
+            for (int j = 0; j < EACH; j++)
+                u.e[j] = a.backward ? e[VECTOR - 1 - w * EACH - j] : e[w * EACH + j];
+            ((uint4 *)to)[w] = u.all;
+        }
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++)
+        if (at + j >= row.begin && at + j < row.end)
+            row.out[a.backward ? row.n - 1 - at - j : at + j] = e[j];
+}
+
+/* ---- Up ---- */
+
+/* The vector from its last head on, or all of it. */
+template <int OP, int HEADS>
+static __device__ inline value vector_total(const struct scan_args &a, const union vector &v,
+                                            uint32_t heads)
+{
+    value x = value_of<OP>(a, v.e[0]);
+    if (HEADS && heads & 1) x = combine<OP>(a, value_of_bits(a.first), x);
+#pragma unroll
+    for (int j = 1; j < VECTOR; j++) {
+        value left = HEADS && heads >> j & 1 ? value_of_bits(a.first) : x;
+        x = combine<OP>(a, left, value_of<OP>(a, v.e[j]));
+    }
+    return x;
+}
+
+/* The last of lanes, a set; 0 of none. */
+static __device__ inline uint32_t last_lane(uint32_t lanes)
+{
+    return lanes ? 31 - __clz((int)lanes) : 0;
+}
+
+/* The lanes from `from` to mine; from is at most that. */
+template <int OP>
+static __device__ inline value lanes_scan(const struct scan_args &a, value x, uint32_t from)
+{
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        value below = lane_up(x, step);
+        if (lane_id() >= from + step) x = combine<OP>(a, below, x);
+    }
+    return x;
+}
+
+/* The same of several lines side by side: a shuffle takes long, but many may be under way. */
+template <int OP>
+static __device__ inline void lines_scan(const struct scan_args &a, value (&x)[SCAN_SLOTS],
+                                         const uint32_t (&from)[SCAN_SLOTS])
+{
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        value below[SCAN_SLOTS];
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) below[k] = lane_up(x[k], step);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++)
+            if (lane_id() >= from[k] + step) x[k] = combine<OP>(a, below[k], x[k]);
+    }
+}
+
+/* What of two sets of lines each lane has one of goes on with: even lanes, by the bit of step, with
+ * x's, odd ones with y's. */
+template <int OP>
+static __device__ inline value lines_merge(const struct scan_args &a, value x, value y, int step)
+{
+    const bool odd = lane_id() & step;
+    return combine<OP>(a, odd ? y : x, lane_across(odd ? x : y, step));
+}
+
+/* Lines side by side become one value a lane, by steps from `step` on. */
+template <int OP, int LINES>
+static __device__ inline value lines_fold(const struct scan_args &a, value (&x)[LINES], int step)
+{
+#pragma unroll
+    for (int lines = LINES; lines > 1; lines /= 2, step *= 2) {
+#pragma unroll
+        for (int k = 0; k < lines / 2; k++) x[k] = lines_merge<OP>(a, x[2 * k], x[2 * k + 1], step);
+    }
+    return x[0];
+}
+
+/* What each of the lines comes to: lane k has line k's.  The same tree as above for the last lane,
+ * neighbours first.  In the first steps half the lanes go on with one line, half with another. */
+template <int OP>
+static __device__ inline value lines_total(const struct scan_args &a, value (&x)[SCAN_SLOTS])
+{
+    value sum = lines_fold<OP, SCAN_SLOTS>(a, x, 1);
+#pragma unroll
+    for (int step = SCAN_SLOTS; step < 32; step *= 2)
+        sum = combine<OP>(a, sum, lane_across(sum, step));
+    return sum;
+}
+
+/* Lane r has line r's total; it gets what the lines up to it come to.  cuts: lines with heads. */
+template <int OP, int HEADS>
+static __device__ inline value lines_sum(const struct scan_args &a, value x, uint32_t cuts)
+{
+    value sum = neutral<OP>(a);
+#pragma unroll 8
+    for (int r = 0; r < SCAN_LINES; r++) {
+        value line = lane_at(x, r);
+        if (r <= (int)lane_id()) sum = HEADS && cuts >> r & 1 ? line : combine<OP>(a, sum, line);
+    }
+    return sum;
+}
+
+/* ---- Lines that a thread has a vector of ---- */
+
+struct line_part {
+    union vector v[SCAN_SLOTS];
+    uint32_t heads[SCAN_SLOTS]; /* a bit for each element */
+};
+
+/* What of its line lies before each vector; and the lanes before mine that have heads. */
+template <int OP, int HEADS>
+static __device__ inline void lines_before(const struct scan_args &a, const struct line_part &part,
+                                           value (&x)[SCAN_SLOTS], uint32_t (&below)[SCAN_SLOTS])
+{
+    uint32_t from[SCAN_SLOTS];
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        x[k] = vector_total<OP, HEADS>(a, part.v[k], part.heads[k]);
+        from[k] = below[k] = 0;
+        if (!HEADS) continue;
+        uint32_t cut = __ballot_sync(WARP_ALL, part.heads[k] != 0);
+        below[k] = cut & lanes_below();
+        from[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
+    }
+    lines_scan<OP>(a, x, from);
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        x[k] = lane_up(x[k], 1);
+        if (lane_id() == 0) x[k] = neutral<OP>(a);
+    }
+}
+
+/* ---- Down ---- */
+
+/* The vector's results; before lies before it. */
+template <int OP, int HEADS>
+static __device__ inline void vector_results(const struct scan_args &a, const union vector &v,
+                                             uint32_t heads, value before, uout (&e)[VECTOR])
+{
+    value x = before;
+    bool cut = false; /* a head lies before this element or at it */
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) {
+        value mine = value_of<OP>(a, v.e[j]);
+        const bool head = HEADS && heads >> j & 1;
+        if (head)
+            x = combine<OP>(a, value_of_bits(a.first), mine);
+        else
+            x = j ? combine<OP>(a, x, mine) : mine;
+        cut |= head;
+        e[j] = element_of<OP>(a, HEADS && cut ? x : combine<OP>(a, before, x));
+    }
+    if (!a.exclusive) return;
+    uout last = element_of<OP>(a, before);
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) {
+        uout mine = e[j];
+        e[j] = HEADS && heads >> j & 1 ? element_of<OP>(a, value_of_bits(a.first)) : last;
+        last = mine;
+    }
+}
+
+template <int OP, int HEADS>
+static __device__ inline void finish_vector(const struct scan_args &a, const struct scan_row &row,
+                                            uint64_t at, const union vector &v, uint32_t heads,
+                                            value before)
+{
+    uout e[VECTOR];
+    vector_results<OP, HEADS>(a, v, heads, before, e);
+    store_vector(a, row, at, e);
+}
+
+#endif

@@ -1,0 +1,378 @@
+/*
+ * scan/cuda/ring.cuh - large arrays, forward, with look-back, where a GPU copies whole tiles to
+ * shared memory beside the kernel (sm_90): a block a multiprocessor stays, and each of its warps
+ * does one thing for tile after tile.
+ *
+ *     load     takes the next tile when a stage of the ring is free, and has it copied there
+ *     sum      four, each every fourth tile: what the lines come to; says what the tile comes to
+ *     group    says what a group comes to, where this block has the group's last tile
+ *     look     two, in turn: what lies before the tile, from what those of its group said, and the
+ *              groups since the tile that this warp looked for last
+ *     write    eight: scan their lines in registers, which frees the stage; then wait, and write
+ *
+ * They meet at barriers in shared memory, one of each kind for a stage or for each of two rounds of
+ * it, and never all at once.  Few tiles are under way at a time: the ring is for those that wait.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SCAN_CUDA_RING_CUH
+#define ECHI_SCAN_CUDA_RING_CUH
+
+#include "scan/cuda/stage.cuh"
+
+enum {
+    FIRST_SUMMER = SCAN_WORKERS,
+    FIRST_LOOKER = FIRST_SUMMER + SCAN_RING_SUMMERS,
+    GROUPER = FIRST_LOOKER + SCAN_RING_LOOKERS,
+    LOADER = GROUPER + 1
+};
+
+struct ring_shared {
+    uint64_t full[SCAN_RING_STAGES];       /* the tile is there */
+    uint64_t empty[SCAN_RING_STAGES];      /* all have taken it */
+    uint64_t summed[2 * SCAN_RING_STAGES]; /* lines and cuts are known */
+    uint64_t ready[2 * SCAN_RING_STAGES];  /* so is what lies before the tile */
+    /* Many read these, at barriers of several kinds: load_shared_u64(). */
+    uint64_t tile[2 * SCAN_RING_STAGES];       /* NO_TILE: the end */
+    uint64_t before[2 * SCAN_RING_STAGES];     /* bits of what lies before the tile */
+    uint64_t cuts[SCAN_RING_STAGES];           /* lines that have heads */
+    value lines[SCAN_RING_STAGES][SCAN_LINES]; /* what lies before a line in its tile */
+    uint32_t last;                             /* no block but this one is left */
+};
+
+static_assert(sizeof(struct ring_shared) <=
+                  SCAN_RING_SHARED + SCAN_RING_VALUES * (int)sizeof(value),
+              "the host leaves less room");
+
+/* Where the block's k-th tile is. */
+struct turn {
+    uint32_t stage, half; /* k % stages; k / stages, even or odd */
+    uint32_t parity;      /* of the phase of what is there for two rounds */
+};
+
+static __device__ inline void skip(const struct scan_args &a, struct turn &t, uint32_t by)
+{
+    t.stage += by;
+    if (t.stage < a.stages) return;
+    t.stage -= a.stages;
+    t.parity ^= t.half;
+    t.half ^= 1;
+}
+
+/* ... of what is there for two rounds. */
+static __device__ inline uint32_t slot(const struct turn &t)
+{
+    return t.stage + t.half * SCAN_RING_STAGES;
+}
+
+static __device__ inline void wait(uint64_t *barrier, uint32_t parity)
+{
+    while (!mbarrier_try_wait(barrier, parity)) continue;
+}
+
+/* ---- Load ---- */
+
+template <int HEADS>
+static __device__ inline void load_tile(const struct scan_args &a, struct ring_shared &s,
+                                        const struct scan_row &row, uint64_t at, uint32_t stage)
+{
+    uint4 *to = (uint4 *)shared_bytes + stage * STAGE_VECTORS;
+    uint32_t *heads =
+        (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS) + stage * STAGE_HEADS;
+    uint32_t bytes = SCAN_TILE_BYTES, heads_bytes = HEADS ? STAGE_HEADS * 4 : 0;
+    if (row.n - at < TILE) { /* the end of the row, and zeros */
+        bytes = (uint32_t)(row.n - at) / VECTOR * 16;
+        heads_bytes = 0;
+        for (uint32_t i = bytes / 16 + lane_id(); i < STAGE_VECTORS; i += 32) {
+            union vector v;
+            load_elements(a, row, at + i * VECTOR, v);
+            to[i] = v.all;
+        }
+        for (uint32_t i = lane_id(); HEADS && i < STAGE_HEADS; i += 32)
+            heads[i] = at + i * 32 < row.n ? a.heads[at / 32 + i] : 0;
+        copy_bulk_fence();
+        __syncwarp(); /* all lanes have stored it */
+    }
+    if (lane_id() == 0) {
+        mbarrier_arrive_expect(&s.full[stage], bytes + heads_bytes);
+        if (bytes) copy_bulk_once(to, row.in + at, bytes, &s.full[stage]);
+        if (heads_bytes) copy_bulk_once(heads, a.heads + at / 32, heads_bytes, &s.full[stage]);
+    }
+}
+
+static __device__ inline uint64_t ring_ticket(const struct scan_args &a)
+{
+    return atomicAdd((unsigned long long *)&a.counters[0], 1);
+}
+
+/* Each of those who take turns must see the end. */
+template <int HEADS>
+static __device__ inline void load_tiles(const struct scan_args &a, struct ring_shared &s)
+{
+    const struct scan_row row = row_of(a, 0);
+    struct turn t = {}, arrived = {}, written = {};
+    uint64_t early = lane_id() < SCAN_RING_AHEAD ? ring_ticket(a) : 0, tile = NO_TILE;
+    int ends = 0;
+    for (uint64_t k = 0; ends < SCAN_RING_SUMMERS; k++, skip(a, t, 1)) {
+        if (k >= SCAN_RING_AHEAD) {
+            wait(&s.full[arrived.stage], arrived.half);
+            skip(a, arrived, 1);
+        }
+        if (k > a.stages) { /* then the stage is free as soon as the ticket is there */
+            wait(&s.ready[slot(written)], written.parity);
+            skip(a, written, 1);
+        }
+        if (k < SCAN_RING_AHEAD) {
+            tile = __shfl_sync(WARP_ALL, (unsigned long long)early, (int)k);
+        } else if (ends == 0) {
+            if (lane_id() == 0) early = ring_ticket(a);
+            tile = __shfl_sync(WARP_ALL, (unsigned long long)early, 0);
+        }
+        if (ends || tile >= a.row_tiles) tile = NO_TILE;
+        if (k >= a.stages) wait(&s.empty[t.stage], t.half ^ 1);
+        if (lane_id() == 0) store_shared_u64(&s.tile[slot(t)], tile);
+        if (tile != NO_TILE) {
+            load_tile<HEADS>(a, s, row, tile * TILE, t.stage);
+        } else {
+            if (lane_id() == 0) mbarrier_arrive(&s.full[t.stage]);
+            ends++;
+        }
+    }
+}
+
+/* ---- Sum ---- */
+
+/* What each line comes to: lane r has line r's. */
+template <int OP>
+static __device__ inline value sum_lines(const struct scan_args &a, uint32_t stage)
+{
+    const uint4 *from = (const uint4 *)shared_bytes + stage * STAGE_VECTORS + lane_id();
+    value x[SCAN_LINES / SCAN_SLOTS];
+#pragma unroll
+    for (int r = 0; r < SCAN_LINES; r += SCAN_SLOTS) {
+        union vector v[SCAN_SLOTS];
+        value line[SCAN_SLOTS];
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) v[k].all = from[(r + k) * SCAN_WARP];
+        drop_nan<OP>(a, v);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) line[k] = vector_total<OP, 0>(a, v[k], 0);
+        x[r / SCAN_SLOTS] = lines_fold<OP, SCAN_SLOTS>(a, line, 1);
+    }
+    return lines_fold<OP, SCAN_LINES / SCAN_SLOTS>(a, x, SCAN_SLOTS);
+}
+
+/* ... from its last head on, if it has one. */
+template <int OP>
+static __device__ inline value sum_cut_lines(const struct scan_args &a, uint32_t stage,
+                                             uint32_t &cuts)
+{
+    const uint4 *from = (const uint4 *)shared_bytes + stage * STAGE_VECTORS + lane_id();
+    const uint32_t *heads = (const uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS) +
+                            stage * STAGE_HEADS + lane_id() * VECTOR / 32;
+    value total = neutral<OP>(a);
+    cuts = 0;
+    for (int r = 0; r < SCAN_LINES; r += SCAN_SLOTS) {
+        union vector v[SCAN_SLOTS];
+        value x[SCAN_SLOTS];
+        uint32_t first[SCAN_SLOTS];
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) v[k].all = from[(r + k) * SCAN_WARP];
+        drop_nan<OP>(a, v);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) {
+            uint32_t bits = heads[(r + k) * LINE_HEADS] >> lane_id() * VECTOR % 32;
+            bits &= (1u << VECTOR) - 1;
+            uint32_t cut = __ballot_sync(WARP_ALL, bits != 0);
+            x[k] = vector_total<OP, 1>(a, v[k], bits);
+            first[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
+            if (cut) cuts |= 1u << (r + k);
+        }
+        lines_scan<OP>(a, x, first);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) {
+            value line = lane_at(x[k], 31);
+            if ((int)lane_id() == r + k) total = line;
+        }
+    }
+    return total;
+}
+
+template <int OP, int HEADS>
+static __device__ inline void sum_tiles(const struct scan_args &a, struct ring_shared &s,
+                                        uint32_t which)
+{
+    struct turn t = {};
+    for (skip(a, t, which);; skip(a, t, SCAN_RING_SUMMERS)) {
+        uint32_t cuts = 0;
+        wait(&s.full[t.stage], t.half);
+        const uint64_t tile = load_shared_u64(&s.tile[slot(t)]);
+        if (tile != NO_TILE) {
+            value x = HEADS ? sum_cut_lines<OP>(a, t.stage, cuts) : sum_lines<OP>(a, t.stage);
+            value sum = lines_sum<OP, HEADS>(a, x, cuts);
+            if (lane_id() == 31) publish(a.tiles, tile, sum, cuts != 0);
+            sum = lane_up(sum, 1);
+            s.lines[t.stage][lane_id()] = lane_id() ? sum : neutral<OP>(a);
+            if (HEADS && lane_id() == 0) store_shared_u64(&s.cuts[t.stage], cuts);
+        }
+        __syncwarp(); /* lines are known */
+        if (lane_id() == 0) mbarrier_arrive(&s.summed[slot(t)]);
+        if (tile == NO_TILE) return;
+    }
+}
+
+/* ---- Group ---- */
+
+template <int OP, int HEADS>
+static __device__ inline void sum_groups(const struct scan_args &a, struct ring_shared &s)
+{
+    for (struct turn t = {};; skip(a, t, 1)) {
+        wait(&s.full[t.stage], t.half);
+        const uint64_t tile = load_shared_u64(&s.tile[slot(t)]);
+        if (tile == NO_TILE) return;
+        __syncwarp(); /* every lane knows the tile */
+        if (lane_id() == 0) mbarrier_arrive(&s.empty[t.stage]);
+        if (tile % SCAN_GROUP != SCAN_GROUP - 1 || tile + 1 == a.row_tiles) continue;
+        const uint64_t word = tile - (SCAN_GROUP - 1) + lane_id();
+        struct words w;
+        look(a.tiles, word, w);
+        await(a.tiles, word, w);
+        __syncwarp(); /* every lane has what it asked for */
+        uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, have_head(w)) : 0;
+        value sum = fold_lanes<OP>(a, value_in(w), last_lane(heads));
+        if (lane_id() == 0) publish(a.prefixes, tile / SCAN_GROUP, sum, heads != 0);
+    }
+}
+
+/* ---- Look ---- */
+
+/* prefix, what lies before a group, becomes what lies before one some groups on, whose sums lanes
+ * have. */
+template <int OP, int HEADS>
+static __device__ inline value add_sums(const struct scan_args &a, value prefix,
+                                          const struct words &w, int groups)
+{
+    const value x = value_in(w);
+    const uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, have_head(w)) : 0;
+    for (int i = 0; i < groups; i++) {
+        value sum = lane_at(x, i);
+        prefix = HEADS && heads >> i & 1 ? sum : combine<OP>(a, prefix, sum);
+    }
+    return prefix;
+}
+
+template <int OP, int HEADS>
+static __device__ inline void look_back(const struct scan_args &a, struct ring_shared &s,
+                                        uint32_t which)
+{
+    value prefix = value_of_bits(a.first); /* before group `group` */
+    uint64_t group = 0;
+    struct turn t = {};
+    for (skip(a, t, which);; skip(a, t, SCAN_RING_LOOKERS)) {
+        wait(&s.summed[slot(t)], t.parity);
+        const uint64_t tile = load_shared_u64(&s.tile[slot(t)]), g = tile / SCAN_GROUP;
+        if (tile == NO_TILE) return;
+        const uint32_t i = (uint32_t)tile % SCAN_GROUP;
+        struct words mine = {}, sums = {};
+        if (lane_id() < i) look(a.tiles, tile - i + lane_id(), mine);
+        if (group + lane_id() < g) look(a.prefixes, group + lane_id(), sums);
+        if (lane_id() < i) await(a.tiles, tile - i + lane_id(), mine);
+        __syncwarp(); /* every lane has what it asked for */
+        uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, lane_id() < i && have_head(mine)) : 0;
+        value x = lane_id() < i ? value_in(mine) : neutral<OP>(a);
+        value within = fold_lanes<OP>(a, x, last_lane(heads));
+        while (group < g) {
+            const int some = (int)min(g - group, (uint64_t)32);
+            if ((int)lane_id() < some) await(a.prefixes, group + lane_id(), sums);
+            __syncwarp(); /* so has every lane of those */
+            prefix = add_sums<OP, HEADS>(a, prefix, sums, some);
+            group += some;
+            if (group + lane_id() < g) look(a.prefixes, group + lane_id(), sums);
+        }
+        if (lane_id() == 0) {
+            value before = HEADS && heads ? within : combine<OP>(a, prefix, within);
+            store_shared_u64(&s.before[slot(t)], value_bits(before));
+            mbarrier_arrive(&s.ready[slot(t)]);
+        }
+    }
+}
+
+/* ---- Write ---- */
+
+template <int OP, int HEADS>
+static __device__ inline void write_tiles(const struct scan_args &a, struct ring_shared &s)
+{
+    const uint32_t mine = threadIdx.x / 32 * SCAN_SLOTS; /* my first line */
+    const struct scan_row row = row_of(a, 0);
+    for (struct turn t = {};; skip(a, t, 1)) {
+        struct line_part part;
+        value x[SCAN_SLOTS], lines[SCAN_SLOTS];
+        uint32_t below[SCAN_SLOTS];
+        wait(&s.summed[slot(t)], t.parity);
+        const uint64_t tile = load_shared_u64(&s.tile[slot(t)]);
+        if (tile == NO_TILE) return;
+        take_part<OP, HEADS>(a, (int)t.stage, part);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) lines[k] = s.lines[t.stage][mine + k];
+        const uint32_t cuts = HEADS ? (uint32_t)load_shared_u64(&s.cuts[t.stage]) : 0;
+        __syncwarp(); /* every lane has its vectors */
+        if (lane_id() == 0) mbarrier_arrive(&s.empty[t.stage]);
+        lines_before<OP, HEADS>(a, part, x, below);
+        wait(&s.ready[slot(t)], t.parity);
+        const value before = value_of_bits(load_shared_u64(&s.before[slot(t)]));
+        const struct place place = { tile, 0, tile };
+        const uint64_t begin = tile * TILE, at = position(place);
+        const bool whole =
+            begin >= row.begin && begin + TILE <= row.end && (uintptr_t)row.out % 16 == 0;
+        uint4 *to = (uint4 *)(row.out + at);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) {
+            union {
+                uint4 all;
+                uout e[VECTOR];
+            } u;
+            value line = lines[k];
+            if (!HEADS || !(cuts & ((1u << (mine + k)) - 1))) line = combine<OP>(a, before, line);
+            line = HEADS && below[k] ? x[k] : combine<OP>(a, line, x[k]);
+            forget_elements(part.v[k]);
+            vector_results<OP, HEADS>(a, part.v[k], part.heads[k], line, u.e);
+            if (whole) /* much is written, and nobody will find it in a cache */
+                __stcs(to + k * SCAN_WARP, u.all);
+            else
+                store_vector(a, row, at + k * LINE, u.e);
+        }
+    }
+}
+
+/* ---- The block ---- */
+
+template <int OP, int HEADS> static __device__ inline void scan_ring(const struct scan_args &args)
+{
+    struct scan_args a = args;
+    a.backward = 0; /* known to the compiler */
+    __shared__ struct ring_shared s;
+    wait_for_earlier();
+    const uint32_t warp = threadIdx.x / 32;
+    for (uint32_t i = threadIdx.x; i < SCAN_RING_STAGES; i += SCAN_RING_WARPS * 32) {
+        mbarrier_init(&s.full[i], 1);
+        mbarrier_init(&s.empty[i], SCAN_WORKERS + 1);
+        for (uint32_t half = 0; half < 2; half++) {
+            mbarrier_init(&s.summed[i + half * SCAN_RING_STAGES], 1);
+            mbarrier_init(&s.ready[i + half * SCAN_RING_STAGES], 1);
+        }
+    }
+    __syncthreads(); /* the barriers are there */
+    if (warp < FIRST_SUMMER)
+        write_tiles<OP, HEADS>(a, s);
+    else if (warp < FIRST_LOOKER)
+        sum_tiles<OP, HEADS>(a, s, warp - FIRST_SUMMER);
+    else if (warp < GROUPER)
+        look_back<OP, HEADS>(a, s, warp - FIRST_LOOKER);
+    else if (warp == GROUPER)
+        sum_groups<OP, HEADS>(a, s);
+    else
+        load_tiles<HEADS>(a, s);
+    leave_zeros(a, s.last);
+}
+
+#endif

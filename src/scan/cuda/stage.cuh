@@ -1,0 +1,82 @@
+/*
+ * scan/cuda/stage.cuh - tiles in shared memory: stages of 32 lines, then the heads of all stages;
+ * eight warps have four lines each, and a lane a vector of each.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SCAN_CUDA_STAGE_CUH
+#define ECHI_SCAN_CUDA_STAGE_CUH
+
+#include "scan/cuda/line.cuh"
+#include "scan/cuda/look.cuh"
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+enum {
+    LINE_HEADS = VECTOR,                   /* words of a line's heads */
+    STAGE_HEADS = SCAN_LINES * LINE_HEADS, /* of a tile's, after all stages' elements */
+    STAGE_VECTORS = SCAN_LINES * SCAN_WARP
+};
+
+static __device__ inline struct scan_row row_at(const struct scan_args &a,
+                                                const struct scan_row &first, uint64_t i)
+{
+    struct scan_row row = first;
+    row.in += i * a.columns;
+    row.out += i * a.columns;
+    return row;
+}
+
+/* My first vector of a tile. */
+static __device__ inline uint64_t position(const struct place &p)
+{
+    return p.in_row * TILE + threadIdx.x / 32 * (SCAN_SLOTS * LINE) + lane_id() * VECTOR;
+}
+
+static __device__ inline uint4 *stage_vector(int stage)
+{
+    return (uint4 *)shared_bytes + stage * STAGE_VECTORS +
+           threadIdx.x / 32 * (SCAN_SLOTS * SCAN_WARP) + lane_id();
+}
+
+/* Of my warp's first line. */
+static __device__ inline uint32_t *stage_heads(const struct scan_args &a, int stage)
+{
+    uint32_t *heads = (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS);
+    return heads + stage * STAGE_HEADS + threadIdx.x / 32 * (SCAN_SLOTS * LINE_HEADS);
+}
+
+/* What a thread takes of a tile from a stage. */
+template <int OP, int HEADS>
+static __device__ inline void take_part(const struct scan_args &a, int stage, struct line_part &x)
+{
+    const uint4 *from = stage_vector(stage);
+    const uint32_t *heads = stage_heads(a, stage) + lane_id() * VECTOR / 32;
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        x.v[k].all = from[k * SCAN_WARP];
+        if (a.backward) reverse(x.v[k]);
+        x.heads[k] = 0;
+        if (HEADS)
+            x.heads[k] = heads[k * LINE_HEADS] >> lane_id() * VECTOR % 32 & ((1u << VECTOR) - 1);
+    }
+    drop_nan<OP>(a, x.v);
+    if (HEADS) __syncwarp(); /* lanes fetch each other's heads */
+}
+
+/* The last block to come here leaves zeros for the next kernel. */
+static __device__ inline void leave_zeros(const struct scan_args &a, uint32_t &last)
+{
+    if (!a.words) return;
+    __syncthreads(); /* what this block looked at, it has seen */
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd((unsigned long long *)&a.counters[1], 1) == gridDim.x - 1;
+        __threadfence(); /* and so have the others */
+    }
+    __syncthreads(); /* it is known which block is the last */
+    if (!last) return;
+    for (uint64_t i = threadIdx.x; i < a.words; i += blockDim.x) a.counters[i] = 0;
+}
+
+#endif

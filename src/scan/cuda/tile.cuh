@@ -1,0 +1,196 @@
+/*
+ * scan/cuda/tile.cuh - arrays, and rows longer than a tile, by blocks that stay, with look-back.
+ *
+ * A block takes tile after tile, and in each round does something for several of them:
+ *
+ *     fetch     a tile is on its way to a stage, one of several in shared memory
+ *     sum       the one fetched a round before: what its lines come to
+ *     say       the one summed a round before: what it comes to, so that blocks behind can go on
+ *     look      the one to be written in the next round: what lies before it
+ *     write     the oldest, which makes room in its stage for the next
+ *
+ * Eight warps fetch, sum and write, each thread its own vectors; one says, one looks, and takes the
+ * next tile.  One barrier ends the round.  Between what a tile says and what it needs lie some
+ * rounds, in which those before it have the time to say what they come to.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SCAN_CUDA_TILE_CUH
+#define ECHI_SCAN_CUDA_TILE_CUH
+
+#include "scan/cuda/look.cuh"
+#include "scan/cuda/stage.cuh"
+
+enum { PLACES = 16 }; /* rounds, at least SCAN_STAGES + 2 */
+
+struct tile_shared {
+    struct place places[PLACES];          /* of the tiles fetched in the last rounds */
+    value totals[2][SCAN_LINES];          /* of a tile's lines, from the last head on, or all */
+    uint32_t cut[2][SCAN_LINES];          /* the line has a head */
+    value lines[SCAN_STAGES][SCAN_LINES]; /* what lies before a line in its tile */
+    uint32_t cuts[SCAN_STAGES];           /* lines that have heads */
+    value before[2];                      /* the tile */
+    uint64_t ticket;
+    uint32_t last;                        /* no block but this one is left */
+    struct prefix_ring ring;
+};
+
+/* ---- What each of eight warps does for a tile ---- */
+
+template <int HEADS>
+static __device__ inline void fetch_tile(const struct scan_args &a, const struct scan_row &row,
+                                         const struct place &p, int stage)
+{
+    const uint64_t at = position(p);
+    uint4 *to = stage_vector(stage);
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) fetch_vector(a, row, at + k * LINE, to + k * SCAN_WARP);
+    if (!HEADS || lane_id() >= LINE_HEADS) return;
+    uint32_t *heads = stage_heads(a, stage) + lane_id();
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        const uint64_t word = (at - lane_id() * VECTOR + k * LINE) / 32 + lane_id();
+        uint32_t *to_word = heads + k * LINE_HEADS;
+        if (word * 32 >= a.columns)
+            *to_word = 0;
+        else
+            fetch_word(to_word, a.heads + word);
+    }
+}
+
+template <int OP, int HEADS>
+static __device__ inline void sum_tile(const struct scan_args &a, struct tile_shared &s, int stage,
+                                       int parity)
+{
+    const int first = threadIdx.x / 32 * SCAN_SLOTS; /* my warp's first line */
+    struct line_part part;
+    value x[SCAN_SLOTS];
+    if (HEADS) __syncwarp(); /* the other lanes' copies are there as well */
+    take_part<OP, HEADS>(a, stage, part);
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++)
+        x[k] = vector_total<OP, HEADS>(a, part.v[k], part.heads[k]);
+    if (!HEADS) {
+        value total = lines_total<OP>(a, x);
+        if (lane_id() < SCAN_SLOTS) s.totals[parity][first + lane_id()] = total;
+    } else {
+        uint32_t from[SCAN_SLOTS];
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) {
+            uint32_t cut = __ballot_sync(WARP_ALL, part.heads[k] != 0);
+            from[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
+            if (lane_id() == 31) s.cut[parity][first + k] = cut;
+        }
+        lines_scan<OP>(a, x, from);
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++)
+            if (lane_id() == 31) s.totals[parity][first + k] = x[k];
+    }
+}
+
+template <int OP, int HEADS>
+static __device__ inline void write_tile(const struct scan_args &a, const struct tile_shared &s,
+                                         const struct scan_row &row, const struct place &p,
+                                         int stage, value before, struct line_part &part)
+{
+    const uint64_t at = position(p);
+    const int first = threadIdx.x / 32 * SCAN_SLOTS;
+    uint32_t below[SCAN_SLOTS];
+    value x[SCAN_SLOTS];
+    lines_before<OP, HEADS>(a, part, x, below);
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) {
+        value line = s.lines[stage][first + k];
+        if (!HEADS || !(s.cuts[stage] & ((1u << (first + k)) - 1)))
+            line = combine<OP>(a, before, line);
+        value mine = HEADS && below[k] ? x[k] : combine<OP>(a, line, x[k]);
+        forget_elements(part.v[k]);
+        finish_vector<OP, HEADS>(a, row, at + k * LINE, part.v[k], part.heads[k], mine);
+    }
+}
+
+/* ---- What one warp does ---- */
+
+/* Says what a tile comes to, and keeps what lies before each of its lines. */
+template <int OP, int HEADS>
+static __device__ inline void say_tile(const struct scan_args &a, struct tile_shared &s,
+                                       const struct place &p, int stage, int parity)
+{
+    const value x = s.totals[parity][lane_id()];
+    const uint32_t cuts = HEADS ? __ballot_sync(WARP_ALL, s.cut[parity][lane_id()] != 0) : 0;
+    value sum = lines_sum<OP, HEADS>(a, x, cuts);
+    if (lane_id() == 31) publish(a.tiles, p.tile, sum, cuts != 0);
+    sum = lane_up(sum, 1);
+    s.lines[stage][lane_id()] = lane_id() ? sum : neutral<OP>(a);
+    if (HEADS && lane_id() == 0) s.cuts[stage] = cuts;
+}
+
+static __device__ inline uint64_t take_tile(const struct scan_args &a)
+{
+    return atomicAdd((unsigned long long *)&a.counters[0], 1) - a.servers;
+}
+
+/* ---- The block ---- */
+
+template <int OP, int HEADS> static __device__ inline void scan_tiles(const struct scan_args &a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    /* Blocks may begin in any order: what they take, they take as they come, so that those that
+     * others wait for are under way. */
+    if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);
+    __syncthreads(); /* the ticket is known */
+    if (s.ticket < a.servers) {
+        add_groups<OP, HEADS>(a, s.ring);
+        leave_zeros(a, s.last);
+        return;
+    }
+    const bool more = a.rows * a.row_tiles > gridDim.x - a.servers;
+    const uint32_t warp = threadIdx.x / 32;
+    const int stages = (int)a.stages;
+    const struct scan_row first = row_of(a, 0);
+    uint64_t next = NO_TILE; /* by lane 0 of the warp that looks */
+    if (threadIdx.x == 0) keep_place(a, s.places[0], s.ticket - a.servers);
+    if (threadIdx.x == 32 * (SCAN_WORKERS + 1) && more) next = take_tile(a);
+    __syncthreads(); /* the first tile is known */
+
+    /* Tiles have the number of the round that fetches them. */
+    for (int round = 0, stage = 0;; round++, stage = stage + 1 == stages ? 0 : stage + 1) {
+        const struct place &fetched = s.places[round % PLACES];
+        const struct place &written = s.places[(round - stages) & (PLACES - 1)];
+        const bool writes = round >= stages;
+        const int before = stage ? stage - 1 : stages - 1, two = before ? before - 1 : stages - 1;
+        if (writes && written.tile == NO_TILE) break;
+        if (warp < SCAN_WORKERS) {
+            struct line_part part;
+            if (writes) take_part<OP, HEADS>(a, stage, part);
+            if (fetched.tile != NO_TILE)
+                fetch_tile<HEADS>(a, row_at(a, first, fetched.row), fetched, stage);
+            fetch_commit();
+            if (writes)
+                write_tile<OP, HEADS>(a, s, row_at(a, first, written.row), written, stage,
+                                      s.before[round & 1], part);
+            fetch_wait();
+            if (round >= SCAN_AHEAD && s.places[(round - SCAN_AHEAD) % PLACES].tile != NO_TILE)
+                sum_tile<OP, HEADS>(a, s, before, round & 1);
+        } else if (warp == SCAN_WORKERS) {
+            const struct place &p = s.places[(round - SCAN_AHEAD - 1) & (PLACES - 1)];
+            if (round > SCAN_AHEAD && p.tile != NO_TILE)
+                say_tile<OP, HEADS>(a, s, p, two, (round - 1) & 1);
+        } else {
+            const struct place &p = s.places[(round + 1 - stages) & (PLACES - 1)];
+            if (round + 1 >= stages && p.tile != NO_TILE) {
+                value x = before_tile<OP, HEADS>(a, p);
+                if (lane_id() == 0) s.before[(round + 1) & 1] = x;
+            }
+            if (lane_id() == 0) {
+                keep_place(a, s.places[(round + 1) % PLACES], next);
+                if (next < a.rows * a.row_tiles) next = take_tile(a); /* there in the next round */
+            }
+        }
+        __syncthreads(); /* the round is over */
+    }
+    leave_zeros(a, s.last);
+}
+
+#endif

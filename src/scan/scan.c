@@ -1,0 +1,280 @@
+/*
+ * scan/scan.c - ech_scan() and its kin: checks the arguments, reduces operators and types to those
+ * of scan.h, calls the backend.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "scan/scan.h"
+#include "core/call.h"
+#include "core/half.h"
+
+#include <math.h>
+#include <string.h>
+
+static const ech_scan_options defaults = { .size = sizeof defaults };
+
+/* ---- What comes before the first element ---- */
+
+static uint64_t load_bits(const void *at, size_t bytes)
+{
+    uint64_t u = 0;
+    memcpy(&u, at, bytes);
+    return u;
+}
+
+static uint64_t f64_bits(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+/* A float of a dtype, or of f64 when wide, as bits of the type that it is computed in. */
+static uint64_t computed_bits(const struct echi_scan *s, const void *init)
+{
+    if (s->wide || s->dtype == ECH_F64) return load_bits(init, 8);
+    if (s->dtype == ECH_F32) return load_bits(init, 4);
+    uint64_t u = load_bits(init, 2);
+    return s->dtype == ECH_BF16 ? u << 16 : echi_bits_of_f32(echi_f32_of_f16((uint32_t)u));
+}
+
+/* The neutral value of a sum of floats is -0: x + -0 is x for every x.  A result that stands for
+ * nothing is 0, though. */
+static uint64_t neutral_float(const struct echi_scan *s)
+{
+    bool shown = s->exclusive || s->ignore_nan;
+    double neutral = s->op == ECHI_SCAN_PRODUCT ? 1 : shown ? 0 : -0.0;
+    return s->wide || s->dtype == ECH_F64 ? f64_bits(neutral) : echi_bits_of_f32((float)neutral);
+}
+
+static uint64_t encode(const struct echi_scan *s, uint64_t u)
+{
+    return echi_order_encode(&s->order, (int)ech_dtype_bytes(s->dtype), u);
+}
+
+/* The bits of plus or minus infinity. */
+static uint64_t infinity_bits(ech_dtype dtype, bool minus)
+{
+    static const struct {
+        uint64_t infinity, sign;
+    } of[] = {
+        { 0x7c00, 0x8000 },
+        { 0x7f80, 0x8000 },
+        { 0x7f800000, 0x80000000 },
+        { 0x7ff0000000000000, 0x8000000000000000 },
+    };
+    return of[dtype - ECH_F16].infinity | (minus ? of[dtype - ECH_F16].sign : 0);
+}
+
+/* Whether init counts: a NaN that is to be ignored does not. */
+static bool init_counts(const struct echi_scan *s, const ech_scan_options *options)
+{
+    if (!options->init) return false;
+    if (!echi_dtype_is_float(s->dtype) || options->nan != ECH_NAN_IGNORE) return true;
+    ech_dtype dtype = s->wide ? ECH_F64 : s->dtype;
+    uint64_t infinity = infinity_bits(dtype, false);
+    uint64_t sign = infinity_bits(dtype, true) ^ infinity;
+    return (load_bits(options->init, ech_dtype_bytes(dtype)) & ~sign) <= infinity;
+}
+
+static void prepare_order(struct echi_scan *s, ech_op op, bool ignore_nan)
+{
+    uint64_t ones = ~(uint64_t)0 >> (64 - 8 * ech_dtype_bytes(s->dtype));
+    s->clamp = ones;
+    s->order = (struct echi_order){ .last = ones, .flip = op == ECH_AND ? ones : 0 };
+    if (op != ECH_MIN && op != ECH_MAX) return;
+    bool nan_is_least = (op == ECH_MIN) != ignore_nan;
+    s->order = nan_is_least ? echi_order_nan_first(s->dtype)
+                            : echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, false);
+    s->order.flip = op == ECH_MAX ? ones : 0;
+    s->first = ones;
+    if (!echi_dtype_is_float(s->dtype)) return;
+    uint64_t infinity = encode(s, infinity_bits(s->dtype, op == ECH_MAX));
+    if (ignore_nan) s->clamp = infinity;
+    if (ignore_nan || s->exclusive) s->first = infinity;
+}
+
+static void prepare_values(struct echi_scan *s, ech_op op, const ech_scan_options *options)
+{
+    static const enum echi_scan_op ops[] = {
+        [ECH_SUM] = ECHI_SCAN_SUM, [ECH_PRODUCT] = ECHI_SCAN_PRODUCT, [ECH_MIN] = ECHI_SCAN_MIN,
+        [ECH_MAX] = ECHI_SCAN_MIN, [ECH_AND] = ECHI_SCAN_OR,          [ECH_OR] = ECHI_SCAN_OR,
+        [ECH_XOR] = ECHI_SCAN_XOR,
+    };
+    bool arithmetic = op == ECH_SUM || op == ECH_PRODUCT, ignore = options->nan == ECH_NAN_IGNORE;
+    s->op = ops[op];
+    s->is_float = arithmetic && echi_dtype_is_float(s->dtype);
+    s->is_signed = echi_dtype_is_signed(s->dtype);
+    s->wide = options->wide && arithmetic && ech_dtype_bytes(s->dtype) < 8;
+    s->exclusive = options->exclusive;
+    s->backward = options->backward;
+    s->ignore_nan = s->is_float && ignore;
+    bool init = init_counts(s, options);
+    s->first = op == ECH_PRODUCT;
+    prepare_order(s, op, ignore);
+    if (s->is_float)
+        s->first = init ? computed_bits(s, options->init) : neutral_float(s);
+    else if (init)
+        s->first = s->wide ? load_bits(options->init, 8)
+                           : encode(s, load_bits(options->init, ech_dtype_bytes(s->dtype)));
+}
+
+/* ---- Checks ---- */
+
+static ech_status check_flag(ech_ctx *ctx, const char *name, int value)
+{
+    if (value == 0 || value == 1) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_ARG, "options->%s is %d, not 0 or 1", name, value);
+}
+
+/* Checks what is no pointer, and fills in what follows from it. */
+static ech_status check_shape(ech_ctx *ctx, ech_op op, const ech_scan_options *options,
+                              struct echi_scan *s)
+{
+    ech_status status;
+    if (!options) options = &defaults;
+    if ((unsigned)op > ECH_XOR)
+        FAIL(ctx, ECH_ERR_ARG, "op is %d, not one of ECH_SUM ... ECH_XOR", (int)op);
+    TRY(echi_check_dtype(ctx, "dtype", s->dtype));
+    if (op >= ECH_AND && echi_dtype_is_float(s->dtype))
+        FAIL(ctx, ECH_ERR_ARG, "op is of bits, which %s has none of", ech_dtype_name(s->dtype));
+    TRY(echi_check_options(ctx, options->size, sizeof *options, "ech_scan_options", options->work,
+                           options->work_bytes));
+    TRY(check_flag(ctx, "exclusive", options->exclusive));
+    TRY(check_flag(ctx, "backward", options->backward));
+    TRY(check_flag(ctx, "wide", options->wide));
+    if (options->nan != ECH_NAN_PROPAGATE && options->nan != ECH_NAN_IGNORE)
+        FAIL(ctx, ECH_ERR_ARG, "options->nan is %d, not an ech_nan", (int)options->nan);
+    TRY(echi_check_count(ctx, "n", s->n, 8));
+    prepare_values(s, op, options);
+done:
+    return status;
+}
+
+static const struct echi_operation *operation(const struct echi_backend *backend)
+{
+    return backend->scan;
+}
+
+/* The call with the arrays that every scan has. */
+static struct echi_call call_of(ech_ctx *ctx, struct echi_scan *s, const ech_scan_options *options)
+{
+    size_t bytes = ech_dtype_bytes(s->dtype), out_bytes = echi_scan_out_bytes(s);
+    struct echi_call call = { .what = "a scan", .request = s };
+    if (ctx) call.operation = operation(ctx->backend);
+    if (options) call.work = options->work;
+    if (options) call.work_bytes = options->work_bytes;
+    bool part = s->shape == ECHI_SCAN_SEGMENTS;
+    echi_call_add(&call, "in", &s->in, s->n * bytes, bytes, ECHI_IN);
+    struct echi_array *out = echi_call_add(&call, "out", &s->out, s->n * out_bytes, out_bytes,
+                                           part ? ECHI_KEPT : ECHI_OUT);
+    if (bytes == out_bytes) out->may_be = 1;
+    return call;
+}
+
+/* ---- The calls ---- */
+
+static ech_status run(ech_ctx *ctx, struct echi_scan *s, struct echi_call *call)
+{
+    if (ctx && s->n == 0 && s->shape != ECHI_SCAN_SEGMENTS) return ECH_OK;
+    return echi_call_run(ctx, call);
+}
+
+ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
+                    const ech_scan_options *options)
+{
+    struct echi_scan s = { .shape = ECHI_SCAN_WHOLE,
+                           .in = in,
+                           .out = out,
+                           .n = n,
+                           .rows = 1,
+                           .columns = n,
+                           .dtype = dtype };
+    ech_status status = check_shape(ctx, op, options, &s);
+    if (status != ECH_OK) return status;
+    struct echi_call call = call_of(ctx, &s, options);
+    return run(ctx, &s, &call);
+}
+
+ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
+                         size_t columns, ech_dtype dtype, const ech_scan_options *options)
+{
+    struct echi_scan s = { .shape = ECHI_SCAN_ROWS,
+                           .in = in,
+                           .out = out,
+                           .rows = rows,
+                           .columns = columns,
+                           .dtype = dtype };
+    if (__builtin_mul_overflow(rows, columns, &s.n)) s.n = SIZE_MAX;
+    if (s.n > PTRDIFF_MAX / 8)
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "rows is %zu and columns is %zu: more elements than an address space has",
+                         rows, columns);
+    ech_status status = check_shape(ctx, op, options, &s);
+    if (status != ECH_OK) return status;
+    struct echi_call call = call_of(ctx, &s, options);
+    return run(ctx, &s, &call);
+}
+
+ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
+                             const uint64_t *offsets, size_t segments, size_t n, ech_dtype dtype,
+                             const ech_scan_options *options)
+{
+    struct echi_scan s = { .shape = ECHI_SCAN_SEGMENTS,
+                           .in = in,
+                           .out = out,
+                           .n = n,
+                           .rows = 1,
+                           .columns = n,
+                           .offsets = offsets,
+                           .segments = segments,
+                           .dtype = dtype };
+    ech_status status;
+    TRY(check_shape(ctx, op, options, &s));
+    TRY(echi_check_count(ctx, "segments", segments, 16));
+    if (segments == 0 && ctx) return ECH_OK;
+    struct echi_call call = call_of(ctx, &s, options);
+    echi_call_add(&call, "offsets", &s.offsets, (segments + 1) * sizeof *offsets, sizeof *offsets,
+                  ECHI_IN);
+    TRY(run(ctx, &s, &call));
+done:
+    return status;
+}
+
+ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
+                           const void *in, void *out, size_t n, ech_dtype dtype,
+                           const ech_scan_options *options)
+{
+    struct echi_scan s = { .shape = ECHI_SCAN_KEYS,
+                           .in = in,
+                           .out = out,
+                           .n = n,
+                           .rows = 1,
+                           .columns = n,
+                           .keys = keys,
+                           .key_dtype = key_dtype,
+                           .dtype = dtype };
+    ech_status status;
+    TRY(echi_check_dtype(ctx, "key_dtype", key_dtype));
+    TRY(check_shape(ctx, op, options, &s));
+    s.key_order = echi_order_make(key_dtype, ECH_ORDER_NAN_LAST, false, true);
+    struct echi_call call = call_of(ctx, &s, options);
+    size_t key_bytes = ech_dtype_bytes(key_dtype);
+    echi_call_add(&call, "keys", &s.keys, n * key_bytes, key_bytes, ECHI_IN);
+    TRY(run(ctx, &s, &call));
+done:
+    return status;
+}
+
+/* ---- A question that needs no device ---- */
+
+ech_status ech_scan_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
+                              const ech_scan_options *options, size_t *bytes)
+{
+    struct echi_scan s = {
+        .shape = ECHI_SCAN_ANY, .n = n, .rows = 1, .columns = n, .dtype = dtype
+    };
+    ech_status status = check_shape(NULL, op, options, &s);
+    if (status != ECH_OK) return status;
+    return echi_call_workspace(device, operation, &s, bytes);
+}

@@ -1,0 +1,58 @@
+/*
+ * scan/scan.h - a scan whose arguments are checked, as the backends take it.
+ *
+ * Types collapse first.  Minima, maxima and the operators on bits work on e = encode(u) of
+ * core/order.h, so that they are a minimum of unsigned integers, or, xor:
+ *
+ *     min   e in the order with NaN first      max   the same of flipped bits
+ *     and   or of flipped bits                 or, xor, and sums and products of integers: e = u
+ *
+ * Only sums and products of floats see real values.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SCAN_SCAN_H
+#define ECHI_SCAN_SCAN_H
+
+#include "core/internal.h"
+
+enum echi_scan_shape {
+    ECHI_SCAN_WHOLE,
+    ECHI_SCAN_ROWS,
+    ECHI_SCAN_SEGMENTS,
+    ECHI_SCAN_KEYS,
+    ECHI_SCAN_ANY /* of a question for the workspace: whichever takes most */
+};
+
+enum echi_scan_op { ECHI_SCAN_SUM, ECHI_SCAN_MIN, ECHI_SCAN_PRODUCT, ECHI_SCAN_OR, ECHI_SCAN_XOR };
+
+struct echi_scan {
+    enum echi_scan_shape shape;
+    const void *in;
+    void *out;               /* in when in place */
+    size_t n;                /* of all rows */
+    size_t rows, columns;    /* 1 and n where there are no rows */
+    const uint64_t *offsets; /* [segments + 1] */
+    size_t segments;
+    const void *keys;
+    struct echi_order key_order; /* merged: equal keys have one form */
+    ech_dtype dtype, key_dtype;
+    enum echi_scan_op op;
+    bool is_float;  /* values are added or multiplied as floats */
+    bool is_signed; /* wide: integers are extended with their sign */
+    bool wide;      /* out, and what is computed, has 64 bits, and in has fewer */
+    bool exclusive, backward;
+    bool ignore_nan;         /* is_float: a NaN counts as the neutral value */
+    struct echi_order order; /* of e, for what is no float */
+    uint64_t clamp;          /* the greatest e: a NaN that is to be ignored is more */
+    uint64_t first;          /* what comes before the first element, as bits of what is computed: e,
+                                f32 or f64 */
+};
+
+/* The bytes of an element of out. */
+static inline size_t echi_scan_out_bytes(const struct echi_scan *s)
+{
+    return s->wide ? 8 : ech_dtype_bytes(s->dtype);
+}
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * select/cpu/common.h - what the files of the CPU's selections share: the kernels that have
+ * instruction-set variants.
+ *
+ * Who is kept is a bit an element, of a block that stays in the cache: one kernel makes bits,
+ * another packs what they keep.  Bits past n are zero.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SELECT_CPU_COMMON_H
+#define ECHI_SELECT_CPU_COMMON_H
+
+#include "select/select.h"
+#include "cpu/cpu.h"
+
+enum {
+    ECHI_SELECT_BLOCK = 2048, /* elements whose bits are made at a time */
+    ECHI_SELECT_WORDS = ECHI_SELECT_BLOCK / 64
+};
+
+/* Of elements of 1, 2, 4 or 8 bytes. */
+struct echi_select_width {
+    /* Which of n elements pass. */
+    void (*test)(const struct echi_predicate *p, const void *in, size_t n, uint64_t *bits);
+
+    /* Which differ from the element before, which in[-1] must be. */
+    void (*heads)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits);
+
+    /* Packs those that are kept, without writing past them; in and out need no alignment. */
+    void (*keep)(void *out, const void *in, const uint64_t *bits, size_t n);
+};
+
+struct echi_select_isa {
+    const struct echi_select_width *widths[4];
+
+    /* Which of n bytes are not 0. */
+    void (*flags)(const uint8_t *flags, size_t n, uint64_t *bits);
+
+    /* Packs the positions, counted from `at`, of those that are kept. */
+    void (*keep_positions)(uint64_t *out, uint64_t at, const uint64_t *bits, size_t n);
+};
+
+extern const struct echi_select_isa echi_select_portable, echi_select_avx2, echi_select_avx512;
+
+#endif

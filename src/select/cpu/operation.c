@@ -1,0 +1,292 @@
+/*
+ * select/cpu/operation.c - selections on the CPU: pieces of the array are counted, then each is
+ * written to where the counts of those before it say.
+ *
+ *     bits     which elements of a block are kept, 2048 at a time (width.h)
+ *     count    of each piece; left out where one thread keeps elements in one go
+ *     write    what is kept of a block is packed while the block is in the cache
+ *
+ * Pieces do not depend on the threads.  Runs are decoded in decode.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "select/cpu/common.h"
+#include "core/backend.h"
+#include "select/cpu/decode.h"
+
+#include <string.h>
+
+enum { PIECE = 16 * ECHI_SELECT_BLOCK, WAYS = 3 };
+
+struct job {
+    const struct echi_select *s;
+    const struct echi_select_isa *isa;
+    const struct echi_select_width *width; /* of the elements, NULL for other sizes */
+    const struct echi_select_width *value_width;
+    uint64_t *counts[2]; /* [pieces] of elements that come first; of those that come second */
+    uint64_t *first;     /* [pieces], with lengths: where each piece's first run begins */
+    uint64_t total[2];
+};
+
+static size_t pieces_of(size_t n)
+{
+    return n / PIECE + (n % PIECE != 0);
+}
+
+static const struct echi_select_isa *isa_of(void)
+{
+#ifdef ECHI_CPU_X86
+    enum echi_isa isa = echi_cpu_isa();
+    if (isa == ECHI_AVX512) return &echi_select_avx512;
+    if (isa == ECHI_AVX2) return &echi_select_avx2;
+#endif
+    return &echi_select_portable;
+}
+
+static const struct echi_select_width *width_of(const struct echi_select_isa *isa, size_t bytes)
+{
+    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8
+               ? isa->widths[echi_bit_length(bytes) - 1]
+               : NULL;
+}
+
+/* ---- Bits ---- */
+
+static void clear_past(uint64_t *bits, size_t n)
+{
+    if (n % 64) bits[n / 64] &= ((uint64_t)1 << n % 64) - 1;
+}
+
+static size_t count_bits(const uint64_t *bits, size_t n)
+{
+    size_t count = 0;
+    for (size_t w = 0; w * 64 < n; w++) count += (size_t)__builtin_popcountll(bits[w]);
+    return count;
+}
+
+/* Which of the n elements from `at` on, a multiple of 64, are kept. */
+static void find_bits(const struct job *job, size_t at, size_t n, uint64_t *bits)
+{
+    const struct echi_select *s = job->s;
+    const char *in = s->in;
+    switch (s->by) {
+    case ECHI_BY_BYTES:
+        job->isa->flags(s->flags + at, n, bits);
+        break;
+    case ECHI_BY_BITS:
+        bits[(n - 1) / 64] = 0;
+        memcpy(bits, s->flags + at / 8, n / 8 + (n % 8 != 0));
+        break;
+    case ECHI_BY_TEST:
+        job->width->test(&s->test[0], in + at * s->element_bytes, n, bits);
+        break;
+    default:
+        if (at == 0) { /* the first begins a run whatever follows */
+            size_t head = echi_min(n, 64);
+            _Alignas(8) char block[65 * 8];
+            memcpy(block, in, s->element_bytes);
+            memcpy(block + s->element_bytes, in, head * s->element_bytes);
+            job->width->heads(&s->test[0].order, block + s->element_bytes, head, bits);
+            bits[0] |= 1;
+            if (n == head) break;
+            in += head * s->element_bytes;
+            n -= head;
+            bits++;
+        }
+        job->width->heads(&s->test[0].order, in + at * s->element_bytes, n, bits);
+    }
+}
+
+static void find_kept(const struct job *job, size_t at, size_t n, uint64_t *bits)
+{
+    find_bits(job, at, n, bits);
+    if (job->s->invert)
+        for (size_t w = 0; w * 64 < n; w++) bits[w] = ~bits[w];
+    clear_past(bits, n);
+}
+
+/* Of the rest of a division in three, which come second; rest gets what is neither. */
+static void find_second(const struct job *job, size_t at, size_t n, const uint64_t *kept,
+                        uint64_t *second)
+{
+    const struct echi_select *s = job->s;
+    job->width->test(&s->test[1], (const char *)s->in + at * s->element_bytes, n, second);
+    for (size_t w = 0; w * 64 < n; w++) second[w] &= ~kept[w];
+    clear_past(second, n);
+}
+
+/* ---- Writing ---- */
+
+/* Elements of a size that no kernel has: whole runs of them. */
+static void keep_any(char *out, const char *in, const uint64_t *bits, size_t n, size_t bytes)
+{
+    for (size_t i = 0; i < n; i += 64)
+        for (uint64_t kept = bits[i / 64]; kept;) {
+            size_t from = (size_t)__builtin_ctzll(kept);
+            uint64_t gap = ~(kept >> from);
+            size_t run = gap ? (size_t)__builtin_ctzll(gap) : 64;
+            memcpy(out, in + (i + from) * bytes, run * bytes);
+            out += run * bytes;
+            if (from + run >= 64) break;
+            kept = kept >> (from + run) << (from + run);
+        }
+}
+
+static void keep(const struct echi_select_width *width, void *out, uint64_t to, const void *in,
+                 size_t at, const uint64_t *bits, size_t n, size_t bytes)
+{
+    char *target = (char *)out + to * bytes;
+    const char *source = (const char *)in + at * bytes;
+    if (width)
+        width->keep(target, source, bits, n);
+    else
+        keep_any(target, source, bits, n, bytes);
+}
+
+/* Runs that begin at starts[0 ... count - 1] get their lengths; the last keeps its start. */
+static void subtract(uint64_t *starts, size_t count)
+{
+    for (size_t r = 0; r + 1 < count; r++) starts[r] = starts[r + 1] - starts[r];
+}
+
+/* Writes a piece whose elements of each kind go to to[kind] on; returns how many it keeps. */
+static size_t write_piece(const struct job *job, size_t piece, const uint64_t to[WAYS])
+{
+    const struct echi_select *s = job->s;
+    const size_t begin = piece * PIECE, end = echi_min(s->n, begin + PIECE);
+    uint64_t at[WAYS] = { to[0], to[1], to[2] }, bits[WAYS][ECHI_SELECT_WORDS];
+    for (size_t i = begin; i < end; i += ECHI_SELECT_BLOCK) {
+        size_t n = echi_min(ECHI_SELECT_BLOCK, end - i), kept;
+        find_kept(job, i, n, bits[0]);
+        kept = count_bits(bits[0], n);
+        if (s->out) keep(job->width, s->out, at[0], s->in, i, bits[0], n, s->element_bytes);
+        if (s->values_out)
+            keep(job->value_width, s->values_out, at[0], s->values, i, bits[0], n, s->value_bytes);
+        if (s->starts) job->isa->keep_positions(s->starts + at[0], i, bits[0], n);
+        if (s->lengths) job->isa->keep_positions(s->lengths + at[0], i, bits[0], n);
+        at[0] += kept;
+        if (s->what == ECHI_KEEP) continue;
+        size_t second = 0;
+        if (s->what == ECHI_DIVIDE) {
+            find_second(job, i, n, bits[0], bits[1]);
+            second = count_bits(bits[1], n);
+            keep(job->width, s->out, at[1], s->in, i, bits[1], n, s->element_bytes);
+            at[1] += second;
+            for (size_t w = 0; w * 64 < n; w++) bits[0][w] |= bits[1][w];
+        }
+        for (size_t w = 0; w * 64 < n; w++) bits[2][w] = ~bits[0][w];
+        clear_past(bits[2], n);
+        keep(job->width, s->out, at[2], s->in, i, bits[2], n, s->element_bytes);
+        at[2] += n - kept - second;
+    }
+    size_t count = (size_t)(at[0] - to[0]);
+    if (s->lengths && count) {
+        job->first[piece] = s->lengths[to[0]];
+        subtract(s->lengths + to[0], count);
+    }
+    return count;
+}
+
+/* ---- Pieces ---- */
+
+static void count_one(void *arg, size_t piece, int thread)
+{
+    (void)thread;
+    struct job *job = arg;
+    const struct echi_select *s = job->s;
+    const size_t begin = piece * PIECE, end = echi_min(s->n, begin + PIECE);
+    uint64_t kept[ECHI_SELECT_WORDS], second[ECHI_SELECT_WORDS];
+    job->counts[0][piece] = job->counts[1][piece] = 0;
+    for (size_t i = begin; i < end; i += ECHI_SELECT_BLOCK) {
+        size_t n = echi_min(ECHI_SELECT_BLOCK, end - i);
+        find_kept(job, i, n, kept);
+        job->counts[0][piece] += count_bits(kept, n);
+        if (s->what != ECHI_DIVIDE) continue;
+        find_second(job, i, n, kept, second);
+        job->counts[1][piece] += count_bits(second, n);
+    }
+}
+
+/* Counts become what the pieces before have. */
+static void add_up(struct job *job)
+{
+    for (int w = 0; w < 2; w++) {
+        uint64_t before = 0;
+        for (size_t piece = 0; piece < pieces_of(job->s->n); piece++) {
+            uint64_t own = job->counts[w][piece];
+            job->counts[w][piece] = before;
+            before += own;
+        }
+        job->total[w] = before;
+    }
+}
+
+static void write_one(void *arg, size_t piece, int thread)
+{
+    (void)thread;
+    const struct job *job = arg;
+    uint64_t first = job->counts[0][piece], second = job->counts[1][piece];
+    const uint64_t to[WAYS] = { first, job->total[0] + second,
+                                job->total[0] + job->total[1] + piece * PIECE - first - second };
+    write_piece(job, piece, to);
+}
+
+/* What crosses pieces: the piece that begins the next run says where the one before ended. */
+static void end_runs(const struct job *job)
+{
+    const struct echi_select *s = job->s;
+    for (size_t piece = 1; piece < pieces_of(s->n); piece++) {
+        uint64_t before = job->counts[0][piece];
+        uint64_t through = piece + 1 < pieces_of(s->n) ? job->counts[0][piece + 1] : job->total[0];
+        if (through != before) s->lengths[before - 1] = job->first[piece] - s->lengths[before - 1];
+    }
+    s->lengths[job->total[0] - 1] = s->n - s->lengths[job->total[0] - 1];
+}
+
+static size_t moved_bytes(const struct echi_select *s)
+{
+    return 1 + s->element_bytes + s->value_bytes + (s->starts || s->lengths ? 8 : 0);
+}
+
+static ech_status select_run(ech_ctx *ctx, const void *request, void *work)
+{
+    const struct echi_select *s = request;
+    if (s->what == ECHI_DECODE) return echi_cpu_decode(ctx, s, work);
+    struct job job = { .s = s, .isa = isa_of() };
+    const size_t pieces = pieces_of(s->n);
+    int threads = echi_parallel_for_bytes(
+        ctx, s->n > SIZE_MAX / moved_bytes(s) ? SIZE_MAX : s->n * moved_bytes(s));
+    job.width = width_of(job.isa, s->element_bytes);
+    job.value_width = width_of(job.isa, s->value_bytes);
+    job.counts[0] = work;
+    job.counts[1] = job.counts[0] + pieces;
+    job.first = job.counts[1] + pieces;
+    if (s->what == ECHI_KEEP && threads == 1) {
+        uint64_t to[WAYS] = { 0, 0, 0 };
+        for (size_t piece = 0; piece < pieces; piece++) {
+            job.counts[0][piece] = to[0];
+            to[0] += write_piece(&job, piece, to);
+        }
+        job.total[0] = to[0];
+    } else {
+        echi_parallel(threads, pieces, count_one, &job);
+        add_up(&job);
+        echi_parallel(threads, pieces, write_one, &job);
+    }
+    if (s->lengths && s->n) end_runs(&job);
+    s->count[0] = job.total[0];
+    if (s->what == ECHI_DIVIDE) s->count[1] = job.total[1];
+    return ECH_OK;
+}
+
+static ech_status select_workspace(const void *request, size_t *bytes)
+{
+    const struct echi_select *s = request;
+    struct echi_layout layout = { 0 };
+    size_t words = 3 * pieces_of(s->n), sums = echi_cpu_decode_words(s->n);
+    echi_part(&layout, words > sums ? words : sums, sizeof(uint64_t));
+    *bytes = layout.bytes;
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_select = { .workspace = select_workspace, .run = select_run };

@@ -1,0 +1,72 @@
+/*
+ * select/cpu/width.h - template: the kernels of selections of elements of one width, in whatever
+ * instruction set the including file is compiled for.
+ *
+ *   KEY            uint8_t ... uint64_t
+ *   NAME(x)        x##_u8 ...
+ *   KEEP_SOME      packs some of 64 elements: out, in, their bits
+ *
+ * A test fills bytes, in loops that vectorise, and bits_of_bytes() makes bits of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/predicate.h"
+
+static void NAME(test)(const struct echi_predicate *p, const void *in, size_t n, uint64_t *bits)
+{
+    const struct echi_predicate test = *p; /* which stores of bytes cannot change */
+    const KEY *x = in, mask = (KEY)test.mask, low = (KEY)test.low, span = (KEY)test.span;
+    const KEY sign = (KEY)test.order.sign;
+    uint8_t passes[64], invert = (uint8_t)test.invert;
+    for (size_t i = 0; i < n; i += 64) {
+        size_t here = echi_min(64, n - i);
+        if (test.order.float_mask)
+            for (size_t k = 0; k < here; k++) passes[k] = NAME(passes)(&test, x[i + k]);
+        else if (here == 64) /* integers are in order but for their sign */
+            for (size_t k = 0; k < 64; k++)
+                passes[k] = (uint8_t)(((KEY)(((x[i + k] ^ sign) & mask) - low) <= span) ^ invert);
+        else
+            for (size_t k = 0; k < here; k++)
+                passes[k] = (uint8_t)(((KEY)(((x[i + k] ^ sign) & mask) - low) <= span) ^ invert);
+        bits[i / 64] = bits_of_bytes(passes, here);
+    }
+}
+
+static void NAME(heads)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits)
+{
+    const struct echi_order order = *o;
+    const KEY *x = in;
+    uint8_t differs[64];
+    for (size_t i = 0; i < n; i += 64) {
+        size_t here = echi_min(64, n - i);
+        const KEY *before = x + i - 1, *own = x + i;
+        if (order.float_mask)
+            for (size_t k = 0; k < here; k++)
+                differs[k] = NAME(merged)(&order, own[k]) != NAME(merged)(&order, before[k]);
+        else if (here == 64)
+            for (size_t k = 0; k < 64; k++) differs[k] = own[k] != before[k];
+        else
+            for (size_t k = 0; k < here; k++) differs[k] = own[k] != before[k];
+        bits[i / 64] = bits_of_bytes(differs, here);
+    }
+}
+
+static void NAME(keep)(void *out, const void *in, const uint64_t *bits, size_t n)
+{
+    char *to = out;
+    const char *from = in;
+    for (size_t i = 0; i < n; i += 64, from += 64 * sizeof(KEY)) {
+        uint64_t kept = bits[i / 64];
+        if (kept == ~(uint64_t)0)
+            memcpy(to, from, 64 * sizeof(KEY));
+        else if (kept)
+            KEEP_SOME(to, from, kept);
+        to += (size_t)__builtin_popcountll(kept) * sizeof(KEY);
+    }
+}
+
+static const struct echi_select_width NAME(width) = { NAME(test), NAME(heads), NAME(keep) };
+
+#undef KEEP_SOME
+#undef NAME
+#undef KEY

@@ -1,0 +1,420 @@
+/*
+ * select/cuda/bulk.cu - large arrays on GPUs that copy in bulk (sm_90): one block a multiprocessor,
+ * whose warps each have a part of every tile for themselves and meet nobody but the scout.
+ *
+ *     part      4 KiB of a tile, in two slots of shared memory: one arrives, of the other what is
+ *               kept lies at its beginning, by rank, and waits to be told where it goes
+ *     worker    tests and packs its part of the next tile and counts it; waits until it is told
+ *               where the part before that goes; stores it; asks for the tile after
+ *     scout     a warp that adds up the workers' counts of a tile, publishes the sum, adds up what
+ *               other blocks published of the tiles since the block's last one, and tells the
+ *               workers: all of a tile before, while they already pack the next
+ *
+ *     runs      words tell where a tile's last run begins, too, so that the scout of a tile that
+ *               begins one knows how long the run before it is; lengths and values that go along
+ *               come from the positions (bulk.cuh)
+ *
+ *     partition   one launch counts; the next places, from the array's end on, which the L2 cache
+ *                 still holds; its scouts add up what is known
+ *
+ * Tiles are given out by a ticket: who waits for a count waits for a block that has begun.
+ * What is under way is bounded by two slots on purpose: counts of other blocks wait in the same
+ * queues as bulk copies, and a third slot made every tile later.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+/* Other GPUs cannot, and the host starts nothing of this there. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#include "select/cuda/bulk.cuh"
+
+/* ---- Workers ---- */
+
+/* PLACE: the block's turns go from the array's end to its begin. */
+static __device__ inline uint64_t tile_of_turn(const struct select_args &a, uint32_t turn)
+{
+    const uint64_t after = blockIdx.x + (uint64_t)turn * gridDim.x;
+    return after < a.tiles ? a.tiles - 1 - after : a.tiles;
+}
+
+/* Stores what goes along with the part in a slot, whose keys are stored; next: of the tile, what
+ * comes behind it.  some: the first values, if the positions were there to load them by. */
+template <int VALUE>
+static __device__ inline void store_along(const struct select_args &a, const struct part &p,
+                                          ukey *region, uint32_t own, uint32_t bits,
+                                          uint64_t before, uint32_t next,
+                                          struct some_values<VALUE ? VALUE : 4> &some)
+{
+    enum { VALUE_WORD = VALUE ? VALUE : 4 };
+    const struct word<VALUE_WORD> *values = (const struct word<VALUE_WORD> *)a.values + p.at;
+    uint16_t *local = (uint16_t *)(own <= FEW ? region + own : region);
+    if (own > FEW) {
+        __syncwarp(); /* the keys are stored */
+        order_positions(local, bits, rank_rows(bits));
+        __syncwarp(); /* the positions lie by rank */
+        if (VALUE) load_values(values, local, lane_id(), own, some);
+    }
+    store_positions(a, p, local, before, own, next == NONE ? NONE : next - threadIdx.x / 32 * PART);
+    if (VALUE)
+        store_values(values, local, own, some, (struct word<VALUE_WORD> *)a.values_out + before);
+}
+
+/* VALUE: bytes of the values that go along; 0: none do. */
+template <int SOURCE, int PLACE, int VALUE>
+static __device__ inline void work(const struct select_args &a, struct bulk_shared &s)
+{
+    enum { VALUE_WORD = VALUE ? VALUE : 4 };
+    const uint32_t warp = threadIdx.x / 32;
+    const uint64_t all = PLACE ? a.words[SELECT_WORDS_FIRST - 1] : 0;
+    uint64_t tile = PLACE ? tile_of_turn(a, 0) : s.first[0];
+    uint64_t next = PLACE ? tile_of_turn(a, 1) : s.first[1];
+    uint32_t bits = 0, next_bits = 0; /* of runs: what the parts keep */
+    bool asked = true; /* for the elements of the next tile */
+    if (tile >= a.tiles) return;
+    ask_for<SOURCE>(a, s, tile, 0, true);
+    ask_for<SOURCE>(a, s, next, 1, true);
+    uint32_t own = pack<SOURCE, PLACE>(a, s, tile, 0, true, &bits);
+    for (uint32_t turn = 0;; turn++) {
+        const uint32_t slot = turn % 2;
+        struct some_values<VALUE_WORD> some;
+        uint32_t next_own = 0;
+        if (VALUE && own <= FEW)
+            load_values((const struct word<VALUE_WORD> *)a.values + part_of(a, tile).at,
+                        (uint16_t *)(region_of<SOURCE>(slot) + own), lane_id(), own, some);
+        if (next < a.tiles)
+            next_own = pack<SOURCE, PLACE>(a, s, next, turn + 1, asked, &next_bits);
+        wait_for(&s.told[slot], turn);
+        const uint64_t before = s.begin[slot][warp];
+        ukey *out = (ukey *)a.out, *region = region_of<SOURCE>(slot);
+        if (SOURCE != BY_RUNS || out) store_part(region, out + before, own);
+        if (SOURCE == BY_RUNS)
+            store_along<VALUE>(a, part_of(a, tile), region, own, bits, before, s.next[slot][warp],
+                               some);
+        if (PLACE) {
+            const struct part p = part_of(a, tile);
+            const uint64_t rest = p.at + p.first - before;
+            if (p.end) store_part(region + own, out + all + rest, p.end - p.first - own);
+        }
+        const uint64_t after = PLACE ? tile_of_turn(a, turn + 2) : s.after[slot][warp];
+        if (next >= a.tiles) return;
+        copy_bulk_fence();
+        __syncwarp(); /* the slot is free */
+        /* Where flags keep few, only those are read; that the next are as many is a guess. */
+        asked = SOURCE != BY_FLAGS || PLACE || next_own > PART / SELECT_FEW;
+        ask_for<SOURCE>(a, s, after, slot, asked);
+        tile = next;
+        next = after;
+        own = next_own;
+        bits = next_bits;
+    }
+}
+
+/* ---- The scout ---- */
+
+/* A word of a tile whose kept ones' positions are told, too: the state, the last of these, the
+ * count. */
+enum { LAST_AT = 20 };
+#define OWN_MASK ((1ull << LAST_AT) - 1)
+
+struct tally {
+    uint32_t all, before; /* what the workers keep of a tile, and those before this lane */
+    /* BY_RUNS: positions in the tile of the first and the last, and of the first behind this lane's
+     * part */
+    uint32_t first, last, next;
+};
+
+/* Of the turn's tile, once all workers have counted it. */
+template <int SOURCE>
+static __device__ inline struct tally add_up(struct bulk_shared &s, uint32_t turn)
+{
+    wait_for(&s.counted[turn % 2], turn);
+    const uint32_t own = lane_id() < workers() ? s.own[turn % 2][lane_id()] : 0;
+    const uint32_t through = warp_scan(own);
+    struct tally t = { __shfl_sync(WARP_ALL, through, 31), through - own, 0, 0, NONE };
+    if (SOURCE != BY_RUNS) return t;
+    const uint32_t some = __ballot_sync(WARP_ALL, own != 0), behind = some & (~1u << lane_id());
+    const uint32_t ends = own ? s.ends[turn % 2][lane_id()] + lane_id() * (PART * 0x10001u) : 0;
+    const uint32_t next = __shfl_sync(WARP_ALL, ends, behind ? __ffs((int)behind) - 1 : 0);
+    t.first = __shfl_sync(WARP_ALL, ends, some ? __ffs((int)some) - 1 : 0) & 0xffff;
+    t.last = __shfl_sync(WARP_ALL, ends, some ? 31 - __clz((int)some) : 0) >> 16;
+    if (behind) t.next = next & 0xffff;
+    return t;
+}
+
+/* ... and other blocks hear of it. */
+template <int SOURCE>
+static __device__ inline struct tally publish(const struct select_args &a, struct bulk_shared &s,
+                                              uint64_t tile, uint32_t turn)
+{
+    const struct tally t = add_up<SOURCE>(s, turn);
+    if (lane_id() == 0)
+        store_relaxed_u64(a.words + SELECT_WORDS_FIRST + tile,
+                          STATE_OWN | (uint64_t)t.last << LAST_AT | t.all);
+    return t;
+}
+
+static __device__ inline uint64_t warp_max_u64(uint64_t x)
+{
+#pragma unroll
+    for (int step = 16; step; step /= 2)
+        x = max(x, (uint64_t)__shfl_xor_sync(WARP_ALL, (unsigned long long)x, step));
+    return x;
+}
+
+/* The counts of tiles from ... to - 1, which are waited for.  BY_RUNS: *last becomes where the last
+ * one lies that they keep, as if the array began at a multiple of 16 bytes, if they keep any. */
+template <int SOURCE>
+static __device__ inline uint64_t sum_counts(const struct select_args &a, uint64_t from,
+                                             uint64_t to, uint64_t *last)
+{
+    const uint64_t *words = a.words + SELECT_WORDS_FIRST;
+    uint64_t sum = 0, at = 0; /* at: behind the last */
+    for (; from < to; from += 32 * WORDS) {
+        const uint64_t *mine = words + from + lane_id();
+        uint64_t word[WORDS];
+        bool missing;
+#pragma unroll
+        for (int q = 0; q < WORDS; q++) word[q] = from + 32 * q + lane_id() < to ? 0 : STATE_OWN;
+        do {
+            missing = false;
+#pragma unroll
+            for (int q = 0; q < WORDS; q++)
+                if (word[q] < STATE_OWN) word[q] = load_relaxed_u64(mine + 32 * q);
+#pragma unroll
+            for (int q = 0; q < WORDS; q++) missing |= word[q] < STATE_OWN;
+        } while (__any_sync(WARP_ALL, missing));
+#pragma unroll
+        for (int q = 0; q < WORDS; q++) {
+            const uint32_t own = (uint32_t)(word[q] & OWN_MASK);
+            sum += own;
+            if (SOURCE == BY_RUNS && own)
+                at = (from + 32 * q + lane_id()) * a.tile_n + 1 +
+                     ((word[q] & COUNT_MASK) >> LAST_AT);
+        }
+    }
+    if (SOURCE == BY_RUNS) at = warp_max_u64(at);
+    if (at) *last = at - 1;
+    return warp_sum_u64(sum);
+}
+
+static __device__ inline uint64_t take_ticket(const struct select_args &a)
+{
+    return atomicAdd((unsigned long long *)a.words + 1, 1ull);
+}
+
+/* What is known of runs once a tile is told: how long the one is that ends where the tile's first
+ * begins, and after the last tile the array's last one.  last: as above, of what lies before. */
+static __device__ inline void end_runs(const struct select_args &a, const struct tally &t,
+                                       uint64_t tile, uint64_t before, uint64_t *last)
+{
+    if (t.all && before && a.lengths && lane_id() == 0)
+        a.lengths[before - 1] = tile * a.tile_n + t.first - *last;
+    if (t.all) *last = tile * a.tile_n + t.last;
+    if (tile + 1 < a.tiles || lane_id()) return;
+    if (a.lengths) a.lengths[before + t.all - 1] = a.n + a.skew - *last;
+    if (a.close) a.starts[before + t.all] = a.n;
+}
+
+template <int SOURCE>
+static __device__ inline void scout(const struct select_args &a, struct bulk_shared &s)
+{
+    uint64_t tile = s.first[0], next = s.first[1];
+    uint64_t known = 0, before = 0, last = 0; /* tiles, how many they keep, and where the last is */
+    if (tile >= a.tiles) return;
+    struct tally t = publish<SOURCE>(a, s, tile, 0);
+    for (uint32_t turn = 0;; turn++) {
+        unsigned long long after = 0;
+        struct tally next_t = { 0, 0, 0, 0, NONE };
+        if (lane_id() == 0) after = take_ticket(a);
+        if (next < a.tiles) next_t = publish<SOURCE>(a, s, next, turn + 1);
+        before += sum_counts<SOURCE>(a, known, tile, &last);
+        after = __shfl_sync(WARP_ALL, after, 0);
+        if (lane_id() < workers()) {
+            s.begin[turn % 2][lane_id()] = before + t.before;
+            s.after[turn % 2][lane_id()] = after;
+            if (SOURCE == BY_RUNS) s.next[turn % 2][lane_id()] = t.next;
+        }
+        if (SOURCE == BY_RUNS) end_runs(a, t, tile, before, &last);
+        before += t.all;
+        known = tile + 1;
+        if (known == a.tiles && lane_id() == 0) *a.count = before;
+        __syncwarp(); /* it is all written */
+        if (lane_id() == 0) mbarrier_arrive(&s.told[turn % 2]);
+        if (next >= a.tiles) return;
+        tile = next;
+        next = after;
+        t = next_t;
+    }
+}
+
+/* Of a partition, whose counts are all known. */
+static __device__ inline void scout_back(const struct select_args &a, struct bulk_shared &s)
+{
+    const uint64_t *words = a.words + SELECT_WORDS_FIRST;
+    uint64_t known = a.tiles, before = words[-1]; /* what lies before tile `known` */
+    if (blockIdx.x == 0 && lane_id() == 0) *a.count = before;
+    for (uint32_t turn = 0;; turn++) {
+        const uint64_t tile = tile_of_turn(a, turn);
+        uint64_t sum = 0;
+        if (tile >= a.tiles) return;
+#pragma unroll 4
+        for (uint64_t t = tile + lane_id(); t < known; t += 32) sum += words[t];
+        before -= warp_sum_u64(sum);
+        known = tile;
+        const struct tally t = add_up<BY_TEST>(s, turn);
+        if (lane_id() < workers()) s.begin[turn % 2][lane_id()] = before + t.before;
+        __syncwarp(); /* it is all written */
+        if (lane_id() == 0) mbarrier_arrive(&s.told[turn % 2]);
+    }
+}
+
+/* ---- Kernels ---- */
+
+static __device__ inline void open(struct bulk_shared &s)
+{
+    if (threadIdx.x) return;
+    for (uint32_t i = 0; i < 2; i++) {
+        for (uint32_t w = 0; w < workers(); w++) mbarrier_init(&s.arrived[i][w], 1);
+        mbarrier_init(&s.counted[i], workers());
+        mbarrier_init(&s.told[i], 1);
+    }
+}
+
+template <int SOURCE, int VALUE>
+static __device__ inline void keep_bulk(const struct select_args &a)
+{
+    __shared__ struct bulk_shared s;
+    wait_for_earlier();
+    open(s);
+    if (threadIdx.x < 2) s.first[threadIdx.x] = take_ticket(a);
+    __syncthreads(); /* barriers and tickets are there */
+    if (threadIdx.x / 32 < workers())
+        work<SOURCE, 0, VALUE>(a, s);
+    else
+        scout<SOURCE>(a, s);
+    __syncthreads(); /* the block is done with the words */
+    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
+}
+
+/* How many of each tile and of all a partition puts first. */
+template <int SOURCE> static __device__ inline void count_bulk(const struct select_args &a)
+{
+    __shared__ struct bulk_shared s;
+    unsigned long long *words = (unsigned long long *)a.words + SELECT_WORDS_FIRST, all = 0;
+    wait_for_earlier();
+    open(s);
+    __syncthreads(); /* the barriers are there */
+    if (threadIdx.x / 32 == workers()) return;
+    ask_for<SOURCE>(a, s, blockIdx.x, 0, SOURCE != BY_FLAGS);
+    ask_for<SOURCE>(a, s, blockIdx.x + gridDim.x, 1, SOURCE != BY_FLAGS);
+    uint64_t tile = blockIdx.x;
+    for (uint32_t turn = 0; tile < a.tiles; turn++, tile += gridDim.x) {
+        const uint32_t slot = turn % 2;
+        const struct part p = part_of(a, tile);
+        union vector v[ROWS];
+        wait_for(&s.arrived[slot][threadIdx.x / 32], turn);
+        if (SOURCE != BY_FLAGS) read_part(region_of<SOURCE>(slot) + VECTOR, v);
+        uint32_t own = __popc(kept_bits<SOURCE>(a, slot, p, v));
+#pragma unroll
+        for (int step = 16; step; step /= 2) own += __shfl_xor_sync(WARP_ALL, own, step);
+        copy_bulk_fence();
+        __syncwarp(); /* the slot is free */
+        ask_for<SOURCE>(a, s, tile + 2 * gridDim.x, slot, SOURCE != BY_FLAGS);
+        if (lane_id() == 0) atomicAdd(words + tile, (unsigned long long)own);
+        all += own;
+    }
+    if (lane_id() == 0 && all) atomicAdd(words - 1, all);
+}
+
+template <int SOURCE> static __device__ inline void place_bulk(const struct select_args &a)
+{
+    __shared__ struct bulk_shared s;
+    wait_for_earlier();
+    open(s);
+    __syncthreads(); /* the barriers are there */
+    if (threadIdx.x / 32 < workers())
+        work<SOURCE, 1, 0>(a, s);
+    else
+        scout_back(a, s);
+    __syncthreads(); /* the block is done with the words */
+    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
+}
+
+#else
+#include "select/cuda/common.h"
+
+enum source { BY_TEST, BY_HEADS, BY_FLAGS, BY_RUNS };
+
+template <int SOURCE, int VALUE> static __device__ inline void keep_bulk(const struct select_args &)
+{
+}
+
+template <int SOURCE> static __device__ inline void count_bulk(const struct select_args &)
+{
+}
+
+template <int SOURCE> static __device__ inline void place_bulk(const struct select_args &)
+{
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS * 32 + 32, 1)
+    select_bulk_test(const __grid_constant__ struct select_args a)
+{
+    keep_bulk<BY_TEST, 0>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS * 32 + 32, 1)
+    select_bulk_heads(const __grid_constant__ struct select_args a)
+{
+    keep_bulk<BY_HEADS, 0>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS * 32 + 32, 1)
+    select_bulk_runs(const __grid_constant__ struct select_args a)
+{
+    keep_bulk<BY_RUNS, 0>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
+    select_bulk_values4(const __grid_constant__ struct select_args a)
+{
+    keep_bulk<BY_RUNS, 4>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
+    select_bulk_values8(const __grid_constant__ struct select_args a)
+{
+    keep_bulk<BY_RUNS, 8>(a);
+}
+
+#if KEY_BITS == 32
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
+    select_bulk_flags(const __grid_constant__ struct select_args a)
+{
+    keep_bulk<BY_FLAGS, 0>(a);
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
+    select_bulk_count(const __grid_constant__ struct select_args a)
+{
+    count_bulk<BY_TEST>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
+    select_bulk_place(const __grid_constant__ struct select_args a)
+{
+    place_bulk<BY_TEST>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
+    select_bulk_count_flags(const __grid_constant__ struct select_args a)
+{
+    count_bulk<BY_FLAGS>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_WORKERS_FLAGS * 32 + 32, 1)
+    select_bulk_place_flags(const __grid_constant__ struct select_args a)
+{
+    place_bulk<BY_FLAGS>(a);
+}

@@ -1,0 +1,219 @@
+/*
+ * select/cuda/flags.cu - flags select elements of any size.
+ *
+ *     select_pass    keeps: flags are read once, and of the elements only what is kept
+ *     select_count   how many elements a partition will put first; leaves the words
+ *     select_place   then writes each element to its place
+ *
+ * A block takes a tile of flags, 32 a thread, ranks them as kernels.cu does elements, and leaves in
+ * shared memory the positions that it keeps, by rank; then it fetches those elements.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "select/cuda/fetch.cuh"
+#include "select/cuda/tile.cuh"
+
+enum { VECTOR = 16, LOADS = 2, TILE = SELECT_THREADS * LOADS * VECTOR };
+
+static_assert((int)TILE == (int)SELECT_TILE_FLAGS, "the host counts other tiles");
+
+/* Blocks a multiprocessor; sm_75 holds no more than 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { RESIDENT = 2 };
+#else
+enum { RESIDENT = 3 };
+#endif
+
+struct tile_shared {
+    uint16_t local[TILE]; /* positions in the tile, by rank */
+    uint32_t sums[WARPS];
+    uint64_t before;
+};
+
+/* Which part of the array a tile is: its position p is element base + p, modulo 2^64, and exists
+ * for first <= p < end. */
+struct span {
+    uint64_t base;
+    uint32_t first, end;
+};
+
+static __device__ inline struct span span_of(const struct select_args &a, uint64_t tile)
+{
+    struct span t;
+    t.base = tile * TILE - a.skew;
+    t.first = tile ? 0 : a.skew;
+    t.end = (uint32_t)min(tile ? a.n - t.base : a.n + a.skew, (uint64_t)TILE);
+    return t;
+}
+
+/* Where row j of this lane begins in the tile. */
+static __device__ inline uint32_t position(int j)
+{
+    return threadIdx.x / 32 * (32 * LOADS * VECTOR) + (j * 32 + lane_id()) * VECTOR;
+}
+
+/* ---- Flags ---- */
+
+/* Bytes that are not zero, as bits 0 ... 3: the products of the factor's bits do not meet. */
+static __device__ inline uint32_t nonzero_bytes(uint32_t x)
+{
+    x = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;
+    return (x >> 7) * 0x10204080u >> 28;
+}
+
+static __device__ inline uint32_t vector_bits(const uint4 &v)
+{
+    return nonzero_bytes(v.x) | nonzero_bytes(v.y) << 4 | nonzero_bytes(v.z) << 8 |
+           nonzero_bytes(v.w) << 12;
+}
+
+/* The flags of positions p ... p + 15 that exist, one by one. */
+static __device__ inline uint32_t bytes_between(const uint8_t *flags, uint32_t p,
+                                                const struct span &t)
+{
+    uint32_t bits = 0;
+    for (uint32_t k = 0; k < VECTOR; k++)
+        if (p + k >= t.first && p + k < t.end) bits |= (uint32_t)(flags[p + k] != 0) << k;
+    return bits;
+}
+
+static __device__ inline void find_bits(const struct select_args &a, const struct span &t,
+                                        uint32_t (&bits)[LOADS])
+{
+    const bool whole = t.first == 0 && t.end == TILE;
+    if (a.source == SELECT_BYTES) {
+        const uint8_t *flags = a.flags + t.base;
+        uint4 v[LOADS];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            if (whole) v[j] = __ldcs((const uint4 *)(flags + position(j)));
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            bits[j] = whole ? vector_bits(v[j]) : bytes_between(flags, position(j), t);
+    } else { /* the skew is whole bytes, so that positions of vectors are */
+        const uint8_t *flags = a.flags + (int64_t)t.base / 8;
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) {
+            uint32_t p = position(j);
+            if (whole) {
+                bits[j] = *(const uint16_t *)(flags + p / 8);
+                continue;
+            }
+            bits[j] = p >= t.first && p < t.end ? flags[p / 8] : 0;
+            if (p + 8 >= t.first && p + 8 < t.end) bits[j] |= (uint32_t)flags[p / 8 + 1] << 8;
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+        if (a.invert) bits[j] = ~bits[j];
+        bits[j] &= bits_between<VECTOR>(position(j), t.first, t.end);
+    }
+}
+
+/* Ranks in the tile of the kept ones; total gets how many there are. */
+static __device__ inline void find_ranks(struct tile_shared &s, const uint32_t (&bits)[LOADS],
+                                         uint32_t (&start)[LOADS], uint32_t *total)
+{
+    uint32_t own = warp_ranks<LOADS, VECTOR>(bits, start);
+    if (lane_id() == 0) s.sums[threadIdx.x / 32] = own;
+    __syncthreads(); /* every warp has counted */
+    uint32_t below = warps_before(s.sums, total);
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) start[j] += below;
+}
+
+/* ---- One pass ---- */
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
+    select_pass(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    const uint64_t tile = blockIdx.x, value_bytes = a.value_words * a.value_word_bytes;
+    const struct span t = span_of(a, tile);
+    uint64_t *words = a.words + SELECT_WORDS_FIRST;
+    uint32_t bits[LOADS], start[LOADS], total;
+    find_bits(a, t, bits);
+    find_ranks(s, bits, start, &total);
+    if (threadIdx.x == 0 && a.tiles > 1) publish_tile(words, tile, total);
+#pragma unroll
+    for (int j = 0; j < LOADS; j++)
+        for (uint32_t kept = bits[j], r = start[j]; kept; kept &= kept - 1)
+            s.local[r++] = (uint16_t)(position(j) + __ffs((int)kept) - 1);
+    if (threadIdx.x < 32) {
+        uint64_t before = a.tiles > 1 ? place_tile(words, tile, total, COUNT_MASK) : 0;
+        if (lane_id() == 0) s.before = before;
+    }
+    __syncthreads(); /* the positions lie by rank, and where they go is known */
+    const uint64_t before = s.before;
+    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
+    for (uint32_t r = threadIdx.x; r < total && a.starts; r += SELECT_THREADS)
+        a.starts[before + r] = t.base + s.local[r];
+    if (a.values)
+        fetch((char *)a.values_out + before * value_bytes,
+              (const char *)a.values + t.base * value_bytes, s.local, total, a.value_words,
+              a.value_word_bytes);
+    if (tile == a.tiles - 1 && threadIdx.x == 0) *a.count = before + total;
+}
+
+/* ---- Partition: count, then place ---- */
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
+    select_count(const __grid_constant__ struct select_args a)
+{
+    __shared__ uint32_t sums[WARPS];
+    wait_for_earlier();
+    const uint64_t tile = blockIdx.x;
+    const struct span t = span_of(a, tile);
+    uint64_t *words = a.words + SELECT_WORDS_FIRST;
+    uint32_t bits[LOADS], own = 0, total;
+    find_bits(a, t, bits);
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) own += __popc(bits[j]);
+#pragma unroll
+    for (int step = 16; step; step /= 2) own += __shfl_xor_sync(WARP_ALL, own, step);
+    if (lane_id() == 0) sums[threadIdx.x / 32] = own;
+    __syncthreads(); /* every warp has counted */
+    if (threadIdx.x >= 32) return;
+    warps_before(sums, &total);
+    if (lane_id() == 0) publish_tile(words, tile, total);
+    uint64_t before = place_tile(words, tile, total, COUNT_MASK);
+    if (tile == a.tiles - 1 && lane_id() == 0) *a.count = before + total;
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
+    select_place(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    const uint64_t tile = blockIdx.x, value_bytes = a.value_words * a.value_word_bytes;
+    const struct span t = span_of(a, tile);
+    const uint64_t *words = a.words + SELECT_WORDS_FIRST;
+    uint32_t bits[LOADS], start[LOADS], total;
+    find_bits(a, t, bits);
+    find_ranks(s, bits, start, &total);
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+        uint32_t r = start[j];
+#pragma unroll
+        for (int k = 0; k < VECTOR; k++) {
+            uint32_t p = position(j) + k;
+            bool kept = bits[j] >> k & 1;
+            /* of those that are not kept there are before it all that are not kept ones */
+            if (p >= t.first && p < t.end)
+                s.local[kept ? r : total + p - t.first - r] = (uint16_t)p;
+            r += kept;
+        }
+    }
+    const uint64_t before = a.tiles > 1 ? placed_before(words, tile) : 0;
+    const uint64_t all = a.tiles > 1 ? placed_before(words, a.tiles) : total;
+    const uint64_t rest = all + (t.base + t.first - before);
+    if (a.tiles == 1 && threadIdx.x == 0) *a.count = total;
+    __syncthreads(); /* the positions lie by kind and rank, and all have read the words */
+    if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
+    const char *values = (const char *)a.values + t.base * value_bytes;
+    fetch((char *)a.values_out + before * value_bytes, values, s.local, total, a.value_words,
+          a.value_word_bytes);
+    fetch((char *)a.values_out + rest * value_bytes, values, s.local + total,
+          t.end - t.first - total, a.value_words, a.value_word_bytes);
+}

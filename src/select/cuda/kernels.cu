@@ -1,0 +1,310 @@
+/*
+ * select/cuda/kernels.cu - what elements say of themselves selects them: a test, or the run they
+ * begin.
+ *
+ *     select_pass          keeps: each element is read once and each that is kept written once
+ *     select_pass_along    ... and positions, lengths of runs or values with it
+ *     select_count         how many elements a partition will put first; leaves the words
+ *     select_place         then writes each element to its place, two ways
+ *     select_place_three   ... or three
+ *
+ *     load      a tile as vectors of 16 bytes, in registers
+ *     test      a bit an element
+ *     rank      where among the tile's kept ones each goes; the tile says how many it has
+ *     exchange  through shared memory into that order, while one warp looks back (tile.cuh)
+ *     store     as one run
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "select/cuda/fetch.cuh"
+#include "select/cuda/keys.cuh"
+
+/* Blocks a multiprocessor: three leave 40 registers a thread, too few for halves of words; and
+ * sm_75 holds no more than 1024 threads. */
+#if KEY_BITS == 16 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+enum { RESIDENT = 2 };
+#else
+enum { RESIDENT = 3 };
+#endif
+
+/* Bytes are many, and their bits with the sum of the tiles before take more. */
+enum { PLACE_RESIDENT = KEY_BITS == 8 ? 2 : RESIDENT };
+
+struct tile_shared {
+    union tile_data data;
+    uint32_t sums[2][WARPS];
+    uint64_t before;
+    uint64_t parts[WARPS]; /* of the sum of the tiles before */
+};
+
+/* ---- Positions ---- */
+
+/* The positions of the ranks from begin on, as many as there is room for. */
+static __device__ inline void gather_local(struct tile_shared &s, uint32_t begin,
+                                           const uint32_t (&bits)[LOADS],
+                                           const uint32_t (&start)[LOADS])
+{
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+        uint32_t r = start[j] - begin;
+#pragma unroll
+        for (int k = 0; k < VECTOR; k++)
+            if (bits[j] >> k & 1) {
+                if (r <= LOCAL) s.data.local[r] = (uint16_t)(position(j) + k);
+                r++;
+            }
+    }
+}
+
+/* What is known by position alone: count ranks from begin on, of `all`. */
+static __device__ inline void store_positions(const struct select_args &a,
+                                              const struct tile_shared &s, const struct span &t,
+                                              uint64_t before, uint32_t begin, uint32_t count,
+                                              uint32_t all)
+{
+    const uint64_t value_bytes = a.value_words * a.value_word_bytes;
+    for (uint32_t r = threadIdx.x; r < count && a.starts; r += SELECT_THREADS)
+        a.starts[before + begin + r] = t.base + s.data.local[r];
+    for (uint32_t r = threadIdx.x; r < count && a.lengths; r += SELECT_THREADS) {
+        uint64_t at = t.base + s.data.local[r];
+        if (begin + r + 1 < all)
+            a.lengths[before + begin + r] = (uint32_t)(s.data.local[r + 1] - s.data.local[r]);
+        else /* where it ends another tile knows: select_lengths puts it together */
+            a.lengths[before + begin + r] = a.tiles == 1 ? a.n - at : at;
+    }
+    if (a.lengths && a.tiles > 1 && begin == 0 && threadIdx.x == 0)
+        a.first[blockIdx.x] = s.data.local[0];
+    if (a.values)
+        fetch((char *)a.values_out + (before + begin) * value_bytes,
+              (const char *)a.values + t.base * value_bytes, s.data.local, count, a.value_words,
+              a.value_word_bytes);
+}
+
+/* ---- One pass ---- */
+
+/* ALONG: more is written than the elements, by position. */
+template <int ALONG>
+static __device__ inline void keep_tile(const struct select_args &a, struct tile_shared &s)
+{
+    const uint64_t tile = blockIdx.x;
+    const struct span t = span_of(a, tile);
+    const uint32_t warp = threadIdx.x / 32;
+    uint64_t *words = a.words + SELECT_WORDS_FIRST;
+    union vector v[LOADS];
+    uint32_t bits[LOADS], start[LOADS], total;
+    load_tile(a, t, v);
+    find_bits(a, t, v, load_edge(a, t), bits);
+    uint32_t own = warp_ranks<LOADS, VECTOR>(bits, start);
+    if (lane_id() == 0) s.sums[0][warp] = own;
+    __syncthreads(); /* every warp has counted */
+    uint32_t below = warps_before(s.sums[0], &total);
+    if (threadIdx.x == 0 && a.tiles > 1) publish_tile(words, tile, total);
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) start[j] += below;
+    if (!ALONG || a.out) gather_keys(s.data, v, bits, start);
+    if (KEY_BYTES < 4 && (!ALONG || a.out) && threadIdx.x < 4 / KEY_BYTES)
+        s.data.keys[total + threadIdx.x] = 0;
+    if (warp == 0) {
+        uint64_t before = a.tiles > 1 ? place_tile(words, tile, total, COUNT_MASK) : 0;
+        if (lane_id() == 0) s.before = before;
+    }
+    __syncthreads(); /* the tile lies by rank, and where it goes is known */
+    const uint64_t before = s.before;
+    if (a.clear && warp == 0) leave_words(a.words, a.tiles, a.tiles);
+    if (!ALONG || a.out) store_keys(s.data, (ukey *)a.out + before, 0, total);
+    if (ALONG)
+        for (uint32_t begin = 0; begin < total; begin += LOCAL) {
+            __syncthreads(); /* what lay in shared memory is stored */
+            gather_local(s, begin, bits, start);
+            __syncthreads(); /* the positions lie by rank */
+            store_positions(a, s, t, before, begin, min(total - begin, (uint32_t)LOCAL), total);
+        }
+    if (tile == a.tiles - 1 && threadIdx.x == 0) {
+        *a.count = before + total;
+        if (ALONG && a.close) a.starts[before + total] = a.n;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
+    select_pass(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    keep_tile<0>(a, s);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
+    select_pass_along(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    keep_tile<1>(a, s);
+}
+
+/* ---- Partition: count, then place ---- */
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
+    select_count(const __grid_constant__ struct select_args a)
+{
+    __shared__ uint32_t sums[2][WARPS];
+    wait_for_earlier();
+    const uint64_t tile = blockIdx.x;
+    const struct span t = span_of(a, tile);
+    const uint32_t warp = threadIdx.x / 32, ways = a.source == SELECT_THREE ? 2 : 1;
+    union vector v[LOADS];
+    uint32_t bits[LOADS], second[LOADS], total;
+    load_tile(a, t, v);
+    find_bits(a, t, v, load_edge(a, t), bits);
+    uint32_t own = count_bits(bits);
+    if (lane_id() == 0) sums[0][warp] = own;
+    if (ways == 2) {
+        find_second(a, t, v, bits, second);
+        own = count_bits(second);
+        if (lane_id() == 0) sums[1][warp] = own;
+    }
+    __syncthreads(); /* every warp has counted */
+    if (warp >= ways) return;
+    uint64_t *words = a.words + SELECT_WORDS_FIRST + warp * a.tiles;
+    warps_before(sums[warp], &total);
+    if (lane_id() == 0) publish_tile(words, tile, total);
+    uint64_t before = place_tile(words, tile, total, COUNT_MASK);
+    if (tile == a.tiles - 1 && lane_id() == 0) a.count[warp] = before + total;
+}
+
+/* Where the tile's elements of each kind go: base[kind] + rank, of the kinds' own ranks. */
+template <int WAYS> struct places {
+    uint32_t own[WAYS];  /* how many of the tile's; the last kind is the rest */
+    uint64_t base[WAYS]; /* where they go */
+};
+
+/* parts: the warps' of sum_before(), if the tiles are in groups. */
+template <int WAYS>
+static __device__ inline struct places<WAYS> find_places(const struct select_args &a,
+                                                         const struct span &t,
+                                                         const uint32_t (&own)[WAYS],
+                                                         const uint64_t (&parts)[WARPS])
+{
+    struct places<WAYS> p;
+    const uint64_t tile = blockIdx.x;
+    uint64_t rest = t.base + t.first, begin = 0; /* elements before; elements of the kinds before */
+#pragma unroll
+    for (int w = 0; w < WAYS - 1; w++) {
+        const uint64_t *words = a.words + SELECT_WORDS_FIRST + w * a.tiles;
+        uint64_t before = 0, all = own[w];
+        if (WAYS == 2 && a.group) {
+            before = warp_sum_u64(lane_id() < WARPS ? parts[lane_id()] : 0);
+            all = words[-1];
+        } else if (a.tiles > 1) {
+            before = placed_before(words, tile);
+            all = placed_before(words, a.tiles);
+        }
+        p.base[w] = begin + before;
+        begin += all;
+        rest -= before;
+        if ((a.tiles == 1 || a.group) && tile == 0 && threadIdx.x == 0) a.count[w] = all;
+    }
+    p.base[WAYS - 1] = begin + rest;
+#pragma unroll
+    for (int w = 0; w < WAYS; w++) p.own[w] = own[w];
+    return p;
+}
+
+/* The tile's elements by kind and rank: first_own of the first, the last kind's from begin on. */
+template <int WAYS>
+static __device__ inline void order_keys(union tile_data &data, const struct span &t,
+                                         const union vector (&v)[LOADS],
+                                         const uint32_t (&bits)[WAYS - 1][LOADS],
+                                         const uint32_t (&start)[WAYS - 1][LOADS],
+                                         uint32_t first_own, uint32_t begin)
+{
+    if (KEY_BYTES < 4 && threadIdx.x < 4 / KEY_BYTES)
+        data.keys[t.end - t.first + threadIdx.x] = 0;
+    if (WAYS == 2 && t.first == 0 && t.end == TILE) {
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) {
+            uint32_t first = start[0][j], rest = begin + position(j) - first;
+#pragma unroll
+            for (int k = 0; k < VECTOR; k++) {
+                const bool is_first = bits[0][j] >> k & 1;
+                data.keys[is_first ? first : rest + k] = v[j].key[k];
+                if (is_first) first++, rest--;
+            }
+        }
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+        /* Of the last kind there are before an element all that the other kinds have not. */
+        uint32_t first = start[0][j], second = WAYS == 3 ? start[WAYS - 2][j] : first_own;
+        uint32_t rest = begin + (position(j) - t.first) - first - (second - first_own);
+#pragma unroll
+        for (int k = 0; k < VECTOR; k++) {
+            uint32_t p = position(j) + k;
+            if (p < t.first || p >= t.end) {
+                if (p < t.first) rest++; /* which p - first counted as one fewer */
+                continue;
+            }
+            bool is_second = WAYS == 3 && (bits[WAYS - 2][j] >> k & 1);
+            uint32_t slot = bits[0][j] >> k & 1 ? first++ : is_second ? second++ : rest++;
+            data.keys[slot] = v[j].key[k];
+        }
+    }
+}
+
+template <int WAYS>
+static __device__ inline void place_keys(const struct select_args &a, struct tile_shared &s)
+{
+    const struct span t = span_of(a, blockIdx.x);
+    const uint32_t warp = threadIdx.x / 32;
+    union vector v[LOADS];
+    uint32_t bits[WAYS - 1][LOADS], start[WAYS - 1][LOADS], own[WAYS];
+    load_tile(a, t, v);
+    if (WAYS == 2 && a.group) {
+        uint64_t part = sum_before(a.words + SELECT_WORDS_FIRST, a.tiles, a.group, blockIdx.x);
+        if (lane_id() == 0) s.parts[warp] = part;
+    }
+    find_bits(a, t, v, load_edge(a, t), bits[0]);
+    if (WAYS == 3) find_second(a, t, v, bits[0], bits[WAYS - 2]);
+#pragma unroll
+    for (int w = 0; w < WAYS - 1; w++) {
+        uint32_t sum = warp_ranks<LOADS, VECTOR>(bits[w], start[w]);
+        if (lane_id() == 0) s.sums[w][warp] = sum;
+    }
+    __syncthreads(); /* every warp has counted */
+    uint32_t begin = 0; /* slot of the kind's first */
+    own[WAYS - 1] = t.end - t.first;
+#pragma unroll
+    for (int w = 0; w < WAYS - 1; w++) {
+        uint32_t below = warps_before(s.sums[w], &own[w]);
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) start[w][j] += below + begin;
+        begin += own[w];
+        own[WAYS - 1] -= own[w];
+    }
+    order_keys<WAYS>(s.data, t, v, bits, start, own[0], begin);
+    const struct places<WAYS> p = find_places<WAYS>(a, t, own, s.parts);
+    __syncthreads(); /* the tile lies by kind and rank, and all have read the words */
+    if (a.clear && warp == 0) leave_words(a.words, (a.group ? 2 : WAYS - 1) * a.tiles, a.tiles);
+    begin = 0;
+#pragma unroll
+    for (int w = 0; w < WAYS; w++) {
+        store_keys(s.data, (ukey *)a.out + p.base[w], begin, p.own[w]);
+        begin += p.own[w];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, PLACE_RESIDENT)
+    select_place(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    place_keys<2>(a, s);
+}
+
+extern "C" __global__ void __launch_bounds__(SELECT_THREADS, 2)
+    select_place_three(const __grid_constant__ struct select_args a)
+{
+    __shared__ struct tile_shared s;
+    wait_for_earlier();
+    place_keys<3>(a, s);
+}

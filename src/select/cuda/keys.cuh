@@ -1,0 +1,179 @@
+/*
+ * select/cuda/keys.cuh - a tile of elements: read as vectors of 16 bytes, tested, ordered by rank.
+ *
+ * Tiles begin where vectors do, so that an array of any alignment is read by whole vectors: the
+ * first tile has fewer elements, and so has the last.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SELECT_CUDA_KEYS_CUH
+#define ECHI_SELECT_CUDA_KEYS_CUH
+
+#include "select/cuda/test.cuh"
+
+enum { TILE = SELECT_TILE_BYTES / KEY_BYTES, LOADS = TILE / VECTOR / BLOCK_THREADS };
+
+/* Of so many positions a tile's memory has room. */
+enum { LOCAL = TILE < 16384 ? TILE : 16384 };
+
+union tile_data {
+    uint4 vectors[SELECT_TILE_BYTES / 16 + 1]; /* and what fills the last word */
+    ukey keys[TILE];                           /* the tile by rank */
+    uint32_t words[SELECT_TILE_BYTES / 4];
+    uint16_t local[LOCAL]; /* positions in the tile, by rank */
+};
+
+/* Which part of the array a tile is: its position p is element base + p, modulo 2^64, and exists
+ * for first <= p < end. */
+struct span {
+    uint64_t base;
+    uint32_t first, end;
+};
+
+static __device__ inline struct span span_of(const struct select_args &a, uint64_t tile)
+{
+    struct span t;
+    t.base = tile * TILE - a.skew;
+    t.first = tile ? 0 : a.skew;
+    t.end = (uint32_t)min(a.n - t.base, (uint64_t)TILE);
+    if (!tile) t.end = (uint32_t)min(a.n + a.skew, (uint64_t)TILE);
+    return t;
+}
+
+/* Where row j of this lane begins in the tile. */
+static __device__ inline uint32_t position(int j)
+{
+    return threadIdx.x / 32 * (32 * LOADS * VECTOR) + (j * 32 + lane_id()) * VECTOR;
+}
+
+static __device__ inline void load_tile(const struct select_args &a, const struct span &t,
+                                        union vector (&v)[LOADS])
+{
+    const ukey *in = (const ukey *)a.in + t.base;
+    if (t.first == 0 && t.end == TILE) {
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) v[j].v = __ldcs((const uint4 *)(in + position(j)));
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < LOADS; j++)
+#pragma unroll
+        for (int k = 0; k < VECTOR; k++) {
+            uint32_t p = position(j) + k;
+            v[j].key[k] = p >= t.first && p < t.end ? in[p] : (ukey)0;
+        }
+}
+
+/* ---- Test ---- */
+
+/* Is there an element before the warp's first one, which is in the tile? */
+static __device__ inline bool has_edge(const struct select_args &a, const struct span &t)
+{
+    const uint32_t mine = position(0) - lane_id() * VECTOR;
+    return mine < t.end && t.base + a.skew + mine != 0;
+}
+
+/* That element, for lane 0. */
+static __device__ inline ukey load_edge(const struct select_args &a, const struct span &t)
+{
+    if (a.source != SELECT_HEADS || lane_id() != 0 || !has_edge(a, t)) return 0;
+    return ((const ukey *)a.in)[t.base + position(0) - 1];
+}
+
+/* FLOAT: equal keys may have different bits. */
+template <int FLOAT>
+static __device__ inline void find_heads(const struct select_args &a, const struct span &t,
+                                         const union vector (&v)[LOADS], ukey edge,
+                                         uint32_t (&bits)[LOADS])
+{
+    const struct echi_order &o = a.test[0].order;
+    uform before = edge; /* of the row, where lane 0 is */
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+        uform last = v[j].key[VECTOR - 1];
+        uform neighbour = __shfl_up_sync(WARP_ALL, last, 1);
+        bits[j] = heads_of<FLOAT>(o, v[j], lane_id() ? neighbour : before);
+        before = __shfl_sync(WARP_ALL, last, 31);
+        uint32_t p = position(j);
+        if (t.base + a.skew == 0 && p <= t.first && t.first < p + VECTOR)
+            bits[j] |= 1u << (t.first - p); /* nothing lies before the array */
+    }
+}
+
+/* Bits of the elements that are kept, or that come second of three. */
+static __device__ inline void find_bits(const struct select_args &a, const struct span &t,
+                                        const union vector (&v)[LOADS], ukey edge,
+                                        uint32_t (&bits)[LOADS])
+{
+    if (a.source == SELECT_HEADS && KEY_BITS > 8 && a.test[0].order.float_mask)
+        find_heads<1>(a, t, v, edge, bits);
+    else if (a.source == SELECT_HEADS)
+        find_heads<0>(a, t, v, edge, bits);
+    else
+#pragma unroll
+        for (int j = 0; j < LOADS; j++) bits[j] = test_vector(a, 0, v[j]);
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+        if (a.invert) bits[j] = ~bits[j];
+        bits[j] &= bits_between<VECTOR>(position(j), t.first, t.end);
+    }
+}
+
+static __device__ inline void find_second(const struct select_args &a, const struct span &t,
+                                          const union vector (&v)[LOADS],
+                                          const uint32_t (&bits)[LOADS],
+                                          uint32_t (&second)[LOADS])
+{
+#pragma unroll
+    for (int j = 0; j < LOADS; j++)
+        second[j] = test_vector(a, 1, v[j]) & ~bits[j] &
+                    bits_between<VECTOR>(position(j), t.first, t.end);
+}
+
+/* ---- Exchange and store ---- */
+
+static __device__ inline void gather_keys(union tile_data &data, const union vector (&v)[LOADS],
+                                          const uint32_t (&bits)[LOADS],
+                                          const uint32_t (&start)[LOADS])
+{
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+        uint32_t r = start[j];
+#pragma unroll
+        for (int k = 0; k < VECTOR; k++)
+            if (bits[j] >> k & 1) data.keys[r++] = v[j].key[k];
+    }
+}
+
+/* count keys of data from `from` on; small ones by whole words of the output. */
+static __device__ inline void store_keys(const union tile_data &data, ukey *out, uint32_t from,
+                                         uint32_t count)
+{
+#if KEY_BYTES >= 4
+#pragma unroll 4
+    for (uint32_t i = threadIdx.x; i < count; i += BLOCK_THREADS) out[i] = data.keys[from + i];
+#else
+    const uint32_t each = 4 / KEY_BYTES;
+    const uint32_t head = min((uint32_t)(-(uintptr_t)out & 3) / KEY_BYTES, count);
+    const uint32_t words = (count - head) / each, tail = head + words * each;
+    const uint32_t shift = (from + head) % each * KEY_BITS;
+    const uint32_t *source = data.words + (from + head) / each;
+    uint32_t *target = (uint32_t *)(out + head);
+    for (uint32_t i = threadIdx.x; i < words; i += BLOCK_THREADS)
+        target[i] = shift ? __funnelshift_r(source[i], source[i + 1], shift) : source[i];
+    if (threadIdx.x < head) out[threadIdx.x] = data.keys[from + threadIdx.x];
+    if (threadIdx.x < count - tail) out[tail + threadIdx.x] = data.keys[from + tail + threadIdx.x];
+#endif
+}
+
+static __device__ inline uint32_t count_bits(const uint32_t (&bits)[LOADS])
+{
+    uint32_t count = 0;
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) count += __popc(bits[j]);
+#pragma unroll
+    for (int step = 16; step; step /= 2) count += __shfl_xor_sync(WARP_ALL, count, step);
+    return count;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/*
+ * select/cuda/test.cuh - which elements of a vector pass: a test, or being the first of a run.
+ *
+ * Keys of 8 bits are integers and are tested four in a register; others one by one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SELECT_CUDA_TEST_CUH
+#define ECHI_SELECT_CUDA_TEST_CUH
+
+#include "cuda/device/predicate.cuh"
+#include "select/cuda/tile.cuh"
+
+enum { VECTOR = 16 / KEY_BYTES };
+
+union vector {
+    uint4 v;
+    uint32_t word[4];
+    ukey key[VECTOR];
+};
+
+/* The top bits of four bytes as bits 0 ... 3: the products of the factor's bits do not meet. */
+static __device__ inline uint32_t top_bits(uint32_t x)
+{
+    return ((x & 0x80808080u) >> 7) * 0x10204080u >> 28;
+}
+
+/* Bytes that are not zero, as bits. */
+static __device__ inline uint32_t nonzero_bytes(uint32_t x)
+{
+    return top_bits(((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x);
+}
+
+#if KEY_BITS == 8
+
+/* (e - low <= span) of four bytes at once: no borrow and no carry leaves its byte. */
+static __device__ inline uint32_t test_bytes(const struct echi_predicate &p, uint32_t u)
+{
+    const uint32_t top = 0x80808080u, each = 0x01010101u;
+    const uint32_t low = (uint32_t)p.low * each, span = (uint32_t)p.span * each;
+    uint32_t e = (u ^ (uint32_t)p.order.sign * each) & (uint32_t)p.mask * each;
+    uint32_t d = ((e | top) - (low & ~top)) ^ ((e ^ ~low) & top);
+    uint32_t rest = (span | top) - (d & ~top);
+    return top_bits((span & ~d) | (~(span ^ d) & rest));
+}
+
+static __device__ inline uint32_t test_vector(const struct select_args &a, int which,
+                                              const union vector &v)
+{
+    const struct echi_predicate &p = a.test[which];
+    uint32_t bits = 0;
+#pragma unroll
+    for (int w = 0; w < 4; w++) bits |= test_bytes(p, v.word[w]) << 4 * w;
+    return p.invert ? bits ^ 0xffff : bits;
+}
+
+/* The elements that are not what lies before them; before: the vector's neighbour. */
+template <int FLOAT>
+static __device__ inline uint32_t heads_of(const struct echi_order &o, const union vector &v,
+                                           uint32_t before)
+{
+    uint32_t bits = 0, last = before << 24;
+    (void)o;
+#pragma unroll
+    for (int w = 0; w < 4; w++) {
+        bits |= nonzero_bytes(v.word[w] ^ __funnelshift_l(last, v.word[w], 8)) << 4 * w;
+        last = v.word[w];
+    }
+    return bits;
+}
+
+typedef uint32_t uform;
+
+#else
+
+/* Tests with fewer operations than any: of integers; of signed ones and floats. */
+enum test_kind { TEST_PLAIN, TEST_SIGNED, TEST_ANY };
+
+template <int KIND>
+static __device__ inline uint32_t test_by(const struct select_args &a, int which,
+                                          const union vector &v)
+{
+    const struct select_test &q = a.quick[which];
+    const ukey negative = (ukey)q.negative, offset = (ukey)q.offset, span = (ukey)q.span;
+    uint32_t bits = q.invert && KIND != TEST_ANY ? (1u << VECTOR) - 1 : 0;
+#pragma unroll
+    for (int k = 0; k < VECTOR; k++) {
+        const ukey flip = (ukey)((skey)v.key[k] >> (KEY_BITS - 1)) & negative;
+        if (KIND == TEST_ANY)
+            bits |= (uint32_t)predicate_passes(a.test[which], v.key[k]) << k;
+        else if ((ukey)((KIND == TEST_PLAIN ? v.key[k] : v.key[k] ^ flip) + offset) <= span)
+            bits ^= 1u << k;
+    }
+    return bits;
+}
+
+static __device__ inline uint32_t test_vector(const struct select_args &a, int which,
+                                              const union vector &v)
+{
+    const struct select_test &q = a.quick[which];
+    if (!q.simple) return test_by<TEST_ANY>(a, which, v);
+    return q.negative ? test_by<TEST_SIGNED>(a, which, v) : test_by<TEST_PLAIN>(a, which, v);
+}
+
+/* What a shuffle takes of a key. */
+#if KEY_BITS == 64
+typedef unsigned long long uform;
+#else
+typedef uint32_t uform;
+#endif
+
+/* Equal for equal floats, and for no others. */
+static __device__ inline ukey form_of(const struct echi_order &o, ukey u)
+{
+    return (ukey)order_merge(o, order_encode(o, u));
+}
+
+/* May a float equal one of other bits?  Zeros, NaN, and, which does no harm, infinities may. */
+static __device__ inline bool is_special(const struct echi_order &o, ukey u)
+{
+    const uint32_t width = KEY_BITS < 32 ? KEY_BITS : 32, ones = ~0u >> (32 - width);
+    const ukey infinity = (ukey)(((ukey)~(ukey)0 >> 1) - (ukey)o.shift);
+    const uint32_t top = (uint32_t)(u >> (KEY_BITS - width)) << 1 & ones; /* without the sign */
+    return top - 1 >= ((uint32_t)(infinity >> (KEY_BITS - width)) << 1) - 1;
+}
+
+template <int FLOAT>
+static __device__ inline uint32_t heads_of(const struct echi_order &o, const union vector &v,
+                                           uform before)
+{
+    uint32_t bits = 0;
+    ukey last = (ukey)before;
+    bool special = FLOAT && is_special(o, last);
+#pragma unroll
+    for (int k = 0; k < VECTOR; k++) {
+        if (v.key[k] != last) bits |= 1u << k;
+        last = v.key[k];
+        if (FLOAT) special |= is_special(o, last);
+    }
+    if (!FLOAT || !special) return bits;
+    last = form_of(o, (ukey)before);
+    bits = 0;
+#pragma unroll
+    for (int k = 0; k < VECTOR; k++) {
+        const ukey own = form_of(o, v.key[k]);
+        if (own != last) bits |= 1u << k;
+        last = own;
+    }
+    return bits;
+}
+#endif
+
+#endif

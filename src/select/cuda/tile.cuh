@@ -1,0 +1,193 @@
+/*
+ * select/cuda/tile.cuh - how blocks that each take a tile in one pass learn what lies before it:
+ * decoupled look-back (Merrill and Garland, 2016).
+ *
+ *     words    [ blocks finished | gap | a word a tile | (three ways: another word a tile) ]
+ *     a word   a state in the top two bits, a count below: nothing, the tile's own count, the count
+ *              of all tiles up to it.  State and count are one access, so no fence is needed.
+ *
+ * A block publishes its own count; then one warp reads the words of the tiles before, 128 in one
+ * go, since at full rate a hundred tiles begin while one word travels; adds own counts until it
+ * meets a count of all; and publishes that with its own.  Tiles are those of blockIdx: the hardware
+ * begins blocks in its order, so that a block only waits for blocks that are under way.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SELECT_CUDA_TILE_CUH
+#define ECHI_SELECT_CUDA_TILE_CUH
+
+#include "select/cuda/common.h"
+#include "cuda/device/warp.cuh"
+
+#ifndef BLOCK_THREADS
+#define BLOCK_THREADS SELECT_THREADS
+#endif
+
+enum { WARPS = BLOCK_THREADS / 32, WINDOW = 4 };
+
+#define STATE_OWN  ((uint64_t)1 << 62)
+#define STATE_ALL  ((uint64_t)2 << 62)
+#define COUNT_MASK (STATE_OWN - 1)
+
+/* ---- Look-back ---- */
+
+/* Sums of lengths saturate; counts cannot come near. */
+static __device__ inline uint64_t add_to(uint64_t a, uint64_t b, uint64_t most)
+{
+    return min(a + b, most);
+}
+
+static __device__ inline uint64_t warp_sum_to(uint64_t x, uint64_t most)
+{
+#pragma unroll
+    for (int step = 16; step; step /= 2)
+        x = add_to(x, __shfl_xor_sync(WARP_ALL, (unsigned long long)x, step), most);
+    return x;
+}
+
+/* Sum over the lanes, of terms below 2^59. */
+static __device__ inline uint64_t warp_sum_u64(uint64_t x)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    const uint32_t low = (uint32_t)x & (1u << 27) - 1, high = (uint32_t)(x >> 27);
+    return ((uint64_t)__reduce_add_sync(WARP_ALL, high) << 27) + __reduce_add_sync(WARP_ALL, low);
+#else
+#pragma unroll
+    for (int step = 16; step; step /= 2)
+        x += __shfl_xor_sync(WARP_ALL, (unsigned long long)x, step);
+    return x;
+#endif
+}
+
+/* The word of the tile that lies `back` before this one; before the first: all of nothing. */
+static __device__ inline uint64_t word_before(const uint64_t *words, uint64_t tile, uint64_t back)
+{
+    return back <= tile ? load_relaxed_u64(words + tile - back) : STATE_ALL;
+}
+
+/* What the tiles before `tile` have together; by a whole warp. */
+static __device__ inline uint64_t look_back(const uint64_t *words, uint64_t tile, uint64_t most)
+{
+    uint64_t mine = 0;
+    for (uint64_t nearest = 1;; nearest += 32 * WINDOW) {
+        uint64_t word[WINDOW];
+#pragma unroll
+        for (int q = 0; q < WINDOW; q++)
+            word[q] = word_before(words, tile, nearest + 32 * q + lane_id());
+#pragma unroll
+        for (int q = 0; q < WINDOW; q++) {
+            uint32_t all, needed;
+            for (;;) { /* until every tile up to the first count of all has counted */
+                all = __ballot_sync(WARP_ALL, word[q] >= STATE_ALL);
+                needed = all ? all ^ (all - 1) : WARP_ALL;
+                if (!(__ballot_sync(WARP_ALL, word[q] < STATE_OWN) & needed)) break;
+                word[q] = word_before(words, tile, nearest + 32 * q + lane_id());
+            }
+            if (needed >> lane_id() & 1) mine = add_to(mine, word[q] & COUNT_MASK, most);
+            if (all) return warp_sum_to(mine, most);
+        }
+    }
+}
+
+/* By one warp: what the tiles before have, while those after learn of this one's count. */
+static __device__ inline uint64_t place_tile(uint64_t *words, uint64_t tile, uint64_t own,
+                                             uint64_t most)
+{
+    uint64_t before = 0;
+    if (tile) before = look_back(words, tile, most);
+    if (lane_id() == 0) store_relaxed_u64(words + tile, STATE_ALL | add_to(before, own, most));
+    return before;
+}
+
+/* Early, by one thread; the first tile's own count is that of all. */
+static __device__ inline void publish_tile(uint64_t *words, uint64_t tile, uint64_t own)
+{
+    store_relaxed_u64(words + tile, (tile ? STATE_OWN : STATE_ALL) | own);
+}
+
+/* What the tiles before `tile` have, once all words are counts of all. */
+static __device__ inline uint64_t placed_before(const uint64_t *words, uint64_t tile)
+{
+    return tile ? words[tile - 1] & COUNT_MASK : 0;
+}
+
+/* This warp's part of what the tiles before `tile` have, once each tile's word is its count, and
+ * behind them is one for each group of so many tiles. */
+static __device__ inline uint64_t sum_before(const uint64_t *words, uint64_t tiles, uint64_t group,
+                                             uint64_t tile)
+{
+    const uint64_t whole = tile / group;
+    uint64_t sum = 0;
+    for (uint64_t g = threadIdx.x; g < whole; g += BLOCK_THREADS) sum += words[tiles + g];
+    for (uint64_t t = whole * group + threadIdx.x; t < tile; t += BLOCK_THREADS) sum += words[t];
+    return warp_sum_u64(sum);
+}
+
+/* By one warp of each block, once all of the block is done with the words: the last clears them.
+ * Best as early as that is so, for the others of the block need not wait for the answer. */
+static __device__ inline void leave_words(uint64_t *words, uint64_t count, uint64_t blocks)
+{
+    uint32_t last = 0;
+    if (lane_id() == 0) {
+        __threadfence(); /* what the block did with the words lies before its being counted */
+        last = atomicAdd((unsigned long long *)words, 1ull) == blocks - 1;
+        __threadfence(); /* ... and so it does of every block counted before */
+    }
+    last = __shfl_sync(WARP_ALL, last, 0);
+    __syncwarp(); /* which is so for every lane */
+    if (!last) return;
+    for (uint32_t i = lane_id(); i < SELECT_WORDS_FIRST + (uint32_t)count; i += 32) words[i] = 0;
+}
+
+/* ---- Ranks in a tile ----
+ *
+ * A warp holds LOADS rows of 32 vectors of VECTOR elements: element k of row j of a lane is the
+ * element (j * 32 + lane) * VECTOR + k of the warp's.  Which of them are kept is a bit each. */
+
+/* Sums over the lanes of all rows at once: a row's count of a warp is at most 32 * VECTOR, so that
+ * two or four share a register. */
+template <int LOADS, int VECTOR>
+static __device__ inline uint32_t warp_ranks(const uint32_t (&bits)[LOADS],
+                                             uint32_t (&start)[LOADS])
+{
+    enum { FIELDS = VECTOR <= 4 ? 4 : 2, BITS = 32 / FIELDS };
+    enum { ROWS = LOADS < (int)FIELDS ? LOADS : (int)FIELDS };
+    const uint32_t mask = (uint32_t)(((uint64_t)1 << BITS) - 1);
+    uint32_t total = 0;
+#pragma unroll
+    for (int w = 0; w < LOADS / ROWS; w++) {
+        uint32_t packed = 0;
+#pragma unroll
+        for (int f = 0; f < ROWS; f++) packed |= (uint32_t)__popc(bits[w * ROWS + f]) << f * BITS;
+        uint32_t inclusive = warp_scan(packed), before = inclusive - packed;
+        uint32_t all = __shfl_sync(WARP_ALL, inclusive, 31);
+#pragma unroll
+        for (int f = 0; f < ROWS; f++) {
+            start[w * ROWS + f] = total + (before >> f * BITS & mask);
+            total += all >> f * BITS & mask;
+        }
+    }
+    return total;
+}
+
+/* How many the warps before this one have, once sums[] has every warp's; total gets the sum. */
+static __device__ inline uint32_t warps_before(const uint32_t *sums, uint32_t *total)
+{
+    uint32_t own = lane_id() < WARPS ? sums[lane_id()] : 0;
+    uint32_t inclusive = warp_scan(own);
+    *total = __shfl_sync(WARP_ALL, inclusive, WARPS - 1);
+    return __shfl_sync(WARP_ALL, inclusive - own, threadIdx.x / 32);
+}
+
+/* The elements of a tile that exist: positions first ... end - 1 of it; bits of those of the vector
+ * that begins at position p. */
+template <int VECTOR>
+static __device__ inline uint32_t bits_between(uint32_t p, uint32_t first, uint32_t end)
+{
+    const uint32_t ones = (1u << VECTOR) - 1;
+    uint32_t below = p >= first ? ones : p + VECTOR <= first ? 0 : ones << (first - p) & ones;
+    uint32_t above = p + VECTOR <= end ? ones : p >= end ? 0 : ones >> (VECTOR - (end - p));
+    return below & above;
+}
+
+#endif

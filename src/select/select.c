@@ -1,0 +1,337 @@
+/*
+ * select/select.c - ech_select_flags() and its kin: checks the arguments, names the arrays, calls
+ * the backend.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "select/select.h"
+#include "core/call.h"
+
+#include <string.h>
+
+/* What one call differs from another in, before its arrays are named. */
+struct call {
+    struct echi_select s;
+    struct echi_call call;
+};
+
+/* ---- Checks ---- */
+
+enum takes { NOTHING = 0, INVERT = 1, INDEX = 2 };
+
+static ech_status check_options(ech_ctx *ctx, const ech_select_options *o, int takes)
+{
+    if (!o) return ECH_OK;
+    ech_status status =
+        echi_check_options(ctx, o->size, sizeof *o, "ech_select_options", o->work, o->work_bytes);
+    if (status != ECH_OK) return status;
+    if (o->invert && !(takes & INVERT))
+        return echi_fail(ctx, ECH_ERR_ARG, "options->invert: this call drops nothing");
+    if (o->index && !(takes & INDEX))
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "options->index is for ech_select_flags() and ech_select_if()");
+    return ECH_OK;
+}
+
+/* Opens a call on n elements of element_bytes. */
+static ech_status begin(ech_ctx *ctx, struct call *c, enum echi_select_what what,
+                        enum echi_select_by by, size_t n, size_t element_bytes,
+                        const ech_select_options *o, int takes)
+{
+    ech_status status;
+    *c = (struct call){ .s = { .what = what, .by = by, .n = n, .element_bytes = element_bytes },
+                        .call = { .what = "a selection" } };
+    TRY(check_options(ctx, o, takes));
+    if (element_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "element_bytes is 0");
+    TRY(echi_check_count(ctx, "n", n, element_bytes > 8 ? element_bytes : 8));
+    if (!o) return ECH_OK;
+    c->s.invert = o->invert != 0;
+    c->call.work = o->work;
+    c->call.work_bytes = o->work_bytes;
+done:
+    return status;
+}
+
+/* The same on elements of a type, with a test or with the order of equal keys. */
+static ech_status begin_typed(ech_ctx *ctx, struct call *c, enum echi_select_what what,
+                              enum echi_select_by by, size_t n, ech_dtype dtype,
+                              const ech_select_options *o, int takes)
+{
+    ech_status status = echi_check_dtype(ctx, "dtype", dtype);
+    if (status != ECH_OK) return status;
+    status = begin(ctx, c, what, by, n, ech_dtype_bytes(dtype), o, takes);
+    if (by == ECHI_BY_HEADS)
+        c->s.test[0].order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    return status;
+}
+
+static struct echi_array *add(struct call *c, const char *name, void *pointer, size_t bytes,
+                              size_t align, enum echi_use use)
+{
+    return echi_call_add(&c->call, name, pointer, bytes, align, use);
+}
+
+/* Opaque elements, which only the GPU wants aligned. */
+static struct echi_array *add_opaque(struct call *c, const char *name, void *pointer, size_t n,
+                                     size_t bytes, enum echi_use use)
+{
+    struct echi_array *a = add(c, name, pointer, n * bytes, 1, use);
+    a->device_align = echi_opaque_align(bytes);
+    return a;
+}
+
+static void add_typed(struct call *c, const char *name, void *pointer, enum echi_use use)
+{
+    add(c, name, pointer, c->s.n * c->s.element_bytes, c->s.element_bytes, use);
+}
+
+/* count, which comes first so that others can be counted by it. */
+static void add_count(struct call *c, const char *name, uint64_t *const *count, size_t counts)
+{
+    c->s.count = *count;
+    add(c, name, &c->s.count, counts * sizeof(uint64_t), sizeof(uint64_t), ECHI_OUT);
+}
+
+/* The array added last is written as far as count says. */
+static void counted(struct call *c, size_t element_bytes)
+{
+    struct echi_array *a = &c->call.arrays[c->call.count - 1];
+    a->counted_by = 1;
+    a->element_bytes = element_bytes;
+}
+
+static const struct echi_operation *find(const struct echi_backend *backend)
+{
+    return backend->select;
+}
+
+static ech_status run(ech_ctx *ctx, struct call *c)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    c->call.request = &c->s;
+    c->call.operation = find(ctx->backend);
+    return echi_call_run(ctx, &c->call);
+}
+
+/* ---- By flags ---- */
+
+static ech_status by_flags(ech_ctx *ctx, enum echi_select_what what, const void *in,
+                           const uint8_t *flags, void *out, uint64_t *count, size_t n,
+                           size_t element_bytes, const ech_select_options *o)
+{
+    struct call c;
+    bool packed = o && o->packed, index = o && o->index;
+    ech_status status;
+    TRY(begin(ctx, &c, what, packed ? ECHI_BY_BITS : ECHI_BY_BYTES, n, element_bytes, o,
+              what == ECHI_KEEP ? INVERT | INDEX : INVERT));
+    add_count(&c, "count", &count, 1);
+    c.s.flags = flags;
+    add(&c, "flags", &c.s.flags, packed ? n / 8 + (n % 8 != 0) : n, 1, ECHI_IN);
+    if (index) {
+        c.s.starts = out;
+        add(&c, "out", &c.s.starts, n * sizeof(uint64_t), sizeof(uint64_t), ECHI_OUT);
+        counted(&c, sizeof(uint64_t));
+        return run(ctx, &c);
+    }
+    c.s.in = in;
+    c.s.out = out;
+    add_opaque(&c, "in", &c.s.in, n, element_bytes, ECHI_IN);
+    add_opaque(&c, "out", &c.s.out, n, element_bytes, ECHI_OUT);
+    if (what == ECHI_KEEP) counted(&c, element_bytes);
+    status = run(ctx, &c);
+done:
+    return status;
+}
+
+ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
+                            uint64_t *count, size_t n, size_t element_bytes,
+                            const ech_select_options *options)
+{
+    return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
+}
+
+ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
+                               uint64_t *count, size_t n, size_t element_bytes,
+                               const ech_select_options *options)
+{
+    return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
+}
+
+/* ---- By a test ---- */
+
+static ech_status by_test(ech_ctx *ctx, enum echi_select_what what, const void *in, void *out,
+                          uint64_t *count, size_t n, ech_dtype dtype, ech_compare compare,
+                          const void *value, const ech_select_options *o)
+{
+    struct call c;
+    bool index = o && o->index;
+    ech_status status;
+    TRY(begin_typed(ctx, &c, what, ECHI_BY_TEST, n, dtype, o,
+                    what == ECHI_KEEP ? INVERT | INDEX : INVERT));
+    TRY(echi_predicate_make(ctx, dtype, compare, value, &c.s.test[0]));
+    add_count(&c, "count", &count, 1);
+    c.s.in = in;
+    add_typed(&c, "in", &c.s.in, ECHI_IN);
+    if (index) {
+        c.s.starts = out;
+        add(&c, "out", &c.s.starts, n * sizeof(uint64_t), sizeof(uint64_t), ECHI_OUT);
+        counted(&c, sizeof(uint64_t));
+        return run(ctx, &c);
+    }
+    c.s.out = out;
+    add_typed(&c, "out", &c.s.out, ECHI_OUT);
+    if (what == ECHI_KEEP) counted(&c, c.s.element_bytes);
+    status = run(ctx, &c);
+done:
+    return status;
+}
+
+ech_status ech_select_if(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
+                         ech_dtype dtype, ech_compare compare, const void *value,
+                         const ech_select_options *options)
+{
+    return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
+}
+
+ech_status ech_partition_if(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
+                            ech_dtype dtype, ech_compare compare, const void *value,
+                            const ech_select_options *options)
+{
+    return by_test(ctx, ECHI_PARTITION, in, out, count, n, dtype, compare, value, options);
+}
+
+/* low <= high, as C has it. */
+static bool in_order(ech_dtype dtype, const void *low, const void *high)
+{
+    int bytes = (int)ech_dtype_bytes(dtype);
+    struct echi_order order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
+    uint64_t u[2] = { 0, 0 };
+    memcpy(&u[0], low, (size_t)bytes); /* little-endian */
+    memcpy(&u[1], high, (size_t)bytes);
+    uint64_t first = echi_order_encode(&order, bytes, u[0]);
+    uint64_t last = echi_order_encode(&order, bytes, u[1]);
+    return first <= last && !(echi_dtype_is_float(dtype) && last == order.last);
+}
+
+ech_status ech_partition_three(ech_ctx *ctx, const void *in, void *out, uint64_t *counts, size_t n,
+                               ech_dtype dtype, const void *low, const void *high,
+                               const ech_select_options *options)
+{
+    struct call c;
+    ech_status status;
+    TRY(begin_typed(ctx, &c, ECHI_DIVIDE, ECHI_BY_TEST, n, dtype, options, NOTHING));
+    if (!low) FAIL(ctx, ECH_ERR_ARG, "low is NULL");
+    if (!high) FAIL(ctx, ECH_ERR_ARG, "high is NULL");
+    if (!in_order(dtype, low, high))
+        FAIL(ctx, ECH_ERR_ARG, "low is greater than high, or one of them is NaN");
+    TRY(echi_predicate_make(ctx, dtype, ECH_LESS, low, &c.s.test[0]));
+    TRY(echi_predicate_make(ctx, dtype, ECH_LESS_EQUAL, high, &c.s.test[1]));
+    c.s.in = in;
+    c.s.out = out;
+    add_count(&c, "counts", &counts, 2);
+    add_typed(&c, "in", &c.s.in, ECHI_IN);
+    add_typed(&c, "out", &c.s.out, ECHI_OUT);
+    status = run(ctx, &c);
+done:
+    return status;
+}
+
+/* ---- Runs ---- */
+
+ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
+                      ech_dtype dtype, const ech_select_options *options)
+{
+    struct call c;
+    ech_status status;
+    TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_HEADS, n, dtype, options, INVERT));
+    c.s.in = in;
+    c.s.out = out;
+    add_count(&c, "count", &count, 1);
+    add_typed(&c, "in", &c.s.in, ECHI_IN);
+    add_typed(&c, "out", &c.s.out, ECHI_OUT);
+    counted(&c, c.s.element_bytes);
+    status = run(ctx, &c);
+done:
+    return status;
+}
+
+ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void *values, void *keys_out,
+                             void *values_out, uint64_t *count, size_t value_bytes, size_t n,
+                             ech_dtype dtype, const ech_select_options *options)
+{
+    struct call c;
+    ech_status status;
+    TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_HEADS, n, dtype, options, INVERT));
+    if (value_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "value_bytes is 0");
+    TRY(echi_check_count(ctx, "n", n, value_bytes));
+    c.s.in = keys;
+    c.s.out = keys_out;
+    c.s.values = values;
+    c.s.values_out = values_out;
+    c.s.value_bytes = value_bytes;
+    add_count(&c, "count", &count, 1);
+    add_typed(&c, "keys", &c.s.in, ECHI_IN);
+    add_opaque(&c, "values", &c.s.values, n, value_bytes, ECHI_IN);
+    add_typed(&c, "keys_out", &c.s.out, ECHI_OUT);
+    counted(&c, c.s.element_bytes);
+    add_opaque(&c, "values_out", &c.s.values_out, n, value_bytes, ECHI_OUT);
+    counted(&c, value_bytes);
+    status = run(ctx, &c);
+done:
+    return status;
+}
+
+ech_status ech_encode_runs(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                           uint64_t *count, size_t n, ech_dtype dtype,
+                           const ech_select_options *options)
+{
+    struct call c;
+    ech_status status;
+    TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_HEADS, n, dtype, options, NOTHING));
+    c.s.in = in;
+    c.s.out = out;
+    c.s.lengths = lengths;
+    add_count(&c, "count", &count, 1);
+    add_typed(&c, "in", &c.s.in, ECHI_IN);
+    add_typed(&c, "out", &c.s.out, ECHI_OUT);
+    counted(&c, c.s.element_bytes);
+    add(&c, "lengths", &c.s.lengths, n * sizeof *lengths, sizeof *lengths, ECHI_OUT);
+    counted(&c, sizeof *lengths);
+    status = run(ctx, &c);
+done:
+    return status;
+}
+
+ech_status ech_decode_runs(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
+                           size_t runs, size_t n, size_t element_bytes,
+                           const ech_select_options *options)
+{
+    struct call c;
+    ech_status status;
+    TRY(begin(ctx, &c, ECHI_DECODE, ECHI_BY_BYTES, runs, element_bytes, options, NOTHING));
+    TRY(echi_check_count(ctx, "n", n, element_bytes));
+    c.s.in = in;
+    c.s.lengths_in = lengths;
+    c.s.out = out;
+    c.s.out_n = n;
+    add_opaque(&c, "in", &c.s.in, runs, element_bytes, ECHI_IN);
+    add(&c, "lengths", &c.s.lengths_in, runs * sizeof *lengths, sizeof *lengths, ECHI_IN);
+    add_opaque(&c, "out", &c.s.out, n, element_bytes, ECHI_KEPT);
+    status = run(ctx, &c);
+done:
+    return status;
+}
+
+/* ---- Workspace ---- */
+
+ech_status ech_select_workspace(const char *device, size_t n, size_t element_bytes,
+                                const ech_select_options *options, size_t *bytes)
+{
+    struct call c;
+    ech_status status;
+    if (bytes) *bytes = 0;
+    TRY(begin(NULL, &c, ECHI_KEEP, ECHI_BY_BYTES, n, element_bytes, options, INVERT | INDEX));
+    status = echi_call_workspace(device, find, &c.s, bytes);
+done:
+    return status;
+}

@@ -1,0 +1,198 @@
+/*
+ * solve/plan.c - what a system will take, without its numbers: the workspace, and in words.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "solve/solve.h"
+#include "solve/recur.h"
+
+enum { MOST_FACTORED = 1 << 24 };
+
+/* ---- The workspace ---- */
+
+bool echi_solve_may_factor(const struct echi_solve *call)
+{
+    if (call->options.method == ECH_METHOD_AUTO) return call->a.csr && call->a.n <= MOST_FACTORED;
+    return echi_factor_wanted(call->options.method, call->options.precond);
+}
+
+static size_t most_vectors(const struct echi_solve *call)
+{
+    size_t most = 0;
+    struct echi_solve other = *call;
+    if (call->options.method != ECH_METHOD_AUTO)
+        return echi_method_of(call->options.method)->vectors(call);
+    other.options.precond = ECH_PRECOND_JACOBI;
+    for (int i = ECH_CG; i <= ECH_GMRES; i++) {
+        const size_t n = echi_method_of((ech_method)i)->vectors(&other);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+static bool has_diagonal(const ech_solve_options *o)
+{
+    return o->method == ECH_METHOD_AUTO || o->method == ECH_JACOBI ||
+           o->precond == ECH_PRECOND_JACOBI || echi_factor_wanted(o->method, o->precond);
+}
+
+static bool may_be_gmres(const ech_solve_options *o)
+{
+    return o->method == ECH_METHOD_AUTO || o->method == ECH_GMRES;
+}
+
+bool echi_solve_has_blocks(const ech_solve_options *o)
+{
+    return o->method != ECH_METHOD_AUTO && o->precond == ECH_PRECOND_BLOCK_JACOBI;
+}
+
+ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
+                              struct echi_solve_parts *parts, size_t *bytes)
+{
+    struct echi_layout layout = { .base = base };
+    const size_t n = call->a.n, element = ech_dtype_bytes(call->a.dtype);
+    const size_t m = (size_t)call->options.restart;
+    ech_status status = ECH_OK;
+    *parts = (struct echi_solve_parts){ .vector_bytes = (n * element + ECHI_ALIGN - 1) /
+                                                        ECHI_ALIGN * ECHI_ALIGN };
+    if (call->a.csr)
+        TRY(ech_csr_workspace(call->backend->name, ECH_CSR_SPMV, &call->csr,
+                              &parts->product_bytes));
+    parts->scalars = echi_part(&layout, ECHI_S_MORE + (m + ECHI_GM_LISTS) * (m + 1), 8);
+    const size_t dots = may_be_gmres(&call->options) ? ECHI_SOLVE_VECTORS : ECHI_SOLVE_DOTS;
+    parts->partials = echi_part(&layout, (size_t)echi_solve_items(n, (int)element) * dots, 8);
+    parts->diagonal = echi_part(&layout, has_diagonal(&call->options) ? n : 0, element);
+    if (echi_solve_has_blocks(&call->options))
+        parts->blocks = echi_part(&layout, (size_t)call->options.block, parts->vector_bytes);
+    parts->vectors = echi_part(&layout, most_vectors(call), parts->vector_bytes);
+    if (echi_solve_may_factor(call)) {
+        parts->lower = echi_part(&layout, n, 8);
+        parts->upper = echi_part(&layout, n, 8);
+        parts->factor = echi_part(&layout, call->csr.entries, element);
+    }
+    parts->product = echi_part(&layout, parts->product_bytes, 1);
+    *bytes = layout.bytes;
+    if (layout.overflow)
+        FAIL(NULL, ECH_ERR_MEMORY, "a->n is %zu: the workspace is larger than any memory", n);
+done:
+    return status;
+}
+
+static ech_status ask(const char *device, const ech_operator *a, const ech_solve_options *options,
+                      struct echi_solve *call, size_t *bytes)
+{
+    struct echi_solve_parts parts;
+    ech_status status;
+    *call = (struct echi_solve){ .count = 1 };
+    *bytes = 0;
+    TRY(echi_backend_ask(device, &call->backend));
+    TRY(echi_solve_check(NULL, a, options, call));
+    if (a->n) TRY(echi_solve_lay_out(call, NULL, &parts, bytes));
+done:
+    return status;
+}
+
+ech_status ech_solve_workspace(const char *device, const ech_operator *a,
+                               const ech_solve_options *options, size_t *bytes)
+{
+    struct echi_solve call;
+    if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
+    return ask(device, a, options, &call, bytes);
+}
+
+/* ---- Told ---- */
+
+/* What an iteration does, beside M (docs/solve.md). */
+static const struct {
+    const char *what;
+    int products, passes; /* -1: it grows */
+} costs[ECHI_METHODS] = {
+    [ECH_RICHARDSON] = { "the spectrum right of 0", 1, 6 },
+    [ECH_JACOBI] = { "diagonally dominant matrices", 1, 8 },
+    [ECH_CHEBYSHEV] = { "symmetric positive definite matrices; no dot product but the residual's",
+                        1, 9 },
+    [ECH_CG] = { "symmetric positive definite matrices", 1, 10 },
+    [ECH_MINRES] = { "symmetric matrices", 1, 17 },
+    [ECH_BICGSTAB] = { "any matrix; the residual jumps", 2, 20 },
+    [ECH_GMRES] = { "any matrix; the residual never rises within a cycle", 1, -1 },
+    [ECH_GAUSS_SEIDEL] = { "symmetric positive definite or diagonally dominant matrices", 1, 6 },
+    [ECH_SOR] = { "symmetric positive definite or diagonally dominant matrices", 1, 6 },
+};
+
+static void tell_auto(const struct echi_solve *call, struct echi_text *text)
+{
+    const bool unknown = call->a.apply && !call->a.diagonal;
+    const char *factor = echi_solve_may_factor(call) ? "ilu0, with a pivot of zero " : "";
+    echi_print(text,
+               "method     auto: what products of random vectors and the diagonal say of A\n");
+    if (unknown) {
+        echi_print(text, "           symmetric: minres, as there is no diagonal; else gmres(%d)\n",
+                   call->options.restart);
+        return;
+    }
+    echi_print(text, "           symmetric, the diagonal positive: cg with jacobi, then minres if"
+                     " p.Ap <= 0\n"
+                     "           symmetric: minres\n");
+    echi_print(text, "           else: gmres(%d) with %sjacobi, with a zero on the diagonal none\n",
+               call->options.restart, factor);
+    if (call->a.csr && !*factor)
+        echi_print(text, "           no ilu0, which is made of at most %d rows\n", MOST_FACTORED);
+}
+
+static void tell_method(const struct echi_solve *call, struct echi_text *text)
+{
+    const ech_solve_options *o = &call->options;
+    if (o->method == ECH_METHOD_AUTO) {
+        tell_auto(call, text);
+        return;
+    }
+    echi_print(text, "method     %s: for %s\n", ech_method_name(o->method), costs[o->method].what);
+    if (o->method == ECH_GMRES)
+        echi_print(text, "iteration  1 product with A, 4 j passes over vectors in step j of %d\n",
+                   o->restart);
+    else
+        echi_print(text, "iteration  %d product%s with A, %d passes over vectors\n",
+                   costs[o->method].products, costs[o->method].products > 1 ? "s" : "",
+                   costs[o->method].passes);
+    if (echi_solve_has_blocks(o))
+        echi_print(text, "precond    %s, of squares of %d rows\n", ech_precond_name(o->precond),
+                   o->block);
+    else
+        echi_print(text, "precond    %s%s\n", ech_precond_name(o->precond),
+                   echi_factor_wanted(o->method, o->precond)
+                       ? "; triangles, solved level by level of rows that do not need each other"
+                       : "");
+}
+
+ech_status ech_solve_explain(const char *device, const ech_operator *a,
+                             const ech_solve_options *options, char *text, size_t capacity_bytes)
+{
+    struct echi_text out = { text, capacity_bytes };
+    struct echi_solve call;
+    size_t bytes;
+    ech_status status;
+    if (!text || !capacity_bytes)
+        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or capacity_bytes is 0");
+    *text = 0;
+    TRY(ask(device, a, options, &call, &bytes));
+    if (!a->n) {
+        echi_print(&out, "nothing to do\n");
+        return ECH_OK;
+    }
+    const ech_solve_options *o = &call.options;
+    tell_method(&call, &out);
+    if (a->csr)
+        echi_print(&out, "A          sparse, %zu entries: rows balanced by entries\n",
+                   a->csr->entries);
+    else
+        echi_print(&out, "A          %s\n", a->dense ? "dense" : "the caller's own product");
+    echi_print(&out, "ends       at |b - A x| <= %g |b|", o->rtol);
+    if (o->atol > 0) echi_print(&out, " or %g", o->atol);
+    echi_print(&out, ", computed anew; %llu iterations at most\n",
+               (unsigned long long)o->max_iterations);
+    echi_print(&out, "looks      every %u iteration%s\n", o->check_every,
+               o->check_every > 1 ? "s" : "");
+    echi_print(&out, "workspace  %zu bytes\n", bytes);
+done:
+    return status;
+}

@@ -1,0 +1,168 @@
+/*
+ * solve/solve.h - what the files of the iterative solvers share: the checked call, one right-hand
+ * side while it is being solved, and what a method is made of.
+ *
+ *     solve.c          checks, chooses
+ *     plan.c     the workspace, and the explanation
+ *     run.c      one right-hand side: starts, looks, proves, starts again
+ *     solve_METHOD.c   the steps of a method (step.h), the same for all devices
+ *     precond.c  what M is, and z = M^-1 r
+ *     backend->solve   does a step
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SOLVE_SOLVE_H
+#define ECHI_SOLVE_SOLVE_H
+
+#include "core/call.h"
+#include "solve/step.h"
+
+enum { ECHI_METHODS = ECH_SOR + 1, ECHI_PRECONDS = ECH_PRECOND_BLOCK_JACOBI + 1 };
+
+/* A checked call of ech_solve(); options have no zeros left that stand for a default. */
+struct echi_solve {
+    const struct echi_backend *backend;
+    ech_operator a;
+    ech_csr csr; /* where a.csr points to: arrays that may have been staged */
+    size_t count, b_step, x_step;
+    const void *b;
+    void *x;
+    ech_solve_options options;
+    ech_solve_report *reports;
+};
+
+/* Parts of the workspace. */
+struct echi_solve_parts {
+    double *scalars, *partials;
+    void *diagonal, *blocks, *vectors, *product, *factor;
+    uint64_t *lower, *upper;
+    size_t vector_bytes, product_bytes;
+};
+
+/* Rows of a triangle by level. */
+struct echi_triangle {
+    uint64_t *order;  /* [n] on the device */
+    uint64_t *levels; /* [count + 1] where each begins */
+    uint64_t count;
+};
+
+struct echi_run {
+    ech_ctx *ctx;
+    const struct echi_solve *call;
+    const struct echi_method *method;
+    struct echi_solve_parts parts;
+    ech_solve_report *report;
+    size_t which; /* right-hand side */
+    const void *b;
+    void *x;
+    struct echi_triangle lower, upper;
+    bool preconditioned;      /* there is an M ... */
+    void *diagonal;           /* ... and its inverse is this diagonal; NULL: it is not ... */
+    bool blocked;             /* ... but squares along it */
+    double head[ECHI_S_MORE]; /* the scalars, when they were last looked at */
+    unsigned every, since;    /* iterations between looks, and since the last */
+    uint64_t seen;            /* iterations that the monitor and the history know of */
+    uint64_t begun;           /* the iteration at which the method's cycle began */
+    unsigned column, turn;    /* of GMRES's cycle; of vectors that change places */
+    bool ended;               /* by the device or the monitor */
+    bool monitored;           /* ... by the monitor */
+    bool forced;              /* steps are done also then */
+    double step;              /* Richardson's, or of Chebyshev's recurrence */
+};
+
+/* All functions queue steps.  begin() finds the residual in vector ECHI_R and its norm in
+ * head[ECHI_S_RESIDUAL].  finish() leaves in x what the iterations so far have come to. */
+struct echi_method {
+    const char *name;
+    size_t (*vectors)(const struct echi_solve *call);
+    ech_status (*begin)(struct echi_run *run);
+    ech_status (*iterate)(struct echi_run *run);
+    ech_status (*finish)(struct echi_run *run); /* NULL: x is always up to date */
+};
+
+extern const struct echi_method echi_solve_richardson, echi_solve_chebyshev, echi_solve_cg,
+    echi_solve_minres, echi_solve_bicgstab, echi_solve_gmres;
+
+/* Vectors of every method: what products with A give, and the residual. */
+enum { ECHI_Q, ECHI_R, ECHI_VECTORS };
+
+/* ---- solve.c ---- */
+
+const struct echi_method *echi_method_of(ech_method method);
+
+/* Fills in the call, whose backend is set, after checks; zeros of options become defaults. */
+ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve_options *options,
+                            struct echi_solve *call);
+
+/* ---- plan.c ---- */
+
+/* Whether M may be made of triangles; by itself only where the host is done with it in seconds. */
+bool echi_solve_may_factor(const struct echi_solve *call);
+bool echi_solve_has_blocks(const ech_solve_options *options);
+
+ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
+                              struct echi_solve_parts *parts, size_t *bytes);
+
+/* ---- run.c ---- */
+
+void *echi_vector(const struct echi_run *run, size_t i);
+
+/* A step on vectors of n elements, guarded, that does nothing yet; and what it is to do. */
+struct echi_solve_step echi_step(const struct echi_run *run);
+void echi_term(struct echi_solve_sum *sum, const void *v, int scalar, double factor);
+void echi_dot(struct echi_solve_step *step, enum echi_solve_operand left,
+              enum echi_solve_operand right);
+ech_status echi_do(const struct echi_run *run, const struct echi_solve_step *step);
+
+/* to = from, and what follows from scalars alone. */
+ech_status echi_copy_vector(const struct echi_run *run, void *to, const void *from);
+ech_status echi_do_scalars(const struct echi_run *run, enum echi_solve_recur what, int column,
+                           int restart, bool guarded);
+
+/* y = A x. */
+ech_status echi_apply(struct echi_run *run, const void *x, void *y);
+
+/* Fetches the scalars and waits; puts them. */
+ech_status echi_fetch(struct echi_run *run);
+ech_status echi_put(struct echi_run *run);
+
+/* The same, with history and monitor. */
+ech_status echi_look(struct echi_run *run);
+
+/* r = b - A x, its norm in head. */
+ech_status echi_residual(struct echi_run *run, double *norm);
+
+/* A reason that is there already forbids to iterate. */
+ech_status echi_solve_one(struct echi_run *run);
+
+/* ---- precond.c ---- */
+
+/* Makes run->diagonal; *bad: row report->where of A's is what `how` does not want. */
+ech_status echi_precond_make(struct echi_run *run, enum echi_invert how, double scale, bool *bad);
+
+/* Makes run->parts.blocks; *bad: in row report->where of A's the square it is in has no pivot. */
+ech_status echi_blocks_make(struct echi_run *run, bool *bad);
+
+/* z = M^-1 r; nothing where there is no M. */
+ech_status echi_precondition(struct echi_run *run, const void *r, void *z);
+
+/* The same in two halves: where M is a diagonal, the step that makes r as its b does it by the way;
+ * else what follows it does. */
+void echi_precondition_by(const struct echi_run *run, struct echi_solve_step *step, void *z);
+ech_status echi_precondition_after(struct echi_run *run, const void *r, void *z);
+
+/* ---- factor.c ---- */
+
+/* Whether M is made of triangles; makes it, or leaves a reason in the report. */
+bool echi_factor_wanted(ech_method method, ech_precond precond);
+ech_status echi_factor_make(struct echi_run *run);
+void echi_factor_free(struct echi_run *run);
+ech_status echi_factor_solve(struct echi_run *run, const void *r, void *z);
+
+/* ---- bounds.c ---- */
+
+/* Bounds of M^-1 A's eigenvalues into the report; false in *found where A is not positive definite.
+ * Uses the first four vectors. */
+ech_status echi_solve_bounds(struct echi_run *run, bool *found);
+
+#endif

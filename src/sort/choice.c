@@ -1,0 +1,82 @@
+/*
+ * sort/choice.c - CPU or GPU, for arrays in host memory: what each takes, from a table of measured
+ * times and what is known of larger arrays.
+ *
+ *     time |        ........ GPU: launches, later the link
+ *          | .......    .
+ *          |       .  .
+ *          |        .
+ *          |   .  CPU: n log n by one thread, from 2^17 elements on by more
+ *          +------------------- n
+ *
+ * Where the lines cross both take the same, so that a machine unlike the measured one loses little.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/choice.h"
+
+#include "sort/cpu/common.h"
+#include "sort/tuning.h"
+
+enum { POINTS = 5 };
+
+static const double sizes[POINTS] = { 1e3, 3e3, 1e4, 3e4, 1e5 };
+
+static const struct row {
+    int key_bytes, value_bytes;
+    double cpu[POINTS], pageable[POINTS], pinned[POINTS];
+} rows[] = {
+#define ROW(k, v, c0, c1, c2, c3, c4, a0, a1, a2, a3, a4, b0, b1, b2, b3, b4)                      \
+    { k, v, { c0, c1, c2, c3, c4 }, { a0, a1, a2, a3, a4 }, { b0, b1, b2, b3, b4 } },
+    SORT_TIMES(ROW)
+#undef ROW
+};
+
+/* Elements of few bytes with values are rarer than a row of them is worth. */
+static const struct row *row_of(const struct echi_sort *s)
+{
+    int value = s->value_bytes == 0 ? 0 : s->value_bytes <= 4 ? 4 : 8;
+    int key = value && s->key_bytes < 4 ? 4 : s->key_bytes;
+    const struct row *r = rows;
+    while (r->key_bytes != key || r->value_bytes != value) r++;
+    return r;
+}
+
+/* Between the points by straight lines; fewer elements than the first take `fixed`, and of the rest
+ * in proportion. */
+static double between(const double times[POINTS], double n, double fixed)
+{
+    if (n <= sizes[0]) return fixed + (times[0] - fixed) * n / sizes[0];
+    int i = 1;
+    while (i < POINTS - 1 && n > sizes[i]) i++;
+    return times[i - 1] +
+           (times[i] - times[i - 1]) * (n - sizes[i - 1]) / (sizes[i] - sizes[i - 1]);
+}
+
+static double cpu_time(const struct echi_sort *s, const struct row *row, int threads)
+{
+    double n = (double)s->n, last = sizes[POINTS - 1];
+    double time = n <= last ? between(row->cpu, n, 0) : row->cpu[POINTS - 1] * n / last;
+    /* Counting bytes has no vectors. */
+    if (echi_cpu_isa() != ECHI_AVX512 && (s->key_bytes > 1 || s->value_bytes)) time *= 2;
+    int parts = (int)echi_cpu_sort_parts(s->n);
+    if (threads == 0) threads = echi_parallel_threads();
+    if (threads > parts) threads = parts;
+    return time * 100 / (100 + SORT_THREADS_PERCENT * (threads - 1));
+}
+
+static double gpu_time(const struct echi_sort *s, const double times[POINTS], double per_us)
+{
+    double n = (double)s->n, last = sizes[POINTS - 1];
+    if (n <= last) return between(times, n, times[0] * 0.8);
+    double each = (double)s->key_bytes + (double)s->value_bytes; /* there and back, but indices */
+    return times[POINTS - 1] + (n - last) * (s->index_bytes ? each : 2 * each) / per_us;
+}
+
+struct echi_sort_times echi_sort_times(const struct echi_sort *s, int threads)
+{
+    const struct row *row = row_of(s);
+    return (struct echi_sort_times){ cpu_time(s, row, threads),
+                                     gpu_time(s, row->pageable, SORT_PAGEABLE_BYTES),
+                                     gpu_time(s, row->pinned, SORT_PINNED_BYTES) };
+}

@@ -1,0 +1,19 @@
+/*
+ * sort/choice.h - CPU or GPU, for arrays in host memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CHOICE_H
+#define ECHI_SORT_CHOICE_H
+
+#include "core/internal.h"
+
+struct echi_sort_times {
+    double cpu, pageable, pinned; /* microseconds; the latter two on a GPU */
+};
+
+/* What a sort of host memory would take by up to so many threads (0: all) and on a GPU, as far as
+ * tables know. */
+struct echi_sort_times echi_sort_times(const struct echi_sort *s, int threads);
+
+#endif

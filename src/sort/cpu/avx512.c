@@ -1,0 +1,45 @@
+/*
+ * sort/cpu/avx512.c - the kernels compiled for AVX-512.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/cpu/leaf_portable.h"
+#include "sort/cpu/vector_avx512.h"
+
+enum {
+    NETWORK_ROWS = 16,     /* registers that the network takes of 32 */
+    FEW_KEYS = 1024,       /* fewer do not repay a pivot from more than one vector */
+    MANY_KEYS = 16384,     /* more repay a better pivot yet */
+    AHEAD = 6,             /* blocks that memory needs to deliver another */
+    AHEAD_BYTES = 1 << 19, /* fewer are in the cache, where asking ahead only costs */
+    IN_CACHE_BYTES = 8192  /* fewer are divided between two arrays */
+};
+
+#define UNROLL  _Pragma("GCC unroll 16")
+#define KEY     uint32_t
+#define NAME(x) x##_u32
+#define MASK    __mmask16
+#include "sort/cpu/leaf_avx512.h"
+#define KEY     uint64_t
+#define NAME(x) x##_u64
+#define MASK    __mmask8
+#include "sort/cpu/leaf_avx512.h"
+
+#define ISA      echi_sort_avx512
+#define ISA_NAME "avx512"
+#define SUPPORTED                                                                                  \
+    (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&                    \
+     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&                   \
+     __builtin_cpu_supports("bmi2"))
+#define SORT_U32      vector_leaf_u32
+#define SORT_U64      vector_leaf_u64
+#define SORT_KEYS_U32 vector_sort_u32
+#define SORT_KEYS_U64 vector_sort_u64
+#define DIVIDE_U32    vector_divide_u32
+#define DIVIDE_U64    vector_divide_u64
+#define SORT_PART_U32 vector_part_u32
+#define SORT_PART_U64 vector_part_u64
+#define WINDOW_BITS   64
+#define LEAF_U32      ((size_t)1 << 28)
+#define LEAF_U64      ((size_t)1 << 27)
+#include "sort/cpu/kernels.h"

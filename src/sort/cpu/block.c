@@ -1,0 +1,150 @@
+/*
+ * sort/cpu/block.c - stable sort of a block of keys, with values of any size, in the cache.
+ *
+ *     key      x(key)                 packed: one integer each           sorted, and gathered
+ *     3.5      ..1010..1101   ->      top bits that differ | position -> values[position], ...
+ *
+ * The position in the lower bits makes any sort of the integers a stable one.  Narrow: 32 bits an
+ * integer; keys that agree in the bits that fit are few, unless the block is unusual, and each is
+ * moved back to its place among them.  Wide: 64 bits, for the unusual; runs of equals are packed
+ * and sorted again by their next bits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/cpu/common.h"
+
+#include <string.h>
+
+enum { MIN_NARROW_BITS = 14 /* fewer would leave too many ties */ };
+
+struct block {
+    const struct echi_sort_job *job;
+    const char *keys;
+    uint64_t *packed, *work;
+    int index_bits;
+};
+
+/* x(key of element i); one call for a run's element, so not worth a kernel of its own. */
+static uint64_t window_of(const struct block *b, size_t i)
+{
+    uint64_t x[1] = { 0 };
+    size_t bytes = b->job->key_bytes;
+    b->job->width->encode(&b->job->window, b->keys + i * bytes, x, 1);
+    uint8_t x1;
+    uint16_t x2;
+    uint32_t x4;
+    if (bytes == 8) return x[0];
+    if (bytes == 4) return memcpy(&x4, x, 4), x4;
+    if (bytes == 2) return memcpy(&x2, x, 2), x2;
+    return memcpy(&x1, x, 1), x1;
+}
+
+/* Sorts runs of packed integers that agree above the index by the low bits of their keys. */
+static void resolve_ties(const struct block *b, size_t n, int low)
+{
+    uint64_t index_mask = ((uint64_t)1 << b->index_bits) - 1;
+    int take = (int)echi_min((size_t)low, (size_t)(64 - b->index_bits));
+    int drop = low - take;
+    uint64_t keep = ~(uint64_t)0 >> (64 - low);
+    for (size_t i = 0, end; i < n; i = end) {
+        uint64_t top = b->packed[i] >> b->index_bits;
+        for (end = i + 1; end < n && b->packed[end] >> b->index_bits == top;) end++;
+        if (end - i == 1) continue;
+        for (size_t j = i; j < end; j++) {
+            uint64_t index = b->packed[j] & index_mask;
+            b->packed[j] = (window_of(b, index) & keep) >> drop << b->index_bits | index;
+        }
+        struct block run = *b;
+        run.packed += i;
+        b->job->isa->widths[3]->sort(run.packed, b->work, end - i, false, b->index_bits,
+                                     b->index_bits + take);
+        if (drop) resolve_ties(&run, end - i, drop);
+    }
+}
+
+#define GATHER(bytes)                                                                              \
+    if (size == bytes) {                                                                           \
+        for (size_t i = 0; i < n; i++) memcpy(to + i * bytes, from + index[i] * bytes, bytes);     \
+        return;                                                                                    \
+    }
+
+/* to[i] = from[index[i]] for elements of size bytes each. */
+static void gather(const char *from, size_t size, const uint32_t *index, size_t n, char *to)
+{
+    GATHER((size_t)4)
+    GATHER((size_t)8)
+    GATHER((size_t)1)
+    GATHER((size_t)2)
+    GATHER((size_t)16)
+    for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + index[i] * size, size);
+}
+
+#undef GATHER
+
+/* Positions are not in memory yet when the block is the whole sort. */
+static void write_positions(const uint32_t *index, size_t n, size_t bytes, char *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t wide = index[i];
+        if (bytes == 4)
+            memcpy(to + 4 * i, &index[i], 4);
+        else
+            memcpy(to + 8 * i, &wide, 8);
+    }
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static bool order_narrow(const struct block *b, size_t n, int bits, uint32_t *packed)
+{
+    const struct echi_sort_job *job = b->job;
+    int take = least(bits, 32 - b->index_bits);
+    uint64_t keep = bits ? ~(uint64_t)0 >> (64 - bits) : 0;
+    if (take < bits && take < least(bits, MIN_NARROW_BITS)) return false;
+    job->width->pack_narrow(&job->window, b->keys, n, keep, bits - take, b->index_bits, packed);
+    job->isa->widths[2]->sort(packed, packed + n, n, false, b->index_bits, b->index_bits + take);
+    if (take < bits && !job->width->fix_ties(&job->window, b->keys, packed, n, b->index_bits))
+        return false;
+    uint32_t mask = ((uint32_t)1 << b->index_bits) - 1;
+    for (size_t i = 0; i < n; i++) packed[i] &= mask;
+    return true;
+}
+
+static void order_wide(struct block *b, size_t n, int bits, uint32_t *index)
+{
+    const struct echi_sort_job *job = b->job;
+    int take = least(bits, least(job->isa->window_bits, 64 - b->index_bits));
+    uint64_t keep = ~(uint64_t)0 >> (64 - bits);
+    job->width->pack(&job->window, b->keys, n, keep, bits - take, b->index_bits, b->packed);
+    job->isa->widths[3]->sort(b->packed, b->work, n, false, b->index_bits, b->index_bits + take);
+    if (bits > take) resolve_ties(b, n, bits - take);
+    uint64_t mask = ((uint64_t)1 << b->index_bits) - 1;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t position = (uint32_t)(b->packed[i] & mask);
+        memcpy(&index[i], &position, sizeof position);
+    }
+}
+
+void echi_sort_block(const struct echi_sort_job *job, struct echi_side from, size_t offset,
+                     size_t n, void *scratch)
+{
+    size_t key_bytes = job->key_bytes, value_bytes = job->value_bytes;
+    struct block b = { .job = job, .packed = scratch, .work = (uint64_t *)scratch + n };
+    b.keys = from.keys + offset * key_bytes;
+    b.index_bits = echi_bit_length(n - 1);
+    int bits = echi_bit_length(job->width->differ(&job->window, b.keys, n));
+    uint32_t *index = scratch;
+    if (!order_narrow(&b, n, bits, index)) {
+        index = (uint32_t *)b.work;
+        order_wide(&b, n, bits, index);
+    }
+    if (job->keep_keys) gather(b.keys, key_bytes, index, n, job->out.keys + offset * key_bytes);
+    char *values = job->out.values + offset * value_bytes;
+    if (value_bytes && from.values)
+        gather(from.values + offset * value_bytes, value_bytes, index, n, values);
+    else if (value_bytes)
+        write_positions(index, n, value_bytes, values);
+}

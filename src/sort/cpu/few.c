@@ -1,0 +1,97 @@
+/*
+ * sort/cpu/few.c - many keys of few different values: found out from a sample, counted by comparing
+ * every key with every value, and written as often.
+ *
+ *     sample -> values a < b < c     keys -> how many a, b, c; all of them? -> a a a b b c c c
+ *
+ * A key that the sample missed ends the attempt with the part that has it.  With 32 values the
+ * count is still cheaper than one pass that moves keys.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/cpu/common.h"
+
+#include <string.h>
+
+enum {
+    FEW = 32,           /* most values */
+    FEW_SAMPLE = 256,   /* keys looked at */
+    FEW_KEYS = 1 << 16, /* fewer keys are not worth a sample */
+    FEW_PART = 1 << 16  /* keys counted, or written, together */
+};
+
+struct few {
+    const struct echi_sort_job *job;
+    int values;
+    bool failed;
+    uint64_t x[FEW];
+    size_t count[FEW];
+};
+
+static size_t part_n(const struct few *f, size_t part)
+{
+    return echi_min(FEW_PART, f->job->sort->n - part * FEW_PART);
+}
+
+static void count_part(void *arg, size_t part, int thread)
+{
+    (void)thread;
+    struct few *f = arg;
+    const struct echi_sort_job *job = f->job;
+    size_t count[FEW] = { 0 }, found = 0, n = part_n(f, part);
+    bool failed;
+#ifdef _OPENMP
+#pragma omp atomic read
+#endif
+    failed = f->failed;
+    if (failed) return;
+    job->width->tally(&job->window, job->in.keys + part * FEW_PART * job->key_bytes, n, f->x,
+                      f->values, count);
+    for (int v = 0; v < f->values; v++) {
+        found += count[v];
+#ifdef _OPENMP
+#pragma omp atomic
+#endif
+        f->count[v] += count[v];
+    }
+    if (found == n) return;
+#ifdef _OPENMP
+#pragma omp atomic write
+#endif
+    f->failed = true;
+}
+
+static void write_part(void *arg, size_t part, int thread)
+{
+    (void)thread;
+    const struct few *f = arg;
+    size_t first = part * FEW_PART, end = first + part_n(f, part), start = 0;
+    for (int v = 0; v < f->values && start < end; v++) {
+        size_t stop = start + f->count[v];
+        size_t from = start > first ? start : first, to = echi_min(stop, end);
+        if (from < to)
+            f->job->width->fill(&f->job->window.order, f->x[v],
+                                f->job->out.keys + from * f->job->key_bytes, to - from);
+        start = stop;
+    }
+}
+
+bool echi_sort_few(const struct echi_sort_job *job)
+{
+    struct few f = { .job = job };
+    uint64_t sample[FEW_SAMPLE], work[FEW_SAMPLE];
+    size_t n = job->sort->n;
+    if (n < FEW_KEYS || job->sort->stable) return false;
+    job->width->sample(&job->window, job->in.keys, n, sample, FEW_SAMPLE);
+    job->isa->widths[3]->sort(sample, work, FEW_SAMPLE, false, 0, 64);
+    for (int i = 0; i < FEW_SAMPLE; i++) {
+        if (i && sample[i] == sample[i - 1]) continue;
+        if (f.values == FEW) return false;
+        f.x[f.values++] = sample[i];
+    }
+    size_t parts = (n + FEW_PART - 1) / FEW_PART;
+    echi_parallel(job->threads, parts, count_part, &f);
+    if (f.failed) return false;
+    echi_parallel(job->threads, parts, write_part, &f);
+    return true;
+}

@@ -1,0 +1,114 @@
+/*
+ * sort/cpu/kernels.h - template: all kernels of the sort in the instruction set that the including
+ * file is compiled for, and the struct that names them.
+ *
+ *   ISA, ISA_NAME       echi_sort_<...>, "..."
+ *   SUPPORTED           whether this machine has it
+ *   SORT_U32, SORT_U64  sorts of unsigned keys
+ *   SORT_KEYS_U32, _U64 of raw keys; may be missing, and then so are
+ *   DIVIDE_U32, ...     divide() and sort_part() of SORT_PART_U32, ...
+ *   WINDOW_BITS, LEAF_U32, LEAF_U64  see struct echi_sort_isa
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/cpu/common.h"
+
+#include <string.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+enum {
+    FIRST_LOOK = 16, /* keys in which most unordered input gives itself away */
+    CHUNK = 256,     /* keys whose buckets are found together */
+    LINE_BYTES =
+        256 /* of a bucket's buffer, for the wider of key and value; 64 and 128 are slower */
+};
+
+/* Stores whole 64-byte lines past the cache where the machine can and to is a line's start.  Less
+ * than a line would be read back to be completed, and goes through the cache. */
+static inline void stream_lines(void *to, const void *from, size_t bytes, bool aligned)
+{
+#if defined(__AVX512F__)
+    if (aligned && bytes % 64 == 0) {
+        for (size_t i = 0; i < bytes; i += 64)
+            _mm512_stream_si512((void *)((char *)to + i),
+                                _mm512_load_si512((const char *)from + i));
+        return;
+    }
+#elif defined(__SSE2__)
+    if (aligned && bytes % 64 == 0) {
+        for (size_t i = 0; i < bytes; i += 16)
+            _mm_stream_si128(
+                (__m128i *)(void *)((char *)to + i),
+                _mm_load_si128((const __m128i *)(const void *)((const char *)from + i)));
+        return;
+    }
+#else
+    (void)aligned;
+#endif
+    memcpy(to, from, bytes);
+}
+
+/* Makes streamed lines visible to the thread that reads them next. */
+static inline void stream_end(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+static inline char *fill_positions(uint64_t *to, size_t first, size_t n, size_t bytes)
+{
+    for (size_t j = 0; j < n; j++) {
+        uint64_t position = first + j;
+        uint32_t narrow = (uint32_t)position;
+        if (bytes == 4)
+            memcpy((char *)to + 4 * j, &narrow, 4);
+        else
+            memcpy((char *)to + 8 * j, &position, 8);
+    }
+    return (char *)to;
+}
+
+#define KEY       uint8_t
+#define NAME(x)   x##_u8
+#define SORT      NULL
+#define SORT_KEYS NULL
+#include "sort/cpu/width.h"
+#define KEY       uint16_t
+#define NAME(x)   x##_u16
+#define SORT      NULL
+#define SORT_KEYS NULL
+#include "sort/cpu/width.h"
+#define KEY     uint32_t
+#define NAME(x) x##_u32
+#define SORT    SORT_U32
+#ifdef SORT_KEYS_U32
+#define SORT_KEYS SORT_KEYS_U32
+#define DIVIDE    DIVIDE_U32
+#define SORT_PART SORT_PART_U32
+#endif
+#include "sort/cpu/width.h"
+#define KEY     uint64_t
+#define NAME(x) x##_u64
+#define SORT    SORT_U64
+#ifdef SORT_KEYS_U64
+#define SORT_KEYS SORT_KEYS_U64
+#define DIVIDE    DIVIDE_U64
+#define SORT_PART SORT_PART_U64
+#endif
+#include "sort/cpu/width.h"
+
+static bool supported(void)
+{
+    return SUPPORTED;
+}
+
+const struct echi_sort_isa ISA = {
+    .name = ISA_NAME,
+    .supported = supported,
+    .window_bits = WINDOW_BITS,
+    .leaf_keys = { LEAF_U32, LEAF_U64 },
+    .widths = { &width_u8, &width_u16, &width_u32, &width_u64 },
+};

@@ -1,0 +1,281 @@
+/*
+ * sort/cpu/msd.c - most significant digits first: scatter into 256 buckets until they fit the
+ * cache, then sort each there.
+ *
+ *     in --scatter--> other --each bucket--> out
+ *                     |..|..|......|..|
+ *
+ * A bucket that is too large is scattered from other to out, its buckets back, and so on.
+ *
+ * A scatter is stable: every thread counts and then moves one part, and knows from the counts of
+ * all where in each bucket its elements belong.  Keys alone finish as unsigned integers in the
+ * kernel sort(); stable sorts finish in block.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/cpu/common.h"
+
+#include <string.h>
+
+enum {
+    PARALLEL_KEYS = 1 << 14, /* fewer are not worth waking threads for */
+    SAMPLED_LEVELS = 4,      /* deeper, digits are chosen exactly, which always ends */
+    RUN_KEYS = 64,           /* fewer are sorted faster than looked at */
+    QUICK_THREADS = 4,       /* more threads scatter, all from the start ... */
+    QUICK_KEYS = 1 << 22,    /* ... unless the keys are fewer */
+    QUICK_SHARE = 8,         /* parts a thread */
+    QUICK_LEAST = 1 << 12,   /* keys that are worth a thread */
+    QUICK_DEPTH = 64,        /* most divisions by one task, lest pivots be bad for ever */
+    STREAM_BYTES = 1 << 20   /* less is still in the cache when it is read next */
+};
+
+enum place { IN, OTHER, OUT };
+
+struct segment {
+    enum place place;
+    size_t offset, n;
+    int level;
+};
+
+static struct echi_side side_of(const struct echi_sort_job *job, enum place place)
+{
+    const struct echi_side *const sides[] = { &job->in, &job->other, &job->out };
+    return *sides[place];
+}
+
+static void copy_segment(const struct echi_sort_job *job, struct segment s, enum place place)
+{
+    struct echi_side from = side_of(job, s.place), to = side_of(job, place);
+    size_t key_at = s.offset * job->key_bytes, value_at = s.offset * job->value_bytes;
+    if (place != OUT || job->keep_keys)
+        echi_copy(to.keys + key_at, from.keys + key_at, s.n * job->key_bytes);
+    if (job->value_bytes && from.values)
+        echi_copy(to.values + value_at, from.values + value_at, s.n * job->value_bytes);
+}
+
+/* ---- The end of the recursion: a segment that fits the cache ---- */
+
+static void finish_keys(const struct echi_sort_job *job, struct segment s)
+{
+    size_t at = s.offset * job->key_bytes;
+    char *out = job->out.keys + at, *other = job->other.keys + at;
+    const char *from = side_of(job, s.place).keys + at;
+    if (s.level && s.n >= RUN_KEYS &&
+        job->width->run(&job->window, from, s.n, false) == ECHI_ASCENDING) {
+        copy_segment(job, s, OUT);
+        return;
+    }
+    job->width->sort_keys(&job->window.order, from, out, other, s.n);
+}
+
+static void finish_stable(const struct echi_sort_job *job, struct segment s, int thread)
+{
+    bool in_place = s.place == IN && (job->in.keys == job->out.keys ||
+                                      (job->in.values && job->in.values == job->out.values));
+    if (s.level && s.n >= RUN_KEYS &&
+        job->width->run(&job->window, side_of(job, s.place).keys + s.offset * job->key_bytes, s.n,
+                        true) == ECHI_ASCENDING) {
+        copy_segment(job, s, OUT);
+        return;
+    }
+    if (s.place == OUT || in_place) { /* elements are gathered to out: not from there */
+        copy_segment(job, s, OTHER);
+        s.place = OTHER;
+    }
+    struct echi_side from = side_of(job, s.place);
+    if (s.level == 0 && job->sort->index_bytes) from.values = NULL;
+    echi_sort_block(job, from, s.offset, s.n, job->scratch + (size_t)thread * job->scratch_bytes);
+}
+
+static size_t most_to_finish(const struct echi_sort_job *job)
+{
+    return job->sort->stable ? ECHI_BLOCK_KEYS : job->isa->leaf_keys[job->key_bytes == 8];
+}
+
+/* Sorts s if it is small enough, and returns whether it was. */
+static bool finish(const struct echi_sort_job *job, struct segment s, int thread)
+{
+    if (s.n == 0) return true;
+    if (s.n > most_to_finish(job)) return false;
+    if (job->sort->stable)
+        finish_stable(job, s, thread);
+    else
+        finish_keys(job, s);
+    return true;
+}
+
+/* ---- One scatter ---- */
+
+struct split {
+    const struct echi_sort_job *job;
+    struct segment segment;
+    const struct echi_digits *digits;
+    size_t part_n;
+    size_t *counts; /* [parts][ECHI_BUCKETS]: of each part's keys, then where they go */
+};
+
+static size_t part_size(const struct split *s, size_t part)
+{
+    return echi_min(s->part_n, s->segment.n - part * s->part_n);
+}
+
+static void count_part(void *arg, size_t part, int thread)
+{
+    (void)thread;
+    const struct split *s = arg;
+    const struct echi_sort_job *job = s->job;
+    size_t *counts = s->counts + part * ECHI_BUCKETS;
+    size_t first = s->segment.offset + part * s->part_n;
+    memset(counts, 0, ECHI_BUCKETS * sizeof *counts);
+    job->width->count(s->digits, side_of(job, s->segment.place).keys + first * job->key_bytes,
+                      part_size(s, part), counts);
+}
+
+static void scatter_part(void *arg, size_t part, int thread)
+{
+    (void)thread;
+    const struct split *s = arg;
+    const struct echi_sort_job *job = s->job;
+    struct echi_scatter scatter = {
+        .digits = s->digits,
+        .from = side_of(job, s->segment.place),
+        .to = side_of(job, s->segment.place == OTHER ? OUT : OTHER),
+        .first = s->segment.offset + part * s->part_n,
+        .n = part_size(s, part),
+        .value_bytes = job->value_bytes,
+        .index = s->segment.place == IN && job->sort->index_bytes,
+        .stream = s->segment.n * (job->key_bytes + job->value_bytes) >= STREAM_BYTES,
+        .at = s->counts + part * ECHI_BUCKETS,
+    };
+    job->width->scatter(&scatter);
+}
+
+/* Scatters a segment; bucket b then lies at [start[b], start[b + 1]) on the other side. */
+static void split(struct split *s, int threads, size_t *start)
+{
+    size_t n = s->segment.n,
+           parts = threads > 1 ? echi_min((size_t)threads, n / PARALLEL_KEYS + 1) : 1;
+    s->part_n = (n + parts - 1) / parts;
+    parts = (n + s->part_n - 1) / s->part_n;
+    echi_parallel(threads, parts, count_part, s);
+    size_t at = s->segment.offset;
+    for (size_t b = 0; b < ECHI_BUCKETS; b++) {
+        start[b] = at;
+        for (size_t part = 0; part < parts; part++) {
+            size_t count = s->counts[part * ECHI_BUCKETS + b];
+            s->counts[part * ECHI_BUCKETS + b] = at;
+            at += count;
+        }
+    }
+    start[ECHI_BUCKETS] = at;
+    echi_parallel(threads, parts, scatter_part, s);
+}
+
+/* ---- The recursion ---- */
+
+struct buckets {
+    const struct echi_sort_job *job;
+    enum place place;
+    int level;
+    size_t most; /* larger buckets are not the single threads' */
+    const size_t *start;
+};
+
+static void sort_segment(const struct echi_sort_job *job, struct segment s, int thread);
+
+static void sort_bucket(void *arg, size_t b, int thread)
+{
+    const struct buckets *buckets = arg;
+    struct segment s = { buckets->place, buckets->start[b],
+                         buckets->start[b + 1] - buckets->start[b], buckets->level };
+    if (s.n <= buckets->most) sort_segment(buckets->job, s, thread);
+}
+
+/* By one thread. */
+static void sort_segment(const struct echi_sort_job *job, struct segment s, int thread)
+{
+    struct echi_digits digits;
+    size_t start[ECHI_BUCKETS + 1], counts[ECHI_BUCKETS];
+    if (finish(job, s, thread)) return;
+    if (!echi_sort_digits(job, side_of(job, s.place).keys + s.offset * job->key_bytes, s.n,
+                          s.level >= SAMPLED_LEVELS, &digits)) {
+        copy_segment(job, s, OUT);
+        return;
+    }
+    struct split one = { .job = job, .segment = s, .digits = &digits, .counts = counts };
+    split(&one, 1, start);
+    struct buckets buckets = { job, s.place == OTHER ? OUT : OTHER, s.level + 1, SIZE_MAX, start };
+    for (size_t b = 0; b < ECHI_BUCKETS; b++) sort_bucket(&buckets, b, thread);
+}
+
+/* By all threads: a bucket larger than a thread's share is split by all again, the others are taken
+ * one by one. */
+static void sort_parallel(const struct echi_sort_job *job, struct segment s)
+{
+    struct echi_digits digits;
+    size_t start[ECHI_BUCKETS + 1];
+    if (s.n < PARALLEL_KEYS || job->threads == 1) {
+        sort_segment(job, s, 0);
+        return;
+    }
+    if (!echi_sort_digits(job, side_of(job, s.place).keys + s.offset * job->key_bytes, s.n,
+                          s.level >= SAMPLED_LEVELS, &digits)) {
+        copy_segment(job, s, OUT);
+        return;
+    }
+    struct split all = { .job = job, .segment = s, .digits = &digits, .counts = job->counts };
+    split(&all, job->threads, start);
+    size_t most = job->sort->n / (2 * (size_t)job->threads);
+    if (most < PARALLEL_KEYS) most = PARALLEL_KEYS;
+    struct buckets buckets = { job, s.place == OTHER ? OUT : OTHER, s.level + 1, most, start };
+    for (size_t b = 0; b < ECHI_BUCKETS; b++)
+        if (start[b + 1] - start[b] > most)
+            sort_parallel(job, (struct segment){ buckets.place, start[b], start[b + 1] - start[b],
+                                                 buckets.level });
+    echi_parallel(job->threads, ECHI_BUCKETS, sort_bucket, &buckets);
+}
+
+/* ---- Quicksort by several threads, without workspace ---- */
+
+/* Divides until the parts are small enough to share; the lesser ones are other threads'. */
+static void sort_part(struct echi_task task)
+{
+    const struct echi_sort_job *job = task.job;
+    const struct echi_order *order = &job->window.order;
+    size_t share = job->sort->n / ((size_t)job->threads * QUICK_SHARE) + QUICK_LEAST;
+    for (int depth = 0; task.n > share && (task.raw || depth < QUICK_DEPTH); depth++) {
+        char *x = job->out.keys + task.at * job->key_bytes;
+        struct echi_task lesser = task;
+        uint64_t pivot;
+        lesser.n = job->width->divide(order, task.raw ? job->in.keys : x, x, task.n, task.raw,
+                                      task.low, &pivot);
+        lesser.raw = false;
+        task.at += lesser.n;
+        task.n -= lesser.n;
+        if (pivot == task.low && !task.raw)
+            job->width->decode(order, x, lesser.n); /* equal, and in their place */
+        else
+            echi_parallel_task(lesser);
+        task.low = pivot;
+        task.raw = false;
+    }
+    size_t at = task.at * job->key_bytes;
+    job->width->sort_part(order, job->out.keys + at, job->other.keys + at, task.n, task.low);
+}
+
+static bool quick_chosen(const struct echi_sort_job *job)
+{
+    return job->threads > 1 && !job->sort->stable && job->width->divide &&
+           (job->threads <= QUICK_THREADS || job->sort->n < QUICK_KEYS);
+}
+
+void echi_sort_msd(const struct echi_sort_job *job)
+{
+    if (quick_chosen(job)) {
+        echi_parallel_tasks(job->threads,
+                            (struct echi_task){ sort_part, job, 0, job->sort->n, 0, true });
+        return;
+    }
+    struct segment all = { IN, 0, job->sort->n, 0 };
+    sort_parallel(job, all);
+}

@@ -1,0 +1,264 @@
+/*
+ * sort/cpu/operation.c - the CPU's sort: chooses an algorithm, lays out the workspace, runs it.
+ *
+ *     count   8 and 16 bits, keys alone     count.c
+ *     block   what fits the cache           block.c
+ *     msd     anything                      msd.c, which ends in blocks
+ *
+ * What differs between machines is in the kernels (kernels.h); nothing here depends on them,
+ * nor on the number of threads, so that the workspace can be asked for anywhere.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/cpu/common.h"
+#include "sort/cpu/count.h"
+
+#include <string.h>
+
+enum {
+    COUNT_16_KEYS =
+        1 << 13,    /* fewer 16-bit keys than this are sorted faster than 65536 counts read */
+    TINY_KEYS = 64, /* not worth a choice: the leaf sorts them in the time of one */
+    TINY_VALUE_BYTES = 16, /* ... and the stack holds them, whatever the algorithm */
+    WAKE_KEYS = 1 << 16    /* fewer than this are not worth waking threads for */
+};
+
+/* ---- Algorithms ---- */
+
+static bool keys_alone(const struct echi_sort *s)
+{
+    return !s->stable;
+}
+
+static bool count_applicable(const struct echi_sort *s)
+{
+    return keys_alone(s) && s->key_bytes <= 2;
+}
+
+static bool block_applicable(const struct echi_sort *s)
+{
+    return s->n <= ECHI_BLOCK_KEYS;
+}
+
+static bool msd_applicable(const struct echi_sort *s)
+{
+    (void)s;
+    return true;
+}
+
+static bool count_chosen(const struct echi_sort *s)
+{
+    return count_applicable(s) && (s->key_bytes == 1 || s->n >= COUNT_16_KEYS);
+}
+
+static const struct algorithm {
+    const char *name;
+    bool (*applicable)(const struct echi_sort *s); /* can sort s */
+    bool (*chosen)(const struct echi_sort *s);     /* is the best for it, if none above is */
+    void (*run)(const struct echi_sort_job *job);
+    const char *what;
+} algorithms[] = {
+    { "count", count_applicable, count_chosen, echi_sort_count,
+      "count how often each of 256 or 65536 keys occurs" },
+    { "block", block_applicable, block_applicable, echi_sort_msd, "sort in the cache, one thread" },
+    { "msd", msd_applicable, msd_applicable, echi_sort_msd,
+      "256-way scatters by the leading bits, then sorts in the cache" },
+};
+
+enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
+
+static void list_applicable(const struct echi_sort *s, const struct algorithm *but,
+                            const char *label, struct echi_text *text)
+{
+    const char *before = label;
+    for (int i = 0; i < ALGORITHMS; i++) {
+        if (&algorithms[i] == but || !algorithms[i].applicable(s)) continue;
+        echi_print(text, "%s%s", before, algorithms[i].name);
+        before = ", ";
+    }
+}
+
+static ech_status choose(const struct echi_sort *s, const struct algorithm **algorithm)
+{
+    char names[128] = "";
+    struct echi_text text = { names, sizeof names };
+    for (int i = 0; i < ALGORITHMS; i++) {
+        *algorithm = &algorithms[i];
+        if (!s->algorithm && algorithms[i].chosen(s)) return ECH_OK;
+        if (!s->algorithm || strcmp(s->algorithm, algorithms[i].name) != 0) continue;
+        if (algorithms[i].applicable(s)) return ECH_OK;
+        list_applicable(s, NULL, "", &text);
+        return echi_fail(NULL, ECH_ERR_ARG,
+                         "the algorithm \"%s\" (%s) cannot do this sort; these can: %s",
+                         s->algorithm, algorithms[i].what, names);
+    }
+    list_applicable(s, NULL, "", &text);
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "there is no algorithm \"%s\" for this sort on the CPU; "
+                     "there are: %s",
+                     s->algorithm, names);
+}
+
+/* ---- Workspace ---- */
+
+/* Keys alone of fewer than 32 bits have no unsigned sort of their own: they go as stable ones. */
+static bool as_stable(const struct echi_sort *s)
+{
+    return s->stable || s->key_bytes < 4;
+}
+
+/* The most threads that a sort of n elements can use; each needs its own scratch. */
+size_t echi_cpu_sort_parts(size_t n)
+{
+    size_t few = echi_min(n >> 16, 4), many = echi_min(n >> 18, ECHI_PARTS);
+    size_t parts = few > many ? few : many;
+    return parts ? parts : 1;
+}
+
+/* The same code measures and lays out: job->... are only pointers into what layout measures. */
+static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm,
+                    struct echi_layout *layout, struct echi_sort_job *job)
+{
+    size_t key_bytes = (size_t)s->key_bytes, n = s->n;
+    if (algorithm->run == echi_sort_count) {
+        job->counts =
+            echi_part(layout, echi_sort_count_counters(n, key_bytes), sizeof *job->counts);
+        return;
+    }
+    bool one_block = n <= ECHI_BLOCK_KEYS;
+    if (!(s->index_bytes && one_block)) {
+        job->other.keys = echi_part(layout, n, key_bytes);
+        job->other.values = s->value_bytes ? echi_part(layout, n, s->value_bytes) : NULL;
+    }
+    if (s->index_bytes && !one_block) job->out.keys = echi_part(layout, n, key_bytes);
+    size_t parts = echi_cpu_sort_parts(n);
+    if (!one_block) job->counts = echi_part(layout, parts * ECHI_BUCKETS, sizeof *job->counts);
+    if (as_stable(s)) {
+        job->scratch_bytes = ECHI_SCRATCH_BYTES * echi_min(n, ECHI_BLOCK_KEYS);
+        job->scratch = echi_part(layout, parts, job->scratch_bytes);
+    }
+}
+
+static ech_status measure(const struct echi_sort *s, const struct algorithm *algorithm,
+                          size_t *bytes)
+{
+    struct echi_layout layout = { 0 };
+    struct echi_sort_job job = { 0 };
+    lay_out(s, algorithm, &layout, &job);
+    if (layout.overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY,
+                         "n is %zu: the workspace is larger than memory can be", s->n);
+    *bytes = layout.bytes;
+    return ECH_OK;
+}
+
+ech_status echi_cpu_sort_workspace(const struct echi_sort *s, size_t *bytes)
+{
+    const struct algorithm *algorithm;
+    ech_status status;
+    *bytes = 0;
+    if (!s->algorithm && s->n <= TINY_KEYS && s->value_bytes <= TINY_VALUE_BYTES) return ECH_OK;
+    if (!s->algorithm && !as_stable(s) && s->n <= ECHI_STACK_BYTES / (size_t)s->key_bytes)
+        return ECH_OK;
+    TRY(choose(s, &algorithm));
+    TRY(measure(s, algorithm, bytes));
+    if (*bytes <= ECHI_STACK_BYTES) *bytes = 0;
+done:
+    return status;
+}
+
+/* ---- Run ---- */
+
+static struct echi_window window_of(const struct echi_sort *s)
+{
+    int bits = s->end_bit - s->begin_bit;
+    return (struct echi_window){ .order = s->order,
+                                 .begin = bits ? s->begin_bit : 0,
+                                 .mask = bits ? ~(uint64_t)0 >> (64 - bits) : 0 };
+}
+
+static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
+{
+    if (s->n < WAKE_KEYS) return 1;
+    int threads = ctx->threads ? ctx->threads : echi_parallel_threads();
+    return (int)echi_min((size_t)threads, echi_cpu_sort_parts(s->n));
+}
+
+/* Keys alone, so few that the choices of echi_cpu_sort() would take longer than the sort. */
+static void sort_tiny(const struct echi_sort *s)
+{
+    uint64_t work[ECHI_STACK_BYTES / sizeof(uint64_t)];
+    const struct echi_sort_width *width = echi_cpu_sort_isa()->widths[s->key_bytes == 8 ? 3 : 2];
+    const struct echi_window window = { .order = s->order, .mask = ~(uint64_t)0 };
+    if (s->n > TINY_KEYS && width->run(&window, s->keys_in, s->n, false) == ECHI_ASCENDING) {
+        echi_copy(s->keys_out, s->keys_in, s->n * (size_t)s->key_bytes);
+        return;
+    }
+    width->sort_keys(&s->order, s->keys_in, s->keys_out, work, s->n);
+}
+
+ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort)
+{
+    if (!sort->algorithm && keys_alone(sort) && sort->key_bytes >= 4 &&
+        sort->n <= ECHI_STACK_BYTES / (size_t)sort->key_bytes) {
+        sort_tiny(sort);
+        return ECH_OK;
+    }
+    const struct algorithm *algorithm;
+    struct echi_sort s = *sort;
+    size_t bytes = 0;
+    _Alignas(ECHI_ALIGN) char stack[ECHI_STACK_BYTES];
+    ech_status status;
+    TRY(choose(&s, &algorithm));
+    TRY(measure(&s, algorithm, &bytes));
+    struct echi_layout layout = { .base = bytes <= sizeof stack ? stack : s.work };
+    struct echi_sort_job job = {
+        .sort = &s,
+        .isa = echi_cpu_sort_isa(),
+        .window = window_of(&s),
+        .key_bytes = (size_t)s.key_bytes,
+        .value_bytes = s.value_bytes,
+        .keep_keys = s.keys_out != NULL,
+        .threads = threads_of(ctx, &s),
+    };
+    lay_out(&s, algorithm, &layout, &job);
+    job.width = job.isa->widths[echi_bit_length((uint64_t)s.key_bytes) - 1];
+    /* Sources are only read; the type is shared with destinations. */
+    memcpy(&job.in.keys, &s.keys_in, sizeof job.in.keys);
+    memcpy(&job.in.values, &s.values_in, sizeof job.in.values);
+    if (s.index_bytes) job.in.values = NULL;
+    if (job.keep_keys) job.out.keys = s.keys_out;
+    job.out.values = s.values_out;
+    bool done_already =
+        s.n > TINY_KEYS && (echi_sort_ordered(&job) || (!s.algorithm && echi_sort_few(&job)));
+    if (!done_already) {
+        s.stable = as_stable(&s);
+        algorithm->run(&job);
+    }
+done:
+    return status;
+}
+
+/* ---- Explain ---- */
+
+ech_status echi_cpu_sort_explain(const struct echi_sort *s, struct echi_text *text)
+{
+    const struct algorithm *algorithm;
+    size_t bytes = 0;
+    ech_status status;
+    TRY(choose(s, &algorithm));
+    TRY(echi_cpu_sort_workspace(s, &bytes));
+    echi_print(text, "algorithm     %s: %s", algorithm->name, algorithm->what);
+    list_applicable(s, algorithm, "\ncould be      ", text);
+    echi_print(text, "\ninstructions  %s\n", echi_cpu_sort_isa()->name);
+    if (algorithm->run == echi_sort_msd && s->n > ECHI_BLOCK_KEYS)
+        echi_print(text,
+                   "threads       at most %zu; scatters into %d buckets until they hold at most "
+                   "%zu keys\n",
+                   echi_cpu_sort_parts(s->n), ECHI_BUCKETS,
+                   as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
+                                : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
+    echi_print(text, "workspace     %zu bytes\n", bytes);
+done:
+    return status;
+}

@@ -1,0 +1,149 @@
+/*
+ * sort/cpu/ordered.c - input that is in order already, or in reverse order, is found out in one
+ * read that ends at the first pair that disproves it, and then only copied.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/cpu/common.h"
+
+#include <string.h>
+
+enum { PROBE = 1024 }; /* keys that one thread looks at before others are asked */
+
+void echi_copy(char *to, const char *from, size_t bytes)
+{
+    if (to != from) memcpy(to, from, bytes);
+}
+
+/* Swaps a[0 .. n) with the n elements before b, mirrored. */
+#define MIRROR(type)                                                                               \
+    if (bytes == sizeof(type) && (uintptr_t)a % sizeof(type) == 0 &&                               \
+        (uintptr_t)b % sizeof(type) == 0) {                                                        \
+        type *x = (type *)(void *)a, *y = (type *)(void *)b - n;                                   \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            type t = x[i];                                                                         \
+            x[i] = y[n - 1 - i];                                                                   \
+            y[n - 1 - i] = t;                                                                      \
+        }                                                                                          \
+        return;                                                                                    \
+    }
+
+static void mirror(char *a, char *b, size_t n, size_t bytes)
+{
+    MIRROR(uint32_t)
+    MIRROR(uint64_t)
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < bytes; k++) {
+            char *x = a + i * bytes + k, *y = b - (i + 1) * bytes + k, t = *x;
+            *x = *y;
+            *y = t;
+        }
+}
+
+#undef MIRROR
+
+#define REVERSE(size)                                                                              \
+    if (bytes == size) {                                                                           \
+        for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + (n - 1 - i) * size, size);     \
+        return;                                                                                    \
+    }
+
+static void reverse(char *to, const char *from, size_t n, size_t bytes)
+{
+    REVERSE(4)
+    REVERSE(8)
+    for (size_t i = 0; i < n; i++) memcpy(to + i * bytes, from + (n - 1 - i) * bytes, bytes);
+}
+
+#undef REVERSE
+
+struct check {
+    const struct echi_sort_job *job;
+    size_t part_n;
+    enum echi_run run; /* what the whole must be */
+    bool failed;
+};
+
+/* A part overlaps the next by one key, so parts in order are a whole in order. */
+static void check_part(void *arg, size_t i, int thread)
+{
+    (void)thread;
+    struct check *c = arg;
+    const struct echi_sort_job *job = c->job;
+    bool failed;
+#ifdef _OPENMP
+#pragma omp atomic read
+#endif
+    failed = c->failed;
+    if (failed) return;
+    size_t first = i * c->part_n, n = echi_min(job->sort->n - first, c->part_n + 1);
+    enum echi_run run =
+        job->width->run(&job->window, job->in.keys + first * job->key_bytes, n, job->sort->stable);
+    /* All equal is both orders; run() calls it ascending. */
+    bool equal = run == ECHI_ASCENDING && !job->sort->stable && c->run == ECHI_REVERSED &&
+                 !job->width->differ(&job->window, job->in.keys + first * job->key_bytes, n);
+    if (run == c->run || equal || n < 2) return;
+#ifdef _OPENMP
+#pragma omp atomic write
+#endif
+    c->failed = true;
+}
+
+/* Part [first, first + n) of one array of the output. */
+static void copy_array(const struct check *c, char *to, const char *from, size_t first, size_t n,
+                       size_t bytes)
+{
+    size_t all = c->job->sort->n;
+    if (c->run == ECHI_ASCENDING) {
+        echi_copy(to + first * bytes, from + first * bytes, n * bytes);
+    } else if (to != from) {
+        reverse(to + first * bytes, from + (all - first - n) * bytes, n, bytes);
+    } else if (first <
+               all / 2) { /* in place: the lower half's parts swap with their mirror images */
+        n = echi_min(n, all / 2 - first);
+        mirror(to + first * bytes, to + (all - first) * bytes, n, bytes);
+    }
+}
+
+static void copy_part(void *arg, size_t i, int thread)
+{
+    (void)thread;
+    const struct check *c = arg;
+    const struct echi_sort_job *job = c->job;
+    size_t first = i * c->part_n, n = echi_min(job->sort->n - first, c->part_n);
+    size_t bytes = job->value_bytes;
+    if (job->keep_keys) copy_array(c, job->out.keys, job->in.keys, first, n, job->key_bytes);
+    if (bytes && job->in.values) copy_array(c, job->out.values, job->in.values, first, n, bytes);
+    if (!bytes || job->in.values) return;
+    for (size_t j = 0; j < n; j++) {
+        uint64_t position = c->run == ECHI_ASCENDING ? first + j : job->sort->n - 1 - first - j;
+        uint32_t narrow = (uint32_t)position;
+        memcpy(job->out.values + (first + j) * bytes,
+               bytes == 4 ? (const void *)&narrow : (const void *)&position, bytes);
+    }
+}
+
+bool echi_sort_ordered(const struct echi_sort_job *job)
+{
+    size_t n = job->sort->n;
+    struct check c = { .job = job, .part_n = n };
+    c.run = job->width->run(&job->window, job->in.keys, echi_min(n, PROBE), job->sort->stable);
+    if (c.run == ECHI_UNORDERED) return false;
+    if (n > PROBE) {
+        /* The first keys may be all equal: the last pair of different ends decides. */
+        size_t parts = echi_min(n / PROBE, (size_t)8 * (size_t)job->threads);
+        c.part_n = (n + parts - 1) / parts;
+        if (c.run == ECHI_ASCENDING && !job->sort->stable) {
+            uint64_t ends[2];
+            job->width->sample(&job->window, job->in.keys, 1, &ends[0], 1);
+            job->width->sample(&job->window, job->in.keys + (n - 1) * job->key_bytes, 1, &ends[1],
+                               1);
+            if (ends[0] > ends[1]) c.run = ECHI_REVERSED;
+        }
+        echi_parallel(job->threads, parts, check_part, &c);
+        if (c.failed) return false;
+    }
+    size_t parts = (n + c.part_n - 1) / c.part_n;
+    echi_parallel(job->threads, parts, copy_part, &c);
+    return true;
+}

@@ -1,0 +1,193 @@
+/*
+ * sort/cpu/vector_avx512.h - a vector of 16 u32 or of 8 u64 by the same names, for the templates of
+ * the AVX-512 sort.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CPU_VECTOR_AVX512_H
+#define ECHI_SORT_CPU_VECTOR_AVX512_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef __m512i vec;
+
+/* ---- u32 ---- */
+
+enum { LANES_u32 = 16 };
+
+INLINE vec broadcast_u32(uint32_t key)
+{
+    return _mm512_set1_epi32((int)key);
+}
+
+INLINE vec load_some_u32(const uint32_t *p, __mmask16 lanes, vec others)
+{
+    return _mm512_mask_loadu_epi32(others, lanes, p);
+}
+
+INLINE void store_some_u32(uint32_t *p, __mmask16 lanes, vec v)
+{
+    _mm512_mask_storeu_epi32(p, lanes, v);
+}
+
+INLINE vec min_u32(vec a, vec b)
+{
+    return _mm512_min_epu32(a, b);
+}
+
+INLINE vec max_u32(vec a, vec b)
+{
+    return _mm512_max_epu32(a, b);
+}
+
+INLINE vec blend_u32(uint32_t lanes, vec others, vec v)
+{
+    return _mm512_mask_blend_epi32((__mmask16)lanes, others, v);
+}
+
+INLINE uint32_t less_u32(vec a, vec b)
+{
+    return _mm512_cmplt_epu32_mask(a, b);
+}
+
+INLINE uint32_t less_equal_u32(vec a, vec b)
+{
+    return _mm512_cmple_epu32_mask(a, b);
+}
+
+/* To a register and then whole to memory: compressing stores are many times slower on Zen 4. */
+INLINE vec compress_u32(uint32_t lanes, vec v)
+{
+    return _mm512_maskz_compress_epi32((__mmask16)lanes, v);
+}
+
+/* All ones where the top bit is. */
+INLINE vec sign_bits_u32(vec v)
+{
+    return _mm512_srai_epi32(v, 31);
+}
+
+INLINE vec add_u32(vec a, vec b)
+{
+    return _mm512_add_epi32(a, b);
+}
+
+INLINE vec subtract_u32(vec a, vec b)
+{
+    return _mm512_sub_epi32(a, b);
+}
+
+/* Lane i takes lane i ^ mask. */
+INLINE vec swap_lanes_u32(vec v, int mask)
+{
+    if (mask == 1) return _mm512_shuffle_epi32(v, 0xB1);
+    if (mask == 2) return _mm512_shuffle_epi32(v, 0x4E);
+    if (mask == 3) return _mm512_shuffle_epi32(v, 0x1B);
+    if (mask == 4) return _mm512_shuffle_i64x2(v, v, 0xB1);
+    if (mask == 8) return _mm512_shuffle_i64x2(v, v, 0x4E);
+    vec lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm512_permutexvar_epi32(_mm512_xor_si512(lane, _mm512_set1_epi32(mask)), v);
+}
+
+/* a0 b0 a1 b1 ... of the lower, or the upper, halves of a and b. */
+INLINE vec zip_low_u32(vec a, vec b)
+{
+    vec i = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return _mm512_permutex2var_epi32(a, i, b);
+}
+
+INLINE vec zip_high_u32(vec a, vec b)
+{
+    vec i = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    return _mm512_permutex2var_epi32(a, i, b);
+}
+
+/* ---- u64 ---- */
+
+enum { LANES_u64 = 8 };
+
+INLINE vec broadcast_u64(uint64_t key)
+{
+    return _mm512_set1_epi64((long long)key);
+}
+
+INLINE vec load_some_u64(const uint64_t *p, __mmask8 lanes, vec others)
+{
+    return _mm512_mask_loadu_epi64(others, lanes, p);
+}
+
+INLINE void store_some_u64(uint64_t *p, __mmask8 lanes, vec v)
+{
+    _mm512_mask_storeu_epi64(p, lanes, v);
+}
+
+INLINE vec min_u64(vec a, vec b)
+{
+    return _mm512_min_epu64(a, b);
+}
+
+INLINE vec max_u64(vec a, vec b)
+{
+    return _mm512_max_epu64(a, b);
+}
+
+INLINE vec blend_u64(uint32_t lanes, vec others, vec v)
+{
+    return _mm512_mask_blend_epi64((__mmask8)lanes, others, v);
+}
+
+INLINE uint32_t less_u64(vec a, vec b)
+{
+    return _mm512_cmplt_epu64_mask(a, b);
+}
+
+INLINE uint32_t less_equal_u64(vec a, vec b)
+{
+    return _mm512_cmple_epu64_mask(a, b);
+}
+
+INLINE vec compress_u64(uint32_t lanes, vec v)
+{
+    return _mm512_maskz_compress_epi64((__mmask8)lanes, v);
+}
+
+/* All ones where the top bit is. */
+INLINE vec sign_bits_u64(vec v)
+{
+    return _mm512_srai_epi64(v, 63);
+}
+
+INLINE vec add_u64(vec a, vec b)
+{
+    return _mm512_add_epi64(a, b);
+}
+
+INLINE vec subtract_u64(vec a, vec b)
+{
+    return _mm512_sub_epi64(a, b);
+}
+
+INLINE vec swap_lanes_u64(vec v, int mask)
+{
+    if (mask == 1) return _mm512_shuffle_epi32(v, 0x4E);
+    if (mask == 2) return _mm512_shuffle_i64x2(v, v, 0xB1);
+    if (mask == 3) return _mm512_permutex_epi64(v, 0x1B);
+    if (mask == 4) return _mm512_shuffle_i64x2(v, v, 0x4E);
+    vec lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm512_permutexvar_epi64(_mm512_xor_si512(lane, _mm512_set1_epi64(mask)), v);
+}
+
+INLINE vec zip_low_u64(vec a, vec b)
+{
+    return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), b);
+}
+
+INLINE vec zip_high_u64(vec a, vec b)
+{
+    return _mm512_permutex2var_epi64(a, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), b);
+}
+
+#endif

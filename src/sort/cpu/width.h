@@ -1,0 +1,312 @@
+/*
+ * sort/cpu/width.h - template: the kernels of one key width, in whatever instruction set the
+ * including file is compiled for.  Loops over a chunk of encoded keys are left to the vectoriser.
+ *
+ *   KEY      uint8_t ... uint64_t
+ *   NAME(x)  x with the width in it
+ *   SORT     the sort of unsigned KEYs, or NULL
+ *   SORT_KEYS  the sort of raw keys, NULL or, if it is to be made of SORT, not defined
+ *   DIVIDE, SORT_PART  divide() and sort_part(), or not defined
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+static inline KEY NAME(encode_one)(KEY u, const struct echi_window *w)
+{
+    const struct echi_order *o = &w->order;
+    KEY top = (KEY)(0 - (u >> (8 * sizeof(KEY) - 1)));
+    KEY e = (KEY)((KEY)(u ^ (KEY)((top & (KEY)o->float_mask) | (KEY)o->sign)) - (KEY)o->shift);
+    e = (KEY)(e + (e == (KEY)o->zero ? (KEY)o->merge : 0));
+    e = e < (KEY)o->last ? e : (KEY)o->last;
+    e = (KEY)(e ^ (KEY)o->flip);
+    return (KEY)((KEY)(e >> w->begin) & (KEY)w->mask);
+}
+
+static void NAME(encode)(const struct echi_window *window, const void *keys, void *out, size_t n)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    KEY *x = out;
+    for (size_t i = 0; i < n; i++) x[i] = NAME(encode_one)(in[i], &w);
+}
+
+static void NAME(decode)(const struct echi_order *order, void *keys, size_t n)
+{
+    const KEY sign = (KEY)order->sign, mask = (KEY)order->float_mask;
+    const KEY shift = (KEY)order->shift, flip = (KEY)order->flip;
+    KEY *x = keys;
+    for (size_t i = 0; i < n; i++) {
+        KEY e = (KEY)((KEY)(x[i] ^ flip) + shift);
+        KEY negative = (KEY)((KEY)(e >> (8 * sizeof(KEY) - 1)) - 1);
+        x[i] = (KEY)(e ^ (KEY)((negative & mask) | sign));
+    }
+}
+
+static enum echi_run NAME(run)(const struct echi_window *window, const void *keys, size_t n,
+                               bool strict)
+{
+    const KEY *in = keys;
+    KEY x[CHUNK + 1];
+    bool up = true, down = true, same = true; /* all keys so far, as bits */
+    for (size_t i = 0, count; (up || down) && i + 1 < n; i += count - 1) {
+        count = echi_min(n - i, i ? CHUNK + 1 : FIRST_LOOK); /* most inputs fail at once */
+        KEY differ = 0;
+        if (same)
+            for (size_t j = 0; j < count; j++) differ |= (KEY)(in[i + j] ^ in[i]);
+        same = same && !differ;
+        if (same) { /* which costs a read, and no encoding */
+            down = down && !strict;
+            continue;
+        }
+        NAME(encode)(window, in + i, x, count);
+        KEY rises = 0, falls = 0;
+        for (size_t j = 0; j + 1 < count; j++) {
+            rises |= (KEY)(x[j] < x[j + 1]);
+            falls |= (KEY)(x[j] > x[j + 1]);
+        }
+        KEY equal = 0;
+        if (down && strict)
+            for (size_t j = 0; j + 1 < count; j++) equal |= (KEY)(x[j] == x[j + 1]);
+        up = up && !falls;
+        down = down && !rises && !equal;
+    }
+    return up ? ECHI_ASCENDING : down ? ECHI_REVERSED : ECHI_UNORDERED;
+}
+
+static uint64_t NAME(differ)(const struct echi_window *window, const void *keys, size_t n)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    KEY first = n ? NAME(encode_one)(in[0], &w) : 0, differ = 0;
+    for (size_t i = 0; i < n; i++) differ |= (KEY)(NAME(encode_one)(in[i], &w) ^ first);
+    return differ;
+}
+
+static void NAME(sample)(const struct echi_window *window, const void *keys, size_t n,
+                         uint64_t *out, size_t count)
+{
+    const KEY *in = keys;
+    size_t stride = n / count;
+    uint32_t random =
+        12345; /* where in its stride: evenly spaced samples fall for periodic input */
+    for (size_t i = 0; i < count; i++) {
+        random = random * 1664525u + 1013904223u;
+        size_t at = i * stride + (stride >> 16 ? random % stride : (random >> 16) * stride >> 16);
+        out[i] = NAME(encode_one)(in[at], window);
+    }
+}
+
+static void NAME(tally)(const struct echi_window *window, const void *keys, size_t n,
+                        const uint64_t *x, int values, size_t *counts)
+{
+    const KEY *in = keys;
+    KEY chunk[CHUNK];
+    for (size_t i = 0, m; i < n; i += m) {
+        m = echi_min(n - i, CHUNK);
+        NAME(encode)(window, in + i, chunk, m);
+        for (int v = 0; v < values; v++) {
+            const KEY value = (KEY)x[v];
+            uint32_t count = 0;
+            for (size_t j = 0; j < m; j++) count += chunk[j] == value;
+            counts[v] += count;
+        }
+    }
+}
+
+static void NAME(fill)(const struct echi_order *order, uint64_t x, void *keys, size_t n)
+{
+    KEY *out = keys, key = (KEY)x;
+    NAME(decode)(order, &key, 1);
+    for (size_t i = 0; i < n; i++) out[i] = key;
+}
+
+static void NAME(entries)(const struct echi_digits *d, const KEY *keys, size_t n, uint16_t *entry)
+{
+    const struct echi_window w = d->window;
+    const KEY low = (KEY)d->low;
+    const int shift = d->shift;
+    KEY x[CHUNK];
+    for (size_t i = 0; i < n; i++) {
+        KEY e = NAME(encode_one)(keys[i], &w);
+        e = (KEY)((KEY)(e > low ? (KEY)(e - low) : 0) >> shift);
+        x[i] = e;
+    }
+    const KEY most = sizeof(KEY) == 1 ? (KEY)0xff : (KEY)(ECHI_ENTRIES - 1);
+    for (size_t i = 0; i < n; i++) entry[i] = (uint16_t)(x[i] < most ? x[i] : most);
+}
+
+static void NAME(count)(const struct echi_digits *digits, const void *keys, size_t n,
+                        size_t *counts)
+{
+    const KEY *in = keys;
+    uint16_t entry[CHUNK];
+    uint32_t table[2][ECHI_BUCKETS];
+    const uint8_t *bucket = digits->bucket;
+    for (size_t base = 0, some; base < n; base += some) {
+        some = echi_min(n - base, (size_t)1 << 30);
+        memset(table, 0, sizeof table);
+        for (size_t i = 0, m; i < some; i += m) {
+            m = echi_min(some - i, CHUNK);
+            NAME(entries)(digits, in + base + i, m, entry);
+            size_t j = 0;
+            for (; j + 1 < m; j += 2) {
+                table[0][bucket[entry[j]]]++;
+                table[1][bucket[entry[j + 1]]]++;
+            }
+            if (j < m) table[0][bucket[entry[j]]]++;
+        }
+        for (int b = 0; b < ECHI_BUCKETS; b++) counts[b] += (size_t)table[0][b] + table[1][b];
+    }
+}
+
+static void NAME(pack)(const struct echi_window *window, const void *keys, size_t n, uint64_t keep,
+                       int drop, int index_bits, uint64_t *out)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    for (size_t i = 0; i < n; i++)
+        out[i] = ((uint64_t)(NAME(encode_one)(in[i], &w) & keep) >> drop) << index_bits | i;
+}
+
+static void NAME(pack_narrow)(const struct echi_window *window, const void *keys, size_t n,
+                              uint64_t keep, int drop, int index_bits, uint32_t *out)
+{
+    const struct echi_window w = *window;
+    const KEY *in = keys;
+    const KEY kept = (KEY)keep;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint32_t)((KEY)(NAME(encode_one)(in[i], &w) & kept) >> drop) << index_bits |
+                 (uint32_t)i;
+}
+
+/* Moves packed[i] back among its equals.  Returns by how much. */
+static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32_t *packed,
+                            size_t i, int index_bits)
+{
+    uint32_t p = packed[i], mask = ((uint32_t)1 << index_bits) - 1;
+    KEY x = NAME(encode_one)(keys[p & mask], w);
+    size_t j = i;
+    for (; j && packed[j - 1] >> index_bits == p >> index_bits; j--) {
+        if (NAME(encode_one)(keys[packed[j - 1] & mask], w) <= x) break;
+        packed[j] = packed[j - 1];
+    }
+    packed[j] = p;
+    return i - j;
+}
+
+static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed,
+                           size_t n, int index_bits)
+{
+    enum { TOGETHER = 16, MOST_MOVES = 4 /* an element */ };
+    const struct echi_window w = *window;
+    size_t moves = 0;
+    for (size_t i = 1; i < n; i += TOGETHER) {
+        size_t end = echi_min(i + TOGETHER, n);
+        if (end - i == TOGETHER) {
+            uint32_t ties = 0;
+            for (size_t j = 0; j < TOGETHER; j++)
+                ties += (packed[i + j] ^ packed[i + j - 1]) >> index_bits == 0;
+            if (!ties) continue;
+        }
+        for (size_t j = i; j < end; j++)
+            if ((packed[j] ^ packed[j - 1]) >> index_bits == 0)
+                moves += NAME(fix_tie)(&w, keys, packed, j, index_bits);
+        if (moves > MOST_MOVES * n) return false;
+    }
+    return true;
+}
+
+#define VALUE_BYTES 0
+#define SCATTER     NAME(scatter_0)
+#include "sort/cpu/scatter.h"
+#define VALUE_BYTES 4
+#define SCATTER     NAME(scatter_4)
+#include "sort/cpu/scatter.h"
+#define VALUE_BYTES 8
+#define SCATTER     NAME(scatter_8)
+#include "sort/cpu/scatter.h"
+#define VALUE_BYTES 16
+#define SCATTER     NAME(scatter_16)
+#include "sort/cpu/scatter.h"
+
+/* Values of any other size: straight to their places. */
+static void NAME(scatter_any)(const struct echi_scatter *s)
+{
+    const KEY *in = (const KEY *)(const void *)s->from.keys + s->first;
+    const char *values = s->from.values + s->first * s->value_bytes;
+    KEY *out = (KEY *)(void *)s->to.keys;
+    uint16_t entry[CHUNK];
+    for (size_t i = 0, m; i < s->n; i += m) {
+        m = echi_min(s->n - i, CHUNK);
+        NAME(entries)(s->digits, in + i, m, entry);
+        for (size_t j = 0; j < m; j++) {
+            size_t at = s->at[s->digits->bucket[entry[j]]]++;
+            out[at] = in[i + j];
+            memcpy(s->to.values + at * s->value_bytes, values + (i + j) * s->value_bytes,
+                   s->value_bytes);
+        }
+    }
+}
+
+static void NAME(scatter)(const struct echi_scatter *s)
+{
+    static const struct {
+        size_t value_bytes;
+        void (*run)(const struct echi_scatter *);
+    } rows[] = {
+        { 0, NAME(scatter_0) },
+        { 4, NAME(scatter_4) },
+        { 8, NAME(scatter_8) },
+        { 16, NAME(scatter_16) },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value_bytes == s->value_bytes) {
+            rows[i].run(s);
+            return;
+        }
+    NAME(scatter_any)(s);
+}
+
+#ifndef SORT_KEYS
+#define SORT_KEYS NAME(sort_keys)
+static void NAME(sort_keys)(const struct echi_order *order, const void *keys, void *out, void *work,
+                            size_t n)
+{
+    const struct echi_window window = { .order = *order, .mask = ~(uint64_t)0 };
+    bool in_work = keys == work;
+    NAME(encode)(&window, keys, in_work ? work : out, n);
+    SORT(out, work, n, in_work, 0, 8 * (int)sizeof(KEY));
+    NAME(decode)(order, out, n);
+}
+#endif
+
+#ifndef DIVIDE
+#define DIVIDE    NULL
+#define SORT_PART NULL
+#endif
+
+static const struct echi_sort_width NAME(width) = {
+    .encode = NAME(encode),
+    .decode = NAME(decode),
+    .run = NAME(run),
+    .differ = NAME(differ),
+    .sample = NAME(sample),
+    .tally = NAME(tally),
+    .fill = NAME(fill),
+    .count = NAME(count),
+    .scatter = NAME(scatter),
+    .pack = NAME(pack),
+    .pack_narrow = NAME(pack_narrow),
+    .fix_ties = NAME(fix_ties),
+    .sort = SORT,
+    .sort_keys = SORT_KEYS,
+    .divide = DIVIDE,
+    .sort_part = SORT_PART,
+};
+
+#undef KEY
+#undef NAME
+#undef SORT
+#undef SORT_KEYS
+#undef DIVIDE
+#undef SORT_PART

@@ -1,0 +1,382 @@
+/*
+ * sort/cuda/bins.cuh - ranks the keys that a block holds, by cutting their range into bins.
+ *
+ *     range     the least and the greatest key
+ *     count     the range is cut into bins, several for each key; every key is counted
+ *     place     a key's place is its bin's, in whatever order keys come; whoever has that place
+ *               takes the key, so that threads next to each other have keys of the same bins
+ *     rank      ... and in its bin as many places on as keys there are less, found by comparing
+ *
+ * A chain of few steps, where a radix sort has as many for each digit.  Where too many keys share a
+ * bin to be compared, and are not equal, keys alone are all sorted by a network
+ * (cuda/device/block_network.cuh).  With values, such bins are counted again, by as many bits as
+ * make about two bins a key, from the first in which their keys differ.  Equal keys are ranked by
+ * where they came from, or, where nobody can tell them apart, by place.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_BINS_CUH
+#define ECHI_SORT_CUDA_BINS_CUH
+
+#include "cuda/device/block_network.cuh"
+#include "cuda/device/block_range.cuh"
+#include "sort/cuda/block.cuh"
+
+enum { BINS_MOST = SORT_BINS_MOST }; /* keys in a bin; beyond, it crowds */
+
+template <int WARPS, int ITEMS> struct bins_shared {
+    enum { BINS = WARPS * 32 * SORT_BINS_EACH, TILE = WARPS * 32 * ITEMS };
+    uint32_t bins[BINS / 2 + 4]; /* two a word: their counts, then where they begin; and an end */
+    ukey low[WARPS], high[WARPS];
+    uint32_t sums[WARPS], most[WARPS];
+    uint32_t differ[TILE / BINS_MOST]; /* in so many bits keys of the bin that begins there */
+    ukey keys[TILE];
+#if SORT_PLACES
+    uint16_t place[TILE]; /* where the key came from */
+#endif
+};
+
+/* What keys are compared by: the bits asked for, of forms that equal keys share. */
+static __device__ inline ukey sort_value(const struct sort_args &a, ukey e)
+{
+#if VAL_BYTES
+    if (a.plain) return e;
+    e = order_merge(a.order, e);
+    return (ukey)(e >> a.begin_bit) &
+           (ukey)((ukey) ~(ukey)0 >> (KEY_BITS - a.end_bit + a.begin_bit));
+#else
+    (void)a;
+    return e;
+#endif
+}
+
+/* The range of a block's values, of which the caller has found its own part; the bins are clear
+ * then. */
+template <int WARPS, int ITEMS>
+static __device__ inline void bins_range(struct bins_shared<WARPS, ITEMS> &s, ukey &low, ukey &high)
+{
+    ((uint4 *)s.bins)[threadIdx.x] = make_uint4(0, 0, 0, 0);
+    block_range(s.low, s.high, low, high);
+}
+
+/* Turns the counts of the bins into where each begins; returns the greatest, if MOST. */
+template <int WARPS, int ITEMS, bool MOST>
+static __device__ inline uint32_t bins_begin(struct bins_shared<WARPS, ITEMS> &s)
+{
+    static_assert(SORT_BINS_EACH == 8, "a thread's bins are a vector");
+    const uint32_t warp = threadIdx.x / 32, lane = lane_id();
+    uint4 w = ((const uint4 *)s.bins)[threadIdx.x];
+    const uint32_t both = w.x + w.y + w.z + w.w; /* no sum exceeds 16 bits */
+    const uint32_t mine = (both & 0xffff) + (both >> 16), inclusive = warp_scan(mine);
+    uint32_t most = 0;
+    if (MOST)
+        most = warp_max(max(max(max(w.x >> 16, w.y >> 16), max(w.z >> 16, w.w >> 16)),
+                            max(max(w.x & 0xffff, w.y & 0xffff), max(w.z & 0xffff, w.w & 0xffff))));
+    if (lane == 31) {
+        s.sums[warp] = inclusive;
+        if (MOST) s.most[warp] = most;
+    }
+    __syncthreads(); /* the sums of all warps are there */
+    if (MOST) most = warp_max(s.most[lane < WARPS ? lane : 0]);
+    uint32_t at = warp_sum(lane < warp ? s.sums[lane] : 0) + inclusive - mine;
+    uint32_t *word[] = { &w.x, &w.y, &w.z, &w.w };
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const uint32_t counts = *word[k], second = at + (counts & 0xffff);
+        *word[k] = at | second << 16;
+        at = second + (counts >> 16);
+    }
+    ((uint4 *)s.bins)[threadIdx.x] = w;
+    if (threadIdx.x == WARPS * 32 - 1) s.bins[bins_shared<WARPS, ITEMS>::BINS / 2] = at;
+    __syncthreads(); /* every bin says where it begins */
+    return most;
+}
+
+/* Adds one to a bin and returns what it was. */
+static __device__ inline uint32_t bins_add(uint32_t *bins, uint32_t bin)
+{
+    const uint32_t half = bin % 2 * 16;
+    return atomicAdd(&bins[bin / 2], 1u << half) >> half & 0xffff;
+}
+
+/* Puts a key where its rank among bins is. */
+template <int WARPS, int ITEMS>
+static __device__ inline void bins_put(struct bins_shared<WARPS, ITEMS> &s, uint32_t slot,
+                                       const struct block_keys<ITEMS> &k, int i, bool tie)
+{
+    s.keys[slot] = k.key[i];
+#if SORT_PLACES
+    if (tie) s.place[slot] = (uint16_t)k.place[i];
+#else
+    (void)tie;
+#endif
+}
+
+/* The i-th place of this thread among keys that lie by bins: a large bin is shared by many. */
+template <int WARPS> static __device__ inline uint32_t bins_mine(int i)
+{
+    return threadIdx.x + WARPS * 32 * i;
+}
+
+/* Takes the keys of my places.  What lies there then is what they are compared by. */
+template <int WARPS, int ITEMS>
+static __device__ inline void bins_take(const struct sort_args &a,
+                                        struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
+                                        bool tie, struct block_keys<ITEMS> &k)
+{
+    __syncthreads(); /* the keys lie by bins */
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++) {
+        const uint32_t p = bins_mine<WARPS>(i);
+        if (p >= n) continue;
+        k.key[i] = s.keys[p];
+#if SORT_PLACES
+        if (tie) k.place[i] = s.place[p];
+#else
+        (void)tie;
+#endif
+    }
+#if VAL_BYTES
+    if (a.plain) return;
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++) {
+        const uint32_t p = bins_mine<WARPS>(i);
+        if (p < n) s.keys[p] = sort_value(a, k.key[i]);
+    }
+    __syncthreads(); /* they can be compared */
+#else
+    (void)a;
+#endif
+}
+
+/* The rank of my key i among those in [first, end). */
+template <int WARPS, int ITEMS>
+static __device__ inline uint32_t
+bins_compare(const struct sort_args &a, const struct bins_shared<WARPS, ITEMS> &s, uint32_t first,
+             uint32_t end, const struct block_keys<ITEMS> &k, int i, bool tie)
+{
+    const ukey value = sort_value(a, k.key[i]);
+    uint32_t rank = first, mine = bins_mine<WARPS>(i);
+#if SORT_PLACES
+    if (tie) mine = k.place[i];
+#endif
+    for (uint32_t q = first; q < end; q++) {
+        uint32_t from = q;
+#if SORT_PLACES
+        if (tie) from = s.place[q];
+#endif
+#if KEY_BYTES == 4
+        if (((uint64_t)s.keys[q] << 32 | from) < ((uint64_t)value << 32 | mine)) rank++;
+#else
+        const ukey other = s.keys[q];
+        if (other < value || (other == value && from < mine)) rank++;
+#endif
+    }
+    return rank;
+}
+
+#if SORT_PLACES
+/* In how many bits at most the keys of each crowded bin differ from its first: some, a lane's own.
+ * Where the warp's keys are all of one bin, one lane speaks for all. */
+template <int WARPS, int ITEMS>
+static __device__ inline void bins_differ(struct bins_shared<WARPS, ITEMS> &s, bool crowded,
+                                          uint32_t first, uint32_t bits)
+{
+    const uint32_t one = __shfl_sync(WARP_ALL, first, 0);
+    if (__all_sync(WARP_ALL, crowded && first == one)) {
+        bits = warp_max(bits);
+        if (lane_id()) return;
+    }
+    if (crowded && bits) atomicMax(&s.differ[first / BINS_MOST], bits);
+}
+
+/* Counts the keys of crowded bins again, in more bins; equal keys by where they came from, which
+ * leaves few in a bin.  My place i is in the bin [crowd[i] & 0xffff, crowd[i] >> 16), before and,
+ * with a key of its own, after. */
+template <int WARPS, int ITEMS>
+static __device__ inline void
+bins_refine(const struct sort_args &a, struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
+            struct block_keys<ITEMS> &k, uint32_t (&crowd)[ITEMS])
+{
+    typedef struct bins_shared<WARPS, ITEMS> shared;
+    const uint16_t *begin = (const uint16_t *)s.bins;
+    const uint32_t n_bits = 32 - __clz((int)(n - 1));
+    const uint32_t spread = 31 - __clz((int)shared::BINS) - n_bits; /* 2^this bins a key */
+    uint32_t slot[ITEMS], bin[ITEMS], left = 0;
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++) {
+        slot[i] = bins_mine<WARPS>(i);
+        if (slot[i] < n && (crowd[i] >> 16) - (crowd[i] & 0xffff) > BINS_MOST) left |= 1u << i;
+    }
+    while (__syncthreads_or(left != 0)) { /* everyone is done with the bins */
+        ((uint4 *)s.bins)[threadIdx.x] = make_uint4(0, 0, 0, 0);
+#pragma unroll
+        for (int i = 0; i < ITEMS && i < items; i++)
+            if (left >> i & 1 && slot[i] == (crowd[i] & 0xffff)) {
+                s.keys[slot[i]] = sort_value(a, k.key[i]);
+                s.differ[slot[i] / BINS_MOST] = 0; /* no two crowded bins share it */
+            }
+        __syncthreads(); /* each crowded bin has its first key there; the bins are clear */
+        if (__any_sync(WARP_ALL, left != 0))
+#pragma unroll
+            for (int i = 0; i < ITEMS && i < items; i++) {
+                const uint32_t first = crowd[i] & 0xffff;
+                ukey differ = 0;
+                if (left >> i & 1) differ = sort_value(a, k.key[i]) ^ s.keys[first];
+                bins_differ(s, left >> i & 1, first,
+                            64 - (uint32_t)__clzll((long long)(uint64_t)differ));
+            }
+        __syncthreads(); /* it is known in how many bits they differ */
+        const uint32_t cut = left;
+#pragma unroll
+        for (int i = 0; i < ITEMS && i < items; i++)
+            if (cut >> i & 1) {
+                const uint32_t first = crowd[i] & 0xffff, count = (crowd[i] >> 16) - first;
+                const uint32_t differ = s.differ[first / BINS_MOST];
+                ukey by = k.place[i];
+                if (differ)
+                    by = sort_value(a, k.key[i]);
+                else
+                    left &= ~(1u << i);
+                const uint32_t bits = differ ? differ : n_bits;
+                const uint32_t digit_bits = min(bits, 31 - __clz((int)count) + spread);
+                const uint32_t digit = (uint32_t)(by >> (bits - digit_bits));
+                bin[i] = (first << spread) + (digit & ((1u << digit_bits) - 1));
+                slot[i] = bins_add(s.bins, bin[i]);
+            }
+        __syncthreads(); /* every key is counted */
+        bins_begin<WARPS, ITEMS, false>(s);
+#pragma unroll
+        for (int i = 0; i < ITEMS && i < items; i++)
+            if (cut >> i & 1) {
+                const uint32_t before = crowd[i] & 0xffff, at = begin[bin[i]];
+                const uint32_t first = before + at - begin[before << spread];
+                const uint32_t end = first + begin[bin[i] + 1] - at;
+                slot[i] += first;
+                crowd[i] = first | end << 16;
+                if (end - first <= BINS_MOST) left &= ~(1u << i);
+            }
+    }
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        if (bins_mine<WARPS>(i) < n) {
+            bins_put(s, slot[i], k, i, true);
+            s.bins[slot[i]] = crowd[i];
+        }
+    bins_take(a, s, n, items, true, k);
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        if (bins_mine<WARPS>(i) < n) crowd[i] = s.bins[bins_mine<WARPS>(i)];
+}
+#endif
+
+#if !SORT_PLACES && KEY_BYTES >= 4
+/* Sorts all keys, those of my slots, by a network, and gives those of my places.  False: where bins
+ * crowd, their keys are equal, and nothing was done. */
+template <int WARPS, int ITEMS, int STEP>
+static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, uint32_t n,
+                                           uint32_t mine, int items, ukey low, uint32_t shift,
+                                           struct block_keys<ITEMS> &k, uint32_t (&slot)[ITEMS])
+{
+    const uint16_t *begin = (const uint16_t *)s.bins;
+    const uint32_t log = max(32 - __clz((int)(n - 1)), (int)network_window<ukey>::RUN_LOG);
+    uint32_t needs = 0;
+    bool differ = false;
+    __syncthreads(); /* the keys lie by bins */
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        if (mine + STEP * i < n) {
+            const uint32_t bin = (uint32_t)((k.key[i] - low) >> shift);
+            const uint32_t first = begin[bin], end = begin[bin + 1];
+            if (end - first <= BINS_MOST) continue;
+            differ |= k.key[i] != s.keys[first];
+            needs |= network_needs<ukey>(first, end);
+        }
+    if (!__syncthreads_or(differ)) return false; /* everyone has read the keys */
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        if (mine + STEP * i < n) s.keys[network_place<ukey>(slot[i])] = k.key[i];
+    for (uint32_t p = n + threadIdx.x; p < 1u << log; p += WARPS * 32)
+        s.keys[network_place<ukey>(p)] = (ukey) ~(ukey)0;
+    block_network(s.keys, log, needs);
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++) {
+        slot[i] = bins_mine<WARPS>(i);
+        if (slot[i] < n) k.key[i] = s.keys[network_place<ukey>(slot[i])];
+    }
+    return true;
+}
+#endif
+
+/* A thread holds keys of positions mine + STEP i, which it gives for others, those of bins_mine(),
+ * and slot[i] becomes the rank of key i.  False, if not CROWD: too many keys share a bin, and
+ * nothing was done.  tie: equal keys stay in the order of their places; else they are ranked in
+ * any. */
+template <int WARPS, int ITEMS, int STEP, bool CROWD>
+static __device__ inline bool bins_rank(const struct sort_args &a,
+                                        struct bins_shared<WARPS, ITEMS> &s, uint32_t n,
+                                        uint32_t mine, int items, bool tie, ukey low, ukey high,
+                                        struct block_keys<ITEMS> &k, uint32_t (&slot)[ITEMS])
+{
+    enum { BINS_LOG = WARPS == 32 ? 13 : WARPS == 16 ? 12 : 11 };
+    static_assert((int)bins_shared<WARPS, ITEMS>::BINS == 1 << BINS_LOG, "8, 16 or 32 warps");
+    static_assert(!CROWD || ITEMS <= SORT_BINS_EACH / 2, "there are two bins a key, a word each");
+    const uint32_t range_bits = 64 - __clzll((long long)(uint64_t)(ukey)(high - low));
+    const uint32_t shift = range_bits > BINS_LOG ? range_bits - BINS_LOG : 0;
+    const uint16_t *begin = (const uint16_t *)s.bins;
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        if (mine + STEP * i < n)
+            slot[i] = bins_add(s.bins, (uint32_t)((sort_value(a, k.key[i]) - low) >> shift));
+    bool many = false; /* what additions return says it, but in large blocks takes registers */
+    if (CROWD)
+#pragma unroll
+        for (int i = 0; i < ITEMS && i < items; i++)
+            if (mine + STEP * i < n) many |= slot[i] >= BINS_MOST;
+    many = __syncthreads_or(many); /* every key is counted */
+    const uint32_t most = bins_begin<WARPS, ITEMS, !CROWD>(s);
+    if (!CROWD) many = most > BINS_MOST;
+    const bool alike = !tie && !shift; /* keys of a bin are equal, and any order does */
+    const bool crowded = many && !alike;
+    if (crowded && !CROWD) return false;
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        if (mine + STEP * i < n) {
+            slot[i] += begin[(uint32_t)((sort_value(a, k.key[i]) - low) >> shift)];
+            bins_put(s, slot[i], k, i, tie);
+        }
+#if !SORT_PLACES && KEY_BYTES >= 4
+    if (CROWD && crowded &&
+        bins_network<WARPS, ITEMS, STEP>(s, n, mine, items, low, shift, k, slot))
+        return true;
+#endif
+    bins_take(a, s, n, items, tie, k);
+    uint32_t crowd[ITEMS]; /* where my place's bin begins, and where it ends */
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++) {
+        slot[i] = bins_mine<WARPS>(i);
+        if (slot[i] >= n || alike) continue;
+        const uint32_t bin = (uint32_t)((sort_value(a, k.key[i]) - low) >> shift);
+        const uint32_t first = begin[bin], end = begin[bin + 1];
+        if (CROWD && crowded)
+            crowd[i] = first | end << 16;
+        else
+            slot[i] = bins_compare(a, s, first, end, k, i, tie);
+    }
+    if (CROWD && crowded) {
+#if SORT_PLACES
+        bins_refine(a, s, n, items, k, crowd);
+#endif
+#pragma unroll
+        for (int i = 0; i < ITEMS && i < items; i++) {
+            if (slot[i] >= n) continue;
+            const uint32_t first = crowd[i] & 0xffff, end = crowd[i] >> 16;
+            if (SORT_PLACES || end - first <= BINS_MOST) /* else equal, in any order */
+                slot[i] = bins_compare(a, s, first, end, k, i, tie);
+        }
+    }
+    __syncthreads(); /* everyone has read the keys by bins */
+    return true;
+}
+
+#endif

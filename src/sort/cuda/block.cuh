@@ -1,0 +1,82 @@
+/*
+ * sort/cuda/block.cuh - a pass of a radix sort in a block that holds all keys.
+ *
+ * Keys stay in registers and change places through shared memory once a pass.  Values do not
+ * travel: where each key came from does, and at the end each value is fetched once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_BLOCK_CUH
+#define ECHI_SORT_CUDA_BLOCK_CUH
+
+#include "sort/cuda/common.cuh"
+
+#ifndef SORT_PLACES
+#define SORT_PLACES (VAL_BYTES != 0) /* where a key came from is known */
+#endif
+
+template <int WARPS, int ITEMS> struct block_shared {
+    enum { TILE = WARPS * 32 * ITEMS };
+    union {
+        uint32_t counts[WARPS * SORT_BINS];
+        struct {
+            ukey keys[TILE];
+#if SORT_PLACES
+            uint16_t place[TILE]; /* where the key came from */
+#endif
+        };
+    };
+    uint32_t sums[SORT_BINS / 32];
+};
+
+/* A thread's keys between passes: key[i] is that of position mine + 32 i. */
+template <int ITEMS> struct block_keys {
+    ukey key[ITEMS];
+#if SORT_PLACES
+    uint32_t place[ITEMS];
+#endif
+};
+
+/* One pass in the block.  What lies past the end has the last digit in every pass and stays. */
+template <int WARPS, int ITEMS>
+static __device__ inline void block_pass(const struct sort_args &a,
+                                         struct block_shared<WARPS, ITEMS> &s, int pass,
+                                         uint32_t mine, int items, struct block_keys<ITEMS> &k)
+{
+    const uint32_t n = (uint32_t)a.n, bin = threadIdx.x;
+    uint32_t *row = s.counts + threadIdx.x / 32 * SORT_BINS;
+    uint32_t slot[ITEMS];
+    rank_clear(s.counts, WARPS * SORT_BINS);
+    __syncthreads(); /* the counters are clear */
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        slot[i] = mine + 32 * i < n ? digit_of(a, k.key[i], pass) : SORT_BINS - 1;
+    rank_keys<ITEMS>(row, slot, items);
+    __syncthreads(); /* every warp has counted */
+    uint32_t count = bin < SORT_BINS ? rank_column<WARPS>(s.counts, bin) : 0;
+    uint32_t offset = bins_scan(count, s.sums);
+    if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
+    __syncthreads(); /* the rows say where each warp's keys of a bin begin */
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        slot[i] += row[mine + 32 * i < n ? digit_of(a, k.key[i], pass) : SORT_BINS - 1];
+    __syncthreads(); /* every warp is done with the counters */
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++) {
+        s.keys[slot[i]] = k.key[i];
+#if SORT_PLACES
+        s.place[slot[i]] = (uint16_t)k.place[i];
+#endif
+    }
+    __syncthreads(); /* the keys lie sorted by this digit */
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++) {
+        k.key[i] = s.keys[mine + 32 * i];
+#if SORT_PLACES
+        k.place[i] = s.place[mine + 32 * i];
+#endif
+    }
+    __syncthreads(); /* everyone has read; the counters may be cleared */
+}
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * sort/cuda/common.cuh - what the sort's kernels share: sizes, digits, buffers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_COMMON_CUH
+#define ECHI_SORT_CUDA_COMMON_CUH
+
+#include "cuda/device/instance.cuh"
+#include "cuda/device/order.cuh"
+#include "cuda/device/ptx.cuh"
+#include "cuda/device/block_rank.cuh"
+
+/* This instance's row of tuning.h. */
+#define ROW(key, value, threads, items, blocks, alone)                                             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (threads)
+enum { THREADS = 0 SORT_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, alone)                                             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (items)
+enum { ITEMS = 0 SORT_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, alone)                                             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (blocks)
+enum { BLOCKS = 0 SORT_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, alone)                                             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (alone)
+enum { BLOCK_ITEMS = 0 SORT_TUNING(ROW) };
+#undef ROW
+/* Before sm_80 a multiprocessor holds 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { RESIDENT = BLOCKS * THREADS <= 1024 ? (int)BLOCKS : 1024 / THREADS };
+#else
+enum { RESIDENT = BLOCKS };
+#endif
+enum { WARPS = THREADS / SORT_WARP, TILE = THREADS * ITEMS };
+
+/* Dynamic shared memory; each kernel reads it as its own struct. */
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+static __device__ inline uint32_t digit_of(const struct sort_args &a, ukey e, int pass)
+{
+    int shift = a.begin_bit + pass * SORT_DIGIT_BITS;
+    int bits = min(a.end_bit - shift, (int)SORT_DIGIT_BITS);
+#if VAL_BYTES
+    e = order_merge(a.order, e);
+#endif
+    return (uint32_t)(e >> shift) & ((1u << bits) - 1);
+}
+
+static __device__ inline uint32_t bits_of(uint64_t x)
+{
+    return 64 - __clzll((long long)x);
+}
+
+static __device__ inline uint64_t bits_mask(uint32_t bits)
+{
+    return bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
+}
+
+static __device__ inline const ukey *keys_of(const struct sort_args &a, uint32_t buffer)
+{
+    return (const ukey *)(buffer == SORT_IN    ? a.keys_in
+                          : buffer == SORT_OUT ? a.keys_out
+                                               : a.keys_tmp);
+}
+
+/* Words of a look-back: a state in the top two bits, a count below.  A tile's word says nothing,
+ * then its own count, then the count of all tiles up to it.  The words are not cleared between
+ * passes, or levels: the states of odd ones are other than those of even ones, and what the one
+ * before left reads as "nothing". */
+enum { COUNT_BITS = 30 };
+#define COUNT_MASK ((1u << COUNT_BITS) - 1)
+
+static __device__ inline uint32_t state_own(uint32_t epoch)
+{
+    return (epoch ? 3u : 1u) << COUNT_BITS;
+}
+
+static __device__ inline uint32_t state_all(uint32_t epoch)
+{
+    return (epoch ? 0u : 2u) << COUNT_BITS;
+}
+
+#endif

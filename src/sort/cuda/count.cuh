@@ -1,0 +1,255 @@
+/*
+ * sort/cuda/count.cuh - keys of 8 and 16 bits alone: how often each value occurs says it all.
+ *
+ *     sort_fill          writes keys of 8 bits from the histogram that sort_histogram made
+ *
+ *     sort_count         counts keys of 16 bits, in shared memory: one read
+ *     sort_count_plan    where each value's keys begin
+ *     sort_count_fill    writes them
+ *
+ * A counter of 16 bits moves half its range to memory whenever it has that much.  A barrier between
+ * steps, in which a block adds no more than that, keeps it from overflowing.  Where shared memory
+ * has not room for a counter of every value, a.parts blocks read the same keys, and each counts its
+ * part of the values.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_COUNT_CUH
+#define ECHI_SORT_CUDA_COUNT_CUH
+
+#include "sort/cuda/common.cuh"
+
+#if KEY_BYTES == 1 && VAL_BYTES == 0
+/* The bin that position i of the output lies in: the last that begins at or before it and is not
+ * empty. */
+static __device__ inline uint32_t bin_at(const uint64_t *begin, uint64_t i)
+{
+    uint32_t bin = 0;
+#pragma unroll
+    for (uint32_t step = SORT_BINS / 2; step; step /= 2)
+        if (begin[bin + step] <= i) bin += step;
+    return bin;
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
+    sort_fill(const __grid_constant__ struct sort_args a)
+{
+    enum { VECTOR = 16 };
+    __shared__ uint64_t begin[SORT_BINS + 1];
+    for (int bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
+        begin[bin] = a.state->base[0][0][bin];
+    if (threadIdx.x == 0) begin[SORT_BINS] = a.n;
+    __syncthreads(); /* the bins are there */
+
+    /* Aligned vectors of 16 keys; the first and the last may be cut by the ends of the array. */
+    ukey *out = (ukey *)a.keys_out;
+    const uint64_t skew = (uint64_t)out & (VECTOR - 1), end = a.n + skew;
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x * VECTOR;
+    for (uint64_t v = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) * VECTOR; v < end;
+         v += step) {
+        uint64_t first = v < skew ? 0 : v - skew, last = min(v + VECTOR - skew, a.n);
+        uint32_t bin = bin_at(begin, first);
+        if (v >= skew && last - first == VECTOR && begin[bin + 1] >= last) { /* one value */
+            uint32_t word = order_decode(a.order, (ukey)bin) * 0x01010101u;
+            *(uint4 *)(out + first) = make_uint4(word, word, word, word);
+            continue;
+        }
+        for (uint64_t i = first; i < last; i++) {
+            while (begin[bin + 1] <= i) bin++;
+            out[i] = order_decode(a.order, (ukey)bin);
+        }
+    }
+}
+#endif
+
+#if KEY_BYTES == 2 && VAL_BYTES == 0
+
+enum {
+    COUNT_VECTOR = 16 / KEY_BYTES, /* keys */
+    COUNT_LOADS = 4,
+    COUNT_SPILL = 1 << 15, /* a counter that has so many moves them to memory */
+    COUNT_COARSE = 256     /* values: of so many, one's begin is kept in shared memory */
+};
+static_assert(SORT_COUNT_THREADS * COUNT_LOADS * COUNT_VECTOR <= COUNT_SPILL,
+              "a counter may overflow between two barriers");
+
+union count_vector {
+    uint4 vector;
+    ukey key[COUNT_VECTOR];
+};
+
+/* Counters of the values [first, first + values). */
+struct count_part {
+    uint32_t *bins; /* two counters a word */
+    uint32_t first, values;
+};
+
+/* count keys u; at most COUNT_SPILL in the block between two barriers. */
+static __device__ inline void count_add(const struct sort_args &a, const struct count_part &p,
+                                        ukey u, uint32_t count)
+{
+    const uint32_t value = order_encode(a.order, u), bin = value - p.first, half = bin % 2 * 16;
+    if (bin >= p.values) return;
+    const uint32_t old = atomicAdd(&p.bins[bin / 2], count << half) >> half & 0xffff;
+    if (old >= COUNT_SPILL || old + count < COUNT_SPILL) return;
+    atomicSub(&p.bins[bin / 2], (uint32_t)COUNT_SPILL << half);
+    atomicAdd((unsigned long long *)&a.begins[value], (unsigned long long)COUNT_SPILL);
+}
+
+/* Keys in order often come with their like: a vector of one key is one addition. */
+static __device__ inline void
+count_vector_add(const struct sort_args &a, const struct count_part &p, const union count_vector &v)
+{
+    const uint32_t x = v.vector.x;
+    if (x == v.vector.y && x == v.vector.z && x == v.vector.w && x >> 16 == (x & 0xffff)) {
+        count_add(a, p, v.key[0], COUNT_VECTOR);
+    } else {
+#pragma unroll
+        for (int k = 0; k < COUNT_VECTOR; k++) count_add(a, p, v.key[k], 1);
+    }
+}
+
+static __device__ inline void count_load(const uint4 *body, uint64_t vectors, uint64_t at,
+                                         union count_vector (&v)[COUNT_LOADS])
+{
+#pragma unroll
+    for (int j = 0; j < COUNT_LOADS; j++)
+        if (at + j * SORT_COUNT_THREADS < vectors) v[j].vector = body[at + j * SORT_COUNT_THREADS];
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
+    sort_count(const __grid_constant__ struct sort_args a)
+{
+    const uint32_t me = threadIdx.x, parts = a.parts;
+    const uint64_t group = blockIdx.x / parts, groups = gridDim.x / parts;
+    struct count_part p = { (uint32_t *)shared_bytes, 0, SORT_VALUES / parts };
+    p.first = blockIdx.x % parts * p.values;
+    rank_clear(p.bins, p.values / 2);
+    __syncthreads(); /* the counters are clear */
+
+    /* The body of the array as aligned vectors of 16 bytes, the next loaded while these are
+     * counted; its ends one key a thread. */
+    const ukey *keys = (const ukey *)a.keys_in;
+    uint64_t head = (uint64_t)(-(intptr_t)keys & 15) / KEY_BYTES;
+    if (head > a.n) head = a.n;
+    const uint64_t vectors = (a.n - head) / COUNT_VECTOR, tail = head + vectors * COUNT_VECTOR;
+    const uint64_t each = SORT_COUNT_THREADS * COUNT_LOADS, step = groups * each;
+    const uint4 *body = (const uint4 *)(keys + head);
+    union count_vector now[COUNT_LOADS], next[COUNT_LOADS];
+    count_load(body, vectors, group * each + me, now);
+    for (uint64_t at = group * each; at < vectors; at += step) {
+        count_load(body, vectors, at + step + me, next);
+#pragma unroll
+        for (int j = 0; j < COUNT_LOADS; j++)
+            if (at + me + j * SORT_COUNT_THREADS < vectors) count_vector_add(a, p, now[j]);
+        __syncthreads(); /* what was too much has moved to memory */
+#pragma unroll
+        for (int j = 0; j < COUNT_LOADS; j++) now[j].vector = next[j].vector;
+    }
+    if (group == 0 && me < head) count_add(a, p, keys[me], 1);
+    if (group == 0 && me < a.n - tail) count_add(a, p, keys[tail + me], 1);
+    __syncthreads(); /* every key of the block is counted */
+    for (uint32_t w = me; w < p.values / 2; w += SORT_COUNT_THREADS) {
+        unsigned long long *to = (unsigned long long *)a.begins + p.first + 2 * w;
+        const uint32_t both = p.bins[w];
+        if (both & 0xffff) atomicAdd(to, (unsigned long long)(both & 0xffff));
+        if (both >> 16) atomicAdd(to + 1, (unsigned long long)(both >> 16));
+    }
+}
+
+/* Turns counts into where each value begins; one block, a part of the values each warp. */
+extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
+    sort_count_plan(const __grid_constant__ struct sort_args a)
+{
+    enum { WARPS_ALL = SORT_COUNT_THREADS / 32, STEPS = SORT_VALUES / SORT_COUNT_THREADS };
+    __shared__ uint64_t sums[WARPS_ALL];
+    const uint32_t warp = threadIdx.x / 32, lane = lane_id();
+    uint64_t *mine = a.begins + warp * (STEPS * 32) + lane, sum = 0;
+#pragma unroll 16
+    for (int j = 0; j < STEPS; j++) sum += mine[j * 32];
+    sum = warp_scan_u64(sum);
+    if (lane == 31) sums[warp] = sum;
+    __syncthreads(); /* the sums of all warps are there */
+    uint64_t before = 0;
+    for (uint32_t w = 0; w < warp; w++) before += sums[w];
+#pragma unroll 8
+    for (int j = 0; j < STEPS; j++) {
+        const uint64_t count = mine[j * 32], inclusive = warp_scan_u64(count);
+        mine[j * 32] = before + inclusive - count;
+        before += __shfl_sync(WARP_ALL, (unsigned long long)inclusive, 31);
+    }
+    if (threadIdx.x == 0) a.begins[SORT_VALUES] = a.n;
+}
+
+/* The value that position i of the output has: the last that begins at or before it and occurs. */
+static __device__ inline uint32_t value_at(const struct sort_args &a, const uint64_t *coarse,
+                                           uint64_t i)
+{
+    uint32_t value = 0;
+#pragma unroll
+    for (uint32_t step = SORT_VALUES / COUNT_COARSE / 2; step; step /= 2)
+        if (coarse[value + step] <= i) value += step;
+    value *= COUNT_COARSE;
+#pragma unroll
+    for (uint32_t step = COUNT_COARSE / 2; step; step /= 2)
+        if (a.begins[value + step] <= i) value += step;
+    return value;
+}
+
+/* Writes positions [first, last) of the output, at most a vector of them. */
+static __device__ inline void count_fill_vector(const struct sort_args &a, uint32_t value,
+                                                uint64_t first, uint64_t last)
+{
+    ukey *out = (ukey *)a.keys_out;
+    union count_vector v;
+    uint64_t stop = a.begins[value + 1];
+#pragma unroll
+    for (int k = 0; k < COUNT_VECTOR; k++) {
+        while (first + k >= stop && first + k < last) stop = a.begins[++value + 1];
+        v.key[k] = order_decode(a.order, (ukey)value);
+    }
+    if (last - first == COUNT_VECTOR) {
+        *(uint4 *)(out + first) = v.vector;
+    } else {
+#pragma unroll
+        for (int k = 0; k < COUNT_VECTOR; k++)
+            if (first + k < last) out[first + k] = v.key[k];
+    }
+}
+
+/* A warp writes COUNT_LOADS aligned vectors a lane; those at the ends of the array are cut. */
+extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
+    sort_count_fill(const __grid_constant__ struct sort_args a)
+{
+    enum { EACH = 32 * COUNT_LOADS * COUNT_VECTOR };
+    __shared__ uint64_t coarse[SORT_VALUES / COUNT_COARSE];
+    for (uint32_t i = threadIdx.x; i < SORT_VALUES / COUNT_COARSE; i += blockDim.x)
+        coarse[i] = a.begins[i * COUNT_COARSE];
+    __syncthreads(); /* where some of the values begin is there */
+    ukey *out = (ukey *)a.keys_out;
+    const uint64_t skew = (uint64_t)((uintptr_t)out & 15) / KEY_BYTES, end = a.n + skew;
+    const uint64_t warps = (uint64_t)gridDim.x * (SORT_MOVE_THREADS / 32);
+    const uint64_t warp = (uint64_t)blockIdx.x * (SORT_MOVE_THREADS / 32) + threadIdx.x / 32;
+    for (uint64_t v = warp * EACH; v < end; v += warps * EACH) {
+        const uint64_t from = v < skew ? 0 : v - skew;
+        const uint32_t value = value_at(a, coarse, from);
+        if (v >= skew && v + EACH <= end && a.begins[value + 1] >= from + EACH) { /* one value */
+            const uint32_t word = order_decode(a.order, (ukey)value) * 0x00010001u;
+#pragma unroll
+            for (int j = 0; j < COUNT_LOADS; j++)
+                ((uint4 *)(out + from))[j * 32 + lane_id()] = make_uint4(word, word, word, word);
+            continue;
+        }
+#pragma unroll
+        for (int j = 0; j < COUNT_LOADS; j++) {
+            const uint64_t at = v + (j * 32 + lane_id()) * COUNT_VECTOR;
+            const uint64_t first = at < skew ? 0 : at - skew;
+            const uint64_t last = min(at + COUNT_VECTOR - skew, a.n);
+            if (at < end && first < last)
+                count_fill_vector(a, value_at(a, coarse, first), first, last);
+        }
+    }
+}
+#endif
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * sort/cuda/lsd.cuh - a sort by least significant digits in few launches of blocks that stay, for
+ * keys that crowd (crowd.cuh).  The host cannot know whether they do: where they do not, these
+ * end at once, which takes a launch of few blocks less time than one of many.
+ *
+ *     sort_lsd_begin     clears; counts every digit of every key; plans    (passes.cuh)
+ *     sort_lsd           all passes: blocks take tiles as they come        (onesweep.cuh)
+ *     sort_lsd_finish    copies, when the passes do not end in the output
+ *
+ * In the first two all blocks are on the GPU at once, and wait for each other between steps, and
+ * between passes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_LSD_CUH
+#define ECHI_SORT_CUDA_LSD_CUH
+
+#include "sort/cuda/onesweep.cuh"
+#include "sort/cuda/passes.cuh"
+
+#define LSD_COUNT_RESIDENT                                                                         \
+    (SORT_LSD_COUNT_BLOCKS * SORT_HISTOGRAM_THREADS <= MULTIPROCESSOR_THREADS                      \
+         ? (int)SORT_LSD_COUNT_BLOCKS                                                              \
+         : (int)MULTIPROCESSOR_THREADS / (int)SORT_HISTOGRAM_THREADS)
+
+#if KEY_BYTES >= 4
+/* All blocks wait for each other; *times is how often the block did, in shared memory or its first
+ * thread's.  What they wrote before, all see after it. */
+static __device__ inline void lsd_meet(uint32_t *met, uint32_t *times)
+{
+    __syncthreads(); /* what this block wrote is written */
+    if (threadIdx.x == 0) {
+        add_acq_rel(met, 1); /* all that is known here, whoever sees the sum knows too */
+        wait_acquire(met, ++*times * gridDim.x);
+    }
+    __syncthreads(); /* what all blocks wrote can be read */
+}
+
+static __device__ inline uint32_t lsd_tiles(const struct sort_args &a)
+{
+    return (uint32_t)((a.n + TILE - 1) / TILE);
+}
+
+/* ---- Before the passes ---- */
+
+/* The grid clears so many bytes, rounded up to 16, as parts of the workspace are. */
+static __device__ inline void lsd_clear(void *at, uint64_t bytes)
+{
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    for (uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (bytes + 15) / 16;
+         i += step)
+        ((uint4 *)at)[i] = make_uint4(0, 0, 0, 0);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS, LSD_COUNT_RESIDENT)
+    sort_lsd_begin(const __grid_constant__ struct sort_args a)
+{
+    __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
+    __shared__ struct plan_shared plan;
+    if (!a.msd->crowd) return;
+    uint32_t meetings = 0;
+    lsd_clear(a.state, sizeof *a.state);
+    lsd_meet(&a.msd->lsd_meetings[0], &meetings);
+    lsd_clear(a.status, (uint64_t)lsd_tiles(a) * (SORT_BINS * sizeof *a.status));
+    count_digits(a, bins);
+    lsd_meet(&a.msd->lsd_meetings[0], &meetings);
+    if (blockIdx.x == 0) plan_digits(a, plan);
+}
+
+/* ---- Passes ---- */
+
+/* Where the block is, in shared memory: registers are the tile's. */
+struct lsd_state {
+    struct sweep w;
+    uint32_t end;      /* of the portion's tiles */
+    uint32_t held;     /* 1: s.tile is taken, and of a portion to come */
+    uint32_t meetings; /* that the block came to */
+};
+
+/* One thread goes on to the next portion, of this pass or of the next one that does something. */
+static __device__ inline void lsd_advance(const struct sort_args &a, struct lsd_state &l)
+{
+    enum { PORTION_TILES = SORT_PORTION / TILE };
+    const uint32_t tiles = lsd_tiles(a);
+    l.w.portion++;
+    l.held = l.end < tiles;
+    if (!l.held) {
+        do l.w.pass++;
+        while (l.w.pass < a.passes && !a.state->pass[l.w.pass].active);
+        if (l.w.pass >= a.passes) return;
+        l.w.p = a.state->pass[l.w.pass];
+        l.w.portion = 0;
+    }
+    l.end = min(tiles, (l.w.portion + 1) * PORTION_TILES);
+}
+
+/* The last tile, cut by the end: a function of its own, so that it takes no registers from the
+ * others. */
+static __device__ __noinline__ void lsd_last_tile(const struct sort_args &a,
+                                                  const struct lsd_state &l, struct pass_shared &s,
+                                                  uint32_t tile)
+{
+    const uint64_t at = (uint64_t)tile * TILE;
+    sort_tile<0>(a, l.w, s, at, (uint32_t)(a.n - at));
+}
+
+/* One loop, with its state in shared memory: two make the compiler spill what the tile needs.  A
+ * tile is taken when the block can begin it: taken any sooner, those after it wait for its counts.
+ */
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    sort_lsd(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct lsd_state l;
+    struct pass_shared &s = *(struct pass_shared *)shared_bytes;
+    if (!a.msd->crowd) return;
+    if (threadIdx.x == 0) {
+        l.w.pass = -1;
+        l.w.portion = 0;
+        l.meetings = 0;
+        l.end = lsd_tiles(a); /* as if a pass were done */
+        lsd_advance(a, l);
+        s.zero = 0;
+    }
+    __syncthreads(); /* the portion is known */
+    while (l.w.pass < a.passes) {
+        if (threadIdx.x == 0) {
+            if (!l.held) s.tile = atomicAdd(&a.state->tiles_taken[l.w.pass], 1);
+            l.held = 0;
+        }
+        rank_clear(s.counts, WARPS * SORT_BINS);
+        __syncthreads(); /* the tile is known and the counters are clear */
+        const uint32_t tile = s.tile;
+        if (tile >= l.end) {
+            lsd_meet(&a.msd->lsd_meetings[1], &l.meetings);
+            if (threadIdx.x == 0) lsd_advance(a, l);
+        } else if (a.n - (uint64_t)tile * TILE < TILE) {
+            lsd_last_tile(a, l, s, tile);
+        } else {
+            sort_tile<1>(a, l.w, s, (uint64_t)tile * TILE, TILE);
+        }
+        __syncthreads(); /* everyone is done with the tile; the portion is known */
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
+    sort_lsd_finish(const __grid_constant__ struct sort_args a)
+{
+    if (a.msd->crowd) copy_to_output(a);
+}
+#endif
+
+#endif

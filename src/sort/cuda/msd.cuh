@@ -1,0 +1,117 @@
+/*
+ * sort/cuda/msd.cuh - what the kernels of msd.cu share: sizes, and a segment's digits, tiles
+ * and buffers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_MSD_CUH
+#define ECHI_SORT_CUDA_MSD_CUH
+
+#include "sort/cuda/common.cuh"
+
+#if VAL_BYTES
+/* Copies beside the kernel, and room for two blocks' of them, are of sm_80 and of those that
+ * followed it in data centres; what else runs code of sm_80 has room for one block's.  The host
+ * asks what the code was compiled for: msd_pairs.c. */
+#if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1100)
+#define PAIRS_STAGED 1
+#else
+#define PAIRS_STAGED 0
+#endif
+
+#define PAIRS_PACKED (PAIRS_STAGED && KEY_BYTES == 4 && VAL_BYTES == 4)
+
+/* This instance's row of tuning.h. */
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (threads)
+enum { PAIRS_THREADS = 0 SORT_PAIRS_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (items)
+enum { MSD_ITEMS = 0 SORT_PAIRS_TUNING(ROW), MSD_TILE = PAIRS_THREADS * MSD_ITEMS };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_threads) * (leaf_items)
+enum { MSD_LEAF = PAIRS_STAGED ? 0 SORT_PAIRS_TUNING(ROW) : (int)SORT_PAIRS_LEAF };
+#undef ROW
+#else
+enum { MSD_ITEMS = SORT_MSD_THREAD_BYTES / KEY_BYTES, MSD_TILE = SORT_MSD_TILE(KEY_BYTES) };
+#endif
+enum {
+    MSD_WORDS = SORT_BINS / 32,
+    MSD_EVEN_LEVELS = 2 /* so many split keys that are distributed evenly */
+};
+
+/* Most keys of a leaf. */
+static __device__ inline uint32_t msd_leaf(const struct sort_args &a)
+{
+#if VAL_BYTES
+    (void)a;
+    return MSD_LEAF;
+#else
+    return a.leaf;
+#endif
+}
+
+static __device__ inline ukey msd_load(const struct sort_args &a, uint32_t source, ukey u)
+{
+    return source == SORT_IN ? order_encode(a.order, u) : u;
+}
+
+static __device__ inline uint32_t msd_digit(const struct sort_segment &s, ukey e)
+{
+    return (uint32_t)(e >> s.shift) & ((1u << s.bits) - 1);
+}
+
+/* Where a segment's keys go. */
+static __device__ inline uint32_t msd_target(const struct sort_segment &s)
+{
+    return s.source == (uint32_t)SORT_TMP ? (uint32_t)SORT_OUT : (uint32_t)SORT_TMP;
+}
+
+static __device__ inline uint32_t msd_tiles(uint32_t count)
+{
+    return count / MSD_TILE + (count % MSD_TILE != 0);
+}
+
+static __device__ inline uint32_t *msd_counts(const struct sort_args &a, int level,
+                                              uint32_t segment)
+{
+    return a.counts[level & 1] + (uint64_t)segment * SORT_MSD_ROW;
+}
+
+/* Input that is in order, or in reverse order and not written where it is read, is copied. */
+static __device__ inline bool msd_ordered(const struct sort_args &a)
+{
+    const uint32_t seen = a.msd->seen;
+    return !(seen & SORT_SEEN_FALL) || (!(seen & SORT_SEEN_RISE) && !a.in_place);
+}
+
+/* One segment needs no map of tiles. */
+static __device__ inline uint32_t msd_segment_of(const struct sort_args &a, int level,
+                                                 uint32_t tile)
+{
+    return a.msd->segments[level] == 1 ? 0 : a.tile_of[level & 1][tile];
+}
+
+/* What a thread finds out beside the counts. */
+struct msd_found {
+    ukey differ;   /* bits in which its keys differ from the segment's first */
+    uint32_t seen; /* enum sort_seen; both stop the comparisons, which soon happens unless the
+                      input is in order */
+};
+
+static __device__ inline void msd_compare(ukey e, ukey next, struct msd_found &found)
+{
+    if (e > next) found.seen |= SORT_SEEN_FALL;
+    if (e < next) found.seen |= SORT_SEEN_RISE;
+}
+
+/* Compares e with the key at position i of the array, if there is one. */
+static __device__ inline void msd_compare_at(const struct sort_args &a, ukey e, uint64_t i,
+                                             struct msd_found &found)
+{
+    if (i < a.n) msd_compare(e, order_encode(a.order, ((const ukey *)a.keys_in)[i]), found);
+}
+
+#endif

@@ -1,0 +1,369 @@
+/*
+ * sort/cuda/msd_pairs.cu - keys of 32 and 64 bits with values, or the order of keys, most
+ * significant digit first and stable: msd.cu, whose lists these are, with other moves.
+ *
+ *     sort_pairs_count     how many keys of each digit every segment of the level has, and every
+ *                          tile after those before it
+ *     sort_pairs_scatter   moves keys and values; a tile knows where its digits go from the counts,
+ *                          so that none waits for another
+ *     sort_pairs_first,    for few pairs, as sort_msd_first and sort_msd_rest
+ *     sort_pairs_rest
+ *     sort_pairs_leaf      finishes what a block can hold; in msd_pairs_leaf.cuh
+ *     sort_packed_...      the first levels of many even keys; in msd_packed.cuh
+ *
+ *     tiles       |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |
+ *     segments    |          0            |       1         |  2  |
+ *     blocks      |        0        |        1        |     2     |    of the count
+ *     pieces      |       0,0       | 1,0 |    1,1    | 2,1 | 2,2 |
+ *
+ * A block counts tiles next to each other: rows[tile] has the keys before the tile in its piece,
+ * and pieces[block], which the plan adds up, those up to the end of the block in the segment that
+ * goes on in the next one.
+ *
+ * In a tile, equal digits keep their order by cuda/device/block_rank.cuh.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/cuda/msd_pairs_leaf.cuh"
+#include "sort/cuda/few.cuh"
+#if PAIRS_PACKED
+#include "sort/cuda/msd_packed.cuh"
+#endif
+
+/* ---- Counts ---- */
+
+/* Bits in which keys differ from the segment's first, and the orders seen among neighbours: equal
+ * ones count as a rise, for their order must not be turned around. */
+struct pairs_found {
+    ukey differ;
+    uint32_t seen; /* enum sort_seen */
+};
+
+static __device__ inline void pairs_count_tile(const struct sort_args &a,
+                                               const struct sort_segment &s, ukey first,
+                                               uint32_t at, uint32_t here, uint32_t *bins,
+                                               uint32_t *row, struct pairs_found &found)
+{
+    const ukey *in = keys_of(a, s.source) + at;
+    const uint32_t me = threadIdx.x;
+    ukey key[MSD_ITEMS];
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++)
+        key[i] = me + i * PAIRS_THREADS < here ? in[me + i * PAIRS_THREADS] : (ukey)0;
+    if (me < SORT_BINS) row[me] = bins[me];
+    pairs_compared(a, s.source, key);
+    __syncthreads(); /* what came before is noted */
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++)
+        if (me + i * PAIRS_THREADS < here) {
+            found.differ |= key[i] ^ first;
+            atomicAdd(&bins[msd_digit(s, key[i])], 1);
+        }
+    if (found.seen != SORT_SEEN_BOTH)
+#pragma unroll
+        for (int i = 0; i < MSD_ITEMS; i++) {
+            const uint64_t next = (uint64_t)at + me + i * PAIRS_THREADS + 1;
+            if (me + i * PAIRS_THREADS < here && next < a.n && found.seen != SORT_SEEN_BOTH)
+                found.seen |= pairs_key(a, s.source, in[next - at]) < key[i] ? SORT_SEEN_FALL
+                                                                             : SORT_SEEN_RISE;
+        }
+    __syncthreads(); /* every key is counted */
+}
+
+struct count_shared {
+    uint32_t bins[SORT_BINS];
+    unsigned long long differ;
+    uint32_t seen;
+};
+
+/* Counts tiles [tile, stop) of a segment: a piece; seen: where to add what is seen of neighbours,
+ * or NULL. */
+static __device__ inline void pairs_count_piece(const struct sort_args &a,
+                                                const struct sort_segment &s,
+                                                struct count_shared &sh, uint32_t tile,
+                                                uint32_t stop, uint32_t *counts, uint32_t *seen)
+{
+    const ukey first = pairs_key(a, s.source, keys_of(a, s.source)[s.begin]);
+    rank_clear(sh.bins, SORT_BINS);
+    if (threadIdx.x == 0) sh.differ = sh.seen = 0;
+    __syncthreads(); /* the counters are clear */
+    struct pairs_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
+    for (; tile < stop; tile++) {
+        const uint32_t skip = (tile - s.first_tile) * MSD_TILE;
+        pairs_count_tile(a, s, first, s.begin + skip, min(s.count - skip, (uint32_t)MSD_TILE),
+                         sh.bins, a.rows + (uint64_t)tile * SORT_BINS, found);
+    }
+    if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
+    if (found.seen) atomicOr(&sh.seen, found.seen);
+    __syncthreads(); /* everyone has said what it found */
+    const bool goes_on = stop < s.first_tile + msd_tiles(s.count);
+    for (uint32_t bin = threadIdx.x; bin < SORT_BINS; bin += PAIRS_THREADS) {
+        if (sh.bins[bin]) atomicAdd(&counts[bin], sh.bins[bin]);
+        if (goes_on) a.pieces[(uint64_t)blockIdx.x * SORT_BINS + bin] = sh.bins[bin];
+    }
+    if (threadIdx.x == 0 && sh.differ)
+        atomicOr((unsigned long long *)(counts + SORT_BINS), sh.differ);
+    if (threadIdx.x == 0 && seen && sh.seen) atomicOr(seen, sh.seen);
+    __syncthreads(); /* the counters may be cleared */
+}
+
+static __device__ inline void pairs_count_level(const struct sort_args &a, int level,
+                                                struct count_shared &sh)
+{
+    const uint32_t tiles = a.msd->tiles[level], each = pairs_each(a, tiles);
+    uint32_t tile = min(tiles, blockIdx.x * each);
+    const uint32_t last = min(tiles, tile + each);
+    while (tile < last) { /* a piece at once */
+        const uint32_t index = msd_segment_of(a, level, tile);
+        const struct sort_segment s = a.segments[level & 1][index];
+        const uint32_t stop = min(last, s.first_tile + msd_tiles(s.count));
+        pairs_count_piece(a, s, sh, tile, stop, msd_counts(a, level, index),
+                          level ? NULL : &a.msd->seen);
+        tile = stop;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
+    sort_pairs_count(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct count_shared sh;
+    wait_for_earlier();
+    pairs_count_level(a, a.level, sh);
+}
+
+extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
+    sort_pairs_first(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct count_shared sh;
+    __shared__ struct plan_shared p;
+    __shared__ struct few_sample sample;
+    wait_for_earlier();
+    const struct sort_segment s = msd_whole(a);
+    const uint32_t tiles = msd_tiles(s.count), each = pairs_each(a, tiles);
+    const uint32_t tile = min(tiles, blockIdx.x * each);
+    if (blockIdx.x < a.count_blocks)
+        pairs_count_piece(a, s, sh, tile, min(tiles, tile + each), a.first->counts, &a.first->seen);
+    else
+        few_look(a, sample);
+    msd_plan_first(a, p);
+}
+
+/* ---- Scatter ---- */
+
+struct scatter_shared {
+    union {
+        uint32_t counts[PAIRS_WARPS * SORT_BINS]; /* while ranking */
+        ukey keys[MSD_TILE];                      /* then the tile by digit */
+        uval values[MSD_TILE];
+    };
+#if PAIRS_STAGED
+    uval staged[MSD_TILE]; /* values on their way while keys are ranked; each thread's its own */
+#endif
+    uint32_t target[SORT_BINS]; /* a key of this digit and rank r goes to target + r */
+    uint32_t sums[SORT_BINS / 32];
+};
+static_assert(sizeof(struct scatter_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
+                                                                       KEY_BYTES, VAL_BYTES,
+                                                                       PAIRS_STAGED),
+              "the host gives less shared memory than the kernel uses");
+
+/* A full tile needs no test of where its segment ends; FULL is 1 for all tiles but the last. */
+template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t here)
+{
+    return FULL || i < here;
+}
+
+/* A tile: its part of the segment, and where thread `bin` puts the first key of its digit. */
+struct scatter_tile {
+    uint32_t at, here, target;
+};
+
+#if VAL_BYTES <= 8 || PAIRS_STAGED
+static __device__ inline bool scatter_makes(const struct sort_args &a, const struct sort_segment &s)
+{
+    return VAL_BYTES <= 8 && s.source == SORT_IN && a.index;
+}
+#endif
+
+/* Asks for the tile's values, which are there after copy_wait<0>(). */
+template <int FULL>
+static __device__ inline void scatter_ask(const struct sort_args &a, const struct sort_segment &s,
+                                          struct scatter_shared &sh, const struct scatter_tile &t,
+                                          uint32_t mine)
+{
+#if PAIRS_STAGED
+    const uval *in = values_of(a, s.source) + t.at + mine;
+    if (!scatter_makes(a, s))
+#pragma unroll
+        for (int i = 0; i < MSD_ITEMS; i++)
+            if (exists<FULL>(mine + 32 * i, t.here))
+                copy_async_of<VAL_BYTES>(&sh.staged[mine + 32 * i], in + 32 * i);
+    copy_commit();
+#endif
+}
+
+/* Puts the values where their keys' ranks say. */
+template <int FULL>
+static __device__ inline void scatter_place(const struct sort_args &a, const struct sort_segment &s,
+                                            struct scatter_shared &sh, const struct scatter_tile &t,
+                                            uint32_t mine, const uint32_t (&slot)[MSD_ITEMS])
+{
+#if VAL_BYTES <= 8
+    if (scatter_makes(a, s)) {
+#pragma unroll
+        for (int i = 0; i < MSD_ITEMS; i++)
+            if (exists<FULL>(mine + 32 * i, t.here))
+                sh.values[slot[i]] = (uval)(t.at + mine + 32 * i);
+        return;
+    }
+#endif
+#if PAIRS_STAGED
+    const uval *in = sh.staged + mine;
+#else
+    const uval *in = values_of(a, s.source) + t.at + mine;
+#endif
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, t.here)) sh.values[slot[i]] = in[32 * i];
+}
+
+/* Ranks the tile's keys: slot[i] becomes the rank of key[i]. */
+template <int FULL>
+static __device__ inline void scatter_rank(const struct sort_args &a, const struct sort_segment &s,
+                                           struct scatter_shared &sh, const struct scatter_tile &t,
+                                           uint32_t mine, const ukey (&key)[MSD_ITEMS],
+                                           uint32_t (&slot)[MSD_ITEMS])
+{
+    const uint32_t bin = threadIdx.x;
+    uint32_t *row = sh.counts + threadIdx.x / 32 * SORT_BINS;
+    pairs_digits(a, s, key, slot);
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++) { /* past the end: last */
+        if (!exists<FULL>(mine + 32 * i, t.here))
+            slot[i] = SORT_BINS - 1;
+        else
+            atomicAdd(&row[slot[i]], 1);
+    }
+    __syncthreads(); /* every warp has counted */
+    const uint32_t count = bin < SORT_BINS ? rank_column<PAIRS_WARPS>(sh.counts, bin) : 0;
+    const uint32_t offset = bins_scan(count, sh.sums);
+    if (bin < SORT_BINS) {
+        rank_offsets<PAIRS_WARPS>(sh.counts, bin, offset);
+        sh.target[bin] = t.target - offset;
+    }
+    __syncthreads(); /* the rows say where each warp's keys of a digit begin */
+    rank_keys<MSD_ITEMS>(row, slot, MSD_ITEMS);
+    __syncthreads(); /* every warp is done with the counters */
+}
+
+template <int FULL>
+static __device__ inline void scatter_move(const struct sort_args &a, const struct sort_segment &s,
+                                           struct scatter_shared &sh, const struct scatter_tile &t)
+{
+    const uint32_t me = threadIdx.x, mine = me / 32 * (32 * MSD_ITEMS) + lane_id();
+    const ukey *in = keys_of(a, s.source) + t.at + mine;
+    ukey key[MSD_ITEMS];
+    uint32_t slot[MSD_ITEMS], to[MSD_ITEMS];
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++)
+        key[i] = exists<FULL>(mine + 32 * i, t.here) ? in[32 * i] : (ukey)0;
+    scatter_ask<FULL>(a, s, sh, t, mine);
+    rank_clear(sh.counts, PAIRS_WARPS * SORT_BINS);
+    if (s.source == SORT_IN && !a.same)
+#pragma unroll
+        for (int i = 0; i < MSD_ITEMS; i++) key[i] = order_encode(a.order, key[i]);
+    __syncthreads(); /* the counters are clear */
+    scatter_rank<FULL>(a, s, sh, t, mine, key, slot);
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, t.here)) sh.keys[slot[i]] = key[i];
+    __syncthreads(); /* the tile lies by digits */
+    ukey *out = (ukey *)keys_of(a, msd_target(s));
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++) {
+        const uint32_t rank = me + i * PAIRS_THREADS;
+        key[i] = exists<FULL>(rank, t.here) ? sh.keys[rank] : (ukey)0;
+    }
+    pairs_digits(a, s, key, to);
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++) {
+        const uint32_t rank = me + i * PAIRS_THREADS;
+        to[i] = sh.target[to[i]] + rank;
+        if (exists<FULL>(rank, t.here)) out[to[i]] = key[i];
+    }
+#if PAIRS_STAGED
+    copy_wait<0>();
+#endif
+    __syncthreads(); /* every thread has read its keys */
+    scatter_place<FULL>(a, s, sh, t, mine, slot);
+    __syncthreads(); /* the values lie by digits */
+    uval *values = (uval *)values_of(a, msd_target(s));
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++) {
+        const uint32_t rank = me + i * PAIRS_THREADS;
+        if (exists<FULL>(rank, t.here)) values[to[i]] = sh.values[rank];
+    }
+}
+
+static __device__ inline void pairs_scatter_level(const struct sort_args &a, int level,
+                                                  struct scatter_shared &sh)
+{
+    const uint32_t tiles = a.msd->tiles[level], bin = threadIdx.x;
+    for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const uint32_t index = msd_segment_of(a, level, tile);
+        const struct sort_segment s = a.segments[level & 1][index];
+        if (!s.moves) continue;
+        const uint32_t skip = (tile - s.first_tile) * MSD_TILE;
+        struct scatter_tile t = { s.begin + skip, min(s.count - skip, (uint32_t)MSD_TILE), 0 };
+        if (bin < SORT_BINS) {
+            const uint32_t each = pairs_each(a, tiles), block = tile / each;
+            t.target = msd_counts(a, level, index)[bin] + a.rows[(uint64_t)tile * SORT_BINS + bin];
+            if (s.first_tile < block * each)
+                t.target += a.pieces[(uint64_t)(block - 1) * SORT_BINS + bin];
+        }
+        if (t.here == MSD_TILE)
+            scatter_move<1>(a, s, sh, t);
+        else
+            scatter_move<0>(a, s, sh, t);
+        __syncthreads(); /* everyone has read; the counters may be cleared */
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
+    sort_pairs_scatter(const __grid_constant__ struct sort_args a)
+{
+    wait_for_earlier();
+    pairs_scatter_level(a, a.level, *(struct scatter_shared *)shared_bytes);
+}
+
+/* ---- Levels that evenly distributed keys do not have ---- */
+
+union rest_shared {
+    struct count_shared count;
+    struct plan_shared plan;
+    struct scatter_shared scatter;
+};
+static_assert(sizeof(union rest_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
+                                                                   KEY_BYTES, VAL_BYTES,
+                                                                   PAIRS_STAGED),
+              "the host gives less shared memory than the kernel uses");
+
+extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
+    sort_pairs_rest(const __grid_constant__ struct sort_args a)
+{
+    union rest_shared &sh = *(union rest_shared *)shared_bytes;
+    uint32_t meetings = 0;
+    if (msd_ordered(a)) return;
+    if (a.msd->crowd) {
+        few_sort(a, *(struct few_shared *)shared_bytes);
+        return;
+    }
+    for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
+        if (blockIdx.x < a.count_blocks) pairs_count_level(a, level, sh.count);
+        msd_meet(a, ++meetings);
+        msd_plan_level<0>(a, level, sh.plan);
+        msd_meet(a, ++meetings);
+        pairs_scatter_level(a, level, sh.scatter);
+        msd_meet(a, ++meetings);
+    }
+}

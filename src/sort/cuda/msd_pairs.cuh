@@ -1,0 +1,101 @@
+/*
+ * sort/cuda/msd_pairs.cuh - what the kernels of msd_pairs.cu share: what of a key is compared,
+ * its digits, ranks in a tile, buffers of values.
+ *
+ * What is compared stands at the top of a word of its own: the bits of the key that count, once
+ * those that compare equal have become one (order_merge).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_MSD_PAIRS_CUH
+#define ECHI_SORT_CUDA_MSD_PAIRS_CUH
+
+#include "cuda/device/ptx_async.cuh"
+#include "sort/cuda/msd.cuh"
+
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (blocks)
+enum { PAIRS_BLOCKS = 0 SORT_PAIRS_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_threads)
+enum { LEAF_THREADS = 0 SORT_PAIRS_TUNING(ROW) };
+#undef ROW
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_blocks)
+enum { LEAF_BLOCKS = 0 SORT_PAIRS_TUNING(ROW) };
+#undef ROW
+enum {
+    PAIRS_WARPS = PAIRS_THREADS / 32,
+    PAIRS_RESIDENT = PAIRS_BLOCKS * PAIRS_THREADS <= MULTIPROCESSOR_THREADS
+                         ? (int)PAIRS_BLOCKS
+                         : (int)MULTIPROCESSOR_THREADS / (int)PAIRS_THREADS
+};
+
+static __device__ inline const uval *values_of(const struct sort_args &a, uint32_t buffer)
+{
+    return (const uval *)(buffer == SORT_IN    ? a.values_in
+                          : buffer == SORT_OUT ? a.values_out
+                                               : a.values_tmp);
+}
+
+/* ---- What is compared ---- */
+
+static __device__ inline ukey pairs_merged(const struct sort_args &a, ukey e)
+{
+    return (ukey)(order_merge(a.order, e) >> a.begin_bit) << (KEY_BITS - (a.end_bit - a.begin_bit));
+}
+
+/* ... of a key as it lies in a buffer. */
+static __device__ inline ukey pairs_key(const struct sort_args &a, uint32_t source, ukey u)
+{
+    const ukey e = msd_load(a, source, u);
+    return a.plain ? e : pairs_merged(a, e);
+}
+
+/* ... of a thread's keys: asked once, not of each. */
+template <int ITEMS>
+static __device__ inline void pairs_compared(const struct sort_args &a, uint32_t source,
+                                             ukey (&key)[ITEMS])
+{
+    if (source == SORT_IN)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
+    if (!a.plain)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) key[i] = pairs_merged(a, key[i]);
+}
+
+template <int ITEMS>
+static __device__ inline void pairs_digits(const struct sort_args &a, const struct sort_segment &s,
+                                           const ukey (&key)[ITEMS], uint32_t (&digit)[ITEMS])
+{
+    if (a.plain)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) digit[i] = msd_digit(s, key[i]);
+    else
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) digit[i] = msd_digit(s, pairs_merged(a, key[i]));
+}
+
+/* ---- Tiles ---- */
+
+#if PAIRS_STAGED
+template <int BYTES> static __device__ inline void copy_async_of(void *to, const void *from)
+{
+    if (BYTES == 16)
+        copy_async_16(to, from);
+    else if (BYTES == 8)
+        copy_async_8(to, from);
+    else
+        copy_async_4(to, from);
+}
+#endif
+
+/* How many tiles of a level a block counts. */
+static __device__ inline uint32_t pairs_each(const struct sort_args &a, uint32_t tiles)
+{
+    return tiles / a.count_blocks + (tiles % a.count_blocks != 0);
+}
+
+#endif

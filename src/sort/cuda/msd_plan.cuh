@@ -1,0 +1,387 @@
+/*
+ * sort/cuda/msd_plan.cuh - the lists of a sort by most significant digits: what a level splits, and
+ * what blocks finish.
+ *
+ *     sort_msd_begin   one segment, the array
+ *     sort_msd_plan    from the counts of a level's segments: where each digit's keys go; which
+ *                      make leaves, which a segment of the next level
+ *
+ * Of few keys sort_msd_first, or sort_pairs_first, counts the first level, and its last block plans
+ * it: three launches would take longer than all that they do.  One block looks whether keys crowd
+ * (few.cuh); then the lists stay empty.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_MSD_PLAN_CUH
+#define ECHI_SORT_CUDA_MSD_PLAN_CUH
+
+#if VAL_BYTES
+#include "sort/cuda/msd_pairs.cuh"
+#else
+#include "sort/cuda/msd.cuh"
+#include "sort/cuda/msd_value.cuh"
+#endif
+
+/* The array as a segment. */
+static __device__ inline struct sort_segment msd_whole(const struct sort_args &a)
+{
+    struct sort_segment s = {};
+    s.count = (uint32_t)a.n;
+    s.source = SORT_IN;
+    s.shift = KEY_BITS - SORT_DIGIT_BITS;
+    s.bits = SORT_DIGIT_BITS;
+    return s;
+}
+
+/* Clears what is counted up, but for segments and their tiles: one thread. */
+static __device__ inline void msd_clear(const struct sort_args &a)
+{
+    a.msd->leaves = a.msd->crowded = a.msd->seen = a.msd->meetings = 0;
+    a.msd->crowd = a.msd->lsd_meetings[0] = a.msd->lsd_meetings[1] = 0;
+    a.msd->even = a.msd->uneven = a.msd->packed_tiles = 0;
+}
+
+/* The lists before the first level; seen: of all keys, if that is known. */
+static __device__ inline void msd_begin(const struct sort_args &a, uint32_t seen)
+{
+    const uint32_t me = threadIdx.x;
+    if (me <= SORT_MSD_LEVELS) {
+        a.msd->segments[me] = me == 0;
+        a.msd->tiles[me] = me == 0 ? msd_tiles((uint32_t)a.n) : 0;
+    }
+    if (me != 0) return;
+    a.segments[0][0] = msd_whole(a);
+    msd_clear(a);
+    a.msd->seen = seen;
+}
+
+/* ... and no counts, by SORT_BINS threads. */
+static __device__ inline void msd_begin_counts(const struct sort_args &a)
+{
+    const uint32_t bin = threadIdx.x;
+    a.counts[0][bin] = 0;
+    if (bin < SORT_MSD_ROW - SORT_BINS) a.counts[0][SORT_BINS + bin] = 0;
+    msd_begin(a, 0);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_BINS)
+    sort_msd_begin(const __grid_constant__ struct sort_args a)
+{
+    wait_for_earlier();
+    msd_begin_counts(a);
+}
+
+/* ---- A block of SORT_BINS threads or more a segment ---- */
+
+struct plan_shared {
+    uint32_t begin[SORT_BINS + 1];  /* of each bin, from the segment's */
+    uint32_t filled[MSD_WORDS + 1]; /* a bit for each bin that has keys; and what is below none */
+    uint32_t begins[MSD_WORDS];     /* ... that begins a leaf or is more than one */
+    uint32_t sums[MSD_WORDS];
+    uint32_t leaves; /* the segment's first */
+    uint32_t large;  /* bins that are more than a leaf */
+    uint32_t bin[SORT_BINS], index[SORT_BINS], first[SORT_BINS]; /* of those */
+#if !VAL_BYTES
+    ukey bound[SORT_BINS + 1]; /* of places: each bin's first key */
+#endif
+};
+
+/* The next bit set below or above one; SORT_BINS when there is none. */
+static __device__ inline uint32_t bit_below(const uint32_t *bits, uint32_t bin)
+{
+    uint32_t word = bin / 32, left = bits[word] & ((1u << bin % 32) - 1);
+    while (!left && word) left = bits[--word];
+    return left ? word * 32 + 31 - __clz((int)left) : (uint32_t)SORT_BINS;
+}
+
+static __device__ inline uint32_t bit_above(const uint32_t *bits, uint32_t bin)
+{
+    uint32_t word = bin / 32, left = bits[word] & ~((2u << bin % 32) - 1);
+    while (!left && word < MSD_WORDS - 1) left = bits[++word];
+    return left ? word * 32 + __ffs((int)left) - 1 : (uint32_t)SORT_BINS;
+}
+
+/* Which bits a bin's keys are split by: the highest of those that differ.  On the second level one
+ * bit less where that is enough to make leaves; beyond, two more than where that is, if the levels
+ * that remain can split the rest: fewer bins, longer runs, and more keys a leaf. */
+static __device__ inline void msd_choose_digit(const struct sort_args &a, struct sort_segment &s,
+                                               uint64_t rest, int level)
+{
+    const uint32_t top = 64 - __clzll((long long)rest);
+    uint32_t bits = SORT_DIGIT_BITS;
+    if (level == 1 && s.count >> (bits - 1) <= msd_leaf(a) / 16 * 15) bits--;
+    const int after = (a.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that others can split */
+    while (level > 1 && bits > 3 && s.count >> (bits - 3) <= msd_leaf(a) / 16 * 15 &&
+           (int)(top - bits) < after)
+        bits--;
+    s.bits = min(bits, top);
+    s.shift = top - s.bits;
+}
+
+/* A bin of too many keys becomes a segment of the next level. */
+static __device__ inline uint32_t msd_add_segment(const struct sort_args &a, int level,
+                                                  uint32_t begin, uint32_t count, uint32_t source,
+                                                  uint64_t rest, uint32_t *first_tile)
+{
+    struct sort_segment s = {};
+    const uint32_t index = atomicAdd(&a.msd->segments[level], 1);
+    s.begin = begin;
+    s.count = count;
+    s.first_tile = *first_tile = atomicAdd(&a.msd->tiles[level], msd_tiles(count));
+    s.source = source;
+    msd_choose_digit(a, s, rest, level);
+    a.segments[level & 1][index] = s;
+    return index;
+}
+
+/* Its keys are low + [0, span], which some may be near to: evenly. */
+static __device__ inline void msd_add_leaf(const struct sort_args &a, uint32_t at, uint32_t begin,
+                                           uint32_t count, uint32_t source, uint64_t low,
+                                           uint64_t span, bool evenly)
+{
+    const uint32_t bits = 64u - __clzll((long long)span);
+    struct sort_leaf leaf = { begin, count, source, evenly ? bits : (uint32_t)SORT_LEAF_UNEVEN,
+                              low };
+    a.leaves[at] = leaf;
+}
+
+/* What is known of a segment's keys: one of them, and the bits in which they differ. */
+struct segment_keys {
+    uint64_t first, differ;
+};
+
+/* ... and of those of a bin: they agree but for the bits of rest, and all have those of low that
+ * are not of it. */
+struct bin_keys {
+    uint64_t low, rest;
+};
+
+template <int PLACES>
+static __device__ inline struct bin_keys msd_bin_keys(const struct plan_shared &p,
+                                                      const struct sort_segment &s,
+                                                      const struct segment_keys &k, uint32_t bin)
+{
+    const uint64_t digits = (((uint64_t)1 << s.bits) - 1) << s.shift;
+    struct bin_keys keys = { (k.first & ~k.differ & ~digits) | (uint64_t)bin << s.shift,
+                             k.differ & (((uint64_t)1 << s.shift) - 1) };
+#if !VAL_BYTES
+    if (PLACES && s.known & SORT_BY_PLACE) {
+        const uint64_t low = p.bound[bin], high = (ukey)(p.bound[bin + 1] - 1);
+        const uint64_t mask = bits_mask(bits_of(low ^ high));
+        keys.rest = k.differ & mask;
+        keys.low = (low & ~mask) | (k.first & mask & ~k.differ);
+    }
+#else
+    (void)p;
+#endif
+    return keys;
+}
+
+/* What the warps do for the bins that are more than a leaf: they say which tiles those have, or,
+ * where all keys are equal, cut them into leaves. */
+template <int PLACES>
+static __device__ inline void
+msd_add_large(const struct sort_args &a, int level, const struct plan_shared &p,
+              const struct sort_segment &s, const struct segment_keys &known, uint32_t source)
+{
+    const uint32_t lane = lane_id(), most = msd_leaf(a);
+    for (uint32_t i = threadIdx.x / 32; i < p.large; i += blockDim.x / 32) {
+        const uint32_t bin = p.bin[i], begin = s.begin + p.begin[bin];
+        const uint32_t count = p.begin[bin + 1] - p.begin[bin];
+        const struct bin_keys keys = msd_bin_keys<PLACES>(p, s, known, bin);
+        if (keys.rest) {
+            uint32_t *counts = msd_counts(a, level, p.index[i]);
+            for (uint32_t b = lane; b < SORT_MSD_ROW; b += 32) counts[b] = 0;
+            for (uint32_t t = lane; t < msd_tiles(count); t += 32)
+                a.tile_of[level & 1][p.first[i] + t] = p.index[i];
+        } else {
+            const uint32_t pieces = (count - 1) / most + 1;
+            for (uint32_t t = lane; t < pieces; t += 32)
+                msd_add_leaf(a, p.leaves + p.first[i] + t, begin + t * most,
+                             min(most, count - t * most), source, keys.low, 0, true);
+        }
+    }
+}
+
+#if VAL_BYTES
+/* Adds up a digit's counts of a segment's pieces, each but the last: msd_pairs.cu.  Many are
+ * asked for at once, for the next ones wait for them. */
+static __device__ inline void msd_add_pieces(const struct sort_args &a, int level,
+                                             const struct sort_segment &s, uint32_t bin)
+{
+    enum { STEP = 32 };
+    const uint32_t each = pairs_each(a, a.msd->tiles[level]), first = s.first_tile / each;
+    const uint32_t pieces = (s.first_tile + msd_tiles(s.count) - 1) / each - first;
+    uint32_t *piece = a.pieces + (uint64_t)first * SORT_BINS + bin, sum = 0;
+    for (uint32_t i = 0; i < pieces; i += STEP) {
+        uint32_t count[STEP];
+#pragma unroll
+        for (uint32_t j = 0; j < STEP; j++)
+            count[j] = i + j < pieces ? piece[(i + j) * SORT_BINS] : 0;
+#pragma unroll
+        for (uint32_t j = 0; j < STEP; j++) {
+            sum += count[j];
+            if (i + j < pieces) piece[(i + j) * SORT_BINS] = sum;
+        }
+    }
+}
+#endif
+
+#if !VAL_BYTES
+/* The first key of each bin of places, and of what follows the last. */
+static __device__ inline void msd_bounds(const struct sort_args &a, struct plan_shared &p,
+                                         const struct sort_segment &s)
+{
+    const uint32_t first = (uint32_t)s.prefix, last = first + (1u << s.bits << s.shift);
+    for (uint32_t bin = threadIdx.x; bin <= SORT_BINS; bin += blockDim.x)
+        p.bound[bin] = value_first(a.order, value_map_of(a), min(first + (bin << s.shift), last));
+    __syncthreads(); /* the keys are there */
+}
+#endif
+
+/* PLACES: of a segment whose digits may be of places (msd_value.cuh). */
+template <int PLACES>
+static __device__ inline void msd_plan_segment(const struct sort_args &a, int level,
+                                               struct plan_shared &p, uint32_t index)
+{
+    struct sort_segment *at = &a.segments[level & 1][index];
+    const struct sort_segment s = *at;
+    uint32_t *counts = msd_counts(a, level, index);
+    const uint64_t differ = *(const uint64_t *)(counts + SORT_BINS);
+    const uint32_t bin = threadIdx.x, word = bin / 32;
+    const bool is_bin = bin < SORT_BINS;
+    const uint32_t count = is_bin ? counts[bin] : 0, before = bins_scan(count, p.sums);
+    if (is_bin) p.begin[bin] = before;
+    if (bin == 0) {
+        p.begin[SORT_BINS] = s.count;
+        p.large = p.filled[MSD_WORDS] = 0;
+    }
+    uint32_t filled = __ballot_sync(WARP_ALL, count != 0);
+    if (is_bin && lane_id() == 0) p.filled[word] = filled;
+    /* Packed pairs always move, and stay packed.  Also: where bins begin is there. */
+    const bool packed = s.source == SORT_PACKED;
+    const int constant = __syncthreads_or(count == s.count && !packed);
+    const uint32_t source = constant || packed ? s.source : msd_target(s);
+    if (is_bin) counts[bin] = s.begin + before;
+#if VAL_BYTES
+    if (is_bin && !packed) msd_add_pieces(a, level, s, bin);
+#else
+    const bool places = PLACES && s.known & SORT_BY_PLACE;
+    if (places) msd_bounds(a, p, s);
+    if (!places && s.shift == 0) { /* keys of one digit are equal: their counts say it all */
+        if (bin == 0) {
+            const ukey e = msd_load(a, s.source, keys_of(a, s.source)[s.begin]);
+            at->prefix = e & ~(((uint64_t)1 << s.bits) - 1);
+            at->moves = SORT_WRITTEN;
+        }
+        __syncthreads(); /* everything may be written again */
+        return;
+    }
+#endif
+    if (bin == 0) at->moves = constant ? SORT_STAYS : SORT_MOVES;
+
+#if VAL_BYTES
+    const struct segment_keys known = { 0, differ };
+#else
+    const struct segment_keys known = { msd_load(a, s.source, keys_of(a, s.source)[s.begin]),
+                                        differ };
+#endif
+    /* Bins next to each other share a leaf while they begin in the same half of one. */
+    const uint32_t most = msd_leaf(a), join = most / 2;
+    const uint32_t prior = is_bin ? bit_below(p.filled, bin) : (uint32_t)SORT_BINS;
+    bool begins = count != 0;
+    if (count && count <= join && prior < SORT_BINS)
+        begins = before - p.begin[prior] > join || before / join != p.begin[prior] / join;
+    const uint32_t boundary = __ballot_sync(WARP_ALL, begins);
+    if (is_bin && lane_id() == 0) p.begins[word] = boundary;
+    const bool large = count > most;
+    const struct bin_keys keys = msd_bin_keys<PLACES>(p, s, known, bin % SORT_BINS);
+    const uint64_t rest = keys.rest;
+    const uint32_t leaves = !begins ? 0 : !large ? 1 : rest ? 0 : (count - 1) / most + 1;
+    const uint32_t leaf = bins_scan(leaves, p.sums);
+    if (bin == SORT_BINS - 1) p.leaves = atomicAdd(&a.msd->leaves, leaf + leaves);
+    if (large) {
+        const uint32_t i = atomicAdd(&p.large, 1);
+        p.bin[i] = bin;
+        p.first[i] = leaf;
+        if (rest)
+            p.index[i] =
+                msd_add_segment(a, level + 1, s.begin + before, count, source, rest, &p.first[i]);
+    }
+    __syncthreads(); /* leaves and large bins are known */
+    if (leaves && !large) {
+        const uint32_t next = bit_above(p.begins, bin), last = bit_below(p.filled, next);
+        uint64_t low = keys.low, span = (uint64_t)(last - bin) << s.shift | rest;
+#if !VAL_BYTES
+        if (places) {
+            low = p.bound[bin];
+            span = (ukey)(p.bound[last + 1] - 1) - low;
+        }
+#endif
+        msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source, low,
+                     span, level < MSD_EVEN_LEVELS);
+    }
+    msd_add_large<PLACES>(a, level + 1, p, s, known, source);
+    __syncthreads(); /* everything may be written again */
+}
+
+template <int PLACES>
+static __device__ inline void msd_plan_level(const struct sort_args &a, int level,
+                                             struct plan_shared &p)
+{
+    const uint32_t segments = a.msd->segments[level];
+    for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x)
+        msd_plan_segment<PLACES>(a, level, p, i);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_BINS)
+    sort_msd_plan(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct plan_shared p;
+    wait_for_earlier();
+    if (!msd_ordered(a)) msd_plan_level<!VAL_BYTES>(a, a.level, p);
+}
+
+/* ---- Few keys ---- */
+
+/* After the block has added its counts to a.first: the last one to do so takes them from there,
+ * leaves zeros for the next launch, and plans the first level. */
+static __device__ inline void msd_plan_first(const struct sort_args &a, struct plan_shared &p)
+{
+    const uint32_t me = threadIdx.x;
+    uint32_t last = 0;
+    __syncthreads(); /* what this block adds is added */
+    if (me == 0) last = add_acq_rel(&a.first->done, 1) == gridDim.x - 1;
+    if (!__syncthreads_or(last)) return; /* also: what all blocks added can be read */
+    const uint32_t seen = a.first->seen, crowd = a.first->crowd;
+    if (!crowd && me < SORT_MSD_ROW) a.counts[0][me] = a.first->counts[me];
+    if (me < SORT_MSD_ROW) a.first->counts[me] = 0;
+    msd_begin(a, seen);
+    __syncthreads(); /* the lists are there, everyone knows what was seen, and whether keys crowd */
+    if (me == 0) a.first->seen = a.first->done = a.first->crowd = 0;
+    if (msd_ordered(a)) return;
+    if (!crowd) {
+        msd_plan_segment<0>(a, 0, p, 0);
+        return;
+    }
+    if (me == 0) { /* the levels find no segments: few.cuh sorts */
+        a.msd->segments[0] = a.msd->tiles[0] = 0;
+        a.msd->crowd = 1;
+    }
+    rank_clear(a.few_sums, SORT_FEW_BLOCKS / SORT_FEW_GROUP * SORT_BINS);
+}
+
+/* ---- Levels that evenly distributed keys do not have ---- */
+
+/* Waits for all blocks, the meetings-th time. */
+static __device__ inline void msd_meet(const struct sort_args &a, uint32_t meetings)
+{
+    __syncthreads(); /* what this block wrote is written */
+    if (threadIdx.x == 0) {
+        add_acq_rel(&a.msd->meetings, 1); /* all that is known here, whoever sees the sum knows */
+        wait_acquire(&a.msd->meetings, meetings * gridDim.x);
+    }
+    __syncthreads(); /* what all blocks wrote can be read */
+}
+
+#endif

@@ -1,0 +1,511 @@
+/*
+ * sort/cuda/msd_top.cuh - the first level of a sort of many keys alone, by classes of about as many
+ * keys each, however the keys are distributed.
+ *
+ *     sort_top_begin     the bits in which keys differ, from a sample, cut into 2^top_bits bins
+ *     sort_top_count     how many keys each bin has: one read
+ *     sort_top_plan      at most 256 classes: bins together, aligned and a power of two of them
+ *     sort_top_scatter   moves keys by a table from bins to classes; where that gains little, all
+ *                        classes have as many bins, and are a digit of sort_msd_scatter
+ *
+ *         bins       |.|.|.|.|.|.|.|.|:|:|:|:|#|#|#|#|
+ *         classes    |       |       |   |   |#|#|#|#|
+ *
+ * Bins of floats may be of places instead, which are even in value (msd_value.cuh).  Then all
+ * classes have as many, and are a digit of sort_msd_floats.
+ *
+ * Keys that differ from the sample in other bits count for the first or the last bin.  Where the
+ * bins of a class make leaves, they are its segment's digits, and its keys are not counted again.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_MSD_TOP_CUH
+#define ECHI_SORT_CUDA_MSD_TOP_CUH
+
+#include "sort/cuda/crowd.cuh"
+#include "sort/cuda/msd_value.cuh"
+
+static_assert((int)SORT_TOP_THREADS == (int)SORT_CROWD_THREADS, "a block for both samples");
+enum {
+    TOP_THREADS = SORT_TOP_THREADS,
+    TOP_WARPS = TOP_THREADS / 32,
+    TOP_SAMPLES = 4, /* a thread */
+    TOP_CLASSES = SORT_BINS,
+    TOP_CLASS_LOG = SORT_DIGIT_BITS,
+    TOP_ENDS = 200 /* leaves: a class of no more probably is leaves after one level */
+};
+
+/* Clears what the levels count up. */
+static __device__ inline void top_clear(const struct sort_args &a)
+{
+    const uint32_t me = threadIdx.x;
+    for (uint32_t i = me; i < 1u << a.top_bits; i += TOP_THREADS) {
+        a.top_bins[i] = 0;
+        a.top_class[i] = 0;
+    }
+    if (me < SORT_MSD_ROW) a.counts[0][me] = 0;
+    if (me <= SORT_MSD_LEVELS + 1) a.msd->segments[me] = a.msd->tiles[me] = 0;
+    if (me == 0) msd_clear(a);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
+    sort_top_begin(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct value_shared values;
+    __shared__ ukey keys[CROWD_KEYS];
+    wait_for_earlier();
+    const uint32_t me = threadIdx.x;
+    const uint64_t samples = TOP_THREADS * TOP_SAMPLES;
+    const uint64_t step = a.n / samples + (a.n % samples != 0);
+    ukey e[TOP_SAMPLES];
+#pragma unroll
+    for (uint32_t j = 0; j < TOP_SAMPLES; j++) {
+        const uint64_t at = min((me * TOP_SAMPLES + j) * step, a.n - 1);
+        e[j] = order_encode(a.order, ((const ukey *)a.keys_in)[at]);
+    }
+    ukey low = e[0], high = e[0];
+#pragma unroll
+    for (int j = 1; j < TOP_SAMPLES; j++) {
+        low = key_min(low, e[j]);
+        high = key_max(high, e[j]);
+    }
+    top_clear(a);
+    block_range(values.low, values.high, low, high); /* also: everything is clear */
+    struct sort_top t = {};
+    t.bits = max(bits_of(low ^ high), (uint32_t)a.top_bits); /* a class is a digit of keys */
+    struct value_map map = {};
+    ukey half[] = { e[0], e[TOP_SAMPLES / 2] };
+    const bool places = a.floats && a.n >= samples && value_choose(a, values, e, t.bits, map);
+    const bool crowd = !places && a.adaptive && a.n >= samples && crowd_found(keys, half);
+    if (me != 0) return;
+    if (crowd) crowd_leave(a);
+    t.low = low & ~bits_mask(t.bits);
+    if (places) {
+        t.places = 1;
+        t.scale = (double)map.scale;
+        t.offset = (double)map.offset;
+        t.low = 0;
+        t.bits = VALUE_BITS;
+    }
+    t.shift = t.bits - a.top_bits;
+    t.least = ~0ull;
+    *a.top = t;
+}
+
+/* From a key to its bin, and to the class of that. */
+struct top_table {
+    const uint8_t *class_of;
+    ukey low, span; /* the bins' keys are low + [0, span] */
+    uint32_t shift;
+    struct value_map map; /* where bins are of places */
+};
+
+static __device__ inline struct top_table top_table_of(const struct sort_args &a)
+{
+    struct top_table t = { a.top_class, (ukey)a.top->low, (ukey)bits_mask(a.top->bits),
+                           a.top->shift, value_map_of(a) };
+    return t;
+}
+
+static __device__ inline uint32_t top_bin(const struct top_table &t, ukey e)
+{
+    const ukey x = e - t.low;
+    return (uint32_t)((x <= t.span ? x : e < t.low ? (ukey)0 : t.span) >> t.shift);
+}
+
+/* ---- Counts ---- */
+
+struct top_found {
+    ukey least, most; /* of the keys below and above all bins */
+    uint32_t seen;    /* as in struct msd_found */
+};
+
+/* How bins are counted: of keys as they are, as they are encoded, or of places. */
+enum top_count { COUNT_PLAIN, COUNT_ENCODED, COUNT_PLACES };
+
+template <int KIND>
+static __device__ inline ukey top_count_key(const struct sort_args &a, const struct top_table &t,
+                                            uint32_t *bins, ukey u, struct top_found &found)
+{
+    if (KIND == COUNT_PLACES) {
+        atomicAdd(&bins[value_digit(t.map, u, t.shift, (uint32_t)a.top_bits)], 1);
+        return u;
+    }
+    const ukey e = KIND == COUNT_ENCODED ? order_encode(a.order, u) : u;
+    if ((ukey)(e - t.low) > t.span) {
+        if (e < t.low && e < found.least) found.least = e;
+        if (e > t.low && e > found.most) found.most = e;
+    }
+    atomicAdd(&bins[top_bin(t, e)], 1);
+    return e;
+}
+
+template <int KIND>
+static __device__ inline ukey top_compared(const struct sort_args &a, ukey counted)
+{
+    return KIND == COUNT_PLACES ? order_encode(a.order, counted) : counted;
+}
+
+/* Counts the keys of [from, to): the body as aligned vectors of 16 bytes, the ends one key a
+ * thread. */
+template <int KIND>
+static __device__ inline void top_count_range(const struct sort_args &a, const struct top_table &t,
+                                              uint32_t *bins, uint64_t from, uint64_t to,
+                                              struct top_found &found)
+{
+    enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
+    const ukey *keys = (const ukey *)a.keys_in, *mine = keys + from;
+    const uint64_t count = to - from;
+    uint64_t head = (uint64_t)(-(intptr_t)mine & 15) / KEY_BYTES;
+    if (head > count) head = count;
+    const uint64_t vectors = (count - head) / VECTOR, tail = head + vectors * VECTOR;
+    const uint4 *body = (const uint4 *)(mine + head);
+    struct msd_found order = { 0, found.seen };
+    for (uint64_t i = threadIdx.x; i < vectors; i += LOADS * TOP_THREADS) {
+        union {
+            uint4 vector;
+            ukey key[VECTOR];
+        } load[LOADS];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            if (i + j * TOP_THREADS < vectors) load[j].vector = body[i + j * TOP_THREADS];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            if (i + j * TOP_THREADS < vectors)
+#pragma unroll
+                for (int k = 0; k < VECTOR; k++)
+                    load[j].key[k] = top_count_key<KIND>(a, t, bins, load[j].key[k], found);
+        if (order.seen != SORT_SEEN_BOTH)
+#pragma unroll
+            for (int j = 0; j < LOADS; j++)
+                if (i + j * TOP_THREADS < vectors) {
+#pragma unroll
+                    for (int k = 0; k < VECTOR; k++)
+                        load[j].key[k] = top_compared<KIND>(a, load[j].key[k]);
+#pragma unroll
+                    for (int k = 0; k < VECTOR - 1; k++)
+                        msd_compare(load[j].key[k], load[j].key[k + 1], order);
+                    msd_compare_at(a, load[j].key[VECTOR - 1],
+                                   from + head + (i + j * TOP_THREADS + 1) * VECTOR, order);
+                }
+    }
+    const uint64_t ends[] = { threadIdx.x, tail + threadIdx.x }, stops[] = { head, count };
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        if (ends[k] < stops[k]) {
+            const ukey e = top_count_key<KIND>(a, t, bins, mine[ends[k]], found);
+            msd_compare_at(a, top_compared<KIND>(a, e), from + ends[k] + 1, order);
+        }
+    found.seen = order.seen;
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
+    sort_top_count(const __grid_constant__ struct sort_args a)
+{
+    __shared__ unsigned long long least, most;
+    __shared__ uint32_t seen;
+    uint32_t *bins = (uint32_t *)shared_bytes;
+    wait_for_earlier();
+    if (a.msd->crowd) return;
+    const uint32_t all = 1u << a.top_bits;
+    const uint64_t each = a.n / gridDim.x + (a.n % gridDim.x != 0);
+    const uint64_t from = min(a.n, blockIdx.x * each), to = min(a.n, from + each);
+    const struct top_table t = top_table_of(a);
+    rank_clear(bins, all);
+    if (threadIdx.x == 0) {
+        least = ~0ull;
+        most = 0;
+        seen = 0;
+    }
+    __syncthreads(); /* the counters are clear */
+    struct top_found found = { (ukey) ~(ukey)0, 0, 0 };
+    if (order_plain(a.order))
+        top_count_range<COUNT_PLAIN>(a, t, bins, from, to, found);
+    else if (a.top->places)
+        top_count_range<COUNT_PLACES>(a, t, bins, from, to, found);
+    else
+        top_count_range<COUNT_ENCODED>(a, t, bins, from, to, found);
+    if (found.least < t.low) atomicMin(&least, (unsigned long long)found.least);
+    if (found.most) atomicMax(&most, (unsigned long long)found.most);
+    if (found.seen) atomicOr(&seen, found.seen);
+    __syncthreads(); /* every key is counted */
+    for (uint32_t bin = threadIdx.x; bin < all; bin += TOP_THREADS)
+        if (bins[bin]) atomicAdd(&a.top_bins[bin], bins[bin]);
+    if (threadIdx.x != 0) return;
+    if (least != ~0ull) atomicMin((unsigned long long *)&a.top->least, least);
+    if (most) atomicMax((unsigned long long *)&a.top->most, most);
+    if (seen) atomicOr(&a.msd->seen, seen);
+}
+
+/* ---- Plan: one block ---- */
+
+struct top_plan {
+    uint32_t sums[TOP_WARPS];
+    uint32_t classes, ending;
+    uint32_t first[TOP_CLASSES]; /* bin of each class */
+    uint8_t log[TOP_CLASSES];    /* it has 2^log bins */
+    ukey bound[TOP_CLASSES + 1]; /* of even classes of places: the first key of each */
+};
+
+/* Turns the counts of the bins into where each begins, in begin[2^top_bits + 1]. */
+static __device__ inline void top_begins(const struct sort_args &a, struct top_plan &p,
+                                         uint32_t *begin)
+{
+    const uint32_t all = 1u << a.top_bits, steps = (all + TOP_THREADS - 1) / TOP_THREADS;
+    const uint32_t warp = threadIdx.x / 32, lane = lane_id(), mine = warp * steps * 32 + lane;
+    uint32_t sum = 0;
+    for (uint32_t j = 0; j < steps; j++) {
+        const uint32_t bin = mine + j * 32, count = bin < all ? a.top_bins[bin] : 0;
+        const uint32_t inclusive = warp_scan(count);
+        if (bin < all) begin[bin] = sum + inclusive - count;
+        sum += __shfl_sync(WARP_ALL, inclusive, 31);
+    }
+    if (lane == 31) p.sums[warp] = sum;
+    __syncthreads(); /* the sums of all warps are there */
+    uint32_t before = 0;
+    for (uint32_t w = 0; w < warp; w++) before += p.sums[w];
+    for (uint32_t j = 0; j < steps; j++)
+        if (mine + j * 32 < all) begin[mine + j * 32] += before;
+    if (threadIdx.x == 0) begin[all] = (uint32_t)a.n;
+    __syncthreads(); /* the begins of all bins are there */
+}
+
+/* Does a class begin at this bin?  Then it has the most bins, 2^*log, with which it is aligned and
+ * has at most cap keys; or one bin.  It does not inside of one that begins before. */
+static __device__ inline bool top_class_at(const struct sort_args &a, const uint32_t *begin,
+                                           uint32_t bin, uint32_t cap, uint32_t *log)
+{
+    const uint32_t aligned = bin ? (uint32_t)__ffs((int)bin) - 1 : (uint32_t)a.top_bits;
+    const uint32_t before = bin - (1u << aligned), after = bin + (1u << aligned);
+    if (bin && begin[after] - begin[before] <= cap) return false;
+    uint32_t k = 0;
+    while (k < aligned && begin[bin + (2u << k)] - begin[bin] <= cap) k++;
+    *log = k;
+    return begin[bin + (1u << k)] != begin[bin];
+}
+
+/* Classes of as many bins each. */
+static __device__ inline void top_even_classes(const struct sort_args &a, struct top_plan &p)
+{
+    const uint32_t me = threadIdx.x, even = a.top_bits - TOP_CLASS_LOG;
+    if (me < TOP_CLASSES) {
+        p.first[me] = me << even;
+        p.log[me] = (uint8_t)even;
+    }
+    if (me == 0) p.classes = TOP_CLASSES;
+    __syncthreads(); /* the classes are there */
+}
+
+/* The first key of each even class of places. */
+static __device__ inline void top_bounds(const struct sort_args &a, const struct sort_top &t,
+                                         struct top_plan &p)
+{
+    const uint32_t c = threadIdx.x;
+    if (c <= TOP_CLASSES)
+        p.bound[c] =
+            value_first(a.order, value_map_of(a), c << (t.shift + a.top_bits - TOP_CLASS_LOG));
+    __syncthreads(); /* the keys are there */
+}
+
+/* Classes of about as many keys each: by the least cap that makes few enough. */
+static __device__ inline void top_equal_classes(const struct sort_args &a, struct top_plan &p,
+                                                const uint32_t *begin)
+{
+    const uint32_t me = threadIdx.x, all = 1u << a.top_bits, n = (uint32_t)a.n;
+    for (uint32_t part = 160;; part /= 2) {
+        const uint32_t cap = part ? n / part : n;
+        uint32_t found = 0, log;
+        if (me == 0) p.classes = 0;
+        __syncthreads(); /* the counter is clear */
+        for (uint32_t bin = me; bin < all; bin += TOP_THREADS)
+            found += top_class_at(a, begin, bin, cap, &log);
+        if (found) atomicAdd(&p.classes, found);
+        __syncthreads(); /* all are counted */
+        const bool few = p.classes <= TOP_CLASSES;
+        __syncthreads(); /* everyone knows whether they are few enough */
+        if (!few) continue;
+        if (me == 0) p.classes = 0;
+        __syncthreads(); /* the counter is clear */
+        for (uint32_t bin = me; bin < all; bin += TOP_THREADS)
+            if (top_class_at(a, begin, bin, cap, &log)) {
+                const uint32_t c = atomicAdd(&p.classes, 1);
+                p.first[c] = bin;
+                p.log[c] = (uint8_t)log;
+            }
+        __syncthreads(); /* the classes are there */
+        return;
+    }
+}
+
+/* How many keys are in classes that a level more probably turns into leaves. */
+static __device__ inline uint32_t top_ending(const struct sort_args &a, struct top_plan &p,
+                                             const uint32_t *begin)
+{
+    const uint32_t me = threadIdx.x;
+    if (me == 0) p.ending = 0;
+    __syncthreads(); /* the sum is clear */
+    if (me < p.classes) {
+        const uint32_t first = p.first[me];
+        const uint32_t count = begin[first + (1u << p.log[me])] - begin[first];
+        if (count && count <= TOP_ENDS * a.leaf) atomicAdd(&p.ending, count);
+    }
+    __syncthreads(); /* all are added */
+    return p.ending;
+}
+
+/* Finds classes; returns whether keys find theirs by a table. */
+static __device__ inline bool top_classes(const struct sort_args &a, const struct sort_top &t,
+                                          struct top_plan &p, const uint32_t *begin)
+{
+    const uint32_t n = (uint32_t)a.n;
+    const bool outside = t.least != ~0ull || t.most != 0;
+    top_even_classes(a, p);
+    if (t.places) {
+        top_bounds(a, t, p);
+        return false;
+    }
+    const uint32_t even = top_ending(a, p, begin);
+    if (!outside && even >= n / 4 * 3) return false;
+    __syncthreads(); /* everyone has read the sum */
+    top_equal_classes(a, p, begin);
+    const uint32_t equal = top_ending(a, p, begin);
+    if (outside || equal > even + n / 2) return true;
+    __syncthreads(); /* everyone has read the sum and the classes */
+    top_even_classes(a, p);
+    return false;
+}
+
+/* The keys of a class of places, or of one bin that all of its keys are in. */
+static __device__ inline void top_range(const struct sort_args &a, const struct sort_top &t,
+                                        const struct top_plan &p, uint32_t c, uint32_t first,
+                                        uint32_t bins, uint64_t &low, uint64_t &high)
+{
+    const struct value_map map = value_map_of(a);
+    low = p.bound[c];
+    high = (ukey)(p.bound[c + 1] - 1);
+    if (bins == 1u << p.log[c]) return;
+    low = value_first(a.order, map, first << t.shift);
+    high = (ukey)(value_first(a.order, map, (first + bins) << t.shift) - 1);
+}
+
+/* What a warp does for a class: its bins' entries in the table; and where its keys go on:
+ * leaves, or a segment of the next level, whose counts may be known. */
+static __device__ inline void top_add_class(const struct sort_args &a, const struct sort_top &t,
+                                            const struct top_plan &p, const uint32_t *begin,
+                                            uint32_t c)
+{
+    const uint32_t lane = lane_id();
+    uint32_t first = p.first[c], log = p.log[c], bins = 1u << log, most = 0, only = 0;
+    const uint32_t at = begin[first], count = begin[first + bins] - at;
+    for (uint32_t b = lane; b < bins; b += 32) {
+        const uint32_t here = begin[first + b + 1] - begin[first + b];
+        a.top_class[first + b] = (uint8_t)c;
+        most = max(most, here);
+        if (here == count) only = first + b;
+    }
+#pragma unroll
+    for (int step = 16; step; step /= 2) {
+        most = max(most, __shfl_xor_sync(WARP_ALL, most, step));
+        only = max(only, __shfl_xor_sync(WARP_ALL, only, step));
+    }
+    if (lane == 0) a.counts[0][c] = at;
+    if (count == 0) return;
+    if (most == count) { /* as if it had that bin alone */
+        first = only;
+        log = 0;
+        bins = 1;
+    }
+
+    /* The first and the last class have what lies outside all bins. */
+    const uint32_t last = (uint32_t)(bits_mask(t.bits) >> t.shift);
+    uint64_t rest = bits_mask(log + t.shift);
+    uint64_t low = t.low + ((uint64_t)first << t.shift), high = low + rest;
+    bool inside = true, places = t.places;
+    if (places) {
+        top_range(a, t, p, c, first, bins, low, high);
+        places = bins > 1 || (first != 0 && first != last); /* those can be split */
+        rest = bits_mask(bits_of(low ^ high));
+    }
+    if (first == 0 && t.least != ~0ull) {
+        low = t.least;
+        inside = false;
+    }
+    if (first <= last && last < first + bins && t.most != 0) {
+        high = t.most;
+        inside = false;
+    }
+    if (!inside) rest = bits_mask(bits_of(low ^ high));
+    const bool large = count > a.leaf, equal = rest == 0;
+    uint32_t index = 0;
+    if (!large || equal) {
+        const uint32_t pieces = (count - 1) / a.leaf + 1;
+        if (lane == 0) index = atomicAdd(&a.msd->leaves, pieces);
+        index = __shfl_sync(WARP_ALL, index, 0);
+        for (uint32_t i = lane; i < pieces; i += 32)
+            msd_add_leaf(a, index + i, at + i * a.leaf, min(a.leaf, count - i * a.leaf), SORT_TMP,
+                         low, high - low, true);
+        return;
+    }
+    /* Bins are the digits where they make leaves, or where digits of more bits would not either. */
+    const bool counted =
+        inside && log > 0 && log <= SORT_DIGIT_BITS &&
+        (most <= a.leaf || (most < count / 2 && count >> SORT_DIGIT_BITS > a.leaf));
+    uint32_t first_tile = 0;
+    if (lane == 0) {
+        struct sort_segment s = {};
+        index = atomicAdd(&a.msd->segments[1], 1);
+        first_tile = atomicAdd(&a.msd->tiles[1], msd_tiles(count));
+        s.begin = at;
+        s.count = count;
+        s.first_tile = first_tile;
+        s.source = SORT_TMP;
+        if (places) {
+            s.known = SORT_BY_PLACE;
+            s.prefix = (uint64_t)first << t.shift;
+        }
+        if (counted) {
+            s.known |= SORT_COUNTED;
+            s.shift = t.shift;
+            s.bits = log;
+        } else {
+            msd_choose_digit(a, s, places ? bits_mask(log + t.shift) : rest, 1);
+        }
+        a.segments[1][index] = s;
+    }
+    index = __shfl_sync(WARP_ALL, index, 0);
+    first_tile = __shfl_sync(WARP_ALL, first_tile, 0);
+    uint32_t *counts = msd_counts(a, 1, index);
+    for (uint32_t b = lane; b < SORT_BINS; b += 32)
+        counts[b] = counted && b < bins ? begin[first + b + 1] - begin[first + b] : 0;
+    if (lane == 0) *(uint64_t *)(counts + SORT_BINS) = counted ? rest : 0;
+    for (uint32_t i = lane; i < msd_tiles(count); i += 32) a.tile_of[1][first_tile + i] = index;
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
+    sort_top_plan(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct top_plan p;
+    uint32_t *begin = (uint32_t *)shared_bytes;
+    wait_for_earlier();
+    if (msd_ordered(a) || a.msd->crowd) return;
+    const struct sort_top t = *a.top;
+    top_begins(a, p, begin);
+    const bool table = top_classes(a, t, p, begin);
+    for (uint32_t c = threadIdx.x / 32; c < p.classes; c += TOP_WARPS)
+        top_add_class(a, t, p, begin, c);
+    if (threadIdx.x != 0) return;
+    a.top->table = table;
+    if (table) return;
+    struct sort_segment s = {};
+    s.count = (uint32_t)a.n;
+    s.source = SORT_IN;
+    s.bits = TOP_CLASS_LOG;
+    s.shift = t.shift + a.top_bits - TOP_CLASS_LOG;
+    s.moves = SORT_MOVES;
+    s.known = t.places ? SORT_BY_PLACE : 0;
+    a.segments[0][0] = s;
+    a.msd->segments[0] = 1;
+    a.msd->tiles[0] = msd_tiles((uint32_t)a.n);
+}
+
+#endif

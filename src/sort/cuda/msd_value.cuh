@@ -1,0 +1,297 @@
+/*
+ * sort/cuda/msd_value.cuh - floats by digits that are even in value, for what is distributed evenly
+ * in a range: half of the numbers in [0, 1) have one exponent, and so the same first bits.
+ *
+ *     place     of VALUE_BITS, where in a range a key lies: value * scale + offset, rounded; what
+ *               lies beyond has the first place or the last, NaN the greatest
+ *     digit     some bits of a place; descending, of what is left to the last
+ *     first     the least key of a place, by bisection: rounding never changes the order
+ *     choose    a range, from a sample; whether its places are better than bits
+ *
+ *         places    |.|.|.|.|.|.|.|.|     of [0, 1)
+ *         bits      |.|.|.|.|: :|#######|
+ *
+ * Two levels of digits are of places, those below of bits.  Keys lie encoded in memory, as always.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_MSD_VALUE_CUH
+#define ECHI_SORT_CUDA_MSD_VALUE_CUH
+
+#include "cuda/device/block_range.cuh"
+#include "sort/cuda/common.cuh"
+
+#if KEY_BYTES == 4
+typedef float real;
+enum { VALUE_BITS = 22 };
+#else
+typedef double real;
+enum { VALUE_BITS = 20 };
+#endif
+
+enum {
+    VALUE_SAMPLES = 4, /* a thread */
+    VALUE_ALL = SORT_TOP_THREADS * VALUE_SAMPLES,
+    VALUE_LOG = SORT_DIGIT_BITS,
+    VALUE_BINS = 1 << VALUE_LOG,
+    VALUE_EVEN = VALUE_ALL * (VALUE_ALL / VALUE_BINS), /* see value_uneven() */
+    VALUE_TAIL = VALUE_ALL / 64, /* what a range leaves out at either end, if anything */
+    VALUE_ROUNDS = 4,
+    VALUE_FINE_LOG = KEY_BYTES == 4 ? 11 : 12
+};
+
+struct value_map {
+    real scale, offset;
+    uint32_t flip; /* all ones for descending, else 0 */
+};
+
+static __device__ inline struct value_map value_map_of(const struct sort_args &a)
+{
+    struct value_map m = { (real)a.top->scale, (real)a.top->offset, (uint32_t)a.order.flip };
+    return m;
+}
+
+/* Some bits of a key's place, from its bits u as they are in the input. */
+#if KEY_BYTES == 4
+static __device__ inline uint32_t value_digit(const struct value_map &m, ukey u, uint32_t shift,
+                                              uint32_t bits)
+{
+    /* From [0, 1], where NaN are 0 and so the last, to a number of [1.5 * 2^23, 2^24), which ends
+     * with an integer.  The factor is a little less than a power of two, and what is rounded is
+     * rounded once, so that digits of any shift agree. */
+    const float x = __saturatef(__fmaf_rn(__uint_as_float(u), m.scale, m.offset));
+    const float parts = __uint_as_float((126 + VALUE_BITS - shift) << 23 | 0x7fffff);
+    const float last = __uint_as_float(0x4b400000 + ((1u << (VALUE_BITS - shift)) - 1));
+    const uint32_t place = __float_as_uint(__fmaf_ru(x, -parts, last));
+    return (place ^ m.flip) & ((1u << bits) - 1);
+}
+#else
+static __device__ inline uint32_t value_digit(const struct value_map &m, ukey u, uint32_t shift,
+                                              uint32_t bits)
+{
+    /* From 2^20 on the first half of a double ends with its integer. */
+    const double y = __fma_rn(__longlong_as_double((long long)u), m.scale, m.offset);
+    const int place = y < 0x1p21 ? max(__double2hiint(y), 0x41300000) : 0x413fffff;
+    return ((uint32_t)place ^ m.flip) >> shift & ((1u << bits) - 1);
+}
+#endif
+
+/* The least key, in the form of order_encode(), whose place is this or a greater one; 0 if there is
+ * none. */
+static __device__ inline ukey value_first(const struct echi_order &o, const struct value_map &m,
+                                          uint32_t place)
+{
+    ukey e = 0;
+    if (place == 0 || place >> VALUE_BITS) return 0;
+    for (int bit = KEY_BITS - 1; bit >= 0; bit--) {
+        const ukey next = e | (ukey)1 << bit;
+        if (value_digit(m, order_decode(o, (ukey)(next - 1)), 0, VALUE_BITS) < place) e = next;
+    }
+    return e;
+}
+
+/* ---- Choice: by a block of SORT_TOP_THREADS ---- */
+
+struct value_shared {
+    uint32_t bins[1 << VALUE_FINE_LOG];
+    ukey low[SORT_TOP_THREADS / 32], high[SORT_TOP_THREADS / 32];
+    uint32_t sum;
+    uint32_t first, last; /* bins that are not of the tails */
+};
+
+/* The sum over the block. */
+static __device__ inline uint32_t value_sum(struct value_shared &s, uint32_t x)
+{
+    __syncthreads(); /* everyone has read the last sum */
+    if (threadIdx.x == 0) s.sum = 0;
+    __syncthreads(); /* the sum is clear */
+    const uint32_t sum = warp_sum(x);
+    if (lane_id() == 0 && sum) atomicAdd(&s.sum, sum);
+    __syncthreads(); /* all is added */
+    return s.sum;
+}
+
+/* Counts the sample by bins. */
+static __device__ inline void value_count(struct value_shared &s, uint32_t bins,
+                                          const uint32_t (&bin)[VALUE_SAMPLES])
+{
+    __syncthreads(); /* everyone has read the counters */
+    for (uint32_t i = threadIdx.x; i < bins; i += SORT_TOP_THREADS) s.bins[i] = 0;
+    __syncthreads(); /* they are clear */
+#pragma unroll
+    for (int j = 0; j < VALUE_SAMPLES; j++) atomicAdd(&s.bins[bin[j]], 1);
+    __syncthreads(); /* the sample is counted */
+}
+
+/* The squares of the counts of VALUE_BINS, less what independent keys add: VALUE_EVEN where the
+ * distribution is even, and more where it is not. */
+static __device__ inline uint32_t value_uneven(struct value_shared &s)
+{
+    const uint32_t me = threadIdx.x, count = me < VALUE_BINS ? s.bins[me] : 0;
+    return value_sum(s, count * count) - VALUE_ALL;
+}
+
+/* How much of the sample is in bins of more keys than so many. */
+static __device__ inline uint32_t value_above(struct value_shared &s, uint64_t most,
+                                              const uint32_t (&bin)[VALUE_SAMPLES])
+{
+    uint32_t above = 0;
+#pragma unroll
+    for (int j = 0; j < VALUE_SAMPLES; j++) above += s.bins[bin[j]] > most;
+    return value_sum(s, above);
+}
+
+/* Finds the bins that the sample lies in but for its tails. */
+static __device__ inline void value_trim(struct value_shared &s)
+{
+    enum { EACH = VALUE_BINS / 32 };
+    if (threadIdx.x < 32) {
+        const uint32_t lane = lane_id();
+        uint32_t sum = 0;
+        for (uint32_t j = 0; j < EACH; j++) sum += s.bins[lane * EACH + j];
+        uint32_t before = warp_scan(sum) - sum;
+        for (uint32_t j = 0; j < EACH; j++) {
+            const uint32_t bin = lane * EACH + j, after = before + s.bins[bin];
+            if (before <= VALUE_TAIL && after > VALUE_TAIL) s.first = bin;
+            if (before < VALUE_ALL - VALUE_TAIL && after >= VALUE_ALL - VALUE_TAIL) s.last = bin;
+            before = after;
+        }
+    }
+    __syncthreads(); /* they are found */
+}
+
+static __device__ inline struct value_map value_map_from(double low, double high)
+{
+    struct value_map m = {};
+#if KEY_BYTES == 4
+    m.scale = (real)(-1 / (high - low));
+    m.offset = (real)(-(double)m.scale * high);
+#else
+    m.scale = 0x1p20 / (high - low);
+    m.offset = 0x1p20 - low * m.scale;
+#endif
+    return m;
+}
+
+static __device__ inline bool value_finite(double x)
+{
+    return x - x == 0;
+}
+
+static __device__ inline bool value_usable(const struct value_map &m)
+{
+    return m.scale != 0 && value_finite(m.scale) && value_finite(m.offset);
+}
+
+static __device__ inline double value_of(ukey u)
+{
+#if KEY_BYTES == 4
+    return (double)__uint_as_float(u);
+#else
+    return __longlong_as_double((long long)u);
+#endif
+}
+
+/* Somewhat more than the range: keys beyond the sample's are in it, and where it is nearly that of
+ * a power of two, bins are, too. */
+static __device__ inline struct value_map value_map_around(double low, double high)
+{
+    const int exponent = __double2hiint(high - low) & 0x7ff00000, parts = 6 << 20;
+    const double grid = __hiloint2double(max(exponent - parts, 1 << 20), 0);
+    return value_map_from(floor(low / grid) * grid, ceil(high / grid) * grid);
+}
+
+/* What a choice costs, in parts of a level of all keys: a quarter is to count the second level,
+ * which even places do without; as much are classes by a table; a third level is what it moves,
+ * and half, since it is one. */
+enum {
+    VALUE_COUNT = VALUE_ALL / 4,
+    VALUE_TABLE = VALUE_ALL / 4,
+    VALUE_THIRD = VALUE_ALL / 2,
+    VALUE_SOME = VALUE_ALL / 256, /* less is not worth a level of its own */
+    VALUE_NEARLY = VALUE_EVEN / 20 * 21
+};
+
+/* ... what bins of bits cost, of which at most so many keys of the sample make leaves by one digit
+ * more. */
+static __device__ inline uint32_t value_cost_of_bits(struct value_shared &s,
+                                                     const ukey (&e)[VALUE_SAMPLES], uint32_t bits,
+                                                     uint32_t top_bits, uint64_t most)
+{
+    const ukey mask = (ukey)bits_mask(bits);
+    const uint32_t fine = min(bits, (uint32_t)VALUE_FINE_LOG);
+    uint32_t bin[VALUE_SAMPLES];
+#pragma unroll
+    for (int j = 0; j < VALUE_SAMPLES; j++)
+        bin[j] = (uint32_t)((e[j] & mask) >> (bits - VALUE_LOG));
+    value_count(s, VALUE_BINS, bin);
+    const bool even = value_uneven(s) <= VALUE_NEARLY;
+#pragma unroll
+    for (int j = 0; j < VALUE_SAMPLES; j++) bin[j] = (uint32_t)((e[j] & mask) >> (bits - fine));
+    value_count(s, 1 << VALUE_FINE_LOG, bin);
+    const uint32_t third = value_above(s, most << (top_bits > fine ? top_bits - fine : 0), bin);
+    return (even ? 0 : VALUE_COUNT + VALUE_TABLE) + third + (third > VALUE_SOME ? VALUE_THIRD : 0);
+}
+
+/* Whether places of a range are better than what costs so much; then m is their map. */
+static __device__ inline bool value_fit(const struct sort_args &a, struct value_shared &s,
+                                        const ukey (&e)[VALUE_SAMPLES], uint32_t cost,
+                                        uint64_t most, struct value_map &m)
+{
+    ukey u[VALUE_SAMPLES], least = (ukey) ~(ukey)0, greatest = 0;
+#pragma unroll
+    for (int j = 0; j < VALUE_SAMPLES; j++) {
+        u[j] = order_decode(a.order, e[j]);
+        if (!value_finite(value_of(u[j]))) continue;
+        least = key_min(least, e[j]);
+        greatest = key_max(greatest, e[j]);
+    }
+    block_range(s.low, s.high, least, greatest);
+    if (least >= greatest) return false;
+    const double one = value_of(order_decode(a.order, least));
+    const double other = value_of(order_decode(a.order, greatest));
+    double low = min(one, other), high = max(one, other);
+    /* Tails that are left out have a third level. */
+    const uint32_t trimmed =
+        VALUE_COUNT + (a.n / (VALUE_ALL / VALUE_TAIL) > a.leaf ? VALUE_THIRD : 0);
+    for (int round = 0; round < VALUE_ROUNDS; round++) {
+        m = value_map_from(low, high);
+        if (!value_usable(m)) return false;
+        uint32_t bin[VALUE_SAMPLES];
+#pragma unroll
+        for (int j = 0; j < VALUE_SAMPLES; j++)
+            bin[j] = value_digit(m, u[j], VALUE_BITS - VALUE_LOG, VALUE_LOG);
+        value_count(s, VALUE_BINS, bin);
+        const uint32_t uneven = value_uneven(s);
+        const bool nearly = uneven <= VALUE_NEARLY;
+        if (round == 0 && uneven <= VALUE_EVEN / 4 * 5) {
+            const uint32_t third = nearly ? 0 : value_above(s, most, bin);
+            m = value_map_around(low, high);
+            return value_usable(m) &&
+                   (nearly ? 0 : VALUE_COUNT) + third + (third > VALUE_SOME ? VALUE_THIRD : 0) <
+                       cost;
+        }
+        if (trimmed >= cost) return false;
+        value_trim(s);
+        if (s.last - s.first >= VALUE_BINS / 4 * 3)
+            return uneven <= 4 * VALUE_EVEN && trimmed + value_above(s, most, bin) < cost;
+        const double step = (high - low) / VALUE_BINS;
+        high = low + step * (s.last + 1);
+        low = low + step * s.first;
+    }
+    return false;
+}
+
+/* Whether bins of places are better than those of bits for a sample, which lies in a range of
+ * 2^bits keys; then m is their map.  All threads of the block get the same. */
+static __device__ inline bool value_choose(const struct sort_args &a, struct value_shared &s,
+                                           const ukey (&e)[VALUE_SAMPLES], uint32_t bits,
+                                           struct value_map &m)
+{
+    /* So much of the sample are as many keys as two digits make leaves of. */
+    const uint64_t most = (uint64_t)a.leaf / 16 * 15 * VALUE_BINS * VALUE_ALL / a.n;
+    const uint32_t cost = value_cost_of_bits(s, e, bits, (uint32_t)a.top_bits, most);
+    return cost && value_fit(a, s, e, cost, most, m);
+}
+
+#endif

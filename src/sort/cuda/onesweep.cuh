@@ -1,0 +1,272 @@
+/*
+ * sort/cuda/onesweep.cuh - one pass: a block sorts a tile by a digit and writes it out.
+ *
+ *     load      the tile's keys, a warp's next to each other
+ *     rank      where in the tile each key goes (cuda/device/block_rank.cuh); on the way the tile
+ * says how many
+ *               keys of each bin it has
+ *     place     how many the tiles before have: decoupled look-back
+ *     exchange  through shared memory into the order of the ranks
+ *     store     each bin as one run; then the values the same way
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_ONESWEEP_CUH
+#define ECHI_SORT_CUDA_ONESWEEP_CUH
+
+#include "sort/cuda/common.cuh"
+
+/* How many keys of the bin the tiles before this one have.  status is this tile's word of the bin,
+ * words of the tiles before it lie SORT_BINS apart below, and the portion's first tile has
+ * state_all. */
+static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epoch)
+{
+    const uint32_t own = state_own(epoch), all = state_all(epoch);
+    uint32_t count = 0;
+    for (;;) {
+        status -= SORT_BINS;
+        uint32_t word, state;
+        do { /* until the block of that tile, which began before this one, has counted */
+            word = load_relaxed(status);
+            state = word & ~COUNT_MASK;
+        } while (state != own && state != all);
+        count += word & COUNT_MASK;
+        if (state == all) return count;
+    }
+}
+
+/* Which pass, and which portion of its tiles: those of a launch, or what blocks that stay do
+ * between two meetings (lsd.cuh). */
+struct sweep {
+    struct sort_pass p;
+    int pass;
+    uint32_t portion;
+};
+
+struct pass_shared {
+    union {
+        uint32_t counts[WARPS * SORT_BINS]; /* while ranking */
+        ukey keys[TILE];                    /* then the tile by rank */
+#if VAL_BYTES
+        uval values[TILE];
+#endif
+    };
+    uint64_t target[SORT_BINS]; /* a key of this bin and rank r goes to target + r */
+    uint32_t sums[SORT_BINS / 32];
+    uint32_t tile;
+    uint32_t zero; /* which the compiler does not know: what it is added to is computed again after
+                      a barrier, and not kept in registers until then */
+};
+
+/* A full tile needs no test of where the array ends; FULL is 1 for all tiles but the last. */
+template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t here)
+{
+    return FULL || i < here;
+}
+
+/* Loads the tile in the order that cuda/device/block_rank.cuh wants. */
+template <int FULL>
+static __device__ inline void load_keys(const struct sort_args &a, const struct sweep &w,
+                                        uint64_t at, uint32_t here, ukey (&key)[ITEMS])
+{
+    const ukey *in = keys_of(a, w.p.source) + at;
+    const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++)
+        key[i] = exists<FULL>(mine + 32 * i, here) ? in[mine + 32 * i] : (ukey)0;
+    if (w.p.first)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
+}
+
+/* Says how many keys of a bin the tile has, early, so that the tiles after this one need not wait
+ * for its ranking. */
+static __device__ inline void publish(const struct sort_args &a, const struct sweep &w,
+                                      uint32_t tile, uint32_t bin, uint32_t count)
+{
+    bool first = tile == w.portion * (SORT_PORTION / TILE);
+    uint32_t state = first ? state_all(w.p.epoch) : state_own(w.p.epoch);
+    store_relaxed(a.status + (uint64_t)tile * SORT_BINS + bin, state | count);
+}
+
+/* Finds how many keys of a bin the tiles before have, and says where those of this one go. */
+static __device__ inline void place_bin(const struct sort_args &a, const struct sweep &w,
+                                        uint32_t tile, uint32_t bin, uint32_t count,
+                                        uint32_t offset, uint64_t *target)
+{
+    const uint32_t tiles = SORT_PORTION / TILE, tile_in_portion = tile - w.portion * tiles;
+    uint32_t *status = a.status + (uint64_t)tile * SORT_BINS + bin;
+    uint32_t before = tile_in_portion ? look_back(status, w.p.epoch) : 0;
+    if (tile_in_portion) store_relaxed(status, state_all(w.p.epoch) | (before + count));
+    uint64_t base = a.state->base[w.pass][w.portion & 1][bin];
+    if (tile_in_portion == tiles - 1)
+        a.state->base[w.pass][~w.portion & 1][bin] = base + before + count;
+    target[bin] = base + before - offset;
+}
+
+/* Ranks the tile stably and places its bins; slot[i] becomes the rank of key[i]. */
+template <int FULL>
+static __device__ inline void rank_stable(const struct sort_args &a, const struct sweep &w,
+                                          struct pass_shared &s, uint32_t here,
+                                          const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
+{
+    const uint32_t bin = threadIdx.x, tile = s.tile;
+    uint32_t *row = s.counts + threadIdx.x / 32 * SORT_BINS;
+    const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
+    const int pass = w.pass;
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        bool counts = exists<FULL>(mine + 32 * i, here);
+        slot[i] = counts ? digit_of(a, key[i], pass) : SORT_BINS - 1; /* past the end: last */
+        if (counts) atomicAdd(&row[slot[i]], 1);
+    }
+    __syncthreads(); /* every warp has counted */
+    uint32_t count = 0;
+    if (bin < SORT_BINS) {
+        count = rank_column<WARPS>(s.counts, bin);
+        publish(a, w, tile, bin, count);
+    }
+    uint32_t offset = bins_scan(count, s.sums);
+    if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
+    __syncthreads(); /* the rows say where each warp's keys of a bin begin */
+    rank_keys<ITEMS>(row + s.zero, slot, ITEMS);
+    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
+    __syncthreads(); /* every warp is done with the counters, and the targets are there */
+}
+
+#if VAL_BYTES == 0
+/* The counter of a bin: multiples of 16, as the low digits of a ramp are, do not share a bank. */
+static __device__ inline uint32_t counter_of(uint32_t bin)
+{
+    return bin ^ bin >> 5;
+}
+
+/* Ranks the tile in whatever order its keys reach the counters.  Good for the first pass of keys
+ * alone: there is no order yet that it could spoil, and an atomic costs a tenth of the ballots. */
+template <int FULL>
+static __device__ inline void rank_unstable(const struct sort_args &a, const struct sweep &w,
+                                            struct pass_shared &s, uint32_t here,
+                                            const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
+{
+    const uint32_t bin = threadIdx.x, tile = s.tile;
+    const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
+    uint32_t *offsets = s.counts + SORT_BINS;
+    const int pass = w.pass;
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, here))
+            slot[i] = atomicAdd(&s.counts[counter_of(digit_of(a, key[i], pass))], 1);
+    __syncthreads(); /* every key is counted */
+    uint32_t count = bin < SORT_BINS ? s.counts[counter_of(bin)] : 0;
+    if (bin < SORT_BINS) publish(a, w, tile, bin, count);
+    uint32_t offset = bins_scan(count, s.sums);
+    if (bin < SORT_BINS) offsets[counter_of(bin)] = offset;
+    __syncthreads(); /* the offsets are there */
+    const int again = pass + (int)s.zero;
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, here))
+            slot[i] += offsets[counter_of(digit_of(a, key[i], again))];
+    if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
+    __syncthreads(); /* every warp is done with the counters, and the targets are there */
+}
+#endif
+
+template <int FULL>
+static __device__ inline void
+write_values(const struct sort_args &a, const struct sweep &w, struct pass_shared &s, uint64_t at,
+             uint32_t here, const uint32_t (&slot)[ITEMS], const uint32_t (&digit)[ITEMS])
+{
+#if VAL_BYTES
+    const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
+    const void *from = w.p.source == SORT_IN    ? a.values_in
+                       : w.p.source == SORT_OUT ? a.values_out
+                                                : a.values_tmp;
+    const uval *in = (const uval *)from + at;
+    uval *out = (uval *)(w.p.target == SORT_OUT ? a.values_out : a.values_tmp);
+    uval value[ITEMS];
+#if VAL_BYTES <= 8
+    if (w.p.first && a.index)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) value[i] = (uval)(at + mine + 32 * i);
+    else
+#endif
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++)
+            if (exists<FULL>(mine + 32 * i, here)) value[i] = in[mine + 32 * i];
+    __syncthreads(); /* every thread has read its keys */
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, here)) s.values[slot[i]] = value[i];
+    __syncthreads(); /* the values lie sorted */
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        uint32_t rank = threadIdx.x + i * THREADS;
+        if (exists<FULL>(rank, here)) out[s.target[digit[i]] + rank] = s.values[rank];
+    }
+#endif
+}
+
+/* Sorts the tile s.tile; the counters are clear, and so is s.zero. */
+template <int FULL>
+static __device__ inline void sort_tile(const struct sort_args &a, const struct sweep &w,
+                                        struct pass_shared &s, uint64_t at, uint32_t here)
+{
+    const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
+    ukey key[ITEMS];
+    uint32_t slot[ITEMS];
+    load_keys<FULL>(a, w, at, here, key);
+#if VAL_BYTES == 0
+    if (w.p.first && a.unstable)
+        rank_unstable<FULL>(a, w, s, here, key, slot);
+    else
+#endif
+        rank_stable<FULL>(a, w, s, here, key, slot);
+
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, here)) s.keys[slot[i]] = key[i];
+    if (!FULL) /* what is read below, and then not used */
+        for (uint32_t i = here + threadIdx.x; i < TILE; i += THREADS) s.keys[i] = 0;
+    __syncthreads(); /* the tile lies sorted, so that a bin is written as one run */
+
+    ukey *out = (ukey *)keys_of(a, w.p.target);
+    const int pass = w.pass;
+    const uint32_t last = w.p.last, skip = last && a.discard_keys;
+    uint32_t digit[ITEMS]; /* of the ranks that this thread writes */
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        uint32_t rank = threadIdx.x + i * THREADS;
+        ukey e = s.keys[rank];
+        digit[i] = digit_of(a, e, pass);
+        if (exists<FULL>(rank, here) && !skip)
+            out[s.target[digit[i]] + rank] = last ? order_decode(a.order, e) : e;
+    }
+    write_values<FULL>(a, w, s, at, here, slot, digit);
+}
+
+static_assert(sizeof(struct pass_shared) <=
+                  SORT_SHARED_BYTES(THREADS, ITEMS, KEY_BYTES > VAL_BYTES ? KEY_BYTES : VAL_BYTES),
+              "the host gives less shared memory than the kernel uses");
+
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+    sort_onesweep(const __grid_constant__ struct sort_args a)
+{
+    struct pass_shared &s = *(struct pass_shared *)shared_bytes;
+
+    /* Tiles are taken in the order in which blocks begin, so that the tiles before are always under
+     * way. */
+    if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.pass], 1);
+    if (threadIdx.x == 0) s.zero = 0;
+    const struct sweep w = { a.state->pass[a.pass], a.pass, (uint32_t)a.portion };
+    if (!w.p.active) return;
+    rank_clear(s.counts, WARPS * SORT_BINS);
+    __syncthreads(); /* the tile is known and the counters are clear */
+    const uint64_t at = (uint64_t)s.tile * TILE;
+    if (a.n - at >= TILE)
+        sort_tile<1>(a, w, s, at, TILE);
+    else
+        sort_tile<0>(a, w, s, at, (uint32_t)(a.n - at));
+}
+
+#endif

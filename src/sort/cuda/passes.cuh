@@ -1,0 +1,164 @@
+/*
+ * sort/cuda/passes.cuh - what comes before and after the passes of a sort by least significant
+ * digits.
+ *
+ *     sort_histogram   reads the keys once and counts every digit of every pass
+ *     sort_plan        where each bin begins; which passes can be left out
+ *     sort_finish      copies, when the passes that remain do not end in the output
+ *
+ * The functions serve blocks that do all of it, too (lsd.cuh).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_PASSES_CUH
+#define ECHI_SORT_CUDA_PASSES_CUH
+
+#include "sort/cuda/common.cuh"
+
+/* ---- Histograms of all passes ---- */
+
+static __device__ inline void count_key(const struct sort_args &a, uint32_t (*bins)[SORT_BINS],
+                                        ukey u)
+{
+    ukey e = order_encode(a.order, u);
+#pragma unroll
+    for (int pass = 0; pass < KEY_BYTES; pass++)
+        if (pass < a.passes) atomicAdd(&bins[pass][digit_of(a, e, pass)], 1);
+}
+
+/* The grid counts the digits of all keys; bins is the block's own, in shared memory. */
+static __device__ inline void count_digits(const struct sort_args &a, uint32_t (*bins)[SORT_BINS])
+{
+    enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
+    const ukey *keys = (const ukey *)a.keys_in;
+    const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
+    const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+    rank_clear(&bins[0][0], KEY_BYTES * SORT_BINS);
+    __syncthreads(); /* the counters are clear */
+
+    /* The body of the array as aligned vectors of 16 bytes; its ends one key a thread. */
+    uint64_t head = (uint64_t)(-(intptr_t)keys & 15) / KEY_BYTES;
+    if (head > a.n) head = a.n;
+    const uint64_t vectors = (a.n - head) / VECTOR, tail = head + vectors * VECTOR;
+    const uint4 *body = (const uint4 *)(keys + head);
+    for (uint64_t i = thread; i < vectors; i += LOADS * threads) {
+        union {
+            uint4 vector;
+            ukey key[VECTOR];
+        } load[LOADS];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            if (i + j * threads < vectors) load[j].vector = body[i + j * threads];
+#pragma unroll
+        for (int j = 0; j < LOADS; j++)
+            if (i + j * threads < vectors)
+#pragma unroll
+                for (int k = 0; k < VECTOR; k++) count_key(a, bins, load[j].key[k]);
+    }
+    if (thread < head) count_key(a, bins, keys[thread]);
+    if (thread < a.n - tail) count_key(a, bins, keys[tail + thread]);
+    __syncthreads(); /* every key of the block is counted */
+
+    for (int i = threadIdx.x; i < a.passes * SORT_BINS; i += blockDim.x) {
+        uint32_t count = bins[i / SORT_BINS][i % SORT_BINS];
+        if (count) atomicAdd((unsigned long long *)&a.state->histogram[0][0] + i, count);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
+    sort_histogram(const __grid_constant__ struct sort_args a)
+{
+    __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
+    count_digits(a, bins);
+}
+
+/* ---- Where the bins begin, and which passes run ---- */
+
+static __device__ inline void plan_passes(const struct sort_args &a, const uint32_t *active)
+{
+    struct sort_state *state = a.state;
+    int count = 0, done = 0;
+    for (int pass = 0; pass < a.passes; pass++) count += active[pass];
+    uint32_t source = SORT_IN;
+    for (int pass = 0; pass < a.passes; pass++) {
+        struct sort_pass *p = &state->pass[pass];
+        p->active = active[pass];
+        if (!active[pass]) continue;
+        /* Out of place, the last pass ends in the output and those before alternate.  In place the
+         * first pass cannot write where it reads, and the last ends in the output only if the
+         * number of passes is even. */
+        uint32_t to_out = a.in_place ? done & 1 : (count - 1 - done) % 2 == 0;
+        p->target = to_out ? SORT_OUT : SORT_TMP;
+        p->source = source;
+        p->first = done == 0;
+        p->last = done == count - 1;
+        p->epoch = done & 1;
+        source = p->target;
+        done++;
+    }
+    bool there = source == SORT_OUT || (count == 0 && a.stays);
+    state->finish = there ? 0 : 1 + source;
+}
+
+struct plan_shared {
+    uint64_t sums[SORT_BINS / 32];
+    uint32_t active[SORT_PASSES];
+};
+
+/* By one block of at least SORT_BINS threads. */
+static __device__ inline void plan_digits(const struct sort_args &a, struct plan_shared &s)
+{
+    const uint32_t bin = threadIdx.x, warp = bin / 32;
+    for (int pass = 0; pass < a.passes; pass++) {
+        uint64_t count = bin < SORT_BINS ? a.state->histogram[pass][bin] : 0;
+        uint64_t inclusive = warp_scan_u64(count);
+        if (bin < SORT_BINS && lane_id() == 31) s.sums[warp] = inclusive;
+        int constant = __syncthreads_or(count == a.n); /* also: the sums of all warps are there */
+        if (bin == 0) s.active[pass] = !constant;
+        uint64_t before = 0;
+        for (uint32_t w = 0; w < warp && w < SORT_BINS / 32; w++) before += s.sums[w];
+        if (bin < SORT_BINS) a.state->base[pass][0][bin] = before + inclusive - count;
+        __syncthreads(); /* sums may be written again, active is there */
+    }
+    if (bin == 0) plan_passes(a, s.active);
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_BINS)
+    sort_plan(const __grid_constant__ struct sort_args a)
+{
+    __shared__ struct plan_shared s;
+    plan_digits(a, s);
+}
+
+/* ---- When the passes do not end in the output ---- */
+
+static __device__ inline void copy_to_output(const struct sort_args &a)
+{
+    if (!a.state->finish) return;
+    const uint32_t from = a.state->finish - 1;
+    const ukey *keys = keys_of(a, from);
+    ukey *keys_out = (ukey *)a.keys_out;
+    const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
+    const uint64_t first = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (!a.discard_keys)
+        for (uint64_t i = first; i < a.n; i += step) keys_out[i] = keys[i];
+#if VAL_BYTES
+    const uval *values = (const uval *)(from == SORT_IN ? a.values_in : a.values_tmp);
+    uval *values_out = (uval *)a.values_out;
+#if VAL_BYTES <= 8
+    if (a.index && from == SORT_IN)
+        for (uint64_t i = first; i < a.n; i += step) values_out[i] = (uval)i;
+    else
+#endif
+        for (uint64_t i = first; i < a.n; i += step) values_out[i] = values[i];
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
+    sort_finish(const __grid_constant__ struct sort_args a)
+{
+    copy_to_output(a);
+}
+
+#endif

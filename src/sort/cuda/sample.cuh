@@ -1,0 +1,119 @@
+/*
+ * sort/cuda/sample.cuh - what the phases of sample.cu share: a block's shared memory, how it
+ * holds keys, and how it sorts what it holds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_SAMPLE_CUH
+#define ECHI_SORT_CUDA_SAMPLE_CUH
+
+#define SORT_PLACES 1
+#include "sort/cuda/bins.cuh"
+
+/* A block's shared memory has 64 KiB on sm_75, and 99 and more on what came after. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define SAMPLE_NARROW 1
+#else
+#define SAMPLE_NARROW 0
+#endif
+
+enum {
+    SAMPLE_ITEMS = SORT_SAMPLE_ITEMS(KEY_BYTES, VAL_BYTES, SAMPLE_NARROW),
+    SAMPLE_BUCKETS = SORT_SAMPLE_BUCKETS(VAL_BYTES), /* most */
+    SAMPLE_WARPS = SORT_SAMPLE_THREADS / 32,
+    SAMPLE_MOST = SORT_SAMPLE_THREADS * SAMPLE_ITEMS /* keys that a block can hold */
+};
+
+struct sample_shared {
+    union {
+        struct bins_shared<SAMPLE_WARPS, SAMPLE_ITEMS> bins;
+        struct block_shared<SAMPLE_WARPS, SAMPLE_ITEMS> block;
+        struct {
+            ukey keys[SAMPLE_MOST];         /* by bucket */
+            uint32_t count[SAMPLE_BUCKETS]; /* of each bucket; then where it begins */
+        } tile;
+        uint32_t rows[SAMPLE_WARPS * SORT_BINS]; /* of a tile, counts of each warp */
+    };
+    union {
+        struct {
+            ukey value[SAMPLE_BUCKETS];
+            uint32_t at[SAMPLE_BUCKETS];
+        } splitter;
+        struct { /* of the bucket, in each tile: its position there begins at, and is found from */
+            uint32_t begin[SAMPLE_BUCKETS], from[SAMPLE_BUCKETS];
+        } segment;
+    };
+    uint32_t sums[SAMPLE_WARPS], starts[SAMPLE_WARPS];
+};
+static_assert(sizeof(struct sample_shared) <=
+                  SORT_SAMPLE_SHARED_BYTES(KEY_BYTES, VAL_BYTES, SAMPLE_NARROW),
+              "the host gives less shared memory than the kernel uses");
+
+/* What the block holds: key i of a thread is that of position mine + 32 i, if i < mine_count. */
+struct sample_held {
+    uint32_t count, mine;
+    int items;
+    struct block_keys<SAMPLE_ITEMS> k;
+};
+
+static __device__ inline void sample_hold(struct sample_held &h, uint32_t count)
+{
+    h.count = count;
+    h.items = (int)((count + SORT_SAMPLE_THREADS - 1) / SORT_SAMPLE_THREADS);
+    h.mine = threadIdx.x / 32 * (32 * h.items) + lane_id();
+}
+
+static __device__ inline bool sample_has(const struct sample_held &h, int i)
+{
+    return i < h.items && h.mine + 32 * i < h.count;
+}
+
+/* Puts keys in order, and beside each the position it had. */
+static __device__ inline void sample_sort(const struct sort_args &a, struct sample_shared &s,
+                                          struct sample_held &h, bool tie)
+{
+    ukey low = (ukey) ~(ukey)0, high = 0;
+#pragma unroll
+    for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++) {
+        h.k.place[i] = h.mine + 32 * i;
+        if (sample_has(h, i)) {
+            const ukey value = sort_value(a, h.k.key[i]);
+            low = key_min(low, value);
+            high = key_max(high, value);
+        }
+    }
+    bins_range(s.bins, low, high);
+    if (low == high) {   /* equal keys are in order */
+        __syncthreads(); /* everyone has read the range */
+        return;
+    }
+    uint32_t slot[SAMPLE_ITEMS];
+    if (bins_rank<SAMPLE_WARPS, SAMPLE_ITEMS, 32, false>(a, s.bins, h.count, h.mine, h.items, tie,
+                                                         low, high, h.k, slot)) {
+#pragma unroll
+        for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
+            if (bins_mine<SAMPLE_WARPS>(i) < h.count) {
+                s.block.keys[slot[i]] = h.k.key[i];
+                if (tie) s.block.place[slot[i]] = (uint16_t)h.k.place[i];
+            }
+        __syncthreads(); /* the keys lie in order */
+#pragma unroll
+        for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
+            if (sample_has(h, i)) {
+                h.k.key[i] = s.block.keys[h.mine + 32 * i];
+                if (tie) h.k.place[i] = s.block.place[h.mine + 32 * i];
+            }
+        __syncthreads(); /* everyone has read; shared memory may be written again */
+        return;
+    }
+    struct sort_args digits = {};
+    digits.n = h.count;
+    digits.order = a.order;
+    digits.begin_bit = a.begin_bit;
+    digits.end_bit = a.begin_bit + 64 - __clzll((long long)(uint64_t)(ukey)(low ^ high));
+    __syncthreads(); /* everyone has read what the counters overwrite */
+    for (int pass = 0; digits.begin_bit + pass * SORT_DIGIT_BITS < digits.end_bit; pass++)
+        block_pass<SAMPLE_WARPS, SAMPLE_ITEMS>(digits, s.block, pass, h.mine, h.items, h.k);
+}
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * sort/cuda/small.cuh - a whole sort in one block, of an array that it can hold.
+ *
+ * Keys of 32 and 64 bits are ranked by bins (bins.cuh), and with each goes where it came from.
+ * Others are sorted digit by digit (block.cuh), likewise, as are keys alone by some of their
+ * bits: they stay in order where those are equal, and nothing says where they came from.  At the
+ * end each value is fetched once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_SMALL_CUH
+#define ECHI_SORT_CUDA_SMALL_CUH
+
+#include "sort/cuda/bins.cuh"
+
+/* Key i of a thread is that of position mine + step i.  All are on their way before one is used. */
+template <int ITEMS>
+static __device__ inline void small_load(const struct sort_args &a, uint32_t mine, uint32_t step,
+                                         struct block_keys<ITEMS> &k)
+{
+    const ukey *keys_in = (const ukey *)a.keys_in;
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        const uint32_t at = mine + step * i;
+        k.key[i] = at < a.n ? keys_in[at] : (ukey)0;
+#if VAL_BYTES
+        k.place[i] = at;
+#endif
+    }
+}
+
+template <int ITEMS>
+static __device__ inline void small_encode(const struct sort_args &a, struct block_keys<ITEMS> &k)
+{
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) k.key[i] = order_encode(a.order, k.key[i]);
+}
+
+#if SORT_BY_BINS(KEY_BYTES, VAL_BYTES)
+#if VAL_BYTES
+/* Each value, of which thread t has those of positions t, t + threads and so on, goes to the rank
+ * of its key, by way of shared memory; an index is the place itself. */
+template <int WARPS, int ITEMS>
+static __device__ inline void
+small_values(const struct sort_args &a, uint32_t n, int items, const uval (&value)[ITEMS],
+             const struct block_keys<ITEMS> &k, const uint32_t (&rank)[ITEMS])
+{
+    uval *shared = (uval *)shared_bytes, *out = (uval *)a.values_out;
+    if (!a.index) {
+#pragma unroll
+        for (int i = 0; i < ITEMS && i < items; i++)
+            if (bins_mine<WARPS>(i) < n) shared[bins_mine<WARPS>(i)] = value[i];
+        __syncthreads(); /* the values are there */
+    }
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        if (bins_mine<WARPS>(i) < n) out[rank[i]] = a.index ? (uval)k.place[i] : shared[k.place[i]];
+}
+#endif
+
+/* Sorts by bins. */
+template <int WARPS, int ITEMS> static __device__ inline void small_bins(const struct sort_args &a)
+{
+    struct bins_shared<WARPS, ITEMS> &s = *(struct bins_shared<WARPS, ITEMS> *)shared_bytes;
+    static_assert(sizeof(s) <=
+                      SORT_BINS_SHARED_BYTES(WARPS * 32, ITEMS, KEY_BYTES, VAL_BYTES ? 2 : 0),
+                  "the host gives less shared memory than the kernel uses");
+    const uint32_t n = (uint32_t)a.n;
+    const int items = (int)((n + WARPS * 32 - 1) / (WARPS * 32)); /* those that hold keys */
+    struct block_keys<ITEMS> k;
+    uint32_t rank[ITEMS];
+    small_load<ITEMS>(a, threadIdx.x, WARPS * 32, k);
+#if VAL_BYTES
+    static_assert(sizeof(s) >= WARPS * 32 * ITEMS * VAL_BYTES, "values change places there");
+    const uval *values_in = (const uval *)a.values_in;
+    uval value[ITEMS];
+    if (!a.index)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++)
+            if (bins_mine<WARPS>(i) < n) value[i] = values_in[bins_mine<WARPS>(i)];
+#endif
+    small_encode<ITEMS>(a, k);
+    ukey low = (ukey) ~(ukey)0, high = 0;
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++)
+        if (bins_mine<WARPS>(i) < n) {
+            const ukey by = sort_value(a, k.key[i]);
+            low = key_min(low, by);
+            high = key_max(high, by);
+        }
+    bins_range(s, low, high);
+    if (low == high) { /* equal keys are in order */
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) rank[i] = bins_mine<WARPS>(i);
+        __syncthreads(); /* everyone has read the range */
+    } else {
+        bins_rank<WARPS, ITEMS, WARPS * 32, true>(a, s, n, threadIdx.x, items, VAL_BYTES != 0, low,
+                                                  high, k, rank);
+    }
+    if (!a.discard_keys)
+#pragma unroll
+        for (int i = 0; i < ITEMS && i < items; i++)
+            if (bins_mine<WARPS>(i) < n)
+                ((ukey *)a.keys_out)[rank[i]] = order_decode(a.order, k.key[i]);
+#if VAL_BYTES
+    small_values<WARPS, ITEMS>(a, n, items, value, k, rank);
+#endif
+}
+#endif
+
+/* Sorts digit by digit. */
+template <int WARPS, int ITEMS>
+static __device__ inline void small_digits(const struct sort_args &a)
+{
+    struct block_shared<WARPS, ITEMS> &s = *(struct block_shared<WARPS, ITEMS> *)shared_bytes;
+    static_assert(sizeof(s) <=
+                      SORT_BLOCK_SHARED_BYTES(WARPS * 32, ITEMS, KEY_BYTES, VAL_BYTES ? 2 : 0),
+                  "the host gives less shared memory than the kernel uses");
+    const int items = (int)((a.n + WARPS * 32 - 1) / (WARPS * 32)); /* those that hold keys */
+    const uint32_t mine = threadIdx.x / 32 * (32 * items) + lane_id();
+    struct block_keys<ITEMS> k;
+    small_load<ITEMS>(a, mine, 32, k);
+    small_encode<ITEMS>(a, k);
+    for (int pass = 0; pass < a.passes; pass++)
+        block_pass<WARPS, ITEMS>(a, s, pass, mine, items, k);
+#if VAL_BYTES
+    const uval *values_in = (const uval *)a.values_in;
+    uval value[ITEMS];
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++) {
+        if (mine + 32 * i >= a.n) continue;
+#if VAL_BYTES <= 8
+        if (a.index)
+            value[i] = (uval)k.place[i];
+        else
+#endif
+            value[i] = values_in[k.place[i]];
+    }
+#endif
+    __syncthreads(); /* in place: everyone has read what others write */
+#pragma unroll
+    for (int i = 0; i < ITEMS && i < items; i++) {
+        const uint32_t at = mine + 32 * i;
+        if (at >= a.n) continue;
+        if (!a.discard_keys) ((ukey *)a.keys_out)[at] = order_decode(a.order, k.key[i]);
+#if VAL_BYTES
+        ((uval *)a.values_out)[at] = value[i];
+#endif
+    }
+}
+
+template <int WARPS, int ITEMS> static __device__ inline void small_sort(const struct sort_args &a)
+{
+    wait_for_earlier();
+#if SORT_BY_BINS(KEY_BYTES, VAL_BYTES)
+    if (a.passes && (VAL_BYTES || a.unstable)) {
+        small_bins<WARPS, ITEMS>(a);
+        return;
+    }
+#endif
+    small_digits<WARPS, ITEMS>(a);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * sparse/cpu/kernels.h - template: products of sparse matrices in the instruction set that the
+ * including file is compiled for, and the struct that names them.  Parameter: ISA, its name.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sparse/cpu/common.h"
+
+#include <math.h>
+#include <string.h>
+
+#define INDEX   uint32_t
+#define REAL    float
+#define NAME(x) x##_i32_f32
+#include "sparse/cpu/width.h"
+#undef REAL
+#undef NAME
+#define REAL    double
+#define NAME(x) x##_i32_f64
+#include "sparse/cpu/width.h"
+#undef INDEX
+#undef REAL
+#undef NAME
+#define INDEX   uint64_t
+#define REAL    float
+#define NAME(x) x##_i64_f32
+#include "sparse/cpu/width.h"
+#undef REAL
+#undef NAME
+#define REAL    double
+#define NAME(x) x##_i64_f64
+#include "sparse/cpu/width.h"
+
+const struct echi_sparse_isa ISA = {
+    .place = { { place_i32_f32, place_i32_f64 }, { place_i64_f32, place_i64_f64 } },
+    .rows = { { rows_i32_f32, rows_i32_f64 }, { rows_i64_f32, rows_i64_f64 } },
+    .join = { { join_i32_f32, join_i32_f64 }, { join_i64_f32, join_i64_f64 } },
+    .rows_wide = { { rows_wide_i32_f32, rows_wide_i32_f64 },
+                   { rows_wide_i64_f32, rows_wide_i64_f64 } },
+    .join_wide = { { join_wide_i32_f32, join_wide_i32_f64 },
+                   { join_wide_i64_f32, join_wide_i64_f64 } },
+};

@@ -1,0 +1,122 @@
+/*
+ * sparse/cpu/operation.c - sparse matrices on the CPU: rows and entries are shared out among
+ * threads, so that neither one long row nor many empty ones hold one thread up.
+ *
+ *     items   | row 0 | row 1 | row 2                            | row 3 |   entries, ends of rows
+ *     tasks   |            0            |          1         |       2      |
+ *
+ * Of a row that tasks share each adds up whole groups; these are put together in the end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sparse/cpu/common.h"
+#include "core/backend.h"
+
+#include <string.h>
+
+enum { TASK_GROUPS = 4, LEAST_GROUP = 1 << 12, TASKS = ECHI_SPARSE_GROUPS / TASK_GROUPS + 2 };
+
+struct job {
+    struct echi_sparse_product product;
+    void (*rows)(const struct echi_sparse_product *p, struct echi_sparse_place from,
+                 struct echi_sparse_place to);
+    struct echi_sparse_place places[TASKS + 1];
+};
+
+static const struct echi_sparse_isa *isa_of_machine(void)
+{
+#ifdef ECHI_CPU_X86
+    if (echi_cpu_isa() == ECHI_AVX512) return &echi_sparse_avx512;
+    if (echi_cpu_isa() == ECHI_AVX2) return &echi_sparse_avx2;
+#endif
+    return &echi_sparse_portable;
+}
+
+/* ---- Products ---- */
+
+static void run_task(void *arg, size_t i, int thread)
+{
+    struct job *job = arg;
+    (void)thread;
+    job->rows(&job->product, job->places[i], job->places[i + 1]);
+}
+
+static size_t bytes_read(const struct echi_sparse *s)
+{
+    const size_t index = ech_dtype_bytes(s->a.index), value = ech_dtype_bytes(s->a.dtype);
+    return s->a.entries * (index + value * s->n) + s->a.rows * (index + 2 * value * s->n);
+}
+
+/* One strip of columns, or the vector. */
+static void multiply(const struct echi_sparse_isa *isa, struct job *job, int threads, bool wide)
+{
+    const struct echi_sparse_product *p = &job->product;
+    const ech_csr *a = &p->s->a;
+    const bool index = a->index == ECH_I64, f64 = a->dtype == ECH_F64;
+    const uint64_t items = echi_sparse_items(a);
+    size_t tasks = 1;
+    job->rows = wide ? isa->rows_wide[index][f64] : isa->rows[index][f64];
+    job->places[0] = (struct echi_sparse_place){ 0, 0, false };
+    job->product.group = LEAST_GROUP;
+    if (threads > 1) {
+        while (items / p->group >= ECHI_SPARSE_GROUPS) job->product.group *= 2;
+        tasks = (size_t)(items / (TASK_GROUPS * p->group)) + 1;
+    }
+    for (size_t i = 1; i < tasks; i++)
+        job->places[i] = isa->place[index][f64](p, i * TASK_GROUPS * p->group);
+    job->places[tasks] = (struct echi_sparse_place){ a->rows, a->entries, false };
+    echi_parallel(threads, tasks, run_task, job);
+    size_t joined = a->rows;
+    for (size_t i = 1; i < tasks; i++) {
+        const size_t row = job->places[i].row;
+        if (row == joined || row == a->rows || !job->places[i].inside) continue;
+        (wide ? isa->join_wide : isa->join)[index][f64](p, row);
+        joined = row;
+    }
+}
+
+/* Matrices of one column with no gaps are vectors. */
+static bool is_vector(const struct echi_sparse *s)
+{
+    return s->n == 1 && s->x_stride == 1 && s->y_stride == 1;
+}
+
+static void run_multiply(ech_ctx *ctx, const struct echi_sparse *s, void *work)
+{
+    const struct echi_sparse_isa *isa = isa_of_machine();
+    struct job job = { .product = { .s = s, .width = 1 } };
+    double partials[ECHI_SPARSE_SLOTS];
+    const int threads = echi_parallel_for_bytes(ctx, bytes_read(s));
+    if (is_vector(s)) {
+        job.product.partials = partials;
+        multiply(isa, &job, threads, false);
+        return;
+    }
+    job.product.partials = work;
+    for (size_t at = 0; at < s->n; at += ECHI_SPARSE_STRIP) {
+        job.product.at = at;
+        job.product.width = echi_min(ECHI_SPARSE_STRIP, s->n - at);
+        multiply(isa, &job, threads, true);
+    }
+}
+
+/* ---- The operation ---- */
+
+static ech_status workspace(const void *request, size_t *bytes)
+{
+    const struct echi_sparse *s = request;
+    *bytes = 0;
+    if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cpu_sparse_make_workspace(s, bytes);
+    if (!is_vector(s)) *bytes = ECHI_SPARSE_SLOTS * ECHI_SPARSE_STRIP * sizeof(double);
+    return ECH_OK;
+}
+
+static ech_status run(ech_ctx *ctx, const void *request, void *work)
+{
+    const struct echi_sparse *s = request;
+    if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cpu_sparse_make(ctx, s, work);
+    run_multiply(ctx, s, work);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_sparse = { .workspace = workspace, .run = run };

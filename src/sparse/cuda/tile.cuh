@@ -1,0 +1,245 @@
+/*
+ * sparse/cuda/tile.cuh - a tile of a sparse matrix: so many rows and entries, counted together.
+ *
+ *     items   | e e e R | e e R | R | R | e e e e e e e e e e e e R | e R | ...     R: a row's end
+ *     tiles   |         0         |         1         |         2        |
+ *
+ * Neither a long row nor many empty ones make a tile longer than others (Merrill and Garland, 2016:
+ * merge-based parallel sparse matrix-vector multiplication).  A tile that would begin within a row
+ * does so where the row's next group does, so that groups are added up whole.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SPARSE_CUDA_TILE_CUH
+#define ECHI_SPARSE_CUDA_TILE_CUH
+
+#include "cuda/device/ptx.cuh"
+#include "sparse/cuda/common.h"
+#include "cuda/device/warp.cuh"
+
+/* So that editors and readers see one concrete instance. */
+#ifndef INDEX_BITS
+#define INDEX_BITS 32
+#define REAL_BITS  64
+#endif
+
+#if INDEX_BITS == 32
+typedef uint32_t index_type;
+#else
+typedef uint64_t index_type;
+#endif
+#if REAL_BITS == 32
+typedef float real;
+#else
+typedef double real;
+#endif
+
+static __device__ inline uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static __device__ inline uint64_t offset_of(const struct sparse_args &a, uint64_t row)
+{
+    const uint64_t offset = ((const index_type *)a.offsets)[row];
+    return offset < a.entries ? offset : a.entries;
+}
+
+/* Where the tile begins that so many rows and entries come before, of which `row` is the last that
+ * begins there or before. */
+static __device__ __forceinline__ struct sparse_place make_place(const struct sparse_args &a,
+                                                                 uint64_t items, uint64_t row)
+{
+    struct sparse_place place;
+    const uint64_t begin = offset_of(a, row);
+    place.row = row;
+    place.entry = begin << 1;
+    if (row == a.rows || row + begin >= items) return place;
+    const uint64_t end = offset_of(a, row + 1);
+    const uint64_t past = (items - row - begin + SPARSE_GROUP - 1) / SPARSE_GROUP * SPARSE_GROUP;
+    const bool inside = begin + past < end && end - begin > a.whole;
+    place.row = inside ? row : row + 1;
+    place.entry = inside ? (begin + past) << 1 | 1 : end << 1;
+    return place;
+}
+
+/* By one thread, which looks at three rows at a time: it waits for each time, not for each row. */
+static __device__ __forceinline__ struct sparse_place find_place(const struct sparse_args &a,
+                                                                 uint64_t items)
+{
+    uint64_t low = items < a.rows + a.entries ? 0 : a.rows, high = a.rows;
+    while (low < high) {
+        const uint64_t step = (high - low) / 4 + 1;
+        uint64_t offset[3], many = 0;
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            const uint64_t row = low + (i + 1) * step;
+            offset[i] = row <= high ? offset_of(a, row) + row : ~(uint64_t)0;
+        }
+#pragma unroll
+        for (int i = 0; i < 3; i++) many += offset[i] <= items;
+        const uint64_t next = low + (many + 1) * step - 1;
+        low += many * step;
+        if (next < high) high = next;
+    }
+    return make_place(a, items, low);
+}
+
+/* What all threads of a block know of its tile. */
+struct tile {
+    uint64_t row, entry;   /* the first */
+    uint32_t rows, count;  /* rows that the tile has something of; entries */
+    uint32_t inside_first; /* the first row began in a tile before */
+    uint32_t inside_last;  /* the last ends in a tile to come */
+};
+
+static __device__ inline struct tile make_tile(const struct sparse_args &a,
+                                               const struct sparse_place &from,
+                                               const struct sparse_place &to)
+{
+    struct tile t;
+    t.row = from.row;
+    t.entry = from.entry >> 1;
+    t.inside_first = from.entry & 1;
+    t.inside_last = to.entry & 1;
+    const uint64_t rows = to.row - from.row + t.inside_last;
+    const uint64_t count = (to.entry >> 1) - t.entry;
+    const uint64_t most =
+        ((uint64_t)1 << a.tile_bits) + (a.whole ? a.whole : (uint32_t)SPARSE_GROUP);
+    const bool good = rows <= most && count < most && rows + count <= most; /* or bad data */
+    t.rows = good ? (uint32_t)rows : 0;
+    t.count = good ? (uint32_t)count : 0;
+    return t;
+}
+
+/* Whether all of the tile's row number i lies in it. */
+static __device__ inline bool is_whole(const struct tile &t, uint32_t i)
+{
+    return !(i == 0 && t.inside_first) && !(i + 1 == t.rows && t.inside_last);
+}
+
+static __device__ inline void put_at(const struct sparse_args &a, real *y, real sum)
+{
+    real result = (real)a.alpha * sum;
+    if (a.beta != 0) result += (real)a.beta * *y;
+    *y = result == result ? result : (real)__longlong_as_double(0x7ff8000000000000);
+}
+
+/* ---- Groups of rows, listed ---- */
+
+/* A part of a row of one group at most. */
+struct task {
+    uint16_t row, group; /* of the tile; of the row's part in the tile */
+    uint16_t at, count;  /* among the tile's entries */
+    uint32_t alone;      /* it is the whole row */
+};
+
+template <int TASKS> struct row_list {
+    uint32_t tasks, long_rows; /* rows of several groups that lie here whole */
+    struct task task[TASKS];
+    uint16_t row_task[TASKS], row_groups[TASKS]; /* of each long row */
+};
+
+template <int TASKS>
+static __device__ inline void list_groups(struct row_list<TASKS> &list, uint32_t row, uint32_t at,
+                                          uint32_t count, bool whole)
+{
+    const uint32_t groups = (count + SPARSE_GROUP - 1) / SPARSE_GROUP;
+    const uint32_t first = atomicAdd(&list.tasks, groups);
+    if (first + groups > TASKS) return; /* rows overlap: the data is bad */
+    for (uint32_t g = 0; g < groups; g++) {
+        struct task task;
+        task.row = (uint16_t)row;
+        task.group = (uint16_t)g;
+        task.at = (uint16_t)(at + g * SPARSE_GROUP);
+        task.count = (uint16_t)least(count - g * SPARSE_GROUP, SPARSE_GROUP);
+        task.alone = whole && groups == 1;
+        list.task[first + g] = task;
+    }
+    if (!whole || groups == 1) return;
+    const uint32_t i = atomicAdd(&list.long_rows, 1);
+    list.row_task[i] = (uint16_t)first;
+    list.row_groups[i] = (uint16_t)groups;
+}
+
+/* ---- Rows that tiles share ---- */
+
+enum {
+    JOIN_EACH = 8,         /* groups that a thread adds up of a shared row */
+    LEAVE_SHARED = 1 << 16 /* more tiles than there are without places */
+};
+
+struct shared_row {
+    uint64_t row, at; /* items before the row's first entry */
+    uint64_t groups;  /* in all */
+};
+
+static __device__ inline struct shared_row make_shared_row(uint64_t row, uint64_t begin,
+                                                           uint64_t end)
+{
+    struct shared_row s;
+    if (end <= begin) end = begin + 1; /* the data is bad */
+    s.row = row;
+    s.at = row + begin;
+    s.groups = (end - begin + SPARSE_GROUP - 1) / SPARSE_GROUP;
+    return s;
+}
+
+static __device__ inline struct shared_row find_shared_row(const struct sparse_args &a,
+                                                           uint64_t row)
+{
+    return make_shared_row(row, offset_of(a, row), offset_of(a, row + 1));
+}
+
+/* Where the sum of a group lies: rows' first groups have odd slots, since those of two rows may
+ * begin among the same SPARSE_GROUP items. */
+static __device__ inline uint64_t slot_of(const struct shared_row &s, uint64_t group)
+{
+    return s.at / SPARSE_GROUP * 2 + 2 * group + (group == 0);
+}
+
+/* The tile that has a group. */
+static __device__ inline uint64_t tile_of(const struct sparse_args &a, const struct shared_row &s,
+                                          uint64_t group)
+{
+    return (s.at + group * SPARSE_GROUP) >> a.tile_bits;
+}
+
+/* The first of a tile's groups of the row. */
+static __device__ inline uint64_t first_group(const struct tile &t, const struct shared_row &s)
+{
+    const uint64_t begin = s.at - s.row;
+    return s.row == t.row && t.inside_first && t.entry > begin ? (t.entry - begin) / SPARSE_GROUP
+                                                               : 0;
+}
+
+/* One thread says that its tile is through, of those that have the groups from first to last: is it
+ * the last? */
+static __device__ inline uint32_t arrive(const struct sparse_args &a, const struct shared_row &s,
+                                         uint64_t first, uint64_t last)
+{
+    const uint64_t tile = tile_of(a, s, first);
+    const uint32_t tiles = (uint32_t)(tile_of(a, s, last) - tile + 1);
+    if (tiles > 1 && add_acq_rel(a.done + 2 * tile, 1) + 1 != tiles) return 0;
+    if (tiles > 1) a.done[2 * tile] = 0;
+    return 1;
+}
+
+/* Of a matrix whose offsets are bad not every row is finished: the last tile of all leaves the
+ * words zero.  By so many threads of a warp, `shared` by all or none: the tile has a part of a row,
+ * and counted words up.  The first of them is there. */
+static __device__ inline void leave(const struct sparse_args &a, bool shared, uint32_t threads)
+{
+    const uint32_t ours = shared ? LEAVE_SHARED + 1 : 1;
+    uint32_t *done = a.done + 2 * a.tiles, before = 0;
+    if (a.places) return;
+    if (lane_id() == 0) before = shared ? add_acq_rel(done, ours) : atomicAdd(done, ours);
+    if (threads > 1) before = __shfl_sync(WARP_ALL, before, 0);
+    if (before % LEAVE_SHARED + 1 != a.tiles) return;
+    __threadfence(); /* what others that had counted up did before */
+    if (lane_id() == 0) *done = 0;
+    if (before + ours < LEAVE_SHARED) return;
+    for (uint64_t i = lane_id(); i < 2 * a.tiles; i += threads) a.done[i] = 0;
+}
+
+#endif

@@ -1,0 +1,316 @@
+/*
+ * sparse/sparse.c - ech_spmv() and its kin: checks the arguments and calls the backend.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sparse/sparse.h"
+#include "core/call.h"
+
+#include <string.h>
+
+/* ---- Checks ---- */
+
+static ech_status check_options(ech_ctx *ctx, const ech_csr_options *options,
+                                ech_csr_options *checked)
+{
+    *checked = options ? *options : (ech_csr_options){ .size = sizeof *checked };
+    return echi_check_options(ctx, checked->size, sizeof *checked, "ech_csr_options", checked->work,
+                              checked->work_bytes);
+}
+
+static ech_status check_limit(ech_ctx *ctx, const char *name, const char *field, size_t value,
+                              ech_dtype index)
+{
+    const size_t most = index == ECH_I32 ? INT32_MAX : PTRDIFF_MAX / 32;
+    if (value <= most) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_ARG, "%s->%s is %zu: more than %s", name, field, value,
+                     index == ECH_I32 ? "an index of i32 can say" : "an address space has");
+}
+
+/* Checks what is no pointer; *m receives a copy. */
+static ech_status check_csr(ech_ctx *ctx, const char *name, const ech_csr *a, ech_csr *m)
+{
+    ech_status status = ECH_OK;
+    if (!ctx && !a) return echi_fail(NULL, ECH_ERR_ARG, "%s is NULL", name);
+    if (!a) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", name);
+    *m = *a;
+    if (a->index != ECH_I32 && a->index != ECH_I64)
+        FAIL(ctx, ECH_ERR_ARG, "%s->index is %s, not i32 or i64", name, ech_dtype_name(a->index));
+    if (a->dtype != ECH_F32 && a->dtype != ECH_F64)
+        FAIL(ctx, ECH_ERR_ARG, "%s->dtype is %s, not f32 or f64", name, ech_dtype_name(a->dtype));
+    TRY(check_limit(ctx, name, "rows", a->rows, a->index));
+    TRY(check_limit(ctx, name, "cols", a->cols, a->index));
+    TRY(check_limit(ctx, name, "entries", a->entries, a->index));
+done:
+    return status;
+}
+
+static ech_status check_context(ech_ctx *ctx)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (ctx->backend->sparse) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no sparse matrices", ctx->name);
+}
+
+static const struct echi_operation *operation(const struct echi_backend *backend)
+{
+    return backend->sparse;
+}
+
+/* ---- Arrays ---- */
+
+static void add_csr(struct echi_call *call, const char *const names[3], ech_csr *a)
+{
+    const size_t index = ech_dtype_bytes(a->index), value = ech_dtype_bytes(a->dtype);
+    echi_call_add(call, names[0], &a->offsets, (a->rows + 1) * index, index, ECHI_IN);
+    echi_call_add(call, names[1], &a->columns, a->entries * index, index, ECHI_IN);
+    echi_call_add(call, names[2], &a->values, a->entries * value, value, ECHI_IN);
+}
+
+static const char *const names_a[3] = { "a->offsets", "a->columns", "a->values" };
+
+/* rows x n elements, rows at stride. */
+static struct echi_array *add_rows(struct echi_call *call, const char *name, void *pointer,
+                                   size_t rows, size_t n, size_t stride, size_t bytes,
+                                   enum echi_use use)
+{
+    const size_t row = n * bytes, all = rows && n ? (rows - 1) * stride * bytes + row : 0;
+    struct echi_array *array = echi_call_add(call, name, pointer, all, bytes, use);
+    if (rows > 1 && stride > n) {
+        array->row_bytes = row;
+        array->pitch_bytes = stride * bytes;
+        if (use == ECHI_OUT) array->use = ECHI_KEPT;
+    }
+    return array;
+}
+
+/* ---- Products ---- */
+
+static ech_status check_stride(ech_ctx *ctx, const char *name, size_t stride, size_t n, size_t rows)
+{
+    size_t elements;
+    if (stride < n)
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu, less than n, %zu", name, stride, n);
+    if (!__builtin_mul_overflow(stride, rows, &elements) && elements <= PTRDIFF_MAX / 8)
+        return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu: more than an address space in %zu rows", name,
+                     stride, rows);
+}
+
+/* s has all but the rounded numbers; x and y are the arguments' names. */
+static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, double beta,
+                           const char *x, const char *y, const ech_csr_options *options)
+{
+    const size_t bytes = ech_dtype_bytes(s->a.dtype);
+    s->alpha = s->a.dtype == ECH_F32 ? (double)(float)alpha : alpha;
+    s->beta = s->a.dtype == ECH_F32 ? (double)(float)beta : beta;
+    struct echi_call call = { .what = "a product with a sparse matrix",
+                              .operation = operation(ctx->backend),
+                              .request = s,
+                              .work = options->work,
+                              .work_bytes = options->work_bytes };
+    add_csr(&call, names_a, &s->a);
+    add_rows(&call, x, &s->x, s->a.cols, s->n, s->x_stride, bytes, ECHI_IN);
+    add_rows(&call, y, &s->y, s->a.rows, s->n, s->y_stride, bytes,
+             s->beta != 0 ? ECHI_KEPT : ECHI_OUT);
+    if (s->a.rows == 0 || s->n == 0) return ECH_OK;
+    if (s->alpha == 0 || s->a.cols == 0) s->a.entries = 0; /* no entry is looked at */
+    return echi_call_run(ctx, &call);
+}
+
+ech_status ech_spmv(ech_ctx *ctx, double alpha, const ech_csr *a, const void *x, double beta,
+                    void *y, const ech_csr_options *options)
+{
+    struct echi_sparse s = {
+        .what = ECHI_SPARSE_MULTIPLY, .x = x, .y = y, .n = 1, .x_stride = 1, .y_stride = 1
+    };
+    ech_csr_options checked;
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "a", a, &s.a));
+    TRY(check_options(ctx, options, &checked));
+    TRY(multiply(ctx, &s, alpha, beta, "x", "y", &checked));
+done:
+    return status;
+}
+
+ech_status ech_spmm(ech_ctx *ctx, double alpha, const ech_csr *a, size_t n, const void *b,
+                    size_t b_stride, double beta, void *c, size_t c_stride,
+                    const ech_csr_options *options)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_MULTIPLY,
+                             .x = b,
+                             .y = c,
+                             .n = n,
+                             .x_stride = b_stride,
+                             .y_stride = c_stride };
+    ech_csr_options checked;
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "a", a, &s.a));
+    TRY(check_stride(ctx, "b_stride", b_stride, n, a->cols));
+    TRY(check_stride(ctx, "c_stride", c_stride, n, a->rows));
+    TRY(check_options(ctx, options, &checked));
+    TRY(multiply(ctx, &s, alpha, beta, "b", "c", &checked));
+done:
+    return status;
+}
+
+/* ---- Matrices made and looked at ---- */
+
+/* A row's and a column's number as one key of 64 bits; n: of so many entries, in any order. */
+static ech_status check_bits(ech_ctx *ctx, const char *name, const ech_csr *m, size_t n)
+{
+    if (echi_sparse_bits(m->rows) + echi_sparse_number_bits(m, n) <= 64) return ECH_OK;
+    return echi_fail(
+        ctx, ECH_ERR_UNSUPPORTED,
+        "%s is %zu x %zu: a row's number and that of one of %zu columns take more than "
+        "64 bits",
+        name, m->rows, m->cols, echi_sparse_is_wide(m) && n < m->cols ? n : m->cols);
+}
+
+static void add_out(struct echi_call *call, ech_csr *out)
+{
+    const size_t index = ech_dtype_bytes(out->index), value = ech_dtype_bytes(out->dtype);
+    echi_call_add(call, "out->offsets", &out->offsets, (out->rows + 1) * index, index, ECHI_OUT);
+    echi_call_add(call, "out->columns", &out->columns, out->entries * index, index, ECHI_OUT);
+    echi_call_add(call, "out->values", &out->values, out->entries * value, value, ECHI_OUT);
+}
+
+ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
+                            const void *values, const ech_csr *out, uint64_t *entries,
+                            const ech_csr_options *options)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_FROM_COO,
+                             .n = n,
+                             .rows = rows,
+                             .columns = columns,
+                             .values = values,
+                             .entries = entries };
+    ech_csr_options checked;
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "out", out, &s.out));
+    TRY(check_bits(ctx, "out", &s.out, n));
+    TRY(check_options(ctx, options, &checked));
+    if (out->entries < n)
+        FAIL(ctx, ECH_ERR_ARG, "out->entries is %zu: no room for n entries, %zu", out->entries, n);
+    s.out.entries = n; /* what lies beyond is not touched */
+    struct echi_call call = { .what = "a matrix",
+                              .operation = operation(ctx->backend),
+                              .request = &s,
+                              .work = checked.work,
+                              .work_bytes = checked.work_bytes };
+    const size_t index = ech_dtype_bytes(out->index), value = ech_dtype_bytes(out->dtype);
+    echi_call_add(&call, "rows", &s.rows, n * index, index, ECHI_IN);
+    echi_call_add(&call, "columns", &s.columns, n * index, index, ECHI_IN);
+    echi_call_add(&call, "values", &s.values, n * value, value, ECHI_IN);
+    add_out(&call, &s.out);
+    echi_call_add(&call, "entries", &s.entries, sizeof *entries, sizeof *entries, ECHI_OUT);
+    for (int i = 4; i < 6; i++) { /* as many as there are in the end */
+        call.arrays[i].counted_by = call.count;
+        call.arrays[i].element_bytes = i == 4 ? index : value;
+    }
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
+                             const ech_csr_options *options)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_TRANSPOSE };
+    ech_csr_options checked;
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "a", a, &s.a));
+    TRY(check_csr(ctx, "out", out, &s.out));
+    TRY(check_bits(ctx, "out", &s.out, SIZE_MAX));
+    TRY(check_options(ctx, options, &checked));
+    if (out->rows != a->cols || out->cols != a->rows)
+        FAIL(ctx, ECH_ERR_ARG, "out is %zu x %zu, not %zu x %zu", out->rows, out->cols, a->cols,
+             a->rows);
+    if (out->index != a->index || out->dtype != a->dtype)
+        FAIL(ctx, ECH_ERR_ARG, "out is of %s and %s, not of %s and %s", ech_dtype_name(out->index),
+             ech_dtype_name(out->dtype), ech_dtype_name(a->index), ech_dtype_name(a->dtype));
+    if (out->entries != a->entries)
+        FAIL(ctx, ECH_ERR_ARG, "out->entries is %zu, not %zu", out->entries, a->entries);
+    struct echi_call call = { .what = "a transpose",
+                              .operation = operation(ctx->backend),
+                              .request = &s,
+                              .work = checked.work,
+                              .work_bytes = checked.work_bytes };
+    add_csr(&call, names_a, &s.a);
+    add_out(&call, &s.out);
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+ech_status ech_csr_diagonal(ech_ctx *ctx, const ech_csr *a, void *diagonal)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_DIAGONAL, .y = diagonal };
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "a", a, &s.a));
+    s.n = a->rows < a->cols ? a->rows : a->cols;
+    if (s.n == 0) return ECH_OK;
+    struct echi_call call = { .what = "a diagonal",
+                              .operation = operation(ctx->backend),
+                              .request = &s };
+    const size_t bytes = ech_dtype_bytes(a->dtype);
+    add_csr(&call, names_a, &s.a);
+    echi_call_add(&call, "diagonal", &s.y, s.n * bytes, bytes, ECHI_OUT);
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+ech_status ech_csr_check(ech_ctx *ctx, const ech_csr *a, int in_order)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_CHECK, .in_order = in_order == 1 };
+    ech_status status;
+    TRY(check_context(ctx));
+    TRY(check_csr(ctx, "a", a, &s.a));
+    if (in_order != 0 && in_order != 1)
+        FAIL(ctx, ECH_ERR_ARG, "in_order is %d, not 0 or 1", in_order);
+    struct echi_call call = { .what = "a check",
+                              .operation = operation(ctx->backend),
+                              .request = &s };
+    add_csr(&call, names_a, &s.a);
+    call.count--; /* values may be anything */
+    TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+/* ---- A question that needs no device ---- */
+
+ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_csr *a, size_t *bytes)
+{
+    struct echi_sparse s = { .what = ECHI_SPARSE_MULTIPLY, .n = 1, .x_stride = 1, .y_stride = 1 };
+    const struct echi_backend *backend;
+    ech_status status;
+    if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
+    *bytes = 0;
+    TRY(check_csr(NULL, "a", a, &s.a));
+    if ((unsigned)call > ECH_CSR_SPMM)
+        FAIL(NULL, ECH_ERR_ARG, "call is %d, not an ech_csr_call", (int)call);
+    if (call == ECH_CSR_SPMM) s.n = 2; /* more than a vector */
+    if (call == ECH_CSR_FROM_COO || call == ECH_CSR_TRANSPOSE) {
+        s.what = call == ECH_CSR_FROM_COO ? ECHI_SPARSE_FROM_COO : ECHI_SPARSE_TRANSPOSE;
+        s.n = s.a.entries;
+        s.out = s.a;
+        if (call == ECH_CSR_TRANSPOSE) {
+            s.out.rows = s.a.cols;
+            s.out.cols = s.a.rows;
+        }
+        TRY(check_bits(NULL, "a", &s.out, call == ECH_CSR_FROM_COO ? s.n : SIZE_MAX));
+    }
+    TRY(echi_backend_ask(device, &backend));
+    if (!backend->sparse)
+        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no sparse matrices", backend->name);
+    TRY(echi_call_workspace(device, operation, &s, bytes));
+done:
+    return status;
+}

@@ -1,0 +1,96 @@
+/*
+ * sparse/sparse.h - the checked form of a call on sparse matrices, and what the results' bits
+ * follow from: how a row is added up, for the CPU and for kernels.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SPARSE_SPARSE_H
+#define ECHI_SPARSE_SPARSE_H
+
+#include "core/internal.h"
+
+/* Products that are added one after the other: docs/sparse.md. */
+enum { ECHI_SPARSE_CHUNK = 32 };
+
+enum echi_sparse_what {
+    ECHI_SPARSE_MULTIPLY,  /* y = alpha a x + beta y: n columns of x and y, at strides */
+    ECHI_SPARSE_FROM_COO,  /* out of n entries, and how many they become */
+    ECHI_SPARSE_TRANSPOSE, /* out = a^T */
+    ECHI_SPARSE_DIAGONAL,  /* y = the diagonal of a: of several entries there the first */
+    ECHI_SPARSE_CHECK      /* complains of a */
+};
+
+/* What a request does not use is 0. */
+struct echi_sparse {
+    enum echi_sparse_what what;
+    ech_csr a, out;
+    double alpha, beta; /* rounded to a.dtype */
+    const void *x;
+    void *y;
+    size_t n, x_stride, y_stride;
+    const void *rows, *columns, *values; /* [n] */
+    uint64_t *entries;
+    bool in_order;
+};
+
+/* Rows and entries of a matrix in one number: what work is shared out by. */
+static inline uint64_t echi_sparse_items(const ech_csr *a)
+{
+    return (uint64_t)a->entries + a->rows;
+}
+
+/* Bits that a number of 0 ... n takes. */
+static inline int echi_sparse_bits(uint64_t n)
+{
+    return n ? 64 - __builtin_clzll(n) : 0;
+}
+
+/* Entries are sorted by row << columns_bits | column; a row that is none becomes the one past the
+ * last. */
+static inline int echi_sparse_column_bits(const ech_csr *m)
+{
+    return m->cols ? echi_sparse_bits(m->cols - 1) : 0;
+}
+
+static inline int echi_sparse_key_bits(const ech_csr *m)
+{
+    return echi_sparse_bits(m->rows) + echi_sparse_column_bits(m);
+}
+
+/* Where a row and a column are no key of 64 bits, columns are numbered among those that there
+ * are. */
+static inline bool echi_sparse_is_wide(const ech_csr *m)
+{
+    return echi_sparse_key_bits(m) > 64;
+}
+
+static inline int echi_sparse_number_bits(const ech_csr *m, size_t n)
+{
+    if (!echi_sparse_is_wide(m)) return echi_sparse_column_bits(m);
+    return echi_sparse_bits(n ? n - 1 : 0);
+}
+
+/* The stable sort of n such keys, by all bits from begin_bit on, that numbers go along with. */
+static inline struct echi_sort echi_sparse_sort(const ech_csr *m, size_t n, int begin_bit)
+{
+    const int bits = echi_sparse_bits(m->rows) + echi_sparse_number_bits(m, n);
+    return (struct echi_sort){ .n = n,
+                               .value_bytes = ech_dtype_bytes(m->dtype),
+                               .dtype = ECH_U64,
+                               .key_bytes = 8,
+                               .order = echi_order_make(ECH_U64, ECH_ORDER_NAN_LAST, false, true),
+                               .begin_bit = begin_bit < bits ? begin_bit : bits,
+                               .end_bit = bits,
+                               .stable = true };
+}
+
+/* Of a wide matrix the sort by columns before that, which entries' numbers go along with. */
+static inline struct echi_sort echi_sparse_sort_columns(const ech_csr *m, size_t n)
+{
+    struct echi_sort sort = echi_sparse_sort(m, n, 0);
+    sort.value_bytes = sizeof(uint64_t);
+    sort.end_bit = echi_sparse_column_bits(m);
+    return sort;
+}
+
+#endif
