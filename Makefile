@@ -10,7 +10,7 @@ endif
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
-sources = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h')
+sources = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cu' '*.cuh')
 
 .DEFAULT_GOAL := build
 .PHONY: help deps build demo check check-all asan ubsan tsan valgrind bench format format-check \
@@ -52,10 +52,10 @@ valgrind: build ## the library's tests under valgrind: no leak, no invalid acces
 bench: build ## measure on this machine; results go to bench/results/
 	@scripts/bench.sh build
 
-format: ## format the C files in place
+format: ## format the C and CUDA files in place
 	@clang-format -i $(sources)
 
-format-check: ## fail when a C file is not formatted
+format-check: ## fail when a C or CUDA file is not formatted
 	@clang-format --dry-run --Werror $(sources)
 
 install: build ## install below PREFIX (/usr/local)

@@ -81,7 +81,10 @@ struct arrays {
         CUDA(cudaFree(out[0]));
         CUDA(cudaFree(out[1]));
     }
-    bool same() const { return differences(out[0], out[1], bytes) == 0; }
+    bool same() const
+    {
+        return differences(out[0], out[1], bytes) == 0;
+    }
 };
 
 /* Beside a copy of the same bytes, whose result is another: `same` then has nothing to compare. */
@@ -134,7 +137,8 @@ template <class T> static void transpose(const char *type, size_t rows, size_t c
         textbook_transpose<T><<<(unsigned)blocks, dim3(edge, 8), 0, stream>>>(
             (const T *)a.in, (T *)a.out[1], rows, columns);
     };
-    bench_row(name, bytes, 0, ours, rival, [&] { return a.same(); }, "textbook");
+    bench_row(
+        name, bytes, 0, ours, rival, [&] { return a.same(); }, "textbook");
     beside_copy(name, a, bytes, ours);
 }
 
@@ -156,8 +160,8 @@ template <class T> static void lines(const char *type, size_t n)
     auto reverse_ours = [&] { ECH(ech_reverse(ctx, a.in, a.out[0], n, sizeof(T))); };
     auto rotate_ours = [&] { ECH(ech_rotate(ctx, a.in, a.out[0], n, by, sizeof(T))); };
     bench_row(
-        reverse, bytes, 0, reverse_ours,
-        [&] { thrust::reverse_copy(policy, in, in + n, out); }, [&] { return a.same(); }, "thrust");
+        reverse, bytes, 0, reverse_ours, [&] { thrust::reverse_copy(policy, in, in + n, out); },
+        [&] { return a.same(); }, "thrust");
     beside_copy(reverse, a, bytes, reverse_ours);
     bench_row(
         rotate, bytes, 0, rotate_ours, /* Thrust has none: two of the driver's copies */

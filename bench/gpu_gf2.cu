@@ -65,11 +65,12 @@ static void product(size_t m, size_t k, size_t n, const char *shape)
     const ech_gf2_options chosen = algorithm(NULL), tables = algorithm("russians");
     ECH(ech_gf2_random(ctx, &a, 0.5, 1));
     ECH(ech_gf2_random(ctx, &b, 0.5, 2));
-    bench_row(name, (double)(bytes_of(a) + bytes_of(b) + bytes_of(out[0])),
-              workspace(ECH_GF2_CALL_MUL, m, k, n, ECH_GF2_REDUCED),
-              [&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[0], &chosen)); },
-              [&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[1], &tables)); },
-              [&] { return same(out[0], out[1]); }, "russians");
+    bench_row(
+        name, (double)(bytes_of(a) + bytes_of(b) + bytes_of(out[0])),
+        workspace(ECH_GF2_CALL_MUL, m, k, n, ECH_GF2_REDUCED),
+        [&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[0], &chosen)); },
+        [&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[1], &tables)); },
+        [&] { return same(out[0], out[1]); }, "russians");
     const double ms = bench_time([&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[0], &chosen)); }, 1);
     printf("    %.2f Pbop/s\n", 2.0 * m * k * n / ms * 1e-12);
     CUDA(cudaFree(a.words));
@@ -88,11 +89,12 @@ static void vectors(size_t count, size_t n)
     const ech_gf2_options chosen = algorithm(NULL), block = algorithm("block");
     ECH(ech_gf2_random(ctx, &a, 0.5, 1));
     ECH(ech_gf2_random(ctx, &x, 0.5, 2));
-    bench_row(name, (double)(bytes_of(a) + bytes_of(x) + bytes_of(out[0])),
-              workspace(ECH_GF2_CALL_MUL_VEC, n, n, count, ECH_GF2_REDUCED),
-              [&] { ECH(ech_gf2_mul_vec(ctx, &a, &x, &out[0], &chosen)); },
-              [&] { ECH(ech_gf2_mul_vec(ctx, &a, &x, &out[1], &block)); },
-              [&] { return same(out[0], out[1]); }, "block");
+    bench_row(
+        name, (double)(bytes_of(a) + bytes_of(x) + bytes_of(out[0])),
+        workspace(ECH_GF2_CALL_MUL_VEC, n, n, count, ECH_GF2_REDUCED),
+        [&] { ECH(ech_gf2_mul_vec(ctx, &a, &x, &out[0], &chosen)); },
+        [&] { ECH(ech_gf2_mul_vec(ctx, &a, &x, &out[1], &block)); },
+        [&] { return same(out[0], out[1]); }, "block");
     for (const ech_gf2 &m : { a, x, out[0], out[1] }) CUDA(cudaFree(m.words));
 }
 
@@ -122,9 +124,10 @@ static void echelon(size_t rows, size_t cols, size_t rank, ech_gf2_form kind, co
                              stream));
         ECH(ech_gf2_echelon(ctx, &out[which], ranks, NULL, &options));
     };
-    bench_row(name, 4.0 * bytes_of(in),
-              workspace(ECH_GF2_CALL_ECHELON, rows, cols, 0, kind), [&] { call(0, chosen); },
-              [&] { call(1, tables); }, [&] { return same(out[0], out[1]); }, "russians");
+    bench_row(
+        name, 4.0 * bytes_of(in), workspace(ECH_GF2_CALL_ECHELON, rows, cols, 0, kind),
+        [&] { call(0, chosen); }, [&] { call(1, tables); }, [&] { return same(out[0], out[1]); },
+        "russians");
     CUDA(cudaFree(in.words));
     CUDA(cudaFree(ranks));
     for (int i = 0; i < 2; i++) CUDA(cudaFree(out[i].words));
@@ -155,7 +158,7 @@ static void batch(size_t count, size_t rows, size_t cols, bool solves)
     CUDA(cudaMalloc(&rank, count * sizeof *rank));
     CUDA(cudaMalloc(&solvable, count));
     make_orders<<<(unsigned)(count * cols / 256 + 1), 256, 0, stream>>>(order, count * cols,
-                                                                       (uint32_t)cols);
+                                                                        (uint32_t)cols);
     ECH(ech_gf2_random(ctx, &a, 0.5, 1));
     ECH(ech_gf2_random(ctx, &b, 0.5, 2));
     auto run = [&](int i) {
@@ -170,10 +173,10 @@ static void batch(size_t count, size_t rows, size_t cols, bool solves)
         CUDA(cudaMemcpyAsync(out[i].words, a.words, bytes_of(a), cudaMemcpyDeviceToDevice, stream));
         ECH(ech_gf2_echelon_batched(ctx, &all, rank, NULL, &options));
     };
-    bench_row(name, (solves ? 1 : 2) * (double)bytes_of(a),
-              workspace(ECH_GF2_CALL_BATCHED, rows, cols, count, ECH_GF2_REDUCED),
-              [&] { run(0); }, [&] { run(1); },
-              [&] { return solves ? same(x[0], x[1]) : same(out[0], out[1]); }, "gauss");
+    bench_row(
+        name, (solves ? 1 : 2) * (double)bytes_of(a),
+        workspace(ECH_GF2_CALL_BATCHED, rows, cols, count, ECH_GF2_REDUCED), [&] { run(0); },
+        [&] { run(1); }, [&] { return solves ? same(x[0], x[1]) : same(out[0], out[1]); }, "gauss");
     for (const ech_gf2 &m : { a, b, out[0], out[1], x[0], x[1] }) CUDA(cudaFree(m.words));
     CUDA(cudaFree(order));
     CUDA(cudaFree(rank));

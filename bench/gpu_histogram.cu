@@ -96,9 +96,8 @@ template <class Level, class T> static void run_cub(struct job<T> &j)
         Level lower[3] = { 0, 0, 0 }, upper[3] = { (Level)j.upper, (Level)j.upper, (Level)j.upper };
         if (j.kind == COUNT)
             for (int c = 0; c < 3; c++) upper[c] = (Level)j.bins;
-        CUDA((cub::DeviceHistogram::MultiHistogramEven<3, 3>(j.rival_work, j.rival_bytes, j.in,
-                                                             counts, all, lower, upper,
-                                                             (int)(j.n / 3), stream)));
+        CUDA((cub::DeviceHistogram::MultiHistogramEven<3, 3>(
+            j.rival_work, j.rival_bytes, j.in, counts, all, lower, upper, (int)(j.n / 3), stream)));
     } else if (j.kind == EDGES) {
         CUDA(cub::DeviceHistogram::HistogramRange(j.rival_work, j.rival_bytes, j.in, j.rival,
                                                   levels, j.edges, (int)j.n, stream));
@@ -120,7 +119,8 @@ static void bench(enum kind kind, const char *type, size_t n, size_t bins, size_
     struct bench_name name = { kinds[kind], type, n, shape, dist_names[dist] };
     if (!bench_wanted(name)) return;
 
-    struct job<T> j = {};
+    struct job<T> j = {
+    };
     j.kind = kind;
     j.n = n;
     j.bins = bins;
@@ -173,8 +173,7 @@ int main(int argc, char **argv)
         for (int d = 0; d < 3; d++)
             bench<uint32_t, unsigned>(COUNT, "u32", 256 * M, bins[b], 1, words[d]);
     bench<uint32_t, unsigned>(COUNT, "u32", 256 * M, M, 1, SORTED);
-    for (int d = 0; d < 3; d++)
-        bench<float, float>(EVEN, "f32", 256 * M, 256, 1, words[d]);
+    for (int d = 0; d < 3; d++) bench<float, float>(EVEN, "f32", 256 * M, 256, 1, words[d]);
     for (int d = 0; d < 3; d++) bench<float, float>(EDGES, "f32", 256 * M, 1000, 1, words[d]);
     const size_t small[] = { 1000, 16384, 65536, M, 16 * M };
     for (int i = 0; i < 5; i++) {

@@ -166,9 +166,7 @@ static void vectors(const char *dtype, ech_dtype ours, size_t rows, size_t cols,
     CUDA(cudaMalloc(&z, most * sizeof(T)));
     fill<<<1024, 256, 0, stream>>>(a, rows * cols, 0);
     fill<<<1024, 256, 0, stream>>>(x, most, 1ull << 40);
-    const auto mine = [&] {
-        ECH(ech_matvec(ctx, turned, rows, cols, 1, a, cols, x, 0, y, ours));
-    };
+    const auto mine = [&] { ECH(ech_matvec(ctx, turned, rows, cols, 1, a, cols, x, 0, y, ours)); };
     const auto cublas = [&] { gemv(turned, rows, cols, a, x, z); };
     mine();
     cublas();
@@ -184,8 +182,8 @@ static void vectors(const char *dtype, ech_dtype ours, size_t rows, size_t cols,
 
 int main(int argc, char **argv)
 {
-    static const size_t shapes[][2] = { { 1024, 1024 },   { 4096, 4096 },       { 16384, 16384 },
-                                        { 100000, 1000 }, { 10000000, 16 },     { 16, 10000000 } };
+    static const size_t shapes[][2] = { { 1024, 1024 },   { 4096, 4096 },   { 16384, 16384 },
+                                        { 100000, 1000 }, { 10000000, 16 }, { 16, 10000000 } };
     bench_open(argc, argv, "matmul",
                "matrices in device memory, the workspace given; operations, or bytes of the matrix",
                "op,dtype,n,shape,contender,ms,ms_min,ms_max,rate,unit,result");

@@ -210,8 +210,7 @@ static void bench_other(enum other what, const char *op_name, ech_op op, size_t 
             return cub::DeviceReduce::ArgMax(cub_work, cub_bytes, in, to + 8, (int64_t *)out[1],
                                              count, stream);
         case MINMAX: {
-            cudaError_t error =
-                cub::DeviceReduce::Min(cub_work, cub_bytes, in, to, count, stream);
+            cudaError_t error = cub::DeviceReduce::Min(cub_work, cub_bytes, in, to, count, stream);
             return error ? error
                          : cub::DeviceReduce::Max(cub_work, cub_bytes, in, to + 1, count, stream);
         }
@@ -266,8 +265,8 @@ static void bench_parts(const char *shape, const char *dist, size_t n,
     fill<<<1024, 256, 0, stream>>>(in, n);
     ech_reduce_options o = options_with(ECH_SUM, n, ECH_F32, &work);
     auto rival = [&] {
-        return cub::DeviceSegmentedReduce::Sum(cub_work, cub_bytes, in, sums[1], (int64_t)parts,
-                                               at, at + 1, stream);
+        return cub::DeviceSegmentedReduce::Sum(cub_work, cub_bytes, in, sums[1], (int64_t)parts, at,
+                                               at + 1, stream);
     };
     cub_prepare(rival);
     bench_row(

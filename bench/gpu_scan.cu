@@ -211,7 +211,8 @@ static void bench(const char *type, enum shape shape, ech_op op, size_t n, size_
     struct bench_name name = { op == ECH_MAX ? "scan_max" : "scan_sum", type, n, text, "uniform" };
     if (!bench_wanted(name)) return;
 
-    struct job<T> j = {};
+    struct job<T> j = {
+    };
     j.shape = shape;
     j.op = op;
     j.n = shape == ROWS ? n - n % columns : n;

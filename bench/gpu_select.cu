@@ -21,8 +21,10 @@ enum dist { UNIFORM = 0, FEW16 = 16, RUNS10 = 10, RUNS1000 = 1000 };
 
 static const char *dist_name(int dist)
 {
-    return dist == UNIFORM ? "uniform" : dist == FEW16 ? "few16" : dist == RUNS10 ? "runs10"
-                                                                                 : "runs1000";
+    return dist == UNIFORM  ? "uniform"
+           : dist == FEW16  ? "few16"
+           : dist == RUNS10 ? "runs10"
+                            : "runs1000";
 }
 
 /* Of an unsigned integer all values alike; floats from 0 to 1. */
@@ -164,8 +166,8 @@ template <class T> static void run_rival(struct job<T> &j)
         CUDA(cub::DeviceSelect::Unique(work, bytes, j.in, j.out[1], j.count[1], n, stream));
         break;
     case UNIQUE_BY_KEY:
-        CUDA(cub::DeviceSelect::UniqueByKey(work, bytes, j.in, j.values, j.out[1],
-                                            j.values_out[1], j.count[1], n, stream));
+        CUDA(cub::DeviceSelect::UniqueByKey(work, bytes, j.in, j.values, j.out[1], j.values_out[1],
+                                            j.count[1], n, stream));
         break;
     case ENCODE:
         CUDA(cub::DeviceRunLengthEncode::Encode(work, bytes, j.in, j.out[1], j.lengths[1],
@@ -227,15 +229,15 @@ template <class T> static void fetch_count(struct job<T> &j, int whose)
     CUDA(cudaStreamSynchronize(stream));
 }
 
-template <class T>
-static void bench(enum op op, const char *type, size_t n, int percent, int dist)
+template <class T> static void bench(enum op op, const char *type, size_t n, int percent, int dist)
 {
     char shape[32];
     snprintf(shape, sizeof shape, percent ? "kept=%d%%" : "all", percent);
     struct bench_name name = { op_names[op], type, n, shape, dist_name(dist) };
     if (!bench_wanted(name)) return;
 
-    struct job<T> j = {};
+    struct job<T> j = {
+    };
     j.op = op;
     j.n = n;
     j.value = value_of<T>((uint64_t)((double)percent / 100 * 0x1p64));

@@ -39,7 +39,7 @@ struct rule {
 
 static __host__ __device__ uint64_t rows_of(const struct rule &r)
 {
-    return r.kind == POISSON2 ? r.side * r.side
+    return r.kind == POISSON2   ? r.side * r.side
            : r.kind == POISSON3 ? r.side * r.side * r.side
            : r.kind == ONE_ROW  ? 1
                                 : r.side;

@@ -356,8 +356,7 @@ template <class T> __global__ void fill(T *x, size_t n, int pattern)
 
 /* Counts the i < n with x[i] != want(i), where want is i + 1 modulo 2^32, or the reverse of the
  * bytes. */
-template <class T>
-__global__ void differ(const T *x, size_t n, int scan, unsigned long long *count)
+template <class T> __global__ void differ(const T *x, size_t n, int scan, unsigned long long *count)
 {
     const size_t step = (size_t)gridDim.x * blockDim.x;
     unsigned long long mine = 0;
@@ -445,8 +444,7 @@ static void test_large(void)
 int main(int argc, char **argv)
 {
     OK(ech_open(&ctx, "cuda"));
-    for (int s = 0; s < 2; s++)
-        CUDA(cudaStreamCreateWithFlags(&streams[s], cudaStreamNonBlocking));
+    for (int s = 0; s < 2; s++) CUDA(cudaStreamCreateWithFlags(&streams[s], cudaStreamNonBlocking));
     OK(ech_set_stream(ctx, streams[0]));
     if (argc > 1 && strcmp(argv[1], "--large") == 0) {
         test_large();

@@ -80,7 +80,7 @@ done
 
 # Versions differ in what they write; the one of Debian 12 judges.
 if clang-format --version 2>/dev/null | grep -q 'version 14'; then
-    formatted=$(echo "$sources" | grep -E '\.[ch]$')
+    formatted=$(echo "$sources" | grep -E '\.(c|h|cu|cuh)$')
     # shellcheck disable=SC2086
     check "clang-format would change a file (make format)" clang-format --dry-run --Werror $formatted
 else

@@ -72,8 +72,10 @@ static __device__ inline void bitonic_3_clean(uint32_t *key, uint32_t *x, unsign
 #pragma unroll
     for (unsigned near = 512; near > 0; near /= 2) {
         if (near > from) continue;
-        if (near >= 128) bitonic_3_far(key, x, near, near);
-        else bitonic_3_near(key, near, near);
+        if (near >= 128)
+            bitonic_3_far(key, x, near, near);
+        else
+            bitonic_3_near(key, near, near);
     }
 }
 
@@ -84,8 +86,10 @@ extern "C" __global__ void bitonic_3_sort(element *keys, uint64_t n)
     bitonic_3_load(key, keys, n);
 #pragma unroll
     for (unsigned half = 1; half < 1024; half *= 2) {
-        if (half >= 128) bitonic_3_far(key, x, half, 2 * half - 1);
-        else bitonic_3_near(key, half, 2 * half - 1);
+        if (half >= 128)
+            bitonic_3_far(key, x, half, 2 * half - 1);
+        else
+            bitonic_3_near(key, half, 2 * half - 1);
         bitonic_3_clean(key, x, half / 2);
     }
     bitonic_3_store(key, keys, n);

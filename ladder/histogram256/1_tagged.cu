@@ -28,9 +28,9 @@ static __device__ inline void histogram256_1_add(volatile uint32_t *table, uint3
     bool waits = there;
     while (__any_sync(ALL_LANES, waits)) {
         if (waits) mine = tag | ((table[value] + 1) & HISTOGRAM256_1_COUNT);
-        __syncwarp(); /* all have read */
+        __syncwarp();                   /* all have read */
         if (waits) table[value] = mine; /* of several lanes, one is the last */
-        __syncwarp(); /* all have written */
+        __syncwarp();                   /* all have written */
         if (waits) waits = table[value] != mine;
     }
 }
@@ -44,7 +44,8 @@ extern "C" __global__ void histogram256_1(const uint32_t *in, uint64_t n, unsign
     for (uint64_t i = 4 * global_thread(); i - 4 * lane < n; i += 4 * global_threads()) {
         const unsigned count = i + 4 <= n ? 4 : i < n ? (unsigned)(n - i) : 0;
         uint32_t four = 0;
-        if (count == 4) four = in[i / 4];
+        if (count == 4)
+            four = in[i / 4];
         else
             for (unsigned b = 0; b < count; b++)
                 four |= (uint32_t)((const uint8_t *)in)[i + b] << 8 * b;

@@ -26,7 +26,7 @@ extern "C" __global__ void histogram64_3(const uint32_t *in, uint64_t n, unsigne
     unsigned long long sum = 0; /* of bin t */
     for (uint64_t tile = blockIdx.x; tile * 16128 < n; tile += gridDim.x) {
         for (unsigned i = t; i < 1024; i += 64) words[i] = 0;
-        __syncthreads(); /* all counters are 0 */
+        __syncthreads();                    /* all counters are 0 */
         for (unsigned k = 0; k < 63; k++) { /* 252 values a thread */
             const uint64_t i = 4 * (tile * 4032 + k * 64 + t);
             if (i + 4 <= n) {
@@ -38,7 +38,7 @@ extern "C" __global__ void histogram64_3(const uint32_t *in, uint64_t n, unsigne
                     counters[histogram64_3_place(((const uint8_t *)in)[last] >> 2, t)]++;
             }
         }
-        __syncthreads(); /* the tile is counted */
+        __syncthreads();                    /* the tile is counted */
         for (unsigned k = 0; k < 16; k++) { /* its row of 16 words, each thread from elsewhere */
             const uint32_t four = words[16 * t + ((k + t + t / 16) & 15)];
             sum += (four & 255) + (four >> 8 & 255) + (four >> 16 & 255) + (four >> 24);

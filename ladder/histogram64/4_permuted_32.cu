@@ -27,7 +27,7 @@ extern "C" __global__ void histogram64_4(const uint32_t *in, uint64_t n, unsigne
     unsigned long long sum = 0; /* of bin t */
     for (uint64_t tile = blockIdx.x; tile * 16128 < n; tile += gridDim.x) {
         for (unsigned i = t; i < 1024; i += 64) words[i] = 0;
-        __syncthreads(); /* all counters are 0 */
+        __syncthreads();                    /* all counters are 0 */
         for (unsigned k = 0; k < 63; k++) { /* 252 values a thread */
             const uint64_t i = 4 * (tile * 4032 + k * 64 + t);
             if (i + 4 <= n) {
@@ -39,7 +39,7 @@ extern "C" __global__ void histogram64_4(const uint32_t *in, uint64_t n, unsigne
                     counters[histogram64_4_place(((const uint8_t *)in)[last] >> 2, t)]++;
             }
         }
-        __syncthreads(); /* the tile is counted */
+        __syncthreads();                    /* the tile is counted */
         for (unsigned k = 0; k < 32; k++) { /* half of each word of its row */
             const uint32_t two = words[t / 2 * 32 + ((k + t) & 31)] >> t % 2 * 16;
             sum += (two & 255) + (two >> 8 & 255);

@@ -37,8 +37,8 @@ static __device__ inline element scan_5_look(const volatile uint64_t *words, uin
     element before = 0;
     for (uint64_t end = tile; end > 0; end = end > 32 ? end - 32 : 0) {
         uint64_t word = (uint64_t)scan_5_all << 32; /* before the first tile: 0 */
-        if (lane < end)
-            do word = words[end - 1 - lane];
+        if (lane < end) do
+                word = words[end - 1 - lane];
             while (word == 0);
         unsigned all = __ballot_sync(ALL_LANES, word >> 32 == scan_5_all);
         unsigned nearest = (unsigned)__ffs((int)all) - 1; /* none: more than any lane */

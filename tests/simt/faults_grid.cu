@@ -11,6 +11,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+/* A fault may depend on which statements share a line. */
+/* clang-format off */
 #include "planted.h"
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];

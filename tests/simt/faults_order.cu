@@ -13,6 +13,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+/* A fault may depend on which statements share a line. */
+/* clang-format off */
 #include "planted.h"
 
 #define ALL_LANES 0xffffffffu

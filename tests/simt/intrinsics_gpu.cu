@@ -21,12 +21,18 @@ static const struct {
     const char *name;
     kernel launch;
 } kernels[] = {
-    { "intrinsics_integer", intrinsics_integer }, { "intrinsics_float", intrinsics_float },
-    { "intrinsics_warp", intrinsics_warp },       { "intrinsics_memory", intrinsics_memory },
-    { "intrinsics_place", intrinsics_place },   { "ptx_order", ptx_order },
-    { "ptx_copy", ptx_copy },                   { "ptx_barrier", ptx_barrier },
-    { "ptx_cluster", ptx_cluster },             { "ptx_mma", ptx_mma },
-    { "ptx_matrix", ptx_matrix },               { "ptx_wgmma", ptx_wgmma },
+    { "intrinsics_integer", intrinsics_integer },
+    { "intrinsics_float", intrinsics_float },
+    { "intrinsics_warp", intrinsics_warp },
+    { "intrinsics_memory", intrinsics_memory },
+    { "intrinsics_place", intrinsics_place },
+    { "ptx_order", ptx_order },
+    { "ptx_copy", ptx_copy },
+    { "ptx_barrier", ptx_barrier },
+    { "ptx_cluster", ptx_cluster },
+    { "ptx_mma", ptx_mma },
+    { "ptx_matrix", ptx_matrix },
+    { "ptx_wgmma", ptx_wgmma },
 };
 
 static kernel kernel_of(const char *name)

@@ -11,7 +11,8 @@ static __constant__ uint32_t place_table[4] = { 2, 3, 5, 7 };
 static __device__ uint32_t place_words[2] = { 11, 13 };
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-struct __align__(32) place_aligned {
+struct __align__(32) place_aligned
+{
     char c;
 };
 
@@ -59,9 +60,9 @@ static __device__ inline void put_types(const struct intrinsics_args &a)
     PLACE_TYPES(ROW)
 #undef ROW
 #define ROW(type)                                                                                  \
-    alignment = fold(                                                                              \
-        fold(fold(fold(alignment, alignof(type##1)), alignof(type##2)), alignof(type##3)),         \
-        alignof(type##4));
+    alignment =                                                                                    \
+        fold(fold(fold(fold(alignment, alignof(type##1)), alignof(type##2)), alignof(type##3)),    \
+             alignof(type##4));
     PLACE_TYPES(ROW)
 #undef ROW
     put(a, PLACE_SIZES, size);

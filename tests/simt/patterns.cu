@@ -51,7 +51,8 @@ static __device__ inline void fill(const struct planted_args &a, uint32_t words)
 }
 
 extern "C" __global__ void nothing(const __grid_constant__ struct planted_args a)
-{}
+{
+}
 
 /* ---- Global memory: each warp has 1024 elements for itself ---- */
 

@@ -40,16 +40,16 @@ struct planted {
 
 static const struct planted faults[] = {
 #define FAULT(file, kernel, blocks, threads, shared_bytes, n_in, n_out, expect, tool, gpu)         \
-    { #kernel, (const void *)kernel, "", expect, tool, gpu, PLANTED_FAULT_P, blocks, threads,      \
-      shared_bytes, n_in, n_out, {} },
+    { #kernel, (const void *)kernel, "",   expect, tool, gpu, PLANTED_FAULT_P, blocks,             \
+      threads, shared_bytes,         n_in, n_out,  {} },
 #include "faults.def"
 #undef FAULT
 };
 
 static const struct planted patterns[] = {
 #define PATTERN(kernel, p, blocks, threads, shared_bytes, n_in, n_out, ...)                        \
-    { #kernel, (const void *)kernel, #p, "none", "none", 1, p, blocks, threads, shared_bytes,      \
-      n_in, n_out, { __VA_ARGS__ } },
+    { #kernel, (const void *)kernel, #p,   "none", "none",         1, p, blocks,                   \
+      threads, shared_bytes,         n_in, n_out,  { __VA_ARGS__ } },
 #include "patterns.def"
 #undef PATTERN
 };

@@ -44,12 +44,16 @@ static __device__ inline void pass_on(struct ptx_message *m, uint32_t block, uin
     struct ptx_message before = {};
     if (block > 0) {
         const struct ptx_message *last = m + block - 1;
-        while (load_acquire(&last->flag) == 0) {}
+        while (load_acquire(&last->flag) == 0) {
+        }
         before.value = last->value;
-        while (load_acquire_u64(&last->flag64) == 0) {}
+        while (load_acquire_u64(&last->flag64) == 0) {
+        }
         before.value64 = last->value64;
-        while ((before.word = load_relaxed(&last->word)) == 0) {}
-        while ((before.word64 = load_relaxed_u64(&last->word64)) == 0) {}
+        while ((before.word = load_relaxed(&last->word)) == 0) {
+        }
+        while ((before.word64 = load_relaxed_u64(&last->word64)) == 0) {
+        }
     }
     m += block;
     m->value = 3 * before.value + (uint32_t)input;
@@ -115,7 +119,8 @@ static __device__ inline uint64_t rotate(uint64_t *barrier, uint64_t *words, uin
         if (writes) words[threadIdx.x] = word;
         if (!writes) word = words[(threadIdx.x + 1) % PTX_BARRIER_THREADS] + 1;
         mbarrier_arrive(barrier);
-        while (!mbarrier_try_wait(barrier, phase & 1)) {}
+        while (!mbarrier_try_wait(barrier, phase & 1)) {
+        }
     }
     return word;
 }
@@ -134,7 +139,8 @@ static __device__ inline uint64_t add_rounds(uint64_t *barriers, uint64_t (*buff
         }
         if (round == 0) continue;
         const uint32_t last = round - 1;
-        while (!mbarrier_try_wait(&barriers[last % 2], last / 2 & 1)) {}
+        while (!mbarrier_try_wait(&barriers[last % 2], last / 2 & 1)) {
+        }
         sum = 3 * sum + buffers[last % 2][threadIdx.x];
         __syncthreads(); /* everyone has read: the buffer may be filled again */
     }

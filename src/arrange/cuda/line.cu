@@ -107,8 +107,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
         for (uint64_t w = thread; w < words; w += step) target[w] = word;
     }
     if (thread < head) out[thread] = a.element[thread % a.element_bytes];
-    if (thread < a.bytes - tail)
-        out[tail + thread] = a.element[(tail + thread) % a.element_bytes];
+    if (thread < a.bytes - tail) out[tail + thread] = a.element[(tail + thread) % a.element_bytes];
 }
 
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)

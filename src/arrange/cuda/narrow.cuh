@@ -16,12 +16,12 @@
 #if WORD_BYTES <= 2
 
 enum {
-    EACH = 4 / WORD_BYTES,          /* elements of a word */
-    EDGE_WORDS = 32,                /* of a tile, across and down in squares */
-    PITCH = EDGE_WORDS + 1,         /* so that a column's words lie in different banks */
+    EACH = 4 / WORD_BYTES,  /* elements of a word */
+    EDGE_WORDS = 32,        /* of a tile, across and down in squares */
+    PITCH = EDGE_WORDS + 1, /* so that a column's words lie in different banks */
     WARPS = ARRANGE_THREADS / 32,
-    SQUARES = EDGE_WORDS / WARPS,   /* of a thread */
-    EDGE = EDGE_WORDS * EACH        /* elements */
+    SQUARES = EDGE_WORDS / WARPS, /* of a thread */
+    EDGE = EDGE_WORDS * EACH      /* elements */
 };
 
 /* Row c of the output's square has element c of each word. */
@@ -63,8 +63,8 @@ static __device__ inline void transpose_narrow(const struct arrange_transpose_ar
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint64_t in_pitch = a.columns / EACH, out_pitch = a.rows / EACH; /* in words */
     for (uint64_t t = blockIdx.x; t < a.tiles; t += gridDim.x) {
-        const uint64_t down = a.tiles >> 32 ? t / a.tiles_across
-                                            : (uint32_t)t / (uint32_t)a.tiles_across;
+        const uint64_t down =
+            a.tiles >> 32 ? t / a.tiles_across : (uint32_t)t / (uint32_t)a.tiles_across;
         const uint64_t row = down * EDGE, column = (t - down * a.tiles_across) * EDGE;
         const uint32_t *from = (const uint32_t *)a.in + row * in_pitch + column / EACH;
         uint32_t *to = (uint32_t *)a.out + column * out_pitch + row / EACH;

@@ -58,8 +58,8 @@ static __device__ inline void store_tile(const struct arrange_transpose_args &a,
 static __device__ inline void transpose_tiles(const struct arrange_transpose_args &a)
 {
     for (uint64_t t = blockIdx.x; t < a.tiles; t += gridDim.x) {
-        const uint64_t down = a.tiles >> 32 ? t / a.tiles_across
-                                            : (uint32_t)t / (uint32_t)a.tiles_across;
+        const uint64_t down =
+            a.tiles >> 32 ? t / a.tiles_across : (uint32_t)t / (uint32_t)a.tiles_across;
         const uint64_t row = down * a.tile_rows;
         const uint64_t column = (t - down * a.tiles_across) * a.tile_columns;
         const uint64_t below = a.rows - row, beside = a.columns - column;
@@ -132,8 +132,7 @@ static __device__ inline void store_reversed(const struct arrange_reverse_args &
         uint32_t quad = 0;
 #pragma unroll
         for (int k = 0; k < EACH; k++)
-            quad |= (uint32_t)reversed(a, tile, count, head + q * EACH + k)
-                    << (8 * WORD_BYTES * k);
+            quad |= (uint32_t)reversed(a, tile, count, head + q * EACH + k) << (8 * WORD_BYTES * k);
         to_quads[q] = quad;
     }
     if (threadIdx.x < head) to[threadIdx.x] = reversed(a, tile, count, threadIdx.x);

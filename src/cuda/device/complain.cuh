@@ -13,8 +13,7 @@
 static __device__ inline void complain(uint64_t *complaint, enum echi_complaint what,
                                        uint64_t where)
 {
-    atomicMax((unsigned long long *)complaint,
-              ~(unsigned long long)(where << 8 | (uint64_t)what));
+    atomicMax((unsigned long long *)complaint, ~(unsigned long long)(where << 8 | (uint64_t)what));
 }
 
 #endif

@@ -40,8 +40,7 @@ static __device__ inline void load_matrices(uint32_t (&to)[4], const void *row)
 
 #ifndef __CUDACC__
 /* The product by shuffles; op is 0 for "and", 1 for "xor". */
-static inline void mma_bits(int op, int32_t (&d)[4], const uint32_t (&a)[4],
-                            const uint32_t (&b)[2])
+static inline void mma_bits(int op, int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
 {
     const uint32_t all = 0xffffffffu, lane = simt_lane(), row = lane & ~3u, column = lane % 4 * 8;
     for (uint32_t t = 0; t < 4; t++)

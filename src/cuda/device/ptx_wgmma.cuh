@@ -98,14 +98,8 @@ static __device__ inline void wgmma_and(int32_t (&d)[128], uint64_t a, uint64_t 
                  " %123, %124, %125, %126, %127}, "
                  "%128, %129, adds;\n"
                  "}"
-                 : WGMMA_16(0),
-                   WGMMA_16(16),
-                   WGMMA_16(32),
-                   WGMMA_16(48),
-                   WGMMA_16(64),
-                   WGMMA_16(80),
-                   WGMMA_16(96),
-                   WGMMA_16(112)
+                 : WGMMA_16(0), WGMMA_16(16), WGMMA_16(32), WGMMA_16(48), WGMMA_16(64),
+                   WGMMA_16(80), WGMMA_16(96), WGMMA_16(112)
                  : "l"(a), "l"(b), "r"(add));
 #undef WGMMA_4
 #undef WGMMA_16

@@ -57,8 +57,7 @@ static __device__ inline void apply_load(const struct gf2_echelon_args &a, uint3
 
 /* A round of 16 columns: the next bit of each byte of 64 rows, two tiles at a time. */
 static __device__ inline void apply_round(const uint32_t (&left)[2][APPLY_TILES][4], uint4 low,
-                                          uint4 high, bool two,
-                                          uint32_t (&bits)[2 * APPLY_TILES])
+                                          uint4 high, bool two, uint32_t (&bits)[2 * APPLY_TILES])
 {
     const uint32_t b[2][2][2] = { { { low.x, low.y }, { low.z, low.w } },
                                   { { high.x, high.y }, { high.z, high.w } } };

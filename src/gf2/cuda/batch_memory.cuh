@@ -28,7 +28,7 @@ struct memory_shared {
 
 struct memory_block {
     struct memory_shared *s;
-    uint64_t *m;    /* the matrix: rows of `pitch` words */
+    uint64_t *m; /* the matrix: rows of `pitch` words */
     uint64_t pitch;
     uint32_t *words, *sums, *row_at, *b, *pivot_column, *marks;
     uint64_t matrix;  /* its number */
@@ -99,7 +99,7 @@ static __device__ inline void check_order(const struct gf2_batch_args &a, struct
 
 /* Lanes go through words that lie together, of as many rows as a warp has lanes for. */
 struct spread {
-    uint32_t bits;  /* 2^bits lanes a row */
+    uint32_t bits; /* 2^bits lanes a row */
     uint64_t row, rows, word, words;
 };
 
@@ -249,8 +249,7 @@ static __device__ inline void add_strip(const struct gf2_batch_args &a,
         for (int i = 0; i < BATCH_STRIP_ROWS; i++) {
             const uint64_t row = row0 + i * s.rows;
             if (!sum[i]) continue;
-            k.m[row * k.pitch + strip + s.word] =
-                value[i] ^ strip_sum(k, sum[i], (uint32_t)s.word);
+            k.m[row * k.pitch + strip + s.word] = value[i] ^ strip_sum(k, sum[i], (uint32_t)s.word);
         }
     }
 }

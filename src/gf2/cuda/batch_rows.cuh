@@ -35,7 +35,7 @@ struct rows_block {
     uint32_t *words, *row_at, *pivot_column, *taken; /* [threads] */
     uint32_t *order;                                 /* [cols], where there is one */
     uint32_t *room;
-    uint64_t matrix; /* its number */
+    uint64_t matrix;  /* its number */
     uint32_t columns; /* pivots are sought in; 0 where the order is wrong */
 };
 
@@ -321,15 +321,15 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
     k.columns = a.columns;
     if (a.order) read_order(a, k);
     read_matrix<WORDS>(a, k, v);
-    if (a.b && row < a.rows)
-        b = a.b[k.matrix * ((a.rows + 63) / 64) + row / 64] >> (row & 63) & 1;
+    if (a.b && row < a.rows) b = a.b[k.matrix * ((a.rows + 63) / 64) + row / 64] >> (row & 63) & 1;
     k.row_at[row] = row;
     k.taken[row] = 0;
     for (uint32_t at = 0; at * 32 < k.columns && rank < a.max_rank; at++) {
         const uint32_t left = k.columns - at * 32;
-        const struct panel_rows p = { k.words, k.row_at, k.pivot_column,
-                                      a.rows, rank, left < 32 ? left : 32,
-                                      at * 32, a.max_rank - rank };
+        const struct panel_rows p = { k.words,        k.row_at,
+                                      k.pivot_column, a.rows,
+                                      rank,           left < 32 ? left : 32,
+                                      at * 32,        a.max_rank - rank };
         const uint32_t word = word_of<WORDS>(v, at);
         k.words[row] = word;
         const bool more = __syncthreads_or(stops ? b && !is_pivot : 1); /* the words are there */
@@ -365,7 +365,7 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
     if (a.out || a.b) __syncthreads(); /* row_at is there, the tables are no more needed */
     if (a.out) {
         if (row < a.rows) k.words[k.row_at[row]] = row; /* the reverse */
-        __syncthreads(); /* everyone knows where its row goes */
+        __syncthreads();                                /* everyone knows where its row goes */
         write_matrix<WORDS>(a, k, v, k.words);
     }
     if (a.rank && row == 0) a.rank[k.matrix] = rank;

@@ -65,8 +65,7 @@ static __device__ inline void note_left(const struct gf2_echelon_args &a, uint32
     const uint64_t pivots = state.slots[slot], first = state.first;
     if (!pivots || (row >= first && row < first + state.count)) return; /* known already */
     if (!a.reduced && row < state.begin) return;
-    a.left[(uint64_t)slot * a.rows + row] =
-        a.reduced || row >= first ? a.strip[row] & pivots : 0;
+    a.left[(uint64_t)slot * a.rows + row] = a.reduced || row >= first ? a.strip[row] & pivots : 0;
 }
 
 extern "C" __global__ void __launch_bounds__(GF2_THREADS)
@@ -92,8 +91,8 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
         word = a.a[row * a.stride + a.panel] & own_bits(a, a.panel);
         for (uint32_t x = 0; x < slots; x++)
             if (state.slots[x])
-                word ^= look_up<NIBBLES>(tables + x * SLOT_TABLE,
-                                         a.left[(uint64_t)x * a.rows + row]);
+                word ^=
+                    look_up<NIBBLES>(tables + x * SLOT_TABLE, a.left[(uint64_t)x * a.rows + row]);
         a.strip[row] = word;
     }
     const uint64_t columns = a.columns - 64 * (uint64_t)a.panel;

@@ -23,8 +23,8 @@ static __device__ inline struct place place_of(const struct gf2_args &a, uint64_
                                                uint32_t each)
 {
     const uint32_t across = 1u << a.tile_bits;
-    const uint64_t down = a.tiles >> 32 ? tile / a.tiles_across
-                                        : (uint32_t)tile / (uint32_t)a.tiles_across;
+    const uint64_t down =
+        a.tiles >> 32 ? tile / a.tiles_across : (uint32_t)tile / (uint32_t)a.tiles_across;
     struct place p;
     p.step = GF2_THREADS >> a.tile_bits;
     p.row = down * each * p.step + (threadIdx.x >> a.tile_bits);
@@ -186,8 +186,8 @@ static __device__ inline void pack_bytes(const struct gf2_args &a)
 #pragma unroll
         for (int k = 0; k < GF2_EACH; k++) {
             const uint64_t row = p.row + (uint64_t)k * p.step, begin = row * a.out.cols;
-            if (row < a.rows) eight[k] = load_eight(a.bytes, n, begin + 8 * p.unit,
-                                                    begin + a.out.cols);
+            if (row < a.rows)
+                eight[k] = load_eight(a.bytes, n, begin + 8 * p.unit, begin + a.out.cols);
         }
 #pragma unroll
         for (int k = 0; k < GF2_EACH; k++) {

@@ -136,8 +136,8 @@ static __device__ inline void gather(const int32_t (&count)[TILES][PAIRS][2][4],
 }
 
 static __device__ inline void finish(const struct gf2_mul_args &a,
-                                     const int32_t (&count)[TILES][PAIRS][2][4],
-                                     uint32_t row_block, uint32_t column_block)
+                                     const int32_t (&count)[TILES][PAIRS][2][4], uint32_t row_block,
+                                     uint32_t column_block)
 {
     uint32_t *result = (uint32_t *)shared_bytes;
     __syncthreads(); /* the last stages have been read */
@@ -231,8 +231,8 @@ extern "C" __global__ void __launch_bounds__(TABLES_THREADS)
     f.last_mask = ~(uint64_t)0 >> (0 - a.cols) % 64;
     f.add = a.add;
     const uint64_t strips = (f.words + TABLES_WORDS - 1) / TABLES_WORDS;
-    tables_multiply(f, blockIdx.x / strips * GF2_MUL_TABLE_ROWS,
-                    blockIdx.x % strips * TABLES_WORDS, 0, s);
+    tables_multiply(f, blockIdx.x / strips * GF2_MUL_TABLE_ROWS, blockIdx.x % strips * TABLES_WORDS,
+                    0, s);
 }
 
 /* A warp turns 32 x 32 bits at a time; a block 64 columns of 128 rows. */

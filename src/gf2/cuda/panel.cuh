@@ -32,14 +32,14 @@ struct panel_rows {
 };
 
 struct panel_shared {
-    uint64_t tables[8][256];                /* what a byte of a row adds up to */
-    uint64_t value[64], sum[64];            /* of pivots, by columns */
-    uint64_t chosen[64];                    /* words of pivots when they were found */
-    uint64_t top[64];                       /* words of the rows from the rank on, at first */
+    uint64_t tables[8][256];     /* what a byte of a row adds up to */
+    uint64_t value[64], sum[64]; /* of pivots, by columns */
+    uint64_t chosen[64];         /* words of pivots when they were found */
+    uint64_t top[64];            /* words of the rows from the rank on, at first */
     uint64_t left[GF2_SLOTS][64], moved[GF2_SLOTS][64];
     uint64_t list_word[64], found_word, pivot_columns;
-    uint32_t list_row[64], found;           /* found: the first row with a one in the column */
-    uint32_t source[64], column[64];        /* of pivots, by their numbers */
+    uint32_t list_row[64], found;    /* found: the first row with a one in the column */
+    uint32_t source[64], column[64]; /* of pivots, by their numbers */
     uint32_t move_source[64], move_target[64];
     uint32_t counts[PANEL_LOADS][PANEL_WARPS];
     uint32_t listed, room;
@@ -94,8 +94,7 @@ static __device__ inline void panel_load(const struct gf2_echelon_args &a, uint3
 
 /* The pivot of a column: the first row, at offset `first`, is the k-th. */
 static __device__ inline void panel_pivot(uint64_t *strip, uint32_t first, uint32_t column,
-                                          uint32_t k, struct panel_shared &s,
-                                          struct panel_rows &r)
+                                          uint32_t k, struct panel_shared &s, struct panel_rows &r)
 {
     uint64_t word = 0, sum = 0;
     uint32_t source = 0;
@@ -378,8 +377,7 @@ static __device__ inline void panel_move(const struct gf2_echelon_args &a, uint3
     uint64_t sum = 0;
     if (used && (pivots >> i & 1))
 #pragma unroll 16
-        for (uint32_t j = 0; j < 64; j++)
-            sum ^= s.sum[i] >> j & 1 ? s.left[x][j] : 0;
+        for (uint32_t j = 0; j < 64; j++) sum ^= s.sum[i] >> j & 1 ? s.left[x][j] : 0;
     state.sum[i][x] = sum;
     if (x == 0) state.sum[i][GF2_SLOTS] = pivots >> i & 1 ? s.sum[i] : 0;
 }

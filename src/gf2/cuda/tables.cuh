@@ -25,8 +25,8 @@ struct gf2_factors {
     uint64_t x_row, x_word;
     const uint64_t *y; /* word j of row k: y[k * y_row + j * y_word] */
     uint64_t y_row, y_word;
-    uint64_t depth;       /* rows of y */
-    uint64_t *out;        /* out += x y */
+    uint64_t depth; /* rows of y */
+    uint64_t *out;  /* out += x y */
     uint64_t out_stride;
     uint64_t first, rows; /* rows of out that change: from first on, below rows */
     uint64_t words;
@@ -34,7 +34,8 @@ struct gf2_factors {
     uint32_t add; /* else out = x y */
 };
 
-struct __align__(16) gf2_pair {
+struct __align__(16) gf2_pair
+{
     uint64_t word[TABLES_WORDS];
 };
 

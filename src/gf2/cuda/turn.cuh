@@ -73,8 +73,7 @@ static __device__ inline void turn_store(const struct gf2_args &a, const uint32_
         if (row >= a.out.rows || word >= words) continue;
         const uint32_t from = turn_out(i >> bits, 2 * (i & ((1u << bits) - 1)), across);
         store_masked(&a.out.words[row * a.out.stride + word],
-                     tile[from] | (uint64_t)tile[from + 1] << 32,
-                     columns_below(a.out.cols, word));
+                     tile[from] | (uint64_t)tile[from + 1] << 32, columns_below(a.out.cols, word));
     }
 }
 

@@ -12,14 +12,14 @@
 #include "cuda/device/instance.cuh"
 #include "cuda/device/warp.cuh"
 
-#define INLINE static __device__ inline
-#define KEY ukey
-#define SLOT uint32_t
+#define INLINE  static __device__ inline
+#define KEY     ukey
+#define SLOT    uint32_t
 #define NAME(x) x##_32
 #include "histogram/bins_slot.h"
 #undef SLOT
 #undef NAME
-#define SLOT uint64_t
+#define SLOT    uint64_t
 #define NAME(x) x##_64
 #include "histogram/bins_slot.h"
 #undef SLOT

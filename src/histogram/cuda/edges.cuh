@@ -70,8 +70,7 @@ static __device__ void make_cells(const struct histogram_args &a, const struct c
     const uint32_t end = (uint32_t)a.x.bins;
     for (uint32_t i = threadIdx.x; i <= end; i += blockDim.x) {
         const int32_t mine = (int32_t)cell_of<FLOAT>(a, c, in[i], c.edges[i]);
-        const int32_t before =
-            i ? (int32_t)cell_of<FLOAT>(a, c, in[i - 1], c.edges[i - 1]) : -1;
+        const int32_t before = i ? (int32_t)cell_of<FLOAT>(a, c, in[i - 1], c.edges[i - 1]) : -1;
         const int32_t after = i < end ? (int32_t)cell_of<FLOAT>(a, c, in[i + 1], c.edges[i + 1])
                                       : (int32_t)c.last + 1;
         for (int32_t k = before + 1; k < mine; k++) c.at[k] = i | i << 16;

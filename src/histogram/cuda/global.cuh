@@ -122,15 +122,13 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS, GLOBAL_BLOC
             const bool there = i + j * threads < b.vectors;
 #pragma unroll
             for (int k = 0; k < VECTOR; k++)
-                count_global(a, tag, hot,
-                             there ? slot_shift_32(&a.x, load[j].key[k]) : NO_SLOT);
+                count_global(a, tag, hot, there ? slot_shift_32(&a.x, load[j].key[k]) : NO_SLOT);
         }
     }
     const uint64_t ends = b.head + (a.n - b.tail);
     if (thread - lane_id() < ends) {
         uint64_t at = thread < b.head ? thread : b.tail + (thread - b.head);
-        count_global(a, tag, hot,
-                     thread < ends ? slot_shift_32(&a.x, b.in[at]) : NO_SLOT);
+        count_global(a, tag, hot, thread < ends ? slot_shift_32(&a.x, b.in[at]) : NO_SLOT);
     }
     end_global(a, tag, hot);
 }

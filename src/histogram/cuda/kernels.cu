@@ -74,9 +74,8 @@ static __device__ void count_bytes(const struct histogram_args &a, uint32_t *tab
     const uint64_t ends = b.head + (a.n - b.tail);
     if (thread < ends) {
         uint64_t i = thread < b.head ? thread : b.tail + (thread - b.head);
-        atomicAdd(&table[(uint32_t)(i % a.channels) * size +
-                         (((uint32_t)b.in[i] << bits) | column)],
-                  1u);
+        atomicAdd(
+            &table[(uint32_t)(i % a.channels) * size + (((uint32_t)b.in[i] << bits) | column)], 1u);
     }
 }
 

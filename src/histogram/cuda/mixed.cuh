@@ -10,9 +10,8 @@
 #include "histogram/cuda/shared.cuh"
 
 template <int KIND>
-static __device__ inline void count_vector(const struct histogram_args &a,
-                                           const struct counting &c, const union keys &keys,
-                                           uint32_t channel)
+static __device__ inline void count_vector(const struct histogram_args &a, const struct counting &c,
+                                           const union keys &keys, uint32_t channel)
 {
 #pragma unroll
     for (int k = 0; k < VECTOR; k++) {
@@ -71,8 +70,7 @@ static __device__ void count_pairs(const struct histogram_args &a, const struct 
             }
 #pragma unroll
         for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < a.n)
-                count_slot(a, c, slot_pair_32(&a.x, &a.y, u[j], v[j]), 0);
+            if (i + j * threads < a.n) count_slot(a, c, slot_pair_32(&a.x, &a.y, u[j], v[j]), 0);
     }
 }
 

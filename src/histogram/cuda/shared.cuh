@@ -88,8 +88,7 @@ static __device__ inline struct counting begin_counting(const struct histogram_a
 }
 
 /* The one group of a small array is the only to write its counters: none need be cleared. */
-static __device__ inline void end_counting(const struct histogram_args &a,
-                                           const struct counting &c)
+static __device__ inline void end_counting(const struct histogram_args &a, const struct counting &c)
 {
     const bool alone = gridDim.x == a.parts;
     for (uint32_t k = threadIdx.x; k < c.count; k += blockDim.x) {

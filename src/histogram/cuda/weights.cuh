@@ -63,8 +63,7 @@ static __device__ inline void add_exact(uint64_t *sum, double x, uint64_t larges
         uint64_t with = word[w] + carry;
         carry = with < carry;
         if (!with) continue;
-        uint64_t before =
-            atomicAdd((unsigned long long *)sum + w, (unsigned long long)with);
+        uint64_t before = atomicAdd((unsigned long long *)sum + w, (unsigned long long)with);
         carry += before + with < with;
     }
     if (word[ECHI_EXACT_LIMBS])

@@ -91,8 +91,8 @@ static __device__ inline struct operand operand_of(const element *from, uint64_t
     struct operand x;
     x.stride = stride;
     x.along_k = along_k;
-    x.vectors = sizeof(element) == sizeof(real) && (uintptr_t)from % 16 == 0 &&
-                stride % REAL_VECTOR == 0;
+    x.vectors =
+        sizeof(element) == sizeof(real) && (uintptr_t)from % 16 == 0 && stride % REAL_VECTOR == 0;
     x.rows = all - first < ROWS ? (uint32_t)(all - first) : (uint32_t)ROWS;
     const uint32_t width = x.vectors ? ROWS / REAL_VECTOR : ROWS; /* threads of a step */
     x.step = along_k ? threadIdx.x % STEPS : threadIdx.x / width;
@@ -160,8 +160,7 @@ static __device__ inline void fetch(struct operand &x, uint64_t left, real *stag
 }
 
 /* N elements of one step, in vectors that lie GAP elements apart. */
-template <int N, int GAP>
-static __device__ inline void load_step(const real *from, real (&to)[N])
+template <int N, int GAP> static __device__ inline void load_step(const real *from, real (&to)[N])
 {
     if (N % REAL_VECTOR == 0) {
 #pragma unroll

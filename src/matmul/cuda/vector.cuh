@@ -119,8 +119,8 @@ template <int ROWS> static __device__ inline void matvec_row_chunks(const struct
 }
 
 template <int WIDTH>
-static __device__ inline void add_rows(const struct matvec_args &args, const real *a,
-                                       const real *x, uint32_t rows, real (&s)[WIDTH])
+static __device__ inline void add_rows(const struct matvec_args &args, const real *a, const real *x,
+                                       uint32_t rows, real (&s)[WIDTH])
 {
     uint32_t i = 0;
     for (; i + AT_ONCE <= rows; i += AT_ONCE) {

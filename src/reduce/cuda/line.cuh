@@ -48,8 +48,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 {
     if (a.rule.ignore) {
 #pragma unroll
-        for (int i = 0; i < VECTOR; i++)
-            l.lane[i] += kept(to_f32(vector_element(v, i)), -0.0f, 1);
+        for (int i = 0; i < VECTOR; i++) l.lane[i] += kept(to_f32(vector_element(v, i)), -0.0f, 1);
         return;
     }
 #pragma unroll
@@ -257,8 +256,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
 #elif KEY_BITS == 32
         l.sum += (v.w[i] ^ sign) & keep;
 #else
-        if (i % 2)
-            l.sum += keep ? ((uint64_t)v.w[i] << 32 | v.w[i & ~1]) ^ a.rule.sign : 0;
+        if (i % 2) l.sum += keep ? ((uint64_t)v.w[i] << 32 | v.w[i & ~1]) ^ a.rule.sign : 0;
 #endif
     }
     l.sum += some;
@@ -315,8 +313,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
     for (int i = 0; i < VECTOR; i++) {
         uint32_t x = extended(a.rule, vector_element(v, i));
         uint32_t y = extended(a.rule, vector_element(w, i));
-        l.sum += KEY_BITS == 16 ? widened(a.rule, x * y)
-                                : widened(a.rule, x) * widened(a.rule, y);
+        l.sum += KEY_BITS == 16 ? widened(a.rule, x * y) : widened(a.rule, x) * widened(a.rule, y);
     }
 #endif
 }
@@ -394,7 +391,7 @@ static __device__ inline void lanes_start(struct lanes<REDUCE_MINMAX> &l)
  * the bottom, below what the numbers become. */
 static __device__ inline ukey wrap_of(const struct reduce_args &a)
 {
-    return a.rule.ignore ? (ukey)~(ukey)a.rule.limit : 0;
+    return a.rule.ignore ? (ukey) ~(ukey)a.rule.limit : 0;
 }
 
 template <int FULL>
@@ -422,7 +419,7 @@ static __device__ inline struct value lanes_end(const struct reduce_args &a,
                                                 struct lanes<REDUCE_MINMAX> &l)
 {
     uint64_t most = most_end(l.most);
-    struct value v = { (ukey)~(ukey)most_end(l.least), most, 0 };
+    struct value v = { (ukey) ~(ukey)most_end(l.least), most, 0 };
     v.b = most > wrap_of(a) ? most - wrap_of(a) : 0;
     return v;
 }

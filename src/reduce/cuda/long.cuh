@@ -74,9 +74,8 @@ static __device__ inline struct value reduce_item_chunks(const struct reduce_arg
 /* The row's partials, of which there are `count`, as one; right in warp 0.  A warp has an aligned
  * run of tiles, of which a thread has adjacent ones. */
 template <int KIND>
-static __device__ inline struct value fold_partials(const struct reduce_args &a,
-                                                    struct long_shared &s, uint64_t first,
-                                                    uint64_t count)
+static __device__ inline struct value
+fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first, uint64_t count)
 {
     enum { EACH = value_words<KIND>() == 1 ? 8 : 4, TILE = 32 * EACH };
     const uint32_t warp = threadIdx.x / 32;
@@ -148,8 +147,7 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
             groups = 0; /* not this block's to write */
         }
     }
-    if (groups && threadIdx.x == 0)
-        value_result<KIND>(a, v, (const ukey *)a.in + begin, n, row);
+    if (groups && threadIdx.x == 0) value_result<KIND>(a, v, (const ukey *)a.in + begin, n, row);
     __syncthreads(); /* the shared memory is free for the next item */
 }
 
@@ -162,8 +160,7 @@ static __device__ inline void reduce_rows_alone(const struct reduce_args &a, str
          row += (uint64_t)gridDim.x * a.warps) {
         const uint64_t begin = row * a.columns;
         struct value v = reduce_middle<KIND, 1>(a, begin, a.columns, s.digits[warp]);
-        if (lane_id() == 0)
-            value_result<KIND>(a, v, (const ukey *)a.in + begin, a.columns, row);
+        if (lane_id() == 0) value_result<KIND>(a, v, (const ukey *)a.in + begin, a.columns, row);
     }
 }
 

@@ -100,10 +100,10 @@ static __device__ inline bool lies_within(const struct reduce_args &a, const voi
 
 /* Where a warp is in a chunk. */
 struct place {
-    const ukey *x, *y;         /* of the chunk */
-    uint32_t shift, shift_y;   /* how far they are past a multiple of 16 bytes */
-    uint32_t at;               /* this thread's first element in a line */
-    uint32_t first;            /* position of the chunk in what the lanes are of */
+    const ukey *x, *y;       /* of the chunk */
+    uint32_t shift, shift_y; /* how far they are past a multiple of 16 bytes */
+    uint32_t at;             /* this thread's first element in a line */
+    uint32_t first;          /* position of the chunk in what the lanes are of */
 };
 
 /* Adds the thread's vectors of aligned arrays, all loaded before the first is added: one of each of
@@ -181,9 +181,8 @@ static __device__ inline void add_chunk(const struct reduce_args &a, struct lane
 /* The value of the warp's lanes, in every lane.  They are of what begins `first` elements into the
  * segment, and where the order matters of n elements, a chunk at most. */
 template <int KIND>
-static __device__ inline struct value close_lanes(const struct reduce_args &a,
-                                                  struct lanes<KIND> &lanes, uint64_t first,
-                                                  uint32_t n)
+static __device__ inline struct value
+close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t first, uint32_t n)
 {
     struct value v = lanes_end(a, lanes);
     if (KIND == REDUCE_VARIANCE && !(REDUCE_FLOAT && a.rule.ignore))
@@ -222,10 +221,9 @@ static __device__ inline struct value reduce_vector(const struct reduce_args &a,
 /* The same of vectors that follow one another, of a part that has n elements; the first is at
  * `at`, and `shift` bytes past a multiple of 16. */
 template <int KIND, int VECTORS, int SHIFTED>
-static __device__ inline struct value reduce_vectors(const struct reduce_args &a,
-                                                     const struct raw<VECTORS, SHIFTED> &raw,
-                                                     uint32_t shift, uint32_t n, uint32_t at,
-                                                     double k)
+static __device__ inline struct value
+reduce_vectors(const struct reduce_args &a, const struct raw<VECTORS, SHIFTED> &raw, uint32_t shift,
+               uint32_t n, uint32_t at, double k)
 {
     struct vector v[VECTORS];
     struct value value[VECTORS];

@@ -186,8 +186,7 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
             continue;
         }
         struct value v = reduce_middle<KIND, 0>(a, from, count, shared.digits);
-        if (lane_id() == 0)
-            value_result<KIND>(a, v, (const ukey *)a.in + from, count, first + who);
+        if (lane_id() == 0) value_result<KIND>(a, v, (const ukey *)a.in + from, count, first + who);
     }
 }
 

@@ -24,7 +24,7 @@ struct value {
 
 template <int KIND> static __device__ inline constexpr int value_words(void)
 {
-    return KIND == REDUCE_VARIANCE                                                    ? 3
+    return KIND == REDUCE_VARIANCE ? 3
            : KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64 || KIND == REDUCE_MINMAX ||
                    KIND == REDUCE_ARG
                ? 2

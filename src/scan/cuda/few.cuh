@@ -92,8 +92,7 @@ template <int OP> static __device__ inline void scan_few(const struct scan_args 
         for (int k = 0; k < SCAN_SLOTS; k++) {
             value line = combine<OP>(a, before, s.lines[warp * SCAN_SLOTS + k]);
             forget_elements(part.v[k]);
-            finish_vector<OP, 0>(a, row, at + k * LINE, part.v[k], 0,
-                                 combine<OP>(a, line, x[k]));
+            finish_vector<OP, 0>(a, row, at + k * LINE, part.v[k], 0, combine<OP>(a, line, x[k]));
         }
     }
     if (!a.words) return;

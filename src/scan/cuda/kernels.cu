@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
 }
 
 #if !SCAN_WIDE
-extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS * FEW_MOST, 1)
+extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, 1)
     scan_sum_few(const __grid_constant__ struct scan_args a)
 {
     scan_few<SUM>(a);
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_tiles<MIN, 0>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS * FEW_MOST, 1)
+extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, 1)
     scan_min_few(const __grid_constant__ struct scan_args a)
 {
     scan_few<MIN>(a);
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
 }
 
 #if !SCAN_WIDE
-extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS * FEW_MOST, 1)
+extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, 1)
     scan_other_few(const __grid_constant__ struct scan_args a)
 {
     scan_few<OTHER>(a);
@@ -164,8 +164,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
     const uint64_t n = a.columns, warps = (uint64_t)gridDim.x * (SCAN_HEADS_THREADS / 32);
     const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_HEADS_THREADS / 32) + threadIdx.x / 32;
     const bool merge = a.key_order.float_mask != 0; /* others are equal where their bits are */
-    const bool vectors =
-        HEAD_KEYS * KEY_BYTES == 16 && !a.backward && ((uintptr_t)keys & 15) == 0;
+    const bool vectors = HEAD_KEYS * KEY_BYTES == 16 && !a.backward && ((uintptr_t)keys & 15) == 0;
     wait_for_earlier();
     for (uint64_t span = warp * HEAD_TILES; span * SPAN < n; span += warps * HEAD_TILES) {
         union head_keys k[HEAD_TILES];
@@ -194,8 +193,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
                     k[t].key[j] = one_form(a.key_order, k[t].key[j]);
                 before[t] = one_form(a.key_order, before[t]);
             }
-            const ukey last =
-                (ukey)__shfl_up_sync(WARP_ALL, (moved_key)k[t].key[HEAD_KEYS - 1], 1);
+            const ukey last = (ukey)__shfl_up_sync(WARP_ALL, (moved_key)k[t].key[HEAD_KEYS - 1], 1);
             if (lane_id()) before[t] = last;
             uint32_t bits = heads_at(a, i, k[t], before[t]) << lane_id() % LANES * HEAD_KEYS;
 #pragma unroll

@@ -29,8 +29,7 @@ static __device__ inline uint64_t word_of(value x, bool head, int part)
 static __device__ inline void publish(uint64_t *words, uint64_t i, value x, bool head)
 {
 #pragma unroll
-    for (int p = 0; p < PARTS; p++)
-        store_relaxed_u64(words + i * PARTS + p, word_of(x, head, p));
+    for (int p = 0; p < PARTS; p++) store_relaxed_u64(words + i * PARTS + p, word_of(x, head, p));
 }
 
 struct words {
@@ -132,8 +131,8 @@ static __device__ inline value await_prefix(struct prefix_ring &s, uint64_t g)
 {
     struct words w;
 #pragma unroll
-    for (int p = 0; p < PARTS; p++)
-        do w.word[p] = load_shared_u64(ring_slot(s, g) + p);
+    for (int p = 0; p < PARTS; p++) do
+            w.word[p] = load_shared_u64(ring_slot(s, g) + p);
         while ((uint32_t)(w.word[p] >> 32) != (uint32_t)(g + 1));
     return value_in(w);
 }
@@ -142,8 +141,7 @@ static __device__ inline void tell_prefix(struct prefix_ring &s, uint64_t g, val
 {
 #pragma unroll
     for (int p = 0; p < PARTS; p++)
-        store_shared_u64(ring_slot(s, g) + p,
-                         (g + 1) << 32 | (uint32_t)(value_bits(x) >> 32 * p));
+        store_shared_u64(ring_slot(s, g) + p, (g + 1) << 32 | (uint32_t)(value_bits(x) >> 32 * p));
 }
 
 /* The block that adds up the groups, those of each row but its last: each warp one in turn. */

@@ -250,7 +250,7 @@ static __device__ inline void sum_groups(const struct scan_args &a, struct ring_
  * have. */
 template <int OP, int HEADS>
 static __device__ inline value add_sums(const struct scan_args &a, value prefix,
-                                          const struct words &w, int groups)
+                                        const struct words &w, int groups)
 {
     const value x = value_in(w);
     const uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, have_head(w)) : 0;

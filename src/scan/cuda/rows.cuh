@@ -35,8 +35,7 @@ static __device__ inline void scan_few_lanes(const struct scan_args &a, uint64_t
 }
 
 /* A row of several lines: one warp has it, SCAN_SLOTS lines at a time. */
-template <int OP>
-static __device__ inline void scan_lines(const struct scan_args &a, uint64_t warp)
+template <int OP> static __device__ inline void scan_lines(const struct scan_args &a, uint64_t warp)
 {
     if (warp >= a.rows) return;
     const struct scan_row row = row_of(a, warp);

@@ -31,7 +31,7 @@ struct tile_shared {
     uint32_t cuts[SCAN_STAGES];           /* lines that have heads */
     value before[2];                      /* the tile */
     uint64_t ticket;
-    uint32_t last;                        /* no block but this one is left */
+    uint32_t last; /* no block but this one is left */
     struct prefix_ring ring;
 };
 

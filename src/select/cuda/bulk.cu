@@ -68,7 +68,7 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
     uint64_t tile = PLACE ? tile_of_turn(a, 0) : s.first[0];
     uint64_t next = PLACE ? tile_of_turn(a, 1) : s.first[1];
     uint32_t bits = 0, next_bits = 0; /* of runs: what the parts keep */
-    bool asked = true; /* for the elements of the next tile */
+    bool asked = true;                /* for the elements of the next tile */
     if (tile >= a.tiles) return;
     ask_for<SOURCE>(a, s, tile, 0, true);
     ask_for<SOURCE>(a, s, next, 1, true);
@@ -80,8 +80,7 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
         if (VALUE && own <= FEW)
             load_values((const struct word<VALUE_WORD> *)a.values + part_of(a, tile).at,
                         (uint16_t *)(region_of<SOURCE>(slot) + own), lane_id(), own, some);
-        if (next < a.tiles)
-            next_own = pack<SOURCE, PLACE>(a, s, next, turn + 1, asked, &next_bits);
+        if (next < a.tiles) next_own = pack<SOURCE, PLACE>(a, s, next, turn + 1, asked, &next_bits);
         wait_for(&s.told[slot], turn);
         const uint64_t before = s.begin[slot][warp];
         ukey *out = (ukey *)a.out, *region = region_of<SOURCE>(slot);

@@ -26,7 +26,7 @@ enum {
     PART = SELECT_PART_BYTES / KEY_BYTES,
     BESIDE = SELECT_PART_BYTES + 16, /* a vector before, which ends with the part's neighbour */
     ROW_BITS = (1 << VECTOR) - 1,    /* of the four that a row has in a register */
-    WORDS = 8, /* of other tiles, a lane of the scout asks for at once */
+    WORDS = 8,                       /* of other tiles, a lane of the scout asks for at once */
     FEW = SELECT_PART_BYTES / (KEY_BYTES + 2) /* so many have room for their positions, too */
 };
 #define NONE 0xffffffffu
@@ -281,8 +281,7 @@ static __device__ inline struct ranks rank_rows(uint32_t bits)
 }
 
 /* The positions in the part of what is kept, by rank. */
-static __device__ inline void order_positions(uint16_t *local, uint32_t bits,
-                                              const struct ranks &r)
+static __device__ inline void order_positions(uint16_t *local, uint32_t bits, const struct ranks &r)
 {
     uint32_t rows = 0;
 #pragma unroll

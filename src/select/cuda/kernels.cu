@@ -179,11 +179,9 @@ template <int WAYS> struct places {
 
 /* parts: the warps' of sum_before(), if the tiles are in groups. */
 template <int WAYS>
-static __device__ inline struct places<WAYS> find_places(const struct select_args &a,
-                                                         const struct span &t,
-                                                         const uint32_t (&own)[WAYS],
-                                                         const uint64_t (&parts)[WARPS])
-{
+static __device__ inline struct places<WAYS>
+find_places(const struct select_args &a, const struct span &t, const uint32_t (&own)[WAYS],
+            const uint64_t (&parts)[WARPS]) {
     struct places<WAYS> p;
     const uint64_t tile = blockIdx.x;
     uint64_t rest = t.base + t.first, begin = 0; /* elements before; elements of the kinds before */
@@ -211,14 +209,12 @@ static __device__ inline struct places<WAYS> find_places(const struct select_arg
 
 /* The tile's elements by kind and rank: first_own of the first, the last kind's from begin on. */
 template <int WAYS>
-static __device__ inline void order_keys(union tile_data &data, const struct span &t,
-                                         const union vector (&v)[LOADS],
-                                         const uint32_t (&bits)[WAYS - 1][LOADS],
-                                         const uint32_t (&start)[WAYS - 1][LOADS],
-                                         uint32_t first_own, uint32_t begin)
+static __device__ inline void
+order_keys(union tile_data &data, const struct span &t, const union vector (&v)[LOADS],
+           const uint32_t (&bits)[WAYS - 1][LOADS], const uint32_t (&start)[WAYS - 1][LOADS],
+           uint32_t first_own, uint32_t begin)
 {
-    if (KEY_BYTES < 4 && threadIdx.x < 4 / KEY_BYTES)
-        data.keys[t.end - t.first + threadIdx.x] = 0;
+    if (KEY_BYTES < 4 && threadIdx.x < 4 / KEY_BYTES) data.keys[t.end - t.first + threadIdx.x] = 0;
     if (WAYS == 2 && t.first == 0 && t.end == TILE) {
 #pragma unroll
         for (int j = 0; j < LOADS; j++) {
@@ -270,7 +266,7 @@ static __device__ inline void place_keys(const struct select_args &a, struct til
         uint32_t sum = warp_ranks<LOADS, VECTOR>(bits[w], start[w]);
         if (lane_id() == 0) s.sums[w][warp] = sum;
     }
-    __syncthreads(); /* every warp has counted */
+    __syncthreads();    /* every warp has counted */
     uint32_t begin = 0; /* slot of the kind's first */
     own[WAYS - 1] = t.end - t.first;
 #pragma unroll

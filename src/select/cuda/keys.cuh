@@ -121,13 +121,12 @@ static __device__ inline void find_bits(const struct select_args &a, const struc
 
 static __device__ inline void find_second(const struct select_args &a, const struct span &t,
                                           const union vector (&v)[LOADS],
-                                          const uint32_t (&bits)[LOADS],
-                                          uint32_t (&second)[LOADS])
+                                          const uint32_t (&bits)[LOADS], uint32_t (&second)[LOADS])
 {
 #pragma unroll
     for (int j = 0; j < LOADS; j++)
-        second[j] = test_vector(a, 1, v[j]) & ~bits[j] &
-                    bits_between<VECTOR>(position(j), t.first, t.end);
+        second[j] =
+            test_vector(a, 1, v[j]) & ~bits[j] & bits_between<VECTOR>(position(j), t.first, t.end);
 }
 
 /* ---- Exchange and store ---- */

@@ -173,8 +173,7 @@ static __device__ inline uint32_t publish_ahead(const struct select_args &a, uin
     uint32_t total;
     if (tile >= a.tiles) return 0;
     uint32_t below = warps_before(sums, &total);
-    if (threadIdx.x == 0)
-        store_relaxed_u64(a.words + SELECT_WORDS_FIRST + tile, STATE_OWN | total);
+    if (threadIdx.x == 0) store_relaxed_u64(a.words + SELECT_WORDS_FIRST + tile, STATE_OWN | total);
 #pragma unroll
     for (int j = 0; j < LOADS; j++) start[j] += below;
     return total;

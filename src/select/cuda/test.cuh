@@ -119,7 +119,7 @@ static __device__ inline ukey form_of(const struct echi_order &o, ukey u)
 static __device__ inline bool is_special(const struct echi_order &o, ukey u)
 {
     const uint32_t width = KEY_BITS < 32 ? KEY_BITS : 32, ones = ~0u >> (32 - width);
-    const ukey infinity = (ukey)(((ukey)~(ukey)0 >> 1) - (ukey)o.shift);
+    const ukey infinity = (ukey)(((ukey) ~(ukey)0 >> 1) - (ukey)o.shift);
     const uint32_t top = (uint32_t)(u >> (KEY_BITS - width)) << 1 & ones; /* without the sign */
     return top - 1 >= ((uint32_t)(infinity >> (KEY_BITS - width)) << 1) - 1;
 }

@@ -291,8 +291,8 @@ static __device__ inline void fold_items(const struct echi_solve_step &step, str
 #pragma unroll
         for (int i = 0; i < RUN; i++) {
             const uint32_t at = threadIdx.x * run + i;
-            v[i] = i < run && at < count ? __ldcg(step.partials + at * apart * step.dots + k)
-                                         : -0.0;
+            v[i] =
+                i < run && at < count ? __ldcg(step.partials + at * apart * step.dots + k) : -0.0;
         }
         double sum = fold_registers<RUN>(v);
 #pragma unroll
@@ -373,8 +373,7 @@ static __device__ inline void update(const struct echi_solve_step &step,
     __syncthreads(); /* every thread has read the scalars */
     if (threadIdx.x == 0) {
         for (int k = 0; k < step.dots; k++)
-            step.partials[(uint64_t)blockIdx.x * step.dots + k] =
-                count ? s.chunks[k][0] : -0.0;
+            step.partials[(uint64_t)blockIdx.x * step.dots + k] = count ? s.chunks[k][0] : -0.0;
         uint32_t *counter = (uint32_t *)&step.scalars[ECHI_S_COUNTER];
         s.last = gridDim.x == 1 || add_acq_rel(counter, 1) == gridDim.x - 1;
         if (s.last && gridDim.x > 1) *counter = 0;
