@@ -221,8 +221,9 @@ ECH_API ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, ech_
  * On a GPU, the algorithm "lean" takes about a quarter of what the others do, and more time; given
  * more workspace than it needs, less.
  *
- * A sort of host memory on a GPU context stages through memory of the context's own and takes no
- * workspace.
+ * A sort on a GPU context whose arrays are all in host memory allocates what it needs by itself.
+ * If a workspace is given, or only some of the arrays are in host memory, these are copied as a
+ * whole.
  */
 ECH_API ech_status ech_sort_workspace(const char *device, size_t n, ech_dtype dtype,
                                       size_t value_bytes, const ech_sort_options *options,

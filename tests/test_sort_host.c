@@ -193,6 +193,76 @@ done:
     test_end();
 }
 
+/* ---- Arrays of one call in different memories ---- */
+
+enum { KEYS_IN, KEYS_OUT, VALUES_IN, VALUES_OUT, ARRAYS };
+
+/* A sort whose arrays lie in device memory where `there` has a bit; work: with a workspace. */
+static void sort_mixed(ech_ctx *ctx, const struct data *d, unsigned there, bool work)
+{
+    const size_t bytes = N * sizeof *d->keys;
+    uint32_t *host[ARRAYS] = { d->keys, d->keys_out, d->values, d->values_out };
+    void *at[ARRAYS];
+    ech_sort_options options = { .size = sizeof options };
+    for (int i = 0; i < ARRAYS; i++) {
+        at[i] = host[i];
+        if (!(there >> i & 1)) continue;
+        CHECK_STATUS(ech_malloc(ctx, &at[i], bytes), ECH_OK);
+        CHECK_STATUS(ech_copy(ctx, at[i], host[i], bytes), ECH_OK);
+    }
+    if (work) {
+        CHECK_STATUS(
+            ech_sort_workspace(ech_device_name(ctx), N, ECH_U32, 4, NULL, &options.work_bytes),
+            ECH_OK);
+        CHECK_STATUS(ech_malloc(ctx, &options.work, options.work_bytes), ECH_OK);
+    }
+    CHECK_STATUS(ech_sort_pairs(ctx, at[KEYS_IN], at[KEYS_OUT], at[VALUES_IN], at[VALUES_OUT], 4, N,
+                                ECH_U32, &options),
+                 ECH_OK);
+    for (int i = 0; i < ARRAYS; i++) {
+        if (!(there >> i & 1)) continue;
+        if (i == KEYS_OUT || i == VALUES_OUT)
+            CHECK_STATUS(ech_copy(ctx, host[i], at[i], bytes), ECH_OK);
+        ech_free(ctx, at[i], bytes);
+    }
+    ech_free(ctx, options.work, options.work_bytes);
+    check_sorted(d);
+}
+
+static void mixed_memories(ech_ctx *ctx)
+{
+    if (!test_begin("arrays in different memories on %s", ech_device_name(ctx))) return;
+    struct data d;
+    for (unsigned k = 0; k < 2u << ARRAYS && !test_failed() && make_data(&d); k++) {
+        sort_mixed(ctx, &d, k >> 1, k & 1);
+        free(d.keys);
+    }
+    /* Indices in device memory, of keys in host memory; and in place with values elsewhere. */
+    if (make_data(&d)) {
+        void *index = NULL;
+        CHECK_STATUS(ech_malloc(ctx, &index, N * 4), ECH_OK);
+        CHECK_STATUS(ech_argsort(ctx, d.keys, index, ECH_U32, N, ECH_U32, NULL), ECH_OK);
+        CHECK_STATUS(ech_copy(ctx, d.values_out, index, N * 4), ECH_OK);
+        memcpy(d.keys_out, d.keys, N * 4);
+        CHECK_STATUS(ech_copy(ctx, index, d.values, N * 4), ECH_OK);
+        CHECK_STATUS(ech_sort_pairs(ctx, d.keys_out, d.keys_out, index, index, 4, N, ECH_U32, NULL),
+                     ECH_OK);
+        check_sorted(&d); /* the keys of the one with the indices of the other */
+        CHECK_STATUS(ech_copy(ctx, d.values_out, index, N * 4), ECH_OK);
+        check_sorted(&d);
+        ech_free(ctx, index, N * 4);
+        free(d.keys);
+    }
+    static _Alignas(256) char work[256];
+    uint32_t keys[3] = { 3, 1, 2 };
+    const ech_sort_options given = { .size = sizeof given,
+                                     .work = work,
+                                     .work_bytes = sizeof work };
+    CHECK_FAILS(ctx, ech_sort(ctx, keys, keys, 3, ECH_U32, &given), ECH_ERR_ARG,
+                "options->work is in host memory");
+    test_end();
+}
+
 /* ---- Allocations that fail ---- */
 
 struct hook {
@@ -327,6 +397,7 @@ int main(int argc, char **argv)
         if (!test_is_cpu(ctx)) {
             limits(ctx);
             failing_allocations(ctx);
+            mixed_memories(ctx);
             automatic(name);
         }
         ech_close(ctx);

@@ -15,7 +15,7 @@ for names in $operations; do
     operation=${names%%:*} command=${names##*:}
     call=${names#*:} call=ech_${call%:*}
     for file in src/$operation/$operation.c src/$operation/cpu/operation.c \
-        src/$operation/cuda/operation.c src/$operation/cuda/kernels.cu src/$operation/instances.txt \
+        src/$operation/cuda/kernels.cu src/$operation/instances.txt \
         src/$operation/CMakeLists.txt tests/test_$operation.c cli/$command.c docs/$operation.md \
         docs/performance/$operation.md; do
         check "$operation lacks $file" test -f "$file"

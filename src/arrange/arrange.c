@@ -21,7 +21,7 @@ struct echi_call echi_arrange_call(ech_ctx *ctx, struct echi_arrange *a, const c
                                    size_t in_bytes, size_t out_bytes)
 {
     struct echi_call call = { .what = what,
-                              .operation = ctx ? ctx->backend->arrange : NULL,
+                              .operation = ctx ? ctx->backend->operations[ECHI_OP_arrange] : NULL,
                               .request = a };
     size_t align = echi_opaque_align(a->element_bytes);
     if (in_bytes) echi_call_add(&call, "in", &a->in, in_bytes, 0, ECHI_IN)->device_align = align;

@@ -10,17 +10,39 @@
 
 enum echi_side { ECHI_HOST, ECHI_DEVICE };
 
+enum echi_operation_id {
+#define OPERATION(name, folder, call, command, tests, benchmark) ECHI_OP_##name,
+#include "operations.def"
+#undef OPERATION
+    ECHI_OPERATIONS
+};
+
+enum { ECHI_PLAN_BYTES = 1024 }; /* the largest plan */
+
 /* What a kind of device offers of an operation.  request points to that operation's struct
  * (reduce/reduce.h, scan/scan.h, ...), checked. */
 struct echi_operation {
-    /* Workspace of a request whose pointers are not set.  Needs no device and no context. */
-    ech_status (*workspace)(const void *request, size_t *bytes);
+    /* Fills plan with what follows from the request without reading its pointers, and *work_bytes
+     * with the workspace.  Called once per call; needs no device and no context. */
+    ech_status (*plan)(const void *request, void *plan, size_t *work_bytes);
+    size_t plan_bytes; /* at most ECHI_PLAN_BYTES; 0: plan is NULL */
 
-    /* (optional) Lines about what the request would do.  Needs no device and no context. */
+    /* (optional) Describes in text what the request would do.  Needs no device and no context. */
     ech_status (*explain)(const void *request, struct echi_text *text);
 
-    /* Does it, with all arrays on the device; work is NULL where workspace() says 0. */
-    ech_status (*run)(ech_ctx *ctx, const void *request, void *work);
+    /* Executes it, with all arrays on the device; work is NULL if plan() reported 0 bytes. */
+    ech_status (*run)(ech_ctx *ctx, const void *request, const void *plan, void *work);
+
+    /* (optional) Executes it with all arrays in host memory and without a workspace, instead of
+     * staging whole arrays. */
+    ech_status (*run_host)(ech_ctx *ctx, const void *request, const void *plan, size_t work_bytes);
+
+    /* (optional) Changes the request so that it needs less workspace, when the workspace of its
+     * plan cannot be allocated; false if it cannot. */
+    bool (*economise)(void *request);
+
+    /* (optional) Whether the CPU is estimated to be faster with arrays in host memory. */
+    bool (*faster_on_cpu)(const ech_ctx *ctx, const void *request, bool pinned);
 };
 
 struct echi_backend {
@@ -61,31 +83,11 @@ struct echi_backend {
     ech_status (*enter)(ech_ctx *ctx);
     void (*leave)(ech_ctx *ctx);
 
-    /* Runs an operation of this backend's. */
-    ech_status (*run)(ech_ctx *ctx, const struct echi_operation *operation, const void *request,
-                      void *work);
-    const struct echi_operation *reduce, *scan, *histogram, *select, *arrange;
-    const struct echi_operation *sparse;          /* see sparse/sparse.h */
-    const struct echi_operation *matmul, *matvec; /* see matmul/matmul.h */
-    const struct echi_operation *solve;           /* struct echi_solve_step, without a workspace */
-    /* see direct/direct.h; the second may be NULL */
-    const struct echi_operation *direct, *direct_vendor;
-    const char *direct_vendor_name;                                       /* the algorithm's */
-    const struct echi_operation *gf2, *gf2_mul, *gf2_echelon, *gf2_batch; /* see gf2/gf2.h */
+    const struct echi_operation *operations[ECHI_OPERATIONS]; /* NULL: not offered */
 
-    /* Workspace of a sort whose pointers are not set.  Needs no device and no context. */
-    ech_status (*sort_workspace)(const struct echi_sort *sort, size_t *bytes);
-
-    /* Lines about what sort would do.  Needs no device and no context. */
-    ech_status (*sort_explain)(const struct echi_sort *sort, struct echi_text *text);
-
-    /* Sorts data that lies on the device, with the workspace given. */
-    ech_status (*sort)(ech_ctx *ctx, const struct echi_sort *sort);
-
-    const char *sort_lean; /* (optional) the algorithm that needs the least workspace */
-
-    /* (optional) Sorts data that lies in host memory on a device elsewhere; work is not set. */
-    ech_status (*sort_host)(ech_ctx *ctx, const struct echi_sort *sort);
+    /* A vendor's factorization (direct/direct.h), and the name of that algorithm; may be NULL. */
+    const struct echi_operation *direct_vendor;
+    const char *direct_vendor_name;
 };
 
 extern const struct echi_backend echi_cpu, echi_cuda, echi_simt;
@@ -93,6 +95,12 @@ extern const struct echi_backend echi_cpu, echi_cuda, echi_simt;
 /* The kinds of device in this build, best first; NULL ends the list.  The CPU can always be opened:
  * what comes after it is only opened by name. */
 extern const struct echi_backend *const echi_backends[];
+
+/* The operations of the two kinds of backend. */
+#define OPERATION(name, folder, call, command, tests, benchmark)                                   \
+    extern const struct echi_operation echi_cpu_##name, echi_cuda_##name;
+#include "operations.def"
+#undef OPERATION
 
 /* Finds the backend and the ordinal that a device's name means.  name NULL: ECHELON_DEVICE, else
  * *backend becomes NULL and the caller chooses. */

@@ -3,16 +3,21 @@
  * host memory, gets the workspace, runs the backend's operation.
  *
  *     check      NULL, alignment, overlap
- *     sides      where each array lies; on the CPU all is its own
+ *     sides      where each array lies; on the CPU all memory is usable
+ *     plan       computed once: what the operation will do, and its workspace
  *     workspace  the caller's, or borrowed from the context
  *     stage      an array in host memory gets a copy on the device; an output comes back
  *     run        and, if anything was staged, wait: the outputs are the caller's again
+ *
+ * If all arrays are in host memory, an operation may run on the CPU of an "auto" context, or copy
+ * and execute in its own way (run_host).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/call.h"
 #include "core/complaint.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,8 +127,9 @@ static ech_status check_pointers(ech_ctx *ctx, const struct echi_call *call)
         if (!a->bytes) continue;
         if (!pointer) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", a->name);
         if (a->align > 1 && (uintptr_t)pointer % a->align)
-            return echi_fail(ctx, ECH_ERR_ARG, "%s is not aligned to %zu bytes, the size of one",
-                             a->name, a->align);
+            return echi_fail(ctx, ECH_ERR_ARG,
+                             "%s is not aligned to %zu bytes, the size of one%s%s", a->name,
+                             a->align, a->element ? " " : "", a->element ? a->element : "");
         if (call->work && overlap(pointer, a->bytes, call->work, call->work_bytes))
             return echi_fail(ctx, ECH_ERR_ARG, "%s and options->work overlap", a->name);
         for (int j = 0; j < i; j++) {
@@ -134,26 +140,44 @@ static ech_status check_pointers(ech_ctx *ctx, const struct echi_call *call)
     return ECH_OK;
 }
 
-static ech_status find_sides(ech_ctx *ctx, const struct echi_call *call, bool on_host[ECHI_ARRAYS],
-                             bool *any_on_host)
+struct sides {
+    bool on_host[ECHI_ARRAYS];
+    bool any_on_host, all_on_host;
+    bool pinned; /* the first array */
+};
+
+/* A workspace is given with arrays in host memory: it must be the device's all the same. */
+static ech_status check_work_side(ech_ctx *ctx, const struct echi_call *call)
 {
-    *any_on_host = false;
+    enum echi_side side = ECHI_DEVICE;
+    ech_status status = ctx->backend->side(ctx, call->work, &side, NULL);
+    if (status != ECH_OK || side == ECHI_DEVICE) return status;
+    return echi_fail(ctx, ECH_ERR_ARG, "options->work is in host memory, not in that of %s",
+                     ctx->name);
+}
+
+static ech_status find_sides(ech_ctx *ctx, const struct echi_call *call, struct sides *sides)
+{
+    sides->any_on_host = sides->pinned = false;
+    sides->all_on_host = ctx->backend != &echi_cpu;
     for (int i = 0; i < call->count; i++) {
         const struct echi_array *a = &call->arrays[i];
         enum echi_side side = ECHI_DEVICE;
-        on_host[i] = false;
+        sides->on_host[i] = false;
         if (!a->bytes || ctx->backend == &echi_cpu) continue;
-        ech_status status = ctx->backend->side(ctx, pointer_of(a), &side, NULL);
+        ech_status status =
+            ctx->backend->side(ctx, pointer_of(a), &side, i == 0 ? &sides->pinned : NULL);
         if (status != ECH_OK) return status;
-        on_host[i] = side == ECHI_HOST;
-        *any_on_host |= on_host[i];
-        if (!on_host[i] && a->device_align && (uintptr_t)pointer_of(a) % a->device_align)
+        sides->on_host[i] = side == ECHI_HOST;
+        sides->any_on_host |= sides->on_host[i];
+        sides->all_on_host &= sides->on_host[i];
+        if (!sides->on_host[i] && a->device_align && (uintptr_t)pointer_of(a) % a->device_align)
             return echi_fail(ctx, ECH_ERR_ARG,
                              "%s is not aligned to %zu bytes, as such elements in GPU memory "
                              "must be",
                              a->name, a->device_align);
     }
-    return ECH_OK;
+    return sides->any_on_host && call->work ? check_work_side(ctx, call) : ECH_OK;
 }
 
 /* ---- Staging ---- */
@@ -243,42 +267,162 @@ static void stage_end(ech_ctx *ctx, const struct echi_call *call, const struct s
     }
 }
 
-/* ---- Run ---- */
+/* ---- Plans ---- */
 
-static ech_status workspace(ech_ctx *ctx, const struct echi_call *call, size_t *bytes)
+static ech_status enter(ech_ctx *ctx)
+{
+    return ctx->backend->enter ? ctx->backend->enter(ctx) : ECH_OK;
+}
+
+static void leave(ech_ctx *ctx)
+{
+    if (ctx->backend->leave) ctx->backend->leave(ctx);
+}
+
+union plan {
+    max_align_t align;
+    unsigned char bytes[ECHI_PLAN_BYTES];
+};
+
+static ech_status make_plan(const struct echi_operation *operation, const void *request,
+                            union plan *plan, size_t *bytes)
 {
     *bytes = 0;
-    ech_status status = call->operation->workspace(call->request, bytes);
+    if (!operation->plan) return ECH_OK;
+    return operation->plan(request, operation->plan_bytes ? plan : NULL, bytes);
+}
+
+static const void *given(const struct echi_operation *operation, const union plan *plan)
+{
+    return operation->plan_bytes ? plan : NULL;
+}
+
+ech_status echi_operation_workspace(const struct echi_operation *operation, const void *request,
+                                    size_t *bytes)
+{
+    union plan plan;
+    return make_plan(operation, request, &plan, bytes);
+}
+
+ech_status echi_operation_run(ech_ctx *ctx, const struct echi_operation *operation,
+                              const void *request, void *work)
+{
+    union plan plan;
+    size_t bytes;
+    ech_status status = ECH_OK;
+    if (operation->plan_bytes) {
+        status = make_plan(operation, request, &plan, &bytes);
+        if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
+    }
+    status = enter(ctx);
+    if (status != ECH_OK) return status;
+    status = operation->run(ctx, request, given(operation, &plan), work);
+    leave(ctx);
+    return status;
+}
+
+/* ---- Run ---- */
+
+static ech_status plan_call(ech_ctx *ctx, const struct echi_call *call, union plan *plan,
+                            size_t *bytes)
+{
+    ech_status status = make_plan(call->operation, call->request, plan, bytes);
     return status == ECH_OK ? status : echi_fail(ctx, status, "%s", ech_error(NULL));
+}
+
+/* The workspace from the context.  If it cannot be allocated, the operation may need less. */
+static ech_status borrow(ech_ctx *ctx, const struct echi_call *call, union plan *plan,
+                         size_t *bytes, void **own)
+{
+    ech_status status = echi_borrow(ctx, *bytes, call->what, own);
+    if (status != ECH_ERR_MEMORY || !call->operation->economise) return status;
+    if (!call->operation->economise(call->request)) return status;
+    status = plan_call(ctx, call, plan, bytes);
+    return status == ECH_OK ? echi_borrow(ctx, *bytes, call->what, own) : status;
+}
+
+/* Runs with all arrays where the backend can use them, or staged. */
+static ech_status run_staged(ech_ctx *ctx, struct echi_call *call, const struct sides *sides,
+                             union plan *plan, size_t bytes)
+{
+    struct stage stage;
+    void *own = NULL;
+    ech_status status = enter(ctx);
+    if (status != ECH_OK) return status;
+    if (sides->any_on_host) stage = (struct stage){ { NULL }, { NULL }, { false } };
+    if (call->work && call->work_bytes < bytes)
+        FAIL(ctx, ECH_ERR_MEMORY, "options->work_bytes is %zu, and %s like this needs %zu",
+             call->work_bytes, call->what, bytes);
+    if (!call->work) TRY(borrow(ctx, call, plan, &bytes, &own));
+    if (sides->any_on_host) TRY(stage_in(ctx, call, sides->on_host, &stage));
+    TRY(call->operation->run(ctx, call->request, given(call->operation, plan),
+                             call->work ? call->work : own));
+    if (sides->any_on_host) TRY(stage_out(ctx, call, &stage));
+done:
+    if (sides->any_on_host) stage_end(ctx, call, &stage);
+    if (own) echi_give_back(ctx, own, bytes);
+    leave(ctx);
+    return status;
+}
+
+/* The same operation of another backend. */
+static const struct echi_operation *twin_of(const struct echi_operation *operation,
+                                            const struct echi_backend *from,
+                                            const struct echi_backend *to)
+{
+    int i = 0;
+    while (i < ECHI_OPERATIONS && from->operations[i] != operation) i++;
+    return i < ECHI_OPERATIONS ? to->operations[i] : NULL;
+}
+
+/* A context of "auto" has the CPU too, for arrays in host memory. */
+static ech_status run_on_cpu(ech_ctx *ctx, const struct echi_call *call,
+                             const struct echi_operation *operation)
+{
+    static const struct sides none;
+    union plan plan;
+    size_t bytes = 0;
+    struct echi_call twin = *call;
+    twin.operation = operation;
+    ctx->cpu->threads = ctx->threads;
+    ech_status status;
+    TRY(plan_call(ctx->cpu, &twin, &plan, &bytes));
+    TRY(run_staged(ctx->cpu, &twin, &none, &plan, bytes));
+done:
+    return status == ECH_OK ? ECH_OK : echi_fail(ctx, status, "%s", ctx->cpu->error);
 }
 
 ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
 {
-    bool on_host[ECHI_ARRAYS], any_on_host = false;
-    struct stage stage = { { NULL }, { NULL }, { false } };
-    size_t bytes = 0;
-    void *own = NULL;
-    ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (ctx->backend->enter) {
-        status = ctx->backend->enter(ctx);
-        if (status != ECH_OK) return status;
-    }
+    const struct echi_operation *operation = call->operation;
+    struct sides sides;
+    union plan plan;
+    size_t bytes = 0;
+    ech_status status;
     TRY(check_pointers(ctx, call));
-    TRY(find_sides(ctx, call, on_host, &any_on_host));
-    TRY(workspace(ctx, call, &bytes));
-    if (call->work && call->work_bytes < bytes)
-        FAIL(ctx, ECH_ERR_MEMORY, "options->work_bytes is %zu, and %s like this needs %zu",
-             call->work_bytes, call->what, bytes);
-    if (!call->work) TRY(echi_borrow(ctx, bytes, call->what, &own));
-    if (any_on_host) TRY(stage_in(ctx, call, on_host, &stage));
-    TRY(ctx->backend->run(ctx, call->operation, call->request, call->work ? call->work : own));
-    if (any_on_host) TRY(stage_out(ctx, call, &stage));
+    TRY(find_sides(ctx, call, &sides));
+    if (sides.all_on_host && ctx->cpu && !call->work && operation->faster_on_cpu &&
+        operation->faster_on_cpu(ctx, call->request, sides.pinned))
+        return run_on_cpu(ctx, call, twin_of(operation, ctx->backend, &echi_cpu));
+    TRY(plan_call(ctx, call, &plan, &bytes));
+    if (sides.all_on_host && !call->work && operation->run_host) {
+        TRY(enter(ctx));
+        status = operation->run_host(ctx, call->request, given(operation, &plan), bytes);
+        leave(ctx);
+        return status;
+    }
+    TRY(run_staged(ctx, call, &sides, &plan, bytes));
 done:
-    if (any_on_host) stage_end(ctx, call, &stage);
-    if (own) echi_give_back(ctx, own, bytes);
-    if (ctx->backend->leave) ctx->backend->leave(ctx);
     return status;
+}
+
+ech_status echi_call_check(ech_ctx *ctx, const struct echi_call *call)
+{
+    union plan plan;
+    size_t bytes;
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    return plan_call(ctx, call, &plan, &bytes);
 }
 
 /* ---- Questions that need no device ---- */
@@ -301,7 +445,7 @@ ech_status echi_call_workspace(const char *device,
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
     *bytes = 0;
     TRY(echi_backend_ask(device, &backend));
-    TRY(find(backend)->workspace(request, bytes));
+    TRY(echi_operation_workspace(find(backend), request, bytes));
 done:
     return status;
 }

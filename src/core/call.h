@@ -24,6 +24,7 @@ struct echi_array {
     void *pointer;       /* address of the pointer in the request; staging exchanges it */
     size_t bytes;        /* 0: not looked at */
     size_t align;        /* that elements need anywhere; 0: none */
+    const char *element; /* what an element is called in messages; NULL: nothing */
     size_t device_align; /* that they need in GPU memory; 0: align */
     enum echi_use use;
     int may_be;     /* 1 + the number of the array that this output may equal; 0: none */
@@ -54,6 +55,17 @@ size_t echi_opaque_align(size_t bytes);
 /* Checks the pointers, stages what lies in host memory, gets the workspace, runs.  ctx may be NULL,
  * which is an error as any other. */
 ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call);
+
+/* Checks only that there is a plan for the request: for calls on nothing. */
+ech_status echi_call_check(ech_ctx *ctx, const struct echi_call *call);
+
+/* The workspace that an operation plans for a request. */
+ech_status echi_operation_workspace(const struct echi_operation *operation, const void *request,
+                                    size_t *bytes);
+
+/* Plans and executes an operation within a call: all arrays on the device, work large enough. */
+ech_status echi_operation_run(ech_ctx *ctx, const struct echi_operation *operation,
+                              const void *request, void *work);
 
 /* Fills *bytes with the workspace of a request without pointers.  find chooses a backend's
  * operation. */

@@ -120,26 +120,6 @@ struct echi_layout {
 };
 void *echi_part(struct echi_layout *layout, size_t count, size_t element_bytes);
 
-/* ---- Sort: sort/sort.c checks a call and hands this to a backend ---- */
-
-struct echi_sort {
-    const void *keys_in;
-    void *keys_out; /* keys_in when in place; NULL when only the index is wanted (argsort) */
-    const void *values_in;
-    void *values_out;   /* values_in when in place; the index when index_bytes */
-    size_t n;           /* at least 1 for a call that runs */
-    size_t value_bytes; /* 0: keys alone.  With index_bytes: the same number */
-    int index_bytes; /* 0, or 4 or 8: the values are the positions 0 .. n-1, not read from memory */
-    ech_dtype dtype;
-    int key_bytes; /* 1, 2, 4 or 8 */
-    struct echi_order order;
-    int begin_bit, end_bit; /* 0 <= begin_bit <= end_bit <= 8 * key_bytes */
-    bool stable;            /* false only for keys alone by all bits, where it cannot be seen */
-    const char *algorithm;  /* NULL: the backend chooses */
-    void *work;
-    size_t work_bytes; /* at least what the backend's sort_workspace() says */
-};
-
 /* Text that grows until its capacity is full. */
 struct echi_text {
     char *at;

@@ -109,12 +109,6 @@ static ech_status cpu_side(ech_ctx *ctx, const void *pointer, enum echi_side *si
     return ECH_OK;
 }
 
-static ech_status cpu_run(ech_ctx *ctx, const struct echi_operation *operation, const void *request,
-                          void *work)
-{
-    return operation->run(ctx, request, work);
-}
-
 const struct echi_backend echi_cpu = {
     .name = "cpu",
     .count = cpu_count,
@@ -128,24 +122,12 @@ const struct echi_backend echi_cpu = {
     .trim = cpu_trim,
     .copy = cpu_copy,
     .side = cpu_side,
-    .run = cpu_run,
-    .reduce = &echi_cpu_reduce,
-    .scan = &echi_cpu_scan,
-    .histogram = &echi_cpu_histogram,
-    .select = &echi_cpu_select,
-    .arrange = &echi_cpu_arrange,
-    .solve = &echi_cpu_solve,
-    .direct = &echi_cpu_direct,
+    .operations = {
+#define OPERATION(name, folder, call, command, tests, benchmark)                                   \
+    [ECHI_OP_##name] = &echi_cpu_##name,
+#include "operations.def"
+#undef OPERATION
+    },
     .direct_vendor = &echi_cpu_direct_vendor,
     .direct_vendor_name = "lapack",
-    .gf2 = &echi_cpu_gf2,
-    .gf2_mul = &echi_cpu_gf2_mul,
-    .gf2_echelon = &echi_cpu_gf2_echelon,
-    .gf2_batch = &echi_cpu_gf2_batch,
-    .sparse = &echi_cpu_sparse,
-    .matmul = &echi_cpu_matmul,
-    .matvec = &echi_cpu_matvec,
-    .sort_workspace = echi_cpu_sort_workspace,
-    .sort_explain = echi_cpu_sort_explain,
-    .sort = echi_cpu_sort,
 };

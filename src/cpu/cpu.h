@@ -58,51 +58,6 @@ int echi_parallel_threads(void);
 /* How many threads are worth waking for work on so many bytes of memory. */
 int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);
 
-/* ---- histogram/cpu/operation.c ---- */
-
-extern const struct echi_operation echi_cpu_histogram;
-
-/* ---- scan/cpu/operation.c ---- */
-
-extern const struct echi_operation echi_cpu_scan;
-
-/* ---- reduce/cpu/operation.c ---- */
-
-extern const struct echi_operation echi_cpu_reduce;
-
-/* ---- select/cpu/operation.c ---- */
-
-extern const struct echi_operation echi_cpu_select;
-
-/* ---- arrange/cpu/operation.c ---- */
-
-extern const struct echi_operation echi_cpu_arrange;
-
-/* ---- gf2/cpu/operation.c, gf2/cpu/mul.c, gf2/cpu/echelon.c, gf2/cpu/batch.c ---- */
-
-extern const struct echi_operation echi_cpu_gf2, echi_cpu_gf2_mul, echi_cpu_gf2_echelon,
-    echi_cpu_gf2_batch;
-
-/* ---- sparse/cpu/operation.c ---- */
-
-extern const struct echi_operation echi_cpu_sparse;
-
-/* ---- matmul/cpu/operation.c, matmul/cpu/vector.c ---- */
-
-extern const struct echi_operation echi_cpu_matmul, echi_cpu_matvec;
-
-/* ---- solve/cpu/operation.c ---- */
-
-extern const struct echi_operation echi_cpu_solve;
-
-/* ---- direct/cpu/operation.c ---- */
-
-extern const struct echi_operation echi_cpu_direct, echi_cpu_direct_vendor;
-
-/* ---- sort/cpu/operation.c ---- */
-
-ech_status echi_cpu_sort_workspace(const struct echi_sort *sort, size_t *bytes);
-ech_status echi_cpu_sort_explain(const struct echi_sort *sort, struct echi_text *text);
-ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort);
+extern const struct echi_operation echi_cpu_direct_vendor; /* direct/cpu/operation.c */
 
 #endif

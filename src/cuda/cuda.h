@@ -7,7 +7,7 @@
 #ifndef ECHI_CUDA_H
 #define ECHI_CUDA_H
 
-#include "core/internal.h"
+#include "core/backend.h"
 #include "cuda/driver.h"
 
 enum {
@@ -49,8 +49,9 @@ struct echi_cuda {
     CUstream own_stream;
     CUmemoryPool pool; /* NULL where the device has none: allocation is then synchronous */
     int multiprocessors;
-    int architecture;     /* 90 for sm_90 */
-    CUlibrary *libraries; /* [echi_image_count], loaded when first needed */
+    int architecture;      /* 90 for sm_90 */
+    unsigned shared_bytes; /* that a block may ask for */
+    CUlibrary *libraries;  /* [echi_image_count], loaded when first needed */
     struct echi_cuda_kernel kernels[ECHI_KERNELS];
     int kernel_count;
     void *state;             /* state.c */
@@ -82,6 +83,16 @@ ech_status echi_cuda_enter(ech_ctx *ctx);
 void echi_cuda_leave(ech_ctx *ctx);
 
 CUstream echi_cuda_stream(const ech_ctx *ctx);
+
+/* The one place that asks the driver about a device.  A property it does not know is 0. */
+int echi_cuda_attribute(const struct echi_driver *driver, CUdevice device, int which);
+int echi_cuda_architecture(const struct echi_driver *driver, CUdevice device);
+
+/* "cuda:1", or "simt". */
+void echi_cuda_name(enum echi_provider provider, int ordinal, char *name, size_t bytes);
+
+ech_status echi_cuda_open(enum echi_provider provider, ech_ctx *ctx, int ordinal);
+void echi_cuda_close(ech_ctx *ctx);
 
 /* The lesser of two, one of which is a size that a grid can have. */
 static inline unsigned echi_cuda_least(uint64_t a, uint64_t b)
@@ -146,62 +157,7 @@ ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros)
 uint64_t *echi_cuda_complaint(ech_ctx *ctx);
 ech_status echi_cuda_hear(ech_ctx *ctx);
 
-/* ---- reduce/cuda/operation.c ---- */
-
-extern const struct echi_operation echi_cuda_reduce;
-
-/* ---- select/cuda/operation.c ---- */
-
-extern const struct echi_operation echi_cuda_select;
-
-/* The runs of equal keys (in the order that sorts use: -0 is +0, NaN are one): starts[r] is the
- * first position of run r, and starts[*count] is n; there is room for [n + 1].  keys_out [n], which
- * may be NULL, receives the first key of each.  All on the device; n is at least 1; work is of
- * echi_cuda_runs_workspace() bytes. */
-ech_status echi_cuda_runs(ech_ctx *ctx, const void *keys, ech_dtype key_dtype, size_t n,
-                          void *keys_out, uint64_t *starts, uint64_t *count, void *work);
-size_t echi_cuda_runs_workspace(size_t n);
-
-/* arrange/cuda/operation.c; and a gather by u32 or u64 indices that are known to be good. */
-extern const struct echi_operation echi_cuda_arrange;
-ech_status echi_cuda_gather(ech_ctx *ctx, const void *in, const void *index, int index_bytes,
-                            void *out, uint64_t n, size_t element_bytes);
-
-/* scan/cuda/operation.c */
-extern const struct echi_operation echi_cuda_scan;
-
-/* histogram/cuda/operation.c */
-extern const struct echi_operation echi_cuda_histogram;
-
-/* gf2/cuda/operation.c, gf2/cuda/batch.c */
-extern const struct echi_operation echi_cuda_gf2, echi_cuda_gf2_batch;
-
-/* sparse/cuda/operation.c */
-extern const struct echi_operation echi_cuda_sparse;
-enum { SPARSE_IMAGE_BYTES = 32 };
-struct echi_sparse;
-void echi_cuda_sparse_image(const ech_csr *m, char image[SPARSE_IMAGE_BYTES]);
-
-/* sparse/cuda/make.c: what is no product. */
-ech_status echi_cuda_sparse_make_workspace(const struct echi_sparse *s, size_t *bytes);
-ech_status echi_cuda_sparse_make(ech_ctx *ctx, const struct echi_sparse *s, void *work);
-
-/* gf2/cuda/mul.c, gf2/cuda/echelon.c */
-extern const struct echi_operation echi_cuda_gf2_mul, echi_cuda_gf2_echelon;
-
-/* matmul/cuda/operation.c, matmul/cuda/vector.c */
-extern const struct echi_operation echi_cuda_matmul, echi_cuda_matvec;
-
-/* solve/cuda/operation.c, direct/cuda/operation.c */
-extern const struct echi_operation echi_cuda_solve, echi_cuda_direct;
-
-/* sort/cuda/operation.c */
-ech_status echi_cuda_sort_workspace(const struct echi_sort *sort, size_t *bytes);
-ech_status echi_cuda_sort_explain(const struct echi_sort *sort, struct echi_text *text);
-ech_status echi_cuda_sort(ech_ctx *ctx, const struct echi_sort *sort);
-
-/* sort/cuda/host.c */
-ech_status echi_cuda_sort_host(ech_ctx *ctx, const struct echi_sort *sort);
+/* sort/cuda/host.c: gives back the host memory that sorts keep for the next one. */
 void echi_cuda_drop_runs(struct echi_cuda *cuda);
 
 #endif

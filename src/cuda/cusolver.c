@@ -107,8 +107,9 @@ static ech_status lay_out(const struct echi_vendor_factor *p, void *work, struct
                            : ECH_OK;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_vendor_factor *p = request;
     struct parts parts;
     pthread_once(&once, look);
@@ -192,8 +193,9 @@ static ech_status turn(ech_ctx *ctx, const struct echi_vendor_factor *p, const v
     return launch(ctx, p, "direct_turn", down * across, &args);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     struct echi_cuda *cuda = ctx->state;
     const struct echi_vendor_factor *p = request;
     struct parts parts;
@@ -230,4 +232,4 @@ void echi_cusolver_close(ech_ctx *ctx)
     cuda->cusolver = NULL;
 }
 
-const struct echi_operation echi_cusolver = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cusolver = { .plan = workspace, .run = run };

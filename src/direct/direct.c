@@ -95,7 +95,7 @@ static ech_status ask_vendor(const struct echi_direct *call, const char **name, 
     *name = "this device runs the library's own kernels";
     *fast = false;
     if (!call->backend->direct_vendor) return ECH_ERR_UNSUPPORTED;
-    return call->backend->direct_vendor->workspace(&request, &bytes);
+    return echi_operation_workspace(call->backend->direct_vendor, &request, &bytes);
 }
 
 static ech_status choose(ech_ctx *ctx, const char *algorithm, struct echi_direct *call)
@@ -126,7 +126,7 @@ static ech_status check_call(ech_ctx *ctx, const ech_direct_options **options,
     const size_t element = ech_dtype_bytes(call->dtype);
     ech_status status;
     if (!*options) *options = &defaults;
-    if (!call->backend->direct)
+    if (!call->backend->operations[ECHI_OP_direct])
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s does not solve dense systems directly",
              ctx ? ctx->name : call->backend->name);
     TRY(check_options(ctx, *options, call));
@@ -152,12 +152,12 @@ static ech_status lay_out(const struct echi_direct *call, void *base,
     const size_t element = ech_dtype_bytes(call->dtype), leaf = ECHI_DIRECT_LEAF;
     const bool qr = call->kind == ECH_QR || m > n;
     const size_t square = qr ? leaf * leaf : 0, wide = n > count ? n : count;
-    const struct echi_operation *step = call->backend->direct;
+    const struct echi_operation *step = call->backend->operations[ECHI_OP_direct];
     const struct echi_direct_step largest = { .f64 = element == 8, .rows = m, .cols = n };
     size_t product = 0, steps = 0;
     ech_status status;
     TRY(echi_direct_walk(call, &product));
-    if (step->workspace) TRY(step->workspace(&largest, &steps));
+    TRY(echi_operation_workspace(step, &largest, &steps));
     parts->factor = echi_part(&layout, m, echi_direct_stride(call) * element);
     parts->reflectors = echi_part(&layout, qr ? m : 0, leaf * element);
     parts->gram = echi_part(&layout, square, element);
@@ -186,21 +186,23 @@ done:
     return status;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     struct echi_direct_parts parts;
     return lay_out(request, NULL, &parts, bytes);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     struct echi_direct_parts parts;
     size_t bytes;
     ech_status status = lay_out(request, work, &parts, &bytes);
     return status == ECH_OK ? echi_direct_run(ctx, request, &parts) : status;
 }
 
-static const struct echi_operation whole = { .workspace = workspace, .run = run };
+static const struct echi_operation whole = { .plan = workspace, .run = run };
 
 /* ---- Calls ---- */
 
@@ -346,7 +348,7 @@ ech_status ech_direct_workspace(const char *device, ech_direct_call what, size_t
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
     *bytes = 0;
     TRY(ask(device, what, m, n, count, dtype, options, &call));
-    if (n) TRY(workspace(&call, bytes));
+    if (n) TRY(echi_operation_workspace(&whole, &call, bytes));
 done:
     return status;
 }
@@ -394,7 +396,7 @@ ech_status ech_direct_explain(const char *device, ech_direct_call what, size_t m
     if (!found) echi_print(&out, "no %s: %s\n", vendor, name);
     explain_kind(&call, &out);
     echi_print(&out, "refinement %d steps at most\n", call.refine);
-    TRY(workspace(&call, &bytes));
+    TRY(echi_operation_workspace(&whole, &call, &bytes));
     echi_print(&out, "workspace  %zu bytes\n", bytes);
 done:
     return status;

@@ -4,7 +4,7 @@
  *     direct.c         checks, chooses, lays out the workspace
  *     factor.c  LU, Cholesky and QR: panels, triangles and products
  *     solve.c   solves with what they leave, refines, estimates the condition
- *     backend->direct  does a step (step.h), or a vendor's factorization
+ *     direct/{cpu,cuda}  does a step (step.h), or a vendor's factorization
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -33,7 +33,9 @@ struct echi_direct_step echi_direct_step(const struct echi_direct_run *run, unsi
 ech_status echi_direct_do(struct echi_direct_run *run, const struct echi_direct_step *step)
 {
     const struct echi_backend *backend = run->call->backend;
-    return run->ctx ? backend->run(run->ctx, backend->direct, step, run->parts.steps) : ECH_OK;
+    return run->ctx ? echi_operation_run(run->ctx, backend->operations[ECHI_OP_direct], step,
+                                         run->parts.steps)
+                    : ECH_OK;
 }
 
 char *echi_direct_at(const struct echi_direct_run *run, void *matrix, size_t stride, size_t i,
@@ -54,8 +56,8 @@ static ech_status do_product(struct echi_direct_run *run, const struct echi_oper
 {
     size_t bytes;
     ech_status status;
-    if (run->ctx) return run->call->backend->run(run->ctx, operation, request, run->parts.product);
-    status = operation->workspace(request, &bytes);
+    if (run->ctx) return echi_operation_run(run->ctx, operation, request, run->parts.product);
+    status = echi_operation_workspace(operation, request, &bytes);
     if (status == ECH_OK && bytes > run->product_bytes) run->product_bytes = bytes;
     return status;
 }
@@ -75,7 +77,7 @@ ech_status echi_direct_multiply(struct echi_direct_run *run, const struct echi_d
                                        .alpha = p->alpha,
                                        .beta = p->beta,
                                        .dtype = run->call->dtype };
-        return do_product(run, backend->matvec, &v);
+        return do_product(run, backend->operations[ECHI_OP_matvec], &v);
     }
     const struct echi_matmul product = { .backend = backend,
                                          .m = p->m,
@@ -97,7 +99,7 @@ ech_status echi_direct_multiply(struct echi_direct_run *run, const struct echi_d
                                          .beta = p->beta,
                                          .dtype = run->call->dtype,
                                          .algorithm = "tiled" };
-    return do_product(run, backend->matmul, &product);
+    return do_product(run, backend->operations[ECHI_OP_matmul], &product);
 }
 
 /* c = a^T b, long columns in parts, which are added up one after the other: so there is work for

@@ -62,7 +62,7 @@ static ech_status begin(ech_ctx *ctx, const ech_gf2_batch *a, bool written,
 {
     struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_BATCHED };
     ech_status status;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2_batch : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2_batch] : NULL));
     TRY(check_batch(ctx, a, written, batch, &e));
     TRY(echi_gf2_eliminate_options(ctx, options, refused, &e));
     from_options(batch, &e);
@@ -75,7 +75,7 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2_batch *batch,
 {
     const ech_gf2_batch *a = &batch->a;
     struct echi_call call = { .what = "a batch",
-                              .operation = ctx->backend->gf2_batch,
+                              .operation = ctx->backend->operations[ECHI_OP_gf2_batch],
                               .request = batch,
                               .work = options ? options->work : NULL,
                               .work_bytes = options ? options->work_bytes : 0 };

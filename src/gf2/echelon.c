@@ -57,7 +57,7 @@ static ech_status begin(ech_ctx *ctx, struct echi_gf2_elimination *e, const ech_
                         const ech_gf2_echelon_options *options, const char *refused)
 {
     ech_status status;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2_echelon : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2_echelon] : NULL));
     e->backend = ctx->backend;
     TRY(echi_gf2_check(ctx, "a", a, &e->a));
     TRY(echi_gf2_eliminate_options(ctx, options, refused, e));

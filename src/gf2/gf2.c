@@ -94,7 +94,9 @@ ech_status ech_gf2_view(const ech_gf2 *a, size_t row, size_t col, size_t rows, s
 
 static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2 *g, const char *what)
 {
-    return (struct echi_call){ .what = what, .operation = ctx->backend->gf2, .request = g };
+    return (struct echi_call){ .what = what,
+                               .operation = ctx->backend->operations[ECHI_OP_gf2],
+                               .request = g };
 }
 
 static bool empty(const ech_gf2 *m)
@@ -107,7 +109,7 @@ static ech_status make(ech_ctx *ctx, struct echi_gf2 *g, const char *what, const
                        const ech_gf2 *b, const ech_gf2 *out)
 {
     ech_status status = ECH_OK;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2 : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2] : NULL));
     struct echi_call call = call_of(ctx, g, what);
     if (a) echi_gf2_add(&call, "a", &g->a, ECHI_IN);
     if (b && g->b.words != g->a.words) echi_gf2_add(&call, "b", &g->b, ECHI_IN);
@@ -129,7 +131,7 @@ ech_status ech_gf2_copy(ech_ctx *ctx, const ech_gf2 *from, size_t from_row, size
     struct echi_gf2 g = { .what = ECHI_GF2_COPY };
     ech_gf2 a, out;
     ech_status status;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2 : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2] : NULL));
     TRY(echi_gf2_check(ctx, "from", from, &a));
     TRY(echi_gf2_check(ctx, "to", to, &out));
     if (from_row > a.rows || rows > a.rows - from_row || from_col > a.cols ||
@@ -253,7 +255,7 @@ ech_status ech_gf2_pack(ech_ctx *ctx, const uint8_t *bytes, const ech_gf2 *out)
     /* A request has one pointer to bytes, which only ECHI_GF2_UNPACK writes to. */
     struct echi_gf2 g = { .what = ECHI_GF2_PACK, .bytes = (uint8_t *)(uintptr_t)bytes };
     ech_status status;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2 : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2] : NULL));
     TRY(echi_gf2_check(ctx, "out", out, &g.out));
     TRY(echi_check_count(ctx, "out->rows", g.out.rows, g.out.cols));
     if (empty(&g.out)) return ECH_OK;
@@ -269,7 +271,7 @@ ech_status ech_gf2_unpack(ech_ctx *ctx, const ech_gf2 *a, uint8_t *bytes)
 {
     struct echi_gf2 g = { .what = ECHI_GF2_UNPACK, .bytes = bytes };
     ech_status status;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2 : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2] : NULL));
     TRY(echi_gf2_check(ctx, "a", a, &g.a));
     TRY(echi_check_count(ctx, "a->rows", g.a.rows, g.a.cols));
     if (empty(&g.a)) return ECH_OK;
@@ -285,7 +287,7 @@ ech_status ech_gf2_count(ech_ctx *ctx, const ech_gf2 *a, uint64_t *count)
 {
     struct echi_gf2 g = { .what = ECHI_GF2_COUNT, .count = count };
     ech_status status;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2 : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2] : NULL));
     TRY(echi_gf2_check(ctx, "a", a, &g.a));
     struct echi_call call = call_of(ctx, &g, "a count");
     echi_gf2_add(&call, "a", &g.a, ECHI_IN);
@@ -299,7 +301,7 @@ ech_status ech_gf2_equal(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, uint8
 {
     struct echi_gf2 g = { .what = ECHI_GF2_EQUAL, .bytes = equal };
     ech_status status;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2 : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2] : NULL));
     TRY(echi_gf2_check(ctx, "a", a, &g.a));
     TRY(echi_gf2_check(ctx, "b", b, &g.b));
     TRY(echi_gf2_check_shape(ctx, "b", &g.b, g.a.rows, g.a.cols));

@@ -10,7 +10,7 @@ static ech_status run(ech_ctx *ctx, struct echi_gf2_mul *mul, const char *a, con
                       const ech_gf2_options *options)
 {
     struct echi_call call = { .what = "a product",
-                              .operation = ctx->backend->gf2_mul,
+                              .operation = ctx->backend->operations[ECHI_OP_gf2_mul],
                               .request = mul,
                               .work = options->work,
                               .work_bytes = options->work_bytes };
@@ -27,7 +27,7 @@ static ech_status multiply(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, con
     struct echi_gf2_mul mul = { .add = add };
     ech_gf2_options checked;
     ech_status status;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2_mul : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2_mul] : NULL));
     TRY(echi_gf2_options(ctx, options, &checked));
     TRY(echi_gf2_check(ctx, "a", a, &mul.a));
     TRY(echi_gf2_check(ctx, "b", b, &mul.b));
@@ -59,7 +59,7 @@ ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *x, con
     struct echi_gf2_mul mul = { .transposed = true }; /* out = x a^T */
     ech_gf2_options checked;
     ech_status status;
-    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->gf2_mul : NULL));
+    TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2_mul] : NULL));
     TRY(echi_gf2_options(ctx, options, &checked));
     TRY(echi_gf2_check(ctx, "a", a, &mul.b));
     TRY(echi_gf2_check(ctx, "x", x, &mul.a));

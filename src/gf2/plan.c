@@ -60,20 +60,20 @@ static ech_status most_workspace(struct plan *p, size_t *bytes)
     static uint64_t there; /* where a pointer only says that there will be an array */
     size_t each[3] = { 0, 0, 0 };
     ech_status status;
-    TRY(p->operation->workspace(p->request, &each[0]));
+    TRY(echi_operation_workspace(p->operation, p->request, &each[0]));
     if (p->request == &p->elimination) {
         struct echi_gf2_elimination *e = &p->elimination;
         e->left = e->call == ECH_GF2_CALL_KERNEL;
         e->rank_alone = e->call == ECH_GF2_CALL_ECHELON;
         if (e->rank_alone) e->reduced = false;
-        TRY(p->operation->workspace(p->request, &each[1]));
+        TRY(echi_operation_workspace(p->operation, p->request, &each[1]));
     }
     if (p->request == &p->batch) {
         p->batch.out = &there;
-        TRY(p->operation->workspace(p->request, &each[1]));
+        TRY(echi_operation_workspace(p->operation, p->request, &each[1]));
         p->batch.out = NULL;
         p->batch.b = p->batch.x = &there;
-        TRY(p->operation->workspace(p->request, &each[2]));
+        TRY(echi_operation_workspace(p->operation, p->request, &each[2]));
     }
     for (int i = 0; i < 3; i++)
         if (each[i] > *bytes) *bytes = each[i];
@@ -97,15 +97,15 @@ static ech_status make_plan(const char *device, ech_gf2_call call, size_t rows, 
     if (call == ECH_GF2_CALL_MUL || call == ECH_GF2_CALL_MUL_VEC) {
         plan_mul(p, call, rows, cols, other);
         p->mul.algorithm = p->elimination.algorithm;
-        p->operation = backend->gf2_mul;
+        p->operation = backend->operations[ECHI_OP_gf2_mul];
     } else if (call == ECH_GF2_CALL_BATCHED) {
         echi_gf2_plan_batch(&p->batch, &p->elimination, other);
-        p->operation = backend->gf2_batch;
+        p->operation = backend->operations[ECHI_OP_gf2_batch];
         p->request = &p->batch;
     } else {
         plan_elimination(p, call, other, options);
     }
-    if (!p->operation || !backend->gf2)
+    if (!p->operation || !backend->operations[ECHI_OP_gf2])
         FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no matrices over GF(2)", backend->name);
 done:
     return status;

@@ -23,16 +23,16 @@ static void step(struct steps *s, const struct echi_operation *operation, const 
     size_t bytes = 0;
     if (s->status != ECH_OK) return;
     if (s->ctx) {
-        s->status = s->backend->run(s->ctx, operation, request, s->own);
+        s->status = echi_operation_run(s->ctx, operation, request, s->own);
         return;
     }
-    s->status = operation->workspace(request, &bytes);
+    s->status = echi_operation_workspace(operation, request, &bytes);
     if (bytes > s->most) s->most = bytes;
 }
 
 static void simple(struct steps *s, struct echi_gf2 request)
 {
-    step(s, s->backend->gf2, &request);
+    step(s, s->backend->operations[ECHI_OP_gf2], &request);
 }
 
 /* ---- Matrices of the workspace ---- */
@@ -154,7 +154,7 @@ static void eliminate(struct steps *s, const struct echi_gf2_elimination *e, con
                                         .algorithm = e->algorithm };
     request.max_rank = request.columns < a->rows ? request.columns : a->rows;
     if (e->max_rank && e->max_rank < request.max_rank) request.max_rank = e->max_rank;
-    step(s, s->backend->gf2_echelon, &request);
+    step(s, s->backend->operations[ECHI_OP_gf2_echelon], &request);
 }
 
 /* Pivots of columns in order become those of a's. */
@@ -236,7 +236,7 @@ static void run_pluq(struct steps *s, const struct echi_gf2_elimination *e)
     gather_columns(s, &by_rows, e->q, &lower);
     copy(s, &lower, &pivot_columns);
     struct echi_gf2_mul product = { .a = pivot_columns, .b = u_inverse, .out = lower };
-    step(s, s->backend->gf2_mul, &product);
+    step(s, s->backend->operations[ECHI_OP_gf2_mul], &product);
     simple(s, (struct echi_gf2){
                   .what = ECHI_GF2_LU, .a = permuted, .b = lower, .out = e->a, .rank = e->rank });
 }
@@ -323,8 +323,9 @@ static struct steps measured(const struct echi_gf2_elimination *e)
     return s;
 }
 
-static ech_status elimination_workspace(const void *request, size_t *bytes)
+static ech_status elimination_workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     struct steps s = measured(request);
     *bytes = s.layout.bytes + s.most;
     return s.status;
@@ -333,7 +334,7 @@ static ech_status elimination_workspace(const void *request, size_t *bytes)
 static ech_status elimination_explain(const void *request, struct echi_text *text)
 {
     const struct echi_gf2_elimination *e = request;
-    const struct echi_operation *engine = e->backend->gf2_echelon;
+    const struct echi_operation *engine = e->backend->operations[ECHI_OP_gf2_echelon];
     size_t cols = e->left ? e->a.rows : e->a.cols, rows = e->left ? e->a.cols : e->a.rows;
     if (e->call == ECH_GF2_CALL_SOLVE) cols = part_words(cols) * 64 + e->b.cols;
     if (e->has_transform || e->call == ECH_GF2_CALL_INVERSE) cols = part_words(cols) * 64 + rows;
@@ -349,8 +350,9 @@ static ech_status elimination_explain(const void *request, struct echi_text *tex
     return engine->explain ? engine->explain(&inner, text) : ECH_OK;
 }
 
-static ech_status elimination_run(ech_ctx *ctx, const void *request, void *work)
+static ech_status elimination_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_gf2_elimination *e = request;
     struct steps s = measured(e);
     if (s.status != ECH_OK) return s.status;
@@ -361,5 +363,6 @@ static ech_status elimination_run(ech_ctx *ctx, const void *request, void *work)
     return s.status;
 }
 
-const struct echi_operation echi_gf2_elimination = { elimination_workspace, elimination_explain,
-                                                     elimination_run };
+const struct echi_operation echi_gf2_elimination = { .plan = elimination_workspace,
+                                                     .explain = elimination_explain,
+                                                     .run = elimination_run };

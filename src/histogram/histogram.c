@@ -107,7 +107,7 @@ static ech_status run(ech_ctx *ctx, struct echi_histogram *h, const char *name,
     size_t bytes = h->n * (size_t)h->key_bytes, align = (size_t)h->key_bytes;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     struct echi_call call = { .what = "a histogram",
-                              .operation = ctx->backend->histogram,
+                              .operation = ctx->backend->operations[ECHI_OP_histogram],
                               .request = h,
                               .work = options ? options->work : NULL,
                               .work_bytes = options ? options->work_bytes : 0 };
@@ -204,7 +204,7 @@ done:
 
 static const struct echi_operation *histogram_of(const struct echi_backend *backend)
 {
-    return backend->histogram;
+    return backend->operations[ECHI_OP_histogram];
 }
 
 /* A request for bins counters in all channels: what a call asks for at most. */
@@ -253,7 +253,7 @@ ech_status ech_histogram_explain(const char *device, size_t n, size_t bins, ech_
     *text = 0;
     TRY(echi_backend_ask(device, &backend));
     TRY(question(&h, bins, options));
-    TRY(backend->histogram->explain(&h, &lines));
+    TRY(backend->operations[ECHI_OP_histogram]->explain(&h, &lines));
 done:
     return status;
 }

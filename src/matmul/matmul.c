@@ -146,7 +146,7 @@ static ech_status run(ech_ctx *ctx, struct echi_matmul *p, const struct extents 
                       const ech_matmul_options *options)
 {
     struct echi_call call = { .what = "a product",
-                              .operation = ctx->backend->matmul,
+                              .operation = ctx->backend->operations[ECHI_OP_matmul],
                               .request = p,
                               .work = options->work,
                               .work_bytes = options->work_bytes };
@@ -170,7 +170,7 @@ static ech_status begin(ech_ctx *ctx, const ech_matmul_options **options, struct
 {
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (!ctx->backend->matmul)
+    if (!ctx->backend->operations[ECHI_OP_matmul])
         return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", ctx->name);
     if (!*options) *options = &defaults;
     p->backend = ctx->backend;
@@ -270,7 +270,7 @@ done:
 static ech_status run_list(ech_ctx *ctx, struct echi_matmul *p, const ech_matmul_options *options)
 {
     struct echi_call call = { .what = "a list of products",
-                              .operation = ctx->backend->matmul,
+                              .operation = ctx->backend->operations[ECHI_OP_matmul],
                               .request = p,
                               .work = options->work,
                               .work_bytes = options->work_bytes };
@@ -325,7 +325,7 @@ static ech_status ask(const char *device, size_t m, size_t n, size_t k, ech_dtyp
     if (!options) options = &defaults;
     *p = (struct echi_matmul){ .m = m, .n = n, .k = k, .alpha = 1, .dtype = dtype };
     TRY(echi_backend_ask(device, &backend));
-    if (!backend->matmul)
+    if (!backend->operations[ECHI_OP_matmul])
         FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", backend->name);
     p->backend = backend;
     TRY(check_options(NULL, options, p));
@@ -345,7 +345,8 @@ ech_status ech_matmul_workspace(const char *device, size_t m, size_t n, size_t k
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
     *bytes = 0;
     TRY(ask(device, m, n, k, dtype, options, &p));
-    if (m && n && k) TRY(p.backend->matmul->workspace(&p, bytes));
+    if (m && n && k)
+        TRY(echi_operation_workspace(p.backend->operations[ECHI_OP_matmul], &p, bytes));
 done:
     return status;
 }
@@ -365,8 +366,8 @@ ech_status ech_matmul_explain(const char *device, size_t m, size_t n, size_t k, 
         echi_print(&out, "nothing to do\n");
         return ECH_OK;
     }
-    TRY(p.backend->matmul->explain(&p, &out));
-    if (k) TRY(p.backend->matmul->workspace(&p, &bytes));
+    TRY(p.backend->operations[ECHI_OP_matmul]->explain(&p, &out));
+    if (k) TRY(echi_operation_workspace(p.backend->operations[ECHI_OP_matmul], &p, &bytes));
     echi_print(&out, "workspace  %zu bytes\n", bytes);
 done:
     return status;
@@ -394,7 +395,7 @@ ech_status ech_matvec(ech_ctx *ctx, int transpose, size_t rows, size_t cols, dou
     size_t a_bytes;
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (!ctx->backend->matvec)
+    if (!ctx->backend->operations[ECHI_OP_matvec])
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", ctx->name);
     TRY(check_flag(ctx, "transpose", transpose));
     if (dtype != ECH_F32 && dtype != ECH_F64)
@@ -406,7 +407,7 @@ ech_status ech_matvec(ech_ctx *ctx, int transpose, size_t rows, size_t cols, dou
     TRY(echi_check_count(ctx, "cols", cols, bytes));
     if (!n) return ECH_OK;
     struct echi_call call = { .what = "a matrix times a vector",
-                              .operation = ctx->backend->matvec,
+                              .operation = ctx->backend->operations[ECHI_OP_matvec],
                               .request = &v };
     struct echi_array *array =
         echi_call_add(&call, "a", &v.a, v.empty ? 0 : a_bytes, bytes, ECHI_IN);

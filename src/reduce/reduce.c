@@ -247,7 +247,7 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_reduce *r,
                                 const ech_reduce_options *options)
 {
     return (struct echi_call){ .what = "a reduction",
-                               .operation = ctx ? ctx->backend->reduce : NULL,
+                               .operation = ctx ? ctx->backend->operations[ECHI_OP_reduce] : NULL,
                                .request = r,
                                .work = options->work,
                                .work_bytes = options->work_bytes };
@@ -371,7 +371,7 @@ ech_status ech_dot(ech_ctx *ctx, const void *a, const void *b, void *out, size_t
 
 static const struct echi_operation *reduce_of(const struct echi_backend *backend)
 {
-    return backend->reduce;
+    return backend->operations[ECHI_OP_reduce];
 }
 
 ech_status ech_reduce_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,

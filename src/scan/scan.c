@@ -153,7 +153,7 @@ done:
 
 static const struct echi_operation *operation(const struct echi_backend *backend)
 {
-    return backend->scan;
+    return backend->operations[ECHI_OP_scan];
 }
 
 /* The call with the arrays that every scan has. */

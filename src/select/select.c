@@ -102,7 +102,7 @@ static void counted(struct call *c, size_t element_bytes)
 
 static const struct echi_operation *find(const struct echi_backend *backend)
 {
-    return backend->select;
+    return backend->operations[ECHI_OP_select];
 }
 
 static ech_status run(ech_ctx *ctx, struct call *c)

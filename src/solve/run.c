@@ -47,7 +47,7 @@ void echi_dot(struct echi_solve_step *step, enum echi_solve_operand left,
 ech_status echi_do(const struct echi_run *run, const struct echi_solve_step *step)
 {
     const struct echi_backend *backend = run->ctx->backend;
-    return backend->run(run->ctx, backend->solve, step, NULL);
+    return echi_operation_run(run->ctx, backend->operations[ECHI_OP_solve], step, NULL);
 }
 
 ech_status echi_copy_vector(const struct echi_run *run, void *to, const void *from)

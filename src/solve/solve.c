@@ -227,7 +227,7 @@ ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve
                             struct echi_solve *call)
 {
     ech_status status;
-    if (!call->backend->solve)
+    if (!call->backend->operations[ECHI_OP_solve])
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "this device has no iterative solvers");
     TRY(check_operator(ctx, a, call));
     call->options = (ech_solve_options){ .size = sizeof *options };
@@ -364,8 +364,9 @@ static ech_status try_minres(struct echi_run *run)
     return status;
 }
 
-static ech_status run_call(ech_ctx *ctx, const void *request, void *work)
+static ech_status run_call(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_solve *call = request;
     const size_t element = ech_dtype_bytes(call->a.dtype);
     struct echi_run run = { .ctx = ctx, .call = call, .every = call->options.check_every };
@@ -397,13 +398,14 @@ done:
     return status;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     struct echi_solve_parts parts;
     return echi_solve_lay_out(request, NULL, &parts, bytes);
 }
 
-static const struct echi_operation whole = { .workspace = workspace, .run = run_call };
+static const struct echi_operation whole = { .plan = workspace, .run = run_call };
 
 static void add_arrays(struct echi_call *list, struct echi_solve *call)
 {

@@ -7,7 +7,7 @@
  *     run.c      one right-hand side: starts, looks, proves, starts again
  *     solve_METHOD.c   the steps of a method (step.h), the same for all devices
  *     precond.c  what M is, and z = M^-1 r
- *     backend->solve   does a step
+ *     solve/{cpu,cuda}  does a step
  *
  * SPDX-License-Identifier: Apache-2.0
  */

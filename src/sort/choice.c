@@ -80,3 +80,11 @@ struct echi_sort_times echi_sort_times(const struct echi_sort *s, int threads)
                                      gpu_time(s, row->pageable, SORT_PAGEABLE_BYTES),
                                      gpu_time(s, row->pinned, SORT_PINNED_BYTES) };
 }
+
+bool echi_sort_faster_on_cpu(const ech_ctx *ctx, const void *request, bool pinned)
+{
+    const struct echi_sort *s = request;
+    if (s->algorithm) return false;
+    struct echi_sort_times times = echi_sort_times(s, ctx->threads);
+    return times.cpu <= (pinned ? times.pinned : times.pageable);
+}

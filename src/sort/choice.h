@@ -6,7 +6,7 @@
 #ifndef ECHI_SORT_CHOICE_H
 #define ECHI_SORT_CHOICE_H
 
-#include "core/internal.h"
+#include "sort/sort.h"
 
 struct echi_sort_times {
     double cpu, pageable, pinned; /* microseconds; the latter two on a GPU */
@@ -15,5 +15,9 @@ struct echi_sort_times {
 /* What a sort of host memory would take by up to so many threads (0: all) and on a GPU, as far as
  * tables know. */
 struct echi_sort_times echi_sort_times(const struct echi_sort *s, int threads);
+
+/* Whether the CPU takes less time than a GPU with the copies; pinned: the keys' memory.  An
+ * algorithm that is named is the GPU's.  For struct echi_operation. */
+bool echi_sort_faster_on_cpu(const ech_ctx *ctx, const void *request, bool pinned);
 
 #endif

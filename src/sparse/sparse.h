@@ -7,7 +7,7 @@
 #ifndef ECHI_SPARSE_SPARSE_H
 #define ECHI_SPARSE_SPARSE_H
 
-#include "core/internal.h"
+#include "sort/sort.h"
 
 /* Products that are added one after the other: docs/sparse.md. */
 enum { ECHI_SPARSE_CHUNK = 32 };

@@ -266,15 +266,17 @@ static void rotate(ech_ctx *ctx, struct echi_arrange_job *job)
 
 /* ---- The operation ---- */
 
-static ech_status cpu_workspace(const void *request, size_t *bytes)
+static ech_status cpu_workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     (void)request;
     *bytes = 0;
     return ECH_OK;
 }
 
-static ech_status cpu_run(ech_ctx *ctx, const void *request, void *work)
+static ech_status cpu_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     static void (*const runs[])(ech_ctx * ctx, struct echi_arrange_job * job) = {
         [ECHI_GATHER] = gather,
         [ECHI_SCATTER] = scatter,
@@ -295,4 +297,4 @@ static ech_status cpu_run(ech_ctx *ctx, const void *request, void *work)
     return bad == UINT64_MAX ? ECH_OK : echi_complain(ctx, ECHI_INDEX_TOO_LARGE, bad);
 }
 
-const struct echi_operation echi_cpu_arrange = { .workspace = cpu_workspace, .run = cpu_run };
+const struct echi_operation echi_cpu_arrange = { .plan = cpu_workspace, .run = cpu_run };

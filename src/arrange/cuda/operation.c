@@ -19,6 +19,7 @@
 #include "arrange/arrange.h"
 #include "core/half.h"
 #include "cuda/cuda.h"
+#include "arrange/cuda/gather.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -324,15 +325,17 @@ static ech_status permutation(ech_ctx *ctx, const struct echi_arrange *a)
 
 /* ---- The operation ---- */
 
-static ech_status cuda_workspace(const void *request, size_t *bytes)
+static ech_status cuda_workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     (void)request;
     *bytes = 0;
     return ECH_OK;
 }
 
-static ech_status cuda_run(ech_ctx *ctx, const void *request, void *work)
+static ech_status cuda_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     static ech_status (*const runs[])(ech_ctx * ctx, const struct echi_arrange *a) = {
         [ECHI_GATHER] = by_index, [ECHI_SCATTER] = by_index,        [ECHI_REVERSE] = reverse,
         [ECHI_ROTATE] = rotate,   [ECHI_TRANSPOSE] = transpose,     [ECHI_FILL] = fill,
@@ -343,4 +346,4 @@ static ech_status cuda_run(ech_ctx *ctx, const void *request, void *work)
     return a->n ? runs[a->what](ctx, a) : ECH_OK;
 }
 
-const struct echi_operation echi_cuda_arrange = { .workspace = cuda_workspace, .run = cuda_run };
+const struct echi_operation echi_cuda_arrange = { .plan = cuda_workspace, .run = cuda_run };

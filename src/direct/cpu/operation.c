@@ -23,8 +23,9 @@ static const struct echi_direct_isa *direct_isa(void)
     return &echi_direct_portable;
 }
 
-static ech_status run_step(ech_ctx *ctx, const void *request, void *work)
+static ech_status run_step(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_direct_step *step = request;
     const struct echi_direct_isa *isa = direct_isa();
     (void)work;
@@ -32,8 +33,9 @@ static ech_status run_step(ech_ctx *ctx, const void *request, void *work)
     return ECH_OK;
 }
 
-static ech_status vendor_workspace(const void *request, size_t *bytes)
+static ech_status vendor_workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_vendor_factor *p = request;
     const struct echi_vendor *found = echi_lapack();
     *bytes = 0;
@@ -44,12 +46,13 @@ static ech_status vendor_workspace(const void *request, size_t *bytes)
     return echi_lapack_workspace(p, bytes);
 }
 
-static ech_status run_vendor(ech_ctx *ctx, const void *request, void *work)
+static ech_status run_vendor(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     echi_lapack_factor(request, work, ctx->threads);
     return ECH_OK;
 }
 
 const struct echi_operation echi_cpu_direct = { .run = run_step };
-const struct echi_operation echi_cpu_direct_vendor = { .workspace = vendor_workspace,
+const struct echi_operation echi_cpu_direct_vendor = { .plan = vendor_workspace,
                                                        .run = run_vendor };

@@ -95,8 +95,9 @@ static ech_status lay_out(const struct echi_direct_step *step, struct direct_arg
 }
 
 /* Of a step whose rows are as many as any step's. */
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     struct direct_args args;
     return lay_out(request, &args, NULL, bytes);
 }
@@ -119,8 +120,9 @@ done:
     return status;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     struct direct_args args = { .step = *(const struct echi_direct_step *)request };
     ech_status status;
     if (args.step.what == ECHI_DIRECT_LU || args.step.what == ECHI_DIRECT_QR ||
@@ -136,4 +138,4 @@ done:
     return status;
 }
 
-const struct echi_operation echi_cuda_direct = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cuda_direct = { .plan = workspace, .run = run };

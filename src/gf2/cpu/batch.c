@@ -284,8 +284,9 @@ static ech_status make_plan(const struct echi_gf2_batch *r, void *work, struct p
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     struct plan p;
     return make_plan(request, NULL, &p, bytes);
 }
@@ -313,8 +314,9 @@ done:
     return status;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     struct plan p;
     size_t bytes;
     const ech_status status = make_plan(request, work, &p, &bytes);
@@ -331,6 +333,6 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
                : echi_complain(ctx, (unsigned)first->complained, first->complaint);
 }
 
-const struct echi_operation echi_cpu_gf2_batch = { .workspace = workspace,
+const struct echi_operation echi_cpu_gf2_batch = { .plan = workspace,
                                                    .explain = explain,
                                                    .run = run };

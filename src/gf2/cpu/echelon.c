@@ -170,8 +170,9 @@ static ech_status make_plan(const ech_ctx *ctx, const struct echi_gf2_echelon *r
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     struct plan p;
     const struct algorithm *algorithm;
     return make_plan(NULL, request, NULL, &p, &algorithm, bytes);
@@ -201,8 +202,9 @@ done:
     return status;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     struct plan p;
     const struct algorithm *algorithm;
     size_t bytes;
@@ -218,6 +220,6 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_gf2_echelon = { .workspace = workspace,
+const struct echi_operation echi_cpu_gf2_echelon = { .plan = workspace,
                                                      .explain = explain,
                                                      .run = run };

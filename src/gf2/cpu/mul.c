@@ -432,8 +432,9 @@ static ech_status make_plan(ech_ctx *ctx, const struct echi_gf2_mul *r, void *wo
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     struct plan p;
     const struct algorithm *algorithm;
     return make_plan(NULL, request, NULL, &p, &algorithm, bytes);
@@ -458,8 +459,9 @@ done:
     return status;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     struct plan p;
     const struct algorithm *algorithm;
     size_t bytes;
@@ -468,6 +470,6 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     return status;
 }
 
-const struct echi_operation echi_cpu_gf2_mul = { .workspace = workspace,
+const struct echi_operation echi_cpu_gf2_mul = { .plan = workspace,
                                                  .explain = explain,
                                                  .run = run };

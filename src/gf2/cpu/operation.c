@@ -187,8 +187,9 @@ static const ech_gf2 *whose_rows(const struct echi_gf2 *g)
                                                                                        : &g->out;
 }
 
-static ech_status small_workspace(const void *request, size_t *bytes)
+static ech_status small_workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_gf2 *g = request;
     size_t threads;
     *bytes = 0;
@@ -241,8 +242,9 @@ static ech_status run_rows(ech_ctx *ctx, const struct echi_gf2 *g, void *work)
     return complaint == UINT64_MAX ? ECH_OK : echi_complain(ctx, ECHI_ORDER_TOO_LARGE, complaint);
 }
 
-static ech_status small_run(ech_ctx *ctx, const void *request, void *work)
+static ech_status small_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_gf2 *g = request;
     switch (g->what) {
     case ECHI_GF2_ORDER:
@@ -262,4 +264,4 @@ static ech_status small_run(ech_ctx *ctx, const void *request, void *work)
     }
 }
 
-const struct echi_operation echi_cpu_gf2 = { small_workspace, NULL, small_run };
+const struct echi_operation echi_cpu_gf2 = { .plan = small_workspace, .run = small_run };

@@ -20,7 +20,6 @@
 #include <string.h>
 
 enum {
-    MOST_SHARED_BYTES = 97,      /* the driver's number of this attribute of a device */
     ANY_SHARED_BYTES = 64 << 10, /* what a block can have on every GPU */
     BLOCKS = 1 << 30             /* most of a launch */
 };
@@ -129,8 +128,9 @@ static size_t slots_of(const struct echi_gf2_batch *b)
 }
 
 /* Which GPU it is for is not known: where one may need slots there are some. */
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_gf2_batch *b = request;
     struct echi_layout layout = { .base = NULL };
     int algorithm;
@@ -154,7 +154,7 @@ static ech_status explain(const void *request, struct echi_text *text)
     int algorithm;
     ech_status status;
     TRY(choose(b, &algorithm));
-    TRY(workspace(b, &bytes));
+    TRY(workspace(b, NULL, &bytes));
     echi_print(text, "algorithm  %s: %s\n", algorithms[algorithm].name, algorithms[algorithm].what);
     echi_print(text, "could be   %s: %s\n", algorithms[!algorithm].name,
                algorithms[!algorithm].what);
@@ -241,24 +241,25 @@ static ech_status run_memory(ech_ctx *ctx, const struct echi_gf2_batch *b,
                   BATCH_MEMORY_THREADS, bytes, args);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_gf2_batch *b = request;
     const struct echi_cuda *cuda = ctx->state;
     struct gf2_batch_args args = args_of(b);
-    int algorithm, most = ANY_SHARED_BYTES;
+    const size_t most = cuda->shared_bytes;
+    int algorithm;
     ech_status status = choose(b, &algorithm);
     if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
     if (b->a.count == 0) return ECH_OK;
     args.slots = work;
     if (b->order) args.complaint = echi_cuda_complaint(ctx);
-    cuda->driver->cuDeviceGetAttribute(&most, MOST_SHARED_BYTES, cuda->device);
     if (algorithm == GAUSS && fits_lanes(b)) return run_lanes(ctx, &args);
-    if (algorithm == RUSSIANS && fits_rows(b) && row_bytes(b, b->a.cols) <= (size_t)most)
+    if (algorithm == RUSSIANS && fits_rows(b) && row_bytes(b, b->a.cols) <= most)
         return run_rows(ctx, b, &args);
-    return run_memory(ctx, b, &args, (size_t)most, algorithm == GAUSS);
+    return run_memory(ctx, b, &args, most, algorithm == GAUSS);
 }
 
-const struct echi_operation echi_cuda_gf2_batch = { .workspace = workspace,
+const struct echi_operation echi_cuda_gf2_batch = { .plan = workspace,
                                                     .explain = explain,
                                                     .run = run };

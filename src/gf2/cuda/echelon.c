@@ -77,8 +77,9 @@ static size_t lay_out(const struct echi_gf2_echelon *e, enum algorithm algorithm
     return layout.bytes;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_gf2_echelon *e = request;
     enum algorithm algorithm;
     struct parts parts;
@@ -188,8 +189,9 @@ done:
     return status;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_gf2_echelon *e = request;
     const struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
@@ -230,6 +232,6 @@ done:
     return status;
 }
 
-const struct echi_operation echi_cuda_gf2_echelon = { .workspace = workspace,
+const struct echi_operation echi_cuda_gf2_echelon = { .plan = workspace,
                                                       .explain = explain,
                                                       .run = run };

@@ -107,8 +107,9 @@ static size_t lay_out(const struct echi_gf2_mul *m, const struct plan *plan, voi
     return layout.bytes > turned.bytes ? layout.bytes : turned.bytes;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *kept, size_t *bytes)
 {
+    (void)kept;
     const struct echi_gf2_mul *m = request;
     struct plan plan;
     struct parts parts;
@@ -322,8 +323,9 @@ static ech_status run_vectors(ech_ctx *ctx, const struct echi_gf2_mul *m)
     return launch(ctx, "gf2_mul_vectors", words * groups, GF2_MUL_THREADS, 0, &args);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *kept, void *work)
 {
+    (void)kept;
     const struct echi_gf2_mul *m = request;
     const struct echi_cuda *cuda = ctx->state;
     const bool native = cuda->architecture >= 80 && cuda->architecture < 100;
@@ -344,6 +346,6 @@ done:
     return status;
 }
 
-const struct echi_operation echi_cuda_gf2_mul = { .workspace = workspace,
+const struct echi_operation echi_cuda_gf2_mul = { .plan = workspace,
                                                   .explain = explain,
                                                   .run = run };

@@ -18,10 +18,9 @@
 #include "gf2/cuda/common.h"
 
 enum {
-    BLOCKS = 1 << 30,      /* most of a launch */
-    STAYING = 8,           /* blocks a multiprocessor of a kernel that adds up */
-    SOME_BLOCKS = 64,      /* of a kernel that learns on the device how much there is to do */
-    MOST_SHARED_BYTES = 97 /* the driver's number of this attribute of a device */
+    BLOCKS = 1 << 30, /* most of a launch */
+    STAYING = 8,      /* blocks a multiprocessor of a kernel that adds up */
+    SOME_BLOCKS = 64  /* of a kernel that learns on the device how much there is to do */
 };
 #define IMAGE "gf2_all"
 
@@ -153,8 +152,9 @@ static size_t lay_out(const struct echi_gf2 *g, void *base, bool *overflow, stru
     return layout.bytes;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     struct parts parts;
     bool overflow;
     *bytes = lay_out(request, NULL, &overflow, &parts);
@@ -200,11 +200,9 @@ static ech_status gather_columns(ech_ctx *ctx, struct gf2_args *args)
     const uint64_t groups = parts_of(args->out.rows, 32), words = echi_gf2_words(args->out.cols);
     const uint64_t parts = parts_of(words, GF2_PART_WORDS * (GF2_THREADS / 32));
     const uint64_t shared_bytes = args->a.cols * (uint64_t)4;
-    int most = 48 << 10;
     args->complaint = echi_cuda_complaint(ctx);
-    cuda->driver->cuDeviceGetAttribute(&most, MOST_SHARED_BYTES, cuda->device);
     if (groups == 0 || words == 0) return ECH_OK;
-    if (shared_bytes > (uint64_t)most)
+    if (shared_bytes > cuda->shared_bytes)
         return launch(ctx, "gf2_gather_columns_wide", parts_of(groups * words, GF2_THREADS / 32),
                       args);
     /* So many blocks share 32 rows as there are too few rows for. */
@@ -304,8 +302,9 @@ done:
     return status;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_gf2 *g = request;
     struct gf2_args args = args_of(g);
     struct parts parts;
@@ -363,4 +362,4 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "gf2: %d is nothing to do", (int)g->what);
 }
 
-const struct echi_operation echi_cuda_gf2 = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cuda_gf2 = { .plan = workspace, .run = run };

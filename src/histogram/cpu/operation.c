@@ -355,8 +355,9 @@ static ech_status lay_out(const struct echi_histogram *h, int *algorithm, void *
     return ECH_OK;
 }
 
-static ech_status histogram_workspace(const void *request, size_t *bytes)
+static ech_status histogram_workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     struct echi_histogram_job job;
     int algorithm;
     return lay_out(request, &algorithm, NULL, &job, bytes);
@@ -411,8 +412,9 @@ static ech_status take_edges(ech_ctx *ctx, struct echi_histogram_job *job, uint6
     return ECH_OK;
 }
 
-static ech_status histogram_run(ech_ctx *ctx, const void *request, void *work)
+static ech_status histogram_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_histogram *h = request;
     struct echi_histogram_job job;
     uint64_t edges[EDGES];
@@ -439,6 +441,6 @@ done:
     return status;
 }
 
-const struct echi_operation echi_cpu_histogram = { .workspace = histogram_workspace,
+const struct echi_operation echi_cpu_histogram = { .plan = histogram_workspace,
                                                    .explain = histogram_explain,
                                                    .run = histogram_run };

@@ -26,9 +26,8 @@
 #include <string.h>
 
 enum {
-    MOST_SHARED_BYTES = 97, /* the driver's number of this attribute of a device */
-    ALONE_N = 16384,        /* elements that one block counts before two launches would */
-    BLOCKS = 2              /* of a multiprocessor */
+    ALONE_N = 16384, /* elements that one block counts before two launches would */
+    BLOCKS = 2       /* of a multiprocessor */
 };
 
 struct algorithm {
@@ -141,8 +140,9 @@ static ech_status lay_out(const struct echi_histogram *h, void *work, struct par
     return ECH_OK;
 }
 
-static ech_status histogram_workspace(const void *request, size_t *bytes)
+static ech_status histogram_workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_histogram *h = request;
     struct parts parts;
     int algorithm;
@@ -214,9 +214,7 @@ done:
 static size_t most_shared_bytes(const ech_ctx *ctx)
 {
     const struct echi_cuda *cuda = ctx->state;
-    int bytes = 0;
-    cuda->driver->cuDeviceGetAttribute(&bytes, MOST_SHARED_BYTES, cuda->device);
-    return bytes > 48 << 10 ? (size_t)bytes : 48 << 10;
+    return cuda->shared_bytes > 48 << 10 ? cuda->shared_bytes : 48 << 10;
 }
 
 /* Groups of blocks: enough to fill the GPU, few enough that each has as many elements as counters,
@@ -359,8 +357,9 @@ static enum histogram_weights weights_type(const struct echi_histogram *h)
     }
 }
 
-static ech_status histogram_run(ech_ctx *ctx, const void *request, void *work)
+static ech_status histogram_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_histogram *h = request;
     struct parts parts;
     int algorithm;
@@ -395,6 +394,6 @@ static ech_status histogram_run(ech_ctx *ctx, const void *request, void *work)
     }
 }
 
-const struct echi_operation echi_cuda_histogram = { .workspace = histogram_workspace,
+const struct echi_operation echi_cuda_histogram = { .plan = histogram_workspace,
                                                     .explain = histogram_explain,
                                                     .run = histogram_run };

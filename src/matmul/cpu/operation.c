@@ -170,8 +170,9 @@ static ech_status lay_out(const struct echi_matmul *p, const struct plan *plan, 
                            : ECH_OK;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *kept, size_t *bytes)
 {
+    (void)kept;
     struct plan plan;
     struct parts parts;
     ech_status status = make_plan(request, &plan);
@@ -299,8 +300,9 @@ static void scale_row(void *arg, size_t i, int thread)
         job->plan->real->scale(job->end.dtype, p->beta, row, p->n);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *kept, void *work)
 {
+    (void)kept;
     const struct echi_matmul *p = request;
     struct plan plan;
     struct job job = { .p = p, .plan = &plan };
@@ -321,6 +323,4 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_matmul = { .workspace = workspace,
-                                                .explain = explain,
-                                                .run = run };
+const struct echi_operation echi_cpu_matmul = { .plan = workspace, .explain = explain, .run = run };

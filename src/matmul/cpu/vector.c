@@ -71,8 +71,9 @@ static ech_status lay_out(const struct echi_matvec *v, void *work, char *sums[2]
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     char *sums[2];
     return lay_out(request, NULL, sums, bytes);
 }
@@ -132,8 +133,9 @@ static void add_level(const ech_ctx *ctx, bool turned, struct level *l)
     }
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_matvec *v = request;
     const struct echi_matmul_isa *isa = echi_matmul_isa();
     struct level l = { .real = v->dtype == ECH_F64 ? isa->f64 : isa->f32,
@@ -168,4 +170,4 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     }
 }
 
-const struct echi_operation echi_cpu_matvec = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cpu_matvec = { .plan = workspace, .run = run };

@@ -58,8 +58,9 @@ static ech_status choose(const struct echi_matmul *p, int *algorithm)
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     int algorithm;
     ech_status status = choose(request, &algorithm);
     *bytes = status == ECH_OK && algorithm == BLAS ? ECHI_CUBLAS_WORK_BYTES : 0;
@@ -119,8 +120,9 @@ static ech_status launch_tiled(ech_ctx *ctx, const struct echi_matmul *p, const 
                             MATMUL_SHARED_BYTES(size, real_bytes), args);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_matmul *p = request;
     char image[16];
     int algorithm;
@@ -154,6 +156,6 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
                             0, &args);
 }
 
-const struct echi_operation echi_cuda_matmul = { .workspace = workspace,
+const struct echi_operation echi_cuda_matmul = { .plan = workspace,
                                                  .explain = explain,
                                                  .run = run };

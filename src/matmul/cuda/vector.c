@@ -41,8 +41,9 @@ static void lay_out(const struct echi_matvec *v, void *work, void *sums[2], size
     *bytes = layout.bytes;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     void *sums[2];
     lay_out(request, NULL, sums, bytes);
     return ECH_OK;
@@ -89,8 +90,9 @@ static ech_status add_level(ech_ctx *ctx, const struct echi_matvec *v, const cha
                             MATVEC_THREADS, 0, args);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_matvec *v = request;
     const char *image = v->dtype == ECH_F64 ? "matmul_f64" : "matmul_f32";
     struct matvec_args args = { .a = v->a,
@@ -119,4 +121,4 @@ done:
     return status;
 }
 
-const struct echi_operation echi_cuda_matvec = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cuda_matvec = { .plan = workspace, .run = run };

@@ -413,15 +413,17 @@ static const struct echi_reduce_isa *isa_of_machine(void)
     return &echi_reduce_portable;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     (void)request;
     *bytes = 0;
     return ECH_OK;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_reduce *r = request;
     struct job job = { .r = r,
                        .isa = isa_of_machine(),
@@ -438,4 +440,4 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_reduce = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cpu_reduce = { .plan = workspace, .run = run };

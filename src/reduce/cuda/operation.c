@@ -14,6 +14,7 @@
 #include "reduce/reduce.h"
 #include "core/backend.h"
 #include "cuda/cuda.h"
+#include "select/cuda/runs.h"
 #include "reduce/cuda/common.h"
 
 #include <stdio.h>
@@ -100,8 +101,9 @@ static size_t lay_out(const struct echi_reduce *r, void *base, bool *overflow, s
     return layout.bytes;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_reduce *r = request;
     struct parts parts;
     bool overflow;
@@ -209,8 +211,9 @@ done:
     return status;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_reduce *r = request;
     const struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
@@ -248,4 +251,4 @@ done:
     return status;
 }
 
-const struct echi_operation echi_cuda_reduce = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cuda_reduce = { .plan = workspace, .run = run };

@@ -361,8 +361,9 @@ static ech_status check_offsets(ech_ctx *ctx, const struct echi_scan *s)
     return ECH_OK;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_scan *s = request;
     const struct scan_kernels *k = kernels_of(s);
     ech_status status = s->shape == ECHI_SCAN_SEGMENTS ? check_offsets(ctx, s) : ECH_OK;
@@ -381,11 +382,12 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     (void)request;
     *bytes = 0;
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_scan = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cpu_scan = { .plan = workspace, .run = run };

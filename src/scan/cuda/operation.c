@@ -30,8 +30,6 @@ struct plan {
     unsigned lanes, blocks, threads, stages, servers, shared_bytes;
 };
 
-enum { MOST_SHARED_BYTES = 97 }; /* the driver's number of this attribute of a device */
-
 enum form { TILES, ROWS, HEADS, FEW, RING, RING_HEADS };
 
 static const char *kernel_of(const struct echi_scan *s, enum form form)
@@ -109,8 +107,9 @@ static size_t lay_out(const struct echi_scan *s, const struct plan *plan, void *
 
 /* Of any shape: segments take their heads; rows just longer than a tile take two tiles each, and
  * with them two words of groups. */
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *kept, size_t *bytes)
 {
+    (void)kept;
     struct echi_scan s = *(const struct echi_scan *)request;
     struct parts parts;
     *bytes = 0;
@@ -168,13 +167,6 @@ static int stage_bytes(const struct echi_scan *s, const struct plan *plan)
     return SCAN_TILE_BYTES + (plan->heads ? heads : 0);
 }
 
-static int most_shared(const struct echi_cuda *cuda)
-{
-    int most = 0;
-    cuda->driver->cuDeviceGetAttribute(&most, MOST_SHARED_BYTES, cuda->device);
-    return most;
-}
-
 /* A tile a block while there are fewer than multiprocessors; then more, so that fewer ask. */
 static bool plan_few(const struct echi_cuda *cuda, const struct echi_scan *s, struct plan *plan)
 {
@@ -200,8 +192,8 @@ static bool plan_ring(const struct echi_cuda *cuda, const struct echi_scan *s, s
         bytes < 4 || (plan->heads && bytes == 8) ||
         (s->op != ECHI_SCAN_SUM && (plan->heads || !s->is_float)))
         return false;
-    int stages =
-        (most_shared(cuda) - SCAN_RING_SHARED - SCAN_RING_VALUES * bytes) / stage_bytes(s, plan);
+    int stages = ((int)cuda->shared_bytes - SCAN_RING_SHARED - SCAN_RING_VALUES * bytes) /
+                 stage_bytes(s, plan);
     if (stages < least) return false;
     name_image(s, "scan_ring", plan->image);
     plan->kernel = kernel_of(s, plan->heads ? RING_HEADS : RING);
@@ -218,7 +210,7 @@ static bool plan_ring(const struct echi_cuda *cuda, const struct echi_scan *s, s
 static void plan_tiles(const struct echi_cuda *cuda, const struct echi_scan *s, struct plan *plan)
 {
     const int keep = 6 << 10; /* of a block: other shared memory, and the system's */
-    const int most = most_shared(cuda), stage = stage_bytes(s, plan);
+    const int most = (int)cuda->shared_bytes, stage = stage_bytes(s, plan);
     int stages = (most / 2 - keep) / stage, resident = 2;
     if (stages < 4) {
         stages = (most - keep) / stage;
@@ -250,8 +242,9 @@ static ech_status prepare_words(ech_ctx *ctx, const struct echi_scan *s, const s
     return ECH_OK;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *kept, void *work)
 {
+    (void)kept;
     const struct echi_cuda *cuda = ctx->state;
     const struct echi_scan *s = request;
     struct plan plan = make_plan(s);
@@ -295,4 +288,4 @@ done:
     return status;
 }
 
-const struct echi_operation echi_cuda_scan = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cuda_scan = { .plan = workspace, .run = run };

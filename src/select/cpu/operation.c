@@ -248,8 +248,9 @@ static size_t moved_bytes(const struct echi_select *s)
     return 1 + s->element_bytes + s->value_bytes + (s->starts || s->lengths ? 8 : 0);
 }
 
-static ech_status select_run(ech_ctx *ctx, const void *request, void *work)
+static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_select *s = request;
     if (s->what == ECHI_DECODE) return echi_cpu_decode(ctx, s, work);
     struct job job = { .s = s, .isa = isa_of() };
@@ -279,8 +280,9 @@ static ech_status select_run(ech_ctx *ctx, const void *request, void *work)
     return ECH_OK;
 }
 
-static ech_status select_workspace(const void *request, size_t *bytes)
+static ech_status select_workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_select *s = request;
     struct echi_layout layout = { 0 };
     size_t words = 3 * pieces_of(s->n), sums = echi_cpu_decode_words(s->n);
@@ -289,4 +291,4 @@ static ech_status select_workspace(const void *request, size_t *bytes)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_select = { .workspace = select_workspace, .run = select_run };
+const struct echi_operation echi_cpu_select = { .plan = select_workspace, .run = select_run };

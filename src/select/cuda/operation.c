@@ -24,6 +24,7 @@
 #include "core/backend.h"
 #include "select/select.h"
 #include "cuda/cuda.h"
+#include "select/cuda/runs.h"
 #include "select/cuda/common.h"
 
 #include <stdio.h>
@@ -47,8 +48,9 @@ static size_t lay_out(size_t n, void *base, bool *overflow, struct parts *parts)
     return layout.bytes;
 }
 
-static ech_status select_workspace(const void *request, size_t *bytes)
+static ech_status select_workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_select *s = request;
     struct parts parts;
     bool overflow;
@@ -381,8 +383,9 @@ done:
     return status;
 }
 
-static ech_status select_run(ech_ctx *ctx, const void *request, void *work)
+static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_select *s = request;
     struct parts parts;
     bool overflow;
@@ -391,7 +394,7 @@ static ech_status select_run(ech_ctx *ctx, const void *request, void *work)
     return s->what == ECHI_DECODE ? run_decode(ctx, s, &parts) : run_select(ctx, s, &parts);
 }
 
-const struct echi_operation echi_cuda_select = { .workspace = select_workspace, .run = select_run };
+const struct echi_operation echi_cuda_select = { .plan = select_workspace, .run = select_run };
 
 /* ---- Runs of equal keys, for other operations ---- */
 
@@ -416,5 +419,5 @@ ech_status echi_cuda_runs(ech_ctx *ctx, const void *keys, ech_dtype key_dtype, s
                              .n = n,
                              .element_bytes = ech_dtype_bytes(key_dtype) };
     s.test[0].order = echi_order_make(key_dtype, ECH_ORDER_NAN_LAST, false, true);
-    return select_run(ctx, &s, work);
+    return select_run(ctx, &s, NULL, work);
 }

@@ -202,8 +202,9 @@ static void run_rows(ech_ctx *ctx, struct job *job)
                   job);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_solve_step *step = request;
     const size_t chunks = echi_solve_chunks(step->n, step->bytes);
     const size_t each = echi_solve_item_chunks(chunks), items = (chunks + each - 1) / each;
@@ -238,11 +239,12 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     (void)request;
     *bytes = 0;
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_solve = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cpu_solve = { .plan = workspace, .run = run };

@@ -119,8 +119,9 @@ static ech_status squares(ech_ctx *ctx, const char *image, struct echi_solve_ste
                             (unsigned)(inverts && blocks > most ? most : blocks), threads, 0, step);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_cuda *cuda = ctx->state;
     struct echi_solve_step step = *(const struct echi_solve_step *)request;
     const char *image = step.bytes == 4 ? "solve_f32" : "solve_f64";
@@ -148,11 +149,12 @@ static ech_status run(ech_ctx *ctx, const void *request, void *work)
                             0, &step);
 }
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     (void)request;
     *bytes = 0;
     return ECH_OK;
 }
 
-const struct echi_operation echi_cuda_solve = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cuda_solve = { .plan = workspace, .run = run };

@@ -128,7 +128,7 @@ static void order_wide(struct block *b, size_t n, int bits, uint32_t *index)
     }
 }
 
-void echi_sort_block(const struct echi_sort_job *job, struct echi_side from, size_t offset,
+void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays from, size_t offset,
                      size_t n, void *scratch)
 {
     size_t key_bytes = job->key_bytes, value_bytes = job->value_bytes;

@@ -11,6 +11,7 @@
 #define ECHI_SORT_CPU_COMMON_H
 
 #include "cpu/cpu.h"
+#include "sort/sort.h"
 
 enum {
     ECHI_BUCKETS = 256,        /* of one scatter */
@@ -38,7 +39,7 @@ struct echi_digits {
 };
 
 /* Keys and the values that belong to them. */
-struct echi_side {
+struct echi_sort_arrays {
     char *keys;
     char *values; /* NULL: none, or (as a source) the positions */
 };
@@ -46,7 +47,7 @@ struct echi_side {
 /* One part of a scatter: elements [first, first + n) of from go to to[at[bucket]++]. */
 struct echi_scatter {
     const struct echi_digits *digits;
-    struct echi_side from, to;
+    struct echi_sort_arrays from, to;
     size_t first, n;
     size_t value_bytes;
     bool index;  /* the values are the positions */
@@ -120,11 +121,11 @@ struct echi_sort_job {
     const struct echi_sort_isa *isa;
     const struct echi_sort_width *width;
     struct echi_window window;
-    size_t key_bytes, value_bytes; /* value_bytes of the sort, the index's included */
-    struct echi_side in, out;      /* out.keys is memory of the workspace for an argsort */
-    struct echi_side other;        /* of the workspace; as large as in */
-    bool keep_keys;                /* the caller wants the keys */
-    char *scratch;                 /* of every thread: scratch_bytes */
+    size_t key_bytes, value_bytes;   /* value_bytes of the sort, the index's included */
+    struct echi_sort_arrays in, out; /* out.keys is memory of the workspace for an argsort */
+    struct echi_sort_arrays other;   /* of the workspace; as large as in */
+    bool keep_keys;                  /* the caller wants the keys */
+    char *scratch;                   /* of every thread: scratch_bytes */
     size_t scratch_bytes;
     size_t *counts; /* [parts][ECHI_BUCKETS] */
     int threads;
@@ -134,7 +135,7 @@ struct echi_sort_job {
 
 /* Sorts n <= ECHI_BLOCK_KEYS elements of from stably into job->out at offset; from may not be out.
  * scratch holds ECHI_SCRATCH_BYTES an element. */
-void echi_sort_block(const struct echi_sort_job *job, struct echi_side from, size_t offset,
+void echi_sort_block(const struct echi_sort_job *job, struct echi_sort_arrays from, size_t offset,
                      size_t n, void *scratch);
 
 /* ---- msd.c: any number of elements, by several threads ---- */

@@ -37,15 +37,15 @@ struct segment {
     int level;
 };
 
-static struct echi_side side_of(const struct echi_sort_job *job, enum place place)
+static struct echi_sort_arrays side_of(const struct echi_sort_job *job, enum place place)
 {
-    const struct echi_side *const sides[] = { &job->in, &job->other, &job->out };
+    const struct echi_sort_arrays *const sides[] = { &job->in, &job->other, &job->out };
     return *sides[place];
 }
 
 static void copy_segment(const struct echi_sort_job *job, struct segment s, enum place place)
 {
-    struct echi_side from = side_of(job, s.place), to = side_of(job, place);
+    struct echi_sort_arrays from = side_of(job, s.place), to = side_of(job, place);
     size_t key_at = s.offset * job->key_bytes, value_at = s.offset * job->value_bytes;
     if (place != OUT || job->keep_keys)
         echi_copy(to.keys + key_at, from.keys + key_at, s.n * job->key_bytes);
@@ -82,7 +82,7 @@ static void finish_stable(const struct echi_sort_job *job, struct segment s, int
         copy_segment(job, s, OTHER);
         s.place = OTHER;
     }
-    struct echi_side from = side_of(job, s.place);
+    struct echi_sort_arrays from = side_of(job, s.place);
     if (s.level == 0 && job->sort->index_bytes) from.values = NULL;
     echi_sort_block(job, from, s.offset, s.n, job->scratch + (size_t)thread * job->scratch_bytes);
 }

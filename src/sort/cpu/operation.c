@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/backend.h"
 #include "sort/cpu/common.h"
 #include "sort/cpu/count.h"
 
@@ -17,10 +18,9 @@
 
 enum {
     COUNT_16_KEYS =
-        1 << 13,    /* fewer 16-bit keys than this are sorted faster than 65536 counts read */
-    TINY_KEYS = 64, /* not worth a choice: the leaf sorts them in the time of one */
-    TINY_VALUE_BYTES = 16, /* ... and the stack holds them, whatever the algorithm */
-    WAKE_KEYS = 1 << 16    /* fewer than this are not worth waking threads for */
+        1 << 13,        /* fewer 16-bit keys than this are sorted faster than 65536 counts read */
+    TINY_KEYS = 64,     /* not worth a choice: the leaf sorts them in the time of one */
+    WAKE_KEYS = 1 << 16 /* fewer than this are not worth waking threads for */
 };
 
 /* ---- Algorithms ---- */
@@ -152,17 +152,29 @@ static ech_status measure(const struct echi_sort *s, const struct algorithm *alg
     return ECH_OK;
 }
 
-ech_status echi_cpu_sort_workspace(const struct echi_sort *s, size_t *bytes)
-{
+/* What follows from the request: its algorithm, and the workspace that this needs. */
+struct plan {
+    /* NULL: so few keys that the choice would take longer than the sort. */
     const struct algorithm *algorithm;
-    ech_status status;
-    *bytes = 0;
-    if (!s->algorithm && s->n <= TINY_KEYS && s->value_bytes <= TINY_VALUE_BYTES) return ECH_OK;
-    if (!s->algorithm && !as_stable(s) && s->n <= ECHI_STACK_BYTES / (size_t)s->key_bytes)
-        return ECH_OK;
-    TRY(choose(s, &algorithm));
-    TRY(measure(s, algorithm, bytes));
-    if (*bytes <= ECHI_STACK_BYTES) *bytes = 0;
+    size_t bytes; /* which the stack may hold */
+};
+
+static bool is_tiny(const struct echi_sort *s)
+{
+    return !s->algorithm && !as_stable(s) && s->n <= ECHI_STACK_BYTES / (size_t)s->key_bytes;
+}
+
+static ech_status plan_sort(const void *request, void *plan, size_t *work_bytes)
+{
+    const struct echi_sort *s = request;
+    struct plan *p = plan;
+    ech_status status = ECH_OK;
+    *p = (struct plan){ NULL, 0 };
+    *work_bytes = 0;
+    if (is_tiny(s)) return ECH_OK;
+    TRY(choose(s, &p->algorithm));
+    TRY(measure(s, p->algorithm, &p->bytes));
+    if (p->bytes > ECHI_STACK_BYTES) *work_bytes = p->bytes;
 done:
     return status;
 }
@@ -184,7 +196,6 @@ static int threads_of(const ech_ctx *ctx, const struct echi_sort *s)
     return (int)echi_min((size_t)threads, echi_cpu_sort_parts(s->n));
 }
 
-/* Keys alone, so few that the choices of echi_cpu_sort() would take longer than the sort. */
 static void sort_tiny(const struct echi_sort *s)
 {
     uint64_t work[ECHI_STACK_BYTES / sizeof(uint64_t)];
@@ -197,21 +208,16 @@ static void sort_tiny(const struct echi_sort *s)
     width->sort_keys(&s->order, s->keys_in, s->keys_out, work, s->n);
 }
 
-ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort)
+static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
-    if (!sort->algorithm && keys_alone(sort) && sort->key_bytes >= 4 &&
-        sort->n <= ECHI_STACK_BYTES / (size_t)sort->key_bytes) {
-        sort_tiny(sort);
+    const struct plan *p = plan;
+    struct echi_sort s = *(const struct echi_sort *)request;
+    _Alignas(ECHI_ALIGN) char stack[ECHI_STACK_BYTES];
+    if (!p->algorithm) {
+        sort_tiny(&s);
         return ECH_OK;
     }
-    const struct algorithm *algorithm;
-    struct echi_sort s = *sort;
-    size_t bytes = 0;
-    _Alignas(ECHI_ALIGN) char stack[ECHI_STACK_BYTES];
-    ech_status status;
-    TRY(choose(&s, &algorithm));
-    TRY(measure(&s, algorithm, &bytes));
-    struct echi_layout layout = { .base = bytes <= sizeof stack ? stack : s.work };
+    struct echi_layout layout = { .base = p->bytes <= sizeof stack ? stack : work };
     struct echi_sort_job job = {
         .sort = &s,
         .isa = echi_cpu_sort_isa(),
@@ -221,7 +227,7 @@ ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort)
         .keep_keys = s.keys_out != NULL,
         .threads = threads_of(ctx, &s),
     };
-    lay_out(&s, algorithm, &layout, &job);
+    lay_out(&s, p->algorithm, &layout, &job);
     job.width = job.isa->widths[echi_bit_length((uint64_t)s.key_bytes) - 1];
     /* Sources are only read; the type is shared with destinations. */
     memcpy(&job.in.keys, &s.keys_in, sizeof job.in.keys);
@@ -233,21 +239,22 @@ ech_status echi_cpu_sort(ech_ctx *ctx, const struct echi_sort *sort)
         s.n > TINY_KEYS && (echi_sort_ordered(&job) || (!s.algorithm && echi_sort_few(&job)));
     if (!done_already) {
         s.stable = as_stable(&s);
-        algorithm->run(&job);
+        p->algorithm->run(&job);
     }
-done:
-    return status;
+    return ECH_OK;
 }
 
 /* ---- Explain ---- */
 
-ech_status echi_cpu_sort_explain(const struct echi_sort *s, struct echi_text *text)
+static ech_status explain_sort(const void *request, struct echi_text *text)
 {
+    const struct echi_sort *s = request;
     const struct algorithm *algorithm;
+    struct plan plan;
     size_t bytes = 0;
     ech_status status;
     TRY(choose(s, &algorithm));
-    TRY(echi_cpu_sort_workspace(s, &bytes));
+    TRY(plan_sort(s, &plan, &bytes));
     echi_print(text, "algorithm     %s: %s", algorithm->name, algorithm->what);
     list_applicable(s, algorithm, "\ncould be      ", text);
     echi_print(text, "\ninstructions  %s\n", echi_cpu_sort_isa()->name);
@@ -262,3 +269,7 @@ ech_status echi_cpu_sort_explain(const struct echi_sort *s, struct echi_text *te
 done:
     return status;
 }
+
+const struct echi_operation echi_cpu_sort = {
+    .plan = plan_sort, .plan_bytes = sizeof(struct plan), .explain = explain_sort, .run = run_sort
+};

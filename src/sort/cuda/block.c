@@ -1,23 +1,30 @@
 /*
- * sort/cuda/block.c - the sort in one block on the GPU, host half: which of its kernels, and how
- * much shared memory.
+ * sort/cuda/block.c - strategy "block": one launch of one block, in shared memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cuda/block.h"
-#include "sort/cuda/onesweep.h"
+#include "sort/cuda/plan.h"
 
-/* The third kernel is for what is not ranked by bins. */
-bool echi_sort_block_fits(const struct echi_sort *s, int moved_bytes)
+/* The third kernel is for keys that are not ranked by bins. */
+static bool can_block(const struct echi_sort *s)
 {
-    if (SORT_BY_BINS(s->key_bytes, moved_bytes))
+    bool gather;
+    int payload = echi_sort_payload(s, &gather);
+    if (SORT_BY_BINS(s->key_bytes, payload))
         return s->n <= SORT_BLOCK_MEDIUM_THREADS * SORT_BLOCK_MEDIUM_ITEMS;
-    return s->n <=
-           SORT_BLOCK_LARGE_THREADS * echi_sort_passes_tuning(s->key_bytes, moved_bytes)->alone;
+    return s->n <= SORT_BLOCK_LARGE_THREADS * echi_sort_passes_tuning(s->key_bytes, payload)->alone;
 }
 
-struct block_plan echi_cuda_plan_block(const struct echi_sort *s, int moved_bytes)
+static bool always(const struct echi_sort *s)
 {
+    (void)s;
+    return true;
+}
+
+/* The smallest block that holds the array. */
+static ech_status size_block(const struct echi_sort *s, struct sort_plan *plan)
+{
+    const int payload = plan->payload_bytes;
     const struct {
         const char *name;
         unsigned threads, items;
@@ -25,15 +32,36 @@ struct block_plan echi_cuda_plan_block(const struct echi_sort *s, int moved_byte
         { "sort_block_small", SORT_BLOCK_SMALL_THREADS, SORT_BLOCK_SMALL_ITEMS },
         { "sort_block_medium", SORT_BLOCK_MEDIUM_THREADS, SORT_BLOCK_MEDIUM_ITEMS },
         { "sort_block_large", SORT_BLOCK_LARGE_THREADS,
-          echi_sort_passes_tuning(s->key_bytes, moved_bytes)->alone },
+          echi_sort_passes_tuning(s->key_bytes, payload)->alone },
     };
-    unsigned key_bytes = (unsigned)s->key_bytes, place_bytes = moved_bytes ? 2 : 0;
+    unsigned key_bytes = (unsigned)s->key_bytes, place_bytes = payload ? 2 : 0;
     int b = 0;
     while (b < 2 && s->n > blocks[b].threads * blocks[b].items) b++;
     unsigned threads = blocks[b].threads, items = blocks[b].items;
-    struct block_plan plan = { blocks[b].name, threads,
-                               SORT_BLOCK_SHARED_BYTES(threads, items, key_bytes, place_bytes) };
+    plan->block =
+        (struct block_plan){ blocks[b].name, threads,
+                             SORT_BLOCK_SHARED_BYTES(threads, items, key_bytes, place_bytes) };
     unsigned bins = SORT_BINS_SHARED_BYTES(threads, items, key_bytes, place_bytes);
-    if (SORT_BY_BINS(key_bytes, moved_bytes) && bins > plan.shared_bytes) plan.shared_bytes = bins;
-    return plan;
+    if (SORT_BY_BINS(key_bytes, payload) && bins > plan->block.shared_bytes)
+        plan->block.shared_bytes = bins;
+    return ECH_OK;
 }
+
+static ech_status steps_of_block(const struct sort_build *b)
+{
+    const struct block_plan *p = &b->plan->block;
+    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_PDL, p->kernel, 1, p->threads, p->shared_bytes, -1,
+                     NULL);
+    return ECH_OK;
+}
+
+const struct sort_strategy echi_sort_by_block = {
+    .name = "block",
+    .what = "one launch of one block, in shared memory",
+    .when = "the array fits one block: up to 4,096 elements, fewer with wide values",
+    .family = "sort",
+    .can = can_block,
+    .best = always,
+    .size = size_block,
+    .steps = steps_of_block,
+};

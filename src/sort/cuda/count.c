@@ -1,42 +1,73 @@
 /*
- * sort/cuda/count.c - keys of 8 or 16 bits alone on the GPU, counted and written, host half.
+ * sort/cuda/count.c - strategy "count": keys of 8 or 16 bits without values are counted, then
+ * written.
+ *
+ *     workspace   [ state of the counts ], or of 16 bits [ where each value begins ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cuda/count.h"
-#include "sort/cuda/msd.h"
-#include "sort/cuda/onesweep.h"
+#include "sort/cuda/plan.h"
 
-/* Keys of 16 bits.  A block may have shared memory for the counters of all values, or of half of
- * them. */
-static ech_status count_wide(ech_ctx *ctx, const char *image, struct sort_args *args)
+static bool can_count(const struct echi_sort *s)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    unsigned shared_bytes = 0;
-    TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
-    args->parts = shared_bytes >= SORT_COUNT_SHARED_BYTES(1) ? 1 : 2;
-    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)args->begins, 0, SORT_VALUES * sizeof *args->begins,
-       echi_cuda_stream(ctx));
+    return s->key_bytes <= 2 && !s->stable;
+}
+
+/* A few keys of 16 bits are sorted faster than 65,536 counters are read. */
+static bool best_count(const struct echi_sort *s)
+{
+    return s->key_bytes == 1 || s->n >= SORT_COUNT_LEAST;
+}
+
+static void lay_out_count(const struct echi_sort *s, const struct sort_plan *plan,
+                          struct echi_layout *layout, struct sort_args *args)
+{
+    (void)plan;
+    if (s->key_bytes == 2)
+        args->begins = echi_part(layout, SORT_VALUES + 1, sizeof *args->begins);
+    else
+        args->state = echi_part(layout, 1, sizeof *args->state);
+}
+
+/* A block may have shared memory for the counters of all values, or of half of them. */
+static void steps_of_16_bits(const struct sort_build *b)
+{
+    struct sort_args *args = b->args;
+    args->parts = b->gpu.shared_bytes >= SORT_COUNT_SHARED_BYTES(1) ? 1 : 2;
     unsigned groups =
-        echi_cuda_least(args->n / (4 * SORT_VALUES) + 1, (uint64_t)cuda->multiprocessors);
-    TRY(echi_cuda_launch(ctx, image, "sort_count", groups * args->parts, SORT_COUNT_THREADS,
-                         SORT_COUNT_SHARED_BYTES(args->parts), args));
-    TRY(echi_cuda_launch(ctx, image, "sort_count_plan", 1, SORT_COUNT_THREADS, 0, args));
-    TRY(echi_cuda_launch(ctx, image, "sort_count_fill", echi_cuda_move_blocks(ctx, args->n, 32),
-                         SORT_MOVE_THREADS, 0, args));
-done:
-    return status;
+        echi_cuda_least(args->n / (4 * SORT_VALUES) + 1, (uint64_t)b->gpu.multiprocessors);
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_COUNT,
+                                                .kind = ECHI_CLEAR,
+                                                .level = -1,
+                                                .to = args->begins,
+                                                .bytes = SORT_VALUES * sizeof *args->begins });
+    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH, "sort_count", groups * args->parts,
+                     SORT_COUNT_THREADS, SORT_COUNT_SHARED_BYTES(args->parts), -1, NULL);
+    echi_sort_launch(b, ECHI_PLAN, ECHI_LAUNCH, "sort_count_plan", 1, SORT_COUNT_THREADS, 0, -1,
+                     NULL);
+    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH, "sort_count_fill",
+                     echi_sort_move_blocks(b, args->n, 32), SORT_MOVE_THREADS, 0, -1, NULL);
 }
 
-ech_status echi_cuda_sort_count(ech_ctx *ctx, const char *image, struct sort_args *args)
+static ech_status steps_of_count(const struct sort_build *b)
 {
-    ech_status status = ECH_OK;
-    if (args->begins) return count_wide(ctx, image, args);
-    TRY(echi_cuda_sort_histogram(ctx, image, 0, args));
-    TRY(echi_cuda_launch(ctx, image, "sort_fill", echi_cuda_move_blocks(ctx, args->n, 16),
-                         SORT_MOVE_THREADS, 0, args));
-done:
-    return status;
+    if (b->sort->key_bytes == 2) {
+        steps_of_16_bits(b);
+        return ECH_OK;
+    }
+    echi_sort_histogram_steps(b, 0);
+    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH, "sort_fill",
+                     echi_sort_move_blocks(b, b->args->n, 16), SORT_MOVE_THREADS, 0, -1, NULL);
+    return ECH_OK;
 }
+
+const struct sort_strategy echi_sort_by_count = {
+    .name = "count",
+    .what = "keys of 8 or 16 bits alone: counted, then written",
+    .when = "keys of 8 bits without values, or of 16 bits if there are enough of them",
+    .family = "sort",
+    .can = can_count,
+    .best = best_count,
+    .lay_out = lay_out_count,
+    .steps = steps_of_count,
+};

@@ -14,11 +14,11 @@
  */
 #define _GNU_SOURCE /* madvise */
 #include "arrange/arrange.h"
+#include "core/call.h"
 #include "cpu/cpu.h"
-#include "sort/runs.h"
 #include "cuda/exchange.h"
-#include "sort/cuda/lean.h"
-#include "cuda/tuning.h"
+#include "sort/cuda/plan.h"
+#include "sort/runs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,30 +77,30 @@ done:
 
 /* ---- What fits ---- */
 
-/* Device memory of a sort at once, laid out from base, or measured of NULL; *on becomes that sort.
- */
-static ech_status lay_out_whole(const struct host_sort *h, void *base, struct echi_sort *on,
-                                size_t *bytes)
+struct whole {
+    struct echi_sort on; /* the sort on the device */
+    const void *plan;    /* its plan */
+    void *work;
+    struct echi_move up[ARRAYS], down[ARRAYS];
+};
+
+/* Device memory of a sort at once, laid out from base, or measured if base is NULL.  w->on becomes
+ * that sort. */
+static void lay_out_whole(const struct host_sort *h, void *base, struct whole *w, size_t *bytes)
 {
     const struct echi_sort *s = h->sort;
     struct echi_layout layout = { .base = base };
+    struct echi_sort *on = &w->on;
     *on = *s;
-    ech_status status = echi_cuda_any_sort_workspace(s, &on->work_bytes);
     void *keys = echi_part(&layout, s->n, h->bytes[KEYS]);
     void *values = echi_part(&layout, s->n, h->bytes[VALUES]);
     on->keys_in = keys;
     on->keys_out = s->index_bytes ? NULL : keys;
     on->values_in = s->index_bytes || !s->value_bytes ? NULL : values;
     on->values_out = s->value_bytes ? values : NULL;
-    on->work = echi_part(&layout, on->work_bytes, 1);
+    w->work = echi_part(&layout, h->work_bytes, 1);
     *bytes = layout.overflow ? SIZE_MAX : layout.bytes;
-    return status;
 }
-
-struct whole {
-    const struct echi_sort *on;
-    struct echi_move up[ARRAYS], down[ARRAYS];
-};
 
 static int whole_up(void *user, size_t step, struct echi_move **moves)
 {
@@ -120,15 +120,15 @@ static int whole_down(void *user, size_t step, struct echi_move **moves)
 
 static ech_status whole_sort(ech_ctx *ctx, void *user, size_t step)
 {
+    const struct whole *w = user;
     (void)step;
-    return echi_cuda_any_sort(ctx, ((const struct whole *)user)->on);
+    return echi_cuda_sort.run(ctx, &w->on, w->plan, w->work);
 }
 
-static ech_status sort_whole(ech_ctx *ctx, const struct host_sort *h, const struct echi_sort *on)
+static ech_status sort_whole(ech_ctx *ctx, const struct host_sort *h, struct whole *whole)
 {
     CUstream stream = echi_cuda_stream(ctx);
-    struct whole whole = { .on = on };
-    void *const device[ARRAYS] = { (void *)(uintptr_t)on->keys_in, on->values_out };
+    void *const device[ARRAYS] = { (void *)(uintptr_t)whole->on.keys_in, whole->on.values_out };
     struct echi_exchange x = { .steps = 1,
                                .buffers = 1,
                                .up_stream = stream,
@@ -136,15 +136,15 @@ static ech_status sort_whole(ech_ctx *ctx, const struct host_sort *h, const stru
                                .up = whole_up,
                                .down = whole_down,
                                .work = whole_sort,
-                               .user = &whole };
+                               .user = whole };
     for (int i = 0; i < ARRAYS; i++) {
         size_t bytes = h->sort->n * h->bytes[i];
-        whole.up[i] = (struct echi_move){ (void *)(uintptr_t)h->in[i], device[i],
-                                          h->in[i] ? bytes : 0, h->in_pinned[i] };
-        whole.down[i] =
+        whole->up[i] = (struct echi_move){ (void *)(uintptr_t)h->in[i], device[i],
+                                           h->in[i] ? bytes : 0, h->in_pinned[i] };
+        whole->down[i] =
             (struct echi_move){ h->out[i], device[i], h->out[i] ? bytes : 0, h->out_pinned[i] };
-        if (!h->in_pinned[i]) x.pageable_bytes += whole.up[i].bytes;
-        if (!h->out_pinned[i]) x.pageable_bytes += whole.down[i].bytes;
+        if (!h->in_pinned[i]) x.pageable_bytes += whole->up[i].bytes;
+        if (!h->out_pinned[i]) x.pageable_bytes += whole->down[i].bytes;
     }
     return echi_cuda_exchange(ctx, &x);
 }
@@ -181,7 +181,7 @@ static ech_status lay_out_chunks(struct host_sort *h, size_t n, void *base)
     for (size_t more = 0; more <= (h->more != 0); more++) {
         struct echi_sort s = chunk_sort(h, h->each + more);
         size_t bytes;
-        TRY(echi_cuda_any_sort_workspace(&s, &bytes));
+        TRY(echi_operation_workspace(&echi_cuda_sort, &s, &bytes));
         if (bytes > h->work_bytes) h->work_bytes = bytes;
     }
     for (int c = 0; c < CHUNKS; c++)
@@ -387,13 +387,11 @@ static ech_status sort_chunk(ech_ctx *ctx, void *user, size_t c)
                                      .dtype = h->sort->index_bytes == 4 ? ECH_U32 : ECH_U64,
                                      .start = h->starts[c],
                                      .step = 1 };
-        TRY(echi_cuda_arrange.run(ctx, &iota, NULL));
+        TRY(echi_operation_run(ctx, &echi_cuda_arrange, &iota, NULL));
     }
     s.keys_in = s.keys_out = chunk[KEYS];
     s.values_in = s.values_out = h->bytes[VALUES] ? chunk[VALUES] : NULL;
-    s.work = h->work;
-    s.work_bytes = h->work_bytes;
-    TRY(echi_cuda_any_sort(ctx, &s));
+    TRY(echi_operation_run(ctx, &echi_cuda_sort, &s, h->work));
 done:
     return status;
 }
@@ -460,19 +458,20 @@ done:
     return status;
 }
 
-ech_status echi_cuda_sort_host(ech_ctx *ctx, const struct echi_sort *s)
+ech_status echi_sort_run_host(ech_ctx *ctx, const void *request, const void *plan,
+                              size_t work_bytes)
 {
     struct host_sort h;
-    struct echi_sort on;
+    struct whole whole = { .plan = plan };
     void *base = NULL;
     size_t bytes = 0;
     ech_status status = ECH_OK;
-    TRY(describe(ctx, s, &h));
-    status = lay_out_whole(&h, NULL, &on, &bytes);
-    if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
+    TRY(describe(ctx, request, &h));
+    h.work_bytes = work_bytes;
+    lay_out_whole(&h, NULL, &whole, &bytes);
     if (bytes < SIZE_MAX && echi_try_allocate(ctx, bytes, "a sort of host memory", &base)) {
-        lay_out_whole(&h, base, &on, &bytes);
-        status = sort_whole(ctx, &h, &on);
+        lay_out_whole(&h, base, &whole, &bytes);
+        status = sort_whole(ctx, &h, &whole);
     } else {
         status = sort_parts(ctx, &h);
     }

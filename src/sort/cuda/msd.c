@@ -1,106 +1,240 @@
 /*
- * sort/cuda/msd.c - sorts by most significant digits on the GPU, host half: how large the lists
- * are, and which kernels of msd.cu are queued.
+ * sort/cuda/msd.c - strategies "msd", "classes" and "adaptive": most significant digit first, until
+ * a block can hold what is left.
+ *
+ *     msd         levels of digits of 8 bits, and leaves
+ *     classes     a first level of equal-count buckets (msd_top.cuh), then as msd
+ *     adaptive    as one of these, or as lsd.c if a sample of the keys is skewed, which the device
+ *                 decides
+ *
+ *     workspace   [ (argsort: keys' third) | keys' second buffer | (payload's second) | state
+ *                 | lists: segments, their counts, tiles, leaves | (values: counts of tiles)
+ *                 | (classes: bins, and the class of each) ]
+ *     adaptive    [ as above; state and tile status descriptors of lsd.c in place of the lists ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cuda/msd.h"
-#include "core/backend.h"
+#include "sort/cuda/plan.h"
+
+/* ---- Which sorts ---- */
+
+static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
+{
+    bool gather;
+    int payload = echi_sort_payload(s, &gather);
+    return echi_sort_pairs_tuning(s->key_bytes, payload);
+}
+
+/* Positions have 32 bits.  Keys without values by some of their bits need stability. */
+static bool can_msd(const struct echi_sort *s)
+{
+    bool known = s->value_bytes ? pairs_tuning_of(s) && s->begin_bit < s->end_bit
+                                : s->key_bytes >= 4 && !s->stable;
+    return known && (uint64_t)s->n < (uint64_t)1 << 32;
+}
+
+static bool can_classes(const struct echi_sort *s)
+{
+    return !s->value_bytes && can_msd(s);
+}
+
+/* A few keys are sorted faster by fewer launches.  Of more pairs than so many, two digits do not
+ * make leaves, which 64-bit keys with values can bear, for the other way takes eight passes.  Nor
+ * do two digits make leaves of 32-bit floats, half of which may lie under one exponent. */
+static bool best_msd(const struct echi_sort *s)
+{
+    bool two_digits = s->n <= SORT_BINS * SORT_BINS / 16 * 15 * SORT_PAIRS_LEAF;
+    if (s->n < SORT_MSD_LEAST(s->key_bytes, s->order.float_mask != 0)) return false;
+    if (!s->value_bytes) return true;
+    if (s->end_bit - s->begin_bit <= SORT_PAIRS_LEAST_BITS) return false;
+    return s->key_bytes == 8 || (two_digits && !s->order.float_mask);
+}
+
+static bool best_classes(const struct echi_sort *s)
+{
+    return s->n >= SORT_TOP_LEAST;
+}
+
+static bool best_adaptive(const struct echi_sort *s)
+{
+    return s->n >= SORT_CROWD_LEAST(s->key_bytes) && best_msd(s);
+}
+
+/* Whether "adaptive" begins with equal-count buckets; if it is named, wherever it can. */
+static bool begins_with_classes(const struct echi_sort *s)
+{
+    return can_classes(s) &&
+           (best_classes(s) || (s->algorithm && (s->key_bytes == 4 || s->order.float_mask)));
+}
+
+/* ---- Sizes ---- */
 
 /* How much of everything the levels can need.  A segment has more keys than a leaf.  Bins are
  * joined while they begin in the same half of a leaf: a run of r keys between larger bins makes at
  * most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one more and ends a run, so
  * that keys make at most 6 n / leaf, and each segment, as one and as the bin that it was, 4.  A
- * class may be a leaf. */
-struct msd_plan echi_cuda_plan_msd(const struct echi_sort *s, const struct pairs_tuning *pairs,
-                                   bool classes)
+ * bucket may be a leaf. */
+static void size_levels(const struct echi_sort *s, bool classes, struct msd_plan *p)
 {
-    struct msd_plan p = { 0 };
+    const struct pairs_tuning *pairs = s->value_bytes ? pairs_tuning_of(s) : NULL;
     uint64_t n = s->n;
-    p.key_bytes = s->key_bytes;
-    p.tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
-    p.leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
-    p.pairs = pairs;
+    *p = (struct msd_plan){ .pairs = pairs, .classes = classes };
+    p->tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
+    p->leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
     if (pairs) {
-        p.tile = pairs->threads * pairs->items;
-        p.leaf = SORT_PAIRS_LEAF;
+        p->tile = pairs->threads * pairs->items;
+        p->leaf = SORT_PAIRS_LEAF;
     }
-    p.levels = (s->key_bytes == 8 ? SORT_MSD_LEVELS : SORT_MSD_LEVELS_32) + classes;
-    p.segments = n / p.leaf + 1;
-    p.tiles = n / p.tile + p.segments + 1;
-    p.leaves =
-        6 * (n / p.leaf + 1) + 4 * (uint64_t)p.levels * p.segments + (classes ? SORT_BINS : 0);
-    p.few = n < SORT_MSD_FEW(s->key_bytes) && !classes;
-    p.few_blocks = echi_cuda_least(n / SORT_FEW_KEYS + 1, SORT_FEW_BLOCKS);
-    p.count_blocks = p.tiles < SORT_PAIRS_PIECES ? (unsigned)p.tiles : SORT_PAIRS_PIECES;
-    return p;
+    p->levels = (s->key_bytes == 8 ? SORT_MSD_LEVELS : SORT_MSD_LEVELS_32) + classes;
+    p->segments = n / p->leaf + 1;
+    p->tiles = n / p->tile + p->segments + 1;
+    p->leaves =
+        6 * (n / p->leaf + 1) + 4 * (uint64_t)p->levels * p->segments + (classes ? SORT_BINS : 0);
+    p->few = n < SORT_MSD_FEW(s->key_bytes) && !classes;
+    p->few_blocks = echi_cuda_least(n / SORT_FEW_KEYS + 1, SORT_FEW_BLOCKS);
+    p->count_blocks = p->tiles < SORT_PAIRS_PIECES ? (unsigned)p->tiles : SORT_PAIRS_PIECES;
 }
 
-void echi_cuda_plan_adaptive(const struct echi_sort *s, struct msd_plan *plan)
+static ech_status size_msd(const struct echi_sort *s, struct sort_plan *plan)
 {
+    size_levels(s, false, &plan->msd);
+    return ECH_OK;
+}
+
+static ech_status size_classes(const struct echi_sort *s, struct sort_plan *plan)
+{
+    size_levels(s, true, &plan->msd);
+    return ECH_OK;
+}
+
+/* Keys are sampled first: none are few, and pairs that may be packed have as many segments as
+ * digits. */
+static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *plan)
+{
+    struct msd_plan *p = &plan->msd;
+    size_levels(s, begins_with_classes(s), p);
+    p->few = false;
+    if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
     uint64_t n = s->n, segments = SORT_BINS, tiles = SORT_PACKED_TILES(n);
     uint64_t most = (uint64_t)SORT_BINS * SORT_BINS / 16 * 15 * SORT_PAIRS_LEAF;
-    plan->few = false;
-    if (!plan->pairs || plan->pairs->key_bytes != 4 || plan->pairs->moved_bytes != 4) return;
-    plan->packed = (s->algorithm || n >= SORT_PACKED_LEAST) && n <= most;
-    if (plan->segments < segments) {
-        plan->leaves += 4 * (uint64_t)plan->levels * (segments - plan->segments);
-        plan->segments = segments;
+    p->packed = (s->algorithm || n >= SORT_PACKED_LEAST) && n <= most;
+    if (p->segments < segments) {
+        p->leaves += 4 * (uint64_t)p->levels * (segments - p->segments);
+        p->segments = segments;
     }
-    if (plan->tiles < tiles) plan->tiles = tiles;
+    if (p->tiles < tiles) p->tiles = tiles;
+    return ECH_OK;
 }
 
-ech_status echi_cuda_shared_bytes(ech_ctx *ctx, unsigned *bytes)
+/* ---- Workspace ---- */
+
+/* The lists begin at *lists. */
+static void lay_out_levels(const struct echi_sort *s, const struct sort_plan *plan,
+                           struct echi_layout *layout, struct sort_args *args,
+                           struct echi_layout *lists)
 {
-    enum { MOST_SHARED_BYTES = 97 }; /* the driver's number of this attribute of a device */
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    int most = 0;
-    CU(cuDeviceGetAttribute, &most, MOST_SHARED_BYTES, cuda->device);
-    *bytes = (unsigned)most;
-done:
-    return status;
+    const struct msd_plan *p = &plan->msd;
+    const size_t key = (size_t)s->key_bytes, payload = (size_t)plan->payload_bytes;
+    const size_t segments = (size_t)p->segments, tiles = (size_t)p->tiles;
+    if (s->index_bytes) args->keys_out = echi_part(layout, s->n, key);
+    args->keys_tmp = echi_part(layout, s->n, key);
+    if (payload) args->values_tmp = echi_part(layout, s->n, payload);
+    args->msd = echi_part(layout, 1, sizeof *args->msd);
+    if (p->few) args->first = echi_part(layout, 1, sizeof *args->first);
+    *lists = *layout;
+    struct sort_segment *all = echi_part(layout, 2 * segments, sizeof *all);
+    uint32_t *counts = echi_part(layout, 2 * segments, SORT_MSD_ROW * sizeof *counts);
+    uint32_t *tile_of = echi_part(layout, 2 * tiles, sizeof *tile_of);
+    for (size_t i = 0; i < 2 && layout->base; i++) {
+        args->segments[i] = all + i * segments;
+        args->counts[i] = counts + i * segments * SORT_MSD_ROW;
+        args->tile_of[i] = tile_of + i * tiles;
+    }
+    args->leaves = echi_part(layout, (size_t)p->leaves, sizeof *args->leaves);
+    args->crowded = echi_part(layout, (size_t)p->leaves, sizeof *args->crowded);
+    if (payload) args->rows = echi_part(layout, tiles, SORT_BINS * sizeof *args->rows);
+    if (payload)
+        args->pieces = echi_part(layout, p->count_blocks, SORT_BINS * sizeof *args->pieces);
+    if (p->classes) {
+        args->top = echi_part(layout, 1, sizeof *args->top);
+        args->top_bins = echi_part(layout, 1 << SORT_TOP_BITS, sizeof *args->top_bins);
+        args->top_class = echi_part(layout, 1 << SORT_TOP_BITS, sizeof *args->top_class);
+    }
+}
+
+/* The larger of two layouts that begin at the same place. */
+static void join(struct echi_layout *layout, const struct echi_layout *other)
+{
+    if (other->overflow || other->bytes > layout->bytes) *layout = *other;
+}
+
+static void lay_out_msd(const struct echi_sort *s, const struct sort_plan *plan,
+                        struct echi_layout *layout, struct sort_args *args)
+{
+    struct echi_layout lists;
+    lay_out_levels(s, plan, layout, args, &lists);
+    if (!plan->msd.few) return;
+    args->few_counts =
+        echi_part(&lists, plan->msd.few_blocks, SORT_BINS * sizeof *args->few_counts);
+    args->few_sums = echi_part(&lists, 2 * (SORT_FEW_BLOCKS / SORT_FEW_GROUP),
+                               SORT_BINS * sizeof *args->few_sums);
+    join(layout, &lists);
+}
+
+static void lay_out_adaptive(const struct echi_sort *s, const struct sort_plan *plan,
+                             struct echi_layout *layout, struct sort_args *args)
+{
+    struct echi_layout lists;
+    lay_out_levels(s, plan, layout, args, &lists);
+    args->state = echi_part(&lists, 1, sizeof *args->state);
+    args->status = echi_part(&lists, plan->onesweep.tiles, SORT_BINS * sizeof *args->status);
+    join(layout, &lists);
+}
+
+/* ---- Steps ---- */
+
+static void pdl(const struct sort_build *b, enum echi_phase phase, const char *kernel,
+                unsigned blocks, unsigned threads, unsigned shared_bytes, int level)
+{
+    echi_sort_launch(b, phase, ECHI_LAUNCH_PDL, kernel, blocks, threads, shared_bytes, level,
+                     b->args->adaptive ? "the sample is not skewed" : NULL);
 }
 
 /* No launch knows how much there is to do.  Where most inputs need many blocks each has a tile or a
  * leaf, which is faster than blocks that stay; elsewhere, and beyond, blocks take turns. */
-static ech_status scatter_level(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
-                                struct sort_args *args)
+static void scatter_level(const struct sort_build *b, int level)
 {
-    const struct echi_cuda *cuda = ctx->state;
+    const struct msd_plan *msd = &b->plan->msd;
+    const struct sort_args *args = b->args;
     uint64_t tiles = args->n / msd->tile + 1 + SORT_BINS;
-    uint64_t few = SORT_MSD_BLOCKS * (uint64_t)cuda->multiprocessors;
-    bool many = args->level < (args->n > SORT_BINS * SORT_BINS / 2 * args->leaf ? 3 : 2);
-    const char *kernel = args->floats && args->level < 2 ? "sort_msd_floats" : "sort_msd_scatter";
-    return echi_cuda_launch_early(ctx, image, kernel,
-                                  echi_cuda_least(msd->tiles, many ? tiles : few), SORT_MSD_THREADS,
-                                  SORT_MSD_SHARED_BYTES, args);
+    uint64_t few = SORT_MSD_BLOCKS * (uint64_t)b->gpu.multiprocessors;
+    bool many = level < (args->n > SORT_BINS * SORT_BINS / 2 * args->leaf ? 3 : 2);
+    const char *kernel = args->floats && level < 2 ? "sort_msd_floats" : "sort_msd_scatter";
+    pdl(b, ECHI_MOVE, kernel, echi_cuda_least(msd->tiles, many ? tiles : few), SORT_MSD_THREADS,
+        SORT_MSD_SHARED_BYTES, level);
 }
 
-unsigned echi_cuda_few_bytes(unsigned most, unsigned blocks, unsigned least, unsigned element_bytes,
-                             struct sort_args *args)
+unsigned echi_sort_few_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
+                             unsigned element_bytes)
 {
-    unsigned bytes = (most + 1024) / blocks - 1024; /* of which each block takes 1 KiB more */
-    args->few_tile =
+    unsigned bytes = (b->gpu.shared_bytes + 1024) / blocks - 1024; /* a block takes 1 KiB more */
+    b->args->few_tile =
         (bytes - SORT_FEW_SHARED_BYTES(0, 1)) / element_bytes / SORT_MSD_THREADS * SORT_MSD_THREADS;
-    unsigned needed = SORT_FEW_SHARED_BYTES(args->few_tile, element_bytes);
+    unsigned needed = SORT_FEW_SHARED_BYTES(b->args->few_tile, element_bytes);
     return needed > least ? needed : least;
 }
 
 /* Leaves are large where they save a level, and memory for lists is there for the small ones. */
-static ech_status choose_leaf(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
-                              struct sort_args *args, bool *large)
+static bool choose_leaf(const struct sort_build *b)
 {
-    unsigned shared_bytes = 0;
-    uint64_t full = msd->leaf / 16 * 15, n = args->n; /* digits are not quite even */
+    const struct msd_plan *msd = &b->plan->msd;
+    uint64_t full = msd->leaf / 16 * 15, n = b->args->n; /* digits are not quite even */
     bool one = n > SORT_BINS * full && n <= 2 * SORT_BINS * full;
     bool two = n > SORT_BINS * SORT_BINS / 2 * full;
-    ech_status status = echi_cuda_shared_bytes(ctx, &shared_bytes);
-    *large = (one || two) && shared_bytes >= SORT_LEAF_SHARED_BYTES(1) &&
-             echi_cuda_has(ctx, image, "sort_msd_leaf_large");
-    args->leaf = (uint32_t)msd->leaf * (*large ? 2 : 1);
-    return status;
+    bool large = (one || two) && b->gpu.shared_bytes >= SORT_LEAF_SHARED_BYTES(1) &&
+                 echi_gpu_has(&b->gpu, b->plan->module, "sort_msd_leaf_large");
+    b->args->leaf = (uint32_t)msd->leaf * (large ? 2 : 1);
+    return large;
 }
 
 /* As many leaves as digits make of evenly distributed keys. */
@@ -113,145 +247,175 @@ static uint64_t even_leaves(const struct sort_args *args)
 
 /* How many levels have launches of their own: those of evenly distributed keys, and of many keys
  * one more.  The first, which finds out whether they are in order, always has. */
-static int even_levels(const struct sort_args *args)
+static int even_levels(const struct sort_args *args, int first)
 {
     uint64_t full = args->leaf / 16 * 15;
-    int levels = args->level == 0 || args->n >= SORT_TOP_LEAST || args->floats;
+    int levels = first == 0 || args->n >= SORT_TOP_LEAST || args->floats;
     for (uint64_t n = args->n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
     return levels;
 }
 
-ech_status echi_cuda_first(ech_ctx *ctx, struct sort_args *args)
+/* Counts and plans a level; of a small array the first in one launch. */
+static void count_level(const struct sort_build *b, int level)
 {
-    ech_status status = ECH_OK;
-    void *first = NULL;
-    TRY(echi_cuda_zeros(ctx, args->first, sizeof *args->first, &first));
-    args->first = first;
-done:
-    return status;
-}
-
-/* Counts and plans a level; of few keys the first in one launch. */
-static ech_status count_level(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
-                              struct sort_args *args)
-{
-    const struct echi_cuda *cuda = ctx->state;
-    ech_status status = ECH_OK;
-    uint64_t processors = (uint64_t)cuda->multiprocessors;
+    const struct msd_plan *msd = &b->plan->msd;
+    uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     uint64_t most = SORT_MSD_COUNT_BLOCKS * processors;
-    unsigned segments = args->level ? echi_cuda_least(msd->segments, 8 * processors) : 1;
-    if (msd->few && args->level == 0)
-        return echi_cuda_launch_early(ctx, image, "sort_msd_first",
-                                      echi_cuda_least(args->n / SORT_MSD_FIRST_KEYS + 1, most) + 1,
-                                      SORT_MSD_COUNT_THREADS, 0, args);
-    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_count", echi_cuda_least(msd->tiles, most),
-                               SORT_MSD_COUNT_THREADS, 0, args));
-    TRY(echi_cuda_launch_early(ctx, image, "sort_msd_plan", segments, SORT_BINS, 0, args));
-done:
-    return status;
+    unsigned segments = level ? echi_cuda_least(msd->segments, 8 * processors) : 1;
+    if (msd->few && level == 0) {
+        pdl(b, ECHI_COUNT, "sort_msd_first",
+            echi_cuda_least(b->args->n / SORT_MSD_FIRST_KEYS + 1, most) + 1, SORT_MSD_COUNT_THREADS,
+            0, level);
+        return;
+    }
+    pdl(b, ECHI_COUNT, "sort_msd_count", echi_cuda_least(msd->tiles, most), SORT_MSD_COUNT_THREADS,
+        0, level);
+    pdl(b, ECHI_PLAN, "sort_msd_plan", segments, SORT_BINS, 0, level);
 }
 
-/* The levels from args->level on, and the leaves. */
-static ech_status run_levels(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
-                             struct sort_args *args, bool large)
+/* The levels from `level` on, and the leaves. */
+static void run_levels(const struct sort_build *b, int level, bool large)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    ech_status status = ECH_OK;
-    uint64_t processors = (uint64_t)cuda->multiprocessors, leaves = even_leaves(args);
-    unsigned crowded = echi_cuda_least(msd->leaves, SORT_CROWDED_BLOCKS * processors);
-    unsigned leaf_bytes = SORT_LEAF_SHARED_BYTES(large), shared_bytes = 0;
-    TRY(echi_cuda_shared_bytes(ctx, &shared_bytes));
-    unsigned blocks = shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024)
+    const struct msd_plan *msd = &b->plan->msd;
+    struct sort_args *args = b->args;
+    uint64_t processors = (uint64_t)b->gpu.multiprocessors, leaves = even_leaves(args);
+    unsigned skewed = echi_cuda_least(msd->leaves, SORT_CROWDED_BLOCKS * processors);
+    unsigned blocks = b->gpu.shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024)
                           ? (unsigned)SORT_MSD_BLOCKS
                           : 1;
-    unsigned rest = blocks * (unsigned)cuda->multiprocessors, rest_bytes = SORT_MSD_SHARED_BYTES;
+    unsigned rest = blocks * (unsigned)processors, rest_bytes = SORT_MSD_SHARED_BYTES;
     if (msd->few) {
         rest = echi_cuda_least(rest, msd->few_blocks);
-        rest_bytes =
-            echi_cuda_few_bytes(shared_bytes, blocks, rest_bytes, (unsigned)msd->key_bytes, args);
+        rest_bytes = echi_sort_few_bytes(b, blocks, rest_bytes, (unsigned)b->sort->key_bytes);
     }
     args->levels = msd->levels;
-    for (int last = args->level + even_levels(args); args->level < last; args->level++) {
-        TRY(count_level(ctx, image, msd, args));
-        TRY(scatter_level(ctx, image, msd, args));
+    for (int last = level + even_levels(args, level); level < last; level++) {
+        count_level(b, level);
+        scatter_level(b, level);
     }
-    TRY(echi_cuda_launch_together(ctx, image, "sort_msd_rest", rest, SORT_MSD_THREADS, rest_bytes,
-                                  args));
-    TRY(echi_cuda_launch_early(ctx, image, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
-                               echi_cuda_least(msd->leaves, leaves + leaves / 16 + 64),
-                               SORT_LEAF_THREADS, leaf_bytes, args));
-    TRY(echi_cuda_launch_early(ctx, image, large ? "sort_msd_crowded_large" : "sort_msd_crowded",
-                               crowded, SORT_CROWDED_THREADS,
-                               SORT_CROWDED_THREADS * (large ? 128 : 64), args));
-done:
-    return status;
+    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE, "sort_msd_rest", rest, SORT_MSD_THREADS,
+                     rest_bytes, level, "there are more levels, or the keys of few are skewed");
+    pdl(b, ECHI_FINISH, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
+        echi_cuda_least(msd->leaves, leaves + leaves / 16 + 64), SORT_LEAF_THREADS,
+        SORT_LEAF_SHARED_BYTES(large), level);
+    pdl(b, ECHI_FINISH, large ? "sort_msd_crowded_large" : "sort_msd_crowded", skewed,
+        SORT_CROWDED_THREADS, SORT_CROWDED_THREADS * (large ? 128 : 64), level);
 }
 
-ech_status echi_cuda_sort_msd_begin(ech_ctx *ctx, const char *image, const struct sort_args *args)
+void echi_sort_begin_lists(const struct sort_build *b)
 {
-    if (args->adaptive)
-        return echi_cuda_launch_early(ctx, image, "sort_crowd_begin", 1, SORT_CROWD_THREADS, 0,
-                                      args);
-    return echi_cuda_launch_early(ctx, image, "sort_msd_begin", 1, SORT_BINS, 0, args);
+    if (b->plan->msd.few) {
+        struct sort_args *args = b->args;
+        echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                                    .kind = ECHI_ZEROS,
+                                                    .level = -1,
+                                                    .to = args->first,
+                                                    .slot = &args->first,
+                                                    .bytes = sizeof *args->first });
+    } else if (b->args->adaptive) {
+        echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_crowd_begin", 1, SORT_CROWD_THREADS,
+                         0, -1, NULL);
+    } else {
+        echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_msd_begin", 1, SORT_BINS, 0, -1,
+                         NULL);
+    }
 }
 
-ech_status echi_cuda_sort_msd(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
-                              struct sort_args *args)
+static ech_status steps_of_msd(const struct sort_build *b)
 {
-    ech_status status = ECH_OK;
-    bool large = false;
-    TRY(choose_leaf(ctx, image, msd, args, &large));
-    if (msd->few)
-        TRY(echi_cuda_first(ctx, args));
-    else
-        TRY(echi_cuda_sort_msd_begin(ctx, image, args));
-    TRY(run_levels(ctx, image, msd, args, large));
-done:
-    return status;
+    if (b->plan->msd.pairs) return echi_sort_pairs_steps(b);
+    bool large = choose_leaf(b);
+    echi_sort_begin_lists(b);
+    run_levels(b, 0, large);
+    return ECH_OK;
 }
 
 /* How many bins a multiprocessor's shared memory counts, and a scatter has a table for; no more
  * than a few keys need. */
-static ech_status top_bits(ech_ctx *ctx, uint64_t n, int *bits)
+static int top_bits(const struct sort_build *b)
 {
-    unsigned shared_bytes = 0;
-    ech_status status = echi_cuda_shared_bytes(ctx, &shared_bytes);
+    const unsigned shared_bytes = b->gpu.shared_bytes;
     int most = shared_bytes >= 132 << 10 ? SORT_TOP_BITS : shared_bytes >= 96 << 10 ? 14 : 12;
-    for (*bits = SORT_DIGIT_BITS; *bits < most && n >> (*bits + 4); *bits += 1) continue;
-    return status;
+    int bits = SORT_DIGIT_BITS;
+    while (bits < most && b->args->n >> (bits + 4)) bits++;
+    return bits;
 }
 
-/* Floats of which NaN are at one end, whatever their signs. */
-static bool floats_by_places(const struct msd_plan *msd, const struct sort_args *args)
+/* Floats whose NaN are at one end, whatever their signs, have digits that are even in value. */
+static bool floats_by_value(const struct sort_build *b)
 {
-    uint64_t nans = msd->key_bytes == 8 ? 0xfffffffffffff : 0x7fffff; /* of one sign */
+    const struct sort_args *args = b->args;
+    const int key_bytes = b->sort->key_bytes;
+    uint64_t nans = key_bytes == 8 ? 0xfffffffffffff : 0x7fffff; /* of one sign */
     return args->order.float_mask && args->order.shift == nans &&
-           (!args->adaptive || args->n >= SORT_PLACES_LEAST(msd->key_bytes));
+           (!args->adaptive || args->n >= SORT_PLACES_LEAST(key_bytes));
 }
 
-ech_status echi_cuda_sort_classes(ech_ctx *ctx, const char *image, const struct msd_plan *msd,
-                                  struct sort_args *args)
+static ech_status steps_of_classes(const struct sort_build *b)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    ech_status status = ECH_OK;
-    bool large = false;
-    args->floats = floats_by_places(msd, args);
-    TRY(choose_leaf(ctx, image, msd, args, &large));
-    TRY(top_bits(ctx, args->n, &args->top_bits));
+    const struct msd_plan *msd = &b->plan->msd;
+    struct sort_args *args = b->args;
+    args->floats = floats_by_value(b);
+    bool large = choose_leaf(b);
+    args->top_bits = top_bits(b);
     unsigned bins_bytes = 4u << args->top_bits, table_bytes = 1u << args->top_bits;
     unsigned count =
-        echi_cuda_least(args->n / (SORT_TOP_THREADS * 64) + 1, (uint64_t)cuda->multiprocessors);
-    TRY(echi_cuda_launch_early(ctx, image, "sort_top_begin", 1, SORT_TOP_THREADS, 0, args));
-    TRY(echi_cuda_launch_early(ctx, image, "sort_top_count", count, SORT_TOP_THREADS, bins_bytes,
-                               args));
-    TRY(echi_cuda_launch_early(ctx, image, "sort_top_plan", 1, SORT_TOP_THREADS, bins_bytes + 16,
-                               args));
-    TRY(echi_cuda_launch_early(ctx, image, "sort_top_scatter",
-                               echi_cuda_least(UINT32_MAX, (args->n - 1) / (4 * msd->tile) + 1),
-                               SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES + table_bytes, args));
-    TRY(scatter_level(ctx, image, msd, args));
-    args->level = 1;
-    TRY(run_levels(ctx, image, msd, args, large));
-done:
+        echi_cuda_least(args->n / (SORT_TOP_THREADS * 64) + 1, (uint64_t)b->gpu.multiprocessors);
+    echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_top_begin", 1, SORT_TOP_THREADS, 0, 0,
+                     NULL);
+    pdl(b, ECHI_COUNT, "sort_top_count", count, SORT_TOP_THREADS, bins_bytes, 0);
+    pdl(b, ECHI_PLAN, "sort_top_plan", 1, SORT_TOP_THREADS, bins_bytes + 16, 0);
+    pdl(b, ECHI_MOVE, "sort_top_scatter",
+        echi_cuda_least(UINT32_MAX, (args->n - 1) / (4 * msd->tile) + 1), SORT_MSD_THREADS,
+        SORT_MSD_SHARED_BYTES + table_bytes, 0);
+    scatter_level(b, 0);
+    run_levels(b, 1, large);
+    return ECH_OK;
+}
+
+static ech_status steps_of_adaptive(const struct sort_build *b)
+{
+    b->args->adaptive = 1;
+    ech_status status = b->plan->msd.classes ? steps_of_classes(b) : steps_of_msd(b);
+    if (status == ECH_OK) echi_sort_lsd_steps(b);
     return status;
 }
+
+/* ---- The strategies ---- */
+
+const struct sort_strategy echi_sort_by_adaptive = {
+    .name = "adaptive",
+    .what = "as classes or msd, or as onesweep where a sample of the keys crowds",
+    .when = "as msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on",
+    .family = "sort_msd",
+    .can = can_msd,
+    .best = best_adaptive,
+    .size = size_adaptive,
+    .lay_out = lay_out_adaptive,
+    .steps = steps_of_adaptive,
+};
+
+const struct sort_strategy echi_sort_by_classes = {
+    .name = "classes",
+    .what = "as msd, and first by classes of about as many keys each",
+    .when = "only by name: adaptive comes first",
+    .family = "sort_msd",
+    .can = can_classes,
+    .best = best_classes,
+    .size = size_classes,
+    .lay_out = lay_out_msd,
+    .steps = steps_of_classes,
+};
+
+const struct sort_strategy echi_sort_by_msd = {
+    .name = "msd",
+    .what = "most significant digit first, until a block can hold what is left",
+    .when = "keys of 32 or 64 bits, fewer than 2^32; with values if the key has enough bits, and "
+            "keys of 32 bits only as integers of which two digits make leaves",
+    .family = "sort_msd",
+    .can = can_msd,
+    .best = best_msd,
+    .size = size_msd,
+    .lay_out = lay_out_msd,
+    .steps = steps_of_msd,
+};

@@ -1,10 +1,12 @@
 /*
- * sort/cuda/onesweep.c - sorts by least significant digits on the GPU, host half: the size of a
- * tile, and what is queued.
+ * sort/cuda/onesweep.c - strategy "onesweep": least significant digit first, one launch per digit.
+ *
+ *     workspace   [ keys' second buffer | (argsort: keys' third) | payload's second buffer
+ *                 | state | tile status descriptors ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cuda/onesweep.h"
+#include "sort/cuda/plan.h"
 
 static const struct passes_tuning tunings[] = {
 #define ROW(key, value, threads, items, blocks, alone)                                             \
@@ -13,66 +15,102 @@ static const struct passes_tuning tunings[] = {
 #undef ROW
 };
 
-const struct passes_tuning *echi_sort_passes_tuning(int key_bytes, int moved_bytes)
+const struct passes_tuning *echi_sort_passes_tuning(int key_bytes, int payload_bytes)
 {
     const struct passes_tuning *t = tunings;
-    while (t->key_bytes != key_bytes || t->moved_bytes != moved_bytes) t++;
+    while (t->key_bytes != key_bytes || t->payload_bytes != payload_bytes) t++;
     return t;
 }
 
-struct onesweep_plan echi_cuda_plan_onesweep(const struct echi_sort *s, int moved_bytes)
+struct onesweep_plan echi_sort_onesweep_plan(const struct echi_sort *s, int payload_bytes)
 {
-    const struct passes_tuning *t = echi_sort_passes_tuning(s->key_bytes, moved_bytes);
-    int widest = s->key_bytes > moved_bytes ? s->key_bytes : moved_bytes;
+    const struct passes_tuning *t = echi_sort_passes_tuning(s->key_bytes, payload_bytes);
+    int widest = s->key_bytes > payload_bytes ? s->key_bytes : payload_bytes;
     unsigned tile = t->threads * t->items;
-    struct onesweep_plan plan = { t->threads, tile,
-                                  SORT_SHARED_BYTES(t->threads, t->items, (unsigned)widest),
-                                  t->blocks, ((uint64_t)s->n + tile - 1) / tile };
-    return plan;
+    return (struct onesweep_plan){ t->threads, tile,
+                                   SORT_SHARED_BYTES(t->threads, t->items, (unsigned)widest),
+                                   t->blocks, ((uint64_t)s->n + tile - 1) / tile };
 }
 
-unsigned echi_cuda_move_blocks(const ech_ctx *ctx, uint64_t n, unsigned each)
+unsigned echi_sort_move_blocks(const struct sort_build *b, uint64_t n, unsigned each)
 {
-    const struct echi_cuda *cuda = ctx->state;
     return echi_cuda_least(n / (SORT_MOVE_THREADS * each) + 1,
-                           32 * (uint64_t)cuda->multiprocessors);
+                           32 * (uint64_t)b->gpu.multiprocessors);
 }
 
-ech_status echi_cuda_sort_histogram(ech_ctx *ctx, const char *image, uint64_t tiles,
-                                    struct sort_args *args)
+void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
+    const struct sort_args *args = b->args;
     size_t clear_bytes = sizeof *args->state;
     if (args->status)
         clear_bytes = (size_t)((char *)(args->status + tiles * SORT_BINS) - (char *)args->state);
-    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)args->state, 0, clear_bytes, echi_cuda_stream(ctx));
-
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_COUNT,
+                                                .kind = ECHI_CLEAR,
+                                                .level = -1,
+                                                .to = args->state,
+                                                .bytes = clear_bytes });
     /* A block counts in 32 bits: the grid grows with n past what fills the GPU. */
-    uint64_t fill = SORT_HISTOGRAM_BLOCKS * (uint64_t)cuda->multiprocessors, needed = args->n >> 31;
-    uint64_t work = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
+    uint64_t fill = SORT_HISTOGRAM_BLOCKS * (uint64_t)b->gpu.multiprocessors;
+    uint64_t needed = args->n >> 31, work = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
     unsigned blocks = echi_cuda_least(work, fill > needed ? fill : needed);
-    TRY(echi_cuda_launch(ctx, image, "sort_histogram", blocks, SORT_HISTOGRAM_THREADS, 0, args));
-    TRY(echi_cuda_launch(ctx, image, "sort_plan", 1, SORT_BINS, 0, args));
-done:
-    return status;
+    echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH, "sort_histogram", blocks, SORT_HISTOGRAM_THREADS,
+                     0, -1, NULL);
+    echi_sort_launch(b, ECHI_PLAN, ECHI_LAUNCH, "sort_plan", 1, SORT_BINS, 0, -1, NULL);
 }
 
-ech_status echi_cuda_sort_onesweep(ech_ctx *ctx, const char *image,
-                                   const struct onesweep_plan *plan, struct sort_args *args)
+/* ---- The strategy ---- */
+
+static bool always(const struct echi_sort *s)
 {
-    ech_status status = ECH_OK;
-    uint64_t portion_tiles = SORT_PORTION / plan->tile;
-    TRY(echi_cuda_sort_histogram(ctx, image, plan->tiles, args));
-    for (args->pass = 0; args->pass < args->passes; args->pass++)
-        for (args->portion = 0; args->portion * portion_tiles < plan->tiles; args->portion++) {
-            uint64_t left = plan->tiles - args->portion * portion_tiles;
-            TRY(echi_cuda_launch(ctx, image, "sort_onesweep", echi_cuda_least(left, portion_tiles),
-                                 plan->threads, plan->shared_bytes, args));
-        }
-    TRY(echi_cuda_launch(ctx, image, "sort_finish", echi_cuda_move_blocks(ctx, args->n, 1),
-                         SORT_MOVE_THREADS, 0, args));
-done:
-    return status;
+    (void)s;
+    return true;
 }
+
+static void lay_out_onesweep(const struct echi_sort *s, const struct sort_plan *plan,
+                             struct echi_layout *layout, struct sort_args *args)
+{
+    const size_t payload = (size_t)plan->payload_bytes;
+    args->keys_tmp = echi_part(layout, s->n, (size_t)s->key_bytes);
+    if (s->index_bytes) args->keys_out = echi_part(layout, s->n, (size_t)s->key_bytes);
+    if (payload) args->values_tmp = echi_part(layout, s->n, payload);
+    args->state = echi_part(layout, 1, sizeof *args->state);
+    args->status = echi_part(layout, plan->onesweep.tiles, SORT_BINS * sizeof *args->status);
+}
+
+static ech_status steps_of_onesweep(const struct sort_build *b)
+{
+    const struct onesweep_plan *p = &b->plan->onesweep;
+    const uint64_t portion_tiles = SORT_PORTION / p->tile;
+    const uint64_t portions = (p->tiles + portion_tiles - 1) / portion_tiles;
+    echi_sort_histogram_steps(b, p->tiles);
+    for (int pass = 0; pass < b->plan->passes; pass++)
+        echi_step_add(b->steps,
+                      (struct echi_step){
+                          .phase = ECHI_MOVE,
+                          .kind = ECHI_LAUNCH,
+                          .module = b->plan->module,
+                          .name = "sort_onesweep",
+                          .when = "the digit differs between keys",
+                          .blocks = echi_cuda_least(p->tiles, portion_tiles),
+                          .threads = p->threads,
+                          .shared_bytes = p->shared_bytes,
+                          .level = pass,
+                          .parts = portions,
+                          .last_blocks = (unsigned)(p->tiles - (portions - 1) * portion_tiles) });
+    echi_sort_launch(b, ECHI_FINISH, ECHI_LAUNCH, "sort_finish",
+                     echi_sort_move_blocks(b, b->args->n, 1), SORT_MOVE_THREADS, 0, b->plan->passes,
+                     NULL);
+    return ECH_OK;
+}
+
+const struct sort_strategy echi_sort_by_onesweep = {
+    .name = "onesweep",
+    .what = "least significant digit first, one launch a digit of 8 bits",
+    .when = "no other strategy applies: keys of few bits, values with few key bits, 2^32 elements "
+            "and more",
+    .family = "sort",
+    .can = always,
+    .best = always,
+    .lay_out = lay_out_onesweep,
+    .steps = steps_of_onesweep,
+};

@@ -1,52 +1,87 @@
 /*
- * sort/cuda/sample.c - the sample sort on the GPU, host half: how many buckets, how large a sample.
+ * sort/cuda/sample.c - strategy "samplesort": one launch, in buckets between splitters from a
+ * sample.
+ *
+ *     workspace   [ keys by tiles | payload by tiles | where buckets begin | two counters ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "sort/cuda/sample.h"
+#include "sort/cuda/plan.h"
 
-/* Keys alone by all bits are not told apart when they are equal; by some, nothing is ready. */
-bool echi_sort_sample_fits(const struct echi_sort *s, int moved_bytes)
+/* Keys without values by all bits need not be told apart when they are equal; by some of their
+ * bits they must be, and no kernel is compiled for that. */
+static bool can_sample(const struct echi_sort *s)
 {
-    bool all_bits = s->begin_bit == 0 && s->end_bit == 8 * s->key_bytes;
+    bool gather, all_bits = s->begin_bit == 0 && s->end_bit == 8 * s->key_bytes;
+    int payload = echi_sort_payload(s, &gather);
     uint64_t most =
-        moved_bytes ? SORT_SAMPLE_MOST_VALUES : SORT_SAMPLE_MOST_BYTES / (unsigned)s->key_bytes;
-    return SORT_BY_BINS(s->key_bytes, moved_bytes) &&
-           (moved_bytes ? s->begin_bit < s->end_bit : all_bits) && s->n <= most;
+        payload ? SORT_SAMPLE_MOST_VALUES : SORT_SAMPLE_MOST_BYTES / (unsigned)s->key_bytes;
+    return SORT_BY_BINS(s->key_bytes, payload) &&
+           (payload ? s->begin_bit < s->end_bit : all_bits) && s->n <= most;
+}
+
+static bool best_sample(const struct echi_sort *s)
+{
+    return s->n < SORT_MSD_LEAST(s->key_bytes, s->order.float_mask != 0);
 }
 
 /* As many tiles as buckets: a multiple of what a large GPU runs at once, unless n is small. */
-uint32_t echi_sort_sample_buckets(const struct echi_sort *s, int moved_bytes)
+static ech_status size_sample(const struct echi_sort *s, struct sort_plan *plan)
 {
     uint32_t n = (uint32_t)s->n, wave = SORT_SAMPLE_WAVE;
-    uint32_t most = SORT_SAMPLE_BUCKETS(moved_bytes);
+    uint32_t most = SORT_SAMPLE_BUCKETS(plan->payload_bytes);
     uint32_t wave_keys = wave * SORT_SAMPLE_KEYS((uint32_t)s->key_bytes);
     uint32_t few = n ? (n + SORT_SAMPLE_FEW - 1) / SORT_SAMPLE_FEW : 1;
     uint32_t many = (n + wave_keys - 1) / wave_keys * wave;
-    return few < wave ? few : many < most ? many : most;
+    plan->buckets = few < wave ? few : many < most ? many : most;
+    return ECH_OK;
 }
 
-/* The more room a block has for an unlucky bucket, the smaller the sample may be. */
-ech_status echi_cuda_sort_sample(ech_ctx *ctx, const char *image, unsigned key_bytes,
-                                 unsigned moved_bytes, struct sort_args *args)
+static void lay_out_sample(const struct echi_sort *s, const struct sort_plan *plan,
+                           struct echi_layout *layout, struct sort_args *args)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    ech_status status = ECH_OK;
-    void *meet;
-    bool narrow = !echi_cuda_has(ctx, image, "sort_sample");
-    uint32_t room = SORT_SAMPLE_THREADS * SORT_SAMPLE_ITEMS(key_bytes, moved_bytes, narrow);
-    uint32_t processors = (uint32_t)cuda->multiprocessors;
-    args->tile = ((uint32_t)args->n + args->buckets - 1) / args->buckets;
+    const size_t payload = (size_t)plan->payload_bytes, buckets = plan->buckets;
+    args->keys_tmp = echi_part(layout, s->n, (size_t)s->key_bytes);
+    if (payload) args->values_tmp = echi_part(layout, s->n, payload);
+    args->starts = echi_part(layout, buckets + 1, buckets * sizeof *args->starts);
+    args->meet = echi_part(layout, 2, sizeof *args->meet);
+}
+
+/* The more room a block has for a bucket larger than expected, the smaller the sample may be. */
+static ech_status steps_of_sample(const struct sort_build *b)
+{
+    const unsigned key = (unsigned)b->sort->key_bytes, payload = (unsigned)b->plan->payload_bytes;
+    struct sort_args *args = b->args;
+    bool narrow = !echi_gpu_has(&b->gpu, b->plan->module, "sort_sample");
+    uint32_t room = SORT_SAMPLE_THREADS * SORT_SAMPLE_ITEMS(key, payload, narrow);
+    uint32_t processors = (uint32_t)b->gpu.multiprocessors, n = (uint32_t)args->n;
+    args->buckets = b->plan->buckets;
+    args->tile = (n + args->buckets - 1) / args->buckets;
     args->each_log = room >= 7 * args->tile / 2 ? 3 : 4;
     while (args->buckets << args->each_log > room) args->each_log--;
     args->samples = args->buckets << args->each_log;
-    args->stride = (uint32_t)args->n / args->samples;
-    TRY(echi_cuda_zeros(ctx, args->meet, 2 * sizeof *args->meet, &meet));
-    args->meet = meet;
-    TRY(echi_cuda_launch_together(ctx, image, narrow ? "sort_sample_narrow" : "sort_sample",
-                                  args->buckets < processors ? args->buckets : processors,
-                                  SORT_SAMPLE_THREADS,
-                                  SORT_SAMPLE_SHARED_BYTES(key_bytes, moved_bytes, narrow), args));
-done:
-    return status;
+    args->stride = n / args->samples;
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                                .kind = ECHI_ZEROS,
+                                                .level = -1,
+                                                .to = args->meet,
+                                                .slot = &args->meet,
+                                                .bytes = 2 * sizeof *args->meet });
+    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE,
+                     narrow ? "sort_sample_narrow" : "sort_sample",
+                     args->buckets < processors ? args->buckets : processors, SORT_SAMPLE_THREADS,
+                     SORT_SAMPLE_SHARED_BYTES(key, payload, narrow), -1, NULL);
+    return ECH_OK;
 }
+
+const struct sort_strategy echi_sort_by_sample = {
+    .name = "samplesort",
+    .what = "one launch, in buckets between splitters from a sample",
+    .when = "keys of 32 or 64 bits, more than a block holds and fewer than the least of msd",
+    .family = "sort_sample",
+    .can = can_sample,
+    .best = best_sample,
+    .size = size_sample,
+    .lay_out = lay_out_sample,
+    .steps = steps_of_sample,
+};

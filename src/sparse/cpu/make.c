@@ -108,7 +108,7 @@ static void make_keys(void *arg, size_t i, int thread)
 
 /* From keys that are columns to keys of row and column's number; table gets the columns. */
 static ech_status number_columns(ech_ctx *ctx, const struct job *job, uint64_t *order,
-                                 uint64_t *table, void *work, size_t work_bytes)
+                                 uint64_t *table, void *work)
 {
     const struct echi_sparse *s = job->s;
     struct echi_sort sort = echi_sparse_sort_columns(&s->out, s->n);
@@ -117,10 +117,8 @@ static ech_status number_columns(ech_ctx *ctx, const struct job *job, uint64_t *
     sort.keys_in = job->keys;
     sort.keys_out = sorted;
     sort.values_in = sort.values_out = order;
-    sort.work = work;
-    sort.work_bytes = work_bytes;
     for (size_t e = 0; e < s->n; e++) order[e] = e;
-    ech_status status = echi_cpu_sort(ctx, &sort);
+    ech_status status = echi_operation_run(ctx, &echi_cpu_sort, &sort, work);
     for (size_t i = 0; i < s->n && status == ECH_OK; i++) {
         if (i && sorted[i] != sorted[i - 1]) number++;
         table[number] = sorted[i];
@@ -177,13 +175,13 @@ static ech_status coo_parts(const struct echi_sparse *s, struct echi_layout *lay
     struct echi_sort sort = echi_sparse_sort(&s->out, s->n, 0);
     *parts = (struct coo_parts){ .keys = NULL };
     if (s->n == 0) return ECH_OK;
-    ech_status status = echi_cpu_sort_workspace(&sort, &parts->sort_bytes);
+    ech_status status = echi_operation_workspace(&echi_cpu_sort, &sort, &parts->sort_bytes);
     parts->keys = echi_part(layout, s->n, sizeof *parts->keys);
     parts->values = echi_part(layout, s->n, ech_dtype_bytes(s->out.dtype));
     if (status == ECH_OK && echi_sparse_is_wide(&s->out)) {
         size_t bytes;
         sort = echi_sparse_sort_columns(&s->out, s->n);
-        status = echi_cpu_sort_workspace(&sort, &bytes);
+        status = echi_operation_workspace(&echi_cpu_sort, &sort, &bytes);
         if (bytes > parts->sort_bytes) parts->sort_bytes = bytes;
         parts->order = echi_part(layout, s->n, sizeof *parts->order);
         parts->table = echi_part(layout, s->n, 2 * sizeof *parts->table);
@@ -211,15 +209,13 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, void *work
         echi_parallel(threads, blocks, make_keys, &job);
         TRY(complaint(ctx, &job));
         if (parts.table) {
-            TRY(number_columns(ctx, &job, parts.order, parts.table, parts.sort, parts.sort_bytes));
+            TRY(number_columns(ctx, &job, parts.order, parts.table, parts.sort));
             job.table = parts.table;
         }
         sort.keys_in = sort.keys_out = parts.keys;
         sort.values_in = s->values;
         sort.values_out = parts.values;
-        sort.work = parts.sort;
-        sort.work_bytes = parts.sort_bytes;
-        TRY(echi_cpu_sort(ctx, &sort));
+        TRY(echi_operation_run(ctx, &echi_cpu_sort, &sort, parts.sort));
         echi_parallel(threads, blocks, count_heads, &job);
         for (size_t i = 0; i < blocks; i++) job.first[i + 1] += job.first[i];
         echi_parallel(threads, blocks, fill_block, &job);

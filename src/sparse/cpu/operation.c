@@ -102,8 +102,9 @@ static void run_multiply(ech_ctx *ctx, const struct echi_sparse *s, void *work)
 
 /* ---- The operation ---- */
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_sparse *s = request;
     *bytes = 0;
     if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cpu_sparse_make_workspace(s, bytes);
@@ -111,12 +112,13 @@ static ech_status workspace(const void *request, size_t *bytes)
     return ECH_OK;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_sparse *s = request;
     if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cpu_sparse_make(ctx, s, work);
     run_multiply(ctx, s, work);
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_sparse = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cpu_sparse = { .plan = workspace, .run = run };

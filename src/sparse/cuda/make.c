@@ -4,9 +4,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/call.h"
 #include "core/backend.h"
 #include "sparse/sparse.h"
 #include "cuda/cuda.h"
+#include "sparse/cuda/make.h"
+#include "select/cuda/runs.h"
 #include "sparse/cuda/common.h"
 
 /* A thread for each of n. */
@@ -46,7 +49,7 @@ static ech_status lay_out(const struct echi_sparse *s, struct echi_layout *layou
     }
     if (s->what == ECHI_SPARSE_CHECK || n == 0) return ECH_OK;
     if (!coo) sort.begin_bit = echi_sparse_column_bits(&s->out);
-    TRY(echi_cuda_sort_workspace(&sort, &parts->own_bytes));
+    TRY(echi_operation_workspace(&echi_cuda_sort, &sort, &parts->own_bytes));
     parts->keys = echi_part(layout, n, sizeof *parts->keys);
     parts->sorted = echi_part(layout, n, sizeof *parts->sorted);
     if (coo) {
@@ -58,7 +61,7 @@ static ech_status lay_out(const struct echi_sparse *s, struct echi_layout *layou
         if (echi_sparse_is_wide(&s->out)) {
             size_t bytes;
             sort = echi_sparse_sort_columns(&s->out, n);
-            TRY(echi_cuda_sort_workspace(&sort, &bytes));
+            TRY(echi_operation_workspace(&echi_cuda_sort, &sort, &bytes));
             if (bytes > parts->own_bytes) parts->own_bytes = bytes;
             parts->order = echi_part(layout, n, sizeof *parts->order);
             parts->sorted_order = echi_part(layout, n, sizeof *parts->order);
@@ -91,9 +94,7 @@ static ech_status sort_keys(ech_ctx *ctx, const struct echi_sparse *s, const str
     sort.keys_out = parts->sorted;
     sort.values_in = values;
     sort.values_out = values_out;
-    sort.work = parts->own;
-    sort.work_bytes = parts->own_bytes;
-    return echi_cuda_sort(ctx, &sort);
+    return echi_operation_run(ctx, &echi_cuda_sort, &sort, parts->own);
 }
 
 /* Keys of rows and of columns' numbers, which the table turns into columns again. */
@@ -106,11 +107,9 @@ static ech_status number_columns(ech_ctx *ctx, const struct echi_sparse *s,
     sort.keys_out = parts->sorted;
     sort.values_in = parts->order;
     sort.values_out = parts->sorted_order;
-    sort.work = parts->own;
-    sort.work_bytes = parts->own_bytes;
     args->order = parts->order;
     TRY(launch(ctx, &s->out, "sparse_coo_columns", s->n, args));
-    TRY(echi_cuda_sort(ctx, &sort));
+    TRY(echi_operation_run(ctx, &echi_cuda_sort, &sort, parts->own));
     TRY(echi_cuda_runs(ctx, parts->sorted, ECH_U64, s->n, parts->table, parts->starts, parts->count,
                        parts->own));
     args->order = parts->sorted_order;

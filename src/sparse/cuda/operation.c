@@ -10,6 +10,7 @@
 #include "sparse/sparse.h"
 #include "core/backend.h"
 #include "cuda/cuda.h"
+#include "sparse/cuda/make.h"
 #include "sparse/cuda/common.h"
 
 #include <stdio.h>
@@ -155,8 +156,9 @@ done:
 
 /* ---- The operation ---- */
 
-static ech_status workspace(const void *request, size_t *bytes)
+static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
+    (void)plan;
     const struct echi_sparse *s = request;
     struct echi_layout layout = { 0 };
     if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cuda_sparse_make_workspace(s, bytes);
@@ -167,11 +169,12 @@ static ech_status workspace(const void *request, size_t *bytes)
     return ECH_OK;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, void *work)
+static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
+    (void)plan;
     const struct echi_sparse *s = request;
     if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cuda_sparse_make(ctx, s, work);
     return multiply(ctx, s, work);
 }
 
-const struct echi_operation echi_cuda_sparse = { .workspace = workspace, .run = run };
+const struct echi_operation echi_cuda_sparse = { .plan = workspace, .run = run };

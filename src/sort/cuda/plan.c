@@ -1,0 +1,280 @@
+/*
+ * sort/cuda/plan.c - sorts on the GPU: the table of strategies, the plan, and what runs it.
+ *
+ *     plan_sort()     chooses a strategy, measures the workspace         follows from the request
+ *     run_sort()      makes the steps of the strategy, enqueues them     and from the GPU
+ *     explain_sort()  makes the steps for a nominal GPU, prints them
+ *
+ *     what is asked                         how it is sorted
+ *     keys only                             module sort_k<bits>_v0, or sort_msd_k<bits>
+ *     values of 4, 8 or 16 bytes, indices   module sort_k<bits>_v<bytes>, or sort_msd_pairs_k...:
+ *                                           they move with the key in each pass
+ *     values of any other size              their indices move with the key; then a gather
+ *
+ *     workspace   [ (gather: the sorted indices | a copy of the values) | the strategy's parts ]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sort/cuda/plan.h"
+
+#include "arrange/cuda/gather.h"
+#include "sort/choice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The first that can be used and is the best runs, unless one is named. */
+static const struct sort_strategy *const strategies[] = {
+    &echi_sort_by_block,   &echi_sort_by_count, &echi_sort_by_sample,   &echi_sort_by_adaptive,
+    &echi_sort_by_classes, &echi_sort_by_msd,   &echi_sort_by_onesweep, &echi_sort_by_low_memory,
+};
+enum { STRATEGIES = sizeof strategies / sizeof *strategies };
+
+int echi_sort_payload(const struct echi_sort *s, bool *gather)
+{
+    size_t v = s->value_bytes;
+    *gather = v != 0 && v != 4 && v != 8 && v != 16;
+    return !*gather ? (int)v : (uint64_t)s->n <= (uint64_t)1 << 32 ? 4 : 8;
+}
+
+static ech_status choose(const struct echi_sort *s, const struct sort_strategy **choice)
+{
+    char names[160] = "";
+    struct echi_text text = { names, sizeof names };
+    for (int i = 0; i < STRATEGIES; i++) {
+        const struct sort_strategy *a = strategies[i];
+        echi_print(&text, "%s\"%s\"", i == 0 ? "" : i < STRATEGIES - 1 ? ", " : " and ", a->name);
+        if (s->algorithm && strcmp(s->algorithm, a->name) != 0) continue;
+        if (a->can(s) && (s->algorithm || a->best(s))) {
+            *choice = a;
+            return ECH_OK;
+        }
+        if (s->algorithm)
+            return echi_fail(NULL, ECH_ERR_ARG,
+                             "the algorithm \"%s\" of the GPU (%s) cannot do this sort of %zu %s",
+                             a->name, a->what, s->n, ech_dtype_name(s->dtype));
+    }
+    return echi_fail(NULL, ECH_ERR_ARG, "the algorithm is \"%s\", and the GPU has %s", s->algorithm,
+                     names);
+}
+
+/* ---- Workspace ---- */
+
+/* What the gather of values by index has of the workspace. */
+struct gather_parts {
+    void *index, *values_copy;
+};
+
+/* Measures (base NULL) or lays out the workspace. */
+static struct gather_parts lay_out(const struct echi_sort *s, const struct sort_plan *plan,
+                                   struct echi_layout *layout, struct sort_args *args)
+{
+    struct gather_parts parts = { NULL, NULL };
+    if (plan->gather) parts.index = echi_part(layout, s->n, (size_t)plan->payload_bytes);
+    if (plan->gather) parts.values_copy = echi_part(layout, s->n, s->value_bytes);
+    if (plan->strategy->lay_out) plan->strategy->lay_out(s, plan, layout, args);
+    return parts;
+}
+
+ech_status echi_sort_plan(const struct echi_sort *s, struct sort_plan *plan, size_t *work_bytes)
+{
+    struct echi_layout layout = { 0 };
+    struct sort_args args;
+    ech_status status;
+    *plan = (struct sort_plan){ 0 };
+    *work_bytes = 0;
+    memset(&args, 0, sizeof args);
+    TRY(choose(s, &plan->strategy));
+    plan->payload_bytes = echi_sort_payload(s, &plan->gather);
+    plan->passes = (s->end_bit - s->begin_bit + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
+    plan->onesweep = echi_sort_onesweep_plan(s, plan->payload_bytes);
+    snprintf(plan->passes_module, sizeof plan->passes_module, "sort_k%d_v%d", 8 * s->key_bytes,
+             plan->payload_bytes);
+    if (strcmp(plan->strategy->family, "sort_msd") != 0)
+        snprintf(plan->module, sizeof plan->module, "%s_k%d_v%d", plan->strategy->family,
+                 8 * s->key_bytes, plan->payload_bytes);
+    else if (s->value_bytes)
+        snprintf(plan->module, sizeof plan->module, "sort_msd_pairs_k%d_v%d", 8 * s->key_bytes,
+                 plan->payload_bytes);
+    else
+        snprintf(plan->module, sizeof plan->module, "sort_msd_k%d", 8 * s->key_bytes);
+    if (plan->strategy->size) TRY(plan->strategy->size(s, plan));
+    lay_out(s, plan, &layout, &args);
+    *work_bytes = layout.bytes;
+    if (layout.overflow)
+        FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace is larger than any memory", s->n);
+done:
+    return status;
+}
+
+static ech_status plan_sort(const void *request, void *plan, size_t *work_bytes)
+{
+    return echi_sort_plan(request, plan, work_bytes);
+}
+
+/* ---- Steps ---- */
+
+void echi_sort_launch(const struct sort_build *b, enum echi_phase phase, enum echi_step_kind kind,
+                      const char *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes,
+                      int level, const char *when)
+{
+    echi_step_add(b->steps, (struct echi_step){ .phase = phase,
+                                                .kind = kind,
+                                                .module = b->plan->module,
+                                                .name = kernel,
+                                                .when = when,
+                                                .blocks = blocks,
+                                                .threads = threads,
+                                                .shared_bytes = shared_bytes,
+                                                .level = level });
+}
+
+/* What differs between the launches of a plan. */
+static void set_args(void *args, const struct echi_step *step, uint64_t part)
+{
+    struct sort_args *a = args;
+    a->level = a->pass = step->level < 0 ? 0 : step->level;
+    a->portion = part;
+    if (step->units) a->count_blocks = step->units;
+}
+
+/* Whether keys that differ in a bit are different. */
+static bool compared_plainly(const struct echi_sort *s)
+{
+    uint64_t all = ~(uint64_t)0 >> (64 - 8 * s->key_bytes);
+    return s->begin_bit == 0 && s->end_bit == 8 * s->key_bytes && !s->order.merge &&
+           (s->order.last & all) == all;
+}
+
+static struct sort_args args_of(const struct echi_sort *s, const struct sort_plan *plan)
+{
+    bool keys_stay = s->keys_in == s->keys_out;
+    bool values_stay = s->values_in && s->values_in == s->values_out && !plan->gather;
+    return (struct sort_args){
+        .keys_in = s->keys_in,
+        .keys_out = s->keys_out, /* of an argsort NULL, or a part of the workspace */
+        .values_in = plan->gather ? NULL : s->values_in,
+        .values_out = s->values_out,
+        .n = s->n,
+        .order = s->order,
+        .begin_bit = s->begin_bit,
+        .end_bit = s->end_bit,
+        .passes = plan->passes,
+        .in_place = keys_stay || values_stay,
+        .stays = keys_stay && (s->value_bytes == 0 || values_stay),
+        .index = s->index_bytes || plan->gather,
+        .discard_keys = s->index_bytes != 0,
+        .unstable = !s->stable,
+        .plain = compared_plainly(s),
+        .same = !s->order.sign && !s->order.float_mask && !s->order.shift && !s->order.flip
+    };
+}
+
+/* A gather that is a step: what it needs when it runs. */
+struct gather {
+    const struct echi_sort *s;
+    const void *from, *index;
+    int index_bytes;
+};
+
+static ech_status run_gather(ech_ctx *ctx, void *user)
+{
+    const struct gather *g = user;
+    return echi_cuda_gather(ctx, g->from, g->index, g->index_bytes, g->s->values_out, g->s->n,
+                            g->s->value_bytes);
+}
+
+/* Fetches the values in the order of the indices; in place, from a copy. */
+static void add_gather(const struct sort_build *b, const struct gather_parts *parts,
+                       struct gather *g)
+{
+    const struct echi_sort *s = b->sort;
+    *g = (struct gather){ s, s->values_in, parts->index, b->plan->payload_bytes };
+    if (s->values_in == s->values_out) {
+        g->from = parts->values_copy;
+        echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_FINISH,
+                                                    .kind = ECHI_COPY,
+                                                    .level = -1,
+                                                    .to = parts->values_copy,
+                                                    .from = s->values_in,
+                                                    .bytes = s->n * s->value_bytes });
+    }
+    echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_FINISH,
+                                                .kind = ECHI_CALL,
+                                                .level = -1,
+                                                .name = "a gather of arrange.c: values by index",
+                                                .call = run_gather,
+                                                .user = g });
+}
+
+/* All that is needed to make and to run the steps of a plan. */
+struct whole {
+    struct sort_args args;
+    struct echi_steps steps;
+    struct sort_build build;
+    struct gather gather;
+};
+
+static ech_status make_steps(const struct echi_sort *s, const struct sort_plan *plan,
+                             struct echi_gpu gpu, void *work, struct whole *w)
+{
+    struct echi_layout layout = { .base = work };
+    w->args = args_of(s, plan);
+    w->steps.count = 0;
+    w->build = (struct sort_build){ s, plan, gpu, &w->args, &w->steps, work };
+    struct gather_parts parts = lay_out(s, plan, &layout, &w->args);
+    if (plan->gather) w->args.values_out = parts.index;
+    ech_status status = plan->strategy->steps(&w->build);
+    if (status == ECH_OK && plan->gather) add_gather(&w->build, &parts, &w->gather);
+    return status;
+}
+
+static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct whole w;
+    ech_status status = make_steps(request, plan, echi_gpu_of(ctx), work, &w);
+    return status == ECH_OK ? echi_cuda_enqueue(ctx, &w.steps, &w.args, set_args) : status;
+}
+
+static ech_status explain_sort(const void *request, struct echi_text *text)
+{
+    const struct echi_sort *s = request;
+    struct sort_plan plan;
+    struct whole w;
+    size_t bytes = 0;
+    ech_status status;
+    TRY(echi_sort_plan(s, &plan, &bytes));
+    TRY(make_steps(s, &plan, echi_gpu_of(NULL), NULL, &w));
+    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    for (int i = 0; i < STRATEGIES; i++)
+        if (strategies[i] != plan.strategy && s->n >= strategies[i]->least && strategies[i]->can(s))
+            echi_print(text, "could be   %s: %s\n", strategies[i]->name, strategies[i]->what);
+    echi_print(text, "image      %s\n", plan.module);
+    echi_steps_print(&w.steps, text);
+    echi_print(text, "workspace  %zu bytes\n", bytes);
+done:
+    return status;
+}
+
+/* Elements: a workspace of fewer that cannot be allocated is an error. */
+enum { LOW_MEMORY_LEAST = 1 << 16 };
+
+static bool economise(void *request)
+{
+    struct echi_sort *s = request;
+    if (s->algorithm || s->n < LOW_MEMORY_LEAST) return false;
+    s->algorithm = echi_sort_by_low_memory.name;
+    return true;
+}
+
+_Static_assert(sizeof(struct sort_plan) <= ECHI_PLAN_BYTES, "a plan of a sort is too large");
+
+const struct echi_operation echi_cuda_sort = {
+    .plan = plan_sort,
+    .plan_bytes = sizeof(struct sort_plan),
+    .explain = explain_sort,
+    .run = run_sort,
+    .run_host = echi_sort_run_host,
+    .economise = economise,
+    .faster_on_cpu = echi_sort_faster_on_cpu,
+};

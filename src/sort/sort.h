@@ -1,0 +1,28 @@
+/*
+ * sort/sort.h - a sort whose arguments are checked, as the backends take it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_SORT_H
+#define ECHI_SORT_SORT_H
+
+#include "core/internal.h"
+
+struct echi_sort {
+    const void *keys_in;
+    void *keys_out; /* keys_in when in place; NULL when only the index is wanted (argsort) */
+    const void *values_in;
+    void *values_out;   /* values_in when in place; the index when index_bytes */
+    size_t n;           /* at least 1 for a call that runs */
+    size_t value_bytes; /* 0: keys alone.  With index_bytes: the same number */
+    int index_bytes; /* 0, or 4 or 8: the values are the positions 0 .. n-1, not read from memory */
+    ech_dtype dtype;
+    int key_bytes; /* 1, 2, 4 or 8 */
+    struct echi_order order;
+    int begin_bit, end_bit; /* 0 <= begin_bit <= end_bit <= 8 * key_bytes */
+    bool stable;            /* false only for keys alone by all bits, where it cannot be seen */
+    const char *algorithm;  /* NULL: the backend chooses */
+    size_t room_bytes;      /* the caller's workspace, which may be larger than is needed; or 0 */
+};
+
+#endif
