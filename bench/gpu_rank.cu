@@ -6,7 +6,7 @@
  * Keys are made in registers, so that ranking is all there is to do: by ballots or by match with
  * counters of each warp (stable), by additions to counters of the block whose results are used
  * (unstable) or not (a histogram).  Digits are uniform, of 16 values, or one value.  The
- * table of docs/performance/sort.md was made by these loops.
+ * table of docs/lab/sort.md was made by these loops.
  *
  * C++ as the other benchmarks are; no part of the library.
  *
