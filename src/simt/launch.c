@@ -273,6 +273,11 @@ static bool begin_cluster(struct simt_worker *w)
         c->blocks[c->count] = b;
         c->slots_left++;
     }
+    if (c->count == 0) { /* no block frees it when it leaves */
+        free(blocks);
+        free(c);
+        return out_of_memory(l);
+    }
     for (uint32_t i = 0; i < c->count; i++) { /* all have their slots now */
         number_block(l, c->blocks[i]);
         c->blocks[i]->oldest = c->blocks[0]->serial;
