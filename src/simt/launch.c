@@ -407,6 +407,7 @@ static void run_blocks(struct simt_worker *w)
 static void *run_worker(void *argument)
 {
     struct simt_worker *w = argument;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a launch has a function */
     const struct simt_loaded *module = w->launch->function->module;
     w->shared = simt_module_shared(module);
     char *unused = w->shared + module->dynamic + w->launch->shared_bytes;
