@@ -77,7 +77,7 @@ static void print_rank(struct gf2_job *job, const struct elimination *e)
 {
     if (!job->words.json) {
         printf("%u\n", (unsigned)e->rank);
-        if (job->words.pivots) print_pivots(e);
+        if (e->pivots && job->words.pivots) print_pivots(e);
         return;
     }
     struct json json = { .to = stdout };
@@ -86,7 +86,7 @@ static void print_rank(struct gf2_job *job, const struct elimination *e)
     json_count(&json, "rows", job->a.rows);
     json_count(&json, "columns", job->a.cols);
     json_count(&json, "rank", e->rank);
-    if (job->words.pivots) {
+    if (e->pivots && job->words.pivots) {
         json_open(&json, "pivots", '[');
         for (uint32_t i = 0; i < e->rank; i++) json_count(&json, NULL, e->pivots[i]);
         json_close(&json, ']');

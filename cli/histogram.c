@@ -262,7 +262,7 @@ static int count_edges(struct histogram *h, struct job *job)
     h->closed = true;
     int code = allocate(h, job);
     if (code != EXIT_DONE) return code;
-    char *keys = malloc((h->bins + 1) * sizeof(uint64_t));
+    char *keys = malloc((h->bins + 1) * 8); /* of the widest type */
     if (!keys) return job_no_memory(job, h->bins * 8, "its edges");
     code = parse_edges(h, job, keys);
     if (code == EXIT_DONE) {

@@ -138,6 +138,7 @@ int job_commit(struct job *job, struct io_output *output, io_status status, stru
     return status == IO_OK ? EXIT_DONE : cli_fail_io(status, error);
 }
 
+#undef job_no_memory /* job.h */
 int job_no_memory(const struct job *job, uint64_t bytes, const char *what)
 {
     return cli_fail(EXIT_MEMORY, "%s: out of memory: no %llu bytes for %s", job->input,

@@ -123,6 +123,9 @@ int job_plan_text(const struct job_words *words);
 /* Ends the stage of writing: status is how it went so far. */
 int job_commit(struct job *job, struct io_output *output, io_status status, struct io_error *error);
 int job_no_memory(const struct job *job, uint64_t bytes, const char *what);
+#ifdef __clang_analyzer__ /* as cli_fail() */
+#define job_no_memory(job, bytes, what) ((void)job_no_memory(job, bytes, what), EXIT_MEMORY)
+#endif
 
 /* A stage runs from stage_begin() to stage_end(). */
 void stage_begin(struct job *job, enum stage stage);

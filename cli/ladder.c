@@ -70,8 +70,9 @@ static int parse_sizes(void)
     plan.sizes[0] = LADDER_END;
     if (!set.n) return EXIT_DONE;
     plan.sizes_given = true;
-    if (strlen(set.n) >= sizeof text) return cli_fail(EXIT_BAD, "--n is too long a list");
-    strcpy(text, set.n);
+    const size_t length = strlen(set.n);
+    if (length >= sizeof text) return cli_fail(EXIT_BAD, "--n is too long a list");
+    memcpy(text, set.n, length + 1);
     for (char *at = text, *next; at; at = next) {
         next = strchr(at, ',');
         if (next) *next++ = 0;

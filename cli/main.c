@@ -23,6 +23,7 @@ enum { MOST_OPERANDS = 4, MOST_COMMANDS = 32 };
 
 /* ---- Messages ---- */
 
+#undef cli_fail /* cli.h */
 int cli_fail(int code, const char *format, ...)
 {
     fprintf(stderr, "echelon%s%s: ", cli_command ? " " : "", cli_command ? cli_command : "");
@@ -39,6 +40,7 @@ int cli_fail_io(io_status status, const struct io_error *error)
     return cli_fail(status == IO_MEMORY ? EXIT_MEMORY : EXIT_BAD, "%s", error->text);
 }
 
+#undef cli_fail_ech
 int cli_fail_ech(ech_status status, const ech_ctx *ctx)
 {
     static const int codes[] = {

@@ -168,7 +168,7 @@ static int info(ech_ctx *ctx, const char *name, int threads, struct cli_progress
 {
     struct matrix_view r = { .rows = 0 };
     struct matrix_facts f;
-    struct matrix_condition c;
+    struct matrix_condition c = { .kind = CONDITION_UNKNOWN };
     int code = matrix_load(name, progress, m);
     if (code == EXIT_DONE) code = matrix_view_make(ctx, m, &r);
     if (code == EXIT_DONE) code = matrix_find_facts(&r, &f);

@@ -82,19 +82,20 @@ static int select_to(struct job *job, struct io_output *output)
     struct io_error error;
     struct where where;
     void *kept = NULL;
+    const bool counts = set.count;
     int code = job_load(job, &set.job);
     if (code == EXIT_DONE) code = where_parse("WHERE", set.where, job->column.dtype, &where);
     if (code == EXIT_DONE)
-        code = set.count ? job_plan_text(&set.job)
-                         : job_plan_output(job, &set.job, output,
-                                           set.index ? ECH_U64 : job->column.dtype);
+        code = counts ? job_plan_text(&set.job)
+                      : job_plan_output(job, &set.job, output,
+                                        set.index ? ECH_U64 : job->column.dtype);
     if (code != EXIT_DONE) return code;
     bool index = set.index || job->column.lines;
-    code = set.count ? count(job, &where) : select_elements(job, &where, index, &kept);
+    code = counts ? count(job, &where) : select_elements(job, &where, index, &kept);
     if (code == EXIT_DONE) {
         stage_begin(job, STAGE_WRITE);
-        io_status status = set.count ? write_numbers(output, ECH_U64, &job->n_out, 1, &error)
-                                     : write_kept(job, output, kept, &error);
+        io_status status = counts ? write_numbers(output, ECH_U64, &job->n_out, 1, &error)
+                                  : write_kept(job, output, kept, &error);
         code = job_commit(job, output, status, &error);
     }
     free(kept);

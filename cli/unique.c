@@ -146,18 +146,19 @@ static io_status write_counts(struct io_output *output, const struct io_column *
                               const struct kept *kept, struct io_error *error)
 {
     size_t bytes = ech_dtype_bytes(c->dtype);
+    const uint64_t *lines = kept->lines;
     io_status status = IO_OK;
     for (uint64_t i = 0; i < kept->n && status == IO_OK; i++) {
         char text[32 + IO_NUMBER_TEXT];
         size_t used = (size_t)snprintf(text, 32, "%7llu ", (unsigned long long)kept->counts[i]);
-        if (!c->lines) {
+        if (!lines) {
             used += io_format_key(c->dtype, kept->keys + i * bytes, text + used);
             text[used++] = '\n';
         }
         status = io_write(output, text, used, error);
-        if (!c->lines || status != IO_OK) continue;
-        const char *line = c->text + kept->lines[i];
-        const char *newline = memchr(line, '\n', c->text_bytes - (size_t)kept->lines[i]);
+        if (!lines || status != IO_OK) continue;
+        const char *line = c->text + lines[i];
+        const char *newline = memchr(line, '\n', c->text_bytes - (size_t)lines[i]);
         status = io_write(output, line, (size_t)(newline - line) + 1, error);
     }
     return status;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # tree.sh SOURCE - the rules of CONVENTIONS.md that a machine can check: one folder an operation, sizes of
-# files, columns, head comments, format, and that README says what examples do.
+# files, columns, head comments, format, that README says what examples do, and that pages for
+# contributors name what exists.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 cd "$1" || exit 1
@@ -23,6 +24,37 @@ for names in $operations; do
     check "echelon.h lacks $call()" grep -q " $call(ech_ctx" include/echelon.h
     check "no benchmark calls $call()" grep -rq "$call" bench
 done
+
+# ---- For contributors ----
+
+for folder in src/*/; do
+    check "${folder}README.md is missing" test -f "${folder}README.md"
+done
+for file in CONTRIBUTING.md .clang-tidy .editorconfig docs/contributing/testing.md \
+    docs/contributing/adding-a-backend.md docs/decisions/README.md; do
+    check "$file is missing" test -f "$file"
+done
+for page in docs/decisions/0*.md; do
+    check "docs/decisions/README.md does not list ${page##*/}" \
+        grep -qF "(${page##*/})" docs/decisions/README.md
+done
+
+# Files and functions that these pages name; a file by its path from the root, from src or from the page.
+pages=$(ls CONTRIBUTING.md src/*/README.md src/*/*/README.md docs/contributing/*.md docs/decisions/*.md)
+# shellcheck disable=SC2086  # lists of names without blanks
+{
+    missing=$(for page in $pages; do
+        for name in $(grep -oE '[<>a-z0-9_]+/[<>a-z0-9_/]*\.(c|h|cuh?|def|txt|cmake|sh|py)\b' "$page" | sort -u); do
+            case $name in *'<'*) continue ;; esac # src/<operation>/...
+            [ -e "$name" ] || [ -e "src/$name" ] || [ -e "${page%/*}/$name" ] || echo "$page: $name"
+        done
+    done)
+    functions=$(mktemp)
+    grep -rohE '\bechi?_[a-z0-9_]+' src include | sort -u >"$functions"
+    missing=$missing$(grep -ohE '\bechi?_[a-z0-9_]+\(' $pages | tr -d '(' | sort -u | comm -23 - "$functions")
+    rm -f "$functions"
+}
+check "a page names what does not exist: $missing" test -z "$missing"
 
 # ---- Every file ----
 

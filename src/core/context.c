@@ -116,8 +116,14 @@ ech_status ech_open(ech_ctx **ctx, const char *device)
         status = open_on(echi_backends[i], 0, ctx);
         if (status == ECH_OK) break;
     }
-    if (status == ECH_OK && echi_backend_auto(device) && (*ctx)->backend != &echi_cpu) {
+    if (status != ECH_OK || !*ctx) return status;
+    if (echi_backend_auto(device) && (*ctx)->backend != &echi_cpu) {
         status = open_on(&echi_cpu, 0, &(*ctx)->cpu);
+        if (status != ECH_OK) {
+            ech_close(*ctx);
+            *ctx = NULL;
+            return status;
+        }
         char name[sizeof(*ctx)->name];
         snprintf(name, sizeof name, "auto:%.20s", (*ctx)->name);
         memcpy((*ctx)->name, name, sizeof name);

@@ -28,6 +28,7 @@ const char *ech_error(const ech_ctx *ctx)
     return ctx ? ctx->error : thread_error;
 }
 
+#undef echi_fail /* internal.h */
 ech_status echi_fail(ech_ctx *ctx, ech_status code, const char *format, ...)
 {
     /* Formatted aside first: an argument may be the old message itself. */

@@ -29,7 +29,7 @@ static const struct echi_sort_isa *choose(void)
     int i = 0;
     for (int j = 0; forced && j < VARIANTS; j++)
         if (strcmp(forced, variants[j]->name) == 0) i = j;
-    while (!variants[i]->supported()) i++; /* the last always is */
+    while (i < VARIANTS - 1 && !variants[i]->supported()) i++; /* the last always is */
     return variants[i];
 }
 

@@ -295,7 +295,7 @@ static CUresult carry_up(struct exchange *r, bool *busy)
 static CUresult ask_down(struct exchange *r, bool *busy)
 {
     struct way *way = &r->down;
-    struct extent extent;
+    struct extent extent = { .bytes = 0 };
     size_t k = atomic_load_explicit(&way->asked, memory_order_relaxed);
     struct slot *slot = &way->slots[k % ECHI_LINK_SLOTS];
     if (!is_open(way, k) || atomic_load_explicit(&slot->drained, memory_order_acquire) != before(k))

@@ -450,6 +450,7 @@ static ech_status find_error(struct echi_direct_run *run, const struct norms *no
     TRY(find_peaks(run, PEAKS_X, run->n, call->x, call->x_stride));
     TRY(find_peaks(run, PEAKS_R, tall ? run->n : run->m,
                    tall ? run->parts.image : run->parts.residual, call->count));
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a run with a context has norms */
     TRY(find_ratio(run, norms->row, true, &ratio));
     call->report->backward_error = isnan(ratio) ? HUGE_VAL : tall ? ratio / norms->column : ratio;
 done:

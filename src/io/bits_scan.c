@@ -94,7 +94,7 @@ io_status io_scan_signed(struct io_scan *scan, const char *what, uint64_t most, 
 
 io_status io_scan_number(struct io_scan *scan, const char *what, uint64_t most, uint64_t *value)
 {
-    bool negative;
+    bool negative = false;
     io_status status = io_scan_signed(scan, what, most, &negative, value);
     if (status == IO_OK && negative)
         return io_scan_fail(scan, "has -%llu for %s, which cannot be negative",

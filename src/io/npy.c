@@ -122,7 +122,7 @@ static io_status scan_descr(struct scan *s, int dtype, struct io_npy *npy)
     if (strchr(descr, 'O'))
         return io_fail(s->error, IO_FAIL, s->name,
                        "is an array of Python objects ('%s'), which cannot be sorted here", descr);
-    char *rest;
+    char *rest = descr;
     long bytes = descr[1] ? strtol(descr + 2, &rest, 10) : 0;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (descr[1] != types[i].kind || bytes != types[i].bytes || *rest) continue;

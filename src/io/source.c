@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#undef io_fail /* io.h */
 io_status io_fail(struct io_error *error, io_status status, const char *name, const char *format,
                   ...)
 {

@@ -206,6 +206,7 @@ static void poll(struct simt_thread *t, const void *at, uintptr_t pc)
 
 /* ---- What the compiler calls: plain accesses ---- */
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the compiler's */
 #define HOOK(type) SIMT_API type
 #define PLAIN(bytes)                                                                               \
     HOOK(void) __tsan_read##bytes(void *at);                                                       \
@@ -404,3 +405,4 @@ HOOK(void) __tsan_vptr_read(void **at)
 {
     (void)at;
 }
+/* NOLINTEND(bugprone-reserved-identifier) */

@@ -258,7 +258,10 @@ static bool read_header(struct unit *u)
     struct cursor *c = &u->c;
     u->version = (unsigned)get(c, 2);
     if (u->version < 2 || u->version > 5) return false;
-    if (u->version == 5 && (get(c, 1) != 8 || get(c, 1) != 0)) return false; /* flat addresses */
+    if (u->version == 5) { /* flat addresses */
+        const uint64_t address_bytes = get(c, 1), segment_bytes = get(c, 1);
+        if (address_bytes != 8 || segment_bytes != 0) return false;
+    }
     struct cursor header = part(c, get(c, 4));
     u->instruction_bytes = (unsigned)get(&header, 1);
     if (u->version >= 4 && get(&header, 1) > 1) return false; /* of VLIW machines */

@@ -273,6 +273,11 @@ static bool begin_cluster(struct simt_worker *w)
         c->blocks[c->count] = b;
         c->slots_left++;
     }
+    if (c->count == 0) { /* no block frees it when it leaves */
+        free(blocks);
+        free(c);
+        return out_of_memory(l);
+    }
     for (uint32_t i = 0; i < c->count; i++) { /* all have their slots now */
         number_block(l, c->blocks[i]);
         c->blocks[i]->oldest = c->blocks[0]->serial;
@@ -402,6 +407,7 @@ static void run_blocks(struct simt_worker *w)
 static void *run_worker(void *argument)
 {
     struct simt_worker *w = argument;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a launch has a function */
     const struct simt_loaded *module = w->launch->function->module;
     w->shared = simt_module_shared(module);
     char *unused = w->shared + module->dynamic + w->launch->shared_bytes;

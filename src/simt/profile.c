@@ -317,22 +317,17 @@ static struct execution *new_execution(struct simt_profile_table *p)
 static void join(struct simt_profile_table *p, const struct entry *entry, uint32_t lane)
 {
     struct row *row = row_of(p, entry->pc);
-    uint32_t *link;
-    if (row->lane != lane + 1) {
-        row->lane = lane + 1;
-        link = &row->first;
-    } else {
-        link = &p->executions[row->cursor - 1].next;
-    }
-    if (!*link) {
-        bool first = link == &row->first;
+    const bool first = row->lane != lane + 1;
+    row->lane = lane + 1;
+    uint32_t turn = first ? row->first : p->executions[row->cursor - 1].next;
+    if (!turn) {
         struct execution *e = new_execution(p); /* which may move those there are */
         if (!e) return;
-        if (!first) link = &p->executions[row->cursor - 1].next;
-        *link = p->execution_count;
         e->row = row;
+        turn = p->execution_count;
+        *(first ? &row->first : &p->executions[row->cursor - 1].next) = turn;
     }
-    row->cursor = *link;
+    row->cursor = turn;
     struct request *r = &p->executions[row->cursor - 1].request;
     r->lanes |= 1u << lane;
     r->of[lane] = entry;

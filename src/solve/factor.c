@@ -205,7 +205,7 @@ done:
 
 static ech_status make_factor(struct echi_run *run, struct host_csr *a, bool positive)
 {
-    uint64_t *place = malloc(a->n * 8), *list = malloc((a->entries + 1) * 8), where = 0;
+    uint64_t *place = malloc((a->n + 1) * 8), *list = malloc((a->entries + 1) * 8), where = 0;
     ech_status status = ECH_OK;
     if (!place || !list) FAIL(run->ctx, ECH_ERR_MEMORY, "no memory for an incomplete factor");
     if (factor(a, positive, place, list, &where)) {

@@ -316,7 +316,7 @@ static ech_status prepare(struct echi_run *run)
     const ech_solve_options *o = &run->call->options;
     ech_solve_report *report = run->report;
     bool bad = false, found = true;
-    ech_status status;
+    ech_status status = ECH_OK;
     report->method = o->method;
     report->precond = o->precond;
     if (o->method == ECH_METHOD_AUTO) {

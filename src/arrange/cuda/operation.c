@@ -139,8 +139,10 @@ static void shape_tile(const ech_ctx *ctx, struct arrange_transpose_args *args, 
     uint64_t room = words / args->words, edge = 1;
     if (room >= 1024 && elements / room < 2 * (uint64_t)cuda->multiprocessors) room /= 4;
     while (4 * edge * edge <= room) edge *= 2;
+    /* NOLINTBEGIN(clang-analyzer-core.DivideZero): a call that runs has rows and columns */
     uint64_t columns = least(args->columns, edge), rows = least(args->rows, room / columns);
     if (rows < edge) columns = least(args->columns, room / rows);
+    /* NOLINTEND(clang-analyzer-core.DivideZero) */
     if (rows > 32 && rows < args->rows)
         rows -= rows % 32; /* a column's piece then begins where a sector does */
     args->tile_rows = (uint32_t)rows;

@@ -59,6 +59,7 @@ static void load(struct turned *t, size_t i)
         turn_in(t, words, t->column);
     }
     memset(t->column + cols, 0, 8 * sizeof *t->column); /* what a last vector reads, and more */
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): there are 1 to 64 rows */
     if (r->b) t->column[cols] = r->b[i] & ~(uint64_t)0 >> (64 - r->a.rows);
 }
 

@@ -242,7 +242,6 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
     size_t chunks = (n + job->chunk_elements - 1) / job->chunk_elements;
     job->begin = begin;
     job->n = n;
-    job->groups = groups;
     job->group_chunks = 16;
     while ((chunks + job->group_chunks - 1) / job->group_chunks > GROUPS) job->group_chunks *= 2;
     size_t count = (chunks + job->group_chunks - 1) / job->group_chunks;
@@ -250,7 +249,9 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
         result(job, reduce_range(job, begin, 0, n), n, index);
         return;
     }
+    job->groups = groups;
     echi_parallel(job->threads, count, run_group, job);
+    job->groups = NULL;
     for (size_t i = 0; i < count; i++) count_up(job, &counter, groups[i]);
     result(job, count_end(job, &counter), n, index);
 }

@@ -61,6 +61,7 @@ static void NAME(chunk)(const struct echi_solve_step *step, size_t from, size_t 
     }
     if (step->diagonal) {
         const REAL *d = (const REAL *)step->diagonal + from;
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): such a step makes b */
         for (size_t i = 0; i < n; i++) z[i] = d[i] * b[i];
         if (step->z) memcpy((REAL *)step->z + from, z, n * sizeof(REAL));
     }

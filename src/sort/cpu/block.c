@@ -117,6 +117,7 @@ static void order_wide(struct block *b, size_t n, int bits, uint32_t *index)
 {
     const struct echi_sort_job *job = b->job;
     int take = least(bits, least(job->isa->window_bits, 64 - b->index_bits));
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): 0 bits are not wide */
     uint64_t keep = ~(uint64_t)0 >> (64 - bits);
     job->width->pack(&job->window, b->keys, n, keep, bits - take, b->index_bits, b->packed);
     job->isa->widths[3]->sort(b->packed, b->work, n, false, b->index_bits, b->index_bits + take);
