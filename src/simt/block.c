@@ -15,6 +15,7 @@
 #include <string.h>
 
 _Thread_local struct simt_thread *simt_self __attribute__((tls_model("initial-exec")));
+_Thread_local int32_t simt_steps_left __attribute__((tls_model("initial-exec")));
 
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 
@@ -96,6 +97,13 @@ static void return_to_worker(struct simt_thread *t, bool ends)
     simt_fiber_switch(&t->fiber, &b->worker->fiber, ends);
 }
 
+/* With a profile, the hook takes its slow path for every basic block. */
+static void grant_steps(struct simt_thread *t)
+{
+    t->steps = 0;
+    simt_steps_left = simt_options.profile ? 0 : SIMT_STEPS;
+}
+
 /* Runs someone else; returns when t is chosen again. */
 static void leave(struct simt_thread *t, bool stay)
 {
@@ -107,7 +115,7 @@ static void leave(struct simt_thread *t, bool stay)
         simt_self = next;
         simt_fiber_switch(&t->fiber, &next->fiber, t->waits == SIMT_ENDED);
     }
-    t->steps = 0;
+    grant_steps(t);
 }
 
 /* Something happened other than giving way. */
@@ -142,7 +150,7 @@ void simt_give_way(struct simt_thread *t, uintptr_t pc)
     if (++b->idle_yields > 2 * b->alive) {
         b->idle_yields = 0;
         return_to_worker(t, false);
-        t->steps = 0;
+        grant_steps(t);
         return;
     }
     leave(t, false);
@@ -325,6 +333,7 @@ static void run_thread(void)
 {
     simt_fiber_entered();
     struct simt_thread *t = simt_self;
+    grant_steps(t);
     const struct simt_launch *launch = t->block->launch;
     launch->function->kernel->call(launch->parameters);
     end_thread(t);
