@@ -264,21 +264,29 @@ extern _Thread_local struct simt_thread *simt_self __attribute__((tls_model("ini
 /* Basic blocks that it may still run before it gives way by itself. */
 extern _Thread_local int32_t simt_steps_left __attribute__((tls_model("initial-exec")));
 
-/* ---- block.c, warp.c, cluster.c: a thread leaves the processor ---- */
+/* ---- schedule.c: a thread leaves the processor ---- */
 
-void simt_block_begin(struct simt_block *block);
 /* Runs the block until it is over, or nobody in it can go on by himself. */
 void simt_block_run(struct simt_block *block);
 void simt_wait(struct simt_thread *thread, enum simt_wait why, uintptr_t pc);
 void simt_give_way(struct simt_thread *thread, uintptr_t pc);
 void simt_wake(struct simt_thread *thread);
+/* Something happened in the block other than giving way. */
+void simt_event(struct simt_block *block);
+/* The thread has ended: first nobody waits for it any more, then it leaves. */
+void simt_stop(struct simt_thread *thread);
+void simt_leave_for_good(struct simt_thread *thread) __attribute__((noreturn));
+/* Ends the launch from inside a thread. */
+void simt_abandon(struct simt_thread *thread) __attribute__((noreturn));
+
+/* ---- block.c, warp.c, cluster.c ---- */
+
+void simt_block_begin(struct simt_block *block);
 void simt_warp_ended(struct simt_warp *warp);                 /* one more of its lanes */
 uint32_t simt_warp_arrived(const struct simt_thread *thread); /* where it waits */
 void simt_cluster_ended(struct simt_block *block);
 /* Names who waits where, for a block in which nobody can go on. */
 void simt_block_explain(struct simt_block *block);
-/* Ends the launch from inside a thread. */
-void simt_abandon(struct simt_thread *thread) __attribute__((noreturn));
 
 /* ---- launch.c ---- */
 
