@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* ---- Exit codes ---- */
+/* ---- Exit codes and messages: message.c ---- */
 
 enum {
     EXIT_DONE = 0,

@@ -40,13 +40,6 @@ static const struct option options[] = {
     { 0, NULL, NULL, NULL, NULL },
 };
 
-int explain_print(ech_status status, const char *text)
-{
-    if (status != ECH_OK) return cli_fail_ech(status, NULL);
-    fputs(text, stdout);
-    return EXIT_DONE;
-}
-
 static int explain_sort(ech_dtype dtype, uint64_t n)
 {
     char text[EXPLAIN_TEXT];

@@ -18,7 +18,12 @@ struct explain_numbers {
 enum { EXPLAIN_TEXT = 16384 };
 
 /* Prints text, or what the status says. */
-int explain_print(ech_status status, const char *text);
+static inline int explain_print(ech_status status, const char *text)
+{
+    if (status != ECH_OK) return cli_fail_ech(status, NULL);
+    fputs(text, stdout);
+    return EXIT_DONE;
+}
 
 /* ---- explain_numbers.c ---- */
 

@@ -247,11 +247,6 @@ static int measure(struct ladder_report *report)
     return EXIT_DONE;
 }
 
-bool ladder_judges(const struct ladder_report *report, const struct claim *claim)
-{
-    return report->whole && claim->of_gpu == !report->results.device->simt;
-}
-
 static void judge(struct ladder_report *report)
 {
     const struct ladder *ladder = report->results.ladder;

@@ -9,7 +9,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- What follows from a row ---- */
+/* ---- What follows from results ---- */
+
+bool ladder_judges(const struct ladder_report *report, const struct claim *claim)
+{
+    return report->whole && claim->of_gpu == !report->results.device->simt;
+}
 
 double ladder_speed_up(const struct results *results, const struct result *row)
 {

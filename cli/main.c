@@ -7,7 +7,6 @@
 #include "cli.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,43 +16,8 @@ const struct command *const cli_commands[] = { &command_sort,   &command_unique,
                                                &command_gf2,    &command_matrix,  &command_matmul,
                                                &command_solve,  &command_explain, &command_profile,
                                                &command_ladder, &command_info,    NULL };
-const char *cli_command;
 
 enum { MOST_OPERANDS = 4, MOST_COMMANDS = 32 };
-
-/* ---- Messages ---- */
-
-#undef cli_fail /* cli.h */
-int cli_fail(int code, const char *format, ...)
-{
-    fprintf(stderr, "echelon%s%s: ", cli_command ? " " : "", cli_command ? cli_command : "");
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    putc('\n', stderr);
-    return code;
-}
-
-int cli_fail_io(io_status status, const struct io_error *error)
-{
-    return cli_fail(status == IO_MEMORY ? EXIT_MEMORY : EXIT_BAD, "%s", error->text);
-}
-
-#undef cli_fail_ech
-int cli_fail_ech(ech_status status, const ech_ctx *ctx)
-{
-    static const int codes[] = {
-        [ECH_OK] = EXIT_DONE,
-        [ECH_ERR_ARG] = EXIT_BAD,
-        [ECH_ERR_UNSUPPORTED] = EXIT_BAD,
-        [ECH_ERR_MEMORY] = EXIT_MEMORY,
-        [ECH_ERR_NO_DEVICE] = EXIT_DEVICE,
-        [ECH_ERR_DEVICE] = EXIT_DEVICE,
-    };
-    size_t known = sizeof codes / sizeof *codes;
-    return cli_fail((size_t)status < known ? codes[status] : EXIT_DEVICE, "%s", ech_error(ctx));
-}
 
 /* ---- Subcommands ---- */
 

@@ -34,17 +34,6 @@ static const struct {
 };
 enum { IMAGES = sizeof images / sizeof *images, MOST_KERNELS = 1024, FLUSH_BYTES = 256 << 20 };
 
-#define LADDER(name, types) extern const struct ladder name##_ladder;
-#include "ladders.def"
-#undef LADDER
-
-const struct ladder *const ladders[] = {
-#define LADDER(name, types) &name##_ladder,
-#include "ladders.def"
-#undef LADDER
-};
-const int ladder_count = sizeof ladders / sizeof *ladders;
-
 /* ---- Failure ---- */
 
 static void __attribute__((format(printf, 2, 3)))

@@ -77,7 +77,7 @@ struct ladder {
 #define LADDER_END UINT64_MAX
 enum { LADDER_SEEDS = 4, LADDER_SAME = -1 };
 
-extern const struct ladder *const ladders[]; /* in the order of ladders.txt */
+extern const struct ladder *const ladders[]; /* ladders.c, in the order of ladders.txt */
 extern const int ladder_count;
 
 /* ---- Device: ladder.c ---- */

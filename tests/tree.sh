@@ -145,6 +145,8 @@ if command -v python3 >/dev/null; then
         python3 bench/ladder_table.py --check $(echo "$files" | grep '\.md$')
     check "the pictures of the ladders are what their scripts draw" \
         python3 docs/ladder/pictures/draw.py --check
+    check "no headers include each other (scripts/include_cycles.py)" \
+        python3 scripts/include_cycles.py
 else
     skip "the tables: no python3 on this machine"
 fi

@@ -2,7 +2,8 @@
  * io/bits.h - reads a matrix of bits from a file of any of the formats that such matrices come in,
  * and writes one.
  *
- *     bits.c        which format it is; memory; a matrix from rows of bytes and back
+ *     bits.c        which format it is
+ *     bits_rows.c   memory; a matrix from rows of bytes and back
  *     bits_scan.c   the words and numbers of a text, with the line they are on
  *     bits_pbm.c    Netpbm's bitmaps: P1, text, and P4, eight bits a byte
  *     bits_jcf.c    M4RI's text: rows of column numbers

@@ -56,12 +56,14 @@ static io_status load_column(struct io_source *source, struct io_matrix *matrix,
 io_status io_matrix_load(struct io_source *source, struct io_matrix *matrix, struct io_error *error)
 {
     static const char banner[] = "%%MatrixMarket";
-    const io_status status = io_look(source, error);
+    io_status status = io_look(source, error);
     if (status != IO_OK) return status;
     if (!source->ahead_bytes) return io_fail(error, IO_FAIL, source->name, "is empty");
-    if (source->ahead_bytes >= 2 && memcmp(source->ahead, banner, 2) == 0)
-        return io_matrix_load_mtx(source, matrix, error);
-    return load_column(source, matrix, error);
+    if (source->ahead_bytes < 2 || memcmp(source->ahead, banner, 2) != 0)
+        return load_column(source, matrix, error);
+    status = io_matrix_load_mtx(source, matrix, error);
+    if (status != IO_OK) io_matrix_free(matrix);
+    return status;
 }
 
 io_status io_matrix_to_dense(struct io_matrix *matrix, const char *name, struct io_error *error)

@@ -31,6 +31,7 @@ struct io_matrix {
  * of one number a line (a column).  On failure matrix holds nothing. */
 io_status io_matrix_load(struct io_source *source, struct io_matrix *matrix,
                          struct io_error *error);
+/* The same of Matrix Market alone; on failure io_matrix_free() frees what it has. */
 io_status io_matrix_load_mtx(struct io_source *source, struct io_matrix *matrix,
                              struct io_error *error);
 void io_matrix_free(struct io_matrix *matrix);

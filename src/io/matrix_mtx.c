@@ -450,6 +450,5 @@ io_status io_matrix_load_mtx(struct io_source *source, struct io_matrix *matrix,
                      : io_no_memory(error, source->name, parts_bytes, "its parts");
     free(r.parts);
     free(text);
-    if (status != IO_OK) io_matrix_free(matrix);
     return status;
 }

@@ -14,8 +14,6 @@
 
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 
-enum { STEPS = 1 << 16 /* basic blocks after which a thread gives way by itself */ };
-
 /* ---- Where ---- */
 
 static void __attribute__((noreturn))
@@ -52,12 +50,14 @@ misaligned(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, u
     simt_abandon(t);
 }
 
-static void unwritten(struct simt_thread *t, size_t bytes, uintptr_t pc,
-                      const struct simt_where *where)
+static void __attribute__((cold, noinline))
+unwritten(struct simt_thread *t, const void *at, size_t bytes, uintptr_t pc)
 {
+    struct simt_where where;
+    simt_locate(t, at, &where);
     simt_found(SIMT_UNWRITTEN, t->block->launch, t, pc,
                "reads %zu bytes of %s memory%s%s at byte %zu, which nobody wrote", bytes,
-               where->space, where->name ? " " : "", where->name ? where->name : "", where->offset);
+               where.space, where.name ? " " : "", where.name ? where.name : "", where.offset);
 }
 
 /* Several workers may look at the same cells: 256 bytes of memory have one lock, and an aligned
@@ -93,47 +93,57 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
     }
     if (kind & SIMT_WRITE) t->wrote = t->block->clock;
     if (simt_options.check) {
-        struct simt_where where = { "global", NULL, offset };
-        if (!whole) {
-            void *base = NULL;
-            size_t length;
-            if (simt_memory_below(at, &base, &length))
-                where.offset = (uintptr_t)at - (uintptr_t)base;
-            unwritten(t, bytes, pc, &where);
-        }
+        if (!whole) unwritten(t, at, bytes, pc);
         atomic_flag *lock = lock_cells(t->block->launch, offset);
-        simt_race_check(t, &simt_cells[offset / 4], at, bytes, kind, pc, &where,
+        simt_race_check(t, &simt_cells[offset / 4], at, bytes, kind, pc,
                         t->block->launch->first_serial);
         if (lock) atomic_flag_clear_explicit(lock, memory_order_release);
     }
     if (simt_options.profile) simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
 }
 
+/* Whether all of the bytes were written before; `written` has a byte of 0 or 1 for each. */
+static inline bool note_written(uint8_t *written, size_t bytes, bool writes)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t was = ones, also = ones;
+    if (bytes == 16) memcpy(&also, written + 8, 8);
+    if (bytes == 16 && writes) memcpy(written + 8, &ones, 8);
+    switch (bytes) {
+    case 4:
+        memcpy(&was, written, 4);
+        if (writes) memcpy(written, &ones, 4);
+        break;
+    case 8:
+    case 16:
+        memcpy(&was, written, 8);
+        if (writes) memcpy(written, &ones, 8);
+        break;
+    default:
+        for (size_t i = 0; i < bytes; i++) {
+            was &= ~(uint64_t)1 | written[i];
+            written[i] |= writes;
+        }
+    }
+    return was == ones && also == ones;
+}
+
 /* offset: in `owner`'s shared memory, as struct simt_block has it. */
 static void shared_access(struct simt_thread *t, struct simt_block *owner, size_t offset,
                           const void *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
-    const struct simt_launch *launch = t->block->launch;
-    const struct simt_loaded *module = launch->function->module;
-    struct simt_where where = { "shared", NULL, offset - module->dynamic };
-    if (where.offset < SIMT_MOST_SHARED_BYTES) {
-        if (where.offset + bytes > launch->shared_bytes) {
-            char what[120];
-            snprintf(what, sizeof what, "at byte %zu of %u bytes of dynamic shared memory",
-                     (size_t)where.offset, launch->shared_bytes);
-            out_of_bounds(t, at, bytes, kind, pc, what);
-        }
-    } else {
-        where.name = simt_static_name(module, offset, &where.offset);
+    const uint32_t launch_bytes = t->block->launch->shared_bytes;
+    size_t dynamic = offset - t->block->module->dynamic;
+    if (dynamic < SIMT_MOST_SHARED_BYTES && dynamic + bytes > launch_bytes) {
+        char what[120];
+        snprintf(what, sizeof what, "at byte %zu of %u bytes of dynamic shared memory", dynamic,
+                 launch_bytes);
+        out_of_bounds(t, at, bytes, kind, pc, what);
     }
-    bool whole = true;
-    for (size_t i = 0; i < bytes; i++) {
-        whole &= owner->written[offset + i];
-        owner->written[offset + i] |= kind & SIMT_WRITE;
-    }
+    bool whole = note_written(owner->written + offset, bytes, kind & SIMT_WRITE);
     if (simt_options.check) {
-        if (!whole && (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE)) unwritten(t, bytes, pc, &where);
-        simt_race_check(t, &owner->cells[offset / 4], at, bytes, kind, pc, &where, owner->oldest);
+        if (!whole && (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE)) unwritten(t, at, bytes, pc);
+        simt_race_check(t, &owner->cells[offset / 4], at, bytes, kind, pc, owner->oldest);
     }
     if (simt_options.profile) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
 }
@@ -167,28 +177,28 @@ static bool is_parameter(const struct simt_launch *l, uintptr_t at)
 
 void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
-    const struct simt_worker *w = t->block->worker;
-    const struct simt_loaded *module = t->block->launch->function->module;
+    struct simt_block *block = t->block;
+    const struct simt_loaded *module = block->module;
+    const char *shared = block->worker->shared;
     uintptr_t address = (uintptr_t)at;
     if (t->overwrites) simt_overwrite_settle(t);
     t->pc = pc;
     if (!(kind & SIMT_STRONG)) t->polled = NULL;
     if (kind & SIMT_WRITE) {
-        t->block->idle_yields = 0;
-        t->block->worker->events++;
+        block->idle_yields = 0;
+        block->worker->events++;
     }
     if (address - (uintptr_t)t->fiber.stack < t->fiber.bytes) return; /* a local variable */
     bool aligned = bytes & (bytes - 1) || address % bytes == 0;
     if (address - simt_arena < simt_arena_bytes) {
         if (!aligned) misaligned(t, at, bytes, kind, pc);
         global_access(t, at, bytes, kind, pc);
-    } else if (address - (uintptr_t)w->shared < module->shared_bytes) {
+    } else if (address - (uintptr_t)shared < module->shared_bytes) {
         if (!aligned) misaligned(t, at, bytes, kind, pc);
-        shared_access(t, t->block, address - (uintptr_t)w->shared, at, bytes, kind, pc);
+        shared_access(t, block, address - (uintptr_t)shared, at, bytes, kind, pc);
     } else if (address - module->begin < module->end - module->begin) {
         return; /* a constant or a __device__ variable */
-    } else if (!is_parameter(t->block->launch, address) &&
-               !cluster_access(t, at, bytes, kind, pc)) {
+    } else if (!is_parameter(block->launch, address) && !cluster_access(t, at, bytes, kind, pc)) {
         enum simt_memory_kind where;
         void *base;
         size_t length;
@@ -376,15 +386,23 @@ HOOK(void) __tsan_init(void);
 HOOK(void) __tsan_vptr_update(void **at, void *value);
 HOOK(void) __tsan_vptr_read(void **at);
 
-HOOK(void) __sanitizer_cov_trace_pc(void)
+/* The profile records every basic block; otherwise only the last of those that a thread may run
+ * before it gives way takes this path. */
+static void __attribute__((noinline)) count_block(uintptr_t pc)
 {
     struct simt_thread *t = simt_self;
     if (!t) return;
-    if (simt_options.profile) simt_trace_add(t, SIMT_BRANCH, 0, 0, 0, CALLER);
-    if (++t->steps >= STEPS) {
-        t->block->worker->long_steps++;
-        simt_give_way(t, CALLER);
+    if (simt_options.profile) {
+        simt_trace_add(t, SIMT_BRANCH, 0, 0, 0, pc);
+        if (++t->steps < SIMT_STEPS) return;
     }
+    t->block->worker->long_steps++;
+    simt_give_way(t, pc);
+}
+
+HOOK(void) __sanitizer_cov_trace_pc(void)
+{
+    if (--simt_steps_left <= 0) count_block(CALLER);
 }
 
 HOOK(void) __tsan_func_entry(void *caller)

@@ -1,10 +1,6 @@
 /*
- * simt/block.c - the threads of a block as fibers: who runs next, and the barriers they meet at.
- *
- * A thread runs until it must wait.  Then the next ready lane of its warp runs, else the next warp
- * with a ready lane; so a warp comes to each of its meetings lane after lane, and the last to come
- * goes on at once.  A thread that only waits for memory to change gives way in the same manner.
- * When nobody in the block can do more than that, simt_block_run() returns to the worker.
+ * simt/block.c - the threads of a block as fibers: how they begin and end, and the barriers they
+ * meet at.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-_Thread_local struct simt_thread *simt_self __attribute__((tls_model("initial-exec")));
 
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 
@@ -55,98 +49,7 @@ SIMT_API uint64_t simt_clock(void)
     return ++simt_self->block->worker->clock;
 }
 
-/* ---- Who runs next ---- */
-
-static void set_ready(struct simt_thread *t, bool ready)
-{
-    struct simt_warp *w = t->warp;
-    struct simt_block *b = t->block;
-    uint32_t bit = 1u << b->order_of[w->number];
-    w->ready = ready ? w->ready | 1u << t->lane : w->ready & ~(1u << t->lane);
-    b->ready_warps = w->ready ? b->ready_warps | bit : b->ready_warps & ~bit;
-}
-
-/* Bits of `mask` above `bit`, which may be 31. */
-static uint32_t above(uint32_t mask, uint32_t bit)
-{
-    return bit >= 31 ? 0 : mask & ~((2u << bit) - 1);
-}
-
-/* The next to run after `w`'s lane `last`; NULL when nobody is ready. */
-static struct simt_thread *choose(struct simt_block *b, struct simt_warp *w, bool stay)
-{
-    uint32_t lanes = above(w->ready, w->last);
-    if (!lanes && stay) lanes = w->ready;
-    if (!lanes) {
-        if (!b->ready_warps) return NULL;
-        uint32_t warps = above(b->ready_warps, b->order_of[w->number]);
-        if (!warps) warps = b->ready_warps;
-        w = &b->warps[b->warp_order[__builtin_ctz(warps)]];
-        lanes = w->ready;
-    }
-    w->last = (uint32_t)__builtin_ctz(lanes);
-    return &w->threads[w->last];
-}
-
-static void return_to_worker(struct simt_thread *t, bool ends)
-{
-    struct simt_block *b = t->block;
-    b->last_warp = t->warp;
-    simt_self = NULL;
-    simt_fiber_switch(&t->fiber, &b->worker->fiber, ends);
-}
-
-/* Runs someone else; returns when t is chosen again. */
-static void leave(struct simt_thread *t, bool stay)
-{
-    struct simt_block *b = t->block;
-    struct simt_thread *next = choose(b, t->warp, stay);
-    if (!next) {
-        return_to_worker(t, t->waits == SIMT_ENDED);
-    } else if (next != t) {
-        simt_self = next;
-        simt_fiber_switch(&t->fiber, &next->fiber, t->waits == SIMT_ENDED);
-    }
-    t->steps = 0;
-}
-
-/* Something happened other than giving way. */
-static void event(struct simt_block *b)
-{
-    b->idle_yields = 0;
-    b->worker->events++;
-}
-
-void simt_wait(struct simt_thread *t, enum simt_wait why, uintptr_t pc)
-{
-    t->waits = why;
-    t->pc = pc;
-    t->polled = NULL;
-    set_ready(t, false);
-    event(t->block);
-    leave(t, true);
-}
-
-void simt_wake(struct simt_thread *t)
-{
-    t->waits = SIMT_RUNS;
-    set_ready(t, true);
-}
-
-void simt_give_way(struct simt_thread *t, uintptr_t pc)
-{
-    struct simt_block *b = t->block;
-    if (t->overwrites) simt_overwrite_settle(t);
-    t->pc = pc;
-    if (atomic_load_explicit(&b->launch->failed, memory_order_relaxed)) simt_abandon(t);
-    if (++b->idle_yields > 2 * b->alive) {
-        b->idle_yields = 0;
-        return_to_worker(t, false);
-        t->steps = 0;
-        return;
-    }
-    leave(t, false);
-}
+/* ---- What a thread asks for by itself ---- */
 
 SIMT_API void simt_yield(void)
 {
@@ -158,12 +61,11 @@ SIMT_API void simt_wait_earlier(void)
     simt_self->waited = true;
 }
 
-void simt_abandon(struct simt_thread *t)
+SIMT_API void simt_trap(const char *what)
 {
-    atomic_store(&t->block->launch->failed, true);
-    t->block->over = true;
-    return_to_worker(t, true);
-    abort(); /* an abandoned thread is never resumed */
+    struct simt_thread *t = simt_self;
+    simt_found(SIMT_TRAP, t->block->launch, t, CALLER, "%s", what);
+    simt_abandon(t);
 }
 
 /* ---- Barriers ---- */
@@ -253,7 +155,7 @@ static bool arrive(struct simt_thread *t, unsigned number, unsigned threads, int
         simt_trace_meeting(t->warp, true, pc);
     bar->warps |= 1u << t->warp->number;
     bar->count += predicate != 0;
-    event(b);
+    simt_event(b);
     return bar->arrived == (threads ? threads : b->alive);
 }
 
@@ -302,9 +204,7 @@ static void end_thread(struct simt_thread *t)
         simt_abandon(t);
     }
     simt_overwrite_settle(t);
-    t->waits = SIMT_ENDED;
-    set_ready(t, false);
-    event(b);
+    simt_stop(t);
     b->alive--;
     w->ended |= 1u << t->lane;
     if (b->barriers[0].arrived && b->barriers[0].arrived == b->alive) {
@@ -313,12 +213,8 @@ static void end_thread(struct simt_thread *t)
     }
     simt_warp_ended(w);
     if (b->cluster) simt_cluster_ended(b);
-    if (b->alive == 0) {
-        b->over = true;
-        return_to_worker(t, true);
-    }
-    leave(t, true);
-    abort(); /* a thread that has ended is never resumed */
+    if (b->alive == 0) b->over = true;
+    simt_leave_for_good(t);
 }
 
 static void run_thread(void)
@@ -388,15 +284,6 @@ void simt_block_begin(struct simt_block *b)
     begin_warps(b);
     begin_threads(b);
     b->last_warp = &b->warps[b->warp_order[b->warp_count - 1]];
-}
-
-void simt_block_run(struct simt_block *b)
-{
-    struct simt_thread *t = choose(b, b->last_warp, false);
-    if (!t) return;
-    simt_self = t;
-    simt_fiber_switch(&b->worker->fiber, &t->fiber, false);
-    simt_self = NULL;
 }
 
 /* ---- Nobody can go on ---- */

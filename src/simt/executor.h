@@ -30,7 +30,8 @@ enum {
     SIMT_MOST_THREADS = 1024,
     SIMT_MOST_WARPS = SIMT_MOST_THREADS / SIMT_LANES,
     SIMT_BARRIERS = 16,
-    SIMT_DEFAULT_SHARED_BYTES = 48 << 10 /* dynamic, unless a kernel asks for more */
+    SIMT_DEFAULT_SHARED_BYTES = 48 << 10, /* dynamic, unless a kernel asks for more */
+    SIMT_STEPS = 1 << 16 /* basic blocks after which a thread gives way by itself */
 };
 
 /* ---- Options (options.c) ---- */
@@ -120,7 +121,7 @@ struct simt_thread { /* what is used most first */
     struct simt_warp *warp;
     uint32_t number; /* in the block */
     uint32_t lane;
-    uint32_t steps; /* basic blocks since it was last switched to */
+    uint32_t steps; /* basic blocks since it was last switched to; counted with a profile */
     enum simt_wait waits;
     const void *polled; /* the address it last read or changed as an atomic or volatile */
     bool overwrites;    /* see overwrite */
@@ -191,6 +192,7 @@ struct simt_cluster {
 struct simt_block {
     struct simt_launch *launch;
     struct simt_worker *worker;
+    const struct simt_loaded *module; /* the launch's */
     uint32_t index[3];
     uint64_t number; /* in the grid */
     uint32_t serial; /* of all blocks ever, as they began; not 0 */
@@ -259,22 +261,32 @@ struct simt_launch {
 };
 
 extern _Thread_local struct simt_thread *simt_self __attribute__((tls_model("initial-exec")));
+/* Basic blocks that it may still run before it gives way by itself. */
+extern _Thread_local int32_t simt_steps_left __attribute__((tls_model("initial-exec")));
 
-/* ---- block.c, warp.c, cluster.c: a thread leaves the processor ---- */
+/* ---- schedule.c: a thread leaves the processor ---- */
 
-void simt_block_begin(struct simt_block *block);
 /* Runs the block until it is over, or nobody in it can go on by himself. */
 void simt_block_run(struct simt_block *block);
 void simt_wait(struct simt_thread *thread, enum simt_wait why, uintptr_t pc);
 void simt_give_way(struct simt_thread *thread, uintptr_t pc);
 void simt_wake(struct simt_thread *thread);
+/* Something happened in the block other than giving way. */
+void simt_event(struct simt_block *block);
+/* The thread has ended: first nobody waits for it any more, then it leaves. */
+void simt_stop(struct simt_thread *thread);
+void simt_leave_for_good(struct simt_thread *thread) __attribute__((noreturn));
+/* Ends the launch from inside a thread. */
+void simt_abandon(struct simt_thread *thread) __attribute__((noreturn));
+
+/* ---- block.c, warp.c, cluster.c ---- */
+
+void simt_block_begin(struct simt_block *block);
 void simt_warp_ended(struct simt_warp *warp);                 /* one more of its lanes */
 uint32_t simt_warp_arrived(const struct simt_thread *thread); /* where it waits */
 void simt_cluster_ended(struct simt_block *block);
 /* Names who waits where, for a block in which nobody can go on. */
 void simt_block_explain(struct simt_block *block);
-/* Ends the launch from inside a thread. */
-void simt_abandon(struct simt_thread *thread) __attribute__((noreturn));
 
 /* ---- launch.c ---- */
 
@@ -292,6 +304,11 @@ void simt_other_name(const struct simt_thread *thread, const struct simt_cell *o
                      size_t bytes);
 void simt_findings_clear(void);
 
+/* ---- where.c ---- */
+
+/* The place of an access to global or shared memory. */
+void simt_locate(const struct simt_thread *t, const void *at, struct simt_where *where);
+
 /* ---- access.c, race.c, profile.c ---- */
 
 /* Every access of a kernel to memory; returns when it may be done. */
@@ -300,7 +317,7 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
 /* cells: of the 4 bytes that `at` lies in.  What blocks before the serial number `oldest` did is of
  * no concern: they are of another launch, or had the shared memory before. */
 void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
-                     unsigned kind, uintptr_t pc, const struct simt_where *where, uint32_t oldest);
+                     unsigned kind, uintptr_t pc, uint32_t oldest);
 void simt_overwrite_settle(struct simt_thread *t);
 void simt_race_fence(struct simt_thread *t, enum simt_scope scope);
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces);

@@ -116,11 +116,3 @@ void simt_findings_clear(void)
 {
     count = 0;
 }
-
-SIMT_API void simt_trap(const char *what)
-{
-    struct simt_thread *t = simt_self;
-    simt_found(SIMT_TRAP, t->block->launch, t, (uintptr_t)__builtin_return_address(0) - 1, "%s",
-               what);
-    simt_abandon(t);
-}

@@ -34,6 +34,10 @@ enum { STACK_BYTES = 256 << 10 };
 enum { STACK_BYTES = 64 << 10 };
 #endif
 
+/* Stacks that all begin at the same offset of a page would share a few sets of the caches.  The
+ * stride is an odd number of cache lines more, so 64 neighbours use 64 different sets. */
+enum { STACK_STRIDE = STACK_BYTES + 5 * 64 };
+
 /* Or it takes a switch to another fiber for an overflow of the stack. */
 #ifdef __has_include
 #if __has_include(<valgrind/valgrind.h>)
@@ -68,7 +72,7 @@ static void *reserve(size_t bytes)
 
 static void destroy_slot(struct simt_block *b)
 {
-    if (b->stacks) munmap(b->stacks, (size_t)SIMT_MOST_THREADS * STACK_BYTES);
+    if (b->stacks) munmap(b->stacks, (size_t)SIMT_MOST_THREADS * STACK_STRIDE);
     if (b->saved) munmap(b->saved, b->capacity);
     if (b->written) munmap(b->written, b->capacity);
     if (b->cells) munmap(b->cells, b->capacity / 4 * sizeof *b->cells);
@@ -92,7 +96,7 @@ static struct simt_block *create_slot(size_t shared)
     if (!b) return NULL;
     b->capacity = (shared + 0xffff) & ~(size_t)0xffff;
     b->threads = reserve(SIMT_MOST_THREADS * sizeof *b->threads); /* aligned, and clear */
-    b->stacks = reserve((size_t)SIMT_MOST_THREADS * STACK_BYTES);
+    b->stacks = reserve((size_t)SIMT_MOST_THREADS * STACK_STRIDE);
     b->saved = reserve(b->capacity);
     b->written = reserve(b->capacity);
     b->cells = reserve(b->capacity / 4 * sizeof *b->cells);
@@ -101,10 +105,9 @@ static struct simt_block *create_slot(size_t shared)
         return NULL;
     }
     for (int i = 0; i < SIMT_MOST_THREADS; i++) {
-        b->threads[i].fiber.stack = b->stacks + (size_t)i * STACK_BYTES;
+        b->threads[i].fiber.stack = b->stacks + (size_t)i * STACK_STRIDE;
         b->threads[i].fiber.bytes = STACK_BYTES;
-        VALGRIND_STACK_REGISTER(b->stacks + (size_t)i * STACK_BYTES,
-                                b->stacks + (size_t)(i + 1) * STACK_BYTES);
+        VALGRIND_STACK_REGISTER(b->threads[i].fiber.stack, b->threads[i].fiber.stack + STACK_BYTES);
     }
     return b;
 }
@@ -224,6 +227,7 @@ static struct simt_block *begin_block(struct simt_worker *w, uint64_t cluster, u
     if (!b) return NULL;
     b->launch = l;
     b->worker = w;
+    b->module = l->function->module;
     b->thread_count = l->thread_count;
     b->warp_count = (l->thread_count + SIMT_LANES - 1) / SIMT_LANES;
     b->cluster = NULL;

@@ -78,7 +78,7 @@ void simt_overwrite_settle(struct simt_thread *t)
 }
 
 static void note_overwrite(struct simt_thread *t, const struct simt_cell *other, const void *at,
-                           size_t bytes, uintptr_t pc, const struct simt_where *where)
+                           size_t bytes, uintptr_t pc)
 {
     if (bytes > sizeof t->overwrite.old) bytes = sizeof t->overwrite.old;
     t->overwrites = true;
@@ -87,7 +87,7 @@ static void note_overwrite(struct simt_thread *t, const struct simt_cell *other,
     memcpy(t->overwrite.old, at, bytes);
     t->overwrite.pc = pc;
     t->overwrite.other = *other;
-    t->overwrite.where = *where;
+    simt_locate(t, at, &t->overwrite.where);
 }
 
 /* ---- One access ---- */
@@ -148,33 +148,33 @@ static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_
         r->kind |= SIMT_WARP_READ;
 }
 
-void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
-                     unsigned kind, uintptr_t pc, const struct simt_where *where, uint32_t oldest)
+static void __attribute__((noinline))
+check_cells(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t done,
+            size_t bytes, unsigned kind, struct simt_cell mine, uintptr_t pc, uint32_t oldest)
 {
-    struct simt_cell mine = { .serial = t->block->serial,
-                              .thread = (uint16_t)t->number,
-                              .kind = (uint8_t)(kind & (SIMT_WRITE | SIMT_STRONG)),
-                              .time = t->block->clock,
-                              .pc = (uint32_t)(pc - t->block->launch->function->module->begin) };
     const simt_time met = t->block->met;
     const bool writes = kind & SIMT_WRITE;
-    unsigned first = (unsigned)((uintptr_t)at % 4);
+    unsigned first = done ? 0 : (unsigned)((uintptr_t)at % 4);
+    struct simt_where where;
     bool reported = false;
-    for (size_t done = 0; done < bytes; cells++, first = 0) {
+    for (; done < bytes; cells++, first = 0) {
         size_t here = 4 - first < bytes - done ? 4 - first : bytes - done;
         mine.bytes = (uint8_t)(((1u << here) - 1) << first);
         if (!plainly_ordered(&cells->write, &mine, oldest, met) && !reported &&
             conflicts(&cells->write, &mine, t)) {
             reported = true;
-            if (writes && !(kind & SIMT_CHANGE) && !(cells->write.kind & SIMT_STRONG))
-                note_overwrite(t, &cells->write, at, bytes, pc, where);
-            else
-                report(t, &cells->write, writes, true, bytes, pc, where);
+            if (writes && !(kind & SIMT_CHANGE) && !(cells->write.kind & SIMT_STRONG)) {
+                note_overwrite(t, &cells->write, at, bytes, pc);
+            } else {
+                simt_locate(t, at, &where);
+                report(t, &cells->write, writes, true, bytes, pc, &where);
+            }
         }
         if (writes && !plainly_ordered(&cells->read, &mine, oldest, met) && !reported &&
             conflicts(&cells->read, &mine, t)) {
             reported = true;
-            report(t, &cells->read, true, false, bytes, pc, where);
+            simt_locate(t, at, &where);
+            report(t, &cells->read, true, false, bytes, pc, &where);
         }
         if (writes)
             note_write(&cells->write, &mine);
@@ -182,6 +182,34 @@ void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void
             note_read(&cells->read, &mine, oldest, t);
         done += here;
     }
+}
+
+/* Most accesses are to whole cells whose last accesses are plainly ordered before: then the cell of
+ * the same kind is replaced, and there is nothing to merge. */
+void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
+                     unsigned kind, uintptr_t pc, uint32_t oldest)
+{
+    const struct simt_block *b = t->block;
+    const simt_time met = b->met;
+    struct simt_cell mine = { .serial = b->serial,
+                              .thread = (uint16_t)t->number,
+                              .bytes = 0xf,
+                              .kind = (uint8_t)(kind & (SIMT_WRITE | SIMT_STRONG)),
+                              .time = b->clock,
+                              .pc = (uint32_t)(pc - b->module->begin) };
+    size_t done = 0;
+    if (((uintptr_t)at | bytes) % 4 == 0) {
+        for (; done < bytes && plainly_ordered(&cells->write, &mine, oldest, met) &&
+               plainly_ordered(&cells->read, &mine, oldest, met);
+             done += 4, cells++) {
+            if (kind & SIMT_WRITE)
+                cells->write = mine;
+            else
+                cells->read = mine;
+        }
+        if (done == bytes) return;
+    }
+    check_cells(t, cells, at, done, bytes, kind, mine, pc, oldest);
 }
 
 /* ---- Fences, and flags that tell of what was before them ---- */

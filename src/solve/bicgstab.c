@@ -41,8 +41,8 @@ static ech_status iterate(struct echi_run *run)
     void *v = echi_vector(run, ECHI_Q), *r = echi_vector(run, ECHI_R);
     void *r0 = echi_vector(run, R0), *p = echi_vector(run, P);
     void *s = echi_vector(run, S), *t = echi_vector(run, T);
-    void *pm = run->preconditioned ? echi_vector(run, PM) : p;
-    void *sm = run->preconditioned ? echi_vector(run, SM) : s;
+    void *pm = run->m ? echi_vector(run, PM) : p;
+    void *sm = run->m ? echi_vector(run, SM) : s;
     struct echi_solve_step alpha = echi_step(run), half = alpha, omega = alpha, whole = alpha,
                            turn = alpha;
     ech_status status;

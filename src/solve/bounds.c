@@ -72,7 +72,7 @@ static double above(const struct tridiagonal *t)
 static ech_status start(struct echi_run *run)
 {
     void *r = echi_vector(run, ECHI_R);
-    void *z = echi_vector(run, run->preconditioned ? Z : ECHI_R);
+    void *z = echi_vector(run, run->m ? Z : ECHI_R);
     struct echi_solve_step random = echi_step(run), first = random;
     ech_status status;
     memset(run->head, 0, sizeof run->head);
@@ -94,7 +94,7 @@ done:
 static ech_status advance(struct echi_run *run)
 {
     void *p = echi_vector(run, P), *q = echi_vector(run, ECHI_Q), *r = echi_vector(run, ECHI_R);
-    void *z = echi_vector(run, run->preconditioned ? Z : ECHI_R);
+    void *z = echi_vector(run, run->m ? Z : ECHI_R);
     struct echi_solve_step product = echi_step(run), update = product, dot = product,
                            turn = product;
     ech_status status;

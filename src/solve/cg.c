@@ -22,7 +22,7 @@ static size_t vectors(const struct echi_solve *call)
 
 static void *z_of(const struct echi_run *run)
 {
-    return echi_vector(run, run->preconditioned ? Z : ECHI_R);
+    return echi_vector(run, run->m ? Z : ECHI_R);
 }
 
 static ech_status begin(struct echi_run *run)
@@ -52,7 +52,7 @@ static ech_status iterate(struct echi_run *run)
     void *p = echi_vector(run, P), *q = echi_vector(run, ECHI_Q), *r = echi_vector(run, ECHI_R);
     struct echi_solve_step product = echi_step(run), update = product, again = product,
                            turn = product;
-    const bool apart = run->preconditioned && !run->diagonal;
+    const bool apart = run->m && !run->diagonal;
     ech_status status;
     TRY(echi_apply(run, p, q));
     product.e = p;

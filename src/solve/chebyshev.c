@@ -22,7 +22,7 @@ static size_t vectors(const struct echi_solve *call)
 
 static void *z_of(const struct echi_run *run)
 {
-    return echi_vector(run, run->preconditioned ? Z : ECHI_R);
+    return echi_vector(run, run->m ? Z : ECHI_R);
 }
 
 static ech_status begin(struct echi_run *run)

@@ -132,7 +132,7 @@ done:
     return status;
 }
 
-void echi_factor_free(struct echi_run *run)
+void echi_triangles_free(struct echi_run *run)
 {
     free(run->lower.levels);
     free(run->upper.levels);
@@ -222,7 +222,7 @@ done:
     return status;
 }
 
-ech_status echi_factor_make(struct echi_run *run)
+static ech_status make_triangles(struct echi_run *run)
 {
     const ech_precond precond = run->report->precond;
     const bool incomplete = precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
@@ -237,11 +237,9 @@ ech_status echi_factor_make(struct echi_run *run)
     if (incomplete) {
         TRY(make_factor(run, &a, precond == ECH_PRECOND_IC0));
     } else {
-        TRY(echi_precond_make(run, ECHI_INVERT_NONZERO, omega, &bad));
+        TRY(echi_diagonal_invert(run, ECHI_INVERT_NONZERO, omega, &bad));
         if (bad) run->report->reason = ECH_STOPPED_SINGULAR;
     }
-    run->preconditioned = true;
-    run->diagonal = NULL;
 done:
     host_free(&a);
     return status;
@@ -270,7 +268,7 @@ static struct echi_solve_step sweep(const struct echi_run *run, const struct ech
     return step;
 }
 
-ech_status echi_factor_solve(struct echi_run *run, const void *r, void *z)
+static ech_status apply_triangles(struct echi_run *run, const void *r, void *z)
 {
     const ech_precond precond = run->report->precond;
     const bool incomplete = precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
@@ -291,3 +289,6 @@ ech_status echi_factor_solve(struct echi_run *run, const void *r, void *z)
 done:
     return status;
 }
+
+const struct echi_preconditioner echi_precond_triangles = { echi_factor_wanted, make_triangles,
+                                                            apply_triangles };

@@ -29,7 +29,7 @@ static size_t vectors(const struct echi_solve *call)
 
 static void *z_of(const struct echi_run *run, void *r)
 {
-    return run->preconditioned ? echi_vector(run, V + (size_t)restart_of(run) + 1) : r;
+    return run->m ? echi_vector(run, V + (size_t)restart_of(run) + 1) : r;
 }
 
 /* ---- A pass of Gram-Schmidt over w ---- */

@@ -30,7 +30,7 @@ static void *of_three(const struct echi_run *run, int first, unsigned ago)
 /* z = M^-1 y, and y.z. */
 static ech_status dot_with_m(struct echi_run *run, const void *y, enum echi_solve_recur after)
 {
-    void *z = run->preconditioned ? echi_vector(run, Z) : NULL;
+    void *z = run->m ? echi_vector(run, Z) : NULL;
     struct echi_solve_step step = echi_step(run);
     ech_status status;
     TRY(echi_precondition(run, y, z));
@@ -65,7 +65,7 @@ static ech_status lanczos(struct echi_run *run, void *v, void *y)
     struct echi_solve_step scale = echi_step(run), first = scale, second = scale;
     ech_status status;
     scale.a.out = v;
-    echi_term(&scale.a, run->preconditioned ? echi_vector(run, Z) : before, ECHI_MR_INVERSE, 1);
+    echi_term(&scale.a, run->m ? echi_vector(run, Z) : before, ECHI_MR_INVERSE, 1);
     TRY(echi_do(run, &scale));
     TRY(echi_apply(run, v, y));
     first.b.out = y;
@@ -78,7 +78,7 @@ static ech_status lanczos(struct echi_run *run, void *v, void *y)
     second.b.out = y;
     echi_term(&second.b, y, -1, 1);
     echi_term(&second.b, before, ECHI_MR_ALFA_BETA, -1);
-    if (run->preconditioned && !run->diagonal) {
+    if (run->m && !run->diagonal) {
         TRY(echi_do(run, &second));
         return dot_with_m(run, y, ECHI_RECUR_MINRES_ROTATE);
     }
@@ -104,10 +104,10 @@ static ech_status iterate(struct echi_run *run)
     update.b.out = run->x;
     echi_term(&update.b, run->x, -1, 1);
     echi_term(&update.b, w, ECHI_MR_PHI, 1);
-    if (!run->preconditioned) update.after = ECHI_RECUR_MINRES_END;
+    if (!run->m) update.after = ECHI_RECUR_MINRES_END;
     TRY(echi_do(run, &update));
     run->turn = (run->turn + 1) % 3;
-    if (!run->preconditioned) return ECH_OK;
+    if (!run->m) return ECH_OK;
     residual.b.out = r;
     echi_term(&residual.b, r, ECHI_MR_R_OLD, 1);
     echi_term(&residual.b, y, ECHI_MR_R_NEW, -1);

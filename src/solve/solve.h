@@ -56,18 +56,17 @@ struct echi_run {
     const void *b;
     void *x;
     struct echi_triangle lower, upper;
-    bool preconditioned;      /* there is an M ... */
-    void *diagonal;           /* ... and its inverse is this diagonal; NULL: it is not ... */
-    bool blocked;             /* ... but squares along it */
-    double head[ECHI_S_MORE]; /* the scalars, when they were last looked at */
-    unsigned every, since;    /* iterations between looks, and since the last */
-    uint64_t seen;            /* iterations that the monitor and the history know of */
-    uint64_t begun;           /* the iteration at which the method's cycle began */
-    unsigned column, turn;    /* of GMRES's cycle; of vectors that change places */
-    bool ended;               /* by the device or the monitor */
-    bool monitored;           /* ... by the monitor */
-    bool forced;              /* steps are done also then */
-    double step;              /* Richardson's, or of Chebyshev's recurrence */
+    const struct echi_preconditioner *m; /* NULL: none */
+    void *diagonal;                      /* of M^-1, where M is diagonal */
+    double head[ECHI_S_MORE];            /* the scalars, when they were last looked at */
+    unsigned every, since;               /* iterations between looks, and since the last */
+    uint64_t seen;                       /* iterations that the monitor and the history know of */
+    uint64_t begun;                      /* the iteration at which the method's cycle began */
+    unsigned column, turn;               /* of GMRES's cycle; of vectors that change places */
+    bool ended;                          /* by the device or the monitor */
+    bool monitored;                      /* ... by the monitor */
+    bool forced;                         /* steps are done also then */
+    double step;                         /* Richardson's, or of Chebyshev's recurrence */
 };
 
 /* All functions queue steps.  begin() finds the residual in vector ECHI_R and its norm in
@@ -86,9 +85,11 @@ extern const struct echi_method echi_solve_richardson, echi_solve_chebyshev, ech
 /* Vectors of every method: what products with A give, and the residual. */
 enum { ECHI_Q, ECHI_R, ECHI_VECTORS };
 
-/* ---- solve.c ---- */
+/* ---- names.c ---- */
 
 const struct echi_method *echi_method_of(ech_method method);
+
+/* ---- check.c ---- */
 
 /* Fills in the call, whose backend is set, after checks; zeros of options become defaults. */
 ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve_options *options,
@@ -137,11 +138,11 @@ ech_status echi_solve_one(struct echi_run *run);
 
 /* ---- precond.c ---- */
 
-/* Makes run->diagonal; *bad: row report->where of A's is what `how` does not want. */
-ech_status echi_precond_make(struct echi_run *run, enum echi_invert how, double scale, bool *bad);
-
-/* Makes run->parts.blocks; *bad: in row report->where of A's the square it is in has no pivot. */
-ech_status echi_blocks_make(struct echi_run *run, bool *bad);
+/* Makes the M that the report's method and precond ask for, if any; what forbids it becomes the
+ * report's reason, and a row of A's that is to blame its `where`. */
+ech_status echi_precond_make(struct echi_run *run);
+/* There is no M any more, nor a reason against it. */
+void echi_precond_drop(struct echi_run *run);
 
 /* z = M^-1 r; nothing where there is no M. */
 ech_status echi_precondition(struct echi_run *run, const void *r, void *z);
@@ -151,13 +152,24 @@ ech_status echi_precondition(struct echi_run *run, const void *r, void *z);
 void echi_precondition_by(const struct echi_run *run, struct echi_solve_step *step, void *z);
 ech_status echi_precondition_after(struct echi_run *run, const void *r, void *z);
 
-/* ---- factor.c ---- */
+/* ---- diagonal.c, factor.c ---- */
 
-/* Whether M is made of triangles; makes it, or leaves a reason in the report. */
+/* A kind of M.  make() may leave a reason in the report; apply() is z = M^-1 r. */
+struct echi_preconditioner {
+    bool (*is)(ech_method method, ech_precond precond);
+    ech_status (*make)(struct echi_run *run);
+    ech_status (*apply)(struct echi_run *run, const void *r, void *z);
+};
+extern const struct echi_preconditioner echi_precond_diagonal, echi_precond_blocks,
+    echi_precond_triangles;
+
+/* Makes run->parts.diagonal; *bad: row report->where of A's is what `how` does not want. */
+ech_status echi_diagonal_invert(struct echi_run *run, enum echi_invert how, double scale,
+                                bool *bad);
+
+/* Whether M is made of triangles. */
 bool echi_factor_wanted(ech_method method, ech_precond precond);
-ech_status echi_factor_make(struct echi_run *run);
-void echi_factor_free(struct echi_run *run);
-ech_status echi_factor_solve(struct echi_run *run, const void *r, void *z);
+void echi_triangles_free(struct echi_run *run);
 
 /* ---- bounds.c ---- */
 

@@ -13,8 +13,6 @@
 #include "sparse/cuda/make.h"
 #include "sparse/cuda/common.h"
 
-#include <stdio.h>
-
 enum {
     /* That are all at work at once, or nearly: a search each costs less than a kernel. */
     FEW_TILES = 4096,
@@ -30,12 +28,6 @@ enum {
      * the cache is x's. */
     SHARED_PERCENT = 15
 };
-
-void echi_cuda_sparse_image(const ech_csr *a, char image[SPARSE_IMAGE_BYTES])
-{
-    snprintf(image, SPARSE_IMAGE_BYTES, "sparse_%s_%s", ech_dtype_name(a->index),
-             ech_dtype_name(a->dtype));
-}
 
 static uint64_t quotient_up(uint64_t a, uint64_t b)
 {

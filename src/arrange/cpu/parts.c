@@ -1,0 +1,25 @@
+/*
+ * arrange/cpu/parts.c - an array in parts, which all threads take in turn.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "arrange/cpu/common.h"
+
+static void run_part(void *arg, size_t i, int thread)
+{
+    struct echi_arrange_job *job = arg;
+    (void)thread;
+    const size_t begin = i * job->each;
+    job->run(job, begin, begin + echi_min(job->each, job->count - begin));
+}
+
+void echi_arrange_parts(ech_ctx *ctx, struct echi_arrange_job *job, size_t count,
+                        size_t thing_bytes)
+{
+    if (count == 0) return;
+    job->count = count;
+    job->each = thing_bytes < ECHI_PART_BYTES ? ECHI_PART_BYTES / thing_bytes : 1;
+    /* In place or not, about as much is written as is read. */
+    const int threads = echi_parallel_for_bytes(ctx, 2 * count * thing_bytes);
+    echi_parallel(threads, (count - 1) / job->each + 1, run_part, job);
+}

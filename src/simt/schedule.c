@@ -1,0 +1,144 @@
+/*
+ * simt/schedule.c - who runs next: threads leave the processor, wait, are woken and give way.
+ *
+ * A thread runs until it must wait.  Then the next ready lane of its warp runs, else the next warp
+ * with a ready lane; so a warp comes to each of its meetings lane after lane, and the last to come
+ * goes on at once.  A thread that only waits for memory to change gives way in the same manner.
+ * When nobody in the block can do more than that, simt_block_run() returns to the worker.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "simt/executor.h"
+
+#include <stdlib.h>
+
+_Thread_local struct simt_thread *simt_self __attribute__((tls_model("initial-exec")));
+_Thread_local int32_t simt_steps_left __attribute__((tls_model("initial-exec")));
+
+static void set_ready(struct simt_thread *t, bool ready)
+{
+    struct simt_warp *w = t->warp;
+    struct simt_block *b = t->block;
+    uint32_t bit = 1u << b->order_of[w->number];
+    w->ready = ready ? w->ready | 1u << t->lane : w->ready & ~(1u << t->lane);
+    b->ready_warps = w->ready ? b->ready_warps | bit : b->ready_warps & ~bit;
+}
+
+/* Bits of `mask` above `bit`, which may be 31. */
+static uint32_t above(uint32_t mask, uint32_t bit)
+{
+    return bit >= 31 ? 0 : mask & ~((2u << bit) - 1);
+}
+
+/* The next to run after `w`'s lane `last`; NULL when nobody is ready. */
+static struct simt_thread *choose(struct simt_block *b, struct simt_warp *w, bool stay)
+{
+    uint32_t lanes = above(w->ready, w->last);
+    if (!lanes && stay) lanes = w->ready;
+    if (!lanes) {
+        if (!b->ready_warps) return NULL;
+        uint32_t warps = above(b->ready_warps, b->order_of[w->number]);
+        if (!warps) warps = b->ready_warps;
+        w = &b->warps[b->warp_order[__builtin_ctz(warps)]];
+        lanes = w->ready;
+    }
+    w->last = (uint32_t)__builtin_ctz(lanes);
+    return &w->threads[w->last];
+}
+
+/* Makes t the thread that runs.  With a profile, the hook of basic blocks takes its slow path for
+ * each of them. */
+static void enter(struct simt_thread *t)
+{
+    simt_self = t;
+    t->steps = 0;
+    simt_steps_left = simt_options.profile ? 0 : SIMT_STEPS;
+}
+
+static void return_to_worker(struct simt_thread *t, bool ends)
+{
+    struct simt_block *b = t->block;
+    b->last_warp = t->warp;
+    simt_self = NULL;
+    simt_fiber_switch(&t->fiber, &b->worker->fiber, ends);
+}
+
+/* Runs someone else; returns when t is chosen again. */
+static void leave(struct simt_thread *t, bool stay)
+{
+    struct simt_block *b = t->block;
+    struct simt_thread *next = choose(b, t->warp, stay);
+    if (!next) {
+        return_to_worker(t, t->waits == SIMT_ENDED);
+        return;
+    }
+    enter(next);
+    if (next != t) simt_fiber_switch(&t->fiber, &next->fiber, t->waits == SIMT_ENDED);
+}
+
+void simt_event(struct simt_block *b)
+{
+    b->idle_yields = 0;
+    b->worker->events++;
+}
+
+void simt_wait(struct simt_thread *t, enum simt_wait why, uintptr_t pc)
+{
+    t->waits = why;
+    t->pc = pc;
+    t->polled = NULL;
+    set_ready(t, false);
+    simt_event(t->block);
+    leave(t, true);
+}
+
+void simt_wake(struct simt_thread *t)
+{
+    t->waits = SIMT_RUNS;
+    set_ready(t, true);
+}
+
+void simt_give_way(struct simt_thread *t, uintptr_t pc)
+{
+    struct simt_block *b = t->block;
+    if (t->overwrites) simt_overwrite_settle(t);
+    t->pc = pc;
+    if (atomic_load_explicit(&b->launch->failed, memory_order_relaxed)) simt_abandon(t);
+    if (++b->idle_yields > 2 * b->alive) {
+        b->idle_yields = 0;
+        return_to_worker(t, false);
+        return;
+    }
+    leave(t, false);
+}
+
+void simt_stop(struct simt_thread *t)
+{
+    t->waits = SIMT_ENDED;
+    set_ready(t, false);
+    simt_event(t->block);
+}
+
+void simt_leave_for_good(struct simt_thread *t)
+{
+    if (t->block->over) return_to_worker(t, true);
+    leave(t, true);
+    abort(); /* a thread that has ended is never resumed */
+}
+
+void simt_abandon(struct simt_thread *t)
+{
+    atomic_store(&t->block->launch->failed, true);
+    t->block->over = true;
+    return_to_worker(t, true);
+    abort(); /* an abandoned thread is never resumed */
+}
+
+void simt_block_run(struct simt_block *b)
+{
+    struct simt_thread *t = choose(b, b->last_warp, false);
+    if (!t) return;
+    enter(t);
+    simt_fiber_switch(&b->worker->fiber, &t->fiber, false);
+    simt_self = NULL;
+}
