@@ -25,7 +25,7 @@ template <int KIND> static __device__ inline constexpr bool has_two(void)
 template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
     if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
-    return LONG && KEY_BITS <= 16 &&
+    return LONG && KEY_BITS <= 16 && REDUCE_FLOAT &&
                    (KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64 || KIND == REDUCE_PRODUCT64)
                ? (int)ECHI_CHUNK_LINES
                : 4;

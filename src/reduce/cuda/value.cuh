@@ -3,7 +3,7 @@
  * passed among lanes, kept in memory, made a result.
  *
  * Within a chunk the words are sums that lanes can add; value_close() makes of them what chunks are
- * merged by.  The two differ for the variance alone.
+ * merged by.  The two differ only for the variance, and for sums in f64 of small integers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +14,13 @@
 #include "cuda/device/order.cuh"
 #include "reduce/cuda/common.h"
 #include "cuda/device/warp.cuh"
+
+#ifndef REDUCE_FLOAT
+#define REDUCE_FLOAT 0
+#endif
+
+/* Sums in f64 of these elements are exact within a chunk: integers until value_close(). */
+#define REDUCE_EXACT (!REDUCE_FLOAT && KEY_BITS <= 16)
 
 /* a: a sum, a product, a rank, the least e, or a count n
  * b: NaN left out, a position, the greatest e, or a mean
@@ -113,23 +120,40 @@ static __device__ inline struct value value_merge(const struct reduce_args &args
     return x;
 }
 
+/* A sum of a variance's chunk, or of two. */
+static __device__ inline uint64_t sum_add(uint64_t x, uint64_t y)
+{
+    return REDUCE_EXACT ? x + y : bits_of(f64_of(x) + f64_of(y));
+}
+
 /* The same within a chunk: of a variance a is how many, b and c are sums. */
 template <int KIND>
 static __device__ inline struct value value_add(const struct reduce_args &args, struct value x,
                                                 struct value y)
 {
+    if (KIND == REDUCE_SUM64 && REDUCE_EXACT) {
+        x.a += y.a;
+        return x;
+    }
     if (KIND != REDUCE_VARIANCE) return value_merge<KIND>(args, x, y);
     x.a += y.a;
-    x.b = bits_of(f64_of(x.b) + f64_of(y.b));
-    x.c = bits_of(f64_of(x.c) + f64_of(y.c));
+    x.b = sum_add(x.b, y.b);
+    x.c = sum_add(x.c, y.c);
     return x;
 }
 
-/* A chunk's lanes, whose distances were from k, become its value. */
+/* A chunk's lanes, whose distances were from k, become its value.  Exact sums are of the elements
+ * themselves: the sums of distances follow from them, without rounding. */
 template <int KIND> static __device__ inline struct value value_close(struct value v, double k)
 {
+    if (KIND == REDUCE_SUM64 && REDUCE_EXACT) v.a = bits_of((double)(int64_t)v.a);
     if (KIND != REDUCE_VARIANCE) return v;
-    const double s1 = f64_of(v.b), s2 = f64_of(v.c);
+    double s1 = f64_of(v.b), s2 = f64_of(v.c);
+    if (REDUCE_EXACT) {
+        const int64_t from = (int64_t)k, sum = (int64_t)v.b, n = (int64_t)v.a;
+        s1 = (double)(sum - n * from);
+        s2 = (double)((int64_t)v.c - (2 * sum - n * from) * from);
+    }
     struct echi_moments m = v.a == CHUNK ? moments_make_by(CHUNK, 1.0 / CHUNK, k, s1, s2)
                                          : moments_make((double)v.a, k, s1, s2);
     struct value closed = { bits_of(m.n), bits_of(m.mean), bits_of(m.m2) };
@@ -170,16 +194,16 @@ static __device__ inline struct value value_fold(const struct reduce_args &args,
 static __device__ inline struct value value_fold_sums(struct value v, uint32_t n)
 {
     const bool odd = lane_id() & 1;
-    double mine = f64_of(odd ? v.c : v.b);
+    uint64_t mine = odd ? v.c : v.b;
     const uint64_t give = odd ? v.b : v.c;
-    mine += f64_of(__shfl_xor_sync(WARP_ALL, (unsigned long long)give, 1));
+    mine = sum_add(mine, __shfl_xor_sync(WARP_ALL, (unsigned long long)give, 1));
 #pragma unroll
     for (int step = 2; step < 32; step *= 2)
-        mine += f64_of(__shfl_xor_sync(WARP_ALL, (unsigned long long)bits_of(mine), step));
-    const uint64_t other = __shfl_xor_sync(WARP_ALL, (unsigned long long)bits_of(mine), 1);
+        mine = sum_add(mine, __shfl_xor_sync(WARP_ALL, (unsigned long long)mine, step));
+    const uint64_t other = __shfl_xor_sync(WARP_ALL, (unsigned long long)mine, 1);
     v.a = n;
-    v.b = odd ? other : bits_of(mine);
-    v.c = odd ? bits_of(mine) : other;
+    v.b = odd ? other : mine;
+    v.c = odd ? mine : other;
     return v;
 }
 
