@@ -352,7 +352,7 @@ template <int OP, int HEADS> static __device__ inline void scan_ring(const struc
     a.backward = 0; /* known to the compiler */
     __shared__ struct ring_shared s;
     wait_for_earlier();
-    const uint32_t warp = threadIdx.x / 32;
+    const uint32_t warp = warp_id();
     for (uint32_t i = threadIdx.x; i < SCAN_RING_STAGES; i += SCAN_RING_WARPS * 32) {
         mbarrier_init(&s.full[i], 1);
         mbarrier_init(&s.empty[i], SCAN_WORKERS + 1);

@@ -146,7 +146,7 @@ template <int OP, int HEADS> static __device__ inline void scan_tiles(const stru
         return;
     }
     const bool more = a.rows * a.row_tiles > gridDim.x - a.servers;
-    const uint32_t warp = threadIdx.x / 32;
+    const uint32_t warp = warp_id();
     const int stages = (int)a.stages;
     const struct scan_row first = row_of(a, 0);
     uint64_t next = NO_TILE; /* by lane 0 of the warp that looks */
