@@ -55,7 +55,7 @@ template <int OP> static __device__ inline void scan_few(const struct scan_args 
     if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);
     __syncthreads(); /* the ticket is known */
     const uint64_t first = s.ticket * own;
-    const struct scan_row row = row_of(a, 0);
+    const struct scan_row row = row_of<0>(a, 0);
     const uint64_t at = first * TILE + warp * (SCAN_SLOTS * LINE) + lane_id() * VECTOR;
     struct line_part part = {};
     value x[SCAN_SLOTS];
@@ -99,6 +99,7 @@ template <int OP> static __device__ inline void scan_few(const struct scan_args 
     if (threadIdx.x == 0) s.last = done == gridDim.x;
     __syncthreads(); /* it is known which block is the last */
     if (!s.last) return;
+#pragma unroll 1
     for (uint64_t i = threadIdx.x; i < a.words; i += blockDim.x) a.counters[i] = 0;
 }
 

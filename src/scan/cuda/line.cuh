@@ -31,11 +31,13 @@ union vector {
 
 /* ---- Memory ---- */
 
+/* HEADS: segments, of which offsets may leave out the first elements and the last. */
+template <int HEADS>
 static __device__ inline struct scan_row row_of(const struct scan_args &a, uint64_t i)
 {
     struct scan_row row = { (const ukey *)a.in + i * a.columns, (uout *)a.out + i * a.columns,
                             a.columns, 0, a.columns };
-    if (!a.offsets) return row;
+    if (!HEADS || !a.offsets) return row;
     uint64_t begin = min(a.offsets[0], a.columns), end = min(a.offsets[a.segments], a.columns);
     if (end < begin) end = begin; /* scan_heads_offsets complains */
     row.begin = a.backward ? row.n - end : begin;
@@ -219,10 +221,16 @@ static __device__ inline void store_whole(const struct scan_args &a, const struc
 
 /* ---- Up ---- */
 
-/* The vector from its last head on, or all of it. */
+/* Vectors whose results take longer to write, or many more instructions, than a call takes: what is
+ * done with them is a function of its own, since it stands in many places. */
+template <int OP> static __device__ inline constexpr bool is_called(void)
+{
+    return SCAN_WIDE || (KEY_BITS <= 16 && OP != SUM);
+}
+
 template <int OP, int HEADS>
-static __device__ inline value vector_total(const struct scan_args &a, const union vector &v,
-                                            uint32_t heads)
+static __device__ inline value vector_sum(const struct scan_args &a, const union vector &v,
+                                          uint32_t heads)
 {
     value x = value_of<OP>(a, v.e[0]);
     if (HEADS && heads & 1) x = combine<OP>(a, value_of_bits(a.first), x);
@@ -232,6 +240,24 @@ static __device__ inline value vector_total(const struct scan_args &a, const uni
         x = combine<OP>(a, left, value_of<OP>(a, v.e[j]));
     }
     return x;
+}
+
+template <int OP, int HEADS>
+static __device__ __noinline__ value vector_sum_called(const struct scan_args &a, uint4 v,
+                                                       uint32_t heads)
+{
+    union vector u;
+    u.all = v;
+    return vector_sum<OP, HEADS>(a, u, heads);
+}
+
+/* The vector from its last head on, or all of it. */
+template <int OP, int HEADS>
+static __device__ inline value vector_total(const struct scan_args &a, const union vector &v,
+                                            uint32_t heads)
+{
+    return is_called<OP>() ? vector_sum_called<OP, HEADS>(a, v.all, heads)
+                           : vector_sum<OP, HEADS>(a, v, heads);
 }
 
 /* The last of lanes, a set; 0 of none. */
@@ -374,16 +400,20 @@ static __device__ inline void vector_results(const struct scan_args &a, const un
     }
 }
 
-/* The same as results that are written element by element. */
+/* The same as results that are written, element by element if need be. */
 template <int OP, int HEADS>
-static __device__ __noinline__ void finish_elements(const struct scan_args &a, struct scan_row row,
-                                                    uint64_t at, uint4 v, uint32_t heads,
-                                                    value before)
+static __device__ __noinline__ void finish_called(const struct scan_args &a, struct scan_row row,
+                                                  uint64_t at, uint4 v, uint32_t heads,
+                                                  value before)
 {
     union vector u;
     uout e[VECTOR];
     u.all = v;
     vector_results<OP, HEADS>(a, u, heads, before, e);
+    if (is_called<OP>() && stored_whole(a, row, at)) {
+        store_whole(a, row, at, e);
+        return;
+    }
 #pragma unroll
     for (int j = 0; j < VECTOR; j++)
         if (at + j >= row.begin && at + j < row.end)
@@ -396,11 +426,11 @@ static __device__ inline void finish_vector(const struct scan_args &a, const str
                                             value before)
 {
     uout e[VECTOR];
-    if (stored_whole(a, row, at)) {
+    if (!is_called<OP>() && stored_whole(a, row, at)) {
         vector_results<OP, HEADS>(a, v, heads, before, e);
         store_whole(a, row, at, e);
     } else {
-        finish_elements<OP, HEADS>(a, row, at, v.all, heads, before);
+        finish_called<OP, HEADS>(a, row, at, v.all, heads, before);
     }
 }
 

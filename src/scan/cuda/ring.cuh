@@ -109,7 +109,7 @@ static __device__ inline uint64_t ring_ticket(const struct scan_args &a)
 template <int HEADS>
 static __device__ inline void load_tiles(const struct scan_args &a, struct ring_shared &s)
 {
-    const struct scan_row row = row_of(a, 0);
+    const struct scan_row row = row_of<HEADS>(a, 0);
     struct turn t = {}, arrived = {}, written = {};
     uint64_t early = lane_id() < SCAN_RING_AHEAD ? ring_ticket(a) : 0, tile = NO_TILE;
     int ends = 0;
@@ -304,7 +304,7 @@ static __device__ inline void write_tiles(const struct scan_args &a, const struc
                                           struct ring_shared &s)
 {
     const uint32_t mine = threadIdx.x / 32 * SCAN_SLOTS; /* my first line */
-    const struct scan_row row = row_of(a, 0);
+    const struct scan_row row = row_of<HEADS>(a, 0);
     for (struct turn t = {};; skip(a, t, 1)) {
         struct line_part part;
         value x[SCAN_SLOTS], lines[SCAN_SLOTS];
@@ -340,8 +340,8 @@ static __device__ inline void write_tiles(const struct scan_args &a, const struc
                 vector_results<OP, HEADS>(a, part.v[k], part.heads[k], line, u.e);
                 __stcs(to + k * SCAN_WARP, u.all);
             } else {
-                finish_elements<OP, HEADS>(args, row, at + k * LINE, part.v[k].all, part.heads[k],
-                                           line);
+                finish_called<OP, HEADS>(args, row, at + k * LINE, part.v[k].all, part.heads[k],
+                                         line);
             }
         }
     }
