@@ -19,6 +19,9 @@ struct long_shared {
     uint32_t last; /* this block finishes its row */
 };
 
+static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
+              "each warp of a block has places for a row that is not long");
+
 /* So many values, each in its place in shared memory, become one: in every lane of warp 0. */
 template <int KIND>
 static __device__ inline struct value fold_shared(const struct reduce_args &a,

@@ -7,6 +7,9 @@
  *     else   one at a time by the warp, chunk by chunk
  *     long   put on a list, for blocks to share: long.cuh
  *
+ * Tiny and short ones of common kinds (value.cuh) are written out, with several loads in flight;
+ * those of the other kinds are loops.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_REDUCE_CUDA_SEGMENTS_CUH

@@ -45,8 +45,8 @@ static __device__ inline struct scan_row row_of(const struct scan_args &a, uint6
     return row;
 }
 
-/* Vectors at ends, or of arrays that are not aligned, go element by element.  A kernel has this once,
- * as a function of its own, since it is long and would stand in many places. */
+/* Vectors at ends, or of arrays that are not aligned, go element by element.  A kernel has this
+ * once, as a function of its own, since it is long and would stand in many places. */
 static __device__ __noinline__ uint4 elements_at(const ukey *in, uint64_t n, uint64_t at,
                                                  uint32_t backward)
 {

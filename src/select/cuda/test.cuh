@@ -94,8 +94,8 @@ static __device__ inline uint32_t test_by(const struct select_args &a, int which
     return bits;
 }
 
-/* What is long for eight elements and seldom needed is a function of its own: it would be written out
- * for each of the vectors that a thread holds. */
+/* What is long for eight elements and seldom needed is a function of its own: otherwise each of the
+ * vectors that a thread holds would have its copy. */
 #if KEY_BITS == 16
 #define CALLED __noinline__
 #else
