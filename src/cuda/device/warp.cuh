@@ -28,6 +28,14 @@ static __device__ inline uint32_t lane_id(void)
     return threadIdx.x & 31;
 }
 
+/* The warp's number in the block, by all its lanes.  The exchange shows the compiler that it is the
+ * same in all lanes: where a branch on it might part them, each exchange in the branch would get a
+ * second form for lanes that are apart. */
+static __device__ inline uint32_t warp_id(void)
+{
+    return __shfl_sync(WARP_ALL, threadIdx.x / 32, 0);
+}
+
 static __device__ inline uint32_t lanes_below(void)
 {
     return (1u << lane_id()) - 1;

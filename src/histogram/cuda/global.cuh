@@ -22,14 +22,26 @@ enum { HOT = 1 << HISTOGRAM_HOT_BITS, GLOBAL_LOADS = 2 };
 enum { GLOBAL_BLOCKS = MULTIPROCESSOR_THREADS / HISTOGRAM_MOVE_THREADS };
 static const uint32_t NO_TAG = 0xffffffffu;
 
-/* The counter of element i, ECHI_NO_SLOT of none. */
-static __device__ inline uint64_t counter_at(const struct histogram_args &a, uint64_t i)
+/* The counter of element i, which is u, or of the pair u, v; ECHI_NO_SLOT of none. */
+static __device__ inline uint64_t counter_of(const struct histogram_args &a, uint64_t i, ukey u,
+                                             ukey v)
 {
-    const ukey u = ((const ukey *)a.in)[i];
-    uint64_t slot = a.in_y ? slot_pair_64(&a.x, &a.y, u, ((const ukey *)a.in_y)[i])
-                           : slot_any_64(&a.x, (const ukey *)a.edges, u);
+    uint64_t slot =
+        a.in_y ? slot_pair_64(&a.x, &a.y, u, v) : slot_any_64(&a.x, (const ukey *)a.edges, u);
     if (slot == ECHI_NO_SLOT || a.channels == 1) return slot;
     return slot + i % a.channels * a.stride;
+}
+
+/* A function of its own where several elements are loaded at a time: any map is long. */
+static __device__ __noinline__ uint64_t counter_called(const struct histogram_args &a, uint64_t i,
+                                                       ukey u, ukey v)
+{
+    return counter_of(a, i, u, v);
+}
+
+static __device__ inline uint64_t counter_at(const struct histogram_args &a, uint64_t i)
+{
+    return counter_of(a, i, ((const ukey *)a.in)[i], a.in_y ? ((const ukey *)a.in_y)[i] : (ukey)0);
 }
 
 static __device__ inline uint32_t hash_of(uint64_t counter)
@@ -89,15 +101,22 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS)
     __shared__ uint32_t tag[HOT], hot[HOT];
     begin_global(a, tag, hot);
     const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
-    const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    const uint64_t warp_first = thread - lane_id(); /* all lanes take as many turns */
-    for (uint64_t i = thread, w = warp_first; w < a.n; i += LOADS * threads, w += LOADS * threads) {
-        uint64_t counter[LOADS];
+    const uint64_t warp_first = (uint64_t)blockIdx.x * blockDim.x + 32 * warp_id();
+    for (uint64_t w = warp_first; w < a.n; w += LOADS * threads) { /* as many turns for all lanes */
+        const uint64_t i = w + lane_id();
+        ukey u[LOADS] = {}, v[LOADS] = {};
 #pragma unroll
         for (int j = 0; j < LOADS; j++)
-            counter[j] = i + j * threads < a.n ? counter_at(a, i + j * threads) : ECHI_NO_SLOT;
+            if (i + j * threads < a.n) {
+                u[j] = ((const ukey *)a.in)[i + j * threads];
+                if (a.in_y) v[j] = ((const ukey *)a.in_y)[i + j * threads];
+            }
 #pragma unroll
-        for (int j = 0; j < LOADS; j++) count_global(a, tag, hot, (unsigned long long)counter[j]);
+        for (int j = 0; j < LOADS; j++) {
+            uint64_t counter = ECHI_NO_SLOT;
+            if (i + j * threads < a.n) counter = counter_called(a, i + j * threads, u[j], v[j]);
+            count_global(a, tag, hot, (unsigned long long)counter);
+        }
     }
     end_global(a, tag, hot);
 }

@@ -9,11 +9,15 @@
 
 #include "histogram/cuda/shared.cuh"
 
+/* A function of its own, since several vectors are loaded at a time; a loop, where the map takes
+ * many instructions. */
 template <int KIND>
-static __device__ inline void count_vector(const struct histogram_args &a, const struct counting &c,
-                                           const union keys &keys, uint32_t channel)
+static __device__ __noinline__ void count_vector(const struct histogram_args &a, struct counting c,
+                                                 uint4 vector, uint32_t channel)
 {
-#pragma unroll
+    union keys keys;
+    keys.vector = vector;
+#pragma unroll(KIND == HISTOGRAM_ANY || KIND == ECHI_BINS_EDGES ? 1 : VECTOR)
     for (int k = 0; k < VECTOR; k++) {
         count_slot(a, c, slot_of<KIND>(a.x, c.edges, keys.key[k]), channel);
         if (a.channels > 1 && ++channel == a.channels) channel = 0;
@@ -41,7 +45,7 @@ static __device__ void count_elements(const struct histogram_args &a, const stru
             if (i + j * threads < b.vectors) load[j].vector = vectors[i + j * threads];
 #pragma unroll
         for (int j = 0; j < LOADS; j++) {
-            if (i + j * threads < b.vectors) count_vector<KIND>(a, c, load[j], channel);
+            if (i + j * threads < b.vectors) count_vector<KIND>(a, c, load[j].vector, channel);
             channel += step;
             if (channel >= a.channels) channel -= a.channels;
         }
@@ -52,6 +56,12 @@ static __device__ void count_elements(const struct histogram_args &a, const stru
         uint64_t i = thread < b.head ? thread : b.tail + (thread - b.head);
         count_slot(a, c, slot_of<KIND>(a.x, c.edges, b.in[i]), (uint32_t)(i % a.channels));
     }
+}
+
+static __device__ __noinline__ void count_pair(const struct histogram_args &a, struct counting c,
+                                               ukey u, ukey v)
+{
+    count_slot(a, c, slot_pair_32(&a.x, &a.y, u, v), 0);
 }
 
 static __device__ void count_pairs(const struct histogram_args &a, const struct counting &c)
@@ -70,7 +80,7 @@ static __device__ void count_pairs(const struct histogram_args &a, const struct 
             }
 #pragma unroll
         for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < a.n) count_slot(a, c, slot_pair_32(&a.x, &a.y, u[j], v[j]), 0);
+            if (i + j * threads < a.n) count_pair(a, c, u[j], v[j]);
     }
 }
 

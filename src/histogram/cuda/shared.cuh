@@ -165,7 +165,7 @@ static __device__ void count_keys(const struct histogram_args &a, const struct c
 #pragma unroll
             for (int k = 0; k < VECTOR; k++) count_key<KIND, DROP>(a, c, load[j].key[k]);
     }
-    for (; i < b.vectors; i += threads) {
+    for (; N > 1 && i < b.vectors; i += threads) {
         union keys load;
         load.vector = vectors[i];
 #pragma unroll

@@ -12,8 +12,8 @@
  * has more than four of them. */
 enum {
     LONG_BLOCKS = 4,
-    LONG_BLOCKS_F64 = KEY_BITS <= 16 ? 3 : 4,
-    LONG_BLOCKS_VARIANCE = KEY_BITS <= 16 ? 2 : 4
+    LONG_BLOCKS_F64 = KEY_BITS <= 16 && !REDUCE_EXACT ? 3 : 4,
+    LONG_BLOCKS_VARIANCE = KEY_BITS <= 16 && !REDUCE_EXACT ? 2 : 4
 };
 
 /* ---- Floats in f32 and f64; integers in f64 ---- */

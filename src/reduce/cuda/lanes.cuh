@@ -5,6 +5,9 @@
  * order does not matter, small integers stay together in words: sums of bytes by __dp4a(), the
  * greatest of bytes as the upper bytes of halves, tests of bytes by carries.
  *
+ * Means, norms and variances of integers of 8 and 16 bits sum the elements and their squares as
+ * integers (REDUCE_EXACT): f64 rounds no such sum of a chunk, so that the result is the same.
+ *
  *     REDUCE_FLOAT  0: integers, or order and bits alone;  1: IEEE of KEY_BITS;  2: bf16
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,10 +17,6 @@
 
 #include "reduce/cuda/value.cuh"
 #include "cuda/device/ptx_half.cuh"
-
-#ifndef REDUCE_FLOAT
-#define REDUCE_FLOAT 0
-#endif
 
 /* ---- Elements as numbers ---- */
 
@@ -204,20 +203,40 @@ template <> struct lanes<REDUCE_PRODUCT> {
 template <> struct lanes<REDUCE_DOT> {
     float lane[VECTOR];
 };
+#if REDUCE_EXACT
+#if KEY_BITS == 8
+typedef uint32_t square_sum;
+#else
+typedef uint64_t square_sum;
+#endif
+/* Of the elements with their signs inverted, which makes them unsigned. */
+struct exact_lanes {
+    uint32_t n, sum;
+    square_sum squares;
+};
 template <> struct lanes<REDUCE_SUM64> {
-    double lane[VECTOR];
-    uint32_t ignored;
+    struct exact_lanes of;
 };
-template <> struct lanes<REDUCE_PRODUCT64> {
-    double lane[VECTOR];
+template <> struct lanes<REDUCE_VARIANCE> {
+    struct exact_lanes of;
+    double k;
 };
-template <> struct lanes<REDUCE_DOT64> {
+#else
+template <> struct lanes<REDUCE_SUM64> {
     double lane[VECTOR];
     uint32_t ignored;
 };
 template <> struct lanes<REDUCE_VARIANCE> {
     double lane[VECTOR], square[VECTOR], k;
     uint32_t n;
+};
+#endif
+template <> struct lanes<REDUCE_PRODUCT64> {
+    double lane[VECTOR];
+};
+template <> struct lanes<REDUCE_DOT64> {
+    double lane[VECTOR];
+    uint32_t ignored;
 };
 template <> struct lanes<REDUCE_BITS> {
     uint32_t w[4];

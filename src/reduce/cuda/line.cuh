@@ -161,6 +161,86 @@ static __device__ inline struct value lanes_end(const struct reduce_args &,
 
 /* ---- In f64, of floats and integers ---- */
 
+#if REDUCE_EXACT
+static __device__ inline void exact_start(struct exact_lanes &l)
+{
+    l.n = l.sum = 0;
+    l.squares = 0;
+}
+
+template <int FULL>
+static __device__ inline void exact_add(const struct reduce_args &a, struct exact_lanes &l,
+                                        const struct vector &v, uint32_t count, bool squares)
+{
+    const uint32_t sign = spread(a.rule.sign);
+    l.n += FULL ? (uint32_t)VECTOR : count;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const uint32_t w = (v.w[i] ^ sign) & (FULL ? ~0u : vector_mask(i, count));
+#if KEY_BITS == 8
+        l.sum = __dp4a(w, 0x01010101u, l.sum);
+        if (squares) l.squares = __dp4a(w, w, l.squares);
+#else
+        const uint32_t low = w & 0xffff, high = w >> 16;
+        l.sum = __dp2a_lo(w, 0x00000101u, l.sum);
+        if (squares) l.squares += (uint64_t)(low * low) + high * high;
+#endif
+    }
+}
+
+/* The sums of the elements and of their squares, with their signs. */
+static __device__ inline void exact_end(const struct reduce_args &a, const struct exact_lanes &l,
+                                        uint64_t *sum, uint64_t *squares)
+{
+    const uint64_t sign = (ukey)a.rule.sign, bias = sign * l.n;
+    *sum = l.sum - bias;
+    *squares = l.squares - sign * (2 * (uint64_t)l.sum - bias);
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_SUM64> &l)
+{
+    exact_start(l.of);
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_SUM64> &l,
+                                        const struct vector &v, const struct vector &,
+                                        uint32_t count, uint32_t)
+{
+    exact_add<FULL>(a, l.of, v, count, a.rule.finish == ECHI_FINISH_NORM);
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &a,
+                                                struct lanes<REDUCE_SUM64> &l)
+{
+    struct value v = { 0, 0, 0 };
+    uint64_t squares;
+    exact_end(a, l.of, &v.a, &squares);
+    if (a.rule.finish == ECHI_FINISH_NORM) v.a = squares;
+    return v;
+}
+
+static __device__ inline void lanes_start(struct lanes<REDUCE_VARIANCE> &l)
+{
+    exact_start(l.of);
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a,
+                                        struct lanes<REDUCE_VARIANCE> &l, const struct vector &v,
+                                        const struct vector &, uint32_t count, uint32_t)
+{
+    exact_add<FULL>(a, l.of, v, count, true);
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &a,
+                                                struct lanes<REDUCE_VARIANCE> &l)
+{
+    struct value v = { l.of.n, 0, 0 };
+    exact_end(a, l.of, &v.b, &v.c);
+    return v;
+}
+#else
 static __device__ inline void lanes_start(struct lanes<REDUCE_SUM64> &l)
 {
     fill_lanes(l.lane, -0.0);
@@ -229,6 +309,7 @@ static __device__ inline struct value lanes_end(const struct reduce_args &,
     struct value v = { l.n, bits_of(add_lanes(l.lane)), bits_of(add_lanes(l.square)) };
     return v;
 }
+#endif
 
 /* ---- Integers ---- */
 

@@ -19,6 +19,9 @@ struct long_shared {
     uint32_t last; /* this block finishes its row */
 };
 
+static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
+              "each warp of a block has places for a row that is not long");
+
 /* So many values, each in its place in shared memory, become one: in every lane of warp 0. */
 template <int KIND>
 static __device__ inline struct value fold_shared(const struct reduce_args &a,
@@ -40,35 +43,39 @@ static __device__ inline struct value fold_shared(const struct reduce_args &a,
     return value_fold<KIND, 8, 1>(a, tiles);
 }
 
-/* A part of a row, a.item chunks at most, by the block; right in warp 0. */
+/* Which chunks of a row a warp reduces. */
+struct share {
+    uint64_t begin, from, n; /* the row in the array; the item in the row; elements of the row */
+    uint32_t first, step;    /* chunks of the item */
+    uint32_t place;          /* of the first chunk's value in long_shared */
+};
+
+/* Reduces the warp's share of `count` chunks and leaves the values in shared memory.  Returns the
+ * value of the last chunk; where the order does not matter, of all of them. */
 template <int KIND>
-static __device__ inline struct value reduce_item_chunks(const struct reduce_args &a,
-                                                         struct long_shared &s, uint64_t begin,
-                                                         uint64_t from, uint64_t n)
+static __device__ inline struct value reduce_share(const struct reduce_args &a,
+                                                   struct long_shared &s, const struct share &p,
+                                                   uint32_t count)
 {
-    const uint64_t rest = (n - from + CHUNK - 1) / CHUNK;
-    const uint32_t count = n <= from ? 0 : rest < a.item ? (uint32_t)rest : a.item;
-    const uint32_t warp = threadIdx.x / 32;
+    struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
     lanes_start(lanes);
 #pragma unroll 1
-    for (uint32_t chunk = warp; chunk < count; chunk += a.warps) {
-        const uint64_t first = from + (uint64_t)chunk * CHUNK;
-        const uint32_t here = n - first < CHUNK ? (uint32_t)(n - first) : (uint32_t)CHUNK;
+    for (uint32_t chunk = p.first; chunk < count; chunk += p.step) {
+        const uint64_t first = p.from + (uint64_t)chunk * CHUNK;
+        const uint32_t here = p.n - first < CHUNK ? (uint32_t)(p.n - first) : (uint32_t)CHUNK;
         if (value_any_order<KIND>()) {
-            add_chunk<KIND, 1>(a, lanes, begin + first, chunk * CHUNK, here);
+            add_chunk<KIND, 1>(a, lanes, p.begin + first, chunk * CHUNK, here);
         } else {
-            struct value v = reduce_chunk<KIND, 1>(a, begin + first, first, here);
-            if (lane_id() == 0) s.chunks[chunk] = v;
+            v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
+            if (lane_id() == 0) s.chunks[p.place + chunk] = v;
         }
     }
     if (value_any_order<KIND>()) {
-        struct value v = close_lanes(a, lanes, from, 0);
-        if (lane_id() == 0) s.chunks[warp] = v;
+        v = close_lanes(a, lanes, p.from, 0);
+        if (lane_id() == 0) s.chunks[p.place + p.first] = v;
     }
-    __syncthreads(); /* the values are there */
-    if (warp) return value_nothing<KIND>();
-    return fold_shared<KIND>(a, s.chunks, value_any_order<KIND>() ? a.warps : count);
+    return v;
 }
 
 /* The row's partials, of which there are `count`, as one; right in warp 0.  A warp has an aligned
@@ -118,26 +125,49 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
     return s.last;
 }
 
+/* An item of a row by the block.  ALONE: rows that are longer than a line and not long, each by a
+ * warp; its chunks are as many as a warp has places for. */
 template <int KIND>
 static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
-                                             uint64_t item)
+                                             uint64_t item, bool alone)
 {
-    uint64_t row, begin, n, group, groups;
+    const uint32_t warp = warp_id();
+    uint64_t row = item, group = 0, groups = 1; /* the same in the whole block */
+    struct share p = { 0,
+                       0,
+                       a.columns,
+                       alone ? 0 : warp,
+                       alone ? 1 : a.warps,
+                       alone ? warp * REDUCE_LONG_CHUNKS : 0 };
     if (a.row_items) {
         row = a.segments == 1 ? 0 : item / a.row_items;
         group = item - row * a.row_items;
         groups = a.row_items;
-        begin = row * a.columns;
-        n = a.columns;
-    } else {
+    } else if (!alone) {
         struct reduce_item listed = a.items[item];
         row = listed.segment;
         group = listed.group;
         groups = listed.groups;
-        begin = a.offsets[row];
-        n = a.offsets[row + 1] - begin;
     }
-    struct value v = reduce_item_chunks<KIND>(a, s, begin, group * a.item * CHUNK, n);
+    p.begin = row * a.columns;
+    if (alone) {
+        if (row * a.warps + warp >= a.segments) return;
+        p.begin = (row * a.warps + warp) * a.columns;
+    } else if (!a.row_items) {
+        p.begin = a.offsets[row];
+        p.n = a.offsets[row + 1] - p.begin;
+    }
+    p.from = group * a.item * CHUNK;
+    const uint64_t rest = (p.n - p.from + CHUNK - 1) / CHUNK;
+    const uint32_t most = alone ? (uint32_t)REDUCE_LONG_CHUNKS : a.item;
+    const uint32_t count = p.n <= p.from ? 0 : rest < most ? (uint32_t)rest : most;
+    struct value v = reduce_share<KIND>(a, s, p, count);
+    if (!alone)
+        __syncthreads(); /* the values are there */
+    else
+        __syncwarp(WARP_ALL); /* lane 0's values are there */
+    const uint32_t values = !value_any_order<KIND>() ? count : alone ? 1 : a.warps;
+    if (values != 1 && (alone || warp == 0)) v = fold_shared<KIND>(a, s.chunks + p.place, values);
     if (groups > 1) {
         uint32_t *done = a.done + (a.row_items ? row : item - group);
         if (leave_partial<KIND>(a, s, item, done, (uint32_t)groups, v)) {
@@ -147,36 +177,28 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
             groups = 0; /* not this block's to write */
         }
     }
-    if (groups && threadIdx.x == 0) value_result<KIND>(a, v, (const ukey *)a.in + begin, n, row);
-    __syncthreads(); /* the shared memory is free for the next item */
-}
-
-/* Rows that are longer than a line and not long: each by a warp. */
-template <int KIND>
-static __device__ inline void reduce_rows_alone(const struct reduce_args &a, struct long_shared &s)
-{
-    const uint32_t warp = threadIdx.x / 32;
-    for (uint64_t row = (uint64_t)blockIdx.x * a.warps + warp; row < a.segments;
-         row += (uint64_t)gridDim.x * a.warps) {
-        const uint64_t begin = row * a.columns;
-        struct value v = reduce_middle<KIND, 1>(a, begin, a.columns, s.digits[warp]);
-        if (lane_id() == 0) value_result<KIND>(a, v, (const ukey *)a.in + begin, a.columns, row);
-    }
+    if (groups && lane_id() == 0 && (alone || warp == 0))
+        value_result<KIND>(a, v, (const ukey *)a.in + p.begin, p.n,
+                           alone ? row * a.warps + warp : row);
+    if (!alone)
+        __syncthreads(); /* the shared memory is free for the next item */
+    else
+        __syncwarp(WARP_ALL); /* the warp's places are */
 }
 
 template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
 {
     __shared__ struct long_shared s;
     wait_for_earlier();
-    if (!has_two<KIND>() && !a.row_items && !a.offsets) {
-        reduce_rows_alone<KIND>(a, s);
-        return;
-    }
+    const bool alone = !has_two<KIND>() && !a.row_items && !a.offsets;
     uint64_t items = a.row_items * a.segments;
-    if (!a.row_items) items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
+    if (alone)
+        items = (a.segments + a.warps - 1) / a.warps;
+    else if (!a.row_items)
+        items = a.counts->items < a.capacity ? a.counts->items : a.capacity;
     for (uint64_t item = blockIdx.x; item < items; item += gridDim.x)
-        reduce_item_of<KIND>(a, s, item);
-    if (a.row_items) return;
+        reduce_item_of<KIND>(a, s, item, alone);
+    if (alone || a.row_items) return;
     /* The last block to finish empties the list. */
     __syncthreads(); /* every thread of the block has read its length */
     if (threadIdx.x) return;

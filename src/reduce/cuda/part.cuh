@@ -25,7 +25,7 @@ template <int KIND> static __device__ inline constexpr bool has_two(void)
 template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
     if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
-    return LONG && KEY_BITS <= 16 &&
+    return LONG && KEY_BITS <= 16 && REDUCE_FLOAT &&
                    (KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64 || KIND == REDUCE_PRODUCT64)
                ? (int)ECHI_CHUNK_LINES
                : 4;
@@ -70,14 +70,11 @@ static __device__ inline uint32_t elements_here(uint32_t n, uint32_t at)
     return n <= at ? 0 : n - at < VECTOR ? n - at : (uint32_t)VECTOR;
 }
 
-/* The first element of a part; the first that is a number where NaN are ignored. */
-template <int KIND>
-static __device__ inline double center_of(const struct reduce_args &a, const ukey *x, uint32_t n,
-                                          uint32_t from, uint32_t step)
+/* The first number after x[0], which is a NaN that is ignored. */
+static __device__ __noinline__ double first_number(const struct reduce_args &a, const ukey *x,
+                                                   uint32_t n, uint32_t from, uint32_t step)
 {
-    if (KIND != REDUCE_VARIANCE || n == 0) return 0;
     double k = to_f64(a.rule, x[0]);
-    if (!REDUCE_FLOAT || !a.rule.ignore) return k;
     if (step == 1) /* by a thread or a few, of some elements */
         for (uint32_t i = 1; k != k && i < n; i++) k = to_f64(a.rule, x[i]);
     for (uint32_t i = 1; step > 1 && k != k && i < n; i += step) { /* by a warp */
@@ -86,6 +83,16 @@ static __device__ inline double center_of(const struct reduce_args &a, const uke
         if (numbers) k = __shfl_sync(WARP_ALL, mine, __ffs((int)numbers) - 1);
     }
     return k;
+}
+
+/* The first element of a part; the first that is a number where NaN are ignored. */
+template <int KIND>
+static __device__ inline double center_of(const struct reduce_args &a, const ukey *x, uint32_t n,
+                                          uint32_t from, uint32_t step)
+{
+    if (KIND != REDUCE_VARIANCE || n == 0) return 0;
+    const double k = to_f64(a.rule, x[0]);
+    return REDUCE_FLOAT && a.rule.ignore && k != k ? first_number(a, x, n, from, step) : k;
 }
 
 /* Whether the aligned vectors that hold n elements from x on lie within the array at in. */
@@ -124,7 +131,7 @@ static __device__ inline void add_lines(const struct reduce_args &a, struct lane
                          p.first + at + i * LINE);
 }
 
-/* Adds the thread's vectors of `lines` lines of arrays of which one is not aligned. */
+/* Adds the thread's vectors of `lines` lines of arrays of any alignment. */
 template <int KIND>
 static __device__ inline void add_shifted(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                           const struct place &p, uint32_t lines)
@@ -160,7 +167,7 @@ static __device__ inline void add_chunk(const struct reduce_args &a, struct lane
 
     /* Lines of which this thread has a whole vector; it may have a part of one more. */
     uint32_t lines = n < p.at + VECTOR ? 0 : (n - p.at - VECTOR) / LINE + 1;
-    if (aligned) {
+    if (aligned && (LONG || is_common<KIND>())) {
 #pragma unroll 1
         for (uint32_t line = 0; line < lines; line += LINES)
             add_lines<KIND, LINES, 0>(a, lanes, p, line, lines - line);

@@ -9,31 +9,32 @@
 
 #include "reduce/cuda/part.cuh"
 
-/* 32 rows, or what there is from `first` on: LANES threads load a row, a vector each, and those of
- * several rounds before the first is added.  Of the values of two rows half of the lanes fold the
- * one and half the other, and so on, until each has that of one row. */
-template <int KIND, int LANES>
-static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t first)
+/* 32 rows, or what there is from `first` on: `each` threads load a row, a vector each, and those of
+ * ROUNDS rounds before the first is added.  Of the values of two rows half of the lanes fold the
+ * one and half the other, and so on; what is then left of a row is folded by all. */
+template <int KIND, int ROUNDS>
+static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t first,
+                                          uint32_t each)
 {
-    enum { ROUNDS = LANES < 8 ? LANES : 8, GROUPS = 32 / LANES };
-    const uint32_t n = (uint32_t)a.columns, at = lane_id() % LANES * VECTOR;
+    const uint32_t n = (uint32_t)a.columns, mine = lane_id() & (each - 1), at = mine * VECTOR;
+    const uint32_t groups = 32 / each, group = lane_id() / each;
     const ukey *in = (const ukey *)a.in;
     struct value result = value_nothing<KIND>();
 #pragma unroll 1
-    for (uint32_t round = 0; round < LANES; round += ROUNDS) {
+    for (uint32_t round = 0; round < each; round += ROUNDS) {
         struct vector v[ROUNDS];
         struct value value[ROUNDS];
-        const uint64_t row = first + round * GROUPS + lane_id() / LANES;
+        const uint64_t row = first + round * groups + group;
 #pragma unroll
         for (int i = 0; i < ROUNDS; i++)
-            if (at < n && row + i * GROUPS < a.segments)
-                v[i] = vector_at((const char *)(in + (row + i * GROUPS) * n + at));
+            if (at < n && row + i * groups < a.segments)
+                v[i] = vector_at((const char *)(in + (row + i * groups) * n + at));
 #pragma unroll
         for (int i = 0; i < ROUNDS; i++) {
             struct lanes<KIND> lanes;
             lanes_start(lanes);
-            if (at < n && row + i * GROUPS < a.segments) {
-                set_center(lanes, center_of<KIND>(a, in + (row + i * GROUPS) * n, n, 0, 1));
+            if (at < n && row + i * groups < a.segments) {
+                set_center(lanes, center_of<KIND>(a, in + (row + i * groups) * n, n, 0, 1));
                 lanes_add<1>(a, lanes, v[i], v[i], VECTOR, at);
             }
             value[i] = lanes_end(a, lanes);
@@ -47,12 +48,12 @@ static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t 
                 struct value keep = second ? value[2 * i + 1] : value[2 * i];
                 value[i] = value_add<KIND>(a, keep, value_from<KIND>(give, step));
             }
-#pragma unroll
-        for (int step = ROUNDS; step < LANES; step *= 2)
-            value[0] = value_add<KIND>(a, value[0], value_from<KIND>(value[0], step));
-        if (lane_id() % LANES / ROUNDS == round / ROUNDS) result = value[0];
+#pragma unroll 1
+        for (uint32_t step = ROUNDS; step < each; step *= 2)
+            value[0] = value_add<KIND>(a, value[0], value_from<KIND>(value[0], (int)step));
+        if (mine / ROUNDS == round / ROUNDS) result = value[0];
     }
-    const uint64_t row = first + lane_id() % LANES * GROUPS + lane_id() / LANES;
+    const uint64_t row = first + mine * groups + group;
     if (row >= a.segments) return;
     const ukey *x = in + row * n;
     value_result<KIND>(a, value_close<KIND>(result, center_of<KIND>(a, x, n, 0, 1)), x, n, row);

@@ -7,6 +7,9 @@
  *     else   one at a time by the warp, chunk by chunk
  *     long   put on a list, for blocks to share: long.cuh
  *
+ * Tiny and short ones of common kinds (value.cuh) are written out, with several loads in flight;
+ * those of the other kinds are loops.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_REDUCE_CUDA_SEGMENTS_CUH
@@ -39,15 +42,15 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
 }
 
 /* n elements by the warp: REDUCE_LONG_CHUNKS chunks at most. */
-template <int KIND, int LONG>
+template <int KIND>
 static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
                                                     uint64_t n, struct value *digits)
 {
-    if (n <= CHUNK) return reduce_chunk<KIND, LONG>(a, begin, 0, (uint32_t)n);
     uint64_t count = 0;
-    for (uint64_t i = 0; i < n; i += CHUNK, count++) {
+    for (uint64_t i = 0; i == 0 || i < n; i += CHUNK, count++) {
         uint32_t here = n - i < CHUNK ? (uint32_t)(n - i) : (uint32_t)CHUNK;
-        struct value v = reduce_chunk<KIND, LONG>(a, begin + i, i, here);
+        struct value v = reduce_chunk<KIND, 0>(a, begin + i, i, here);
+        if (n <= CHUNK) return v;
         if (lane_id() == 0) count_up<KIND>(a, digits, count, v);
     }
     return lane_id() == 0 ? count_end<KIND>(a, digits, count) : value_nothing<KIND>();
@@ -106,7 +109,7 @@ struct segments_shared {
 /* Some of the warp's segments side by side, each by LANES threads.  A thread has VECTORS that
  * follow one another, and loads those of ROUNDS rounds before it adds the first; in the end each
  * has the result of one segment, so that they are written together. */
-template <int KIND, int LANES, int VECTORS, int SHIFTED, int ROUNDS>
+template <int KIND, int LANES, int VECTORS, int ROUNDS>
 static __device__ inline void reduce_short(const struct reduce_args &a, bool mine, uint64_t s,
                                            uint64_t begin, uint64_t n,
                                            struct segments_shared &shared)
@@ -121,7 +124,7 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
     __syncwarp(WARP_ALL); /* the order is there */
 #pragma unroll 1
     for (uint32_t round = 0; round * GROUPS < count; round += ROUNDS) {
-        struct raw<VECTORS, SHIFTED> v[ROUNDS];
+        struct raw<VECTORS, 1> v[ROUNDS];
         const ukey *x[ROUNDS];
         uint32_t here[ROUNDS];
 #pragma unroll
@@ -133,21 +136,80 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
             if (slot >= count) here[r] = 0;
             const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
             const uint32_t some = here[r] <= at ? 0 : here[r] - at;
-            raw_load<VECTORS, SHIFTED>(
-                (const char *)(x[r] + at) - (SHIFTED ? shift : 0), shift,
-                (some < VECTORS * VECTOR ? some : VECTORS * VECTOR) * KEY_BYTES, v[r]);
+            raw_load<VECTORS, 1>((const char *)(x[r] + at) - shift, shift,
+                                 (some < VECTORS * VECTOR ? some : VECTORS * VECTOR) * KEY_BYTES,
+                                 v[r]);
         }
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
             const double k = center_of<KIND>(a, x[r], here[r], 0, 1);
-            struct value value =
-                reduce_vectors<KIND, VECTORS, SHIFTED>(a, v[r], shift, here[r], at, k);
+            struct value value = reduce_vectors<KIND, VECTORS, 1>(a, v[r], shift, here[r], at, k);
             value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
             if (lane_id() % LANES == round + r) result = value;
         }
     }
     const uint32_t slot = lane_id() % LANES * GROUPS + lane_id() / LANES;
+    const int who = slot < count ? shared.order[slot] : 0;
+    const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+    const uint64_t length = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
+    if (slot < count)
+        value_result<KIND>(a, result, (const ukey *)a.in + from, length, s - lane_id() + who);
+}
+
+/* The same in a loop: `each` threads a segment, `vectors` (1 or 4) a thread.  The next vector is
+ * loaded before the present one is added. */
+template <int KIND>
+static __device__ inline void
+reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin, uint64_t n,
+             struct segments_shared &shared, uint32_t each, uint32_t vectors)
+{
+    const uint32_t which = __ballot_sync(WARP_ALL, mine), count = (uint32_t)__popc(which);
+    const uint32_t groups = 32 / each, nth = lane_id() & (each - 1);
+    struct value result = value_nothing<KIND>(), one = result, two = result;
+    struct raw<1, 1> next;
+    const ukey *next_x = (const ukey *)a.in;
+    uint32_t next_n = 0;
+    double k = 0;
+    if (which == 0) return;
+    __syncwarp(WARP_ALL); /* nobody reads the last order any more */
+    if (mine) shared.order[__popc(which & ((1u << lane_id()) - 1))] = (uint8_t)lane_id();
+    __syncwarp(WARP_ALL); /* the order is there */
+    const uint32_t steps = (count + groups - 1) / groups * vectors;
+#pragma unroll 1
+    for (uint32_t t = 0; t <= steps; t++) {
+        const struct raw<1, 1> v = next;
+        const ukey *x = next_x;
+        const uint32_t here = next_n, i = (t - 1) & (vectors - 1);
+        if (t < steps) {
+            const uint32_t slot = t / vectors * groups + lane_id() / each;
+            const uint32_t at = (nth * vectors + (t & (vectors - 1))) * VECTOR;
+            const int who = slot < count ? shared.order[slot] : 0;
+            next_x = (const ukey *)a.in + __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+            next_n = __shfl_sync(WARP_ALL, (uint32_t)n, who);
+            if (slot >= count) next_n = 0;
+            const uint32_t shift = (uint32_t)((uintptr_t)next_x & 15);
+            raw_load<1, 1>((const char *)(next_x + at) - shift, shift,
+                           elements_here(next_n, at) * KEY_BYTES, next);
+        }
+        if (t == 0) continue;
+        if (i == 0) k = center_of<KIND>(a, x, here, 0, 1);
+        struct value value = reduce_vectors<KIND, 1, 1>(a, v, (uint32_t)((uintptr_t)x & 15), here,
+                                                        (nth * vectors + i) * VECTOR, k);
+        if (i & 1) value = value_add<KIND>(a, one, value);
+        if (i == 3) value = value_add<KIND>(a, two, value);
+        if (i == 1)
+            two = value;
+        else
+            one = value;
+        if (i != vectors - 1) continue;
+#pragma unroll 1
+        for (uint32_t step = 1; step < each; step *= 2)
+            value = value_add<KIND>(a, value, value_from<KIND>(value, (int)step));
+        value = value_close<KIND>(value, k);
+        if (nth == (t - 1) / vectors) result = value;
+    }
+    const uint32_t slot = nth * groups + lane_id() / each;
     const int who = slot < count ? shared.order[slot] : 0;
     const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
     const uint64_t length = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
@@ -169,13 +231,20 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
     const bool small = n <= LINE && (n == 0 || lies_within(a, a.in, x, (uint32_t)n));
     const bool tiny = small && n <= REDUCE_TINY_BYTES / KEY_BYTES;
     const bool is_short = small && !tiny && n <= REDUCE_SHORT_BYTES / KEY_BYTES;
-    reduce_short<KIND, 1, REDUCE_TINY_BYTES / 16, 1, 1>(a, there && tiny, s, begin, n, shared);
-    if (__any_sync(WARP_ALL, is_short && ((uintptr_t)x & 15)))
-        reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 1, 4>(a, is_short, s, begin, n, shared);
-    else
-        reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 0, 8>(a, is_short, s, begin, n, shared);
-    reduce_short<KIND, 8, ECHI_LINE_BYTES / 128, 1, 1>(a, small && !tiny && !is_short, s, begin, n,
-                                                       shared);
+    const bool is_line = small && !tiny && !is_short;
+    if (is_common<KIND>()) {
+        reduce_short<KIND, 1, REDUCE_TINY_BYTES / 16, 1>(a, there && tiny, s, begin, n, shared);
+        reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 4>(a, is_short, s, begin, n, shared);
+        reduce_short<KIND, 8, ECHI_LINE_BYTES / 128, 1>(a, is_line, s, begin, n, shared);
+    } else {
+#pragma unroll 1
+        for (int size = 0; size < 3; size++) /* tiny, short, a line at most */
+            reduce_small<KIND>(a,
+                               size == 0   ? there && tiny
+                               : size == 1 ? is_short
+                                           : is_line,
+                               s, begin, n, shared, size == 0 ? 1 : 8, size == 1 ? 1 : 4);
+    }
     uint32_t others = __ballot_sync(WARP_ALL, there && !small);
     for (; others; others &= others - 1) {
         const int who = __ffs((int)others) - 1;
@@ -185,7 +254,7 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
             list_segment(a, first + who, count);
             continue;
         }
-        struct value v = reduce_middle<KIND, 0>(a, from, count, shared.digits);
+        struct value v = reduce_middle<KIND>(a, from, count, shared.digits);
         if (lane_id() == 0) value_result<KIND>(a, v, (const ukey *)a.in + from, count, first + who);
     }
 }
@@ -199,12 +268,10 @@ template <int KIND> static __device__ inline void reduce_segments(const struct r
     uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + threadIdx.x / 32;
     if (a.row_lanes) {
         for (; warp * 32 < segments; warp += warps)
-            if (a.row_lanes == 2)
-                reduce_rows<KIND, 2>(a, warp * 32);
-            else if (a.row_lanes == 8)
-                reduce_rows<KIND, 8>(a, warp * 32);
+            if (!is_common<KIND>() || a.row_lanes == 2)
+                reduce_rows<KIND, 2>(a, warp * 32, a.row_lanes);
             else
-                reduce_rows<KIND, 32>(a, warp * 32);
+                reduce_rows<KIND, 8>(a, warp * 32, a.row_lanes);
         return;
     }
     uint64_t s = warp * a.each + lane_id(), from, to;

@@ -3,7 +3,7 @@
  * passed among lanes, kept in memory, made a result.
  *
  * Within a chunk the words are sums that lanes can add; value_close() makes of them what chunks are
- * merged by.  The two differ for the variance alone.
+ * merged by.  The two differ only for the variance, and for sums in f64 of small integers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +14,13 @@
 #include "cuda/device/order.cuh"
 #include "reduce/cuda/common.h"
 #include "cuda/device/warp.cuh"
+
+#ifndef REDUCE_FLOAT
+#define REDUCE_FLOAT 0
+#endif
+
+/* Sums in f64 of these elements are exact within a chunk: integers until value_close(). */
+#define REDUCE_EXACT (!REDUCE_FLOAT && KEY_BITS <= 16)
 
 /* a: a sum, a product, a rank, the least e, or a count n
  * b: NaN left out, a position, the greatest e, or a mean
@@ -56,6 +63,14 @@ static __device__ inline uint64_t bits_of(double x)
     return (uint64_t)__double_as_longlong(x);
 }
 
+/* Rows and segments of these kinds are added by code that is written out, with several vectors in
+ * flight; those of the others by loops, which keep their kernels small. */
+template <int KIND> static __device__ inline constexpr bool is_common(void)
+{
+    return KIND == REDUCE_SUM || KIND == REDUCE_ISUM ||
+           (KIND == REDUCE_SUM64 && REDUCE_FLOAT && KEY_BITS == 64);
+}
+
 /* What merging does not change. */
 template <int KIND> static __device__ inline struct value value_nothing(void)
 {
@@ -75,6 +90,26 @@ template <int KIND> static __device__ inline constexpr bool value_any_order(void
 {
     return KIND == REDUCE_ISUM || KIND == REDUCE_IPRODUCT || KIND == REDUCE_IDOT ||
            KIND >= REDUCE_BITS;
+}
+
+/* ---- Merged ---- */
+
+/* Divisions are long and none is in a loop over elements: functions of their own keep the kernels
+ * small. */
+static __device__ __noinline__ struct value moments_joined(struct value x, struct value y)
+{
+    struct echi_moments p = { f64_of(x.a), f64_of(x.b), f64_of(x.c) };
+    struct echi_moments q = { f64_of(y.a), f64_of(y.b), f64_of(y.c) };
+    p = moments_merge(p, q);
+    struct value v = { bits_of(p.n), bits_of(p.mean), bits_of(p.m2) };
+    return v;
+}
+
+static __device__ __noinline__ struct value moments_closed(double n, double k, double s1, double s2)
+{
+    struct echi_moments m = moments_make(n, k, s1, s2);
+    struct value v = { bits_of(m.n), bits_of(m.mean), bits_of(m.m2) };
+    return v;
 }
 
 /* x is of what lies before y. */
@@ -102,15 +137,14 @@ static __device__ inline struct value value_merge(const struct reduce_args &args
         x.a = second ? y.a : x.a;
         x.b = second ? y.b : x.b;
     }
-    if (KIND == REDUCE_VARIANCE) {
-        struct echi_moments p = { f64_of(x.a), f64_of(x.b), f64_of(x.c) };
-        struct echi_moments q = { f64_of(y.a), f64_of(y.b), f64_of(y.c) };
-        p = moments_merge(p, q);
-        x.a = bits_of(p.n);
-        x.b = bits_of(p.mean);
-        x.c = bits_of(p.m2);
-    }
+    if (KIND == REDUCE_VARIANCE) x = moments_joined(x, y);
     return x;
+}
+
+/* A sum of a variance's chunk, or of two. */
+static __device__ inline uint64_t sum_add(uint64_t x, uint64_t y)
+{
+    return REDUCE_EXACT ? x + y : bits_of(f64_of(x) + f64_of(y));
 }
 
 /* The same within a chunk: of a variance a is how many, b and c are sums. */
@@ -118,20 +152,31 @@ template <int KIND>
 static __device__ inline struct value value_add(const struct reduce_args &args, struct value x,
                                                 struct value y)
 {
+    if (KIND == REDUCE_SUM64 && REDUCE_EXACT) {
+        x.a += y.a;
+        return x;
+    }
     if (KIND != REDUCE_VARIANCE) return value_merge<KIND>(args, x, y);
     x.a += y.a;
-    x.b = bits_of(f64_of(x.b) + f64_of(y.b));
-    x.c = bits_of(f64_of(x.c) + f64_of(y.c));
+    x.b = sum_add(x.b, y.b);
+    x.c = sum_add(x.c, y.c);
     return x;
 }
 
-/* A chunk's lanes, whose distances were from k, become its value. */
+/* A chunk's lanes, whose distances were from k, become its value.  Exact sums are of the elements
+ * themselves: the sums of distances follow from them, without rounding. */
 template <int KIND> static __device__ inline struct value value_close(struct value v, double k)
 {
+    if (KIND == REDUCE_SUM64 && REDUCE_EXACT) v.a = bits_of((double)(int64_t)v.a);
     if (KIND != REDUCE_VARIANCE) return v;
-    const double s1 = f64_of(v.b), s2 = f64_of(v.c);
-    struct echi_moments m = v.a == CHUNK ? moments_make_by(CHUNK, 1.0 / CHUNK, k, s1, s2)
-                                         : moments_make((double)v.a, k, s1, s2);
+    double s1 = f64_of(v.b), s2 = f64_of(v.c);
+    if (REDUCE_EXACT) {
+        const int64_t from = (int64_t)k, sum = (int64_t)v.b, n = (int64_t)v.a;
+        s1 = (double)(sum - n * from);
+        s2 = (double)((int64_t)v.c - (2 * sum - n * from) * from);
+    }
+    if (v.a != CHUNK) return moments_closed((double)v.a, k, s1, s2);
+    struct echi_moments m = moments_make_by(CHUNK, 1.0 / CHUNK, k, s1, s2);
     struct value closed = { bits_of(m.n), bits_of(m.mean), bits_of(m.m2) };
     return closed;
 }
@@ -155,7 +200,7 @@ template <int KIND> static __device__ inline struct value value_from(struct valu
 template <int KIND, int LANES, int CLOSED>
 static __device__ inline struct value value_fold(const struct reduce_args &args, struct value v)
 {
-#pragma unroll
+#pragma unroll(CLOSED && !is_common <KIND>() ? 1 : 5)
     for (int step = 1; step < LANES; step *= 2) {
         struct value other = value_from<KIND>(v, step);
         bool second = KIND == REDUCE_VARIANCE && CLOSED && (lane_id() & step);
@@ -170,16 +215,16 @@ static __device__ inline struct value value_fold(const struct reduce_args &args,
 static __device__ inline struct value value_fold_sums(struct value v, uint32_t n)
 {
     const bool odd = lane_id() & 1;
-    double mine = f64_of(odd ? v.c : v.b);
+    uint64_t mine = odd ? v.c : v.b;
     const uint64_t give = odd ? v.b : v.c;
-    mine += f64_of(__shfl_xor_sync(WARP_ALL, (unsigned long long)give, 1));
+    mine = sum_add(mine, __shfl_xor_sync(WARP_ALL, (unsigned long long)give, 1));
 #pragma unroll
     for (int step = 2; step < 32; step *= 2)
-        mine += f64_of(__shfl_xor_sync(WARP_ALL, (unsigned long long)bits_of(mine), step));
-    const uint64_t other = __shfl_xor_sync(WARP_ALL, (unsigned long long)bits_of(mine), 1);
+        mine = sum_add(mine, __shfl_xor_sync(WARP_ALL, (unsigned long long)mine, step));
+    const uint64_t other = __shfl_xor_sync(WARP_ALL, (unsigned long long)mine, 1);
     v.a = n;
-    v.b = odd ? other : bits_of(mine);
-    v.c = odd ? bits_of(mine) : other;
+    v.b = odd ? other : mine;
+    v.c = odd ? mine : other;
     return v;
 }
 
@@ -225,19 +270,12 @@ static __device__ inline uint64_t arg_result(const struct echi_reduce_rule &rule
     return v.b;
 }
 
-/* Writes result number `index`, of the n elements from x on. */
+/* The result of the n elements from x on, of kinds that have one. */
 template <int KIND>
-static __device__ inline void value_result(const struct reduce_args &args, struct value v,
-                                           const ukey *x, uint64_t n, uint64_t index)
+static __device__ inline uint64_t value_bits(const struct reduce_args &args, struct value v,
+                                             const ukey *x, uint64_t n)
 {
     const struct echi_reduce_rule &rule = args.rule;
-    if (KIND == REDUCE_MINMAX) {
-        uint64_t ends[2];
-        minmax_result(&rule, v.a, v.b, ends);
-        result_store(args.out, 2 * index, rule.bytes, ends[0]);
-        result_store(args.out, 2 * index + 1, rule.bytes, ends[1]);
-        return;
-    }
     uint64_t bits = v.a;
     if (KIND == REDUCE_ISUM) bits -= n * rule.sign; /* signs were inverted before they were added */
     if (KIND == REDUCE_SUM || KIND == REDUCE_DOT) bits = f32_result(f32_of(v.a) + 0.0f);
@@ -253,7 +291,34 @@ static __device__ inline void value_result(const struct reduce_args &args, struc
     if (KIND == REDUCE_MAX) bits = max_result(&rule, v.a);
     if (KIND == REDUCE_ARG) bits = arg_result(rule, v, x, n);
     if (KIND == REDUCE_COUNT) bits = count_result(&rule, rule.invert ? n - v.a : v.a, n);
-    result_store(args.out, index, rule.out_bytes, bits);
+    return bits;
+}
+
+/* Writes result number `index`, of the n elements from x on. */
+template <int KIND>
+static __device__ __noinline__ void value_write(const struct reduce_args &args, struct value v,
+                                                const ukey *x, uint64_t n, uint64_t index)
+{
+    const struct echi_reduce_rule &rule = args.rule;
+    if (KIND == REDUCE_MINMAX) {
+        uint64_t ends[2];
+        minmax_result(&rule, v.a, v.b, ends);
+        result_store(args.out, 2 * index, rule.bytes, ends[0]);
+        result_store(args.out, 2 * index + 1, rule.bytes, ends[1]);
+    } else {
+        result_store(args.out, index, rule.out_bytes, value_bits<KIND>(args, v, x, n));
+    }
+}
+
+/* The same; results that take few instructions are made in place. */
+template <int KIND>
+static __device__ inline void value_result(const struct reduce_args &args, struct value v,
+                                           const ukey *x, uint64_t n, uint64_t index)
+{
+    if (KIND == REDUCE_SUM || KIND == REDUCE_ISUM)
+        result_store(args.out, index, args.rule.out_bytes, value_bits<KIND>(args, v, x, n));
+    else
+        value_write<KIND>(args, v, x, n, index);
 }
 
 #endif

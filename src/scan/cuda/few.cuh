@@ -33,7 +33,7 @@ template <int OP>
 static __device__ inline void sum_groups(const struct scan_args &a, struct few_shared &s,
                                          uint64_t first, uint32_t own)
 {
-    const uint32_t warps = blockDim.x / 32, warp = threadIdx.x / 32;
+    const uint32_t warps = blockDim.x / 32, warp = warp_id();
     for (uint64_t g = (warp + warps - own) % warps; g <= first / SCAN_GROUP; g += warps) {
         const uint64_t tile = g * SCAN_GROUP + lane_id();
         struct words w = {};
@@ -49,13 +49,13 @@ template <int OP> static __device__ inline void scan_few(const struct scan_args 
 {
     __shared__ struct few_shared s;
     wait_for_earlier();
-    const uint32_t warp = threadIdx.x / 32, own = blockDim.x / SCAN_FEW_THREADS;
+    const uint32_t warp = warp_id(), own = blockDim.x / SCAN_FEW_THREADS;
     const uint32_t nth = warp / FEW_WARPS; /* of the block's tiles */
     /* Blocks may begin in any order: those that others wait for are under way. */
     if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);
     __syncthreads(); /* the ticket is known */
     const uint64_t first = s.ticket * own;
-    const struct scan_row row = row_of(a, 0);
+    const struct scan_row row = row_of<0>(a, 0);
     const uint64_t at = first * TILE + warp * (SCAN_SLOTS * LINE) + lane_id() * VECTOR;
     struct line_part part = {};
     value x[SCAN_SLOTS];
@@ -99,6 +99,7 @@ template <int OP> static __device__ inline void scan_few(const struct scan_args 
     if (threadIdx.x == 0) s.last = done == gridDim.x;
     __syncthreads(); /* it is known which block is the last */
     if (!s.last) return;
+#pragma unroll 1
     for (uint64_t i = threadIdx.x; i < a.words; i += blockDim.x) a.counters[i] = 0;
 }
 

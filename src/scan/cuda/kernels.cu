@@ -3,7 +3,7 @@
  *
  *     scan_sum, scan_min, scan_other      tiles with look-back: one array, or rows longer than a
  *                                         tile
- *     scan_*_few                          one array of few tiles
+ *     scan_sum_few, scan_min_few          one array of few tiles
  *     scan_*_rows                         shorter rows, by warps
  *     scan_*_heads                        tiles with look-back, which stops where segments begin
  *     scan_heads_offsets, scan_heads_keys say where they begin, one bit a position
@@ -79,14 +79,6 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
 {
     scan_tiles<OTHER, 0>(a);
 }
-
-#if !SCAN_WIDE
-extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, 1)
-    scan_other_few(const __grid_constant__ struct scan_args a)
-{
-    scan_few<OTHER>(a);
-}
-#endif
 
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_other_rows(const __grid_constant__ struct scan_args a)

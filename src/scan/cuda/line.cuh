@@ -31,11 +31,13 @@ union vector {
 
 /* ---- Memory ---- */
 
+/* HEADS: segments, of which offsets may leave out the first elements and the last. */
+template <int HEADS>
 static __device__ inline struct scan_row row_of(const struct scan_args &a, uint64_t i)
 {
     struct scan_row row = { (const ukey *)a.in + i * a.columns, (uout *)a.out + i * a.columns,
                             a.columns, 0, a.columns };
-    if (!a.offsets) return row;
+    if (!HEADS || !a.offsets) return row;
     uint64_t begin = min(a.offsets[0], a.columns), end = min(a.offsets[a.segments], a.columns);
     if (end < begin) end = begin; /* scan_heads_offsets complains */
     row.begin = a.backward ? row.n - end : begin;
@@ -43,14 +45,24 @@ static __device__ inline struct scan_row row_of(const struct scan_args &a, uint6
     return row;
 }
 
-static __device__ inline void load_elements(const struct scan_args &a, const struct scan_row &row,
-                                            uint64_t at, union vector &v)
+/* Vectors at ends, or of arrays that are not aligned, go element by element.  A kernel has this
+ * once, as a function of its own, since it is long and would stand in many places. */
+static __device__ __noinline__ uint4 elements_at(const ukey *in, uint64_t n, uint64_t at,
+                                                 uint32_t backward)
 {
+    union vector v;
 #pragma unroll
     for (int j = 0; j < VECTOR; j++) {
         v.e[j] = 0; /* past the end: after all that is written */
-        if (at + j < row.n) v.e[j] = row.in[a.backward ? row.n - 1 - at - j : at + j];
+        if (at + j < n) v.e[j] = in[backward ? n - 1 - at - j : at + j];
     }
+    return v.all;
+}
+
+static __device__ inline void load_elements(const struct scan_args &a, const struct scan_row &row,
+                                            uint64_t at, union vector &v)
+{
+    v.all = elements_at(row.in, row.n, at, a.backward);
 }
 
 /* That elements be taken out of v again, not kept in a register each. */
@@ -181,38 +193,44 @@ static __device__ inline void fetch_word(uint32_t *to, const uint32_t *from)
 #endif
 }
 
-static __device__ inline void store_vector(const struct scan_args &a, const struct scan_row &row,
-                                           uint64_t at, const uout (&e)[VECTOR])
+/* Whether a vector is written at once. */
+static __device__ inline bool stored_whole(const struct scan_args &a, const struct scan_row &row,
+                                           uint64_t at)
+{
+    const uout *to = row.out + (a.backward ? row.n - at - VECTOR : at);
+    return at >= row.begin && at < row.end && row.end - at >= VECTOR && ((uintptr_t)to & 15) == 0;
+}
+
+static __device__ inline void store_whole(const struct scan_args &a, const struct scan_row &row,
+                                          uint64_t at, const uout (&e)[VECTOR])
 {
     enum { WORDS = VECTOR * sizeof(uout) / 16, EACH = 16 / sizeof(uout) };
-    const bool whole = at >= row.begin && at < row.end && row.end - at >= VECTOR;
     uout *to = row.out + (a.backward ? row.n - at - VECTOR : at);
-    if (whole && ((uintptr_t)to & 15) == 0) {
 #pragma unroll
-        for (int w = 0; w < WORDS; w++) {
-            union {
-                uint4 all;
-                uout e[EACH];
-            } u;
+    for (int w = 0; w < WORDS; w++) {
+        union {
+            uint4 all;
+            uout e[EACH];
+        } u;
 #pragma unroll
-            for (int j = 0; j < EACH; j++)
-                u.e[j] = a.backward ? e[VECTOR - 1 - w * EACH - j] : e[w * EACH + j];
-            ((uint4 *)to)[w] = u.all;
-        }
-        return;
+        for (int j = 0; j < EACH; j++)
+            u.e[j] = a.backward ? e[VECTOR - 1 - w * EACH - j] : e[w * EACH + j];
+        ((uint4 *)to)[w] = u.all;
     }
-#pragma unroll
-    for (int j = 0; j < VECTOR; j++)
-        if (at + j >= row.begin && at + j < row.end)
-            row.out[a.backward ? row.n - 1 - at - j : at + j] = e[j];
 }
 
 /* ---- Up ---- */
 
-/* The vector from its last head on, or all of it. */
+/* Vectors whose results take longer to write, or many more instructions, than a call takes: what is
+ * done with them is a function of its own, since it stands in many places. */
+template <int OP> static __device__ inline constexpr bool is_called(void)
+{
+    return SCAN_WIDE || (KEY_BITS <= 16 && OP != SUM);
+}
+
 template <int OP, int HEADS>
-static __device__ inline value vector_total(const struct scan_args &a, const union vector &v,
-                                            uint32_t heads)
+static __device__ inline value vector_sum(const struct scan_args &a, const union vector &v,
+                                          uint32_t heads)
 {
     value x = value_of<OP>(a, v.e[0]);
     if (HEADS && heads & 1) x = combine<OP>(a, value_of_bits(a.first), x);
@@ -222,6 +240,24 @@ static __device__ inline value vector_total(const struct scan_args &a, const uni
         x = combine<OP>(a, left, value_of<OP>(a, v.e[j]));
     }
     return x;
+}
+
+template <int OP, int HEADS>
+static __device__ __noinline__ value vector_sum_called(const struct scan_args &a, uint4 v,
+                                                       uint32_t heads)
+{
+    union vector u;
+    u.all = v;
+    return vector_sum<OP, HEADS>(a, u, heads);
+}
+
+/* The vector from its last head on, or all of it. */
+template <int OP, int HEADS>
+static __device__ inline value vector_total(const struct scan_args &a, const union vector &v,
+                                            uint32_t heads)
+{
+    return is_called<OP>() ? vector_sum_called<OP, HEADS>(a, v.all, heads)
+                           : vector_sum<OP, HEADS>(a, v, heads);
 }
 
 /* The last of lanes, a set; 0 of none. */
@@ -364,14 +400,38 @@ static __device__ inline void vector_results(const struct scan_args &a, const un
     }
 }
 
+/* The same as results that are written, element by element if need be. */
+template <int OP, int HEADS>
+static __device__ __noinline__ void finish_called(const struct scan_args &a, struct scan_row row,
+                                                  uint64_t at, uint4 v, uint32_t heads,
+                                                  value before)
+{
+    union vector u;
+    uout e[VECTOR];
+    u.all = v;
+    vector_results<OP, HEADS>(a, u, heads, before, e);
+    if (is_called<OP>() && stored_whole(a, row, at)) {
+        store_whole(a, row, at, e);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++)
+        if (at + j >= row.begin && at + j < row.end)
+            row.out[a.backward ? row.n - 1 - at - j : at + j] = e[j];
+}
+
 template <int OP, int HEADS>
 static __device__ inline void finish_vector(const struct scan_args &a, const struct scan_row &row,
                                             uint64_t at, const union vector &v, uint32_t heads,
                                             value before)
 {
     uout e[VECTOR];
-    vector_results<OP, HEADS>(a, v, heads, before, e);
-    store_vector(a, row, at, e);
+    if (!is_called<OP>() && stored_whole(a, row, at)) {
+        vector_results<OP, HEADS>(a, v, heads, before, e);
+        store_whole(a, row, at, e);
+    } else {
+        finish_called<OP, HEADS>(a, row, at, v.all, heads, before);
+    }
 }
 
 #endif

@@ -38,8 +38,7 @@ static const char *kernel_of(const struct echi_scan *s, enum form form)
         { "scan_sum", "scan_sum_rows", "scan_sum_heads", "scan_sum_few", "scan_sum_ring",
           "scan_sum_ring_heads" },
         { "scan_min", "scan_min_rows", "scan_min_heads", "scan_min_few" },
-        { "scan_other", "scan_other_rows", "scan_other_heads", "scan_other_few",
-          "scan_other_ring" },
+        { "scan_other", "scan_other_rows", "scan_other_heads", NULL, "scan_other_ring" },
     };
     return names[s->op == ECHI_SCAN_SUM ? 0 : s->op == ECHI_SCAN_MIN ? 1 : 2][form];
 }
@@ -171,8 +170,8 @@ static int stage_bytes(const struct echi_scan *s, const struct plan *plan)
 static bool plan_few(const struct echi_cuda *cuda, const struct echi_scan *s, struct plan *plan)
 {
     const uint64_t multiprocessors = (uint64_t)cuda->multiprocessors;
-    if (plan->heads || s->wide || s->rows > 1 || plan->tiles > 4 * multiprocessors ||
-        plan->tiles > SCAN_FEW_TILES)
+    if (plan->heads || s->wide || !kernel_of(s, FEW) || s->rows > 1 ||
+        plan->tiles > 4 * multiprocessors || plan->tiles > SCAN_FEW_TILES)
         return false;
     unsigned each = plan->tiles <= multiprocessors / 2                                    ? 1
                     : plan->tiles <= 2 * multiprocessors || ech_dtype_bytes(s->dtype) < 4 ? 2

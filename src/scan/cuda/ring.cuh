@@ -109,7 +109,7 @@ static __device__ inline uint64_t ring_ticket(const struct scan_args &a)
 template <int HEADS>
 static __device__ inline void load_tiles(const struct scan_args &a, struct ring_shared &s)
 {
-    const struct scan_row row = row_of(a, 0);
+    const struct scan_row row = row_of<HEADS>(a, 0);
     struct turn t = {}, arrived = {}, written = {};
     uint64_t early = lane_id() < SCAN_RING_AHEAD ? ring_ticket(a) : 0, tile = NO_TILE;
     int ends = 0;
@@ -300,10 +300,11 @@ static __device__ inline void look_back(const struct scan_args &a, struct ring_s
 /* ---- Write ---- */
 
 template <int OP, int HEADS>
-static __device__ inline void write_tiles(const struct scan_args &a, struct ring_shared &s)
+static __device__ inline void write_tiles(const struct scan_args &a, const struct scan_args &args,
+                                          struct ring_shared &s)
 {
     const uint32_t mine = threadIdx.x / 32 * SCAN_SLOTS; /* my first line */
-    const struct scan_row row = row_of(a, 0);
+    const struct scan_row row = row_of<HEADS>(a, 0);
     for (struct turn t = {};; skip(a, t, 1)) {
         struct line_part part;
         value x[SCAN_SLOTS], lines[SCAN_SLOTS];
@@ -335,11 +336,13 @@ static __device__ inline void write_tiles(const struct scan_args &a, struct ring
             if (!HEADS || !(cuts & ((1u << (mine + k)) - 1))) line = combine<OP>(a, before, line);
             line = HEADS && below[k] ? x[k] : combine<OP>(a, line, x[k]);
             forget_elements(part.v[k]);
-            vector_results<OP, HEADS>(a, part.v[k], part.heads[k], line, u.e);
-            if (whole) /* much is written, and nobody will find it in a cache */
+            if (whole) { /* much is written, and nobody will find it in a cache */
+                vector_results<OP, HEADS>(a, part.v[k], part.heads[k], line, u.e);
                 __stcs(to + k * SCAN_WARP, u.all);
-            else
-                store_vector(a, row, at + k * LINE, u.e);
+            } else {
+                finish_called<OP, HEADS>(args, row, at + k * LINE, part.v[k].all, part.heads[k],
+                                         line);
+            }
         }
     }
 }
@@ -352,7 +355,7 @@ template <int OP, int HEADS> static __device__ inline void scan_ring(const struc
     a.backward = 0; /* known to the compiler */
     __shared__ struct ring_shared s;
     wait_for_earlier();
-    const uint32_t warp = threadIdx.x / 32;
+    const uint32_t warp = warp_id();
     for (uint32_t i = threadIdx.x; i < SCAN_RING_STAGES; i += SCAN_RING_WARPS * 32) {
         mbarrier_init(&s.full[i], 1);
         mbarrier_init(&s.empty[i], SCAN_WORKERS + 1);
@@ -363,7 +366,7 @@ template <int OP, int HEADS> static __device__ inline void scan_ring(const struc
     }
     __syncthreads(); /* the barriers are there */
     if (warp < FIRST_SUMMER)
-        write_tiles<OP, HEADS>(a, s);
+        write_tiles<OP, HEADS>(a, args, s);
     else if (warp < FIRST_LOOKER)
         sum_tiles<OP, HEADS>(a, s, warp - FIRST_SUMMER);
     else if (warp < GROUPER)

@@ -18,14 +18,14 @@ static __device__ inline void scan_few_lanes(const struct scan_args &a, uint64_t
     union vector v[SCAN_SLOTS];
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
-        struct scan_row row = row_of(a, first + k * rows);
+        struct scan_row row = row_of<0>(a, first + k * rows);
         if (first + k * rows >= a.rows) row.n = 0;
         load_vector(a, row, at, v[k]);
     }
     drop_nan<OP>(a, v);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
-        struct scan_row row = row_of(a, first + k * rows);
+        struct scan_row row = row_of<0>(a, first + k * rows);
         value x = lanes_scan<OP>(a, vector_total<OP, 0>(a, v[k], 0), lane_id() - mine);
         x = lane_up(x, 1);
         if (mine == 0) x = neutral<OP>(a);
@@ -38,7 +38,7 @@ static __device__ inline void scan_few_lanes(const struct scan_args &a, uint64_t
 template <int OP> static __device__ inline void scan_lines(const struct scan_args &a, uint64_t warp)
 {
     if (warp >= a.rows) return;
-    const struct scan_row row = row_of(a, warp);
+    const struct scan_row row = row_of<0>(a, warp);
     value prefix = neutral<OP>(a);
     for (uint64_t at = lane_id() * VECTOR; at - lane_id() * VECTOR < row.n;
          at += SCAN_SLOTS * LINE) {

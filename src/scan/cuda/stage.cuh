@@ -76,6 +76,7 @@ static __device__ inline void leave_zeros(const struct scan_args &a, uint32_t &l
     }
     __syncthreads(); /* it is known which block is the last */
     if (!last) return;
+#pragma unroll 1
     for (uint64_t i = threadIdx.x; i < a.words; i += blockDim.x) a.counters[i] = 0;
 }
 

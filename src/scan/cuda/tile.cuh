@@ -146,9 +146,9 @@ template <int OP, int HEADS> static __device__ inline void scan_tiles(const stru
         return;
     }
     const bool more = a.rows * a.row_tiles > gridDim.x - a.servers;
-    const uint32_t warp = threadIdx.x / 32;
+    const uint32_t warp = warp_id();
     const int stages = (int)a.stages;
-    const struct scan_row first = row_of(a, 0);
+    const struct scan_row first = row_of<HEADS>(a, 0);
     uint64_t next = NO_TILE; /* by lane 0 of the warp that looks */
     if (threadIdx.x == 0) keep_place(a, s.places[0], s.ticket - a.servers);
     if (threadIdx.x == 32 * (SCAN_WORKERS + 1) && more) next = take_tile(a);

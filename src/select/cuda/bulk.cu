@@ -65,41 +65,44 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
     enum { VALUE_WORD = VALUE ? VALUE : 4 };
     const uint32_t warp = threadIdx.x / 32;
     const uint64_t all = PLACE ? a.words[SELECT_WORDS_FIRST - 1] : 0;
-    uint64_t tile = PLACE ? tile_of_turn(a, 0) : s.first[0];
-    uint64_t next = PLACE ? tile_of_turn(a, 1) : s.first[1];
-    uint32_t bits = 0, next_bits = 0; /* of runs: what the parts keep */
-    bool asked = true;                /* for the elements of the next tile */
-    if (tile >= a.tiles) return;
-    ask_for<SOURCE>(a, s, tile, 0, true);
-    ask_for<SOURCE>(a, s, next, 1, true);
-    uint32_t own = pack<SOURCE, PLACE>(a, s, tile, 0, true, &bits);
-    for (uint32_t turn = 0;; turn++) {
+    uint64_t tile = a.tiles, next = PLACE ? tile_of_turn(a, 0) : s.first[0];
+    uint32_t own = 0, bits = 0, next_bits = 0; /* bits: of runs: what the parts keep */
+    bool asked = true;                         /* for the elements of the next tile */
+    if (next >= a.tiles) return;
+    ask_for<SOURCE>(a, s, next, 0, true);
+    ask_for<SOURCE>(a, s, PLACE ? tile_of_turn(a, 1) : s.first[1], 1, true);
+    /* One turn before the first, which only packs. */
+#pragma unroll 1
+    for (uint32_t turn = ~0u;; turn++) {
         const uint32_t slot = turn % 2;
         struct some_values<VALUE_WORD> some;
         uint32_t next_own = 0;
-        if (VALUE && own <= FEW)
+        if (VALUE && tile < a.tiles && own <= FEW)
             load_values((const struct word<VALUE_WORD> *)a.values + part_of(a, tile).at,
                         (uint16_t *)(region_of<SOURCE>(slot) + own), lane_id(), own, some);
         if (next < a.tiles) next_own = pack<SOURCE, PLACE>(a, s, next, turn + 1, asked, &next_bits);
-        wait_for(&s.told[slot], turn);
-        const uint64_t before = s.begin[slot][warp];
-        ukey *out = (ukey *)a.out, *region = region_of<SOURCE>(slot);
-        if (SOURCE != BY_RUNS || out) store_part(region, out + before, own);
-        if (SOURCE == BY_RUNS)
-            store_along<VALUE>(a, part_of(a, tile), region, own, bits, before, s.next[slot][warp],
-                               some);
-        if (PLACE) {
-            const struct part p = part_of(a, tile);
-            const uint64_t rest = p.at + p.first - before;
-            if (p.end) store_part(region + own, out + all + rest, p.end - p.first - own);
+        uint64_t after = PLACE ? tile_of_turn(a, 1) : s.first[1];
+        if (tile < a.tiles) {
+            wait_for(&s.told[slot], turn);
+            const uint64_t before = s.begin[slot][warp];
+            ukey *out = (ukey *)a.out, *region = region_of<SOURCE>(slot);
+            if (SOURCE != BY_RUNS || out) store_part(region, out + before, own);
+            if (SOURCE == BY_RUNS)
+                store_along<VALUE>(a, part_of(a, tile), region, own, bits, before,
+                                   s.next[slot][warp], some);
+            if (PLACE) {
+                const struct part p = part_of(a, tile);
+                const uint64_t rest = p.at + p.first - before;
+                if (p.end) store_part(region + own, out + all + rest, p.end - p.first - own);
+            }
+            after = PLACE ? tile_of_turn(a, turn + 2) : s.after[slot][warp];
+            if (next >= a.tiles) return;
+            copy_bulk_fence();
+            __syncwarp(); /* the slot is free */
+            /* Where flags keep few, only those are read; that the next are as many is a guess. */
+            asked = SOURCE != BY_FLAGS || PLACE || next_own > PART / SELECT_FEW;
+            ask_for<SOURCE>(a, s, after, slot, asked);
         }
-        const uint64_t after = PLACE ? tile_of_turn(a, turn + 2) : s.after[slot][warp];
-        if (next >= a.tiles) return;
-        copy_bulk_fence();
-        __syncwarp(); /* the slot is free */
-        /* Where flags keep few, only those are read; that the next are as many is a guess. */
-        asked = SOURCE != BY_FLAGS || PLACE || next_own > PART / SELECT_FEW;
-        ask_for<SOURCE>(a, s, after, slot, asked);
         tile = next;
         next = after;
         own = next_own;

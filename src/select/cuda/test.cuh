@@ -94,11 +94,26 @@ static __device__ inline uint32_t test_by(const struct select_args &a, int which
     return bits;
 }
 
+/* What is long for eight elements and seldom needed is a function of its own: otherwise each of the
+ * vectors that a thread holds would have its copy. */
+#if KEY_BITS == 16
+#define CALLED __noinline__
+#else
+#define CALLED inline
+#endif
+
+static __device__ CALLED uint32_t test_any(const struct select_args &a, int which, uint4 v)
+{
+    union vector u;
+    u.v = v;
+    return test_by<TEST_ANY>(a, which, u);
+}
+
 static __device__ inline uint32_t test_vector(const struct select_args &a, int which,
                                               const union vector &v)
 {
     const struct select_test &q = a.quick[which];
-    if (!q.simple) return test_by<TEST_ANY>(a, which, v);
+    if (!q.simple) return test_any(a, which, v.v);
     return q.negative ? test_by<TEST_SIGNED>(a, which, v) : test_by<TEST_PLAIN>(a, which, v);
 }
 
@@ -124,6 +139,22 @@ static __device__ inline bool is_special(const struct echi_order &o, ukey u)
     return top - 1 >= ((uint32_t)(infinity >> (KEY_BITS - width)) << 1) - 1;
 }
 
+/* The heads of a vector with special floats. */
+static __device__ CALLED uint32_t heads_by_form(const struct echi_order &o, uint4 v, uform before)
+{
+    uint32_t bits = 0;
+    ukey last = form_of(o, (ukey)before);
+    union vector u;
+    u.v = v;
+#pragma unroll
+    for (int k = 0; k < VECTOR; k++) {
+        const ukey own = form_of(o, u.key[k]);
+        if (own != last) bits |= 1u << k;
+        last = own;
+    }
+    return bits;
+}
+
 template <int FLOAT>
 static __device__ inline uint32_t heads_of(const struct echi_order &o, const union vector &v,
                                            uform before)
@@ -137,16 +168,7 @@ static __device__ inline uint32_t heads_of(const struct echi_order &o, const uni
         last = v.key[k];
         if (FLOAT) special |= is_special(o, last);
     }
-    if (!FLOAT || !special) return bits;
-    last = form_of(o, (ukey)before);
-    bits = 0;
-#pragma unroll
-    for (int k = 0; k < VECTOR; k++) {
-        const ukey own = form_of(o, v.key[k]);
-        if (own != last) bits |= 1u << k;
-        last = own;
-    }
-    return bits;
+    return FLOAT && special ? heads_by_form(o, v.v, before) : bits;
 }
 #endif
 
