@@ -18,10 +18,11 @@ enum {
     ECHI_LINK_SLOTS = 6         /* of staging, each way */
 };
 
-/* An embedded fatbin: one row of instances.txt. */
+/* One row of instances.txt. */
 struct echi_image {
     const char *name; /* "sort_k32_v4" */
-    const void *data;
+    const void
+        *data; /* an embedded fatbin; NULL: there is PTX only, or only the executor's module */
 };
 extern const struct echi_image echi_images[];
 extern const int echi_image_count;
@@ -51,6 +52,7 @@ struct echi_cuda {
     int multiprocessors;
     int architecture;     /* 90 for sm_90 */
     CUlibrary *libraries; /* [echi_image_count], loaded when first needed */
+    bool needs_ptx;       /* no embedded code fits the GPU: images come from kernels.pack */
     struct echi_cuda_kernel kernels[ECHI_KERNELS];
     int kernel_count;
     void *state;             /* state.c */
