@@ -30,6 +30,8 @@ const struct echi_image echi_images[] = {
 };
 const int echi_image_count = IMAGES;
 const char *const echi_ptx_id = "test";
+const int echi_image_archs[] = { 80, 86, 90, 0 };
+const int echi_ptx_arch = 75;
 
 ech_status echi_cuda_check(ech_ctx *ctx, const struct echi_driver *driver, CUresult result,
                            const char *call)
@@ -142,7 +144,7 @@ static bool begin(const char *name, bool lazy)
                                    .cuLaunchKernel = launch };
     memset(&cuda, 0, sizeof cuda);
     cuda.driver = &driver;
-    cuda.architecture = 121;
+    cuda.gpu_architecture = 121;
     cuda.libraries = libraries;
     memset(&ctx, 0, sizeof ctx);
     ctx.state = &cuda;
@@ -279,6 +281,21 @@ static void test_refused(void)
     }
 }
 
+static void test_code_for(void)
+{
+    static const struct {
+        int gpu, code;
+    } rows[] = {
+        { 80, 80 }, { 86, 86 },  { 87, 86 },  { 89, 86 },  { 90, 90 }, /* machine code */
+        { 75, 75 }, { 100, 75 }, { 103, 75 }, { 121, 75 }, { 70, 70 }, /* PTX, and none */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!test_begin("code for sm_%d", rows[i].gpu)) continue;
+        CHECK_INT(echi_cuda_code_for(rows[i].gpu), rows[i].code);
+        test_end();
+    }
+}
+
 int main(int argc, char **argv)
 {
     char path[64];
@@ -295,6 +312,7 @@ int main(int argc, char **argv)
         test_no_file(lazy);
     }
     test_refused();
+    test_code_for();
     snprintf(path, sizeof path, "%s/kernels.pack", folder);
     unlink(path);
     rmdir(folder);

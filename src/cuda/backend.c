@@ -143,7 +143,9 @@ static ech_status open_device(enum echi_provider provider, ech_ctx *ctx, int ord
     CU(cuDeviceGet, &cuda->device, ordinal);
     cuda->multiprocessors =
         attribute(driver, cuda->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    cuda->architecture = architecture(driver, cuda->device);
+    cuda->gpu_architecture = architecture(driver, cuda->device);
+    cuda->architecture =
+        provider == ECHI_GPU ? echi_cuda_code_for(cuda->gpu_architecture) : cuda->gpu_architecture;
     CU(cuDevicePrimaryCtxRetain, &cuda->context, cuda->device);
     TRY(echi_cuda_enter(ctx));
     entered = true;

@@ -27,9 +27,18 @@ const struct echi_image echi_images[] = {
 
 const int echi_image_count = sizeof echi_images / sizeof *echi_images;
 
+const int echi_image_archs[] = {
+#ifdef ECHELON_CUDA_CODE
+    ECHELON_CUDA_CODE,
+#endif
+    0,
+};
+
 #ifdef ECHELON_CUDA_PTX
 extern const char echi_kernels_id[];
 const char *const echi_ptx_id = echi_kernels_id;
+const int echi_ptx_arch = ECHELON_CUDA_PTX;
 #else
 const char *const echi_ptx_id = NULL;
+const int echi_ptx_arch = 0;
 #endif

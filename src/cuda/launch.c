@@ -22,6 +22,17 @@ enum { EARLY_BLOCKS = 8 /* a multiprocessor, at most, of launches that begin ear
 
 /* ---- Images ---- */
 
+/* Machine code runs on GPUs of its major version from its minor version on, PTX on all that are not
+ * older. */
+int echi_cuda_code_for(int gpu)
+{
+    int best = 0;
+    for (const int *arch = echi_image_archs; *arch; arch++)
+        if (*arch / 10 == gpu / 10 && *arch <= gpu && *arch > best) best = *arch;
+    if (!best && echi_ptx_arch <= gpu) best = echi_ptx_arch;
+    return best ? best : gpu;
+}
+
 static ech_status find_image(ech_ctx *ctx, const char *name, int *index)
 {
     int i = 0;
@@ -37,7 +48,7 @@ static ech_status has_none(ech_ctx *ctx)
     const struct echi_cuda *cuda = ctx->state;
     return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
                      "this build of the library has no kernels for sm_%d, the GPU of %s",
-                     cuda->architecture, ctx->name);
+                     cuda->gpu_architecture, ctx->name);
 }
 
 /* Loads PTX, which the driver compiles. */
@@ -54,7 +65,7 @@ static ech_status load_ptx(ech_ctx *ctx, int i)
     if (!data)
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
              "the library has no machine code for sm_%d, the GPU of %s, and no PTX: %s",
-             cuda->architecture, ctx->name, reason);
+             cuda->gpu_architecture, ctx->name, reason);
     CUresult result =
         driver->cuLibraryLoadData(&cuda->libraries[i], data, NULL, NULL, 0, NULL, NULL, 0);
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
