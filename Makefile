@@ -12,44 +12,63 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/nu
 PREFIX ?= /usr/local
 sources = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cu' '*.cuh')
 
+# Only demo and check install what the build lacks; the other targets report it and fail.
+install_deps = scripts/install_deps.sh
+report_deps = NO_INSTALL=1 scripts/install_deps.sh
+
 .DEFAULT_GOAL := build
+.NOTPARALLEL:
 .PHONY: help deps build demo check check-all asan ubsan tsan valgrind bench format format-check \
         install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-deps: ## install what the build lacks, with the system's package manager (NO_INSTALL=1: only tell)
-	@scripts/install_deps.sh
+deps: ## report what the build lacks; fails if there is anything
+	@$(report_deps)
 
-build: deps ## build the library, the command and the tests in build/
+build: deps ## build the library, the command and the ladder's kernels in build/
 	@cmake --preset default
-	@cmake --build --preset default
+	@cmake --build --preset product
 
-demo: build ## sort a real array, and check the result with the system's own tools
+demo: ## build the library and the command, sort a real array, check it with the system's own tools
+	@$(install_deps)
+	@cmake --preset default
+	@cmake --build --preset demo
 	@scripts/demo.sh build
 
-check: build ## run every test; the last line is the totals
-	@scripts/check.sh build
+check: ## build everything and run the tests; the last line is the totals
+	@$(install_deps)
+	@cmake --preset default
+	@cmake --build --preset default
+	@scripts/check.sh build -LE long
 
-check-all: check asan tsan valgrind ## check, and again under every sanitizer
+check-all: deps ## build everything and run all tests, long ones too, and again under every sanitizer
+	@cmake --preset default
+	@cmake --build --preset default
+	@cmake --build --preset bench
+	@scripts/check.sh build
+	@$(MAKE) asan tsan valgrind
 
 asan: deps ## the tests under the address and undefined-behaviour sanitizers, in build-dev/
 	@cmake --preset dev
 	@cmake --build --preset dev
-	@scripts/check.sh build-dev
+	@scripts/check.sh build-dev -LE long
 
 ubsan: asan ## the same build has both
 
 tsan: deps ## the tests under the thread sanitizer, in build-tsan/ (clang and its OpenMP)
 	@cmake --preset tsan
 	@cmake --build --preset tsan
-	@scripts/check.sh build-tsan -R '^(test|example)_' # the others start no threads of ours
+	@scripts/check.sh build-tsan -LE long -R '^(test|example)_' # the others start no threads of ours
 
-valgrind: build ## the library's tests under valgrind: no leak, no invalid access
+valgrind: deps ## the library's tests under valgrind: no leak, no invalid access
+	@cmake --preset default
+	@cmake --build --preset default
 	@scripts/valgrind.sh build
 
 bench: build ## measure on this machine; results go to bench/results/
+	@cmake --build --preset bench
 	@scripts/bench.sh build
 
 format: ## format the C and CUDA files in place
@@ -62,4 +81,4 @@ install: build ## install below PREFIX (/usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
 clean: ## remove the build directories
-	@rm -rf build build-dev build-tsan build-clang build-cpu-only
+	@rm -rf build build-release build-dev build-tsan build-clang build-cpu-only

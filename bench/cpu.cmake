@@ -13,7 +13,6 @@ add_executable(bench_cpu_ops bench_cpu_ops.c)
 target_link_libraries(bench_cpu_ops PRIVATE echelon echelon_warnings m)
 target_compile_definitions(bench_cpu_ops PRIVATE
   COMPILER="${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
-find_package(OpenMP COMPONENTS C)
 if(OpenMP_C_FOUND)
   target_link_libraries(bench_cpu_ops PRIVATE OpenMP::OpenMP_C)
 endif()

@@ -6,14 +6,19 @@
 
 include(CMakePackageConfigHelpers)
 
+set(libraries echelon)
+if(ECHELON_BUILD_STATIC)
+  list(APPEND libraries echelon_static)
+endif()
 install(FILES include/echelon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS echelon echelon_static EXPORT echelon-targets
+install(TARGETS ${libraries} EXPORT echelon-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+# What is not built yet is left out: `make install` does not build the executor, `make check` does.
 get_property(simt_modules GLOBAL PROPERTY ECHELON_SIMT_MODULES)
 if(ECHELON_SIMT_FOUND) # opened at run time, from beside the library
-  install(TARGETS echelon_simt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(TARGETS ${simt_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon)
+  install(TARGETS echelon_simt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
+  install(TARGETS ${simt_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon OPTIONAL)
 endif()
 
 # ---- pkg-config ----

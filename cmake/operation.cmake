@@ -9,8 +9,8 @@
 #                    is compiled for that instruction set, on x86-64 only; src/cpu/dispatch.c asks the
 #                    machine before one of them runs
 #   cuda/*.c         the host half of the CUDA backend, in builds with nvcc or with the executor
-#   instances.txt    the kernels of cuda/*.cu: with nvcc an embedded fatbin for each row, and a module
-#                    for the executor
+#   instances.txt    the kernels of cuda/*.cu: with nvcc an embedded fatbin for each row, and its PTX in
+#                    kernels.pack (cmake/fatbin.cmake says for which GPUs); and a module for the executor
 #
 # VARIANTS: more flags of portable.c, avx2.c and avx512.c; AVX2 and AVX512: more of these files.
 
@@ -54,18 +54,26 @@ function(echelon_operation name)
         "${ECHELON_${ISA}};${flags_${ISA}};${flags_VARIANTS}")
     endif()
   endforeach()
-  if(flags_VARIANTS)
-    set_source_files_properties(cpu/portable.c PROPERTIES COMPILE_OPTIONS "${flags_VARIANTS}")
+  set(portable ${flags_VARIANTS})
+  if(ECHELON_X86) # only processors older than AVX2 run it: -O3 is not worth its compile time
+    list(APPEND portable $<$<CONFIG:Release>:-O2>)
+  endif()
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/cpu/portable.c)
+    set_source_files_properties(cpu/portable.c PROPERTIES COMPILE_OPTIONS "${portable}")
   endif()
 
   instance_rows(${CMAKE_CURRENT_SOURCE_DIR}/instances.txt rows)
   foreach(row IN LISTS rows)
     instance_parse(${name} "${row}" instance)
     set_property(GLOBAL APPEND PROPERTY ECHELON_IMAGES ${instance_NAME})
-    if(ECHELON_HAS_NVCC)
-      fatbin(${instance_NAME} echi_image_${instance_NAME} ${instance_SOURCE} "${ECHELON_GENCODE}"
-        "${instance_DEFINITIONS}" objects)
+    if(ECHELON_GENCODE)
+      fatbin(${instance_NAME} echi_image_${instance_NAME} ${instance_SOURCE} "${instance_DEFINITIONS}" objects)
       list(APPEND kernels ${objects})
+    endif()
+    if(ECHELON_PTX_ARCH)
+      fatbin_ptx(${instance_NAME} ${instance_SOURCE} ${ECHELON_PTX_ARCH} "${instance_DEFINITIONS}" file)
+      set_property(GLOBAL APPEND PROPERTY ECHELON_PTX_FILES ${instance_NAME} ${file})
+      list(APPEND ptx_files ${file})
     endif()
     if(ECHELON_SIMT_FOUND)
       simt_image(${instance_NAME} ${instance_SOURCE} ${instance_DEFINITIONS})
@@ -73,6 +81,10 @@ function(echelon_operation name)
     endif()
   endforeach()
   echelon_part(${name} ${sources})
+  if(ptx_files)
+    add_custom_target(ptx_of_${name} DEPENDS ${ptx_files})
+    set_property(GLOBAL APPEND PROPERTY ECHELON_PTX_TARGETS ptx_of_${name})
+  endif()
   if(kernels) # apart from the C files, which need not wait for nvcc
     echelon_part(${name}_kernels ${kernels})
   endif()

@@ -1,13 +1,17 @@
 /*
- * ladder.c - the device of the rungs: a context of the library, whose driver and stream are shared,
- * the images of the ladders, memory and launches.
+ * ladder.c - the device of the rungs: the driver, the images of the ladders, memory and launches.
+ *
+ * The driver is opened here as the library opens it, since the library exports none of it.  Rungs
+ * that call the library do so on a context whose stream is that of the other rungs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "trial.h"
 
-#include "cuda/cuda.h"
+#include "cuda/ptx_file.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,19 +20,13 @@
 /* ---- What the build made ---- */
 
 #ifdef ECHELON_CUDA
-#define IMAGE(name) extern const unsigned char name[];
-#include "ladder_images.def"
-#undef IMAGE
-#define DATA(name) name
+static const bool built_for_gpus = true; /* echelon/ladder.pack */
 #else
-#define DATA(name) NULL
+static const bool built_for_gpus = false;
 #endif
 
-static const struct {
-    const char *name;
-    const void *data;
-} images[] = {
-#define IMAGE(name) { #name, DATA(name) },
+static const char *const images[] = {
+#define IMAGE(name) #name,
 #include "ladder_images.def"
 #undef IMAGE
 };
@@ -75,8 +73,12 @@ void ladder_sort_on_host(struct trial *trial)
 
 static bool works(struct ladder_device *device, CUresult result, const char *call)
 {
-    if (echi_cuda_check(device->ctx, device->driver, result, call) == ECH_OK) return true;
-    say(device, "%s", ech_error(device->ctx));
+    if (result == CUDA_SUCCESS) return true;
+    const char *name = NULL, *text = NULL;
+    device->driver->cuGetErrorName(result, &name);
+    device->driver->cuGetErrorString(result, &text);
+    say(device, "%s failed with %s: %s", call, name ? name : "an unknown error",
+        text ? text : "no text");
     return false;
 }
 
@@ -141,6 +143,38 @@ static bool find_device(struct ladder_device *d, const char *name)
     return true;
 }
 
+static int attribute(const struct ladder_device *d, int which)
+{
+    int value = 0;
+    return d->driver->cuDeviceGetAttribute(&value, which, d->device) == CUDA_SUCCESS ? value : 0;
+}
+
+/* The driver's view of the device that the context d->ctx is on. */
+static bool open_driver(struct ladder_device *d)
+{
+    const char *colon = strchr(ech_device_name(d->ctx), ':');
+    const struct echi_driver_failure *failure = NULL;
+    d->driver = echi_driver(d->simt ? ECHI_EXECUTOR : ECHI_GPU, &failure);
+    if (!d->driver) {
+        say(d, "%s", failure->reason);
+        return false;
+    }
+    if (!works(d, d->driver->cuDeviceGet(&d->device, colon ? atoi(colon + 1) : 0), "cuDeviceGet") ||
+        !works(d, d->driver->cuDevicePrimaryCtxRetain(&d->context, d->device),
+               "cuDevicePrimaryCtxRetain") ||
+        !works(d, d->driver->cuCtxPushCurrent(d->context), "cuCtxPushCurrent"))
+        return false;
+    d->entered = true;
+    d->multiprocessors = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    d->architecture = 10 * attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
+                      attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    if (!works(d, d->driver->cuStreamCreate(&d->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate"))
+        return false;
+    if (ech_set_stream(d->ctx, d->stream) == ECH_OK) return true;
+    say(d, "%s", ech_error(d->ctx));
+    return false;
+}
+
 bool ladder_open(struct ladder_device *d, const char *name)
 {
     *d = (struct ladder_device){ 0 };
@@ -149,15 +183,13 @@ bool ladder_open(struct ladder_device *d, const char *name)
         return false;
     }
     if (!find_device(d, name)) return false;
-    const struct echi_cuda *cuda = d->ctx->state;
-    d->driver = cuda->driver;
-    d->device = cuda->device;
-    d->multiprocessors = cuda->multiprocessors;
-    d->architecture = cuda->architecture;
-    d->stream = echi_cuda_stream(d->ctx);
+    if (!open_driver(d)) {
+        ladder_close(d);
+        return false;
+    }
     d->libraries = calloc(IMAGES, sizeof *d->libraries);
     d->kernels = calloc(MOST_KERNELS, sizeof *d->kernels);
-    if (!d->libraries || !d->kernels || echi_cuda_enter(d->ctx) != ECH_OK) {
+    if (!d->libraries || !d->kernels) {
         say(d, "out of memory for the tables of kernels");
         ladder_close(d);
         return false;
@@ -177,17 +209,23 @@ bool ladder_open(struct ladder_device *d, const char *name)
 
 void ladder_close(struct ladder_device *d)
 {
+    CUcontext popped;
     if (!d->ctx) return;
     for (int i = 0; d->libraries && i < IMAGES; i++)
         if (d->libraries[i]) d->driver->cuLibraryUnload(d->libraries[i]);
     if (d->before) d->driver->cuEventDestroy(d->before);
     if (d->after) d->driver->cuEventDestroy(d->after);
     if (d->flush) d->driver->cuMemFree(d->flush);
-    if (d->libraries && d->kernels) echi_cuda_leave(d->ctx);
     free(d->libraries);
     free(d->kernels);
     ech_close(d->host);
-    ech_close(d->ctx);
+    ech_close(d->ctx); /* waits for the stream */
+    if (d->stream) d->driver->cuStreamDestroy(d->stream);
+    if (d->entered) d->driver->cuCtxPopCurrent(&popped);
+    if (d->context) d->driver->cuDevicePrimaryCtxRelease(d->device);
+    d->stream = NULL;
+    d->context = NULL;
+    d->entered = false;
     d->ctx = NULL;
     d->host = NULL;
     d->libraries = NULL;
@@ -196,22 +234,40 @@ void ladder_close(struct ladder_device *d)
 
 /* ---- Kernels ---- */
 
+/* Loads an image from ladder.pack, which lies in the folder of the library's kernels. */
+static void load_ptx(struct trial *trial, const char *name, CUlibrary *library)
+{
+    static const char inside = 0; /* this program, where the library is static */
+    char path[ECHI_PTX_PATH], reason[ECHI_PTX_REASON];
+    size_t bytes = 0;
+    const void *beside = dlsym(RTLD_DEFAULT, "ech_version");
+    echi_ptx_find("ladder.pack", beside ? beside : &inside, path);
+    void *data = echi_ptx_read(path, ECHELON_VERSION, name, &bytes, reason);
+    if (!data) {
+        ladder_fail(trial, "no kernels for the ladder: %s", reason);
+        return;
+    }
+    DO(trial, cuLibraryLoadData, library, data, NULL, NULL, 0, NULL, NULL, 0);
+    free(data);
+}
+
 static bool load(struct trial *trial, const char *name, int *index)
 {
     struct ladder_device *d = trial->device;
     int i = 0;
-    while (i < IMAGES && strcmp(images[i].name, name) != 0) i++;
+    while (i < IMAGES && strcmp(images[i], name) != 0) i++;
     if (i == IMAGES) {
         ladder_fail(trial, "this ladder has no rungs for %s", ech_dtype_name(trial->type));
         return false;
     }
-    if (!d->simt && !images[i].data) {
+    if (!d->simt && !built_for_gpus) {
         ladder_fail(trial, "this build has no ladder for GPUs: there was no nvcc");
         return false;
     }
-    if (!d->libraries[i])
-        DO(trial, cuLibraryLoadData, &d->libraries[i], d->simt ? images[i].name : images[i].data,
-           NULL, NULL, 0, NULL, NULL, 0);
+    if (!d->libraries[i] && d->simt)
+        DO(trial, cuLibraryLoadData, &d->libraries[i], images[i], NULL, NULL, 0, NULL, NULL, 0);
+    else if (!d->libraries[i])
+        load_ptx(trial, name, &d->libraries[i]);
     *index = i;
     return !trial->failed;
 }

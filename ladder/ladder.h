@@ -87,6 +87,8 @@ struct ladder_device {
     ech_ctx *host; /* of rungs on the host, once one has asked for it */
     const struct echi_driver *driver;
     CUdevice device;
+    CUcontext context; /* the device's primary one, which the library uses, too */
+    bool entered;      /* it is current in this thread */
     CUstream stream;
     CUevent before, after;
     CUdeviceptr flush; /* larger than the second cache */

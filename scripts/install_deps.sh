@@ -2,7 +2,9 @@
 # install_deps.sh - installs what the build needs and this machine lacks: a C and a C++ compiler,
 # CMake, and ninja or make.  Does nothing, and needs no network, when all are there.
 #
-#   NO_INSTALL=1   installs nothing: says what is missing and fails
+#   NO_INSTALL=1   installs nothing: reports what is missing, and the command that installs it, and fails
+#
+# make demo and make check install; all other targets of the Makefile set NO_INSTALL.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -47,7 +49,7 @@ if [ -n "$missing" ]; then
     as_root=
     [ "$(id -u)" = 0 ] || as_root="sudo "
     if [ "${NO_INSTALL:-0}" != 0 ]; then
-        echo "NO_INSTALL is set.  Install by hand: $as_root$install $packages" >&2
+        echo "Nothing was installed.  To install it: $as_root$install $packages" >&2
         exit 1
     fi
     echo "Installing: $as_root$install $packages"

@@ -143,7 +143,9 @@ ech_status echi_cuda_open(enum echi_provider provider, ech_ctx *ctx, int ordinal
     CU(cuDeviceGet, &cuda->device, ordinal);
     cuda->multiprocessors =
         echi_cuda_attribute(driver, cuda->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    cuda->architecture = echi_cuda_architecture(driver, cuda->device);
+    cuda->gpu_architecture = echi_cuda_architecture(driver, cuda->device);
+    cuda->architecture =
+        provider == ECHI_GPU ? echi_cuda_code_for(cuda->gpu_architecture) : cuda->gpu_architecture;
     cuda->shared_bytes = (unsigned)echi_cuda_attribute(
         driver, cuda->device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     CU(cuDevicePrimaryCtxRetain, &cuda->context, cuda->device);

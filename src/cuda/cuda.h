@@ -18,13 +18,16 @@ enum {
     ECHI_LINK_SLOTS = 6         /* of staging, each way */
 };
 
-/* An embedded fatbin: one row of instances.txt. */
+/* One row of instances.txt. */
 struct echi_image {
     const char *name; /* "sort_k32_v4" */
-    const void *data;
+    const void
+        *data; /* an embedded fatbin; NULL: there is PTX only, or only the executor's module */
 };
 extern const struct echi_image echi_images[];
 extern const int echi_image_count;
+extern const int echi_image_archs[]; /* of the embedded code; 0 ends them */
+extern const int echi_ptx_arch;      /* of kernels.pack; 0: there is none */
 
 struct echi_cuda_kernel {
     const char *image, *name; /* NULL: an empty place */
@@ -49,9 +52,11 @@ struct echi_cuda {
     CUstream own_stream;
     CUmemoryPool pool; /* NULL where the device has none: allocation is then synchronous */
     int multiprocessors;
-    int architecture;      /* 90 for sm_90 */
+    int gpu_architecture;  /* 90 for sm_90 */
+    int architecture;      /* that the kernels' code is for: it may be older than the GPU's */
     unsigned shared_bytes; /* that a block may ask for */
     CUlibrary *libraries;  /* [echi_image_count], loaded when first needed */
+    bool needs_ptx;        /* no embedded code fits the GPU: images come from kernels.pack */
     struct echi_cuda_kernel kernels[ECHI_KERNELS];
     int kernel_count;
     void *state;             /* state.c */
@@ -102,6 +107,9 @@ static inline unsigned echi_cuda_least(uint64_t a, uint64_t b)
 
 /* Gives memory of the device back that nobody holds. */
 void echi_cuda_trim_pool(ech_ctx *ctx);
+
+/* launch.c: the architecture of the code that a GPU takes; the GPU's own where there is none. */
+int echi_cuda_code_for(int gpu_architecture);
 
 /* launch.c: is there such a kernel in the code that this GPU takes from an image?  Some are for one
  * architecture alone, and code of an older one runs on a GPU too. */

@@ -2,7 +2,8 @@
  * cuda/launch.c - from the name of a kernel to its launch.
  *
  * An image is loaded when its first kernel is asked for, and a kernel is looked up once per
- * context.
+ * context.  Machine code is embedded in the library; where none of it fits the GPU, PTX is read
+ * from the file kernels.pack.
  *
  * A kernel launched early (programmatic dependent launch, from sm_90 on) is on the GPU when those
  * before it in the stream have ended, and waits there until what they wrote can be seen.  All its
@@ -12,37 +13,114 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/cuda.h"
+#include "cuda/ptx_file.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { EARLY_BLOCKS = 8 /* a multiprocessor, at most, of launches that begin early */ };
 
-/* *image gets a name that lasts; the caller's may not. */
-static ech_status load_image(ech_ctx *ctx, const char *name, CUlibrary *library, const char **image)
+/* ---- Images ---- */
+
+/* Machine code runs on GPUs of its major version from its minor version on, PTX on all that are not
+ * older. */
+int echi_cuda_code_for(int gpu)
+{
+    int best = 0;
+    for (const int *arch = echi_image_archs; *arch; arch++)
+        if (*arch / 10 == gpu / 10 && *arch <= gpu && *arch > best) best = *arch;
+    if (!best && echi_ptx_arch <= gpu) best = echi_ptx_arch;
+    return best ? best : gpu;
+}
+
+static ech_status find_image(ech_ctx *ctx, const char *name, int *index)
+{
+    int i = 0;
+    while (i < echi_image_count && strcmp(echi_images[i].name, name) != 0) i++;
+    *index = i;
+    if (i < echi_image_count) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "this build of the library has no kernels for %s",
+                     name);
+}
+
+static ech_status has_none(ech_ctx *ctx)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
+                     "this build of the library has no kernels for sm_%d, the GPU of %s",
+                     cuda->gpu_architecture, ctx->name);
+}
+
+/* Loads PTX, which the driver compiles. */
+static ech_status load_ptx(ech_ctx *ctx, int i)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    int i = 0;
-    while (i < echi_image_count && strcmp(echi_images[i].name, name) != 0) i++;
-    if (i == echi_image_count)
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "this build of the library has no kernels for %s", name);
-    if (!cuda->libraries[i]) {
-        const void *data = driver->loads_by_name ? echi_images[i].name : echi_images[i].data;
-        CUresult result =
-            driver->cuLibraryLoadData(&cuda->libraries[i], data, NULL, NULL, 0, NULL, NULL, 0);
-        if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
-            FAIL(ctx, ECH_ERR_UNSUPPORTED,
-                 "this build of the library has no kernels for sm_%d, the GPU of %s",
-                 cuda->architecture, ctx->name);
-        TRY(echi_cuda_check(ctx, driver, result, "cuLibraryLoadData"));
-        echi_log(ctx, ECH_LOG_TRACE, "load image %s", name);
+    char path[ECHI_PTX_PATH], reason[ECHI_PTX_REASON];
+    size_t bytes = 0;
+    if (!echi_ptx_id) return has_none(ctx);
+    echi_ptx_find("kernels.pack", &echi_ptx_id, path);
+    void *data = echi_ptx_read(path, echi_ptx_id, echi_images[i].name, &bytes, reason);
+    if (!data)
+        FAIL(ctx, ECH_ERR_UNSUPPORTED,
+             "the library has no machine code for sm_%d, the GPU of %s, and no PTX: %s",
+             cuda->gpu_architecture, ctx->name, reason);
+    CUresult result =
+        driver->cuLibraryLoadData(&cuda->libraries[i], data, NULL, NULL, 0, NULL, NULL, 0);
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
+        status = has_none(ctx);
+    else
+        status = echi_cuda_check(ctx, driver, result, "cuLibraryLoadData");
+    if (status != ECH_OK) cuda->libraries[i] = NULL;
+    echi_log(ctx, ECH_LOG_TRACE, "load image %s, %zu bytes, from %s", echi_images[i].name, bytes,
+             path);
+done:
+    free(data); /* the driver has its copy */
+    return status;
+}
+
+static ech_status load_image(ech_ctx *ctx, int i)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    const void *data = driver->loads_by_name ? echi_images[i].name : echi_images[i].data;
+    if (cuda->libraries[i]) return ECH_OK;
+    if (!data || cuda->needs_ptx) return load_ptx(ctx, i);
+    CUresult result =
+        driver->cuLibraryLoadData(&cuda->libraries[i], data, NULL, NULL, 0, NULL, NULL, 0);
+    if (result != CUDA_SUCCESS) cuda->libraries[i] = NULL;
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU && !driver->loads_by_name) {
+        cuda->needs_ptx = true;
+        return load_ptx(ctx, i);
     }
-    *library = cuda->libraries[i];
-    *image = echi_images[i].name;
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) return has_none(ctx);
+    ech_status status = echi_cuda_check(ctx, driver, result, "cuLibraryLoadData");
+    if (status == ECH_OK) echi_log(ctx, ECH_LOG_TRACE, "load image %s", echi_images[i].name);
+    return status;
+}
+
+/* Looks a kernel up in an image.  A driver that loads code lazily reports only here, of any kernel,
+ * that nothing in the image fits its GPU.  *result is the driver's when the image was loaded. */
+static ech_status look_up(ech_ctx *ctx, int i, const char *name, CUkernel *kernel, CUresult *result)
+{
+    struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = ECH_OK;
+    TRY(load_image(ctx, i));
+    *result = driver->cuLibraryGetKernel(kernel, cuda->libraries[i], name);
+    if (*result != CUDA_ERROR_NO_BINARY_FOR_GPU) return ECH_OK;
+    driver->cuLibraryUnload(cuda->libraries[i]);
+    cuda->libraries[i] = NULL;
+    if (cuda->needs_ptx || driver->loads_by_name || !echi_images[i].data) return has_none(ctx);
+    cuda->needs_ptx = true;
+    TRY(load_ptx(ctx, i));
+    *result = driver->cuLibraryGetKernel(kernel, cuda->libraries[i], name);
 done:
     return status;
 }
+
+/* ---- Kernels ---- */
 
 /* Where a kernel is in the table, or the empty place where it would be. */
 static struct echi_cuda_kernel *place_of(struct echi_cuda *cuda, const char *image,
@@ -64,12 +142,15 @@ static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    CUlibrary library = NULL;
+    CUresult result = CUDA_SUCCESS;
+    int i = 0;
     struct echi_cuda_kernel *k = place_of(cuda, image, name), found;
     if (!k->name) {
         found = (struct echi_cuda_kernel){ .name = name, .shared_bytes = 48 << 10 };
-        TRY(load_image(ctx, image, &library, &found.image));
-        CU(cuLibraryGetKernel, &found.kernel, library, name);
+        TRY(find_image(ctx, image, &i));
+        found.image = echi_images[i].name; /* which lasts; the caller's may not */
+        TRY(look_up(ctx, i, name, &found.kernel, &result));
+        TRY(echi_cuda_check(ctx, driver, result, "cuLibraryGetKernel"));
         CU(cuKernelGetAttribute, &found.architecture, CU_FUNC_ATTRIBUTE_PTX_VERSION, found.kernel,
            cuda->device);
         if (cuda->kernel_count == ECHI_KERNELS - 1) /* one place stays empty, where a search ends */
@@ -166,11 +247,12 @@ done:
 bool echi_cuda_has(ech_ctx *ctx, const char *image, const char *name)
 {
     struct echi_cuda *cuda = ctx->state;
-    CUlibrary library = NULL;
+    CUresult result = CUDA_SUCCESS;
     CUkernel kernel;
+    int i = 0;
     if (place_of(cuda, image, name)->name) return true;
-    return load_image(ctx, image, &library, &image) == ECH_OK &&
-           cuda->driver->cuLibraryGetKernel(&kernel, library, name) == CUDA_SUCCESS;
+    return find_image(ctx, image, &i) == ECH_OK &&
+           look_up(ctx, i, name, &kernel, &result) == ECH_OK && result == CUDA_SUCCESS;
 }
 
 ech_status echi_cuda_prefer_cache(ech_ctx *ctx, const char *image, const char *name,

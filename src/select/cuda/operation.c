@@ -210,7 +210,7 @@ static uint32_t slot_bytes(const struct echi_select *s)
 /* Parts of a tile: as many as blocks hold. */
 static uint32_t most_workers(const struct echi_cuda *cuda, const struct echi_select *s)
 {
-    const bool less = cuda->architecture / 10 == 12;
+    const bool less = cuda->gpu_architecture / 10 == 12;
     const uint32_t room = (less ? SELECT_BULK_LESS : SELECT_BULK_BYTES) / (2 * slot_bytes(s));
     const bool fewer = s->what != ECHI_KEEP || is_by_flags(s) || s->values;
     const uint32_t most = fewer ? SELECT_WORKERS_FLAGS : SELECT_WORKERS;
