@@ -2,7 +2,7 @@
 # part of a PTX file.
 #
 #   fatbin(NAME SYMBOL SOURCE "DEFINITIONS" OBJECTS)      machine code for ECHELON_CUDA_ARCHS
-#   fatbin_ptx(NAME SOURCE "ARCHS" "DEFINITIONS" FILE)    PTX for the compute capabilities ARCHS
+#   fatbin_ptx(NAME SOURCE "ARCHS" "DEFINITIONS" FILE [FLAG...])    PTX for the compute capabilities ARCHS
 #   ptx_file(NAME SYMBOL OBJECTS IMAGE FILE ...)          echelon/NAME.pack, of such PTX; target ptx_NAME
 #
 # nvcc makes NAME.fatbin, an assembly file includes it as SYMBOL, and OBJECTS names both as sources of
@@ -116,7 +116,7 @@ function(fatbin name symbol source definitions objects)
 endfunction()
 
 function(fatbin_ptx name source archs definitions file)
-  set(gencode ${ECHELON_PTX_FLAGS})
+  set(gencode ${ARGN})
   foreach(arch IN LISTS archs)
     list(APPEND gencode -gencode arch=compute_${arch},code=compute_${arch})
   endforeach()

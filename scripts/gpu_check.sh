@@ -39,8 +39,8 @@ step() { # NAME COMMAND...: runs it with its log, unless skipped
 
 build() {
     # shellcheck disable=SC2086  # flags of the caller's, in words
-    cmake -S . -B $build -DCMAKE_BUILD_TYPE=Release "-DECHELON_CUDA_ARCHS=$arch" ${CMAKE_FLAGS:-} &&
-        cmake --build $build --parallel && cmake --build $build --parallel --target gpu_benchmark || return 1
+    cmake -S . -B $build -DCMAKE_BUILD_TYPE=Release "-DECHELON_CUDA_ARCHS=$arch" -DECHELON_CUDA_PTX=none ${CMAKE_FLAGS:-} &&
+        cmake --build $build --parallel && cmake --build $build --parallel --target bench gpu_benchmark || return 1
     local program
     for program in test_stream test_queued; do
         nvcc -O2 -std=c++17 "-arch=sm_$arch" -Iinclude -o $build/tests/$program tests/$program.cu \
