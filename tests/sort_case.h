@@ -58,7 +58,9 @@ void sort_run(ech_ctx *ctx, const struct sort_data *data, const char *algorithm,
 enum { SORT_WAYS = 7 };
 unsigned sort_ways(ech_ctx *ctx, const struct sort_case *c, uint64_t seed);
 
-/* sort_cover.c: those of the ways that are to run by the algorithm, if only what is new does. */
+/* sort_cover.c: of the ways those in which no sort like this one ran by the algorithm, or one of
+ * them; the same, but none unless something about the sort is new. */
+unsigned sort_one_way(const struct sort_case *c, const char *algorithm, unsigned ways);
 unsigned sort_cover(const struct sort_case *c, const char *algorithm, unsigned ways);
 
 /* sort_large.c: sizes around 2^31 and 2^32, where memory suffices. */

@@ -75,11 +75,10 @@ static bool has_new_feature(const struct sort_case *c, const char *algorithm)
     return any;
 }
 
-unsigned sort_cover(const struct sort_case *c, const char *algorithm, unsigned ways)
+unsigned sort_one_way(const struct sort_case *c, const char *algorithm, unsigned ways)
 {
     unsigned chosen = 0, count = 0, turn;
     char id[256], text[160];
-    const bool any = has_new_feature(c, algorithm);
     for (int way = 0; way < SORT_WAYS; way++) {
         if (!(ways >> way & 1)) continue;
         count++;
@@ -87,9 +86,14 @@ unsigned sort_cover(const struct sort_case *c, const char *algorithm, unsigned w
                  c->index_bytes > 0, size_class(c->n) > 3);
         if (is_new(text)) chosen |= 1u << way;
     }
-    if (chosen || !any || !count) return chosen;
+    if (chosen || !count) return chosen;
     sort_case_id(c, id, sizeof id);
     turn = (unsigned)(hash_text(id) % count);
     for (int way = 0;; way++)
         if (ways >> way & 1 && turn-- == 0) return 1u << way;
+}
+
+unsigned sort_cover(const struct sort_case *c, const char *algorithm, unsigned ways)
+{
+    return has_new_feature(c, algorithm) ? sort_one_way(c, algorithm, ways) : 0;
 }

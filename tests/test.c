@@ -138,6 +138,8 @@ void test_main(int argc, char **argv)
             o->device = argv[++i];
         else if (strcmp(argv[i], "--quick") == 0)
             o->quick = true;
+        else if (strcmp(argv[i], "--one-way") == 0)
+            o->one_way = true;
         else if (strcmp(argv[i], "--cover") == 0)
             o->quick = o->cover = true;
         else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
@@ -150,7 +152,8 @@ void test_main(int argc, char **argv)
             o->ids[o->n_ids++] = argv[i];
         else {
             fprintf(stderr,
-                    "usage: %s [--device NAME] [--quick [--every N] | --cover] [--large] [--list] "
+                    "usage: %s [--device NAME] [--quick [--every N] | --cover] [--one-way] "
+                    "[--large] [--list] "
                     "[CASE...]\n",
                     argv[0]);
             exit(2);

@@ -5,6 +5,7 @@
  *     test_sort                              every case on every device
  *     test_sort --device cpu --quick         a seventh of them, and only small ones
  *     test_sort --quick --every 21           one of 21, and only small ones
+ *     test_sort --one-way                    each case in one way of giving memory, and in all once
  *     test_sort --cover                      of the small ones those that run something new
  *     test_sort 'sort(f32,n=1000003,v=8'     the cases that begin so; data depends on the id alone
  *     test_sort --large --device cuda        n around 2^31 and 2^32
@@ -195,6 +196,7 @@ static void run_case(const struct sort_case *c)
         int count = find_algorithms(device, c, names);
         for (int a = 0; a < count; a++) {
             unsigned ways = sort_ways(contexts[i], c, seed);
+            if (test_options.one_way) ways = sort_one_way(c, names[a], ways);
             if (test_options.cover) ways = sort_cover(c, names[a], ways);
             if (!ways) continue;
             if (!tried) made = make_data(c, seed, &d);
