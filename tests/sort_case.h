@@ -51,7 +51,17 @@ struct sort_data {
     char *keys_sorted, *values_sorted; /* answers; NULL where there are none */
     char *got;                         /* room for either */
 };
-void sort_run(ech_ctx *ctx, const struct sort_data *data, const char *algorithm, uint64_t seed);
+void sort_run(ech_ctx *ctx, const struct sort_data *data, const char *algorithm, uint64_t seed,
+              unsigned ways);
+
+/* The ways of giving memory that a case is run in, a bit each. */
+enum { SORT_WAYS = 7 };
+unsigned sort_ways(ech_ctx *ctx, const struct sort_case *c, uint64_t seed);
+
+/* sort_cover.c: of the ways those in which no sort like this one ran by the algorithm, or one of
+ * them; the same, but none unless something about the sort is new. */
+unsigned sort_one_way(const struct sort_case *c, const char *algorithm, unsigned ways);
+unsigned sort_cover(const struct sort_case *c, const char *algorithm, unsigned ways);
 
 /* sort_large.c: sizes around 2^31 and 2^32, where memory suffices. */
 void sort_large(ech_ctx *ctx);

@@ -173,9 +173,32 @@ done:
         if (all[i]->base) buffer_free(all[i]);
 }
 
-void sort_run(ech_ctx *ctx, const struct sort_data *d, const char *algorithm, uint64_t seed)
+/* The first four: in place or not, own workspace or not; then two of host memory, and one out of
+ * core. */
+static struct way way_of(int i, uint64_t seed)
 {
-    bool gpu = !test_is_cpu(ctx);
+    if (i == SORT_WAYS - 1)
+        return (struct way){ .in_place = seed / 3 % 2, .host = true, .parts = true };
+    return (struct way){ .in_place = i & 1, .own_work = i & 2 && i < 4, .host = i >= 4 };
+}
+
+unsigned sort_ways(ech_ctx *ctx, const struct sort_case *c, uint64_t seed)
+{
+    const bool gpu = !test_is_cpu(ctx);
+    unsigned ways = 0;
+    for (int i = 0; i < (gpu ? 6 : 4); i++) {
+        /* Of a big case: one way a kind of memory, another for each. */
+        if (c->n > MANY && (i < 4 ? (size_t)i != seed % 4 : (size_t)i != 4 + seed % 2)) continue;
+        ways |= 1u << i;
+    }
+    if (gpu && c->n >= PARTS && (seed % 3 == 0 || test_options.cover))
+        ways |= 1u << (SORT_WAYS - 1);
+    return ways;
+}
+
+void sort_run(ech_ctx *ctx, const struct sort_data *d, const char *algorithm, uint64_t seed,
+              unsigned ways)
+{
     if (d->c->kind == SORT_REPEAT) {
         for (int i = 0; i < 10; i++)
             run_way(ctx, d, algorithm, (struct way){ .in_place = i % 2, .own_work = i % 4 < 2 },
@@ -187,15 +210,7 @@ void sort_run(ech_ctx *ctx, const struct sort_data *d, const char *algorithm, ui
             run_way(ctx, d, algorithm, (struct way){ .in_place = i % 2 }, seed);
         }
     } else {
-        for (int i = 0; i < (gpu ? 6 : 4); i++) {
-            struct way way = { .in_place = i & 1, .own_work = i & 2 && i < 4, .host = i >= 4 };
-            /* Of a big case: one way a kind of memory, another for each. */
-            if (d->c->n > MANY && (i < 4 ? (size_t)i != seed % 4 : (size_t)i != 4 + seed % 2))
-                continue;
-            run_way(ctx, d, algorithm, way, seed);
-        }
-        if (gpu && d->c->n >= PARTS && seed % 3 == 0)
-            run_way(ctx, d, algorithm,
-                    (struct way){ .in_place = seed / 3 % 2, .host = true, .parts = true }, seed);
+        for (int i = 0; i < SORT_WAYS; i++)
+            if (ways >> i & 1) run_way(ctx, d, algorithm, way_of(i, seed), seed);
     }
 }

@@ -138,6 +138,10 @@ void test_main(int argc, char **argv)
             o->device = argv[++i];
         else if (strcmp(argv[i], "--quick") == 0)
             o->quick = true;
+        else if (strcmp(argv[i], "--one-way") == 0)
+            o->one_way = true;
+        else if (strcmp(argv[i], "--cover") == 0)
+            o->quick = o->cover = true;
         else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
             o->every = atoi(argv[++i]);
         else if (strcmp(argv[i], "--large") == 0)
@@ -147,10 +151,11 @@ void test_main(int argc, char **argv)
         else if (argv[i][0] != '-' && o->n_ids < 64)
             o->ids[o->n_ids++] = argv[i];
         else {
-            fprintf(
-                stderr,
-                "usage: %s [--device NAME] [--quick [--every N]] [--large] [--list] [CASE...]\n",
-                argv[0]);
+            fprintf(stderr,
+                    "usage: %s [--device NAME] [--quick [--every N] | --cover] [--one-way] "
+                    "[--large] [--list] "
+                    "[CASE...]\n",
+                    argv[0]);
             exit(2);
         }
     }

@@ -60,6 +60,8 @@ bool test_check_text(const char *file, int line, const char *what, const char *t
 struct test_options {
     const char *device; /* --device NAME or ECHELON_TEST_DEVICE; NULL: every one */
     bool quick, large, list;
+    bool one_way;        /* --one-way: of the ways to run a case one, and those that are new */
+    bool cover;          /* --cover: quick, and of the cases those that run something new */
     int every;           /* --every N: one of N cases, as --quick takes one of 7 */
     const char *ids[64]; /* cases to run alone */
     int n_ids;

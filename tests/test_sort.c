@@ -5,6 +5,8 @@
  *     test_sort                              every case on every device
  *     test_sort --device cpu --quick         a seventh of them, and only small ones
  *     test_sort --quick --every 21           one of 21, and only small ones
+ *     test_sort --one-way                    each case in one way of giving memory, and in all once
+ *     test_sort --cover                      of the small ones those that run something new
  *     test_sort 'sort(f32,n=1000003,v=8'     the cases that begin so; data depends on the id alone
  *     test_sort --large --device cuda        n around 2^31 and 2^32
  *
@@ -19,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 16, ALGORITHMS = 16, NAME_BYTES = 64 };
+enum { DEVICES = 16, ALGORITHMS = 16, NAME_BYTES = 64, SMALL = 20000 };
 
 static ech_ctx *contexts[DEVICES];
 static int n_contexts;
@@ -94,7 +96,7 @@ static void count_run(const char *device, const char *algorithm)
     for (size_t i = 0; i < sizeof ran / sizeof *ran; i++) {
         if (ran[i].cases == 0) {
             ran[i].device = device;
-            snprintf(ran[i].name, sizeof ran[i].name, "%s", algorithm);
+            snprintf(ran[i].name, sizeof ran[i].name, "%.*s", NAME_BYTES - 1, algorithm);
         }
         if (strcmp(ran[i].device, device) == 0 && strcmp(ran[i].name, algorithm) == 0) {
             ran[i].cases++;
@@ -172,28 +174,40 @@ static void free_data(struct sort_data *d)
     free(d->got);
 }
 
+static bool is_wanted(const struct sort_case *c, uint64_t seed)
+{
+    const struct test_options *o = &test_options;
+    if (!o->quick) return true;
+    return c->n <= SMALL && (o->cover || seed % (unsigned)o->every == 0);
+}
+
 /* Each device and algorithm counts as a case of its own; the data and the answer are made once. */
 static void run_case(const struct sort_case *c)
 {
     char id[256], names[ALGORITHMS][NAME_BYTES];
     sort_case_id(c, id, sizeof id);
     uint64_t seed = hash_text(id);
-    if (test_options.quick && (seed % (unsigned)test_options.every || c->n > 20000)) return;
-    if (!test_begin("%s", id)) return;
+    if (!is_wanted(c, seed) || !test_begin("%s", id)) return;
     struct sort_data d;
-    bool made = make_data(c, seed, &d);
+    bool tried = false, made = false;
     for (int i = 0; i < n_contexts; i++) {
-        test_begin("%s", id);
         const char *device = ech_device_name(contexts[i]);
+        test_begin("%s", id);
         int count = find_algorithms(device, c, names);
         for (int a = 0; a < count; a++) {
-            if (a) test_begin("%s", id);
+            unsigned ways = sort_ways(contexts[i], c, seed);
+            if (test_options.one_way) ways = sort_one_way(c, names[a], ways);
+            if (test_options.cover) ways = sort_cover(c, names[a], ways);
+            if (!ways) continue;
+            if (!tried) made = make_data(c, seed, &d);
+            tried = true;
+            test_begin("%s", id);
             count_run(device, names[a]);
-            if (CHECK(made)) sort_run(contexts[i], &d, a ? names[a] : NULL, seed);
+            if (CHECK(made)) sort_run(contexts[i], &d, a ? names[a] : NULL, seed, ways);
             test_end();
         }
     }
-    free_data(&d);
+    if (tried) free_data(&d);
 }
 
 int main(int argc, char **argv)
