@@ -32,9 +32,9 @@ ech_status echi_gpu_compiled_for(const struct echi_gpu *gpu, const char *module,
 unsigned echi_gpu_resident(const struct echi_gpu *gpu, unsigned blocks, unsigned threads,
                            unsigned shared_bytes);
 
-/* Enqueues the steps on the context's stream.  args is the argument of all kernels whose step has no
- * own, or a struct that begins with it.  set(args, step, part), which may be NULL, is called before
- * each launch; what it changes of the step holds for that launch and later parts. */
+/* Enqueues the steps on the context's stream.  args is the argument of all kernels whose step has
+ * none of its own, or a struct that begins with it.  set(args, step, part), which may be NULL, is
+ * called before each launch; what it changes of the step holds for that launch and later parts. */
 ech_status echi_cuda_enqueue(ech_ctx *ctx, const struct echi_steps *steps, void *args,
                              void (*set)(void *args, struct echi_step *step, uint64_t part));
 

@@ -1,6 +1,6 @@
 /*
- * reduce/cuda/operation.c - reductions on the GPU, host half: the plan, the table of strategies, and
- * their steps.
+ * reduce/cuda/operation.c - reductions on the GPU, host half: the plan, the table of strategies,
+ * and their steps.
  *
  *     rows, the array among them   of more than REDUCE_LONG_CHUNKS, or few of more than one:
  *                                  reduce_KIND_long alone; also those longer than a line, each
@@ -315,8 +315,8 @@ static const struct strategy strategies[] = {
     {
         .name = "shared",
         .what = "blocks share a row: the last one combines the partial results",
-        .when = "rows of more than a few chunks of 4 KiB, fewer than 1,024 rows of more than one "
-                "chunk, and dot products",
+        .when = "rows of more than 128 KiB, fewer than 1,024 rows of more than 4 KiB, and dot "
+                "products",
         .can = can_share,
         .steps = steps_of_shared,
     },

@@ -37,7 +37,7 @@ struct parts {
     size_t heads_bytes;
 };
 
-/* All that is needed to make and to run the steps of a call.  It begins with the kernels' argument. */
+/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
 struct whole {
     struct scan_args args;
     const struct plan *plan;
@@ -354,7 +354,8 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "few",
-        .what = "a block takes one, two or four tiles, and sums the tiles before it by itself",
+        .what =
+            "a block takes one, two or four tiles and adds up the totals of all tiles before it",
         .when = "one array of few tiles: at most four per multiprocessor; no segments, no 64-bit "
                 "accumulators",
         .can = can_few,

@@ -34,7 +34,7 @@ struct parts {
     uint32_t *first;
 };
 
-/* All that is needed to make and to run the steps of a call.  It begins with the kernels' argument. */
+/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
 struct whole {
     union {
         struct select_args select;
