@@ -346,6 +346,10 @@ static void explain(ech_ctx *ctx)
     CHECK_TEXT(text, "bytes");
     CHECK_TEXT(text, "could be");
     CHECK_TEXT(text, "workspace");
+    if (strcmp(device, "cpu") != 0) { /* the steps of a nominal GPU */
+        CHECK_TEXT(text, "plan       clear 2048 bytes\ncount      histogram_bytes: ");
+        CHECK_TEXT(text, " blocks of 1024 threads, ");
+    }
     CHECK_STATUS(ech_histogram_explain(device, 1000000, 256, ECH_U8, NULL, text, 5), ECH_OK);
     CHECK_INT(strlen(text), 4);
     CHECK_FAILS(NULL, ech_histogram_explain(device, 1, 1, ECH_U8, NULL, NULL, 5), ECH_ERR_ARG,

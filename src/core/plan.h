@@ -40,6 +40,8 @@ struct echi_step {
     uint64_t parts;       /* launches, each of another part of the array; 0 is 1 */
     unsigned last_blocks; /* of the last part */
     unsigned units;       /* a number that the kernel takes; 0: none */
+    int shared_percent;   /* of a multiprocessor's fast memory as shared memory; 0: as it is */
+    void *args;           /* of this kernel; NULL: those of all */
     void *to;
     void *slot; /* address of a pointer */
     const void *from;

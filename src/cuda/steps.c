@@ -9,10 +9,11 @@
 
 struct echi_gpu echi_gpu_of(ech_ctx *ctx)
 {
-    struct echi_gpu nominal = { NULL, 132, 90, 227 << 10 };
+    struct echi_gpu nominal = { NULL, 132, 90, 90, 227 << 10 };
     if (!ctx) return nominal;
     const struct echi_cuda *cuda = ctx->state;
-    return (struct echi_gpu){ ctx, cuda->multiprocessors, cuda->architecture, cuda->shared_bytes };
+    return (struct echi_gpu){ ctx, cuda->multiprocessors, cuda->gpu_architecture,
+                              cuda->architecture, cuda->shared_bytes };
 }
 
 bool echi_gpu_has(const struct echi_gpu *gpu, const char *module, const char *kernel)
@@ -30,7 +31,7 @@ ech_status echi_gpu_compiled_for(const struct echi_gpu *gpu, const char *module,
 unsigned echi_gpu_resident(const struct echi_gpu *gpu, unsigned blocks, unsigned threads,
                            unsigned shared_bytes)
 {
-    unsigned by_threads = (gpu->architecture < 80 ? 1024u : 1536u) / threads;
+    unsigned by_threads = (gpu->gpu_architecture < 80 ? 1024u : 1536u) / threads;
     unsigned by_shared = (gpu->shared_bytes + 1024) / (shared_bytes + 1024);
     unsigned least = by_threads < by_shared ? by_threads : by_shared;
     return blocks < least ? blocks : least;
@@ -52,11 +53,25 @@ static CUdeviceptr address(const void *pointer)
     return (CUdeviceptr)(uintptr_t)pointer;
 }
 
+static ech_status launch_parts(ech_ctx *ctx, struct echi_step s, void *args,
+                               void (*set)(void *args, struct echi_step *step, uint64_t part))
+{
+    const uint64_t parts = s.parts ? s.parts : 1;
+    ech_status status = ECH_OK;
+    if (s.shared_percent) TRY(echi_cuda_prefer_cache(ctx, s.module, s.name, s.shared_percent));
+    for (uint64_t part = 0; part < parts; part++) {
+        if (set) set(args, &s, part);
+        TRY(launch(ctx, &s, parts > 1 && part == parts - 1 ? s.last_blocks : s.blocks,
+                   s.args ? s.args : args));
+    }
+done:
+    return status;
+}
+
 static ech_status enqueue(ech_ctx *ctx, const struct echi_step *s, void *args,
-                          void (*set)(void *args, const struct echi_step *step, uint64_t part))
+                          void (*set)(void *args, struct echi_step *step, uint64_t part))
 {
     const struct echi_driver *driver = ((const struct echi_cuda *)ctx->state)->driver;
-    const uint64_t parts = s->parts ? s->parts : 1;
     ech_status status = ECH_OK;
     void *zeros = NULL;
     switch (s->kind) {
@@ -76,10 +91,7 @@ static ech_status enqueue(ech_ctx *ctx, const struct echi_step *s, void *args,
     case ECHI_LAUNCH:
     case ECHI_LAUNCH_PDL:
     case ECHI_LAUNCH_COOPERATIVE:
-        for (uint64_t part = 0; part < parts; part++) {
-            if (set) set(args, s, part);
-            TRY(launch(ctx, s, parts > 1 && part == parts - 1 ? s->last_blocks : s->blocks, args));
-        }
+        TRY(launch_parts(ctx, *s, args, set));
         break;
     }
 done:
@@ -87,7 +99,7 @@ done:
 }
 
 ech_status echi_cuda_enqueue(ech_ctx *ctx, const struct echi_steps *steps, void *args,
-                             void (*set)(void *args, const struct echi_step *step, uint64_t part))
+                             void (*set)(void *args, struct echi_step *step, uint64_t part))
 {
     ech_status status = ECH_OK;
     if (steps->count > ECHI_STEPS)

@@ -12,7 +12,9 @@
 /* What a plan has to know of a GPU. */
 struct echi_gpu {
     ech_ctx *ctx; /* NULL: a nominal GPU, for explanations: an H200 */
-    int multiprocessors, architecture;
+    int multiprocessors;
+    int gpu_architecture;  /* 90 for sm_90 */
+    int architecture;      /* that the kernels' code is for: it may be older than the GPU's */
     unsigned shared_bytes; /* that a block may ask for */
 };
 
@@ -32,9 +34,10 @@ ech_status echi_gpu_compiled_for(const struct echi_gpu *gpu, const char *module,
 unsigned echi_gpu_resident(const struct echi_gpu *gpu, unsigned blocks, unsigned threads,
                            unsigned shared_bytes);
 
-/* Enqueues the steps on the context's stream.  args is the argument of all kernels; set(args, step,
- * part), which may be NULL, is called before each launch. */
+/* Enqueues the steps on the context's stream.  args is the argument of all kernels whose step has
+ * none of its own, or a struct that begins with it.  set(args, step, part), which may be NULL, is
+ * called before each launch; what it changes of the step holds for that launch and later parts. */
 ech_status echi_cuda_enqueue(ech_ctx *ctx, const struct echi_steps *steps, void *args,
-                             void (*set)(void *args, const struct echi_step *step, uint64_t part));
+                             void (*set)(void *args, struct echi_step *step, uint64_t part));
 
 #endif

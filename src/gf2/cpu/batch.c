@@ -237,10 +237,23 @@ static void slot_plan(const struct plan *p, struct slot *s, struct echi_layout *
 
 static const struct {
     const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
 } algorithms[] = {
-    [COLUMNS] = { "columns", "a word a column, of up to 64 rows" },
-    [BLOCK] = { "block", "blocks of columns of bytes, and products for the rest" },
-    [RUSSIANS] = { "russians", "64 columns at a time, and tables of sums of rows" },
+    [COLUMNS] = {
+        .name = "columns",
+        .what = "a word a column, of up to 64 rows",
+        .when = "up to 64 rows and 512 columns",
+    },
+    [BLOCK] = {
+        .name = "block",
+        .what = "blocks of columns of bytes, and products for the rest",
+        .when = "other matrices, the CPU has AVX2",
+    },
+    [RUSSIANS] = {
+        .name = "russians",
+        .what = "64 columns at a time, and tables of sums of rows",
+        .when = "all other matrices",
+    },
 };
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 

@@ -132,15 +132,35 @@ static bool always(const struct echi_gf2_echelon *r)
 
 static const struct algorithm {
     const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
     bool (*chosen)(const struct echi_gf2_echelon *r);
     void (*plan)(struct plan *p, struct echi_layout *layout);
     void (*run)(struct plan *p);
 } algorithms[] = {
-    { "gauss", "one column after the other, on rows of words", gauss_chosen, rows_plan, gauss_run },
-    { "block", "blocks of columns of bytes, and products for the rest", block_chosen, block_plan,
-      block_run },
-    { "russians", "64 columns at a time, and tables of sums of rows", always, russians_plan,
-      russians_run },
+    {
+        .name = "gauss",
+        .what = "one column after the other, on rows of words",
+        .when = "up to 16 rows",
+        .chosen = gauss_chosen,
+        .plan = rows_plan,
+        .run = gauss_run,
+    },
+    {
+        .name = "block",
+        .what = "blocks of columns of bytes, and products for the rest",
+        .when = "more rows, the CPU has AVX2",
+        .chosen = block_chosen,
+        .plan = block_plan,
+        .run = block_run,
+    },
+    {
+        .name = "russians",
+        .what = "64 columns at a time, and tables of sums of rows",
+        .when = "all other matrices",
+        .chosen = always,
+        .plan = russians_plan,
+        .run = russians_run,
+    },
 };
 
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };

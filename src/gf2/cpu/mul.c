@@ -367,19 +367,50 @@ static bool not_transposed(const struct plan *p)
 
 static const struct algorithm {
     const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
     bool (*applicable)(const struct plan *p);
     bool (*chosen)(const struct plan *p);
     void (*plan)(struct plan *p, struct echi_layout *layout);
     void (*run)(struct plan *p);
 } algorithms[] = {
-    { "direct", "rows of b added one by one, or multiplied by rows of a", always, direct_chosen,
-      direct_plan, direct_run },
-    { "strassen", "blocks with 7 products of quarters for 8", whole_words, strassen_chosen,
-      strassen_plan, strassen_run },
-    { "block", "columns of bytes times blocks of 8 x 8 bits", always, block_chosen, block_plan,
-      block_run },
-    { "russians", "tables of sums of rows of b", not_transposed, always, russians_plan,
-      russians_run },
+    {
+        .name = "direct",
+        .what = "rows of b added one by one, or multiplied by rows of a",
+        .when = "the left operand has few rows: at most 5 with AVX2, otherwise 12; if the right "
+                "operand is given transposed, 14 and 128",
+        .applicable = always,
+        .chosen = direct_chosen,
+        .plan = direct_plan,
+        .run = direct_run,
+    },
+    {
+        .name = "strassen",
+        .what = "blocks with 7 products of quarters for 8",
+        .when =
+            "the CPU has AVX2; all sides have at least 12,288 bits, and columns are whole words",
+        .applicable = whole_words,
+        .chosen = strassen_chosen,
+        .plan = strassen_plan,
+        .run = strassen_run,
+    },
+    {
+        .name = "block",
+        .what = "columns of bytes times blocks of 8 x 8 bits",
+        .when = "the CPU has AVX2, or the right operand is given transposed",
+        .applicable = always,
+        .chosen = block_chosen,
+        .plan = block_plan,
+        .run = block_run,
+    },
+    {
+        .name = "russians",
+        .what = "tables of sums of rows of b",
+        .when = "all other products",
+        .applicable = not_transposed,
+        .chosen = always,
+        .plan = russians_plan,
+        .run = russians_run,
+    },
 };
 
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };

@@ -1,6 +1,6 @@
 /*
- * gf2/cuda/batch.c - many small eliminations over GF(2) on the GPU, host half: which kernel, and
- * its workspace.
+ * gf2/cuda/batch.c - many small eliminations over GF(2) on the GPU, host half: the plan, the table
+ * of strategies, and their steps.
  *
  *     matrix                             gauss                   russians
  *     up to 32 x 128                     gf2_batch_lanes         gf2_batch_rows
@@ -14,9 +14,8 @@
  */
 #include "gf2/cuda/batch.h"
 #include "gf2/gf2.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -82,30 +81,41 @@ static size_t row_bytes(const struct echi_gf2_batch *b, size_t width)
     return ROWS_SHARED_BYTES + (lists + room) * sizeof(uint32_t);
 }
 
-enum { GAUSS, RUSSIANS, ALGORITHMS };
+static bool fits_registers(const struct echi_gf2_batch *b, size_t shared_bytes)
+{
+    return fits_rows(b) && row_bytes(b, b->a.cols) <= shared_bytes;
+}
 
-static const struct {
-    const char *name, *what;
-} algorithms[ALGORITHMS] = {
-    [GAUSS] = { "gauss", "one pivot after the other" },
-    [RUSSIANS] = { "russians",
-                   "32 columns at a time, rows added by tables of sums of five pivots" },
+static bool fits_warp(const struct echi_gf2_batch *b, size_t shared_bytes)
+{
+    (void)shared_bytes;
+    return fits_lanes(b);
+}
+
+struct strategy;
+
+/* What follows from the request only. */
+struct plan {
+    const struct strategy *strategy;
 };
 
-static ech_status choose(const struct echi_gf2_batch *b, int *choice)
-{
-    *choice = fits_lanes(b) ? GAUSS : RUSSIANS;
-    for (int i = 0; b->algorithm && i <= ALGORITHMS; i++) {
-        if (i == ALGORITHMS)
-            return echi_fail(NULL, ECH_ERR_ARG,
-                             "options->algorithm is \"%s\", and batches on the GPU have \"gauss\" "
-                             "and \"russians\"",
-                             b->algorithm);
-        *choice = i;
-        if (strcmp(b->algorithm, algorithms[i].name) == 0) break;
-    }
-    return ECH_OK;
-}
+/* All that is needed to make and to run the steps of a call. */
+struct whole {
+    struct gf2_batch_args args;
+    struct echi_steps steps;
+};
+
+struct strategy {
+    const char *name, *what;
+    const char *when;                             /* it is chosen, for the documentation */
+    bool (*best)(const struct echi_gf2_batch *b); /* chosen then, if it is not named */
+
+    /* Whether a matrix fits the registers of the strategy's own kernel, in so much shared memory of
+     * a block; the steps then.  Else gf2_batch_memory, so many columns at a time. */
+    bool (*fits)(const struct echi_gf2_batch *b, size_t shared_bytes);
+    void (*steps)(const struct echi_gf2_batch *b, struct whole *w);
+    uint32_t panel;
+};
 
 /* ---- Workspace ---- */
 
@@ -127,51 +137,7 @@ static size_t slots_of(const struct echi_gf2_batch *b)
     return slots ? slots : 1;
 }
 
-/* Which GPU it is for is not known: where one may need slots there are some. */
-static ech_status workspace(const void *request, void *plan, size_t *bytes)
-{
-    (void)plan;
-    const struct echi_gf2_batch *b = request;
-    struct echi_layout layout = { .base = NULL };
-    int algorithm;
-    ech_status status;
-    *bytes = 0;
-    TRY(choose(b, &algorithm));
-    if (algorithm == GAUSS && fits_lanes(b)) return ECH_OK;
-    if (algorithm == RUSSIANS && fits_rows(b) && row_bytes(b, b->a.cols) <= ANY_SHARED_BYTES)
-        return ECH_OK;
-    echi_part(&layout, slots_of(b), (matrix_words(b) + list_words(b)) * sizeof(uint64_t));
-    if (layout.overflow) FAIL(NULL, ECH_ERR_MEMORY, "the workspace is larger than any memory");
-    *bytes = layout.bytes;
-done:
-    return status;
-}
-
-static ech_status explain(const void *request, struct echi_text *text)
-{
-    const struct echi_gf2_batch *b = request;
-    size_t bytes;
-    int algorithm;
-    ech_status status;
-    TRY(choose(b, &algorithm));
-    TRY(workspace(b, NULL, &bytes));
-    echi_print(text, "algorithm  %s: %s\n", algorithms[algorithm].name, algorithms[algorithm].what);
-    echi_print(text, "could be   %s: %s\n", algorithms[!algorithm].name,
-               algorithms[!algorithm].what);
-    if (algorithm == GAUSS && fits_lanes(b))
-        echi_print(text, "launch     gf2_batch_lanes: a row a lane, several matrices a warp\n");
-    else if (algorithm == RUSSIANS && fits_rows(b))
-        echi_print(text, "launch     gf2_batch_rows%u, %u threads a block: a row a thread%s\n",
-                   row_words(b->a.cols), row_threads(b),
-                   bytes ? "; gf2_batch_memory where shared memory is small" : "");
-    else
-        echi_print(text, "launch     gf2_batch_memory, %d threads a block\n", BATCH_MEMORY_THREADS);
-    echi_print(text, "workspace  %zu bytes\n", bytes);
-done:
-    return status;
-}
-
-/* ---- Launches ---- */
+/* ---- Steps ---- */
 
 static struct gf2_batch_args args_of(const struct echi_gf2_batch *b)
 {
@@ -194,72 +160,172 @@ static struct gf2_batch_args args_of(const struct echi_gf2_batch *b)
                                     .reduced = b->b || (b->reduced && b->out) };
 }
 
-static ech_status launch(ech_ctx *ctx, const char *kernel, size_t blocks, unsigned threads,
-                         size_t shared_bytes, const struct gf2_batch_args *args)
+static void launch(struct whole *w, const char *kernel, size_t blocks, unsigned threads,
+                   size_t shared_bytes)
 {
-    return echi_cuda_launch(ctx, "gf2_batch_all", kernel, (unsigned)least(blocks, BLOCKS), threads,
-                            (unsigned)shared_bytes, args);
+    echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                 .kind = ECHI_LAUNCH,
+                                                 .module = "gf2_batch_all",
+                                                 .name = kernel,
+                                                 .blocks = (unsigned)least(blocks, BLOCKS),
+                                                 .threads = threads,
+                                                 .shared_bytes = (unsigned)shared_bytes,
+                                                 .level = -1 });
 }
 
-static ech_status run_lanes(ech_ctx *ctx, const struct gf2_batch_args *args)
+static void steps_of_lanes(const struct echi_gf2_batch *b, struct whole *w)
 {
+    const struct gf2_batch_args *args = &w->args;
     const unsigned lanes = args->rows <= 8 ? 8 : args->rows <= 16 ? 16 : 32;
     const unsigned each = BATCH_LANE_THREADS / lanes;
     const char *kernel = args->cols <= 32   ? "gf2_batch_lanes1"
                          : args->cols <= 64 ? "gf2_batch_lanes2"
                                             : "gf2_batch_lanes4";
-    return launch(ctx, kernel, (args->count + each - 1) / each, BATCH_LANE_THREADS, 0, args);
+    (void)b;
+    launch(w, kernel, (args->count + each - 1) / each, BATCH_LANE_THREADS, 0);
 }
 
-static ech_status run_rows(ech_ctx *ctx, const struct echi_gf2_batch *b,
-                           const struct gf2_batch_args *args)
+static void steps_of_rows(const struct echi_gf2_batch *b, struct whole *w)
 {
-    const unsigned words = row_words(args->width);
+    const unsigned words = row_words(w->args.width);
     const char *kernel = words == 4    ? "gf2_batch_rows4"
                          : words == 8  ? "gf2_batch_rows8"
                          : words == 16 ? "gf2_batch_rows16"
                          : words == 32 ? "gf2_batch_rows32"
                                        : "gf2_batch_rows64";
-    return launch(ctx, kernel, args->count, row_threads(b), row_bytes(b, args->width), args);
+    launch(w, kernel, w->args.count, row_threads(b), row_bytes(b, w->args.width));
 }
 
 /* What fits goes to shared memory: the lists first. */
-static ech_status run_memory(ech_ctx *ctx, const struct echi_gf2_batch *b,
-                             struct gf2_batch_args *args, size_t most, bool one_by_one)
+static void steps_of_memory(const struct echi_gf2_batch *b, const struct strategy *strategy,
+                            struct echi_gpu gpu, struct whole *w)
 {
-    const struct echi_cuda *cuda = ctx->state;
+    const size_t most = gpu.shared_bytes;
     const size_t lists = list_words(b) * sizeof(uint64_t);
     const size_t matrix = matrix_words(b) * sizeof(uint64_t);
     size_t bytes = MEMORY_SHARED_BYTES;
-    args->panel = one_by_one ? 1 : BATCH_PANEL;
+    struct gf2_batch_args *args = &w->args;
+    args->panel = strategy->panel;
     args->slot_words = matrix_words(b) + list_words(b);
     args->lists_in_shared = lists <= most - bytes;
     if (args->lists_in_shared) bytes += lists;
     args->in_shared = matrix <= most - bytes;
     if (args->in_shared) bytes += matrix;
-    return launch(ctx, "gf2_batch_memory", least(slots_of(b), (size_t)cuda->multiprocessors),
-                  BATCH_MEMORY_THREADS, bytes, args);
+    launch(w, "gf2_batch_memory", least(slots_of(b), (size_t)gpu.multiprocessors),
+           BATCH_MEMORY_THREADS, bytes);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+/* ---- The strategies ---- */
+
+static bool is_small(const struct echi_gf2_batch *b)
 {
-    (void)plan;
-    const struct echi_gf2_batch *b = request;
-    const struct echi_cuda *cuda = ctx->state;
-    struct gf2_batch_args args = args_of(b);
-    const size_t most = cuda->shared_bytes;
-    int algorithm;
-    ech_status status = choose(b, &algorithm);
-    if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
-    if (b->a.count == 0) return ECH_OK;
-    args.slots = work;
-    if (b->order) args.complaint = echi_cuda_complaint(ctx);
-    if (algorithm == GAUSS && fits_lanes(b)) return run_lanes(ctx, &args);
-    if (algorithm == RUSSIANS && fits_rows(b) && row_bytes(b, b->a.cols) <= most)
-        return run_rows(ctx, b, &args);
-    return run_memory(ctx, b, &args, most, algorithm == GAUSS);
+    return fits_lanes(b);
 }
 
-const struct echi_operation echi_cuda_gf2_batch = { .plan = workspace,
-                                                    .explain = explain,
-                                                    .run = run };
+static bool is_larger(const struct echi_gf2_batch *b)
+{
+    return !fits_lanes(b);
+}
+
+static const struct strategy strategies[] = {
+    {
+        .name = "gauss",
+        .what = "one pivot after the other",
+        .when = "matrices of up to 32 x 128",
+        .best = is_small,
+        .fits = fits_warp,
+        .steps = steps_of_lanes,
+        .panel = 1,
+    },
+    {
+        .name = "russians",
+        .what = "32 columns at a time, rows added by tables of sums of five pivots",
+        .when = "larger matrices",
+        .best = is_larger,
+        .fits = fits_registers,
+        .steps = steps_of_rows,
+        .panel = BATCH_PANEL,
+    },
+};
+enum { STRATEGIES = sizeof strategies / sizeof *strategies };
+
+static ech_status choose(const struct echi_gf2_batch *b, const struct strategy **choice)
+{
+    for (int i = 0; i < STRATEGIES; i++) {
+        *choice = &strategies[i];
+        if (b->algorithm ? strcmp(b->algorithm, (*choice)->name) == 0 : (*choice)->best(b))
+            return ECH_OK;
+    }
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "options->algorithm is \"%s\", and batches on the GPU have \"gauss\" and "
+                     "\"russians\"",
+                     b->algorithm);
+}
+
+/* Which GPU it is for is not known: where one may need slots there are some. */
+static ech_status plan_batch(const void *request, void *place, size_t *work_bytes)
+{
+    const struct echi_gf2_batch *b = request;
+    struct plan *plan = place;
+    struct echi_layout layout = { .base = NULL };
+    ech_status status;
+    *work_bytes = 0;
+    TRY(choose(b, &plan->strategy));
+    if (plan->strategy->fits(b, ANY_SHARED_BYTES)) return ECH_OK;
+    echi_part(&layout, slots_of(b), (matrix_words(b) + list_words(b)) * sizeof(uint64_t));
+    if (layout.overflow) FAIL(NULL, ECH_ERR_MEMORY, "the workspace is larger than any memory");
+    *work_bytes = layout.bytes;
+done:
+    return status;
+}
+
+static void make_steps(const struct echi_gf2_batch *b, const struct plan *plan, struct echi_gpu gpu,
+                       void *work, struct whole *w)
+{
+    const struct strategy *strategy = plan->strategy;
+    w->steps.count = 0;
+    w->args = args_of(b);
+    if (b->a.count == 0) return;
+    w->args.slots = work;
+    if (b->order && gpu.ctx) w->args.complaint = echi_cuda_complaint(gpu.ctx);
+    if (strategy->fits(b, gpu.shared_bytes))
+        strategy->steps(b, w);
+    else
+        steps_of_memory(b, strategy, gpu, w);
+}
+
+static ech_status run_batch(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct whole w;
+    make_steps(request, plan, echi_gpu_of(ctx), work, &w);
+    return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
+}
+
+static ech_status explain_batch(const void *request, struct echi_text *text)
+{
+    const struct echi_gf2_batch *b = request;
+    const struct echi_gpu gpu = echi_gpu_of(NULL);
+    struct plan plan;
+    struct whole w;
+    size_t bytes;
+    ech_status status;
+    TRY(plan_batch(b, &plan, &bytes));
+    make_steps(b, &plan, gpu, NULL, &w);
+    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    for (int i = 0; i < STRATEGIES; i++)
+        if (&strategies[i] != plan.strategy)
+            echi_print(text, "could be   %s: %s\n", strategies[i].name, strategies[i].what);
+    echi_steps_print(&w.steps, text);
+    if (bytes && plan.strategy->fits(b, gpu.shared_bytes))
+        echi_print(text, "or         gf2_batch_memory, where shared memory is small\n");
+    echi_print(text, "workspace  %zu bytes\n", bytes);
+done:
+    return status;
+}
+
+const struct echi_operation echi_cuda_gf2_batch = {
+    .plan = plan_batch,
+    .plan_bytes = sizeof(struct plan),
+    .explain = explain_batch,
+    .run = run_batch,
+};

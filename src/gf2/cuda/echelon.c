@@ -1,6 +1,6 @@
 /*
- * gf2/cuda/echelon.c - echelon forms over GF(2) on the GPU, host half: chooses, lays out the
- * workspace, queues kernels.
+ * gf2/cuda/echelon.c - echelon forms over GF(2) on the GPU, host half: the plan, the table of
+ * strategies, and their steps.
  *
  *     "block"     gf2_strip, gf2_panel, gf2_rows for every 64 columns, and gf2_apply for every 512:
  *                 by the matrix units where they multiply bits (sm_80 to sm_90), else by tables
@@ -15,39 +15,35 @@
  */
 #include "core/backend.h"
 #include "gf2/gf2.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 #include "gf2/cuda/echelon.h"
 
 #include <string.h>
 
-static const char image[] = "gf2_echelon_all";
+static const char module[] = "gf2_echelon_all";
 
-enum algorithm { BLOCK, RUSSIANS, GAUSS, ALGORITHMS };
+struct strategy;
 
-static const struct {
-    const char *name, *what;
-} algorithms[ALGORITHMS] = {
-    [BLOCK] = { "block", "pivots of 64 columns by one block, updates by 512 rows at once: by the "
-                         "matrix units where they multiply bits" },
-    [RUSSIANS] = { "russians", "the same, updates by tables in shared memory" },
-    [GAUSS] = { "gauss", "two kernels for every column" },
+/* What follows from the request only. */
+struct plan {
+    const struct strategy *strategy;
 };
 
-static ech_status choose(const struct echi_gf2_echelon *e, enum algorithm *choice)
-{
-    *choice = BLOCK;
-    for (int i = 0; e->algorithm && i < ALGORITHMS; i++) {
-        *choice = (enum algorithm)i;
-        if (strcmp(e->algorithm, algorithms[i].name) == 0) break;
-        if (i + 1 == ALGORITHMS)
-            return echi_fail(
-                NULL, ECH_ERR_ARG,
-                "the algorithm is \"%s\", and for echelon forms the GPU has \"block\", "
-                "\"russians\" and \"gauss\"",
-                e->algorithm);
-    }
-    return ECH_OK;
-}
+/* All that is needed to make and to run the steps of a call. */
+struct whole {
+    struct gf2_echelon_args args;
+    struct echi_steps steps;
+};
+
+struct strategy {
+    const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
+    bool best;        /* chosen, if none is named */
+    bool panels;      /* of 64 columns; else column by column */
+    bool units;       /* updates by the matrix units, where they multiply bits */
+    const char *kernels;
+    ech_status (*call)(ech_ctx *ctx, void *args); /* enqueues them */
+};
 
 /* ---- Workspace ---- */
 
@@ -58,14 +54,14 @@ struct parts {
     size_t zero_bytes; /* from left on: read before all of it is written */
 };
 
-static size_t lay_out(const struct echi_gf2_echelon *e, enum algorithm algorithm, void *base,
+static size_t lay_out(const struct echi_gf2_echelon *e, const struct plan *plan, void *base,
                       bool *overflow, struct parts *parts)
 {
     struct echi_layout layout = { .base = base };
     const size_t words = echi_gf2_words(e->a.cols), rows = e->a.rows;
     *parts = (struct parts){ 0 };
     parts->state = echi_part(&layout, 1, sizeof *parts->state);
-    if (algorithm != GAUSS) {
+    if (plan->strategy->panels) {
         parts->strip = echi_part(&layout, rows, sizeof *parts->strip);
         const size_t before = layout.bytes;
         parts->left = echi_part(&layout, rows, GF2_SLOTS * sizeof *parts->left);
@@ -75,38 +71,6 @@ static size_t lay_out(const struct echi_gf2_echelon *e, enum algorithm algorithm
     }
     *overflow = layout.overflow;
     return layout.bytes;
-}
-
-static ech_status workspace(const void *request, void *plan, size_t *bytes)
-{
-    (void)plan;
-    const struct echi_gf2_echelon *e = request;
-    enum algorithm algorithm;
-    struct parts parts;
-    bool overflow;
-    ech_status status = choose(e, &algorithm);
-    if (status != ECH_OK) return status;
-    *bytes = lay_out(e, algorithm, NULL, &overflow, &parts);
-    if (overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY,
-                         "the matrix is %zu x %zu: the workspace is larger than any memory",
-                         e->a.rows, e->a.cols);
-    return ECH_OK;
-}
-
-static ech_status explain(const void *request, struct echi_text *text)
-{
-    const struct echi_gf2_echelon *e = request;
-    enum algorithm algorithm;
-    ech_status status = choose(e, &algorithm);
-    if (status != ECH_OK) return status;
-    echi_print(text, "algorithm  %s: %s\n", algorithms[algorithm].name, algorithms[algorithm].what);
-    for (int i = 0; i < ALGORITHMS; i++)
-        if (i != (int)algorithm)
-            echi_print(text, "could be   %s: %s\n", algorithms[i].name, algorithms[i].what);
-    if (algorithm != GAUSS)
-        echi_print(text, "panels     %zu of 64 columns, at most\n", echi_gf2_words(e->columns));
-    return ECH_OK;
 }
 
 /* ---- What is queued ---- */
@@ -137,35 +101,37 @@ static ech_status apply(ech_ctx *ctx, struct gf2_echelon_args *a)
         strips = blocks_for(words, GF2_APPLY_WORDS);
         a->apply_rows = rows_of_apply(ctx, a, strips);
         blocks = strips * blocks_for(a->rows, a->apply_rows);
-        return echi_cuda_launch(ctx, image, "gf2_apply", (unsigned)blocks, GF2_THREADS,
+        return echi_cuda_launch(ctx, module, "gf2_apply", (unsigned)blocks, GF2_THREADS,
                                 GF2_APPLY_BYTES, a);
     }
     strips = blocks_for(words, GF2_TABLE_WORDS);
     blocks = strips * blocks_for(a->rows, GF2_TABLE_ROWS);
-    return echi_cuda_launch(ctx, image, "gf2_apply_tables", (unsigned)blocks, GF2_THREADS, 0, a);
+    return echi_cuda_launch(ctx, module, "gf2_apply_tables", (unsigned)blocks, GF2_THREADS, 0, a);
 }
 
-static ech_status run_panels(ech_ctx *ctx, struct gf2_echelon_args *a)
+/* How many launches there are depends on the matrix: no list has room for them. */
+static ech_status run_panels(ech_ctx *ctx, void *args)
 {
+    struct gf2_echelon_args *a = args;
     const uint32_t panels = (uint32_t)echi_gf2_words(a->columns);
     const unsigned strips = (unsigned)blocks_for(a->rows, GF2_THREADS);
     ech_status status = ECH_OK;
     for (uint32_t panel = 0; panel < panels; panel++) {
         const uint32_t slot = panel % GF2_SLOTS;
         a->panel = panel;
-        TRY(echi_cuda_launch(ctx, image, "gf2_strip", strips, GF2_THREADS, 0, a));
+        TRY(echi_cuda_launch(ctx, module, "gf2_strip", strips, GF2_THREADS, 0, a));
         if (panel && slot == 0) {
             a->panel = panel - 1;
             TRY(apply(ctx, a));
             a->panel = panel;
         }
-        TRY(echi_cuda_launch(ctx, image, "gf2_panel", 1, GF2_PANEL_THREADS, 0, a));
-        TRY(echi_cuda_launch(ctx, image, "gf2_rows", a->words - panel + slot, GF2_THREADS, 0, a));
+        TRY(echi_cuda_launch(ctx, module, "gf2_panel", 1, GF2_PANEL_THREADS, 0, a));
+        TRY(echi_cuda_launch(ctx, module, "gf2_rows", a->words - panel + slot, GF2_THREADS, 0, a));
     }
     if (panels) {
         a->panel = panels;
         a->last = 1;
-        TRY(echi_cuda_launch(ctx, image, "gf2_strip", strips, GF2_THREADS, 0, a));
+        TRY(echi_cuda_launch(ctx, module, "gf2_strip", strips, GF2_THREADS, 0, a));
         a->panel = panels - 1;
         TRY(apply(ctx, a));
     }
@@ -173,8 +139,9 @@ done:
     return status;
 }
 
-static ech_status run_gauss(ech_ctx *ctx, struct gf2_echelon_args *a)
+static ech_status run_gauss(ech_ctx *ctx, void *args)
 {
+    struct gf2_echelon_args *a = args;
     const struct echi_cuda *cuda = ctx->state;
     const size_t most = 8 * (size_t)cuda->multiprocessors;
     const size_t wanted = blocks_for(a->rows, GF2_THREADS / 32);
@@ -182,56 +149,155 @@ static ech_status run_gauss(ech_ctx *ctx, struct gf2_echelon_args *a)
     ech_status status = ECH_OK;
     for (uint64_t column = 0; column < a->columns; column++) {
         a->column = (uint32_t)column;
-        TRY(echi_cuda_launch(ctx, image, "gf2_find", 1, GF2_GAUSS_THREADS, 0, a));
-        TRY(echi_cuda_launch(ctx, image, "gf2_add", blocks, GF2_THREADS, 0, a));
+        TRY(echi_cuda_launch(ctx, module, "gf2_find", 1, GF2_GAUSS_THREADS, 0, a));
+        TRY(echi_cuda_launch(ctx, module, "gf2_add", blocks, GF2_THREADS, 0, a));
     }
 done:
     return status;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+/* ---- The strategies ---- */
+
+static const struct strategy strategies[] = {
+    {
+        .name = "block",
+        .what = "pivots of 64 columns by one block, updates by 512 rows at once: by the matrix "
+                "units where they multiply bits",
+        .when = "unless another one is named",
+        .best = true,
+        .panels = true,
+        .units = true,
+        .kernels = "gf2_strip, gf2_panel, gf2_rows for every 64 columns, gf2_apply for every 512",
+        .call = run_panels,
+    },
+    {
+        .name = "russians",
+        .what = "the same, updates by tables in shared memory",
+        .when = "only if it is named",
+        .panels = true,
+        .kernels =
+            "gf2_strip, gf2_panel, gf2_rows for every 64 columns, gf2_apply_tables for every 512",
+        .call = run_panels,
+    },
+    {
+        .name = "gauss",
+        .what = "two kernels for every column",
+        .when = "only if it is named",
+        .kernels = "gf2_find, gf2_add for every column",
+        .call = run_gauss,
+    },
+};
+enum { STRATEGIES = sizeof strategies / sizeof *strategies };
+
+static ech_status choose(const struct echi_gf2_echelon *e, const struct strategy **choice)
 {
-    (void)plan;
-    const struct echi_gf2_echelon *e = request;
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    enum algorithm algorithm;
-    struct parts parts;
-    bool overflow;
-    ech_status status = ECH_OK;
-    TRY(choose(e, &algorithm));
-    lay_out(e, algorithm, work, &overflow, &parts);
-    const bool native = algorithm == BLOCK && cuda->architecture >= 80 && cuda->architecture < 100;
-    const size_t limit = e->max_rank < e->a.rows ? e->max_rank : e->a.rows;
-    struct gf2_echelon_args args = { .a = e->a.words,
-                                     .stride = e->a.stride,
-                                     .last_mask = e->a.cols ? echi_gf2_last_mask(e->a.cols) : 0,
-                                     .columns = e->columns,
-                                     .rows = (uint32_t)e->a.rows,
-                                     .words = (uint32_t)echi_gf2_words(e->a.cols),
-                                     .limit = (uint32_t)limit,
-                                     .reduced = e->reduced,
-                                     .rank = e->rank,
-                                     .pivots = e->pivots,
-                                     .rows_from = e->rows_from,
-                                     .state = parts.state,
-                                     .strip = parts.strip,
-                                     .left = parts.left,
-                                     .right = parts.right,
-                                     .packed = native ? parts.packed : NULL };
-    const size_t threads =
-        e->rows_from && e->a.rows > sizeof *parts.state ? e->a.rows : sizeof *parts.state;
-    TRY(echi_cuda_launch(ctx, image, "gf2_begin", (unsigned)blocks_for(threads, GF2_THREADS),
-                         GF2_THREADS, 0, &args));
-    if (args.rows == 0 || args.columns == 0 || args.limit == 0) return ECH_OK;
-    if (algorithm == GAUSS) return run_gauss(ctx, &args);
-    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)parts.left, 0, parts.zero_bytes,
-       echi_cuda_stream(ctx));
-    TRY(run_panels(ctx, &args));
-done:
-    return status;
+    for (int i = 0; i < STRATEGIES; i++) {
+        *choice = &strategies[i];
+        if (e->algorithm ? strcmp(e->algorithm, (*choice)->name) == 0 : (*choice)->best)
+            return ECH_OK;
+    }
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "the algorithm is \"%s\", and for echelon forms the GPU has \"block\", "
+                     "\"russians\" and \"gauss\"",
+                     e->algorithm);
 }
 
-const struct echi_operation echi_cuda_gf2_echelon = { .plan = workspace,
-                                                      .explain = explain,
-                                                      .run = run };
+static ech_status plan_echelon(const void *request, void *place, size_t *work_bytes)
+{
+    const struct echi_gf2_echelon *e = request;
+    struct plan *plan = place;
+    struct parts parts;
+    bool overflow;
+    ech_status status = choose(e, &plan->strategy);
+    if (status != ECH_OK) return status;
+    *work_bytes = lay_out(e, plan, NULL, &overflow, &parts);
+    if (overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY,
+                         "the matrix is %zu x %zu: the workspace is larger than any memory",
+                         e->a.rows, e->a.cols);
+    return ECH_OK;
+}
+
+static void make_steps(const struct echi_gf2_echelon *e, const struct plan *plan,
+                       struct echi_gpu gpu, void *work, struct whole *w)
+{
+    const struct strategy *strategy = plan->strategy;
+    const bool native = strategy->units && gpu.architecture >= 80 && gpu.architecture < 100;
+    const size_t limit = e->max_rank < e->a.rows ? e->max_rank : e->a.rows;
+    struct parts parts;
+    bool overflow;
+    lay_out(e, plan, work, &overflow, &parts);
+    w->steps.count = 0;
+    w->args = (struct gf2_echelon_args){ .a = e->a.words,
+                                         .stride = e->a.stride,
+                                         .last_mask = e->a.cols ? echi_gf2_last_mask(e->a.cols) : 0,
+                                         .columns = e->columns,
+                                         .rows = (uint32_t)e->a.rows,
+                                         .words = (uint32_t)echi_gf2_words(e->a.cols),
+                                         .limit = (uint32_t)limit,
+                                         .reduced = e->reduced,
+                                         .rank = e->rank,
+                                         .pivots = e->pivots,
+                                         .rows_from = e->rows_from,
+                                         .state = parts.state,
+                                         .strip = parts.strip,
+                                         .left = parts.left,
+                                         .right = parts.right,
+                                         .packed = native ? parts.packed : NULL };
+    const size_t threads =
+        e->rows_from && e->a.rows > sizeof *parts.state ? e->a.rows : sizeof *parts.state;
+    echi_step_add(&w->steps,
+                  (struct echi_step){ .phase = ECHI_LOOK,
+                                      .kind = ECHI_LAUNCH,
+                                      .module = module,
+                                      .name = "gf2_begin",
+                                      .blocks = (unsigned)blocks_for(threads, GF2_THREADS),
+                                      .threads = GF2_THREADS,
+                                      .level = -1 });
+    if (w->args.rows == 0 || w->args.columns == 0 || w->args.limit == 0) return;
+    if (strategy->panels)
+        echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                                     .kind = ECHI_CLEAR,
+                                                     .level = -1,
+                                                     .to = parts.left,
+                                                     .bytes = parts.zero_bytes });
+    echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                 .kind = ECHI_CALL,
+                                                 .level = -1,
+                                                 .name = strategy->kernels,
+                                                 .call = strategy->call,
+                                                 .user = &w->args });
+}
+
+static ech_status run_echelon(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct whole w;
+    make_steps(request, plan, echi_gpu_of(ctx), work, &w);
+    return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
+}
+
+static ech_status explain_echelon(const void *request, struct echi_text *text)
+{
+    const struct echi_gf2_echelon *e = request;
+    struct plan plan;
+    struct whole w;
+    size_t bytes;
+    ech_status status = plan_echelon(e, &plan, &bytes);
+    if (status != ECH_OK) return status;
+    make_steps(e, &plan, echi_gpu_of(NULL), NULL, &w);
+    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    for (int i = 0; i < STRATEGIES; i++)
+        if (&strategies[i] != plan.strategy)
+            echi_print(text, "could be   %s: %s\n", strategies[i].name, strategies[i].what);
+    if (plan.strategy->panels)
+        echi_print(text, "panels     %zu of 64 columns, at most\n", echi_gf2_words(e->columns));
+    echi_steps_print(&w.steps, text);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_gf2_echelon = {
+    .plan = plan_echelon,
+    .plan_bytes = sizeof(struct plan),
+    .explain = explain_echelon,
+    .run = run_echelon,
+};

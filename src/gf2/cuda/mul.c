@@ -1,6 +1,6 @@
 /*
- * gf2/cuda/mul.c - products over GF(2) on the GPU, host half: chooses, lays out the workspace,
- * queues kernels.
+ * gf2/cuda/mul.c - products over GF(2) on the GPU, host half: the plan, the table of strategies,
+ * and their steps.
  *
  *     "block"     operands in the order of lanes, then gf2_mul on the matrix units (sm_80 to
  *                 sm_90; elsewhere as "russians")
@@ -16,24 +16,12 @@
  */
 #include "core/backend.h"
 #include "gf2/gf2.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 #include "gf2/cuda/mul.h"
 
 #include <string.h>
 
-static const char image[] = "gf2_mul_all";
-
-enum algorithm { BLOCK, STRASSEN, STRASSEN2, RUSSIANS, VECTORS, ALGORITHMS };
-
-static const struct {
-    const char *name, *what;
-} algorithms[ALGORITHMS] = {
-    [BLOCK] = { "block", "by the matrix units where they multiply bits, else as russians" },
-    [STRASSEN] = { "strassen", "the same, by 7 products of halves of each side" },
-    [STRASSEN2] = { "strassen2", "the same, by 49 products of quarters of each side" },
-    [RUSSIANS] = { "russians", "tables of sums of 8 rows in shared memory" },
-    [VECTORS] = { "vectors", "each row of the matrix once, with every vector" },
-};
+static const char module[] = "gf2_mul_all";
 
 enum {
     STRASSEN_LEAST = 32768, /* bits of each side of a part, for it to be quicker */
@@ -41,13 +29,101 @@ enum {
     VECTORS_MOST = 16       /* that are multiplied one by one */
 };
 
+struct strategy;
+
+/* What follows from the request only. */
 struct plan {
-    enum algorithm algorithm;
+    const struct strategy *strategy;
     unsigned parts;             /* of each side: 1, 2 or 4 */
     uint64_t rows, cols, depth; /* of a part */
     size_t row_chunks, column_chunks, steps;
     size_t row_blocks;
 };
+
+/* Parts of the workspace. */
+struct parts {
+    uint32_t *a, *b;
+    uint64_t *turned;
+};
+
+/* All that is needed to make and to run the steps of a call. */
+struct whole {
+    const struct echi_gf2_mul *m;
+    const struct plan *plan;
+    struct echi_gpu gpu;
+    struct parts parts;
+    uint32_t written; /* the parts of the result that have something already */
+    union {           /* arguments of kernels */
+        struct {
+            struct gf2_pack_args pack;
+            struct gf2_mul_args mul;
+        } product;
+        struct {
+            struct gf2_mul_turn_args turn;
+            struct gf2_mul_tables_args mul;
+        } tables;
+        struct gf2_mul_vectors_args vectors;
+    } args;
+    struct echi_steps steps;
+};
+
+struct strategy {
+    const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
+    bool (*can)(const struct echi_gf2_mul *m);
+    bool (*best)(const struct echi_gf2_mul *m); /* chosen then, if it is not named */
+    unsigned parts;                             /* of each side, at most */
+    bool packs, turns;                          /* operands; b, if it is given transposed */
+    ech_status (*steps)(struct whole *w);
+};
+
+/* ---- When each is the best ---- */
+
+static uint64_t side_of(const struct echi_gf2_mul *m)
+{
+    const uint64_t rows = m->out.rows, cols = m->out.cols, depth = m->a.cols;
+    const uint64_t side = rows < cols ? rows : cols;
+    return side < depth ? side : depth;
+}
+
+static bool always(const struct echi_gf2_mul *m)
+{
+    (void)m;
+    return true;
+}
+
+static bool never(const struct echi_gf2_mul *m)
+{
+    (void)m;
+    return false;
+}
+
+static bool is_transposed(const struct echi_gf2_mul *m)
+{
+    return m->transposed;
+}
+
+static bool few_vectors(const struct echi_gf2_mul *m)
+{
+    return m->transposed && m->out.rows <= VECTORS_MOST;
+}
+
+static bool worth_quarters(const struct echi_gf2_mul *m)
+{
+    return !few_vectors(m) && side_of(m) >= 4 * STRASSEN_LEAST;
+}
+
+static bool worth_halves(const struct echi_gf2_mul *m)
+{
+    return !few_vectors(m) && !worth_quarters(m) && side_of(m) >= 2 * STRASSEN_LEAST;
+}
+
+static bool worth_one(const struct echi_gf2_mul *m)
+{
+    return !few_vectors(m) && side_of(m) < 2 * STRASSEN_LEAST;
+}
+
+/* ---- Sizes ---- */
 
 static uint64_t part_of(uint64_t n, unsigned parts, uint64_t multiple)
 {
@@ -55,40 +131,19 @@ static uint64_t part_of(uint64_t n, unsigned parts, uint64_t multiple)
     return (part + multiple - 1) / multiple * multiple;
 }
 
-static ech_status make_plan(const struct echi_gf2_mul *m, struct plan *plan)
+static void size_parts(const struct echi_gf2_mul *m, struct plan *plan)
 {
-    const uint64_t rows = m->out.rows, cols = m->out.cols, depth = m->a.cols;
-    const uint64_t side = rows < cols ? rows : cols, least = side < depth ? side : depth;
-    const int count = m->transposed ? ALGORITHMS : VECTORS;
-    *plan = (struct plan){ .algorithm = m->transposed && rows <= VECTORS_MOST ? VECTORS
-                                        : least >= 4 * STRASSEN_LEAST         ? STRASSEN2
-                                        : least >= 2 * STRASSEN_LEAST         ? STRASSEN
-                                                                              : BLOCK };
-    for (int i = 0; m->algorithm && i < count; i++) {
-        plan->algorithm = (enum algorithm)i;
-        if (strcmp(m->algorithm, algorithms[i].name) == 0) break;
-        if (i + 1 == count)
-            return echi_fail(NULL, ECH_ERR_ARG,
-                             "the algorithm is \"%s\", and for products the GPU has \"block\", "
-                             "\"strassen\", \"strassen2\" and \"russians\"%s",
-                             m->algorithm, m->transposed ? ", or \"vectors\"" : "");
-    }
-    plan->parts = plan->algorithm == STRASSEN2 ? 4 : plan->algorithm == STRASSEN ? 2 : 1;
-    while (plan->parts > 1 && least / plan->parts < PART_LEAST) plan->parts /= 2;
-    plan->rows = part_of(rows, plan->parts, 1);
-    plan->cols = part_of(cols, plan->parts, plan->parts > 1 ? GF2_MUL_COLUMNS : 1);
-    plan->depth = part_of(depth, plan->parts, plan->parts > 1 ? 256 : 1);
+    const uint64_t side = side_of(m);
+    plan->parts = plan->strategy->parts;
+    while (plan->parts > 1 && side / plan->parts < PART_LEAST) plan->parts /= 2;
+    plan->rows = part_of(m->out.rows, plan->parts, 1);
+    plan->cols = part_of(m->out.cols, plan->parts, plan->parts > 1 ? GF2_MUL_COLUMNS : 1);
+    plan->depth = part_of(m->a.cols, plan->parts, plan->parts > 1 ? 256 : 1);
     plan->row_blocks = part_of(plan->rows, 1, GF2_MUL_ROWS) / GF2_MUL_ROWS;
     plan->row_chunks = part_of(plan->rows, 1, 256) / 256;
     plan->column_chunks = part_of(plan->cols, 1, 256) / 256;
     plan->steps = part_of(plan->depth, 1, 256 * GF2_MUL_STEPS) / 256;
-    return ECH_OK;
 }
-
-struct parts {
-    uint32_t *a, *b;
-    uint64_t *turned;
-};
 
 /* What any GPU may need. */
 static size_t lay_out(const struct echi_gf2_mul *m, const struct plan *plan, void *base,
@@ -97,60 +152,34 @@ static size_t lay_out(const struct echi_gf2_mul *m, const struct plan *plan, voi
     enum { CHUNK_BYTES = 8192 };
     struct echi_layout layout = { .base = base }, turned = { .base = base };
     *parts = (struct parts){ 0 };
-    if (plan->algorithm < RUSSIANS) {
+    if (plan->strategy->packs) {
         parts->a = echi_part(&layout, plan->row_chunks * plan->steps, CHUNK_BYTES);
         parts->b = echi_part(&layout, plan->column_chunks * plan->steps, CHUNK_BYTES);
     }
-    if (m->transposed && plan->algorithm != VECTORS)
+    if (m->transposed && plan->strategy->turns)
         parts->turned = echi_part(&turned, m->b.cols * echi_gf2_words(m->b.rows), 8);
     *overflow = layout.overflow || turned.overflow;
     return layout.bytes > turned.bytes ? layout.bytes : turned.bytes;
 }
 
-static ech_status workspace(const void *request, void *kept, size_t *bytes)
-{
-    (void)kept;
-    const struct echi_gf2_mul *m = request;
-    struct plan plan;
-    struct parts parts;
-    bool overflow;
-    ech_status status = make_plan(m, &plan);
-    if (status != ECH_OK) return status;
-    *bytes = lay_out(m, &plan, NULL, &overflow, &parts);
-    if (overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY,
-                         "the product is %zu x %zu x %zu: the workspace is larger than any memory",
-                         m->a.rows, m->a.cols, m->out.cols);
-    return ECH_OK;
-}
+/* ---- Steps ---- */
 
-static ech_status explain(const void *request, struct echi_text *text)
-{
-    const struct echi_gf2_mul *m = request;
-    struct plan plan;
-    ech_status status = make_plan(m, &plan);
-    if (status != ECH_OK) return status;
-    echi_print(text, "algorithm  %s: %s\n", algorithms[plan.algorithm].name,
-               algorithms[plan.algorithm].what);
-    for (int i = 0; i < (m->transposed ? ALGORITHMS : VECTORS); i++)
-        if (i != (int)plan.algorithm)
-            echi_print(text, "could be   %s: %s\n", algorithms[i].name, algorithms[i].what);
-    if (plan.parts > 1)
-        echi_print(text, "products   %d of parts of 1/%u of each side\n", plan.parts > 2 ? 49 : 7,
-                   plan.parts);
-    return ECH_OK;
-}
-
-/* ---- What is queued ---- */
-
-static ech_status launch(ech_ctx *ctx, const char *kernel, uint64_t blocks, unsigned threads,
-                         unsigned shared_bytes, const void *args)
+static ech_status launch(struct whole *w, enum echi_phase phase, const char *kernel,
+                         uint64_t blocks, unsigned threads, unsigned shared_bytes, void *args)
 {
     if (blocks > INT32_MAX)
-        return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
+        return echi_fail(w->gpu.ctx, ECH_ERR_UNSUPPORTED,
                          "the product is too large: more tiles than a grid has blocks");
-    return echi_cuda_launch_early(ctx, image, kernel, (unsigned)blocks, threads, shared_bytes,
-                                  args);
+    echi_step_add(&w->steps, (struct echi_step){ .phase = phase,
+                                                 .kind = ECHI_LAUNCH_PDL,
+                                                 .module = module,
+                                                 .name = kernel,
+                                                 .blocks = (unsigned)blocks,
+                                                 .threads = threads,
+                                                 .shared_bytes = shared_bytes,
+                                                 .level = -1,
+                                                 .args = args });
+    return ECH_OK;
 }
 
 /* Part (i, j) of a matrix whose parts have so many rows and columns; what is beyond it is empty. */
@@ -159,7 +188,7 @@ static struct gf2_source part_at(const ech_gf2 *x, unsigned i, unsigned j, uint6
 {
     struct gf2_source part = { 0 };
     if (i * rows >= x->rows || j * cols >= x->cols) return part;
-    part.words = x->words + i * rows * x->stride + j * cols / 64;
+    if (x->words) part.words = x->words + i * rows * x->stride + j * cols / 64;
     part.rows = x->rows - i * rows < rows ? x->rows - i * rows : rows;
     part.cols = x->cols - j * cols < cols ? x->cols - j * cols : cols;
     return part;
@@ -212,101 +241,146 @@ static struct gf2_operand operand_of(const ech_gf2 *x, const struct places *plac
     return args;
 }
 
-/* One product of sums of parts; written: the parts of the result that have something already. */
-static ech_status multiply(ech_ctx *ctx, const struct echi_gf2_mul *m, const struct plan *plan,
-                           const struct parts *parts, unsigned outer, unsigned inner,
-                           uint32_t *written)
+/* The two steps of a product of sums of parts. */
+static ech_status add_product(struct whole *w, unsigned outer, unsigned inner)
 {
+    const struct echi_gf2_mul *m = w->m;
+    const struct plan *plan = w->plan;
     const struct places a = places_of(plan, strassen[outer].a, strassen[inner].a);
     struct places b = places_of(plan, strassen[outer].b, strassen[inner].b);
     const struct places out = places_of(plan, strassen[outer].out, strassen[inner].out);
+    struct gf2_pack_args *pack = &w->args.product.pack;
+    struct gf2_mul_args *args = &w->args.product.mul;
     ech_status status = ECH_OK;
-    struct gf2_pack_args pack = { 0 };
-    pack.left =
-        operand_of(&m->a, &a, plan->rows, plan->depth, plan->steps, plan->row_chunks, parts->a);
+    *pack = (struct gf2_pack_args){ 0 };
+    pack->left =
+        operand_of(&m->a, &a, plan->rows, plan->depth, plan->steps, plan->row_chunks, w->parts.a);
     for (unsigned i = 0; m->transposed && i < b.count; i++) {
         const unsigned row = b.row[i];
         b.row[i] = b.column[i];
         b.column[i] = row;
     }
-    pack.right = operand_of(&m->b, &b, m->transposed ? plan->cols : plan->depth,
-                            m->transposed ? plan->depth : plan->cols, plan->steps,
-                            plan->column_chunks, parts->b);
+    pack->right = operand_of(&m->b, &b, m->transposed ? plan->cols : plan->depth,
+                             m->transposed ? plan->depth : plan->cols, plan->steps,
+                             plan->column_chunks, w->parts.b);
     const uint64_t strips = (plan->steps + 3) / 4, halves = 256 / GF2_PACK_ROWS;
     const uint64_t left = strips * plan->row_chunks * halves;
     const uint64_t right = m->transposed ? strips * plan->column_chunks * halves
                                          : plan->steps * ((plan->column_chunks + 3) / 4);
-    pack.left_blocks = (uint32_t)left;
-    TRY(launch(ctx, m->transposed ? "gf2_pack_turned" : "gf2_pack_operands", left + right,
-               GF2_MUL_THREADS, 0, &pack));
-    struct gf2_mul_args args = { .a = parts->a,
-                                 .b = parts->b,
-                                 .steps = (uint32_t)plan->steps,
-                                 .a_chunks = (uint32_t)plan->row_chunks,
-                                 .b_chunks = (uint32_t)plan->column_chunks,
-                                 .row_blocks = (uint32_t)plan->row_blocks,
-                                 .column_blocks = (uint32_t)plan->column_chunks,
-                                 .stride = m->out.stride,
-                                 .targets = out.count };
+    pack->left_blocks = (uint32_t)left;
+    TRY(launch(w, ECHI_LOOK, m->transposed ? "gf2_pack_turned" : "gf2_pack_operands", left + right,
+               GF2_MUL_THREADS, 0, pack));
+    *args = (struct gf2_mul_args){ .a = w->parts.a,
+                                   .b = w->parts.b,
+                                   .steps = (uint32_t)plan->steps,
+                                   .a_chunks = (uint32_t)plan->row_chunks,
+                                   .b_chunks = (uint32_t)plan->column_chunks,
+                                   .row_blocks = (uint32_t)plan->row_blocks,
+                                   .column_blocks = (uint32_t)plan->column_chunks,
+                                   .stride = m->out.stride,
+                                   .targets = out.count };
     for (unsigned i = 0; i < out.count; i++) {
         const uint32_t bit = (uint32_t)1 << (4 * out.row[i] + out.column[i]);
         const struct gf2_source part =
             part_at(&m->out, out.row[i], out.column[i], plan->rows, plan->cols);
-        args.target[i] = (struct gf2_target){ .words = (uint64_t *)(uintptr_t)part.words,
-                                              .rows = part.rows,
-                                              .cols = part.cols,
-                                              .add = m->add || (*written & bit) };
-        *written |= bit;
+        args->target[i] = (struct gf2_target){ .words = (uint64_t *)(uintptr_t)part.words,
+                                               .rows = part.rows,
+                                               .cols = part.cols,
+                                               .add = m->add || (w->written & bit) };
+        w->written |= bit;
     }
-    const struct echi_cuda *cuda = ctx->state;
     const uint64_t blocks = plan->row_blocks * plan->column_chunks;
-    const uint64_t staying = (uint64_t)cuda->multiprocessors;
-    if (cuda->architecture / 10 == 9 && echi_cuda_has(ctx, image, "gf2_mul"))
-        TRY(launch(ctx, "gf2_mul", blocks < staying ? blocks : staying, GF2_MUL_THREADS + 32,
-                   GF2_MUL_STAGES * GF2_MUL_STAGE_BYTES, &args));
+    const uint64_t staying = (uint64_t)w->gpu.multiprocessors;
+    if (w->gpu.architecture / 10 == 9 && echi_gpu_has(&w->gpu, module, "gf2_mul"))
+        TRY(launch(w, ECHI_MOVE, "gf2_mul", blocks < staying ? blocks : staying,
+                   GF2_MUL_THREADS + 32, GF2_MUL_STAGES * GF2_MUL_STAGE_BYTES, args));
     else
-        TRY(launch(ctx, "gf2_mul_copied", blocks, GF2_MUL_THREADS,
-                   GF2_MUL_STAGES_COPIED * GF2_MUL_STAGE_BYTES, &args));
+        TRY(launch(w, ECHI_MOVE, "gf2_mul_copied", blocks, GF2_MUL_THREADS,
+                   GF2_MUL_STAGES_COPIED * GF2_MUL_STAGE_BYTES, args));
 done:
     return status;
 }
 
-static ech_status run_tables(ech_ctx *ctx, const struct echi_gf2_mul *m, uint64_t *turned)
+/* 7 or 49 products, whose arguments are made as they are enqueued. */
+static ech_status run_products(ech_ctx *ctx, void *user)
 {
+    const struct whole *all = user;
+    struct whole one;
+    ech_status status = ECH_OK;
+    one.m = all->m;
+    one.plan = all->plan;
+    one.gpu = all->gpu;
+    one.parts = all->parts;
+    one.written = 0;
+    for (unsigned outer = 0; outer < (all->plan->parts == 4 ? 7 : 1); outer++)
+        for (unsigned inner = 0; inner < 7; inner++) {
+            one.steps.count = 0;
+            TRY(add_product(&one, outer, inner));
+            TRY(echi_cuda_enqueue(ctx, &one.steps, NULL, NULL));
+        }
+done:
+    return status;
+}
+
+static ech_status steps_of_tables(struct whole *w)
+{
+    const struct echi_gf2_mul *m = w->m;
     ech_status status = ECH_OK;
     const uint64_t words = echi_gf2_words(m->out.cols);
     const uint64_t strips = (words + GF2_MUL_TABLE_WORDS - 1) / GF2_MUL_TABLE_WORDS;
     const uint64_t bands = (m->out.rows + GF2_MUL_TABLE_ROWS - 1) / GF2_MUL_TABLE_ROWS;
-    struct gf2_mul_tables_args args = { .a = m->a.words,
-                                        .b = m->b.words,
-                                        .a_stride = m->a.stride,
-                                        .b_stride = m->b.stride,
-                                        .out_stride = m->out.stride,
-                                        .out = m->out.words,
-                                        .rows = m->out.rows,
-                                        .depth = m->a.cols,
-                                        .cols = m->out.cols,
-                                        .add = m->add };
+    struct gf2_mul_tables_args *args = &w->args.tables.mul;
+    *args = (struct gf2_mul_tables_args){ .a = m->a.words,
+                                          .b = m->b.words,
+                                          .a_stride = m->a.stride,
+                                          .b_stride = m->b.stride,
+                                          .out_stride = m->out.stride,
+                                          .out = m->out.words,
+                                          .rows = m->out.rows,
+                                          .depth = m->a.cols,
+                                          .cols = m->out.cols,
+                                          .add = m->add };
     if (m->transposed) {
-        struct gf2_mul_turn_args turn = { .in = m->b.words,
-                                          .out = turned,
-                                          .in_stride = m->b.stride,
-                                          .out_stride = words,
-                                          .rows = m->b.rows,
-                                          .cols = m->b.cols };
+        struct gf2_mul_turn_args *turn = &w->args.tables.turn;
+        *turn = (struct gf2_mul_turn_args){ .in = m->b.words,
+                                            .out = w->parts.turned,
+                                            .in_stride = m->b.stride,
+                                            .out_stride = words,
+                                            .rows = m->b.rows,
+                                            .cols = m->b.cols };
         const uint64_t blocks = echi_gf2_words(m->b.cols) * (m->b.rows / 128 + 1);
-        args.b = turned;
-        args.b_stride = words;
-        TRY(launch(ctx, "gf2_mul_turn", blocks, GF2_MUL_THREADS, 0, &turn));
+        args->b = w->parts.turned;
+        args->b_stride = words;
+        TRY(launch(w, ECHI_LOOK, "gf2_mul_turn", blocks, GF2_MUL_THREADS, 0, turn));
     }
-    TRY(launch(ctx, "gf2_mul_tables", strips * bands, GF2_MUL_THREADS, 0, &args));
+    TRY(launch(w, ECHI_MOVE, "gf2_mul_tables", strips * bands, GF2_MUL_THREADS, 0, args));
 done:
     return status;
 }
 
-static ech_status run_vectors(ech_ctx *ctx, const struct echi_gf2_mul *m)
+/* Where the matrix units do not multiply bits, tables do. */
+static ech_status steps_of_products(struct whole *w)
 {
-    struct gf2_mul_vectors_args args = {
+    const bool native = w->gpu.architecture >= 80 && w->gpu.architecture < 100;
+    if (!native) return steps_of_tables(w);
+    if (w->plan->parts == 1) return add_product(w, 0, 0);
+    echi_step_add(&w->steps, (struct echi_step){
+                                 .phase = ECHI_MOVE,
+                                 .kind = ECHI_CALL,
+                                 .level = -1,
+                                 .name = w->plan->parts == 4
+                                             ? "49 products of sums of parts: gf2_pack_..., gf2_mul"
+                                             : "7 products of sums of parts: gf2_pack_..., gf2_mul",
+                                 .call = run_products,
+                                 .user = w });
+    return ECH_OK;
+}
+
+static ech_status steps_of_vectors(struct whole *w)
+{
+    const struct echi_gf2_mul *m = w->m;
+    struct gf2_mul_vectors_args *args = &w->args.vectors;
+    *args = (struct gf2_mul_vectors_args){
         .a = m->b.words,
         .x = m->a.words,
         .a_stride = m->b.stride,
@@ -319,33 +393,144 @@ static ech_status run_vectors(ech_ctx *ctx, const struct echi_gf2_mul *m)
     };
     const uint64_t words = echi_gf2_words(m->out.cols);
     const uint64_t groups = (m->a.rows + GF2_MUL_VECTORS - 1) / GF2_MUL_VECTORS;
-    if (m->a.rows == 1) return launch(ctx, "gf2_mul_vector", words, GF2_MUL_THREADS, 0, &args);
-    return launch(ctx, "gf2_mul_vectors", words * groups, GF2_MUL_THREADS, 0, &args);
+    if (m->a.rows == 1)
+        return launch(w, ECHI_MOVE, "gf2_mul_vector", words, GF2_MUL_THREADS, 0, args);
+    return launch(w, ECHI_MOVE, "gf2_mul_vectors", words * groups, GF2_MUL_THREADS, 0, args);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, const void *kept, void *work)
+/* ---- The strategies ---- */
+
+static const struct strategy strategies[] = {
+    {
+        .name = "block",
+        .what = "by the matrix units where they multiply bits, else as russians",
+        .when = "products with a side of less than 65,536 bits",
+        .can = always,
+        .best = worth_one,
+        .parts = 1,
+        .packs = true,
+        .turns = true,
+        .steps = steps_of_products,
+    },
+    {
+        .name = "strassen",
+        .what = "the same, by 7 products of halves of each side",
+        .when = "all sides have at least 65,536 bits",
+        .can = always,
+        .best = worth_halves,
+        .parts = 2,
+        .packs = true,
+        .turns = true,
+        .steps = steps_of_products,
+    },
+    {
+        .name = "strassen2",
+        .what = "the same, by 49 products of quarters of each side",
+        .when = "all sides have at least 131,072 bits",
+        .can = always,
+        .best = worth_quarters,
+        .parts = 4,
+        .packs = true,
+        .turns = true,
+        .steps = steps_of_products,
+    },
+    {
+        .name = "russians",
+        .what = "tables of sums of 8 rows in shared memory",
+        .when = "only if it is named",
+        .can = always,
+        .best = never,
+        .parts = 1,
+        .turns = true,
+        .steps = steps_of_tables,
+    },
+    {
+        .name = "vectors",
+        .what = "each row of the matrix once, with every vector",
+        .when = "the right operand is given transposed, and the left one has at most 16 rows",
+        .can = is_transposed,
+        .best = few_vectors,
+        .parts = 1,
+        .steps = steps_of_vectors,
+    },
+};
+enum { STRATEGIES = sizeof strategies / sizeof *strategies };
+
+static ech_status choose(const struct echi_gf2_mul *m, const struct strategy **choice)
 {
-    (void)kept;
+    for (int i = 0; i < STRATEGIES; i++) {
+        const struct strategy *a = *choice = &strategies[i];
+        if (a->can(m) && (m->algorithm ? strcmp(m->algorithm, a->name) == 0 : a->best(m)))
+            return ECH_OK;
+    }
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "the algorithm is \"%s\", and for products the GPU has \"block\", "
+                     "\"strassen\", \"strassen2\" and \"russians\"%s",
+                     m->algorithm, m->transposed ? ", or \"vectors\"" : "");
+}
+
+static ech_status plan_product(const void *request, void *place, size_t *work_bytes)
+{
     const struct echi_gf2_mul *m = request;
-    const struct echi_cuda *cuda = ctx->state;
-    const bool native = cuda->architecture >= 80 && cuda->architecture < 100;
-    struct plan plan;
+    struct plan *plan = place;
     struct parts parts;
     bool overflow;
-    uint32_t written = 0;
-    ech_status status = ECH_OK;
-    TRY(make_plan(m, &plan));
-    lay_out(m, &plan, work, &overflow, &parts);
+    ech_status status = choose(m, &plan->strategy);
+    if (status != ECH_OK) return status;
+    size_parts(m, plan);
+    *work_bytes = lay_out(m, plan, NULL, &overflow, &parts);
+    if (overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY,
+                         "the product is %zu x %zu x %zu: the workspace is larger than any memory",
+                         m->a.rows, m->a.cols, m->out.cols);
+    return ECH_OK;
+}
+
+static ech_status make_steps(const struct echi_gf2_mul *m, const struct plan *plan,
+                             struct echi_gpu gpu, void *work, struct whole *w)
+{
+    bool overflow;
+    w->m = m;
+    w->plan = plan;
+    w->gpu = gpu;
+    w->written = 0;
+    w->steps.count = 0;
+    lay_out(m, plan, work, &overflow, &w->parts);
     if (m->out.rows == 0 || m->out.cols == 0) return ECH_OK;
-    if (plan.algorithm == VECTORS) return run_vectors(ctx, m);
-    if (plan.algorithm == RUSSIANS || !native) return run_tables(ctx, m, parts.turned);
-    for (unsigned outer = 0; outer < (plan.parts == 4 ? 7 : 1); outer++)
-        for (unsigned inner = 0; inner < (plan.parts >= 2 ? 7 : 1); inner++)
-            TRY(multiply(ctx, m, &plan, &parts, outer, inner, &written));
+    return plan->strategy->steps(w);
+}
+
+static ech_status run_product(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct whole w;
+    ech_status status = make_steps(request, plan, echi_gpu_of(ctx), work, &w);
+    return status == ECH_OK ? echi_cuda_enqueue(ctx, &w.steps, NULL, NULL) : status;
+}
+
+static ech_status explain_product(const void *request, struct echi_text *text)
+{
+    const struct echi_gf2_mul *m = request;
+    struct plan plan;
+    struct whole w;
+    size_t bytes;
+    ech_status status;
+    TRY(plan_product(m, &plan, &bytes));
+    TRY(make_steps(m, &plan, echi_gpu_of(NULL), NULL, &w));
+    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    for (int i = 0; i < STRATEGIES; i++)
+        if (&strategies[i] != plan.strategy && strategies[i].can(m))
+            echi_print(text, "could be   %s: %s\n", strategies[i].name, strategies[i].what);
+    if (plan.parts > 1)
+        echi_print(text, "products   %d of parts of 1/%u of each side\n", plan.parts > 2 ? 49 : 7,
+                   plan.parts);
+    echi_steps_print(&w.steps, text);
 done:
     return status;
 }
 
-const struct echi_operation echi_cuda_gf2_mul = { .plan = workspace,
-                                                  .explain = explain,
-                                                  .run = run };
+const struct echi_operation echi_cuda_gf2_mul = {
+    .plan = plan_product,
+    .plan_bytes = sizeof(struct plan),
+    .explain = explain_product,
+    .run = run_product,
+};

@@ -261,6 +261,7 @@ static void sum_counters(void *arg, size_t piece, int thread)
 
 struct algorithm {
     const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
     bool (*applicable)(const struct echi_histogram *h);
     bool (*chosen)(const struct echi_histogram *h);
 };
@@ -300,10 +301,27 @@ static bool is_atomic(const struct echi_histogram *h)
 /* The first that is chosen runs unless one is named. */
 enum { BYTES, ATOMIC, PRIVATE, ALGORITHMS };
 static const struct algorithm algorithms[ALGORITHMS] = {
-    [BYTES] = { "bytes", "bytes by their value, then the map of 256 counts", can_be_bytes,
-                can_be_bytes },
-    [ATOMIC] = { "atomic", "one table for all threads", can_be_atomic, is_atomic },
-    [PRIVATE] = { "private", "a table for each thread, added up", always, always },
+    [BYTES] = {
+        .name = "bytes",
+        .what = "bytes by their value, then the map of 256 counts",
+        .when = "elements of 8 bits, no weights, one dimension, one channel",
+        .applicable = can_be_bytes,
+        .chosen = can_be_bytes,
+    },
+    [ATOMIC] = {
+        .name = "atomic",
+        .what = "one table for all threads",
+        .when = "more counters than n / 16, in large arrays; no weights that are floats",
+        .applicable = can_be_atomic,
+        .chosen = is_atomic,
+    },
+    [PRIVATE] = {
+        .name = "private",
+        .what = "a table for each thread, added up",
+        .when = "all other histograms",
+        .applicable = always,
+        .chosen = always,
+    },
 };
 
 static ech_status choose(const struct echi_histogram *h, int *choice)

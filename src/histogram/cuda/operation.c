@@ -1,6 +1,6 @@
 /*
- * histogram/cuda/operation.c - histograms on the GPU, host half: chooses, lays out the workspace,
- * queues kernels.
+ * histogram/cuda/operation.c - histograms on the GPU, host half: the table of strategies, the plan,
+ * and the steps that follow.
  *
  *     algorithm   counters                                     launches
  *     bytes       in shared memory, 256 a channel              1, of large arrays after a memset
@@ -17,7 +17,7 @@
 #include "histogram/cuda/common.h"
 #include "core/backend.h"
 #include "histogram/histogram.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 
 #define INLINE static inline
 #include "core/exact.h"
@@ -30,13 +30,38 @@ enum {
     BLOCKS = 2       /* of a multiprocessor */
 };
 
-struct algorithm {
-    const char *name, *what;
-    bool (*applicable)(const struct echi_histogram *h);
-    bool (*chosen)(const struct echi_histogram *h);
+struct strategy;
+
+/* What follows from the request only. */
+struct plan {
+    const struct strategy *strategy;
+    char module[24];
+    size_t copies, work_bytes; /* of a histogram of weights: tables of sums */
 };
 
-/* ---- Algorithms ---- */
+/* Where steps are made. */
+struct build {
+    const struct echi_histogram *h;
+    const struct plan *plan;
+    struct echi_gpu gpu;
+    struct histogram_args *args; /* of all kernels */
+    struct echi_steps *steps;
+};
+
+struct strategy {
+    const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
+    bool (*can)(const struct echi_histogram *h);
+    bool (*best)(const struct echi_histogram *h); /* chosen then, if it is not named */
+    void (*size)(const struct echi_histogram *h, struct plan *plan); /* (optional) */
+
+    /* (optional) Its parts of the workspace, as pointers of args. */
+    void (*lay_out)(const struct echi_histogram *h, const struct plan *plan,
+                    struct echi_layout *layout, struct histogram_args *args);
+    void (*steps)(const struct build *b);
+};
+
+/* ---- When each can be used ---- */
 
 static bool float_weights(const struct echi_histogram *h)
 {
@@ -79,106 +104,7 @@ static bool has_weights(const struct echi_histogram *h)
     return h->weighted;
 }
 
-enum { BYTES, SHARED, SPLIT, GLOBAL, WEIGHTS, ALGORITHMS };
-
-/* The first that is chosen runs unless one is named. */
-static const struct algorithm algorithms[ALGORITHMS] = {
-    [BYTES] = { "bytes", "bytes by their value in shared memory, then the map of 256 counts",
-                can_bytes, can_bytes },
-    [SHARED] = { "shared", "counters in shared memory", can_shared, worth_shared },
-    [SPLIT] = { "split",
-                "counters in shared memory, split among blocks that read the same elements",
-                can_split, worth_split },
-    [GLOBAL] = { "global", "counters in memory, those of frequent values in shared memory",
-                 can_global, can_global },
-    [WEIGHTS] = { "weights", "sums of whole numbers in memory, whatever the weights are",
-                  has_weights, has_weights },
-};
-
-static ech_status choose(const struct echi_histogram *h, int *choice)
-{
-    for (int i = 0; i < ALGORITHMS; i++) {
-        if (h->algorithm && strcmp(h->algorithm, algorithms[i].name) != 0) continue;
-        if (h->algorithm ? algorithms[i].applicable(h) : algorithms[i].chosen(h)) {
-            *choice = i;
-            return ECH_OK;
-        }
-        if (h->algorithm)
-            return echi_fail(NULL, ECH_ERR_ARG,
-                             "the algorithm \"%s\" of the GPU (%s) cannot do this histogram",
-                             algorithms[i].name, algorithms[i].what);
-    }
-    return echi_fail(NULL, ECH_ERR_ARG,
-                     "options->algorithm is \"%s\", and the GPU has \"bytes\", \"shared\", "
-                     "\"split\", \"global\" and \"weights\"",
-                     h->algorithm);
-}
-
-/* ---- Workspace: of weights alone ---- */
-
-struct parts {
-    uint64_t *largest, *sums; /* one after the other: cleared together */
-    size_t copies, bytes;
-};
-
-static ech_status lay_out(const struct echi_histogram *h, void *work, struct parts *parts)
-{
-    struct echi_layout layout = { .base = work };
-    *parts = (struct parts){ .copies = 1 };
-    if (!h->weighted) return ECH_OK;
-    size_t words = float_weights(h) ? ECHI_EXACT_WORDS : 1, tables;
-    parts->copies = HISTOGRAM_SPREAD / h->counters;
-    if (parts->copies > HISTOGRAM_COPIES) parts->copies = HISTOGRAM_COPIES;
-    if (parts->copies == 0) parts->copies = 1;
-    parts->largest = echi_part(&layout, 1, sizeof(uint64_t));
-    if (__builtin_mul_overflow(h->counters, words * parts->copies, &tables)) layout.overflow = true;
-    parts->sums = echi_part(&layout, tables, sizeof(uint64_t));
-    if (layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY,
-                         "bins is %zu: the workspace is larger than any memory", h->x.bins);
-    parts->bytes = layout.bytes;
-    return ECH_OK;
-}
-
-static ech_status histogram_workspace(const void *request, void *plan, size_t *bytes)
-{
-    (void)plan;
-    const struct echi_histogram *h = request;
-    struct parts parts;
-    int algorithm;
-    ech_status status = choose(h, &algorithm);
-    if (status == ECH_OK) status = lay_out(h, NULL, &parts);
-    if (status == ECH_OK) *bytes = parts.bytes;
-    return status;
-}
-
-static ech_status histogram_explain(const void *request, struct echi_text *text)
-{
-    const struct echi_histogram *h = request;
-    struct parts parts;
-    int algorithm;
-    ech_status status = choose(h, &algorithm);
-    if (status == ECH_OK) status = lay_out(h, NULL, &parts);
-    if (status != ECH_OK) return status;
-    echi_print(text, "algorithm  %s: %s\n", algorithms[algorithm].name, algorithms[algorithm].what);
-    for (int i = 0; i < ALGORITHMS; i++)
-        if (i != algorithm && algorithms[i].applicable(h))
-            echi_print(text, "could be   %s: %s\n", algorithms[i].name, algorithms[i].what);
-    echi_print(text, "image      histogram_k%d\n", 8 * h->key_bytes);
-    if (algorithm == WEIGHTS)
-        echi_print(text, "launch     %shistogram_weights, histogram_sums; %zu tables of %zu sums\n",
-                   float_weights(h) ? "histogram_largest, " : "", parts.copies, h->counters);
-    else
-        echi_print(text, "launch     histogram_%s, %d threads a block\n",
-                   algorithm == BYTES    ? "bytes"
-                   : algorithm == GLOBAL ? "global"
-                                         : "shared",
-                   algorithm == GLOBAL ? HISTOGRAM_MOVE_THREADS : HISTOGRAM_THREADS);
-    echi_print(text, "workspace  %zu bytes\n", parts.bytes);
-    return ECH_OK;
-}
-
-/* ---- Launches ---- */
+/* ---- Steps ---- */
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -190,42 +116,46 @@ static uint64_t most(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static ech_status launch(ech_ctx *ctx, const struct echi_histogram *h, const char *kernel,
-                         uint64_t blocks, unsigned threads, size_t shared_bytes,
-                         const struct histogram_args *args)
+static void launch(const struct build *b, enum echi_phase phase, const char *kernel,
+                   uint64_t blocks, unsigned threads, size_t shared_bytes)
 {
-    char image[24];
-    snprintf(image, sizeof image, "histogram_k%d", 8 * h->key_bytes);
-    return echi_cuda_launch(ctx, image, kernel, (unsigned)blocks, threads, (unsigned)shared_bytes,
-                            args);
+    echi_step_add(b->steps, (struct echi_step){ .phase = phase,
+                                                .kind = ECHI_LAUNCH,
+                                                .module = b->plan->module,
+                                                .name = kernel,
+                                                .blocks = (unsigned)blocks,
+                                                .threads = threads,
+                                                .shared_bytes = (unsigned)shared_bytes,
+                                                .level = -1 });
 }
 
-static ech_status clear(ech_ctx *ctx, void *at, size_t bytes)
+static void clear(const struct build *b, void *at, size_t bytes)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)at, 0, bytes, echi_cuda_stream(ctx));
-done:
-    return status;
+    echi_step_add(
+        b->steps,
+        (struct echi_step){
+            .phase = ECHI_PLAN, .kind = ECHI_CLEAR, .level = -1, .to = at, .bytes = bytes });
+}
+
+static void clear_counts(const struct build *b)
+{
+    if (!b->h->add) clear(b, b->h->counts, b->h->counters * sizeof(uint64_t));
 }
 
 /* Shared memory that a block can have, less what the system keeps of it. */
-static size_t most_shared_bytes(const ech_ctx *ctx)
+static size_t most_shared_bytes(const struct build *b)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    return cuda->shared_bytes > 48 << 10 ? cuda->shared_bytes : 48 << 10;
+    return b->gpu.shared_bytes > 48 << 10 ? b->gpu.shared_bytes : 48 << 10;
 }
 
 /* Groups of blocks: enough to fill the GPU, few enough that each has as many elements as counters,
  * and so many that none has 2^32 elements. */
-static uint64_t groups_of(const ech_ctx *ctx, const struct echi_histogram *h, uint64_t fill,
-                          unsigned threads)
+static uint64_t groups_of(const struct build *b, uint64_t fill, unsigned threads)
 {
-    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_histogram *h = b->h;
     if (h->n <= ALONE_N) return 1;
     uint64_t each = most(h->counters, (uint64_t)threads * 16 / (unsigned)h->key_bytes);
-    uint64_t groups = least(h->n / each + 1, most(fill * (unsigned)cuda->multiprocessors, 1));
+    uint64_t groups = least(h->n / each + 1, most(fill * (unsigned)b->gpu.multiprocessors, 1));
     return most(groups, (h->n >> 31) + 1);
 }
 
@@ -237,41 +167,34 @@ static uint32_t columns_of(uint64_t counters, size_t bytes)
     return bits;
 }
 
-static ech_status run_bytes(ech_ctx *ctx, const struct echi_histogram *h,
-                            struct histogram_args *args)
+static void steps_of_bytes(const struct build *b)
 {
-    ech_status status = ECH_OK;
-    size_t limit = most_shared_bytes(ctx) / BLOCKS - 1024;
+    struct histogram_args *args = b->args;
+    size_t limit = most_shared_bytes(b) / BLOCKS - 1024;
     args->column_bits = args->channels == 1 ? HISTOGRAM_COLUMN_BITS
                                             : columns_of((uint64_t)args->channels * 256, limit);
     size_t bytes = (size_t)args->channels * 256 * 4 << args->column_bits;
-    uint64_t blocks = groups_of(ctx, h, BLOCKS, HISTOGRAM_THREADS);
-    if (blocks > 1 && !h->add) TRY(clear(ctx, h->counts, h->counters * sizeof(uint64_t)));
-    TRY(launch(ctx, h, "histogram_bytes", blocks, HISTOGRAM_THREADS, bytes, args));
-done:
-    return status;
+    uint64_t blocks = groups_of(b, BLOCKS, HISTOGRAM_THREADS);
+    if (blocks > 1) clear_counts(b);
+    launch(b, ECHI_COUNT, "histogram_bytes", blocks, HISTOGRAM_THREADS, bytes);
 }
 
 /* Blocks of a kernel whose threads each take a few of n things at a time. */
-static uint64_t move_blocks(const ech_ctx *ctx, uint64_t n)
+static uint64_t move_blocks(const struct build *b, uint64_t n)
 {
-    const struct echi_cuda *cuda = ctx->state;
     uint64_t blocks =
-        least(n / (HISTOGRAM_MOVE_THREADS * 4) + 1, 4 * (uint64_t)cuda->multiprocessors);
+        least(n / (HISTOGRAM_MOVE_THREADS * 4) + 1, 4 * (uint64_t)b->gpu.multiprocessors);
     return most(blocks, (n >> 31) + 1);
 }
 
-static ech_status run_global(ech_ctx *ctx, const struct echi_histogram *h,
-                             struct histogram_args *args)
+static void steps_of_global(const struct build *b)
 {
-    ech_status status = ECH_OK;
+    const struct echi_histogram *h = b->h;
     const bool values = h->channels == 1 && !h->pairs && h->x.kind == ECHI_BINS_SHIFT &&
                         h->counters < HISTOGRAM_NARROW;
-    if (!h->add) TRY(clear(ctx, h->counts, h->counters * sizeof(uint64_t)));
-    TRY(launch(ctx, h, values ? "histogram_shift" : "histogram_global", move_blocks(ctx, h->n),
-               HISTOGRAM_MOVE_THREADS, 0, args));
-done:
-    return status;
+    clear_counts(b);
+    launch(b, ECHI_COUNT, values ? "histogram_shift" : "histogram_global", move_blocks(b, h->n),
+           HISTOGRAM_MOVE_THREADS, 0);
 }
 
 /* What histogram_shared and histogram_edges count; the rest is histogram_mixed's. */
@@ -297,14 +220,16 @@ static size_t edge_bytes_of(const struct echi_histogram *h, size_t limit,
     return bytes + ((size_t)4 << bits);
 }
 
-static ech_status run_shared(ech_ctx *ctx, const struct echi_histogram *h,
-                             struct histogram_args *args)
+static void steps_of_shared(const struct build *b)
 {
-    ech_status status = ECH_OK;
+    const struct echi_histogram *h = b->h;
+    struct histogram_args *args = b->args;
     if (h->x.kind == ECHI_BINS_EDGES &&
-        ((size_t)h->key_bytes * 2 << h->x.top) > HISTOGRAM_EDGE_BYTES)
-        return run_global(ctx, h, args); /* as many looks at edges in memory anyway */
-    const size_t limit = most_shared_bytes(ctx), edge_bytes = edge_bytes_of(h, limit, args);
+        ((size_t)h->key_bytes * 2 << h->x.top) > HISTOGRAM_EDGE_BYTES) {
+        steps_of_global(b); /* as many looks at edges in memory anyway */
+        return;
+    }
+    const size_t limit = most_shared_bytes(b), edge_bytes = edge_bytes_of(h, limit, args);
     const char *kernel = args->cells                                   ? "histogram_edges"
                          : h->channels == 1 && !h->pairs && is_even(h) ? "histogram_shared"
                                                                        : "histogram_mixed";
@@ -314,31 +239,43 @@ static ech_status run_shared(ech_ctx *ctx, const struct echi_histogram *h,
     args->column_bits = columns_of(args->part_counters, HISTOGRAM_TABLE_BYTES);
     size_t bytes = ((size_t)args->part_counters * 4 << args->column_bits) + 4 + edge_bytes;
     uint64_t fill = args->parts == 1 && bytes <= limit / BLOCKS - 1024 ? BLOCKS : 1;
-    uint64_t groups = groups_of(ctx, h, fill, HISTOGRAM_THREADS);
+    uint64_t groups = groups_of(b, fill, HISTOGRAM_THREADS);
     if (groups >= 2 * args->parts) groups /= args->parts;
     groups = most(groups, (h->n >> 31) + 1);
-    if (groups > 1 && !h->add) TRY(clear(ctx, h->counts, h->counters * sizeof(uint64_t)));
-    TRY(launch(ctx, h, kernel, groups * args->parts, HISTOGRAM_THREADS, bytes, args));
-done:
-    return status;
+    if (groups > 1) clear_counts(b);
+    launch(b, ECHI_COUNT, kernel, groups * args->parts, HISTOGRAM_THREADS, bytes);
 }
 
-static ech_status run_weights(ech_ctx *ctx, const struct echi_histogram *h,
-                              const struct parts *parts, struct histogram_args *args)
+/* ---- Weights ---- */
+
+static void size_weights(const struct echi_histogram *h, struct plan *plan)
 {
-    ech_status status = ECH_OK;
-    args->largest = parts->largest;
-    args->sums = parts->sums;
-    args->copies = parts->copies;
-    TRY(clear(ctx, parts->largest, parts->bytes));
-    uint64_t blocks = move_blocks(ctx, h->n);
+    plan->copies = HISTOGRAM_SPREAD / h->counters;
+    if (plan->copies > HISTOGRAM_COPIES) plan->copies = HISTOGRAM_COPIES;
+    if (plan->copies == 0) plan->copies = 1;
+}
+
+/* One after the other: they are cleared together. */
+static void lay_out_weights(const struct echi_histogram *h, const struct plan *plan,
+                            struct echi_layout *layout, struct histogram_args *args)
+{
+    size_t words = float_weights(h) ? ECHI_EXACT_WORDS : 1, tables;
+    args->largest = echi_part(layout, 1, sizeof(uint64_t));
+    if (__builtin_mul_overflow(h->counters, words * plan->copies, &tables)) layout->overflow = true;
+    args->sums = echi_part(layout, tables, sizeof(uint64_t));
+}
+
+static void steps_of_weights(const struct build *b)
+{
+    const struct echi_histogram *h = b->h;
+    const uint64_t blocks = move_blocks(b, h->n);
+    b->args->copies = b->plan->copies;
+    clear(b, b->args->largest, b->plan->work_bytes);
     if (float_weights(h))
-        TRY(launch(ctx, h, "histogram_largest", blocks, HISTOGRAM_MOVE_THREADS, 0, args));
-    TRY(launch(ctx, h, "histogram_weights", blocks, HISTOGRAM_MOVE_THREADS, 0, args));
-    TRY(launch(ctx, h, "histogram_sums", move_blocks(ctx, h->counters), HISTOGRAM_MOVE_THREADS, 0,
-               args));
-done:
-    return status;
+        launch(b, ECHI_LOOK, "histogram_largest", blocks, HISTOGRAM_MOVE_THREADS, 0);
+    launch(b, ECHI_COUNT, "histogram_weights", blocks, HISTOGRAM_MOVE_THREADS, 0);
+    launch(b, ECHI_FINISH, "histogram_sums", move_blocks(b, h->counters), HISTOGRAM_MOVE_THREADS,
+           0);
 }
 
 static enum histogram_weights weights_type(const struct echi_histogram *h)
@@ -357,15 +294,98 @@ static enum histogram_weights weights_type(const struct echi_histogram *h)
     }
 }
 
-static ech_status histogram_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+/* ---- The strategies ---- */
+
+/* The first that is the best runs, unless one is named. */
+static const struct strategy strategies[] = {
+    {
+        .name = "bytes",
+        .what = "bytes by their value in shared memory, then the map of 256 counts",
+        .when = "elements of 8 bits, no weights, one dimension, up to 8 channels",
+        .can = can_bytes,
+        .best = can_bytes,
+        .steps = steps_of_bytes,
+    },
+    {
+        .name = "shared",
+        .what = "counters in shared memory",
+        .when = "up to 7,680 counters; with more than 4,096 of them, at least as many elements as "
+                "counters",
+        .can = can_shared,
+        .best = worth_shared,
+        .steps = steps_of_shared,
+    },
+    {
+        .name = "split",
+        .what = "counters in shared memory, split among blocks that read the same elements",
+        .when = "up to 65,536 counters and at least four elements per counter",
+        .can = can_split,
+        .best = worth_split,
+        .steps = steps_of_shared,
+    },
+    {
+        .name = "global",
+        .what = "counters in memory, those of frequent values in shared memory",
+        .when = "all other histograms without weights",
+        .can = can_global,
+        .best = can_global,
+        .steps = steps_of_global,
+    },
+    {
+        .name = "weights",
+        .what = "sums of whole numbers in memory, whatever the weights are",
+        .when = "histograms with weights",
+        .can = has_weights,
+        .best = has_weights,
+        .size = size_weights,
+        .lay_out = lay_out_weights,
+        .steps = steps_of_weights,
+    },
+};
+enum { STRATEGIES = sizeof strategies / sizeof *strategies };
+
+static ech_status choose(const struct echi_histogram *h, const struct strategy **choice)
 {
-    (void)plan;
+    for (int i = 0; i < STRATEGIES; i++) {
+        const struct strategy *a = &strategies[i];
+        if (h->algorithm && strcmp(h->algorithm, a->name) != 0) continue;
+        if (h->algorithm ? a->can(h) : a->best(h)) {
+            *choice = a;
+            return ECH_OK;
+        }
+        if (h->algorithm)
+            return echi_fail(NULL, ECH_ERR_ARG,
+                             "the algorithm \"%s\" of the GPU (%s) cannot do this histogram",
+                             a->name, a->what);
+    }
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "options->algorithm is \"%s\", and the GPU has \"bytes\", \"shared\", "
+                     "\"split\", \"global\" and \"weights\"",
+                     h->algorithm);
+}
+
+static ech_status plan_histogram(const void *request, void *place, size_t *work_bytes)
+{
     const struct echi_histogram *h = request;
-    struct parts parts;
-    int algorithm;
-    ech_status status = choose(h, &algorithm);
-    if (status == ECH_OK) status = lay_out(h, work, &parts);
-    if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
+    struct plan *plan = place;
+    struct echi_layout layout = { 0 };
+    struct histogram_args args;
+    *plan = (struct plan){ 0 };
+    *work_bytes = 0;
+    ech_status status = choose(h, &plan->strategy);
+    if (status != ECH_OK) return status;
+    snprintf(plan->module, sizeof plan->module, "histogram_k%d", 8 * h->key_bytes);
+    if (plan->strategy->size) plan->strategy->size(h, plan);
+    if (plan->strategy->lay_out) plan->strategy->lay_out(h, plan, &layout, &args);
+    if (layout.overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY,
+                         "bins is %zu: the workspace is larger than any memory", h->x.bins);
+    *work_bytes = plan->work_bytes = layout.bytes;
+    return ECH_OK;
+}
+
+static struct histogram_args args_of(const struct echi_histogram *h)
+{
     struct histogram_args args = { .in = h->in,
                                    .in_y = h->pairs ? h->in_y : NULL,
                                    .edges = h->edges,
@@ -379,21 +399,54 @@ static ech_status histogram_run(ech_ctx *ctx, const void *request, const void *p
                                    .channels = (uint32_t)h->channels,
                                    .parts = 1,
                                    .add = h->add };
-    if (h->edges) args.complaint = echi_cuda_complaint(ctx);
     if (h->weighted) args.weights_type = weights_type(h);
-    switch (algorithm) {
-    case BYTES:
-        return run_bytes(ctx, h, &args);
-    case SHARED:
-    case SPLIT:
-        return run_shared(ctx, h, &args);
-    case GLOBAL:
-        return run_global(ctx, h, &args);
-    default:
-        return run_weights(ctx, h, &parts, &args);
-    }
+    return args;
 }
 
-const struct echi_operation echi_cuda_histogram = { .plan = histogram_workspace,
-                                                    .explain = histogram_explain,
-                                                    .run = histogram_run };
+static void make_steps(const struct echi_histogram *h, const struct plan *plan, struct echi_gpu gpu,
+                       void *work, struct histogram_args *args, struct echi_steps *steps)
+{
+    struct echi_layout layout = { .base = work };
+    const struct build b = { h, plan, gpu, args, steps };
+    *args = args_of(h);
+    steps->count = 0;
+    if (plan->strategy->lay_out) plan->strategy->lay_out(h, plan, &layout, args);
+    if (h->edges && gpu.ctx) args->complaint = echi_cuda_complaint(gpu.ctx);
+    plan->strategy->steps(&b);
+}
+
+static ech_status run_histogram(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct histogram_args args;
+    struct echi_steps steps;
+    make_steps(request, plan, echi_gpu_of(ctx), work, &args, &steps);
+    return echi_cuda_enqueue(ctx, &steps, &args, NULL);
+}
+
+static ech_status explain_histogram(const void *request, struct echi_text *text)
+{
+    const struct echi_histogram *h = request;
+    struct histogram_args args;
+    struct echi_steps steps;
+    struct plan plan;
+    size_t bytes;
+    ech_status status = plan_histogram(h, &plan, &bytes);
+    if (status != ECH_OK) return status;
+    make_steps(h, &plan, echi_gpu_of(NULL), NULL, &args, &steps);
+    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    for (int i = 0; i < STRATEGIES; i++)
+        if (&strategies[i] != plan.strategy && strategies[i].can(h))
+            echi_print(text, "could be   %s: %s\n", strategies[i].name, strategies[i].what);
+    echi_print(text, "image      %s\n", plan.module);
+    echi_steps_print(&steps, text);
+    if (plan.copies) echi_print(text, "tables     %zu of %zu sums\n", plan.copies, h->counters);
+    echi_print(text, "workspace  %zu bytes\n", bytes);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_histogram = {
+    .plan = plan_histogram,
+    .plan_bytes = sizeof(struct plan),
+    .explain = explain_histogram,
+    .run = run_histogram,
+};

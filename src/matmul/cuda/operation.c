@@ -1,6 +1,6 @@
 /*
- * matmul/cuda/operation.c - products of matrices on the GPU, host half: chooses, and queues
- * kernels.
+ * matmul/cuda/operation.c - products of matrices on the GPU, host half: the plan, the table of
+ * strategies, and their steps.
  *
  *     "blas"    cuBLAS (cublas.h), where it is found; its workspace is ours
  *     "tiled"   matmul_large, or, where its tiles would leave multiprocessors idle, matmul_medium
@@ -12,15 +12,44 @@
  */
 #include "core/backend.h"
 #include "cuda/cublas.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 #include "matmul/cuda/common.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { BLAS, TILED, ALGORITHMS };
+struct strategy;
 
-static const char *const names[ALGORITHMS] = { [BLAS] = "blas", [TILED] = "tiled" };
+/* What follows from the request only. */
+struct plan {
+    const struct strategy *strategy;
+    char module[16];
+};
+
+/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
+struct whole {
+    struct matmul_args args;
+    const struct echi_matmul *p;
+    void *work;
+    struct echi_steps steps;
+};
+
+/* Where steps are made. */
+struct build {
+    const struct echi_matmul *p;
+    const struct plan *plan;
+    struct echi_gpu gpu;
+    struct whole *w;
+};
+
+struct strategy {
+    const char *name, *what;
+    const char *when;                            /* it is chosen, for the documentation */
+    const char *(*library)(const char **reason); /* NULL: our own */
+    bool (*can)(const struct echi_matmul *p);
+    size_t work_bytes;
+    void (*steps)(const struct build *b);
+};
 
 /* ---- Choice ---- */
 
@@ -37,58 +66,27 @@ static bool is_executor(const struct echi_matmul *p)
     return strcmp(p->backend->name, "simt") == 0;
 }
 
-static ech_status choose(const struct echi_matmul *p, int *algorithm)
+/* Why a strategy is not there; NULL: it is. */
+static const char *missing(const struct strategy *strategy, const struct echi_matmul *p)
 {
     const char *reason = "";
-    const bool found = !is_executor(p) && echi_cublas_name(&reason);
-    const bool can = found && p->k && (fits_int(p) || echi_cublas_is_64());
-    *algorithm = can ? BLAS : TILED;
-    if (!p->algorithm) return ECH_OK;
-    if (strcmp(p->algorithm, names[TILED]) == 0) {
-        *algorithm = TILED;
-        return ECH_OK;
-    }
-    if (strcmp(p->algorithm, names[BLAS]) != 0)
-        return echi_fail(NULL, ECH_ERR_ARG,
-                         "the algorithm is \"%s\", and products have \"blas\" and \"tiled\"",
-                         p->algorithm);
-    if (!found)
-        return echi_fail(NULL, ECH_ERR_UNSUPPORTED, "the algorithm is \"blas\", but %s",
-                         is_executor(p) ? "the executor runs the library's own kernels" : reason);
-    return ECH_OK;
+    if (!strategy->library) return NULL;
+    if (is_executor(p)) return "the executor runs the library's own kernels";
+    return strategy->library(&reason) ? NULL : reason;
 }
 
-static ech_status workspace(const void *request, void *plan, size_t *bytes)
+static bool can_blas(const struct echi_matmul *p)
 {
-    (void)plan;
-    int algorithm;
-    ech_status status = choose(request, &algorithm);
-    *bytes = status == ECH_OK && algorithm == BLAS ? ECHI_CUBLAS_WORK_BYTES : 0;
-    return status;
+    return p->k && (fits_int(p) || echi_cublas_is_64());
 }
 
-static ech_status explain(const void *request, struct echi_text *text)
+static bool always(const struct echi_matmul *p)
 {
-    const struct echi_matmul *p = request;
-    static const char *const label[2] = { "algorithm ", "could be  " };
-    const char *reason = "", *found = is_executor(p) ? NULL : echi_cublas_name(&reason);
-    int algorithm;
-    ech_status status = choose(p, &algorithm);
-    if (status != ECH_OK) return status;
-    for (int turn = 0; turn < 2; turn++)
-        for (int i = 0; i < ALGORITHMS; i++) {
-            if ((i == algorithm) != (turn == 0)) continue;
-            if (i == TILED)
-                echi_print(text, "%s tiled: the library's own kernels, in the order of k\n",
-                           label[turn]);
-            else if (found)
-                echi_print(text, "%s blas: cuBLAS (%s)\n", label[turn], found);
-        }
-    if (!found && !is_executor(p)) echi_print(text, "no blas: %s\n", reason);
-    return ECH_OK;
+    (void)p;
+    return true;
 }
 
-/* ---- Run ---- */
+/* ---- Steps ---- */
 
 static uint64_t parts_of(uint64_t n, uint64_t part)
 {
@@ -100,62 +98,175 @@ static unsigned grid(uint64_t blocks)
     return blocks < INT32_MAX ? (unsigned)blocks : INT32_MAX;
 }
 
+static ech_status call_blas(ech_ctx *ctx, void *user)
+{
+    const struct whole *w = user;
+    return echi_cublas_multiply(ctx, w->p, w->work);
+}
+
+static void steps_of_blas(const struct build *b)
+{
+    echi_step_add(&b->w->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                    .kind = ECHI_CALL,
+                                                    .level = -1,
+                                                    .name = "cuBLAS",
+                                                    .call = call_blas,
+                                                    .user = b->w });
+}
+
+static void launch(const struct build *b, const char *kernel, uint64_t blocks,
+                   unsigned shared_bytes)
+{
+    echi_step_add(&b->w->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                    .kind = ECHI_LAUNCH,
+                                                    .module = b->plan->module,
+                                                    .name = kernel,
+                                                    .blocks = grid(blocks),
+                                                    .threads = MATMUL_THREADS,
+                                                    .shared_bytes = shared_bytes,
+                                                    .level = -1 });
+}
+
 /* The largest tiles of which there are enough; each size does less for what it reads. */
-static ech_status launch_tiled(ech_ctx *ctx, const struct echi_matmul *p, const char *image,
-                               struct matmul_args *args)
+static void steps_of_tiled(const struct build *b)
 {
     static const char *const kernels[] = { "matmul_large", "matmul_medium", "matmul_small" };
-    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_matmul *p = b->p;
+    struct matmul_args *args = &b->w->args;
     const unsigned real_bytes = p->dtype == ECH_F64 ? 8 : 4;
     int size = 0;
+    if (p->k == 0) { /* c = beta c */
+        if (p->beta != 1)
+            launch(b, "matmul_scale", parts_of(p->m * p->n * p->count, MATMUL_THREADS), 0);
+        return;
+    }
     for (;; size++) {
         args->row_tiles = parts_of(p->m, (unsigned)MATMUL_TILE_ROWS(size, real_bytes));
         args->column_tiles = parts_of(p->n, (unsigned)MATMUL_TILE_COLS(size, real_bytes));
         if (size == 2 ||
-            args->row_tiles * args->column_tiles * p->count >= (uint64_t)cuda->multiprocessors)
+            args->row_tiles * args->column_tiles * p->count >= (uint64_t)b->gpu.multiprocessors)
             break;
     }
-    return echi_cuda_launch(ctx, image, kernels[size],
-                            grid(args->row_tiles * args->column_tiles * p->count), MATMUL_THREADS,
-                            MATMUL_SHARED_BYTES(size, real_bytes), args);
+    launch(b, kernels[size], args->row_tiles * args->column_tiles * p->count,
+           MATMUL_SHARED_BYTES(size, real_bytes));
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+/* ---- The strategies ---- */
+
+/* The first that can be used is, unless one is named. */
+static const struct strategy strategies[] = {
+    {
+        .name = "blas",
+        .what = "cuBLAS",
+        .when = "the machine has cuBLAS and it takes the sizes",
+        .library = echi_cublas_name,
+        .can = can_blas,
+        .work_bytes = ECHI_CUBLAS_WORK_BYTES,
+        .steps = steps_of_blas,
+    },
+    {
+        .name = "tiled",
+        .what = "the library's own kernels, in the order of k",
+        .when = "all other products",
+        .can = always,
+        .steps = steps_of_tiled,
+    },
+};
+enum { STRATEGIES = sizeof strategies / sizeof *strategies };
+
+/* One that is named, is there and cannot be used leaves the choice to the others. */
+static ech_status choose(const struct echi_matmul *p, const struct strategy **choice)
 {
-    (void)plan;
-    const struct echi_matmul *p = request;
-    char image[16];
-    int algorithm;
-    ech_status status = choose(p, &algorithm);
-    if (status != ECH_OK) return status;
-    if (p->k && algorithm == BLAS) return echi_cublas_multiply(ctx, p, work);
-    struct matmul_args args = { .a = p->a,
-                                .b = p->b,
-                                .c = p->c,
-                                .m = p->m,
-                                .n = p->n,
-                                .k = p->k,
-                                .count = p->count,
-                                .a_stride = p->a_stride,
-                                .b_stride = p->b_stride,
-                                .c_stride = p->c_stride,
-                                .a_step = p->a_step,
-                                .b_step = p->b_step,
-                                .c_step = p->c_step,
-                                .alpha = p->alpha,
-                                .beta = p->beta,
-                                .a_turned = p->a_turned,
-                                .b_turned = p->b_turned,
-                                .list = p->list,
-                                .wide = p->wide };
-    snprintf(image, sizeof image, "matmul_%s", ech_dtype_name(p->dtype));
-    if (p->k) return launch_tiled(ctx, p, image, &args);
-    if (p->beta == 1) return ECH_OK;
-    return echi_cuda_launch(ctx, image, "matmul_scale",
-                            grid(parts_of(p->m * p->n * p->count, MATMUL_THREADS)), MATMUL_THREADS,
-                            0, &args);
+    const struct strategy *named = strategies, *end = strategies + STRATEGIES;
+    while (p->algorithm && named < end && strcmp(p->algorithm, named->name) != 0) named++;
+    if (named == end)
+        return echi_fail(NULL, ECH_ERR_ARG,
+                         "the algorithm is \"%s\", and products have \"blas\" and \"tiled\"",
+                         p->algorithm);
+    if (p->algorithm && missing(named, p))
+        return echi_fail(NULL, ECH_ERR_UNSUPPORTED, "the algorithm is \"%s\", but %s", named->name,
+                         missing(named, p));
+    for (*choice = named; missing(*choice, p) || !(*choice)->can(p);) ++*choice;
+    return ECH_OK;
 }
 
-const struct echi_operation echi_cuda_matmul = { .plan = workspace,
-                                                 .explain = explain,
-                                                 .run = run };
+static ech_status plan_product(const void *request, void *place, size_t *work_bytes)
+{
+    const struct echi_matmul *p = request;
+    struct plan *plan = place;
+    ech_status status = choose(p, &plan->strategy);
+    *work_bytes = status == ECH_OK ? plan->strategy->work_bytes : 0;
+    snprintf(plan->module, sizeof plan->module, "matmul_%s", ech_dtype_name(p->dtype));
+    return status;
+}
+
+static void make_steps(const struct echi_matmul *p, const struct plan *plan, struct echi_gpu gpu,
+                       void *work, struct whole *w)
+{
+    const struct build b = { p, plan, gpu, w };
+    w->args = (struct matmul_args){ .a = p->a,
+                                    .b = p->b,
+                                    .c = p->c,
+                                    .m = p->m,
+                                    .n = p->n,
+                                    .k = p->k,
+                                    .count = p->count,
+                                    .a_stride = p->a_stride,
+                                    .b_stride = p->b_stride,
+                                    .c_stride = p->c_stride,
+                                    .a_step = p->a_step,
+                                    .b_step = p->b_step,
+                                    .c_step = p->c_step,
+                                    .alpha = p->alpha,
+                                    .beta = p->beta,
+                                    .a_turned = p->a_turned,
+                                    .b_turned = p->b_turned,
+                                    .list = p->list,
+                                    .wide = p->wide };
+    w->p = p;
+    w->work = work;
+    w->steps.count = 0;
+    plan->strategy->steps(&b);
+}
+
+static ech_status run_product(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct whole w;
+    make_steps(request, plan, echi_gpu_of(ctx), work, &w);
+    return echi_cuda_enqueue(ctx, &w.steps, &w, NULL);
+}
+
+static void describe(const struct strategy *strategy, const char *label, struct echi_text *text)
+{
+    const char *reason;
+    echi_print(text, "%s %s: %s", label, strategy->name, strategy->what);
+    if (strategy->library) echi_print(text, " (%s)", strategy->library(&reason));
+    echi_print(text, "\n");
+}
+
+static ech_status explain_product(const void *request, struct echi_text *text)
+{
+    const struct echi_matmul *p = request;
+    struct plan plan;
+    struct whole w;
+    size_t bytes;
+    ech_status status = plan_product(p, &plan, &bytes);
+    if (status != ECH_OK) return status;
+    make_steps(p, &plan, echi_gpu_of(NULL), NULL, &w);
+    describe(plan.strategy, "algorithm ", text);
+    for (int i = 0; i < STRATEGIES; i++)
+        if (&strategies[i] != plan.strategy && !missing(&strategies[i], p))
+            describe(&strategies[i], "could be  ", text);
+    for (int i = 0; i < STRATEGIES && !is_executor(p); i++)
+        if (missing(&strategies[i], p))
+            echi_print(text, "no %s: %s\n", strategies[i].name, missing(&strategies[i], p));
+    echi_steps_print(&w.steps, text);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_matmul = {
+    .plan = plan_product,
+    .plan_bytes = sizeof(struct plan),
+    .explain = explain_product,
+    .run = run_product,
+};

@@ -8,7 +8,7 @@
  */
 #include "core/backend.h"
 #include "matmul/matmul.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 #include "matmul/cuda/common.h"
 
 static uint64_t parts_of(uint64_t n, uint64_t part)
@@ -41,60 +41,175 @@ static void lay_out(const struct echi_matvec *v, void *work, void *sums[2], size
     *bytes = layout.bytes;
 }
 
-static ech_status workspace(const void *request, void *plan, size_t *bytes)
+static ech_status plan_matvec(const void *request, void *plan, size_t *work_bytes)
 {
     (void)plan;
     void *sums[2];
-    lay_out(request, NULL, sums, bytes);
+    lay_out(request, NULL, sums, work_bytes);
     return ECH_OK;
 }
 
-static ech_status scale(ech_ctx *ctx, const struct echi_matvec *v, const char *image)
+/* ---- The kernels of a level ---- */
+
+/* One that does more per thread is for when there are threads enough. */
+struct strategy {
+    const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
+    const char *kernel;
+    bool (*can)(const struct echi_matvec *v, const struct matvec_args *a, uint64_t multiprocessors);
+    uint64_t (*threads)(const struct echi_matvec *v, const struct matvec_args *a);
+};
+
+/* Elements of 16 bytes. */
+static unsigned vector_of(const struct echi_matvec *v)
 {
-    const uint64_t n = v->turned ? v->cols : v->rows;
-    const struct matmul_args args = {
-        .c = v->y, .m = n, .n = 1, .count = 1, .c_stride = 1, .beta = v->beta
-    };
-    if (v->beta == 1) return ECH_OK;
-    return echi_cuda_launch(ctx, image, "matmul_scale", grid(parts_of(n, MATMUL_THREADS)),
-                            MATMUL_THREADS, 0, &args);
+    return (unsigned)(16 / ech_dtype_bytes(v->dtype));
 }
 
-/* Kernels that do more a thread are for when there are threads enough. */
-static ech_status add_level(ech_ctx *ctx, const struct echi_matvec *v, const char *image,
-                            struct matvec_args *args)
+static bool can_columns_wide(const struct echi_matvec *v, const struct matvec_args *a,
+                             uint64_t multiprocessors)
 {
-    const size_t bytes = ech_dtype_bytes(v->dtype);
-    const unsigned vector = (unsigned)(16 / bytes);
-    const uint64_t multiprocessors =
-        (uint64_t)((const struct echi_cuda *)ctx->state)->multiprocessors;
-    const char *kernel = "matvec_rows";
-    uint64_t threads;
+    const unsigned vector = vector_of(v);
+    return v->turned && a->vectors && a->cols >= vector &&
+           a->cols / vector * a->chunks >= 32 * multiprocessors;
+}
+
+static uint64_t columns_wide_threads(const struct echi_matvec *v, const struct matvec_args *a)
+{
+    return parts_of(a->cols, vector_of(v)) * a->chunks;
+}
+
+static bool can_columns(const struct echi_matvec *v, const struct matvec_args *a,
+                        uint64_t multiprocessors)
+{
+    (void)a, (void)multiprocessors;
+    return v->turned;
+}
+
+static uint64_t columns_threads(const struct echi_matvec *v, const struct matvec_args *a)
+{
+    (void)v;
+    return a->cols * a->chunks;
+}
+
+static uint64_t rows_many_threads(const struct echi_matvec *v, const struct matvec_args *a)
+{
+    (void)v;
+    return parts_of(a->rows, MATVEC_MANY) * a->chunks * a->lanes;
+}
+
+static bool can_rows_many(const struct echi_matvec *v, const struct matvec_args *a,
+                          uint64_t multiprocessors)
+{
+    return rows_many_threads(v, a) >= 256 * multiprocessors;
+}
+
+static bool always(const struct echi_matvec *v, const struct matvec_args *a,
+                   uint64_t multiprocessors)
+{
+    (void)v, (void)a, (void)multiprocessors;
+    return true;
+}
+
+static uint64_t rows_threads(const struct echi_matvec *v, const struct matvec_args *a)
+{
+    (void)v;
+    return a->rows * a->chunks * a->lanes;
+}
+
+/* The first that can be used is. */
+static const struct strategy strategies[] = {
+    {
+        .name = "columns_wide",
+        .what = "a thread sums 16 bytes of columns of a chunk",
+        .when = "a transposed matrix, aligned, with at least 32 threads per multiprocessor",
+        .kernel = "matvec_columns_wide",
+        .can = can_columns_wide,
+        .threads = columns_wide_threads,
+    },
+    {
+        .name = "columns",
+        .what = "a thread sums one column of a chunk",
+        .when = "other transposed matrices",
+        .kernel = "matvec_columns",
+        .can = can_columns,
+        .threads = columns_threads,
+    },
+    {
+        .name = "rows_many",
+        .what = "the lanes of a row sum four rows of a chunk",
+        .when = "at least 256 threads per multiprocessor remain",
+        .kernel = "matvec_rows_many",
+        .can = can_rows_many,
+        .threads = rows_many_threads,
+    },
+    {
+        .name = "rows",
+        .what = "the lanes of a row sum one row of a chunk",
+        .when = "all other matrices",
+        .kernel = "matvec_rows",
+        .can = always,
+        .threads = rows_threads,
+    },
+};
+
+/* ---- Steps ---- */
+
+enum { LEVELS = 16 }; /* more than any size has, by chunks of 64 and more */
+
+/* All that is needed to make and to run the steps of a call. */
+struct whole {
+    struct matmul_args scale;
+    struct matvec_args level[LEVELS];
+    struct echi_steps steps;
+};
+
+static void launch(struct whole *w, const struct echi_matvec *v, const char *kernel, void *args,
+                   unsigned blocks, unsigned threads, int level)
+{
+    echi_step_add(&w->steps,
+                  (struct echi_step){ .phase = ECHI_MOVE,
+                                      .kind = ECHI_LAUNCH,
+                                      .module = v->dtype == ECH_F64 ? "matmul_f64" : "matmul_f32",
+                                      .name = kernel,
+                                      .blocks = blocks,
+                                      .threads = threads,
+                                      .level = level,
+                                      .args = args });
+}
+
+/* y = beta y */
+static void add_scale(const struct echi_matvec *v, struct whole *w)
+{
+    const uint64_t n = v->turned ? v->cols : v->rows;
+    if (v->beta == 1) return;
+    w->scale = (struct matmul_args){
+        .c = v->y, .m = n, .n = 1, .count = 1, .c_stride = 1, .beta = v->beta
+    };
+    launch(w, v, "matmul_scale", &w->scale, grid(parts_of(n, MATMUL_THREADS)), MATMUL_THREADS, -1);
+}
+
+static void add_level(const struct echi_matvec *v, struct whole *w, int level,
+                      uint64_t multiprocessors)
+{
+    const unsigned vector = vector_of(v);
+    const struct strategy *strategy = strategies;
+    struct matvec_args *args = &w->level[level];
     args->vectors = (uintptr_t)args->a % 16 == 0 && args->stride % vector == 0;
-    if (v->turned) {
-        const bool wide = args->vectors && args->cols >= vector &&
-                          args->cols / vector * args->chunks >= 32 * multiprocessors;
-        kernel = wide ? "matvec_columns_wide" : "matvec_columns";
-        threads = parts_of(args->cols, wide ? vector : 1) * args->chunks;
-    } else {
+    if (!v->turned) {
         if ((uintptr_t)args->x % 16) args->vectors = 0;
         args->lanes = 1;
         while (args->lanes < MATVEC_LANES / vector && args->lanes * vector < args->cols)
             args->lanes *= 2;
-        const uint64_t fewer = parts_of(args->rows, MATVEC_MANY) * args->chunks * args->lanes;
-        const bool many = fewer >= 256 * multiprocessors;
-        if (many) kernel = "matvec_rows_many";
-        threads = many ? fewer : args->rows * args->chunks * args->lanes;
     }
-    return echi_cuda_launch(ctx, image, kernel, grid(parts_of(threads, MATVEC_THREADS)),
-                            MATVEC_THREADS, 0, args);
+    while (!strategy->can(v, args, multiprocessors)) strategy++;
+    launch(w, v, strategy->kernel, args, grid(parts_of(strategy->threads(v, args), MATVEC_THREADS)),
+           MATVEC_THREADS, level);
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+static void add_levels(const struct echi_matvec *v, struct whole *w, void *work,
+                       uint64_t multiprocessors)
 {
-    (void)plan;
-    const struct echi_matvec *v = request;
-    const char *image = v->dtype == ECH_F64 ? "matmul_f64" : "matmul_f32";
     struct matvec_args args = { .a = v->a,
                                 .x = v->x,
                                 .rows = v->rows,
@@ -104,21 +219,31 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
                                 .beta = v->beta };
     void *sums[2];
     size_t bytes;
-    ech_status status = ECH_OK;
-    if (v->empty) return scale(ctx, v, image);
     lay_out(v, work, sums, &bytes);
-    for (int i = 0; !args.last; i ^= 1) {
+    for (int level = 0; !args.last; level++) {
         args.chunks = chunks_of(v, args.rows, args.cols);
         args.last = args.chunks == 1;
-        args.out = args.last ? v->y : sums[i];
-        TRY(add_level(ctx, v, image, &args));
+        args.out = args.last ? v->y : sums[level % 2];
+        w->level[level] = args;
+        add_level(v, w, level, multiprocessors);
         *(v->turned ? &args.rows : &args.cols) = args.chunks;
         args.stride = args.cols;
         args.a = args.out;
         args.x = NULL;
     }
-done:
-    return status;
 }
 
-const struct echi_operation echi_cuda_matvec = { .plan = workspace, .run = run };
+static ech_status run_matvec(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    (void)plan;
+    const struct echi_matvec *v = request;
+    struct whole w;
+    w.steps.count = 0;
+    if (v->empty)
+        add_scale(v, &w);
+    else
+        add_levels(v, &w, work, (uint64_t)echi_gpu_of(ctx).multiprocessors);
+    return echi_cuda_enqueue(ctx, &w.steps, NULL, NULL);
+}
+
+const struct echi_operation echi_cuda_matvec = { .plan = plan_matvec, .run = run_matvec };

@@ -1,19 +1,19 @@
 /*
- * reduce/cuda/operation.c - reductions on the GPU, host half: chooses kernels, lays out the
- * workspace.
+ * reduce/cuda/operation.c - reductions on the GPU, host half: the plan, the table of strategies,
+ * and their steps.
  *
  *     rows, the array among them   of more than REDUCE_LONG_CHUNKS, or few of more than one:
  *                                  reduce_KIND_long alone; also those longer than a line, each
  *                                  by a warp; else reduce_KIND_segments alone
  *     segments                     both: the first lists the long ones for the second
  *     runs of keys                 first where the runs begin (select/cuda/operation.c), then as
- * segments
+ *                                  segments
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "reduce/reduce.h"
 #include "core/backend.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 #include "select/cuda/runs.h"
 #include "reduce/cuda/common.h"
 
@@ -23,7 +23,7 @@ enum {
     FEW_ROWS = 1024,
     BLOCKS_EACH = 8,    /* of a multiprocessor, at least, before items grow */
     BLOCKS_AT_ONCE = 3, /* ... and before small ones do */
-    IMAGE_BYTES = 32
+    MODULE_BYTES = 32
 };
 
 static const struct {
@@ -47,22 +47,18 @@ static const struct {
     [ECHI_REDUCE_COUNT] = { "reduce_count_segments", "reduce_count_long", 1 },
 };
 
-static void image_of(const struct echi_reduce *r, char image[IMAGE_BYTES])
-{
-    if (echi_dtype_is_float(r->dtype) && r->kind < ECHI_REDUCE_BITS)
-        snprintf(image, IMAGE_BYTES, "reduce_%s", ech_dtype_name(r->dtype));
-    else
-        snprintf(image, IMAGE_BYTES, "reduce_k%u", 8 * r->rule.bytes);
-}
+/* ---- The plan ---- */
 
-static uint64_t chunks_of(const struct echi_reduce *r, uint64_t n)
-{
-    uint64_t chunk = ECHI_CHUNK_BYTES / r->rule.bytes;
-    return n / chunk + (n % chunk != 0);
-}
+struct strategy;
 
-/* ---- Workspace ---- */
+/* What follows from the request only. */
+struct plan {
+    const struct strategy *strategy;
+    char module[MODULE_BYTES];
+    uint64_t capacity; /* items that there is room for */
+};
 
+/* Parts of the workspace. */
 struct parts {
     uint64_t *partials;
     uint32_t *done;
@@ -70,8 +66,44 @@ struct parts {
     struct reduce_counts *counts;
     uint64_t *starts;
     void *runs;
-    uint64_t capacity; /* items that there is room for */
 };
+
+/* All that is needed to make and to run the steps of a call. */
+struct whole {
+    struct reduce_args args;
+    const struct echi_reduce *r;
+    struct parts parts;
+    struct echi_steps steps;
+};
+
+/* Where steps are made. */
+struct build {
+    const struct echi_reduce *r;
+    const struct plan *plan;
+    struct echi_gpu gpu;
+    struct whole *w;
+};
+
+struct strategy {
+    const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
+    bool (*can)(const struct echi_reduce *r);
+    void (*steps)(const struct build *b);
+};
+
+static void module_of(const struct echi_reduce *r, char module[MODULE_BYTES])
+{
+    if (echi_dtype_is_float(r->dtype) && r->kind < ECHI_REDUCE_BITS)
+        snprintf(module, MODULE_BYTES, "reduce_%s", ech_dtype_name(r->dtype));
+    else
+        snprintf(module, MODULE_BYTES, "reduce_k%u", 8 * r->rule.bytes);
+}
+
+static uint64_t chunks_of(const struct echi_reduce *r, uint64_t n)
+{
+    uint64_t chunk = ECHI_CHUNK_BYTES / r->rule.bytes;
+    return n / chunk + (n % chunk != 0);
+}
 
 /* The most items of any rows or segments with n elements.  Rows are cut in items of one warp only
  * while there are fewer than 512 chunks, and of eight warps else; long segments are of 33
@@ -82,173 +114,289 @@ static uint64_t most_items(uint64_t chunks)
     return chunks < 2 ? 0 : 2 * chunks < some ? 2 * chunks : some;
 }
 
-static size_t lay_out(const struct echi_reduce *r, void *base, bool *overflow, struct parts *parts)
+static void lay_out(const struct echi_reduce *r, const struct plan *plan,
+                    struct echi_layout *layout, struct parts *parts)
 {
-    struct echi_layout layout = { .base = base };
-    *parts = (struct parts){ .capacity = most_items(chunks_of(r, r->n)) };
-    if (parts->capacity) {
+    *parts = (struct parts){ .partials = NULL };
+    if (plan->capacity) {
         parts->partials =
-            echi_part(&layout, parts->capacity, kinds[r->kind].words * sizeof(uint64_t));
-        parts->done = echi_part(&layout, parts->capacity, sizeof *parts->done);
-        parts->items = echi_part(&layout, parts->capacity, sizeof *parts->items);
-        parts->counts = echi_part(&layout, 1, sizeof *parts->counts);
+            echi_part(layout, plan->capacity, kinds[r->kind].words * sizeof(uint64_t));
+        parts->done = echi_part(layout, plan->capacity, sizeof *parts->done);
+        parts->items = echi_part(layout, plan->capacity, sizeof *parts->items);
+        parts->counts = echi_part(layout, 1, sizeof *parts->counts);
     }
     if (r->shape == ECHI_REDUCE_BY_KEY && r->n) {
-        parts->starts = echi_part(&layout, r->n + 1, sizeof *parts->starts);
-        parts->runs = echi_part(&layout, echi_cuda_runs_workspace(r->n), 1);
+        parts->starts = echi_part(layout, r->n + 1, sizeof *parts->starts);
+        parts->runs = echi_part(layout, echi_cuda_runs_workspace(r->n), 1);
     }
-    *overflow = layout.overflow;
-    return layout.bytes;
 }
 
-static ech_status workspace(const void *request, void *plan, size_t *bytes)
+/* ---- Steps ---- */
+
+static void launch(const struct build *b, enum echi_phase phase, const char *kernel,
+                   unsigned blocks, unsigned threads)
 {
-    (void)plan;
-    const struct echi_reduce *r = request;
-    struct parts parts;
-    bool overflow;
-    *bytes = lay_out(r, NULL, &overflow, &parts);
-    if (overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace is larger than any memory",
-                         r->n);
-    return ECH_OK;
+    echi_step_add(&b->w->steps, (struct echi_step){ .phase = phase,
+                                                    .kind = ECHI_LAUNCH_PDL,
+                                                    .module = b->plan->module,
+                                                    .name = kernel,
+                                                    .blocks = blocks,
+                                                    .threads = threads,
+                                                    .level = -1 });
 }
 
-/* ---- Launches ---- */
-
-static ech_status launch_segments(ech_ctx *ctx, const struct echi_reduce *r,
-                                  const struct reduce_args *args)
+static void launch_segments(const struct build *b)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    char image[IMAGE_BYTES];
+    const struct reduce_args *args = &b->w->args;
     uint64_t warps = args->segments / args->each + 1;
-    uint64_t most = args->offsets ? 16 * (uint64_t)cuda->multiprocessors : (uint64_t)1 << 24;
-    image_of(r, image);
-    return echi_cuda_launch_early(ctx, image, kinds[r->kind].segments,
-                                  echi_cuda_least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS,
-                                  0, args);
+    uint64_t most = args->offsets ? 16 * (uint64_t)b->gpu.multiprocessors : (uint64_t)1 << 24;
+    launch(b, ECHI_MOVE, kinds[b->r->kind].segments,
+           echi_cuda_least(warps / REDUCE_WARPS + 1, most), REDUCE_THREADS);
 }
 
-static ech_status launch_long(ech_ctx *ctx, const struct echi_reduce *r,
-                              const struct reduce_args *args, uint64_t blocks)
+static void launch_long(const struct build *b, enum echi_phase phase, uint64_t blocks)
 {
-    char image[IMAGE_BYTES];
-    image_of(r, image);
-    return echi_cuda_launch_early(ctx, image, kinds[r->kind].shared,
-                                  echi_cuda_least(blocks, (uint64_t)1 << 30),
-                                  args->warps * REDUCE_WARP, 0, args);
+    launch(b, phase, kinds[b->r->kind].shared, echi_cuda_least(blocks, (uint64_t)1 << 30),
+           b->w->args.warps * REDUCE_WARP);
+}
+
+static void get_zeros(const struct build *b, void *part, void *slot, size_t bytes)
+{
+    echi_step_add(&b->w->steps, (struct echi_step){ .phase = ECHI_PLAN,
+                                                    .kind = ECHI_ZEROS,
+                                                    .level = -1,
+                                                    .to = part,
+                                                    .slot = slot,
+                                                    .bytes = bytes });
+}
+
+/* ---- Strategies: nothing to reduce ---- */
+
+static bool is_empty(const struct echi_reduce *r)
+{
+    if (r->shape == ECHI_REDUCE_ROWS) return r->rows == 0;
+    return r->shape == ECHI_REDUCE_SEGMENTS ? r->segments == 0 : r->n == 0;
+}
+
+static void steps_of_nothing(const struct build *b)
+{
+    if (b->r->shape == ECHI_REDUCE_BY_KEY)
+        echi_step_add(&b->w->steps, (struct echi_step){ .phase = ECHI_FINISH,
+                                                        .kind = ECHI_CLEAR,
+                                                        .level = -1,
+                                                        .to = b->r->count,
+                                                        .bytes = sizeof *b->r->count });
+}
+
+/* ---- Strategies: rows ---- */
+
+static bool can_share(const struct echi_reduce *r)
+{
+    const uint64_t row = chunks_of(r, r->columns);
+    return r->shape == ECHI_REDUCE_ROWS && (!kinds[r->kind].segments || row > REDUCE_LONG_CHUNKS ||
+                                            (row > 1 && r->rows < FEW_ROWS));
 }
 
 /* Rows that blocks share: the fewer there are, the smaller are the items. */
-static ech_status long_rows(ech_ctx *ctx, const struct echi_reduce *r, struct reduce_args *args,
-                            const struct parts *parts)
+static void steps_of_shared(const struct build *b)
 {
-    ech_status status = ECH_OK;
-    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_reduce *r = b->r;
+    struct reduce_args *args = &b->w->args;
     uint64_t row = chunks_of(r, r->columns), chunks = row * r->rows;
-    void *zeros = NULL;
     if (row == 0) row = 1;
     args->warps = chunks < 128 ? 1 : chunks < 256 ? 2 : chunks < 512 ? 4 : REDUCE_WARPS;
     args->item = args->warps;
     while (args->item < REDUCE_MOST_CHUNKS && args->item < row &&
            (row / args->item / 2 + 1) * r->rows >=
                (args->item < REDUCE_ITEM_CHUNKS ? BLOCKS_AT_ONCE : BLOCKS_EACH) *
-                   (uint64_t)cuda->multiprocessors)
+                   (uint64_t)b->gpu.multiprocessors)
         args->item *= 2;
     args->row_items = (row + args->item - 1) / args->item;
+    args->done = NULL;
     if (args->row_items > 1)
-        TRY(echi_cuda_zeros(ctx, parts->done, r->rows * sizeof(uint32_t), &zeros));
-    args->done = zeros;
-    TRY(launch_long(ctx, r, args, args->row_items * r->rows));
-done:
-    return status;
+        get_zeros(b, b->w->parts.done, &args->done, r->rows * sizeof(uint32_t));
+    launch_long(b, ECHI_MOVE, args->row_items * r->rows);
 }
 
-static ech_status rows(ech_ctx *ctx, const struct echi_reduce *r, struct reduce_args *args,
-                       const struct parts *parts)
+static bool can_lines(const struct echi_reduce *r)
 {
-    uint64_t row = chunks_of(r, r->columns);
-    args->segments = r->rows;
-    args->columns = r->columns;
-    if (r->rows == 0) return ECH_OK;
-    if (!kinds[r->kind].segments || row > REDUCE_LONG_CHUNKS || (row > 1 && r->rows < FEW_ROWS))
-        return long_rows(ctx, r, args, parts);
+    return r->shape == ECHI_REDUCE_ROWS && r->columns * r->rule.bytes > ECHI_LINE_BYTES;
+}
+
+static void steps_of_lines(const struct build *b)
+{
+    b->w->args.warps = REDUCE_WARPS;
+    launch_long(b, ECHI_MOVE, b->r->rows / REDUCE_WARPS + 1);
+}
+
+static bool can_rows(const struct echi_reduce *r)
+{
+    return r->shape == ECHI_REDUCE_ROWS;
+}
+
+static void steps_of_rows(const struct build *b)
+{
+    const struct echi_reduce *r = b->r;
+    struct reduce_args *args = &b->w->args;
     const size_t bytes = r->columns * r->rule.bytes;
-    if (bytes > ECHI_LINE_BYTES) {
-        args->warps = REDUCE_WARPS;
-        return launch_long(ctx, r, args, r->rows / REDUCE_WARPS + 1);
-    }
     args->capacity = 0;
     args->each = 32;
     if (bytes && ((uintptr_t)r->in | bytes) % 16 == 0)
         args->row_lanes = bytes <= 32 ? 2 : bytes <= 128 ? 8 : 32;
-    return launch_segments(ctx, r, args);
+    launch_segments(b);
+}
+
+/* ---- Strategies: segments ---- */
+
+static bool can_segments(const struct echi_reduce *r)
+{
+    return r->shape == ECHI_REDUCE_SEGMENTS;
 }
 
 /* The longer segments are in the mean, the fewer a warp looks at. */
-static ech_status segments(ech_ctx *ctx, const struct echi_reduce *r, struct reduce_args *args,
-                           const struct parts *parts)
+static void steps_of_segments(const struct build *b)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    ech_status status = ECH_OK;
-    void *zeros = NULL;
-    if (args->segments == 0) return ECH_OK;
+    const struct echi_reduce *r = b->r;
+    struct reduce_args *args = &b->w->args;
+    const struct parts *parts = &b->w->parts;
     uint64_t mean = r->n / args->segments * r->rule.bytes;
     args->each = args->segments_at             ? 8
                  : mean <= ECHI_LINE_BYTES     ? 32
                  : mean <= 8 * ECHI_LINE_BYTES ? 8
                                                : 1;
     if (chunks_of(r, r->n) <= REDUCE_LONG_CHUNKS) args->capacity = 0;
-    if (args->capacity) TRY(echi_cuda_zeros(ctx, parts->counts, sizeof *parts->counts, &zeros));
-    args->counts = zeros;
-    TRY(launch_segments(ctx, r, args));
-    if (!args->capacity) return ECH_OK;
+    if (args->capacity) get_zeros(b, parts->counts, &args->counts, sizeof *parts->counts);
+    launch_segments(b);
+    if (!args->capacity) return;
     args->warps = REDUCE_WARPS;
     args->item = REDUCE_ITEM_CHUNKS;
-    TRY(launch_long(ctx, r, args,
-                    echi_cuda_least(args->capacity, 3 * (uint64_t)cuda->multiprocessors)));
-done:
-    return status;
+    launch_long(b, ECHI_FINISH,
+                echi_cuda_least(args->capacity, 3 * (uint64_t)b->gpu.multiprocessors));
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+static bool can_runs(const struct echi_reduce *r)
 {
-    (void)plan;
-    const struct echi_reduce *r = request;
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    struct parts parts;
-    bool overflow;
-    ech_status status = ECH_OK;
-    lay_out(r, work, &overflow, &parts);
-    struct reduce_args args = { .in = r->in,
-                                .b = r->b,
-                                .out = r->out,
-                                .offsets = r->offsets,
-                                .segments = r->segments,
-                                .n = r->n,
-                                .partials = parts.partials,
-                                .done = parts.done,
-                                .items = parts.items,
-                                .capacity = parts.capacity,
-                                .rule = r->rule };
-    if (r->shape == ECHI_REDUCE_ROWS) return rows(ctx, r, &args, &parts);
-    args.complaint = echi_cuda_complaint(ctx);
-    if (r->shape == ECHI_REDUCE_BY_KEY) {
-        if (r->n == 0) {
-            CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)r->count, 0, sizeof *r->count,
-               echi_cuda_stream(ctx));
-            return ECH_OK;
-        }
-        TRY(echi_cuda_runs(ctx, r->keys, r->key_dtype, r->n, r->keys_out, parts.starts, r->count,
-                           parts.runs));
-        args.offsets = parts.starts;
-        args.segments_at = r->count;
-        args.segments = r->n;
-    }
-    TRY(segments(ctx, r, &args, &parts));
-done:
-    return status;
+    return r->shape == ECHI_REDUCE_BY_KEY;
 }
 
-const struct echi_operation echi_cuda_reduce = { .plan = workspace, .run = run };
+static ech_status find_runs(ech_ctx *ctx, void *user)
+{
+    const struct whole *w = user;
+    return echi_cuda_runs(ctx, w->r->keys, w->r->key_dtype, w->r->n, w->r->keys_out,
+                          w->parts.starts, w->r->count, w->parts.runs);
+}
+
+static void steps_of_runs(const struct build *b)
+{
+    struct whole *w = b->w;
+    echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                                 .kind = ECHI_CALL,
+                                                 .level = -1,
+                                                 .name = "a selection: where runs of keys begin",
+                                                 .call = find_runs,
+                                                 .user = w });
+    w->args.offsets = w->parts.starts;
+    w->args.segments_at = b->r->count;
+    w->args.segments = b->r->n;
+    steps_of_segments(b);
+}
+
+/* ---- The strategies ---- */
+
+/* The first that can be used is. */
+static const struct strategy strategies[] = {
+    {
+        .name = "empty",
+        .what = "nothing is written but a count of zero runs",
+        .when = "there are no rows, segments or keys",
+        .can = is_empty,
+        .steps = steps_of_nothing,
+    },
+    {
+        .name = "shared",
+        .what = "blocks share a row: the last one combines the partial results",
+        .when = "rows of more than 128 KiB, fewer than 1,024 rows of more than 4 KiB, and dot "
+                "products",
+        .can = can_share,
+        .steps = steps_of_shared,
+    },
+    {
+        .name = "lines",
+        .what = "one warp per row",
+        .when = "other rows longer than a line of 512 bytes",
+        .can = can_lines,
+        .steps = steps_of_lines,
+    },
+    {
+        .name = "rows",
+        .what = "a warp reduces 32 rows, with 2, 8 or 32 lanes per row",
+        .when = "all other rows",
+        .can = can_rows,
+        .steps = steps_of_rows,
+    },
+    {
+        .name = "segments",
+        .what = "a warp reduces 1, 8 or 32 segments and lists long ones, which blocks then share",
+        .when = "segments",
+        .can = can_segments,
+        .steps = steps_of_segments,
+    },
+    {
+        .name = "runs",
+        .what = "a selection finds where runs of equal keys begin, then as segments",
+        .when = "reductions by key",
+        .can = can_runs,
+        .steps = steps_of_runs,
+    },
+};
+
+static ech_status plan_reduce(const void *request, void *place, size_t *work_bytes)
+{
+    const struct echi_reduce *r = request;
+    struct plan *plan = place;
+    struct echi_layout layout = { 0 };
+    struct parts parts;
+    *plan = (struct plan){ strategies, "", most_items(chunks_of(r, r->n)) };
+    while (!plan->strategy->can(r)) plan->strategy++;
+    module_of(r, plan->module);
+    lay_out(r, plan, &layout, &parts);
+    *work_bytes = layout.bytes;
+    if (layout.overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace is larger than any memory",
+                         r->n);
+    return ECH_OK;
+}
+
+static ech_status run_reduce(ech_ctx *ctx, const void *request, const void *kept, void *work)
+{
+    const struct echi_reduce *r = request;
+    const struct plan *plan = kept;
+    const bool rows = r->shape == ECHI_REDUCE_ROWS;
+    struct echi_layout layout = { .base = work };
+    struct whole w;
+    const struct build b = { r, plan, echi_gpu_of(ctx), &w };
+    w.r = r;
+    w.steps.count = 0;
+    lay_out(r, plan, &layout, &w.parts);
+    w.args = (struct reduce_args){ .in = r->in,
+                                   .b = r->b,
+                                   .out = r->out,
+                                   .offsets = r->offsets,
+                                   .segments = rows ? r->rows : r->segments,
+                                   .columns = rows ? r->columns : 0,
+                                   .n = r->n,
+                                   .partials = w.parts.partials,
+                                   .done = w.parts.done,
+                                   .items = w.parts.items,
+                                   .capacity = plan->capacity,
+                                   .rule = r->rule };
+    if (!rows) w.args.complaint = echi_cuda_complaint(ctx);
+    plan->strategy->steps(&b);
+    return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
+}
+
+const struct echi_operation echi_cuda_reduce = {
+    .plan = plan_reduce,
+    .plan_bytes = sizeof(struct plan),
+    .run = run_reduce,
+};

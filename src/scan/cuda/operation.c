@@ -1,13 +1,13 @@
 /*
- * scan/cuda/operation.c - scans on the GPU, host half: chooses kernels, lays out the workspace,
- * queues.
+ * scan/cuda/operation.c - scans on the GPU, host half: the plan, the table of strategies, and their
+ * steps.
  *
  *     image scan_<type>    k8 ... k64: integers, and what core/order.h makes such; f16, bf16, f32,
  * f64;
  *                          with a w: computed and written in 64 bits
  *     kernel scan_<op>     whole, or rows longer than a tile; _few: whole, of few tiles; _rows:
  *                          shorter rows; _heads: segments
- *     image scan_ring_<type>, kernels scan_<op>_ring, _ring_heads: where plan_ring() says so
+ *     image scan_ring_<type>, kernels scan_<op>_ring, _ring_heads: strategy "ring"
  *
  *     workspace            [ counters, totals of tiles, prefixes of groups | heads ]
  *
@@ -16,18 +16,50 @@
 #include "scan/scan.h"
 #include "core/backend.h"
 #include "core/call.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 #include "scan/cuda/common.h"
 
 #include <stdio.h>
 
+/* What follows from the request only. */
 struct plan {
-    char image[16], keys_image[16];
-    const char *kernel;
+    char module[16], heads_module[16];
     bool look_back; /* over tiles; else short rows */
     bool heads;
     uint64_t row_tiles, row_groups, tiles, words;
-    unsigned lanes, blocks, threads, stages, servers, shared_bytes;
+    unsigned lanes, row_blocks; /* of short rows */
+};
+
+/* Parts of the workspace. */
+struct parts {
+    uint64_t *words;
+    uint32_t *heads;
+    size_t heads_bytes;
+};
+
+/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
+struct whole {
+    struct scan_args args;
+    const struct plan *plan;
+    struct parts parts;
+    bool wide_words; /* two words a tile */
+    char ring_module[16];
+    struct echi_steps steps;
+};
+
+/* Where steps are made. */
+struct build {
+    const struct echi_scan *s;
+    const struct plan *plan;
+    struct echi_gpu gpu;
+    struct whole *w;
+};
+
+struct strategy {
+    const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
+    bool (*can)(const struct build *b);
+    void (*steps)(const struct build *b);
 };
 
 enum form { TILES, ROWS, HEADS, FEW, RING, RING_HEADS };
@@ -51,30 +83,27 @@ static void plan_rows(const struct echi_scan *s, struct plan *plan, uint64_t vec
     while (plan->lanes < SCAN_WARP && plan->lanes < vectors) plan->lanes *= 2;
     if (plan->lanes < SCAN_WARP)
         per_block = WARPS * SCAN_SLOTS * (uint64_t)(SCAN_WARP / plan->lanes);
-    plan->blocks = (unsigned)((s->rows + per_block - 1) / per_block);
-    plan->threads = SCAN_THREADS;
+    plan->row_blocks = (unsigned)((s->rows + per_block - 1) / per_block);
 }
 
-static void name_image(const struct echi_scan *s, const char *kind, char image[16])
+static void name_module(const struct echi_scan *s, const char *kind, char module[16])
 {
     if (s->is_float)
-        snprintf(image, 16, "%s_%s%s", kind, ech_dtype_name(s->dtype), s->wide ? "w" : "");
+        snprintf(module, 16, "%s_%s%s", kind, ech_dtype_name(s->dtype), s->wide ? "w" : "");
     else
-        snprintf(image, 16, "%s_k%zu%s", kind, 8 * ech_dtype_bytes(s->dtype), s->wide ? "w" : "");
+        snprintf(module, 16, "%s_k%zu%s", kind, 8 * ech_dtype_bytes(s->dtype), s->wide ? "w" : "");
 }
 
-/* n is at least 1. */
 static struct plan make_plan(const struct echi_scan *s)
 {
     struct plan plan = { 0 };
     size_t bytes = ech_dtype_bytes(s->dtype);
     uint64_t vector = 16 / bytes, tile = SCAN_TILE_BYTES / bytes;
-    name_image(s, "scan", plan.image);
+    name_module(s, "scan", plan.module);
     plan.heads = s->shape == ECHI_SCAN_SEGMENTS || s->shape == ECHI_SCAN_KEYS;
-    snprintf(plan.keys_image, sizeof plan.keys_image, "scan_k%zu",
+    snprintf(plan.heads_module, sizeof plan.heads_module, "scan_k%zu",
              s->shape == ECHI_SCAN_KEYS ? 8 * ech_dtype_bytes(s->key_dtype) : 64);
     plan.look_back = plan.heads || s->columns > tile;
-    plan.kernel = kernel_of(s, plan.heads ? HEADS : plan.look_back ? TILES : ROWS);
     if (!plan.look_back) {
         plan_rows(s, &plan, vector);
         return plan;
@@ -86,12 +115,6 @@ static struct plan make_plan(const struct echi_scan *s)
     plan.words = SCAN_COUNTERS + parts * (plan.tiles + s->rows * plan.row_groups);
     return plan;
 }
-
-struct parts {
-    uint64_t *words;
-    uint32_t *heads;
-    size_t heads_bytes;
-};
 
 static size_t lay_out(const struct echi_scan *s, const struct plan *plan, void *base,
                       struct parts *parts)
@@ -106,185 +129,300 @@ static size_t lay_out(const struct echi_scan *s, const struct plan *plan, void *
 
 /* Of any shape: segments take their heads; rows just longer than a tile take two tiles each, and
  * with them two words of groups. */
-static ech_status workspace(const void *request, void *kept, size_t *bytes)
+static ech_status plan_scan(const void *request, void *place, size_t *work_bytes)
 {
-    (void)kept;
     struct echi_scan s = *(const struct echi_scan *)request;
+    struct plan *plan = place;
     struct parts parts;
-    *bytes = 0;
+    *work_bytes = 0;
+    *plan = make_plan(&s);
     if (s.n == 0) return ECH_OK;
-    if (s.shape != ECHI_SCAN_ANY) {
-        struct plan plan = make_plan(&s);
-        *bytes = lay_out(&s, &plan, NULL, &parts);
-        return ECH_OK;
-    }
+    *work_bytes = lay_out(&s, plan, NULL, &parts);
+    if (s.shape != ECHI_SCAN_ANY) return ECH_OK;
     s.shape = ECHI_SCAN_SEGMENTS;
-    struct plan plan = make_plan(&s);
-    *bytes = lay_out(&s, &plan, NULL, &parts);
+    *plan = make_plan(&s);
+    *work_bytes = lay_out(&s, plan, NULL, &parts);
     s.shape = ECHI_SCAN_ROWS;
     s.columns = SCAN_TILE_BYTES / ech_dtype_bytes(s.dtype) + 1;
     s.rows = s.n / s.columns;
     if (s.rows == 0) return ECH_OK;
-    plan = make_plan(&s);
-    size_t rows_bytes = lay_out(&s, &plan, NULL, &parts);
-    if (rows_bytes > *bytes) *bytes = rows_bytes;
+    *plan = make_plan(&s);
+    size_t rows_bytes = lay_out(&s, plan, NULL, &parts);
+    if (rows_bytes > *work_bytes) *work_bytes = rows_bytes;
     return ECH_OK;
 }
 
-/* ---- What is queued ---- */
+/* ---- Steps ---- */
 
-static unsigned heads_blocks(const ech_ctx *ctx, uint64_t threads)
+static void launch(const struct build *b, enum echi_phase phase, const char *module,
+                   const char *kernel, uint64_t blocks, unsigned threads, unsigned shared_bytes)
 {
-    const struct echi_cuda *cuda = ctx->state;
+    echi_step_add(&b->w->steps, (struct echi_step){ .phase = phase,
+                                                    .kind = ECHI_LAUNCH_PDL,
+                                                    .module = module,
+                                                    .name = kernel,
+                                                    .blocks = (unsigned)blocks,
+                                                    .threads = threads,
+                                                    .shared_bytes = shared_bytes,
+                                                    .level = -1 });
+}
+
+static uint64_t heads_blocks(const struct build *b, uint64_t threads)
+{
     uint64_t work = (threads + SCAN_HEADS_THREADS - 1) / SCAN_HEADS_THREADS;
-    uint64_t fill = 8 * (uint64_t)cuda->multiprocessors;
-    return (unsigned)(work < fill ? work : fill);
+    uint64_t fill = 8 * (uint64_t)b->gpu.multiprocessors;
+    return work < fill ? work : fill;
 }
 
-static ech_status find_heads(ech_ctx *ctx, const struct echi_scan *s, const struct plan *plan,
-                             const struct parts *parts, const struct scan_args *args)
+static void find_heads(const struct build *b)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    if (s->shape == ECHI_SCAN_KEYS)
-        return echi_cuda_launch_early(ctx, plan->keys_image, "scan_heads_keys",
-                                      heads_blocks(ctx, (s->n + 3) / 4), SCAN_HEADS_THREADS, 0,
-                                      args);
+    const struct echi_scan *s = b->s;
+    const struct parts *parts = &b->w->parts;
+    if (s->shape == ECHI_SCAN_KEYS) {
+        launch(b, ECHI_LOOK, b->plan->heads_module, "scan_heads_keys",
+               heads_blocks(b, (s->n + 3) / 4), SCAN_HEADS_THREADS, 0);
+        return;
+    }
     if (s->n)
-        CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)parts->heads, 0, parts->heads_bytes,
-           echi_cuda_stream(ctx));
-    TRY(echi_cuda_launch_early(ctx, plan->keys_image, "scan_heads_offsets",
-                               heads_blocks(ctx, s->segments + 1), SCAN_HEADS_THREADS, 0, args));
-done:
-    return status;
+        echi_step_add(&b->w->steps, (struct echi_step){ .phase = ECHI_LOOK,
+                                                        .kind = ECHI_CLEAR,
+                                                        .level = -1,
+                                                        .to = parts->heads,
+                                                        .bytes = parts->heads_bytes });
+    launch(b, ECHI_LOOK, b->plan->heads_module, "scan_heads_offsets",
+           heads_blocks(b, s->segments + 1), SCAN_HEADS_THREADS, 0);
 }
 
-static int stage_bytes(const struct echi_scan *s, const struct plan *plan)
+/* The words of the look-back, which are zero. */
+static void get_words(const struct build *b)
 {
-    int heads = SCAN_TILE_BYTES / (int)ech_dtype_bytes(s->dtype) / 8;
-    return SCAN_TILE_BYTES + (plan->heads ? heads : 0);
+    struct whole *w = b->w;
+    echi_step_add(&w->steps,
+                  (struct echi_step){ .phase = ECHI_COUNT,
+                                      .kind = ECHI_ZEROS,
+                                      .level = -1,
+                                      .to = w->parts.words,
+                                      .slot = &w->args.counters,
+                                      .bytes = b->plan->words * sizeof *w->parts.words });
+}
+
+/* Where the parts of those words are, once it is known where they are. */
+static void set_args(void *args, struct echi_step *step, uint64_t part)
+{
+    struct whole *w = args;
+    struct scan_args *a = args;
+    (void)step, (void)part;
+    if (!a->counters) return;
+    a->tiles = a->counters + SCAN_COUNTERS;
+    a->prefixes = a->tiles + (w->wide_words ? 2 : 1) * w->plan->tiles;
+    a->words = a->counters == w->parts.words ? 0 : w->plan->words;
+}
+
+static int stage_bytes(const struct build *b)
+{
+    int heads = SCAN_TILE_BYTES / (int)ech_dtype_bytes(b->s->dtype) / 8;
+    return SCAN_TILE_BYTES + (b->plan->heads ? heads : 0);
+}
+
+/* ---- Strategies: no elements, and short rows ---- */
+
+static bool is_empty(const struct build *b)
+{
+    return b->s->n == 0;
+}
+
+static void no_steps(const struct build *b)
+{
+    (void)b;
+}
+
+static bool are_short(const struct build *b)
+{
+    return !b->plan->look_back;
+}
+
+static void steps_of_rows(const struct build *b)
+{
+    launch(b, ECHI_MOVE, b->plan->module, kernel_of(b->s, ROWS), b->plan->row_blocks, SCAN_THREADS,
+           0);
+}
+
+/* ---- Strategy: few tiles ---- */
+
+static bool can_few(const struct build *b)
+{
+    const struct plan *plan = b->plan;
+    if (plan->heads || b->s->wide || !kernel_of(b->s, FEW) || b->s->rows > 1) return false;
+    return plan->tiles <= 4 * (uint64_t)b->gpu.multiprocessors && plan->tiles <= SCAN_FEW_TILES;
 }
 
 /* A tile a block while there are fewer than multiprocessors; then more, so that fewer ask. */
-static bool plan_few(const struct echi_cuda *cuda, const struct echi_scan *s, struct plan *plan)
+static void steps_of_few(const struct build *b)
 {
-    const uint64_t multiprocessors = (uint64_t)cuda->multiprocessors;
-    if (plan->heads || s->wide || !kernel_of(s, FEW) || s->rows > 1 ||
-        plan->tiles > 4 * multiprocessors || plan->tiles > SCAN_FEW_TILES)
-        return false;
-    unsigned each = plan->tiles <= multiprocessors / 2                                    ? 1
-                    : plan->tiles <= 2 * multiprocessors || ech_dtype_bytes(s->dtype) < 4 ? 2
-                                                                                          : 4;
-    plan->kernel = kernel_of(s, FEW);
-    plan->blocks = (unsigned)((plan->tiles + each - 1) / each);
-    plan->threads = each * SCAN_FEW_THREADS;
-    return true;
+    const uint64_t multiprocessors = (uint64_t)b->gpu.multiprocessors, tiles = b->plan->tiles;
+    unsigned each = tiles <= multiprocessors / 2                                       ? 1
+                    : tiles <= 2 * multiprocessors || ech_dtype_bytes(b->s->dtype) < 4 ? 2
+                                                                                       : 4;
+    get_words(b);
+    launch(b, ECHI_MOVE, b->plan->module, kernel_of(b->s, FEW), (tiles + each - 1) / each,
+           each * SCAN_FEW_THREADS, 0);
+}
+
+/* ---- Strategy: a ring of stages ---- */
+
+static int ring_stages(const struct build *b)
+{
+    const int bytes = (int)ech_dtype_bytes(b->s->dtype);
+    return ((int)b->gpu.shared_bytes - SCAN_RING_SHARED - SCAN_RING_VALUES * bytes) /
+           stage_bytes(b);
 }
 
 /* Whole vectors are copied from where they lie, and stay in their order.  Where it takes longest to
  * compute, blocks that all do the same are as fast. */
-static bool plan_ring(const struct echi_cuda *cuda, const struct echi_scan *s, struct plan *plan)
+static bool can_ring(const struct build *b)
 {
-    const int bytes = (int)ech_dtype_bytes(s->dtype), least = SCAN_RING_SUMMERS + SCAN_RING_AHEAD;
-    if (cuda->architecture < 90 || s->wide || s->backward || s->rows > 1 || (uintptr_t)s->in % 16 ||
-        bytes < 4 || (plan->heads && bytes == 8) ||
-        (s->op != ECHI_SCAN_SUM && (plan->heads || !s->is_float)))
+    const struct echi_scan *s = b->s;
+    const size_t bytes = ech_dtype_bytes(s->dtype);
+    if (b->gpu.architecture < 90 || s->wide || s->backward || s->rows > 1 ||
+        (uintptr_t)s->in % 16 || bytes < 4 || (b->plan->heads && bytes == 8) ||
+        (s->op != ECHI_SCAN_SUM && (b->plan->heads || !s->is_float)))
         return false;
-    int stages = ((int)cuda->shared_bytes - SCAN_RING_SHARED - SCAN_RING_VALUES * bytes) /
-                 stage_bytes(s, plan);
-    if (stages < least) return false;
-    name_image(s, "scan_ring", plan->image);
-    plan->kernel = kernel_of(s, plan->heads ? RING_HEADS : RING);
-    plan->stages = (unsigned)(stages < SCAN_RING_STAGES ? stages : SCAN_RING_STAGES);
-    plan->shared_bytes = plan->stages * (unsigned)stage_bytes(s, plan);
-    uint64_t fill = (uint64_t)cuda->multiprocessors;
-    plan->blocks = (unsigned)(plan->tiles < fill ? plan->tiles : fill);
-    plan->threads = SCAN_RING_WARPS * SCAN_WARP;
+    return ring_stages(b) >= SCAN_RING_SUMMERS + SCAN_RING_AHEAD;
+}
+
+static void steps_of_ring(const struct build *b)
+{
+    const int stages = ring_stages(b);
+    const uint64_t fill = (uint64_t)b->gpu.multiprocessors, tiles = b->plan->tiles;
+    struct scan_args *args = &b->w->args;
+    args->stages = (unsigned)(stages < SCAN_RING_STAGES ? stages : SCAN_RING_STAGES);
+    name_module(b->s, "scan_ring", b->w->ring_module);
+    get_words(b);
+    launch(b, ECHI_MOVE, b->w->ring_module, kernel_of(b->s, b->plan->heads ? RING_HEADS : RING),
+           tiles < fill ? tiles : fill, SCAN_RING_WARPS * SCAN_WARP,
+           args->stages * (unsigned)stage_bytes(b));
+}
+
+/* ---- Strategy: tiles ---- */
+
+static bool always(const struct build *b)
+{
+    (void)b;
     return true;
 }
 
 /* Stages: as many as leave room for two blocks a multiprocessor; where that is less than four, for
  * one. */
-static void plan_tiles(const struct echi_cuda *cuda, const struct echi_scan *s, struct plan *plan)
+static void steps_of_tiles(const struct build *b)
 {
     const int keep = 6 << 10; /* of a block: other shared memory, and the system's */
-    const int most = (int)cuda->shared_bytes, stage = stage_bytes(s, plan);
+    const int most = (int)b->gpu.shared_bytes, stage = stage_bytes(b);
     int stages = (most / 2 - keep) / stage, resident = 2;
+    struct scan_args *args = &b->w->args;
     if (stages < 4) {
         stages = (most - keep) / stage;
         resident = 1;
     }
     if (stages < 3) stages = 3;
-    plan->stages = (unsigned)(stages < SCAN_STAGES ? stages : SCAN_STAGES);
-    plan->shared_bytes = plan->stages * (unsigned)stage;
-    plan->servers = plan->row_groups > 1;
-    uint64_t fill = (uint64_t)(resident * cuda->multiprocessors);
-    uint64_t need = plan->tiles + plan->servers;
-    plan->blocks = (unsigned)(need < fill ? need : fill);
-    plan->threads = SCAN_WARPS * SCAN_WARP;
+    args->stages = (unsigned)(stages < SCAN_STAGES ? stages : SCAN_STAGES);
+    args->servers = b->plan->row_groups > 1;
+    const uint64_t fill = (uint64_t)(resident * b->gpu.multiprocessors);
+    const uint64_t need = b->plan->tiles + args->servers;
+    get_words(b);
+    launch(b, ECHI_MOVE, b->plan->module, kernel_of(b->s, b->plan->heads ? HEADS : TILES),
+           need < fill ? need : fill, SCAN_WARPS * SCAN_WARP, args->stages * (unsigned)stage);
 }
 
-/* The words of the look-back, which are zero. */
-static ech_status prepare_words(ech_ctx *ctx, const struct echi_scan *s, const struct plan *plan,
-                                const struct parts *parts, struct scan_args *args)
-{
-    void *zeros;
-    uint64_t each = s->wide || ech_dtype_bytes(s->dtype) == 8 ? 2 : 1;
-    ech_status status =
-        echi_cuda_zeros(ctx, parts->words, plan->words * sizeof *parts->words, &zeros);
-    if (status != ECH_OK) return status;
-    args->counters = zeros;
-    args->tiles = args->counters + SCAN_COUNTERS;
-    args->prefixes = args->tiles + each * plan->tiles;
-    args->words = zeros == parts->words ? 0 : plan->words;
-    return ECH_OK;
-}
+/* ---- The strategies ---- */
 
-static ech_status run(ech_ctx *ctx, const void *request, const void *kept, void *work)
+/* The first that can be used is. */
+static const struct strategy strategies[] = {
+    {
+        .name = "empty",
+        .what = "nothing is written; offsets are still checked",
+        .when = "there are no elements",
+        .can = is_empty,
+        .steps = no_steps,
+    },
+    {
+        .name = "rows",
+        .what = "lanes of a warp scan a row, without any exchange between blocks",
+        .when = "rows that fit one tile",
+        .can = are_short,
+        .steps = steps_of_rows,
+    },
+    {
+        .name = "few",
+        .what =
+            "a block takes one, two or four tiles and adds up the totals of all tiles before it",
+        .when = "one array of few tiles: at most four per multiprocessor; no segments, no 64-bit "
+                "accumulators",
+        .can = can_few,
+        .steps = steps_of_few,
+    },
+    {
+        .name = "ring",
+        .what =
+            "one block per multiprocessor: warps that copy, sum and write share a ring of tiles "
+            "in shared memory",
+        .when = "one aligned array of elements of 4 or 8 bytes on sm_90 and later, scanned "
+                "forwards: sums, and all operations on floats; with segments only sums of 4 bytes",
+        .can = can_ring,
+        .steps = steps_of_ring,
+    },
+    {
+        .name = "tiles",
+        .what = "blocks that stay and take one tile after the other, with a look-back over groups "
+                "of tiles",
+        .when = "all other calls",
+        .can = always,
+        .steps = steps_of_tiles,
+    },
+};
+
+static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
-    (void)kept;
-    const struct echi_cuda *cuda = ctx->state;
     const struct echi_scan *s = request;
-    struct plan plan = make_plan(s);
-    struct parts parts;
-    ech_status status = ECH_OK;
-    lay_out(s, &plan, work, &parts);
-    struct scan_args args = { .in = s->in,
-                              .out = s->out,
-                              .rows = s->rows,
-                              .columns = s->columns,
-                              .row_tiles = plan.row_tiles,
-                              .row_groups = plan.row_groups,
-                              .heads = parts.heads,
-                              .offsets = s->offsets,
-                              .segments = s->segments,
-                              .keys = s->keys,
-                              .order = s->order,
-                              .key_order = s->key_order,
-                              .clamp = s->clamp,
-                              .first = s->first,
-                              .other = s->op == ECHI_SCAN_OR    ? SCAN_OR
-                                       : s->op == ECHI_SCAN_XOR ? SCAN_XOR
-                                                                : SCAN_PRODUCT,
-                              .lanes = plan.lanes,
-                              .exclusive = s->exclusive,
-                              .backward = s->backward,
-                              .is_signed = s->is_signed,
-                              .ignore_nan = s->ignore_nan };
-    if (s->offsets) args.complaint = echi_cuda_complaint(ctx);
-    if (plan.heads) TRY(find_heads(ctx, s, &plan, &parts, &args));
-    if (s->n == 0) return ECH_OK;
-    if (plan.look_back) {
-        if (!plan_few(cuda, s, &plan) && !plan_ring(cuda, s, &plan)) plan_tiles(cuda, s, &plan);
-        args.stages = plan.stages;
-        args.servers = plan.servers;
-        TRY(prepare_words(ctx, s, &plan, &parts, &args));
-    }
-    TRY(echi_cuda_launch_early(ctx, plan.image, plan.kernel, plan.blocks, plan.threads,
-                               plan.shared_bytes, &args));
-done:
-    return status;
+    struct whole w;
+    const struct build b = { s, plan, echi_gpu_of(ctx), &w };
+    const struct strategy *strategy = strategies;
+    w.steps.count = 0;
+    w.plan = plan;
+    w.wide_words = s->wide || ech_dtype_bytes(s->dtype) == 8;
+    lay_out(s, plan, work, &w.parts);
+    w.args = (struct scan_args){ .in = s->in,
+                                 .out = s->out,
+                                 .rows = s->rows,
+                                 .columns = s->columns,
+                                 .row_tiles = b.plan->row_tiles,
+                                 .row_groups = b.plan->row_groups,
+                                 .heads = w.parts.heads,
+                                 .offsets = s->offsets,
+                                 .segments = s->segments,
+                                 .keys = s->keys,
+                                 .order = s->order,
+                                 .key_order = s->key_order,
+                                 .clamp = s->clamp,
+                                 .first = s->first,
+                                 .other = s->op == ECHI_SCAN_OR    ? SCAN_OR
+                                          : s->op == ECHI_SCAN_XOR ? SCAN_XOR
+                                                                   : SCAN_PRODUCT,
+                                 .lanes = b.plan->lanes,
+                                 .exclusive = s->exclusive,
+                                 .backward = s->backward,
+                                 .is_signed = s->is_signed,
+                                 .ignore_nan = s->ignore_nan };
+    if (s->offsets) w.args.complaint = echi_cuda_complaint(ctx);
+    if (b.plan->heads) find_heads(&b);
+    while (!strategy->can(&b)) strategy++;
+    strategy->steps(&b);
+    return echi_cuda_enqueue(ctx, &w.steps, &w, set_args);
 }
 
-const struct echi_operation echi_cuda_scan = { .plan = workspace, .run = run };
+_Static_assert(sizeof(struct plan) <= ECHI_PLAN_BYTES, "a plan of a scan is too large");
+
+const struct echi_operation echi_cuda_scan = {
+    .plan = plan_scan,
+    .plan_bytes = sizeof(struct plan),
+    .run = run_scan,
+};

@@ -1,6 +1,6 @@
 /*
- * select/cuda/operation.c - selections on the GPU, host half: lays out the workspace, queues
- * kernels.
+ * select/cuda/operation.c - selections on the GPU, host half: lays out the workspace, the table of
+ * strategies, and their steps.
  *
  *     who says what is kept       image           kernels
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
@@ -23,7 +23,7 @@
  */
 #include "core/backend.h"
 #include "select/select.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 #include "select/cuda/runs.h"
 #include "select/cuda/common.h"
 
@@ -32,6 +32,34 @@
 struct parts {
     void *words;
     uint32_t *first;
+};
+
+/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
+struct whole {
+    union {
+        struct select_args select;
+        struct decode_args decode;
+    } args;
+    uint64_t **words; /* of the look-back, and where kernels are told to leave zeros: in args */
+    uint32_t *clear;
+    struct parts parts;
+    char module[24], large_module[24];
+    struct echi_steps steps;
+};
+
+/* Where steps are made. */
+struct build {
+    ech_ctx *ctx;
+    const struct echi_select *s;
+    struct echi_gpu gpu;
+    struct whole *w;
+};
+
+struct strategy {
+    const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
+    bool (*can)(const struct build *b);
+    ech_status (*steps)(const struct build *b);
 };
 
 static size_t most_tiles(size_t n)
@@ -88,16 +116,43 @@ static ech_status check_tiles(ech_ctx *ctx, const struct echi_select *s, uint64_
     return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "n is %zu: more tiles than a grid has blocks", s->n);
 }
 
-/* The words that the look-back of so many tiles takes, zero. */
-static ech_status get_words(ech_ctx *ctx, const struct parts *parts, uint64_t count,
-                            uint64_t **words, uint32_t *clear)
+/* What a launch does to the words where they are the context's own, which stay zero. */
+enum { CLEARS = 1, CLEARS_BY_ONE_BLOCK = 2 };
+
+static void launch(const struct build *b, enum echi_phase phase, const char *module,
+                   const char *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes,
+                   unsigned clears)
 {
-    void *zeros = NULL;
-    ech_status status = echi_cuda_zeros(
-        ctx, parts->words, (size_t)(SELECT_WORDS_FIRST + count) * sizeof **words, &zeros);
-    *words = zeros;
-    *clear = zeros != parts->words;
-    return status;
+    echi_step_add(&b->w->steps, (struct echi_step){ .phase = phase,
+                                                    .kind = ECHI_LAUNCH_PDL,
+                                                    .module = module,
+                                                    .name = kernel,
+                                                    .blocks = blocks,
+                                                    .threads = threads,
+                                                    .shared_bytes = shared_bytes,
+                                                    .level = -1,
+                                                    .units = clears });
+}
+
+/* The words that the look-back of so many tiles takes, zero. */
+static void get_words(const struct build *b, uint64_t count)
+{
+    echi_step_add(&b->w->steps,
+                  (struct echi_step){ .phase = ECHI_COUNT,
+                                      .kind = ECHI_ZEROS,
+                                      .level = -1,
+                                      .to = b->w->parts.words,
+                                      .slot = b->w->words,
+                                      .bytes = (size_t)(SELECT_WORDS_FIRST + count) * 8 });
+}
+
+static void set_args(void *args, struct echi_step *step, uint64_t part)
+{
+    struct whole *w = args;
+    const bool own = *w->words && *w->words != w->parts.words;
+    (void)part;
+    *w->clear = own && step->units;
+    if (own && step->units == CLEARS_BY_ONE_BLOCK) step->blocks = 1;
 }
 
 /* ---- Selections ---- */
@@ -166,23 +221,86 @@ static struct select_args args_of(const struct echi_select *s)
     return a;
 }
 
-static ech_status run_lengths(ech_ctx *ctx, struct select_args *a, uint32_t clear)
+/* ---- Strategy: one pass with a look-back, or counts and then places ---- */
+
+static bool always(const struct build *b)
 {
-    uint64_t blocks = clear ? 1 : (a->tiles + SELECT_THREADS - 1) / SELECT_THREADS;
-    a->clear = clear;
-    return echi_cuda_launch_early(ctx, "select_runs_a", "select_lengths", (unsigned)blocks,
-                                  SELECT_THREADS, 0, a);
+    (void)b;
+    return true;
 }
 
-/* Blocks that take one tile after the other (ring.cu), where there are enough of those. */
-static unsigned ring_of(const ech_ctx *ctx, const struct echi_select *s,
-                        const struct select_args *a, bool by_flags)
+static bool is_along(const struct echi_select *s)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const unsigned blocks = (unsigned)cuda->multiprocessors * SELECT_RING_BLOCKS;
-    if (by_flags || a->starts || a->lengths || a->values || s->what == ECHI_DIVIDE) return 0;
-    return cuda->architecture >= 80 && a->tiles >= blocks * SELECT_RING_TILES ? blocks : 0;
+    return s->starts || s->lengths || s->values;
 }
+
+static ech_status steps_of_tiles(const struct build *b)
+{
+    const struct echi_select *s = b->s;
+    const struct select_args *a = &b->w->args.select;
+    const char *module = b->w->module;
+    const unsigned blocks = (unsigned)a->tiles, ways = s->what == ECHI_DIVIDE ? 2 : 1;
+    ech_status status;
+    TRY(check_tiles(b->ctx, s, a->tiles));
+    if (a->tiles > 1) get_words(b, ways * a->tiles);
+    if (s->what == ECHI_KEEP) {
+        const bool along = !is_by_flags(s) && (a->starts || a->lengths || a->values);
+        const bool lengths_after = a->lengths && a->tiles > 1;
+        launch(b, ECHI_MOVE, module, along ? "select_pass_along" : "select_pass", blocks,
+               SELECT_THREADS, 0, lengths_after ? 0 : CLEARS);
+        if (lengths_after)
+            launch(b, ECHI_FINISH, "select_runs_a", "select_lengths",
+                   (unsigned)((a->tiles + SELECT_THREADS - 1) / SELECT_THREADS), SELECT_THREADS, 0,
+                   CLEARS_BY_ONE_BLOCK);
+        return ECH_OK;
+    }
+    if (a->tiles > 1)
+        launch(b, ECHI_COUNT, module, "select_count", blocks, SELECT_THREADS, 0, CLEARS);
+    launch(b, ECHI_MOVE, module, ways == 2 ? "select_place_three" : "select_place", blocks,
+           SELECT_THREADS, 0, CLEARS);
+done:
+    return status;
+}
+
+/* ---- Strategy: blocks that take one tile after the other (ring.cuh) ---- */
+
+static unsigned ring_blocks(const struct build *b)
+{
+    return (unsigned)b->gpu.multiprocessors * SELECT_RING_BLOCKS;
+}
+
+/* Where there are enough tiles. */
+static bool can_ring(const struct build *b)
+{
+    const struct select_args *a = &b->w->args.select;
+    if (is_by_flags(b->s) || a->starts || a->lengths || a->values || b->s->what == ECHI_DIVIDE)
+        return false;
+    return b->gpu.architecture >= 80 && a->tiles >= ring_blocks(b) * SELECT_RING_TILES;
+}
+
+static ech_status steps_of_ring(const struct build *b)
+{
+    const struct echi_select *s = b->s;
+    struct whole *w = b->w;
+    struct select_args *a = &w->args.select;
+    const unsigned blocks = ring_blocks(b);
+    const bool keep = s->what == ECHI_KEEP;
+    ech_status status;
+    TRY(check_tiles(b->ctx, s, a->tiles));
+    get_words(b, (s->what == ECHI_PARTITION ? 2 : 1) * a->tiles);
+    snprintf(w->large_module, sizeof w->large_module, "select_ring_k%d", 8 * (int)s->element_bytes);
+    if (!keep) a->group = (a->tiles + blocks - 1) / blocks;
+    launch(b, keep ? ECHI_MOVE : ECHI_COUNT, w->large_module,
+           keep ? "select_ring" : "select_ring_count", blocks, SELECT_RING_THREADS,
+           SELECT_SLOTS * SELECT_SLOT_BYTES, CLEARS);
+    if (!keep)
+        launch(b, ECHI_MOVE, w->module, "select_place", (unsigned)a->tiles, SELECT_THREADS, 0,
+               CLEARS);
+done:
+    return status;
+}
+
+/* ---- Strategy: warps that take parts copied in bulk (bulk.cuh) ---- */
 
 /* Whether what flags select is copied in bulk: a part's flags begin where 16 bytes do, as its
  * elements.  A partition moves all of these.  A selection reads all, too, which gains where a third
@@ -195,11 +313,6 @@ static bool flags_to_bulk(const struct echi_select *s, uint32_t skew, uint64_t t
     return s->what == ECHI_PARTITION || (s->element_bytes == 4 && turns >= SELECT_FLAGS_TILES);
 }
 
-static bool is_along(const struct echi_select *s)
-{
-    return s->starts || s->lengths || s->values;
-}
-
 /* Shared memory of a part. */
 static uint32_t slot_bytes(const struct echi_select *s)
 {
@@ -208,13 +321,18 @@ static uint32_t slot_bytes(const struct echi_select *s)
 }
 
 /* Parts of a tile: as many as blocks hold. */
-static uint32_t most_workers(const struct echi_cuda *cuda, const struct echi_select *s)
+static uint32_t most_workers(const struct echi_gpu *gpu, const struct echi_select *s)
 {
-    const bool less = cuda->gpu_architecture / 10 == 12;
+    const bool less = gpu->gpu_architecture / 10 == 12;
     const uint32_t room = (less ? SELECT_BULK_LESS : SELECT_BULK_BYTES) / (2 * slot_bytes(s));
     const bool fewer = s->what != ECHI_KEEP || is_by_flags(s) || s->values;
     const uint32_t most = fewer ? SELECT_WORKERS_FLAGS : SELECT_WORKERS;
     return room < most ? room : most;
+}
+
+static uint32_t bulk_skew(const struct echi_select *s)
+{
+    return (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
 }
 
 /* Of runs, what goes along; values that are a word. */
@@ -226,172 +344,200 @@ static bool along_to_bulk(const struct echi_select *s)
            ((uintptr_t)s->values | (uintptr_t)s->values_out) % s->value_bytes == 0;
 }
 
-/* Whether warps take parts that are copied in bulk (bulk.cu); the tiles are others then: as
- * large as blocks hold, but so that all blocks take as many, and three or more. */
-static bool to_bulk(const ech_ctx *ctx, const struct echi_select *s, struct select_args *a)
+/* Elements of a tile; 0: warps do not take parts.  Tiles are as large as blocks hold, but so that
+ * all blocks take as many, and three or more. */
+static uint32_t bulk_tile(const struct build *b)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const uint64_t blocks = (uint64_t)cuda->multiprocessors;
-    if (cuda->architecture < 90 || s->what == ECHI_DIVIDE) return false;
-    if (s->element_bytes != 4 && s->element_bytes != 8) return false;
-    if (is_along(s) && !along_to_bulk(s)) return false;
-    const uint32_t skew = (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
+    const struct echi_select *s = b->s;
+    const uint64_t blocks = (uint64_t)b->gpu.multiprocessors;
+    if (b->gpu.architecture < 90 || s->what == ECHI_DIVIDE) return 0;
+    if (s->element_bytes != 4 && s->element_bytes != 8) return 0;
+    if (is_along(s) && !along_to_bulk(s)) return 0;
+    const uint32_t skew = bulk_skew(s);
     const uint64_t part_n = SELECT_PART_BYTES / s->element_bytes;
     const uint64_t share = ((s->n + skew + part_n - 1) / part_n + blocks - 1) / blocks;
-    const uint32_t most = most_workers(cuda, s);
+    const uint32_t most = most_workers(&b->gpu, s);
     uint64_t turns = (share + most - 1) / most;
-    if (share < SELECT_BULK_TILES * SELECT_WORKERS_LEAST) return false;
+    if (share < SELECT_BULK_TILES * SELECT_WORKERS_LEAST) return 0;
     if (turns < SELECT_BULK_TILES) turns = SELECT_BULK_TILES;
-    if (is_by_flags(s) && !flags_to_bulk(s, skew, turns)) return false;
-    a->skew = skew;
-    a->out = s->out;
-    if (is_by_flags(s)) a->values = NULL;
-    a->tile_n = (uint32_t)((share + turns - 1) / turns * part_n);
-    a->tiles = (a->n + a->skew + a->tile_n - 1) / a->tile_n;
-    return true;
+    if (is_by_flags(s) && !flags_to_bulk(s, skew, turns)) return 0;
+    return (uint32_t)((share + turns - 1) / turns * part_n);
 }
 
-static ech_status launch_bulk(ech_ctx *ctx, const struct echi_select *s,
-                              const struct select_args *a, const char *name)
+static bool can_bulk(const struct build *b)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const unsigned parts = a->tile_n * (unsigned)s->element_bytes / SELECT_PART_BYTES;
-    char image[24];
-    snprintf(image, sizeof image, "select_bulk_k%d", 8 * (int)s->element_bytes);
-    return echi_cuda_launch_early(ctx, image, name, (unsigned)cuda->multiprocessors,
-                                  32 * parts + 32, 2 * parts * slot_bytes(s), a);
+    return bulk_tile(b) != 0;
 }
 
-static ech_status run_bulk(ech_ctx *ctx, const struct echi_select *s, const struct select_args *a)
+static void launch_bulk(const struct build *b, enum echi_phase phase, const char *kernel)
 {
+    const struct echi_select *s = b->s;
+    const unsigned parts =
+        b->w->args.select.tile_n * (unsigned)s->element_bytes / SELECT_PART_BYTES;
+    launch(b, phase, b->w->large_module, kernel, (unsigned)b->gpu.multiprocessors, 32 * parts + 32,
+           2 * parts * slot_bytes(s), CLEARS);
+}
+
+static ech_status steps_of_bulk(const struct build *b)
+{
+    const struct echi_select *s = b->s;
+    struct whole *w = b->w;
+    struct select_args *a = &w->args.select;
     const bool flags = is_by_flags(s);
     ech_status status;
-    if (is_along(s))
-        return launch_bulk(ctx, s, a,
-                           !s->values            ? "select_bulk_runs"
-                           : s->value_bytes == 4 ? "select_bulk_values4"
-                                                 : "select_bulk_values8");
-    if (s->what == ECHI_KEEP)
-        return launch_bulk(ctx, s, a,
-                           flags                       ? "select_bulk_flags"
-                           : a->source == SELECT_HEADS ? "select_bulk_heads"
-                                                       : "select_bulk_test");
-    TRY(launch_bulk(ctx, s, a, flags ? "select_bulk_count_flags" : "select_bulk_count"));
-    TRY(launch_bulk(ctx, s, a, flags ? "select_bulk_place_flags" : "select_bulk_place"));
-done:
-    return status;
-}
-
-static ech_status run_ring(ech_ctx *ctx, const struct echi_select *s, struct select_args *a,
-                           const char *image, unsigned blocks)
-{
-    const unsigned shared_bytes = SELECT_SLOTS * SELECT_SLOT_BYTES;
-    const bool keep = s->what == ECHI_KEEP;
-    ech_status status;
-    char ring[24];
-    snprintf(ring, sizeof ring, "select_ring_k%d", 8 * (int)s->element_bytes);
-    if (!keep) a->group = (a->tiles + blocks - 1) / blocks;
-    TRY(echi_cuda_launch_early(ctx, ring, keep ? "select_ring" : "select_ring_count", blocks,
-                               SELECT_RING_THREADS, shared_bytes, a));
-    if (!keep)
-        TRY(echi_cuda_launch_early(ctx, image, "select_place", (unsigned)a->tiles, SELECT_THREADS,
-                                   0, a));
-done:
-    return status;
-}
-
-static ech_status run_select(ech_ctx *ctx, const struct echi_select *s, const struct parts *parts)
-{
-    struct select_args a = args_of(s);
-    const bool by_flags = is_by_flags(s);
-    const bool bulk = to_bulk(ctx, s, &a);
-    const unsigned blocks = (unsigned)a.tiles, ways = s->what == ECHI_DIVIDE ? 2 : 1;
-    const bool lengths_after = a.lengths && a.tiles > 1;
-    const unsigned ring = bulk ? 0 : ring_of(ctx, s, &a, by_flags);
-    ech_status status;
-    uint32_t clear = 0;
-    char image[24];
-    if (by_flags)
-        snprintf(image, sizeof image, "select_flags_a");
-    else
-        snprintf(image, sizeof image, "select_k%d", 8 * (int)s->element_bytes);
-    TRY(check_tiles(ctx, s, a.tiles));
-    if (a.tiles > 1)
-        TRY(get_words(ctx, parts, (ring && s->what == ECHI_PARTITION ? 2 : ways) * a.tiles,
-                      &a.words, &clear));
-    a.first = parts->first;
-    a.clear = clear;
-    if (bulk) return run_bulk(ctx, s, &a);
-    if (ring) return run_ring(ctx, s, &a, image, ring);
-    if (s->what == ECHI_KEEP) {
-        a.clear = clear && !lengths_after;
-        const bool along = !by_flags && (a.starts || a.lengths || a.values);
-        TRY(echi_cuda_launch_early(ctx, image, along ? "select_pass_along" : "select_pass", blocks,
-                                   SELECT_THREADS, 0, &a));
-        if (lengths_after) TRY(run_lengths(ctx, &a, clear));
-        return ECH_OK;
+    a->skew = bulk_skew(s);
+    a->out = s->out;
+    if (flags) a->values = NULL;
+    a->tile_n = bulk_tile(b);
+    a->tiles = (a->n + a->skew + a->tile_n - 1) / a->tile_n;
+    TRY(check_tiles(b->ctx, s, a->tiles));
+    if (a->tiles > 1) get_words(b, a->tiles);
+    snprintf(w->large_module, sizeof w->large_module, "select_bulk_k%d", 8 * (int)s->element_bytes);
+    if (is_along(s)) {
+        launch_bulk(b, ECHI_MOVE,
+                    !s->values            ? "select_bulk_runs"
+                    : s->value_bytes == 4 ? "select_bulk_values4"
+                                          : "select_bulk_values8");
+    } else if (s->what == ECHI_KEEP) {
+        launch_bulk(b, ECHI_MOVE,
+                    flags                       ? "select_bulk_flags"
+                    : a->source == SELECT_HEADS ? "select_bulk_heads"
+                                                : "select_bulk_test");
+    } else {
+        launch_bulk(b, ECHI_COUNT, flags ? "select_bulk_count_flags" : "select_bulk_count");
+        launch_bulk(b, ECHI_MOVE, flags ? "select_bulk_place_flags" : "select_bulk_place");
     }
-    if (a.tiles > 1)
-        TRY(echi_cuda_launch_early(ctx, image, "select_count", blocks, SELECT_THREADS, 0, &a));
-    a.clear = clear;
-    TRY(echi_cuda_launch_early(ctx, image, ways == 2 ? "select_place_three" : "select_place",
-                               blocks, SELECT_THREADS, 0, &a));
 done:
     return status;
 }
 
-static ech_status run_decode(ech_ctx *ctx, const struct echi_select *s, const struct parts *parts)
+/* ---- Strategies: lengths back to elements, and no elements ---- */
+
+static bool can_decode(const struct build *b)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    struct decode_args a = { .in = s->in,
-                             .lengths = s->lengths_in,
-                             .out = s->out,
-                             .complaint = echi_cuda_complaint(ctx),
-                             .runs = s->n,
-                             .n = s->out_n,
-                             .tiles = ((uint64_t)s->n + SELECT_TILE_RUNS - 1) / SELECT_TILE_RUNS };
+    return b->s->what == ECHI_DECODE;
+}
+
+static ech_status steps_of_decode(const struct build *b)
+{
+    const struct echi_select *s = b->s;
+    struct whole *w = b->w;
+    struct decode_args *a = &w->args.decode;
+    *a =
+        (struct decode_args){ .in = s->in,
+                              .lengths = s->lengths_in,
+                              .out = s->out,
+                              .complaint = b->ctx ? echi_cuda_complaint(b->ctx) : NULL,
+                              .runs = s->n,
+                              .n = s->out_n,
+                              .tiles = ((uint64_t)s->n + SELECT_TILE_RUNS - 1) / SELECT_TILE_RUNS };
+    w->words = &a->words;
+    w->clear = &a->clear;
     /* As many blocks as fill the GPU, if each has some to write; none has 2^31 outputs. */
-    const uint64_t fill = (uint64_t)cuda->multiprocessors * SELECT_DECODE_BLOCKS;
-    const uint64_t worth = a.n / (SELECT_TILE_BYTES / 2 / s->element_bytes + 1) + 1;
-    const uint64_t needed = (a.n >> 31) + 1;
+    const uint64_t fill = (uint64_t)b->gpu.multiprocessors * SELECT_DECODE_BLOCKS;
+    const uint64_t worth = a->n / (SELECT_TILE_BYTES / 2 / s->element_bytes + 1) + 1;
+    const uint64_t needed = (a->n >> 31) + 1;
     uint64_t blocks = worth < fill ? worth : fill;
     if (blocks < needed) blocks = needed;
     ech_status status;
-    split(s->element_bytes, &a.element_words, &a.word_bytes);
-    a.share = a.n / blocks + 1;
-    TRY(check_tiles(ctx, s, a.tiles));
-    TRY(get_words(ctx, parts, a.tiles, &a.words, &a.clear));
-    TRY(echi_cuda_launch_early(ctx, "select_runs_a", "decode_sums", (unsigned)a.tiles,
-                               SELECT_THREADS, 0, &a));
-    TRY(echi_cuda_launch_early(ctx, "select_runs_a", "decode_write", (unsigned)blocks,
-                               SELECT_THREADS, 0, &a));
+    split(s->element_bytes, &a->element_words, &a->word_bytes);
+    a->share = a->n / blocks + 1;
+    TRY(check_tiles(b->ctx, s, a->tiles));
+    get_words(b, a->tiles);
+    launch(b, ECHI_COUNT, "select_runs_a", "decode_sums", (unsigned)a->tiles, SELECT_THREADS, 0,
+           CLEARS);
+    launch(b, ECHI_MOVE, "select_runs_a", "decode_write", (unsigned)blocks, SELECT_THREADS, 0,
+           CLEARS);
 done:
     return status;
 }
 
-/* Of no elements there are none kept. */
-static ech_status run_empty(ech_ctx *ctx, const struct echi_select *s)
+static bool is_empty(const struct build *b)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    size_t counts = s->what == ECHI_DIVIDE ? 2 : 1;
-    if (s->count)
-        CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)s->count, 0, counts * sizeof *s->count,
-           echi_cuda_stream(ctx));
-done:
-    return status;
+    return b->s->n == 0;
 }
+
+/* Of no elements there are none kept. */
+static ech_status steps_of_nothing(const struct build *b)
+{
+    const size_t counts = b->s->what == ECHI_DIVIDE ? 2 : 1;
+    if (b->s->count)
+        echi_step_add(&b->w->steps, (struct echi_step){ .phase = ECHI_FINISH,
+                                                        .kind = ECHI_CLEAR,
+                                                        .level = -1,
+                                                        .to = b->s->count,
+                                                        .bytes = counts * sizeof *b->s->count });
+    return ECH_OK;
+}
+
+/* ---- The strategies ---- */
+
+/* The first that can be used is. */
+static const struct strategy strategies[] = {
+    {
+        .name = "empty",
+        .what = "the count becomes zero",
+        .when = "there are no elements",
+        .can = is_empty,
+        .steps = steps_of_nothing,
+    },
+    {
+        .name = "decode",
+        .what = "a sum of the lengths, then each block writes a share of the output",
+        .when = "run lengths are decoded",
+        .can = can_decode,
+        .steps = steps_of_decode,
+    },
+    {
+        .name = "bulk",
+        .what = "one block per multiprocessor, whose warps take parts that are copied in bulk",
+        .when = "large arrays of elements of 4 or 8 bytes on sm_90 and later; no three-way "
+                "partition; with flags, only where all elements are worth reading",
+        .can = can_bulk,
+        .steps = steps_of_bulk,
+    },
+    {
+        .name = "ring",
+        .what = "blocks that stay and take one tile after the other through a ring of buffers",
+        .when = "many tiles on sm_80 and later, without flags, values, positions or lengths; no "
+                "three-way partition",
+        .can = can_ring,
+        .steps = steps_of_ring,
+    },
+    {
+        .name = "tiles",
+        .what = "one tile per block: one pass with a decoupled look-back, or a count and then a "
+                "placement",
+        .when = "all other calls",
+        .can = always,
+        .steps = steps_of_tiles,
+    },
+};
 
 static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
     (void)plan;
     const struct echi_select *s = request;
-    struct parts parts;
+    struct whole w;
+    struct build b = { ctx, s, echi_gpu_of(ctx), &w };
+    const struct strategy *strategy = strategies;
     bool overflow;
-    if (s->n == 0) return run_empty(ctx, s);
-    lay_out(s->n, work, &overflow, &parts);
-    return s->what == ECHI_DECODE ? run_decode(ctx, s, &parts) : run_select(ctx, s, &parts);
+    ech_status status;
+    w.steps.count = 0;
+    lay_out(s->n, work, &overflow, &w.parts);
+    w.args.select = s->n && s->what != ECHI_DECODE ? args_of(s) : (struct select_args){ 0 };
+    w.args.select.first = w.parts.first;
+    w.words = &w.args.select.words;
+    w.clear = &w.args.select.clear;
+    if (is_by_flags(s))
+        snprintf(w.module, sizeof w.module, "select_flags_a");
+    else
+        snprintf(w.module, sizeof w.module, "select_k%d", 8 * (int)s->element_bytes);
+    while (!strategy->can(&b)) strategy++;
+    TRY(strategy->steps(&b));
+    TRY(echi_cuda_enqueue(ctx, &w.steps, &w, set_args));
+done:
+    return status;
 }
 
 const struct echi_operation echi_cuda_select = { .plan = select_workspace, .run = select_run };

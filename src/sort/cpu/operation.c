@@ -52,17 +52,36 @@ static bool count_chosen(const struct echi_sort *s)
 }
 
 static const struct algorithm {
-    const char *name;
+    const char *name, *what;
+    const char *when;                              /* it is chosen, for the documentation */
     bool (*applicable)(const struct echi_sort *s); /* can sort s */
     bool (*chosen)(const struct echi_sort *s);     /* is the best for it, if none above is */
     void (*run)(const struct echi_sort_job *job);
-    const char *what;
 } algorithms[] = {
-    { "count", count_applicable, count_chosen, echi_sort_count,
-      "count how often each of 256 or 65536 keys occurs" },
-    { "block", block_applicable, block_applicable, echi_sort_msd, "sort in the cache, one thread" },
-    { "msd", msd_applicable, msd_applicable, echi_sort_msd,
-      "256-way scatters by the leading bits, then sorts in the cache" },
+    {
+        .name = "count",
+        .what = "count how often each of 256 or 65536 keys occurs",
+        .when = "keys of 8 bits without values, and keys of 16 bits from 8,192 elements on",
+        .applicable = count_applicable,
+        .chosen = count_chosen,
+        .run = echi_sort_count,
+    },
+    {
+        .name = "block",
+        .what = "sort in the cache, one thread",
+        .when = "other arrays of up to 16,384 elements",
+        .applicable = block_applicable,
+        .chosen = block_applicable,
+        .run = echi_sort_msd,
+    },
+    {
+        .name = "msd",
+        .what = "256-way scatters by the leading bits, then sorts in the cache",
+        .when = "all other arrays",
+        .applicable = msd_applicable,
+        .chosen = msd_applicable,
+        .run = echi_sort_msd,
+    },
 };
 
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };

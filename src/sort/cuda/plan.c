@@ -130,7 +130,7 @@ void echi_sort_launch(const struct sort_build *b, enum echi_phase phase, enum ec
 }
 
 /* What differs between the launches of a plan. */
-static void set_args(void *args, const struct echi_step *step, uint64_t part)
+static void set_args(void *args, struct echi_step *step, uint64_t part)
 {
     struct sort_args *a = args;
     a->level = a->pass = step->level < 0 ? 0 : step->level;

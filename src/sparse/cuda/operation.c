@@ -1,6 +1,6 @@
 /*
- * sparse/cuda/operation.c - sparse matrices on the GPU, host half: lays out the workspace, queues
- * kernels.
+ * sparse/cuda/operation.c - sparse matrices on the GPU, host half: the plan of a product, the table
+ * of strategies, and their steps.
  *
  *     products   a matrix of few tiles: one kernel, whose blocks find where their tiles begin; of
  *                more: another before it that finds all of them
@@ -9,7 +9,7 @@
  */
 #include "sparse/sparse.h"
 #include "core/backend.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 #include "sparse/cuda/make.h"
 #include "sparse/cuda/common.h"
 
@@ -36,12 +36,32 @@ static uint64_t quotient_up(uint64_t a, uint64_t b)
 
 /* ---- Products ---- */
 
-struct parts {
-    struct sparse_place *places; /* NULL: few tiles */
-    void *partials;
-    uint32_t *done;
+struct strategy;
+
+/* What follows from the request only. */
+struct plan {
+    const struct strategy *strategy; /* NULL: no product */
     uint64_t tiles;
     uint32_t tile_bits;
+};
+
+/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
+struct whole {
+    struct sparse_args args;
+    const struct echi_sparse *s;
+    char module[SPARSE_IMAGE_BYTES];
+    struct echi_steps steps;
+};
+
+struct strategy {
+    const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
+    bool (*can)(const struct echi_sparse *s);
+    uint32_t (*tile_bits)(const ech_csr *a);
+    uint64_t few_tiles; /* the most of which each block finds its own place */
+    uint32_t whole;
+    size_t width; /* columns at a time */
+    void (*steps)(struct whole *w);
 };
 
 /* Matrices of one column with no gaps are vectors. */
@@ -65,108 +85,186 @@ static uint32_t vector_tile_bits(const ech_csr *a)
     return bits;
 }
 
-static struct parts lay_out(const struct echi_sparse *s, struct echi_layout *layout)
+static uint32_t wide_tile_bits(const ech_csr *a)
+{
+    (void)a;
+    return WIDE_TILE_BITS;
+}
+
+static bool has_places(const struct plan *plan)
+{
+    return plan->tiles > plan->strategy->few_tiles;
+}
+
+/* Its parts of the workspace, as pointers of args. */
+static void lay_out(const struct echi_sparse *s, const struct plan *plan,
+                    struct echi_layout *layout, struct sparse_args *args)
 {
     const uint64_t items = echi_sparse_items(&s->a);
-    const bool vector = is_vector(s);
-    struct parts parts = { .tile_bits = vector ? vector_tile_bits(&s->a) : WIDE_TILE_BITS };
-    parts.tiles = quotient_up(items, (uint64_t)1 << parts.tile_bits);
-    if (parts.tiles > (vector ? FEW_TILES : WIDE_FEW_TILES))
-        parts.places = echi_part(layout, parts.tiles + 1, sizeof *parts.places);
-    parts.done = echi_part(layout, done_words(parts.tiles), sizeof *parts.done);
-    parts.partials = echi_part(layout, 2 * (items / SPARSE_GROUP + 1) * (vector ? 1 : SPARSE_STRIP),
+    args->places = NULL;
+    if (has_places(plan)) args->places = echi_part(layout, plan->tiles + 1, sizeof *args->places);
+    args->done = echi_part(layout, done_words(plan->tiles), sizeof *args->done);
+    args->partials = echi_part(layout, 2 * (items / SPARSE_GROUP + 1) * plan->strategy->width,
                                ech_dtype_bytes(s->a.dtype));
-    return parts;
 }
 
-static ech_status multiply_vector(ech_ctx *ctx, const struct sparse_args *args, const char *image)
+/* ---- Steps ---- */
+
+static void steps_of_vector(struct whole *w)
 {
-    static const char kernel[] = "sparse_multiply";
-    ech_status status = echi_cuda_prefer_cache(ctx, image, kernel, SHARED_PERCENT);
-    if (status != ECH_OK) return status;
-    return echi_cuda_launch(ctx, image, kernel,
-                            (unsigned)quotient_up(args->tiles, SPARSE_THREADS / 32), SPARSE_THREADS,
-                            0, args);
+    echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                 .kind = ECHI_LAUNCH,
+                                                 .module = w->module,
+                                                 .name = "sparse_multiply",
+                                                 .blocks = (unsigned)quotient_up(
+                                                     w->args.tiles, SPARSE_THREADS / 32),
+                                                 .threads = SPARSE_THREADS,
+                                                 .level = -1,
+                                                 .shared_percent = SHARED_PERCENT });
 }
 
-/* The product with a vector, or with some columns at a time. */
-static ech_status queue(ech_ctx *ctx, const struct echi_sparse *s, struct sparse_args *args,
-                        const char *image)
+/* A launch for each strip of columns. */
+static void steps_of_strips(struct whole *w)
 {
-    const size_t bytes = ech_dtype_bytes(s->a.dtype);
-    if (is_vector(s)) return multiply_vector(ctx, args, image);
-    for (size_t at = 0; at < s->n; at += SPARSE_STRIP) {
-        args->x = (const char *)s->x + at * bytes;
-        args->y = (char *)s->y + at * bytes;
-        args->width = s->n - at < SPARSE_STRIP ? (uint32_t)(s->n - at) : SPARSE_STRIP;
-        for (args->lanes = 1; args->lanes < args->width;) args->lanes *= 2;
-        ech_status status = echi_cuda_launch(ctx, image, "sparse_multiply_wide",
-                                             (unsigned)args->tiles, SPARSE_WIDE_THREADS, 0, args);
-        if (status != ECH_OK) return status;
-    }
-    return ECH_OK;
+    if (w->s->n == 0) return;
+    echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                 .kind = ECHI_LAUNCH,
+                                                 .module = w->module,
+                                                 .name = "sparse_multiply_wide",
+                                                 .blocks = (unsigned)w->args.tiles,
+                                                 .threads = SPARSE_WIDE_THREADS,
+                                                 .level = -1,
+                                                 .parts = quotient_up(w->s->n, SPARSE_STRIP),
+                                                 .last_blocks = (unsigned)w->args.tiles });
 }
 
-static ech_status multiply(ech_ctx *ctx, const struct echi_sparse *s, void *work)
+/* The strip of a launch. */
+static void set_args(void *args, struct echi_step *step, uint64_t part)
+{
+    struct whole *w = args;
+    const struct echi_sparse *s = w->s;
+    const size_t bytes = ech_dtype_bytes(s->a.dtype), at = part * SPARSE_STRIP;
+    if (!step->parts) return;
+    w->args.x = (const char *)s->x + at * bytes;
+    w->args.y = (char *)s->y + at * bytes;
+    w->args.width = s->n - at < SPARSE_STRIP ? (uint32_t)(s->n - at) : SPARSE_STRIP;
+    for (w->args.lanes = 1; w->args.lanes < w->args.width;) w->args.lanes *= 2;
+}
+
+/* ---- The strategies ---- */
+
+static bool always(const struct echi_sparse *s)
+{
+    (void)s;
+    return true;
+}
+
+/* The first that can be used is. */
+static const struct strategy strategies[] = {
+    {
+        .name = "vector",
+        .what = "a warp per tile of rows and entries",
+        .when = "a vector without gaps",
+        .can = is_vector,
+        .tile_bits = vector_tile_bits,
+        .few_tiles = FEW_TILES,
+        .whole = SPARSE_WHOLE,
+        .width = 1,
+        .steps = steps_of_vector,
+    },
+    {
+        .name = "strips",
+        .what = "a block per tile of rows and entries, for some columns at a time",
+        .when = "a matrix, or a vector with gaps",
+        .can = always,
+        .tile_bits = wide_tile_bits,
+        .few_tiles = WIDE_FEW_TILES,
+        .width = SPARSE_STRIP,
+        .steps = steps_of_strips,
+    },
+};
+
+static void plan_product(const struct echi_sparse *s, struct plan *plan)
+{
+    plan->strategy = strategies;
+    while (!plan->strategy->can(s)) plan->strategy++;
+    plan->tile_bits = plan->strategy->tile_bits(&s->a);
+    plan->tiles = quotient_up(echi_sparse_items(&s->a), (uint64_t)1 << plan->tile_bits);
+}
+
+/* Where there are few tiles, blocks find where theirs begin; else a kernel before them does. */
+static ech_status multiply(ech_ctx *ctx, const struct echi_sparse *s, const struct plan *plan,
+                           void *work)
 {
     struct echi_layout layout = { .base = work };
-    const struct parts parts = lay_out(s, &layout);
-    struct sparse_args args = { .offsets = s->a.offsets,
-                                .columns = s->a.columns,
-                                .values = s->a.values,
-                                .rows = s->a.rows,
-                                .cols = s->a.cols,
-                                .entries = s->a.entries,
-                                .x = s->x,
-                                .y = s->y,
-                                .alpha = s->alpha,
-                                .beta = s->beta,
-                                .tiles = parts.tiles,
-                                .tile_bits = parts.tile_bits,
-                                .whole = is_vector(s) ? SPARSE_WHOLE : 0,
-                                .x_stride = s->x_stride,
-                                .y_stride = s->y_stride,
-                                .places = parts.places,
-                                .partials = parts.partials,
-                                .done = parts.done };
-    ech_status status = ECH_OK;
-    char image[SPARSE_IMAGE_BYTES];
-    void *zeros;
-    echi_cuda_sparse_image(&s->a, image);
-    if (parts.tiles > (is_vector(s) ? FEW_TILES : WIDE_FEW_TILES)) {
-        TRY(echi_cuda_launch(ctx, image, "sparse_places",
-                             (unsigned)quotient_up(parts.tiles + 1, SPARSE_PLACE_THREADS),
-                             SPARSE_PLACE_THREADS, 0, &args));
-    } else {
-        TRY(echi_cuda_zeros(ctx, parts.done, done_words(parts.tiles) * sizeof *parts.done, &zeros));
-        args.done = zeros;
-    }
-    TRY(queue(ctx, s, &args, image));
-done:
-    return status;
+    struct whole w;
+    w.s = s;
+    w.steps.count = 0;
+    w.args = (struct sparse_args){ .offsets = s->a.offsets,
+                                   .columns = s->a.columns,
+                                   .values = s->a.values,
+                                   .rows = s->a.rows,
+                                   .cols = s->a.cols,
+                                   .entries = s->a.entries,
+                                   .x = s->x,
+                                   .y = s->y,
+                                   .alpha = s->alpha,
+                                   .beta = s->beta,
+                                   .tiles = plan->tiles,
+                                   .tile_bits = plan->tile_bits,
+                                   .whole = plan->strategy->whole,
+                                   .x_stride = s->x_stride,
+                                   .y_stride = s->y_stride };
+    lay_out(s, plan, &layout, &w.args);
+    echi_cuda_sparse_image(&s->a, w.module);
+    if (has_places(plan))
+        echi_step_add(&w.steps, (struct echi_step){ .phase = ECHI_PLAN,
+                                                    .kind = ECHI_LAUNCH,
+                                                    .module = w.module,
+                                                    .name = "sparse_places",
+                                                    .blocks = (unsigned)quotient_up(
+                                                        plan->tiles + 1, SPARSE_PLACE_THREADS),
+                                                    .threads = SPARSE_PLACE_THREADS,
+                                                    .level = -1 });
+    else
+        echi_step_add(&w.steps,
+                      (struct echi_step){ .phase = ECHI_PLAN,
+                                          .kind = ECHI_ZEROS,
+                                          .level = -1,
+                                          .to = w.args.done,
+                                          .slot = &w.args.done,
+                                          .bytes = done_words(plan->tiles) * sizeof *w.args.done });
+    plan->strategy->steps(&w);
+    return echi_cuda_enqueue(ctx, &w.steps, &w, set_args);
 }
 
 /* ---- The operation ---- */
 
-static ech_status workspace(const void *request, void *plan, size_t *bytes)
+static ech_status plan_sparse(const void *request, void *place, size_t *work_bytes)
 {
-    (void)plan;
     const struct echi_sparse *s = request;
+    struct plan *plan = place;
     struct echi_layout layout = { 0 };
-    if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cuda_sparse_make_workspace(s, bytes);
-    lay_out(s, &layout);
-    *bytes = layout.bytes;
+    struct sparse_args args;
+    *plan = (struct plan){ NULL, 0, 0 };
+    if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cuda_sparse_make_workspace(s, work_bytes);
+    plan_product(s, plan);
+    lay_out(s, plan, &layout, &args);
+    *work_bytes = layout.bytes;
     if (layout.overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace is larger than any memory");
     return ECH_OK;
 }
 
-static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+static ech_status run_sparse(ech_ctx *ctx, const void *request, const void *kept, void *work)
 {
-    (void)plan;
     const struct echi_sparse *s = request;
-    if (s->what != ECHI_SPARSE_MULTIPLY) return echi_cuda_sparse_make(ctx, s, work);
-    return multiply(ctx, s, work);
+    const struct plan *plan = kept;
+    return plan->strategy ? multiply(ctx, s, plan, work) : echi_cuda_sparse_make(ctx, s, work);
 }
 
-const struct echi_operation echi_cuda_sparse = { .plan = workspace, .run = run };
+const struct echi_operation echi_cuda_sparse = {
+    .plan = plan_sparse,
+    .plan_bytes = sizeof(struct plan),
+    .run = run_sparse,
+};
