@@ -15,7 +15,8 @@
 
 enum {
     FEW_MOST = KEY_BITS <= 16 ? 2 : 4, /* tiles of a block; more elements take more registers */
-    FEW_WARPS = SCAN_FEW_THREADS / 32
+    FEW_WARPS = SCAN_FEW_THREADS / 32,
+    FEW_BLOCKS = KEY_BITS <= 16 ? 2 : 1 /* of a multiprocessor: 1,024 threads */
 };
 
 struct few_shared {

@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
 }
 
 #if !SCAN_WIDE
-extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, 1)
+extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, FEW_BLOCKS)
     scan_sum_few(const __grid_constant__ struct scan_args a)
 {
     scan_few<SUM>(a);
@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_tiles<MIN, 0>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, 1)
+extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, FEW_BLOCKS)
     scan_min_few(const __grid_constant__ struct scan_args a)
 {
     scan_few<MIN>(a);
