@@ -1,6 +1,6 @@
 /*
- * direct/cuda/operation.c - steps of direct solvers on the GPU, host half: the table of kernels, one
- * or two launches each.
+ * direct/cuda/operation.c - steps of direct solvers on the GPU, host half: the table of kernels,
+ * one or two launches each.
  *
  *     workspace   [ a panel by columns | what its blocks tell each other ]
  *
