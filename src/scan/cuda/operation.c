@@ -70,8 +70,7 @@ static const char *kernel_of(const struct echi_scan *s, enum form form)
         { "scan_sum", "scan_sum_rows", "scan_sum_heads", "scan_sum_few", "scan_sum_ring",
           "scan_sum_ring_heads" },
         { "scan_min", "scan_min_rows", "scan_min_heads", "scan_min_few" },
-        { "scan_other", "scan_other_rows", "scan_other_heads", "scan_other_few",
-          "scan_other_ring" },
+        { "scan_other", "scan_other_rows", "scan_other_heads", NULL, "scan_other_ring" },
     };
     return names[s->op == ECHI_SCAN_SUM ? 0 : s->op == ECHI_SCAN_MIN ? 1 : 2][form];
 }
@@ -357,7 +356,7 @@ static const struct strategy strategies[] = {
         .what =
             "a block takes one, two or four tiles and adds up the totals of all tiles before it",
         .when = "one array of few tiles: at most four per multiprocessor; no segments, no 64-bit "
-                "accumulators",
+                "accumulators; sums, minima and maxima",
         .can = can_few,
         .steps = steps_of_few,
     },
