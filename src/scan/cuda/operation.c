@@ -356,7 +356,7 @@ static const struct strategy strategies[] = {
         .what =
             "a block takes one, two or four tiles and adds up the totals of all tiles before it",
         .when = "one array of few tiles: at most four per multiprocessor; no segments, no 64-bit "
-                "accumulators",
+                "accumulators; sums, minima and maxima",
         .can = can_few,
         .steps = steps_of_few,
     },

@@ -1,18 +1,33 @@
 /*
- * solve/cuda/operation.c - steps of iterative solvers on the GPU, host half: one launch a step.
+ * solve/cuda/operation.c - steps of iterative solvers on the GPU, host half: the table of
+ * kernels; one launch per step, or one per level of a sweep.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/backend.h"
 #include "solve/step.h"
-#include "cuda/cuda.h"
+#include "cuda/steps.h"
 
-static const char *const kernels[] = {
-    [ECHI_SOLVE_UPDATE] = "solve_update", [ECHI_SOLVE_PROJECT] = "solve_project",
-    [ECHI_SOLVE_RANDOM] = "solve_random", [ECHI_SOLVE_INVERT] = "solve_invert",
-    [ECHI_SOLVE_BLOCKS] = "solve_blocks", [ECHI_SOLVE_BLOCKED] = "solve_blocked",
-    [ECHI_SOLVE_SWEEP] = "solve_sweep"
+enum { THREADS = 32 * ECHI_SOLVE_WARPS };
+
+/* All that is needed to make and to run a step.  It begins with the kernels' argument. */
+struct whole {
+    struct echi_solve_step step;
+    struct echi_gpu gpu;
+    struct echi_steps steps;
 };
+
+static void launch(struct whole *w, const char *kernel, uint64_t blocks, unsigned threads)
+{
+    echi_step_add(&w->steps,
+                  (struct echi_step){ .phase = ECHI_MOVE,
+                                      .kind = ECHI_LAUNCH,
+                                      .module = w->step.bytes == 4 ? "solve_f32" : "solve_f64",
+                                      .name = kernel,
+                                      .blocks = (unsigned)blocks,
+                                      .threads = threads,
+                                      .level = -1 });
+}
 
 /* Kernels that are for one shape of step each, as kernels.cu has them; else it is solve_update.
  * The vectors of these are aligned. */
@@ -68,7 +83,7 @@ static const char *kernel_of(const struct echi_solve_step *step)
             wanted->dots == shape->dots && (shapes[i].after >> step->after & 1))
             return shapes[i].kernel;
     }
-    return kernels[ECHI_SOLVE_UPDATE];
+    return "solve_update";
 }
 
 static bool is_aligned(const struct echi_solve_step *step)
@@ -83,70 +98,125 @@ static bool is_aligned(const struct echi_solve_step *step)
     return bits % 16 == 0;
 }
 
-/* A launch a level. */
-static ech_status sweep(ech_ctx *ctx, const char *image, struct echi_solve_step *step)
+/* ---- Steps ---- */
+
+static ech_status add_items(struct whole *w, const char *kernel)
 {
-    const unsigned threads = 32 * ECHI_SOLVE_WARPS;
-    ech_status status = ECH_OK;
-    for (uint64_t l = 0; l < step->level_count; l++) {
-        step->begin = step->levels[l];
-        step->end = step->levels[l + 1];
-        const uint64_t blocks = (step->end - step->begin + threads - 1) / threads;
-        if (blocks > INT32_MAX)
-            FAIL(ctx, ECH_ERR_UNSUPPORTED,
-                 "the vectors are too long: more rows than a grid has threads");
-        TRY(echi_cuda_launch(ctx, image, kernels[ECHI_SOLVE_SWEEP], (unsigned)blocks, threads, 0,
-                             step));
-    }
-done:
-    return status;
+    struct echi_solve_step *step = &w->step;
+    const uint64_t items = echi_solve_items(step->n, step->bytes);
+    if (items > INT32_MAX)
+        return echi_fail(w->gpu.ctx, ECH_ERR_UNSUPPORTED,
+                         "the vectors are too long: more items than a grid has blocks");
+    launch(w, kernel, items, step->item < ECHI_SOLVE_WARPS ? 32 * step->item : THREADS);
+    return ECH_OK;
 }
 
-/* Squares: of as many warps as there is room for, or of each block of threads some. */
-static ech_status squares(ech_ctx *ctx, const char *image, struct echi_solve_step *step)
+static void align(struct echi_solve_step *step)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    const bool inverts = step->what == ECHI_SOLVE_BLOCKS;
-    const unsigned threads = inverts ? 32 * ECHI_SOLVE_BLOCK_WARPS : ECHI_SOLVE_BLOCK_THREADS;
-    const uint64_t block = (uint64_t)step->block;
-    const uint64_t rows = inverts ? ECHI_SOLVE_BLOCK_WARPS * block : threads / block * block;
-    const uint64_t blocks = (step->n + rows - 1) / rows,
-                   most = 32 * (uint64_t)cuda->multiprocessors;
-    if (!inverts && blocks > INT32_MAX)
-        return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
-                         "the vectors are too long: more rows than a grid has threads");
-    return echi_cuda_launch(ctx, image, kernels[step->what],
-                            (unsigned)(inverts && blocks > most ? most : blocks), threads, 0, step);
+    step->item = (uint32_t)echi_solve_item_chunks(echi_solve_chunks(step->n, step->bytes));
+    step->aligned = is_aligned(step);
 }
+
+static ech_status steps_of_update(struct whole *w, const char *kernel)
+{
+    (void)kernel;
+    align(&w->step);
+    find_shape(&w->step);
+    return add_items(w, kernel_of(&w->step));
+}
+
+static ech_status steps_of_project(struct whole *w, const char *kernel)
+{
+    align(&w->step);
+    return add_items(w, kernel);
+}
+
+static ech_status steps_of_elements(struct whole *w, const char *kernel)
+{
+    const uint64_t blocks = w->step.n / THREADS + 1;
+    const uint64_t most = 16 * (uint64_t)w->gpu.multiprocessors;
+    launch(w, kernel, blocks < most ? blocks : most, THREADS);
+    return ECH_OK;
+}
+
+static ech_status rows_too_many(const struct whole *w)
+{
+    return echi_fail(w->gpu.ctx, ECH_ERR_UNSUPPORTED,
+                     "the vectors are too long: more rows than a grid has threads");
+}
+
+/* Diagonal blocks that are inverted: as many warps as there is room for. */
+static ech_status steps_of_blocks(struct whole *w, const char *kernel)
+{
+    const uint64_t rows = ECHI_SOLVE_BLOCK_WARPS * (uint64_t)w->step.block;
+    const uint64_t blocks = (w->step.n + rows - 1) / rows;
+    const uint64_t most = 32 * (uint64_t)w->gpu.multiprocessors;
+    launch(w, kernel, blocks > most ? most : blocks, 32 * ECHI_SOLVE_BLOCK_WARPS);
+    return ECH_OK;
+}
+
+/* Diagonal blocks that are applied: some of each block of threads. */
+static ech_status steps_of_blocked(struct whole *w, const char *kernel)
+{
+    const uint64_t block = (uint64_t)w->step.block;
+    const uint64_t rows = ECHI_SOLVE_BLOCK_THREADS / block * block;
+    const uint64_t blocks = (w->step.n + rows - 1) / rows;
+    if (blocks > INT32_MAX) return rows_too_many(w);
+    launch(w, kernel, blocks, ECHI_SOLVE_BLOCK_THREADS);
+    return ECH_OK;
+}
+
+static uint64_t blocks_of_level(const struct echi_solve_step *step, uint64_t level)
+{
+    return (step->levels[level + 1] - step->levels[level] + THREADS - 1) / THREADS;
+}
+
+/* A launch for each level; set_args() gives its rows and its blocks. */
+static ech_status steps_of_sweep(struct whole *w, const char *kernel)
+{
+    const struct echi_solve_step *step = &w->step;
+    for (uint64_t level = 0; level < step->level_count; level++)
+        if (blocks_of_level(step, level) > INT32_MAX) return rows_too_many(w);
+    if (step->level_count == 0) return ECH_OK;
+    launch(w, kernel, blocks_of_level(step, 0), THREADS);
+    w->steps.step[0].parts = step->level_count;
+    return ECH_OK;
+}
+
+static void set_args(void *args, struct echi_step *launched, uint64_t part)
+{
+    struct echi_solve_step *step = &((struct whole *)args)->step;
+    if (!launched->parts) return;
+    step->begin = step->levels[part];
+    step->end = step->levels[part + 1];
+    launched->blocks = launched->last_blocks = (unsigned)blocks_of_level(step, part);
+}
+
+static const struct {
+    const char *kernel;
+    ech_status (*steps)(struct whole *w, const char *kernel);
+} kernels[] = {
+    [ECHI_SOLVE_UPDATE] = { "solve_update", steps_of_update },
+    [ECHI_SOLVE_PROJECT] = { "solve_project", steps_of_project },
+    [ECHI_SOLVE_RANDOM] = { "solve_random", steps_of_elements },
+    [ECHI_SOLVE_INVERT] = { "solve_invert", steps_of_elements },
+    [ECHI_SOLVE_BLOCKS] = { "solve_blocks", steps_of_blocks },
+    [ECHI_SOLVE_BLOCKED] = { "solve_blocked", steps_of_blocked },
+    [ECHI_SOLVE_SWEEP] = { "solve_sweep", steps_of_sweep },
+};
 
 static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
-    (void)plan;
-    const struct echi_cuda *cuda = ctx->state;
-    struct echi_solve_step step = *(const struct echi_solve_step *)request;
-    const char *image = step.bytes == 4 ? "solve_f32" : "solve_f64";
-    const char *kernel = kernels[step.what];
-    const unsigned threads = 32 * ECHI_SOLVE_WARPS;
-    (void)work;
-    if (step.what <= ECHI_SOLVE_PROJECT) {
-        const uint64_t chunks = echi_solve_chunks(step.n, step.bytes);
-        const uint64_t items = echi_solve_items(step.n, step.bytes);
-        step.item = (uint32_t)echi_solve_item_chunks(chunks);
-        step.aligned = is_aligned(&step);
-        if (step.what == ECHI_SOLVE_UPDATE) find_shape(&step);
-        if (items > INT32_MAX)
-            return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
-                             "the vectors are too long: more items than a grid has blocks");
-        if (step.what == ECHI_SOLVE_UPDATE) kernel = kernel_of(&step);
-        return echi_cuda_launch(ctx, image, kernel, (unsigned)items,
-                                step.item < ECHI_SOLVE_WARPS ? 32 * step.item : threads, 0, &step);
-    }
-    if (step.what == ECHI_SOLVE_SWEEP) return sweep(ctx, image, &step);
-    if (step.what == ECHI_SOLVE_BLOCKS || step.what == ECHI_SOLVE_BLOCKED)
-        return squares(ctx, image, &step);
-    const uint64_t blocks = step.n / threads + 1, most = 16 * (uint64_t)cuda->multiprocessors;
-    return echi_cuda_launch(ctx, image, kernel, (unsigned)(blocks < most ? blocks : most), threads,
-                            0, &step);
+    (void)plan, (void)work;
+    struct whole w;
+    ech_status status = ECH_OK;
+    w.step = *(const struct echi_solve_step *)request;
+    w.gpu = echi_gpu_of(ctx);
+    w.steps.count = 0;
+    TRY(kernels[w.step.what].steps(&w, kernels[w.step.what].kernel));
+    TRY(echi_cuda_enqueue(ctx, &w.steps, &w, set_args));
+done:
+    return status;
 }
 
 static ech_status workspace(const void *request, void *plan, size_t *bytes)
