@@ -207,13 +207,15 @@ static size_t make_keys(const struct is_sorted_case *c, uint64_t seed, char *key
     return n;
 }
 
-/* The first (way -1) or the last (way 1) of all special keys in the order of the case. */
-static uint64_t extreme(const struct is_sorted_case *c, int way)
+/* The first (way -1) or the last (way 1) of all special keys in the order of the case: of equal ones
+ * that with the lowest number, or with `tie` the highest, which is a negative NaN. */
+static uint64_t extreme(const struct is_sorted_case *c, int way, bool tie)
 {
     uint64_t best = special(c->dtype, 0);
     for (size_t i = 1; i < SPECIALS; i++) {
         const uint64_t u = special(c->dtype, i);
-        if (compare(c, (const char *)&u, (const char *)&best) * way > 0) best = u;
+        const int sign = compare(c, (const char *)&u, (const char *)&best) * way;
+        if (sign > 0 || (tie && sign == 0)) best = u;
     }
     return best;
 }
@@ -280,23 +282,44 @@ static bool give_workspace(struct run *r)
     return true;
 }
 
-/* One inversion at each position in turn: the last key of the order, then the first. */
+/* The last key of the order, then the first. */
+static void put_inversion(const struct is_sorted_case *c, char *keys, size_t at, bool tie)
+{
+    const size_t bytes = ech_dtype_bytes(c->dtype);
+    const uint64_t last = extreme(c, 1, tie), first = extreme(c, -1, tie);
+    memcpy(keys + (at - 1) * bytes, &last, bytes);
+    memcpy(keys + at * bytes, &first, bytes);
+}
+
+static int compare_positions(const void *a, const void *b)
+{
+    return compare_u64(*(const size_t *)b, *(const size_t *)a);
+}
+
+/* One inversion at each position in turn; then more and more of them, from the last on. */
 static void invert(struct run *r, char *keys, size_t skew)
 {
     const size_t bytes = ech_dtype_bytes(r->c->dtype);
-    const uint64_t first = extreme(r->c, -1), last = extreme(r->c, 1);
     size_t position[POSITIONS];
     const int count = r->n < 2 ? 0 : positions_of(r->n, bytes, skew, position);
     for (int i = 0; i < count && !test_failed(); i++) {
-        char *at = keys + position[i] * bytes, kept[16];
-        memcpy(kept, at - bytes, 2 * bytes);
-        memcpy(at - bytes, &last, bytes);
-        memcpy(at, &first, bytes);
+        char *at = keys + (position[i] - 1) * bytes, kept[16];
+        memcpy(kept, at, 2 * bytes);
+        put_inversion(r->c, keys, position[i], i % 2);
         const uint64_t wanted = oracle(r->c, keys, position[i] - 1, r->n);
         CHECK(wanted == position[i] || (r->c->strict && wanted == position[i] - 1));
         expect(r, keys, wanted);
-        memcpy(at - bytes, kept, 2 * bytes);
+        memcpy(at, kept, 2 * bytes);
     }
+    char *all = malloc(r->n * bytes + 1);
+    if (!CHECK(all)) return;
+    memcpy(all, keys, r->n * bytes);
+    qsort(position, (size_t)count, sizeof *position, compare_positions);
+    for (int i = 0; i < count && !test_failed(); i++) {
+        put_inversion(r->c, all, position[i], i % 2);
+        if (i % 3 == 1) expect(r, all, oracle(r->c, all, 1, r->n));
+    }
+    free(all);
 }
 
 static void run_on(ech_ctx *ctx, const struct is_sorted_case *c, char *keys, size_t n,
