@@ -13,6 +13,7 @@ without_readme=" sort reduce scan histogram select arrange sparse matmul solve d
 
 # name,folder,call,command,test+test,benchmark
 rows=$(sed -n 's/^OPERATION(\(.*\))$/\1/p' src/operations.def | sed 's/"//g; s/, */,/g; s/ /+/g')
+# shellcheck disable=SC2016,SC2086  # a program; words
 check "src/operations.def has rows of six columns" \
     sh -c 'for row; do case $row in *,*,*,*,*,*,*) exit 1 ;; *,*,*,*,*,*) ;; *) exit 1 ;; esac; done' - $rows
 for row in $rows; do

@@ -8,6 +8,10 @@
 
 #include "is_sorted/is_sorted.h"
 
+/* How two keys are compared: as integers; as floats by a form in which -0 is less than +0, and NaN
+ * differ; by the merged form, in which equal keys are equal. */
+enum echi_form { ECHI_AS_BITS, ECHI_AS_FLOATS, ECHI_AS_MERGED };
+
 /* The first of keys[from ... to - 1] that is out of order after the one before it, or `to`.
  * from > 0. */
 typedef size_t echi_unsorted_function(const struct echi_order *order, bool strict, const void *keys,

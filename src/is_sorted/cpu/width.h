@@ -13,29 +13,41 @@
 #define KEY     JOINED(FROM, _element)
 #include "cpu/predicate.h"
 
-INLINE KEY NAME(form)(const struct echi_order *o, KEY u, bool plain)
+INLINE KEY NAME(form)(const struct echi_order *o, KEY u, enum echi_form as)
 {
-    return plain ? (KEY)(u ^ (KEY)(o->sign ^ o->flip)) : NAME(merged)(o, u);
+    if (as == ECHI_AS_MERGED) return NAME(merged)(o, u);
+    if (as == ECHI_AS_BITS) return (KEY)(u ^ (KEY)(o->sign ^ o->flip));
+    KEY negative = (KEY)(0 - (u >> (8 * sizeof(KEY) - 1)));
+    return (KEY)((KEY)((KEY)(u ^ (negative | (KEY)o->sign)) - (KEY)o->shift) ^ (KEY)o->flip);
 }
 
-INLINE KEY NAME(bad)(const struct echi_order *o, const KEY *at, bool plain, bool strict)
+INLINE bool NAME(bad)(const struct echi_order *o, const KEY *at, enum echi_form as, bool strict)
 {
-    KEY before = NAME(form)(o, at[-1], plain), now = NAME(form)(o, at[0], plain);
-    return (KEY)(strict ? now <= before : now < before);
+    KEY before = NAME(form)(o, at[-1], as), now = NAME(form)(o, at[0], as);
+    return strict ? now <= before : now < before;
 }
 
-/* plain: not of floats. */
+INLINE bool NAME(any)(const struct echi_order *o, const KEY *at, size_t n, enum echi_form as,
+                      bool strict)
+{
+    KEY any = 0;
+    for (size_t i = 0; i < n; i++) any |= (KEY)NAME(bad)(o, at + i, as, strict);
+    return any;
+}
+
+/* first: the form in which every step is compared.  Merging never reverses two keys, so what is in
+ * order before it is in order after it. */
 INLINE size_t NAME(search)(const struct echi_order *order, const KEY *x, size_t from, size_t to,
-                           bool plain, bool strict)
+                           enum echi_form first, bool strict)
 {
     enum { STEP = 512 };
     const struct echi_order o = *order;
+    const enum echi_form exact = first == ECHI_AS_BITS ? first : ECHI_AS_MERGED;
     for (; from < to; from += STEP) {
         const size_t here = to - from < STEP ? to - from : STEP;
-        KEY any = 0;
-        for (size_t i = 0; i < here; i++) any |= NAME(bad)(&o, x + from + i, plain, strict);
-        if (!any) continue;
-        while (!NAME(bad)(&o, x + from, plain, strict)) from++;
+        if (!NAME(any)(&o, x + from, here, first, strict)) continue;
+        if (first != exact && !NAME(any)(&o, x + from, here, exact, strict)) continue;
+        while (!NAME(bad)(&o, x + from, exact, strict)) from++;
         return from;
     }
     return to;
@@ -46,10 +58,10 @@ static size_t NAME(first)(const struct echi_order *order, bool strict, const voi
 {
     const KEY *x = (const KEY *)keys;
     if (order->float_mask)
-        return strict ? NAME(search)(order, x, from, to, false, true)
-                      : NAME(search)(order, x, from, to, false, false);
-    return strict ? NAME(search)(order, x, from, to, true, true)
-                  : NAME(search)(order, x, from, to, true, false);
+        return strict ? NAME(search)(order, x, from, to, ECHI_AS_MERGED, true)
+                      : NAME(search)(order, x, from, to, ECHI_AS_FLOATS, false);
+    return strict ? NAME(search)(order, x, from, to, ECHI_AS_BITS, true)
+                  : NAME(search)(order, x, from, to, ECHI_AS_BITS, false);
 }
 
 #undef NAME
