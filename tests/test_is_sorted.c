@@ -207,8 +207,8 @@ static size_t make_keys(const struct is_sorted_case *c, uint64_t seed, char *key
     return n;
 }
 
-/* The first (way -1) or the last (way 1) of all special keys in the order of the case: of equal ones
- * that with the lowest number, or with `tie` the highest, which is a negative NaN. */
+/* The first (way -1) or the last (way 1) of all special keys in the order of the case: of equal
+ * ones that with the lowest number, or with `tie` the highest, which is a negative NaN. */
 static uint64_t extreme(const struct is_sorted_case *c, int way, bool tie)
 {
     uint64_t best = special(c->dtype, 0);
