@@ -1,7 +1,9 @@
 # The GPU benchmarks need nvcc as a compiler of programs, with CUB's headers, which come with it: one program
 # an operation, build/bench/<name>.
 if(ECHELON_HAS_NVCC)
-  set(programs gpu_sort gpu_sort_host gpu_rank gpu_reduce gpu_scan gpu_histogram gpu_select gpu_arrange gpu_gf2 gpu_matmul gpu_sparse gpu_solve gpu_direct)
+  operations_column(benchmark programs)
+  list(TRANSFORM programs PREPEND gpu_)
+  list(APPEND programs gpu_sort_host gpu_rank)
   set(libraries_gpu_matmul -lcublas)
   set(libraries_gpu_sparse -lcusparse)
   set(libraries_gpu_direct -lcusolver -lcublas)

@@ -13,6 +13,30 @@
 #                    kernels.pack (cmake/fatbin.cmake says for which GPUs); and a module for the executor
 #
 # VARIANTS: more flags of portable.c, avx2.c and avx512.c; AVX2 and AVX512: more of these files.
+#
+#   operations_column(folder folders)
+#
+# Sets folders to a column of src/operations.def (name, folder, call, command, tests, benchmark): each word
+# once, without "none".  CMake runs again when that file changes.
+
+function(operations_column column variable)
+  set(def ${PROJECT_SOURCE_DIR}/src/operations.def)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${def})
+  list(FIND ECHELON_OPERATION_COLUMNS ${column} index)
+  file(STRINGS ${def} rows REGEX "^OPERATION\\(")
+  set(words "")
+  foreach(row IN LISTS rows)
+    string(REGEX REPLACE "^OPERATION\\((.*)\\)$" "\\1" row "${row}")
+    string(REGEX REPLACE "[\" ]*,[\" ]*" ";" cells "${row}")
+    list(GET cells ${index} cell)
+    separate_arguments(cell UNIX_COMMAND "${cell}")
+    list(APPEND words ${cell})
+  endforeach()
+  list(REMOVE_ITEM words none)
+  list(REMOVE_DUPLICATES words)
+  set(${variable} ${words} PARENT_SCOPE)
+endfunction()
+set(ECHELON_OPERATION_COLUMNS name folder call command tests benchmark)
 
 # What every file of the library is compiled with.
 add_library(echelon_build INTERFACE)

@@ -250,6 +250,44 @@ ECH_API ech_status ech_argsort_explain(const char *device, size_t n, ech_dtype d
                                        ech_dtype index_dtype, const ech_sort_options *options,
                                        char *text, size_t capacity_bytes);
 
+/* ---- Is it sorted? --------------------------------------------------------------------------- */
+
+/* Zero every field but the first for the defaults. */
+typedef struct ech_is_sorted_options {
+    size_t size;       /* sizeof(ech_is_sorted_options) */
+    int descending;    /* 0: ascending; 1: descending */
+    ech_order order;   /* of floats */
+    int strict;        /* 1: equal neighbours are out of order, too */
+    void *work;        /* as in ech_sort_options */
+    size_t work_bytes; /* at least what ech_is_sorted_workspace() reports */
+} ech_is_sorted_options;
+
+/*
+ * ech_is_sorted() finds the first element that is out of order.
+ *
+ *   in        [n] of dtype, aligned to the size of one; not modified
+ *   position  [1] receives the minimum i > 0 for which in[i] must come before in[i - 1], or n if
+ *             in is sorted.  strict: for which in[i] must come before in[i - 1] or equals it
+ *   options   NULL for the defaults
+ *
+ * n = 0 and n = 1 are sorted; n = 0 allows in to be NULL.
+ *
+ * The order is that of sorts with values: -0 equals +0, and every NaN equals every NaN; only
+ * ECH_ORDER_TOTAL distinguishes them.  Whatever ech_sort(), ech_sort_pairs() and ech_argsort()
+ * produce by all bits of the key is therefore sorted by the same direction and order.
+ *
+ * in and position may each be in host memory or in memory of the context's GPU.  If both are on the
+ * GPU, the call is queued, and can be captured in a CUDA graph if its workspace is given.  It fails
+ * as ech_sort() does; after a failure position is undefined.
+ */
+ECH_API ech_status ech_is_sorted(ech_ctx *ctx, const void *in, uint64_t *position, size_t n,
+                                 ech_dtype dtype, const ech_is_sorted_options *options);
+
+/* ech_is_sorted_workspace() reports how many bytes of workspace such a call needs.  device as for
+ * ech_sort_workspace(). */
+ECH_API ech_status ech_is_sorted_workspace(const char *device, size_t n, ech_dtype dtype,
+                                           const ech_is_sorted_options *options, size_t *bytes);
+
 /* ---- Operators and tests of elements --------------------------------------------------------- */
 
 /*

@@ -47,9 +47,13 @@ build() {
             -L$build/src -lechelon -Xlinker "-rpath=$PWD/$build/src" || return 1
     done
 }
+column() { # NUMBER: the words of a column of src/operations.def, each once
+    sed -n 's/^OPERATION(\(.*\))$/\1/p' src/operations.def | cut -d, -f"$1" | tr -d '"' | tr -s ' ' '\n' |
+        grep -vx -e none -e '' | awk '!seen[$0]++'
+}
 tests() {
     local name
-    for name in sort reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct solve solve_call api context memory sort_host sort_memory; do
+    for name in $(column 5) api context memory; do
         $build/tests/test_$name --device cuda $quick || return 1
     done
     ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # that opens a GPU 500 times
@@ -63,7 +67,7 @@ sanitizer() {
             echo "-- $tool $case"
             compute-sanitizer --tool $tool --error-exitcode 9 $build/tests/test_sort --device cuda "$case" || return 1
         done
-        for name in reduce scan histogram select arrange gf2 gf2_echelon gf2_batch matmul sparse sparse_make direct solve; do # a few cases, small
+        for name in $(column 5 | grep -vxE 'sort|.*_(host|memory|api|call)'); do # a few cases, small
             every=${SANITIZER_EVERY:-997}
             case $name in gf2* | direct | solve) every=$((every / 20 + 1)) ;; esac # which have fewer
             echo "-- $tool $name"
@@ -79,7 +83,7 @@ sanitizer() {
 }
 bench() {
     local name
-    for name in sort sort_host reduce scan histogram select arrange gf2 matmul sparse direct solve; do
+    for name in sort_host $(column 6); do
         echo "-- $name"
         $build/bench/gpu_$name $quick --csv "$out/$name.csv" || return 1
     done

@@ -87,6 +87,15 @@ static ech_histogram_options histogram_options(const struct arrays *a)
     return o;
 }
 
+static ech_status is_sorted(const struct arrays *a)
+{
+    ech_is_sorted_options o = {};
+    o.size = sizeof o;
+    o.work = a->work;
+    o.work_bytes = a->work_bytes;
+    return ech_is_sorted(ctx, a->offsets, (uint64_t *)a->out, SEGMENTS + 1, ECH_U64, &o);
+}
+
 static ech_status sum(const struct arrays *a)
 {
     ech_reduce_options o = reduce_options(a);
@@ -211,6 +220,7 @@ static const struct call {
     size_t bytes_each; /* of out, of an element that may be written; 0: out_bytes */
     size_t out_bytes;
 } calls[] = {
+    { "is sorted", is_sorted, 0, 8 },
     { "sum", sum, 0, 4 },
     { "variance", variance, 0, 4 },
     { "argmax", argmax, 0, 8 },

@@ -9,20 +9,28 @@ cd "$1" || exit 1
 
 # ---- One operation, one folder ----
 
-# operation:one of its calls:one of its commands
-operations="sort:sort:sort reduce:reduce:reduce scan:scan:scan histogram:histogram:histogram
-    select:select_if:select arrange:shuffle:shuf"
-for names in $operations; do
-    operation=${names%%:*} command=${names##*:}
-    call=${names#*:} call=ech_${call%:*}
-    for file in src/$operation/$operation.c src/$operation/cpu/operation.c \
-        src/$operation/cuda/kernels.cu src/$operation/instances.txt \
-        src/$operation/CMakeLists.txt tests/test_$operation.c cli/$command.c docs/$operation.md \
-        docs/performance/$operation.md; do
-        check "$operation lacks $file" test -f "$file"
-    done
+# name,folder,call,command,test+test,benchmark
+rows=$(sed -n 's/^OPERATION(\(.*\))$/\1/p' src/operations.def | sed 's/"//g; s/, */,/g; s/ /+/g')
+# shellcheck disable=SC2016,SC2086  # a program; words
+check "src/operations.def has rows of six columns" \
+    sh -c 'for row; do case $row in *,*,*,*,*,*,*) exit 1 ;; *,*,*,*,*,*) ;; *) exit 1 ;; esac; done' - $rows
+for row in $rows; do
+    # shellcheck disable=SC2046  # six words
+    set -- $(echo "$row" | tr , ' ')
+    folder=$2 call=$3 command=$4 tests=$5 benchmark=$6
+    needed="src/$folder/CMakeLists.txt docs/$folder.md"
+    [ -z "$(find "src/$folder" -name '*.cu' 2>/dev/null)" ] || needed="$needed src/$folder/instances.txt"
+    [ "$command" = none ] || needed="$needed cli/$command.c"
+    [ "$tests" = none ] || for test in $(echo "$tests" | tr + ' '); do needed="$needed tests/test_$test.c"; done
+    if [ "$benchmark" != none ]; then
+        needed="$needed bench/gpu_$benchmark.cu"
+        check "no benchmark calls $call()" grep -rqw "$call" bench
+        for results in bench/results/h200_*_"$benchmark".csv; do
+            [ ! -f "$results" ] || needed="$needed docs/performance/$folder.md"
+        done
+    fi
+    for file in $needed; do check "operation $1 lacks $file" test -f "$file"; done
     check "echelon.h lacks $call()" grep -q " $call(ech_ctx" include/echelon.h
-    check "no benchmark calls $call()" grep -rq "$call" bench
 done
 
 # ---- For contributors ----
@@ -31,7 +39,8 @@ for folder in src/*/; do
     check "${folder}README.md is missing" test -f "${folder}README.md"
 done
 for file in CONTRIBUTING.md .clang-tidy .editorconfig docs/contributing/testing.md \
-    docs/contributing/adding-a-backend.md docs/decisions/README.md; do
+    docs/contributing/adding-a-backend.md docs/contributing/adding-an-operation.md \
+    docs/decisions/README.md; do
     check "$file is missing" test -f "$file"
 done
 for page in docs/decisions/0*.md; do
