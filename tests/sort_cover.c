@@ -77,20 +77,21 @@ static bool has_new_feature(const struct sort_case *c, const char *algorithm)
 
 unsigned sort_one_way(const struct sort_case *c, const char *algorithm, unsigned ways)
 {
+    const unsigned out_of_core = 1u << (SORT_WAYS - 1);
     unsigned chosen = 0, count = 0, turn;
     char id[256], text[160];
     for (int way = 0; way < SORT_WAYS; way++) {
         if (!(ways >> way & 1)) continue;
-        count++;
-        snprintf(text, sizeof text, "way %s %d %d %d %d", algorithm, way, c->value_bytes > 0,
-                 c->index_bytes > 0, size_class(c->n) > 3);
+        count += 1u << way != out_of_core;
+        snprintf(text, sizeof text, "way %s %d %zu %s %d", algorithm, way,
+                 ech_dtype_bytes(c->dtype), payload_of(c), size_class(c->n) > 3);
         if (is_new(text)) chosen |= 1u << way;
     }
-    if (chosen || !count) return chosen;
+    if (chosen & ~out_of_core || !count) return chosen;
     sort_case_id(c, id, sizeof id);
     turn = (unsigned)(hash_text(id) % count);
     for (int way = 0;; way++)
-        if (ways >> way & 1 && turn-- == 0) return 1u << way;
+        if (ways >> way & 1 && turn-- == 0) return chosen | 1u << way;
 }
 
 unsigned sort_cover(const struct sort_case *c, const char *algorithm, unsigned ways)
