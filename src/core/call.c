@@ -334,11 +334,12 @@ static ech_status plan_call(ech_ctx *ctx, const struct echi_call *call, union pl
 static ech_status borrow(ech_ctx *ctx, const struct echi_call *call, union plan *plan,
                          size_t *bytes, void **own)
 {
-    ech_status status = echi_borrow(ctx, *bytes, call->what, own);
+    const char *what = call->workspace ? call->workspace : call->what;
+    ech_status status = echi_borrow(ctx, *bytes, what, own);
     if (status != ECH_ERR_MEMORY || !call->operation->economise) return status;
     if (!call->operation->economise(call->request)) return status;
     status = plan_call(ctx, call, plan, bytes);
-    return status == ECH_OK ? echi_borrow(ctx, *bytes, call->what, own) : status;
+    return status == ECH_OK ? echi_borrow(ctx, *bytes, what, own) : status;
 }
 
 /* Runs with all arrays where the backend can use them, or staged. */

@@ -36,7 +36,8 @@ struct echi_array {
 };
 
 struct echi_call {
-    const char *what; /* "a reduction", for messages */
+    const char *what;      /* "a reduction", for messages */
+    const char *workspace; /* what its workspace is called; NULL: as the call */
     const struct echi_operation *operation;
     void *request; /* the operation's struct, in which the arrays' pointers are */
     struct echi_array arrays[ECHI_ARRAYS];

@@ -105,6 +105,7 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     if (status != ECH_OK) return status;
     struct echi_call call;
     call.what = "a sort";
+    call.workspace = "the workspace of a sort";
     call.operation = operation(ctx->backend);
     call.request = s;
     call.count = 0;
