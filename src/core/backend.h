@@ -55,7 +55,7 @@ struct echi_backend {
     /* Describes device ordinal < count(). */
     ech_status (*describe)(int ordinal, ech_device *device);
 
-    /* Fills ctx->state and ctx->ordinal.  On failure leaves nothing behind and a message in ctx. */
+    /* Fills ctx->state and ctx->name.  On failure leaves nothing behind and a message in ctx. */
     ech_status (*open)(ech_ctx *ctx, int ordinal);
     void (*close)(ech_ctx *ctx);
 

@@ -29,7 +29,6 @@ struct ech_ctx {
     const struct echi_backend *backend;
     void *state;        /* the backend's own */
     ech_ctx *cpu;       /* "auto": for what the CPU does sooner; NULL: all is done on the device */
-    int ordinal;        /* which of the backend's devices */
     int threads;        /* 0: all */
     void *stream;       /* the caller's; NULL: the backend's own */
     char name[32];      /* "cpu", "cuda:0" */

@@ -123,8 +123,9 @@ enum { SORT_CROWD_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* a multiprocessor 
 #define SORT_CROWD_SHARE(key_bytes, value_bytes) ((key_bytes) == 4 && (value_bytes) ? 10 : 30)
 #define SORT_CROWD_EQUAL(value_bytes)            ((value_bytes) ? 60 : 20)
 
-/* The sort that needs little workspace (sort/cuda/lean.c): a workspace for 2 / SORT_LEAN_BLOCKS of
- * the array, which is sorted SORT_LEAN_BLOCKS - 1 times.  Chosen, not measured. */
+/* The sort that needs little workspace (sort/cuda/low_memory.c): a workspace for
+ * 2 / SORT_LEAN_BLOCKS of the array, which is sorted SORT_LEAN_BLOCKS - 1 times.  Chosen, not
+ * measured. */
 enum { SORT_LEAN_BLOCKS = 8, SORT_LEAN_LEAST = 1 << 14 };
 
 /* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s of 1 GiB each way, both

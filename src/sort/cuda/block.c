@@ -15,12 +15,6 @@ static bool can_block(const struct echi_sort *s)
     return s->n <= SORT_BLOCK_LARGE_THREADS * echi_sort_passes_tuning(s->key_bytes, payload)->alone;
 }
 
-static bool always(const struct echi_sort *s)
-{
-    (void)s;
-    return true;
-}
-
 /* The smallest block that holds the array. */
 static ech_status size_block(const struct echi_sort *s, struct sort_plan *plan)
 {
@@ -61,7 +55,7 @@ const struct sort_strategy echi_sort_by_block = {
     .when = "the array fits one block: up to 4,096 elements, fewer with wide values",
     .family = "sort",
     .can = can_block,
-    .best = always,
+    .best = echi_sort_any,
     .size = size_block,
     .steps = steps_of_block,
 };

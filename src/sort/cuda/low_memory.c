@@ -29,13 +29,6 @@ static bool helps(const struct echi_sort *s)
     return s->n >= SORT_LEAN_LEAST;
 }
 
-/* By name always: a small array is sorted as a whole. */
-static bool always(const struct echi_sort *s)
-{
-    (void)s;
-    return true;
-}
-
 static bool never(const struct echi_sort *s)
 {
     (void)s;
@@ -201,7 +194,7 @@ const struct sort_strategy echi_sort_by_low_memory = {
     .when = "the workspace of the best other strategy cannot be allocated",
     .family = "sort",
     .least = SORT_LEAN_LEAST,
-    .can = always,
+    .can = echi_sort_any, /* a small array is sorted as a whole */
     .best = never,
     .size = size_low_memory,
     .lay_out = lay_out_low_memory,

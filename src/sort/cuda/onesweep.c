@@ -60,12 +60,6 @@ void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
 
 /* ---- The strategy ---- */
 
-static bool always(const struct echi_sort *s)
-{
-    (void)s;
-    return true;
-}
-
 static void lay_out_onesweep(const struct echi_sort *s, const struct sort_plan *plan,
                              struct echi_layout *layout, struct sort_args *args)
 {
@@ -109,8 +103,8 @@ const struct sort_strategy echi_sort_by_onesweep = {
     .when = "no other strategy applies: keys of few bits, values with few key bits, 2^32 elements "
             "and more",
     .family = "sort",
-    .can = always,
-    .best = always,
+    .can = echi_sort_any,
+    .best = echi_sort_any,
     .lay_out = lay_out_onesweep,
     .steps = steps_of_onesweep,
 };

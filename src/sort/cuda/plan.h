@@ -94,13 +94,16 @@ extern const struct sort_strategy echi_sort_by_block, echi_sort_by_count, echi_s
 
 /* ---- plan.c ---- */
 
+/* For strategies that can do, or are the best for, any sort that comes to them. */
+bool echi_sort_any(const struct echi_sort *s);
+
 /* What moves with a key in every pass: nothing, the value, or its index. */
 int echi_sort_payload(const struct echi_sort *s, bool *gather);
 
 /* Chooses a strategy and measures the workspace. */
 ech_status echi_sort_plan(const struct echi_sort *s, struct sort_plan *plan, size_t *work_bytes);
 
-/* Steps: a launch, with programmatic dependent launch, cooperative; and memory set to zero. */
+/* Appends the launch of a kernel of the plan's module. */
 void echi_sort_launch(const struct sort_build *b, enum echi_phase phase, enum echi_step_kind kind,
                       const char *kernel, unsigned blocks, unsigned threads, unsigned shared_bytes,
                       int level, const char *when);
