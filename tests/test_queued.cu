@@ -1,7 +1,7 @@
 /*
  * test_queued.cu - reduce, scan, histogram, select and arrange on a GPU's own memory: captured in a
- * graph and replayed, the same bits in ten runs and on streams that run side by side, complaints at
- * ech_sync(), and arrays of 2^32 + 1 elements.
+ * graph and replayed, the same bits in ten runs and on streams that run side by side, data errors
+ * at ech_sync(), and arrays of 2^32 + 1 elements.
  *
  *     test_queued [--large]
  *
@@ -336,7 +336,7 @@ static void test_call(const struct call *call, struct arrays *a, struct arrays *
 }
 
 /* What only the data shows to be wrong is said by ech_sync(), once. */
-static void test_complaints(struct arrays *a)
+static void test_data_errors(struct arrays *a)
 {
     uint64_t offsets[3] = { 5, 3, 100 };
     uint32_t index[4] = { 0, 1, 4, 2 };
@@ -461,7 +461,7 @@ int main(int argc, char **argv)
     } else {
         struct arrays a = make_arrays(N), b = make_arrays(N);
         for (int c = 0; c < CALLS; c++) test_call(&calls[c], &a, &b);
-        test_complaints(&a);
+        test_data_errors(&a);
     }
     ech_close(ctx);
     printf("%d passed, %d failed\n", passed, failed);

@@ -344,7 +344,7 @@ static ech_status later(ech_ctx *ctx, ech_status status)
     return status == ECH_OK ? ech_sync(ctx) : status;
 }
 
-static void run_complaints(ech_ctx *ctx)
+static void run_data_errors(ech_ctx *ctx)
 {
     static const struct {
         int offset, column; /* which to change, or -1 */
@@ -519,7 +519,7 @@ int main(int argc, char **argv)
     run_coo();
     run_made();
     for (int i = 0; i < n_contexts; i++) {
-        run_complaints(contexts[i]);
+        run_data_errors(contexts[i]);
         run_bad_coo(contexts[i]);
         run_refused(contexts[i]);
         run_memory(contexts[i]);

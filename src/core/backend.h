@@ -59,8 +59,8 @@ struct echi_backend {
     ech_status (*open)(ech_ctx *ctx, int ordinal);
     void (*close)(ech_ctx *ctx);
 
-    /* Waits for the work queued on the context's stream, and fails with what its kernels complained
-     * of. */
+    /* Waits for the work queued on the context's stream.  A data error that its kernels reported
+     * becomes the status. */
     ech_status (*sync)(ech_ctx *ctx);
 
     /* The stream that calls use now, as an allocator hook sees it. */

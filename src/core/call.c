@@ -15,7 +15,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/call.h"
-#include "core/complaint.h"
+#include "core/data_error.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -241,7 +241,7 @@ static ech_status fetch_rows(ech_ctx *ctx, const struct echi_array *a, void *to,
 
 static ech_status stage_out(ech_ctx *ctx, const struct echi_call *call, const struct stage *stage)
 {
-    ech_status status = ctx->backend->sync(ctx); /* also finds what the kernels complain of */
+    ech_status status = ctx->backend->sync(ctx); /* also finds data errors that kernels reported */
     for (int i = 0; i < call->count && status == ECH_OK; i++) {
         size_t bytes;
         if (!stage->host[i] || call->arrays[i].use == ECHI_IN) continue;
@@ -453,7 +453,7 @@ done:
 
 /* ---- Complaints ---- */
 
-ech_status echi_complain(ech_ctx *ctx, unsigned what, uint64_t where)
+ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where)
 {
     static const struct {
         const char *array, *fault;

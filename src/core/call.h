@@ -85,7 +85,7 @@ ech_status echi_check_options(ech_ctx *ctx, size_t size, size_t wanted, const ch
 ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes);
 ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype);
 
-/* Fails with the text of a complaint (complaint.h). */
-ech_status echi_complain(ech_ctx *ctx, unsigned what, uint64_t where);
+/* Fails with the text of a data error (data_error.h). */
+ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where);
 
 #endif

@@ -17,7 +17,7 @@ static ech_status cuda_sync(ech_ctx *ctx)
     ech_status status = echi_cuda_enter(ctx);
     if (status != ECH_OK) return status;
     CU(cuStreamSynchronize, echi_cuda_stream(ctx));
-    TRY(echi_cuda_hear(ctx));
+    TRY(echi_cuda_poll_error(ctx));
 done:
     echi_cuda_leave(ctx);
     return status;

@@ -63,7 +63,7 @@ struct echi_cuda {
     void *cublas, *cusolver; /* cublas.c, cusolver.c: handles, made when first needed; or NULL */
     unsigned long long slot_stream[ECHI_SLOTS];
     int slots_used;
-    bool may_complain; /* a kernel was queued that may have found its data wrong */
+    bool may_report_error; /* a kernel was queued that may have found its data wrong */
     struct echi_slot slots[2 * ECHI_LINK_SLOTS]; /* each made when first needed */
     CUevent link_events[3][ECHI_LINK_BUFFERS];   /* up, down, and the work between, likewise */
     /* sort/cuda/host.c: for copies up and down beside the stream; NULL: not yet */
@@ -122,15 +122,15 @@ ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *kernel,
 
 /* The same of a kernel each of whose threads begins with wait_for_earlier() (cuda/device/ptx.cuh):
  * its blocks may be set up while what was launched before still ends. */
-ech_status echi_cuda_launch_early(ech_ctx *ctx, const char *image, const char *kernel,
-                                  unsigned blocks, unsigned threads, unsigned shared_bytes,
-                                  const void *args);
+ech_status echi_cuda_launch_pdl(ech_ctx *ctx, const char *image, const char *kernel,
+                                unsigned blocks, unsigned threads, unsigned shared_bytes,
+                                const void *args);
 
 /* The same of a kernel whose blocks wait for each other: all are on the GPU at once, or the launch
  * fails. */
-ech_status echi_cuda_launch_together(ech_ctx *ctx, const char *image, const char *kernel,
-                                     unsigned blocks, unsigned threads, unsigned shared_bytes,
-                                     const void *args);
+ech_status echi_cuda_launch_cooperative(ech_ctx *ctx, const char *image, const char *kernel,
+                                        unsigned blocks, unsigned threads, unsigned shared_bytes,
+                                        const void *args);
 
 /* The architecture that a kernel's code is for, as in `architecture` below: what its text chose by
  * __CUDA_ARCH__, and the host has to know. */
@@ -160,10 +160,9 @@ void echi_cuda_state_close(ech_ctx *ctx);
  * of the context's own, where bytes <= ECHI_SLOT_BYTES and nothing forbids it. */
 ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros);
 
-/* Where kernels leave a complaint (cuda/device/complain.cuh), and what was left there as a failure.
- * */
-uint64_t *echi_cuda_complaint(ech_ctx *ctx);
-ech_status echi_cuda_hear(ech_ctx *ctx);
+/* Where kernels leave a data error (cuda/device/data_error.cuh); the error left there as a status. */
+uint64_t *echi_cuda_error_word(ech_ctx *ctx);
+ech_status echi_cuda_poll_error(ech_ctx *ctx);
 
 /* sort/cuda/host.c: gives back the host memory that sorts keep for the next one. */
 void echi_cuda_drop_runs(struct echi_cuda *cuda);

@@ -173,9 +173,9 @@ static ech_status factor(ech_ctx *ctx, const struct echi_vendor_factor *p,
 static ech_status launch(ech_ctx *ctx, const struct echi_vendor_factor *p, const char *kernel,
                          uint64_t blocks, const struct direct_vendor_args *args)
 {
-    return echi_cuda_launch_early(ctx, p->dtype == ECH_F64 ? "direct_f64" : "direct_f32", kernel,
-                                  blocks < INT32_MAX ? (unsigned)blocks : INT32_MAX, DIRECT_THREADS,
-                                  0, args);
+    return echi_cuda_launch_pdl(ctx, p->dtype == ECH_F64 ? "direct_f64" : "direct_f32", kernel,
+                                blocks < INT32_MAX ? (unsigned)blocks : INT32_MAX, DIRECT_THREADS,
+                                0, args);
 }
 
 /* to [cols][rows] is the transpose of from [rows][cols]. */

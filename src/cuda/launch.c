@@ -277,16 +277,15 @@ ech_status echi_cuda_launch(ech_ctx *ctx, const char *image, const char *name, u
     return launch(ctx, image, name, blocks, threads, shared_bytes, args, LAUNCH_PLAIN);
 }
 
-ech_status echi_cuda_launch_early(ech_ctx *ctx, const char *image, const char *name,
-                                  unsigned blocks, unsigned threads, unsigned shared_bytes,
-                                  const void *args)
+ech_status echi_cuda_launch_pdl(ech_ctx *ctx, const char *image, const char *name, unsigned blocks,
+                                unsigned threads, unsigned shared_bytes, const void *args)
 {
     return launch(ctx, image, name, blocks, threads, shared_bytes, args, LAUNCH_EARLY);
 }
 
-ech_status echi_cuda_launch_together(ech_ctx *ctx, const char *image, const char *name,
-                                     unsigned blocks, unsigned threads, unsigned shared_bytes,
-                                     const void *args)
+ech_status echi_cuda_launch_cooperative(ech_ctx *ctx, const char *image, const char *name,
+                                        unsigned blocks, unsigned threads, unsigned shared_bytes,
+                                        const void *args)
 {
     return launch(ctx, image, name, blocks, threads, shared_bytes, args, LAUNCH_TOGETHER);
 }

@@ -1,8 +1,8 @@
 /*
  * cuda/state.c - a context's own small memory on the device: words that are zero before a kernel
- * and after it, and what kernels complain of.
+ * and after it, and data errors that kernels report.
  *
- *     [ complaint | slot of stream 0 | slot of stream 1 | ... ]
+ *     [ data error | slot of stream 0 | slot of stream 1 | ... ]
  *
  * A kernel whose blocks meet (the last to finish adds up what the others left, a tile looks back at
  * those before it) needs counters that start at zero.  Clearing them is a launch more, which costs
@@ -14,7 +14,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "core/call.h"
-#include "core/complaint.h"
+#include "core/data_error.h"
 #include "cuda/cuda.h"
 
 static char *slot_of(const struct echi_cuda *cuda, int i)
@@ -82,26 +82,26 @@ done:
 
 /* ---- Complaints ---- */
 
-uint64_t *echi_cuda_complaint(ech_ctx *ctx)
+uint64_t *echi_cuda_error_word(ech_ctx *ctx)
 {
     struct echi_cuda *cuda = ctx->state;
-    cuda->may_complain = true;
+    cuda->may_report_error = true;
     return cuda->state;
 }
 
-ech_status echi_cuda_hear(ech_ctx *ctx)
+ech_status echi_cuda_poll_error(ech_ctx *ctx)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    uint64_t complaint = 0;
-    if (!cuda->may_complain) return ECH_OK;
-    TRY(echi_cuda_copy(ctx, &complaint, cuda->state, sizeof complaint));
-    if (!complaint) return ECH_OK;
-    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)cuda->state, 0, sizeof complaint,
+    uint64_t data_error = 0;
+    if (!cuda->may_report_error) return ECH_OK;
+    TRY(echi_cuda_copy(ctx, &data_error, cuda->state, sizeof data_error));
+    if (!data_error) return ECH_OK;
+    CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)cuda->state, 0, sizeof data_error,
        echi_cuda_stream(ctx));
     CU(cuStreamSynchronize, echi_cuda_stream(ctx));
-    status = echi_complain(ctx, (unsigned)(~complaint & 0xff), ~complaint >> 8);
+    status = echi_report_error(ctx, (unsigned)(~data_error & 0xff), ~data_error >> 8);
 done:
     return status;
 }

@@ -40,11 +40,11 @@ unsigned echi_gpu_resident(const struct echi_gpu *gpu, unsigned blocks, unsigned
 static ech_status launch(ech_ctx *ctx, const struct echi_step *s, unsigned blocks, const void *args)
 {
     if (s->kind == ECHI_LAUNCH_PDL)
-        return echi_cuda_launch_early(ctx, s->module, s->name, blocks, s->threads, s->shared_bytes,
-                                      args);
+        return echi_cuda_launch_pdl(ctx, s->module, s->name, blocks, s->threads, s->shared_bytes,
+                                    args);
     if (s->kind == ECHI_LAUNCH_COOPERATIVE)
-        return echi_cuda_launch_together(ctx, s->module, s->name, blocks, s->threads,
-                                         s->shared_bytes, args);
+        return echi_cuda_launch_cooperative(ctx, s->module, s->name, blocks, s->threads,
+                                            s->shared_bytes, args);
     return echi_cuda_launch(ctx, s->module, s->name, blocks, s->threads, s->shared_bytes, args);
 }
 

@@ -86,7 +86,7 @@ struct echi_gf2_batch {
     ech_gf2_batch a;          /* read */
     uint64_t *out;            /* NULL, or where the results go, strides as a's; may be a.words */
     const uint32_t *order;    /* NULL, or [count][columns]; a position out of range, or twice in an
-                                 order, is a complaint */
+                                 order, is an error */
     size_t columns, max_rank; /* as above */
     bool reduced;
     uint32_t *rank;    /* NULL, or [count] */

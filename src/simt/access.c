@@ -271,7 +271,7 @@ static void flag_read(const void *at, size_t bytes, bool acquires, uintptr_t pc)
     if (!t) return;
     poll(t, at, pc);
     simt_access(t, at, bytes, SIMT_READ | SIMT_STRONG, pc);
-    simt_race_hear(t, at, acquires);
+    simt_race_read_flag(t, at, acquires);
 }
 
 static void flag_write(const void *at, size_t bytes, bool releases, uintptr_t pc)
@@ -350,7 +350,7 @@ HOOK(void *) __tsan_memset(void *to, int value, size_t bytes)
         flag_read(flag, sizeof(type), false, CALLER);                                              \
         type value = __atomic_load_n(at, __ATOMIC_SEQ_CST);                                        \
         if (simt_self && (order == __ATOMIC_ACQUIRE || order == __ATOMIC_SEQ_CST))                 \
-            simt_race_hear(simt_self, flag, true);                                                 \
+            simt_race_read_flag(simt_self, flag, true);                                            \
         return value;                                                                              \
     }                                                                                              \
     HOOK(void) __tsan_atomic##bits##_store(volatile type *at, type value, int order)               \

@@ -89,7 +89,7 @@ SIMT_API uint64_t simt_atomic(enum simt_atomic_op op, void *at, unsigned bytes, 
     t->polled = at;
     if (t->block->launch->function->module->image->reports_accesses) {
         simt_access(t, at, bytes, SIMT_WRITE | SIMT_STRONG | SIMT_CHANGE, CALLER);
-        simt_race_hear(t, at, false);
+        simt_race_read_flag(t, at, false);
         simt_race_publish(t, at, false);
     }
     if (bytes == 2) CHANGE(uint16_t);

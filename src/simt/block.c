@@ -233,15 +233,15 @@ static void begin_warps(struct simt_block *b)
         struct simt_warp *w = &b->warps[i];
         uint32_t left = b->thread_count - i * SIMT_LANES;
         simt_time(*pair_met)[SIMT_LANES] = w->pair_met;
-        struct simt_knowledge knows = w->knows;
+        struct simt_vector_clock clock = w->acquired;
         if (pair_met) memset(pair_met, 0, SIMT_LANES * sizeof *pair_met);
-        knows.count = 0, knows.all = false;
+        clock.count = 0, clock.all = false;
         *w = (struct simt_warp){ .block = b,
                                  .threads = &b->threads[i * SIMT_LANES],
                                  .number = i,
                                  .lanes = left < SIMT_LANES ? left : SIMT_LANES,
                                  .pair_met = pair_met,
-                                 .knows = knows };
+                                 .acquired = clock };
         w->exists = w->lanes == SIMT_LANES ? 0xffffffffu : (1u << w->lanes) - 1;
         w->ready = w->exists;
         w->last = SIMT_LANES - 1;
@@ -256,8 +256,10 @@ static void begin_threads(struct simt_block *b)
         struct simt_thread *t = &b->threads[i], was = *t;
         memset(t, 0, sizeof *t);
         t->fiber = was.fiber;
-        t->knows = (struct simt_knowledge){ was.knows.known, 0, was.knows.capacity, false };
-        t->heard = (struct simt_knowledge){ was.heard.known, 0, was.heard.capacity, false };
+        t->acquired =
+            (struct simt_vector_clock){ was.acquired.known, 0, was.acquired.capacity, false };
+        t->unacquired =
+            (struct simt_vector_clock){ was.unacquired.known, 0, was.unacquired.capacity, false };
         t->trace = was.trace;
         t->block = b;
         t->warp = &b->warps[i / SIMT_LANES];
@@ -279,7 +281,7 @@ void simt_block_begin(struct simt_block *b)
     b->fences = 0;
     b->met = 0;
     b->over = false;
-    b->knows.count = 0, b->knows.all = false;
+    b->acquired.count = 0, b->acquired.all = false;
     memset(b->barriers, 0, sizeof b->barriers);
     begin_warps(b);
     begin_threads(b);

@@ -93,14 +93,14 @@ enum simt_access {
     SIMT_GRID_READ = 32   /* threads of several blocks */
 };
 
-struct simt_known { /* of a block: all that happened before a time */
+struct simt_vector_clock_entry { /* of a block: all that happened before a time */
     uint32_t serial;
     uint16_t thread;
     simt_time own, near;   /* ... by this thread; near: as threads of its block may know it */
     simt_time warp, block; /* ... by its warp, by all of the block */
 };
-struct simt_knowledge {
-    struct simt_known *known;
+struct simt_vector_clock {
+    struct simt_vector_clock_entry *known;
     uint32_t count, capacity;
     bool all; /* too many to keep: everything counts as known */
 };
@@ -136,11 +136,11 @@ struct simt_thread { /* what is used most first */
     uint32_t index[3];
     uint64_t cluster_phase;
     bool cluster_arrived;
-    simt_time wrote;                    /* global memory, last */
-    struct simt_known told;             /* what its last fence lets its flags tell */
-    const void *flag;                   /* the last that it read, as an atomic or volatile */
-    uint32_t flag_version;              /* of what it told then */
-    struct simt_knowledge knows, heard; /* heard: not yet acquired by a fence */
+    simt_time wrote;                         /* global memory, last */
+    struct simt_vector_clock_entry released; /* what its flags release: all before its last fence */
+    const void *flag;                        /* the last that it read, as an atomic or volatile */
+    uint32_t flag_version;                   /* of what it released then */
+    struct simt_vector_clock acquired, unacquired; /* unacquired: read from flags, no fence since */
     struct { /* a write over another thread's: harmless when the value is the same */
         const void *at;
         char old[16];
@@ -169,7 +169,7 @@ struct simt_warp {
     uint32_t last;                     /* the lane that ran last */
     simt_time met;                     /* when all its lanes did last */
     simt_time (*pair_met)[SIMT_LANES]; /* [32][32], once only some of them have */
-    struct simt_knowledge knows;
+    struct simt_vector_clock acquired;
 };
 
 struct simt_barrier {
@@ -210,7 +210,7 @@ struct simt_block {
     bool vote_all;        /* ... and whether all that met there did: some may have ended since */
     simt_time clock, met; /* met: at the last barrier of all */
     uint32_t fences;      /* of the device, since then */
-    struct simt_knowledge knows;
+    struct simt_vector_clock acquired;
     struct simt_cluster *cluster;
     uint32_t rank;          /* in the cluster */
     uint32_t ended_checked; /* threads, for a barrier at ... */
@@ -321,21 +321,22 @@ void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void
 void simt_overwrite_settle(struct simt_thread *t);
 void simt_race_fence(struct simt_thread *t, enum simt_scope scope);
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces);
-void simt_race_hear(struct simt_thread *t, const void *at, bool acquires);
+void simt_race_read_flag(struct simt_thread *t, const void *at, bool acquires);
 void simt_race_met_lanes(struct simt_warp *warp, uint32_t lanes);
 void simt_race_met_block(struct simt_block *block);
 void simt_race_met_warps(struct simt_block *block, uint32_t came, uint32_t waited);
 void simt_race_met_cluster(struct simt_cluster *cluster);
 void simt_race_reset(void);
 
-/* knowledge.c.  tells_of: whether the access that a cell stands for is known; reader: the block of
+/* vector_clock.c.  covers: whether the access that a cell stands for is known; reader: the block of
  * who asks. */
-void simt_learn(struct simt_knowledge *knowledge, const struct simt_known *what);
-void simt_learn_all(struct simt_knowledge *knowledge, const struct simt_knowledge *from);
-void simt_unlearn(struct simt_knowledge *knowledge);
-bool simt_tells_of(const struct simt_knowledge *knowledge, const struct simt_cell *cell,
-                   uint32_t reader);
-void simt_knowledge_free(struct simt_knowledge *knowledge);
+void simt_vector_clock_add(struct simt_vector_clock *clock,
+                           const struct simt_vector_clock_entry *what);
+void simt_vector_clock_merge(struct simt_vector_clock *clock, const struct simt_vector_clock *from);
+void simt_vector_clock_clear(struct simt_vector_clock *clock);
+bool simt_vector_clock_covers(const struct simt_vector_clock *clock, const struct simt_cell *cell,
+                              uint32_t reader);
+void simt_vector_clock_free(struct simt_vector_clock *clock);
 
 enum simt_space { SIMT_GLOBAL, SIMT_SHARED, SIMT_BRANCH };
 void simt_trace_add(struct simt_thread *t, enum simt_space space, unsigned kind, uintptr_t at,

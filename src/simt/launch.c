@@ -77,15 +77,15 @@ static void destroy_slot(struct simt_block *b)
     if (b->written) munmap(b->written, b->capacity);
     if (b->cells) munmap(b->cells, b->capacity / 4 * sizeof *b->cells);
     for (int i = 0; b->threads && i < SIMT_MOST_THREADS; i++) {
-        simt_knowledge_free(&b->threads[i].knows);
-        simt_knowledge_free(&b->threads[i].heard);
+        simt_vector_clock_free(&b->threads[i].acquired);
+        simt_vector_clock_free(&b->threads[i].unacquired);
         simt_trace_free(b->threads[i].trace);
     }
     for (int i = 0; i < SIMT_MOST_WARPS; i++) {
-        simt_knowledge_free(&b->warps[i].knows);
+        simt_vector_clock_free(&b->warps[i].acquired);
         free(b->warps[i].pair_met);
     }
-    simt_knowledge_free(&b->knows);
+    simt_vector_clock_free(&b->acquired);
     if (b->threads) munmap(b->threads, SIMT_MOST_THREADS * sizeof *b->threads);
     free(b);
 }

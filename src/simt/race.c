@@ -6,12 +6,12 @@
  *     of the same block    if a barrier of the block lies between,
  *     of the same warp     if a meeting of both lanes lies between,
  *     of the same thread   always,
- *     of anyone            if its thread knows of it: the other met a fence after the access and
+ *     of anyone            if its clock covers it: the other met a fence after the access and
  *                          wrote a flag as an atomic or volatile (simt_race_publish), this one read
- *                          the flag so (simt_race_hear) and then met a fence or a barrier after a
- *                          fence.  What a thread knows it hands on: to its block at a barrier, to
- *                          its warp where all lanes meet, to others by its own flags.
- * This is the happens-before order of the PTX memory model, with what is told of flags reduced to
+ *                          the flag so (simt_race_read_flag) and then met a fence, or a barrier
+ *                          after a fence.  A clock is handed on: to its block at a barrier, to its
+ *                          warp where all lanes meet, to others by its own flags.
+ * This is the happens-before order of the PTX memory model, with what flags release reduced to
  * one entry a thread.  The order in which the executor happened to run the two does not matter, so
  * a race is found also when the result was right.
  *
@@ -42,8 +42,9 @@ static bool ordered(const struct simt_cell *c, const struct simt_thread *t)
                 return true;
         }
     }
-    return simt_tells_of(&t->knows, c, b->serial) || simt_tells_of(&w->knows, c, b->serial) ||
-           simt_tells_of(&b->knows, c, b->serial);
+    return simt_vector_clock_covers(&t->acquired, c, b->serial) ||
+           simt_vector_clock_covers(&w->acquired, c, b->serial) ||
+           simt_vector_clock_covers(&b->acquired, c, b->serial);
 }
 
 /* ---- Reports ---- */
@@ -212,12 +213,12 @@ void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void
     check_cells(t, cells, at, done, bytes, kind, mine, pc, oldest);
 }
 
-/* ---- Fences, and flags that tell of what was before them ---- */
+/* ---- Fences (release and acquire), and flags ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct message {
     const void *at;
-    struct simt_knowledge tells;
+    struct simt_vector_clock released;
     uint32_t version; /* grows with each publishing */
     struct message *next;
 } * messages[MESSAGES];
@@ -237,71 +238,72 @@ void simt_race_reset(void)
         while (messages[i]) {
             struct message *m = messages[i];
             messages[i] = m->next;
-            free(m->tells.known);
+            free(m->released.known);
             free(m);
         }
     message_count = 0;
 }
 
-/* What was heard is known now; by a fence of the block only what was heard of the block. */
+/* What was read from flags is acquired now; by a fence of the block only what is of the block. */
 static void acquire(struct simt_thread *t, enum simt_scope scope)
 {
-    struct simt_knowledge *heard = &t->heard;
+    struct simt_vector_clock *unacquired = &t->unacquired;
     uint32_t left = 0;
-    for (uint32_t i = 0; i < heard->count; i++)
-        if (scope != SIMT_BLOCK || heard->known[i].serial == t->block->serial)
-            simt_learn(&t->knows, &heard->known[i]);
+    for (uint32_t i = 0; i < unacquired->count; i++)
+        if (scope != SIMT_BLOCK || unacquired->known[i].serial == t->block->serial)
+            simt_vector_clock_add(&t->acquired, &unacquired->known[i]);
         else
-            heard->known[left++] = heard->known[i];
-    t->knows.all |= heard->all;
-    heard->all = false;
-    heard->count = left;
+            unacquired->known[left++] = unacquired->known[i];
+    t->acquired.all |= unacquired->all;
+    unacquired->all = false;
+    unacquired->count = left;
 }
 
 void simt_race_fence(struct simt_thread *t, enum simt_scope scope)
 {
     simt_time now = ++t->block->clock;
-    struct simt_known told = { t->block->serial, (uint16_t)t->number, now, now,
-                               t->warp->met,     t->block->met };
+    struct simt_vector_clock_entry released = { t->block->serial, (uint16_t)t->number, now, now,
+                                                t->warp->met,     t->block->met };
     if (scope == SIMT_BLOCK)
-        told.own = t->told.own;
+        released.own = t->released.own;
     else
         t->block->fences++;
-    t->told = told;
-    /* With several workers a flag may be written between simt_race_hear() and its reading. */
-    if (t->flag) simt_race_hear(t, t->flag, false);
+    t->released = released;
+    /* With several workers a flag may be written between simt_race_read_flag() and its reading. */
+    if (t->flag) simt_race_read_flag(t, t->flag, false);
     acquire(t, scope);
 }
 
 /* What lanes that met this one without the rest of the warp did before. */
-static void tell_of_pairs(struct simt_knowledge *k, const struct simt_thread *t)
+static void release_pairs(struct simt_vector_clock *k, const struct simt_thread *t)
 {
     const struct simt_warp *w = t->warp;
     for (uint32_t i = 0; w->pair_met && i < w->lanes; i++) {
         simt_time met = w->pair_met[i][t->lane];
         if (!met || i == t->lane) continue;
-        simt_time before = met < t->told.near ? met : 0; /* the fence came later */
-        struct simt_known lane = { t->block->serial,
-                                   (uint16_t)w->threads[i].number,
-                                   met < t->told.own ? before : 0,
-                                   before,
-                                   0,
-                                   0 };
-        if (before) simt_learn(k, &lane);
+        simt_time before = met < t->released.near ? met : 0; /* the fence came later */
+        struct simt_vector_clock_entry lane = { t->block->serial,
+                                                (uint16_t)w->threads[i].number,
+                                                met < t->released.own ? before : 0,
+                                                before,
+                                                0,
+                                                0 };
+        if (before) simt_vector_clock_add(k, &lane);
     }
 }
 
 /* The thread writes a flag, as an atomic or volatile: whoever reads it can learn what the thread
- * did before its last fence.  replaces: a store, which ends what earlier writers told by the flag;
+ * did before its last fence.  replaces: a store, which ends what earlier writers released by it;
  * an atomic change hands it on. */
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
 {
-    const bool fenced = t->told.serial != 0; /* has met a fence */
-    const bool tells = fenced || t->knows.count || t->warp->knows.count || t->block->knows.count;
-    if (!tells && message_count == 0) return;
+    const bool fenced = t->released.serial != 0; /* has met a fence */
+    const bool releases =
+        fenced || t->acquired.count || t->warp->acquired.count || t->block->acquired.count;
+    if (!releases && message_count == 0) return;
     pthread_mutex_lock(&lock);
     struct message **place = find_message(at), *m = *place;
-    if (!m && tells) {
+    if (!m && releases) {
         m = calloc(1, sizeof *m);
         if (m) {
             m->at = at;
@@ -310,26 +312,26 @@ void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
         }
     }
     if (m) m->version++;
-    if (m && replaces) simt_unlearn(&m->tells);
-    if (m && tells) {
-        if (fenced) simt_learn(&m->tells, &t->told);
-        if (fenced) tell_of_pairs(&m->tells, t);
-        simt_learn_all(&m->tells, &t->knows);
-        simt_learn_all(&m->tells, &t->warp->knows);
-        simt_learn_all(&m->tells, &t->block->knows);
+    if (m && replaces) simt_vector_clock_clear(&m->released);
+    if (m && releases) {
+        if (fenced) simt_vector_clock_add(&m->released, &t->released);
+        if (fenced) release_pairs(&m->released, t);
+        simt_vector_clock_merge(&m->released, &t->acquired);
+        simt_vector_clock_merge(&m->released, &t->warp->acquired);
+        simt_vector_clock_merge(&m->released, &t->block->acquired);
     }
     pthread_mutex_unlock(&lock);
 }
 
-void simt_race_hear(struct simt_thread *t, const void *at, bool acquires)
+void simt_race_read_flag(struct simt_thread *t, const void *at, bool acquires)
 {
-    bool again = t->flag == at && !acquires; /* it waits, and most often hears nothing new */
+    bool again = t->flag == at && !acquires; /* it waits, and most often acquires nothing new */
     t->flag = at;
     if (message_count == 0) return;
     pthread_mutex_lock(&lock);
     struct message *m = *find_message(at);
     if (m && !(again && t->flag_version == m->version)) {
-        simt_learn_all(acquires ? &t->knows : &t->heard, &m->tells);
+        simt_vector_clock_merge(acquires ? &t->acquired : &t->unacquired, &m->released);
         t->flag_version = acquires ? 0 : m->version;
     }
     pthread_mutex_unlock(&lock);
@@ -340,13 +342,13 @@ void simt_race_hear(struct simt_thread *t, const void *at, bool acquires)
 /* Some lanes, not all, share what they know. */
 static void share(struct simt_warp *w, uint32_t lanes)
 {
-    struct simt_knowledge all = { 0 };
+    struct simt_vector_clock all = { 0 };
     for (uint32_t i = 0; i < w->lanes; i++)
-        if (lanes >> i & 1) simt_learn_all(&all, &w->threads[i].knows);
+        if (lanes >> i & 1) simt_vector_clock_merge(&all, &w->threads[i].acquired);
     if (all.count || all.all)
         for (uint32_t i = 0; i < w->lanes; i++)
-            if (lanes >> i & 1) simt_learn_all(&w->threads[i].knows, &all);
-    simt_knowledge_free(&all);
+            if (lanes >> i & 1) simt_vector_clock_merge(&w->threads[i].acquired, &all);
+    simt_vector_clock_free(&all);
 }
 
 void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
@@ -362,9 +364,9 @@ void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
     }
     w->met = now;
     for (uint32_t i = 0; i < w->lanes; i++)
-        if (w->threads[i].knows.count || w->threads[i].knows.all) {
-            simt_learn_all(&w->knows, &w->threads[i].knows);
-            simt_unlearn(&w->threads[i].knows);
+        if (w->threads[i].acquired.count || w->threads[i].acquired.all) {
+            simt_vector_clock_merge(&w->acquired, &w->threads[i].acquired);
+            simt_vector_clock_clear(&w->threads[i].acquired);
         }
 }
 
@@ -374,13 +376,14 @@ static void share_fences(struct simt_block *b)
 {
     bool all = true;
     for (uint32_t i = 0; i < b->thread_count; i++)
-        all &= b->threads[i].wrote == 0 || b->threads[i].wrote < b->threads[i].told.own;
+        all &= b->threads[i].wrote == 0 || b->threads[i].wrote < b->threads[i].released.own;
     if (all) {
-        struct simt_known everything = { b->serial, 0, 0, 0, 0, b->clock + 1 };
-        simt_learn(&b->knows, &everything);
+        struct simt_vector_clock_entry everything = { b->serial, 0, 0, 0, 0, b->clock + 1 };
+        simt_vector_clock_add(&b->acquired, &everything);
     } else {
         for (uint32_t i = 0; i < b->thread_count; i++)
-            if (b->threads[i].told.own > b->met) simt_learn(&b->knows, &b->threads[i].told);
+            if (b->threads[i].released.own > b->met)
+                simt_vector_clock_add(&b->acquired, &b->threads[i].released);
     }
     b->fences = 0;
 }
@@ -390,16 +393,16 @@ void simt_race_met_block(struct simt_block *b)
     if (b->fences) share_fences(b);
     b->met = ++b->clock;
     for (uint32_t i = 0; i < b->thread_count; i++) {
-        struct simt_knowledge *k = &b->threads[i].knows;
+        struct simt_vector_clock *k = &b->threads[i].acquired;
         if (!k->count && !k->all) continue;
-        simt_learn_all(&b->knows, k);
-        simt_unlearn(k);
+        simt_vector_clock_merge(&b->acquired, k);
+        simt_vector_clock_clear(k);
     }
     for (uint32_t i = 0; i < b->warp_count; i++) {
-        struct simt_knowledge *k = &b->warps[i].knows;
+        struct simt_vector_clock *k = &b->warps[i].acquired;
         if (!k->count && !k->all) continue;
-        simt_learn_all(&b->knows, k);
-        simt_unlearn(k);
+        simt_vector_clock_merge(&b->acquired, k);
+        simt_vector_clock_clear(k);
     }
 }
 
@@ -413,11 +416,11 @@ void simt_race_met_warps(struct simt_block *b, uint32_t came, uint32_t waited)
         if (!(waited >> i & 1)) continue;
         for (uint32_t j = 0; j < b->warp_count; j++) {
             if (!(came >> j & 1) || i == j) continue;
-            struct simt_known known = {
+            struct simt_vector_clock_entry known = {
                 b->serial, (uint16_t)(j * SIMT_LANES), 0, 0, b->warps[j].met, b->met
             };
-            simt_learn(&b->warps[i].knows, &known);
-            simt_learn_all(&b->warps[i].knows, &b->warps[j].knows);
+            simt_vector_clock_add(&b->warps[i].acquired, &known);
+            simt_vector_clock_merge(&b->warps[i].acquired, &b->warps[j].acquired);
         }
     }
 }
@@ -428,8 +431,9 @@ void simt_race_met_cluster(struct simt_cluster *c)
     for (uint32_t i = 0; i < c->count; i++)
         for (uint32_t j = 0; j < c->count; j++) {
             if (i == j) continue;
-            struct simt_known known = { c->blocks[j]->serial, 0, 0, 0, 0, c->blocks[j]->met };
-            simt_learn(&c->blocks[i]->knows, &known);
-            simt_learn_all(&c->blocks[i]->knows, &c->blocks[j]->knows);
+            struct simt_vector_clock_entry known = { c->blocks[j]->serial, 0, 0, 0, 0,
+                                                     c->blocks[j]->met };
+            simt_vector_clock_add(&c->blocks[i]->acquired, &known);
+            simt_vector_clock_merge(&c->blocks[i]->acquired, &c->blocks[j]->acquired);
         }
 }

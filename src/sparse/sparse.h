@@ -17,7 +17,7 @@ enum echi_sparse_what {
     ECHI_SPARSE_FROM_COO,  /* out of n entries, and how many they become */
     ECHI_SPARSE_TRANSPOSE, /* out = a^T */
     ECHI_SPARSE_DIAGONAL,  /* y = the diagonal of a: of several entries there the first */
-    ECHI_SPARSE_CHECK      /* complains of a */
+    ECHI_SPARSE_CHECK      /* reports errors of a */
 };
 
 /* What a request does not use is 0. */

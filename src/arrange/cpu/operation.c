@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "arrange/cpu/common.h"
-#include "core/complaint.h"
+#include "core/data_error.h"
 
 #include <stdatomic.h>
 
@@ -26,7 +26,7 @@ INLINED uint64_t index_at(const void *index, size_t i, int bytes)
     return wide;
 }
 
-static void complain(struct echi_arrange_job *job, uint64_t where)
+static void report_error(struct echi_arrange_job *job, uint64_t where)
 {
     uint64_t least = atomic_load(&job->first_bad);
     while (where < least && !atomic_compare_exchange_weak(&job->first_bad, &least, where)) {
@@ -44,7 +44,7 @@ INLINED void gather_sized(struct echi_arrange_job *job, size_t begin, size_t end
     for (size_t i = begin; i < end; i++) {
         const uint64_t from = index_at(index, i, index_bytes);
         if (from >= limit) {
-            complain(job, i);
+            report_error(job, i);
             return;
         }
         memcpy(out + i * size, in + from * size, size);
@@ -109,7 +109,7 @@ INLINED void scatter_words(struct echi_arrange_job *job, size_t begin, size_t en
     for (size_t i = begin; i < end; i++) {
         const uint64_t to = index_at(index, i, index_bytes);
         if (to >= limit) {
-            complain(job, i);
+            report_error(job, i);
             return;
         }
         if (size == word)
@@ -273,7 +273,7 @@ static ech_status cpu_run(ech_ctx *ctx, const void *request, const void *plan, v
     if (a->n == 0) return ECH_OK;
     runs[a->what](ctx, &job);
     const uint64_t bad = atomic_load(&job.first_bad);
-    return bad == UINT64_MAX ? ECH_OK : echi_complain(ctx, ECHI_INDEX_TOO_LARGE, bad);
+    return bad == UINT64_MAX ? ECH_OK : echi_report_error(ctx, ECHI_INDEX_TOO_LARGE, bad);
 }
 
 const struct echi_operation echi_cpu_arrange = { .plan = cpu_workspace, .run = cpu_run };

@@ -44,7 +44,7 @@ struct arrange_move_args {
     const void *in;
     void *out;
     const void *index;
-    uint64_t *complaint;
+    uint64_t *data_error;
     uint64_t n;
     uint64_t limit;         /* places are below this */
     uint64_t rows, columns; /* ARRANGE_TURN: of in */

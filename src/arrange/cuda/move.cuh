@@ -11,7 +11,7 @@
 #define ECHI_ARRANGE_CUDA_MOVE_CUH
 
 #include "arrange/cuda/word.cuh"
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 #include "arrange/cuda/shuffle.cuh"
 
 #define NOWHERE (~(uint64_t)0)
@@ -21,7 +21,7 @@ static __device__ inline uint64_t checked(const struct arrange_move_args &a, uin
                                           uint64_t place)
 {
     if (place < a.limit) return place;
-    complain(a.complaint, ECHI_INDEX_TOO_LARGE, i);
+    report_error(a.data_error, ECHI_INDEX_TOO_LARGE, i);
     return NOWHERE;
 }
 

@@ -110,7 +110,7 @@ static ech_status by_index(ech_ctx *ctx, const struct echi_arrange *a)
     struct arrange_move_args args = { .in = a->in,
                                       .out = a->out,
                                       .index = a->index,
-                                      .complaint = echi_cuda_complaint(ctx),
+                                      .data_error = echi_cuda_error_word(ctx),
                                       .n = a->n,
                                       .limit = a->limit,
                                       .from = a->index_bytes == 4 ? ARRANGE_INDEX_U32

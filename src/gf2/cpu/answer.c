@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "core/complaint.h"
+#include "core/data_error.h"
 #include "gf2/cpu/small.h"
 
 /* ---- Positions ---- */
@@ -16,8 +16,8 @@ ech_status echi_cpu_gf2_order(ech_ctx *ctx, const struct echi_gf2 *g, uint8_t *s
     size_t at = count;
     memset(seen, 0, g->limit);
     for (size_t j = 0; j < count; j++) {
-        if (first[j] >= g->limit) return echi_complain(ctx, ECHI_ORDER_TOO_LARGE, j);
-        if (seen[first[j]]) return echi_complain(ctx, ECHI_ORDER_TWICE, j);
+        if (first[j] >= g->limit) return echi_report_error(ctx, ECHI_ORDER_TOO_LARGE, j);
+        if (seen[first[j]]) return echi_report_error(ctx, ECHI_ORDER_TWICE, j);
         seen[first[j]] = 1;
         g->full[j] = first[j];
     }
@@ -109,7 +109,7 @@ ech_status echi_cpu_gf2_kernel(ech_ctx *ctx, const struct echi_gf2 *g)
 {
     const uint32_t rank = *g->rank, dim = (uint32_t)g->a.cols - rank;
     *g->dim = dim;
-    if (g->out.rows < dim) return echi_complain(ctx, ECHI_BASIS_TOO_SHORT, dim - 1);
+    if (g->out.rows < dim) return echi_report_error(ctx, ECHI_BASIS_TOO_SHORT, dim - 1);
     if (g->out.rows == 0) return ECH_OK;
     gf2_clear(&g->out, 0, g->out.rows);
     for (uint32_t f = 0, next = 0; f < g->a.cols; f++) {

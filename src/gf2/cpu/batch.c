@@ -15,7 +15,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gf2/cpu/common.h"
-#include "core/complaint.h"
+#include "core/data_error.h"
 
 enum { MOST_THREADS = 64 };
 static const size_t most_bytes = 0x10000000; /* of all threads' memory, if they are several */
@@ -30,7 +30,7 @@ struct slot {
     uint32_t *full, *inverse;      /* [cols] each: the columns' order, and its inverse */
     ech_gf2 words;                 /* for "russians": the matrix, with its right-hand side */
     struct echi_gf2_rows rows;
-    uint64_t complaint, complained; /* the least position complained of, and of what */
+    uint64_t data_error, error_kind; /* the least position that is wrong, and how */
 };
 
 struct plan {
@@ -43,7 +43,7 @@ struct plan {
 
 /* ---- One matrix ---- */
 
-/* Completes the order; where it is wrong, complains and returns false. */
+/* Completes the order; where it is wrong, records the error and returns false. */
 static bool take_order(const struct plan *p, struct slot *s, size_t i)
 {
     const struct echi_gf2_batch *r = p->request;
@@ -53,9 +53,9 @@ static bool take_order(const struct plan *p, struct slot *s, size_t i)
         const uint32_t c = order[j];
         const bool large = c >= r->a.cols;
         if (large || s->inverse[c] != UINT32_MAX) {
-            if (i * r->columns + j < s->complaint) {
-                s->complaint = i * r->columns + j;
-                s->complained = large ? ECHI_ORDER_TOO_LARGE : ECHI_ORDER_TWICE;
+            if (i * r->columns + j < s->data_error) {
+                s->data_error = i * r->columns + j;
+                s->error_kind = large ? ECHI_ORDER_TOO_LARGE : ECHI_ORDER_TWICE;
             }
             return false;
         }
@@ -211,7 +211,7 @@ static void slot_plan(const struct plan *p, struct slot *s, struct echi_layout *
     const struct echi_gf2_batch *r = p->request;
     s->block.isa = echi_gf2_isa();
     s->block.max_rank = r->max_rank;
-    s->complaint = UINT64_MAX;
+    s->data_error = UINT64_MAX;
     if (r->order) {
         s->full = echi_part(layout, r->a.cols, sizeof *s->full);
         s->inverse = echi_part(layout, r->a.cols, sizeof *s->inverse);
@@ -288,7 +288,7 @@ static ech_status make_plan(const struct echi_gf2_batch *r, void *work, struct p
     p->slots = echi_part(&layout, p->threads, sizeof *p->slots);
     if (work) memset(p->slots, 0, p->threads * sizeof *p->slots);
     for (size_t i = 0; i < p->threads; i++) {
-        struct slot unused = { .complaint = 0 };
+        struct slot unused = { .data_error = 0 };
         slot_plan(p, work ? &p->slots[i] : &unused, &layout);
     }
     if (each.overflow || layout.overflow)
@@ -340,10 +340,10 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     echi_parallel((int)echi_min((size_t)worth, p.threads), r->a.count, eliminate, &p);
     const struct slot *first = &p.slots[0];
     for (size_t i = 1; i < p.threads; i++)
-        if (p.slots[i].complaint < first->complaint) first = &p.slots[i];
-    return first->complaint == UINT64_MAX
+        if (p.slots[i].data_error < first->data_error) first = &p.slots[i];
+    return first->data_error == UINT64_MAX
                ? ECH_OK
-               : echi_complain(ctx, (unsigned)first->complained, first->complaint);
+               : echi_report_error(ctx, (unsigned)first->error_kind, first->data_error);
 }
 
 const struct echi_operation echi_cpu_gf2_batch = { .plan = workspace,

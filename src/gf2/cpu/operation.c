@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "core/complaint.h"
+#include "core/data_error.h"
 #include "gf2/random.h"
 #include "gf2/cpu/small.h"
 
@@ -222,12 +222,12 @@ static void run_part(void *arg, size_t i, int thread)
 static ech_status run_rows(ech_ctx *ctx, const struct echi_gf2 *g, void *work)
 {
     const ech_gf2 *m = whose_rows(g);
-    _Atomic(uint64_t) complaint = UINT64_MAX;
+    _Atomic(uint64_t) data_error = UINT64_MAX;
     struct gf2_job job = { .request = g,
                            .run = by_rows[g->what],
                            .rows = m->rows,
                            .work = work,
-                           .complaint = &complaint };
+                           .data_error = &data_error };
     const size_t row_bytes = echi_gf2_words(m->cols) * sizeof(uint64_t);
     int threads = echi_parallel_for_bytes(ctx, m->rows * row_bytes);
     if (m->rows && m->cols) {
@@ -239,7 +239,8 @@ static ech_status run_rows(ech_ctx *ctx, const struct echi_gf2 *g, void *work)
     }
     if (g->what == ECHI_GF2_COUNT) *g->count = job.total;
     if (g->what == ECHI_GF2_EQUAL) *g->bytes = job.total == 0;
-    return complaint == UINT64_MAX ? ECH_OK : echi_complain(ctx, ECHI_ORDER_TOO_LARGE, complaint);
+    return data_error == UINT64_MAX ? ECH_OK
+                                    : echi_report_error(ctx, ECHI_ORDER_TOO_LARGE, data_error);
 }
 
 static ech_status small_run(ech_ctx *ctx, const void *request, const void *plan, void *work)

@@ -18,17 +18,17 @@ struct gf2_job {
     const struct echi_gf2 *request;
     void (*run)(struct gf2_job *job, size_t begin, size_t end, int thread);
     size_t rows, each;
-    void *work;                   /* see gf2_small_workspace() */
-    _Atomic(uint64_t) *complaint; /* the least of positions that are wrong; UINT64_MAX: none */
-    _Atomic(uint64_t) total;      /* of a count; not 0 when something differs */
+    void *work;                    /* see gf2_small_workspace() */
+    _Atomic(uint64_t) *data_error; /* the least of positions that are wrong; UINT64_MAX: none */
+    _Atomic(uint64_t) total;       /* of a count; not 0 when something differs */
 };
 
 /* Whether order[i] is one of a's rows or columns; if not, the least such position is kept. */
 static inline bool gf2_in_limit(struct gf2_job *job, size_t i)
 {
     if (job->request->order[i] < job->request->limit) return true;
-    uint64_t least = atomic_load(job->complaint);
-    while (i < least && !atomic_compare_exchange_weak(job->complaint, &least, i)) {
+    uint64_t least = atomic_load(job->data_error);
+    while (i < least && !atomic_compare_exchange_weak(job->data_error, &least, i)) {
     }
     return false;
 }

@@ -287,7 +287,7 @@ static void make_steps(const struct echi_gf2_batch *b, const struct plan *plan, 
     w->args = args_of(b);
     if (b->a.count == 0) return;
     w->args.slots = work;
-    if (b->order && gpu.ctx) w->args.complaint = echi_cuda_complaint(gpu.ctx);
+    if (b->order && gpu.ctx) w->args.data_error = echi_cuda_error_word(gpu.ctx);
     if (strategy->fits(b, gpu.shared_bytes))
         strategy->steps(b, w);
     else

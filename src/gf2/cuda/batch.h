@@ -46,7 +46,7 @@ struct gf2_batch_args {
     const uint64_t *b;
     uint64_t *x;
     uint8_t *solvable;
-    uint64_t *complaint;
+    uint64_t *data_error;
     uint64_t count, stride, step; /* of matrices, of words */
     uint32_t rows, cols;
     uint32_t columns, max_rank;

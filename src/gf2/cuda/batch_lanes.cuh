@@ -7,7 +7,7 @@
 #ifndef ECHI_GF2_CUDA_BATCH_LANES_CUH
 #define ECHI_GF2_CUDA_BATCH_LANES_CUH
 
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 #include "gf2/cuda/batch.h"
 #include "gf2/cuda/word.cuh"
 
@@ -87,11 +87,11 @@ static __device__ inline bool good_column(const struct gf2_batch_args &a, uint32
 {
     const uint32_t bit = 1u << (column & 31);
     if (column >= a.cols) {
-        if (says) complain(a.complaint, ECHI_ORDER_TOO_LARGE, where);
+        if (says) report_error(a.data_error, ECHI_ORDER_TOO_LARGE, where);
         return false;
     }
     if (lane_word<WORDS>(seen, column / 32) & bit) {
-        if (says) complain(a.complaint, ECHI_ORDER_TWICE, where);
+        if (says) report_error(a.data_error, ECHI_ORDER_TWICE, where);
         return false;
     }
 #pragma unroll

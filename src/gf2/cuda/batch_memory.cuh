@@ -15,7 +15,7 @@
 #ifndef ECHI_GF2_CUDA_BATCH_MEMORY_CUH
 #define ECHI_GF2_CUDA_BATCH_MEMORY_CUH
 
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 #include "gf2/cuda/batch_panel.cuh"
 
 /* In shared memory, before what the host finds room for; it adds up the same. */
@@ -89,8 +89,8 @@ static __device__ inline void check_order(const struct gf2_batch_args &a, struct
     for (uint32_t i = 0; i < a.columns; i++) { /* the first that is wrong */
         const uint32_t column = from[i], bit = 1u << (column & 31);
         if (column < a.cols && !(atomicOr(&k.marks[column / 32], bit) & bit)) continue;
-        complain(a.complaint, column < a.cols ? ECHI_ORDER_TWICE : ECHI_ORDER_TOO_LARGE,
-                 k.matrix * a.columns + i);
+        report_error(a.data_error, column < a.cols ? ECHI_ORDER_TWICE : ECHI_ORDER_TOO_LARGE,
+                     k.matrix * a.columns + i);
         return;
     }
 }

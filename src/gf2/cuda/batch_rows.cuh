@@ -18,7 +18,7 @@
 #ifndef ECHI_GF2_CUDA_BATCH_ROWS_CUH
 #define ECHI_GF2_CUDA_BATCH_ROWS_CUH
 
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 #include "gf2/cuda/batch_panel.cuh"
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -56,7 +56,7 @@ static __device__ inline struct rows_block rows_block_of(const struct gf2_batch_
 
 /* ---- Orders ---- */
 
-/* Reads this matrix's order, and adds the columns that it leaves out.  A wrong one is complained of
+/* Reads this matrix's order, and adds the columns that it leaves out.  A wrong one is reported
  * and becomes that of no columns. */
 static __device__ inline void read_order(const struct gf2_batch_args &a, struct rows_block &k)
 {
@@ -80,8 +80,9 @@ static __device__ inline void read_order(const struct gf2_batch_args &a, struct 
                     k.s->marks[column / 32] |= bit;
                     continue;
                 }
-                complain(a.complaint, column < a.cols ? ECHI_ORDER_TWICE : ECHI_ORDER_TOO_LARGE,
-                         k.matrix * a.columns + i);
+                report_error(a.data_error,
+                             column < a.cols ? ECHI_ORDER_TWICE : ECHI_ORDER_TOO_LARGE,
+                             k.matrix * a.columns + i);
                 break;
             }
         }

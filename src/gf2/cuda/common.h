@@ -47,7 +47,7 @@ struct gf2_args {
     uint64_t seed, threshold;
     uint8_t *bytes;
     uint64_t *count;
-    uint64_t *complaint;
+    uint64_t *data_error;
     struct gf2_total *total;
     uint64_t *mask;         /* workspace: a bit a column */
     uint32_t *first;        /* workspace: a number a column */

@@ -9,7 +9,7 @@
 #define ECHI_GF2_CUDA_MAP_CUH
 
 #include "gf2/random.h"
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 #include "gf2/cuda/common.h"
 #include "gf2/cuda/word.cuh"
 
@@ -152,7 +152,7 @@ template <int WHAT> static __device__ inline void map_words(const struct gf2_arg
             if (to < a.out.rows)
                 store_masked(&a.out.words[to * a.out.stride + p.unit], value[k], mask);
             if (WHAT == MAP_GATHER_ROWS && p.unit == 0 && a.order[row] >= a.limit)
-                complain(a.complaint, ECHI_ORDER_TOO_LARGE, row);
+                report_error(a.data_error, ECHI_ORDER_TOO_LARGE, row);
         }
     }
 }

@@ -177,7 +177,7 @@ static ech_status unpack(ech_ctx *ctx, struct gf2_args *args)
 
 static ech_status gather_rows(ech_ctx *ctx, struct gf2_args *args)
 {
-    args->complaint = echi_cuda_complaint(ctx);
+    args->data_error = echi_cuda_error_word(ctx);
     return map_words(ctx, "gf2_gather_rows", args);
 }
 
@@ -200,7 +200,7 @@ static ech_status gather_columns(ech_ctx *ctx, struct gf2_args *args)
     const uint64_t groups = parts_of(args->out.rows, 32), words = echi_gf2_words(args->out.cols);
     const uint64_t parts = parts_of(words, GF2_PART_WORDS * (GF2_THREADS / 32));
     const uint64_t shared_bytes = args->a.cols * (uint64_t)4;
-    args->complaint = echi_cuda_complaint(ctx);
+    args->data_error = echi_cuda_error_word(ctx);
     if (groups == 0 || words == 0) return ECH_OK;
     if (shared_bytes > cuda->shared_bytes)
         return launch(ctx, "gf2_gather_columns_wide", parts_of(groups * words, GF2_THREADS / 32),
@@ -235,7 +235,7 @@ done:
 
 static ech_status order(ech_ctx *ctx, struct gf2_args *args)
 {
-    args->complaint = echi_cuda_complaint(ctx);
+    args->data_error = echi_cuda_error_word(ctx);
     return echi_cuda_launch(ctx, IMAGE, "gf2_order", 1, GF2_ORDER_THREADS, 0, args);
 }
 
@@ -295,7 +295,7 @@ static ech_status kernel(ech_ctx *ctx, struct gf2_args *args)
     const uint64_t words = echi_gf2_words(args->out.cols);
     const uint64_t tasks = parts_of(args->out.rows, 32) * parts_of(words, GF2_PART_WORDS);
     args->limit = args->a.cols;
-    args->complaint = echi_cuda_complaint(ctx);
+    args->data_error = echi_cuda_error_word(ctx);
     TRY(echi_cuda_launch(ctx, IMAGE, "gf2_find_free", 1, GF2_ORDER_THREADS, 0, args));
     TRY(launch(ctx, "gf2_make_basis", parts_of(tasks, GF2_THREADS / 32), args));
 done:

@@ -55,15 +55,15 @@ static __device__ inline uint32_t before_in_block(uint32_t x, uint32_t *all)
 /* ---- Orders ---- */
 
 /* Which of two equal positions was marked first is nobody's to say: one thread goes through them
- * again and complains of the first that was there before. */
-static __device__ inline void complain_of_twice(const struct gf2_args &a, const uint32_t *from,
-                                                uint64_t count)
+ * again and reports the first that was there before. */
+static __device__ inline void report_twice(const struct gf2_args &a, const uint32_t *from,
+                                           uint64_t count)
 {
     clear_marks(a);
     if (threadIdx.x != 0) return;
     for (uint64_t i = 0; i < count && from[i] < a.limit; i++) {
         if (!mark(a, from[i])) continue;
-        complain(a.complaint, ECHI_ORDER_TWICE, i);
+        report_error(a.data_error, ECHI_ORDER_TWICE, i);
         return;
     }
 }
@@ -79,7 +79,7 @@ static __device__ inline void complete_order(const struct gf2_args &a)
         const bool inside = column < a.limit;
         a.full[i] = inside ? column : 0;
         if (!inside) {
-            complain(a.complaint, ECHI_ORDER_TOO_LARGE, i);
+            report_error(a.data_error, ECHI_ORDER_TOO_LARGE, i);
         } else if (mark(a, column)) {
             twice = true;
         } else if (a.inverse) {
@@ -99,7 +99,7 @@ static __device__ inline void complete_order(const struct gf2_args &a)
         }
         place += all;
     }
-    if (twice) complain_of_twice(a, from, count < a.limit ? count : a.limit);
+    if (twice) report_twice(a, from, count < a.limit ? count : a.limit);
 }
 
 static __device__ inline void map_positions(const struct gf2_args &a)
@@ -133,7 +133,7 @@ static __device__ inline void find_free(const struct gf2_args &a)
     }
     if (threadIdx.x == 0) {
         *a.dim = (uint32_t)dim;
-        if (dim > a.out.rows) complain(a.complaint, ECHI_BASIS_TOO_SHORT, dim - 1);
+        if (dim > a.out.rows) report_error(a.data_error, ECHI_BASIS_TOO_SHORT, dim - 1);
     }
 }
 

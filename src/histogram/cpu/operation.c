@@ -12,7 +12,7 @@
  */
 #include "histogram/cpu/common.h"
 #include "core/call.h"
-#include "core/complaint.h"
+#include "core/data_error.h"
 
 #define INLINE static inline
 #include "core/exact.h"
@@ -421,7 +421,7 @@ static ech_status take_edges(ech_ctx *ctx, struct echi_histogram_job *job, uint6
         uint64_t e = merged(h, i);
         bool is_nan = h->x.order.float_mask && e == h->x.order.last;
         if (i && (e <= merged(h, i - 1) || is_nan))
-            return echi_complain(ctx, ECHI_EDGES_NOT_RISING, i);
+            return echi_report_error(ctx, ECHI_EDGES_NOT_RISING, i);
         if (!job->raw) memcpy((char *)room + i * bytes, &e, bytes); /* little-endian */
     }
     if (job->raw) return ECH_OK;

@@ -7,7 +7,7 @@
 #ifndef ECHI_HISTOGRAM_CUDA_COMMON_CUH
 #define ECHI_HISTOGRAM_CUDA_COMMON_CUH
 
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 #include "histogram/cuda/common.h"
 #include "cuda/device/instance.cuh"
 #include "cuda/device/warp.cuh"
@@ -76,7 +76,7 @@ static __device__ inline void check_edges(const struct histogram_args &a)
         ukey e = bins_merged_32(&a.x.order, edges[i]);
         bool is_nan = a.x.order.float_mask && e == (ukey)a.x.order.last;
         if (is_nan || e <= bins_merged_32(&a.x.order, edges[i - 1]))
-            complain(a.complaint, ECHI_EDGES_NOT_RISING, i);
+            report_error(a.data_error, ECHI_EDGES_NOT_RISING, i);
     }
 }
 

@@ -35,11 +35,11 @@ struct histogram_args {
     const void *in, *in_y; /* in_y NULL: one dimension */
     const void *edges;     /* of ECHI_BINS_EDGES; as the caller has them */
     const void *weights;
-    uint64_t *counts;    /* [counters] */
-    uint64_t *sums;      /* [copies][counters][words], of weights */
-    uint64_t *largest;   /* exact_magnitude() of the weights that are floats */
-    uint64_t *complaint; /* cuda/device/complain.cuh */
-    uint64_t n, stride;  /* stride: counters of a channel */
+    uint64_t *counts;     /* [counters] */
+    uint64_t *sums;       /* [copies][counters][words], of weights */
+    uint64_t *largest;    /* exact_magnitude() of the weights that are floats */
+    uint64_t *data_error; /* cuda/device/data_error.cuh */
+    uint64_t n, stride;   /* stride: counters of a channel */
     uint64_t counters, copies;
     struct echi_bins x, y;
     uint32_t channels, column_bits;

@@ -50,7 +50,7 @@ static __device__ inline uint32_t cell_of(const struct histogram_args &a, const 
     return (uint32_t)min((unsigned long long)(d >> c.shift), (unsigned long long)c.last);
 }
 
-/* Do the edges rise?  Those that do not are complained about, and make no cells: a cell would have
+/* Do the edges rise?  Those that do not are reported, and make no cells: a cell would have
  * several writers. */
 static __device__ inline bool edges_rise(const struct histogram_args &a, const ukey *edges)
 {

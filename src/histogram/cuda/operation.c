@@ -411,7 +411,7 @@ static void make_steps(const struct echi_histogram *h, const struct plan *plan, 
     *args = args_of(h);
     steps->count = 0;
     if (plan->strategy->lay_out) plan->strategy->lay_out(h, plan, &layout, args);
-    if (h->edges && gpu.ctx) args->complaint = echi_cuda_complaint(gpu.ctx);
+    if (h->edges && gpu.ctx) args->data_error = echi_cuda_error_word(gpu.ctx);
     plan->strategy->steps(&b);
 }
 

@@ -16,7 +16,7 @@
  */
 #include "reduce/cpu/common.h"
 #include "core/call.h"
-#include "core/complaint.h"
+#include "core/data_error.h"
 #include "cpu/cpu.h"
 
 #include <stdatomic.h>
@@ -40,7 +40,7 @@ struct job {
     struct echi_value *groups;
     /* of segments */
     bool split; /* long ones are left for all threads together */
-    _Atomic uint64_t complaint;
+    _Atomic uint64_t data_error;
     /* of runs of keys */
     struct echi_order order;
     size_t block, *first_run;
@@ -303,10 +303,10 @@ static void reduce_rows(struct job *job)
 
 /* ---- Segments ---- */
 
-static void complain(struct job *job, enum echi_complaint what, uint64_t where)
+static void report_error(struct job *job, enum echi_data_error what, uint64_t where)
 {
-    uint64_t mine = ~(where << 8 | (uint64_t)what), now = atomic_load(&job->complaint);
-    while (mine > now && !atomic_compare_exchange_weak(&job->complaint, &now, mine)) {
+    uint64_t mine = ~(where << 8 | (uint64_t)what), now = atomic_load(&job->data_error);
+    while (mine > now && !atomic_compare_exchange_weak(&job->data_error, &now, mine)) {
     }
 }
 
@@ -314,11 +314,11 @@ static void complain(struct job *job, enum echi_complaint what, uint64_t where)
 static bool is_segment(struct job *job, size_t s)
 {
     uint64_t n = job->r->n, begin = job->r->offsets[s], end = job->r->offsets[s + 1];
-    if (s == 0 && begin > n) complain(job, ECHI_OFFSETS_PAST_END, 0);
+    if (s == 0 && begin > n) report_error(job, ECHI_OFFSETS_PAST_END, 0);
     if (end > n)
-        complain(job, ECHI_OFFSETS_PAST_END, s + 1);
+        report_error(job, ECHI_OFFSETS_PAST_END, s + 1);
     else if (end < begin)
-        complain(job, ECHI_OFFSETS_DECREASE, s + 1);
+        report_error(job, ECHI_OFFSETS_DECREASE, s + 1);
     return begin <= end && end <= n;
 }
 
@@ -348,8 +348,8 @@ static ech_status reduce_segments(ech_ctx *ctx, struct job *job)
     job->split = job->threads > 1;
     job->block = echi_min(TASK_BYTES / (mean_bytes + 64) + 1, SEGMENTS_AT_A_TIME);
     echi_parallel(job->threads, (r->segments + job->block - 1) / job->block, run_segments, job);
-    uint64_t complaint = atomic_load(&job->complaint);
-    if (complaint) return echi_complain(ctx, (unsigned)(~complaint & 0xff), ~complaint >> 8);
+    uint64_t data_error = atomic_load(&job->data_error);
+    if (data_error) return echi_report_error(ctx, (unsigned)(~data_error & 0xff), ~data_error >> 8);
     for (size_t s = 0; job->split && s < r->segments; s++)
         if (is_long(job, s)) reduce_row(job, r->offsets[s], r->offsets[s + 1] - r->offsets[s], s);
     return ECH_OK;

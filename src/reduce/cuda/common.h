@@ -69,7 +69,7 @@ struct reduce_args {
     struct reduce_item *items;
     uint64_t capacity; /* of items */
     struct reduce_counts *counts;
-    uint64_t *complaint;
+    uint64_t *data_error;
     struct echi_reduce_rule rule;
 };
 

@@ -390,7 +390,7 @@ static ech_status run_reduce(ech_ctx *ctx, const void *request, const void *kept
                                    .items = w.parts.items,
                                    .capacity = plan->capacity,
                                    .rule = r->rule };
-    if (!rows) w.args.complaint = echi_cuda_complaint(ctx);
+    if (!rows) w.args.data_error = echi_cuda_error_word(ctx);
     plan->strategy->steps(&b);
     return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
 }

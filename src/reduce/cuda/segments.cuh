@@ -15,7 +15,7 @@
 #ifndef ECHI_REDUCE_CUDA_SEGMENTS_CUH
 #define ECHI_REDUCE_CUDA_SEGMENTS_CUH
 
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 #include "reduce/cuda/rows.cuh"
 
 /* Values of chunks, or of tiles of 32 parts, become one as their number counts up: a binary
@@ -66,7 +66,7 @@ static __device__ inline void list_segment(const struct reduce_args &a, uint64_t
     if (lane_id() == 0)
         first = atomicAdd((unsigned long long *)&a.counts->items, (unsigned long long)groups);
     first = __shfl_sync(WARP_ALL, first, 0);
-    if (first + groups > a.capacity) return; /* segments overlap: that has been complained of */
+    if (first + groups > a.capacity) return; /* segments overlap, which has been reported */
     for (uint32_t i = lane_id(); i < groups; i += 32) {
         struct reduce_item item = { segment, i, groups };
         a.items[first + i] = item;
@@ -93,11 +93,11 @@ static __device__ inline void check_segment(const struct reduce_args &a, uint64_
     *begin = good ? from : 0;
     *n = good ? to - from : 0;
     if (!there || (good && s)) return;
-    if (s == 0 && from > a.n) complain(a.complaint, ECHI_OFFSETS_PAST_END, 0);
+    if (s == 0 && from > a.n) report_error(a.data_error, ECHI_OFFSETS_PAST_END, 0);
     if (to > a.n)
-        complain(a.complaint, ECHI_OFFSETS_PAST_END, s + 1);
+        report_error(a.data_error, ECHI_OFFSETS_PAST_END, s + 1);
     else if (to < from)
-        complain(a.complaint, ECHI_OFFSETS_DECREASE, s + 1);
+        report_error(a.data_error, ECHI_OFFSETS_DECREASE, s + 1);
 }
 
 /* What a warp notes of its segments in shared memory. */

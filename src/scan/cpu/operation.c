@@ -14,7 +14,7 @@
  */
 #include "core/backend.h"
 #include "core/call.h"
-#include "core/complaint.h"
+#include "core/data_error.h"
 #include "cpu/cpu.h"
 #include "scan/cpu/common.h"
 
@@ -354,9 +354,9 @@ static void scan_row_by_all(const struct scan_kernels *k, const struct scan_row 
 static ech_status check_offsets(ech_ctx *ctx, const struct echi_scan *s)
 {
     for (size_t i = 0; i <= s->segments; i++) {
-        if (s->offsets[i] > s->n) return echi_complain(ctx, ECHI_OFFSETS_PAST_END, i);
+        if (s->offsets[i] > s->n) return echi_report_error(ctx, ECHI_OFFSETS_PAST_END, i);
         if (i && s->offsets[i] < s->offsets[i - 1])
-            return echi_complain(ctx, ECHI_OFFSETS_DECREASE, i);
+            return echi_report_error(ctx, ECHI_OFFSETS_DECREASE, i);
     }
     return ECH_OK;
 }

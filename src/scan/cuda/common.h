@@ -61,7 +61,7 @@ struct scan_args {
     const uint64_t *offsets;        /* [segments + 1], or NULL */
     uint64_t segments;
     const void *keys;
-    uint64_t *complaint;
+    uint64_t *data_error;
     struct echi_order order, key_order;
     uint64_t clamp, first; /* as in ../scan.h */
     uint32_t other;        /* what scan_other_* does */

@@ -13,7 +13,7 @@
 #include "scan/cuda/few.cuh"
 #include "scan/cuda/rows.cuh"
 #include "scan/cuda/tile.cuh"
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 
 /* Blocks of short rows that a multiprocessor is to hold: as many as there are registers for. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -104,9 +104,9 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
     for (uint64_t s = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; s <= a.segments; s += step) {
         uint64_t end = a.offsets[s], begin = s ? a.offsets[s - 1] : end;
         if (end > a.columns)
-            complain(a.complaint, ECHI_OFFSETS_PAST_END, s);
+            report_error(a.data_error, ECHI_OFFSETS_PAST_END, s);
         else if (end < begin)
-            complain(a.complaint, ECHI_OFFSETS_DECREASE, s);
+            report_error(a.data_error, ECHI_OFFSETS_DECREASE, s);
         else if (begin < end) {
             uint64_t i = a.backward ? a.columns - end : begin;
             atomicOr(&a.heads[i / 32], 1u << i % 32);

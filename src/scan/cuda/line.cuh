@@ -39,7 +39,7 @@ static __device__ inline struct scan_row row_of(const struct scan_args &a, uint6
                             a.columns, 0, a.columns };
     if (!HEADS || !a.offsets) return row;
     uint64_t begin = min(a.offsets[0], a.columns), end = min(a.offsets[a.segments], a.columns);
-    if (end < begin) end = begin; /* scan_heads_offsets complains */
+    if (end < begin) end = begin; /* scan_heads_offsets reports it */
     row.begin = a.backward ? row.n - end : begin;
     row.end = a.backward ? row.n - begin : end;
     return row;

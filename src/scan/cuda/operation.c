@@ -412,7 +412,7 @@ static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, 
                                  .backward = s->backward,
                                  .is_signed = s->is_signed,
                                  .ignore_nan = s->ignore_nan };
-    if (s->offsets) w.args.complaint = echi_cuda_complaint(ctx);
+    if (s->offsets) w.args.data_error = echi_cuda_error_word(ctx);
     if (b.plan->heads) find_heads(&b);
     while (!strategy->can(&b)) strategy++;
     strategy->steps(&b);

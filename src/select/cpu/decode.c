@@ -11,7 +11,7 @@
  */
 #include "select/cpu/decode.h"
 #include "core/call.h"
-#include "core/complaint.h"
+#include "core/data_error.h"
 
 #include <string.h>
 
@@ -114,12 +114,12 @@ static void write_share(void *arg, size_t share, int thread)
     }
 }
 
-static ech_status complain(ech_ctx *ctx, const struct decode *d)
+static ech_status report_error(ech_ctx *ctx, const struct decode *d)
 {
     uint64_t sum = 0, n = d->s->out_n;
     size_t run = 0;
     while (d->s->lengths_in[run] <= n - sum) sum += d->s->lengths_in[run++];
-    return echi_complain(ctx, ECHI_LENGTHS_TOO_LARGE, run);
+    return echi_report_error(ctx, ECHI_LENGTHS_TOO_LARGE, run);
 }
 
 ech_status echi_cpu_decode(ech_ctx *ctx, const struct echi_select *s, uint64_t *work)
@@ -134,7 +134,7 @@ ech_status echi_cpu_decode(ech_ctx *ctx, const struct echi_select *s, uint64_t *
     for (size_t piece = 1; piece <= pieces; piece++)
         d.before[piece] = add_to(d.before[piece - 1], d.before[piece], most);
     d.total = d.before[pieces];
-    if (d.total > s->out_n) return complain(ctx, &d);
+    if (d.total > s->out_n) return report_error(ctx, &d);
     d.share = SHARE_BYTES / s->element_bytes + 1;
     size_t shares = (size_t)(d.total / d.share) + (d.total % d.share != 0);
     echi_parallel(echi_parallel_for_bytes(ctx, (size_t)d.total * s->element_bytes), shares,

@@ -80,7 +80,7 @@ struct decode_args {
     const uint64_t *lengths;
     void *out;
     uint64_t *words;
-    uint64_t *complaint;
+    uint64_t *data_error;
     uint64_t runs, tiles, n;
     uint64_t share;         /* outputs of a block */
     uint64_t element_words; /* of word_bytes make one element */

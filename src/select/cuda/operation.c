@@ -427,7 +427,7 @@ static ech_status steps_of_decode(const struct build *b)
         (struct decode_args){ .in = s->in,
                               .lengths = s->lengths_in,
                               .out = s->out,
-                              .complaint = b->ctx ? echi_cuda_complaint(b->ctx) : NULL,
+                              .data_error = b->ctx ? echi_cuda_error_word(b->ctx) : NULL,
                               .runs = s->n,
                               .n = s->out_n,
                               .tiles = ((uint64_t)s->n + SELECT_TILE_RUNS - 1) / SELECT_TILE_RUNS };

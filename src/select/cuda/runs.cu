@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 #include "select/cuda/tile.cuh"
 #include "select/cuda/word.cuh"
 
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
     if (lane_id() != 0 || sum > a.n || add_to(sum, total, most) <= a.n) return;
     uint64_t run = tile * RUNS; /* the first whose end is beyond n */
     for (; a.lengths[run] <= a.n - sum; run++) sum += a.lengths[run];
-    complain(a.complaint, ECHI_LENGTHS_TOO_LARGE, run);
+    report_error(a.data_error, ECHI_LENGTHS_TOO_LARGE, run);
 }
 
 /* Blocks a multiprocessor; sm_75 holds no more than 1024 threads. */
@@ -216,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, DECODE_RESIDENT)
     const uint64_t total = placed_before(words, a.tiles);
     const uint64_t end = min((blockIdx.x + 1) * a.share, total);
     uint64_t at = blockIdx.x * a.share;
-    if (at < end && total <= a.n) { /* else there is nothing to do, or a complaint */
+    if (at < end && total <= a.n) { /* else there is nothing to do, or an error was reported */
         if (threadIdx.x < 32) {
             uint64_t found = find_tile(words, a.tiles, at);
             if (lane_id() == 0) s.tile = found;

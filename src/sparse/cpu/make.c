@@ -10,7 +10,7 @@
  */
 #include "sparse/cpu/common.h"
 #include "core/call.h"
-#include "core/complaint.h"
+#include "core/data_error.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,20 +26,20 @@ struct job {
     const uint64_t *table;    /* of a wide matrix: the columns that have numbers */
     const void *values;       /* sorted */
     size_t first[BLOCKS + 1]; /* entries that begin before each block of keys */
-    _Atomic uint64_t complaint;
+    _Atomic uint64_t data_error;
 };
 
-static void complain(struct job *job, enum echi_complaint what, uint64_t where)
+static void report_error(struct job *job, enum echi_data_error what, uint64_t where)
 {
-    uint64_t mine = ~(where << 8 | (uint64_t)what), now = atomic_load(&job->complaint);
-    while (mine > now && !atomic_compare_exchange_weak(&job->complaint, &now, mine)) {
+    uint64_t mine = ~(where << 8 | (uint64_t)what), now = atomic_load(&job->data_error);
+    while (mine > now && !atomic_compare_exchange_weak(&job->data_error, &now, mine)) {
     }
 }
 
-static ech_status complaint(ech_ctx *ctx, struct job *job)
+static ech_status reported(ech_ctx *ctx, struct job *job)
 {
-    const uint64_t found = atomic_load(&job->complaint);
-    return found ? echi_complain(ctx, (unsigned)(~found & 0xff), ~found >> 8) : ECH_OK;
+    const uint64_t found = atomic_load(&job->data_error);
+    return found ? echi_report_error(ctx, (unsigned)(~found & 0xff), ~found >> 8) : ECH_OK;
 }
 
 /* ---- Elements of types that are known when it runs ---- */
@@ -99,9 +99,9 @@ static void make_keys(void *arg, size_t i, int thread)
         const uint64_t row = get(s->rows, s->out.index, e);
         const uint64_t column = get(s->columns, s->out.index, e);
         if (row >= s->out.rows)
-            complain(job, ECHI_COO_ROW, e);
+            report_error(job, ECHI_COO_ROW, e);
         else if (column >= s->out.cols)
-            complain(job, ECHI_COO_COLUMN, e);
+            report_error(job, ECHI_COO_COLUMN, e);
         job->keys[e] = echi_sparse_is_wide(&s->out) ? column : row << job->column_bits | column;
     }
 }
@@ -207,7 +207,7 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, void *work
         job.keys = parts.keys;
         job.values = parts.values;
         echi_parallel(threads, blocks, make_keys, &job);
-        TRY(complaint(ctx, &job));
+        TRY(reported(ctx, &job));
         if (parts.table) {
             TRY(number_columns(ctx, &job, parts.order, parts.table, parts.sort));
             job.table = parts.table;
@@ -319,7 +319,7 @@ static void check_rows(void *arg, size_t i, int thread)
     for (size_t row = i * job->block; row < last; row++) {
         const uint64_t begin = get(a->offsets, a->index, row);
         const uint64_t end = get(a->offsets, a->index, row + 1);
-        if (end < begin || end > a->entries) complain(job, ECHI_CSR_ROW, row);
+        if (end < begin || end > a->entries) report_error(job, ECHI_CSR_ROW, row);
     }
 }
 
@@ -335,9 +335,9 @@ static void check_columns(void *arg, size_t i, int thread)
         for (size_t e = begin; e < end; e++) {
             const uint64_t c = get(a->columns, a->index, e);
             if (c >= a->cols)
-                complain(job, ECHI_CSR_COLUMN, row);
+                report_error(job, ECHI_CSR_COLUMN, row);
             else if (job->s->in_order && e > begin && c <= before)
-                complain(job, ECHI_CSR_ORDER, row);
+                report_error(job, ECHI_CSR_ORDER, row);
             before = c;
         }
     }
@@ -351,12 +351,12 @@ static ech_status check(ech_ctx *ctx, const struct echi_sparse *s)
     ech_status status = ECH_OK;
     job.block = a->rows / (threads > 1 ? BLOCKS : 1) + 1;
     const size_t blocks = (a->rows + job.block - 1) / job.block;
-    if (get(a->offsets, a->index, 0) != 0) complain(&job, ECHI_CSR_BEGIN, 0);
+    if (get(a->offsets, a->index, 0) != 0) report_error(&job, ECHI_CSR_BEGIN, 0);
     echi_parallel(threads, blocks, check_rows, &job);
-    if (get(a->offsets, a->index, a->rows) != a->entries) complain(&job, ECHI_CSR_END, a->rows);
-    TRY(complaint(ctx, &job));
+    if (get(a->offsets, a->index, a->rows) != a->entries) report_error(&job, ECHI_CSR_END, a->rows);
+    TRY(reported(ctx, &job));
     echi_parallel(threads, blocks, check_columns, &job);
-    TRY(complaint(ctx, &job));
+    TRY(reported(ctx, &job));
 done:
     return status;
 }

@@ -58,7 +58,7 @@ struct sparse_make_args {
     const uint64_t *table; /* the columns that have numbers; NULL: each its own */
     void *out_offsets, *out_columns, *out_values;
     uint64_t *out_entries;
-    uint64_t *complaint;
+    uint64_t *data_error;
     uint32_t bits, in_order;
 };
 

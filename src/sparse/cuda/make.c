@@ -136,7 +136,7 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, const stru
                                      .out_columns = out->columns,
                                      .out_values = out->values,
                                      .out_entries = s->entries,
-                                     .complaint = echi_cuda_complaint(ctx) };
+                                     .data_error = echi_cuda_error_word(ctx) };
     ech_status status = ECH_OK;
     if (s->n) {
         if (parts->table)
@@ -212,7 +212,7 @@ static ech_status check(ech_ctx *ctx, const struct echi_sparse *s)
                                            .cols = a->cols,
                                            .entries = a->entries,
                                            .in_order = s->in_order,
-                                           .complaint = echi_cuda_complaint(ctx) };
+                                           .data_error = echi_cuda_error_word(ctx) };
     ech_status status = launch(ctx, a, "sparse_check_rows", a->rows + 1, &args);
     if (status != ECH_OK) return status;
     return launch(ctx, a, "sparse_check_columns", a->entries, &args);

@@ -11,7 +11,7 @@
 #ifndef ECHI_SPARSE_CUDA_MAKE_CUH
 #define ECHI_SPARSE_CUDA_MAKE_CUH
 
-#include "cuda/device/complain.cuh"
+#include "cuda/device/data_error.cuh"
 #include "sparse/cuda/tile.cuh"
 
 static __device__ inline uint64_t global_thread(void)
@@ -42,9 +42,9 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     if (i >= a.entries) return;
     uint64_t row = ((const index_type *)a.offsets)[i], column = ((const index_type *)a.columns)[i];
     if (row >= a.rows)
-        complain(a.complaint, ECHI_COO_ROW, i);
+        report_error(a.data_error, ECHI_COO_ROW, i);
     else if (column >= a.cols)
-        complain(a.complaint, ECHI_COO_COLUMN, i);
+        report_error(a.data_error, ECHI_COO_COLUMN, i);
     if (row >= a.rows || column >= a.cols) row = a.rows, column = 0; /* past the last that count */
     a.keys[i] = row << a.bits | column;
 }
@@ -58,9 +58,9 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     const uint64_t row = ((const index_type *)a.offsets)[i];
     const uint64_t column = ((const index_type *)a.columns)[i];
     if (row >= a.rows)
-        complain(a.complaint, ECHI_COO_ROW, i);
+        report_error(a.data_error, ECHI_COO_ROW, i);
     else if (column >= a.cols)
-        complain(a.complaint, ECHI_COO_COLUMN, i);
+        report_error(a.data_error, ECHI_COO_COLUMN, i);
     a.keys[i] = column < a.cols ? column : 0;
     a.order[i] = i;
 }
@@ -169,11 +169,11 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     const uint64_t row = global_thread();
     const index_type *offsets = (const index_type *)a.offsets;
     if (row > a.rows) return;
-    if (row == 0 && offsets[0] != 0) complain(a.complaint, ECHI_CSR_BEGIN, 0);
+    if (row == 0 && offsets[0] != 0) report_error(a.data_error, ECHI_CSR_BEGIN, 0);
     if (row == a.rows) {
-        if (offsets[row] != a.entries) complain(a.complaint, ECHI_CSR_END, row);
+        if (offsets[row] != a.entries) report_error(a.data_error, ECHI_CSR_END, row);
     } else if (offsets[row + 1] < offsets[row] || offsets[row + 1] > a.entries) {
-        complain(a.complaint, ECHI_CSR_ROW, row);
+        report_error(a.data_error, ECHI_CSR_ROW, row);
     }
 }
 
@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     const uint64_t i = global_thread();
     const index_type *columns = (const index_type *)a.columns;
     if (i >= a.entries) return;
-    const uint64_t found = ~load_relaxed_u64(a.complaint);
+    const uint64_t found = ~load_relaxed_u64(a.data_error);
     const uint32_t what = (uint32_t)(found & 0xff);
     if (what == ECHI_CSR_BEGIN || what == ECHI_CSR_ROW || what == ECHI_CSR_END) return;
     const uint64_t column = columns[i];
@@ -192,9 +192,9 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     if (column < a.cols && !falls) return;
     const uint64_t row = row_of(a, i);
     if (column >= a.cols)
-        complain(a.complaint, ECHI_CSR_COLUMN, row);
+        report_error(a.data_error, ECHI_CSR_COLUMN, row);
     else if (((const index_type *)a.offsets)[row] != i)
-        complain(a.complaint, ECHI_CSR_ORDER, row);
+        report_error(a.data_error, ECHI_CSR_ORDER, row);
 }
 
 #endif

@@ -1,6 +1,8 @@
 /*
- * simt/knowledge.c - what a thread knows of others: of each the time until which all that it did is
- * known, kept in order of block and thread, so that what two know is put together in one pass.
+ * simt/vector_clock.c - vector clocks: what a thread has acquired of others.
+ *
+ * An entry holds, for one thread, the time until which all that it did is ordered before.  Entries
+ * are in order of block and thread, so that two clocks are merged in one pass.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +18,12 @@ static void later(simt_time *time, simt_time than)
     if (*time < than) *time = than;
 }
 
-static uint64_t key_of(const struct simt_known *e)
+static uint64_t key_of(const struct simt_vector_clock_entry *e)
 {
     return (uint64_t)e->serial << 16 | e->thread;
 }
 
-static uint32_t place_of(const struct simt_knowledge *k, uint64_t key)
+static uint32_t place_of(const struct simt_vector_clock *k, uint64_t key)
 {
     uint32_t low = 0, high = k->count;
     while (low < high) {
@@ -34,7 +36,7 @@ static uint32_t place_of(const struct simt_knowledge *k, uint64_t key)
     return low;
 }
 
-static void add_up(struct simt_known *e, const struct simt_known *what)
+static void add_up(struct simt_vector_clock_entry *e, const struct simt_vector_clock_entry *what)
 {
     later(&e->own, what->own);
     later(&e->near, what->near);
@@ -43,12 +45,12 @@ static void add_up(struct simt_known *e, const struct simt_known *what)
 }
 
 /* Room for `count`; when there is too much to keep, everything counts as known. */
-static bool make_room(struct simt_knowledge *k, uint32_t count)
+static bool make_room(struct simt_vector_clock *k, uint32_t count)
 {
     if (k->all || count <= k->capacity) return !k->all;
     uint32_t capacity = k->capacity ? k->capacity : 8;
     while (capacity < count) capacity *= 2;
-    struct simt_known *more =
+    struct simt_vector_clock_entry *more =
         capacity > MOST_KNOWN ? NULL : realloc(k->known, capacity * sizeof *more);
     k->all = !more;
     if (!more) return false;
@@ -57,7 +59,7 @@ static bool make_room(struct simt_knowledge *k, uint32_t count)
     return true;
 }
 
-void simt_learn(struct simt_knowledge *k, const struct simt_known *what)
+void simt_vector_clock_add(struct simt_vector_clock *k, const struct simt_vector_clock_entry *what)
 {
     uint32_t at = place_of(k, key_of(what));
     if (at < k->count && key_of(&k->known[at]) == key_of(what)) {
@@ -70,7 +72,7 @@ void simt_learn(struct simt_knowledge *k, const struct simt_known *what)
 }
 
 /* Merges from behind, in the room behind what is there. */
-void simt_learn_all(struct simt_knowledge *k, const struct simt_knowledge *from)
+void simt_vector_clock_merge(struct simt_vector_clock *k, const struct simt_vector_clock *from)
 {
     k->all |= from->all;
     if (k == from || from->count == 0 || !make_room(k, k->count + from->count)) return;
@@ -79,7 +81,7 @@ void simt_learn_all(struct simt_knowledge *k, const struct simt_knowledge *from)
         uint64_t mine = i ? key_of(&k->known[i - 1]) : 0;
         uint64_t theirs = j ? key_of(&from->known[j - 1]) : 0;
         if (i && j && mine == theirs) {
-            struct simt_known both = k->known[--i];
+            struct simt_vector_clock_entry both = k->known[--i];
             add_up(&both, &from->known[--j]);
             k->known[--to] = both;
         } else if (!j || (i && mine > theirs)) {
@@ -93,24 +95,25 @@ void simt_learn_all(struct simt_knowledge *k, const struct simt_knowledge *from)
     k->count = count;
 }
 
-void simt_unlearn(struct simt_knowledge *k)
+void simt_vector_clock_clear(struct simt_vector_clock *k)
 {
     k->count = 0;
     k->all = false;
 }
 
-void simt_knowledge_free(struct simt_knowledge *k)
+void simt_vector_clock_free(struct simt_vector_clock *k)
 {
     free(k->known);
     memset(k, 0, sizeof *k);
 }
 
-bool simt_tells_of(const struct simt_knowledge *k, const struct simt_cell *c, uint32_t reader)
+bool simt_vector_clock_covers(const struct simt_vector_clock *k, const struct simt_cell *c,
+                              uint32_t reader)
 {
     if (k->all) return true;
     for (uint32_t i = place_of(k, (uint64_t)c->serial << 16);
          i < k->count && k->known[i].serial == c->serial; i++) {
-        const struct simt_known *e = &k->known[i];
+        const struct simt_vector_clock_entry *e = &k->known[i];
         if (c->time < e->block) return true;
         if (c->kind & SIMT_BLOCK_READ) continue;
         if (c->thread / SIMT_LANES == e->thread / SIMT_LANES && c->time < e->warp) return true;

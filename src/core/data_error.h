@@ -1,17 +1,17 @@
 /*
- * core/complaint.h - what only the data shows to be wrong, as a number that a kernel can leave
+ * core/data_error.h - what only the data shows to be wrong, as a number that a kernel can leave
  * behind.
  *
- * A complaint is where << 8 | what.  The CPU fails with its text at once; a kernel leaves the one
- * with the least `where` in the context's memory, inverted so that no complaint is zero, and
+ * A data error is where << 8 | what.  The CPU fails with its text at once; a kernel leaves the one
+ * with the least `where` in the context's memory, inverted so that no error is zero, and
  * ech_sync() finds it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ECHI_CORE_COMPLAINT_H
-#define ECHI_CORE_COMPLAINT_H
+#ifndef ECHI_CORE_DATA_ERROR_H
+#define ECHI_CORE_DATA_ERROR_H
 
-enum echi_complaint {
+enum echi_data_error {
     ECHI_OFFSETS_DECREASE = 1, /* offsets[where] is less than the one before */
     ECHI_OFFSETS_PAST_END,     /* offsets[where] is more than n */
     ECHI_EDGES_NOT_RISING,     /* edges[where] is not greater than the one before */
