@@ -160,7 +160,7 @@ void echi_cuda_state_close(ech_ctx *ctx);
  * of the context's own, where bytes <= ECHI_SLOT_BYTES and nothing forbids it. */
 ech_status echi_cuda_zeros(ech_ctx *ctx, void *part, size_t bytes, void **zeros);
 
-/* Where kernels leave a data error (cuda/device/data_error.cuh); the error left there as a status. */
+/* Where kernels leave a data error (cuda/device/data_error.cuh); that error, as a status. */
 uint64_t *echi_cuda_error_word(ech_ctx *ctx);
 ech_status echi_cuda_poll_error(ech_ctx *ctx);
 
