@@ -32,6 +32,7 @@ struct host_sort {
     void *out[ARRAYS];      /* NULL: not wanted */
     bool in_pinned[ARRAYS], out_pinned[ARRAYS];
     size_t bytes[ARRAYS]; /* of an element; 0: none */
+    struct whole *whole;  /* at once */
 
     /* In parts: */
     size_t n;                  /* of a chunk, most */
@@ -125,8 +126,11 @@ static ech_status whole_sort(ech_ctx *ctx, void *user, size_t step)
     return echi_cuda_sort.run(ctx, &w->on, w->plan, w->work);
 }
 
-static ech_status sort_whole(ech_ctx *ctx, const struct host_sort *h, struct whole *whole)
+/* A step. */
+static ech_status sort_whole(ech_ctx *ctx, void *user)
 {
+    const struct host_sort *h = user;
+    struct whole *whole = h->whole;
     CUstream stream = echi_cuda_stream(ctx);
     void *const device[ARRAYS] = { (void *)(uintptr_t)whole->on.keys_in, whole->on.values_out };
     struct echi_exchange x = { .steps = 1,
@@ -434,7 +438,18 @@ static void settle(const ech_ctx *ctx)
         if (cuda->link[i]) cuda->driver->cuStreamSynchronize(cuda->link[i]);
 }
 
-static ech_status sort_parts(ech_ctx *ctx, struct host_sort *h)
+/* Two steps. */
+static ech_status make_runs(ech_ctx *ctx, void *user)
+{
+    return pipeline(ctx, user, false);
+}
+
+static ech_status merge_runs(ech_ctx *ctx, void *user)
+{
+    return pipeline(ctx, user, true);
+}
+
+static ech_status prepare_parts(ech_ctx *ctx, struct host_sort *h)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
@@ -448,14 +463,21 @@ static ech_status sort_parts(ech_ctx *ctx, struct host_sort *h)
     CU(cuStreamSynchronize, echi_cuda_stream(ctx)); /* memory is had in the order of the stream */
     if (echi_parallel_for_bytes(ctx, SIZE_MAX) > LINK_THREADS) /* pinned input: see LINK_THREADS */
         h->in_pinned[KEYS] = h->in_pinned[VALUES] = false;
-    TRY(pipeline(ctx, h, false));
-    status = pipeline(ctx, h, true);
-    if (status != ECH_OK) {
-        settle(ctx);
-        put_back(h);
-    }
 done:
     return status;
+}
+
+/* ---- Steps ---- */
+
+static void add_step(struct echi_steps *steps, struct host_sort *h, enum echi_phase phase,
+                     const char *name, ech_status (*call)(ech_ctx *ctx, void *user))
+{
+    echi_step_add(steps, (struct echi_step){ .phase = phase,
+                                             .kind = ECHI_CALL,
+                                             .level = -1,
+                                             .name = name,
+                                             .call = call,
+                                             .user = h });
 }
 
 ech_status echi_sort_run_host(ech_ctx *ctx, const void *request, const void *plan,
@@ -463,20 +485,27 @@ ech_status echi_sort_run_host(ech_ctx *ctx, const void *request, const void *pla
 {
     struct host_sort h;
     struct whole whole = { .plan = plan };
+    struct echi_steps steps;
     void *base = NULL;
     size_t bytes = 0;
     ech_status status = ECH_OK;
     TRY(describe(ctx, request, &h));
     h.work_bytes = work_bytes;
+    steps.count = 0;
     lay_out_whole(&h, NULL, &whole, &bytes);
     if (bytes < SIZE_MAX && echi_try_allocate(ctx, bytes, "a sort of host memory", &base)) {
         lay_out_whole(&h, base, &whole, &bytes);
-        status = sort_whole(ctx, &h, &whole);
+        h.whole = &whole;
+        add_step(&steps, &h, ECHI_MOVE, "copy in, sort, copy out", sort_whole);
     } else {
-        status = sort_parts(ctx, &h);
+        TRY(prepare_parts(ctx, &h));
+        add_step(&steps, &h, ECHI_MOVE, "sort chunks into runs in host memory", make_runs);
+        add_step(&steps, &h, ECHI_FINISH, "sort ranges of all runs into the output", merge_runs);
     }
+    TRY(echi_cuda_enqueue(ctx, &steps, NULL, NULL));
 done:
     if (status != ECH_OK) settle(ctx);
+    if (status != ECH_OK && h.merging) put_back(&h);
     if (base) echi_release(ctx, base, bytes);
     release(ctx, &h);
     return status;
