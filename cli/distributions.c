@@ -48,10 +48,7 @@ static uint64_t ones(const struct keys *k)
 /* The key at x / 2^64 of the way from the least to the greatest, infinities and NaN left out. */
 static uint64_t spread(const struct keys *k, uint64_t x)
 {
-    static const int fractions[] = {
-        [ECH_F16] = 10, [ECH_BF16] = 7, [ECH_F32] = 23, [ECH_F64] = 52
-    };
-    uint64_t first = io_is_float(k->dtype) ? (uint64_t)1 << fractions[k->dtype] : 0;
+    uint64_t first = io_is_float(k->dtype) ? (uint64_t)1 << io_fraction_bits(k->dtype) : 0;
     /* As many ranks are left out above as below. */
     uint64_t count = ones(k) - 2 * first + 1;
     return io_unrank(k->dtype, first + scale(x, count));
@@ -61,9 +58,8 @@ static uint64_t from_double(const struct keys *k, double x)
 {
     uint64_t bits = 0;
     float single = (float)x;
-    if (k->dtype == ECH_F16) return io_f16_from_double(x);
-    if (k->dtype == ECH_BF16) return io_bf16_from_double(x);
-    if (k->dtype == ECH_F32)
+    if (k->bits == 16) return io_half_from_double(k->dtype, x);
+    if (k->bits == 32)
         memcpy(&bits, &single, sizeof single);
     else
         memcpy(&bits, &x, sizeof x);
@@ -74,10 +70,9 @@ static uint64_t from_double(const struct keys *k, double x)
 
 static uint64_t uniform(const struct keys *k, uint64_t i)
 {
-    static const int digits[] = { [ECH_F16] = 11, [ECH_BF16] = 8, [ECH_F32] = 24, [ECH_F64] = 53 };
     uint64_t x = random_at(k, STREAM_KEYS, i);
     if (!io_is_float(k->dtype)) return x >> (64 - k->bits);
-    int keep = digits[k->dtype];
+    int keep = io_fraction_bits(k->dtype) + 1;
     return from_double(k, (double)(x >> (64 - keep)) / (double)((uint64_t)1 << keep));
 }
 
@@ -202,15 +197,13 @@ const struct distribution distributions[] = {
 
 bool keys_init(struct keys *keys, ech_dtype dtype, uint64_t n, uint64_t seed, uint64_t values)
 {
-    /* Every integer up to here is a value of the type. */
-    static const uint64_t most[] = {
-        [ECH_I8] = 127,        [ECH_U8] = 255,        [ECH_I16] = 32767,     [ECH_U16] = 65535,
-        [ECH_F16] = 2048,      [ECH_BF16] = 256,      [ECH_I32] = ZIPF_MOST, [ECH_U32] = ZIPF_MOST,
-        [ECH_I64] = ZIPF_MOST, [ECH_U64] = ZIPF_MOST, [ECH_F32] = ZIPF_MOST, [ECH_F64] = ZIPF_MOST,
-    };
     *keys = (struct keys){ .dtype = dtype, .n = n, .seed = seed, .values = values };
     keys->bits = 8 * (int)ech_dtype_bytes(dtype);
-    keys->zipf_values = most[dtype];
+    /* Every integer up to there is a value of the type. */
+    const int digits =
+        io_is_float(dtype) ? io_fraction_bits(dtype) + 1 : keys->bits - io_is_signed(dtype);
+    keys->zipf_values = ZIPF_MOST;
+    if (digits <= 16) keys->zipf_values = ((uint64_t)1 << digits) - !io_is_float(dtype);
     keys->zipf = malloc(keys->zipf_values * sizeof *keys->zipf);
     if (!keys->zipf) return false;
     double sum = 0;

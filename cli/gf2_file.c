@@ -90,7 +90,7 @@ static int take_order(struct gf2_job *job, const struct io_column *c, uint64_t c
     for (uint64_t i = 0; code == EXIT_DONE && i < c->n; i++) {
         const char *at = (const char *)c->keys + i * bytes;
         uint64_t column = io_load(at, bytes), sign = (uint64_t)1 << (8 * bytes - 1);
-        bool negative = c->dtype <= ECH_I64 && column & sign;
+        bool negative = io_is_signed(c->dtype) && column & sign;
         char text[IO_NUMBER_TEXT];
         io_format_key(c->dtype, at, text);
         if (negative || column >= columns)

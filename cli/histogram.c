@@ -82,7 +82,7 @@ static whole load_whole(ech_dtype dtype, const void *key)
 {
     size_t bytes = ech_dtype_bytes(dtype);
     uint64_t u = io_load(key, bytes), sign = (uint64_t)1 << (8 * bytes - 1);
-    return dtype > ECH_I64 ? (whole)u : (whole)(u ^ sign) - (whole)sign;
+    return io_is_signed(dtype) ? (whole)(u ^ sign) - (whole)sign : (whole)u;
 }
 
 /* Without the infinities among them. */

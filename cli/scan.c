@@ -86,7 +86,7 @@ static int plan(const struct job *job, ech_dtype *dtype, uint64_t *init)
     /* A sum of bools in 8 bits is what nobody wants. */
     scan_options.wide = set.wide || (c->npy.boolean && adds);
     *dtype = c->dtype;
-    if (scan_options.wide) *dtype = is_float ? ECH_F64 : c->dtype <= ECH_I64 ? ECH_I64 : ECH_U64;
+    if (scan_options.wide) *dtype = is_float ? ECH_F64 : io_is_signed(c->dtype) ? ECH_I64 : ECH_U64;
     if (!set.init) return EXIT_DONE;
     scan_options.init = init;
     if (io_parse_key(set.init, set.init + strlen(set.init), *dtype, init) == IO_NUMBER_OK)

@@ -111,7 +111,7 @@ static int look_at_order(struct job *job, uint64_t n)
 /* A sum of integers that 64 bits do not hold is told to the digits of a double. */
 static void widen_sum(ech_dtype dtype, uint64_t n)
 {
-    double mean, most = ldexp(1.0, dtype <= ECH_I64 ? 63 : 64);
+    double mean, most = ldexp(1.0, io_is_signed(dtype) ? 63 : 64);
     memcpy(&mean, &figures[MEAN].bits, sizeof mean);
     double sum = mean * (double)n;
     if (io_is_float(dtype) || !(fabs(sum) >= 0.999 * most)) return;

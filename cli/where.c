@@ -62,7 +62,7 @@ static struct place place_fraction(double x, bool is_signed, int bits)
 static bool parse_place(const char *text, ech_dtype dtype, struct place *place)
 {
     const char *end = text + strlen(text);
-    bool negative = false, is_signed = dtype <= ECH_I64;
+    bool negative = false, is_signed = io_is_signed(dtype);
     int bits = 8 * (int)ech_dtype_bytes(dtype);
     uint64_t magnitude, most = ~(uint64_t)0 >> (64 - bits);
     if (is_signed) most >>= 1;

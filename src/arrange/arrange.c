@@ -181,22 +181,6 @@ static uint64_t bits_of(const void *element, ech_dtype dtype)
     return echi_dtype_is_signed(dtype) ? (bits ^ sign) - sign : bits;
 }
 
-static uint64_t one_of(ech_dtype dtype)
-{
-    switch (dtype) {
-    case ECH_F16:
-        return 0x3C00;
-    case ECH_BF16:
-        return 0x3F80;
-    case ECH_F32:
-        return 0x3F800000;
-    case ECH_F64:
-        return (uint64_t)0x3FF << 52;
-    default:
-        return 1;
-    }
-}
-
 ech_status ech_iota(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, const void *start,
                     const void *step)
 {
@@ -206,7 +190,7 @@ ech_status ech_iota(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, const vo
     a.element_bytes = ech_dtype_bytes(dtype);
     TRY(echi_check_count(ctx, "n", n, a.element_bytes));
     a.start = start ? bits_of(start, dtype) : 0;
-    a.step = step ? bits_of(step, dtype) : one_of(dtype);
+    a.step = step ? bits_of(step, dtype) : echi_dtype_one(dtype);
     struct echi_call call = echi_arrange_call(ctx, &a, "an iota", 0, n * a.element_bytes);
     call.arrays[0].align = a.element_bytes;
     TRY(echi_call_run(ctx, &call));

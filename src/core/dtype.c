@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/dtypes.h"
 #include "core/internal.h"
 
 #include <string.h>
@@ -15,10 +16,10 @@ static const struct dtype {
     enum kind kind;
     int mantissa_bits;
 } dtypes[] = {
-#define DTYPE(constant, name, bytes, kind, mantissa_bits)                                          \
-    [constant] = { name, bytes, kind, mantissa_bits },
-#include "core/dtype.def"
-#undef DTYPE
+#define ENTRY(with, constant, name, width, bytes, kind, mantissa_bits, numpy)                      \
+    [constant] = { #name, bytes, kind, mantissa_bits },
+    ECHI_DTYPES(ENTRY, )
+#undef ENTRY
 };
 
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
@@ -82,4 +83,21 @@ bool echi_dtype_is_float(ech_dtype dtype)
 bool echi_dtype_is_signed(ech_dtype dtype)
 {
     return dtypes[dtype].kind == SIGNED;
+}
+
+uint64_t echi_dtype_infinity(ech_dtype dtype)
+{
+    const struct dtype *type = &dtypes[dtype];
+    return ((uint64_t)1 << (8 * type->bytes - 1)) - ((uint64_t)1 << type->mantissa_bits);
+}
+
+uint64_t echi_dtype_nan(ech_dtype dtype)
+{
+    return echi_dtype_infinity(dtype) | (uint64_t)1 << (dtypes[dtype].mantissa_bits - 1);
+}
+
+uint64_t echi_dtype_one(ech_dtype dtype)
+{
+    const uint64_t fractions = (uint64_t)1 << dtypes[dtype].mantissa_bits;
+    return dtypes[dtype].kind != FLOAT ? 1 : echi_dtype_infinity(dtype) / 2 / fractions * fractions;
 }

@@ -89,6 +89,11 @@ struct echi_order echi_order_nan_first(ech_dtype dtype);
 bool echi_dtype_is_float(ech_dtype dtype);
 bool echi_dtype_is_signed(ech_dtype dtype); /* integers with a sign */
 
+/* The bits of a float's positive infinity and of the one NaN that results have; those of 1. */
+uint64_t echi_dtype_infinity(ech_dtype dtype);
+uint64_t echi_dtype_nan(ech_dtype dtype);
+uint64_t echi_dtype_one(ech_dtype dtype);
+
 /* The map of order.h for one key's bits. */
 uint64_t echi_order_encode(const struct echi_order *order, int bytes, uint64_t u);
 

@@ -123,6 +123,8 @@ uint64_t io_unique_index(const struct io_order *order, const void *keys, void *i
                          size_t index_bytes, uint64_t n);
 
 bool io_is_float(ech_dtype dtype);
+bool io_is_signed(ech_dtype dtype);    /* floats are */
+int io_fraction_bits(ech_dtype dtype); /* of a float's significand, without the implicit one */
 uint64_t io_load(const void *p, size_t bytes);
 void io_store(void *p, size_t bytes, uint64_t value);
 
@@ -130,10 +132,8 @@ void io_store(void *p, size_t bytes, uint64_t value);
 void io_swap(void *elements, uint64_t n, size_t element_bytes);
 
 /* To and from 16-bit floats, rounding to nearest even. */
-uint16_t io_f16_from_double(double x);
-uint16_t io_bf16_from_double(double x);
-double io_f16_to_double(uint16_t bits);
-double io_bf16_to_double(uint16_t bits);
+uint16_t io_half_from_double(ech_dtype dtype, double x);
+double io_half_to_double(ech_dtype dtype, uint16_t bits);
 
 /* ---- Numbers: number.c ---- */
 

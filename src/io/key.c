@@ -10,19 +10,32 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/dtypes.h"
 #include "io/io.h"
 
 #include <string.h>
+
+enum { UNSIGNED, SIGNED, FLOAT };
 
 static const struct kind {
     bool is_signed;
     int fraction_bits; /* 0: no float */
 } kinds[] = {
-    [ECH_I8] = { true, 0 },   [ECH_I16] = { true, 0 },  [ECH_I32] = { true, 0 },
-    [ECH_I64] = { true, 0 },  [ECH_U8] = { false, 0 },  [ECH_U16] = { false, 0 },
-    [ECH_U32] = { false, 0 }, [ECH_U64] = { false, 0 }, [ECH_F16] = { true, 10 },
-    [ECH_BF16] = { true, 7 }, [ECH_F32] = { true, 23 }, [ECH_F64] = { true, 52 },
+#define ENTRY(with, constant, name, width, bytes, kind, mantissa_bits, numpy)                      \
+    [constant] = { kind != UNSIGNED, mantissa_bits },
+    ECHI_DTYPES(ENTRY, )
+#undef ENTRY
 };
+
+bool io_is_signed(ech_dtype dtype)
+{
+    return kinds[dtype].is_signed;
+}
+
+int io_fraction_bits(ech_dtype dtype)
+{
+    return kinds[dtype].fraction_bits;
+}
 
 bool io_is_float(ech_dtype dtype)
 {
@@ -241,22 +254,17 @@ static double widen(uint16_t bits, int exponent_bits, int fraction_bits)
     return x;
 }
 
-uint16_t io_f16_from_double(double x)
+static int exponent_bits_of(ech_dtype dtype)
 {
-    return narrow(x, 5, 10);
+    return 15 - kinds[dtype].fraction_bits;
 }
 
-uint16_t io_bf16_from_double(double x)
+uint16_t io_half_from_double(ech_dtype dtype, double x)
 {
-    return narrow(x, 8, 7);
+    return narrow(x, exponent_bits_of(dtype), kinds[dtype].fraction_bits);
 }
 
-double io_f16_to_double(uint16_t bits)
+double io_half_to_double(ech_dtype dtype, uint16_t bits)
 {
-    return widen(bits, 5, 10);
-}
-
-double io_bf16_to_double(uint16_t bits)
-{
-    return widen(bits, 8, 7);
+    return widen(bits, exponent_bits_of(dtype), kinds[dtype].fraction_bits);
 }

@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/dtypes.h"
 #include "io/io.h"
 
 #include <stdio.h>
@@ -20,14 +21,10 @@ enum { MAGIC_BYTES = 6, MOST_HEADER = 1 << 20 };
 
 static const char magic[] = "\x93NUMPY";
 
-static const struct {
-    char kind;
-    int bytes;
-    ech_dtype dtype;
-} types[] = {
-    { 'b', 1, ECH_U8 },  { 'i', 1, ECH_I8 },  { 'i', 2, ECH_I16 }, { 'i', 4, ECH_I32 },
-    { 'i', 8, ECH_I64 }, { 'u', 1, ECH_U8 },  { 'u', 2, ECH_U16 }, { 'u', 4, ECH_U32 },
-    { 'u', 8, ECH_U64 }, { 'f', 2, ECH_F16 }, { 'f', 4, ECH_F32 }, { 'f', 8, ECH_F64 },
+static const char *const names[] = {
+#define ENTRY(with, constant, name, width, bytes, kind, mantissa_bits, numpy) [constant] = numpy,
+    ECHI_DTYPES(ENTRY, )
+#undef ENTRY
 };
 
 /* ---- The bytes before the dict ---- */
@@ -122,14 +119,11 @@ static io_status scan_descr(struct scan *s, int dtype, struct io_npy *npy)
     if (strchr(descr, 'O'))
         return io_fail(s->error, IO_FAIL, s->name,
                        "is an array of Python objects ('%s'), which cannot be sorted here", descr);
-    char *rest = descr;
-    long bytes = descr[1] ? strtol(descr + 2, &rest, 10) : 0;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (descr[1] != types[i].kind || bytes != types[i].bytes || *rest) continue;
-        npy->dtype = types[i].dtype;
-        npy->boolean = types[i].kind == 'b';
-        npy->big_endian = descr[0] == '>' && bytes > 1;
-        if (dtype == ECH_BF16 && npy->dtype == ECH_U16) npy->dtype = ECH_BF16;
+    npy->big_endian = descr[0] == '>' && strcmp(descr + 2, "1") != 0;
+    npy->boolean = strcmp(descr + 1, "b1") == 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!names[i] || strcmp(npy->boolean ? "u1" : descr + 1, names[i] + 1) != 0) continue;
+        npy->dtype = i == ECH_U16 && dtype == ECH_BF16 ? ECH_BF16 : (ech_dtype)i;
         return IO_OK;
     }
     return io_fail(s->error, IO_FAIL, s->name,
@@ -267,11 +261,6 @@ size_t io_npy_header(const char *descr, uint64_t n, unsigned char *header)
 
 const char *io_npy_descr(ech_dtype dtype)
 {
-    static const char *const names[] = {
-        [ECH_I8] = "|i1",  [ECH_I16] = "<i2", [ECH_I32] = "<i4", [ECH_I64] = "<i8",
-        [ECH_U8] = "|u1",  [ECH_U16] = "<u2", [ECH_U32] = "<u4", [ECH_U64] = "<u8",
-        [ECH_F16] = "<f2", [ECH_BF16] = NULL, [ECH_F32] = "<f4", [ECH_F64] = "<f8",
-    };
     return names[dtype];
 }
 

@@ -185,7 +185,7 @@ static io_number parse_single(const char *at, const char *end, float *value)
 
 static io_number parse_integer_key(const char *at, const char *end, ech_dtype dtype, void *key)
 {
-    bool negative, is_signed = dtype <= ECH_I64;
+    bool negative, is_signed = io_is_signed(dtype);
     uint64_t magnitude;
     io_number status = io_parse_integer(at, end, &negative, &magnitude);
     if (status == IO_NUMBER_BAD) {
@@ -218,7 +218,7 @@ io_number io_parse_key(const char *at, const char *end, ech_dtype dtype, void *k
     if (dtype == ECH_F64) {
         memcpy(key, &value, sizeof value);
     } else {
-        uint16_t half = dtype == ECH_F16 ? io_f16_from_double(value) : io_bf16_from_double(value);
+        uint16_t half = io_half_from_double(dtype, value);
         memcpy(key, &half, sizeof half);
     }
     return status;
@@ -229,7 +229,7 @@ double io_key_to_double(ech_dtype dtype, const void *key)
     if (!io_is_float(dtype)) {
         size_t bytes = ech_dtype_bytes(dtype);
         uint64_t value = io_load(key, bytes);
-        if (dtype > ECH_I64) return (double)value;
+        if (!io_is_signed(dtype)) return (double)value;
         int unused = 64 - 8 * (int)bytes;
         return (double)((int64_t)(value << unused) >> unused);
     }
@@ -243,8 +243,7 @@ double io_key_to_double(ech_dtype dtype, const void *key)
         memcpy(&single, key, sizeof single);
         return (double)single;
     }
-    uint16_t half = (uint16_t)io_load(key, 2);
-    return dtype == ECH_F16 ? io_f16_to_double(half) : io_bf16_to_double(half);
+    return io_half_to_double(dtype, (uint16_t)io_load(key, 2));
 }
 
 /* The digits of value; returns the length. */
@@ -265,7 +264,7 @@ size_t io_format_key(ech_dtype dtype, const void *key, char *text)
     size_t bytes = ech_dtype_bytes(dtype);
     uint64_t wanted = io_load(key, bytes), back = 0;
     if (!io_is_float(dtype)) {
-        if (dtype > ECH_I64) return format_integer(wanted, false, text);
+        if (!io_is_signed(dtype)) return format_integer(wanted, false, text);
         int unused = 64 - 8 * (int)bytes;
         int64_t number = (int64_t)(wanted << unused) >> unused;
         return format_integer(number < 0 ? 0 - (uint64_t)number : (uint64_t)number, number < 0,
@@ -276,17 +275,13 @@ size_t io_format_key(ech_dtype dtype, const void *key, char *text)
         return (size_t)snprintf(text, IO_NUMBER_TEXT, signbit(value) ? "-nan" : "nan");
     /* The digits that any decimal keeps by way of the type, those that any number needs, and the
      * least number that has all its bits, below which fewer digits may do. */
-    static const struct {
-        int kept, enough;
-        double normal;
-    } digits[] = { [ECH_F16] = { 3, 5, 0x1p-14 },
-                   [ECH_BF16] = { 2, 4, 0x1p-126 },
-                   [ECH_F32] = { 6, 9, 0x1p-126 },
-                   [ECH_F64] = { 15, 17, 0x1p-1022 } };
-    int n = 0, first = fabs(value) < digits[dtype].normal ? 1 : digits[dtype].kept;
-    for (int some = first; some <= digits[dtype].enough; some++) {
+    const int fraction = io_fraction_bits(dtype), exponent = 8 * (int)bytes - 1 - fraction;
+    const int kept = fraction * 30103 / 100000, enough = 2 + (fraction + 1) * 30103 / 100000;
+    const double normal = ldexp(1, 2 - (1 << (exponent - 1)));
+    int n = 0;
+    for (int some = fabs(value) < normal ? 1 : kept; some <= enough; some++) {
         n = snprintf(text, IO_NUMBER_TEXT, "%.*g", some, value);
-        if (some == digits[dtype].enough) break;
+        if (some == enough) break;
         io_parse_key(text, text + n, dtype, &back);
         if (io_load(&back, bytes) == wanted) break;
     }

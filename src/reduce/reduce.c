@@ -55,19 +55,6 @@ static uint64_t ones_of(const struct echi_reduce *r)
     return ~(uint64_t)0 >> (64 - 8 * r->rule.bytes);
 }
 
-/* The bits of a float's infinity and of the one NaN that results have. */
-static uint64_t infinity_of(ech_dtype dtype)
-{
-    const uint64_t bits[] = { 0x7c00, 0x7f80, 0x7f800000, (uint64_t)0x7ff << 52 };
-    return bits[dtype - ECH_F16];
-}
-
-static uint64_t nan_of(ech_dtype dtype)
-{
-    const uint64_t bits[] = { 0x7e00, 0x7fc0, 0x7fc00000, (uint64_t)0x7ff8 << 48 };
-    return bits[dtype - ECH_F16];
-}
-
 /* The least is the greatest of the flipped.  A NaN that decides is given the top of the order, one
  * that is ignored the bottom, where also the e of nothing, 0, lies. */
 static void rule_max(struct echi_reduce *r, bool least)
@@ -84,12 +71,12 @@ static void rule_max(struct echi_reduce *r, bool least)
     rule->special_first = 1; /* no e is special */
     rule->special_last = 0;
     if (!is_float) return;
-    uint64_t infinity = infinity_of(r->dtype);
+    uint64_t infinity = echi_dtype_infinity(r->dtype);
     uint64_t end = nan_first ? infinity | top : infinity; /* the number next to the NaN */
     uint64_t e = echi_order_encode(&rule->order, bytes, end);
     rule->special_first = rule->ignore ? 0 : e + 1;
     rule->special_last = rule->ignore ? e - 1 : ones;
-    rule->special = rule->ignore ? end : nan_of(r->dtype);
+    rule->special = rule->ignore ? end : echi_dtype_nan(r->dtype);
 }
 
 static void rule_minmax(struct echi_reduce *r)
@@ -99,8 +86,8 @@ static void rule_minmax(struct echi_reduce *r)
     rule->order = echi_order_make(r->dtype, ECH_ORDER_NAN_LAST, false, false);
     rule->limit = ones_of(r);
     if (!echi_dtype_is_float(r->dtype)) return;
-    rule->limit = echi_order_encode(&rule->order, (int)rule->bytes, infinity_of(r->dtype));
-    rule->special = nan_of(r->dtype);
+    rule->limit = echi_order_encode(&rule->order, (int)rule->bytes, echi_dtype_infinity(r->dtype));
+    rule->special = echi_dtype_nan(r->dtype);
 }
 
 /* Ranks of floats leave 0 to NaN that are ignored, and all ones to those that are not. */

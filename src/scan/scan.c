@@ -52,18 +52,9 @@ static uint64_t encode(const struct echi_scan *s, uint64_t u)
     return echi_order_encode(&s->order, (int)ech_dtype_bytes(s->dtype), u);
 }
 
-/* The bits of plus or minus infinity. */
-static uint64_t infinity_bits(ech_dtype dtype, bool minus)
+static uint64_t sign_bit(ech_dtype dtype)
 {
-    static const struct {
-        uint64_t infinity, sign;
-    } of[] = {
-        { 0x7c00, 0x8000 },
-        { 0x7f80, 0x8000 },
-        { 0x7f800000, 0x80000000 },
-        { 0x7ff0000000000000, 0x8000000000000000 },
-    };
-    return of[dtype - ECH_F16].infinity | (minus ? of[dtype - ECH_F16].sign : 0);
+    return (uint64_t)1 << (8 * ech_dtype_bytes(dtype) - 1);
 }
 
 /* Whether init counts: a NaN that is to be ignored does not. */
@@ -72,9 +63,8 @@ static bool init_counts(const struct echi_scan *s, const ech_scan_options *optio
     if (!options->init) return false;
     if (!echi_dtype_is_float(s->dtype) || options->nan != ECH_NAN_IGNORE) return true;
     ech_dtype dtype = s->wide ? ECH_F64 : s->dtype;
-    uint64_t infinity = infinity_bits(dtype, false);
-    uint64_t sign = infinity_bits(dtype, true) ^ infinity;
-    return (load_bits(options->init, ech_dtype_bytes(dtype)) & ~sign) <= infinity;
+    uint64_t init = load_bits(options->init, ech_dtype_bytes(dtype));
+    return (init & ~sign_bit(dtype)) <= echi_dtype_infinity(dtype);
 }
 
 static void prepare_order(struct echi_scan *s, ech_op op, bool ignore_nan)
@@ -89,7 +79,8 @@ static void prepare_order(struct echi_scan *s, ech_op op, bool ignore_nan)
     s->order.flip = op == ECH_MAX ? ones : 0;
     s->first = ones;
     if (!echi_dtype_is_float(s->dtype)) return;
-    uint64_t infinity = encode(s, infinity_bits(s->dtype, op == ECH_MAX));
+    uint64_t infinity =
+        encode(s, echi_dtype_infinity(s->dtype) | (op == ECH_MAX ? sign_bit(s->dtype) : 0));
     if (ignore_nan) s->clamp = infinity;
     if (ignore_nan || s->exclusive) s->first = infinity;
 }

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/dtypes.h"
 #include "core/half.h"
 #include "arrange/cpu/common.h"
 
@@ -163,9 +164,11 @@ static void iota_bf16(struct echi_arrange_job *job, size_t begin, size_t end)
 void echi_cpu_iota(ech_ctx *ctx, struct echi_arrange_job *job)
 {
     static void (*const runs[])(struct echi_arrange_job * job, size_t begin, size_t end) = {
-        [ECH_I8] = iota_u8,   [ECH_I16] = iota_u16, [ECH_I32] = iota_u32,   [ECH_I64] = iota_u64,
-        [ECH_U8] = iota_u8,   [ECH_U16] = iota_u16, [ECH_U32] = iota_u32,   [ECH_U64] = iota_u64,
-        [ECH_F16] = iota_f16, [ECH_F32] = iota_f32, [ECH_BF16] = iota_bf16, [ECH_F64] = iota_f64,
+#define BY_WIDTH(with, constant, name, width, ...) [constant] = iota_##width,
+#define BY_NAME(with, constant, name, ...)         [constant] = iota_##name,
+        ECHI_INTEGER_DTYPES(BY_WIDTH, ) ECHI_FLOAT_DTYPES(BY_NAME, )
+#undef BY_WIDTH
+#undef BY_NAME
     };
     const struct echi_arrange *a = job->request;
     job->run = runs[a->dtype];

@@ -297,15 +297,20 @@ static ech_status fill(ech_ctx *ctx, const struct echi_arrange *a)
 
 static ech_status iota(ech_ctx *ctx, const struct echi_arrange *a)
 {
-    static const uint32_t kinds[] = {
-        [ECH_I8] = ARRANGE_U8,   [ECH_I16] = ARRANGE_U16,   [ECH_I32] = ARRANGE_U32,
-        [ECH_I64] = ARRANGE_U64, [ECH_U8] = ARRANGE_U8,     [ECH_U16] = ARRANGE_U16,
-        [ECH_U32] = ARRANGE_U32, [ECH_U64] = ARRANGE_U64,   [ECH_F16] = ARRANGE_F16,
-        [ECH_F32] = ARRANGE_F32, [ECH_BF16] = ARRANGE_BF16, [ECH_F64] = ARRANGE_F64,
+    static const uint32_t integers[] = {
+        [1] = ARRANGE_U8, [2] = ARRANGE_U16, [4] = ARRANGE_U32, [8] = ARRANGE_U64
     };
-    struct arrange_iota_args args = {
-        .out = a->out, .n = a->n, .start = a->start, .step = a->step, .kind = kinds[a->dtype]
-    };
+    static const uint32_t floats[] = { [ECH_F16] = ARRANGE_F16,
+                                       [ECH_BF16] = ARRANGE_BF16,
+                                       [ECH_F32] = ARRANGE_F32,
+                                       [ECH_F64] = ARRANGE_F64 };
+    struct arrange_iota_args args = { .out = a->out,
+                                      .n = a->n,
+                                      .start = a->start,
+                                      .step = a->step,
+                                      .kind = echi_dtype_is_float(a->dtype)
+                                                  ? floats[a->dtype]
+                                                  : integers[a->element_bytes] };
     if (args.kind == ARRANGE_F16) {
         args.start = echi_bits_of_f32(echi_f32_of_f16((uint32_t)a->start));
         args.step = echi_bits_of_f32(echi_f32_of_f16((uint32_t)a->step));

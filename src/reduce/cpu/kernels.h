@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "core/dtypes.h"
 #include "cpu/cpu.h"
 #include "reduce/cpu/common.h"
 #include "cpu/vector.h"
@@ -120,31 +121,27 @@ enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 /* ---- The table ---- */
 
 /* clang-format off */
-#define BY_WIDTH(kernel)                                                                           \
-    { [ECH_I8] = kernel##_u8, [ECH_I16] = kernel##_u16, [ECH_I32] = kernel##_u32,                  \
-      [ECH_I64] = kernel##_u64, [ECH_U8] = kernel##_u8, [ECH_U16] = kernel##_u16,                  \
-      [ECH_U32] = kernel##_u32, [ECH_U64] = kernel##_u64, [ECH_F16] = kernel##_u16,                \
-      [ECH_BF16] = kernel##_u16, [ECH_F32] = kernel##_u32, [ECH_F64] = kernel##_u64 }
-#define INTEGERS(kernel, end)                                                                      \
-    [ECH_I8] = kernel##_i8##end, [ECH_I16] = kernel##_i16##end, [ECH_I32] = kernel##_i32##end,     \
-    [ECH_I64] = kernel##_i64##end, [ECH_U8] = kernel##_u8##end, [ECH_U16] = kernel##_u16##end,     \
-    [ECH_U32] = kernel##_u32##end, [ECH_U64] = kernel##_u64##end
-#define NARROW(kernel, end)                                                                        \
-    [ECH_F16] = kernel##_f16##end, [ECH_BF16] = kernel##_bf16##end, [ECH_F32] = kernel##_f32##end
-#define WIDE(kernel) NARROW(kernel, _f64), [ECH_F64] = kernel##_f64_f64
+#define WIDTH_ENTRY(kernel, constant, name, width, ...) [constant] = kernel##_##width,
+#define ENTRY(kernel, constant, name, ...)              [constant] = kernel##_##name,
+#define ENTRY64(kernel, constant, name, ...)            [constant] = kernel##_##name##_f64,
+#define BY_WIDTH(kernel)   { ECHI_DTYPES(WIDTH_ENTRY, kernel) }
+#define INTEGERS(kernel)   ECHI_INTEGER_DTYPES(ENTRY, kernel)
+#define INTEGERS64(kernel) ECHI_INTEGER_DTYPES(ENTRY64, kernel)
+#define NARROW(kernel)     ECHI_NARROW_FLOAT_DTYPES(ENTRY, kernel)
+#define FLOATS64(kernel)   ECHI_FLOAT_DTYPES(ENTRY64, kernel)
 
 const struct echi_reduce_isa ISA = {
     .chunk = {
-        [ECHI_REDUCE_ISUM] = { INTEGERS(isum, ) },
-        [ECHI_REDUCE_IPRODUCT] = { INTEGERS(iproduct, ) },
-        [ECHI_REDUCE_IDOT] = { INTEGERS(idot, ) },
-        [ECHI_REDUCE_SUM] = { NARROW(sum, ) },
-        [ECHI_REDUCE_PRODUCT] = { NARROW(product, ) },
-        [ECHI_REDUCE_DOT] = { NARROW(dot, ) },
-        [ECHI_REDUCE_SUM64] = { INTEGERS(sum, _f64), WIDE(sum) },
-        [ECHI_REDUCE_PRODUCT64] = { WIDE(product) },
-        [ECHI_REDUCE_DOT64] = { WIDE(dot) },
-        [ECHI_REDUCE_VARIANCE] = { INTEGERS(variance, _f64), WIDE(variance) },
+        [ECHI_REDUCE_ISUM] = { INTEGERS(isum) },
+        [ECHI_REDUCE_IPRODUCT] = { INTEGERS(iproduct) },
+        [ECHI_REDUCE_IDOT] = { INTEGERS(idot) },
+        [ECHI_REDUCE_SUM] = { NARROW(sum) },
+        [ECHI_REDUCE_PRODUCT] = { NARROW(product) },
+        [ECHI_REDUCE_DOT] = { NARROW(dot) },
+        [ECHI_REDUCE_SUM64] = { INTEGERS64(sum) FLOATS64(sum) },
+        [ECHI_REDUCE_PRODUCT64] = { FLOATS64(product) },
+        [ECHI_REDUCE_DOT64] = { FLOATS64(dot) },
+        [ECHI_REDUCE_VARIANCE] = { INTEGERS64(variance) FLOATS64(variance) },
         [ECHI_REDUCE_BITS] = BY_WIDTH(bits),
         [ECHI_REDUCE_MAX] = BY_WIDTH(max),
         [ECHI_REDUCE_MINMAX] = BY_WIDTH(minmax),
