@@ -154,7 +154,7 @@ static bool open_driver(struct ladder_device *d)
 {
     const char *colon = strchr(ech_device_name(d->ctx), ':');
     const struct echi_driver_failure *failure = NULL;
-    d->driver = echi_driver(d->simt ? ECHI_EXECUTOR : ECHI_GPU, &failure);
+    d->driver = echi_driver(d->simt ? &echi_libsimt : &echi_libcuda, &failure);
     if (!d->driver) {
         say(d, "%s", failure->reason);
         return false;

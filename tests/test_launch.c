@@ -111,6 +111,19 @@ static CUresult launch(CUkernel kernel, unsigned gx, unsigned gy, unsigned gz, u
 
 /* ---- Cases ---- */
 
+static const void *embedded(int i)
+{
+    return echi_images[i].data;
+}
+
+static const void *by_name(int i)
+{
+    return echi_images[i].name;
+}
+
+static const struct echi_provider gpu = { .image = embedded, .ptx_file = "kernels.pack" };
+static const struct echi_provider executor = { .image = by_name };
+
 static char folder[] = "/tmp/test_launch.XXXXXX";
 static struct echi_driver driver;
 static struct echi_cuda cuda;
@@ -143,6 +156,7 @@ static bool begin(const char *name, bool lazy)
                                    .cuKernelGetAttribute = get_attribute,
                                    .cuLaunchKernel = launch };
     memset(&cuda, 0, sizeof cuda);
+    cuda.provider = &gpu;
     cuda.driver = &driver;
     cuda.gpu_architecture = 121;
     cuda.libraries = libraries;
@@ -269,7 +283,7 @@ static void test_refused(void)
         test_end();
     }
     if (begin("by name", false)) { /* the executor has no PTX */
-        driver.loads_by_name = true;
+        cuda.provider = &executor;
         fake.ptx_fits = false;
         CHECK_FAILS(&ctx, run("one", "a"), ECH_ERR_UNSUPPORTED, "no kernels for sm_121");
         CHECK_INT(fake.loads, 1);

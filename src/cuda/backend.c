@@ -90,8 +90,6 @@ done:
     return status;
 }
 
-/* ---- Operations ---- */
-
 /* ---- The two kinds: they differ in whose driver it is ---- */
 
 #define OPERATION(name, folder, call, command, tests, benchmark)                                   \
@@ -103,22 +101,37 @@ done:
     .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
+static const void *embedded(int i)
+{
+    return echi_images[i].data;
+}
+
+static const struct echi_provider gpu = { .device = "cuda",
+                                          .numbered = true,
+                                          .unit = "GPU",
+                                          .units = "GPUs",
+                                          .unusable = "no GPU can be used",
+                                          .image = embedded,
+                                          .code_for = echi_cuda_code_for,
+                                          .ptx_file = "kernels.pack",
+                                          .file = &echi_libcuda };
+
 static int cuda_count(void)
 {
-    const struct echi_driver *driver = echi_driver(ECHI_GPU, NULL);
+    const struct echi_driver *driver = echi_driver(&echi_libcuda, NULL);
     return driver ? driver->devices : 0;
 }
 
 static ech_status cuda_describe(int ordinal, ech_device *out)
 {
-    const struct echi_driver *driver = echi_driver(ECHI_GPU, NULL);
+    const struct echi_driver *driver = echi_driver(&echi_libcuda, NULL);
     ech_ctx *ctx = NULL; /* failures go to the thread's message */
     ech_status status = ECH_OK;
     CUdevice device;
     CUcontext context = NULL, popped;
     size_t free_bytes = 0, total_bytes = 0;
     CU(cuDeviceGet, &device, ordinal);
-    echi_cuda_name(ECHI_GPU, ordinal, out->name, sizeof out->name);
+    echi_cuda_name(&gpu, ordinal, out->name, sizeof out->name);
     CU(cuDeviceGetName, out->description, (int)sizeof out->description, device);
     snprintf(out->features, sizeof out->features, "sm_%d", echi_cuda_architecture(driver, device));
     out->units = echi_cuda_attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -139,7 +152,7 @@ done:
 
 static ech_status cuda_open(ech_ctx *ctx, int ordinal)
 {
-    return echi_cuda_open(ECHI_GPU, ctx, ordinal);
+    return echi_cuda_open(&gpu, ctx, ordinal);
 }
 
 const struct echi_backend echi_cuda = { .name = "cuda",
@@ -154,6 +167,25 @@ const struct echi_backend echi_cuda = { .name = "cuda",
 #endif
 
 #ifdef ECHELON_SIMT
+/* It finds its own images, by name, and has each for the architecture of its device. */
+static const void *by_name(int i)
+{
+    return echi_images[i].name;
+}
+
+static int same(int arch)
+{
+    return arch;
+}
+
+static const struct echi_provider executor = { .device = "simt",
+                                               .unit = "executor",
+                                               .units = "executors",
+                                               .unusable = "\"simt\" cannot be used",
+                                               .image = by_name,
+                                               .code_for = same,
+                                               .file = &echi_libsimt };
+
 /* It is no device for work: a program that uses whatever there is must not come upon it. */
 static int simt_count(void)
 {
@@ -162,7 +194,7 @@ static int simt_count(void)
 
 static ech_status simt_open(ech_ctx *ctx, int ordinal)
 {
-    return echi_cuda_open(ECHI_EXECUTOR, ctx, ordinal);
+    return echi_cuda_open(&executor, ctx, ordinal);
 }
 
 const struct echi_backend echi_simt = {

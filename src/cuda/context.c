@@ -65,13 +65,12 @@ int echi_cuda_architecture(const struct echi_driver *driver, CUdevice device)
            echi_cuda_attribute(driver, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 }
 
-/* There may be several GPUs, and there is one executor. */
-void echi_cuda_name(enum echi_provider provider, int ordinal, char *name, size_t bytes)
+void echi_cuda_name(const struct echi_provider *provider, int ordinal, char *name, size_t bytes)
 {
-    if (provider == ECHI_GPU)
-        snprintf(name, bytes, "cuda:%d", ordinal);
+    if (provider->numbered)
+        snprintf(name, bytes, "%s:%d", provider->device, ordinal);
     else
-        snprintf(name, bytes, "simt");
+        snprintf(name, bytes, "%s", provider->device);
 }
 
 /* ---- Open and close ---- */
@@ -116,26 +115,24 @@ void echi_cuda_close(ech_ctx *ctx)
     free(cuda);
 }
 
-ech_status echi_cuda_open(enum echi_provider provider, ech_ctx *ctx, int ordinal)
+ech_status echi_cuda_open(const struct echi_provider *provider, ech_ctx *ctx, int ordinal)
 {
     const struct echi_driver_failure *failure;
-    const struct echi_driver *driver = echi_driver(provider, &failure);
+    const struct echi_driver *driver = echi_driver(provider->file, &failure);
     ech_status status = ECH_OK;
     bool entered = false;
     if (!driver)
-        return echi_fail(ctx, failure->status, "%s: %s",
-                         provider == ECHI_GPU ? "no GPU can be used" : "\"simt\" cannot be used",
-                         failure->reason);
+        return echi_fail(ctx, failure->status, "%s: %s", provider->unusable, failure->reason);
+    if (ordinal >= driver->devices && provider->numbered)
+        return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"%s:%d\", but there are %d %s",
+                         provider->device, ordinal, driver->devices, provider->units);
     if (ordinal >= driver->devices)
-        return provider == ECHI_GPU
-                   ? echi_fail(ctx, ECH_ERR_NO_DEVICE,
-                               "device is \"cuda:%d\", but there are %d GPUs", ordinal,
-                               driver->devices)
-                   : echi_fail(ctx, ECH_ERR_NO_DEVICE,
-                               "device is \"simt:%d\", but there is one executor", ordinal);
+        return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"%s:%d\", but there is one %s",
+                         provider->device, ordinal, provider->unit);
     struct echi_cuda *cuda = calloc(1, sizeof *cuda);
     if (!cuda) return echi_fail(ctx, ECH_ERR_MEMORY, "out of memory for a context");
     ctx->state = cuda;
+    cuda->provider = provider;
     cuda->driver = driver;
     echi_cuda_name(provider, ordinal, ctx->name, sizeof ctx->name);
     cuda->libraries = calloc((size_t)echi_image_count, sizeof *cuda->libraries);
@@ -144,8 +141,7 @@ ech_status echi_cuda_open(enum echi_provider provider, ech_ctx *ctx, int ordinal
     cuda->multiprocessors =
         echi_cuda_attribute(driver, cuda->device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     cuda->gpu_architecture = echi_cuda_architecture(driver, cuda->device);
-    cuda->architecture =
-        provider == ECHI_GPU ? echi_cuda_code_for(cuda->gpu_architecture) : cuda->gpu_architecture;
+    cuda->architecture = provider->code_for(cuda->gpu_architecture);
     cuda->shared_bytes = (unsigned)echi_cuda_attribute(
         driver, cuda->device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     CU(cuDevicePrimaryCtxRetain, &cuda->context, cuda->device);

@@ -45,6 +45,7 @@ struct echi_slot {
 };
 
 struct echi_cuda {
+    const struct echi_provider *provider;
     const struct echi_driver *driver;
     CUdevice device;
     CUcontext context;
@@ -93,10 +94,22 @@ CUstream echi_cuda_stream(const ech_ctx *ctx);
 int echi_cuda_attribute(const struct echi_driver *driver, CUdevice device, int which);
 int echi_cuda_architecture(const struct echi_driver *driver, CUdevice device);
 
-/* "cuda:1", or "simt". */
-void echi_cuda_name(enum echi_provider provider, int ordinal, char *name, size_t bytes);
+/* A kind of device that is used through the driver's table: all in which the kinds differ. */
+struct echi_provider {
+    const char *device;          /* "cuda" */
+    bool numbered;               /* there may be several: "cuda:1" */
+    const char *unit, *units;    /* in messages: "one GPU", "4 GPUs" */
+    const char *unusable;        /* in messages: "no GPU can be used" */
+    const void *(*image)(int i); /* what cuLibraryLoadData() takes for an image; NULL: it is PTX */
+    int (*code_for)(int arch);   /* the architecture of the code for a device of this one */
+    const char *ptx_file;        /* NULL: none */
+    struct echi_driver_file *file;
+};
 
-ech_status echi_cuda_open(enum echi_provider provider, ech_ctx *ctx, int ordinal);
+/* "cuda:1", or "simt". */
+void echi_cuda_name(const struct echi_provider *provider, int ordinal, char *name, size_t bytes);
+
+ech_status echi_cuda_open(const struct echi_provider *provider, ech_ctx *ctx, int ordinal);
 void echi_cuda_close(ech_ctx *ctx);
 
 /* The lesser of two, one of which is a size that a grid can have. */

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE /* pthread_once with -std=c11 */
+#define _GNU_SOURCE /* pthread_mutex_t with -std=c11 */
 #include "cuda/driver.h"
 
 #include <dlfcn.h>
@@ -20,22 +20,12 @@
 typedef CUresult (*get_proc_function)(const char *name, void **function, int version,
                                       uint64_t flags, int *symbol_status);
 
-struct provider {
-    const char *called; /* in messages */
-    const char *library, *variable;
-    struct echi_driver driver;
-    struct echi_driver_failure failure; /* its reason is "" when the table is usable */
-};
-static struct provider providers[ECHI_PROVIDERS] = {
-    [ECHI_GPU] = { .called = "the CUDA driver",
-                   .library = "libcuda.so.1",
-                   .variable = "ECHELON_LIBCUDA" },
-    [ECHI_EXECUTOR] = { .called = "the executor",
-                        .library = "libechelon_simt.so",
-                        .variable = "ECHELON_LIBSIMT",
-                        .driver.loads_by_name = true },
-};
-static pthread_once_t once[ECHI_PROVIDERS] = { PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT };
+struct echi_driver_file echi_libcuda = { .called = "the CUDA driver",
+                                         .library = "libcuda.so.1",
+                                         .variable = "ECHELON_LIBCUDA" };
+struct echi_driver_file echi_libsimt = { .called = "the executor",
+                                         .library = "libechelon_simt.so",
+                                         .variable = "ECHELON_LIBSIMT" };
 
 /* dlsym() gives an object pointer; C has no conversion to a function pointer, POSIX promises the
  * bits fit. */
@@ -48,7 +38,8 @@ static get_proc_function get_proc_of(void *library)
     return symbol.function;
 }
 
-static void __attribute__((format(printf, 2, 3))) fail(struct provider *p, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+fail(struct echi_driver_file *p, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -57,7 +48,7 @@ static void __attribute__((format(printf, 2, 3))) fail(struct provider *p, const
     p->failure.status = ECH_ERR_NO_DEVICE;
 }
 
-static bool fill_table(struct provider *p, get_proc_function get_proc)
+static bool fill_table(struct echi_driver_file *p, get_proc_function get_proc)
 {
     union {
         void **object;
@@ -76,7 +67,7 @@ static bool fill_table(struct provider *p, get_proc_function get_proc)
     return true;
 }
 
-static void explain(struct provider *p, const char *call, CUresult error)
+static void explain(struct echi_driver_file *p, const char *call, CUresult error)
 {
     const char *text = NULL;
     p->driver.cuGetErrorString(error, &text);
@@ -85,7 +76,7 @@ static void explain(struct provider *p, const char *call, CUresult error)
     if (error == CUDA_ERROR_OUT_OF_MEMORY) p->failure.status = ECH_ERR_MEMORY;
 }
 
-static void open_driver(struct provider *p)
+static void open_driver(struct echi_driver_file *p)
 {
     const char *name = getenv(p->variable);
     if (!name || !*name) name = p->library;
@@ -125,21 +116,14 @@ static void open_driver(struct provider *p)
         fail(p, "%s sees no GPU", p->called);
 }
 
-static void open_gpu(void)
+const struct echi_driver *echi_driver(struct echi_driver_file *p,
+                                      const struct echi_driver_failure **failure)
 {
-    open_driver(&providers[ECHI_GPU]);
-}
-
-static void open_executor(void)
-{
-    open_driver(&providers[ECHI_EXECUTOR]);
-}
-
-const struct echi_driver *echi_driver(enum echi_provider which,
-                                      const struct echi_driver_failure **why)
-{
-    struct provider *p = &providers[which];
-    pthread_once(&once[which], which == ECHI_GPU ? open_gpu : open_executor);
-    if (why) *why = &p->failure;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (!p->opened) open_driver(p);
+    p->opened = true;
+    pthread_mutex_unlock(&lock);
+    if (failure) *failure = &p->failure;
     return *p->failure.reason ? NULL : &p->driver;
 }

@@ -82,21 +82,30 @@ struct echi_driver {
 #define DRIVER(name, parameters) CUresult(*name) parameters;
 #include "cuda/driver.def"
 #undef DRIVER
-    int version;        /* 13000 for 13.0 */
-    int devices;        /* at least 1 */
-    bool loads_by_name; /* cuLibraryLoadData() takes an image's name, not its bytes */
+    int version; /* 13000 for 13.0 */
+    int devices; /* at least 1 */
 };
-
-enum echi_provider { ECHI_GPU, ECHI_EXECUTOR, ECHI_PROVIDERS };
 
 struct echi_driver_failure {
     ech_status status; /* ECH_ERR_NO_DEVICE, or ECH_ERR_MEMORY */
     char reason[ECHI_ERROR_BYTES];
 };
 
+/* A library that fills the table. */
+struct echi_driver_file {
+    const char *called;   /* in messages: "the CUDA driver" */
+    const char *library;  /* its file, */
+    const char *variable; /* and the environment variable that names another */
+    bool opened;          /* the rest is the outcome */
+    struct echi_driver driver;
+    struct echi_driver_failure failure; /* its reason is "" when the table is usable */
+};
+
+extern struct echi_driver_file echi_libcuda, echi_libsimt;
+
 /* The table, opened at the first call in the process.  NULL when there is no usable driver or no
  * GPU; *failure, which may be NULL, then points to why. */
-const struct echi_driver *echi_driver(enum echi_provider which,
+const struct echi_driver *echi_driver(struct echi_driver_file *file,
                                       const struct echi_driver_failure **failure);
 
 #endif

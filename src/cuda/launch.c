@@ -60,7 +60,7 @@ static ech_status load_ptx(ech_ctx *ctx, int i)
     char path[ECHI_PTX_PATH], reason[ECHI_PTX_REASON];
     size_t bytes = 0;
     if (!echi_ptx_id) return has_none(ctx);
-    echi_ptx_find("kernels.pack", &echi_ptx_id, path);
+    echi_ptx_find(cuda->provider->ptx_file, &echi_ptx_id, path);
     void *data = echi_ptx_read(path, echi_ptx_id, echi_images[i].name, &bytes, reason);
     if (!data)
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
@@ -80,21 +80,26 @@ done:
     return status;
 }
 
+/* No code in an image fits: it will be so of all. */
+static ech_status fall_back(ech_ctx *ctx, int i)
+{
+    struct echi_cuda *cuda = ctx->state;
+    if (cuda->needs_ptx || !cuda->provider->ptx_file) return has_none(ctx);
+    cuda->needs_ptx = true;
+    return load_ptx(ctx, i);
+}
+
 static ech_status load_image(ech_ctx *ctx, int i)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
-    const void *data = driver->loads_by_name ? echi_images[i].name : echi_images[i].data;
+    const void *data = cuda->provider->image(i);
     if (cuda->libraries[i]) return ECH_OK;
     if (!data || cuda->needs_ptx) return load_ptx(ctx, i);
     CUresult result =
         driver->cuLibraryLoadData(&cuda->libraries[i], data, NULL, NULL, 0, NULL, NULL, 0);
     if (result != CUDA_SUCCESS) cuda->libraries[i] = NULL;
-    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU && !driver->loads_by_name) {
-        cuda->needs_ptx = true;
-        return load_ptx(ctx, i);
-    }
-    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) return has_none(ctx);
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) return fall_back(ctx, i);
     ech_status status = echi_cuda_check(ctx, driver, result, "cuLibraryLoadData");
     if (status == ECH_OK) echi_log(ctx, ECH_LOG_TRACE, "load image %s", echi_images[i].name);
     return status;
@@ -112,9 +117,8 @@ static ech_status look_up(ech_ctx *ctx, int i, const char *name, CUkernel *kerne
     if (*result != CUDA_ERROR_NO_BINARY_FOR_GPU) return ECH_OK;
     driver->cuLibraryUnload(cuda->libraries[i]);
     cuda->libraries[i] = NULL;
-    if (cuda->needs_ptx || driver->loads_by_name || !echi_images[i].data) return has_none(ctx);
-    cuda->needs_ptx = true;
-    TRY(load_ptx(ctx, i));
+    if (!cuda->provider->image(i)) return has_none(ctx); /* it was PTX */
+    TRY(fall_back(ctx, i));
     *result = driver->cuLibraryGetKernel(kernel, cuda->libraries[i], name);
 done:
     return status;

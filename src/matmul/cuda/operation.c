@@ -60,18 +60,12 @@ static bool fits_int(const struct echi_matmul *p)
            p->a_stride <= most && p->b_stride <= most && p->c_stride <= most;
 }
 
-/* The executor runs kernels, and cuBLAS has its own. */
-static bool is_executor(const struct echi_matmul *p)
-{
-    return strcmp(p->backend->name, "simt") == 0;
-}
-
 /* Why a strategy is not there; NULL: it is. */
 static const char *missing(const struct strategy *strategy, const struct echi_matmul *p)
 {
     const char *reason = "";
     if (!strategy->library) return NULL;
-    if (is_executor(p)) return "the executor runs the library's own kernels";
+    if (!p->backend->direct_vendor) return "the executor runs the library's own kernels";
     return strategy->library(&reason) ? NULL : reason;
 }
 
@@ -257,7 +251,7 @@ static ech_status explain_product(const void *request, struct echi_text *text)
     for (int i = 0; i < STRATEGIES; i++)
         if (&strategies[i] != plan.strategy && !missing(&strategies[i], p))
             describe(&strategies[i], "could be  ", text);
-    for (int i = 0; i < STRATEGIES && !is_executor(p); i++)
+    for (int i = 0; i < STRATEGIES && p->backend->direct_vendor; i++)
         if (missing(&strategies[i], p))
             echi_print(text, "no %s: %s\n", strategies[i].name, missing(&strategies[i], p));
     echi_steps_print(&w.steps, text);
