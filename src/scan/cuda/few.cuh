@@ -61,8 +61,14 @@ template <int OP> static __device__ inline void scan_few(const struct scan_args 
     struct line_part part = {};
     value x[SCAN_SLOTS];
     uint32_t below[SCAN_SLOTS], done = 0;
+    const uint64_t begin = (first + nth) * TILE;
+    if (tile_loaded_whole(a, row, begin)) {
 #pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, part.v[k]);
+        for (int k = 0; k < SCAN_SLOTS; k++) load_whole(a, row, at + k * LINE, part.v[k]);
+    } else {
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, part.v[k]);
+    }
     drop_nan<OP>(a, part.v);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) x[k] = vector_total<OP, 0>(a, part.v[k], 0);
@@ -92,9 +98,9 @@ template <int OP> static __device__ inline void scan_few(const struct scan_args 
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {
             value line = combine<OP>(a, before, s.lines[warp * SCAN_SLOTS + k]);
-            forget_elements(part.v[k]);
-            finish_vector<OP, 0>(a, row, at + k * LINE, part.v[k], 0, combine<OP>(a, line, x[k]));
+            x[k] = combine<OP>(a, line, x[k]);
         }
+        finish_part<OP, 0>(a, row, at, part, x, tile_stored_whole(a, row, begin));
     }
     if (!a.words) return;
     if (threadIdx.x == 0) s.last = done == gridDim.x;

@@ -65,6 +65,21 @@ static __device__ inline void load_elements(const struct scan_args &a, const str
     v.all = elements_at(row.in, row.n, at, a.backward);
 }
 
+/* Whether each vector of the tile that begins at position `begin` lies in the row and is aligned.
+ * Whole tiles branch once and call nothing, so that their vectors are accessed side by side. */
+static __device__ inline bool tile_loaded_whole(const struct scan_args &a,
+                                                const struct scan_row &row, uint64_t begin)
+{
+    return begin + TILE <= row.n && (uintptr_t)(row.in + (a.backward ? row.n : 0)) % 16 == 0;
+}
+
+static __device__ inline bool tile_stored_whole(const struct scan_args &a,
+                                                const struct scan_row &row, uint64_t begin)
+{
+    return begin >= row.begin && begin + TILE <= row.end &&
+           (uintptr_t)(row.out + (a.backward ? row.n : 0)) % 16 == 0;
+}
+
 /* That elements be taken out of v again, not kept in a register each. */
 static __device__ inline void forget_elements(union vector &v)
 {
@@ -117,17 +132,28 @@ static __device__ inline void reverse(union vector &v)
 #endif
 }
 
+/* Where a vector begins in memory. */
+static __device__ inline const ukey *vector_in(const struct scan_args &a,
+                                               const struct scan_row &row, uint64_t at)
+{
+    return row.in + (a.backward ? row.n - at - VECTOR : at);
+}
+
+static __device__ inline void load_whole(const struct scan_args &a, const struct scan_row &row,
+                                         uint64_t at, union vector &v)
+{
+    v.all = *(const uint4 *)vector_in(a, row, at);
+    if (a.backward) reverse(v);
+}
+
 static __device__ inline void load_vector(const struct scan_args &a, const struct scan_row &row,
                                           uint64_t at, union vector &v)
 {
     const bool whole = at < row.n && row.n - at >= VECTOR;
-    const ukey *from = row.in + (a.backward ? row.n - at - VECTOR : at);
-    if (whole && ((uintptr_t)from & 15) == 0) {
-        v.all = *(const uint4 *)from;
-        if (a.backward) reverse(v);
-        return;
-    }
-    load_elements(a, row, at, v);
+    if (whole && ((uintptr_t)vector_in(a, row, at) & 15) == 0)
+        load_whole(a, row, at, v);
+    else
+        load_elements(a, row, at, v);
 }
 
 /* Copies beside what a thread does are of sm_80. */
@@ -153,14 +179,25 @@ static __device__ inline void fetch_wait(void)
 #endif
 }
 
-/* The same as load_vector() to shared memory, in the order of memory, where it is after
- * fetch_wait(). */
+/* The same as load_whole() and load_vector() to shared memory, in the order of memory, where it is
+ * after fetch_wait(). */
+static __device__ inline void fetch_whole(const struct scan_args &a, const struct scan_row &row,
+                                          uint64_t at, uint4 *to)
+{
+    const uint4 *from = (const uint4 *)vector_in(a, row, at);
+#if SCAN_ASYNC
+    copy_async_16(to, from);
+#else
+    *to = *from;
+#endif
+}
+
 static __device__ inline void fetch_vector(const struct scan_args &a, const struct scan_row &row,
                                            uint64_t at, uint4 *to)
 {
 #if SCAN_ASYNC
     const bool whole = at < row.n && row.n - at >= VECTOR;
-    const ukey *from = row.in + (a.backward ? row.n - at - VECTOR : at);
+    const ukey *from = vector_in(a, row, at);
     if (whole && ((uintptr_t)from & 15) == 0) {
         copy_async_16(to, from);
         return;
@@ -410,7 +447,7 @@ static __device__ __noinline__ void finish_called(const struct scan_args &a, str
     uout e[VECTOR];
     u.all = v;
     vector_results<OP, HEADS>(a, u, heads, before, e);
-    if (is_called<OP>() && stored_whole(a, row, at)) {
+    if (stored_whole(a, row, at)) {
         store_whole(a, row, at, e);
         return;
     }
@@ -431,6 +468,34 @@ static __device__ inline void finish_vector(const struct scan_args &a, const str
         store_whole(a, row, at, e);
     } else {
         finish_called<OP, HEADS>(a, row, at, v.all, heads, before);
+    }
+}
+
+/* A thread's vectors of a tile, a line apart; x lies before each.  WHOLE is what
+ * tile_stored_whole() returns. */
+template <int OP, int HEADS>
+static __device__ inline void finish_part(const struct scan_args &a, const struct scan_row &row,
+                                          uint64_t at, struct line_part &part,
+                                          const value (&x)[SCAN_SLOTS], bool whole)
+{
+    const bool crowded = HEADS && KEY_BITS == 8; /* registers do not suffice for several vectors */
+    if (!is_called<OP>() && !crowded && whole) {
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) {
+            uout e[VECTOR];
+            forget_elements(part.v[k]);
+            vector_results<OP, HEADS>(a, part.v[k], part.heads[k], x[k], e);
+            store_whole(a, row, at + k * LINE, e);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) {
+            const uint64_t to = at + k * LINE;
+            if (crowded)
+                finish_vector<OP, HEADS>(a, row, to, part.v[k], part.heads[k], x[k]);
+            else
+                finish_called<OP, HEADS>(a, row, to, part.v[k].all, part.heads[k], x[k]);
+        }
     }
 }
 

@@ -43,8 +43,14 @@ static __device__ inline void fetch_tile(const struct scan_args &a, const struct
 {
     const uint64_t at = position(p);
     uint4 *to = stage_vector(stage);
+    if (tile_loaded_whole(a, row, p.in_row * TILE)) {
 #pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) fetch_vector(a, row, at + k * LINE, to + k * SCAN_WARP);
+        for (int k = 0; k < SCAN_SLOTS; k++) fetch_whole(a, row, at + k * LINE, to + k * SCAN_WARP);
+    } else {
+#pragma unroll 1
+        for (int k = 0; k < SCAN_SLOTS; k++)
+            fetch_vector(a, row, at + k * LINE, to + k * SCAN_WARP);
+    }
     if (!HEADS || lane_id() >= LINE_HEADS) return;
     uint32_t *heads = stage_heads(a, stage) + lane_id();
 #pragma unroll
@@ -103,10 +109,9 @@ static __device__ inline void write_tile(const struct scan_args &a, const struct
         value line = s.lines[stage][first + k];
         if (!HEADS || !(s.cuts[stage] & ((1u << (first + k)) - 1)))
             line = combine<OP>(a, before, line);
-        value mine = HEADS && below[k] ? x[k] : combine<OP>(a, line, x[k]);
-        forget_elements(part.v[k]);
-        finish_vector<OP, HEADS>(a, row, at + k * LINE, part.v[k], part.heads[k], mine);
+        if (!HEADS || !below[k]) x[k] = combine<OP>(a, line, x[k]);
     }
+    finish_part<OP, HEADS>(a, row, at, part, x, tile_stored_whole(a, row, p.in_row * TILE));
 }
 
 /* ---- What one warp does ---- */
