@@ -85,7 +85,7 @@ static __device__ inline struct value
 fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first, uint64_t count)
 {
     enum { EACH = value_words<KIND>() == 1 ? 8 : 4, TILE = 32 * EACH };
-    const uint32_t warp = threadIdx.x / 32;
+    const uint32_t warp = warp_id();
     uint64_t tiles = (count + TILE - 1) / TILE, run = 1, done = 0;
     while (run * a.warps < tiles) run *= 2;
     const uint64_t from = run * warp, to = from + run < tiles ? from + run : tiles;

@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
     enum { SPAN = 32 * HEAD_KEYS, LANES = 32 / HEAD_KEYS }; /* of a warp; of a word */
     const ukey *keys = (const ukey *)a.keys;
     const uint64_t n = a.columns, warps = (uint64_t)gridDim.x * (SCAN_HEADS_THREADS / 32);
-    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_HEADS_THREADS / 32) + threadIdx.x / 32;
+    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_HEADS_THREADS / 32) + warp_id();
     const bool merge = a.key_order.float_mask != 0; /* others are equal where their bits are */
     const bool vectors = HEAD_KEYS * KEY_BYTES == 16 && !a.backward && ((uintptr_t)keys & 15) == 0;
     wait_for_earlier();

@@ -151,7 +151,7 @@ static __device__ inline void add_groups(const struct scan_args &a, struct prefi
     const uint64_t each = a.row_groups - 1, all = a.rows * each;
     for (uint32_t i = threadIdx.x; i < 2 * SCAN_WARPS * PARTS; i += SCAN_WARPS * 32) s.word[i] = 0;
     __syncthreads(); /* no prefix is there */
-    for (uint64_t n = threadIdx.x / 32; n < all; n += SCAN_WARPS) {
+    for (uint64_t n = warp_id(); n < all; n += SCAN_WARPS) {
         const uint64_t row = a.rows == 1 ? 0 : n / each, g = n - row * each;
         const uint64_t tile = row * a.row_tiles + g * SCAN_GROUP;
         struct words w;
