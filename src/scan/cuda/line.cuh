@@ -262,7 +262,7 @@ static __device__ inline void store_whole(const struct scan_args &a, const struc
  * done with them is a function of its own, since it stands in many places. */
 template <int OP> static __device__ inline constexpr bool is_called(void)
 {
-    return SCAN_WIDE || (KEY_BITS <= 16 && OP != SUM);
+    return SCAN_WIDE || (KEY_BITS <= 16 && OP == OTHER);
 }
 
 template <int OP, int HEADS>
