@@ -60,7 +60,7 @@ static ech_status begin_typed(ech_ctx *ctx, struct call *c, enum echi_select_wha
     ech_status status = echi_check_dtype(ctx, "dtype", dtype);
     if (status != ECH_OK) return status;
     status = begin(ctx, c, what, by, n, ech_dtype_bytes(dtype), o, takes);
-    if (by == ECHI_BY_HEADS)
+    if (by == ECHI_BY_STARTS)
         c->s.test[0].order = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, true);
     return status;
 }
@@ -243,7 +243,7 @@ ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, 
 {
     struct call c;
     ech_status status;
-    TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_HEADS, n, dtype, options, INVERT));
+    TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_STARTS, n, dtype, options, INVERT));
     c.s.in = in;
     c.s.out = out;
     add_count(&c, "count", &count, 1);
@@ -261,7 +261,7 @@ ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void *values,
 {
     struct call c;
     ech_status status;
-    TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_HEADS, n, dtype, options, INVERT));
+    TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_STARTS, n, dtype, options, INVERT));
     if (value_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "value_bytes is 0");
     TRY(echi_check_count(ctx, "n", n, value_bytes));
     c.s.in = keys;
@@ -287,7 +287,7 @@ ech_status ech_encode_runs(ech_ctx *ctx, const void *in, void *out, uint64_t *le
 {
     struct call c;
     ech_status status;
-    TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_HEADS, n, dtype, options, NOTHING));
+    TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_STARTS, n, dtype, options, NOTHING));
     c.s.in = in;
     c.s.out = out;
     c.s.lengths = lengths;

@@ -15,11 +15,11 @@ enum echi_select_what {
     ECHI_DECODE     /* elements as often as lengths_in says */
 };
 
-enum echi_select_by { ECHI_BY_BYTES, ECHI_BY_BITS, ECHI_BY_TEST, ECHI_BY_HEADS };
+enum echi_select_by { ECHI_BY_BYTES, ECHI_BY_BITS, ECHI_BY_TEST, ECHI_BY_STARTS };
 
 struct echi_select {
     enum echi_select_what what;
-    enum echi_select_by by; /* heads: those that begin a run, by test[0].order, merged */
+    enum echi_select_by by; /* starts: those that begin a run, by test[0].order, merged */
     const void *in;
     const uint8_t *flags;
     void *out;        /* NULL: elements are not written */

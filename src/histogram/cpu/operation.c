@@ -27,7 +27,7 @@ enum {
     FOUR_COUNTERS = 8192,  /* up to so many counters, four copies take turns */
     TWO_COUNTERS = 65536,  /* ... two */
     MANY_SLOTS = 1 << 30,  /* from so many on, they are counted in 64 bits */
-    ATOMIC_BYTES = 1 << 20 /* less is not worth threads that meet */
+    ATOMIC_BYTES = 1 << 20 /* less is not worth threads that collide */
 };
 
 /* ---- Counting one block ---- */

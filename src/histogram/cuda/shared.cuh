@@ -4,7 +4,7 @@
  *
  *     element --map--> counter --atomicAdd--> table[counter][column of my lane] --sum--> counts
  *
- * Few bins have a column of counters for each lane, so that no two lanes of a warp meet in one
+ * Few bins have a column of counters for each lane, so that no two lanes of a warp collide in one
  * bank; more bins have fewer columns.  More bins than a block can hold are split among blocks that
  * read the same elements, at the same time: memory gives each element once, the L2 cache again.
  *

@@ -16,7 +16,8 @@
 struct long_shared {
     struct value chunks[REDUCE_MOST_CHUNKS]; /* of the item */
     struct value digits[REDUCE_WARPS][DIGITS];
-    uint32_t last; /* this block finishes its row */
+    __align__(16) struct reduce_item items[REDUCE_WARPS]; /* what each warp reduces */
+    uint32_t last;                                        /* this block finishes its row */
 };
 
 static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
@@ -43,29 +44,28 @@ static __device__ inline struct value fold_shared(const struct reduce_args &a,
     return value_fold<KIND, 8, 1>(a, tiles);
 }
 
-/* Which chunks of a row a warp reduces. */
+/* Which chunks of an item a warp reduces. */
 struct share {
-    uint64_t begin, from, n; /* the row in the array; the item in the row; elements of the row */
-    uint32_t first, step;    /* chunks of the item */
-    uint32_t place;          /* of the first chunk's value in long_shared */
+    uint64_t begin, from; /* of the item: in the array, in its row */
+    uint32_t n;           /* elements of the item */
+    uint32_t first, step; /* chunks */
+    uint32_t place;       /* of chunk 0's value in long_shared */
 };
 
-/* Reduces the warp's share of `count` chunks and leaves the values in shared memory.  Returns the
- * value of the last chunk; where the order does not matter, of all of them. */
+/* Reduces the warp's share and leaves the values in shared memory.  Returns the value of the last
+ * chunk; where the order does not matter, of all of them. */
 template <int KIND>
 static __device__ inline struct value reduce_share(const struct reduce_args &a,
-                                                   struct long_shared &s, const struct share &p,
-                                                   uint32_t count)
+                                                   struct long_shared &s, const struct share &p)
 {
     struct value v = value_nothing<KIND>();
     struct lanes<KIND> lanes;
     lanes_start(lanes);
 #pragma unroll 1
-    for (uint32_t chunk = p.first; chunk < count; chunk += p.step) {
-        const uint64_t first = p.from + (uint64_t)chunk * CHUNK;
-        const uint32_t here = p.n - first < CHUNK ? (uint32_t)(p.n - first) : (uint32_t)CHUNK;
+    for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
+        const uint32_t first = chunk * CHUNK, here = min(p.n - first, (uint32_t)CHUNK);
         if (value_any_order<KIND>()) {
-            add_chunk<KIND, 1>(a, lanes, p.begin + first, chunk * CHUNK, here);
+            add_chunk<KIND, 1>(a, lanes, p.begin + first, first, here);
         } else {
             v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
             if (lane_id() == 0) s.chunks[p.place + chunk] = v;
@@ -85,7 +85,7 @@ static __device__ inline struct value
 fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first, uint64_t count)
 {
     enum { EACH = value_words<KIND>() == 1 ? 8 : 4, TILE = 32 * EACH };
-    const uint32_t warp = threadIdx.x / 32;
+    const uint32_t warp = warp_id();
     uint64_t tiles = (count + TILE - 1) / TILE, run = 1, done = 0;
     while (run * a.warps < tiles) run *= 2;
     const uint64_t from = run * warp, to = from + run < tiles ? from + run : tiles;
@@ -126,60 +126,64 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
 }
 
 /* An item of a row by the block.  ALONE: rows that are longer than a line and not long, each by a
- * warp; its chunks are as many as a warp has places for. */
+ * warp; its chunks are as many as a warp has places for.
+ *
+ * The loop over chunks has few variables, so that none is spilled: a load from local memory waits
+ * for the loads of elements before it. */
 template <int KIND>
 static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
                                              uint64_t item, bool alone)
 {
     const uint32_t warp = warp_id();
-    uint64_t row = item, group = 0, groups = 1; /* the same in the whole block */
-    struct share p = { 0,
-                       0,
-                       a.columns,
-                       alone ? 0 : warp,
-                       alone ? 1 : a.warps,
-                       alone ? warp * REDUCE_LONG_CHUNKS : 0 };
+    struct reduce_item now = { item, 0, 1 }; /* the same in the whole block, or of the warp */
     if (a.row_items) {
-        row = a.segments == 1 ? 0 : item / a.row_items;
-        group = item - row * a.row_items;
-        groups = a.row_items;
+        now.segment = a.segments == 1 ? 0 : item / a.row_items;
+        now.group = (uint32_t)(item - now.segment * a.row_items);
+        now.groups = (uint32_t)a.row_items;
     } else if (!alone) {
-        struct reduce_item listed = a.items[item];
-        row = listed.segment;
-        group = listed.group;
-        groups = listed.groups;
+        now = a.items[item];
+    } else {
+        now.segment = item * a.warps + warp;
+        if (now.segment >= a.segments) return;
     }
-    p.begin = row * a.columns;
-    if (alone) {
-        if (row * a.warps + warp >= a.segments) return;
-        p.begin = (row * a.warps + warp) * a.columns;
-    } else if (!a.row_items) {
-        p.begin = a.offsets[row];
-        p.n = a.offsets[row + 1] - p.begin;
-    }
-    p.from = group * a.item * CHUNK;
-    const uint64_t rest = (p.n - p.from + CHUNK - 1) / CHUNK;
-    const uint32_t most = alone ? (uint32_t)REDUCE_LONG_CHUNKS : a.item;
-    const uint32_t count = p.n <= p.from ? 0 : rest < most ? (uint32_t)rest : most;
-    struct value v = reduce_share<KIND>(a, s, p, count);
+    if (lane_id() == 0) s.items[warp] = now;
+    const bool listed = !alone && !a.row_items;
+    const uint64_t begin = listed ? a.offsets[now.segment] : now.segment * a.columns;
+    const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
+    const uint64_t rest = (listed ? a.offsets[now.segment + 1] - begin : a.columns) - from;
+    const uint32_t most = (alone ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
+    const struct share p = { begin + from,
+                             from,
+                             rest < most ? (uint32_t)rest : most,
+                             alone ? 0 : warp,
+                             alone ? 1 : a.warps,
+                             alone ? warp * REDUCE_LONG_CHUNKS : 0 };
+    struct value v = reduce_share<KIND>(a, s, p);
     if (!alone)
         __syncthreads(); /* the values are there */
     else
         __syncwarp(WARP_ALL); /* lane 0's values are there */
-    const uint32_t values = !value_any_order<KIND>() ? count : alone ? 1 : a.warps;
+    const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
+                            : alone                  ? 1
+                                                     : a.warps;
     if (values != 1 && (alone || warp == 0)) v = fold_shared<KIND>(a, s.chunks + p.place, values);
+    now = s.items[warp];
+    const uint64_t row = now.segment;
+    uint32_t groups = now.groups;
     if (groups > 1) {
-        uint32_t *done = a.done + (a.row_items ? row : item - group);
-        if (leave_partial<KIND>(a, s, item, done, (uint32_t)groups, v)) {
-            v = fold_partials<KIND>(a, s, item - group, groups);
+        uint32_t *done = a.done + (a.row_items ? row : item - now.group);
+        if (leave_partial<KIND>(a, s, item, done, groups, v)) {
+            v = fold_partials<KIND>(a, s, item - now.group, groups);
             if (threadIdx.x == 0) *done = 0; /* as the next call wants it */
         } else {
             groups = 0; /* not this block's to write */
         }
     }
-    if (groups && lane_id() == 0 && (alone || warp == 0))
-        value_result<KIND>(a, v, (const ukey *)a.in + p.begin, p.n,
-                           alone ? row * a.warps + warp : row);
+    if (groups && lane_id() == 0 && (alone || warp == 0)) {
+        const uint64_t first = listed ? a.offsets[row] : row * a.columns;
+        const uint64_t n = listed ? a.offsets[row + 1] - first : a.columns;
+        value_result<KIND>(a, v, (const ukey *)a.in + first, n, row);
+    }
     if (!alone)
         __syncthreads(); /* the shared memory is free for the next item */
     else

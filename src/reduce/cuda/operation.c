@@ -20,7 +20,7 @@
 #include <stdio.h>
 
 enum {
-    FEW_ROWS = 1024,
+    SHARED_ROWS = 1024,
     BLOCKS_EACH = 8,    /* of a multiprocessor, at least, before items grow */
     BLOCKS_AT_ONCE = 3, /* ... and before small ones do */
     MODULE_BYTES = 32
@@ -194,7 +194,7 @@ static bool can_share(const struct echi_reduce *r)
 {
     const uint64_t row = chunks_of(r, r->columns);
     return r->shape == ECHI_REDUCE_ROWS && (!kinds[r->kind].segments || row > REDUCE_LONG_CHUNKS ||
-                                            (row > 1 && r->rows < FEW_ROWS));
+                                            (row > 1 && r->rows < SHARED_ROWS));
 }
 
 /* Rows that blocks share: the fewer there are, the smaller are the items. */

@@ -5,7 +5,7 @@
  *     vectors     what one thread has of a part that is no longer than a line
  *
  * All fold the same lanes in the same order, so that a segment's result does not depend on which of
- * them it met.
+ * them reduced it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

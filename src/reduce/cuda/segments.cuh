@@ -106,10 +106,24 @@ struct segments_shared {
     uint8_t order[32];      /* which lanes' segments are to be reduced side by side */
 };
 
+/* Compacts the lanes whose segments are to be reduced side by side. */
+static __device__ inline void note_order(bool mine, uint32_t which, struct segments_shared &shared)
+{
+    __syncwarp(WARP_ALL); /* every lane has read the last order */
+    if (mine) shared.order[__popc(which & lanes_below())] = (uint8_t)lane_id();
+    __syncwarp(WARP_ALL); /* the order is there */
+}
+
+/* What lane `who` has; if each thread has its own segment, what this one has. */
+template <int LANES> static __device__ inline uint64_t of_lane(uint64_t x, int who)
+{
+    return LANES == 1 ? x : __shfl_sync(WARP_ALL, (unsigned long long)x, who);
+}
+
 /* Some of the warp's segments side by side, each by LANES threads.  A thread has VECTORS that
  * follow one another, and loads those of ROUNDS rounds before it adds the first; in the end each
- * has the result of one segment, so that they are written together. */
-template <int KIND, int LANES, int VECTORS, int ROUNDS>
+ * has the result of one segment, so that they are written together.  SHIFTED 0: all are aligned. */
+template <int KIND, int LANES, int VECTORS, int SHIFTED, int ROUNDS>
 static __device__ inline void reduce_short(const struct reduce_args &a, bool mine, uint64_t s,
                                            uint64_t begin, uint64_t n,
                                            struct segments_shared &shared)
@@ -119,41 +133,39 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
     const uint32_t at = lane_id() % LANES * (VECTORS * VECTOR);
     struct value result = value_nothing<KIND>();
     if (which == 0) return;
-    __syncwarp(WARP_ALL); /* nobody reads the last order any more */
-    if (mine) shared.order[__popc(which & ((1u << lane_id()) - 1))] = (uint8_t)lane_id();
-    __syncwarp(WARP_ALL); /* the order is there */
+    if (LANES > 1) note_order(mine, which, shared);
 #pragma unroll 1
     for (uint32_t round = 0; round * GROUPS < count; round += ROUNDS) {
-        struct raw<VECTORS, 1> v[ROUNDS];
+        struct raw<VECTORS, SHIFTED> v[ROUNDS];
         const ukey *x[ROUNDS];
         uint32_t here[ROUNDS];
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             const uint32_t slot = (round + r) * GROUPS + lane_id() / LANES;
-            const int who = slot < count ? shared.order[slot] : 0;
-            x[r] = (const ukey *)a.in + __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
-            here[r] = __shfl_sync(WARP_ALL, (uint32_t)n, who);
-            if (slot >= count) here[r] = 0;
+            const int who = LANES > 1 && slot < count ? shared.order[slot] : 0;
+            x[r] = (const ukey *)a.in + of_lane<LANES>(begin, who);
+            here[r] = (uint32_t)of_lane<LANES>(n, who);
+            if (LANES > 1 ? slot >= count : !mine) here[r] = 0;
             const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
             const uint32_t some = here[r] <= at ? 0 : here[r] - at;
-            raw_load<VECTORS, 1>((const char *)(x[r] + at) - shift, shift,
-                                 (some < VECTORS * VECTOR ? some : VECTORS * VECTOR) * KEY_BYTES,
-                                 v[r]);
+            raw_load<VECTORS, SHIFTED>(
+                (const char *)(x[r] + at) - (SHIFTED ? shift : 0), shift,
+                (some < VECTORS * VECTOR ? some : VECTORS * VECTOR) * KEY_BYTES, v[r]);
         }
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
             const double k = center_of<KIND>(a, x[r], here[r], 0, 1);
-            struct value value = reduce_vectors<KIND, VECTORS, 1>(a, v[r], shift, here[r], at, k);
+            struct value value =
+                reduce_vectors<KIND, VECTORS, SHIFTED>(a, v[r], shift, here[r], at, k);
             value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
             if (lane_id() % LANES == round + r) result = value;
         }
     }
     const uint32_t slot = lane_id() % LANES * GROUPS + lane_id() / LANES;
-    const int who = slot < count ? shared.order[slot] : 0;
-    const uint64_t from = __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
-    const uint64_t length = __shfl_sync(WARP_ALL, (unsigned long long)n, who);
-    if (slot < count)
+    const int who = LANES == 1 ? (int)lane_id() : slot < count ? shared.order[slot] : 0;
+    const uint64_t from = of_lane<LANES>(begin, who), length = of_lane<LANES>(n, who);
+    if (LANES > 1 ? slot < count : mine)
         value_result<KIND>(a, result, (const ukey *)a.in + from, length, s - lane_id() + who);
 }
 
@@ -172,9 +184,7 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
     uint32_t next_n = 0;
     double k = 0;
     if (which == 0) return;
-    __syncwarp(WARP_ALL); /* nobody reads the last order any more */
-    if (mine) shared.order[__popc(which & ((1u << lane_id()) - 1))] = (uint8_t)lane_id();
-    __syncwarp(WARP_ALL); /* the order is there */
+    note_order(mine, which, shared);
     const uint32_t steps = (count + groups - 1) / groups * vectors;
 #pragma unroll 1
     for (uint32_t t = 0; t <= steps; t++) {
@@ -233,9 +243,12 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
     const bool is_short = small && !tiny && n <= REDUCE_SHORT_BYTES / KEY_BYTES;
     const bool is_line = small && !tiny && !is_short;
     if (is_common<KIND>()) {
-        reduce_short<KIND, 1, REDUCE_TINY_BYTES / 16, 1>(a, there && tiny, s, begin, n, shared);
-        reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 4>(a, is_short, s, begin, n, shared);
-        reduce_short<KIND, 8, ECHI_LINE_BYTES / 128, 1>(a, is_line, s, begin, n, shared);
+        reduce_short<KIND, 1, REDUCE_TINY_BYTES / 16, 1, 1>(a, there && tiny, s, begin, n, shared);
+        if (__any_sync(WARP_ALL, is_short && ((uintptr_t)x & 15)))
+            reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 1, 4>(a, is_short, s, begin, n, shared);
+        else
+            reduce_short<KIND, 8, REDUCE_SHORT_BYTES / 128, 0, 8>(a, is_short, s, begin, n, shared);
+        reduce_short<KIND, 8, ECHI_LINE_BYTES / 128, 1, 1>(a, is_line, s, begin, n, shared);
     } else {
 #pragma unroll 1
         for (int size = 0; size < 3; size++) /* tiny, short, a line at most */
@@ -265,7 +278,7 @@ template <int KIND> static __device__ inline void reduce_segments(const struct r
     wait_for_earlier();
     const uint64_t segments = a.segments_at ? *a.segments_at : a.segments;
     const uint64_t warps = (uint64_t)gridDim.x * REDUCE_WARPS;
-    uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + threadIdx.x / 32;
+    uint64_t warp = (uint64_t)blockIdx.x * REDUCE_WARPS + warp_id();
     if (a.row_lanes) {
         for (; warp * 32 < segments; warp += warps)
             if (!is_common<KIND>() || a.row_lanes == 2)
@@ -281,7 +294,7 @@ template <int KIND> static __device__ inline void reduce_segments(const struct r
         warp += warps;
         s = warp * a.each + lane_id();
         load_segment(a, s, lane_id() < a.each && s < segments, &from, &to); /* long before use */
-        reduce_some<KIND>(a, first, segments, this_from, this_to, shared[threadIdx.x / 32]);
+        reduce_some<KIND>(a, first, segments, this_from, this_to, shared[warp_id()]);
     }
 }
 

@@ -67,8 +67,8 @@ static __device__ inline uint64_t bits_of(double x)
  * flight; those of the others by loops, which keep their kernels small. */
 template <int KIND> static __device__ inline constexpr bool is_common(void)
 {
-    return KIND == REDUCE_SUM || KIND == REDUCE_ISUM ||
-           (KIND == REDUCE_SUM64 && REDUCE_FLOAT && KEY_BITS == 64);
+    return KIND == REDUCE_SUM || KIND == REDUCE_ISUM || KIND == REDUCE_MAX ||
+           (KIND == REDUCE_SUM64 && REDUCE_FLOAT && KEY_BITS >= 32);
 }
 
 /* What merging does not change. */

@@ -27,13 +27,13 @@ struct scan_row {
     void *to; /* where the tile's results go, in memory's order: backward, the last first */
     size_t n;
     size_t begin, end;    /* positions that are written */
-    const uint8_t *heads; /* of the tile: not 0 where a segment begins; NULL: none does */
+    const uint8_t *flags; /* of the tile: not 0 where a segment begins; NULL: none does */
 };
 
-/* What a tile's elements come to: all, or with heads those from the last head on. */
+/* What a tile's elements come to: all, or with segment flags those from the last flag on. */
 struct scan_total {
     uint64_t value;
-    bool head;
+    bool flag;
 };
 
 struct scan_kernels {

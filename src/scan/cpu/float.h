@@ -281,14 +281,14 @@ INLINE struct scan_total NAME(total)(const struct scan_row *row, size_t at, size
     return (struct scan_total){ NAME(bits)(prefix), false };
 }
 
-#include "scan/cpu/float_heads.h"
+#include "scan/cpu/float_flags.h"
 
 /* ---- What the table has ---- */
 
 static struct scan_total NAME(reduce)(const struct scan_row *row, size_t at, size_t count)
 {
     bool product = row->s->op == ECHI_SCAN_PRODUCT;
-    if (row->heads) return NAME(segmented)(row, at, count, 0, product, false);
+    if (row->flags) return NAME(segmented)(row, at, count, 0, product, false);
     return product ? NAME(total)(row, at, count, true) : NAME(total)(row, at, count, false);
 }
 
@@ -296,7 +296,7 @@ static struct scan_total NAME(scan)(const struct scan_row *row, size_t at, size_
                                     uint64_t before)
 {
     bool product = row->s->op == ECHI_SCAN_PRODUCT;
-    if (row->heads) return NAME(segmented)(row, at, count, before, product, true);
+    if (row->flags) return NAME(segmented)(row, at, count, before, product, true);
     return product ? NAME(plain)(row, at, count, before, true)
                    : NAME(plain)(row, at, count, before, false);
 }

@@ -10,7 +10,7 @@
  * vector is scanned by steps of 1, 2, 4 ... elements in its lanes of 16 bytes, then over lanes;
  * what lies before it comes in last, so that vectors wait for each other for one instruction.
  * Minima are maxima of inverted e there: zeros, which come in at each step, are neutral but for
- * products.  Wide scans, and those with heads, go from element to element.
+ * products.  Wide scans, and those with flags, go from element to element.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -70,7 +70,7 @@ INLINE WORK NAME(element)(const struct echi_scan *s, enum echi_scan_op op, WORK 
 /* ---- Element by element, from number i of the tile at `at` on, which has count ---- */
 
 INLINE struct scan_total NAME(run)(const struct scan_row *row, size_t at, size_t i, size_t count,
-                                   WORK before, enum echi_scan_op op, bool write, bool heads)
+                                   WORK before, enum echi_scan_op op, bool write, bool flags)
 {
     const struct echi_scan *s = row->s;
     const RAW *in = (const RAW *)row->in + (s->backward ? row->n - 1 - at : at);
@@ -81,18 +81,18 @@ INLINE struct scan_total NAME(run)(const struct scan_row *row, size_t at, size_t
     const size_t from = at < row->begin ? row->begin - at : 0;
     const size_t to = row->end < at ? 0 : row->end - at;
     WORK e = before;
-    bool head = false;
+    bool flag = false;
     for (; i < count; i++) {
-        if (heads && row->heads[i]) {
+        if (flags && row->flags[i]) {
             e = first;
-            head = true;
+            flag = true;
         }
         WORK next = NAME(op)(op, e, NAME(value)(s, op, in[(ptrdiff_t)i * step]));
-        if (write && (!heads || (i >= from && i < to)))
+        if (write && (!flags || (i >= from && i < to)))
             out[(ptrdiff_t)i * step] = NAME(element)(s, op, exclusive ? e : next);
         e = next;
     }
-    return (struct scan_total){ e, head };
+    return (struct scan_total){ e, flag };
 }
 
 /* ---- Vector by vector ---- */
@@ -257,7 +257,7 @@ INLINE struct scan_total NAME(tile)(const struct scan_row *row, size_t at, size_
                                     WORK before, enum echi_scan_op op, bool floats)
 {
     size_t done = 0;
-    if (row->heads) return NAME(run)(row, at, 0, count, before, op, true, true);
+    if (row->flags) return NAME(run)(row, at, 0, count, before, op, true, true);
 #if !WIDE
     const WORK invert = op == ECHI_SCAN_MIN ? (WORK) ~(WORK)0 : 0;
     const bool backward = row->s->backward, exclusive = row->s->exclusive;
@@ -282,7 +282,7 @@ INLINE struct scan_total NAME(sum_up)(const struct scan_row *row, size_t at, siz
 {
     WORK before = NAME(neutral)(op);
     size_t done = 0;
-    if (row->heads) return NAME(run)(row, at, 0, count, before, op, false, true);
+    if (row->flags) return NAME(run)(row, at, 0, count, before, op, false, true);
 #if !WIDE
     if (!NAME(has_vectors)(op)) return NAME(run)(row, at, 0, count, before, op, false, false);
     before = NAME(total)(row, at, count, op, floats);

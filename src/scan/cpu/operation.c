@@ -58,36 +58,36 @@ struct chain {
     uint64_t group; /* before the group */
     uint64_t tiles; /* the group's tiles up to this one */
     int count;      /* how many those are */
-    bool head;      /* tiles has a head, and group does not matter */
+    bool flag;      /* tiles has a flag, and group does not matter */
 };
 
 static uint64_t before_tile(const struct echi_scan *s, const struct scan_kernels *k,
                             const struct chain *c)
 {
     if (c->count == 0) return c->group;
-    return c->head ? c->tiles : k->combine(s, c->group, c->tiles);
+    return c->flag ? c->tiles : k->combine(s, c->group, c->tiles);
 }
 
 static void add_tile(const struct echi_scan *s, const struct scan_kernels *k, struct chain *c,
                      struct scan_total t)
 {
-    c->tiles = t.head || c->count == 0 ? t.value : k->combine(s, c->tiles, t.value);
-    c->head = t.head || (c->count && c->head);
+    c->tiles = t.flag || c->count == 0 ? t.value : k->combine(s, c->tiles, t.value);
+    c->flag = t.flag || (c->count && c->flag);
     if (++c->count < SCAN_GROUP) return;
-    c->group = c->head ? c->tiles : k->combine(s, c->group, c->tiles);
+    c->group = c->flag ? c->tiles : k->combine(s, c->group, c->tiles);
     c->count = 0;
-    c->head = false;
+    c->flag = false;
 }
 
 /* ---- Where segments begin ---- */
 
-struct heads {
+struct flags {
     const struct echi_scan *s;
     uint8_t at[SCAN_TILE_MOST];
 };
 
 /* Segments are looked up by position: backward from the last, whose first position is its end. */
-static void heads_of_offsets(const struct echi_scan *s, uint8_t *heads, size_t at, size_t count)
+static void flags_of_offsets(const struct echi_scan *s, uint8_t *flags, size_t at, size_t count)
 {
     size_t low = 0, high = s->segments + 1, n = s->n;
     size_t from = s->backward ? n - at - count : at; /* as positions of in */
@@ -102,63 +102,63 @@ static void heads_of_offsets(const struct echi_scan *s, uint8_t *heads, size_t a
     size_t last = s->backward ? s->segments : s->segments - 1;
     if (s->backward && low == 0) low = 1;
     for (size_t i = low; i <= last && s->offsets[i] < from + count; i++)
-        heads[s->backward ? n - s->offsets[i] - at : s->offsets[i] - at] = 1;
+        flags[s->backward ? n - s->offsets[i] - at : s->offsets[i] - at] = 1;
 }
 
 #define KEY     uint8_t
 #define NAME(x) x##_u8
-#include "scan/cpu/heads.h"
+#include "scan/cpu/flags.h"
 #undef KEY
 #undef NAME
 #define KEY     uint16_t
 #define NAME(x) x##_u16
-#include "scan/cpu/heads.h"
+#include "scan/cpu/flags.h"
 #undef KEY
 #undef NAME
 #define KEY     uint32_t
 #define NAME(x) x##_u32
-#include "scan/cpu/heads.h"
+#include "scan/cpu/flags.h"
 #undef KEY
 #undef NAME
 #define KEY     uint64_t
 #define NAME(x) x##_u64
-#include "scan/cpu/heads.h"
+#include "scan/cpu/flags.h"
 
-static void heads_of_keys(const struct echi_scan *s, uint8_t *heads, size_t at, size_t count)
+static void flags_of_keys(const struct echi_scan *s, uint8_t *flags, size_t at, size_t count)
 {
     switch (ech_dtype_bytes(s->key_dtype)) {
     case 1:
-        heads_u8(s, heads, at, count);
+        flags_u8(s, flags, at, count);
         break;
     case 2:
-        heads_u16(s, heads, at, count);
+        flags_u16(s, flags, at, count);
         break;
     case 4:
-        heads_u32(s, heads, at, count);
+        flags_u32(s, flags, at, count);
         break;
     default:
-        heads_u64(s, heads, at, count);
+        flags_u64(s, flags, at, count);
     }
 }
 
-/* Fills heads, and a line's worth of nothing behind them, and shows them to the row. */
-static void find_heads(struct scan_row *row, struct heads *heads, size_t at, size_t count)
+/* Fills flags, and a line's worth of nothing behind them, and shows them to the row. */
+static void find_flags(struct scan_row *row, struct flags *flags, size_t at, size_t count)
 {
     const struct echi_scan *s = row->s;
     if (s->shape != ECHI_SCAN_SEGMENTS && s->shape != ECHI_SCAN_KEYS) return;
-    memset(heads->at, 0, SCAN_TILE_MOST);
+    memset(flags->at, 0, SCAN_TILE_MOST);
     if (s->shape == ECHI_SCAN_SEGMENTS)
-        heads_of_offsets(s, heads->at, at, count);
+        flags_of_offsets(s, flags->at, at, count);
     else
-        heads_of_keys(s, heads->at, at, count);
-    row->heads = heads->at;
+        flags_of_keys(s, flags->at, at, count);
+    row->flags = flags->at;
 }
 
 /* ---- One tile ---- */
 
 /* What a thread needs beside the arrays. */
 struct room {
-    struct heads heads;
+    struct flags flags;
     bool streamed; /* through the stage */
     _Alignas(64) char stage[STAGE_BYTES];
 };
@@ -211,7 +211,7 @@ static struct scan_total scan_tile(const struct scan_kernels *k, struct scan_row
 {
     const size_t bytes = echi_scan_out_bytes(row->s);
     char *out = (char *)row->out + (row->s->backward ? row->n - at - count : at) * bytes;
-    find_heads(row, &room->heads, at, count);
+    find_flags(row, &room->flags, at, count);
     row->to = room->streamed ? room->stage : out;
     struct scan_total total = k->scan(row, at, count, before);
     if (room->streamed) stream(out, room->stage, count * bytes);
@@ -305,7 +305,7 @@ static void run_part(struct relay *r, struct room *room, size_t part)
     size_t tile = tile_of(row.s), first = part * r->each, n = echi_min(r->each, r->tiles - first);
     for (size_t i = 0; i < n; i++) {
         size_t at = (first + i) * tile, count = echi_min(tile, row.n - at);
-        find_heads(&row, &room->heads, at, count);
+        find_flags(&row, &room->flags, at, count);
         totals[i] = k->reduce(&row, at, count);
     }
     echi_parallel_await(&r->told, part);

@@ -20,13 +20,13 @@ enum {
     SCAN_TILE_BYTES = 16 << 10, /* of in */
     SCAN_GROUP = 32,            /* tiles */
     SCAN_COUNTERS = 2,          /* 64-bit words before those of the look-back */
-    SCAN_HEADS_THREADS = 256
+    SCAN_FLAGS_THREADS = 256
 };
 
-/* scan_*_few: all words are looked at by each block. */
+/* scan_*_short: all words are looked at by each block. */
 enum {
-    SCAN_FEW_THREADS = 256, /* of a tile */
-    SCAN_FEW_TILES = 2048   /* most */
+    SCAN_SHORT_THREADS = 256, /* of a tile */
+    SCAN_SHORT_TILES = 2048   /* most */
 };
 
 /* scan_*_ring: a block's warps. */
@@ -57,7 +57,7 @@ struct scan_args {
     uint64_t row_tiles, row_groups; /* of a row */
     uint32_t stages;                /* tiles that a block holds */
     uint32_t servers;               /* blocks that add up groups: 1, of one group 0 */
-    uint32_t *heads;                /* bit i: a segment begins at position i */
+    uint32_t *flags;                /* bit i: a segment begins at position i */
     const uint64_t *offsets;        /* [segments + 1], or NULL */
     uint64_t segments;
     const void *keys;

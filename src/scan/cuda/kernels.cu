@@ -3,14 +3,14 @@
  *
  *     scan_sum, scan_min, scan_other      tiles with look-back: one array, or rows longer than a
  *                                         tile
- *     scan_sum_few, scan_min_few          one array of few tiles
+ *     scan_sum_short, scan_min_short      one array of few tiles
  *     scan_*_rows                         shorter rows, by warps
- *     scan_*_heads                        tiles with look-back, which stops where segments begin
- *     scan_heads_offsets, scan_heads_keys say where they begin, one bit a position
+ *     scan_*_segments                     tiles with look-back, which stops where segments begin
+ *     scan_flags_offsets, scan_flags_keys say where they begin, one bit a position
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "scan/cuda/few.cuh"
+#include "scan/cuda/short.cuh"
 #include "scan/cuda/rows.cuh"
 #include "scan/cuda/tile.cuh"
 #include "cuda/device/data_error.cuh"
@@ -29,10 +29,10 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
 }
 
 #if !SCAN_WIDE
-extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, FEW_BLOCKS)
-    scan_sum_few(const __grid_constant__ struct scan_args a)
+extern "C" __global__ void __launch_bounds__(SCAN_SHORT_THREADS *SHORT_MOST, SHORT_BLOCKS)
+    scan_sum_short(const __grid_constant__ struct scan_args a)
 {
-    scan_few<SUM>(a);
+    scan_short<SUM>(a);
 }
 #endif
 
@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
 }
 
 extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
-    scan_sum_heads(const __grid_constant__ struct scan_args a)
+    scan_sum_segments(const __grid_constant__ struct scan_args a)
 {
     scan_tiles<SUM, 1>(a);
 }
@@ -55,10 +55,10 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_tiles<MIN, 0>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SCAN_FEW_THREADS *FEW_MOST, FEW_BLOCKS)
-    scan_min_few(const __grid_constant__ struct scan_args a)
+extern "C" __global__ void __launch_bounds__(SCAN_SHORT_THREADS *SHORT_MOST, SHORT_BLOCKS)
+    scan_min_short(const __grid_constant__ struct scan_args a)
 {
-    scan_few<MIN>(a);
+    scan_short<MIN>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
 }
 
 extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
-    scan_min_heads(const __grid_constant__ struct scan_args a)
+    scan_min_segments(const __grid_constant__ struct scan_args a)
 {
     scan_tiles<MIN, 1>(a);
 }
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
 }
 
 extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
-    scan_other_heads(const __grid_constant__ struct scan_args a)
+    scan_other_segments(const __grid_constant__ struct scan_args a)
 {
     scan_tiles<OTHER, 1>(a);
 }
@@ -96,8 +96,8 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
 
 #if !SCAN_FLOAT && !SCAN_WIDE
 /* A segment's first position, for each that is not empty; the bits are clear. */
-extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
-    scan_heads_offsets(const __grid_constant__ struct scan_args a)
+extern "C" __global__ void __launch_bounds__(SCAN_FLAGS_THREADS)
+    scan_flags_offsets(const __grid_constant__ struct scan_args a)
 {
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     wait_for_earlier();
@@ -109,7 +109,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
             report_error(a.data_error, ECHI_OFFSETS_DECREASE, s);
         else if (begin < end) {
             uint64_t i = a.backward ? a.columns - end : begin;
-            atomicOr(&a.heads[i / 32], 1u << i % 32);
+            atomicOr(&a.flags[i / 32], 1u << i % 32);
         }
     }
 }
@@ -120,11 +120,11 @@ typedef unsigned long long moved_key;
 typedef uint32_t moved_key;
 #endif
 
-enum { HEAD_KEYS = KEY_BYTES == 8 ? 2 : 4, HEAD_TILES = 4 };
+enum { FLAG_KEYS = KEY_BYTES == 8 ? 2 : 4, FLAG_TILES = 4 };
 
-union head_keys {
+union flag_keys {
     uint4 all;
-    ukey key[HEAD_KEYS];
+    ukey key[FLAG_KEYS];
 };
 
 /* Equal keys have one form. */
@@ -133,14 +133,14 @@ static __device__ inline ukey one_form(const struct echi_order &o, ukey u)
     return order_merge(o, order_encode(o, u));
 }
 
-/* Of positions from i on; position 0 is a head. */
-static __device__ inline uint32_t heads_at(const struct scan_args &a, uint64_t i,
-                                           const union head_keys &k, ukey before)
+/* Of positions from i on; position 0 has a flag. */
+static __device__ inline uint32_t flags_at(const struct scan_args &a, uint64_t i,
+                                           const union flag_keys &k, ukey before)
 {
     const uint64_t n = a.columns;
     uint32_t bits = 0;
 #pragma unroll
-    for (int j = 0; j < HEAD_KEYS; j++) {
+    for (int j = 0; j < FLAG_KEYS; j++) {
         if (i + j < n && (k.key[j] != before || i + j == 0)) bits |= 1u << j;
         before = k.key[j];
     }
@@ -148,28 +148,28 @@ static __device__ inline uint32_t heads_at(const struct scan_args &a, uint64_t i
 }
 
 /* A run's first position; lanes have a few keys next to each other, and together make words. */
-extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
-    scan_heads_keys(const __grid_constant__ struct scan_args a)
+extern "C" __global__ void __launch_bounds__(SCAN_FLAGS_THREADS)
+    scan_flags_keys(const __grid_constant__ struct scan_args a)
 {
-    enum { SPAN = 32 * HEAD_KEYS, LANES = 32 / HEAD_KEYS }; /* of a warp; of a word */
+    enum { SPAN = 32 * FLAG_KEYS, LANES = 32 / FLAG_KEYS }; /* of a warp; of a word */
     const ukey *keys = (const ukey *)a.keys;
-    const uint64_t n = a.columns, warps = (uint64_t)gridDim.x * (SCAN_HEADS_THREADS / 32);
-    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_HEADS_THREADS / 32) + threadIdx.x / 32;
+    const uint64_t n = a.columns, warps = (uint64_t)gridDim.x * (SCAN_FLAGS_THREADS / 32);
+    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_FLAGS_THREADS / 32) + warp_id();
     const bool merge = a.key_order.float_mask != 0; /* others are equal where their bits are */
-    const bool vectors = HEAD_KEYS * KEY_BYTES == 16 && !a.backward && ((uintptr_t)keys & 15) == 0;
+    const bool vectors = FLAG_KEYS * KEY_BYTES == 16 && !a.backward && ((uintptr_t)keys & 15) == 0;
     wait_for_earlier();
-    for (uint64_t span = warp * HEAD_TILES; span * SPAN < n; span += warps * HEAD_TILES) {
-        union head_keys k[HEAD_TILES];
-        ukey before[HEAD_TILES];
+    for (uint64_t span = warp * FLAG_TILES; span * SPAN < n; span += warps * FLAG_TILES) {
+        union flag_keys k[FLAG_TILES];
+        ukey before[FLAG_TILES];
 #pragma unroll
-        for (int t = 0; t < HEAD_TILES; t++) {
-            const uint64_t i = (span + t) * SPAN + lane_id() * HEAD_KEYS;
+        for (int t = 0; t < FLAG_TILES; t++) {
+            const uint64_t i = (span + t) * SPAN + lane_id() * FLAG_KEYS;
             before[t] = 0;
-            if (vectors && i < n && n - i >= HEAD_KEYS) {
+            if (vectors && i < n && n - i >= FLAG_KEYS) {
                 k[t].all = *(const uint4 *)(keys + i);
             } else {
 #pragma unroll
-                for (int j = 0; j < HEAD_KEYS; j++) {
+                for (int j = 0; j < FLAG_KEYS; j++) {
                     k[t].key[j] = 0;
                     if (i + j < n) k[t].key[j] = keys[a.backward ? n - 1 - i - j : i + j];
                 }
@@ -177,21 +177,21 @@ extern "C" __global__ void __launch_bounds__(SCAN_HEADS_THREADS)
             if (lane_id() == 0 && i && i < n) before[t] = keys[a.backward ? n - i : i - 1];
         }
 #pragma unroll
-        for (int t = 0; t < HEAD_TILES; t++) {
-            const uint64_t i = (span + t) * SPAN + lane_id() * HEAD_KEYS;
+        for (int t = 0; t < FLAG_TILES; t++) {
+            const uint64_t i = (span + t) * SPAN + lane_id() * FLAG_KEYS;
             if (merge) {
 #pragma unroll
-                for (int j = 0; j < HEAD_KEYS; j++)
+                for (int j = 0; j < FLAG_KEYS; j++)
                     k[t].key[j] = one_form(a.key_order, k[t].key[j]);
                 before[t] = one_form(a.key_order, before[t]);
             }
-            const ukey last = (ukey)__shfl_up_sync(WARP_ALL, (moved_key)k[t].key[HEAD_KEYS - 1], 1);
+            const ukey last = (ukey)__shfl_up_sync(WARP_ALL, (moved_key)k[t].key[FLAG_KEYS - 1], 1);
             if (lane_id()) before[t] = last;
-            uint32_t bits = heads_at(a, i, k[t], before[t]) << lane_id() % LANES * HEAD_KEYS;
+            uint32_t bits = flags_at(a, i, k[t], before[t]) << lane_id() % LANES * FLAG_KEYS;
 #pragma unroll
             for (int step = 1; step < LANES; step *= 2)
                 bits |= __shfl_xor_sync(WARP_ALL, bits, step);
-            if (lane_id() % LANES == 0 && i < n) a.heads[i / 32] = bits;
+            if (lane_id() % LANES == 0 && i < n) a.flags[i / 32] = bits;
         }
     }
 }

@@ -5,7 +5,7 @@
  *            of 1, 2, 4, 8, 16
  *     down   each lane knows what lies before its vector, and writes
  *
- * With heads (bits of positions where a segment begins) nothing goes past one.
+ * With segment flags (bits of positions where a segment begins) nothing goes past one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,15 +31,15 @@ union vector {
 
 /* ---- Memory ---- */
 
-/* HEADS: segments, of which offsets may leave out the first elements and the last. */
-template <int HEADS>
+/* SEGMENTED: segments, of which offsets may leave out the first elements and the last. */
+template <int SEGMENTED>
 static __device__ inline struct scan_row row_of(const struct scan_args &a, uint64_t i)
 {
     struct scan_row row = { (const ukey *)a.in + i * a.columns, (uout *)a.out + i * a.columns,
                             a.columns, 0, a.columns };
-    if (!HEADS || !a.offsets) return row;
+    if (!SEGMENTED || !a.offsets) return row;
     uint64_t begin = min(a.offsets[0], a.columns), end = min(a.offsets[a.segments], a.columns);
-    if (end < begin) end = begin; /* scan_heads_offsets reports it */
+    if (end < begin) end = begin; /* scan_flags_offsets reports it */
     row.begin = a.backward ? row.n - end : begin;
     row.end = a.backward ? row.n - begin : end;
     return row;
@@ -63,6 +63,21 @@ static __device__ inline void load_elements(const struct scan_args &a, const str
                                             uint64_t at, union vector &v)
 {
     v.all = elements_at(row.in, row.n, at, a.backward);
+}
+
+/* Whether each vector of the tile that begins at position `begin` lies in the row and is aligned.
+ * Whole tiles branch once and call nothing, so that their vectors are accessed side by side. */
+static __device__ inline bool tile_loaded_whole(const struct scan_args &a,
+                                                const struct scan_row &row, uint64_t begin)
+{
+    return begin + TILE <= row.n && (uintptr_t)(row.in + (a.backward ? row.n : 0)) % 16 == 0;
+}
+
+static __device__ inline bool tile_stored_whole(const struct scan_args &a,
+                                                const struct scan_row &row, uint64_t begin)
+{
+    return begin >= row.begin && begin + TILE <= row.end &&
+           (uintptr_t)(row.out + (a.backward ? row.n : 0)) % 16 == 0;
 }
 
 /* That elements be taken out of v again, not kept in a register each. */
@@ -117,17 +132,28 @@ static __device__ inline void reverse(union vector &v)
 #endif
 }
 
+/* Where a vector begins in memory. */
+static __device__ inline const ukey *vector_in(const struct scan_args &a,
+                                               const struct scan_row &row, uint64_t at)
+{
+    return row.in + (a.backward ? row.n - at - VECTOR : at);
+}
+
+static __device__ inline void load_whole(const struct scan_args &a, const struct scan_row &row,
+                                         uint64_t at, union vector &v)
+{
+    v.all = *(const uint4 *)vector_in(a, row, at);
+    if (a.backward) reverse(v);
+}
+
 static __device__ inline void load_vector(const struct scan_args &a, const struct scan_row &row,
                                           uint64_t at, union vector &v)
 {
     const bool whole = at < row.n && row.n - at >= VECTOR;
-    const ukey *from = row.in + (a.backward ? row.n - at - VECTOR : at);
-    if (whole && ((uintptr_t)from & 15) == 0) {
-        v.all = *(const uint4 *)from;
-        if (a.backward) reverse(v);
-        return;
-    }
-    load_elements(a, row, at, v);
+    if (whole && ((uintptr_t)vector_in(a, row, at) & 15) == 0)
+        load_whole(a, row, at, v);
+    else
+        load_elements(a, row, at, v);
 }
 
 /* Copies beside what a thread does are of sm_80. */
@@ -153,14 +179,25 @@ static __device__ inline void fetch_wait(void)
 #endif
 }
 
-/* The same as load_vector() to shared memory, in the order of memory, where it is after
- * fetch_wait(). */
+/* The same as load_whole() and load_vector() to shared memory, in the order of memory, where it is
+ * after fetch_wait(). */
+static __device__ inline void fetch_whole(const struct scan_args &a, const struct scan_row &row,
+                                          uint64_t at, uint4 *to)
+{
+    const uint4 *from = (const uint4 *)vector_in(a, row, at);
+#if SCAN_ASYNC
+    copy_async_16(to, from);
+#else
+    *to = *from;
+#endif
+}
+
 static __device__ inline void fetch_vector(const struct scan_args &a, const struct scan_row &row,
                                            uint64_t at, uint4 *to)
 {
 #if SCAN_ASYNC
     const bool whole = at < row.n && row.n - at >= VECTOR;
-    const ukey *from = row.in + (a.backward ? row.n - at - VECTOR : at);
+    const ukey *from = vector_in(a, row, at);
     if (whole && ((uintptr_t)from & 15) == 0) {
         copy_async_16(to, from);
         return;
@@ -225,39 +262,39 @@ static __device__ inline void store_whole(const struct scan_args &a, const struc
  * done with them is a function of its own, since it stands in many places. */
 template <int OP> static __device__ inline constexpr bool is_called(void)
 {
-    return SCAN_WIDE || (KEY_BITS <= 16 && OP != SUM);
+    return SCAN_WIDE || (KEY_BITS <= 16 && OP == OTHER);
 }
 
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline value vector_sum(const struct scan_args &a, const union vector &v,
-                                          uint32_t heads)
+                                          uint32_t flags)
 {
     value x = value_of<OP>(a, v.e[0]);
-    if (HEADS && heads & 1) x = combine<OP>(a, value_of_bits(a.first), x);
+    if (SEGMENTED && flags & 1) x = combine<OP>(a, value_of_bits(a.first), x);
 #pragma unroll
     for (int j = 1; j < VECTOR; j++) {
-        value left = HEADS && heads >> j & 1 ? value_of_bits(a.first) : x;
+        value left = SEGMENTED && flags >> j & 1 ? value_of_bits(a.first) : x;
         x = combine<OP>(a, left, value_of<OP>(a, v.e[j]));
     }
     return x;
 }
 
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ __noinline__ value vector_sum_called(const struct scan_args &a, uint4 v,
-                                                       uint32_t heads)
+                                                       uint32_t flags)
 {
     union vector u;
     u.all = v;
-    return vector_sum<OP, HEADS>(a, u, heads);
+    return vector_sum<OP, SEGMENTED>(a, u, flags);
 }
 
-/* The vector from its last head on, or all of it. */
-template <int OP, int HEADS>
+/* The vector from its last flag on, or all of it. */
+template <int OP, int SEGMENTED>
 static __device__ inline value vector_total(const struct scan_args &a, const union vector &v,
-                                            uint32_t heads)
+                                            uint32_t flags)
 {
-    return is_called<OP>() ? vector_sum_called<OP, HEADS>(a, v.all, heads)
-                           : vector_sum<OP, HEADS>(a, v, heads);
+    return is_called<OP>() ? vector_sum_called<OP, SEGMENTED>(a, v.all, flags)
+                           : vector_sum<OP, SEGMENTED>(a, v, flags);
 }
 
 /* The last of lanes, a set; 0 of none. */
@@ -327,15 +364,16 @@ static __device__ inline value lines_total(const struct scan_args &a, value (&x)
     return sum;
 }
 
-/* Lane r has line r's total; it gets what the lines up to it come to.  cuts: lines with heads. */
-template <int OP, int HEADS>
-static __device__ inline value lines_sum(const struct scan_args &a, value x, uint32_t cuts)
+/* Lane r has line r's total; it gets what the lines up to it come to.  Those flagged have flags. */
+template <int OP, int SEGMENTED>
+static __device__ inline value lines_sum(const struct scan_args &a, value x, uint32_t flagged)
 {
     value sum = neutral<OP>(a);
 #pragma unroll 8
     for (int r = 0; r < SCAN_LINES; r++) {
         value line = lane_at(x, r);
-        if (r <= (int)lane_id()) sum = HEADS && cuts >> r & 1 ? line : combine<OP>(a, sum, line);
+        if (r <= (int)lane_id())
+            sum = SEGMENTED && flagged >> r & 1 ? line : combine<OP>(a, sum, line);
     }
     return sum;
 }
@@ -344,23 +382,23 @@ static __device__ inline value lines_sum(const struct scan_args &a, value x, uin
 
 struct line_part {
     union vector v[SCAN_SLOTS];
-    uint32_t heads[SCAN_SLOTS]; /* a bit for each element */
+    uint32_t flags[SCAN_SLOTS]; /* a bit for each element */
 };
 
-/* What of its line lies before each vector; and the lanes before mine that have heads. */
-template <int OP, int HEADS>
+/* What of its line lies before each vector; and the lanes before mine that have flags. */
+template <int OP, int SEGMENTED>
 static __device__ inline void lines_before(const struct scan_args &a, const struct line_part &part,
                                            value (&x)[SCAN_SLOTS], uint32_t (&below)[SCAN_SLOTS])
 {
     uint32_t from[SCAN_SLOTS];
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
-        x[k] = vector_total<OP, HEADS>(a, part.v[k], part.heads[k]);
+        x[k] = vector_total<OP, SEGMENTED>(a, part.v[k], part.flags[k]);
         from[k] = below[k] = 0;
-        if (!HEADS) continue;
-        uint32_t cut = __ballot_sync(WARP_ALL, part.heads[k] != 0);
-        below[k] = cut & lanes_below();
-        from[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
+        if (!SEGMENTED) continue;
+        uint32_t with_flag = __ballot_sync(WARP_ALL, part.flags[k] != 0);
+        below[k] = with_flag & lanes_below();
+        from[k] = last_lane(with_flag & (lanes_below() | 1u << lane_id()));
     }
     lines_scan<OP>(a, x, from);
 #pragma unroll
@@ -373,44 +411,44 @@ static __device__ inline void lines_before(const struct scan_args &a, const stru
 /* ---- Down ---- */
 
 /* The vector's results; before lies before it. */
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void vector_results(const struct scan_args &a, const union vector &v,
-                                             uint32_t heads, value before, uout (&e)[VECTOR])
+                                             uint32_t flags, value before, uout (&e)[VECTOR])
 {
     value x = before;
-    bool cut = false; /* a head lies before this element or at it */
+    bool seen = false; /* a flag lies before this element or at it */
 #pragma unroll
     for (int j = 0; j < VECTOR; j++) {
         value mine = value_of<OP>(a, v.e[j]);
-        const bool head = HEADS && heads >> j & 1;
-        if (head)
+        const bool flag = SEGMENTED && flags >> j & 1;
+        if (flag)
             x = combine<OP>(a, value_of_bits(a.first), mine);
         else
             x = j ? combine<OP>(a, x, mine) : mine;
-        cut |= head;
-        e[j] = element_of<OP>(a, HEADS && cut ? x : combine<OP>(a, before, x));
+        seen |= flag;
+        e[j] = element_of<OP>(a, SEGMENTED && seen ? x : combine<OP>(a, before, x));
     }
     if (!a.exclusive) return;
     uout last = element_of<OP>(a, before);
 #pragma unroll
     for (int j = 0; j < VECTOR; j++) {
         uout mine = e[j];
-        e[j] = HEADS && heads >> j & 1 ? element_of<OP>(a, value_of_bits(a.first)) : last;
+        e[j] = SEGMENTED && flags >> j & 1 ? element_of<OP>(a, value_of_bits(a.first)) : last;
         last = mine;
     }
 }
 
 /* The same as results that are written, element by element if need be. */
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ __noinline__ void finish_called(const struct scan_args &a, struct scan_row row,
-                                                  uint64_t at, uint4 v, uint32_t heads,
+                                                  uint64_t at, uint4 v, uint32_t flags,
                                                   value before)
 {
     union vector u;
     uout e[VECTOR];
     u.all = v;
-    vector_results<OP, HEADS>(a, u, heads, before, e);
-    if (is_called<OP>() && stored_whole(a, row, at)) {
+    vector_results<OP, SEGMENTED>(a, u, flags, before, e);
+    if (stored_whole(a, row, at)) {
         store_whole(a, row, at, e);
         return;
     }
@@ -420,17 +458,46 @@ static __device__ __noinline__ void finish_called(const struct scan_args &a, str
             row.out[a.backward ? row.n - 1 - at - j : at + j] = e[j];
 }
 
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void finish_vector(const struct scan_args &a, const struct scan_row &row,
-                                            uint64_t at, const union vector &v, uint32_t heads,
+                                            uint64_t at, const union vector &v, uint32_t flags,
                                             value before)
 {
     uout e[VECTOR];
     if (!is_called<OP>() && stored_whole(a, row, at)) {
-        vector_results<OP, HEADS>(a, v, heads, before, e);
+        vector_results<OP, SEGMENTED>(a, v, flags, before, e);
         store_whole(a, row, at, e);
     } else {
-        finish_called<OP, HEADS>(a, row, at, v.all, heads, before);
+        finish_called<OP, SEGMENTED>(a, row, at, v.all, flags, before);
+    }
+}
+
+/* A thread's vectors of a tile, a line apart; x lies before each.  WHOLE is what
+ * tile_stored_whole() returns. */
+template <int OP, int SEGMENTED>
+static __device__ inline void finish_part(const struct scan_args &a, const struct scan_row &row,
+                                          uint64_t at, struct line_part &part,
+                                          const value (&x)[SCAN_SLOTS], bool whole)
+{
+    const bool crowded =
+        SEGMENTED && KEY_BITS == 8; /* registers do not suffice for several vectors */
+    if (!is_called<OP>() && !crowded && whole) {
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) {
+            uout e[VECTOR];
+            forget_elements(part.v[k]);
+            vector_results<OP, SEGMENTED>(a, part.v[k], part.flags[k], x[k], e);
+            store_whole(a, row, at + k * LINE, e);
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) {
+            const uint64_t to = at + k * LINE;
+            if (crowded)
+                finish_vector<OP, SEGMENTED>(a, row, to, part.v[k], part.flags[k], x[k]);
+            else
+                finish_called<OP, SEGMENTED>(a, row, to, part.v[k].all, part.flags[k], x[k]);
+        }
     }
 }
 

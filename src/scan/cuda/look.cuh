@@ -9,7 +9,7 @@
  *     P             = P before + (T + ... + T of the group)
  *
  * Each sum goes from left to right, whatever is there when.  A word is written once: 32 bits of the
- * value, bit 32 to say that it is there, bit 33 that a head lies within; a value of 64 bits takes
+ * value, bit 32 to say that it is there, bit 33 that a flag lies within; a value of 64 bits takes
  * two words.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,15 +21,15 @@
 
 enum { PARTS = sizeof(value) / 4 };
 
-static __device__ inline uint64_t word_of(value x, bool head, int part)
+static __device__ inline uint64_t word_of(value x, bool flag, int part)
 {
-    return (uint64_t)(head ? 3 : 1) << 32 | (uint32_t)(value_bits(x) >> 32 * part);
+    return (uint64_t)(flag ? 3 : 1) << 32 | (uint32_t)(value_bits(x) >> 32 * part);
 }
 
-static __device__ inline void publish(uint64_t *words, uint64_t i, value x, bool head)
+static __device__ inline void publish(uint64_t *words, uint64_t i, value x, bool flag)
 {
 #pragma unroll
-    for (int p = 0; p < PARTS; p++) store_relaxed_u64(words + i * PARTS + p, word_of(x, head, p));
+    for (int p = 0; p < PARTS; p++) store_relaxed_u64(words + i * PARTS + p, word_of(x, flag, p));
 }
 
 struct words {
@@ -43,7 +43,7 @@ static __device__ inline void look(const uint64_t *words, uint64_t i, struct wor
 }
 
 /* Until all is there, one word after the other.  Each lane waits for its own: the warp does not
- * meet in between, so that who runs blocks in turn sees that this one only waits. */
+ * synchronise in between, so that who runs blocks in turn sees that this one only waits. */
 static __device__ inline void await(const uint64_t *words, uint64_t i, struct words &w)
 {
 #pragma unroll
@@ -51,7 +51,7 @@ static __device__ inline void await(const uint64_t *words, uint64_t i, struct wo
         while (!(w.word[p] >> 32)) w.word[p] = load_relaxed_u64(words + i * PARTS + p);
 }
 
-static __device__ inline bool have_head(const struct words &w)
+static __device__ inline bool has_flag(const struct words &w)
 {
     return w.word[0] >> 33 & 1;
 }
@@ -94,7 +94,7 @@ static __device__ inline void keep_place(const struct scan_args &a, struct place
 
 /* Called by one warp: what lies before the tile.  It asks only now: to ask a round before finds
  * too little, and what is asked for again comes later. */
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline value before_tile(const struct scan_args &a, const struct place &p)
 {
     const uint32_t i = (uint32_t)p.in_row % SCAN_GROUP;
@@ -108,9 +108,9 @@ static __device__ inline value before_tile(const struct scan_args &a, const stru
     if (g) await(a.prefixes, p.row * a.row_groups + g - 1, prefix);
     __syncwarp(); /* every lane has what it asked for */
     value x = lane_id() < i ? value_in(mine) : neutral<OP>(a);
-    uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, lane_id() < i && have_head(mine)) : 0;
-    value within = fold_lanes<OP>(a, x, last_lane(heads));
-    if (HEADS && heads) return within;
+    uint32_t flags = SEGMENTED ? __ballot_sync(WARP_ALL, lane_id() < i && has_flag(mine)) : 0;
+    value within = fold_lanes<OP>(a, x, last_lane(flags));
+    if (SEGMENTED && flags) return within;
     return combine<OP>(a, g ? value_in(prefix) : value_of_bits(a.first), within);
 }
 
@@ -145,26 +145,26 @@ static __device__ inline void tell_prefix(struct prefix_ring &s, uint64_t g, val
 }
 
 /* The block that adds up the groups, those of each row but its last: each warp one in turn. */
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void add_groups(const struct scan_args &a, struct prefix_ring &s)
 {
     const uint64_t each = a.row_groups - 1, all = a.rows * each;
     for (uint32_t i = threadIdx.x; i < 2 * SCAN_WARPS * PARTS; i += SCAN_WARPS * 32) s.word[i] = 0;
     __syncthreads(); /* no prefix is there */
-    for (uint64_t n = threadIdx.x / 32; n < all; n += SCAN_WARPS) {
+    for (uint64_t n = warp_id(); n < all; n += SCAN_WARPS) {
         const uint64_t row = a.rows == 1 ? 0 : n / each, g = n - row * each;
         const uint64_t tile = row * a.row_tiles + g * SCAN_GROUP;
         struct words w;
         look(a.tiles, tile + lane_id(), w);
         await(a.tiles, tile + lane_id(), w);
         __syncwarp(); /* every tile of the group has said its total */
-        uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, have_head(w)) : 0;
-        value sum = fold_lanes<OP>(a, value_in(w), last_lane(heads));
+        uint32_t flags = SEGMENTED ? __ballot_sync(WARP_ALL, has_flag(w)) : 0;
+        value sum = fold_lanes<OP>(a, value_in(w), last_lane(flags));
         value before = value_of_bits(a.first);
         /* Each warp waits for the one before, so that none is two rounds ahead of another. */
         if (n) before = await_prefix(s, n - 1);
         if (g == 0) before = value_of_bits(a.first);
-        if (!(HEADS && heads)) sum = combine<OP>(a, before, sum);
+        if (!(SEGMENTED && flags)) sum = combine<OP>(a, before, sum);
         __syncwarp(); /* all have seen it */
         if (lane_id() == 0) {
             tell_prefix(s, n, sum);

@@ -5,11 +5,11 @@
  *     image scan_<type>    k8 ... k64: integers, and what core/order.h makes such; f16, bf16, f32,
  * f64;
  *                          with a w: computed and written in 64 bits
- *     kernel scan_<op>     whole, or rows longer than a tile; _few: whole, of few tiles; _rows:
- *                          shorter rows; _heads: segments
- *     image scan_ring_<type>, kernels scan_<op>_ring, _ring_heads: strategy "ring"
+ *     kernel scan_<op>     whole, or rows longer than a tile; _short: whole, of few tiles; _rows:
+ *                          shorter rows; _segments: segments
+ *     image scan_ring_<type>, kernels scan_<op>_ring, _ring_segments: strategy "ring"
  *
- *     workspace            [ counters, totals of tiles, prefixes of groups | heads ]
+ *     workspace            [ counters, totals of tiles, prefixes of groups | flags ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,9 +23,9 @@
 
 /* What follows from the request only. */
 struct plan {
-    char module[16], heads_module[16];
+    char module[16], flags_module[16];
     bool look_back; /* over tiles; else short rows */
-    bool heads;
+    bool flags;
     uint64_t row_tiles, row_groups, tiles, words;
     unsigned lanes, row_blocks; /* of short rows */
 };
@@ -33,8 +33,8 @@ struct plan {
 /* Parts of the workspace. */
 struct parts {
     uint64_t *words;
-    uint32_t *heads;
-    size_t heads_bytes;
+    uint32_t *flags;
+    size_t flags_bytes;
 };
 
 /* All that is needed to make and to run the steps of a call; first the kernels' argument. */
@@ -62,15 +62,15 @@ struct strategy {
     void (*steps)(const struct build *b);
 };
 
-enum form { TILES, ROWS, HEADS, FEW, RING, RING_HEADS };
+enum form { TILES, ROWS, SEGMENTED, SHORT, RING, RING_SEGMENTED };
 
 static const char *kernel_of(const struct echi_scan *s, enum form form)
 {
     static const char *const names[3][6] = {
-        { "scan_sum", "scan_sum_rows", "scan_sum_heads", "scan_sum_few", "scan_sum_ring",
-          "scan_sum_ring_heads" },
-        { "scan_min", "scan_min_rows", "scan_min_heads", "scan_min_few" },
-        { "scan_other", "scan_other_rows", "scan_other_heads", NULL, "scan_other_ring" },
+        { "scan_sum", "scan_sum_rows", "scan_sum_segments", "scan_sum_short", "scan_sum_ring",
+          "scan_sum_ring_segments" },
+        { "scan_min", "scan_min_rows", "scan_min_segments", "scan_min_short" },
+        { "scan_other", "scan_other_rows", "scan_other_segments", NULL, "scan_other_ring" },
     };
     return names[s->op == ECHI_SCAN_SUM ? 0 : s->op == ECHI_SCAN_MIN ? 1 : 2][form];
 }
@@ -100,10 +100,10 @@ static struct plan make_plan(const struct echi_scan *s)
     size_t bytes = ech_dtype_bytes(s->dtype);
     uint64_t vector = 16 / bytes, tile = SCAN_TILE_BYTES / bytes;
     name_module(s, "scan", plan.module);
-    plan.heads = s->shape == ECHI_SCAN_SEGMENTS || s->shape == ECHI_SCAN_KEYS;
-    snprintf(plan.heads_module, sizeof plan.heads_module, "scan_k%zu",
+    plan.flags = s->shape == ECHI_SCAN_SEGMENTS || s->shape == ECHI_SCAN_KEYS;
+    snprintf(plan.flags_module, sizeof plan.flags_module, "scan_k%zu",
              s->shape == ECHI_SCAN_KEYS ? 8 * ech_dtype_bytes(s->key_dtype) : 64);
-    plan.look_back = plan.heads || s->columns > tile;
+    plan.look_back = plan.flags || s->columns > tile;
     if (!plan.look_back) {
         plan_rows(s, &plan, vector);
         return plan;
@@ -122,12 +122,12 @@ static size_t lay_out(const struct echi_scan *s, const struct plan *plan, void *
     struct echi_layout layout = { .base = base };
     *parts = (struct parts){ 0 };
     if (plan->look_back) parts->words = echi_part(&layout, plan->words, sizeof *parts->words);
-    parts->heads_bytes = (s->n + 31) / 32 * sizeof *parts->heads;
-    if (plan->heads) parts->heads = echi_part(&layout, parts->heads_bytes, 1);
+    parts->flags_bytes = (s->n + 31) / 32 * sizeof *parts->flags;
+    if (plan->flags) parts->flags = echi_part(&layout, parts->flags_bytes, 1);
     return layout.bytes;
 }
 
-/* Of any shape: segments take their heads; rows just longer than a tile take two tiles each, and
+/* Of any shape: segments take their flags; rows just longer than a tile take two tiles each, and
  * with them two words of groups. */
 static ech_status plan_scan(const void *request, void *place, size_t *work_bytes)
 {
@@ -167,30 +167,30 @@ static void launch(const struct build *b, enum echi_phase phase, const char *mod
                                                     .level = -1 });
 }
 
-static uint64_t heads_blocks(const struct build *b, uint64_t threads)
+static uint64_t flags_blocks(const struct build *b, uint64_t threads)
 {
-    uint64_t work = (threads + SCAN_HEADS_THREADS - 1) / SCAN_HEADS_THREADS;
+    uint64_t work = (threads + SCAN_FLAGS_THREADS - 1) / SCAN_FLAGS_THREADS;
     uint64_t fill = 8 * (uint64_t)b->gpu.multiprocessors;
     return work < fill ? work : fill;
 }
 
-static void find_heads(const struct build *b)
+static void find_flags(const struct build *b)
 {
     const struct echi_scan *s = b->s;
     const struct parts *parts = &b->w->parts;
     if (s->shape == ECHI_SCAN_KEYS) {
-        launch(b, ECHI_LOOK, b->plan->heads_module, "scan_heads_keys",
-               heads_blocks(b, (s->n + 3) / 4), SCAN_HEADS_THREADS, 0);
+        launch(b, ECHI_LOOK, b->plan->flags_module, "scan_flags_keys",
+               flags_blocks(b, (s->n + 3) / 4), SCAN_FLAGS_THREADS, 0);
         return;
     }
     if (s->n)
         echi_step_add(&b->w->steps, (struct echi_step){ .phase = ECHI_LOOK,
                                                         .kind = ECHI_CLEAR,
                                                         .level = -1,
-                                                        .to = parts->heads,
-                                                        .bytes = parts->heads_bytes });
-    launch(b, ECHI_LOOK, b->plan->heads_module, "scan_heads_offsets",
-           heads_blocks(b, s->segments + 1), SCAN_HEADS_THREADS, 0);
+                                                        .to = parts->flags,
+                                                        .bytes = parts->flags_bytes });
+    launch(b, ECHI_LOOK, b->plan->flags_module, "scan_flags_offsets",
+           flags_blocks(b, s->segments + 1), SCAN_FLAGS_THREADS, 0);
 }
 
 /* The words of the look-back, which are zero. */
@@ -220,8 +220,8 @@ static void set_args(void *args, struct echi_step *step, uint64_t part)
 
 static int stage_bytes(const struct build *b)
 {
-    int heads = SCAN_TILE_BYTES / (int)ech_dtype_bytes(b->s->dtype) / 8;
-    return SCAN_TILE_BYTES + (b->plan->heads ? heads : 0);
+    int flags = SCAN_TILE_BYTES / (int)ech_dtype_bytes(b->s->dtype) / 8;
+    return SCAN_TILE_BYTES + (b->plan->flags ? flags : 0);
 }
 
 /* ---- Strategies: no elements, and short rows ---- */
@@ -249,23 +249,23 @@ static void steps_of_rows(const struct build *b)
 
 /* ---- Strategy: few tiles ---- */
 
-static bool can_few(const struct build *b)
+static bool can_short(const struct build *b)
 {
     const struct plan *plan = b->plan;
-    if (plan->heads || b->s->wide || !kernel_of(b->s, FEW) || b->s->rows > 1) return false;
-    return plan->tiles <= 4 * (uint64_t)b->gpu.multiprocessors && plan->tiles <= SCAN_FEW_TILES;
+    if (plan->flags || b->s->wide || !kernel_of(b->s, SHORT) || b->s->rows > 1) return false;
+    return plan->tiles <= 4 * (uint64_t)b->gpu.multiprocessors && plan->tiles <= SCAN_SHORT_TILES;
 }
 
 /* A tile a block while there are fewer than multiprocessors; then more, so that fewer ask. */
-static void steps_of_few(const struct build *b)
+static void steps_of_short(const struct build *b)
 {
     const uint64_t multiprocessors = (uint64_t)b->gpu.multiprocessors, tiles = b->plan->tiles;
     unsigned each = tiles <= multiprocessors / 2                                       ? 1
                     : tiles <= 2 * multiprocessors || ech_dtype_bytes(b->s->dtype) < 4 ? 2
                                                                                        : 4;
     get_words(b);
-    launch(b, ECHI_MOVE, b->plan->module, kernel_of(b->s, FEW), (tiles + each - 1) / each,
-           each * SCAN_FEW_THREADS, 0);
+    launch(b, ECHI_MOVE, b->plan->module, kernel_of(b->s, SHORT), (tiles + each - 1) / each,
+           each * SCAN_SHORT_THREADS, 0);
 }
 
 /* ---- Strategy: a ring of stages ---- */
@@ -284,8 +284,8 @@ static bool can_ring(const struct build *b)
     const struct echi_scan *s = b->s;
     const size_t bytes = ech_dtype_bytes(s->dtype);
     if (b->gpu.architecture < 90 || s->wide || s->backward || s->rows > 1 ||
-        (uintptr_t)s->in % 16 || bytes < 4 || (b->plan->heads && bytes == 8) ||
-        (s->op != ECHI_SCAN_SUM && (b->plan->heads || !s->is_float)))
+        (uintptr_t)s->in % 16 || bytes < 4 || (b->plan->flags && bytes == 8) ||
+        (s->op != ECHI_SCAN_SUM && (b->plan->flags || !s->is_float)))
         return false;
     return ring_stages(b) >= SCAN_RING_SUMMERS + SCAN_RING_AHEAD;
 }
@@ -298,7 +298,7 @@ static void steps_of_ring(const struct build *b)
     args->stages = (unsigned)(stages < SCAN_RING_STAGES ? stages : SCAN_RING_STAGES);
     name_module(b->s, "scan_ring", b->w->ring_module);
     get_words(b);
-    launch(b, ECHI_MOVE, b->w->ring_module, kernel_of(b->s, b->plan->heads ? RING_HEADS : RING),
+    launch(b, ECHI_MOVE, b->w->ring_module, kernel_of(b->s, b->plan->flags ? RING_SEGMENTED : RING),
            tiles < fill ? tiles : fill, SCAN_RING_WARPS * SCAN_WARP,
            args->stages * (unsigned)stage_bytes(b));
 }
@@ -329,7 +329,7 @@ static void steps_of_tiles(const struct build *b)
     const uint64_t fill = (uint64_t)(resident * b->gpu.multiprocessors);
     const uint64_t need = b->plan->tiles + args->servers;
     get_words(b);
-    launch(b, ECHI_MOVE, b->plan->module, kernel_of(b->s, b->plan->heads ? HEADS : TILES),
+    launch(b, ECHI_MOVE, b->plan->module, kernel_of(b->s, b->plan->flags ? SEGMENTED : TILES),
            need < fill ? need : fill, SCAN_WARPS * SCAN_WARP, args->stages * (unsigned)stage);
 }
 
@@ -352,13 +352,13 @@ static const struct strategy strategies[] = {
         .steps = steps_of_rows,
     },
     {
-        .name = "few",
+        .name = "short",
         .what =
             "a block takes one, two or four tiles and adds up the totals of all tiles before it",
         .when = "one array of few tiles: at most four per multiprocessor; no segments, no 64-bit "
                 "accumulators; sums, minima and maxima",
-        .can = can_few,
-        .steps = steps_of_few,
+        .can = can_short,
+        .steps = steps_of_short,
     },
     {
         .name = "ring",
@@ -396,7 +396,7 @@ static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, 
                                  .columns = s->columns,
                                  .row_tiles = b.plan->row_tiles,
                                  .row_groups = b.plan->row_groups,
-                                 .heads = w.parts.heads,
+                                 .flags = w.parts.flags,
                                  .offsets = s->offsets,
                                  .segments = s->segments,
                                  .keys = s->keys,
@@ -413,7 +413,7 @@ static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, 
                                  .is_signed = s->is_signed,
                                  .ignore_nan = s->ignore_nan };
     if (s->offsets) w.args.data_error = echi_cuda_error_word(ctx);
-    if (b.plan->heads) find_heads(&b);
+    if (b.plan->flags) find_flags(&b);
     while (!strategy->can(&b)) strategy++;
     strategy->steps(&b);
     return echi_cuda_enqueue(ctx, &w.steps, &w, set_args);

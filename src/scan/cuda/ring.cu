@@ -2,7 +2,7 @@
  * scan/cuda/ring.cu - scans of large arrays on GPUs from sm_90 on.
  *
  *     scan_sum_ring, scan_other_ring   one array, forward; the other is a product of floats
- *     scan_sum_ring_heads              look-back stops where segments begin
+ *     scan_sum_ring_segments           look-back stops where segments begin
  *
  * Elements of 32 and 64 bits: with smaller ones it is not memory that takes longest.
  *
@@ -13,7 +13,7 @@
 #else
 /* The host half starts none of these there. */
 #include "scan/cuda/value.cuh"
-template <int OP, int HEADS> static __device__ inline void scan_ring(const struct scan_args &a)
+template <int OP, int SEGMENTED> static __device__ inline void scan_ring(const struct scan_args &a)
 {
     (void)a;
 }
@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(SCAN_RING_WARPS * 32, 1)
 
 #if KEY_BITS == 32
 extern "C" __global__ void __launch_bounds__(SCAN_RING_WARPS * 32, 1)
-    scan_sum_ring_heads(const __grid_constant__ struct scan_args a)
+    scan_sum_ring_segments(const __grid_constant__ struct scan_args a)
 {
     scan_ring<SUM, 1>(a);
 }

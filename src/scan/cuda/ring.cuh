@@ -10,8 +10,9 @@
  *              groups since the tile that this warp looked for last
  *     write    eight: scan their lines in registers, which frees the stage; then wait, and write
  *
- * They meet at barriers in shared memory, one of each kind for a stage or for each of two rounds of
- * it, and never all at once.  Few tiles are under way at a time: the ring is for those that wait.
+ * They synchronise at barriers in shared memory, one of each kind for a stage or for each of two
+ * rounds of it, and never all at once.  Few tiles are under way at a time: the ring is for those
+ * that wait.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,12 +31,12 @@ enum {
 struct ring_shared {
     uint64_t full[SCAN_RING_STAGES];       /* the tile is there */
     uint64_t empty[SCAN_RING_STAGES];      /* all have taken it */
-    uint64_t summed[2 * SCAN_RING_STAGES]; /* lines and cuts are known */
+    uint64_t summed[2 * SCAN_RING_STAGES]; /* lines, and which have flags, are known */
     uint64_t ready[2 * SCAN_RING_STAGES];  /* so is what lies before the tile */
     /* Many read these, at barriers of several kinds: load_shared_u64(). */
     uint64_t tile[2 * SCAN_RING_STAGES];       /* NO_TILE: the end */
     uint64_t before[2 * SCAN_RING_STAGES];     /* bits of what lies before the tile */
-    uint64_t cuts[SCAN_RING_STAGES];           /* lines that have heads */
+    uint64_t flagged[SCAN_RING_STAGES];        /* lines that have flags */
     value lines[SCAN_RING_STAGES][SCAN_LINES]; /* what lies before a line in its tile */
     uint32_t last;                             /* no block but this one is left */
 };
@@ -72,31 +73,31 @@ static __device__ inline void wait(uint64_t *barrier, uint32_t parity)
 
 /* ---- Load ---- */
 
-template <int HEADS>
+template <int SEGMENTED>
 static __device__ inline void load_tile(const struct scan_args &a, struct ring_shared &s,
                                         const struct scan_row &row, uint64_t at, uint32_t stage)
 {
     uint4 *to = (uint4 *)shared_bytes + stage * STAGE_VECTORS;
-    uint32_t *heads =
-        (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS) + stage * STAGE_HEADS;
-    uint32_t bytes = SCAN_TILE_BYTES, heads_bytes = HEADS ? STAGE_HEADS * 4 : 0;
+    uint32_t *flags =
+        (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS) + stage * STAGE_FLAGS;
+    uint32_t bytes = SCAN_TILE_BYTES, flags_bytes = SEGMENTED ? STAGE_FLAGS * 4 : 0;
     if (row.n - at < TILE) { /* the end of the row, and zeros */
         bytes = (uint32_t)(row.n - at) / VECTOR * 16;
-        heads_bytes = 0;
+        flags_bytes = 0;
         for (uint32_t i = bytes / 16 + lane_id(); i < STAGE_VECTORS; i += 32) {
             union vector v;
             load_elements(a, row, at + i * VECTOR, v);
             to[i] = v.all;
         }
-        for (uint32_t i = lane_id(); HEADS && i < STAGE_HEADS; i += 32)
-            heads[i] = at + i * 32 < row.n ? a.heads[at / 32 + i] : 0;
+        for (uint32_t i = lane_id(); SEGMENTED && i < STAGE_FLAGS; i += 32)
+            flags[i] = at + i * 32 < row.n ? a.flags[at / 32 + i] : 0;
         copy_bulk_fence();
         __syncwarp(); /* all lanes have stored it */
     }
     if (lane_id() == 0) {
-        mbarrier_arrive_expect(&s.full[stage], bytes + heads_bytes);
+        mbarrier_arrive_expect(&s.full[stage], bytes + flags_bytes);
         if (bytes) copy_bulk_once(to, row.in + at, bytes, &s.full[stage]);
-        if (heads_bytes) copy_bulk_once(heads, a.heads + at / 32, heads_bytes, &s.full[stage]);
+        if (flags_bytes) copy_bulk_once(flags, a.flags + at / 32, flags_bytes, &s.full[stage]);
     }
 }
 
@@ -106,10 +107,10 @@ static __device__ inline uint64_t ring_ticket(const struct scan_args &a)
 }
 
 /* Each of those who take turns must see the end. */
-template <int HEADS>
+template <int SEGMENTED>
 static __device__ inline void load_tiles(const struct scan_args &a, struct ring_shared &s)
 {
-    const struct scan_row row = row_of<HEADS>(a, 0);
+    const struct scan_row row = row_of<SEGMENTED>(a, 0);
     struct turn t = {}, arrived = {}, written = {};
     uint64_t early = lane_id() < SCAN_RING_AHEAD ? ring_ticket(a) : 0, tile = NO_TILE;
     int ends = 0;
@@ -132,7 +133,7 @@ static __device__ inline void load_tiles(const struct scan_args &a, struct ring_
         if (k >= a.stages) wait(&s.empty[t.stage], t.half ^ 1);
         if (lane_id() == 0) store_shared_u64(&s.tile[slot(t)], tile);
         if (tile != NO_TILE) {
-            load_tile<HEADS>(a, s, row, tile * TILE, t.stage);
+            load_tile<SEGMENTED>(a, s, row, tile * TILE, t.stage);
         } else {
             if (lane_id() == 0) mbarrier_arrive(&s.full[t.stage]);
             ends++;
@@ -162,16 +163,16 @@ static __device__ inline value sum_lines(const struct scan_args &a, uint32_t sta
     return lines_fold<OP, SCAN_LINES / SCAN_SLOTS>(a, x, SCAN_SLOTS);
 }
 
-/* ... from its last head on, if it has one. */
+/* ... from its last flag on, if it has one. */
 template <int OP>
-static __device__ inline value sum_cut_lines(const struct scan_args &a, uint32_t stage,
-                                             uint32_t &cuts)
+static __device__ inline value sum_flagged_lines(const struct scan_args &a, uint32_t stage,
+                                                 uint32_t &flagged)
 {
     const uint4 *from = (const uint4 *)shared_bytes + stage * STAGE_VECTORS + lane_id();
-    const uint32_t *heads = (const uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS) +
-                            stage * STAGE_HEADS + lane_id() * VECTOR / 32;
+    const uint32_t *flags = (const uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS) +
+                            stage * STAGE_FLAGS + lane_id() * VECTOR / 32;
     value total = neutral<OP>(a);
-    cuts = 0;
+    flagged = 0;
     for (int r = 0; r < SCAN_LINES; r += SCAN_SLOTS) {
         union vector v[SCAN_SLOTS];
         value x[SCAN_SLOTS];
@@ -181,12 +182,12 @@ static __device__ inline value sum_cut_lines(const struct scan_args &a, uint32_t
         drop_nan<OP>(a, v);
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {
-            uint32_t bits = heads[(r + k) * LINE_HEADS] >> lane_id() * VECTOR % 32;
+            uint32_t bits = flags[(r + k) * LINE_FLAGS] >> lane_id() * VECTOR % 32;
             bits &= (1u << VECTOR) - 1;
-            uint32_t cut = __ballot_sync(WARP_ALL, bits != 0);
+            uint32_t with_flag = __ballot_sync(WARP_ALL, bits != 0);
             x[k] = vector_total<OP, 1>(a, v[k], bits);
-            first[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
-            if (cut) cuts |= 1u << (r + k);
+            first[k] = last_lane(with_flag & (lanes_below() | 1u << lane_id()));
+            if (with_flag) flagged |= 1u << (r + k);
         }
         lines_scan<OP>(a, x, first);
 #pragma unroll
@@ -198,22 +199,23 @@ static __device__ inline value sum_cut_lines(const struct scan_args &a, uint32_t
     return total;
 }
 
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void sum_tiles(const struct scan_args &a, struct ring_shared &s,
                                         uint32_t which)
 {
     struct turn t = {};
     for (skip(a, t, which);; skip(a, t, SCAN_RING_SUMMERS)) {
-        uint32_t cuts = 0;
+        uint32_t flagged = 0;
         wait(&s.full[t.stage], t.half);
         const uint64_t tile = load_shared_u64(&s.tile[slot(t)]);
         if (tile != NO_TILE) {
-            value x = HEADS ? sum_cut_lines<OP>(a, t.stage, cuts) : sum_lines<OP>(a, t.stage);
-            value sum = lines_sum<OP, HEADS>(a, x, cuts);
-            if (lane_id() == 31) publish(a.tiles, tile, sum, cuts != 0);
+            value x =
+                SEGMENTED ? sum_flagged_lines<OP>(a, t.stage, flagged) : sum_lines<OP>(a, t.stage);
+            value sum = lines_sum<OP, SEGMENTED>(a, x, flagged);
+            if (lane_id() == 31) publish(a.tiles, tile, sum, flagged != 0);
             sum = lane_up(sum, 1);
             s.lines[t.stage][lane_id()] = lane_id() ? sum : neutral<OP>(a);
-            if (HEADS && lane_id() == 0) store_shared_u64(&s.cuts[t.stage], cuts);
+            if (SEGMENTED && lane_id() == 0) store_shared_u64(&s.flagged[t.stage], flagged);
         }
         __syncwarp(); /* lines are known */
         if (lane_id() == 0) mbarrier_arrive(&s.summed[slot(t)]);
@@ -223,7 +225,7 @@ static __device__ inline void sum_tiles(const struct scan_args &a, struct ring_s
 
 /* ---- Group ---- */
 
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void sum_groups(const struct scan_args &a, struct ring_shared &s)
 {
     for (struct turn t = {};; skip(a, t, 1)) {
@@ -238,9 +240,9 @@ static __device__ inline void sum_groups(const struct scan_args &a, struct ring_
         look(a.tiles, word, w);
         await(a.tiles, word, w);
         __syncwarp(); /* every lane has what it asked for */
-        uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, have_head(w)) : 0;
-        value sum = fold_lanes<OP>(a, value_in(w), last_lane(heads));
-        if (lane_id() == 0) publish(a.prefixes, tile / SCAN_GROUP, sum, heads != 0);
+        uint32_t flags = SEGMENTED ? __ballot_sync(WARP_ALL, has_flag(w)) : 0;
+        value sum = fold_lanes<OP>(a, value_in(w), last_lane(flags));
+        if (lane_id() == 0) publish(a.prefixes, tile / SCAN_GROUP, sum, flags != 0);
     }
 }
 
@@ -248,20 +250,20 @@ static __device__ inline void sum_groups(const struct scan_args &a, struct ring_
 
 /* prefix, what lies before a group, becomes what lies before one some groups on, whose sums lanes
  * have. */
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline value add_sums(const struct scan_args &a, value prefix,
                                         const struct words &w, int groups)
 {
     const value x = value_in(w);
-    const uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, have_head(w)) : 0;
+    const uint32_t flags = SEGMENTED ? __ballot_sync(WARP_ALL, has_flag(w)) : 0;
     for (int i = 0; i < groups; i++) {
         value sum = lane_at(x, i);
-        prefix = HEADS && heads >> i & 1 ? sum : combine<OP>(a, prefix, sum);
+        prefix = SEGMENTED && flags >> i & 1 ? sum : combine<OP>(a, prefix, sum);
     }
     return prefix;
 }
 
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void look_back(const struct scan_args &a, struct ring_shared &s,
                                         uint32_t which)
 {
@@ -278,19 +280,19 @@ static __device__ inline void look_back(const struct scan_args &a, struct ring_s
         if (group + lane_id() < g) look(a.prefixes, group + lane_id(), sums);
         if (lane_id() < i) await(a.tiles, tile - i + lane_id(), mine);
         __syncwarp(); /* every lane has what it asked for */
-        uint32_t heads = HEADS ? __ballot_sync(WARP_ALL, lane_id() < i && have_head(mine)) : 0;
+        uint32_t flags = SEGMENTED ? __ballot_sync(WARP_ALL, lane_id() < i && has_flag(mine)) : 0;
         value x = lane_id() < i ? value_in(mine) : neutral<OP>(a);
-        value within = fold_lanes<OP>(a, x, last_lane(heads));
+        value within = fold_lanes<OP>(a, x, last_lane(flags));
         while (group < g) {
             const int some = (int)min(g - group, (uint64_t)32);
             if ((int)lane_id() < some) await(a.prefixes, group + lane_id(), sums);
             __syncwarp(); /* so has every lane of those */
-            prefix = add_sums<OP, HEADS>(a, prefix, sums, some);
+            prefix = add_sums<OP, SEGMENTED>(a, prefix, sums, some);
             group += some;
             if (group + lane_id() < g) look(a.prefixes, group + lane_id(), sums);
         }
         if (lane_id() == 0) {
-            value before = HEADS && heads ? within : combine<OP>(a, prefix, within);
+            value before = SEGMENTED && flags ? within : combine<OP>(a, prefix, within);
             store_shared_u64(&s.before[slot(t)], value_bits(before));
             mbarrier_arrive(&s.ready[slot(t)]);
         }
@@ -299,12 +301,12 @@ static __device__ inline void look_back(const struct scan_args &a, struct ring_s
 
 /* ---- Write ---- */
 
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void write_tiles(const struct scan_args &a, const struct scan_args &args,
                                           struct ring_shared &s)
 {
     const uint32_t mine = threadIdx.x / 32 * SCAN_SLOTS; /* my first line */
-    const struct scan_row row = row_of<HEADS>(a, 0);
+    const struct scan_row row = row_of<SEGMENTED>(a, 0);
     for (struct turn t = {};; skip(a, t, 1)) {
         struct line_part part;
         value x[SCAN_SLOTS], lines[SCAN_SLOTS];
@@ -312,13 +314,13 @@ static __device__ inline void write_tiles(const struct scan_args &a, const struc
         wait(&s.summed[slot(t)], t.parity);
         const uint64_t tile = load_shared_u64(&s.tile[slot(t)]);
         if (tile == NO_TILE) return;
-        take_part<OP, HEADS>(a, (int)t.stage, part);
+        take_part<OP, SEGMENTED>(a, (int)t.stage, part);
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) lines[k] = s.lines[t.stage][mine + k];
-        const uint32_t cuts = HEADS ? (uint32_t)load_shared_u64(&s.cuts[t.stage]) : 0;
+        const uint32_t flagged = SEGMENTED ? (uint32_t)load_shared_u64(&s.flagged[t.stage]) : 0;
         __syncwarp(); /* every lane has its vectors */
         if (lane_id() == 0) mbarrier_arrive(&s.empty[t.stage]);
-        lines_before<OP, HEADS>(a, part, x, below);
+        lines_before<OP, SEGMENTED>(a, part, x, below);
         wait(&s.ready[slot(t)], t.parity);
         const value before = value_of_bits(load_shared_u64(&s.before[slot(t)]));
         const struct place place = { tile, 0, tile };
@@ -333,15 +335,16 @@ static __device__ inline void write_tiles(const struct scan_args &a, const struc
                 uout e[VECTOR];
             } u;
             value line = lines[k];
-            if (!HEADS || !(cuts & ((1u << (mine + k)) - 1))) line = combine<OP>(a, before, line);
-            line = HEADS && below[k] ? x[k] : combine<OP>(a, line, x[k]);
+            if (!SEGMENTED || !(flagged & ((1u << (mine + k)) - 1)))
+                line = combine<OP>(a, before, line);
+            line = SEGMENTED && below[k] ? x[k] : combine<OP>(a, line, x[k]);
             forget_elements(part.v[k]);
             if (whole) { /* much is written, and nobody will find it in a cache */
-                vector_results<OP, HEADS>(a, part.v[k], part.heads[k], line, u.e);
+                vector_results<OP, SEGMENTED>(a, part.v[k], part.flags[k], line, u.e);
                 __stcs(to + k * SCAN_WARP, u.all);
             } else {
-                finish_called<OP, HEADS>(args, row, at + k * LINE, part.v[k].all, part.heads[k],
-                                         line);
+                finish_called<OP, SEGMENTED>(args, row, at + k * LINE, part.v[k].all, part.flags[k],
+                                             line);
             }
         }
     }
@@ -349,7 +352,8 @@ static __device__ inline void write_tiles(const struct scan_args &a, const struc
 
 /* ---- The block ---- */
 
-template <int OP, int HEADS> static __device__ inline void scan_ring(const struct scan_args &args)
+template <int OP, int SEGMENTED>
+static __device__ inline void scan_ring(const struct scan_args &args)
 {
     struct scan_args a = args;
     a.backward = 0; /* known to the compiler */
@@ -366,15 +370,15 @@ template <int OP, int HEADS> static __device__ inline void scan_ring(const struc
     }
     __syncthreads(); /* the barriers are there */
     if (warp < FIRST_SUMMER)
-        write_tiles<OP, HEADS>(a, args, s);
+        write_tiles<OP, SEGMENTED>(a, args, s);
     else if (warp < FIRST_LOOKER)
-        sum_tiles<OP, HEADS>(a, s, warp - FIRST_SUMMER);
+        sum_tiles<OP, SEGMENTED>(a, s, warp - FIRST_SUMMER);
     else if (warp < GROUPER)
-        look_back<OP, HEADS>(a, s, warp - FIRST_LOOKER);
+        look_back<OP, SEGMENTED>(a, s, warp - FIRST_LOOKER);
     else if (warp == GROUPER)
-        sum_groups<OP, HEADS>(a, s);
+        sum_groups<OP, SEGMENTED>(a, s);
     else
-        load_tiles<HEADS>(a, s);
+        load_tiles<SEGMENTED>(a, s);
     leave_zeros(a, s.last);
 }
 

@@ -10,7 +10,7 @@
 
 /* A row that fills less than a line: a.lanes lanes have one each, SCAN_SLOTS times over. */
 template <int OP>
-static __device__ inline void scan_few_lanes(const struct scan_args &a, uint64_t warp)
+static __device__ inline void scan_partial_lines(const struct scan_args &a, uint64_t warp)
 {
     const uint32_t mine = lane_id() & (a.lanes - 1), rows = 32 / a.lanes;
     const uint64_t at = mine * VECTOR;
@@ -61,12 +61,12 @@ template <int OP> static __device__ inline void scan_lines(const struct scan_arg
 
 template <int OP> static __device__ inline void scan_rows(const struct scan_args &a)
 {
-    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_THREADS / 32) + threadIdx.x / 32;
+    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_THREADS / 32) + warp_id();
     wait_for_earlier();
     if (a.lanes == 32)
         scan_lines<OP>(a, warp);
     else
-        scan_few_lanes<OP>(a, warp);
+        scan_partial_lines<OP>(a, warp);
 }
 
 #endif

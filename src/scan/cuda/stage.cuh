@@ -1,5 +1,5 @@
 /*
- * scan/cuda/stage.cuh - tiles in shared memory: stages of 32 lines, then the heads of all stages;
+ * scan/cuda/stage.cuh - tiles in shared memory: stages of 32 lines, then the flags of all stages;
  * eight warps have four lines each, and a lane a vector of each.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -13,8 +13,8 @@
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 enum {
-    LINE_HEADS = VECTOR,                   /* words of a line's heads */
-    STAGE_HEADS = SCAN_LINES * LINE_HEADS, /* of a tile's, after all stages' elements */
+    LINE_FLAGS = VECTOR,                   /* words of a line's flags */
+    STAGE_FLAGS = SCAN_LINES * LINE_FLAGS, /* of a tile's, after all stages' elements */
     STAGE_VECTORS = SCAN_LINES * SCAN_WARP
 };
 
@@ -40,28 +40,28 @@ static __device__ inline uint4 *stage_vector(int stage)
 }
 
 /* Of my warp's first line. */
-static __device__ inline uint32_t *stage_heads(const struct scan_args &a, int stage)
+static __device__ inline uint32_t *stage_flags(const struct scan_args &a, int stage)
 {
-    uint32_t *heads = (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS);
-    return heads + stage * STAGE_HEADS + threadIdx.x / 32 * (SCAN_SLOTS * LINE_HEADS);
+    uint32_t *flags = (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS);
+    return flags + stage * STAGE_FLAGS + threadIdx.x / 32 * (SCAN_SLOTS * LINE_FLAGS);
 }
 
 /* What a thread takes of a tile from a stage. */
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void take_part(const struct scan_args &a, int stage, struct line_part &x)
 {
     const uint4 *from = stage_vector(stage);
-    const uint32_t *heads = stage_heads(a, stage) + lane_id() * VECTOR / 32;
+    const uint32_t *flags = stage_flags(a, stage) + lane_id() * VECTOR / 32;
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
         x.v[k].all = from[k * SCAN_WARP];
         if (a.backward) reverse(x.v[k]);
-        x.heads[k] = 0;
-        if (HEADS)
-            x.heads[k] = heads[k * LINE_HEADS] >> lane_id() * VECTOR % 32 & ((1u << VECTOR) - 1);
+        x.flags[k] = 0;
+        if (SEGMENTED)
+            x.flags[k] = flags[k * LINE_FLAGS] >> lane_id() * VECTOR % 32 & ((1u << VECTOR) - 1);
     }
     drop_nan<OP>(a, x.v);
-    if (HEADS) __syncwarp(); /* lanes fetch each other's heads */
+    if (SEGMENTED) __syncwarp(); /* lanes fetch each other's flags */
 }
 
 /* The last block to come here leaves zeros for the next kernel. */

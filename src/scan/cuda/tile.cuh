@@ -25,10 +25,10 @@ enum { PLACES = 16 }; /* rounds, at least SCAN_STAGES + 2 */
 
 struct tile_shared {
     struct place places[PLACES];          /* of the tiles fetched in the last rounds */
-    value totals[2][SCAN_LINES];          /* of a tile's lines, from the last head on, or all */
-    uint32_t cut[2][SCAN_LINES];          /* the line has a head */
+    value totals[2][SCAN_LINES];          /* of a tile's lines, from the last flag on, or all */
+    uint32_t any_flag[2][SCAN_LINES];     /* the line has a flag */
     value lines[SCAN_STAGES][SCAN_LINES]; /* what lies before a line in its tile */
-    uint32_t cuts[SCAN_STAGES];           /* lines that have heads */
+    uint32_t flagged[SCAN_STAGES];        /* lines that have flags */
     value before[2];                      /* the tile */
     uint64_t ticket;
     uint32_t last; /* no block but this one is left */
@@ -37,49 +37,55 @@ struct tile_shared {
 
 /* ---- What each of eight warps does for a tile ---- */
 
-template <int HEADS>
+template <int SEGMENTED>
 static __device__ inline void fetch_tile(const struct scan_args &a, const struct scan_row &row,
                                          const struct place &p, int stage)
 {
     const uint64_t at = position(p);
     uint4 *to = stage_vector(stage);
+    if (tile_loaded_whole(a, row, p.in_row * TILE)) {
 #pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) fetch_vector(a, row, at + k * LINE, to + k * SCAN_WARP);
-    if (!HEADS || lane_id() >= LINE_HEADS) return;
-    uint32_t *heads = stage_heads(a, stage) + lane_id();
+        for (int k = 0; k < SCAN_SLOTS; k++) fetch_whole(a, row, at + k * LINE, to + k * SCAN_WARP);
+    } else {
+#pragma unroll 1
+        for (int k = 0; k < SCAN_SLOTS; k++)
+            fetch_vector(a, row, at + k * LINE, to + k * SCAN_WARP);
+    }
+    if (!SEGMENTED || lane_id() >= LINE_FLAGS) return;
+    uint32_t *flags = stage_flags(a, stage) + lane_id();
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
         const uint64_t word = (at - lane_id() * VECTOR + k * LINE) / 32 + lane_id();
-        uint32_t *to_word = heads + k * LINE_HEADS;
+        uint32_t *to_word = flags + k * LINE_FLAGS;
         if (word * 32 >= a.columns)
             *to_word = 0;
         else
-            fetch_word(to_word, a.heads + word);
+            fetch_word(to_word, a.flags + word);
     }
 }
 
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void sum_tile(const struct scan_args &a, struct tile_shared &s, int stage,
                                        int parity)
 {
     const int first = threadIdx.x / 32 * SCAN_SLOTS; /* my warp's first line */
     struct line_part part;
     value x[SCAN_SLOTS];
-    if (HEADS) __syncwarp(); /* the other lanes' copies are there as well */
-    take_part<OP, HEADS>(a, stage, part);
+    if (SEGMENTED) __syncwarp(); /* the other lanes' copies are there as well */
+    take_part<OP, SEGMENTED>(a, stage, part);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++)
-        x[k] = vector_total<OP, HEADS>(a, part.v[k], part.heads[k]);
-    if (!HEADS) {
+        x[k] = vector_total<OP, SEGMENTED>(a, part.v[k], part.flags[k]);
+    if (!SEGMENTED) {
         value total = lines_total<OP>(a, x);
         if (lane_id() < SCAN_SLOTS) s.totals[parity][first + lane_id()] = total;
     } else {
         uint32_t from[SCAN_SLOTS];
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {
-            uint32_t cut = __ballot_sync(WARP_ALL, part.heads[k] != 0);
-            from[k] = last_lane(cut & (lanes_below() | 1u << lane_id()));
-            if (lane_id() == 31) s.cut[parity][first + k] = cut;
+            uint32_t with_flag = __ballot_sync(WARP_ALL, part.flags[k] != 0);
+            from[k] = last_lane(with_flag & (lanes_below() | 1u << lane_id()));
+            if (lane_id() == 31) s.any_flag[parity][first + k] = with_flag;
         }
         lines_scan<OP>(a, x, from);
 #pragma unroll
@@ -88,7 +94,7 @@ static __device__ inline void sum_tile(const struct scan_args &a, struct tile_sh
     }
 }
 
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void write_tile(const struct scan_args &a, const struct tile_shared &s,
                                          const struct scan_row &row, const struct place &p,
                                          int stage, value before, struct line_part &part)
@@ -97,32 +103,32 @@ static __device__ inline void write_tile(const struct scan_args &a, const struct
     const int first = threadIdx.x / 32 * SCAN_SLOTS;
     uint32_t below[SCAN_SLOTS];
     value x[SCAN_SLOTS];
-    lines_before<OP, HEADS>(a, part, x, below);
+    lines_before<OP, SEGMENTED>(a, part, x, below);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
         value line = s.lines[stage][first + k];
-        if (!HEADS || !(s.cuts[stage] & ((1u << (first + k)) - 1)))
+        if (!SEGMENTED || !(s.flagged[stage] & ((1u << (first + k)) - 1)))
             line = combine<OP>(a, before, line);
-        value mine = HEADS && below[k] ? x[k] : combine<OP>(a, line, x[k]);
-        forget_elements(part.v[k]);
-        finish_vector<OP, HEADS>(a, row, at + k * LINE, part.v[k], part.heads[k], mine);
+        if (!SEGMENTED || !below[k]) x[k] = combine<OP>(a, line, x[k]);
     }
+    finish_part<OP, SEGMENTED>(a, row, at, part, x, tile_stored_whole(a, row, p.in_row * TILE));
 }
 
 /* ---- What one warp does ---- */
 
 /* Says what a tile comes to, and keeps what lies before each of its lines. */
-template <int OP, int HEADS>
+template <int OP, int SEGMENTED>
 static __device__ inline void say_tile(const struct scan_args &a, struct tile_shared &s,
                                        const struct place &p, int stage, int parity)
 {
     const value x = s.totals[parity][lane_id()];
-    const uint32_t cuts = HEADS ? __ballot_sync(WARP_ALL, s.cut[parity][lane_id()] != 0) : 0;
-    value sum = lines_sum<OP, HEADS>(a, x, cuts);
-    if (lane_id() == 31) publish(a.tiles, p.tile, sum, cuts != 0);
+    const uint32_t flagged =
+        SEGMENTED ? __ballot_sync(WARP_ALL, s.any_flag[parity][lane_id()] != 0) : 0;
+    value sum = lines_sum<OP, SEGMENTED>(a, x, flagged);
+    if (lane_id() == 31) publish(a.tiles, p.tile, sum, flagged != 0);
     sum = lane_up(sum, 1);
     s.lines[stage][lane_id()] = lane_id() ? sum : neutral<OP>(a);
-    if (HEADS && lane_id() == 0) s.cuts[stage] = cuts;
+    if (SEGMENTED && lane_id() == 0) s.flagged[stage] = flagged;
 }
 
 static __device__ inline uint64_t take_tile(const struct scan_args &a)
@@ -132,7 +138,7 @@ static __device__ inline uint64_t take_tile(const struct scan_args &a)
 
 /* ---- The block ---- */
 
-template <int OP, int HEADS> static __device__ inline void scan_tiles(const struct scan_args &a)
+template <int OP, int SEGMENTED> static __device__ inline void scan_tiles(const struct scan_args &a)
 {
     __shared__ struct tile_shared s;
     wait_for_earlier();
@@ -141,14 +147,14 @@ template <int OP, int HEADS> static __device__ inline void scan_tiles(const stru
     if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);
     __syncthreads(); /* the ticket is known */
     if (s.ticket < a.servers) {
-        add_groups<OP, HEADS>(a, s.ring);
+        add_groups<OP, SEGMENTED>(a, s.ring);
         leave_zeros(a, s.last);
         return;
     }
     const bool more = a.rows * a.row_tiles > gridDim.x - a.servers;
     const uint32_t warp = warp_id();
     const int stages = (int)a.stages;
-    const struct scan_row first = row_of<HEADS>(a, 0);
+    const struct scan_row first = row_of<SEGMENTED>(a, 0);
     uint64_t next = NO_TILE; /* by lane 0 of the warp that looks */
     if (threadIdx.x == 0) keep_place(a, s.places[0], s.ticket - a.servers);
     if (threadIdx.x == 32 * (SCAN_WORKERS + 1) && more) next = take_tile(a);
@@ -163,24 +169,24 @@ template <int OP, int HEADS> static __device__ inline void scan_tiles(const stru
         if (writes && written.tile == NO_TILE) break;
         if (warp < SCAN_WORKERS) {
             struct line_part part;
-            if (writes) take_part<OP, HEADS>(a, stage, part);
+            if (writes) take_part<OP, SEGMENTED>(a, stage, part);
             if (fetched.tile != NO_TILE)
-                fetch_tile<HEADS>(a, row_at(a, first, fetched.row), fetched, stage);
+                fetch_tile<SEGMENTED>(a, row_at(a, first, fetched.row), fetched, stage);
             fetch_commit();
             if (writes)
-                write_tile<OP, HEADS>(a, s, row_at(a, first, written.row), written, stage,
-                                      s.before[round & 1], part);
+                write_tile<OP, SEGMENTED>(a, s, row_at(a, first, written.row), written, stage,
+                                          s.before[round & 1], part);
             fetch_wait();
             if (round >= SCAN_AHEAD && s.places[(round - SCAN_AHEAD) % PLACES].tile != NO_TILE)
-                sum_tile<OP, HEADS>(a, s, before, round & 1);
+                sum_tile<OP, SEGMENTED>(a, s, before, round & 1);
         } else if (warp == SCAN_WORKERS) {
             const struct place &p = s.places[(round - SCAN_AHEAD - 1) & (PLACES - 1)];
             if (round > SCAN_AHEAD && p.tile != NO_TILE)
-                say_tile<OP, HEADS>(a, s, p, two, (round - 1) & 1);
+                say_tile<OP, SEGMENTED>(a, s, p, two, (round - 1) & 1);
         } else {
             const struct place &p = s.places[(round + 1 - stages) & (PLACES - 1)];
             if (round + 1 >= stages && p.tile != NO_TILE) {
-                value x = before_tile<OP, HEADS>(a, p);
+                value x = before_tile<OP, SEGMENTED>(a, p);
                 if (lane_id() == 0) s.before[(round + 1) & 1] = x;
             }
             if (lane_id() == 0) {

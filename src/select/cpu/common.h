@@ -24,7 +24,7 @@ struct echi_select_width {
     void (*test)(const struct echi_predicate *p, const void *in, size_t n, uint64_t *bits);
 
     /* Which differ from the element before, which in[-1] must be. */
-    void (*heads)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits);
+    void (*starts)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits);
 
     /* Packs those that are kept, without writing past them; in and out need no alignment. */
     void (*keep)(void *out, const void *in, const uint64_t *bits, size_t n);

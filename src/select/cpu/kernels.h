@@ -37,7 +37,7 @@ static uint64_t bits_of_bytes(const uint8_t *bytes, size_t n)
         uint64_t x;
         memcpy(&x, bytes + i, 8);
         x = (((x & low) + low) | x) >> 7 & 0x0101010101010101;
-        bits |= (x * 0x0102040810204080) >> 56 << i; /* the products of its bits do not meet */
+        bits |= (x * 0x0102040810204080) >> 56 << i; /* the products of its bits do not collide */
     }
 #endif
     for (; i < n; i++) bits |= (uint64_t)(bytes[i] != 0) << i;

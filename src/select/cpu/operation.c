@@ -86,14 +86,14 @@ static void find_bits(const struct job *job, size_t at, size_t n, uint64_t *bits
             _Alignas(8) char block[65 * 8];
             memcpy(block, in, s->element_bytes);
             memcpy(block + s->element_bytes, in, head * s->element_bytes);
-            job->width->heads(&s->test[0].order, block + s->element_bytes, head, bits);
+            job->width->starts(&s->test[0].order, block + s->element_bytes, head, bits);
             bits[0] |= 1;
             if (n == head) break;
             in += head * s->element_bytes;
             n -= head;
             bits++;
         }
-        job->width->heads(&s->test[0].order, in + at * s->element_bytes, n, bits);
+        job->width->starts(&s->test[0].order, in + at * s->element_bytes, n, bits);
     }
 }
 

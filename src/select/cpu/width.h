@@ -32,7 +32,7 @@ static void NAME(test)(const struct echi_predicate *p, const void *in, size_t n,
     }
 }
 
-static void NAME(heads)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits)
+static void NAME(starts)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits)
 {
     const struct echi_order order = *o;
     const KEY *x = in;
@@ -65,7 +65,7 @@ static void NAME(keep)(void *out, const void *in, const uint64_t *bits, size_t n
     }
 }
 
-static const struct echi_select_width NAME(width) = { NAME(test), NAME(heads), NAME(keep) };
+static const struct echi_select_width NAME(width) = { NAME(test), NAME(starts), NAME(keep) };
 
 #undef KEEP_SOME
 #undef NAME

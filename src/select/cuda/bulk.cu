@@ -1,6 +1,6 @@
 /*
  * select/cuda/bulk.cu - large arrays on GPUs that copy in bulk (sm_90): one block a multiprocessor,
- * whose warps each have a part of every tile for themselves and meet nobody but the scout.
+ * whose warps each have a part of every tile for themselves and synchronise only with the scout.
  *
  *     part      4 KiB of a tile, in two slots of shared memory: one arrives, of the other what is
  *               kept lies at its beginning, by rank, and waits to be told where it goes
@@ -100,7 +100,7 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
             copy_bulk_fence();
             __syncwarp(); /* the slot is free */
             /* Where flags keep few, only those are read; that the next are as many is a guess. */
-            asked = SOURCE != BY_FLAGS || PLACE || next_own > PART / SELECT_FEW;
+            asked = SOURCE != BY_FLAGS || PLACE || next_own > PART / SELECT_SPARSE;
             ask_for<SOURCE>(a, s, after, slot, asked);
         }
         tile = next;
@@ -344,7 +344,7 @@ template <int SOURCE> static __device__ inline void place_bulk(const struct sele
 #else
 #include "select/cuda/common.h"
 
-enum source { BY_TEST, BY_HEADS, BY_FLAGS, BY_RUNS };
+enum source { BY_TEST, BY_STARTS, BY_FLAGS, BY_RUNS };
 
 template <int SOURCE, int VALUE> static __device__ inline void keep_bulk(const struct select_args &)
 {
@@ -366,9 +366,9 @@ extern "C" __global__ void __launch_bounds__(SELECT_WORKERS * 32 + 32, 1)
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_WORKERS * 32 + 32, 1)
-    select_bulk_heads(const __grid_constant__ struct select_args a)
+    select_bulk_starts(const __grid_constant__ struct select_args a)
 {
-    keep_bulk<BY_HEADS, 0>(a);
+    keep_bulk<BY_STARTS, 0>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SELECT_WORKERS * 32 + 32, 1)

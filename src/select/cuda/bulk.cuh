@@ -75,12 +75,12 @@ static __device__ inline bool has_neighbour(const struct part &p)
     return p.first == 0 && p.end && p.at;
 }
 
-/* Who says what is kept; BY_RUNS: heads, and what is known by position goes along. */
-enum source { BY_TEST, BY_HEADS, BY_FLAGS, BY_RUNS };
+/* Who says what is kept; BY_RUNS: starts, and what is known by position goes along. */
+enum source { BY_TEST, BY_STARTS, BY_FLAGS, BY_RUNS };
 
-template <int SOURCE> static __device__ inline constexpr bool by_heads(void)
+template <int SOURCE> static __device__ inline constexpr bool by_starts(void)
 {
-    return SOURCE == BY_HEADS || SOURCE == BY_RUNS;
+    return SOURCE == BY_STARTS || SOURCE == BY_RUNS;
 }
 
 /* The vector before, the part, and what lies beside it. */
@@ -110,7 +110,7 @@ static __device__ inline void ask_for(const struct select_args &a, struct bulk_s
     ukey *to = region_of<SOURCE>(slot) + VECTOR;
     uint64_t *arrived = &s.arrived[slot][threadIdx.x / 32];
     if (is_whole(p)) {
-        const uint32_t before = by_heads<SOURCE>() && has_neighbour(p) ? VECTOR : 0;
+        const uint32_t before = by_starts<SOURCE>() && has_neighbour(p) ? VECTOR : 0;
         const uint32_t bytes = elements ? (PART + before) * KEY_BYTES : 0;
         const uint32_t shift = a.source == SELECT_BITS ? 3 : 0;
         if (lane_id()) return;
@@ -123,14 +123,14 @@ static __device__ inline void ask_for(const struct select_args &a, struct bulk_s
     }
     for (uint32_t i = lane_id(); i < PART && elements; i += 32)
         to[i] = i >= p.first && i < p.end ? in[i] : (ukey)0;
-    if (by_heads<SOURCE>() && lane_id() == 0 && has_neighbour(p)) to[-1] = in[-1];
+    if (by_starts<SOURCE>() && lane_id() == 0 && has_neighbour(p)) to[-1] = in[-1];
     __syncwarp(); /* the part is there */
     if (lane_id() == 0) mbarrier_arrive(arrived);
 }
 
 template <int FLOAT>
-static __device__ inline uint32_t heads_in(const struct select_args &a, const ukey *keys,
-                                           const struct part &p, const union vector (&v)[ROWS])
+static __device__ inline uint32_t starts_in(const struct select_args &a, const ukey *keys,
+                                            const struct part &p, const union vector (&v)[ROWS])
 {
     const struct echi_order &o = a.test[0].order;
     uform last_of = has_neighbour(p) ? keys[-1] : (ukey)0; /* the row before; of lane 0 alone */
@@ -138,7 +138,7 @@ static __device__ inline uint32_t heads_in(const struct select_args &a, const uk
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
         uform turned = __shfl_sync(WARP_ALL, (uform)v[j].key[VECTOR - 1], lane_id() + 31);
-        bits |= heads_of<FLOAT>(o, v[j], lane_id() ? turned : last_of) << 4 * j;
+        bits |= starts_of<FLOAT>(o, v[j], lane_id() ? turned : last_of) << 4 * j;
         last_of = turned;
     }
     if (p.at + p.first == 0 && lane_id() == p.first / VECTOR) /* nothing lies before the array */
@@ -213,10 +213,10 @@ static __device__ inline uint32_t kept_bits(const struct select_args &a, uint32_
     uint32_t bits = 0, exist = 0x11111111u * ROW_BITS;
     if (SOURCE == BY_FLAGS)
         bits = flags_in(a, slot, p);
-    else if (by_heads<SOURCE>() && a.test[0].order.float_mask)
-        bits = heads_in<1>(a, keys, p, v);
-    else if (by_heads<SOURCE>())
-        bits = heads_in<0>(a, keys, p, v);
+    else if (by_starts<SOURCE>() && a.test[0].order.float_mask)
+        bits = starts_in<1>(a, keys, p, v);
+    else if (by_starts<SOURCE>())
+        bits = starts_in<0>(a, keys, p, v);
     else if (a.quick[0].simple && !a.quick[0].negative)
         bits = tests_in<TEST_PLAIN>(a, v);
     else if (a.quick[0].simple)

@@ -23,7 +23,7 @@ enum {
     SELECT_WORKERS_LEAST = 8,      /* ... or nothing is copied in bulk */
     SELECT_BULK_BYTES = 221 << 10, /* of shared memory, for parts */
     SELECT_BULK_LESS = 97 << 10,   /* ... where a block has 99 KiB */
-    SELECT_FEW = 32,               /* if flags keep one of so many or fewer, only those are read */
+    SELECT_SPARSE = 32,            /* if flags keep one of so many or fewer, only those are read */
     SELECT_FLAGS_TILES = 16,       /* of a block, where flags select */
     SELECT_BULK_TILES = 3,         /* or more of each block */
     SELECT_TILE_FLAGS = 1 << 14,   /* flags of a block: 2 vectors of 16 a thread */
@@ -34,7 +34,7 @@ enum {
         2 /* words of the look-back that are none: the finished blocks, and a gap */
 };
 
-enum select_source { SELECT_BYTES, SELECT_BITS, SELECT_TEST, SELECT_HEADS, SELECT_THREE };
+enum select_source { SELECT_BYTES, SELECT_BITS, SELECT_TEST, SELECT_STARTS, SELECT_THREE };
 
 /* A test as few operations: of an element's bits u of width w, modulo 2^w,
  *

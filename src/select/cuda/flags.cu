@@ -54,7 +54,7 @@ static __device__ inline uint32_t position(int j)
 
 /* ---- Flags ---- */
 
-/* Bytes that are not zero, as bits 0 ... 3: the products of the factor's bits do not meet. */
+/* Bytes that are not zero, as bits 0 ... 3: the products of the factor's bits do not collide. */
 static __device__ inline uint32_t nonzero_bytes(uint32_t x)
 {
     x = (((x & 0x7f7f7f7fu) + 0x7f7f7f7fu) | x) & 0x80808080u;

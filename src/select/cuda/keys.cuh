@@ -76,15 +76,15 @@ static __device__ inline bool has_edge(const struct select_args &a, const struct
 /* That element, for lane 0. */
 static __device__ inline ukey load_edge(const struct select_args &a, const struct span &t)
 {
-    if (a.source != SELECT_HEADS || lane_id() != 0 || !has_edge(a, t)) return 0;
+    if (a.source != SELECT_STARTS || lane_id() != 0 || !has_edge(a, t)) return 0;
     return ((const ukey *)a.in)[t.base + position(0) - 1];
 }
 
 /* FLOAT: equal keys may have different bits. */
 template <int FLOAT>
-static __device__ inline void find_heads(const struct select_args &a, const struct span &t,
-                                         const union vector (&v)[LOADS], ukey edge,
-                                         uint32_t (&bits)[LOADS])
+static __device__ inline void find_starts(const struct select_args &a, const struct span &t,
+                                          const union vector (&v)[LOADS], ukey edge,
+                                          uint32_t (&bits)[LOADS])
 {
     const struct echi_order &o = a.test[0].order;
     uform before = edge; /* of the row, where lane 0 is */
@@ -92,7 +92,7 @@ static __device__ inline void find_heads(const struct select_args &a, const stru
     for (int j = 0; j < LOADS; j++) {
         uform last = v[j].key[VECTOR - 1];
         uform neighbour = __shfl_up_sync(WARP_ALL, last, 1);
-        bits[j] = heads_of<FLOAT>(o, v[j], lane_id() ? neighbour : before);
+        bits[j] = starts_of<FLOAT>(o, v[j], lane_id() ? neighbour : before);
         before = __shfl_sync(WARP_ALL, last, 31);
         uint32_t p = position(j);
         if (t.base + a.skew == 0 && p <= t.first && t.first < p + VECTOR)
@@ -105,10 +105,10 @@ static __device__ inline void find_bits(const struct select_args &a, const struc
                                         const union vector (&v)[LOADS], ukey edge,
                                         uint32_t (&bits)[LOADS])
 {
-    if (a.source == SELECT_HEADS && KEY_BITS > 8 && a.test[0].order.float_mask)
-        find_heads<1>(a, t, v, edge, bits);
-    else if (a.source == SELECT_HEADS)
-        find_heads<0>(a, t, v, edge, bits);
+    if (a.source == SELECT_STARTS && KEY_BITS > 8 && a.test[0].order.float_mask)
+        find_starts<1>(a, t, v, edge, bits);
+    else if (a.source == SELECT_STARTS)
+        find_starts<0>(a, t, v, edge, bits);
     else
 #pragma unroll
         for (int j = 0; j < LOADS; j++) bits[j] = test_vector(a, 0, v[j]);

@@ -6,7 +6,7 @@
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
  *                                                 select_pass_along; select_count and select_place
  *     flags                       select_flags_a  the same, by the same names
- *     any, of large arrays        select_bulk_k<bits>   select_bulk_test, _heads, _flags, _runs or
+ *     any, of large arrays        select_bulk_k<bits>   select_bulk_test, _starts, _flags, _runs or
  *                                                       _values<bytes>; or select_bulk_count, then
  *                                                       select_bulk_place, or both by _flags
  *                                 select_ring_k<bits>   select_ring; or select_ring_count, and then
@@ -205,7 +205,7 @@ static struct select_args args_of(const struct echi_select *s)
     static const uint32_t sources[] = { [ECHI_BY_BYTES] = SELECT_BYTES,
                                         [ECHI_BY_BITS] = SELECT_BITS,
                                         [ECHI_BY_TEST] = SELECT_TEST,
-                                        [ECHI_BY_HEADS] = SELECT_HEADS };
+                                        [ECHI_BY_STARTS] = SELECT_STARTS };
     a.source = s->what == ECHI_DIVIDE ? SELECT_THREE : sources[s->by];
     const bool by_flags = is_by_flags(s);
     if (by_flags && s->out) { /* elements of any size go along as values do */
@@ -338,7 +338,7 @@ static uint32_t bulk_skew(const struct echi_select *s)
 /* Of runs, what goes along; values that are a word. */
 static bool along_to_bulk(const struct echi_select *s)
 {
-    if (s->what != ECHI_KEEP || s->by != ECHI_BY_HEADS) return false;
+    if (s->what != ECHI_KEEP || s->by != ECHI_BY_STARTS) return false;
     if (!s->values) return true;
     return (s->value_bytes == 4 || s->value_bytes == 8) &&
            ((uintptr_t)s->values | (uintptr_t)s->values_out) % s->value_bytes == 0;
@@ -400,9 +400,9 @@ static ech_status steps_of_bulk(const struct build *b)
                                           : "select_bulk_values8");
     } else if (s->what == ECHI_KEEP) {
         launch_bulk(b, ECHI_MOVE,
-                    flags                       ? "select_bulk_flags"
-                    : a->source == SELECT_HEADS ? "select_bulk_heads"
-                                                : "select_bulk_test");
+                    flags                        ? "select_bulk_flags"
+                    : a->source == SELECT_STARTS ? "select_bulk_starts"
+                                                 : "select_bulk_test");
     } else {
         launch_bulk(b, ECHI_COUNT, flags ? "select_bulk_count_flags" : "select_bulk_count");
         launch_bulk(b, ECHI_MOVE, flags ? "select_bulk_place_flags" : "select_bulk_place");
@@ -556,7 +556,7 @@ ech_status echi_cuda_runs(ech_ctx *ctx, const void *keys, ech_dtype key_dtype, s
                           void *keys_out, uint64_t *starts, uint64_t *count, void *work)
 {
     struct echi_select s = { .what = ECHI_KEEP,
-                             .by = ECHI_BY_HEADS,
+                             .by = ECHI_BY_STARTS,
                              .in = keys,
                              .out = keys_out,
                              .starts = starts,

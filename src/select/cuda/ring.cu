@@ -100,7 +100,7 @@ static __device__ inline void fetch_tile(const struct select_args &a, struct rin
                 data.keys[p] = p >= t.first && p < t.end ? in[p] : (ukey)0;
             }
     }
-    if (a.source == SELECT_HEADS && lane_id() == 0 && tile < a.tiles && has_edge(a, t)) {
+    if (a.source == SELECT_STARTS && lane_id() == 0 && tile < a.tiles && has_edge(a, t)) {
         union edge &edge = s.edges[slot][threadIdx.x / 32];
         if (KEY_BYTES == 8)
             fetch<uint2>(&edge, in + position(0) - EDGE);
@@ -123,7 +123,7 @@ static __device__ inline void find_slot_bits(const struct select_args &a,
 {
     const struct span t = span_of(a, tile);
     ukey edge = 0;
-    if (a.source == SELECT_HEADS && lane_id() == 0 && has_edge(a, t))
+    if (a.source == SELECT_STARTS && lane_id() == 0 && has_edge(a, t))
         edge = s.edges[slot][threadIdx.x / 32].key[EDGE - 1];
     find_bits(a, t, v, edge, bits);
 }

@@ -19,7 +19,7 @@ union vector {
     ukey key[VECTOR];
 };
 
-/* The top bits of four bytes as bits 0 ... 3: the products of the factor's bits do not meet. */
+/* The top bits of four bytes as bits 0 ... 3: the products of the factor's bits do not collide. */
 static __device__ inline uint32_t top_bits(uint32_t x)
 {
     return ((x & 0x80808080u) >> 7) * 0x10204080u >> 28;
@@ -56,8 +56,8 @@ static __device__ inline uint32_t test_vector(const struct select_args &a, int w
 
 /* The elements that are not what lies before them; before: the vector's neighbour. */
 template <int FLOAT>
-static __device__ inline uint32_t heads_of(const struct echi_order &o, const union vector &v,
-                                           uint32_t before)
+static __device__ inline uint32_t starts_of(const struct echi_order &o, const union vector &v,
+                                            uint32_t before)
 {
     uint32_t bits = 0, last = before << 24;
     (void)o;
@@ -139,8 +139,8 @@ static __device__ inline bool is_special(const struct echi_order &o, ukey u)
     return top - 1 >= ((uint32_t)(infinity >> (KEY_BITS - width)) << 1) - 1;
 }
 
-/* The heads of a vector with special floats. */
-static __device__ CALLED uint32_t heads_by_form(const struct echi_order &o, uint4 v, uform before)
+/* The starts of runs in a vector with special floats. */
+static __device__ CALLED uint32_t starts_by_form(const struct echi_order &o, uint4 v, uform before)
 {
     uint32_t bits = 0;
     ukey last = form_of(o, (ukey)before);
@@ -156,8 +156,8 @@ static __device__ CALLED uint32_t heads_by_form(const struct echi_order &o, uint
 }
 
 template <int FLOAT>
-static __device__ inline uint32_t heads_of(const struct echi_order &o, const union vector &v,
-                                           uform before)
+static __device__ inline uint32_t starts_of(const struct echi_order &o, const union vector &v,
+                                            uform before)
 {
     uint32_t bits = 0;
     ukey last = (ukey)before;
@@ -168,7 +168,7 @@ static __device__ inline uint32_t heads_of(const struct echi_order &o, const uni
         last = v.key[k];
         if (FLOAT) special |= is_special(o, last);
     }
-    return FLOAT && special ? heads_by_form(o, v.v, before) : bits;
+    return FLOAT && special ? starts_by_form(o, v.v, before) : bits;
 }
 #endif
 

@@ -8,7 +8,7 @@
  *
  * A block publishes its own count; then one warp reads the words of the tiles before, 128 in one
  * go, since at full rate a hundred tiles begin while one word travels; adds own counts until it
- * meets a count of all; and publishes that with its own.  Tiles are those of blockIdx: the hardware
+ * finds a count of all; and publishes that with its own.  Tiles are those of blockIdx: the hardware
  * begins blocks in its order, so that a block only waits for blocks that are under way.
  *
  * SPDX-License-Identifier: Apache-2.0

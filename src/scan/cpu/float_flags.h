@@ -1,5 +1,5 @@
 /*
- * scan/cpu/float_heads.h - template: float.h's tile where segments begin in it, in plain
+ * scan/cpu/float_flags.h - template: float.h's tile where segments begin in it, in plain
  * loops.
  *
  *   all of float.h, which includes it
@@ -36,9 +36,9 @@ static inline void NAME(line_out)(const struct scan_row *row, size_t at, size_t 
     }
 }
 
-/* Prefixes within vectors, then t, in which nothing goes past a head.  ends[l]: the first position
- * in vector l that has a head, or WIDTH; first[l]: the last vector up to l that has one, or 0. */
-static inline void NAME(up_heads)(struct NAME(lanes) * x, const uint8_t *heads, WORK start,
+/* Prefixes within vectors, then t, in which nothing goes past a flag.  ends[l]: the first position
+ * in vector l that has a flag, or WIDTH; first[l]: the last vector up to l that has one, or 0. */
+static inline void NAME(up_flags)(struct NAME(lanes) * x, const uint8_t *flags, WORK start,
                                   bool product, int ends[SCAN_LANES], int first[SCAN_LANES])
 {
     WORK u[SCAN_LANES], *t = x->t + PAD;
@@ -46,9 +46,9 @@ static inline void NAME(up_heads)(struct NAME(lanes) * x, const uint8_t *heads, 
     for (int l = 0; l < SCAN_LANES; l++) {
         ends[l] = WIDTH;
         for (int j = WIDTH - 1; j >= 0; j--)
-            if (heads[l * WIDTH + j]) ends[l] = j;
+            if (flags[l * WIDTH + j]) ends[l] = j;
         for (int j = 0; j < WIDTH; j++)
-            if (heads[l * WIDTH + j])
+            if (flags[l * WIDTH + j])
                 x->a[j][l] = OP(product, start, x->a[j][l]);
             else if (j)
                 x->a[j][l] = OP(product, x->a[j - 1][l], x->a[j][l]);
@@ -64,17 +64,17 @@ static inline void NAME(up_heads)(struct NAME(lanes) * x, const uint8_t *heads, 
     for (int l = 0; l < PAD; l++) x->t[l] = ((product) ? (WORK)1 : -(WORK)0);
 }
 
-static inline void NAME(down_heads)(struct NAME(lanes) * x, const uint8_t *heads, WORK start,
+static inline void NAME(down_flags)(struct NAME(lanes) * x, const uint8_t *flags, WORK start,
                                     WORK before, bool product, bool exclusive,
                                     const int ends[SCAN_LANES])
 {
-    bool below = false; /* a head lies before the vector */
+    bool below = false; /* a flag lies before the vector */
     for (int l = 0; l < SCAN_LANES; l++) {
         WORK last = x->t[PAD + l - 1], base = below ? last : OP(product, before, last);
         WORK carried = base;
         for (int j = 0; j < WIDTH; j++) {
             WORK inclusive = j < ends[l] ? OP(product, base, x->a[j][l]) : x->a[j][l];
-            x->a[j][l] = !exclusive ? inclusive : heads[l * WIDTH + j] ? start : carried;
+            x->a[j][l] = !exclusive ? inclusive : flags[l * WIDTH + j] ? start : carried;
             carried = inclusive;
         }
         below |= ends[l] < WIDTH;
@@ -86,7 +86,7 @@ static struct scan_total NAME(segmented)(const struct scan_row *row, size_t at, 
 {
     WORK prefix = ((product) ? (WORK)1 : -(WORK)0), carry = NAME(of_bits)(before);
     WORK start = NAME(of_bits)(row->s->first);
-    bool head = false;
+    bool flag = false;
     struct NAME(lanes) x;
     for (size_t i = 0; i < count; i += LINE) {
         size_t here = count - i < LINE ? count - i : LINE;
@@ -94,19 +94,19 @@ static struct scan_total NAME(segmented)(const struct scan_row *row, size_t at, 
         RAW line[LINE];
         NAME(gather)(row, at + i, here, line);
         NAME(line_in)(line, row->s->ignore_nan, product, &x);
-        NAME(up_heads)(&x, row->heads + i, start, product, ends, first);
+        NAME(up_flags)(&x, row->flags + i, start, product, ends, first);
         WORK total = x.t[PAD + SCAN_LANES - 1];
         int last = first[SCAN_LANES - 1];
         bool any = ends[last] < WIDTH;
         if (write) {
-            WORK d = head ? prefix : OP(product, carry, prefix);
-            NAME(down_heads)(&x, row->heads + i, start, d, product, row->s->exclusive, ends);
+            WORK d = flag ? prefix : OP(product, carry, prefix);
+            NAME(down_flags)(&x, row->flags + i, start, d, product, row->s->exclusive, ends);
             NAME(line_out)(row, at, i, here, count, &x);
         }
         prefix = any ? total : OP(product, prefix, total);
-        head |= any;
+        flag |= any;
     }
-    return (struct scan_total){ NAME(bits)(prefix), head };
+    return (struct scan_total){ NAME(bits)(prefix), flag };
 }
 
 #undef PAD

@@ -1,5 +1,5 @@
 /*
- * scan/cpu/heads.h - template: where runs of equal keys begin in a tile.
+ * scan/cpu/flags.h - template: where runs of equal keys begin in a tile.
  *
  *   KEY       uint8_t ... uint64_t
  *   NAME(x)   x##_u8 ...
@@ -8,13 +8,13 @@
  */
 #include "cpu/predicate.h"
 
-static void NAME(heads)(const struct echi_scan *s, uint8_t *heads, size_t at, size_t count)
+static void NAME(flags)(const struct echi_scan *s, uint8_t *flags, size_t at, size_t count)
 {
     const KEY *keys = s->keys;
     const struct echi_order *o = &s->key_order;
     const ptrdiff_t step = s->backward ? -1 : 1;
     keys += s->backward ? s->n - 1 - at : at;
-    heads[0] = at == 0 || NAME(merged)(o, keys[0]) != NAME(merged)(o, keys[-step]);
+    flags[0] = at == 0 || NAME(merged)(o, keys[0]) != NAME(merged)(o, keys[-step]);
     for (size_t i = 1; i < count; i++, keys += step)
-        heads[i] = NAME(merged)(o, keys[0]) != NAME(merged)(o, keys[step]);
+        flags[i] = NAME(merged)(o, keys[0]) != NAME(merged)(o, keys[step]);
 }

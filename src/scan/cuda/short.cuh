@@ -1,37 +1,37 @@
 /*
- * scan/cuda/few.cuh - arrays of few tiles: a block has one, two or four, and its eight warps a tile
- * keep them in registers.
+ * scan/cuda/short.cuh - arrays of few tiles: a block has one, two or four, and its eight warps a
+ * tile keep them in registers.
  *
  * It takes longest to hear of others, so each block asks once, for what every tile before its own
  * comes to; each of its warps adds up one group in turn.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef ECHI_SCAN_CUDA_FEW_CUH
-#define ECHI_SCAN_CUDA_FEW_CUH
+#ifndef ECHI_SCAN_CUDA_SHORT_CUH
+#define ECHI_SCAN_CUDA_SHORT_CUH
 
 #include "scan/cuda/line.cuh"
 #include "scan/cuda/look.cuh"
 
 enum {
-    FEW_MOST = KEY_BITS <= 16 ? 2 : 4, /* tiles of a block; more elements take more registers */
-    FEW_WARPS = SCAN_FEW_THREADS / 32,
-    FEW_BLOCKS = KEY_BITS <= 16 ? 2 : 1 /* of a multiprocessor: 1,024 threads */
+    SHORT_MOST = KEY_BITS <= 16 ? 2 : 4, /* tiles of a block; more elements take more registers */
+    SHORT_WARPS = SCAN_SHORT_THREADS / 32,
+    SHORT_BLOCKS = KEY_BITS <= 16 ? 2 : 1 /* of a multiprocessor: 1,024 threads */
 };
 
-struct few_shared {
+struct short_shared {
     uint64_t ticket;
-    value totals[FEW_MOST * SCAN_LINES];       /* of lines */
-    value lines[FEW_MOST * SCAN_LINES];        /* what lies before a line in its tile */
-    value tiles[FEW_MOST];                     /* what they come to */
-    value groups[SCAN_FEW_TILES / SCAN_GROUP]; /* of the tiles before this block's */
-    uint32_t last;                             /* no block but this one is left */
+    value totals[SHORT_MOST * SCAN_LINES];       /* of lines */
+    value lines[SHORT_MOST * SCAN_LINES];        /* what lies before a line in its tile */
+    value tiles[SHORT_MOST];                     /* what they come to */
+    value groups[SCAN_SHORT_TILES / SCAN_GROUP]; /* of the tiles before this block's */
+    uint32_t last;                               /* no block but this one is left */
 };
 
 /* What the tiles before the block's first come to, by groups; the warps that say what the block's
  * own come to are the last to be asked. */
 template <int OP>
-static __device__ inline void sum_groups(const struct scan_args &a, struct few_shared &s,
+static __device__ inline void sum_groups(const struct scan_args &a, struct short_shared &s,
                                          uint64_t first, uint32_t own)
 {
     const uint32_t warps = blockDim.x / 32, warp = warp_id();
@@ -46,12 +46,12 @@ static __device__ inline void sum_groups(const struct scan_args &a, struct few_s
     }
 }
 
-template <int OP> static __device__ inline void scan_few(const struct scan_args &a)
+template <int OP> static __device__ inline void scan_short(const struct scan_args &a)
 {
-    __shared__ struct few_shared s;
+    __shared__ struct short_shared s;
     wait_for_earlier();
-    const uint32_t warp = warp_id(), own = blockDim.x / SCAN_FEW_THREADS;
-    const uint32_t nth = warp / FEW_WARPS; /* of the block's tiles */
+    const uint32_t warp = warp_id(), own = blockDim.x / SCAN_SHORT_THREADS;
+    const uint32_t nth = warp / SHORT_WARPS; /* of the block's tiles */
     /* Blocks may begin in any order: those that others wait for are under way. */
     if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);
     __syncthreads(); /* the ticket is known */
@@ -61,8 +61,14 @@ template <int OP> static __device__ inline void scan_few(const struct scan_args 
     struct line_part part = {};
     value x[SCAN_SLOTS];
     uint32_t below[SCAN_SLOTS], done = 0;
+    const uint64_t begin = (first + nth) * TILE;
+    if (tile_loaded_whole(a, row, begin)) {
 #pragma unroll
-    for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, part.v[k]);
+        for (int k = 0; k < SCAN_SLOTS; k++) load_whole(a, row, at + k * LINE, part.v[k]);
+    } else {
+#pragma unroll
+        for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, part.v[k]);
+    }
     drop_nan<OP>(a, part.v);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) x[k] = vector_total<OP, 0>(a, part.v[k], 0);
@@ -92,9 +98,9 @@ template <int OP> static __device__ inline void scan_few(const struct scan_args 
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {
             value line = combine<OP>(a, before, s.lines[warp * SCAN_SLOTS + k]);
-            forget_elements(part.v[k]);
-            finish_vector<OP, 0>(a, row, at + k * LINE, part.v[k], 0, combine<OP>(a, line, x[k]));
+            x[k] = combine<OP>(a, line, x[k]);
         }
+        finish_part<OP, 0>(a, row, at, part, x, tile_stored_whole(a, row, begin));
     }
     if (!a.words) return;
     if (threadIdx.x == 0) s.last = done == gridDim.x;
