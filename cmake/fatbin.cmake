@@ -6,9 +6,9 @@
 #   ptx_file(NAME SYMBOL OBJECTS IMAGE FILE ...)          echelon/NAME.pack, of such PTX; target ptx_NAME
 #
 # nvcc makes NAME.fatbin, an assembly file includes it as SYMBOL, and OBJECTS names both as sources of
-# a target.  OBJECTS of ptx_file() defines SYMBOL, the digest by which a program knows the file of its own
-# build; without a SYMBOL that is the project's version, and a program need not wait for the file.
-# src/cuda/ptx_file.c reads the file.
+# a target.  OBJECTS of ptx_file() defines SYMBOL, the digest by which a program recognises the file of its
+# own build: it is of the sources, so that a program is built without waiting for nvcc.  Without a SYMBOL it
+# is the project's version.  src/cuda/ptx_file.c reads the file.
 
 option(ECHELON_CUDA "build the CUDA backend when nvcc is found" ON)
 if(ECHELON_CUDA)
@@ -128,11 +128,14 @@ endfunction()
 function(ptx_file name symbol objects)
   set(pack ${PROJECT_BINARY_DIR}/src/echelon/${name}.pack)
   set(list ${CMAKE_CURRENT_BINARY_DIR}/${name}.list)
+  set(source "")
   set(id "")
   set(options -DVERSION=${PROJECT_VERSION})
   if(symbol)
-    set(id ${CMAKE_CURRENT_BINARY_DIR}/${name}_id.c)
-    set(options -DSYMBOL=${symbol} -DID=${id})
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}_id.c)
+    set(id ${CMAKE_CURRENT_BINARY_DIR}/${name}.id)
+    set(options -DID=${id})
+    fatbin_id(${symbol} ${id} ${source})
   endif()
   set(rows ${ARGN})
   set(text "")
@@ -143,11 +146,24 @@ function(ptx_file name symbol objects)
     list(APPEND files ${file})
   endwhile()
   file(CONFIGURE OUTPUT ${list} CONTENT "${text}" @ONLY)
-  add_custom_command(OUTPUT ${pack} ${id}
+  add_custom_command(OUTPUT ${pack}
     COMMAND ${CMAKE_COMMAND} -DLIST=${list} -DPACK=${pack} ${options} -P ${PROJECT_SOURCE_DIR}/cmake/ptx_file.cmake
-    DEPENDS ${files} ${list} ${PROJECT_SOURCE_DIR}/cmake/ptx_file.cmake
+    DEPENDS ${files} ${list} ${id} ${PROJECT_SOURCE_DIR}/cmake/ptx_file.cmake
     COMMENT "Writing ${name}.pack" VERBATIM)
-  add_custom_target(ptx_${name} DEPENDS ${pack} ${id})
-  set(${objects} ${id} PARENT_SCOPE)
+  add_custom_target(ptx_${name} ALL DEPENDS ${pack})
+  set(${objects} ${source} PARENT_SCOPE)
   install(FILES ${pack} DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon)
+endfunction()
+
+# A digest of all sources that a kernel can include, known before nvcc has compiled one.
+function(fatbin_id symbol id source)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cu ${PROJECT_SOURCE_DIR}/src/*.cuh
+    ${PROJECT_SOURCE_DIR}/src/*.h ${PROJECT_SOURCE_DIR}/src/*.def ${PROJECT_SOURCE_DIR}/src/instances.txt)
+  list(JOIN files "\n" text)
+  file(CONFIGURE OUTPUT ${id}.list CONTENT "${text}\n" @ONLY)
+  add_custom_command(OUTPUT ${id} ${source}
+    COMMAND ${CMAKE_COMMAND} -DLIST=${id}.list "-DFLAGS=${ECHELON_PTX_ARCH};${ECHELON_PTX_FLAGS};${ECHELON_NVCC_FLAGS}"
+      -DSYMBOL=${symbol} -DID=${id} -DSOURCE=${source} -P ${PROJECT_SOURCE_DIR}/cmake/ptx_id.cmake
+    DEPENDS ${files} ${id}.list ${PROJECT_SOURCE_DIR}/cmake/ptx_id.cmake
+    COMMENT "Writing ${symbol}" VERBATIM)
 endfunction()

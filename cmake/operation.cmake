@@ -79,8 +79,8 @@ function(echelon_operation name)
     endif()
   endforeach()
   set(portable ${flags_VARIANTS})
-  if(ECHELON_X86) # only processors older than AVX2 run it: -O3 is not worth its compile time
-    list(APPEND portable $<$<CONFIG:Release>:-O2>)
+  if(ECHELON_X86) # only processors older than AVX2 run it: more than -O1 is not worth its compile time
+    list(APPEND portable $<$<CONFIG:Release>:-O1>)
   endif()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/cpu/portable.c)
     set_source_files_properties(cpu/portable.c PROPERTIES COMPILE_OPTIONS "${portable}")

@@ -1,11 +1,11 @@
 # ptx_file.cmake - a script: writes a file of PTX, which src/cuda/ptx_file.c reads.
 #
 #   cmake -DLIST=rows.txt -DPACK=kernels.pack -DVERSION=0.1.0 -P ptx_file.cmake
-#   cmake -DLIST=rows.txt -DPACK=kernels.pack -DSYMBOL=name -DID=id.c -P ptx_file.cmake
+#   cmake -DLIST=rows.txt -DPACK=kernels.pack -DID=kernels.id -P ptx_file.cmake
 #
 # LIST has rows "IMAGE FATBIN".  PACK begins with text:
 #
-#   echelon-ptx 1 ID              VERSION, or a digest of the content, which ID gets as the string SYMBOL
+#   echelon-ptx 1 ID              VERSION, or what the file ID contains (cmake/ptx_id.cmake)
 #   sort_k32 0 52312              an image, its offset after the text, its bytes
 #   ...
 #   end
@@ -14,7 +14,6 @@
 
 file(STRINGS ${LIST} rows)
 set(index "")
-set(digests "")
 set(files "")
 set(offset 0)
 foreach(row IN LISTS rows)
@@ -22,16 +21,13 @@ foreach(row IN LISTS rows)
   set(image ${CMAKE_MATCH_1})
   set(file ${CMAKE_MATCH_2})
   file(SIZE ${file} bytes)
-  file(SHA256 ${file} digest)
   string(APPEND index "${image} ${offset} ${bytes}\n")
-  string(APPEND digests "${image} ${digest}\n")
   list(APPEND files ${file})
   math(EXPR offset "${offset} + ${bytes}")
 endforeach()
 set(id "${VERSION}")
-if(SYMBOL)
-  string(SHA256 id "${digests}")
-  string(SUBSTRING ${id} 0 32 id)
+if(ID)
+  file(READ ${ID} id)
 endif()
 file(WRITE ${PACK}.index "echelon-ptx 1 ${id}\n${index}end\n")
 execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${PACK}.index ${files} OUTPUT_FILE ${PACK}.part RESULT_VARIABLE failed)
@@ -40,6 +36,3 @@ if(failed)
 endif()
 file(RENAME ${PACK}.part ${PACK})
 file(REMOVE ${PACK}.index)
-if(SYMBOL)
-  file(WRITE ${ID} "extern const char ${SYMBOL}[];\nconst char ${SYMBOL}[] = \"${id}\";\n")
-endif()

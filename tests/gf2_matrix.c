@@ -152,7 +152,7 @@ static int n_opened;
 int gf2_contexts(ech_ctx ***contexts)
 {
     char name[64];
-    for (int i = 0; n_opened < DEVICES && test_device(i, name, sizeof name); i++) {
+    while (n_opened < DEVICES && test_device(n_opened, name, sizeof name)) { /* once each */
         if (ech_open(&opened[n_opened], name) != ECH_OK) {
             fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
             exit(1);

@@ -15,8 +15,8 @@ static double get_f16(uint16_t u)
 {
     const int exponent = u >> 10 & 31, fraction = u & 1023;
     const double magnitude = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
-                             : exponent     ? ldexp(1024 + fraction, exponent - 25)
-                                            : ldexp(fraction, -24);
+                             : exponent     ? (1024 + fraction) * (double)(1u << exponent) * 0x1p-25
+                                            : fraction * 0x1p-24;
     return u >> 15 ? -magnitude : magnitude;
 }
 

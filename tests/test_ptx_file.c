@@ -52,16 +52,33 @@ static bool run(const char *command)
     return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The script of the build, with a version or with a symbol. */
+/* The script of the build, with a version or with a file that has a digest. */
 static bool write_pack(const char *options)
 {
     char command[COMMAND];
     char list[2 * PATH + 16];
     int length =
         snprintf(list, sizeof list, "image_a %s/a.fatbin\nb2 %s/b.fatbin\n", folder, folder);
-    snprintf(command, sizeof command, "'%s' -DLIST=%s/list -DPACK=%s/good.pack %s -P '%s'",
-             CMAKE_COMMAND_PATH, folder, folder, options, PTX_SCRIPT_PATH);
+    snprintf(command, sizeof command,
+             "'%s' -DLIST=%s/list -DPACK=%s/good.pack %s -P '%s/ptx_file.cmake'",
+             CMAKE_COMMAND_PATH, folder, folder, options, SCRIPTS_PATH);
     return write_file("list", list, (size_t)length) && run(command);
+}
+
+/* The script that makes the digest, here of the two fatbins; and the file with it. */
+static bool write_pack_with_digest(const char *flags, char id[64])
+{
+    char command[COMMAND], options[2 * PATH], list[2 * PATH + 16], text[MOST] = "";
+    int length = snprintf(list, sizeof list, "%s/a.fatbin\n%s/b.fatbin\n", folder, folder);
+    snprintf(command, sizeof command,
+             "'%s' -DLIST=%s/sources -DFLAGS=%s -DSYMBOL=the_id -DID=%s/id -DSOURCE=%s/id.c -P "
+             "'%s/ptx_id.cmake'",
+             CMAKE_COMMAND_PATH, folder, flags, folder, folder, SCRIPTS_PATH);
+    snprintf(options, sizeof options, "-DID=%s/id", folder);
+    if (!write_file("sources", list, (size_t)length) || !run(command) || !write_pack(options))
+        return false;
+    read_file("id.c", text, sizeof text - 1);
+    return sscanf(text, "extern const char the_id[]; const char the_id[] = \"%63[0-9a-f]", id) == 1;
 }
 
 static void make_files(void)
@@ -113,17 +130,16 @@ static void test_right(void)
         test_end();
     }
     if (test_begin("by digest")) {
-        char command[PATH], text[MOST] = "", id[64] = "";
-        snprintf(command, sizeof command, "-DSYMBOL=the_id -DID=%s/id.c", folder);
-        CHECK(write_pack(command));
-        read_file("id.c", text, sizeof text - 1);
-        CHECK(sscanf(text, "extern const char the_id[]; const char the_id[] = \"%63[0-9a-f]", id) ==
-              1);
+        char id[64] = "", other[64] = "";
+        CHECK(write_pack_with_digest("75", id));
         CHECK_INT(strlen(id), 32);
         expect(id, "image_a", a, A_BYTES);
-        b[B_BYTES - 1] ^= 1; /* another content is another file */
-        CHECK(write_file("b.fatbin", b, B_BYTES) && write_pack(command));
+        CHECK(write_pack_with_digest("80", other)); /* other flags make another build */
         refuse("good.pack", id, "image_a", "another build");
+        b[B_BYTES - 1] ^= 1; /* and so do other sources */
+        CHECK(write_file("b.fatbin", b, B_BYTES) && write_pack_with_digest("75", other));
+        refuse("good.pack", id, "image_a", "another build");
+        expect(other, "b2", b, B_BYTES);
         test_end();
     }
 }
