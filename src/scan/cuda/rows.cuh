@@ -61,7 +61,7 @@ template <int OP> static __device__ inline void scan_lines(const struct scan_arg
 
 template <int OP> static __device__ inline void scan_rows(const struct scan_args &a)
 {
-    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_THREADS / 32) + warp_id();
+    const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_THREADS / 32) + threadIdx.x / 32;
     wait_for_earlier();
     if (a.lanes == 32)
         scan_lines<OP>(a, warp);
