@@ -139,21 +139,32 @@ static __device__ inline const ukey *vector_in(const struct scan_args &a,
     return row.in + (a.backward ? row.n - at - VECTOR : at);
 }
 
+/* In the order of memory, so that several are loaded before the first is reversed. */
 static __device__ inline void load_whole(const struct scan_args &a, const struct scan_row &row,
                                          uint64_t at, union vector &v)
 {
     v.all = *(const uint4 *)vector_in(a, row, at);
-    if (a.backward) reverse(v);
 }
 
 static __device__ inline void load_vector(const struct scan_args &a, const struct scan_row &row,
                                           uint64_t at, union vector &v)
 {
     const bool whole = at < row.n && row.n - at >= VECTOR;
-    if (whole && ((uintptr_t)vector_in(a, row, at) & 15) == 0)
+    if (whole && ((uintptr_t)vector_in(a, row, at) & 15) == 0) {
         load_whole(a, row, at, v);
-    else
+    } else {
         load_elements(a, row, at, v);
+        if (a.backward) reverse(v);
+    }
+}
+
+/* Vectors in the order of memory become vectors in the order of positions. */
+static __device__ inline void order_vectors(const struct scan_args &a,
+                                            union vector (&v)[SCAN_SLOTS])
+{
+    if (!a.backward) return;
+#pragma unroll
+    for (int k = 0; k < SCAN_SLOTS; k++) reverse(v[k]);
 }
 
 /* Copies beside what a thread does are of sm_80. */
@@ -217,7 +228,6 @@ static __device__ inline void fetch_vector(const struct scan_args &a, const stru
 #endif
     union vector v;
     load_vector(a, row, at, v);
-    if (a.backward) reverse(v);
     *to = v.all;
 }
 

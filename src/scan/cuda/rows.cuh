@@ -22,6 +22,7 @@ static __device__ inline void scan_partial_lines(const struct scan_args &a, uint
         if (first + k * rows >= a.rows) row.n = 0;
         load_vector(a, row, at, v[k]);
     }
+    order_vectors(a, v);
     drop_nan<OP>(a, v);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
@@ -45,6 +46,7 @@ template <int OP> static __device__ inline void scan_lines(const struct scan_arg
         union vector v[SCAN_SLOTS];
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, v[k]);
+        order_vectors(a, v);
         drop_nan<OP>(a, v);
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {

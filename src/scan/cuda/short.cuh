@@ -69,6 +69,7 @@ template <int OP> static __device__ inline void scan_short(const struct scan_arg
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) load_vector(a, row, at + k * LINE, part.v[k]);
     }
+    order_vectors(a, part.v);
     drop_nan<OP>(a, part.v);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) x[k] = vector_total<OP, 0>(a, part.v[k], 0);
