@@ -37,7 +37,7 @@ template <int WARPS, int ITEMS> struct bins_shared {
 };
 
 /* What keys are compared by: the bits asked for, of forms that equal keys share. */
-static __device__ inline ukey sort_value(const struct sort_args &a, ukey e)
+static __device__ inline ukey sort_value(const struct sort_common &a, ukey e)
 {
 #if VAL_BYTES
     if (a.plain) return e;
@@ -120,7 +120,7 @@ template <int WARPS> static __device__ inline uint32_t bins_mine(int i)
 
 /* Takes the keys of my places.  What lies there then is what they are compared by. */
 template <int WARPS, int ITEMS>
-static __device__ inline void bins_take(const struct sort_args &a,
+static __device__ inline void bins_take(const struct sort_common &a,
                                         struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
                                         bool tie, struct block_keys<ITEMS> &k)
 {
@@ -152,7 +152,7 @@ static __device__ inline void bins_take(const struct sort_args &a,
 /* The rank of my key i among those in [first, end). */
 template <int WARPS, int ITEMS>
 static __device__ inline uint32_t
-bins_compare(const struct sort_args &a, const struct bins_shared<WARPS, ITEMS> &s, uint32_t first,
+bins_compare(const struct sort_common &a, const struct bins_shared<WARPS, ITEMS> &s, uint32_t first,
              uint32_t end, const struct block_keys<ITEMS> &k, int i, bool tie)
 {
     const ukey value = sort_value(a, k.key[i]);
@@ -195,7 +195,7 @@ static __device__ inline void bins_differ(struct bins_shared<WARPS, ITEMS> &s, b
  * with a key of its own, after. */
 template <int WARPS, int ITEMS>
 static __device__ inline void
-bins_refine(const struct sort_args &a, struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
+bins_refine(const struct sort_common &a, struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
             struct block_keys<ITEMS> &k, uint32_t (&crowd)[ITEMS])
 {
     typedef struct bins_shared<WARPS, ITEMS> shared;
@@ -313,7 +313,7 @@ static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, 
  * nothing was done.  tie: equal keys stay in the order of their places; else they are ranked in
  * any. */
 template <int WARPS, int ITEMS, int STEP, bool CROWD>
-static __device__ inline bool bins_rank(const struct sort_args &a,
+static __device__ inline bool bins_rank(const struct sort_common &a,
                                         struct bins_shared<WARPS, ITEMS> &s, uint32_t n,
                                         uint32_t mine, int items, bool tie, ukey low, ukey high,
                                         struct block_keys<ITEMS> &k, uint32_t (&slot)[ITEMS])

@@ -9,6 +9,7 @@
 #ifndef ECHI_SORT_CUDA_BLOCK_CUH
 #define ECHI_SORT_CUDA_BLOCK_CUH
 
+#include "sort/cuda/block.h"
 #include "sort/cuda/common.cuh"
 
 #ifndef SORT_PLACES
@@ -39,7 +40,7 @@ template <int ITEMS> struct block_keys {
 
 /* One pass in the block.  What lies past the end has the last digit in every pass and stays. */
 template <int WARPS, int ITEMS>
-static __device__ inline void block_pass(const struct sort_args &a,
+static __device__ inline void block_pass(const struct sort_common &a,
                                          struct block_shared<WARPS, ITEMS> &s, int pass,
                                          uint32_t mine, int items, struct block_keys<ITEMS> &k)
 {

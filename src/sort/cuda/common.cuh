@@ -39,7 +39,7 @@ enum { WARPS = THREADS / SORT_WARP, TILE = THREADS * ITEMS };
 /* Dynamic shared memory; each kernel reads it as its own struct. */
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-static __device__ inline uint32_t digit_of(const struct sort_args &a, ukey e, int pass)
+static __device__ inline uint32_t digit_of(const struct sort_common &a, ukey e, int pass)
 {
     int shift = a.begin_bit + pass * SORT_DIGIT_BITS;
     int bits = min(a.end_bit - shift, (int)SORT_DIGIT_BITS);
@@ -59,7 +59,7 @@ static __device__ inline uint64_t bits_mask(uint32_t bits)
     return bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
 }
 
-static __device__ inline const ukey *keys_of(const struct sort_args &a, uint32_t buffer)
+static __device__ inline const ukey *keys_of(const struct sort_common &a, uint32_t buffer)
 {
     return (const ukey *)(buffer == SORT_IN    ? a.keys_in
                           : buffer == SORT_OUT ? a.keys_out

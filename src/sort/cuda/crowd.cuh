@@ -38,7 +38,7 @@ static __device__ inline ukey crowd_shuffle(ukey e, uint32_t step)
 }
 
 /* Key t of a sample, one of each part of the input. */
-static __device__ inline ukey crowd_sample(const struct sort_args &a, uint32_t t, uint32_t part)
+static __device__ inline ukey crowd_sample(const struct sort_common &a, uint32_t t, uint32_t part)
 {
     const uint32_t at = t * part + __umulhi(SORT_SAMPLE_HASH(t), part);
 #if VAL_BYTES
@@ -110,9 +110,10 @@ static __device__ inline bool crowd_found(ukey *keys, ukey (&e)[2])
     return VAL_BYTES ? crowd || equal : crowd && !equal;
 }
 
+#if PAIRS_PACKED
 /* In how many low bits the keys of the sorted sample differ, if msd_packed.cuh may sort them
  * and they are even in the first 16 of those; else 0. */
-static __device__ inline uint32_t crowd_even(const struct sort_args &a, const ukey *keys)
+static __device__ inline uint32_t crowd_even(const msd_args &a, const ukey *keys)
 {
     int sharing = -1; /* the last has no neighbour */
     if (!a.packed) return 0;
@@ -128,44 +129,53 @@ static __device__ inline uint32_t crowd_even(const struct sort_args &a, const uk
 }
 
 /* Leaves keys to msd_packed.cuh, which may leave them to the levels. */
-static __device__ inline void crowd_pack(const struct sort_args &a, uint32_t even)
+static __device__ inline void crowd_pack(const msd_args &a, uint32_t even)
 {
     for (uint32_t i = threadIdx.x; i < SORT_BINS * SORT_MSD_ROW / 2; i += CROWD_THREADS)
-        ((uint2 *)a.counts[1])[i] = make_uint2(0, 0);
+        ((uint2 *)a.lists.counts[1])[i] = make_uint2(0, 0);
     if (threadIdx.x != 0) return;
-    a.msd->segments[0] = a.msd->tiles[0] = 0;
-    a.msd->even = even;
+    a.lists.msd->segments[0] = a.lists.msd->tiles[0] = 0;
+    a.lists.msd->even = even;
 }
+#endif
 
 /* Leaves it all to sort_lsd: the levels find no segments, and input that is not in order. */
-static __device__ inline void crowd_leave(const struct sort_args &a)
+static __device__ inline void crowd_leave(const msd_args &a)
 {
-    a.msd->segments[0] = a.msd->tiles[0] = 0;
-    a.msd->seen = SORT_SEEN_BOTH;
-    a.msd->crowd = 1;
+    a.lists.msd->segments[0] = a.lists.msd->tiles[0] = 0;
+    a.lists.msd->seen = SORT_SEEN_BOTH;
+    a.lists.msd->crowd = 1;
 }
 
 /* As sort_msd_begin, and looks first. */
 extern "C" __global__ void __launch_bounds__(SORT_CROWD_THREADS)
-    sort_crowd_begin(const __grid_constant__ struct sort_args a)
+    sort_crowd_begin(const __grid_constant__ msd_args a)
 {
     __shared__ ukey keys[CROWD_KEYS];
     wait_for_earlier();
-    const uint32_t me = threadIdx.x, part = (uint32_t)a.n / CROWD_KEYS;
+    const uint32_t me = threadIdx.x, part = (uint32_t)a.common.n / CROWD_KEYS;
     bool crowd = false;
+#if PAIRS_PACKED
     uint32_t even = 0;
+#endif
     if (part) {
         ukey e[2];
 #pragma unroll
-        for (uint32_t k = 0; k < 2; k++) e[k] = crowd_sample(a, 2 * me + k, part);
+        for (uint32_t k = 0; k < 2; k++) e[k] = crowd_sample(a.common, 2 * me + k, part);
+#if PAIRS_PACKED
         const ukey first = e[0];
         crowd = crowd_found(keys, e);
         const bool moved = __syncthreads_or(e[0] != first);
         if (moved && !crowd) even = crowd_even(a, keys); /* what is in order is copied */
+#else
+        crowd = crowd_found(keys, e);
+#endif
     }
     if (me < SORT_BINS) msd_begin_counts(a);
     if (me == 0 && crowd) crowd_leave(a);
+#if PAIRS_PACKED
     if (even) crowd_pack(a, even);
+#endif
 }
 
 #endif

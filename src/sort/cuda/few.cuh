@@ -54,9 +54,9 @@ static __device__ inline uint32_t few_hash(uint64_t x)
 
 /* By the block that counts none: a.first->crowd is 1 where many keys of a sample share their first
  * bits with more keys than some leaves have.  Bits count from the first in which keys differ. */
-static __device__ __noinline__ void few_look(const struct sort_args &a, struct few_sample &s)
+static __device__ __noinline__ void few_look(const msd_args &a, struct few_sample &s)
 {
-    const uint32_t me = threadIdx.x, n = (uint32_t)a.n, part = n / FEW_SAMPLE;
+    const uint32_t me = threadIdx.x, n = (uint32_t)a.common.n, part = n / FEW_SAMPLE;
     if (!part) return;
     const bool equal_too = n <= SORT_FEW_EQUAL(KEY_BYTES, VAL_BYTES);
     const bool full = n > SORT_BINS * (msd_leaf(a) / 16 * 15);
@@ -69,7 +69,7 @@ static __device__ __noinline__ void few_look(const struct sort_args &a, struct f
     rank_clear(s.equal, FEW_BINS);
 #pragma unroll
     for (uint32_t k = 0; k < SORT_FEW_SAMPLES; k++) {
-        e[k] = crowd_sample(a, k * FEW_THREADS + me, part);
+        e[k] = crowd_sample(a.common, k * FEW_THREADS + me, part);
         low = key_min(low, e[k]);
         high = key_max(high, e[k]);
     }
@@ -90,7 +90,7 @@ static __device__ __noinline__ void few_look(const struct sort_args &a, struct f
         together += __syncthreads_count(alike > many && (equal_too || 2 * equal < alike));
     }
     if (me == 0 && different >= SORT_FEW_DIFFERENT && together * 100 >= SORT_FEW_SHARE * FEW_SAMPLE)
-        a.first->crowd = 1;
+        a.lists.first->crowd = 1;
 }
 
 /* ---- Passes ---- */
@@ -111,16 +111,16 @@ struct few_pass {
     uint32_t source, target; /* enum sort_buffer */
 };
 
-static __device__ inline uint32_t few_digit(const struct sort_args &a, const struct few_pass &p,
+static __device__ inline uint32_t few_digit(const struct sort_common &a, const struct few_pass &p,
                                             ukey u)
 {
     return digit_of(a, order_encode(a.order, u), p.pass);
 }
 
 /* The sums of a pass: those of odd ones lie after those of even ones. */
-static __device__ inline uint32_t *few_sums(const struct sort_args &a, int pass)
+static __device__ inline uint32_t *few_sums(const msd_args &a, int pass)
 {
-    return a.few_sums + (pass & 1) * (SORT_FEW_BLOCKS / SORT_FEW_GROUP * SORT_BINS);
+    return a.lists.few_sums + (pass & 1) * (SORT_FEW_BLOCKS / SORT_FEW_GROUP * SORT_BINS);
 }
 
 /* Keys [at, at + here): a warp has as many, next to each other, as the others. */
@@ -136,7 +136,7 @@ static __device__ inline struct few_tile few_tile_of(uint32_t at, uint32_t here)
 }
 
 /* Counts the tile's digits, a warp in its row. */
-static __device__ inline void few_count(const struct sort_args &a, const struct few_pass &p,
+static __device__ inline void few_count(const struct sort_common &a, const struct few_pass &p,
                                         struct few_shared &s, const struct few_tile &t)
 {
     const uint32_t warp = threadIdx.x / 32, mine = warp * (32 * t.items) + lane_id();
@@ -157,11 +157,11 @@ static __device__ inline void few_count(const struct sort_args &a, const struct 
 
 /* Puts the tile's keys and values where their ranks say; the rows say where each warp's keys of a
  * digit begin.  Keys are read again, from a cache, for registers do not hold so many. */
-static __device__ inline void few_rank(const struct sort_args &a, const struct few_pass &p,
+static __device__ inline void few_rank(const msd_args &a, const struct few_pass &p,
                                        struct few_shared &s, const struct few_tile &t, ukey *keys)
 {
     const uint32_t warp = threadIdx.x / 32, mine = warp * (32 * t.items) + lane_id();
-    const ukey *in = keys_of(a, p.source) + t.at + mine;
+    const ukey *in = keys_of(a.common, p.source) + t.at + mine;
     for (uint32_t first = 0; first < t.items; first += FEW_LOADS) {
         const uint32_t left = min(t.items - first, (uint32_t)FEW_LOADS);
         ukey key[FEW_LOADS];
@@ -170,9 +170,9 @@ static __device__ inline void few_rank(const struct sort_args &a, const struct f
         for (uint32_t i = 0; i < FEW_LOADS; i++)
             key[i] = i < left && mine + 32 * (first + i) < t.here ? in[32 * (first + i)] : (ukey)0;
 #if VAL_BYTES
-        uval *values = (uval *)(keys + a.few_tile);
-        const uval *from = values_of(a, p.source) + t.at + mine;
-        const bool makes = VAL_BYTES <= 8 && p.source == SORT_IN && a.index;
+        uval *values = (uval *)(keys + a.lists.few_tile);
+        const uval *from = values_of(a.common, p.source) + t.at + mine;
+        const bool makes = VAL_BYTES <= 8 && p.source == SORT_IN && a.common.index;
         uval value[FEW_LOADS];
         if (!makes)
 #pragma unroll
@@ -187,7 +187,7 @@ static __device__ inline void few_rank(const struct sort_args &a, const struct f
 #endif
 #pragma unroll
         for (uint32_t i = 0; i < FEW_LOADS; i++) /* past the end: last */
-            slot[i] = i < left && mine + 32 * (first + i) < t.here ? few_digit(a, p, key[i])
+            slot[i] = i < left && mine + 32 * (first + i) < t.here ? few_digit(a.common, p, key[i])
                                                                    : SORT_BINS - 1;
         rank_keys<FEW_LOADS>(s.counts + warp * SORT_BINS, slot, (int)left);
 #pragma unroll
@@ -202,56 +202,57 @@ static __device__ inline void few_rank(const struct sort_args &a, const struct f
 }
 
 /* Writes the tile, each digit as one run. */
-static __device__ inline void few_write(const struct sort_args &a, const struct few_pass &p,
+static __device__ inline void few_write(const msd_args &a, const struct few_pass &p,
                                         const struct few_shared &s, const struct few_tile &t,
                                         const ukey *keys)
 {
-    const bool skip = a.discard_keys && p.pass == a.passes - 1;
-    ukey *out = (ukey *)keys_of(a, p.target);
+    const bool skip = a.common.discard_keys && p.pass == a.common.passes - 1;
+    ukey *out = (ukey *)keys_of(a.common, p.target);
 #pragma unroll 8
     for (uint32_t rank = threadIdx.x; rank < t.here; rank += FEW_THREADS) {
         const ukey u = keys[rank];
-        const uint32_t to = s.target[few_digit(a, p, u)] + rank;
+        const uint32_t to = s.target[few_digit(a.common, p, u)] + rank;
         if (!skip) out[to] = u;
 #if VAL_BYTES
-        ((uval *)values_of(a, p.target))[to] = ((const uval *)(keys + a.few_tile))[rank];
+        ((uval *)values_of(a.common, p.target))[to] =
+            ((const uval *)(keys + a.lists.few_tile))[rank];
 #endif
     }
 }
 
 /* Says how many keys of its digit thread `bin` has, to be known to all when they have met. */
-static __device__ inline void few_publish(const struct sort_args &a, const struct few_pass &p,
+static __device__ inline void few_publish(const msd_args &a, const struct few_pass &p,
                                           uint32_t count)
 {
     uint32_t *sums = few_sums(a, p.pass);
     const uint32_t bin = threadIdx.x, group = blockIdx.x / SORT_FEW_GROUP;
     if (bin >= SORT_BINS) return;
-    a.few_counts[blockIdx.x * SORT_BINS + bin] = count;
+    a.lists.few_counts[blockIdx.x * SORT_BINS + bin] = count;
     if (count) atomicAdd(&sums[group * SORT_BINS + bin], count);
 }
 
 /* One thread says that the block has come; everything before was seen by all of the block. */
-static __device__ inline void few_arrive(const struct sort_args &a)
+static __device__ inline void few_arrive(const msd_args &a)
 {
-    if (threadIdx.x == 0) add_acq_rel(&a.msd->meetings, 1);
+    if (threadIdx.x == 0) add_acq_rel(&a.lists.msd->meetings, 1);
 }
 
-static __device__ inline void few_wait(const struct sort_args &a, uint32_t meetings)
+static __device__ inline void few_wait(const msd_args &a, uint32_t meetings)
 {
-    if (threadIdx.x == 0) wait_acquire(&a.msd->meetings, meetings * gridDim.x);
+    if (threadIdx.x == 0) wait_acquire(&a.lists.msd->meetings, meetings * gridDim.x);
     __syncthreads(); /* what all blocks wrote before they came can be read */
 }
 
 /* Where the block's keys of each digit go, in s.next; false: there is one digit.  Threads from
  * SORT_BINS on add up the rows, the others the sums. */
-static __device__ inline bool few_place(const struct sort_args &a, const struct few_pass &p,
+static __device__ inline bool few_place(const msd_args &a, const struct few_pass &p,
                                         struct few_shared &s)
 {
     enum { GROUP = SORT_FEW_GROUP };
     const uint32_t bin = threadIdx.x % SORT_BINS, group = blockIdx.x / GROUP;
     const uint32_t groups = (gridDim.x + GROUP - 1) / GROUP;
     const uint32_t *sums = few_sums(a, p.pass) + bin;
-    const uint32_t *rows = a.few_counts + group * GROUP * SORT_BINS + bin;
+    const uint32_t *rows = a.lists.few_counts + group * GROUP * SORT_BINS + bin;
     uint32_t total = 0, before = 0;
     if (threadIdx.x < SORT_BINS) {
 #pragma unroll 16
@@ -270,12 +271,13 @@ static __device__ inline bool few_place(const struct sort_args &a, const struct 
     }
     const uint32_t base = bins_scan(total, s.sums); /* also: the rows are added up */
     if (threadIdx.x < SORT_BINS) s.next[bin] = base + before + s.before[bin];
-    return !__syncthreads_or(threadIdx.x < SORT_BINS && total == (uint32_t)a.n); /* also: next */
+    return !__syncthreads_or(threadIdx.x < SORT_BINS &&
+                             total == (uint32_t)a.common.n); /* also: next */
 }
 
 /* Copies [from, to), where the last pass that moved keys did not end in the output. */
-static __device__ inline void few_finish(const struct sort_args &a, uint32_t source, uint32_t from,
-                                         uint32_t to)
+static __device__ inline void few_finish(const struct sort_common &a, uint32_t source,
+                                         uint32_t from, uint32_t to)
 {
     const ukey *in = keys_of(a, source);
     ukey *out = (ukey *)a.keys_out;
@@ -297,19 +299,19 @@ static __device__ inline void few_finish(const struct sort_args &a, uint32_t sou
 /* One pass over the block's keys, [from, to); returns whether it moved anything.
  * Where they are one tile, the others come while the block ranks it; else its keys are counted
  * first, and then again tile by tile. */
-static __device__ inline bool few_pass_over(const struct sort_args &a, const struct few_pass &p,
+static __device__ inline bool few_pass_over(const msd_args &a, const struct few_pass &p,
                                             struct few_shared &s, uint32_t from, uint32_t to,
                                             uint32_t meetings)
 {
     ukey *keys = (ukey *)(&s + 1);
-    const uint32_t most = a.few_tile;
+    const uint32_t most = a.lists.few_tile;
     const uint32_t bin = threadIdx.x;
     const bool one = to - from <= most;
     bool moves = true;
     if (!one) {
         rank_clear(s.counts, FEW_WARPS * SORT_BINS);
         __syncthreads(); /* the counters are clear */
-        few_count(a, p, s, few_tile_of(from, to - from));
+        few_count(a.common, p, s, few_tile_of(from, to - from));
         __syncthreads(); /* every warp has counted */
         few_publish(a, p, bin < SORT_BINS ? rank_column<FEW_WARPS>(s.counts, bin) : 0);
         __syncthreads(); /* that is said */
@@ -321,7 +323,7 @@ static __device__ inline bool few_pass_over(const struct sort_args &a, const str
         const struct few_tile t = few_tile_of(at, min(to - at, most));
         rank_clear(s.counts, FEW_WARPS * SORT_BINS);
         __syncthreads(); /* the counters are clear */
-        few_count(a, p, s, t);
+        few_count(a.common, p, s, t);
         __syncthreads(); /* every warp has counted */
         const uint32_t count = bin < SORT_BINS ? rank_column<FEW_WARPS>(s.counts, bin) : 0;
         if (one) few_publish(a, p, count);
@@ -346,20 +348,20 @@ static __device__ inline bool few_pass_over(const struct sort_args &a, const str
 }
 
 /* Sorts; all blocks of the grid call it, and run together. */
-static __device__ inline void few_sort(const struct sort_args &a, struct few_shared &s)
+static __device__ inline void few_sort(const msd_args &a, struct few_shared &s)
 {
-    const uint32_t n = (uint32_t)a.n, least = n / gridDim.x + 1;
+    const uint32_t n = (uint32_t)a.common.n, least = n / gridDim.x + 1;
     const uint32_t each = (least + FEW_THREADS - 1) / FEW_THREADS * FEW_THREADS;
     const uint32_t from = min(n, blockIdx.x * each), to = min(n, from + each);
     uint32_t source = SORT_IN, meetings = 0;
-    for (int pass = 0; pass < a.passes; pass++) {
+    for (int pass = 0; pass < a.common.passes; pass++) {
         const struct few_pass p = { pass, source,
                                     source == (uint32_t)SORT_TMP ? (uint32_t)SORT_OUT
                                                                  : (uint32_t)SORT_TMP };
         if (few_pass_over(a, p, s, from, to, ++meetings)) source = p.target;
         msd_meet(a, ++meetings);
     }
-    few_finish(a, source, from, to);
+    few_finish(a.common, source, from, to);
 }
 
 #endif

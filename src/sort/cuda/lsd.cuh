@@ -15,6 +15,7 @@
 #ifndef ECHI_SORT_CUDA_LSD_CUH
 #define ECHI_SORT_CUDA_LSD_CUH
 
+#include "sort/cuda/msd.h"
 #include "sort/cuda/onesweep.cuh"
 #include "sort/cuda/passes.cuh"
 
@@ -36,7 +37,7 @@ static __device__ inline void lsd_meet(uint32_t *met, uint32_t *times)
     __syncthreads(); /* what all blocks wrote can be read */
 }
 
-static __device__ inline uint32_t lsd_tiles(const struct sort_args &a)
+static __device__ inline uint32_t lsd_tiles(const struct sort_common &a)
 {
     return (uint32_t)((a.n + TILE - 1) / TILE);
 }
@@ -53,18 +54,19 @@ static __device__ inline void lsd_clear(void *at, uint64_t bytes)
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS, LSD_COUNT_RESIDENT)
-    sort_lsd_begin(const __grid_constant__ struct sort_args a)
+    sort_lsd_begin(const __grid_constant__ struct sort_lsd_args a)
 {
     __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
     __shared__ struct plan_shared plan;
     if (!a.msd->crowd) return;
     uint32_t meetings = 0;
-    lsd_clear(a.state, sizeof *a.state);
+    lsd_clear(a.passes.state, sizeof *a.passes.state);
     lsd_meet(&a.msd->lsd_meetings[0], &meetings);
-    lsd_clear(a.status, (uint64_t)lsd_tiles(a) * (SORT_BINS * sizeof *a.status));
-    count_digits(a, bins);
+    lsd_clear(a.passes.status,
+              (uint64_t)lsd_tiles(a.passes.common) * (SORT_BINS * sizeof *a.passes.status));
+    count_digits(a.passes, bins);
     lsd_meet(&a.msd->lsd_meetings[0], &meetings);
-    if (blockIdx.x == 0) plan_digits(a, plan);
+    if (blockIdx.x == 0) plan_digits(a.passes, plan);
 }
 
 /* ---- Passes ---- */
@@ -78,16 +80,16 @@ struct lsd_state {
 };
 
 /* One thread goes on to the next portion, of this pass or of the next one that does something. */
-static __device__ inline void lsd_advance(const struct sort_args &a, struct lsd_state &l)
+static __device__ inline void lsd_advance(const struct sort_passes_args &a, struct lsd_state &l)
 {
     enum { PORTION_TILES = SORT_PORTION / TILE };
-    const uint32_t tiles = lsd_tiles(a);
+    const uint32_t tiles = lsd_tiles(a.common);
     l.w.portion++;
     l.held = l.end < tiles;
     if (!l.held) {
         do l.w.pass++;
-        while (l.w.pass < a.passes && !a.state->pass[l.w.pass].active);
-        if (l.w.pass >= a.passes) return;
+        while (l.w.pass < a.common.passes && !a.state->pass[l.w.pass].active);
+        if (l.w.pass >= a.common.passes) return;
         l.w.p = a.state->pass[l.w.pass];
         l.w.portion = 0;
     }
@@ -96,19 +98,19 @@ static __device__ inline void lsd_advance(const struct sort_args &a, struct lsd_
 
 /* The last tile, cut by the end: a function of its own, so that it takes no registers from the
  * others. */
-static __device__ __noinline__ void lsd_last_tile(const struct sort_args &a,
+static __device__ __noinline__ void lsd_last_tile(const struct sort_passes_args &a,
                                                   const struct lsd_state &l, struct pass_shared &s,
                                                   uint32_t tile)
 {
     const uint64_t at = (uint64_t)tile * TILE;
-    sort_tile<0>(a, l.w, s, at, (uint32_t)(a.n - at));
+    sort_tile<0>(a, l.w, s, at, (uint32_t)(a.common.n - at));
 }
 
 /* One loop, with its state in shared memory: two make the compiler spill what the tile needs.  A
  * tile is taken when the block can begin it: taken any sooner, those after it wait for its counts.
  */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    sort_lsd(const __grid_constant__ struct sort_args a)
+    sort_lsd(const __grid_constant__ struct sort_lsd_args a)
 {
     __shared__ struct lsd_state l;
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
@@ -117,14 +119,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         l.w.pass = -1;
         l.w.portion = 0;
         l.meetings = 0;
-        l.end = lsd_tiles(a); /* as if a pass were done */
-        lsd_advance(a, l);
+        l.end = lsd_tiles(a.passes.common); /* as if a pass were done */
+        lsd_advance(a.passes, l);
         s.zero = 0;
     }
     __syncthreads(); /* the portion is known */
-    while (l.w.pass < a.passes) {
+    while (l.w.pass < a.passes.common.passes) {
         if (threadIdx.x == 0) {
-            if (!l.held) s.tile = atomicAdd(&a.state->tiles_taken[l.w.pass], 1);
+            if (!l.held) s.tile = atomicAdd(&a.passes.state->tiles_taken[l.w.pass], 1);
             l.held = 0;
         }
         rank_clear(s.counts, WARPS * SORT_BINS);
@@ -132,20 +134,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         const uint32_t tile = s.tile;
         if (tile >= l.end) {
             lsd_meet(&a.msd->lsd_meetings[1], &l.meetings);
-            if (threadIdx.x == 0) lsd_advance(a, l);
-        } else if (a.n - (uint64_t)tile * TILE < TILE) {
-            lsd_last_tile(a, l, s, tile);
+            if (threadIdx.x == 0) lsd_advance(a.passes, l);
+        } else if (a.passes.common.n - (uint64_t)tile * TILE < TILE) {
+            lsd_last_tile(a.passes, l, s, tile);
         } else {
-            sort_tile<1>(a, l.w, s, (uint64_t)tile * TILE, TILE);
+            sort_tile<1>(a.passes, l.w, s, (uint64_t)tile * TILE, TILE);
         }
         __syncthreads(); /* everyone is done with the tile; the portion is known */
     }
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
-    sort_lsd_finish(const __grid_constant__ struct sort_args a)
+    sort_lsd_finish(const __grid_constant__ struct sort_lsd_args a)
 {
-    if (a.msd->crowd) copy_to_output(a);
+    if (a.msd->crowd) copy_to_output(a.passes);
 }
 #endif
 

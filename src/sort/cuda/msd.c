@@ -113,6 +113,7 @@ static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *pla
 {
     struct msd_plan *p = &plan->msd;
     size_levels(s, begins_with_classes(s), p);
+    p->adaptive = true;
     p->few = false;
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
     uint64_t n = s->n, segments = SORT_BINS, tiles = SORT_PACKED_TILES(n);
@@ -136,29 +137,30 @@ static void lay_out_levels(const struct echi_sort *s, const struct sort_plan *pl
     const struct msd_plan *p = &plan->msd;
     const size_t key = (size_t)s->key_bytes, payload = (size_t)plan->payload_bytes;
     const size_t segments = (size_t)p->segments, tiles = (size_t)p->tiles;
-    if (s->index_bytes) args->keys_out = echi_part(layout, s->n, key);
-    args->keys_tmp = echi_part(layout, s->n, key);
-    if (payload) args->values_tmp = echi_part(layout, s->n, payload);
-    args->msd = echi_part(layout, 1, sizeof *args->msd);
-    if (p->few) args->first = echi_part(layout, 1, sizeof *args->first);
+    if (s->index_bytes) args->common.keys_out = echi_part(layout, s->n, key);
+    args->common.keys_tmp = echi_part(layout, s->n, key);
+    if (payload) args->common.values_tmp = echi_part(layout, s->n, payload);
+    args->lists.msd = echi_part(layout, 1, sizeof *args->lists.msd);
+    if (p->few) args->lists.first = echi_part(layout, 1, sizeof *args->lists.first);
     *lists = *layout;
     struct sort_segment *all = echi_part(layout, 2 * segments, sizeof *all);
     uint32_t *counts = echi_part(layout, 2 * segments, SORT_MSD_ROW * sizeof *counts);
     uint32_t *tile_of = echi_part(layout, 2 * tiles, sizeof *tile_of);
     for (size_t i = 0; i < 2 && layout->base; i++) {
-        args->segments[i] = all + i * segments;
-        args->counts[i] = counts + i * segments * SORT_MSD_ROW;
-        args->tile_of[i] = tile_of + i * tiles;
+        args->lists.segments[i] = all + i * segments;
+        args->lists.counts[i] = counts + i * segments * SORT_MSD_ROW;
+        args->lists.tile_of[i] = tile_of + i * tiles;
     }
-    args->leaves = echi_part(layout, (size_t)p->leaves, sizeof *args->leaves);
-    args->crowded = echi_part(layout, (size_t)p->leaves, sizeof *args->crowded);
-    if (payload) args->rows = echi_part(layout, tiles, SORT_BINS * sizeof *args->rows);
+    args->lists.leaves = echi_part(layout, (size_t)p->leaves, sizeof *args->lists.leaves);
+    args->lists.crowded = echi_part(layout, (size_t)p->leaves, sizeof *args->lists.crowded);
+    if (payload) args->pairs.rows = echi_part(layout, tiles, SORT_BINS * sizeof *args->pairs.rows);
     if (payload)
-        args->pieces = echi_part(layout, p->count_blocks, SORT_BINS * sizeof *args->pieces);
+        args->pairs.pieces =
+            echi_part(layout, p->count_blocks, SORT_BINS * sizeof *args->pairs.pieces);
     if (p->classes) {
-        args->top = echi_part(layout, 1, sizeof *args->top);
-        args->top_bins = echi_part(layout, 1 << SORT_TOP_BITS, sizeof *args->top_bins);
-        args->top_class = echi_part(layout, 1 << SORT_TOP_BITS, sizeof *args->top_class);
+        args->msd.top = echi_part(layout, 1, sizeof *args->msd.top);
+        args->msd.top_bins = echi_part(layout, 1 << SORT_TOP_BITS, sizeof *args->msd.top_bins);
+        args->msd.top_class = echi_part(layout, 1 << SORT_TOP_BITS, sizeof *args->msd.top_class);
     }
 }
 
@@ -174,10 +176,10 @@ static void lay_out_msd(const struct echi_sort *s, const struct sort_plan *plan,
     struct echi_layout lists;
     lay_out_levels(s, plan, layout, args, &lists);
     if (!plan->msd.few) return;
-    args->few_counts =
-        echi_part(&lists, plan->msd.few_blocks, SORT_BINS * sizeof *args->few_counts);
-    args->few_sums = echi_part(&lists, 2 * (SORT_FEW_BLOCKS / SORT_FEW_GROUP),
-                               SORT_BINS * sizeof *args->few_sums);
+    args->lists.few_counts =
+        echi_part(&lists, plan->msd.few_blocks, SORT_BINS * sizeof *args->lists.few_counts);
+    args->lists.few_sums = echi_part(&lists, 2 * (SORT_FEW_BLOCKS / SORT_FEW_GROUP),
+                                     SORT_BINS * sizeof *args->lists.few_sums);
     join(layout, &lists);
 }
 
@@ -186,8 +188,9 @@ static void lay_out_adaptive(const struct echi_sort *s, const struct sort_plan *
 {
     struct echi_layout lists;
     lay_out_levels(s, plan, layout, args, &lists);
-    args->state = echi_part(&lists, 1, sizeof *args->state);
-    args->status = echi_part(&lists, plan->onesweep.tiles, SORT_BINS * sizeof *args->status);
+    args->lsd.passes.state = echi_part(&lists, 1, sizeof *args->lsd.passes.state);
+    args->lsd.passes.status =
+        echi_part(&lists, plan->onesweep.tiles, SORT_BINS * sizeof *args->lsd.passes.status);
     join(layout, &lists);
 }
 
@@ -197,7 +200,7 @@ static void pdl(const struct sort_build *b, enum echi_phase phase, const char *k
                 unsigned blocks, unsigned threads, unsigned shared_bytes, int level)
 {
     echi_sort_launch(b, phase, ECHI_LAUNCH_PDL, kernel, blocks, threads, shared_bytes, level,
-                     b->args->adaptive ? "the sample is not skewed" : NULL);
+                     b->plan->msd.adaptive ? "the sample is not skewed" : NULL);
 }
 
 /* No launch knows how much there is to do.  Where most inputs need many blocks each has a tile or a
@@ -206,10 +209,10 @@ static void scatter_level(const struct sort_build *b, int level)
 {
     const struct msd_plan *msd = &b->plan->msd;
     const struct sort_args *args = b->args;
-    uint64_t tiles = args->n / msd->tile + 1 + SORT_BINS;
+    uint64_t tiles = args->common.n / msd->tile + 1 + SORT_BINS;
     uint64_t few = SORT_MSD_BLOCKS * (uint64_t)b->gpu.multiprocessors;
-    bool many = level < (args->n > SORT_BINS * SORT_BINS / 2 * args->leaf ? 3 : 2);
-    const char *kernel = args->floats && level < 2 ? "sort_msd_floats" : "sort_msd_scatter";
+    bool many = level < (args->common.n > SORT_BINS * SORT_BINS / 2 * args->msd.leaf ? 3 : 2);
+    const char *kernel = args->msd.floats && level < 2 ? "sort_msd_floats" : "sort_msd_scatter";
     pdl(b, ECHI_MOVE, kernel, echi_cuda_least(msd->tiles, many ? tiles : few), SORT_MSD_THREADS,
         SORT_MSD_SHARED_BYTES, level);
 }
@@ -218,9 +221,9 @@ unsigned echi_sort_few_bytes(const struct sort_build *b, unsigned blocks, unsign
                              unsigned element_bytes)
 {
     unsigned bytes = (b->gpu.shared_bytes + 1024) / blocks - 1024; /* a block takes 1 KiB more */
-    b->args->few_tile =
+    b->args->lists.few_tile =
         (bytes - SORT_FEW_SHARED_BYTES(0, 1)) / element_bytes / SORT_MSD_THREADS * SORT_MSD_THREADS;
-    unsigned needed = SORT_FEW_SHARED_BYTES(b->args->few_tile, element_bytes);
+    unsigned needed = SORT_FEW_SHARED_BYTES(b->args->lists.few_tile, element_bytes);
     return needed > least ? needed : least;
 }
 
@@ -228,12 +231,12 @@ unsigned echi_sort_few_bytes(const struct sort_build *b, unsigned blocks, unsign
 static bool choose_leaf(const struct sort_build *b)
 {
     const struct msd_plan *msd = &b->plan->msd;
-    uint64_t full = msd->leaf / 16 * 15, n = b->args->n; /* digits are not quite even */
+    uint64_t full = msd->leaf / 16 * 15, n = b->args->common.n; /* digits are not quite even */
     bool one = n > SORT_BINS * full && n <= 2 * SORT_BINS * full;
     bool two = n > SORT_BINS * SORT_BINS / 2 * full;
     bool large = (one || two) && b->gpu.shared_bytes >= SORT_LEAF_SHARED_BYTES(1) &&
                  echi_gpu_has(&b->gpu, b->plan->module, "sort_msd_leaf_large");
-    b->args->leaf = (uint32_t)msd->leaf * (large ? 2 : 1);
+    b->args->msd.leaf = (uint32_t)msd->leaf * (large ? 2 : 1);
     return large;
 }
 
@@ -241,7 +244,7 @@ static bool choose_leaf(const struct sort_build *b)
 static uint64_t even_leaves(const struct sort_args *args)
 {
     uint64_t leaves = 1;
-    while (args->n / leaves > args->leaf / 16 * 15) leaves *= 2;
+    while (args->common.n / leaves > args->msd.leaf / 16 * 15) leaves *= 2;
     return leaves;
 }
 
@@ -249,9 +252,9 @@ static uint64_t even_leaves(const struct sort_args *args)
  * one more.  The first, which finds out whether they are in order, always has. */
 static int even_levels(const struct sort_args *args, int first)
 {
-    uint64_t full = args->leaf / 16 * 15;
-    int levels = first == 0 || args->n >= SORT_TOP_LEAST || args->floats;
-    for (uint64_t n = args->n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
+    uint64_t full = args->msd.leaf / 16 * 15;
+    int levels = first == 0 || args->common.n >= SORT_TOP_LEAST || args->msd.floats;
+    for (uint64_t n = args->common.n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
     return levels;
 }
 
@@ -264,8 +267,8 @@ static void count_level(const struct sort_build *b, int level)
     unsigned segments = level ? echi_cuda_least(msd->segments, 8 * processors) : 1;
     if (msd->few && level == 0) {
         pdl(b, ECHI_COUNT, "sort_msd_first",
-            echi_cuda_least(b->args->n / SORT_MSD_FIRST_KEYS + 1, most) + 1, SORT_MSD_COUNT_THREADS,
-            0, level);
+            echi_cuda_least(b->args->common.n / SORT_MSD_FIRST_KEYS + 1, most) + 1,
+            SORT_MSD_COUNT_THREADS, 0, level);
         return;
     }
     pdl(b, ECHI_COUNT, "sort_msd_count", echi_cuda_least(msd->tiles, most), SORT_MSD_COUNT_THREADS,
@@ -288,7 +291,7 @@ static void run_levels(const struct sort_build *b, int level, bool large)
         rest = echi_cuda_least(rest, msd->few_blocks);
         rest_bytes = echi_sort_few_bytes(b, blocks, rest_bytes, (unsigned)b->sort->key_bytes);
     }
-    args->levels = msd->levels;
+    args->lists.levels = msd->levels;
     for (int last = level + even_levels(args, level); level < last; level++) {
         count_level(b, level);
         scatter_level(b, level);
@@ -309,10 +312,10 @@ void echi_sort_begin_lists(const struct sort_build *b)
         echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_LOOK,
                                                     .kind = ECHI_ZEROS,
                                                     .level = -1,
-                                                    .to = args->first,
-                                                    .slot = &args->first,
-                                                    .bytes = sizeof *args->first });
-    } else if (b->args->adaptive) {
+                                                    .to = args->lists.first,
+                                                    .slot = &args->lists.first,
+                                                    .bytes = sizeof *args->lists.first });
+    } else if (b->plan->msd.adaptive) {
         echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_crowd_begin", 1, SORT_CROWD_THREADS,
                          0, -1, NULL);
     } else {
@@ -337,7 +340,7 @@ static int top_bits(const struct sort_build *b)
     const unsigned shared_bytes = b->gpu.shared_bytes;
     int most = shared_bytes >= 132 << 10 ? SORT_TOP_BITS : shared_bytes >= 96 << 10 ? 14 : 12;
     int bits = SORT_DIGIT_BITS;
-    while (bits < most && b->args->n >> (bits + 4)) bits++;
+    while (bits < most && b->args->common.n >> (bits + 4)) bits++;
     return bits;
 }
 
@@ -347,26 +350,27 @@ static bool floats_by_value(const struct sort_build *b)
     const struct sort_args *args = b->args;
     const int key_bytes = b->sort->key_bytes;
     uint64_t nans = key_bytes == 8 ? 0xfffffffffffff : 0x7fffff; /* of one sign */
-    return args->order.float_mask && args->order.shift == nans &&
-           (!args->adaptive || args->n >= SORT_PLACES_LEAST(key_bytes));
+    return args->common.order.float_mask && args->common.order.shift == nans &&
+           (!b->plan->msd.adaptive || args->common.n >= SORT_PLACES_LEAST(key_bytes));
 }
 
 static ech_status steps_of_classes(const struct sort_build *b)
 {
     const struct msd_plan *msd = &b->plan->msd;
     struct sort_args *args = b->args;
-    args->floats = floats_by_value(b);
+    args->msd.adaptive = msd->adaptive;
+    args->msd.floats = floats_by_value(b);
     bool large = choose_leaf(b);
-    args->top_bits = top_bits(b);
-    unsigned bins_bytes = 4u << args->top_bits, table_bytes = 1u << args->top_bits;
-    unsigned count =
-        echi_cuda_least(args->n / (SORT_TOP_THREADS * 64) + 1, (uint64_t)b->gpu.multiprocessors);
+    args->msd.top_bits = top_bits(b);
+    unsigned bins_bytes = 4u << args->msd.top_bits, table_bytes = 1u << args->msd.top_bits;
+    unsigned count = echi_cuda_least(args->common.n / (SORT_TOP_THREADS * 64) + 1,
+                                     (uint64_t)b->gpu.multiprocessors);
     echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_top_begin", 1, SORT_TOP_THREADS, 0, 0,
                      NULL);
     pdl(b, ECHI_COUNT, "sort_top_count", count, SORT_TOP_THREADS, bins_bytes, 0);
     pdl(b, ECHI_PLAN, "sort_top_plan", 1, SORT_TOP_THREADS, bins_bytes + 16, 0);
     pdl(b, ECHI_MOVE, "sort_top_scatter",
-        echi_cuda_least(UINT32_MAX, (args->n - 1) / (4 * msd->tile) + 1), SORT_MSD_THREADS,
+        echi_cuda_least(UINT32_MAX, (args->common.n - 1) / (4 * msd->tile) + 1), SORT_MSD_THREADS,
         SORT_MSD_SHARED_BYTES + table_bytes, 0);
     scatter_level(b, 0);
     run_levels(b, 1, large);
@@ -375,7 +379,6 @@ static ech_status steps_of_classes(const struct sort_build *b)
 
 static ech_status steps_of_adaptive(const struct sort_build *b)
 {
-    b->args->adaptive = 1;
     ech_status status = b->plan->msd.classes ? steps_of_classes(b) : steps_of_msd(b);
     if (status == ECH_OK) echi_sort_lsd_steps(b);
     return status;

@@ -38,7 +38,8 @@
 enum digits { OF_BITS, BY_TABLE, OF_PLACES };
 
 template <int KIND>
-static __device__ inline ukey msd_count_key(const struct sort_args &a, const struct sort_segment &s,
+static __device__ inline ukey msd_count_key(const struct sort_common &a,
+                                            const struct sort_segment &s,
                                             const struct value_map &map, ukey first, uint32_t *bins,
                                             ukey u, struct msd_found &found)
 {
@@ -53,7 +54,7 @@ static __device__ inline ukey msd_count_key(const struct sort_args &a, const str
 /* Counts the keys of [from, to) of a segment: the body as aligned vectors of 16 bytes, the ends one
  * key a thread. */
 template <int KIND>
-static __device__ inline void msd_count_range(const struct sort_args &a,
+static __device__ inline void msd_count_range(const struct sort_common &a,
                                               const struct sort_segment &s,
                                               const struct value_map &map, uint32_t from,
                                               uint32_t to, uint32_t *bins, struct msd_found &found)
@@ -111,18 +112,18 @@ struct count_shared {
 /* Adds what [from, to) of a segment has to its counts, and, seen being a place for it, to what is
  * seen of neighbours.  PLACES: its digits may be of places. */
 template <int PLACES>
-static __device__ inline void
-msd_count_part(const struct sort_args &a, const struct sort_segment &s, struct count_shared &sh,
-               uint32_t from, uint32_t to, uint32_t *counts, uint32_t *seen)
+static __device__ inline void msd_count_part(const msd_args &a, const struct sort_segment &s,
+                                             struct count_shared &sh, uint32_t from, uint32_t to,
+                                             uint32_t *counts, uint32_t *seen)
 {
     rank_clear(sh.bins, SORT_BINS);
     if (threadIdx.x == 0) sh.differ = sh.seen = 0;
     __syncthreads(); /* the counters are clear */
     struct msd_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
     if (PLACES && s.known & SORT_BY_PLACE)
-        msd_count_range<OF_PLACES>(a, s, value_map_of(a), from, to, sh.bins, found);
+        msd_count_range<OF_PLACES>(a.common, s, value_map_of(a), from, to, sh.bins, found);
     else
-        msd_count_range<OF_BITS>(a, s, value_map{}, from, to, sh.bins, found);
+        msd_count_range<OF_BITS>(a.common, s, value_map{}, from, to, sh.bins, found);
     if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
     if (found.seen) atomicOr(&sh.seen, found.seen);
     __syncthreads(); /* every key is counted */
@@ -135,46 +136,47 @@ msd_count_part(const struct sort_args &a, const struct sort_segment &s, struct c
 }
 
 template <int PLACES>
-static __device__ inline void msd_count_level(const struct sort_args &a, int level,
-                                              struct count_shared &sh)
+static __device__ inline void msd_count_level(const msd_args &a, int level, struct count_shared &sh)
 {
-    const uint32_t tiles = a.msd->tiles[level];
+    const uint32_t tiles = a.lists.msd->tiles[level];
     const uint32_t each = tiles / gridDim.x + (tiles % gridDim.x != 0);
     uint32_t tile = min(tiles, blockIdx.x * each);
     const uint32_t last = min(tiles, tile + each);
     while (tile < last) { /* the tiles of a segment at once */
         const uint32_t index = msd_segment_of(a, level, tile);
-        const struct sort_segment s = a.segments[level & 1][index];
+        const struct sort_segment s = a.lists.segments[level & 1][index];
         const uint32_t end = s.first_tile + msd_tiles(s.count), stop = min(last, end);
         const uint32_t from = s.begin + (tile - s.first_tile) * MSD_TILE;
         const uint32_t to =
             s.begin + (stop == end ? s.count : (stop - s.first_tile) * (uint32_t)MSD_TILE);
         if (!(s.known & SORT_COUNTED))
             msd_count_part<PLACES>(a, s, sh, from, to, msd_counts(a, level, index),
-                                   level ? NULL : &a.msd->seen);
+                                   level ? NULL : &a.lists.msd->seen);
         tile = stop;
     }
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
-    sort_msd_count(const __grid_constant__ struct sort_args a)
+    sort_msd_count(const __grid_constant__ msd_args a)
 {
     __shared__ struct count_shared sh;
     wait_for_earlier();
-    msd_count_level<1>(a, a.level, sh);
+    msd_count_level<1>(a, a.common.level, sh);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
-    sort_msd_first(const __grid_constant__ struct sort_args a)
+    sort_msd_first(const __grid_constant__ msd_args a)
 {
     __shared__ struct count_shared sh;
     __shared__ struct plan_shared p;
     __shared__ struct few_sample sample;
     wait_for_earlier();
-    const uint32_t n = (uint32_t)a.n, blocks = gridDim.x - 1, each = n / blocks + (n % blocks != 0);
+    const uint32_t n = (uint32_t)a.common.n, blocks = gridDim.x - 1,
+                   each = n / blocks + (n % blocks != 0);
     const uint32_t from = min(n, blockIdx.x * each), to = min(n, from + each);
     if (blockIdx.x < blocks)
-        msd_count_part<0>(a, msd_whole(a), sh, from, to, a.first->counts, &a.first->seen);
+        msd_count_part<0>(a, msd_whole(a.common), sh, from, to, a.lists.first->counts,
+                          &a.lists.first->seen);
     else
         few_look(a, sample);
     msd_plan_first(a, p);
@@ -230,8 +232,9 @@ static __device__ inline void msd_place(const struct sort_segment &s, const stru
 
 template <int KIND>
 static __device__ inline void
-msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const struct top_table &t,
-                 uint32_t *cursors, struct scatter_shared &sh, uint32_t at, uint32_t here)
+msd_scatter_tile(const struct sort_common &a, const struct sort_segment &s,
+                 const struct top_table &t, uint32_t *cursors, struct scatter_shared &sh,
+                 uint32_t at, uint32_t here)
 {
     const ukey *in = keys_of(a, s.source) + at;
     ukey *out = (ukey *)keys_of(a, msd_target(s));
@@ -283,7 +286,7 @@ msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const 
 }
 
 /* Writes [at, at + here) of a segment to the output, from where the keys of each digit begin. */
-static __device__ inline void msd_write_tile(const struct sort_args &a,
+static __device__ inline void msd_write_tile(const struct sort_common &a,
                                              const struct sort_segment &s, const uint32_t *begins,
                                              struct scatter_shared &sh, uint32_t at, uint32_t here)
 {
@@ -302,38 +305,38 @@ static __device__ inline void msd_write_tile(const struct sort_args &a,
 }
 
 template <int PLACES>
-static __device__ inline void msd_scatter_level(const struct sort_args &a, int level,
+static __device__ inline void msd_scatter_level(const msd_args &a, int level,
                                                 struct scatter_shared &sh)
 {
-    const uint32_t tiles = a.msd->tiles[level];
+    const uint32_t tiles = a.lists.msd->tiles[level];
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const uint32_t index = msd_segment_of(a, level, tile);
-        const struct sort_segment s = a.segments[level & 1][index];
+        const struct sort_segment s = a.lists.segments[level & 1][index];
         if (s.moves == SORT_STAYS) continue;
         uint32_t *cursors = msd_counts(a, level, index);
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE, at = s.begin + skip;
         const uint32_t here = min(s.count - skip, (uint32_t)MSD_TILE);
         if (PLACES && s.known & SORT_BY_PLACE)
-            msd_scatter_tile<OF_PLACES>(a, s, top_table_of(a), cursors, sh, at, here);
+            msd_scatter_tile<OF_PLACES>(a.common, s, top_table_of(a), cursors, sh, at, here);
         else if (s.moves == SORT_MOVES)
-            msd_scatter_tile<OF_BITS>(a, s, top_table{}, cursors, sh, at, here);
+            msd_scatter_tile<OF_BITS>(a.common, s, top_table{}, cursors, sh, at, here);
         else
-            msd_write_tile(a, s, cursors, sh, at, here);
+            msd_write_tile(a.common, s, cursors, sh, at, here);
         __syncthreads(); /* everyone has read; the counters may be cleared */
     }
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_msd_scatter(const __grid_constant__ struct sort_args a)
+    sort_msd_scatter(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    msd_scatter_level<0>(a, a.level, *(struct scatter_shared *)shared_bytes);
+    msd_scatter_level<0>(a, a.common.level, *(struct scatter_shared *)shared_bytes);
 }
 
 /* The whole array by the table of classes, if there is one.  A block has several tiles, so that the
  * table is read less often, and fewer blocks end at once where there is none. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_top_scatter(const __grid_constant__ struct sort_args a)
+    sort_top_scatter(const __grid_constant__ msd_args a)
 {
     struct scatter_shared &sh = *(struct scatter_shared *)shared_bytes;
     wait_for_earlier();
@@ -345,20 +348,21 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     t.class_of = (const uint8_t *)table;
     struct sort_segment s = {};
     s.source = SORT_IN;
-    const uint32_t tiles = msd_tiles((uint32_t)a.n);
+    const uint32_t tiles = msd_tiles((uint32_t)a.common.n);
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const uint32_t at = tile * MSD_TILE, here = min((uint32_t)a.n - at, (uint32_t)MSD_TILE);
-        msd_scatter_tile<BY_TABLE>(a, s, t, a.counts[0], sh, at, here);
+        const uint32_t at = tile * MSD_TILE,
+                       here = min((uint32_t)a.common.n - at, (uint32_t)MSD_TILE);
+        msd_scatter_tile<BY_TABLE>(a.common, s, t, a.lists.counts[0], sh, at, here);
         __syncthreads(); /* everyone has read; the counters may be cleared */
     }
 }
 
 /* The same of floats, whose digits may be of places. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_msd_floats(const __grid_constant__ struct sort_args a)
+    sort_msd_floats(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    msd_scatter_level<1>(a, a.level, *(struct scatter_shared *)shared_bytes);
+    msd_scatter_level<1>(a, a.common.level, *(struct scatter_shared *)shared_bytes);
 }
 
 /* ---- Levels that evenly distributed keys do not have ---- */
@@ -374,16 +378,17 @@ static_assert(sizeof(union rest_shared) <= SORT_MSD_SHARED_BYTES,
 /* All levels from a.level on, in one launch of blocks that run together: where keys are distributed
  * evenly they have nothing to do, and a launch for each takes longer than that. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_msd_rest(const __grid_constant__ struct sort_args a)
+    sort_msd_rest(const __grid_constant__ msd_args a)
 {
     union rest_shared &sh = *(union rest_shared *)shared_bytes;
     uint32_t meetings = 0;
     if (msd_ordered(a)) return;
-    if (a.few_counts && a.msd->crowd) {
+    if (a.lists.few_counts && a.lists.msd->crowd) {
         few_sort(a, *(struct few_shared *)shared_bytes);
         return;
     }
-    for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
+    for (int level = a.common.level; level < a.lists.levels && a.lists.msd->segments[level];
+         level++) {
         msd_count_level<0>(a, level, sh.count);
         msd_meet(a, ++meetings);
         msd_plan_level<0>(a, level, sh.plan);

@@ -176,7 +176,7 @@ static __device__ inline uint32_t leaf_shift(uint32_t bits)
 
 /* Loads a leaf's keys, key i of a thread that of position threadIdx.x + i * LEAF_THREADS. */
 template <int ITEMS>
-static __device__ inline void leaf_load(const struct sort_args &a, const struct sort_leaf &leaf,
+static __device__ inline void leaf_load(const struct sort_common &a, const struct sort_leaf &leaf,
                                         ukey (&key)[ITEMS])
 {
     const ukey *in = keys_of(a, leaf.source) + leaf.begin;
@@ -240,15 +240,15 @@ static __device__ inline void leaf_place_keys(struct leaf_shared<ITEMS> &s, uint
 }
 
 /* The whole array, from its input to its output, in parts of a leaf's size. */
-template <int ITEMS> static __device__ inline void leaf_copy_all(const struct sort_args &a)
+template <int ITEMS> static __device__ inline void leaf_copy_all(const msd_args &a)
 {
     enum { KEYS = leaf_shared<ITEMS>::KEYS, COPIES = 24 / KEY_BYTES };
     static_assert(ITEMS % COPIES == 0, "a thread copies a few keys at a time");
-    const ukey *in = (const ukey *)a.keys_in;
-    ukey *out = (ukey *)a.keys_out;
-    const bool reverse = a.msd->seen & SORT_SEEN_FALL;
+    const ukey *in = (const ukey *)a.common.keys_in;
+    ukey *out = (ukey *)a.common.keys_out;
+    const bool reverse = a.lists.msd->seen & SORT_SEEN_FALL;
     if (!reverse && in == out) return;
-    for (uint64_t from = (uint64_t)blockIdx.x * KEYS; from < a.n;
+    for (uint64_t from = (uint64_t)blockIdx.x * KEYS; from < a.common.n;
          from += (uint64_t)gridDim.x * KEYS) {
 #pragma unroll 1
         for (int k = 0; k < ITEMS; k += COPIES) {
@@ -256,11 +256,11 @@ template <int ITEMS> static __device__ inline void leaf_copy_all(const struct so
             ukey key[COPIES];
 #pragma unroll
             for (int i = 0; i < COPIES; i++)
-                if (mine + i * LEAF_THREADS < a.n) key[i] = in[mine + i * LEAF_THREADS];
+                if (mine + i * LEAF_THREADS < a.common.n) key[i] = in[mine + i * LEAF_THREADS];
 #pragma unroll
             for (int i = 0; i < COPIES; i++) {
                 const uint64_t at = mine + i * LEAF_THREADS;
-                if (at < a.n) out[reverse ? a.n - 1 - at : at] = key[i];
+                if (at < a.common.n) out[reverse ? a.common.n - 1 - at : at] = key[i];
             }
         }
     }
@@ -268,8 +268,9 @@ template <int ITEMS> static __device__ inline void leaf_copy_all(const struct so
 
 /* Writes the sorted keys. */
 template <int DECODE, int ITEMS>
-static __device__ inline void
-leaf_store(const struct sort_args &a, const struct leaf_shared<ITEMS> &s, ukey *out, uint32_t count)
+static __device__ inline void leaf_store(const struct sort_common &a,
+                                         const struct leaf_shared<ITEMS> &s, ukey *out,
+                                         uint32_t count)
 {
     const uint32_t me = threadIdx.x, place = leaf_place(me);
 #pragma unroll
@@ -280,7 +281,7 @@ leaf_store(const struct sort_args &a, const struct leaf_shared<ITEMS> &s, ukey *
         }
 }
 
-static __device__ inline void leaf_fill(const struct sort_args &a, ukey *out, uint32_t count,
+static __device__ inline void leaf_fill(const struct sort_common &a, ukey *out, uint32_t count,
                                         ukey e)
 {
     const ukey u = order_decode(a.order, e);
@@ -289,7 +290,7 @@ static __device__ inline void leaf_fill(const struct sort_args &a, ukey *out, ui
 
 /* Sorts a leaf; returns false where it is left to leaf_sort_crowded(). */
 template <int ITEMS>
-static __device__ inline bool leaf_sort(const struct sort_args &a, struct leaf_shared<ITEMS> &s,
+static __device__ inline bool leaf_sort(const struct sort_common &a, struct leaf_shared<ITEMS> &s,
                                         const struct sort_leaf &leaf)
 {
     ukey *out = (ukey *)a.keys_out + leaf.begin;
@@ -330,7 +331,7 @@ static __device__ inline bool leaf_sort(const struct sort_args &a, struct leaf_s
     return true;
 }
 
-template <int ITEMS> static __device__ inline void leaf_sort_all(const struct sort_args &a)
+template <int ITEMS> static __device__ inline void leaf_sort_all(const msd_args &a)
 {
     struct leaf_shared<ITEMS> &s = *(struct leaf_shared<ITEMS> *)shared_bytes;
     wait_for_earlier();
@@ -338,10 +339,10 @@ template <int ITEMS> static __device__ inline void leaf_sort_all(const struct so
         leaf_copy_all<ITEMS>(a);
         return;
     }
-    const uint32_t leaves = a.msd->leaves;
+    const uint32_t leaves = a.lists.msd->leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        if (!leaf_sort<ITEMS>(a, s, a.leaves[i]) && threadIdx.x == 0)
-            a.crowded[atomicAdd(&a.msd->crowded, 1)] = i;
+        if (!leaf_sort<ITEMS>(a.common, s, a.lists.leaves[i]) && threadIdx.x == 0)
+            a.lists.crowded[atomicAdd(&a.lists.msd->crowded, 1)] = i;
         __syncthreads(); /* everything may be written again */
     }
 }
@@ -349,24 +350,24 @@ template <int ITEMS> static __device__ inline void leaf_sort_all(const struct so
 /* ---- Leaves whose keys crowd in few bins ---- */
 
 /* RUNS: 1, and 2 where leaves are large. */
-template <int RUNS> static __device__ inline void leaf_merge_crowded(const struct sort_args &a)
+template <int RUNS> static __device__ inline void leaf_merge_crowded(const msd_args &a)
 {
     static_assert(CROWDED_THREADS * merge_window<RUNS>::KEYS == LEAF_THREADS * LEAF_ITEMS * RUNS,
                   "a thread has a window of the leaf");
     ukey *keys = (ukey *)shared_bytes;
     wait_for_earlier();
-    const uint32_t me = threadIdx.x, leaves = a.msd->crowded;
+    const uint32_t me = threadIdx.x, leaves = a.lists.msd->crowded;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const struct sort_leaf leaf = a.leaves[a.crowded[i]];
-        const ukey *in = keys_of(a, leaf.source) + leaf.begin;
-        ukey *out = (ukey *)a.keys_out + leaf.begin;
+        const struct sort_leaf leaf = a.lists.leaves[a.lists.crowded[i]];
+        const ukey *in = keys_of(a.common, leaf.source) + leaf.begin;
+        ukey *out = (ukey *)a.common.keys_out + leaf.begin;
 #pragma unroll 8
         for (uint32_t p = me; p < leaf.count; p += CROWDED_THREADS)
-            keys[leaf_place(p)] = msd_load(a, leaf.source, in[p]);
+            keys[leaf_place(p)] = msd_load(a.common, leaf.source, in[p]);
         block_merge<RUNS>(keys, leaf.count);
 #pragma unroll 8
         for (uint32_t p = me; p < leaf.count; p += CROWDED_THREADS)
-            out[p] = order_decode(a.order, keys[leaf_place(p)]);
+            out[p] = order_decode(a.common.order, keys[leaf_place(p)]);
         __syncthreads(); /* everything may be written again */
     }
 }
@@ -380,14 +381,14 @@ template <int RUNS> static __device__ inline void leaf_merge_crowded(const struc
 #define LEAF_RESIDENT(blocks) RESIDENT_OF(SORT_LEAF_THREADS, blocks)
 
 extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT(SORT_LEAF_BLOCKS))
-    sort_msd_leaf(const __grid_constant__ struct sort_args a)
+    sort_msd_leaf(const __grid_constant__ msd_args a)
 {
     leaf_sort_all<LEAF_ITEMS>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_CROWDED_THREADS,
                                              RESIDENT_OF(SORT_CROWDED_THREADS, SORT_CROWDED_BLOCKS))
-    sort_msd_crowded(const __grid_constant__ struct sort_args a)
+    sort_msd_crowded(const __grid_constant__ msd_args a)
 {
     leaf_merge_crowded<1>(a);
 }
@@ -395,13 +396,13 @@ extern "C" __global__ void __launch_bounds__(SORT_CROWDED_THREADS,
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS,
                                              LEAF_RESIDENT(SORT_LEAF_LARGE_BLOCKS))
-    sort_msd_leaf_large(const __grid_constant__ struct sort_args a)
+    sort_msd_leaf_large(const __grid_constant__ msd_args a)
 {
     leaf_sort_all<2 * LEAF_ITEMS>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_CROWDED_THREADS)
-    sort_msd_crowded_large(const __grid_constant__ struct sort_args a)
+    sort_msd_crowded_large(const __grid_constant__ msd_args a)
 {
     leaf_merge_crowded<2>(a);
 }

@@ -45,7 +45,7 @@ static void pdl(const struct sort_build *b, enum echi_phase phase, const char *k
 
 static const char *not_skewed(const struct sort_build *b)
 {
-    return b->args->adaptive ? "the sample is not skewed" : NULL;
+    return b->plan->msd.adaptive ? "the sample is not skewed" : NULL;
 }
 
 /* One level by launches of its own; of a small array the first is counted and planned by one. */
@@ -56,13 +56,15 @@ static void run_level(const struct sort_build *b, int level, unsigned shared_byt
     const struct sort_args *args = b->args;
     const char *when = not_skewed(b);
     uint64_t processors = (uint64_t)b->gpu.multiprocessors;
-    uint64_t tiles = args->n / plan->tile + 1 + SORT_BINS;
+    uint64_t tiles = args->common.n / plan->tile + 1 + SORT_BINS;
     unsigned segments = level ? echi_cuda_least(plan->segments, 8 * processors) : 1;
     unsigned blocks = echi_cuda_least(plan->tiles, level < 2 ? tiles : t->blocks * processors);
     if (plan->few && level == 0) {
-        pdl(b, ECHI_COUNT, "sort_pairs_first", args->count_blocks + 1, t->threads, 0, level, when);
+        pdl(b, ECHI_COUNT, "sort_pairs_first", args->pairs.count_blocks + 1, t->threads, 0, level,
+            when);
     } else {
-        pdl(b, ECHI_COUNT, "sort_pairs_count", args->count_blocks, t->threads, 0, level, when);
+        pdl(b, ECHI_COUNT, "sort_pairs_count", args->pairs.count_blocks, t->threads, 0, level,
+            when);
         pdl(b, ECHI_PLAN, "sort_msd_plan", segments, SORT_BINS, 0, level, when);
     }
     pdl(b, ECHI_MOVE, "sort_pairs_scatter", blocks, t->threads, shared_bytes, level, when);
@@ -86,6 +88,9 @@ static void run_rest(const struct sort_build *b, int level, unsigned shared_byte
     shared_bytes = echi_sort_few_bytes(b, resident, shared_bytes, element_bytes);
     unsigned blocks =
         echi_cuda_least(resident * (unsigned)b->gpu.multiprocessors, plan->few_blocks);
+    b->args->rest = b->args->pairs;
+    b->args->rest.common.level = level;
+    b->args->rest.count_blocks = count_blocks(plan, blocks);
     echi_step_add(b->steps,
                   (struct echi_step){ .phase = ECHI_MOVE,
                                       .kind = ECHI_LAUNCH_COOPERATIVE,
@@ -96,7 +101,7 @@ static void run_rest(const struct sort_build *b, int level, unsigned shared_byte
                                       .threads = t->threads,
                                       .shared_bytes = shared_bytes,
                                       .level = level,
-                                      .units = count_blocks(plan, blocks) });
+                                      .args = &b->args->rest });
 }
 
 /* Whether msd_packed.cuh may sort them.  Between its levels pairs lie in the output, where
@@ -105,9 +110,10 @@ static void run_rest(const struct sort_build *b, int level, unsigned shared_byte
 static bool can_pack(const struct sort_build *b, unsigned staged)
 {
     const struct sort_args *args = b->args;
-    uintptr_t keys = (uintptr_t)args->keys_out, values = (uintptr_t)args->values_out;
-    return b->plan->msd.packed && args->adaptive && staged && args->plain && !args->in_place &&
-           (keys | values) % 8 == 0 && b->gpu.shared_bytes >= SORT_PACKED_COUNT_BYTES + 1024;
+    uintptr_t keys = (uintptr_t)args->common.keys_out, values = (uintptr_t)args->common.values_out;
+    return b->plan->msd.packed && b->plan->msd.adaptive && staged && args->common.plain &&
+           !args->common.in_place && (keys | values) % 8 == 0 &&
+           b->gpu.shared_bytes >= SORT_PACKED_COUNT_BYTES + 1024;
 }
 
 /* As many leaves as two digits make at most, the second of packed_bits(). */
@@ -123,7 +129,7 @@ static void run_packed(const struct sort_build *b, unsigned leaf_threads,
                        unsigned leaf_shared_bytes)
 {
     static const char even[] = "the sample is even";
-    const uint64_t n = b->args->n;
+    const uint64_t n = b->args->common.n;
     unsigned count =
         echi_cuda_least(n / (SORT_PACKED_COUNT_THREADS * 16) + 1, (uint64_t)b->gpu.multiprocessors);
     pdl(b, ECHI_COUNT, "sort_packed_count", count, SORT_PACKED_COUNT_THREADS,
@@ -151,20 +157,21 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     unsigned leaf = staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
     unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, payload, staged);
     unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, payload, staged);
-    uint64_t processors = (uint64_t)b->gpu.multiprocessors, leaves = args->n / leaf + 1;
+    uint64_t processors = (uint64_t)b->gpu.multiprocessors, leaves = args->common.n / leaf + 1;
     unsigned skewed = echi_cuda_least(plan->leaves, t->leaf_blocks * processors);
-    int even = args->n > SORT_BINS * (leaf / 16 * 15) ? 2 : 1; /* levels of keys distributed so */
+    int even =
+        args->common.n > SORT_BINS * (leaf / 16 * 15) ? 2 : 1; /* levels of keys distributed so */
     int level = 0;
-    args->count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
-    args->packed = can_pack(b, staged);
-    if (plan->few) args->levels = plan->levels;
+    args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
+    args->pairs.packed = can_pack(b, staged);
+    if (plan->few) args->lists.levels = plan->levels;
     echi_sort_begin_lists(b);
-    if (args->packed) run_packed(b, t->leaf_threads, leaf_shared_bytes);
+    if (args->pairs.packed) run_packed(b, t->leaf_threads, leaf_shared_bytes);
     for (; level < (plan->few ? even : plan->levels); level++) run_level(b, level, shared_bytes);
     if (plan->few) run_rest(b, level, shared_bytes);
     /* With packed steps these probably have nothing to do, which fewer blocks find out faster. */
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",
-        echi_cuda_least(plan->leaves, (args->packed ? 1 : 2) * leaves), t->leaf_threads,
+        echi_cuda_least(plan->leaves, (args->pairs.packed ? 1 : 2) * leaves), t->leaf_threads,
         leaf_shared_bytes, level, not_skewed(b));
     pdl(b, ECHI_FINISH, "sort_pairs_crowded", skewed, t->leaf_threads, leaf_shared_bytes, level,
         not_skewed(b));

@@ -204,9 +204,9 @@ static __device__ inline bool leaf_sort(struct leaf_shared &s, uint32_t count,
 
 /* Sorts the group of words with the same key bits that begins at p; returns how many steps it
  * took.  Where the group ends another may begin, whose words change places: not their key bits. */
-static __device__ inline uint32_t leaf_mend_group(const struct sort_args &a, struct leaf_shared &s,
-                                                  uint32_t count, const struct leaf_order &o,
-                                                  uint32_t p)
+static __device__ inline uint32_t leaf_mend_group(const struct sort_common &a,
+                                                  struct leaf_shared &s, uint32_t count,
+                                                  const struct leaf_order &o, uint32_t p)
 {
     const uint32_t mask = (1u << o.position_bits) - 1, top = s.order[leaf_place(p)] & ~mask;
     uint32_t steps = 0;
@@ -227,7 +227,7 @@ static __device__ inline uint32_t leaf_mend_group(const struct sort_args &a, str
 
 /* Puts words with the same key bits in order by their keys, which lie in s.keys; returns false
  * where that would take too long. */
-static __device__ inline bool leaf_mend(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline bool leaf_mend(const struct sort_common &a, struct leaf_shared &s,
                                         uint32_t count, const struct leaf_order &o)
 {
     uint32_t heads = 0, steps = 0; /* a bit an item: a group begins there */
@@ -250,7 +250,7 @@ static __device__ inline bool leaf_mend(const struct sort_args &a, struct leaf_s
 /* ---- A leaf from and to memory ---- */
 
 #if PAIRS_PACKED
-static __device__ inline const uint2 *leaf_packed(const struct sort_args &a,
+static __device__ inline const uint2 *leaf_packed(const struct sort_common &a,
                                                   const struct sort_leaf &leaf)
 {
     return (const uint2 *)a.keys_tmp + leaf.begin;
@@ -258,7 +258,7 @@ static __device__ inline const uint2 *leaf_packed(const struct sort_args &a,
 
 /* Loads keys, and brings the values that lie beside them to where leaf_write() wants them, few at
  * once: with more under way registers are spilled. */
-static __device__ inline void leaf_load_packed(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_load_packed(const struct sort_common &a, struct leaf_shared &s,
                                                const struct sort_leaf &leaf,
                                                ukey (&key)[LEAF_ITEMS])
 {
@@ -282,7 +282,7 @@ static __device__ inline void leaf_load_packed(const struct sort_args &a, struct
 #endif
 
 /* A key and a value of a leaf as they lie in memory, by position. */
-static __device__ inline ukey leaf_key(const struct sort_args &a, const struct sort_leaf &leaf,
+static __device__ inline ukey leaf_key(const struct sort_common &a, const struct sort_leaf &leaf,
                                        uint32_t p)
 {
 #if PAIRS_PACKED
@@ -291,7 +291,7 @@ static __device__ inline ukey leaf_key(const struct sort_args &a, const struct s
     return keys_of(a, leaf.source)[leaf.begin + p];
 }
 
-static __device__ inline uval leaf_value(const struct sort_args &a, const struct sort_leaf &leaf,
+static __device__ inline uval leaf_value(const struct sort_common &a, const struct sort_leaf &leaf,
                                          uint32_t p)
 {
 #if PAIRS_PACKED
@@ -303,7 +303,7 @@ static __device__ inline uval leaf_value(const struct sort_args &a, const struct
 /* Loads what is compared of a leaf's keys, key i of a thread that of position
  * me + i * LEAF_THREADS, and finds its range; the bins are clear then. */
 template <int PACKED>
-static __device__ inline void leaf_load(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_load(const struct sort_common &a, struct leaf_shared &s,
                                         const struct sort_leaf &leaf, ukey (&key)[LEAF_ITEMS],
                                         ukey &low, ukey &high)
 {
@@ -334,7 +334,7 @@ static __device__ inline void leaf_load(const struct sort_args &a, struct leaf_s
 /* Brings the leaf's keys to shared memory, by position.  They are read again, for until here the
  * registers had other use. */
 template <int PACKED>
-static __device__ inline void leaf_keep_keys(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_keep_keys(const struct sort_common &a, struct leaf_shared &s,
                                              const struct sort_leaf &leaf)
 {
     const ukey *in = keys_of(a, leaf.source) + leaf.begin;
@@ -348,7 +348,7 @@ static __device__ inline void leaf_keep_keys(const struct sort_args &a, struct l
 }
 
 #if VAL_BYTES <= 8
-static __device__ inline bool leaf_makes(const struct sort_args &a, const struct sort_leaf &leaf)
+static __device__ inline bool leaf_makes(const struct sort_common &a, const struct sort_leaf &leaf)
 {
     return VAL_BYTES <= 8 && leaf.source == SORT_IN && a.index;
 }
@@ -356,7 +356,7 @@ static __device__ inline bool leaf_makes(const struct sort_args &a, const struct
 
 /* Asks for the values, by position: there after copy_wait<0>().  Packed ones are there already. */
 template <int PACKED>
-static __device__ inline void leaf_values_ask(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_values_ask(const struct sort_common &a, struct leaf_shared &s,
                                               const struct sort_leaf &leaf)
 {
 #if LEAF_STAGED
@@ -368,14 +368,14 @@ static __device__ inline void leaf_values_ask(const struct sort_args &a, struct 
 #endif
 }
 
-template <int SAME> static __device__ inline ukey leaf_decode(const struct sort_args &a, ukey e)
+template <int SAME> static __device__ inline ukey leaf_decode(const struct sort_common &a, ukey e)
 {
     return SAME ? e : order_decode(a.order, e);
 }
 
 /* Writes the leaf as s.order has it; SAME: keys need no decoding. */
 template <int SAME, int PACKED>
-static __device__ inline void leaf_write(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_write(const struct sort_common &a, struct leaf_shared &s,
                                          const struct sort_leaf &leaf, const struct leaf_order &o,
                                          bool fetch)
 {
@@ -437,9 +437,9 @@ static __device__ inline void leaf_write(const struct sort_args &a, struct leaf_
 
 /* Writes `count` pairs from where they lie to the output, to the same positions or the other way
  * round; each block does its share of pieces. */
-static __device__ inline void pairs_copy(const struct sort_args &a, uint32_t source, uint64_t begin,
-                                         uint64_t count, bool reverse, uint32_t block,
-                                         uint32_t blocks)
+static __device__ inline void pairs_copy(const struct sort_common &a, uint32_t source,
+                                         uint64_t begin, uint64_t count, bool reverse,
+                                         uint32_t block, uint32_t blocks)
 {
     const ukey *in = keys_of(a, source) + begin;
     const uval *values = values_of(a, source) + begin;
@@ -470,7 +470,7 @@ static __device__ inline void pairs_copy(const struct sort_args &a, uint32_t sou
 }
 
 /* The same of a leaf, from wherever it lies. */
-static __device__ inline void leaf_copy(const struct sort_args &a, const struct sort_leaf &leaf)
+static __device__ inline void leaf_copy(const struct sort_common &a, const struct sort_leaf &leaf)
 {
     for (uint32_t p = threadIdx.x; p < leaf.count; p += LEAF_THREADS) {
         if (!a.discard_keys)
@@ -487,7 +487,7 @@ static __device__ inline void leaf_copy(const struct sort_args &a, const struct 
          : (int)MULTIPROCESSOR_THREADS / (int)LEAF_THREADS)
 
 template <int PACKED>
-static __device__ inline bool leaf_finish(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline bool leaf_finish(const struct sort_common &a, struct leaf_shared &s,
                                           const struct sort_leaf &leaf)
 {
     ukey key[LEAF_ITEMS], low, high;
@@ -513,18 +513,19 @@ static __device__ inline bool leaf_finish(const struct sort_args &a, struct leaf
 }
 
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
-    sort_pairs_leaf(const __grid_constant__ struct sort_args a)
+    sort_pairs_leaf(const __grid_constant__ msd_args a)
 {
     struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;
     wait_for_earlier();
     if (msd_ordered(a)) {
-        pairs_copy(a, SORT_IN, 0, a.n, a.msd->seen & SORT_SEEN_FALL, blockIdx.x, gridDim.x);
+        pairs_copy(a.common, SORT_IN, 0, a.common.n, a.lists.msd->seen & SORT_SEEN_FALL, blockIdx.x,
+                   gridDim.x);
         return;
     }
-    const uint32_t leaves = PAIRS_PACKED && a.msd->packed_tiles ? 0 : a.msd->leaves;
+    const uint32_t leaves = PAIRS_PACKED && a.lists.msd->packed_tiles ? 0 : a.lists.msd->leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const bool done = leaf_finish<0>(a, s, a.leaves[i]);
-        if (!done && threadIdx.x == 0) a.crowded[atomicAdd(&a.msd->crowded, 1)] = i;
+        const bool done = leaf_finish<0>(a.common, s, a.lists.leaves[i]);
+        if (!done && threadIdx.x == 0) a.lists.crowded[atomicAdd(&a.lists.msd->crowded, 1)] = i;
 #if LEAF_STAGED
         copy_wait<0>(); /* also where the leaf is left to others */
 #endif
@@ -534,37 +535,38 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
 
 /* Leaves whose keys crowd: sorted by the bits that differ, digit by digit. */
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
-    sort_pairs_crowded(const __grid_constant__ struct sort_args a)
+    sort_pairs_crowded(const __grid_constant__ msd_args a)
 {
     struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;
     struct block_shared<LEAF_WARPS, LEAF_ITEMS> &b =
         *(struct block_shared<LEAF_WARPS, LEAF_ITEMS> *)shared_bytes;
     wait_for_earlier();
-    const uint32_t leaves = a.msd->crowded;
+    const uint32_t leaves = a.lists.msd->crowded;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const struct sort_leaf leaf = a.leaves[a.crowded[i]];
-        ukey *out = (ukey *)a.keys_out + leaf.begin;
-        uval *values_out = (uval *)a.values_out + leaf.begin;
+        const struct sort_leaf leaf = a.lists.leaves[a.lists.crowded[i]];
+        ukey *out = (ukey *)a.common.keys_out + leaf.begin;
+        uval *values_out = (uval *)a.common.values_out + leaf.begin;
         const int items = (int)((leaf.count - 1) / LEAF_THREADS + 1);
         const uint32_t mine = threadIdx.x / 32 * (32 * items) + lane_id();
         struct block_keys<LEAF_ITEMS> k;
         ukey differ = 0;
-        const ukey first = pairs_key(a, leaf.source, leaf_key(a, leaf, 0));
+        const ukey first = pairs_key(a.common, leaf.source, leaf_key(a.common, leaf, 0));
 #pragma unroll
         for (int j = 0; j < LEAF_ITEMS; j++) {
             const uint32_t at = mine + 32 * j;
             k.place[j] = at;
             k.key[j] = 0;
             if (j < items && at < leaf.count) {
-                k.key[j] = msd_load(a, leaf.source, leaf_key(a, leaf, at));
-                differ |= pairs_key(a, SORT_TMP, k.key[j]) ^ first;
+                k.key[j] = msd_load(a.common, leaf.source, leaf_key(a.common, leaf, at));
+                differ |= pairs_key(a.common, SORT_TMP, k.key[j]) ^ first;
             }
         }
         ukey none = 0;
         block_range(s.low, s.high, none, differ); /* of the greatest the highest bit is wanted */
-        struct sort_args digits = a;
+        struct sort_common digits = a.common;
         digits.n = leaf.count;
-        digits.end_bit = a.end_bit - (__clzll((long long)(uint64_t)differ) - (64 - (int)KEY_BITS));
+        digits.end_bit =
+            a.common.end_bit - (__clzll((long long)(uint64_t)differ) - (64 - (int)KEY_BITS));
         __syncthreads(); /* everyone has read what the counters overwrite */
         for (int pass = 0; digits.begin_bit + pass * SORT_DIGIT_BITS < digits.end_bit; pass++)
             block_pass<LEAF_WARPS, LEAF_ITEMS>(digits, b, pass, mine, items, k);
@@ -573,17 +575,18 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
         for (int j = 0; j < LEAF_ITEMS; j++)
             if (j < items && mine + 32 * j < leaf.count) {
 #if VAL_BYTES <= 8
-                if (leaf.source == SORT_IN && a.index)
+                if (leaf.source == SORT_IN && a.common.index)
                     value[j] = (uval)(leaf.begin + k.place[j]);
                 else
 #endif
-                    value[j] = leaf_value(a, leaf, k.place[j]);
+                    value[j] = leaf_value(a.common, leaf, k.place[j]);
             }
         __syncthreads(); /* in place: everyone has read */
 #pragma unroll
         for (int j = 0; j < LEAF_ITEMS; j++)
             if (j < items && mine + 32 * j < leaf.count) {
-                if (!a.discard_keys) out[mine + 32 * j] = order_decode(a.order, k.key[j]);
+                if (!a.common.discard_keys)
+                    out[mine + 32 * j] = order_decode(a.common.order, k.key[j]);
                 values_out[mine + 32 * j] = value[j];
             }
         __syncthreads(); /* everything may be written again */

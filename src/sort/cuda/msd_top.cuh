@@ -36,32 +36,32 @@ enum {
 };
 
 /* Clears what the levels count up. */
-static __device__ inline void top_clear(const struct sort_args &a)
+static __device__ inline void top_clear(const msd_args &a)
 {
     const uint32_t me = threadIdx.x;
     for (uint32_t i = me; i < 1u << a.top_bits; i += TOP_THREADS) {
         a.top_bins[i] = 0;
         a.top_class[i] = 0;
     }
-    if (me < SORT_MSD_ROW) a.counts[0][me] = 0;
-    if (me <= SORT_MSD_LEVELS + 1) a.msd->segments[me] = a.msd->tiles[me] = 0;
+    if (me < SORT_MSD_ROW) a.lists.counts[0][me] = 0;
+    if (me <= SORT_MSD_LEVELS + 1) a.lists.msd->segments[me] = a.lists.msd->tiles[me] = 0;
     if (me == 0) msd_clear(a);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
-    sort_top_begin(const __grid_constant__ struct sort_args a)
+    sort_top_begin(const __grid_constant__ msd_args a)
 {
     __shared__ struct value_shared values;
     __shared__ ukey keys[CROWD_KEYS];
     wait_for_earlier();
     const uint32_t me = threadIdx.x;
     const uint64_t samples = TOP_THREADS * TOP_SAMPLES;
-    const uint64_t step = a.n / samples + (a.n % samples != 0);
+    const uint64_t step = a.common.n / samples + (a.common.n % samples != 0);
     ukey e[TOP_SAMPLES];
 #pragma unroll
     for (uint32_t j = 0; j < TOP_SAMPLES; j++) {
-        const uint64_t at = min((me * TOP_SAMPLES + j) * step, a.n - 1);
-        e[j] = order_encode(a.order, ((const ukey *)a.keys_in)[at]);
+        const uint64_t at = min((me * TOP_SAMPLES + j) * step, a.common.n - 1);
+        e[j] = order_encode(a.common.order, ((const ukey *)a.common.keys_in)[at]);
     }
     ukey low = e[0], high = e[0];
 #pragma unroll
@@ -75,8 +75,9 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     t.bits = max(bits_of(low ^ high), (uint32_t)a.top_bits); /* a class is a digit of keys */
     struct value_map map = {};
     ukey half[] = { e[0], e[TOP_SAMPLES / 2] };
-    const bool places = a.floats && a.n >= samples && value_choose(a, values, e, t.bits, map);
-    const bool crowd = !places && a.adaptive && a.n >= samples && crowd_found(keys, half);
+    const bool places =
+        a.floats && a.common.n >= samples && value_choose(a, values, e, t.bits, map);
+    const bool crowd = !places && a.adaptive && a.common.n >= samples && crowd_found(keys, half);
     if (me != 0) return;
     if (crowd) crowd_leave(a);
     t.low = low & ~bits_mask(t.bits);
@@ -100,7 +101,7 @@ struct top_table {
     struct value_map map; /* where bins are of places */
 };
 
-static __device__ inline struct top_table top_table_of(const struct sort_args &a)
+static __device__ inline struct top_table top_table_of(const msd_args &a)
 {
     struct top_table t = { a.top_class, (ukey)a.top->low, (ukey)bits_mask(a.top->bits),
                            a.top->shift, value_map_of(a) };
@@ -124,14 +125,14 @@ struct top_found {
 enum top_count { COUNT_PLAIN, COUNT_ENCODED, COUNT_PLACES };
 
 template <int KIND>
-static __device__ inline ukey top_count_key(const struct sort_args &a, const struct top_table &t,
+static __device__ inline ukey top_count_key(const msd_args &a, const struct top_table &t,
                                             uint32_t *bins, ukey u, struct top_found &found)
 {
     if (KIND == COUNT_PLACES) {
         atomicAdd(&bins[value_digit(t.map, u, t.shift, (uint32_t)a.top_bits)], 1);
         return u;
     }
-    const ukey e = KIND == COUNT_ENCODED ? order_encode(a.order, u) : u;
+    const ukey e = KIND == COUNT_ENCODED ? order_encode(a.common.order, u) : u;
     if ((ukey)(e - t.low) > t.span) {
         if (e < t.low && e < found.least) found.least = e;
         if (e > t.low && e > found.most) found.most = e;
@@ -141,7 +142,7 @@ static __device__ inline ukey top_count_key(const struct sort_args &a, const str
 }
 
 template <int KIND>
-static __device__ inline ukey top_compared(const struct sort_args &a, ukey counted)
+static __device__ inline ukey top_compared(const struct sort_common &a, ukey counted)
 {
     return KIND == COUNT_PLACES ? order_encode(a.order, counted) : counted;
 }
@@ -149,12 +150,12 @@ static __device__ inline ukey top_compared(const struct sort_args &a, ukey count
 /* Counts the keys of [from, to): the body as aligned vectors of 16 bytes, the ends one key a
  * thread. */
 template <int KIND>
-static __device__ inline void top_count_range(const struct sort_args &a, const struct top_table &t,
+static __device__ inline void top_count_range(const msd_args &a, const struct top_table &t,
                                               uint32_t *bins, uint64_t from, uint64_t to,
                                               struct top_found &found)
 {
     enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
-    const ukey *keys = (const ukey *)a.keys_in, *mine = keys + from;
+    const ukey *keys = (const ukey *)a.common.keys_in, *mine = keys + from;
     const uint64_t count = to - from;
     uint64_t head = (uint64_t)(-(intptr_t)mine & 15) / KEY_BYTES;
     if (head > count) head = count;
@@ -181,11 +182,11 @@ static __device__ inline void top_count_range(const struct sort_args &a, const s
                 if (i + j * TOP_THREADS < vectors) {
 #pragma unroll
                     for (int k = 0; k < VECTOR; k++)
-                        load[j].key[k] = top_compared<KIND>(a, load[j].key[k]);
+                        load[j].key[k] = top_compared<KIND>(a.common, load[j].key[k]);
 #pragma unroll
                     for (int k = 0; k < VECTOR - 1; k++)
                         msd_compare(load[j].key[k], load[j].key[k + 1], order);
-                    msd_compare_at(a, load[j].key[VECTOR - 1],
+                    msd_compare_at(a.common, load[j].key[VECTOR - 1],
                                    from + head + (i + j * TOP_THREADS + 1) * VECTOR, order);
                 }
     }
@@ -194,22 +195,22 @@ static __device__ inline void top_count_range(const struct sort_args &a, const s
     for (int k = 0; k < 2; k++)
         if (ends[k] < stops[k]) {
             const ukey e = top_count_key<KIND>(a, t, bins, mine[ends[k]], found);
-            msd_compare_at(a, top_compared<KIND>(a, e), from + ends[k] + 1, order);
+            msd_compare_at(a.common, top_compared<KIND>(a.common, e), from + ends[k] + 1, order);
         }
     found.seen = order.seen;
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
-    sort_top_count(const __grid_constant__ struct sort_args a)
+    sort_top_count(const __grid_constant__ msd_args a)
 {
     __shared__ unsigned long long least, most;
     __shared__ uint32_t seen;
     uint32_t *bins = (uint32_t *)shared_bytes;
     wait_for_earlier();
-    if (a.msd->crowd) return;
+    if (a.lists.msd->crowd) return;
     const uint32_t all = 1u << a.top_bits;
-    const uint64_t each = a.n / gridDim.x + (a.n % gridDim.x != 0);
-    const uint64_t from = min(a.n, blockIdx.x * each), to = min(a.n, from + each);
+    const uint64_t each = a.common.n / gridDim.x + (a.common.n % gridDim.x != 0);
+    const uint64_t from = min(a.common.n, blockIdx.x * each), to = min(a.common.n, from + each);
     const struct top_table t = top_table_of(a);
     rank_clear(bins, all);
     if (threadIdx.x == 0) {
@@ -219,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     }
     __syncthreads(); /* the counters are clear */
     struct top_found found = { (ukey) ~(ukey)0, 0, 0 };
-    if (order_plain(a.order))
+    if (order_plain(a.common.order))
         top_count_range<COUNT_PLAIN>(a, t, bins, from, to, found);
     else if (a.top->places)
         top_count_range<COUNT_PLACES>(a, t, bins, from, to, found);
@@ -234,7 +235,7 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     if (threadIdx.x != 0) return;
     if (least != ~0ull) atomicMin((unsigned long long *)&a.top->least, least);
     if (most) atomicMax((unsigned long long *)&a.top->most, most);
-    if (seen) atomicOr(&a.msd->seen, seen);
+    if (seen) atomicOr(&a.lists.msd->seen, seen);
 }
 
 /* ---- Plan: one block ---- */
@@ -248,8 +249,7 @@ struct top_plan {
 };
 
 /* Turns the counts of the bins into where each begins, in begin[2^top_bits + 1]. */
-static __device__ inline void top_begins(const struct sort_args &a, struct top_plan &p,
-                                         uint32_t *begin)
+static __device__ inline void top_begins(const msd_args &a, struct top_plan &p, uint32_t *begin)
 {
     const uint32_t all = 1u << a.top_bits, steps = (all + TOP_THREADS - 1) / TOP_THREADS;
     const uint32_t warp = threadIdx.x / 32, lane = lane_id(), mine = warp * steps * 32 + lane;
@@ -266,14 +266,14 @@ static __device__ inline void top_begins(const struct sort_args &a, struct top_p
     for (uint32_t w = 0; w < warp; w++) before += p.sums[w];
     for (uint32_t j = 0; j < steps; j++)
         if (mine + j * 32 < all) begin[mine + j * 32] += before;
-    if (threadIdx.x == 0) begin[all] = (uint32_t)a.n;
+    if (threadIdx.x == 0) begin[all] = (uint32_t)a.common.n;
     __syncthreads(); /* the begins of all bins are there */
 }
 
 /* Does a class begin at this bin?  Then it has the most bins, 2^*log, with which it is aligned and
  * has at most cap keys; or one bin.  It does not inside of one that begins before. */
-static __device__ inline bool top_class_at(const struct sort_args &a, const uint32_t *begin,
-                                           uint32_t bin, uint32_t cap, uint32_t *log)
+static __device__ inline bool top_class_at(const msd_args &a, const uint32_t *begin, uint32_t bin,
+                                           uint32_t cap, uint32_t *log)
 {
     const uint32_t aligned = bin ? (uint32_t)__ffs((int)bin) - 1 : (uint32_t)a.top_bits;
     const uint32_t before = bin - (1u << aligned), after = bin + (1u << aligned);
@@ -285,7 +285,7 @@ static __device__ inline bool top_class_at(const struct sort_args &a, const uint
 }
 
 /* Classes of as many bins each. */
-static __device__ inline void top_even_classes(const struct sort_args &a, struct top_plan &p)
+static __device__ inline void top_even_classes(const msd_args &a, struct top_plan &p)
 {
     const uint32_t me = threadIdx.x, even = a.top_bits - TOP_CLASS_LOG;
     if (me < TOP_CLASSES) {
@@ -297,21 +297,21 @@ static __device__ inline void top_even_classes(const struct sort_args &a, struct
 }
 
 /* The first key of each even class of places. */
-static __device__ inline void top_bounds(const struct sort_args &a, const struct sort_top &t,
+static __device__ inline void top_bounds(const msd_args &a, const struct sort_top &t,
                                          struct top_plan &p)
 {
     const uint32_t c = threadIdx.x;
     if (c <= TOP_CLASSES)
-        p.bound[c] =
-            value_first(a.order, value_map_of(a), c << (t.shift + a.top_bits - TOP_CLASS_LOG));
+        p.bound[c] = value_first(a.common.order, value_map_of(a),
+                                 c << (t.shift + a.top_bits - TOP_CLASS_LOG));
     __syncthreads(); /* the keys are there */
 }
 
 /* Classes of about as many keys each: by the least cap that makes few enough. */
-static __device__ inline void top_equal_classes(const struct sort_args &a, struct top_plan &p,
+static __device__ inline void top_equal_classes(const msd_args &a, struct top_plan &p,
                                                 const uint32_t *begin)
 {
-    const uint32_t me = threadIdx.x, all = 1u << a.top_bits, n = (uint32_t)a.n;
+    const uint32_t me = threadIdx.x, all = 1u << a.top_bits, n = (uint32_t)a.common.n;
     for (uint32_t part = 160;; part /= 2) {
         const uint32_t cap = part ? n / part : n;
         uint32_t found = 0, log;
@@ -338,7 +338,7 @@ static __device__ inline void top_equal_classes(const struct sort_args &a, struc
 }
 
 /* How many keys are in classes that a level more probably turns into leaves. */
-static __device__ inline uint32_t top_ending(const struct sort_args &a, struct top_plan &p,
+static __device__ inline uint32_t top_ending(const msd_args &a, struct top_plan &p,
                                              const uint32_t *begin)
 {
     const uint32_t me = threadIdx.x;
@@ -354,10 +354,10 @@ static __device__ inline uint32_t top_ending(const struct sort_args &a, struct t
 }
 
 /* Finds classes; returns whether keys find theirs by a table. */
-static __device__ inline bool top_classes(const struct sort_args &a, const struct sort_top &t,
+static __device__ inline bool top_classes(const msd_args &a, const struct sort_top &t,
                                           struct top_plan &p, const uint32_t *begin)
 {
-    const uint32_t n = (uint32_t)a.n;
+    const uint32_t n = (uint32_t)a.common.n;
     const bool outside = t.least != ~0ull || t.most != 0;
     top_even_classes(a, p);
     if (t.places) {
@@ -376,7 +376,7 @@ static __device__ inline bool top_classes(const struct sort_args &a, const struc
 }
 
 /* The keys of a class of places, or of one bin that all of its keys are in. */
-static __device__ inline void top_range(const struct sort_args &a, const struct sort_top &t,
+static __device__ inline void top_range(const msd_args &a, const struct sort_top &t,
                                         const struct top_plan &p, uint32_t c, uint32_t first,
                                         uint32_t bins, uint64_t &low, uint64_t &high)
 {
@@ -384,13 +384,13 @@ static __device__ inline void top_range(const struct sort_args &a, const struct 
     low = p.bound[c];
     high = (ukey)(p.bound[c + 1] - 1);
     if (bins == 1u << p.log[c]) return;
-    low = value_first(a.order, map, first << t.shift);
-    high = (ukey)(value_first(a.order, map, (first + bins) << t.shift) - 1);
+    low = value_first(a.common.order, map, first << t.shift);
+    high = (ukey)(value_first(a.common.order, map, (first + bins) << t.shift) - 1);
 }
 
 /* What a warp does for a class: its bins' entries in the table; and where its keys go on:
  * leaves, or a segment of the next level, whose counts may be known. */
-static __device__ inline void top_add_class(const struct sort_args &a, const struct sort_top &t,
+static __device__ inline void top_add_class(const msd_args &a, const struct sort_top &t,
                                             const struct top_plan &p, const uint32_t *begin,
                                             uint32_t c)
 {
@@ -408,7 +408,7 @@ static __device__ inline void top_add_class(const struct sort_args &a, const str
         most = max(most, __shfl_xor_sync(WARP_ALL, most, step));
         only = max(only, __shfl_xor_sync(WARP_ALL, only, step));
     }
-    if (lane == 0) a.counts[0][c] = at;
+    if (lane == 0) a.lists.counts[0][c] = at;
     if (count == 0) return;
     if (most == count) { /* as if it had that bin alone */
         first = only;
@@ -439,7 +439,7 @@ static __device__ inline void top_add_class(const struct sort_args &a, const str
     uint32_t index = 0;
     if (!large || equal) {
         const uint32_t pieces = (count - 1) / a.leaf + 1;
-        if (lane == 0) index = atomicAdd(&a.msd->leaves, pieces);
+        if (lane == 0) index = atomicAdd(&a.lists.msd->leaves, pieces);
         index = __shfl_sync(WARP_ALL, index, 0);
         for (uint32_t i = lane; i < pieces; i += 32)
             msd_add_leaf(a, index + i, at + i * a.leaf, min(a.leaf, count - i * a.leaf), SORT_TMP,
@@ -453,8 +453,8 @@ static __device__ inline void top_add_class(const struct sort_args &a, const str
     uint32_t first_tile = 0;
     if (lane == 0) {
         struct sort_segment s = {};
-        index = atomicAdd(&a.msd->segments[1], 1);
-        first_tile = atomicAdd(&a.msd->tiles[1], msd_tiles(count));
+        index = atomicAdd(&a.lists.msd->segments[1], 1);
+        first_tile = atomicAdd(&a.lists.msd->tiles[1], msd_tiles(count));
         s.begin = at;
         s.count = count;
         s.first_tile = first_tile;
@@ -470,7 +470,7 @@ static __device__ inline void top_add_class(const struct sort_args &a, const str
         } else {
             msd_choose_digit(a, s, places ? bits_mask(log + t.shift) : rest, 1);
         }
-        a.segments[1][index] = s;
+        a.lists.segments[1][index] = s;
     }
     index = __shfl_sync(WARP_ALL, index, 0);
     first_tile = __shfl_sync(WARP_ALL, first_tile, 0);
@@ -478,16 +478,17 @@ static __device__ inline void top_add_class(const struct sort_args &a, const str
     for (uint32_t b = lane; b < SORT_BINS; b += 32)
         counts[b] = counted && b < bins ? begin[first + b + 1] - begin[first + b] : 0;
     if (lane == 0) *(uint64_t *)(counts + SORT_BINS) = counted ? rest : 0;
-    for (uint32_t i = lane; i < msd_tiles(count); i += 32) a.tile_of[1][first_tile + i] = index;
+    for (uint32_t i = lane; i < msd_tiles(count); i += 32)
+        a.lists.tile_of[1][first_tile + i] = index;
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
-    sort_top_plan(const __grid_constant__ struct sort_args a)
+    sort_top_plan(const __grid_constant__ msd_args a)
 {
     __shared__ struct top_plan p;
     uint32_t *begin = (uint32_t *)shared_bytes;
     wait_for_earlier();
-    if (msd_ordered(a) || a.msd->crowd) return;
+    if (msd_ordered(a) || a.lists.msd->crowd) return;
     const struct sort_top t = *a.top;
     top_begins(a, p, begin);
     const bool table = top_classes(a, t, p, begin);
@@ -497,15 +498,15 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     a.top->table = table;
     if (table) return;
     struct sort_segment s = {};
-    s.count = (uint32_t)a.n;
+    s.count = (uint32_t)a.common.n;
     s.source = SORT_IN;
     s.bits = TOP_CLASS_LOG;
     s.shift = t.shift + a.top_bits - TOP_CLASS_LOG;
     s.moves = SORT_MOVES;
     s.known = t.places ? SORT_BY_PLACE : 0;
-    a.segments[0][0] = s;
-    a.msd->segments[0] = 1;
-    a.msd->tiles[0] = msd_tiles((uint32_t)a.n);
+    a.lists.segments[0][0] = s;
+    a.lists.msd->segments[0] = 1;
+    a.lists.msd->tiles[0] = msd_tiles((uint32_t)a.common.n);
 }
 
 #endif

@@ -19,7 +19,7 @@
 #define ECHI_SORT_CUDA_MSD_VALUE_CUH
 
 #include "cuda/device/block_range.cuh"
-#include "sort/cuda/common.cuh"
+#include "sort/cuda/msd.cuh"
 
 #if KEY_BYTES == 4
 typedef float real;
@@ -45,9 +45,9 @@ struct value_map {
     uint32_t flip; /* all ones for descending, else 0 */
 };
 
-static __device__ inline struct value_map value_map_of(const struct sort_args &a)
+static __device__ inline struct value_map value_map_of(const msd_args &a)
 {
-    struct value_map m = { (real)a.top->scale, (real)a.top->offset, (uint32_t)a.order.flip };
+    struct value_map m = { (real)a.top->scale, (real)a.top->offset, (uint32_t)a.common.order.flip };
     return m;
 }
 
@@ -234,26 +234,26 @@ static __device__ inline uint32_t value_cost_of_bits(struct value_shared &s,
 }
 
 /* Whether places of a range are better than what costs so much; then m is their map. */
-static __device__ inline bool value_fit(const struct sort_args &a, struct value_shared &s,
+static __device__ inline bool value_fit(const msd_args &a, struct value_shared &s,
                                         const ukey (&e)[VALUE_SAMPLES], uint32_t cost,
                                         uint64_t most, struct value_map &m)
 {
     ukey u[VALUE_SAMPLES], least = (ukey) ~(ukey)0, greatest = 0;
 #pragma unroll
     for (int j = 0; j < VALUE_SAMPLES; j++) {
-        u[j] = order_decode(a.order, e[j]);
+        u[j] = order_decode(a.common.order, e[j]);
         if (!value_finite(value_of(u[j]))) continue;
         least = key_min(least, e[j]);
         greatest = key_max(greatest, e[j]);
     }
     block_range(s.low, s.high, least, greatest);
     if (least >= greatest) return false;
-    const double one = value_of(order_decode(a.order, least));
-    const double other = value_of(order_decode(a.order, greatest));
+    const double one = value_of(order_decode(a.common.order, least));
+    const double other = value_of(order_decode(a.common.order, greatest));
     double low = min(one, other), high = max(one, other);
     /* Tails that are left out have a third level. */
     const uint32_t trimmed =
-        VALUE_COUNT + (a.n / (VALUE_ALL / VALUE_TAIL) > a.leaf ? VALUE_THIRD : 0);
+        VALUE_COUNT + (a.common.n / (VALUE_ALL / VALUE_TAIL) > a.leaf ? VALUE_THIRD : 0);
     for (int round = 0; round < VALUE_ROUNDS; round++) {
         m = value_map_from(low, high);
         if (!value_usable(m)) return false;
@@ -284,12 +284,12 @@ static __device__ inline bool value_fit(const struct sort_args &a, struct value_
 
 /* Whether bins of places are better than those of bits for a sample, which lies in a range of
  * 2^bits keys; then m is their map.  All threads of the block get the same. */
-static __device__ inline bool value_choose(const struct sort_args &a, struct value_shared &s,
+static __device__ inline bool value_choose(const msd_args &a, struct value_shared &s,
                                            const ukey (&e)[VALUE_SAMPLES], uint32_t bits,
                                            struct value_map &m)
 {
     /* So much of the sample are as many keys as two digits make leaves of. */
-    const uint64_t most = (uint64_t)a.leaf / 16 * 15 * VALUE_BINS * VALUE_ALL / a.n;
+    const uint64_t most = (uint64_t)a.leaf / 16 * 15 * VALUE_BINS * VALUE_ALL / a.common.n;
     const uint32_t cost = value_cost_of_bits(s, e, bits, (uint32_t)a.top_bits, most);
     return cost && value_fit(a, s, e, cost, most, m);
 }

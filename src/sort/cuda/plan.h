@@ -12,7 +12,9 @@
 #define ECHI_SORT_CUDA_PLAN_H
 
 #include "cuda/steps.h"
-#include "sort/cuda/common.h"
+#include "sort/cuda/count.h"
+#include "sort/cuda/msd.h"
+#include "sort/cuda/sample.h"
 #include "sort/sort.h"
 
 /* A row of SORT_PAIRS_TUNING in tuning.h. */
@@ -42,6 +44,7 @@ struct msd_plan {
     bool few;            /* the first level is counted and planned by one launch */
     unsigned few_blocks; /* of a small array of skewed keys, at most */
     bool packed;         /* there is room for the lists of msd_packed.cuh */
+    bool adaptive;       /* keys are sampled first, and left to lsd.c if they are skewed */
     bool classes;        /* a first level of equal-count buckets (msd_top.cuh) */
 };
 
@@ -62,12 +65,29 @@ struct sort_plan {
     size_t windows, keys_bytes, window_bytes;
 };
 
+/* The arguments of a plan's kernels, those of its strategy; all begin with `common`. */
+struct sort_args {
+    union {
+        struct {
+            struct sort_common common;
+            struct sort_lists lists; /* of `msd` and of `pairs` */
+        };
+        struct sort_passes_args passes;
+        struct sort_count_args count;
+        struct sort_sample_args sample;
+        struct sort_msd_args msd;
+        struct sort_pairs_args pairs;
+    };
+    struct sort_lsd_args lsd;    /* of the steps of lsd.c */
+    struct sort_pairs_args rest; /* of sort_pairs_rest, in which other blocks count */
+};
+
 /* Where steps are made. */
 struct sort_build {
     const struct echi_sort *sort;
     const struct sort_plan *plan;
     struct echi_gpu gpu;
-    struct sort_args *args; /* of all kernels */
+    struct sort_args *args; /* of all kernels whose step has none of its own */
     struct echi_steps *steps;
     void *work;
 };

@@ -9,6 +9,7 @@
 
 #define SORT_PLACES 1
 #include "sort/cuda/bins.cuh"
+#include "sort/cuda/sample.h"
 
 /* A block's shared memory has 64 KiB on sm_75, and 99 and more on what came after. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -69,7 +70,7 @@ static __device__ inline bool sample_has(const struct sample_held &h, int i)
 }
 
 /* Puts keys in order, and beside each the position it had. */
-static __device__ inline void sample_sort(const struct sort_args &a, struct sample_shared &s,
+static __device__ inline void sample_sort(const struct sort_common &a, struct sample_shared &s,
                                           struct sample_held &h, bool tie)
 {
     ukey low = (ukey) ~(ukey)0, high = 0;
@@ -106,7 +107,7 @@ static __device__ inline void sample_sort(const struct sort_args &a, struct samp
         __syncthreads(); /* everyone has read; shared memory may be written again */
         return;
     }
-    struct sort_args digits = {};
+    struct sort_common digits = {};
     digits.n = h.count;
     digits.order = a.order;
     digits.begin_bit = a.begin_bit;

@@ -15,7 +15,7 @@
 
 /* Key i of a thread is that of position mine + step i.  All are on their way before one is used. */
 template <int ITEMS>
-static __device__ inline void small_load(const struct sort_args &a, uint32_t mine, uint32_t step,
+static __device__ inline void small_load(const struct sort_common &a, uint32_t mine, uint32_t step,
                                          struct block_keys<ITEMS> &k)
 {
     const ukey *keys_in = (const ukey *)a.keys_in;
@@ -30,7 +30,7 @@ static __device__ inline void small_load(const struct sort_args &a, uint32_t min
 }
 
 template <int ITEMS>
-static __device__ inline void small_encode(const struct sort_args &a, struct block_keys<ITEMS> &k)
+static __device__ inline void small_encode(const struct sort_common &a, struct block_keys<ITEMS> &k)
 {
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) k.key[i] = order_encode(a.order, k.key[i]);
@@ -42,7 +42,7 @@ static __device__ inline void small_encode(const struct sort_args &a, struct blo
  * of its key, by way of shared memory; an index is the place itself. */
 template <int WARPS, int ITEMS>
 static __device__ inline void
-small_values(const struct sort_args &a, uint32_t n, int items, const uval (&value)[ITEMS],
+small_values(const struct sort_common &a, uint32_t n, int items, const uval (&value)[ITEMS],
              const struct block_keys<ITEMS> &k, const uint32_t (&rank)[ITEMS])
 {
     uval *shared = (uval *)shared_bytes, *out = (uval *)a.values_out;
@@ -59,7 +59,8 @@ small_values(const struct sort_args &a, uint32_t n, int items, const uval (&valu
 #endif
 
 /* Sorts by bins. */
-template <int WARPS, int ITEMS> static __device__ inline void small_bins(const struct sort_args &a)
+template <int WARPS, int ITEMS>
+static __device__ inline void small_bins(const struct sort_common &a)
 {
     struct bins_shared<WARPS, ITEMS> &s = *(struct bins_shared<WARPS, ITEMS> *)shared_bytes;
     static_assert(sizeof(s) <=
@@ -110,7 +111,7 @@ template <int WARPS, int ITEMS> static __device__ inline void small_bins(const s
 
 /* Sorts digit by digit. */
 template <int WARPS, int ITEMS>
-static __device__ inline void small_digits(const struct sort_args &a)
+static __device__ inline void small_digits(const struct sort_common &a)
 {
     struct block_shared<WARPS, ITEMS> &s = *(struct block_shared<WARPS, ITEMS> *)shared_bytes;
     static_assert(sizeof(s) <=
@@ -149,7 +150,8 @@ static __device__ inline void small_digits(const struct sort_args &a)
     }
 }
 
-template <int WARPS, int ITEMS> static __device__ inline void small_sort(const struct sort_args &a)
+template <int WARPS, int ITEMS>
+static __device__ inline void small_sort(const struct sort_common &a)
 {
     wait_for_earlier();
 #if SORT_BY_BINS(KEY_BYTES, VAL_BYTES)
