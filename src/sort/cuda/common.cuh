@@ -66,6 +66,24 @@ static __device__ inline const ukey *keys_of(const struct sort_common &a, uint32
                                                : a.keys_tmp);
 }
 
+/* Waits for all blocks of the grid, which run together: their times-th barrier, from 1 on, since
+ * *arrived was 0. */
+static __device__ inline void grid_barrier(uint32_t *arrived, uint32_t times)
+{
+    __syncthreads(); /* what this block wrote is written */
+    if (threadIdx.x == 0) {
+        add_acq_rel(arrived, 1); /* all that is known here, whoever sees the sum knows too */
+        wait_acquire(arrived, times * gridDim.x);
+    }
+    __syncthreads(); /* what all blocks wrote can be read */
+}
+
+/* The position of sample t: anywhere in the t-th part of an array. */
+static __device__ inline uint32_t sample_position(uint32_t t, uint32_t part)
+{
+    return t * part + __umulhi(t * 2654435761u >> 7, part);
+}
+
 /* Words of a look-back: a state in the top two bits, a count below.  A tile's word says nothing,
  * then its own count, then the count of all tiles up to it.  The words are not cleared between
  * passes, or levels: the states of odd ones are other than those of even ones, and what the one

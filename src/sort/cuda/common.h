@@ -12,9 +12,6 @@
 
 enum { SORT_DIGIT_BITS = 8, SORT_BINS = 1 << SORT_DIGIT_BITS, SORT_WARP = 32 };
 
-/* Where in its part of the input the t-th key of a sample lies: this, of 2^32. */
-#define SORT_SAMPLE_HASH(t) ((uint32_t)(t)*2654435761u >> 7)
-
 /* Where keys are: indices into the buffers of sort_common.  Packed: each beside its value, in the
  * temporary buffers of both, which lie next to each other. */
 enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP, SORT_PACKED };

@@ -20,6 +20,7 @@
 #include "sort/cuda/common.cuh"
 #include "sort/cuda/count.h"
 #include "sort/cuda/passes.h"
+#include "sort/cuda/vectors.cuh"
 
 #if KEY_BYTES == 1 && VAL_BYTES == 0
 /* The bin that position i of the output lies in: the last that begins at or before it and is not
@@ -67,18 +68,11 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
 #if KEY_BYTES == 2 && VAL_BYTES == 0
 
 enum {
-    COUNT_VECTOR = 16 / KEY_BYTES, /* keys */
-    COUNT_LOADS = 4,
     COUNT_SPILL = 1 << 15, /* a counter that has so many moves them to memory */
     COUNT_COARSE = 256     /* values: of so many, one's begin is kept in shared memory */
 };
-static_assert(SORT_COUNT_THREADS * COUNT_LOADS * COUNT_VECTOR <= COUNT_SPILL,
+static_assert(SORT_COUNT_THREADS * VECTOR_LOADS * VECTOR_KEYS <= COUNT_SPILL,
               "a counter may overflow between two barriers");
-
-union count_vector {
-    uint4 vector;
-    ukey key[COUNT_VECTOR];
-};
 
 /* Counters of the values [first, first + values). */
 struct count_part {
@@ -102,23 +96,15 @@ static __device__ inline void count_add(const struct sort_count_args &a, const s
 /* Keys in order often come with their like: a vector of one key is one addition. */
 static __device__ inline void count_vector_add(const struct sort_count_args &a,
                                                const struct count_part &p,
-                                               const union count_vector &v)
+                                               const union key_vector &v)
 {
     const uint32_t x = v.vector.x;
     if (x == v.vector.y && x == v.vector.z && x == v.vector.w && x >> 16 == (x & 0xffff)) {
-        count_add(a, p, v.key[0], COUNT_VECTOR);
+        count_add(a, p, v.key[0], VECTOR_KEYS);
     } else {
 #pragma unroll
-        for (int k = 0; k < COUNT_VECTOR; k++) count_add(a, p, v.key[k], 1);
+        for (int k = 0; k < VECTOR_KEYS; k++) count_add(a, p, v.key[k], 1);
     }
-}
-
-static __device__ inline void count_load(const uint4 *body, uint64_t vectors, uint64_t at,
-                                         union count_vector (&v)[COUNT_LOADS])
-{
-#pragma unroll
-    for (int j = 0; j < COUNT_LOADS; j++)
-        if (at + j * SORT_COUNT_THREADS < vectors) v[j].vector = body[at + j * SORT_COUNT_THREADS];
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
@@ -131,28 +117,23 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
     rank_clear(p.bins, p.values / 2);
     __syncthreads(); /* the counters are clear */
 
-    /* The body of the array as aligned vectors of 16 bytes, the next loaded while these are
-     * counted; its ends one key a thread. */
+    /* The next vectors are loaded while these are counted. */
     const ukey *keys = (const ukey *)a.common.keys_in;
-    uint64_t head = (uint64_t)(-(intptr_t)keys & 15) / KEY_BYTES;
-    if (head > a.common.n) head = a.common.n;
-    const uint64_t vectors = (a.common.n - head) / COUNT_VECTOR,
-                   tail = head + vectors * COUNT_VECTOR;
-    const uint64_t each = SORT_COUNT_THREADS * COUNT_LOADS, step = groups * each;
-    const uint4 *body = (const uint4 *)(keys + head);
-    union count_vector now[COUNT_LOADS], next[COUNT_LOADS];
-    count_load(body, vectors, group * each + me, now);
-    for (uint64_t at = group * each; at < vectors; at += step) {
-        count_load(body, vectors, at + step + me, next);
+    const struct key_vectors v = key_vectors_of(keys, a.common.n);
+    const uint64_t each = SORT_COUNT_THREADS * VECTOR_LOADS, step = groups * each;
+    union key_vector now[VECTOR_LOADS], next[VECTOR_LOADS];
+    vectors_load<uint64_t>(v.body, v.count, group * each + me, SORT_COUNT_THREADS, now);
+    for (uint64_t at = group * each; at < v.count; at += step) {
+        vectors_load<uint64_t>(v.body, v.count, at + step + me, SORT_COUNT_THREADS, next);
 #pragma unroll
-        for (int j = 0; j < COUNT_LOADS; j++)
-            if (at + me + j * SORT_COUNT_THREADS < vectors) count_vector_add(a, p, now[j]);
+        for (int j = 0; j < VECTOR_LOADS; j++)
+            if (at + me + j * SORT_COUNT_THREADS < v.count) count_vector_add(a, p, now[j]);
         __syncthreads(); /* what was too much has moved to memory */
 #pragma unroll
-        for (int j = 0; j < COUNT_LOADS; j++) now[j].vector = next[j].vector;
+        for (int j = 0; j < VECTOR_LOADS; j++) now[j].vector = next[j].vector;
     }
-    if (group == 0 && me < head) count_add(a, p, keys[me], 1);
-    if (group == 0 && me < a.common.n - tail) count_add(a, p, keys[tail + me], 1);
+    if (group == 0 && me < v.head) count_add(a, p, keys[me], 1);
+    if (group == 0 && me < a.common.n - v.tail) count_add(a, p, keys[v.tail + me], 1);
     __syncthreads(); /* every key of the block is counted */
     for (uint32_t w = me; w < p.values / 2; w += SORT_COUNT_THREADS) {
         unsigned long long *to = (unsigned long long *)a.begins + p.first + 2 * w;
@@ -206,27 +187,27 @@ static __device__ inline void count_fill_vector(const struct sort_count_args &a,
                                                 uint64_t first, uint64_t last)
 {
     ukey *out = (ukey *)a.common.keys_out;
-    union count_vector v;
+    union key_vector v;
     uint64_t stop = a.begins[value + 1];
 #pragma unroll
-    for (int k = 0; k < COUNT_VECTOR; k++) {
+    for (int k = 0; k < VECTOR_KEYS; k++) {
         while (first + k >= stop && first + k < last) stop = a.begins[++value + 1];
         v.key[k] = order_decode(a.common.order, (ukey)value);
     }
-    if (last - first == COUNT_VECTOR) {
+    if (last - first == VECTOR_KEYS) {
         *(uint4 *)(out + first) = v.vector;
     } else {
 #pragma unroll
-        for (int k = 0; k < COUNT_VECTOR; k++)
+        for (int k = 0; k < VECTOR_KEYS; k++)
             if (first + k < last) out[first + k] = v.key[k];
     }
 }
 
-/* A warp writes COUNT_LOADS aligned vectors a lane; those at the ends of the array are cut. */
+/* A warp writes VECTOR_LOADS aligned vectors a lane; those at the ends of the array are cut. */
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
     sort_count_fill(const __grid_constant__ struct sort_count_args a)
 {
-    enum { EACH = 32 * COUNT_LOADS * COUNT_VECTOR };
+    enum { EACH = 32 * VECTOR_LOADS * VECTOR_KEYS };
     __shared__ uint64_t coarse[SORT_VALUES / COUNT_COARSE];
     for (uint32_t i = threadIdx.x; i < SORT_VALUES / COUNT_COARSE; i += blockDim.x)
         coarse[i] = a.begins[i * COUNT_COARSE];
@@ -241,15 +222,15 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
         if (v >= skew && v + EACH <= end && a.begins[value + 1] >= from + EACH) { /* one value */
             const uint32_t word = order_decode(a.common.order, (ukey)value) * 0x00010001u;
 #pragma unroll
-            for (int j = 0; j < COUNT_LOADS; j++)
+            for (int j = 0; j < VECTOR_LOADS; j++)
                 ((uint4 *)(out + from))[j * 32 + lane_id()] = make_uint4(word, word, word, word);
             continue;
         }
 #pragma unroll
-        for (int j = 0; j < COUNT_LOADS; j++) {
-            const uint64_t at = v + (j * 32 + lane_id()) * COUNT_VECTOR;
+        for (int j = 0; j < VECTOR_LOADS; j++) {
+            const uint64_t at = v + (j * 32 + lane_id()) * VECTOR_KEYS;
             const uint64_t first = at < skew ? 0 : at - skew;
-            const uint64_t last = min(at + COUNT_VECTOR - skew, a.common.n);
+            const uint64_t last = min(at + VECTOR_KEYS - skew, a.common.n);
             if (at < end && first < last)
                 count_fill_vector(a, value_at(a, coarse, first), first, last);
         }

@@ -40,7 +40,7 @@ static __device__ inline ukey crowd_shuffle(ukey e, uint32_t step)
 /* Key t of a sample, one of each part of the input. */
 static __device__ inline ukey crowd_sample(const struct sort_common &a, uint32_t t, uint32_t part)
 {
-    const uint32_t at = t * part + __umulhi(SORT_SAMPLE_HASH(t), part);
+    const uint32_t at = sample_position(t, part);
 #if VAL_BYTES
     return pairs_key(a, SORT_IN, ((const ukey *)a.keys_in)[at]);
 #else

@@ -4,8 +4,9 @@
  *
  *     look      while other blocks count the first digit, one looks at a sample: would levels leave
  *               many keys together?                                            few_look()
- *     pass      a block counts its keys and says so; all meet; its keys of a digit go after those
- *               of lower digits, and after those of blocks before; all meet     few_sort()
+ *     pass      a block counts its keys and says so; a grid barrier; its keys of a digit go after
+ *               those of lower digits, and after those of blocks before; a barrier
+ *                                                                             few_sort()
  *
  *     rows    | 0 1 2 ... 15 | 16 17 ... 31 | 32 ...    counters of a block
  *     sums    |      0       |      1       |  2        and of a group of them
@@ -234,12 +235,13 @@ static __device__ inline void few_publish(const msd_args &a, const struct few_pa
 /* One thread says that the block has come; everything before was seen by all of the block. */
 static __device__ inline void few_arrive(const msd_args &a)
 {
-    if (threadIdx.x == 0) add_acq_rel(&a.lists.msd->meetings, 1);
+    if (threadIdx.x == 0) add_acq_rel(&a.lists.msd->arrived, 1);
 }
 
-static __device__ inline void few_wait(const msd_args &a, uint32_t meetings)
+/* Then waits for the others: a barrier in two parts, as grid_barrier() counts them. */
+static __device__ inline void few_wait(const msd_args &a, uint32_t barrier)
 {
-    if (threadIdx.x == 0) wait_acquire(&a.lists.msd->meetings, meetings * gridDim.x);
+    if (threadIdx.x == 0) wait_acquire(&a.lists.msd->arrived, barrier * gridDim.x);
     __syncthreads(); /* what all blocks wrote before they came can be read */
 }
 
@@ -301,7 +303,7 @@ static __device__ inline void few_finish(const struct sort_common &a, uint32_t s
  * first, and then again tile by tile. */
 static __device__ inline bool few_pass_over(const msd_args &a, const struct few_pass &p,
                                             struct few_shared &s, uint32_t from, uint32_t to,
-                                            uint32_t meetings)
+                                            uint32_t barrier)
 {
     ukey *keys = (ukey *)(&s + 1);
     const uint32_t most = a.lists.few_tile;
@@ -316,7 +318,7 @@ static __device__ inline bool few_pass_over(const msd_args &a, const struct few_
         few_publish(a, p, bin < SORT_BINS ? rank_column<FEW_WARPS>(s.counts, bin) : 0);
         __syncthreads(); /* that is said */
         few_arrive(a);
-        few_wait(a, meetings);
+        few_wait(a, barrier);
         moves = few_place(a, p, s);
     }
     for (uint32_t at = from; moves && (at < to || at == from); at += most) {
@@ -333,7 +335,7 @@ static __device__ inline bool few_pass_over(const msd_args &a, const struct few_
         __syncthreads(); /* the rows say where each warp's keys of a digit begin */
         few_rank(a, p, s, t, keys);
         if (one) {
-            few_wait(a, meetings);
+            few_wait(a, barrier);
             moves = few_place(a, p, s);
         }
         if (bin < SORT_BINS) {
@@ -353,13 +355,13 @@ static __device__ inline void few_sort(const msd_args &a, struct few_shared &s)
     const uint32_t n = (uint32_t)a.common.n, least = n / gridDim.x + 1;
     const uint32_t each = (least + FEW_THREADS - 1) / FEW_THREADS * FEW_THREADS;
     const uint32_t from = min(n, blockIdx.x * each), to = min(n, from + each);
-    uint32_t source = SORT_IN, meetings = 0;
+    uint32_t source = SORT_IN, barriers = 0;
     for (int pass = 0; pass < a.common.passes; pass++) {
         const struct few_pass p = { pass, source,
                                     source == (uint32_t)SORT_TMP ? (uint32_t)SORT_OUT
                                                                  : (uint32_t)SORT_TMP };
-        if (few_pass_over(a, p, s, from, to, ++meetings)) source = p.target;
-        msd_meet(a, ++meetings);
+        if (few_pass_over(a, p, s, from, to, ++barriers)) source = p.target;
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
     }
     few_finish(a.common, source, from, to);
 }

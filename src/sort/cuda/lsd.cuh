@@ -25,18 +25,6 @@
          : (int)MULTIPROCESSOR_THREADS / (int)SORT_HISTOGRAM_THREADS)
 
 #if KEY_BYTES >= 4
-/* All blocks wait for each other; *times is how often the block did, in shared memory or its first
- * thread's.  What they wrote before, all see after it. */
-static __device__ inline void lsd_meet(uint32_t *met, uint32_t *times)
-{
-    __syncthreads(); /* what this block wrote is written */
-    if (threadIdx.x == 0) {
-        add_acq_rel(met, 1); /* all that is known here, whoever sees the sum knows too */
-        wait_acquire(met, ++*times * gridDim.x);
-    }
-    __syncthreads(); /* what all blocks wrote can be read */
-}
-
 static __device__ inline uint32_t lsd_tiles(const struct sort_common &a)
 {
     return (uint32_t)((a.n + TILE - 1) / TILE);
@@ -57,15 +45,15 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS, LSD_COUNT_R
     sort_lsd_begin(const __grid_constant__ struct sort_lsd_args a)
 {
     __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
-    __shared__ struct plan_shared plan;
+    __shared__ struct passes_plan_shared plan;
     if (!a.msd->crowd) return;
-    uint32_t meetings = 0;
+    uint32_t barriers = 0;
     lsd_clear(a.passes.state, sizeof *a.passes.state);
-    lsd_meet(&a.msd->lsd_meetings[0], &meetings);
+    grid_barrier(&a.msd->lsd_arrived[0], ++barriers);
     lsd_clear(a.passes.status,
               (uint64_t)lsd_tiles(a.passes.common) * (SORT_BINS * sizeof *a.passes.status));
     count_digits(a.passes, bins);
-    lsd_meet(&a.msd->lsd_meetings[0], &meetings);
+    grid_barrier(&a.msd->lsd_arrived[0], ++barriers);
     if (blockIdx.x == 0) plan_digits(a.passes, plan);
 }
 
@@ -74,9 +62,9 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS, LSD_COUNT_R
 /* Where the block is, in shared memory: registers are the tile's. */
 struct lsd_state {
     struct sweep w;
-    uint32_t end;      /* of the portion's tiles */
-    uint32_t held;     /* 1: s.tile is taken, and of a portion to come */
-    uint32_t meetings; /* that the block came to */
+    uint32_t end;     /* of the portion's tiles */
+    uint32_t held;    /* 1: s.tile is taken, and of a portion to come */
+    uint32_t barrier; /* the next, of the grid */
 };
 
 /* One thread goes on to the next portion, of this pass or of the next one that does something. */
@@ -84,6 +72,7 @@ static __device__ inline void lsd_advance(const struct sort_passes_args &a, stru
 {
     enum { PORTION_TILES = SORT_PORTION / TILE };
     const uint32_t tiles = lsd_tiles(a.common);
+    l.barrier++;
     l.w.portion++;
     l.held = l.end < tiles;
     if (!l.held) {
@@ -118,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (threadIdx.x == 0) {
         l.w.pass = -1;
         l.w.portion = 0;
-        l.meetings = 0;
+        l.barrier = 0;
         l.end = lsd_tiles(a.passes.common); /* as if a pass were done */
         lsd_advance(a.passes, l);
         s.zero = 0;
@@ -133,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         __syncthreads(); /* the tile is known and the counters are clear */
         const uint32_t tile = s.tile;
         if (tile >= l.end) {
-            lsd_meet(&a.msd->lsd_meetings[1], &l.meetings);
+            grid_barrier(&a.msd->lsd_arrived[1], l.barrier);
             if (threadIdx.x == 0) lsd_advance(a.passes, l);
         } else if (a.passes.common.n - (uint64_t)tile * TILE < TILE) {
             lsd_last_tile(a.passes, l, s, tile);

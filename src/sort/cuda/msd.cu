@@ -51,46 +51,38 @@ static __device__ inline ukey msd_count_key(const struct sort_common &a,
     return e;
 }
 
-/* Counts the keys of [from, to) of a segment: the body as aligned vectors of 16 bytes, the ends one
- * key a thread. */
+/* Counts the keys of [from, to) of a segment. */
 template <int KIND>
 static __device__ inline void msd_count_range(const struct sort_common &a,
                                               const struct sort_segment &s,
                                               const struct value_map &map, uint32_t from,
                                               uint32_t to, uint32_t *bins, struct msd_found &found)
 {
-    enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
     const ukey *keys = keys_of(a, s.source), *mine = keys + from;
     const ukey first = msd_load(a, s.source, keys[s.begin]);
     const uint32_t threads = blockDim.x, count = to - from;
-    uint32_t head = (uint32_t)(-(intptr_t)mine & 15) / KEY_BYTES;
-    if (head > count) head = count;
-    const uint32_t vectors = (count - head) / VECTOR, tail = head + vectors * VECTOR;
-    const uint4 *body = (const uint4 *)(mine + head);
-    for (uint32_t i = threadIdx.x; i < vectors; i += LOADS * threads) {
-        union {
-            uint4 vector;
-            ukey key[VECTOR];
-        } load[LOADS];
+    const struct key_vectors v = key_vectors_of(mine, count);
+    const uint32_t vectors = (uint32_t)v.count, head = (uint32_t)v.head, tail = (uint32_t)v.tail;
+    for (uint32_t i = threadIdx.x; i < vectors; i += VECTOR_LOADS * threads) {
+        union key_vector load[VECTOR_LOADS];
+        vectors_load(v.body, vectors, i, threads, load);
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < vectors) load[j].vector = body[i + j * threads];
-#pragma unroll
-        for (int j = 0; j < LOADS; j++)
+        for (int j = 0; j < VECTOR_LOADS; j++)
             if (i + j * threads < vectors)
 #pragma unroll
-                for (int k = 0; k < VECTOR; k++)
+                for (int k = 0; k < VECTOR_KEYS; k++)
                     load[j].key[k] =
                         msd_count_key<KIND>(a, s, map, first, bins, load[j].key[k], found);
         if (found.seen != SORT_SEEN_BOTH)
 #pragma unroll
-            for (int j = 0; j < LOADS; j++)
+            for (int j = 0; j < VECTOR_LOADS; j++)
                 if (i + j * threads < vectors) {
 #pragma unroll
-                    for (int k = 0; k < VECTOR - 1; k++)
+                    for (int k = 0; k < VECTOR_KEYS - 1; k++)
                         msd_compare(load[j].key[k], load[j].key[k + 1], found);
-                    msd_compare_at(a, load[j].key[VECTOR - 1],
-                                   (uint64_t)from + head + (i + j * threads + 1) * VECTOR, found);
+                    msd_compare_at(a, load[j].key[VECTOR_KEYS - 1],
+                                   (uint64_t)from + head + (i + j * threads + 1) * VECTOR_KEYS,
+                                   found);
                 }
     }
     uint32_t ends[] = { threadIdx.x, tail + threadIdx.x }, stops[] = { head, count };
@@ -103,18 +95,12 @@ static __device__ inline void msd_count_range(const struct sort_common &a,
         }
 }
 
-struct count_shared {
-    uint32_t bins[SORT_BINS];
-    unsigned long long differ;
-    uint32_t seen;
-};
-
 /* Adds what [from, to) of a segment has to its counts, and, seen being a place for it, to what is
  * seen of neighbours.  PLACES: its digits may be of places. */
 template <int PLACES>
 static __device__ inline void msd_count_part(const msd_args &a, const struct sort_segment &s,
-                                             struct count_shared &sh, uint32_t from, uint32_t to,
-                                             uint32_t *counts, uint32_t *seen)
+                                             struct msd_count_shared &sh, uint32_t from,
+                                             uint32_t to, uint32_t *counts, uint32_t *seen)
 {
     rank_clear(sh.bins, SORT_BINS);
     if (threadIdx.x == 0) sh.differ = sh.seen = 0;
@@ -136,7 +122,8 @@ static __device__ inline void msd_count_part(const msd_args &a, const struct sor
 }
 
 template <int PLACES>
-static __device__ inline void msd_count_level(const msd_args &a, int level, struct count_shared &sh)
+static __device__ inline void msd_count_level(const msd_args &a, int level,
+                                              struct msd_count_shared &sh)
 {
     const uint32_t tiles = a.lists.msd->tiles[level];
     const uint32_t each = tiles / gridDim.x + (tiles % gridDim.x != 0);
@@ -159,7 +146,7 @@ static __device__ inline void msd_count_level(const msd_args &a, int level, stru
 extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
     sort_msd_count(const __grid_constant__ msd_args a)
 {
-    __shared__ struct count_shared sh;
+    __shared__ struct msd_count_shared sh;
     wait_for_earlier();
     msd_count_level<1>(a, a.common.level, sh);
 }
@@ -167,8 +154,8 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
 extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
     sort_msd_first(const __grid_constant__ msd_args a)
 {
-    __shared__ struct count_shared sh;
-    __shared__ struct plan_shared p;
+    __shared__ struct msd_count_shared sh;
+    __shared__ struct msd_plan_shared p;
     __shared__ struct few_sample sample;
     wait_for_earlier();
     const uint32_t n = (uint32_t)a.common.n, blocks = gridDim.x - 1,
@@ -184,14 +171,14 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
 
 /* ---- Scatter ---- */
 
-struct scatter_shared {
+struct msd_scatter_shared {
     ukey keys[MSD_TILE];        /* by digit */
     uint32_t next[SORT_BINS];   /* how many keys of each digit; then where the next one goes */
     uint32_t target[SORT_BINS]; /* a key of this digit and rank r goes to target + r */
     uint32_t sums[MSD_WORDS];
     uint32_t crowd; /* the most frequent digit and above it its count, where that is large */
 };
-static_assert(sizeof(struct scatter_shared) <= SORT_MSD_SHARED_BYTES,
+static_assert(sizeof(struct msd_scatter_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
 
 /* Of places keys are as in the input while a tile is moved, else encoded. */
@@ -207,7 +194,7 @@ static __device__ inline uint32_t scatter_digit(const struct sort_segment &s,
  * a digit is frequent, each warp adds up that one before. */
 template <int KIND, int CROWD>
 static __device__ inline void msd_place(const struct sort_segment &s, const struct top_table &t,
-                                        struct scatter_shared &sh, uint32_t here,
+                                        struct msd_scatter_shared &sh, uint32_t here,
                                         const ukey (&key)[MSD_ITEMS])
 {
     const uint32_t me = threadIdx.x, crowd = sh.crowd % SORT_BINS;
@@ -233,7 +220,7 @@ static __device__ inline void msd_place(const struct sort_segment &s, const stru
 template <int KIND>
 static __device__ inline void
 msd_scatter_tile(const struct sort_common &a, const struct sort_segment &s,
-                 const struct top_table &t, uint32_t *cursors, struct scatter_shared &sh,
+                 const struct top_table &t, uint32_t *cursors, struct msd_scatter_shared &sh,
                  uint32_t at, uint32_t here)
 {
     const ukey *in = keys_of(a, s.source) + at;
@@ -288,7 +275,8 @@ msd_scatter_tile(const struct sort_common &a, const struct sort_segment &s,
 /* Writes [at, at + here) of a segment to the output, from where the keys of each digit begin. */
 static __device__ inline void msd_write_tile(const struct sort_common &a,
                                              const struct sort_segment &s, const uint32_t *begins,
-                                             struct scatter_shared &sh, uint32_t at, uint32_t here)
+                                             struct msd_scatter_shared &sh, uint32_t at,
+                                             uint32_t here)
 {
     const uint32_t me = threadIdx.x;
     if (me < SORT_BINS) sh.next[me] = begins[me];
@@ -306,7 +294,7 @@ static __device__ inline void msd_write_tile(const struct sort_common &a,
 
 template <int PLACES>
 static __device__ inline void msd_scatter_level(const msd_args &a, int level,
-                                                struct scatter_shared &sh)
+                                                struct msd_scatter_shared &sh)
 {
     const uint32_t tiles = a.lists.msd->tiles[level];
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -330,7 +318,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_msd_scatter(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    msd_scatter_level<0>(a, a.common.level, *(struct scatter_shared *)shared_bytes);
+    msd_scatter_level<0>(a, a.common.level, *(struct msd_scatter_shared *)shared_bytes);
 }
 
 /* The whole array by the table of classes, if there is one.  A block has several tiles, so that the
@@ -338,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_top_scatter(const __grid_constant__ msd_args a)
 {
-    struct scatter_shared &sh = *(struct scatter_shared *)shared_bytes;
+    struct msd_scatter_shared &sh = *(struct msd_scatter_shared *)shared_bytes;
     wait_for_earlier();
     if (!a.top->table) return;
     uint4 *table = (uint4 *)(shared_bytes + SORT_MSD_SHARED_BYTES);
@@ -362,15 +350,15 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_msd_floats(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    msd_scatter_level<1>(a, a.common.level, *(struct scatter_shared *)shared_bytes);
+    msd_scatter_level<1>(a, a.common.level, *(struct msd_scatter_shared *)shared_bytes);
 }
 
 /* ---- Levels that evenly distributed keys do not have ---- */
 
 union rest_shared {
-    struct count_shared count;
-    struct plan_shared plan;
-    struct scatter_shared scatter;
+    struct msd_count_shared count;
+    struct msd_plan_shared plan;
+    struct msd_scatter_shared scatter;
 };
 static_assert(sizeof(union rest_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
@@ -381,7 +369,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_msd_rest(const __grid_constant__ msd_args a)
 {
     union rest_shared &sh = *(union rest_shared *)shared_bytes;
-    uint32_t meetings = 0;
+    uint32_t barriers = 0;
     if (msd_ordered(a)) return;
     if (a.lists.few_counts && a.lists.msd->crowd) {
         few_sort(a, *(struct few_shared *)shared_bytes);
@@ -390,10 +378,10 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     for (int level = a.common.level; level < a.lists.levels && a.lists.msd->segments[level];
          level++) {
         msd_count_level<0>(a, level, sh.count);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
         msd_plan_level<0>(a, level, sh.plan);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
         msd_scatter_level<0>(a, level, sh.scatter);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
     }
 }

@@ -9,6 +9,7 @@
 
 #include "sort/cuda/common.cuh"
 #include "sort/cuda/msd.h"
+#include "sort/cuda/vectors.cuh"
 
 #if VAL_BYTES
 typedef struct sort_pairs_args msd_args;
@@ -41,8 +42,13 @@ enum { MSD_ITEMS = 0 SORT_PAIRS_TUNING(ROW), MSD_TILE = PAIRS_THREADS * MSD_ITEM
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_threads) * (leaf_items)
 enum { MSD_LEAF = PAIRS_STAGED ? 0 SORT_PAIRS_TUNING(ROW) : (int)SORT_PAIRS_LEAF };
 #undef ROW
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_threads)
+enum { LEAF_THREADS = 0 SORT_PAIRS_TUNING(ROW) };
+#undef ROW
 #else
 enum { MSD_ITEMS = SORT_MSD_THREAD_BYTES / KEY_BYTES, MSD_TILE = SORT_MSD_TILE(KEY_BYTES) };
+enum { LEAF_THREADS = SORT_LEAF_THREADS };
 #endif
 enum {
     MSD_WORDS = SORT_BINS / 32,
@@ -104,6 +110,13 @@ struct msd_found {
     ukey differ;   /* bits in which its keys differ from the segment's first */
     uint32_t seen; /* enum sort_seen; both stop the comparisons, which soon happens unless the
                       input is in order */
+};
+
+/* ... and a block, in shared memory, with its counts. */
+struct msd_count_shared {
+    uint32_t bins[SORT_BINS];
+    unsigned long long differ;
+    uint32_t seen;
 };
 
 static __device__ inline void msd_compare(ukey e, ukey next, struct msd_found &found)

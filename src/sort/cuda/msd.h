@@ -81,10 +81,10 @@ enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 struct sort_msd {
     uint32_t segments[SORT_MSD_LEVELS + 2], tiles[SORT_MSD_LEVELS + 2]; /* of each level */
     uint32_t leaves, crowded;
-    uint32_t seen;            /* of keys next to each other in the input: enum sort_seen */
-    uint32_t meetings;        /* of blocks of sort_msd_rest */
-    uint32_t crowd;           /* 1: sort_lsd, or few_sort(), sorts, and the levels do nothing */
-    uint32_t lsd_meetings[2]; /* ... of sort_lsd_begin, and of sort_lsd */
+    uint32_t seen;           /* of keys next to each other in the input: enum sort_seen */
+    uint32_t arrived;        /* blocks at barriers of sort_msd_rest */
+    uint32_t crowd;          /* 1: sort_lsd, or few_sort(), sorts, and the levels do nothing */
+    uint32_t lsd_arrived[2]; /* ... of sort_lsd_begin, and of sort_lsd */
     /* msd_packed.cuh alone */
     uint32_t even;   /* so many low bits differ in a sample, which is even in the first; or 0 */
     uint32_t uneven; /* 1: the keys are not as their sample */

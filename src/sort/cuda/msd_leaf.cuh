@@ -3,13 +3,7 @@
  *
  *     bins      the range of the keys is cut into bins, a few keys each; every key is counted
  *     place     a key's place is its bin's, in whatever order keys come
- *     windows   each thread sorts a window of keys in registers by a network, then the windows that
- *               lie across those, and so on: a bin of c keys touches (c - 2) / (half a window) + 2
- *               halves at most, and is sorted after as many rounds
- *
- *         keys      | a b | c d | e f | g h |
- *         round 0   |  sorted   |  sorted   |
- *         round 1         |  sorted   |
+ *     windows   are sorted in registers, and those across them (leaf_windows.cuh)
  *
  * Nearly always two rounds suffice.  What the plan knows of the range does for keys that fill it;
  * where they crowd, the block finds the least and the greatest.  A leaf whose keys crowd even then
@@ -24,25 +18,21 @@
 #define ECHI_SORT_CUDA_MSD_LEAF_CUH
 
 #include "cuda/device/block_merge.cuh"
-#include "sort/cuda/msd.cuh"
+#include "sort/cuda/leaf_windows.cuh"
 
 enum {
-    LEAF_THREADS = SORT_LEAF_THREADS,
     LEAF_WARPS = LEAF_THREADS / 32,
     LEAF_ITEMS = SORT_LEAF_THREAD_BYTES / KEY_BYTES, /* keys of a thread */
     LEAF_BINS_LOG = SORT_LEAF_BINS_LOG,
     LEAF_BINS = 1 << LEAF_BINS_LOG,
     LEAF_SCAN_STEPS = LEAF_BINS / LEAF_THREADS / 4,
-    WINDOW = 64 / KEY_BYTES, /* keys */
-    WINDOW_VECTORS = 4,
-    LEAF_ROUNDS = 16,     /* at most; leaves that need more are crowded */
     LEAF_GOOD_ROUNDS = 4, /* more, and the range of the keys is found */
     CROWDED_THREADS = SORT_CROWDED_THREADS
 };
 static_assert(LEAF_SCAN_STEPS == 2, "the scan of the bins adds up two vectors a thread at a time");
 static_assert(LEAF_THREADS % 128 == 0, "places of a thread's keys move by multiples of 128");
 
-template <int ITEMS> struct leaf_shared {
+template <int ITEMS> struct msd_leaf_shared {
     enum { KEYS = LEAF_THREADS * ITEMS };
     ukey keys[KEYS];
     uint32_t bins[LEAF_BINS];
@@ -50,17 +40,11 @@ template <int ITEMS> struct leaf_shared {
     uint32_t sums[LEAF_WARPS];
     uint32_t rounds;
 };
-static_assert(sizeof(struct leaf_shared<LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(0) &&
-                  sizeof(struct leaf_shared<2 * LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(1),
+static_assert(sizeof(struct msd_leaf_shared<LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(0) &&
+                  sizeof(struct msd_leaf_shared<2 * LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(1),
               "the host gives less shared memory than the kernel uses");
-static_assert(leaf_shared<LEAF_ITEMS>::KEYS % WINDOW == 0, "a leaf is made of windows");
-static_assert(leaf_shared<2 * LEAF_ITEMS>::KEYS < 1 << 16, "two sums of keys share a word");
-
-/* Where in shared memory key p lies. */
-static __device__ inline uint32_t leaf_place(uint32_t p)
-{
-    return merge_place(p);
-}
+static_assert(msd_leaf_shared<LEAF_ITEMS>::KEYS % WINDOW == 0, "a leaf is made of windows");
+static_assert(msd_leaf_shared<2 * LEAF_ITEMS>::KEYS < 1 << 16, "two sums of keys share a word");
 
 /* How many halves of windows the keys [begin, begin + count) touch. */
 static __device__ inline uint32_t bin_halves(uint32_t begin, uint32_t count)
@@ -70,7 +54,7 @@ static __device__ inline uint32_t bin_halves(uint32_t begin, uint32_t count)
 
 /* Turns the counts of the bins into where each begins; s.rounds becomes how many halves of windows
  * a bin touches at most, but no less than two. */
-template <int ITEMS> static __device__ inline void bins_offsets(struct leaf_shared<ITEMS> &s)
+template <int ITEMS> static __device__ inline void leaf_begins(struct msd_leaf_shared<ITEMS> &s)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
     uint4 *bins = (uint4 *)s.bins + warp * (LEAF_SCAN_STEPS * 32) + lane;
@@ -95,67 +79,6 @@ template <int ITEMS> static __device__ inline void bins_offsets(struct leaf_shar
         }
     }
     __syncthreads(); /* every bin says where it begins */
-}
-
-/* Sorts the window of keys that begins at p, a multiple of half a window; MERGE: of which each half
- * is sorted. */
-template <int MERGE> static __device__ inline void window_sort(ukey *keys, uint32_t p)
-{
-    union {
-        uint4 vector[WINDOW_VECTORS];
-        ukey key[WINDOW];
-    } w;
-    enum { EACH = WINDOW / WINDOW_VECTORS };
-#pragma unroll
-    for (int j = 0; j < WINDOW_VECTORS; j++)
-        w.vector[j] = *(const uint4 *)&keys[leaf_place(p + j * EACH)];
-#define COMPARE(i, j)                                                                              \
-    {                                                                                              \
-        const ukey x = w.key[i], y = w.key[j];                                                     \
-        w.key[i] = key_min(x, y);                                                                  \
-        w.key[j] = key_max(x, y);                                                                  \
-    }
-    if (MERGE) {
-#if KEY_BYTES == 4
-#define MERGE_16
-#include "sort/network.def"
-#undef MERGE_16
-#else
-#define MERGE_8
-#include "sort/network.def"
-#undef MERGE_8
-#endif
-    } else {
-#if KEY_BYTES == 4
-#define NETWORK_16
-#include "sort/network.def"
-#undef NETWORK_16
-#else
-#define NETWORK_8
-#include "sort/network.def"
-#undef NETWORK_8
-#endif
-    }
-#undef COMPARE
-#pragma unroll
-    for (int j = 0; j < WINDOW_VECTORS; j++)
-        *(uint4 *)&keys[leaf_place(p + j * EACH)] = w.vector[j];
-}
-
-/* Sorts keys of which the bins are in order; what lies past the last window is not touched.  A
- * window across two has a half of each, so that after the first round halves are merged. */
-static __device__ inline void windows_sort(ukey *keys, uint32_t count, uint32_t rounds)
-{
-    const uint32_t windows = (count - 1) / WINDOW + 1;
-    if (rounds == 0) return;
-    for (uint32_t w = threadIdx.x; w < windows; w += LEAF_THREADS) window_sort<0>(keys, w * WINDOW);
-    __syncthreads(); /* the windows are sorted */
-    for (uint32_t round = 1; round < rounds; round++) {
-        const uint32_t across = round & 1;
-        for (uint32_t w = threadIdx.x; w < windows - across; w += LEAF_THREADS)
-            window_sort<1>(keys, w * WINDOW + across * (WINDOW / 2));
-        __syncthreads(); /* the next round's windows lie across these */
-    }
 }
 
 /* Bins of a leaf's keys, which are low + [0, 2^bits). */
@@ -191,7 +114,7 @@ static __device__ inline void leaf_load(const struct sort_common &a, const struc
 
 /* The range of the keys, which all threads get. */
 template <int ITEMS>
-static __device__ inline void leaf_find_range(struct leaf_shared<ITEMS> &s, uint32_t count,
+static __device__ inline void leaf_find_range(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
                                               const ukey (&key)[ITEMS], ukey &low, ukey &high)
 {
     low = (ukey) ~(ukey)0;
@@ -205,9 +128,9 @@ static __device__ inline void leaf_find_range(struct leaf_shared<ITEMS> &s, uint
     block_range(s.low, s.high, low, high);
 }
 
-/* Counts the keys of each bin, and turns that into where each begins; s.rounds: bins_offsets(). */
+/* Counts the keys of each bin, and turns that into where each begins; s.rounds: leaf_begins(). */
 template <int ITEMS>
-static __device__ inline void leaf_count(struct leaf_shared<ITEMS> &s, uint32_t count,
+static __device__ inline void leaf_count(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
                                          const ukey (&key)[ITEMS], const struct leaf_range &range)
 {
     const uint32_t me = threadIdx.x;
@@ -219,12 +142,12 @@ static __device__ inline void leaf_count(struct leaf_shared<ITEMS> &s, uint32_t 
     for (int i = 0; i < ITEMS; i++)
         if (me + i * LEAF_THREADS < count) atomicAdd(&s.bins[leaf_bin(range, key[i])], 1);
     __syncthreads(); /* every key is counted */
-    bins_offsets(s);
+    leaf_begins(s);
 }
 
 /* Places the keys by bins in shared memory, from where those begin. */
 template <int ITEMS>
-static __device__ inline void leaf_place_keys(struct leaf_shared<ITEMS> &s, uint32_t count,
+static __device__ inline void leaf_place_keys(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
                                               const ukey (&key)[ITEMS],
                                               const struct leaf_range &range)
 {
@@ -242,7 +165,7 @@ static __device__ inline void leaf_place_keys(struct leaf_shared<ITEMS> &s, uint
 /* The whole array, from its input to its output, in parts of a leaf's size. */
 template <int ITEMS> static __device__ inline void leaf_copy_all(const msd_args &a)
 {
-    enum { KEYS = leaf_shared<ITEMS>::KEYS, COPIES = 24 / KEY_BYTES };
+    enum { KEYS = msd_leaf_shared<ITEMS>::KEYS, COPIES = 24 / KEY_BYTES };
     static_assert(ITEMS % COPIES == 0, "a thread copies a few keys at a time");
     const ukey *in = (const ukey *)a.common.keys_in;
     ukey *out = (ukey *)a.common.keys_out;
@@ -269,7 +192,7 @@ template <int ITEMS> static __device__ inline void leaf_copy_all(const msd_args 
 /* Writes the sorted keys. */
 template <int DECODE, int ITEMS>
 static __device__ inline void leaf_store(const struct sort_common &a,
-                                         const struct leaf_shared<ITEMS> &s, ukey *out,
+                                         const struct msd_leaf_shared<ITEMS> &s, ukey *out,
                                          uint32_t count)
 {
     const uint32_t me = threadIdx.x, place = leaf_place(me);
@@ -290,7 +213,8 @@ static __device__ inline void leaf_fill(const struct sort_common &a, ukey *out, 
 
 /* Sorts a leaf; returns false where it is left to leaf_sort_crowded(). */
 template <int ITEMS>
-static __device__ inline bool leaf_sort(const struct sort_common &a, struct leaf_shared<ITEMS> &s,
+static __device__ inline bool leaf_sort(const struct sort_common &a,
+                                        struct msd_leaf_shared<ITEMS> &s,
                                         const struct sort_leaf &leaf)
 {
     ukey *out = (ukey *)a.keys_out + leaf.begin;
@@ -333,7 +257,7 @@ static __device__ inline bool leaf_sort(const struct sort_common &a, struct leaf
 
 template <int ITEMS> static __device__ inline void leaf_sort_all(const msd_args &a)
 {
-    struct leaf_shared<ITEMS> &s = *(struct leaf_shared<ITEMS> *)shared_bytes;
+    struct msd_leaf_shared<ITEMS> &s = *(struct msd_leaf_shared<ITEMS> *)shared_bytes;
     wait_for_earlier();
     if (msd_ordered(a)) {
         leaf_copy_all<ITEMS>(a);

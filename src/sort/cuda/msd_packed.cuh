@@ -66,39 +66,31 @@ static __device__ inline void packed_count_key(const struct sort_common &a, uint
               1u << (x >> (KEY_BITS - PACKED_BITS - 4) & 16));
 }
 
-/* Counts the keys of [from, to): the body as aligned vectors of 16 bytes, the ends one key a
- * thread. */
+/* Counts the keys of [from, to). */
 template <int ENCODE>
 static __device__ inline ukey packed_count_range(const struct sort_common &a, uint32_t *words,
                                                  uint32_t lead, uint64_t from, uint64_t to)
 {
-    enum { VECTOR = 4, LOADS = 4, THREADS_ = SORT_PACKED_COUNT_THREADS };
+    enum { THREADS_ = SORT_PACKED_COUNT_THREADS };
     const ukey *keys = (const ukey *)a.keys_in, *mine = keys + from;
     const ukey first = order_encode(a.order, keys[0]);
     const uint64_t count = to - from;
-    uint64_t head = (uint64_t)(-(intptr_t)mine & 15) / KEY_BYTES;
-    if (head > count) head = count;
-    const uint64_t vectors = (count - head) / VECTOR, tail = head + vectors * VECTOR;
-    const uint4 *body = (const uint4 *)(mine + head);
+    const struct key_vectors v = key_vectors_of(mine, count);
     ukey differ = 0;
-    for (uint64_t i = threadIdx.x; i < vectors; i += LOADS * THREADS_) {
-        uint4 load[LOADS];
+    for (uint64_t i = threadIdx.x; i < v.count; i += VECTOR_LOADS * THREADS_) {
+        union key_vector load[VECTOR_LOADS];
+        vectors_load<uint64_t>(v.body, v.count, i, THREADS_, load);
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * THREADS_ < vectors) load[j] = body[i + j * THREADS_];
+        for (int j = 0; j < VECTOR_LOADS; j++)
+            if (i + j * THREADS_ < v.count)
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * THREADS_ < vectors) {
-                packed_count_key<ENCODE>(a, words, lead, load[j].x, first, differ);
-                packed_count_key<ENCODE>(a, words, lead, load[j].y, first, differ);
-                packed_count_key<ENCODE>(a, words, lead, load[j].z, first, differ);
-                packed_count_key<ENCODE>(a, words, lead, load[j].w, first, differ);
-            }
+                for (int k = 0; k < VECTOR_KEYS; k++)
+                    packed_count_key<ENCODE>(a, words, lead, load[j].key[k], first, differ);
     }
-    if (threadIdx.x < head)
+    if (threadIdx.x < v.head)
         packed_count_key<ENCODE>(a, words, lead, mine[threadIdx.x], first, differ);
-    if (tail + threadIdx.x < count)
-        packed_count_key<ENCODE>(a, words, lead, mine[tail + threadIdx.x], first, differ);
+    if (v.tail + threadIdx.x < count)
+        packed_count_key<ENCODE>(a, words, lead, mine[v.tail + threadIdx.x], first, differ);
     return differ;
 }
 
@@ -229,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
     sort_packed_bins(const __grid_constant__ msd_args a)
 {
-    __shared__ struct plan_shared p;
+    __shared__ struct msd_plan_shared p;
     wait_for_earlier();
     if (a.lists.msd->packed_tiles)
         for (uint32_t i = blockIdx.x; i < SORT_BINS; i += gridDim.x)
@@ -449,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
 {
     wait_for_earlier();
     if (!a.lists.msd->packed_tiles || blockIdx.x >= a.lists.msd->leaves) return;
-    struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;
+    struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     if (!leaf_finish<1>(a.common, s, a.lists.leaves[blockIdx.x]) && threadIdx.x == 0)
         a.lists.crowded[atomicAdd(&a.lists.msd->crowded, 1)] = blockIdx.x;
 }

@@ -32,17 +32,11 @@
 
 /* ---- Counts ---- */
 
-/* Bits in which keys differ from the segment's first, and the orders seen among neighbours: equal
- * ones count as a rise, for their order must not be turned around. */
-struct pairs_found {
-    ukey differ;
-    uint32_t seen; /* enum sort_seen */
-};
-
+/* Neighbours that are equal count as a rise, for their order must not be turned around. */
 static __device__ inline void pairs_count_tile(const struct sort_common &a,
                                                const struct sort_segment &s, ukey first,
                                                uint32_t at, uint32_t here, uint32_t *bins,
-                                               uint32_t *row, struct pairs_found &found)
+                                               uint32_t *row, struct msd_found &found)
 {
     const ukey *in = keys_of(a, s.source) + at;
     const uint32_t me = threadIdx.x;
@@ -70,23 +64,17 @@ static __device__ inline void pairs_count_tile(const struct sort_common &a,
     __syncthreads(); /* every key is counted */
 }
 
-struct count_shared {
-    uint32_t bins[SORT_BINS];
-    unsigned long long differ;
-    uint32_t seen;
-};
-
 /* Counts tiles [tile, stop) of a segment: a piece; seen: where to add what is seen of neighbours,
  * or NULL. */
 static __device__ inline void pairs_count_piece(const msd_args &a, const struct sort_segment &s,
-                                                struct count_shared &sh, uint32_t tile,
+                                                struct msd_count_shared &sh, uint32_t tile,
                                                 uint32_t stop, uint32_t *counts, uint32_t *seen)
 {
     const ukey first = pairs_key(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
     rank_clear(sh.bins, SORT_BINS);
     if (threadIdx.x == 0) sh.differ = sh.seen = 0;
     __syncthreads(); /* the counters are clear */
-    struct pairs_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
+    struct msd_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
     for (; tile < stop; tile++) {
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE;
         pairs_count_tile(a.common, s, first, s.begin + skip,
@@ -108,7 +96,7 @@ static __device__ inline void pairs_count_piece(const msd_args &a, const struct 
 }
 
 static __device__ inline void pairs_count_level(const msd_args &a, int level,
-                                                struct count_shared &sh)
+                                                struct msd_count_shared &sh)
 {
     const uint32_t tiles = a.lists.msd->tiles[level], each = pairs_each(a, tiles);
     uint32_t tile = min(tiles, blockIdx.x * each);
@@ -126,7 +114,7 @@ static __device__ inline void pairs_count_level(const msd_args &a, int level,
 extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
     sort_pairs_count(const __grid_constant__ msd_args a)
 {
-    __shared__ struct count_shared sh;
+    __shared__ struct msd_count_shared sh;
     wait_for_earlier();
     pairs_count_level(a, a.common.level, sh);
 }
@@ -134,8 +122,8 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLO
 extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
     sort_pairs_first(const __grid_constant__ msd_args a)
 {
-    __shared__ struct count_shared sh;
-    __shared__ struct plan_shared p;
+    __shared__ struct msd_count_shared sh;
+    __shared__ struct msd_plan_shared p;
     __shared__ struct few_sample sample;
     wait_for_earlier();
     const struct sort_segment s = msd_whole(a.common);
@@ -151,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLO
 
 /* ---- Scatter ---- */
 
-struct scatter_shared {
+struct pairs_scatter_shared {
     union {
         uint32_t counts[PAIRS_WARPS * SORT_BINS]; /* while ranking */
         ukey keys[MSD_TILE];                      /* then the tile by digit */
@@ -163,9 +151,9 @@ struct scatter_shared {
     uint32_t target[SORT_BINS]; /* a key of this digit and rank r goes to target + r */
     uint32_t sums[SORT_BINS / 32];
 };
-static_assert(sizeof(struct scatter_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
-                                                                       KEY_BYTES, VAL_BYTES,
-                                                                       PAIRS_STAGED),
+static_assert(sizeof(struct pairs_scatter_shared) <=
+                  SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS, KEY_BYTES, VAL_BYTES,
+                                          PAIRS_STAGED),
               "the host gives less shared memory than the kernel uses");
 
 /* A full tile needs no test of where its segment ends; FULL is 1 for all tiles but the last. */
@@ -190,8 +178,8 @@ static __device__ inline bool scatter_makes(const struct sort_common &a,
 /* Asks for the tile's values, which are there after copy_wait<0>(). */
 template <int FULL>
 static __device__ inline void scatter_ask(const struct sort_common &a, const struct sort_segment &s,
-                                          struct scatter_shared &sh, const struct scatter_tile &t,
-                                          uint32_t mine)
+                                          struct pairs_scatter_shared &sh,
+                                          const struct scatter_tile &t, uint32_t mine)
 {
 #if PAIRS_STAGED
     const uval *in = values_of(a, s.source) + t.at + mine;
@@ -207,8 +195,9 @@ static __device__ inline void scatter_ask(const struct sort_common &a, const str
 /* Puts the values where their keys' ranks say. */
 template <int FULL>
 static __device__ inline void
-scatter_place(const struct sort_common &a, const struct sort_segment &s, struct scatter_shared &sh,
-              const struct scatter_tile &t, uint32_t mine, const uint32_t (&slot)[MSD_ITEMS])
+scatter_place(const struct sort_common &a, const struct sort_segment &s,
+              struct pairs_scatter_shared &sh, const struct scatter_tile &t, uint32_t mine,
+              const uint32_t (&slot)[MSD_ITEMS])
 {
 #if VAL_BYTES <= 8
     if (scatter_makes(a, s)) {
@@ -232,9 +221,9 @@ scatter_place(const struct sort_common &a, const struct sort_segment &s, struct 
 /* Ranks the tile's keys: slot[i] becomes the rank of key[i]. */
 template <int FULL>
 static __device__ inline void
-scatter_rank(const struct sort_common &a, const struct sort_segment &s, struct scatter_shared &sh,
-             const struct scatter_tile &t, uint32_t mine, const ukey (&key)[MSD_ITEMS],
-             uint32_t (&slot)[MSD_ITEMS])
+scatter_rank(const struct sort_common &a, const struct sort_segment &s,
+             struct pairs_scatter_shared &sh, const struct scatter_tile &t, uint32_t mine,
+             const ukey (&key)[MSD_ITEMS], uint32_t (&slot)[MSD_ITEMS])
 {
     const uint32_t bin = threadIdx.x;
     uint32_t *row = sh.counts + threadIdx.x / 32 * SORT_BINS;
@@ -259,9 +248,9 @@ scatter_rank(const struct sort_common &a, const struct sort_segment &s, struct s
 }
 
 template <int FULL>
-static __device__ inline void scatter_move(const struct sort_common &a,
-                                           const struct sort_segment &s, struct scatter_shared &sh,
-                                           const struct scatter_tile &t)
+static __device__ inline void
+scatter_move(const struct sort_common &a, const struct sort_segment &s,
+             struct pairs_scatter_shared &sh, const struct scatter_tile &t)
 {
     const uint32_t me = threadIdx.x, mine = me / 32 * (32 * MSD_ITEMS) + lane_id();
     const ukey *in = keys_of(a, s.source) + t.at + mine;
@@ -309,7 +298,7 @@ static __device__ inline void scatter_move(const struct sort_common &a,
 }
 
 static __device__ inline void pairs_scatter_level(const msd_args &a, int level,
-                                                  struct scatter_shared &sh)
+                                                  struct pairs_scatter_shared &sh)
 {
     const uint32_t tiles = a.lists.msd->tiles[level], bin = threadIdx.x;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -336,15 +325,15 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     sort_pairs_scatter(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    pairs_scatter_level(a, a.common.level, *(struct scatter_shared *)shared_bytes);
+    pairs_scatter_level(a, a.common.level, *(struct pairs_scatter_shared *)shared_bytes);
 }
 
 /* ---- Levels that evenly distributed keys do not have ---- */
 
 union rest_shared {
-    struct count_shared count;
-    struct plan_shared plan;
-    struct scatter_shared scatter;
+    struct msd_count_shared count;
+    struct msd_plan_shared plan;
+    struct pairs_scatter_shared scatter;
 };
 static_assert(sizeof(union rest_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
                                                                    KEY_BYTES, VAL_BYTES,
@@ -355,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     sort_pairs_rest(const __grid_constant__ msd_args a)
 {
     union rest_shared &sh = *(union rest_shared *)shared_bytes;
-    uint32_t meetings = 0;
+    uint32_t barriers = 0;
     if (msd_ordered(a)) return;
     if (a.lists.msd->crowd) {
         few_sort(a, *(struct few_shared *)shared_bytes);
@@ -364,10 +353,10 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     for (int level = a.common.level; level < a.lists.levels && a.lists.msd->segments[level];
          level++) {
         if (blockIdx.x < a.count_blocks) pairs_count_level(a, level, sh.count);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
         msd_plan_level<0>(a, level, sh.plan);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
         pairs_scatter_level(a, level, sh.scatter);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
     }
 }

@@ -18,10 +18,6 @@
 enum { PAIRS_BLOCKS = 0 SORT_PAIRS_TUNING(ROW) };
 #undef ROW
 #define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
-    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_threads)
-enum { LEAF_THREADS = 0 SORT_PAIRS_TUNING(ROW) };
-#undef ROW
-#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_blocks)
 enum { LEAF_BLOCKS = 0 SORT_PAIRS_TUNING(ROW) };
 #undef ROW

@@ -23,6 +23,7 @@
 
 #include "cuda/device/block_range.cuh"
 #include "sort/cuda/block.cuh"
+#include "sort/cuda/leaf_windows.cuh"
 #include "sort/cuda/msd_pairs.cuh"
 
 #define LEAF_STAGED (PAIRS_STAGED && VAL_BYTES <= 8)
@@ -34,17 +35,14 @@ enum {
     LEAF_WORDS = 1 << LEAF_BINS_LOG,
     LEAF_SCAN_WARPS = LEAF_WARPS >= 16 ? 16 : 8,
     LEAF_SCAN_STEPS = LEAF_WORDS / LEAF_SCAN_WARPS / 128,
-    WINDOW = 16,
-    WINDOW_VECTORS = 4,
-    LEAF_ROUNDS = 16, /* at most; beyond, digit by digit is faster */
-    LEAF_MENDS = 64   /* steps that a thread may take over its groups */
+    LEAF_MENDS = 64 /* steps that a thread may take over its groups */
 };
 static_assert(LEAF_SCAN_STEPS >= 1 && LEAF_WARPS >= LEAF_SCAN_WARPS && LEAF_WARPS <= 32,
               "the scan of the bins is made for 8 or 16 warps");
 static_assert(MSD_LEAF % LEAF_THREADS == 0 && MSD_LEAF % WINDOW == 0,
               "a leaf is made of items and of windows");
 
-struct leaf_shared {
+struct pairs_leaf_shared {
     uint32_t order[MSD_LEAF];
     union {
         uint32_t bins[LEAF_WORDS];
@@ -61,23 +59,16 @@ struct leaf_shared {
     ukey low[LEAF_WARPS], high[LEAF_WARPS];
     uint32_t sums[LEAF_WARPS], most[LEAF_WARPS];
 };
-static_assert(sizeof(struct leaf_shared) <=
+static_assert(sizeof(struct pairs_leaf_shared) <=
                       SORT_PAIRS_LEAF_SHARED_BYTES(MSD_LEAF, KEY_BYTES, VAL_BYTES, PAIRS_STAGED) &&
                   sizeof(struct block_shared<LEAF_WARPS, LEAF_ITEMS>) <=
                       SORT_PAIRS_LEAF_SHARED_BYTES(MSD_LEAF, KEY_BYTES, VAL_BYTES, PAIRS_STAGED),
               "the host gives less shared memory than the kernel uses");
 
-/* Where in shared memory word p of the order lies: 16 bytes change places within their 64 so that
- * neighbouring threads, which read windows of 64 bytes, use all banks. */
-static __device__ inline uint32_t leaf_place(uint32_t p)
-{
-    return p ^ (p >> 3 & 12);
-}
-
 /* ---- Bins ---- */
 
 /* Turns the counts of the bins into where each begins; returns the greatest count. */
-static __device__ inline uint32_t bins_offsets(struct leaf_shared &s)
+static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
     uint4 *bins = (uint4 *)s.bins + warp * (LEAF_SCAN_STEPS * 32) + lane;
@@ -114,44 +105,6 @@ static __device__ inline uint32_t bins_offsets(struct leaf_shared &s)
     return most;
 }
 
-/* ---- Windows ---- */
-
-/* Sorts the window of words that begins at p, a multiple of half a window. */
-static __device__ inline void window_sort(uint32_t *order, uint32_t p)
-{
-    union {
-        uint4 vector[WINDOW_VECTORS];
-        uint32_t word[WINDOW];
-    } w;
-#pragma unroll
-    for (int j = 0; j < WINDOW_VECTORS; j++)
-        w.vector[j] = *(const uint4 *)&order[leaf_place(p + j * 4)];
-#define COMPARE(i, j)                                                                              \
-    {                                                                                              \
-        const uint32_t x = w.word[i], y = w.word[j];                                               \
-        w.word[i] = min(x, y);                                                                     \
-        w.word[j] = max(x, y);                                                                     \
-    }
-#define NETWORK_16
-#include "sort/network.def"
-#undef NETWORK_16
-#undef COMPARE
-#pragma unroll
-    for (int j = 0; j < WINDOW_VECTORS; j++) *(uint4 *)&order[leaf_place(p + j * 4)] = w.vector[j];
-}
-
-/* Sorts words of which the bins are in order; what lies past the last window is not touched. */
-static __device__ inline void windows_sort(struct leaf_shared &s, uint32_t count, uint32_t rounds)
-{
-    const uint32_t windows = (count - 1) / WINDOW + 1;
-    for (uint32_t round = 0; round < rounds; round++) {
-        const uint32_t across = round & 1;
-        for (uint32_t w = threadIdx.x; w < windows - across; w += LEAF_THREADS)
-            window_sort(s.order, w * WINDOW + across * (WINDOW / 2));
-        __syncthreads(); /* the next round's windows lie across these */
-    }
-}
-
 /* ---- Order ---- */
 
 /* How a leaf's words are made. */
@@ -175,7 +128,7 @@ static __device__ inline struct leaf_order leaf_order_of(ukey low, ukey high, ui
 }
 
 /* Sorts the words of a leaf's keys; returns false where they crowd. */
-static __device__ inline bool leaf_sort(struct leaf_shared &s, uint32_t count,
+static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t count,
                                         const struct leaf_order &o, const ukey (&key)[LEAF_ITEMS])
 {
     const uint32_t me = threadIdx.x;
@@ -184,7 +137,7 @@ static __device__ inline bool leaf_sort(struct leaf_shared &s, uint32_t count,
         if (me + i * LEAF_THREADS < count)
             atomicAdd(&s.bins[(uint32_t)((key[i] - o.low) >> o.bin_shift)], 1);
     __syncthreads(); /* every key is counted */
-    const uint32_t most = bins_offsets(s);
+    const uint32_t most = leaf_begins(s);
     const uint32_t rounds = most < 2 ? 0 : (most - 2) / (WINDOW / 2) + 2;
     if (rounds > LEAF_ROUNDS) return false;
 #pragma unroll
@@ -198,14 +151,14 @@ static __device__ inline bool leaf_sort(struct leaf_shared &s, uint32_t count,
     const uint32_t fill = (count + WINDOW - 1) / WINDOW * WINDOW;
     if (count + me < fill) s.order[leaf_place(count + me)] = ~0u;
     __syncthreads(); /* the words lie by bins */
-    windows_sort(s, count, rounds);
+    windows_sort(s.order, count, rounds);
     return true;
 }
 
 /* Sorts the group of words with the same key bits that begins at p; returns how many steps it
  * took.  Where the group ends another may begin, whose words change places: not their key bits. */
 static __device__ inline uint32_t leaf_mend_group(const struct sort_common &a,
-                                                  struct leaf_shared &s, uint32_t count,
+                                                  struct pairs_leaf_shared &s, uint32_t count,
                                                   const struct leaf_order &o, uint32_t p)
 {
     const uint32_t mask = (1u << o.position_bits) - 1, top = s.order[leaf_place(p)] & ~mask;
@@ -227,7 +180,7 @@ static __device__ inline uint32_t leaf_mend_group(const struct sort_common &a,
 
 /* Puts words with the same key bits in order by their keys, which lie in s.keys; returns false
  * where that would take too long. */
-static __device__ inline bool leaf_mend(const struct sort_common &a, struct leaf_shared &s,
+static __device__ inline bool leaf_mend(const struct sort_common &a, struct pairs_leaf_shared &s,
                                         uint32_t count, const struct leaf_order &o)
 {
     uint32_t heads = 0, steps = 0; /* a bit an item: a group begins there */
@@ -258,7 +211,8 @@ static __device__ inline const uint2 *leaf_packed(const struct sort_common &a,
 
 /* Loads keys, and brings the values that lie beside them to where leaf_write() wants them, few at
  * once: with more under way registers are spilled. */
-static __device__ inline void leaf_load_packed(const struct sort_common &a, struct leaf_shared &s,
+static __device__ inline void leaf_load_packed(const struct sort_common &a,
+                                               struct pairs_leaf_shared &s,
                                                const struct sort_leaf &leaf,
                                                ukey (&key)[LEAF_ITEMS])
 {
@@ -303,7 +257,7 @@ static __device__ inline uval leaf_value(const struct sort_common &a, const stru
 /* Loads what is compared of a leaf's keys, key i of a thread that of position
  * me + i * LEAF_THREADS, and finds its range; the bins are clear then. */
 template <int PACKED>
-static __device__ inline void leaf_load(const struct sort_common &a, struct leaf_shared &s,
+static __device__ inline void leaf_load(const struct sort_common &a, struct pairs_leaf_shared &s,
                                         const struct sort_leaf &leaf, ukey (&key)[LEAF_ITEMS],
                                         ukey &low, ukey &high)
 {
@@ -334,7 +288,8 @@ static __device__ inline void leaf_load(const struct sort_common &a, struct leaf
 /* Brings the leaf's keys to shared memory, by position.  They are read again, for until here the
  * registers had other use. */
 template <int PACKED>
-static __device__ inline void leaf_keep_keys(const struct sort_common &a, struct leaf_shared &s,
+static __device__ inline void leaf_keep_keys(const struct sort_common &a,
+                                             struct pairs_leaf_shared &s,
                                              const struct sort_leaf &leaf)
 {
     const ukey *in = keys_of(a, leaf.source) + leaf.begin;
@@ -356,7 +311,8 @@ static __device__ inline bool leaf_makes(const struct sort_common &a, const stru
 
 /* Asks for the values, by position: there after copy_wait<0>().  Packed ones are there already. */
 template <int PACKED>
-static __device__ inline void leaf_values_ask(const struct sort_common &a, struct leaf_shared &s,
+static __device__ inline void leaf_values_ask(const struct sort_common &a,
+                                              struct pairs_leaf_shared &s,
                                               const struct sort_leaf &leaf)
 {
 #if LEAF_STAGED
@@ -375,7 +331,7 @@ template <int SAME> static __device__ inline ukey leaf_decode(const struct sort_
 
 /* Writes the leaf as s.order has it; SAME: keys need no decoding. */
 template <int SAME, int PACKED>
-static __device__ inline void leaf_write(const struct sort_common &a, struct leaf_shared &s,
+static __device__ inline void leaf_write(const struct sort_common &a, struct pairs_leaf_shared &s,
                                          const struct sort_leaf &leaf, const struct leaf_order &o,
                                          bool fetch)
 {
@@ -487,7 +443,7 @@ static __device__ inline void leaf_copy(const struct sort_common &a, const struc
          : (int)MULTIPROCESSOR_THREADS / (int)LEAF_THREADS)
 
 template <int PACKED>
-static __device__ inline bool leaf_finish(const struct sort_common &a, struct leaf_shared &s,
+static __device__ inline bool leaf_finish(const struct sort_common &a, struct pairs_leaf_shared &s,
                                           const struct sort_leaf &leaf)
 {
     ukey key[LEAF_ITEMS], low, high;
@@ -515,7 +471,7 @@ static __device__ inline bool leaf_finish(const struct sort_common &a, struct le
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     sort_pairs_leaf(const __grid_constant__ msd_args a)
 {
-    struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;
+    struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     wait_for_earlier();
     if (msd_ordered(a)) {
         pairs_copy(a.common, SORT_IN, 0, a.common.n, a.lists.msd->seen & SORT_SEEN_FALL, blockIdx.x,
@@ -537,7 +493,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     sort_pairs_crowded(const __grid_constant__ msd_args a)
 {
-    struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;
+    struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     struct block_shared<LEAF_WARPS, LEAF_ITEMS> &b =
         *(struct block_shared<LEAF_WARPS, LEAF_ITEMS> *)shared_bytes;
     wait_for_earlier();

@@ -36,8 +36,8 @@ static __device__ inline struct sort_segment msd_whole(const struct sort_common 
 /* Clears what is counted up, but for segments and their tiles: one thread. */
 static __device__ inline void msd_clear(const msd_args &a)
 {
-    a.lists.msd->leaves = a.lists.msd->crowded = a.lists.msd->seen = a.lists.msd->meetings = 0;
-    a.lists.msd->crowd = a.lists.msd->lsd_meetings[0] = a.lists.msd->lsd_meetings[1] = 0;
+    a.lists.msd->leaves = a.lists.msd->crowded = a.lists.msd->seen = a.lists.msd->arrived = 0;
+    a.lists.msd->crowd = a.lists.msd->lsd_arrived[0] = a.lists.msd->lsd_arrived[1] = 0;
     a.lists.msd->even = a.lists.msd->uneven = a.lists.msd->packed_tiles = 0;
 }
 
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 
 /* ---- A block of SORT_BINS threads or more a segment ---- */
 
-struct plan_shared {
+struct msd_plan_shared {
     uint32_t begin[SORT_BINS + 1];  /* of each bin, from the segment's */
     uint32_t filled[MSD_WORDS + 1]; /* a bit for each bin that has keys; and what is below none */
     uint32_t begins[MSD_WORDS];     /* ... that begins a leaf or is more than one */
@@ -158,7 +158,7 @@ struct bin_keys {
 };
 
 template <int PLACES>
-static __device__ inline struct bin_keys msd_bin_keys(const struct plan_shared &p,
+static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shared &p,
                                                       const struct sort_segment &s,
                                                       const struct segment_keys &k, uint32_t bin)
 {
@@ -182,7 +182,7 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct plan_shared &
  * where all keys are equal, cut them into leaves. */
 template <int PLACES>
 static __device__ inline void
-msd_add_large(const msd_args &a, int level, const struct plan_shared &p,
+msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
               const struct sort_segment &s, const struct segment_keys &known, uint32_t source)
 {
     const uint32_t lane = lane_id(), most = msd_leaf(a);
@@ -230,7 +230,7 @@ static __device__ inline void msd_add_pieces(const msd_args &a, int level,
 
 #if !VAL_BYTES
 /* The first key of each bin of places, and of what follows the last. */
-static __device__ inline void msd_bounds(const msd_args &a, struct plan_shared &p,
+static __device__ inline void msd_bounds(const msd_args &a, struct msd_plan_shared &p,
                                          const struct sort_segment &s)
 {
     const uint32_t first = (uint32_t)s.prefix, last = first + (1u << s.bits << s.shift);
@@ -243,8 +243,8 @@ static __device__ inline void msd_bounds(const msd_args &a, struct plan_shared &
 
 /* PLACES: of a segment whose digits may be of places (msd_value.cuh). */
 template <int PLACES>
-static __device__ inline void msd_plan_segment(const msd_args &a, int level, struct plan_shared &p,
-                                               uint32_t index)
+static __device__ inline void msd_plan_segment(const msd_args &a, int level,
+                                               struct msd_plan_shared &p, uint32_t index)
 {
     struct sort_segment *at = &a.lists.segments[level & 1][index];
     const struct sort_segment s = *at;
@@ -329,7 +329,8 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level, str
 }
 
 template <int PLACES>
-static __device__ inline void msd_plan_level(const msd_args &a, int level, struct plan_shared &p)
+static __device__ inline void msd_plan_level(const msd_args &a, int level,
+                                             struct msd_plan_shared &p)
 {
     const uint32_t segments = a.lists.msd->segments[level];
     for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x)
@@ -339,7 +340,7 @@ static __device__ inline void msd_plan_level(const msd_args &a, int level, struc
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
     sort_msd_plan(const __grid_constant__ msd_args a)
 {
-    __shared__ struct plan_shared p;
+    __shared__ struct msd_plan_shared p;
     wait_for_earlier();
     if (!msd_ordered(a)) msd_plan_level<!VAL_BYTES>(a, a.common.level, p);
 }
@@ -348,7 +349,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 
 /* After the block has added its counts to a.first: the last one to do so takes them from there,
  * leaves zeros for the next launch, and plans the first level. */
-static __device__ inline void msd_plan_first(const msd_args &a, struct plan_shared &p)
+static __device__ inline void msd_plan_first(const msd_args &a, struct msd_plan_shared &p)
 {
     const uint32_t me = threadIdx.x;
     uint32_t last = 0;
@@ -371,20 +372,6 @@ static __device__ inline void msd_plan_first(const msd_args &a, struct plan_shar
         a.lists.msd->crowd = 1;
     }
     rank_clear(a.lists.few_sums, SORT_FEW_BLOCKS / SORT_FEW_GROUP * SORT_BINS);
-}
-
-/* ---- Levels that evenly distributed keys do not have ---- */
-
-/* Waits for all blocks, the meetings-th time. */
-static __device__ inline void msd_meet(const msd_args &a, uint32_t meetings)
-{
-    __syncthreads(); /* what this block wrote is written */
-    if (threadIdx.x == 0) {
-        add_acq_rel(&a.lists.msd->meetings,
-                    1); /* all that is known here, whoever sees the sum knows */
-        wait_acquire(&a.lists.msd->meetings, meetings * gridDim.x);
-    }
-    __syncthreads(); /* what all blocks wrote can be read */
 }
 
 #endif

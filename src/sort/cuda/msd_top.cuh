@@ -55,12 +55,12 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     __shared__ ukey keys[CROWD_KEYS];
     wait_for_earlier();
     const uint32_t me = threadIdx.x;
-    const uint64_t samples = TOP_THREADS * TOP_SAMPLES;
-    const uint64_t step = a.common.n / samples + (a.common.n % samples != 0);
+    const uint32_t samples = TOP_THREADS * TOP_SAMPLES, n = (uint32_t)a.common.n;
+    const uint32_t part = max(n / samples, 1u);
     ukey e[TOP_SAMPLES];
 #pragma unroll
     for (uint32_t j = 0; j < TOP_SAMPLES; j++) {
-        const uint64_t at = min((me * TOP_SAMPLES + j) * step, a.common.n - 1);
+        const uint32_t at = min(sample_position(me * TOP_SAMPLES + j, part), n - 1);
         e[j] = order_encode(a.common.order, ((const ukey *)a.common.keys_in)[at]);
     }
     ukey low = e[0], high = e[0];
@@ -75,9 +75,8 @@ extern "C" __global__ void __launch_bounds__(SORT_TOP_THREADS)
     t.bits = max(bits_of(low ^ high), (uint32_t)a.top_bits); /* a class is a digit of keys */
     struct value_map map = {};
     ukey half[] = { e[0], e[TOP_SAMPLES / 2] };
-    const bool places =
-        a.floats && a.common.n >= samples && value_choose(a, values, e, t.bits, map);
-    const bool crowd = !places && a.adaptive && a.common.n >= samples && crowd_found(keys, half);
+    const bool places = a.floats && n >= samples && value_choose(a, values, e, t.bits, map);
+    const bool crowd = !places && a.adaptive && n >= samples && crowd_found(keys, half);
     if (me != 0) return;
     if (crowd) crowd_leave(a);
     t.low = low & ~bits_mask(t.bits);
@@ -147,50 +146,40 @@ static __device__ inline ukey top_compared(const struct sort_common &a, ukey cou
     return KIND == COUNT_PLACES ? order_encode(a.order, counted) : counted;
 }
 
-/* Counts the keys of [from, to): the body as aligned vectors of 16 bytes, the ends one key a
- * thread. */
+/* Counts the keys of [from, to). */
 template <int KIND>
 static __device__ inline void top_count_range(const msd_args &a, const struct top_table &t,
                                               uint32_t *bins, uint64_t from, uint64_t to,
                                               struct top_found &found)
 {
-    enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
     const ukey *keys = (const ukey *)a.common.keys_in, *mine = keys + from;
     const uint64_t count = to - from;
-    uint64_t head = (uint64_t)(-(intptr_t)mine & 15) / KEY_BYTES;
-    if (head > count) head = count;
-    const uint64_t vectors = (count - head) / VECTOR, tail = head + vectors * VECTOR;
-    const uint4 *body = (const uint4 *)(mine + head);
+    const struct key_vectors v = key_vectors_of(mine, count);
     struct msd_found order = { 0, found.seen };
-    for (uint64_t i = threadIdx.x; i < vectors; i += LOADS * TOP_THREADS) {
-        union {
-            uint4 vector;
-            ukey key[VECTOR];
-        } load[LOADS];
+    for (uint64_t i = threadIdx.x; i < v.count; i += VECTOR_LOADS * TOP_THREADS) {
+        union key_vector load[VECTOR_LOADS];
+        vectors_load<uint64_t>(v.body, v.count, i, TOP_THREADS, load);
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * TOP_THREADS < vectors) load[j].vector = body[i + j * TOP_THREADS];
+        for (int j = 0; j < VECTOR_LOADS; j++)
+            if (i + j * TOP_THREADS < v.count)
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * TOP_THREADS < vectors)
-#pragma unroll
-                for (int k = 0; k < VECTOR; k++)
+                for (int k = 0; k < VECTOR_KEYS; k++)
                     load[j].key[k] = top_count_key<KIND>(a, t, bins, load[j].key[k], found);
         if (order.seen != SORT_SEEN_BOTH)
 #pragma unroll
-            for (int j = 0; j < LOADS; j++)
-                if (i + j * TOP_THREADS < vectors) {
+            for (int j = 0; j < VECTOR_LOADS; j++)
+                if (i + j * TOP_THREADS < v.count) {
 #pragma unroll
-                    for (int k = 0; k < VECTOR; k++)
+                    for (int k = 0; k < VECTOR_KEYS; k++)
                         load[j].key[k] = top_compared<KIND>(a.common, load[j].key[k]);
 #pragma unroll
-                    for (int k = 0; k < VECTOR - 1; k++)
+                    for (int k = 0; k < VECTOR_KEYS - 1; k++)
                         msd_compare(load[j].key[k], load[j].key[k + 1], order);
-                    msd_compare_at(a.common, load[j].key[VECTOR - 1],
-                                   from + head + (i + j * TOP_THREADS + 1) * VECTOR, order);
+                    msd_compare_at(a.common, load[j].key[VECTOR_KEYS - 1],
+                                   from + v.head + (i + j * TOP_THREADS + 1) * VECTOR_KEYS, order);
                 }
     }
-    const uint64_t ends[] = { threadIdx.x, tail + threadIdx.x }, stops[] = { head, count };
+    const uint64_t ends[] = { threadIdx.x, v.tail + threadIdx.x }, stops[] = { v.head, count };
 #pragma unroll
     for (int k = 0; k < 2; k++)
         if (ends[k] < stops[k]) {

@@ -37,7 +37,7 @@ static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epo
 }
 
 /* Which pass, and which portion of its tiles: those of a launch, or what blocks that stay do
- * between two meetings (lsd.cuh). */
+ * between two grid barriers (lsd.cuh). */
 struct sweep {
     struct sort_pass p;
     int pass;

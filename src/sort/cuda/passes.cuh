@@ -15,6 +15,7 @@
 
 #include "sort/cuda/common.cuh"
 #include "sort/cuda/passes.h"
+#include "sort/cuda/vectors.cuh"
 
 /* ---- Histograms of all passes ---- */
 
@@ -31,7 +32,6 @@ static __device__ inline void count_key(const struct sort_common &a, uint32_t (*
 static __device__ inline void count_digits(const struct sort_passes_args &a,
                                            uint32_t (*bins)[SORT_BINS])
 {
-    enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
     const ukey *keys = (const ukey *)a.common.keys_in;
     const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
     const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -39,27 +39,18 @@ static __device__ inline void count_digits(const struct sort_passes_args &a,
     rank_clear(&bins[0][0], KEY_BYTES * SORT_BINS);
     __syncthreads(); /* the counters are clear */
 
-    /* The body of the array as aligned vectors of 16 bytes; its ends one key a thread. */
-    uint64_t head = (uint64_t)(-(intptr_t)keys & 15) / KEY_BYTES;
-    if (head > a.common.n) head = a.common.n;
-    const uint64_t vectors = (a.common.n - head) / VECTOR, tail = head + vectors * VECTOR;
-    const uint4 *body = (const uint4 *)(keys + head);
-    for (uint64_t i = thread; i < vectors; i += LOADS * threads) {
-        union {
-            uint4 vector;
-            ukey key[VECTOR];
-        } load[LOADS];
+    const struct key_vectors v = key_vectors_of(keys, a.common.n);
+    for (uint64_t i = thread; i < v.count; i += VECTOR_LOADS * threads) {
+        union key_vector load[VECTOR_LOADS];
+        vectors_load(v.body, v.count, i, threads, load);
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < vectors) load[j].vector = body[i + j * threads];
+        for (int j = 0; j < VECTOR_LOADS; j++)
+            if (i + j * threads < v.count)
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < vectors)
-#pragma unroll
-                for (int k = 0; k < VECTOR; k++) count_key(a.common, bins, load[j].key[k]);
+                for (int k = 0; k < VECTOR_KEYS; k++) count_key(a.common, bins, load[j].key[k]);
     }
-    if (thread < head) count_key(a.common, bins, keys[thread]);
-    if (thread < a.common.n - tail) count_key(a.common, bins, keys[tail + thread]);
+    if (thread < v.head) count_key(a.common, bins, keys[thread]);
+    if (thread < a.common.n - v.tail) count_key(a.common, bins, keys[v.tail + thread]);
     __syncthreads(); /* every key of the block is counted */
 
     for (int i = threadIdx.x; i < a.common.passes * SORT_BINS; i += blockDim.x) {
@@ -103,13 +94,14 @@ static __device__ inline void plan_passes(const struct sort_passes_args &a, cons
     state->finish = there ? 0 : 1 + source;
 }
 
-struct plan_shared {
+struct passes_plan_shared {
     uint64_t sums[SORT_BINS / 32];
     uint32_t active[SORT_PASSES];
 };
 
 /* By one block of at least SORT_BINS threads. */
-static __device__ inline void plan_digits(const struct sort_passes_args &a, struct plan_shared &s)
+static __device__ inline void plan_digits(const struct sort_passes_args &a,
+                                          struct passes_plan_shared &s)
 {
     const uint32_t bin = threadIdx.x, warp = bin / 32;
     for (int pass = 0; pass < a.common.passes; pass++) {
@@ -130,7 +122,7 @@ static __device__ inline void plan_digits(const struct sort_passes_args &a, stru
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
     sort_plan(const __grid_constant__ struct sort_passes_args a)
 {
-    __shared__ struct plan_shared s;
+    __shared__ struct passes_plan_shared s;
     plan_digits(a, s);
 }
 

@@ -44,7 +44,7 @@ static void lay_out_sample(const struct echi_sort *s, const struct sort_plan *pl
     args->common.keys_tmp = echi_part(layout, s->n, (size_t)s->key_bytes);
     if (payload) args->common.values_tmp = echi_part(layout, s->n, payload);
     args->sample.starts = echi_part(layout, buckets + 1, buckets * sizeof *args->sample.starts);
-    args->sample.meet = echi_part(layout, 2, sizeof *args->sample.meet);
+    args->sample.arrived = echi_part(layout, 2, sizeof *args->sample.arrived);
 }
 
 /* The more room a block has for a bucket larger than expected, the smaller the sample may be. */
@@ -64,9 +64,9 @@ static ech_status steps_of_sample(const struct sort_build *b)
     echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_LOOK,
                                                 .kind = ECHI_ZEROS,
                                                 .level = -1,
-                                                .to = args->meet,
-                                                .slot = &args->meet,
-                                                .bytes = 2 * sizeof *args->meet });
+                                                .to = args->arrived,
+                                                .slot = &args->arrived,
+                                                .bytes = 2 * sizeof *args->arrived });
     echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE,
                      narrow ? "sort_sample_narrow" : "sort_sample",
                      args->buckets < processors ? args->buckets : processors, SORT_SAMPLE_THREADS,

@@ -1,10 +1,11 @@
 /*
- * sort/cuda/sample.cu - sample sort: arrays of middle size in one launch, whose blocks meet once.
+ * sort/cuda/sample.cu - sample sort: arrays of middle size in one launch, whose blocks wait for each
+ * other once.
  *
  *     sample    every block sorts the same sample and takes every so many-th of it as a splitter
  *     tiles     a tile of the input is put in order of buckets, those between two splitters, and
  *               written beside the other tiles, with where each bucket begins in it
- *     meet      all blocks wait for each other
+ *     barrier   all blocks wait for each other
  *     buckets   a block gathers its bucket from all tiles, sorts it on chip and writes it
  *
  *         tiles     | a  | b | c |   | a | b  |  c |   |  a  | b | c |
@@ -23,12 +24,6 @@
 
 /* ---- Sample ---- */
 
-/* Where the t-th key of the sample lies: in the t-th part of the input, anywhere. */
-static __device__ inline uint32_t sample_at(const struct sort_sample_args &a, uint32_t t)
-{
-    return t * a.stride + __umulhi(SORT_SAMPLE_HASH(t), a.stride);
-}
-
 static __device__ inline void sample_load(const struct sort_sample_args &a, struct sample_held &h)
 {
     const ukey *in = (const ukey *)a.common.keys_in;
@@ -36,7 +31,8 @@ static __device__ inline void sample_load(const struct sort_sample_args &a, stru
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
         if (sample_has(h, i))
-            h.k.key[i] = order_encode(a.common.order, in[sample_at(a, h.mine + 32 * i)]);
+            h.k.key[i] =
+                order_encode(a.common.order, in[sample_position(h.mine + 32 * i, a.stride)]);
 }
 
 /* Every so many-th key of the sorted sample is a splitter; those past the last are more than any
@@ -54,7 +50,7 @@ static __device__ inline void sample_splitters(const struct sort_sample_args &a,
         const uint32_t rank = h.mine + 32 * i, p = rank >> a.each_log;
         if (sample_has(h, i) && p && rank == p << a.each_log) {
             s.splitter.value[p - 1] = sort_value(a.common, h.k.key[i]);
-            s.splitter.at[p - 1] = sample_at(a, h.k.place[i]);
+            s.splitter.at[p - 1] = sample_position(h.k.place[i], a.stride);
         }
     }
     __syncthreads(); /* the splitters are there */
@@ -198,17 +194,14 @@ static __device__ inline void tile_split(const struct sort_sample_args &a, struc
 
 /* ---- All blocks ---- */
 
-/* Waits for all blocks.  The counters are zero before, and again when the last has gone on. */
-static __device__ inline void grid_meet(const struct sort_sample_args &a)
+/* A grid barrier.  The counters are zero before, and again when the last block has gone on. */
+static __device__ inline void sample_barrier(const struct sort_sample_args &a)
 {
     __syncthreads(); /* what this block wrote is written */
     if (threadIdx.x == 0) {
-        add_acq_rel(&a.meet[0], 1); /* all that is known here, whoever sees the sum knows too */
-        wait_acquire(&a.meet[0], gridDim.x);
-        if (add_acq_rel(&a.meet[1], 1) == gridDim.x - 1) {
-            a.meet[0] = 0;
-            a.meet[1] = 0;
-        }
+        add_acq_rel(&a.arrived[0], 1); /* all that is known here, whoever sees the sum knows too */
+        wait_acquire(&a.arrived[0], gridDim.x);
+        if (add_acq_rel(&a.arrived[1], 1) == gridDim.x - 1) a.arrived[0] = a.arrived[1] = 0;
     }
     __syncthreads(); /* what all blocks wrote can be read */
 }
@@ -377,7 +370,7 @@ static __device__ inline void sample_kernel(const struct sort_sample_args &a)
             sample_splitters(a, s, h);
             for (uint32_t tile = blockIdx.x; tile < a.buckets; tile += gridDim.x)
                 tile_split(a, s, h, tile);
-            grid_meet(a);
+            sample_barrier(a);
             sampling = false;
         } else if (b.count <= SAMPLE_MOST) {
             bucket_write(a, s, b, h);

@@ -20,8 +20,8 @@ struct sort_sample_args {
     uint32_t buckets, tile;   /* tiles, and as many buckets; keys of a tile */
     uint32_t samples, stride; /* 2^each_log for each bucket; one of so many keys is a sample */
     int32_t each_log;
-    uint16_t *starts; /* [buckets + 1][buckets]: where each bucket begins in each tile */
-    uint32_t *meet;   /* [2], zero between launches */
+    uint16_t *starts;  /* [buckets + 1][buckets]: where each bucket begins in each tile */
+    uint32_t *arrived; /* [2]: blocks at the barrier, and past it;, zero between launches */
 };
 
 #endif
