@@ -60,7 +60,7 @@ static __device__ __noinline__ void few_look(const msd_args &a, struct few_sampl
     const uint32_t me = threadIdx.x, n = (uint32_t)a.common.n, part = n / FEW_SAMPLE;
     if (!part) return;
     const bool equal_too = n <= SORT_FEW_EQUAL(KEY_BYTES, VAL_BYTES);
-    const bool full = n > SORT_BINS * (msd_leaf(a) / 16 * 15);
+    const bool full = n > SORT_BINS * SORT_LEAF_FULL(msd_leaf(a));
     const uint32_t digits = full || KEY_BYTES == 8 ? 2 * SORT_DIGIT_BITS - 1 : SORT_DIGIT_BITS;
     const uint32_t leaves = SORT_FEW_LEAVES(KEY_BYTES, VAL_BYTES);
     const uint32_t many = min((uint32_t)((uint64_t)msd_leaf(a) * (leaves * FEW_SAMPLE) / n) + 4,

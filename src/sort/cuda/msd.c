@@ -43,7 +43,7 @@ static bool can_classes(const struct echi_sort *s)
  * do two digits make leaves of 32-bit floats, half of which may lie under one exponent. */
 static bool best_msd(const struct echi_sort *s)
 {
-    bool two_digits = s->n <= SORT_BINS * SORT_BINS / 16 * 15 * SORT_PAIRS_LEAF;
+    bool two_digits = s->n <= SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
     if (s->n < SORT_MSD_LEAST(s->key_bytes, s->order.float_mask != 0)) return false;
     if (!s->value_bytes) return true;
     if (s->end_bit - s->begin_bit <= SORT_PAIRS_LEAST_BITS) return false;
@@ -117,7 +117,7 @@ static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *pla
     p->few = false;
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
     uint64_t n = s->n, segments = SORT_BINS, tiles = SORT_PACKED_TILES(n);
-    uint64_t most = (uint64_t)SORT_BINS * SORT_BINS / 16 * 15 * SORT_PAIRS_LEAF;
+    uint64_t most = (uint64_t)SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
     p->packed = (s->algorithm || n >= SORT_PACKED_LEAST) && n <= most;
     if (p->segments < segments) {
         p->leaves += 4 * (uint64_t)p->levels * (segments - p->segments);
@@ -220,7 +220,8 @@ static void scatter_level(const struct sort_build *b, int level)
 unsigned echi_sort_few_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
                              unsigned element_bytes)
 {
-    unsigned bytes = (b->gpu.shared_bytes + 1024) / blocks - 1024; /* a block takes 1 KiB more */
+    unsigned bytes =
+        (b->gpu.shared_bytes + ECHI_BLOCK_RESERVED_BYTES) / blocks - ECHI_BLOCK_RESERVED_BYTES;
     b->args->lists.few_tile =
         (bytes - SORT_FEW_SHARED_BYTES(0, 1)) / element_bytes / SORT_MSD_THREADS * SORT_MSD_THREADS;
     unsigned needed = SORT_FEW_SHARED_BYTES(b->args->lists.few_tile, element_bytes);
@@ -231,7 +232,7 @@ unsigned echi_sort_few_bytes(const struct sort_build *b, unsigned blocks, unsign
 static bool choose_leaf(const struct sort_build *b)
 {
     const struct msd_plan *msd = &b->plan->msd;
-    uint64_t full = msd->leaf / 16 * 15, n = b->args->common.n; /* digits are not quite even */
+    uint64_t full = SORT_LEAF_FULL(msd->leaf), n = b->args->common.n;
     bool one = n > SORT_BINS * full && n <= 2 * SORT_BINS * full;
     bool two = n > SORT_BINS * SORT_BINS / 2 * full;
     bool large = (one || two) && b->gpu.shared_bytes >= SORT_LEAF_SHARED_BYTES(1) &&
@@ -244,7 +245,7 @@ static bool choose_leaf(const struct sort_build *b)
 static uint64_t even_leaves(const struct sort_args *args)
 {
     uint64_t leaves = 1;
-    while (args->common.n / leaves > args->msd.leaf / 16 * 15) leaves *= 2;
+    while (args->common.n / leaves > SORT_LEAF_FULL(args->msd.leaf)) leaves *= 2;
     return leaves;
 }
 
@@ -252,7 +253,7 @@ static uint64_t even_leaves(const struct sort_args *args)
  * one more.  The first, which finds out whether they are in order, always has. */
 static int even_levels(const struct sort_args *args, int first)
 {
-    uint64_t full = args->msd.leaf / 16 * 15;
+    uint64_t full = SORT_LEAF_FULL(args->msd.leaf);
     int levels = first == 0 || args->common.n >= SORT_TOP_LEAST || args->msd.floats;
     for (uint64_t n = args->common.n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
     return levels;
@@ -283,9 +284,10 @@ static void run_levels(const struct sort_build *b, int level, bool large)
     struct sort_args *args = b->args;
     uint64_t processors = (uint64_t)b->gpu.multiprocessors, leaves = even_leaves(args);
     unsigned skewed = echi_cuda_least(msd->leaves, SORT_CROWDED_BLOCKS * processors);
-    unsigned blocks = b->gpu.shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024)
-                          ? (unsigned)SORT_MSD_BLOCKS
-                          : 1;
+    unsigned blocks =
+        b->gpu.shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + ECHI_BLOCK_RESERVED_BYTES)
+            ? (unsigned)SORT_MSD_BLOCKS
+            : 1;
     unsigned rest = blocks * (unsigned)processors, rest_bytes = SORT_MSD_SHARED_BYTES;
     if (msd->few) {
         rest = echi_cuda_least(rest, msd->few_blocks);
@@ -333,14 +335,21 @@ static ech_status steps_of_msd(const struct sort_build *b)
     return ECH_OK;
 }
 
-/* How many bins a multiprocessor's shared memory counts, and a scatter has a table for; no more
- * than a few keys need. */
+/* Whether a block has shared memory for 2^bits counters, and a scatter for a table of as many bytes
+ * beside its tile. */
+static bool holds_bins(const struct echi_gpu *gpu, int bits)
+{
+    enum { STATIC_BYTES = 4 << 10 }; /* at most, beside the counters */
+    return gpu->shared_bytes >= (4u << bits) + STATIC_BYTES &&
+           gpu->shared_bytes >= SORT_MSD_SHARED_BYTES + (1u << bits);
+}
+
+/* No more bins than a few keys need. */
 static int top_bits(const struct sort_build *b)
 {
-    const unsigned shared_bytes = b->gpu.shared_bytes;
-    int most = shared_bytes >= 132 << 10 ? SORT_TOP_BITS : shared_bytes >= 96 << 10 ? 14 : 12;
     int bits = SORT_DIGIT_BITS;
-    while (bits < most && b->args->common.n >> (bits + 4)) bits++;
+    while (bits < SORT_TOP_BITS && holds_bins(&b->gpu, bits + 1) && b->args->common.n >> (bits + 4))
+        bits++;
     return bits;
 }
 

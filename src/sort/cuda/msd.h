@@ -20,6 +20,7 @@ enum {
 #define SORT_MSD_TILE(key_bytes) (SORT_MSD_THREADS * (SORT_MSD_THREAD_BYTES / (key_bytes)))
 #define SORT_MSD_SHARED_BYTES    (SORT_MSD_THREADS * SORT_MSD_THREAD_BYTES + SORT_BINS * 8 + 64)
 #define SORT_MSD_LEAF(key_bytes) (SORT_LEAF_THREADS * (SORT_LEAF_THREAD_BYTES / (key_bytes)))
+#define SORT_LEAF_FULL(leaf)     ((leaf) / 16 * 15) /* keys: digits are not quite even */
 #define SORT_LEAF_SHARED_BYTES(large)                                                              \
     ((1u + (large)) * (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + 1280u) +                       \
      (4u << SORT_LEAF_BINS_LOG))

@@ -46,7 +46,7 @@ static_assert((int)PACKED_THREADS == (int)SORT_BINS, "a thread looks back for a 
 static __device__ inline uint32_t packed_bits(const struct sort_common &a)
 {
     uint32_t bits = SORT_DIGIT_BITS;
-    while (bits > 1 && a.n >> (SORT_DIGIT_BITS + bits - 1) <= MSD_LEAF / 16 * 15) bits--;
+    while (bits > 1 && a.n >> (SORT_DIGIT_BITS + bits - 1) <= SORT_LEAF_FULL(MSD_LEAF)) bits--;
     return bits;
 }
 

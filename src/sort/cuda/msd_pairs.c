@@ -84,7 +84,8 @@ static void run_rest(const struct sort_build *b, int level, unsigned shared_byte
     const struct msd_plan *plan = &b->plan->msd;
     const struct pairs_tuning *t = plan->pairs;
     unsigned resident = 1, element_bytes = (unsigned)(t->key_bytes + t->payload_bytes);
-    if (b->gpu.shared_bytes >= t->blocks * (shared_bytes + 1024)) resident = t->blocks;
+    if (b->gpu.shared_bytes >= t->blocks * (shared_bytes + ECHI_BLOCK_RESERVED_BYTES))
+        resident = t->blocks;
     shared_bytes = echi_sort_few_bytes(b, resident, shared_bytes, element_bytes);
     unsigned blocks =
         echi_cuda_least(resident * (unsigned)b->gpu.multiprocessors, plan->few_blocks);
@@ -120,7 +121,7 @@ static bool can_pack(const struct sort_build *b, unsigned staged)
 static uint64_t packed_leaves(uint64_t n)
 {
     uint64_t bins = 2 * SORT_BINS;
-    while (n / bins > SORT_PAIRS_LEAF / 16 * 15) bins *= 2;
+    while (n / bins > SORT_LEAF_FULL(SORT_PAIRS_LEAF)) bins *= 2;
     return bins;
 }
 
@@ -159,8 +160,9 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, payload, staged);
     uint64_t processors = (uint64_t)b->gpu.multiprocessors, leaves = args->common.n / leaf + 1;
     unsigned skewed = echi_cuda_least(plan->leaves, t->leaf_blocks * processors);
-    int even =
-        args->common.n > SORT_BINS * (leaf / 16 * 15) ? 2 : 1; /* levels of keys distributed so */
+    int even = args->common.n > SORT_BINS * SORT_LEAF_FULL(leaf)
+                   ? 2
+                   : 1; /* levels of keys distributed so */
     int level = 0;
     args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
     args->pairs.packed = can_pack(b, staged);

@@ -109,10 +109,10 @@ static __device__ inline void msd_choose_digit(const msd_args &a, struct sort_se
 {
     const uint32_t top = 64 - __clzll((long long)rest);
     uint32_t bits = SORT_DIGIT_BITS;
-    if (level == 1 && s.count >> (bits - 1) <= msd_leaf(a) / 16 * 15) bits--;
+    if (level == 1 && s.count >> (bits - 1) <= SORT_LEAF_FULL(msd_leaf(a))) bits--;
     const int after =
         (a.lists.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that others can split */
-    while (level > 1 && bits > 3 && s.count >> (bits - 3) <= msd_leaf(a) / 16 * 15 &&
+    while (level > 1 && bits > 3 && s.count >> (bits - 3) <= SORT_LEAF_FULL(msd_leaf(a)) &&
            (int)(top - bits) < after)
         bits--;
     s.bits = min(bits, top);

@@ -289,7 +289,7 @@ static __device__ inline bool value_choose(const msd_args &a, struct value_share
                                            struct value_map &m)
 {
     /* So much of the sample are as many keys as two digits make leaves of. */
-    const uint64_t most = (uint64_t)a.leaf / 16 * 15 * VALUE_BINS * VALUE_ALL / a.common.n;
+    const uint64_t most = SORT_LEAF_FULL((uint64_t)a.leaf) * VALUE_BINS * VALUE_ALL / a.common.n;
     const uint32_t cost = value_cost_of_bits(s, e, bits, (uint32_t)a.top_bits, most);
     return cost && value_fit(a, s, e, cost, most, m);
 }
