@@ -9,7 +9,7 @@
  *     sort_plan        where each bin begins; which passes can be left out
  *     sort_onesweep    one pass, once a digit: in onesweep.cuh
  *     sort_finish      copies, when the passes that remain do not end in the output
- *     sort_lsd         all of these in one launch, if keys crowd: in lsd.cuh
+ *     sort_lsd         all of these in one launch, if keys are skewed: in lsd.cuh
  *     sort_fill        instead of passes, writes keys of 8 bits from their histogram; this, and how
  *                      keys of 16 bits are counted, is in count.cuh
  *     sort_block_*     all of it for an array that one block can hold: in small.cuh

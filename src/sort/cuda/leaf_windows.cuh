@@ -8,8 +8,8 @@
  *         round 0   |  sorted   |  sorted   |
  *         round 1         |  sorted   |
  *
- * A bin of c words touches (c - 2) / (half a window) + 2 halves at most, and is sorted after as many
- * rounds.  The words are keys; with values, 32 bits of a key and its position.
+ * A bin of c words touches (c - 2) / (half a window) + 2 halves at most, and is sorted after as
+ * many rounds.  The words are keys; with values, 32 bits of a key and its position.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,8 +33,8 @@ enum {
     LEAF_ROUNDS = 16 /* at most; leaves that need more are left to a kernel of their own */
 };
 
-/* Where in shared memory word p lies: 16 bytes change places within their 64 so that threads next to
- * each other, which read so many, use all banks. */
+/* Where in shared memory word p lies: 16 bytes change places within their 64 so that threads next
+ * to each other, which read so many, use all banks. */
 static __device__ inline uint32_t leaf_place(uint32_t p)
 {
     return p ^ (p >> 3 & 3 * WINDOW_EACH);

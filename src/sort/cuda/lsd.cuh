@@ -1,6 +1,6 @@
 /*
  * sort/cuda/lsd.cuh - a sort by least significant digits in few launches of blocks that stay, for
- * keys that crowd (crowd.cuh).  The host cannot know whether they do: where they do not, these
+ * skewed keys (skewed.cuh).  The host cannot know whether they are: where they are not, these
  * end at once, which takes a launch of few blocks less time than one of many.
  *
  *     sort_lsd_begin     clears; counts every digit of every key; plans    (passes.cuh)
@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS, LSD_COUNT_R
 {
     __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
     __shared__ struct passes_plan_shared plan;
-    if (!a.msd->crowd) return;
+    if (!a.msd->skewed) return;
     uint32_t barriers = 0;
     lsd_clear(a.passes.state, sizeof *a.passes.state);
     grid_barrier(&a.msd->lsd_arrived[0], ++barriers);
@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 {
     __shared__ struct lsd_state l;
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
-    if (!a.msd->crowd) return;
+    if (!a.msd->skewed) return;
     if (threadIdx.x == 0) {
         l.w.pass = -1;
         l.w.portion = 0;
@@ -136,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
     sort_lsd_finish(const __grid_constant__ struct sort_lsd_args a)
 {
-    if (a.msd->crowd) copy_to_output(a.passes);
+    if (a.msd->skewed) copy_to_output(a.passes);
 }
 #endif
 

@@ -25,13 +25,13 @@ enum {
     ((1u + (large)) * (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + 1280u) +                       \
      (4u << SORT_LEAF_BINS_LOG))
 
-/* ... of few keys that crowd, few.cuh: counters of warps, three a bin, and a tile. */
-#define SORT_FEW_SHARED_BYTES(tile, element_bytes)                                                 \
+/* ... of small skewed arrays, small_lsd.cuh: counters of warps, three a bin, and a tile. */
+#define SORT_SMALL_LSD_SHARED_BYTES(tile, element_bytes)                                           \
     ((SORT_MSD_THREADS / 32 + 3) * SORT_BINS * 4u + 32u + (tile) * (element_bytes))
 
 /* ... of the scatter with values, msd_pairs.cu: a tile's keys or values, or the counters of its
  * warps, and where each digit goes; staged: the values that are copied meanwhile.  Of a leaf with
- * values: its order, and its bins, keys or values; or what sort_block takes, where keys crowd.
+ * values: its order, and its bins, keys or values; or what sort_block takes, where keys are skewed.
  * Values of 16 bytes stay in memory. */
 #define SORT_PAIRS_SHARED_BYTES(threads, items, key_bytes, value_bytes, staged)                    \
     (SORT_SHARED_BYTES(threads, items,                                                             \
@@ -58,11 +58,11 @@ struct sort_segment {
     uint32_t shift, bits;
     uint32_t moves;  /* enum sort_moves */
     uint32_t known;  /* enum sort_known */
-    uint64_t prefix; /* what its keys are without the digit, for SORT_WRITTEN; or their places */
+    uint64_t prefix; /* what its keys are without the digit, for SORT_WRITTEN; or their values */
 };
 
-/* Its digits are counted already; and they are of places (msd_value.cuh), not of bits. */
-enum sort_known { SORT_COUNTED = 1, SORT_BY_PLACE = 2 };
+/* Its digits are counted already; and they are of values (msd_value.cuh), not of bits. */
+enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2 };
 
 /* What the scatter does with a segment: leaves it where it is, since its keys have one digit; moves
  * its keys; or, where the digit is the last, writes them from their counts to the output. */
@@ -81,10 +81,10 @@ enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 
 struct sort_msd {
     uint32_t segments[SORT_MSD_LEVELS + 2], tiles[SORT_MSD_LEVELS + 2]; /* of each level */
-    uint32_t leaves, crowded;
-    uint32_t seen;           /* of keys next to each other in the input: enum sort_seen */
-    uint32_t arrived;        /* blocks at barriers of sort_msd_rest */
-    uint32_t crowd;          /* 1: sort_lsd, or few_sort(), sorts, and the levels do nothing */
+    uint32_t leaves, skewed_leaves;
+    uint32_t seen;    /* of keys next to each other in the input: enum sort_seen */
+    uint32_t arrived; /* blocks at barriers of sort_msd_tail_levels */
+    uint32_t skewed;  /* 1: sort_lsd, or small_lsd_sort(), sorts, and the levels do nothing */
     uint32_t lsd_arrived[2]; /* ... of sort_lsd_begin, and of sort_lsd */
     /* msd_packed.cuh alone */
     uint32_t even;   /* so many low bits differ in a sample, which is even in the first; or 0 */
@@ -93,21 +93,21 @@ struct sort_msd {
     uint64_t last;         /* a pair */
 };
 
-/* What blocks add up that count the first level of few keys; zero between launches. */
-struct sort_first {
+/* What blocks add up that count the first level of a small array; zero between launches. */
+struct sort_first_counts {
     uint32_t counts[SORT_MSD_ROW];
     uint32_t seen, done; /* as in sort_msd; blocks that have counted, or looked */
-    uint32_t crowd;      /* 1: keys crowd */
+    uint32_t skewed;     /* 1: keys are skewed */
 };
 
-/* What msd_top.cuh knows of the keys. */
-struct sort_top {
+/* What msd_buckets.cuh knows of the keys. */
+struct sort_buckets {
     uint64_t low;         /* the first bin's least key, in the form of order_encode(); all keys */
     uint32_t bits, shift; /* of the bins agree from bits up, and those of one from shift up */
-    uint32_t table;       /* 1: sort_top_scatter moves keys, 0: sort_msd_scatter, or _floats */
+    uint32_t table;       /* 1: sort_buckets_scatter moves keys, 0: sort_msd_scatter, or _floats */
     uint64_t least, most; /* of keys below and above all bins; else ~0 and 0 */
-    double scale, offset; /* of places (msd_value.cuh) */
-    uint32_t places;      /* 1: bins are of places, which have so many bits */
+    double scale, offset; /* of values (msd_value.cuh) */
+    uint32_t by_value;    /* 1: bins are of values, which have so many bits */
 };
 
 /* Where the levels keep what they split; lists of odd levels lie beside those of even ones. */
@@ -118,25 +118,26 @@ struct sort_lists {
     uint32_t *counts[2];  /* [segments][SORT_MSD_ROW]; then where each bin's next key goes */
     uint32_t *tile_of[2]; /* [tiles]: which segment a tile belongs to */
     struct sort_leaf *leaves;
-    uint32_t *crowded;        /* numbers of leaves that sort_msd_leaf leaves to sort_msd_crowded */
-    struct sort_first *first; /* of few keys; else NULL */
-    uint32_t *few_counts;     /* [blocks][SORT_BINS], few.cuh; NULL unless keys are few */
-    uint32_t *few_sums;       /* [2][SORT_FEW_BLOCKS / SORT_FEW_GROUP][SORT_BINS]: of even passes
-                                 and odd ones */
-    uint32_t few_tile;        /* keys that a block has shared memory for */
+    uint32_t *skewed_leaves; /* numbers of leaves that are left to sort_msd_skewed_leaf */
+    /* Of small arrays; else NULL. */
+    struct sort_first_counts *first_counts;
+    uint32_t *small_lsd_counts; /* [blocks][SORT_BINS] */
+    uint32_t *small_lsd_sums;   /* [2][SORT_SMALL_LSD_BLOCKS / SORT_SMALL_LSD_GROUP][SORT_BINS]: of
+                                   even passes and odd ones */
+    uint32_t small_lsd_tile;    /* keys that a block has shared memory for */
 };
 
 /* Keys alone. */
 struct sort_msd_args {
     struct sort_common common;
     struct sort_lists lists;
-    uint32_t leaf;        /* most keys of a leaf */
-    struct sort_top *top; /* this and what follows: msd_top.cuh */
-    uint32_t *top_bins;   /* [2^top_bits]: keys of each bin */
-    uint8_t *top_class;   /* [2^top_bits]: the class of each */
-    int32_t top_bits;
-    uint32_t floats;   /* bins may be of places: msd_value.cuh */
-    uint32_t adaptive; /* crowd.cuh: keys that crowd are left to lsd.cuh */
+    uint32_t leaf;                /* most keys of a leaf */
+    struct sort_buckets *buckets; /* this and what follows: msd_buckets.cuh */
+    uint32_t *bins;               /* [2^bin_bits]: keys of each bin */
+    uint8_t *bin_bucket;          /* [2^bin_bits]: the bucket of each */
+    int32_t bin_bits;
+    uint32_t floats;   /* bins may be of values: msd_value.cuh */
+    uint32_t adaptive; /* skewed.cuh: skewed keys are left to lsd.cuh */
 };
 
 /* Keys with values. */
@@ -149,7 +150,7 @@ struct sort_pairs_args {
     uint32_t packed;       /* msd_packed.cuh may sort them */
 };
 
-/* lsd.cuh: passes, if keys crowd. */
+/* lsd.cuh: passes, if keys are skewed. */
 struct sort_lsd_args {
     struct sort_passes_args passes;
     struct sort_msd *msd;

@@ -6,9 +6,9 @@
  *     windows   are sorted in registers, and those across them (leaf_windows.cuh)
  *
  * Nearly always two rounds suffice.  What the plan knows of the range does for keys that fill it;
- * where they crowd, the block finds the least and the greatest.  A leaf whose keys crowd even then
- * is left to a kernel of its own, so that this one has the registers: that merges, in the same time
- * for any keys (cuda/device/block_merge.cuh).
+ * where they are skewed, the block finds the least and the greatest.  A leaf whose keys are skewed
+ * even then is left to a kernel of its own, so that this one has the registers: that merges, in the
+ * same time for any keys (cuda/device/block_merge.cuh).
  *
  * Leaves are of one size or, of many keys, of twice that, where shared memory has the room.
  *
@@ -27,7 +27,7 @@ enum {
     LEAF_BINS = 1 << LEAF_BINS_LOG,
     LEAF_SCAN_STEPS = LEAF_BINS / LEAF_THREADS / 4,
     LEAF_GOOD_ROUNDS = 4, /* more, and the range of the keys is found */
-    CROWDED_THREADS = SORT_CROWDED_THREADS
+    SKEWED_LEAF_THREADS = SORT_SKEWED_LEAF_THREADS
 };
 static_assert(LEAF_SCAN_STEPS == 2, "the scan of the bins adds up two vectors a thread at a time");
 static_assert(LEAF_THREADS % 128 == 0, "places of a thread's keys move by multiples of 128");
@@ -211,7 +211,7 @@ static __device__ inline void leaf_fill(const struct sort_common &a, ukey *out, 
     for (uint32_t p = threadIdx.x; p < count; p += LEAF_THREADS) out[p] = u;
 }
 
-/* Sorts a leaf; returns false where it is left to leaf_sort_crowded(). */
+/* Sorts a leaf; returns false where it is left to leaf_merge_skewed(). */
 template <int ITEMS>
 static __device__ inline bool leaf_sort(const struct sort_common &a,
                                         struct msd_leaf_shared<ITEMS> &s,
@@ -266,31 +266,32 @@ template <int ITEMS> static __device__ inline void leaf_sort_all(const msd_args 
     const uint32_t leaves = a.lists.msd->leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
         if (!leaf_sort<ITEMS>(a.common, s, a.lists.leaves[i]) && threadIdx.x == 0)
-            a.lists.crowded[atomicAdd(&a.lists.msd->crowded, 1)] = i;
+            a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = i;
         __syncthreads(); /* everything may be written again */
     }
 }
 
-/* ---- Leaves whose keys crowd in few bins ---- */
+/* ---- Leaves whose keys are skewed ---- */
 
 /* RUNS: 1, and 2 where leaves are large. */
-template <int RUNS> static __device__ inline void leaf_merge_crowded(const msd_args &a)
+template <int RUNS> static __device__ inline void leaf_merge_skewed(const msd_args &a)
 {
-    static_assert(CROWDED_THREADS * merge_window<RUNS>::KEYS == LEAF_THREADS * LEAF_ITEMS * RUNS,
+    static_assert(SKEWED_LEAF_THREADS * merge_window<RUNS>::KEYS ==
+                      LEAF_THREADS * LEAF_ITEMS * RUNS,
                   "a thread has a window of the leaf");
     ukey *keys = (ukey *)shared_bytes;
     wait_for_earlier();
-    const uint32_t me = threadIdx.x, leaves = a.lists.msd->crowded;
+    const uint32_t me = threadIdx.x, leaves = a.lists.msd->skewed_leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const struct sort_leaf leaf = a.lists.leaves[a.lists.crowded[i]];
+        const struct sort_leaf leaf = a.lists.leaves[a.lists.skewed_leaves[i]];
         const ukey *in = keys_of(a.common, leaf.source) + leaf.begin;
         ukey *out = (ukey *)a.common.keys_out + leaf.begin;
 #pragma unroll 8
-        for (uint32_t p = me; p < leaf.count; p += CROWDED_THREADS)
+        for (uint32_t p = me; p < leaf.count; p += SKEWED_LEAF_THREADS)
             keys[leaf_place(p)] = msd_load(a.common, leaf.source, in[p]);
         block_merge<RUNS>(keys, leaf.count);
 #pragma unroll 8
-        for (uint32_t p = me; p < leaf.count; p += CROWDED_THREADS)
+        for (uint32_t p = me; p < leaf.count; p += SKEWED_LEAF_THREADS)
             out[p] = order_decode(a.common.order, keys[leaf_place(p)]);
         __syncthreads(); /* everything may be written again */
     }
@@ -310,11 +311,12 @@ extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT(SO
     leaf_sort_all<LEAF_ITEMS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_CROWDED_THREADS,
-                                             RESIDENT_OF(SORT_CROWDED_THREADS, SORT_CROWDED_BLOCKS))
-    sort_msd_crowded(const __grid_constant__ msd_args a)
+extern "C" __global__ void __launch_bounds__(SORT_SKEWED_LEAF_THREADS,
+                                             RESIDENT_OF(SORT_SKEWED_LEAF_THREADS,
+                                                         SORT_SKEWED_LEAF_BLOCKS))
+    sort_msd_skewed_leaf(const __grid_constant__ msd_args a)
 {
-    leaf_merge_crowded<1>(a);
+    leaf_merge_skewed<1>(a);
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -325,10 +327,10 @@ extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS,
     leaf_sort_all<2 * LEAF_ITEMS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_CROWDED_THREADS)
-    sort_msd_crowded_large(const __grid_constant__ msd_args a)
+extern "C" __global__ void __launch_bounds__(SORT_SKEWED_LEAF_THREADS)
+    sort_msd_skewed_leaf_large(const __grid_constant__ msd_args a)
 {
-    leaf_merge_crowded<2>(a);
+    leaf_merge_skewed<2>(a);
 }
 #endif
 

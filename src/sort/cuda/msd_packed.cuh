@@ -2,7 +2,7 @@
  * sort/cuda/msd_packed.cuh - the first two levels of many pairs of 32-bit keys that are distributed
  * evenly: one read counts both, and between them a key and its value lie next to each other.
  *
- *     sort_crowd_begin      says, from its sample, from which bit on keys look even
+ *     sort_skewed_begin      says, from its sample, from which bit on keys look even
  *     sort_packed_count     how many keys each value of the first 16 bits has, in one read
  *     sort_packed_plan      segments of the second level; or leaves it all to the levels
  *     sort_packed_first     moves pairs by the first digit, to where the output will be
@@ -443,7 +443,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     if (!a.lists.msd->packed_tiles || blockIdx.x >= a.lists.msd->leaves) return;
     struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     if (!leaf_finish<1>(a.common, s, a.lists.leaves[blockIdx.x]) && threadIdx.x == 0)
-        a.lists.crowded[atomicAdd(&a.lists.msd->crowded, 1)] = blockIdx.x;
+        a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = blockIdx.x;
 }
 
 #endif

@@ -59,9 +59,9 @@ static void run_level(const struct sort_build *b, int level, unsigned shared_byt
     uint64_t tiles = args->common.n / plan->tile + 1 + SORT_BINS;
     unsigned segments = level ? echi_cuda_least(plan->segments, 8 * processors) : 1;
     unsigned blocks = echi_cuda_least(plan->tiles, level < 2 ? tiles : t->blocks * processors);
-    if (plan->few && level == 0) {
-        pdl(b, ECHI_COUNT, "sort_pairs_first", args->pairs.count_blocks + 1, t->threads, 0, level,
-            when);
+    if (plan->small && level == 0) {
+        pdl(b, ECHI_COUNT, "sort_pairs_count_plan", args->pairs.count_blocks + 1, t->threads, 0,
+            level, when);
     } else {
         pdl(b, ECHI_COUNT, "sort_pairs_count", args->pairs.count_blocks, t->threads, 0, level,
             when);
@@ -75,34 +75,34 @@ static unsigned count_blocks(const struct msd_plan *plan, uint64_t most)
 {
     unsigned all = echi_cuda_least(plan->count_blocks, most), blocks = 1;
     while (blocks < all && blocks * blocks < 16 * plan->tiles) blocks++;
-    return plan->few ? blocks : all;
+    return plan->small ? blocks : all;
 }
 
 /* The levels that evenly distributed keys do not have, of a small array, by one launch. */
-static void run_rest(const struct sort_build *b, int level, unsigned shared_bytes)
+static void run_tail(const struct sort_build *b, int level, unsigned shared_bytes)
 {
     const struct msd_plan *plan = &b->plan->msd;
     const struct pairs_tuning *t = plan->pairs;
     unsigned resident = 1, element_bytes = (unsigned)(t->key_bytes + t->payload_bytes);
     if (b->gpu.shared_bytes >= t->blocks * (shared_bytes + ECHI_BLOCK_RESERVED_BYTES))
         resident = t->blocks;
-    shared_bytes = echi_sort_few_bytes(b, resident, shared_bytes, element_bytes);
+    shared_bytes = echi_sort_small_lsd_bytes(b, resident, shared_bytes, element_bytes);
     unsigned blocks =
-        echi_cuda_least(resident * (unsigned)b->gpu.multiprocessors, plan->few_blocks);
-    b->args->rest = b->args->pairs;
-    b->args->rest.common.level = level;
-    b->args->rest.count_blocks = count_blocks(plan, blocks);
+        echi_cuda_least(resident * (unsigned)b->gpu.multiprocessors, plan->small_lsd_blocks);
+    b->args->tail = b->args->pairs;
+    b->args->tail.common.level = level;
+    b->args->tail.count_blocks = count_blocks(plan, blocks);
     echi_step_add(b->steps,
                   (struct echi_step){ .phase = ECHI_MOVE,
                                       .kind = ECHI_LAUNCH_COOPERATIVE,
                                       .module = b->plan->module,
-                                      .name = "sort_pairs_rest",
+                                      .name = "sort_pairs_tail_levels",
                                       .when = "there are more levels, or the keys are skewed",
                                       .blocks = blocks,
                                       .threads = t->threads,
                                       .shared_bytes = shared_bytes,
                                       .level = level,
-                                      .args = &b->args->rest });
+                                      .args = &b->args->tail });
 }
 
 /* Whether msd_packed.cuh may sort them.  Between its levels pairs lie in the output, where
@@ -166,16 +166,16 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     int level = 0;
     args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
     args->pairs.packed = can_pack(b, staged);
-    if (plan->few) args->lists.levels = plan->levels;
+    if (plan->small) args->lists.levels = plan->levels;
     echi_sort_begin_lists(b);
     if (args->pairs.packed) run_packed(b, t->leaf_threads, leaf_shared_bytes);
-    for (; level < (plan->few ? even : plan->levels); level++) run_level(b, level, shared_bytes);
-    if (plan->few) run_rest(b, level, shared_bytes);
+    for (; level < (plan->small ? even : plan->levels); level++) run_level(b, level, shared_bytes);
+    if (plan->small) run_tail(b, level, shared_bytes);
     /* With packed steps these probably have nothing to do, which fewer blocks find out faster. */
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",
         echi_cuda_least(plan->leaves, (args->pairs.packed ? 1 : 2) * leaves), t->leaf_threads,
         leaf_shared_bytes, level, not_skewed(b));
-    pdl(b, ECHI_FINISH, "sort_pairs_crowded", skewed, t->leaf_threads, leaf_shared_bytes, level,
+    pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf", skewed, t->leaf_threads, leaf_shared_bytes, level,
         not_skewed(b));
     return ECH_OK;
 }

@@ -2,14 +2,14 @@
  * sort/cuda/msd_pairs.cu - keys of 32 and 64 bits with values, or the order of keys, most
  * significant digit first and stable: msd.cu, whose lists these are, with other moves.
  *
- *     sort_pairs_count     how many keys of each digit every segment of the level has, and every
- *                          tile after those before it
- *     sort_pairs_scatter   moves keys and values; a tile knows where its digits go from the counts,
- *                          so that none waits for another
- *     sort_pairs_first,    for few pairs, as sort_msd_first and sort_msd_rest
- *     sort_pairs_rest
- *     sort_pairs_leaf      finishes what a block can hold; in msd_pairs_leaf.cuh
- *     sort_packed_...      the first levels of many even keys; in msd_packed.cuh
+ *     sort_pairs_count         how many keys of each digit every segment of the level has, and
+ *                              every tile after those before it
+ *     sort_pairs_scatter       moves keys and values; a tile knows where its digits go from the
+ *                              counts, so that none waits for another
+ *     sort_pairs_count_plan,   for small arrays, as sort_msd_count_plan and sort_msd_tail_levels
+ *     sort_pairs_tail_levels
+ *     sort_pairs_leaf          finishes what a block can hold; in msd_pairs_leaf.cuh
+ *     sort_packed_...          the first levels of many even keys; in msd_packed.cuh
  *
  *     tiles       |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |
  *     segments    |          0            |       1         |  2  |
@@ -25,7 +25,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort/cuda/msd_pairs_leaf.cuh"
-#include "sort/cuda/few.cuh"
+#include "sort/cuda/small_lsd.cuh"
 #if PAIRS_PACKED
 #include "sort/cuda/msd_packed.cuh"
 #endif
@@ -120,21 +120,21 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLO
 }
 
 extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
-    sort_pairs_first(const __grid_constant__ msd_args a)
+    sort_pairs_count_plan(const __grid_constant__ msd_args a)
 {
     __shared__ struct msd_count_shared sh;
     __shared__ struct msd_plan_shared p;
-    __shared__ struct few_sample sample;
+    __shared__ struct small_lsd_sample sample;
     wait_for_earlier();
     const struct sort_segment s = msd_whole(a.common);
     const uint32_t tiles = msd_tiles(s.count), each = pairs_each(a, tiles);
     const uint32_t tile = min(tiles, blockIdx.x * each);
     if (blockIdx.x < a.count_blocks)
-        pairs_count_piece(a, s, sh, tile, min(tiles, tile + each), a.lists.first->counts,
-                          &a.lists.first->seen);
+        pairs_count_piece(a, s, sh, tile, min(tiles, tile + each), a.lists.first_counts->counts,
+                          &a.lists.first_counts->seen);
     else
-        few_look(a, sample);
-    msd_plan_first(a, p);
+        small_lsd_look(a, sample);
+    msd_plan_counted(a, p);
 }
 
 /* ---- Scatter ---- */
@@ -330,24 +330,24 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
 
 /* ---- Levels that evenly distributed keys do not have ---- */
 
-union rest_shared {
+union tail_shared {
     struct msd_count_shared count;
     struct msd_plan_shared plan;
     struct pairs_scatter_shared scatter;
 };
-static_assert(sizeof(union rest_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
+static_assert(sizeof(union tail_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
                                                                    KEY_BYTES, VAL_BYTES,
                                                                    PAIRS_STAGED),
               "the host gives less shared memory than the kernel uses");
 
 extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
-    sort_pairs_rest(const __grid_constant__ msd_args a)
+    sort_pairs_tail_levels(const __grid_constant__ msd_args a)
 {
-    union rest_shared &sh = *(union rest_shared *)shared_bytes;
+    union tail_shared &sh = *(union tail_shared *)shared_bytes;
     uint32_t barriers = 0;
     if (msd_ordered(a)) return;
-    if (a.lists.msd->crowd) {
-        few_sort(a, *(struct few_shared *)shared_bytes);
+    if (a.lists.msd->skewed) {
+        small_lsd_sort(a, *(struct small_lsd_shared *)shared_bytes);
         return;
     }
     for (int level = a.common.level; level < a.lists.levels && a.lists.msd->segments[level];

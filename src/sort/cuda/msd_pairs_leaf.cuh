@@ -13,7 +13,7 @@
  *         order      | key bits | position |   sorted: p-th is
  *         keys out   p-th = keys[position]     values out   p-th = values[position]
  *
- * A leaf whose keys crowd in few bins, or differ in few low bits, is sorted digit by digit, as
+ * A leaf whose keys lie in few bins, or differ in few low bits, is sorted digit by digit, as
  * block.cuh does it, by a kernel of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -127,7 +127,7 @@ static __device__ inline struct leaf_order leaf_order_of(ukey low, ukey high, ui
     return o;
 }
 
-/* Sorts the words of a leaf's keys; returns false where they crowd. */
+/* Sorts the words of a leaf's keys; returns false where they are skewed. */
 static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t count,
                                         const struct leaf_order &o, const ukey (&key)[LEAF_ITEMS])
 {
@@ -346,32 +346,32 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
     __syncthreads(); /* the values are there */
 #pragma unroll 4
     for (uint32_t p = threadIdx.x; p < leaf.count; p += LEAF_THREADS) {
-        const uint32_t word = s.order[leaf_place(p)], place = word & mask;
+        const uint32_t word = s.order[leaf_place(p)], position = word & mask;
         if (!a.discard_keys)
-            out[p] = leaf_decode<SAME>(a, fetch ? s.keys[place]
+            out[p] = leaf_decode<SAME>(a, fetch ? s.keys[position]
                                                 : (ukey)(o.low + (word >> o.position_bits)));
-        values_out[p] = makes ? (uval)(leaf.begin + place) : s.values[place];
+        values_out[p] = makes ? (uval)(leaf.begin + position) : s.values[position];
     }
 #else
     const uval *in = values_of(a, leaf.source) + leaf.begin;
-    uint32_t place[LEAF_ITEMS];
+    uint32_t position[LEAF_ITEMS];
     uval value[LEAF_ITEMS];
 #pragma unroll
     for (int i = 0; i < LEAF_ITEMS; i++) {
         const uint32_t p = threadIdx.x + i * LEAF_THREADS;
         if (p >= leaf.count) continue;
         const uint32_t word = s.order[leaf_place(p)];
-        place[i] = word & mask;
+        position[i] = word & mask;
         if (!a.discard_keys)
-            out[p] = leaf_decode<SAME>(a, fetch ? s.keys[place[i]]
+            out[p] = leaf_decode<SAME>(a, fetch ? s.keys[position[i]]
                                                 : (ukey)(o.low + (word >> o.position_bits)));
 #if VAL_BYTES <= 8
-        value[i] = makes ? (uval)(leaf.begin + place[i]) : in[p];
+        value[i] = makes ? (uval)(leaf.begin + position[i]) : in[p];
 #else
-        value[i] = in[place[i]];
+        value[i] = in[position[i]];
 #endif
     }
-    __syncthreads(); /* everyone has read its keys; in place: its values */
+    __syncthreads(); /* everyone has read its keys; in position: its values */
 #if VAL_BYTES <= 8
     if (!makes) {
 #pragma unroll
@@ -381,7 +381,7 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
         __syncthreads(); /* the values are there */
 #pragma unroll
         for (int i = 0; i < LEAF_ITEMS; i++)
-            if (threadIdx.x + i * LEAF_THREADS < leaf.count) value[i] = s.values[place[i]];
+            if (threadIdx.x + i * LEAF_THREADS < leaf.count) value[i] = s.values[position[i]];
     }
 #endif
 #pragma unroll
@@ -481,7 +481,8 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     const uint32_t leaves = PAIRS_PACKED && a.lists.msd->packed_tiles ? 0 : a.lists.msd->leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
         const bool done = leaf_finish<0>(a.common, s, a.lists.leaves[i]);
-        if (!done && threadIdx.x == 0) a.lists.crowded[atomicAdd(&a.lists.msd->crowded, 1)] = i;
+        if (!done && threadIdx.x == 0)
+            a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = i;
 #if LEAF_STAGED
         copy_wait<0>(); /* also where the leaf is left to others */
 #endif
@@ -489,17 +490,17 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     }
 }
 
-/* Leaves whose keys crowd: sorted by the bits that differ, digit by digit. */
+/* Leaves of skewed keys: sorted by the bits that differ, digit by digit. */
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
-    sort_pairs_crowded(const __grid_constant__ msd_args a)
+    sort_pairs_skewed_leaf(const __grid_constant__ msd_args a)
 {
     struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     struct block_shared<LEAF_WARPS, LEAF_ITEMS> &b =
         *(struct block_shared<LEAF_WARPS, LEAF_ITEMS> *)shared_bytes;
     wait_for_earlier();
-    const uint32_t leaves = a.lists.msd->crowded;
+    const uint32_t leaves = a.lists.msd->skewed_leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const struct sort_leaf leaf = a.lists.leaves[a.lists.crowded[i]];
+        const struct sort_leaf leaf = a.lists.leaves[a.lists.skewed_leaves[i]];
         ukey *out = (ukey *)a.common.keys_out + leaf.begin;
         uval *values_out = (uval *)a.common.values_out + leaf.begin;
         const int items = (int)((leaf.count - 1) / LEAF_THREADS + 1);
@@ -510,7 +511,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
 #pragma unroll
         for (int j = 0; j < LEAF_ITEMS; j++) {
             const uint32_t at = mine + 32 * j;
-            k.place[j] = at;
+            k.origin[j] = at;
             k.key[j] = 0;
             if (j < items && at < leaf.count) {
                 k.key[j] = msd_load(a.common, leaf.source, leaf_key(a.common, leaf, at));
@@ -532,12 +533,12 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
             if (j < items && mine + 32 * j < leaf.count) {
 #if VAL_BYTES <= 8
                 if (leaf.source == SORT_IN && a.common.index)
-                    value[j] = (uval)(leaf.begin + k.place[j]);
+                    value[j] = (uval)(leaf.begin + k.origin[j]);
                 else
 #endif
-                    value[j] = leaf_value(a.common, leaf, k.place[j]);
+                    value[j] = leaf_value(a.common, leaf, k.origin[j]);
             }
-        __syncthreads(); /* in place: everyone has read */
+        __syncthreads(); /* in position: everyone has read */
 #pragma unroll
         for (int j = 0; j < LEAF_ITEMS; j++)
             if (j < items && mine + 32 * j < leaf.count) {

@@ -6,9 +6,9 @@
  *     sort_msd_plan    from the counts of a level's segments: where each digit's keys go; which
  *                      make leaves, which a segment of the next level
  *
- * Of few keys sort_msd_first, or sort_pairs_first, counts the first level, and its last block plans
- * it: three launches would take longer than all that they do.  One block looks whether keys crowd
- * (few.cuh); then the lists stay empty.
+ * Of small arrays sort_msd_count_plan, or sort_pairs_count_plan, counts the first level, and its
+ * last block plans it: three launches would take longer than all that they do.  One block looks
+ * whether keys are skewed (small_lsd.cuh); then the lists stay empty.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,8 +36,8 @@ static __device__ inline struct sort_segment msd_whole(const struct sort_common 
 /* Clears what is counted up, but for segments and their tiles: one thread. */
 static __device__ inline void msd_clear(const msd_args &a)
 {
-    a.lists.msd->leaves = a.lists.msd->crowded = a.lists.msd->seen = a.lists.msd->arrived = 0;
-    a.lists.msd->crowd = a.lists.msd->lsd_arrived[0] = a.lists.msd->lsd_arrived[1] = 0;
+    a.lists.msd->leaves = a.lists.msd->skewed_leaves = a.lists.msd->seen = a.lists.msd->arrived = 0;
+    a.lists.msd->skewed = a.lists.msd->lsd_arrived[0] = a.lists.msd->lsd_arrived[1] = 0;
     a.lists.msd->even = a.lists.msd->uneven = a.lists.msd->packed_tiles = 0;
 }
 
@@ -82,7 +82,7 @@ struct msd_plan_shared {
     uint32_t large;  /* bins that are more than a leaf */
     uint32_t bin[SORT_BINS], index[SORT_BINS], first[SORT_BINS]; /* of those */
 #if !VAL_BYTES
-    ukey bound[SORT_BINS + 1]; /* of places: each bin's first key */
+    ukey bound[SORT_BINS + 1]; /* of values: each bin's first key */
 #endif
 };
 
@@ -157,7 +157,7 @@ struct bin_keys {
     uint64_t low, rest;
 };
 
-template <int PLACES>
+template <int BY_VALUE>
 static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shared &p,
                                                       const struct sort_segment &s,
                                                       const struct segment_keys &k, uint32_t bin)
@@ -166,7 +166,7 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
     struct bin_keys keys = { (k.first & ~k.differ & ~digits) | (uint64_t)bin << s.shift,
                              k.differ & (((uint64_t)1 << s.shift) - 1) };
 #if !VAL_BYTES
-    if (PLACES && s.known & SORT_BY_PLACE) {
+    if (BY_VALUE && s.known & SORT_BY_VALUE) {
         const uint64_t low = p.bound[bin], high = (ukey)(p.bound[bin + 1] - 1);
         const uint64_t mask = bits_mask(bits_of(low ^ high));
         keys.rest = k.differ & mask;
@@ -180,7 +180,7 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
 
 /* What the warps do for the bins that are more than a leaf: they say which tiles those have, or,
  * where all keys are equal, cut them into leaves. */
-template <int PLACES>
+template <int BY_VALUE>
 static __device__ inline void
 msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
               const struct sort_segment &s, const struct segment_keys &known, uint32_t source)
@@ -189,7 +189,7 @@ msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
     for (uint32_t i = threadIdx.x / 32; i < p.large; i += blockDim.x / 32) {
         const uint32_t bin = p.bin[i], begin = s.begin + p.begin[bin];
         const uint32_t count = p.begin[bin + 1] - p.begin[bin];
-        const struct bin_keys keys = msd_bin_keys<PLACES>(p, s, known, bin);
+        const struct bin_keys keys = msd_bin_keys<BY_VALUE>(p, s, known, bin);
         if (keys.rest) {
             uint32_t *counts = msd_counts(a, level, p.index[i]);
             for (uint32_t b = lane; b < SORT_MSD_ROW; b += 32) counts[b] = 0;
@@ -229,7 +229,7 @@ static __device__ inline void msd_add_pieces(const msd_args &a, int level,
 #endif
 
 #if !VAL_BYTES
-/* The first key of each bin of places, and of what follows the last. */
+/* The first key of each bin of values, and of what follows the last. */
 static __device__ inline void msd_bounds(const msd_args &a, struct msd_plan_shared &p,
                                          const struct sort_segment &s)
 {
@@ -241,8 +241,8 @@ static __device__ inline void msd_bounds(const msd_args &a, struct msd_plan_shar
 }
 #endif
 
-/* PLACES: of a segment whose digits may be of places (msd_value.cuh). */
-template <int PLACES>
+/* BY_VALUE: of a segment whose digits may be of values (msd_value.cuh). */
+template <int BY_VALUE>
 static __device__ inline void msd_plan_segment(const msd_args &a, int level,
                                                struct msd_plan_shared &p, uint32_t index)
 {
@@ -268,9 +268,9 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
 #if VAL_BYTES
     if (is_bin && !packed) msd_add_pieces(a, level, s, bin);
 #else
-    const bool places = PLACES && s.known & SORT_BY_PLACE;
-    if (places) msd_bounds(a, p, s);
-    if (!places && s.shift == 0) { /* keys of one digit are equal: their counts say it all */
+    const bool by_value = BY_VALUE && s.known & SORT_BY_VALUE;
+    if (by_value) msd_bounds(a, p, s);
+    if (!by_value && s.shift == 0) { /* keys of one digit are equal: their counts say it all */
         if (bin == 0) {
             const ukey e = msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
             at->prefix = e & ~(((uint64_t)1 << s.bits) - 1);
@@ -298,7 +298,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     const uint32_t boundary = __ballot_sync(WARP_ALL, begins);
     if (is_bin && lane_id() == 0) p.begins[word] = boundary;
     const bool large = count > most;
-    const struct bin_keys keys = msd_bin_keys<PLACES>(p, s, known, bin % SORT_BINS);
+    const struct bin_keys keys = msd_bin_keys<BY_VALUE>(p, s, known, bin % SORT_BINS);
     const uint64_t rest = keys.rest;
     const uint32_t leaves = !begins ? 0 : !large ? 1 : rest ? 0 : (count - 1) / most + 1;
     const uint32_t leaf = bins_scan(leaves, p.sums);
@@ -316,7 +316,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
         const uint32_t next = bit_above(p.begins, bin), last = bit_below(p.filled, next);
         uint64_t low = keys.low, span = (uint64_t)(last - bin) << s.shift | rest;
 #if !VAL_BYTES
-        if (places) {
+        if (by_value) {
             low = p.bound[bin];
             span = (ukey)(p.bound[last + 1] - 1) - low;
         }
@@ -324,17 +324,17 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
         msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source, low,
                      span, level < MSD_EVEN_LEVELS);
     }
-    msd_add_large<PLACES>(a, level + 1, p, s, known, source);
+    msd_add_large<BY_VALUE>(a, level + 1, p, s, known, source);
     __syncthreads(); /* everything may be written again */
 }
 
-template <int PLACES>
+template <int BY_VALUE>
 static __device__ inline void msd_plan_level(const msd_args &a, int level,
                                              struct msd_plan_shared &p)
 {
     const uint32_t segments = a.lists.msd->segments[level];
     for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x)
-        msd_plan_segment<PLACES>(a, level, p, i);
+        msd_plan_segment<BY_VALUE>(a, level, p, i);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
@@ -345,33 +345,34 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
     if (!msd_ordered(a)) msd_plan_level<!VAL_BYTES>(a, a.common.level, p);
 }
 
-/* ---- Few keys ---- */
+/* ---- Small arrays ---- */
 
 /* After the block has added its counts to a.first: the last one to do so takes them from there,
  * leaves zeros for the next launch, and plans the first level. */
-static __device__ inline void msd_plan_first(const msd_args &a, struct msd_plan_shared &p)
+static __device__ inline void msd_plan_counted(const msd_args &a, struct msd_plan_shared &p)
 {
     const uint32_t me = threadIdx.x;
     uint32_t last = 0;
     __syncthreads(); /* what this block adds is added */
-    if (me == 0) last = add_acq_rel(&a.lists.first->done, 1) == gridDim.x - 1;
+    if (me == 0) last = add_acq_rel(&a.lists.first_counts->done, 1) == gridDim.x - 1;
     if (!__syncthreads_or(last)) return; /* also: what all blocks added can be read */
-    const uint32_t seen = a.lists.first->seen, crowd = a.lists.first->crowd;
-    if (!crowd && me < SORT_MSD_ROW) a.lists.counts[0][me] = a.lists.first->counts[me];
-    if (me < SORT_MSD_ROW) a.lists.first->counts[me] = 0;
+    const uint32_t seen = a.lists.first_counts->seen, skewed = a.lists.first_counts->skewed;
+    if (!skewed && me < SORT_MSD_ROW) a.lists.counts[0][me] = a.lists.first_counts->counts[me];
+    if (me < SORT_MSD_ROW) a.lists.first_counts->counts[me] = 0;
     msd_begin(a, seen);
-    __syncthreads(); /* the lists are there, everyone knows what was seen, and whether keys crowd */
-    if (me == 0) a.lists.first->seen = a.lists.first->done = a.lists.first->crowd = 0;
+    __syncthreads(); /* the lists are there, and everyone knows what the counting blocks found */
+    if (me == 0)
+        a.lists.first_counts->seen = a.lists.first_counts->done = a.lists.first_counts->skewed = 0;
     if (msd_ordered(a)) return;
-    if (!crowd) {
+    if (!skewed) {
         msd_plan_segment<0>(a, 0, p, 0);
         return;
     }
-    if (me == 0) { /* the levels find no segments: few.cuh sorts */
+    if (me == 0) { /* the levels find no segments: small_lsd.cuh sorts */
         a.lists.msd->segments[0] = a.lists.msd->tiles[0] = 0;
-        a.lists.msd->crowd = 1;
+        a.lists.msd->skewed = 1;
     }
-    rank_clear(a.lists.few_sums, SORT_FEW_BLOCKS / SORT_FEW_GROUP * SORT_BINS);
+    rank_clear(a.lists.small_lsd_sums, SORT_SMALL_LSD_BLOCKS / SORT_SMALL_LSD_GROUP * SORT_BINS);
 }
 
 #endif

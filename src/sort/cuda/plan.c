@@ -26,7 +26,7 @@
 /* The first that can be used and is the best runs, unless one is named. */
 static const struct sort_strategy *const strategies[] = {
     &echi_sort_by_block,   &echi_sort_by_count, &echi_sort_by_sample,   &echi_sort_by_adaptive,
-    &echi_sort_by_classes, &echi_sort_by_msd,   &echi_sort_by_onesweep, &echi_sort_by_low_memory,
+    &echi_sort_by_buckets, &echi_sort_by_msd,   &echi_sort_by_onesweep, &echi_sort_by_low_memory,
 };
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 

@@ -1,6 +1,6 @@
 /*
- * sort/cuda/sample.cu - sample sort: arrays of middle size in one launch, whose blocks wait for each
- * other once.
+ * sort/cuda/sample.cu - sample sort: arrays of middle size in one launch, whose blocks wait for
+ * each other once.
  *
  *     sample    every block sorts the same sample and takes every so many-th of it as a splitter
  *     tiles     a tile of the input is put in order of buckets, those between two splitters, and
@@ -12,8 +12,8 @@
  *         output    |      a      |      b      |      c     |
  *
  * Keys are compared together with where they lie, so that equal ones need not share a bucket and no
- * distribution crowds one.  A sample can still be unlucky: a bucket that the block cannot hold is
- * sorted in chunks, and each key's rank in the others is searched for.
+ * distribution overfills one.  A sample can still be unlucky: a bucket that the block cannot hold
+ * is sorted in chunks, and each key's rank in the others is searched for.
  *
  * Values travel with the keys, to the tiles and from there to the output.  Where anything does,
  * equal keys stay in order throughout.
@@ -50,7 +50,7 @@ static __device__ inline void sample_splitters(const struct sort_sample_args &a,
         const uint32_t rank = h.mine + 32 * i, p = rank >> a.each_log;
         if (sample_has(h, i) && p && rank == p << a.each_log) {
             s.splitter.value[p - 1] = sort_value(a.common, h.k.key[i]);
-            s.splitter.at[p - 1] = sample_position(h.k.place[i], a.stride);
+            s.splitter.at[p - 1] = sample_position(h.k.origin[i], a.stride);
         }
     }
     __syncthreads(); /* the splitters are there */
@@ -272,7 +272,7 @@ static __device__ inline void bucket_write(const struct sort_sample_args &a,
     uval value[SAMPLE_ITEMS];
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
-        if (sample_has(h, i)) value[i] = values[bucket_at(a, s, h.k.place[i])];
+        if (sample_has(h, i)) value[i] = values[bucket_at(a, s, h.k.origin[i])];
 #endif
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
@@ -298,7 +298,7 @@ static __device__ inline void chunk_put_back(const struct sort_sample_args &a,
     uval value[SAMPLE_ITEMS];
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
-        if (sample_has(h, i)) value[i] = values[bucket_at(a, s, first + h.k.place[i])];
+        if (sample_has(h, i)) value[i] = values[bucket_at(a, s, first + h.k.origin[i])];
     __syncthreads(); /* everyone has read the values */
 #endif
 #pragma unroll

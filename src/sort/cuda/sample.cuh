@@ -7,7 +7,7 @@
 #ifndef ECHI_SORT_CUDA_SAMPLE_CUH
 #define ECHI_SORT_CUDA_SAMPLE_CUH
 
-#define SORT_PLACES 1
+#define SORT_ORIGINS 1
 #include "sort/cuda/bins.cuh"
 #include "sort/cuda/sample.h"
 
@@ -76,7 +76,7 @@ static __device__ inline void sample_sort(const struct sort_common &a, struct sa
     ukey low = (ukey) ~(ukey)0, high = 0;
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++) {
-        h.k.place[i] = h.mine + 32 * i;
+        h.k.origin[i] = h.mine + 32 * i;
         if (sample_has(h, i)) {
             const ukey value = sort_value(a, h.k.key[i]);
             low = key_min(low, value);
@@ -95,14 +95,14 @@ static __device__ inline void sample_sort(const struct sort_common &a, struct sa
         for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
             if (bins_mine<SAMPLE_WARPS>(i) < h.count) {
                 s.block.keys[slot[i]] = h.k.key[i];
-                if (tie) s.block.place[slot[i]] = (uint16_t)h.k.place[i];
+                if (tie) s.block.origin[slot[i]] = (uint16_t)h.k.origin[i];
             }
         __syncthreads(); /* the keys lie in order */
 #pragma unroll
         for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
             if (sample_has(h, i)) {
                 h.k.key[i] = s.block.keys[h.mine + 32 * i];
-                if (tie) h.k.place[i] = s.block.place[h.mine + 32 * i];
+                if (tie) h.k.origin[i] = s.block.origin[h.mine + 32 * i];
             }
         __syncthreads(); /* everyone has read; shared memory may be written again */
         return;

@@ -24,7 +24,7 @@ static __device__ inline void small_load(const struct sort_common &a, uint32_t m
         const uint32_t at = mine + step * i;
         k.key[i] = at < a.n ? keys_in[at] : (ukey)0;
 #if VAL_BYTES
-        k.place[i] = at;
+        k.origin[i] = at;
 #endif
     }
 }
@@ -54,7 +54,8 @@ small_values(const struct sort_common &a, uint32_t n, int items, const uval (&va
     }
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
-        if (bins_mine<WARPS>(i) < n) out[rank[i]] = a.index ? (uval)k.place[i] : shared[k.place[i]];
+        if (bins_mine<WARPS>(i) < n)
+            out[rank[i]] = a.index ? (uval)k.origin[i] : shared[k.origin[i]];
 }
 #endif
 
@@ -132,10 +133,10 @@ static __device__ inline void small_digits(const struct sort_common &a)
         if (mine + 32 * i >= a.n) continue;
 #if VAL_BYTES <= 8
         if (a.index)
-            value[i] = (uval)k.place[i];
+            value[i] = (uval)k.origin[i];
         else
 #endif
-            value[i] = values_in[k.place[i]];
+            value[i] = values_in[k.origin[i]];
     }
 #endif
     __syncthreads(); /* in place: everyone has read what others write */
