@@ -268,6 +268,7 @@ static __device__ inline uint32_t packed_count_again(const msd_args &a,
 {
     enum { TILE = SORT_PACKED_TILE(LEVEL) };
     uint32_t count = 0;
+#pragma unroll 1
     for (uint32_t i = 0; i < TILE; i++)
         count += msd_digit(s, packed_key<LEVEL>(a, s.begin + index * TILE + i)) == threadIdx.x;
     return state_own(LEVEL) | count;

@@ -84,6 +84,7 @@ static __device__ inline ukey value_first(const struct echi_order &o, const stru
 {
     ukey e = 0;
     if (quantised == 0 || quantised >> VALUE_BITS) return 0;
+#pragma unroll 4
     for (int bit = KEY_BITS - 1; bit >= 0; bit--) {
         const ukey next = e | (ukey)1 << bit;
         if (value_digit(m, order_decode(o, (ukey)(next - 1)), 0, VALUE_BITS) < quantised) e = next;

@@ -72,8 +72,10 @@ static __device__ inline void plan_passes(const struct sort_passes_args &a, cons
 {
     struct sort_state *state = a.state;
     int count = 0, done = 0;
+#pragma unroll 1
     for (int pass = 0; pass < a.common.passes; pass++) count += active[pass];
     uint32_t source = SORT_IN;
+#pragma unroll 1
     for (int pass = 0; pass < a.common.passes; pass++) {
         struct sort_pass *p = &state->pass[pass];
         p->active = active[pass];
@@ -104,6 +106,7 @@ static __device__ inline void plan_digits(const struct sort_passes_args &a,
                                           struct passes_plan_shared &s)
 {
     const uint32_t bin = threadIdx.x, warp = bin / 32;
+#pragma unroll 1
     for (int pass = 0; pass < a.common.passes; pass++) {
         uint64_t count = bin < SORT_BINS ? a.state->histogram[pass][bin] : 0;
         uint64_t inclusive = warp_scan_u64(count);
@@ -112,6 +115,7 @@ static __device__ inline void plan_digits(const struct sort_passes_args &a,
             __syncthreads_or(count == a.common.n); /* also: the sums of all warps are there */
         if (bin == 0) s.active[pass] = !constant;
         uint64_t before = 0;
+#pragma unroll 1
         for (uint32_t w = 0; w < warp && w < SORT_BINS / 32; w++) before += s.sums[w];
         if (bin < SORT_BINS) a.state->base[pass][0][bin] = before + inclusive - count;
         __syncthreads(); /* sums may be written again, active is there */

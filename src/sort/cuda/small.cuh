@@ -82,9 +82,10 @@ static __device__ inline void small_bins(const struct sort_common &a)
             if (bins_mine<WARPS>(i) < n) value[i] = values_in[bins_mine<WARPS>(i)];
 #endif
     small_encode<ITEMS>(a, k);
-    ukey low = (ukey) ~(ukey)0, high = 0;
+    const int compared = a.passes ? items : 0; /* by no bits, all keys are equal */
+    ukey low = compared ? (ukey) ~(ukey)0 : (ukey)0, high = 0;
 #pragma unroll
-    for (int i = 0; i < ITEMS && i < items; i++)
+    for (int i = 0; i < ITEMS && i < compared; i++)
         if (bins_mine<WARPS>(i) < n) {
             const ukey by = sort_value(a, k.key[i]);
             low = key_min(low, by);
@@ -156,7 +157,7 @@ static __device__ inline void small_sort(const struct sort_common &a)
 {
     wait_for_earlier();
 #if SORT_BY_BINS(KEY_BYTES, VAL_BYTES)
-    if (a.passes && (VAL_BYTES || a.unstable)) {
+    if (VAL_BYTES || (a.passes && a.unstable)) {
         small_bins<WARPS, ITEMS>(a);
         return;
     }
