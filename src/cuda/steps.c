@@ -32,7 +32,8 @@ unsigned echi_gpu_resident(const struct echi_gpu *gpu, unsigned blocks, unsigned
                            unsigned shared_bytes)
 {
     unsigned by_threads = (gpu->gpu_architecture < 80 ? 1024u : 1536u) / threads;
-    unsigned by_shared = (gpu->shared_bytes + 1024) / (shared_bytes + 1024);
+    unsigned by_shared = (gpu->shared_bytes + ECHI_BLOCK_RESERVED_BYTES) /
+                         (shared_bytes + ECHI_BLOCK_RESERVED_BYTES);
     unsigned least = by_threads < by_shared ? by_threads : by_shared;
     return blocks < least ? blocks : least;
 }

@@ -29,8 +29,11 @@ bool echi_gpu_has(const struct echi_gpu *gpu, const char *module, const char *ke
 ech_status echi_gpu_compiled_for(const struct echi_gpu *gpu, const char *module, const char *kernel,
                                  int *architecture);
 
+/* Shared memory of a multiprocessor that each block takes beside what it asks for. */
+enum { ECHI_BLOCK_RESERVED_BYTES = 1024 };
+
 /* How many of the blocks that a kernel's registers admit a multiprocessor holds, by its threads and
- * its shared memory: each block takes 1 KiB more than it asks for. */
+ * its shared memory. */
 unsigned echi_gpu_resident(const struct echi_gpu *gpu, unsigned blocks, unsigned threads,
                            unsigned shared_bytes);
 

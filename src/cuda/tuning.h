@@ -53,7 +53,7 @@ enum {
 enum {
     SORT_SAMPLE_THREADS = 1024,
     SORT_SAMPLE_WAVE = 128,
-    SORT_SAMPLE_FEW = 256,
+    SORT_SAMPLE_LEAST_KEYS = 256,
     SORT_SAMPLE_MOST_BYTES = 1 << 23, /* of keys alone */
     SORT_SAMPLE_MOST_VALUES = 1 << 20 /* keys with values */
 };
@@ -69,10 +69,10 @@ enum {
  * and of a leaf, which is made of windows of 64 bytes.  blocks: resident on a multiprocessor.
  * H200, 2026-11-22. */
 enum {
-    SORT_MSD_FIRST_KEYS = 2048, /* ... by blocks of so many, or more */
-    SORT_TOP_LEAST = 1 << 25,   /* keys: below, the first level has digits, not classes */
-    SORT_TOP_BITS = 15,         /* at most, of the bins that classes are made of */
-    SORT_TOP_THREADS = 1024,
+    SORT_MSD_COUNT_PLAN_KEYS = 2048, /* ... by blocks of so many, or more */
+    SORT_BUCKETS_LEAST = 1 << 25,    /* keys: below, the first level has digits, not buckets */
+    SORT_BUCKETS_BIN_BITS = 15,      /* at most, of the bins that buckets are made of */
+    SORT_BUCKETS_THREADS = 1024,
     SORT_MSD_THREADS = 512,
     SORT_MSD_THREAD_BYTES = 112,
     SORT_MSD_BLOCKS = 2,
@@ -83,50 +83,51 @@ enum {
     SORT_LEAF_BLOCKS = 3,
     SORT_LEAF_LARGE_BLOCKS = 2,
     SORT_LEAF_BINS_LOG = 12,
-    SORT_CROWDED_THREADS = 576, /* each has 64 bytes of a leaf, or of a large one twice that */
-    SORT_CROWDED_BLOCKS = 2
+    SORT_SKEWED_LEAF_THREADS = 576, /* each has 64 bytes of a leaf, or of a large one twice that */
+    SORT_SKEWED_LEAF_BLOCKS = 2
 };
 
-/* Few keys, fewer than so many: their first level is counted and planned at once.  Where they crowd
- * (sort/cuda/few.cuh), so many blocks at most sort them by least significant digits, each so many
- * keys or more; a group of blocks has a row of sums.
+/* Small arrays, of fewer keys: their first level is counted and planned at once.  Where keys are
+ * skewed (sort/cuda/small_lsd.cuh), so many blocks at most sort them by least significant digits,
+ * each so many keys or more; a group of blocks has a row of sums.
  *
- * They crowd where of 100 keys of a sample, so many (share) are in bins of their first bits that
- * seem to have more than so many leaves, unless half of such a bin is one key: then levels are as
- * fast, but for keys of 32 bits, up to so many, that are one tile a block (equal).  Of no
+ * They are skewed where of 100 keys of a sample, so many (share) are in bins of their first bits
+ * that seem to have more than so many leaves, unless half of such a bin is one key: then levels are
+ * as fast, but for keys of 32 bits, up to so many, that are one tile a block (equal).  Of no
  * more than so many different keys, levels are faster.  H200, 2026-11-22. */
-#define SORT_MSD_FEW(key_bytes) ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
+#define SORT_MSD_SMALL(key_bytes) ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
 enum {
-    SORT_FEW_BLOCKS = 512,
-    SORT_FEW_KEYS = 4096,
-    SORT_FEW_GROUP = 16,
-    SORT_FEW_SAMPLES = 4, /* a thread */
-    SORT_FEW_SHARE = 10,
-    SORT_FEW_DIFFERENT = 32
+    SORT_SMALL_LSD_BLOCKS = 512,
+    SORT_SMALL_LSD_KEYS = 4096,
+    SORT_SMALL_LSD_GROUP = 16,
+    SORT_SMALL_LSD_SAMPLES = 4, /* a thread */
+    SORT_SMALL_LSD_SHARE = 10,
+    SORT_SMALL_LSD_DIFFERENT = 32
 };
-#define SORT_FEW_LEAVES(key_bytes, value_bytes) ((key_bytes) == 8 ? 2u : (value_bytes) ? 4u : 8u)
-#define SORT_FEW_EQUAL(key_bytes, value_bytes)                                                     \
+#define SORT_SMALL_LSD_LEAVES(key_bytes, value_bytes)                                              \
+    ((key_bytes) == 8 ? 2u : (value_bytes) ? 4u : 8u)
+#define SORT_SMALL_LSD_EQUAL(key_bytes, value_bytes)                                               \
     ((key_bytes) == 8 ? 0u : (24u << 20) / ((key_bytes) + (value_bytes)))
 
-/* Floats by digits of places (sort/cuda/msd_value.cuh), of so many keys or more, unless it is
+/* Floats by digits of values (sort/cuda/msd_value.cuh), of so many keys or more, unless it is
  * named: below, bins of bits make leaves, too, and choosing takes longer than it saves. */
-#define SORT_PLACES_LEAST(key_bytes) ((key_bytes) == 8 ? 1u << 25 : 1u << 26)
+#define SORT_VALUE_DIGITS_LEAST(key_bytes) ((key_bytes) == 8 ? 1u << 25 : 1u << 26)
 
-/* Keys that crowd (sort/cuda/crowd.cuh) are sorted by least significant digits, of so many keys or
+/* Skewed keys (sort/cuda/skewed.cuh) are sorted by least significant digits, of so many keys or
  * more; a block of so many threads looks at a sample of two keys each.  bits: that neighbours in
- * the sorted sample share, of 100 that differ at least so many (share), where keys crowd.  equal:
- * of 100 keys so many are one key, for which passes over keys alone of 32 bits are slow, and so are
- * levels of pairs.  H200, 2026-11-22. */
-enum { SORT_CROWD_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* a multiprocessor */ };
-#define SORT_CROWD_LEAST(key_bytes)              ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
-#define SORT_CROWD_BITS(key_bytes, value_bytes)  ((key_bytes) == 8 ? 22 : (value_bytes) ? 17 : 20)
-#define SORT_CROWD_SHARE(key_bytes, value_bytes) ((key_bytes) == 4 && (value_bytes) ? 10 : 30)
-#define SORT_CROWD_EQUAL(value_bytes)            ((value_bytes) ? 60 : 20)
+ * the sorted sample share, of 100 that differ at least so many (share), where keys are skewed.
+ * equal: of 100 keys so many are one key, for which passes over keys alone of 32 bits are slow, and
+ * so are levels of pairs.  H200, 2026-11-22. */
+enum { SORT_SKEWED_THREADS = 1024, SORT_LSD_COUNT_BLOCKS = 3 /* a multiprocessor */ };
+#define SORT_SKEWED_LEAST(key_bytes)              ((key_bytes) == 8 ? 1u << 23 : 1u << 24)
+#define SORT_SKEWED_BITS(key_bytes, value_bytes)  ((key_bytes) == 8 ? 22 : (value_bytes) ? 17 : 20)
+#define SORT_SKEWED_SHARE(key_bytes, value_bytes) ((key_bytes) == 4 && (value_bytes) ? 10 : 30)
+#define SORT_SKEWED_EQUAL(value_bytes)            ((value_bytes) ? 60 : 20)
 
 /* The sort that needs little workspace (sort/cuda/low_memory.c): a workspace for
- * 2 / SORT_LEAN_BLOCKS of the array, which is sorted SORT_LEAN_BLOCKS - 1 times.  Chosen, not
- * measured. */
-enum { SORT_LEAN_BLOCKS = 8, SORT_LEAN_LEAST = 1 << 14 };
+ * 2 / SORT_LOW_MEMORY_BLOCKS of the array, which is sorted SORT_LOW_MEMORY_BLOCKS - 1 times.
+ * Chosen, not measured. */
+enum { SORT_LOW_MEMORY_BLOCKS = 8, SORT_LOW_MEMORY_LEAST = 1 << 14 };
 
 /* Copies of host memory (exchange.c).  H200 on 16 cores, 2026-11-22, GB/s of 1 GiB each way, both
  * at once, between pinned memory and the device, by the size of a copy:

@@ -157,10 +157,10 @@ bool echi_sort_ordered(const struct echi_sort_job *job);
 /* Copies bytes, unless to is from. */
 void echi_copy(char *to, const char *from, size_t bytes);
 
-/* ---- few.c ---- */
+/* ---- distinct.c ---- */
 
 /* Sorts keys alone that have few different values, and returns whether they had. */
-bool echi_sort_few(const struct echi_sort_job *job);
+bool echi_sort_distinct(const struct echi_sort_job *job);
 
 /* ---- parallel.c: what sorts alone use ---- */
 

@@ -255,7 +255,7 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
     if (job.keep_keys) job.out.keys = s.keys_out;
     job.out.values = s.values_out;
     bool done_already =
-        s.n > TINY_KEYS && (echi_sort_ordered(&job) || (!s.algorithm && echi_sort_few(&job)));
+        s.n > TINY_KEYS && (echi_sort_ordered(&job) || (!s.algorithm && echi_sort_distinct(&job)));
     if (!done_already) {
         s.stable = as_stable(&s);
         p->algorithm->run(&job);

@@ -22,7 +22,7 @@
 #include "cuda/device/block_range.cuh"
 #include "sort/cuda/block.cuh"
 
-enum { BINS_MOST = SORT_BINS_MOST }; /* keys in a bin; beyond, it crowds */
+enum { BINS_MOST = SORT_BINS_MOST }; /* keys in a bin; beyond, it is overfull */
 
 template <int WARPS, int ITEMS> struct bins_shared {
     enum { BINS = WARPS * 32 * SORT_BINS_EACH, TILE = WARPS * 32 * ITEMS };
@@ -31,13 +31,13 @@ template <int WARPS, int ITEMS> struct bins_shared {
     uint32_t sums[WARPS], most[WARPS];
     uint32_t differ[TILE / BINS_MOST]; /* in so many bits keys of the bin that begins there */
     ukey keys[TILE];
-#if SORT_PLACES
-    uint16_t place[TILE]; /* where the key came from */
+#if SORT_ORIGINS
+    uint16_t origin[TILE]; /* where the key came from */
 #endif
 };
 
 /* What keys are compared by: the bits asked for, of forms that equal keys share. */
-static __device__ inline ukey sort_value(const struct sort_args &a, ukey e)
+static __device__ inline ukey sort_value(const struct sort_common &a, ukey e)
 {
 #if VAL_BYTES
     if (a.plain) return e;
@@ -105,8 +105,8 @@ static __device__ inline void bins_put(struct bins_shared<WARPS, ITEMS> &s, uint
                                        const struct block_keys<ITEMS> &k, int i, bool tie)
 {
     s.keys[slot] = k.key[i];
-#if SORT_PLACES
-    if (tie) s.place[slot] = (uint16_t)k.place[i];
+#if SORT_ORIGINS
+    if (tie) s.origin[slot] = (uint16_t)k.origin[i];
 #else
     (void)tie;
 #endif
@@ -120,7 +120,7 @@ template <int WARPS> static __device__ inline uint32_t bins_mine(int i)
 
 /* Takes the keys of my places.  What lies there then is what they are compared by. */
 template <int WARPS, int ITEMS>
-static __device__ inline void bins_take(const struct sort_args &a,
+static __device__ inline void bins_take(const struct sort_common &a,
                                         struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
                                         bool tie, struct block_keys<ITEMS> &k)
 {
@@ -130,8 +130,8 @@ static __device__ inline void bins_take(const struct sort_args &a,
         const uint32_t p = bins_mine<WARPS>(i);
         if (p >= n) continue;
         k.key[i] = s.keys[p];
-#if SORT_PLACES
-        if (tie) k.place[i] = s.place[p];
+#if SORT_ORIGINS
+        if (tie) k.origin[i] = s.origin[p];
 #else
         (void)tie;
 #endif
@@ -152,18 +152,18 @@ static __device__ inline void bins_take(const struct sort_args &a,
 /* The rank of my key i among those in [first, end). */
 template <int WARPS, int ITEMS>
 static __device__ inline uint32_t
-bins_compare(const struct sort_args &a, const struct bins_shared<WARPS, ITEMS> &s, uint32_t first,
+bins_compare(const struct sort_common &a, const struct bins_shared<WARPS, ITEMS> &s, uint32_t first,
              uint32_t end, const struct block_keys<ITEMS> &k, int i, bool tie)
 {
     const ukey value = sort_value(a, k.key[i]);
     uint32_t rank = first, mine = bins_mine<WARPS>(i);
-#if SORT_PLACES
-    if (tie) mine = k.place[i];
+#if SORT_ORIGINS
+    if (tie) mine = k.origin[i];
 #endif
     for (uint32_t q = first; q < end; q++) {
         uint32_t from = q;
-#if SORT_PLACES
-        if (tie) from = s.place[q];
+#if SORT_ORIGINS
+        if (tie) from = s.origin[q];
 #endif
 #if KEY_BYTES == 4
         if (((uint64_t)s.keys[q] << 32 | from) < ((uint64_t)value << 32 | mine)) rank++;
@@ -175,28 +175,28 @@ bins_compare(const struct sort_args &a, const struct bins_shared<WARPS, ITEMS> &
     return rank;
 }
 
-#if SORT_PLACES
-/* In how many bits at most the keys of each crowded bin differ from its first: some, a lane's own.
+#if SORT_ORIGINS
+/* In how many bits at most the keys of each overfull bin differ from its first: some, a lane's own.
  * Where the warp's keys are all of one bin, one lane speaks for all. */
 template <int WARPS, int ITEMS>
-static __device__ inline void bins_differ(struct bins_shared<WARPS, ITEMS> &s, bool crowded,
+static __device__ inline void bins_differ(struct bins_shared<WARPS, ITEMS> &s, bool overfull,
                                           uint32_t first, uint32_t bits)
 {
     const uint32_t one = __shfl_sync(WARP_ALL, first, 0);
-    if (__all_sync(WARP_ALL, crowded && first == one)) {
+    if (__all_sync(WARP_ALL, overfull && first == one)) {
         bits = warp_max(bits);
         if (lane_id()) return;
     }
-    if (crowded && bits) atomicMax(&s.differ[first / BINS_MOST], bits);
+    if (overfull && bits) atomicMax(&s.differ[first / BINS_MOST], bits);
 }
 
-/* Counts the keys of crowded bins again, in more bins; equal keys by where they came from, which
- * leaves few in a bin.  My place i is in the bin [crowd[i] & 0xffff, crowd[i] >> 16), before and,
+/* Counts the keys of overfull bins again, in more bins; equal keys by where they came from, which
+ * leaves few in a bin.  My place i is in the bin [bounds[i] & 0xffff, bounds[i] >> 16), before and,
  * with a key of its own, after. */
 template <int WARPS, int ITEMS>
 static __device__ inline void
-bins_refine(const struct sort_args &a, struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
-            struct block_keys<ITEMS> &k, uint32_t (&crowd)[ITEMS])
+bins_refine(const struct sort_common &a, struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
+            struct block_keys<ITEMS> &k, uint32_t (&bounds)[ITEMS])
 {
     typedef struct bins_shared<WARPS, ITEMS> shared;
     const uint16_t *begin = (const uint16_t *)s.bins;
@@ -206,21 +206,21 @@ bins_refine(const struct sort_args &a, struct bins_shared<WARPS, ITEMS> &s, uint
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         slot[i] = bins_mine<WARPS>(i);
-        if (slot[i] < n && (crowd[i] >> 16) - (crowd[i] & 0xffff) > BINS_MOST) left |= 1u << i;
+        if (slot[i] < n && (bounds[i] >> 16) - (bounds[i] & 0xffff) > BINS_MOST) left |= 1u << i;
     }
     while (__syncthreads_or(left != 0)) { /* everyone is done with the bins */
         ((uint4 *)s.bins)[threadIdx.x] = make_uint4(0, 0, 0, 0);
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++)
-            if (left >> i & 1 && slot[i] == (crowd[i] & 0xffff)) {
+            if (left >> i & 1 && slot[i] == (bounds[i] & 0xffff)) {
                 s.keys[slot[i]] = sort_value(a, k.key[i]);
-                s.differ[slot[i] / BINS_MOST] = 0; /* no two crowded bins share it */
+                s.differ[slot[i] / BINS_MOST] = 0; /* no two overfull bins share it */
             }
-        __syncthreads(); /* each crowded bin has its first key there; the bins are clear */
+        __syncthreads(); /* each overfull bin has its first key there; the bins are clear */
         if (__any_sync(WARP_ALL, left != 0))
 #pragma unroll
             for (int i = 0; i < ITEMS && i < items; i++) {
-                const uint32_t first = crowd[i] & 0xffff;
+                const uint32_t first = bounds[i] & 0xffff;
                 ukey differ = 0;
                 if (left >> i & 1) differ = sort_value(a, k.key[i]) ^ s.keys[first];
                 bins_differ(s, left >> i & 1, first,
@@ -231,9 +231,9 @@ bins_refine(const struct sort_args &a, struct bins_shared<WARPS, ITEMS> &s, uint
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++)
             if (cut >> i & 1) {
-                const uint32_t first = crowd[i] & 0xffff, count = (crowd[i] >> 16) - first;
+                const uint32_t first = bounds[i] & 0xffff, count = (bounds[i] >> 16) - first;
                 const uint32_t differ = s.differ[first / BINS_MOST];
-                ukey by = k.place[i];
+                ukey by = k.origin[i];
                 if (differ)
                     by = sort_value(a, k.key[i]);
                 else
@@ -249,11 +249,11 @@ bins_refine(const struct sort_args &a, struct bins_shared<WARPS, ITEMS> &s, uint
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++)
             if (cut >> i & 1) {
-                const uint32_t before = crowd[i] & 0xffff, at = begin[bin[i]];
+                const uint32_t before = bounds[i] & 0xffff, at = begin[bin[i]];
                 const uint32_t first = before + at - begin[before << spread];
                 const uint32_t end = first + begin[bin[i] + 1] - at;
                 slot[i] += first;
-                crowd[i] = first | end << 16;
+                bounds[i] = first | end << 16;
                 if (end - first <= BINS_MOST) left &= ~(1u << i);
             }
     }
@@ -261,18 +261,18 @@ bins_refine(const struct sort_args &a, struct bins_shared<WARPS, ITEMS> &s, uint
     for (int i = 0; i < ITEMS && i < items; i++)
         if (bins_mine<WARPS>(i) < n) {
             bins_put(s, slot[i], k, i, true);
-            s.bins[slot[i]] = crowd[i];
+            s.bins[slot[i]] = bounds[i];
         }
     bins_take(a, s, n, items, true, k);
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
-        if (bins_mine<WARPS>(i) < n) crowd[i] = s.bins[bins_mine<WARPS>(i)];
+        if (bins_mine<WARPS>(i) < n) bounds[i] = s.bins[bins_mine<WARPS>(i)];
 }
 #endif
 
-#if !SORT_PLACES && KEY_BYTES >= 4
+#if !SORT_ORIGINS && KEY_BYTES >= 4
 /* Sorts all keys, those of my slots, by a network, and gives those of my places.  False: where bins
- * crowd, their keys are equal, and nothing was done. */
+ * are overfull, their keys are equal, and nothing was done. */
 template <int WARPS, int ITEMS, int STEP>
 static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, uint32_t n,
                                            uint32_t mine, int items, ukey low, uint32_t shift,
@@ -309,18 +309,19 @@ static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, 
 #endif
 
 /* A thread holds keys of positions mine + STEP i, which it gives for others, those of bins_mine(),
- * and slot[i] becomes the rank of key i.  False, if not CROWD: too many keys share a bin, and
+ * and slot[i] becomes the rank of key i.  False, if not OVERFULL: too many keys share a bin, and
  * nothing was done.  tie: equal keys stay in the order of their places; else they are ranked in
  * any. */
-template <int WARPS, int ITEMS, int STEP, bool CROWD>
-static __device__ inline bool bins_rank(const struct sort_args &a,
+template <int WARPS, int ITEMS, int STEP, bool OVERFULL>
+static __device__ inline bool bins_rank(const struct sort_common &a,
                                         struct bins_shared<WARPS, ITEMS> &s, uint32_t n,
                                         uint32_t mine, int items, bool tie, ukey low, ukey high,
                                         struct block_keys<ITEMS> &k, uint32_t (&slot)[ITEMS])
 {
     enum { BINS_LOG = WARPS == 32 ? 13 : WARPS == 16 ? 12 : 11 };
     static_assert((int)bins_shared<WARPS, ITEMS>::BINS == 1 << BINS_LOG, "8, 16 or 32 warps");
-    static_assert(!CROWD || ITEMS <= SORT_BINS_EACH / 2, "there are two bins a key, a word each");
+    static_assert(!OVERFULL || ITEMS <= SORT_BINS_EACH / 2,
+                  "there are two bins a key, a word each");
     const uint32_t range_bits = 64 - __clzll((long long)(uint64_t)(ukey)(high - low));
     const uint32_t shift = range_bits > BINS_LOG ? range_bits - BINS_LOG : 0;
     const uint16_t *begin = (const uint16_t *)s.bins;
@@ -329,49 +330,49 @@ static __device__ inline bool bins_rank(const struct sort_args &a,
         if (mine + STEP * i < n)
             slot[i] = bins_add(s.bins, (uint32_t)((sort_value(a, k.key[i]) - low) >> shift));
     bool many = false; /* what additions return says it, but in large blocks takes registers */
-    if (CROWD)
+    if (OVERFULL)
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++)
             if (mine + STEP * i < n) many |= slot[i] >= BINS_MOST;
     many = __syncthreads_or(many); /* every key is counted */
-    const uint32_t most = bins_begin<WARPS, ITEMS, !CROWD>(s);
-    if (!CROWD) many = most > BINS_MOST;
+    const uint32_t most = bins_begin<WARPS, ITEMS, !OVERFULL>(s);
+    if (!OVERFULL) many = most > BINS_MOST;
     const bool alike = !tie && !shift; /* keys of a bin are equal, and any order does */
-    const bool crowded = many && !alike;
-    if (crowded && !CROWD) return false;
+    const bool overfull = many && !alike;
+    if (overfull && !OVERFULL) return false;
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
         if (mine + STEP * i < n) {
             slot[i] += begin[(uint32_t)((sort_value(a, k.key[i]) - low) >> shift)];
             bins_put(s, slot[i], k, i, tie);
         }
-#if !SORT_PLACES && KEY_BYTES >= 4
-    if (CROWD && crowded &&
+#if !SORT_ORIGINS && KEY_BYTES >= 4
+    if (OVERFULL && overfull &&
         bins_network<WARPS, ITEMS, STEP>(s, n, mine, items, low, shift, k, slot))
         return true;
 #endif
     bins_take(a, s, n, items, tie, k);
-    uint32_t crowd[ITEMS]; /* where my place's bin begins, and where it ends */
+    uint32_t bounds[ITEMS]; /* where my place's bin begins, and where it ends */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         slot[i] = bins_mine<WARPS>(i);
         if (slot[i] >= n || alike) continue;
         const uint32_t bin = (uint32_t)((sort_value(a, k.key[i]) - low) >> shift);
         const uint32_t first = begin[bin], end = begin[bin + 1];
-        if (CROWD && crowded)
-            crowd[i] = first | end << 16;
+        if (OVERFULL && overfull)
+            bounds[i] = first | end << 16;
         else
             slot[i] = bins_compare(a, s, first, end, k, i, tie);
     }
-    if (CROWD && crowded) {
-#if SORT_PLACES
-        bins_refine(a, s, n, items, k, crowd);
+    if (OVERFULL && overfull) {
+#if SORT_ORIGINS
+        bins_refine(a, s, n, items, k, bounds);
 #endif
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++) {
             if (slot[i] >= n) continue;
-            const uint32_t first = crowd[i] & 0xffff, end = crowd[i] >> 16;
-            if (SORT_PLACES || end - first <= BINS_MOST) /* else equal, in any order */
+            const uint32_t first = bounds[i] & 0xffff, end = bounds[i] >> 16;
+            if (SORT_ORIGINS || end - first <= BINS_MOST) /* else equal, in any order */
                 slot[i] = bins_compare(a, s, first, end, k, i, tie);
         }
     }

@@ -28,14 +28,14 @@ static ech_status size_block(const struct echi_sort *s, struct sort_plan *plan)
         { "sort_block_large", SORT_BLOCK_LARGE_THREADS,
           echi_sort_passes_tuning(s->key_bytes, payload)->alone },
     };
-    unsigned key_bytes = (unsigned)s->key_bytes, place_bytes = payload ? 2 : 0;
+    unsigned key_bytes = (unsigned)s->key_bytes, origin_bytes = payload ? 2 : 0;
     int b = 0;
     while (b < 2 && s->n > blocks[b].threads * blocks[b].items) b++;
     unsigned threads = blocks[b].threads, items = blocks[b].items;
     plan->block =
         (struct block_plan){ blocks[b].name, threads,
-                             SORT_BLOCK_SHARED_BYTES(threads, items, key_bytes, place_bytes) };
-    unsigned bins = SORT_BINS_SHARED_BYTES(threads, items, key_bytes, place_bytes);
+                             SORT_BLOCK_SHARED_BYTES(threads, items, key_bytes, origin_bytes) };
+    unsigned bins = SORT_BINS_SHARED_BYTES(threads, items, key_bytes, origin_bytes);
     if (SORT_BY_BINS(key_bytes, payload) && bins > plan->block.shared_bytes)
         plan->block.shared_bytes = bins;
     return ECH_OK;

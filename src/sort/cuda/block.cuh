@@ -9,10 +9,11 @@
 #ifndef ECHI_SORT_CUDA_BLOCK_CUH
 #define ECHI_SORT_CUDA_BLOCK_CUH
 
+#include "sort/cuda/block.h"
 #include "sort/cuda/common.cuh"
 
-#ifndef SORT_PLACES
-#define SORT_PLACES (VAL_BYTES != 0) /* where a key came from is known */
+#ifndef SORT_ORIGINS
+#define SORT_ORIGINS (VAL_BYTES != 0) /* where a key came from is known */
 #endif
 
 template <int WARPS, int ITEMS> struct block_shared {
@@ -21,8 +22,8 @@ template <int WARPS, int ITEMS> struct block_shared {
         uint32_t counts[WARPS * SORT_BINS];
         struct {
             ukey keys[TILE];
-#if SORT_PLACES
-            uint16_t place[TILE]; /* where the key came from */
+#if SORT_ORIGINS
+            uint16_t origin[TILE]; /* where the key came from */
 #endif
         };
     };
@@ -32,14 +33,14 @@ template <int WARPS, int ITEMS> struct block_shared {
 /* A thread's keys between passes: key[i] is that of position mine + 32 i. */
 template <int ITEMS> struct block_keys {
     ukey key[ITEMS];
-#if SORT_PLACES
-    uint32_t place[ITEMS];
+#if SORT_ORIGINS
+    uint32_t origin[ITEMS];
 #endif
 };
 
 /* One pass in the block.  What lies past the end has the last digit in every pass and stays. */
 template <int WARPS, int ITEMS>
-static __device__ inline void block_pass(const struct sort_args &a,
+static __device__ inline void block_pass(const struct sort_common &a,
                                          struct block_shared<WARPS, ITEMS> &s, int pass,
                                          uint32_t mine, int items, struct block_keys<ITEMS> &k)
 {
@@ -64,16 +65,16 @@ static __device__ inline void block_pass(const struct sort_args &a,
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         s.keys[slot[i]] = k.key[i];
-#if SORT_PLACES
-        s.place[slot[i]] = (uint16_t)k.place[i];
+#if SORT_ORIGINS
+        s.origin[slot[i]] = (uint16_t)k.origin[i];
 #endif
     }
     __syncthreads(); /* the keys lie sorted by this digit */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         k.key[i] = s.keys[mine + 32 * i];
-#if SORT_PLACES
-        k.place[i] = s.place[mine + 32 * i];
+#if SORT_ORIGINS
+        k.origin[i] = s.origin[mine + 32 * i];
 #endif
     }
     __syncthreads(); /* everyone has read; the counters may be cleared */

@@ -39,7 +39,7 @@ enum { WARPS = THREADS / SORT_WARP, TILE = THREADS * ITEMS };
 /* Dynamic shared memory; each kernel reads it as its own struct. */
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-static __device__ inline uint32_t digit_of(const struct sort_args &a, ukey e, int pass)
+static __device__ inline uint32_t digit_of(const struct sort_common &a, ukey e, int pass)
 {
     int shift = a.begin_bit + pass * SORT_DIGIT_BITS;
     int bits = min(a.end_bit - shift, (int)SORT_DIGIT_BITS);
@@ -59,11 +59,29 @@ static __device__ inline uint64_t bits_mask(uint32_t bits)
     return bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
 }
 
-static __device__ inline const ukey *keys_of(const struct sort_args &a, uint32_t buffer)
+static __device__ inline const ukey *keys_of(const struct sort_common &a, uint32_t buffer)
 {
     return (const ukey *)(buffer == SORT_IN    ? a.keys_in
                           : buffer == SORT_OUT ? a.keys_out
                                                : a.keys_tmp);
+}
+
+/* Waits for all blocks of the grid, which run together: their times-th barrier, from 1 on, since
+ * *arrived was 0. */
+static __device__ inline void grid_barrier(uint32_t *arrived, uint32_t times)
+{
+    __syncthreads(); /* what this block wrote is written */
+    if (threadIdx.x == 0) {
+        add_acq_rel(arrived, 1); /* all that is known here, whoever sees the sum knows too */
+        wait_acquire(arrived, times * gridDim.x);
+    }
+    __syncthreads(); /* what all blocks wrote can be read */
+}
+
+/* The position of sample t: anywhere in the t-th part of an array. */
+static __device__ inline uint32_t sample_position(uint32_t t, uint32_t part)
+{
+    return t * part + __umulhi(t * 2654435761u >> 7, part);
 }
 
 /* Words of a look-back: a state in the top two bits, a count below.  A tile's word says nothing,

@@ -24,18 +24,18 @@ static void lay_out_count(const struct echi_sort *s, const struct sort_plan *pla
 {
     (void)plan;
     if (s->key_bytes == 2)
-        args->begins = echi_part(layout, SORT_VALUES + 1, sizeof *args->begins);
+        args->count.begins = echi_part(layout, SORT_VALUES + 1, sizeof *args->count.begins);
     else
-        args->state = echi_part(layout, 1, sizeof *args->state);
+        args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
 }
 
 /* A block may have shared memory for the counters of all values, or of half of them. */
 static void steps_of_16_bits(const struct sort_build *b)
 {
-    struct sort_args *args = b->args;
+    struct sort_count_args *args = &b->args->count;
     args->parts = b->gpu.shared_bytes >= SORT_COUNT_SHARED_BYTES(1) ? 1 : 2;
     unsigned groups =
-        echi_cuda_least(args->n / (4 * SORT_VALUES) + 1, (uint64_t)b->gpu.multiprocessors);
+        echi_cuda_least(args->common.n / (4 * SORT_VALUES) + 1, (uint64_t)b->gpu.multiprocessors);
     echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_COUNT,
                                                 .kind = ECHI_CLEAR,
                                                 .level = -1,
@@ -46,7 +46,7 @@ static void steps_of_16_bits(const struct sort_build *b)
     echi_sort_launch(b, ECHI_PLAN, ECHI_LAUNCH, "sort_count_plan", 1, SORT_COUNT_THREADS, 0, -1,
                      NULL);
     echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH, "sort_count_fill",
-                     echi_sort_move_blocks(b, args->n, 32), SORT_MOVE_THREADS, 0, -1, NULL);
+                     echi_sort_move_blocks(b, args->common.n, 32), SORT_MOVE_THREADS, 0, -1, NULL);
 }
 
 static ech_status steps_of_count(const struct sort_build *b)
@@ -57,7 +57,8 @@ static ech_status steps_of_count(const struct sort_build *b)
     }
     echi_sort_histogram_steps(b, 0);
     echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH, "sort_fill",
-                     echi_sort_move_blocks(b, b->args->n, 16), SORT_MOVE_THREADS, 0, -1, NULL);
+                     echi_sort_move_blocks(b, b->args->common.n, 16), SORT_MOVE_THREADS, 0, -1,
+                     NULL);
     return ECH_OK;
 }
 

@@ -18,6 +18,9 @@
 #define ECHI_SORT_CUDA_COUNT_CUH
 
 #include "sort/cuda/common.cuh"
+#include "sort/cuda/count.h"
+#include "sort/cuda/passes.h"
+#include "sort/cuda/vectors.cuh"
 
 #if KEY_BYTES == 1 && VAL_BYTES == 0
 /* The bin that position i of the output lies in: the last that begins at or before it and is not
@@ -32,31 +35,31 @@ static __device__ inline uint32_t bin_at(const uint64_t *begin, uint64_t i)
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
-    sort_fill(const __grid_constant__ struct sort_args a)
+    sort_fill(const __grid_constant__ struct sort_passes_args a)
 {
     enum { VECTOR = 16 };
     __shared__ uint64_t begin[SORT_BINS + 1];
     for (int bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
         begin[bin] = a.state->base[0][0][bin];
-    if (threadIdx.x == 0) begin[SORT_BINS] = a.n;
+    if (threadIdx.x == 0) begin[SORT_BINS] = a.common.n;
     __syncthreads(); /* the bins are there */
 
     /* Aligned vectors of 16 keys; the first and the last may be cut by the ends of the array. */
-    ukey *out = (ukey *)a.keys_out;
-    const uint64_t skew = (uint64_t)out & (VECTOR - 1), end = a.n + skew;
+    ukey *out = (ukey *)a.common.keys_out;
+    const uint64_t skew = (uint64_t)out & (VECTOR - 1), end = a.common.n + skew;
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x * VECTOR;
     for (uint64_t v = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) * VECTOR; v < end;
          v += step) {
-        uint64_t first = v < skew ? 0 : v - skew, last = min(v + VECTOR - skew, a.n);
+        uint64_t first = v < skew ? 0 : v - skew, last = min(v + VECTOR - skew, a.common.n);
         uint32_t bin = bin_at(begin, first);
         if (v >= skew && last - first == VECTOR && begin[bin + 1] >= last) { /* one value */
-            uint32_t word = order_decode(a.order, (ukey)bin) * 0x01010101u;
+            uint32_t word = order_decode(a.common.order, (ukey)bin) * 0x01010101u;
             *(uint4 *)(out + first) = make_uint4(word, word, word, word);
             continue;
         }
         for (uint64_t i = first; i < last; i++) {
             while (begin[bin + 1] <= i) bin++;
-            out[i] = order_decode(a.order, (ukey)bin);
+            out[i] = order_decode(a.common.order, (ukey)bin);
         }
     }
 }
@@ -65,18 +68,11 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
 #if KEY_BYTES == 2 && VAL_BYTES == 0
 
 enum {
-    COUNT_VECTOR = 16 / KEY_BYTES, /* keys */
-    COUNT_LOADS = 4,
     COUNT_SPILL = 1 << 15, /* a counter that has so many moves them to memory */
     COUNT_COARSE = 256     /* values: of so many, one's begin is kept in shared memory */
 };
-static_assert(SORT_COUNT_THREADS * COUNT_LOADS * COUNT_VECTOR <= COUNT_SPILL,
+static_assert(SORT_COUNT_THREADS * VECTOR_LOADS * VECTOR_KEYS <= COUNT_SPILL,
               "a counter may overflow between two barriers");
-
-union count_vector {
-    uint4 vector;
-    ukey key[COUNT_VECTOR];
-};
 
 /* Counters of the values [first, first + values). */
 struct count_part {
@@ -85,10 +81,11 @@ struct count_part {
 };
 
 /* count keys u; at most COUNT_SPILL in the block between two barriers. */
-static __device__ inline void count_add(const struct sort_args &a, const struct count_part &p,
+static __device__ inline void count_add(const struct sort_count_args &a, const struct count_part &p,
                                         ukey u, uint32_t count)
 {
-    const uint32_t value = order_encode(a.order, u), bin = value - p.first, half = bin % 2 * 16;
+    const uint32_t value = order_encode(a.common.order, u), bin = value - p.first,
+                   half = bin % 2 * 16;
     if (bin >= p.values) return;
     const uint32_t old = atomicAdd(&p.bins[bin / 2], count << half) >> half & 0xffff;
     if (old >= COUNT_SPILL || old + count < COUNT_SPILL) return;
@@ -97,28 +94,21 @@ static __device__ inline void count_add(const struct sort_args &a, const struct 
 }
 
 /* Keys in order often come with their like: a vector of one key is one addition. */
-static __device__ inline void
-count_vector_add(const struct sort_args &a, const struct count_part &p, const union count_vector &v)
+static __device__ inline void count_vector_add(const struct sort_count_args &a,
+                                               const struct count_part &p,
+                                               const union key_vector &v)
 {
     const uint32_t x = v.vector.x;
     if (x == v.vector.y && x == v.vector.z && x == v.vector.w && x >> 16 == (x & 0xffff)) {
-        count_add(a, p, v.key[0], COUNT_VECTOR);
+        count_add(a, p, v.key[0], VECTOR_KEYS);
     } else {
 #pragma unroll
-        for (int k = 0; k < COUNT_VECTOR; k++) count_add(a, p, v.key[k], 1);
+        for (int k = 0; k < VECTOR_KEYS; k++) count_add(a, p, v.key[k], 1);
     }
 }
 
-static __device__ inline void count_load(const uint4 *body, uint64_t vectors, uint64_t at,
-                                         union count_vector (&v)[COUNT_LOADS])
-{
-#pragma unroll
-    for (int j = 0; j < COUNT_LOADS; j++)
-        if (at + j * SORT_COUNT_THREADS < vectors) v[j].vector = body[at + j * SORT_COUNT_THREADS];
-}
-
 extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
-    sort_count(const __grid_constant__ struct sort_args a)
+    sort_count(const __grid_constant__ struct sort_count_args a)
 {
     const uint32_t me = threadIdx.x, parts = a.parts;
     const uint64_t group = blockIdx.x / parts, groups = gridDim.x / parts;
@@ -127,27 +117,23 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
     rank_clear(p.bins, p.values / 2);
     __syncthreads(); /* the counters are clear */
 
-    /* The body of the array as aligned vectors of 16 bytes, the next loaded while these are
-     * counted; its ends one key a thread. */
-    const ukey *keys = (const ukey *)a.keys_in;
-    uint64_t head = (uint64_t)(-(intptr_t)keys & 15) / KEY_BYTES;
-    if (head > a.n) head = a.n;
-    const uint64_t vectors = (a.n - head) / COUNT_VECTOR, tail = head + vectors * COUNT_VECTOR;
-    const uint64_t each = SORT_COUNT_THREADS * COUNT_LOADS, step = groups * each;
-    const uint4 *body = (const uint4 *)(keys + head);
-    union count_vector now[COUNT_LOADS], next[COUNT_LOADS];
-    count_load(body, vectors, group * each + me, now);
-    for (uint64_t at = group * each; at < vectors; at += step) {
-        count_load(body, vectors, at + step + me, next);
+    /* The next vectors are loaded while these are counted. */
+    const ukey *keys = (const ukey *)a.common.keys_in;
+    const struct key_vectors v = key_vectors_of(keys, a.common.n);
+    const uint64_t each = SORT_COUNT_THREADS * VECTOR_LOADS, step = groups * each;
+    union key_vector now[VECTOR_LOADS], next[VECTOR_LOADS];
+    vectors_load<uint64_t>(v.body, v.count, group * each + me, SORT_COUNT_THREADS, now);
+    for (uint64_t at = group * each; at < v.count; at += step) {
+        vectors_load<uint64_t>(v.body, v.count, at + step + me, SORT_COUNT_THREADS, next);
 #pragma unroll
-        for (int j = 0; j < COUNT_LOADS; j++)
-            if (at + me + j * SORT_COUNT_THREADS < vectors) count_vector_add(a, p, now[j]);
+        for (int j = 0; j < VECTOR_LOADS; j++)
+            if (at + me + j * SORT_COUNT_THREADS < v.count) count_vector_add(a, p, now[j]);
         __syncthreads(); /* what was too much has moved to memory */
 #pragma unroll
-        for (int j = 0; j < COUNT_LOADS; j++) now[j].vector = next[j].vector;
+        for (int j = 0; j < VECTOR_LOADS; j++) now[j].vector = next[j].vector;
     }
-    if (group == 0 && me < head) count_add(a, p, keys[me], 1);
-    if (group == 0 && me < a.n - tail) count_add(a, p, keys[tail + me], 1);
+    if (group == 0 && me < v.head) count_add(a, p, keys[me], 1);
+    if (group == 0 && me < a.common.n - v.tail) count_add(a, p, keys[v.tail + me], 1);
     __syncthreads(); /* every key of the block is counted */
     for (uint32_t w = me; w < p.values / 2; w += SORT_COUNT_THREADS) {
         unsigned long long *to = (unsigned long long *)a.begins + p.first + 2 * w;
@@ -159,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
 
 /* Turns counts into where each value begins; one block, a part of the values each warp. */
 extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
-    sort_count_plan(const __grid_constant__ struct sort_args a)
+    sort_count_plan(const __grid_constant__ struct sort_count_args a)
 {
     enum { WARPS_ALL = SORT_COUNT_THREADS / 32, STEPS = SORT_VALUES / SORT_COUNT_THREADS };
     __shared__ uint64_t sums[WARPS_ALL];
@@ -178,11 +164,11 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
         mine[j * 32] = before + inclusive - count;
         before += __shfl_sync(WARP_ALL, (unsigned long long)inclusive, 31);
     }
-    if (threadIdx.x == 0) a.begins[SORT_VALUES] = a.n;
+    if (threadIdx.x == 0) a.begins[SORT_VALUES] = a.common.n;
 }
 
 /* The value that position i of the output has: the last that begins at or before it and occurs. */
-static __device__ inline uint32_t value_at(const struct sort_args &a, const uint64_t *coarse,
+static __device__ inline uint32_t value_at(const struct sort_count_args &a, const uint64_t *coarse,
                                            uint64_t i)
 {
     uint32_t value = 0;
@@ -197,54 +183,54 @@ static __device__ inline uint32_t value_at(const struct sort_args &a, const uint
 }
 
 /* Writes positions [first, last) of the output, at most a vector of them. */
-static __device__ inline void count_fill_vector(const struct sort_args &a, uint32_t value,
+static __device__ inline void count_fill_vector(const struct sort_count_args &a, uint32_t value,
                                                 uint64_t first, uint64_t last)
 {
-    ukey *out = (ukey *)a.keys_out;
-    union count_vector v;
+    ukey *out = (ukey *)a.common.keys_out;
+    union key_vector v;
     uint64_t stop = a.begins[value + 1];
 #pragma unroll
-    for (int k = 0; k < COUNT_VECTOR; k++) {
+    for (int k = 0; k < VECTOR_KEYS; k++) {
         while (first + k >= stop && first + k < last) stop = a.begins[++value + 1];
-        v.key[k] = order_decode(a.order, (ukey)value);
+        v.key[k] = order_decode(a.common.order, (ukey)value);
     }
-    if (last - first == COUNT_VECTOR) {
+    if (last - first == VECTOR_KEYS) {
         *(uint4 *)(out + first) = v.vector;
     } else {
 #pragma unroll
-        for (int k = 0; k < COUNT_VECTOR; k++)
+        for (int k = 0; k < VECTOR_KEYS; k++)
             if (first + k < last) out[first + k] = v.key[k];
     }
 }
 
-/* A warp writes COUNT_LOADS aligned vectors a lane; those at the ends of the array are cut. */
+/* A warp writes VECTOR_LOADS aligned vectors a lane; those at the ends of the array are cut. */
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
-    sort_count_fill(const __grid_constant__ struct sort_args a)
+    sort_count_fill(const __grid_constant__ struct sort_count_args a)
 {
-    enum { EACH = 32 * COUNT_LOADS * COUNT_VECTOR };
+    enum { EACH = 32 * VECTOR_LOADS * VECTOR_KEYS };
     __shared__ uint64_t coarse[SORT_VALUES / COUNT_COARSE];
     for (uint32_t i = threadIdx.x; i < SORT_VALUES / COUNT_COARSE; i += blockDim.x)
         coarse[i] = a.begins[i * COUNT_COARSE];
     __syncthreads(); /* where some of the values begin is there */
-    ukey *out = (ukey *)a.keys_out;
-    const uint64_t skew = (uint64_t)((uintptr_t)out & 15) / KEY_BYTES, end = a.n + skew;
+    ukey *out = (ukey *)a.common.keys_out;
+    const uint64_t skew = (uint64_t)((uintptr_t)out & 15) / KEY_BYTES, end = a.common.n + skew;
     const uint64_t warps = (uint64_t)gridDim.x * (SORT_MOVE_THREADS / 32);
     const uint64_t warp = (uint64_t)blockIdx.x * (SORT_MOVE_THREADS / 32) + threadIdx.x / 32;
     for (uint64_t v = warp * EACH; v < end; v += warps * EACH) {
         const uint64_t from = v < skew ? 0 : v - skew;
         const uint32_t value = value_at(a, coarse, from);
         if (v >= skew && v + EACH <= end && a.begins[value + 1] >= from + EACH) { /* one value */
-            const uint32_t word = order_decode(a.order, (ukey)value) * 0x00010001u;
+            const uint32_t word = order_decode(a.common.order, (ukey)value) * 0x00010001u;
 #pragma unroll
-            for (int j = 0; j < COUNT_LOADS; j++)
+            for (int j = 0; j < VECTOR_LOADS; j++)
                 ((uint4 *)(out + from))[j * 32 + lane_id()] = make_uint4(word, word, word, word);
             continue;
         }
 #pragma unroll
-        for (int j = 0; j < COUNT_LOADS; j++) {
-            const uint64_t at = v + (j * 32 + lane_id()) * COUNT_VECTOR;
+        for (int j = 0; j < VECTOR_LOADS; j++) {
+            const uint64_t at = v + (j * 32 + lane_id()) * VECTOR_KEYS;
             const uint64_t first = at < skew ? 0 : at - skew;
-            const uint64_t last = min(at + COUNT_VECTOR - skew, a.n);
+            const uint64_t last = min(at + VECTOR_KEYS - skew, a.common.n);
             if (at < end && first < last)
                 count_fill_vector(a, value_at(a, coarse, first), first, last);
         }

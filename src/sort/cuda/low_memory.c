@@ -26,7 +26,7 @@ static size_t block_of(size_t n, size_t blocks)
 
 static bool helps(const struct echi_sort *s)
 {
-    return s->n >= SORT_LEAN_LEAST;
+    return s->n >= SORT_LOW_MEMORY_LEAST;
 }
 
 static bool never(const struct echi_sort *s)
@@ -71,12 +71,13 @@ done:
 /* As few blocks as the caller's workspace allows; without one, as many as there may be. */
 static ech_status size_low_memory(const struct echi_sort *s, struct sort_plan *plan)
 {
-    size_t blocks = s->room_bytes ? 2 : SORT_LEAN_BLOCKS, window_bytes = 0;
+    size_t blocks = s->room_bytes ? 2 : SORT_LOW_MEMORY_BLOCKS, window_bytes = 0;
     ech_status status = ECH_OK;
     plan->gather = false; /* the windows do */
     for (; helps(s); blocks++) {
         TRY(measure(s, blocks, &plan->keys_bytes, &window_bytes));
-        if (plan->keys_bytes + window_bytes <= s->room_bytes || blocks == SORT_LEAN_BLOCKS) break;
+        if (plan->keys_bytes + window_bytes <= s->room_bytes || blocks == SORT_LOW_MEMORY_BLOCKS)
+            break;
     }
     plan->windows = blocks;
     if (!helps(s)) { /* one window is the whole */
@@ -193,7 +194,7 @@ const struct sort_strategy echi_sort_by_low_memory = {
     .what = "windows of a quarter of the array in turns, in little workspace",
     .when = "the workspace of the best other strategy cannot be allocated",
     .family = "sort",
-    .least = SORT_LEAN_LEAST,
+    .least = SORT_LOW_MEMORY_LEAST,
     .can = echi_sort_any, /* a small array is sorted as a whole */
     .best = never,
     .size = size_low_memory,

@@ -17,20 +17,23 @@ static void add(const struct sort_build *b, enum echi_phase phase, enum echi_ste
                                                 .blocks = blocks,
                                                 .threads = threads,
                                                 .shared_bytes = shared_bytes,
-                                                .level = -1 });
+                                                .level = -1,
+                                                .args = &b->args->lsd });
 }
 
 void echi_sort_lsd_steps(const struct sort_build *b)
 {
     enum { STATIC_BYTES = 256 }; /* at most, of either kernel, beside its counters */
     const struct onesweep_plan *plan = &b->plan->onesweep;
-    const struct sort_args *args = b->args;
+    const struct sort_common *args = &b->args->common;
     uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     unsigned counting =
         echi_gpu_resident(&b->gpu, SORT_LSD_COUNT_BLOCKS, SORT_HISTOGRAM_THREADS,
                           (unsigned)b->sort->key_bytes * SORT_BINS * 4 + STATIC_BYTES);
     unsigned passing =
         echi_gpu_resident(&b->gpu, plan->blocks, plan->threads, plan->shared_bytes + STATIC_BYTES);
+    b->args->lsd.passes.common = *args;
+    b->args->lsd.msd = b->args->lists.msd;
     uint64_t parts = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
     add(b, ECHI_COUNT, ECHI_LAUNCH_COOPERATIVE, "sort_lsd_begin",
         echi_cuda_least(parts, counting * processors), SORT_HISTOGRAM_THREADS, 0);

@@ -1,6 +1,6 @@
 /*
  * sort/cuda/lsd.cuh - a sort by least significant digits in few launches of blocks that stay, for
- * keys that crowd (crowd.cuh).  The host cannot know whether they do: where they do not, these
+ * skewed keys (skewed.cuh).  The host cannot know whether they are: where they are not, these
  * end at once, which takes a launch of few blocks less time than one of many.
  *
  *     sort_lsd_begin     clears; counts every digit of every key; plans    (passes.cuh)
@@ -15,6 +15,7 @@
 #ifndef ECHI_SORT_CUDA_LSD_CUH
 #define ECHI_SORT_CUDA_LSD_CUH
 
+#include "sort/cuda/msd.h"
 #include "sort/cuda/onesweep.cuh"
 #include "sort/cuda/passes.cuh"
 
@@ -24,19 +25,7 @@
          : (int)MULTIPROCESSOR_THREADS / (int)SORT_HISTOGRAM_THREADS)
 
 #if KEY_BYTES >= 4
-/* All blocks wait for each other; *times is how often the block did, in shared memory or its first
- * thread's.  What they wrote before, all see after it. */
-static __device__ inline void lsd_meet(uint32_t *met, uint32_t *times)
-{
-    __syncthreads(); /* what this block wrote is written */
-    if (threadIdx.x == 0) {
-        add_acq_rel(met, 1); /* all that is known here, whoever sees the sum knows too */
-        wait_acquire(met, ++*times * gridDim.x);
-    }
-    __syncthreads(); /* what all blocks wrote can be read */
-}
-
-static __device__ inline uint32_t lsd_tiles(const struct sort_args &a)
+static __device__ inline uint32_t lsd_tiles(const struct sort_common &a)
 {
     return (uint32_t)((a.n + TILE - 1) / TILE);
 }
@@ -53,18 +42,19 @@ static __device__ inline void lsd_clear(void *at, uint64_t bytes)
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS, LSD_COUNT_RESIDENT)
-    sort_lsd_begin(const __grid_constant__ struct sort_args a)
+    sort_lsd_begin(const __grid_constant__ struct sort_lsd_args a)
 {
     __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
-    __shared__ struct plan_shared plan;
-    if (!a.msd->crowd) return;
-    uint32_t meetings = 0;
-    lsd_clear(a.state, sizeof *a.state);
-    lsd_meet(&a.msd->lsd_meetings[0], &meetings);
-    lsd_clear(a.status, (uint64_t)lsd_tiles(a) * (SORT_BINS * sizeof *a.status));
-    count_digits(a, bins);
-    lsd_meet(&a.msd->lsd_meetings[0], &meetings);
-    if (blockIdx.x == 0) plan_digits(a, plan);
+    __shared__ struct passes_plan_shared plan;
+    if (!a.msd->skewed) return;
+    uint32_t barriers = 0;
+    lsd_clear(a.passes.state, sizeof *a.passes.state);
+    grid_barrier(&a.msd->lsd_arrived[0], ++barriers);
+    lsd_clear(a.passes.status,
+              (uint64_t)lsd_tiles(a.passes.common) * (SORT_BINS * sizeof *a.passes.status));
+    count_digits(a.passes, bins);
+    grid_barrier(&a.msd->lsd_arrived[0], ++barriers);
+    if (blockIdx.x == 0) plan_digits(a.passes, plan);
 }
 
 /* ---- Passes ---- */
@@ -72,22 +62,23 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS, LSD_COUNT_R
 /* Where the block is, in shared memory: registers are the tile's. */
 struct lsd_state {
     struct sweep w;
-    uint32_t end;      /* of the portion's tiles */
-    uint32_t held;     /* 1: s.tile is taken, and of a portion to come */
-    uint32_t meetings; /* that the block came to */
+    uint32_t end;     /* of the portion's tiles */
+    uint32_t held;    /* 1: s.tile is taken, and of a portion to come */
+    uint32_t barrier; /* the next, of the grid */
 };
 
 /* One thread goes on to the next portion, of this pass or of the next one that does something. */
-static __device__ inline void lsd_advance(const struct sort_args &a, struct lsd_state &l)
+static __device__ inline void lsd_advance(const struct sort_passes_args &a, struct lsd_state &l)
 {
     enum { PORTION_TILES = SORT_PORTION / TILE };
-    const uint32_t tiles = lsd_tiles(a);
+    const uint32_t tiles = lsd_tiles(a.common);
+    l.barrier++;
     l.w.portion++;
     l.held = l.end < tiles;
     if (!l.held) {
         do l.w.pass++;
-        while (l.w.pass < a.passes && !a.state->pass[l.w.pass].active);
-        if (l.w.pass >= a.passes) return;
+        while (l.w.pass < a.common.passes && !a.state->pass[l.w.pass].active);
+        if (l.w.pass >= a.common.passes) return;
         l.w.p = a.state->pass[l.w.pass];
         l.w.portion = 0;
     }
@@ -96,56 +87,56 @@ static __device__ inline void lsd_advance(const struct sort_args &a, struct lsd_
 
 /* The last tile, cut by the end: a function of its own, so that it takes no registers from the
  * others. */
-static __device__ __noinline__ void lsd_last_tile(const struct sort_args &a,
+static __device__ __noinline__ void lsd_last_tile(const struct sort_passes_args &a,
                                                   const struct lsd_state &l, struct pass_shared &s,
                                                   uint32_t tile)
 {
     const uint64_t at = (uint64_t)tile * TILE;
-    sort_tile<0>(a, l.w, s, at, (uint32_t)(a.n - at));
+    sort_tile<0>(a, l.w, s, at, (uint32_t)(a.common.n - at));
 }
 
 /* One loop, with its state in shared memory: two make the compiler spill what the tile needs.  A
  * tile is taken when the block can begin it: taken any sooner, those after it wait for its counts.
  */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    sort_lsd(const __grid_constant__ struct sort_args a)
+    sort_lsd(const __grid_constant__ struct sort_lsd_args a)
 {
     __shared__ struct lsd_state l;
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
-    if (!a.msd->crowd) return;
+    if (!a.msd->skewed) return;
     if (threadIdx.x == 0) {
         l.w.pass = -1;
         l.w.portion = 0;
-        l.meetings = 0;
-        l.end = lsd_tiles(a); /* as if a pass were done */
-        lsd_advance(a, l);
+        l.barrier = 0;
+        l.end = lsd_tiles(a.passes.common); /* as if a pass were done */
+        lsd_advance(a.passes, l);
         s.zero = 0;
     }
     __syncthreads(); /* the portion is known */
-    while (l.w.pass < a.passes) {
+    while (l.w.pass < a.passes.common.passes) {
         if (threadIdx.x == 0) {
-            if (!l.held) s.tile = atomicAdd(&a.state->tiles_taken[l.w.pass], 1);
+            if (!l.held) s.tile = atomicAdd(&a.passes.state->tiles_taken[l.w.pass], 1);
             l.held = 0;
         }
         rank_clear(s.counts, WARPS * SORT_BINS);
         __syncthreads(); /* the tile is known and the counters are clear */
         const uint32_t tile = s.tile;
         if (tile >= l.end) {
-            lsd_meet(&a.msd->lsd_meetings[1], &l.meetings);
-            if (threadIdx.x == 0) lsd_advance(a, l);
-        } else if (a.n - (uint64_t)tile * TILE < TILE) {
-            lsd_last_tile(a, l, s, tile);
+            grid_barrier(&a.msd->lsd_arrived[1], l.barrier);
+            if (threadIdx.x == 0) lsd_advance(a.passes, l);
+        } else if (a.passes.common.n - (uint64_t)tile * TILE < TILE) {
+            lsd_last_tile(a.passes, l, s, tile);
         } else {
-            sort_tile<1>(a, l.w, s, (uint64_t)tile * TILE, TILE);
+            sort_tile<1>(a.passes, l.w, s, (uint64_t)tile * TILE, TILE);
         }
         __syncthreads(); /* everyone is done with the tile; the portion is known */
     }
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
-    sort_lsd_finish(const __grid_constant__ struct sort_args a)
+    sort_lsd_finish(const __grid_constant__ struct sort_lsd_args a)
 {
-    if (a.msd->crowd) copy_to_output(a);
+    if (a.msd->skewed) copy_to_output(a.passes);
 }
 #endif
 

@@ -3,13 +3,13 @@
  * a block can hold what is left.
  *
  *     msd         levels of digits of 8 bits, and leaves
- *     classes     a first level of equal-count buckets (msd_top.cuh), then as msd
+ *     classes     a first level of equal-count buckets (msd_buckets.cuh), then as msd
  *     adaptive    as one of these, or as lsd.c if a sample of the keys is skewed, which the device
  *                 decides
  *
  *     workspace   [ (argsort: keys' third) | keys' second buffer | (payload's second) | state
  *                 | lists: segments, their counts, tiles, leaves | (values: counts of tiles)
- *                 | (classes: bins, and the class of each) ]
+ *                 | (classes: bins, and the bucket of each) ]
  *     adaptive    [ as above; state and tile status descriptors of lsd.c in place of the lists ]
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -33,7 +33,7 @@ static bool can_msd(const struct echi_sort *s)
     return known && (uint64_t)s->n < (uint64_t)1 << 32;
 }
 
-static bool can_classes(const struct echi_sort *s)
+static bool can_buckets(const struct echi_sort *s)
 {
     return !s->value_bytes && can_msd(s);
 }
@@ -43,28 +43,28 @@ static bool can_classes(const struct echi_sort *s)
  * do two digits make leaves of 32-bit floats, half of which may lie under one exponent. */
 static bool best_msd(const struct echi_sort *s)
 {
-    bool two_digits = s->n <= SORT_BINS * SORT_BINS / 16 * 15 * SORT_PAIRS_LEAF;
+    bool two_digits = s->n <= SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
     if (s->n < SORT_MSD_LEAST(s->key_bytes, s->order.float_mask != 0)) return false;
     if (!s->value_bytes) return true;
     if (s->end_bit - s->begin_bit <= SORT_PAIRS_LEAST_BITS) return false;
     return s->key_bytes == 8 || (two_digits && !s->order.float_mask);
 }
 
-static bool best_classes(const struct echi_sort *s)
+static bool best_buckets(const struct echi_sort *s)
 {
-    return s->n >= SORT_TOP_LEAST;
+    return s->n >= SORT_BUCKETS_LEAST;
 }
 
 static bool best_adaptive(const struct echi_sort *s)
 {
-    return s->n >= SORT_CROWD_LEAST(s->key_bytes) && best_msd(s);
+    return s->n >= SORT_SKEWED_LEAST(s->key_bytes) && best_msd(s);
 }
 
 /* Whether "adaptive" begins with equal-count buckets; if it is named, wherever it can. */
-static bool begins_with_classes(const struct echi_sort *s)
+static bool begins_with_buckets(const struct echi_sort *s)
 {
-    return can_classes(s) &&
-           (best_classes(s) || (s->algorithm && (s->key_bytes == 4 || s->order.float_mask)));
+    return can_buckets(s) &&
+           (best_buckets(s) || (s->algorithm && (s->key_bytes == 4 || s->order.float_mask)));
 }
 
 /* ---- Sizes ---- */
@@ -74,24 +74,24 @@ static bool begins_with_classes(const struct echi_sort *s)
  * most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one more and ends a run, so
  * that keys make at most 6 n / leaf, and each segment, as one and as the bin that it was, 4.  A
  * bucket may be a leaf. */
-static void size_levels(const struct echi_sort *s, bool classes, struct msd_plan *p)
+static void size_levels(const struct echi_sort *s, bool buckets, struct msd_plan *p)
 {
     const struct pairs_tuning *pairs = s->value_bytes ? pairs_tuning_of(s) : NULL;
     uint64_t n = s->n;
-    *p = (struct msd_plan){ .pairs = pairs, .classes = classes };
+    *p = (struct msd_plan){ .pairs = pairs, .buckets = buckets };
     p->tile = SORT_MSD_TILE((uint64_t)s->key_bytes);
     p->leaf = SORT_MSD_LEAF((uint64_t)s->key_bytes);
     if (pairs) {
         p->tile = pairs->threads * pairs->items;
         p->leaf = SORT_PAIRS_LEAF;
     }
-    p->levels = (s->key_bytes == 8 ? SORT_MSD_LEVELS : SORT_MSD_LEVELS_32) + classes;
+    p->levels = (s->key_bytes == 8 ? SORT_MSD_LEVELS : SORT_MSD_LEVELS_32) + buckets;
     p->segments = n / p->leaf + 1;
     p->tiles = n / p->tile + p->segments + 1;
     p->leaves =
-        6 * (n / p->leaf + 1) + 4 * (uint64_t)p->levels * p->segments + (classes ? SORT_BINS : 0);
-    p->few = n < SORT_MSD_FEW(s->key_bytes) && !classes;
-    p->few_blocks = echi_cuda_least(n / SORT_FEW_KEYS + 1, SORT_FEW_BLOCKS);
+        6 * (n / p->leaf + 1) + 4 * (uint64_t)p->levels * p->segments + (buckets ? SORT_BINS : 0);
+    p->small = n < SORT_MSD_SMALL(s->key_bytes) && !buckets;
+    p->small_lsd_blocks = echi_cuda_least(n / SORT_SMALL_LSD_KEYS + 1, SORT_SMALL_LSD_BLOCKS);
     p->count_blocks = p->tiles < SORT_PAIRS_PIECES ? (unsigned)p->tiles : SORT_PAIRS_PIECES;
 }
 
@@ -101,22 +101,23 @@ static ech_status size_msd(const struct echi_sort *s, struct sort_plan *plan)
     return ECH_OK;
 }
 
-static ech_status size_classes(const struct echi_sort *s, struct sort_plan *plan)
+static ech_status size_buckets(const struct echi_sort *s, struct sort_plan *plan)
 {
     size_levels(s, true, &plan->msd);
     return ECH_OK;
 }
 
-/* Keys are sampled first: none are few, and pairs that may be packed have as many segments as
+/* Keys are sampled first: no array is small, and pairs that may be packed have as many segments as
  * digits. */
 static ech_status size_adaptive(const struct echi_sort *s, struct sort_plan *plan)
 {
     struct msd_plan *p = &plan->msd;
-    size_levels(s, begins_with_classes(s), p);
-    p->few = false;
+    size_levels(s, begins_with_buckets(s), p);
+    p->adaptive = true;
+    p->small = false;
     if (!p->pairs || p->pairs->key_bytes != 4 || p->pairs->payload_bytes != 4) return ECH_OK;
     uint64_t n = s->n, segments = SORT_BINS, tiles = SORT_PACKED_TILES(n);
-    uint64_t most = (uint64_t)SORT_BINS * SORT_BINS / 16 * 15 * SORT_PAIRS_LEAF;
+    uint64_t most = (uint64_t)SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
     p->packed = (s->algorithm || n >= SORT_PACKED_LEAST) && n <= most;
     if (p->segments < segments) {
         p->leaves += 4 * (uint64_t)p->levels * (segments - p->segments);
@@ -136,29 +137,32 @@ static void lay_out_levels(const struct echi_sort *s, const struct sort_plan *pl
     const struct msd_plan *p = &plan->msd;
     const size_t key = (size_t)s->key_bytes, payload = (size_t)plan->payload_bytes;
     const size_t segments = (size_t)p->segments, tiles = (size_t)p->tiles;
-    if (s->index_bytes) args->keys_out = echi_part(layout, s->n, key);
-    args->keys_tmp = echi_part(layout, s->n, key);
-    if (payload) args->values_tmp = echi_part(layout, s->n, payload);
-    args->msd = echi_part(layout, 1, sizeof *args->msd);
-    if (p->few) args->first = echi_part(layout, 1, sizeof *args->first);
+    if (s->index_bytes) args->common.keys_out = echi_part(layout, s->n, key);
+    args->common.keys_tmp = echi_part(layout, s->n, key);
+    if (payload) args->common.values_tmp = echi_part(layout, s->n, payload);
+    args->lists.msd = echi_part(layout, 1, sizeof *args->lists.msd);
+    if (p->small) args->lists.first_counts = echi_part(layout, 1, sizeof *args->lists.first_counts);
     *lists = *layout;
     struct sort_segment *all = echi_part(layout, 2 * segments, sizeof *all);
     uint32_t *counts = echi_part(layout, 2 * segments, SORT_MSD_ROW * sizeof *counts);
     uint32_t *tile_of = echi_part(layout, 2 * tiles, sizeof *tile_of);
     for (size_t i = 0; i < 2 && layout->base; i++) {
-        args->segments[i] = all + i * segments;
-        args->counts[i] = counts + i * segments * SORT_MSD_ROW;
-        args->tile_of[i] = tile_of + i * tiles;
+        args->lists.segments[i] = all + i * segments;
+        args->lists.counts[i] = counts + i * segments * SORT_MSD_ROW;
+        args->lists.tile_of[i] = tile_of + i * tiles;
     }
-    args->leaves = echi_part(layout, (size_t)p->leaves, sizeof *args->leaves);
-    args->crowded = echi_part(layout, (size_t)p->leaves, sizeof *args->crowded);
-    if (payload) args->rows = echi_part(layout, tiles, SORT_BINS * sizeof *args->rows);
+    args->lists.leaves = echi_part(layout, (size_t)p->leaves, sizeof *args->lists.leaves);
+    args->lists.skewed_leaves =
+        echi_part(layout, (size_t)p->leaves, sizeof *args->lists.skewed_leaves);
+    if (payload) args->pairs.rows = echi_part(layout, tiles, SORT_BINS * sizeof *args->pairs.rows);
     if (payload)
-        args->pieces = echi_part(layout, p->count_blocks, SORT_BINS * sizeof *args->pieces);
-    if (p->classes) {
-        args->top = echi_part(layout, 1, sizeof *args->top);
-        args->top_bins = echi_part(layout, 1 << SORT_TOP_BITS, sizeof *args->top_bins);
-        args->top_class = echi_part(layout, 1 << SORT_TOP_BITS, sizeof *args->top_class);
+        args->pairs.pieces =
+            echi_part(layout, p->count_blocks, SORT_BINS * sizeof *args->pairs.pieces);
+    if (p->buckets) {
+        args->msd.buckets = echi_part(layout, 1, sizeof *args->msd.buckets);
+        args->msd.bins = echi_part(layout, 1 << SORT_BUCKETS_BIN_BITS, sizeof *args->msd.bins);
+        args->msd.bin_bucket =
+            echi_part(layout, 1 << SORT_BUCKETS_BIN_BITS, sizeof *args->msd.bin_bucket);
     }
 }
 
@@ -173,11 +177,12 @@ static void lay_out_msd(const struct echi_sort *s, const struct sort_plan *plan,
 {
     struct echi_layout lists;
     lay_out_levels(s, plan, layout, args, &lists);
-    if (!plan->msd.few) return;
-    args->few_counts =
-        echi_part(&lists, plan->msd.few_blocks, SORT_BINS * sizeof *args->few_counts);
-    args->few_sums = echi_part(&lists, 2 * (SORT_FEW_BLOCKS / SORT_FEW_GROUP),
-                               SORT_BINS * sizeof *args->few_sums);
+    if (!plan->msd.small) return;
+    args->lists.small_lsd_counts = echi_part(&lists, plan->msd.small_lsd_blocks,
+                                             SORT_BINS * sizeof *args->lists.small_lsd_counts);
+    args->lists.small_lsd_sums =
+        echi_part(&lists, 2 * (SORT_SMALL_LSD_BLOCKS / SORT_SMALL_LSD_GROUP),
+                  SORT_BINS * sizeof *args->lists.small_lsd_sums);
     join(layout, &lists);
 }
 
@@ -186,8 +191,9 @@ static void lay_out_adaptive(const struct echi_sort *s, const struct sort_plan *
 {
     struct echi_layout lists;
     lay_out_levels(s, plan, layout, args, &lists);
-    args->state = echi_part(&lists, 1, sizeof *args->state);
-    args->status = echi_part(&lists, plan->onesweep.tiles, SORT_BINS * sizeof *args->status);
+    args->lsd.passes.state = echi_part(&lists, 1, sizeof *args->lsd.passes.state);
+    args->lsd.passes.status =
+        echi_part(&lists, plan->onesweep.tiles, SORT_BINS * sizeof *args->lsd.passes.status);
     join(layout, &lists);
 }
 
@@ -197,7 +203,7 @@ static void pdl(const struct sort_build *b, enum echi_phase phase, const char *k
                 unsigned blocks, unsigned threads, unsigned shared_bytes, int level)
 {
     echi_sort_launch(b, phase, ECHI_LAUNCH_PDL, kernel, blocks, threads, shared_bytes, level,
-                     b->args->adaptive ? "the sample is not skewed" : NULL);
+                     b->plan->msd.adaptive ? "the sample is not skewed" : NULL);
 }
 
 /* No launch knows how much there is to do.  Where most inputs need many blocks each has a tile or a
@@ -206,21 +212,22 @@ static void scatter_level(const struct sort_build *b, int level)
 {
     const struct msd_plan *msd = &b->plan->msd;
     const struct sort_args *args = b->args;
-    uint64_t tiles = args->n / msd->tile + 1 + SORT_BINS;
-    uint64_t few = SORT_MSD_BLOCKS * (uint64_t)b->gpu.multiprocessors;
-    bool many = level < (args->n > SORT_BINS * SORT_BINS / 2 * args->leaf ? 3 : 2);
-    const char *kernel = args->floats && level < 2 ? "sort_msd_floats" : "sort_msd_scatter";
-    pdl(b, ECHI_MOVE, kernel, echi_cuda_least(msd->tiles, many ? tiles : few), SORT_MSD_THREADS,
-        SORT_MSD_SHARED_BYTES, level);
+    uint64_t tiles = args->common.n / msd->tile + 1 + SORT_BINS;
+    uint64_t resident = SORT_MSD_BLOCKS * (uint64_t)b->gpu.multiprocessors;
+    bool many = level < (args->common.n > SORT_BINS * SORT_BINS / 2 * args->msd.leaf ? 3 : 2);
+    const char *kernel = args->msd.floats && level < 2 ? "sort_msd_floats" : "sort_msd_scatter";
+    pdl(b, ECHI_MOVE, kernel, echi_cuda_least(msd->tiles, many ? tiles : resident),
+        SORT_MSD_THREADS, SORT_MSD_SHARED_BYTES, level);
 }
 
-unsigned echi_sort_few_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
-                             unsigned element_bytes)
+unsigned echi_sort_small_lsd_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
+                                   unsigned element_bytes)
 {
-    unsigned bytes = (b->gpu.shared_bytes + 1024) / blocks - 1024; /* a block takes 1 KiB more */
-    b->args->few_tile =
-        (bytes - SORT_FEW_SHARED_BYTES(0, 1)) / element_bytes / SORT_MSD_THREADS * SORT_MSD_THREADS;
-    unsigned needed = SORT_FEW_SHARED_BYTES(b->args->few_tile, element_bytes);
+    unsigned bytes =
+        (b->gpu.shared_bytes + ECHI_BLOCK_RESERVED_BYTES) / blocks - ECHI_BLOCK_RESERVED_BYTES;
+    b->args->lists.small_lsd_tile = (bytes - SORT_SMALL_LSD_SHARED_BYTES(0, 1)) / element_bytes /
+                                    SORT_MSD_THREADS * SORT_MSD_THREADS;
+    unsigned needed = SORT_SMALL_LSD_SHARED_BYTES(b->args->lists.small_lsd_tile, element_bytes);
     return needed > least ? needed : least;
 }
 
@@ -228,12 +235,12 @@ unsigned echi_sort_few_bytes(const struct sort_build *b, unsigned blocks, unsign
 static bool choose_leaf(const struct sort_build *b)
 {
     const struct msd_plan *msd = &b->plan->msd;
-    uint64_t full = msd->leaf / 16 * 15, n = b->args->n; /* digits are not quite even */
+    uint64_t full = SORT_LEAF_FULL(msd->leaf), n = b->args->common.n;
     bool one = n > SORT_BINS * full && n <= 2 * SORT_BINS * full;
     bool two = n > SORT_BINS * SORT_BINS / 2 * full;
     bool large = (one || two) && b->gpu.shared_bytes >= SORT_LEAF_SHARED_BYTES(1) &&
                  echi_gpu_has(&b->gpu, b->plan->module, "sort_msd_leaf_large");
-    b->args->leaf = (uint32_t)msd->leaf * (large ? 2 : 1);
+    b->args->msd.leaf = (uint32_t)msd->leaf * (large ? 2 : 1);
     return large;
 }
 
@@ -241,7 +248,7 @@ static bool choose_leaf(const struct sort_build *b)
 static uint64_t even_leaves(const struct sort_args *args)
 {
     uint64_t leaves = 1;
-    while (args->n / leaves > args->leaf / 16 * 15) leaves *= 2;
+    while (args->common.n / leaves > SORT_LEAF_FULL(args->msd.leaf)) leaves *= 2;
     return leaves;
 }
 
@@ -249,9 +256,9 @@ static uint64_t even_leaves(const struct sort_args *args)
  * one more.  The first, which finds out whether they are in order, always has. */
 static int even_levels(const struct sort_args *args, int first)
 {
-    uint64_t full = args->leaf / 16 * 15;
-    int levels = first == 0 || args->n >= SORT_TOP_LEAST || args->floats;
-    for (uint64_t n = args->n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
+    uint64_t full = SORT_LEAF_FULL(args->msd.leaf);
+    int levels = first == 0 || args->common.n >= SORT_BUCKETS_LEAST || args->msd.floats;
+    for (uint64_t n = args->common.n >> SORT_DIGIT_BITS; n > full; n >>= SORT_DIGIT_BITS) levels++;
     return levels;
 }
 
@@ -262,10 +269,10 @@ static void count_level(const struct sort_build *b, int level)
     uint64_t processors = (uint64_t)b->gpu.multiprocessors;
     uint64_t most = SORT_MSD_COUNT_BLOCKS * processors;
     unsigned segments = level ? echi_cuda_least(msd->segments, 8 * processors) : 1;
-    if (msd->few && level == 0) {
-        pdl(b, ECHI_COUNT, "sort_msd_first",
-            echi_cuda_least(b->args->n / SORT_MSD_FIRST_KEYS + 1, most) + 1, SORT_MSD_COUNT_THREADS,
-            0, level);
+    if (msd->small && level == 0) {
+        pdl(b, ECHI_COUNT, "sort_msd_count_plan",
+            echi_cuda_least(b->args->common.n / SORT_MSD_COUNT_PLAN_KEYS + 1, most) + 1,
+            SORT_MSD_COUNT_THREADS, 0, level);
         return;
     }
     pdl(b, ECHI_COUNT, "sort_msd_count", echi_cuda_least(msd->tiles, most), SORT_MSD_COUNT_THREADS,
@@ -279,41 +286,43 @@ static void run_levels(const struct sort_build *b, int level, bool large)
     const struct msd_plan *msd = &b->plan->msd;
     struct sort_args *args = b->args;
     uint64_t processors = (uint64_t)b->gpu.multiprocessors, leaves = even_leaves(args);
-    unsigned skewed = echi_cuda_least(msd->leaves, SORT_CROWDED_BLOCKS * processors);
-    unsigned blocks = b->gpu.shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + 1024)
-                          ? (unsigned)SORT_MSD_BLOCKS
-                          : 1;
-    unsigned rest = blocks * (unsigned)processors, rest_bytes = SORT_MSD_SHARED_BYTES;
-    if (msd->few) {
-        rest = echi_cuda_least(rest, msd->few_blocks);
-        rest_bytes = echi_sort_few_bytes(b, blocks, rest_bytes, (unsigned)b->sort->key_bytes);
+    unsigned skewed = echi_cuda_least(msd->leaves, SORT_SKEWED_LEAF_BLOCKS * processors);
+    unsigned blocks =
+        b->gpu.shared_bytes >= SORT_MSD_BLOCKS * (SORT_MSD_SHARED_BYTES + ECHI_BLOCK_RESERVED_BYTES)
+            ? (unsigned)SORT_MSD_BLOCKS
+            : 1;
+    unsigned rest = blocks * (unsigned)processors, tail_bytes = SORT_MSD_SHARED_BYTES;
+    if (msd->small) {
+        rest = echi_cuda_least(rest, msd->small_lsd_blocks);
+        tail_bytes = echi_sort_small_lsd_bytes(b, blocks, tail_bytes, (unsigned)b->sort->key_bytes);
     }
-    args->levels = msd->levels;
+    args->lists.levels = msd->levels;
     for (int last = level + even_levels(args, level); level < last; level++) {
         count_level(b, level);
         scatter_level(b, level);
     }
-    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE, "sort_msd_rest", rest, SORT_MSD_THREADS,
-                     rest_bytes, level, "there are more levels, or the keys of few are skewed");
+    echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE, "sort_msd_tail_levels", rest,
+                     SORT_MSD_THREADS, tail_bytes, level,
+                     "there are more levels, or the keys of few are skewed");
     pdl(b, ECHI_FINISH, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
         echi_cuda_least(msd->leaves, leaves + leaves / 16 + 64), SORT_LEAF_THREADS,
         SORT_LEAF_SHARED_BYTES(large), level);
-    pdl(b, ECHI_FINISH, large ? "sort_msd_crowded_large" : "sort_msd_crowded", skewed,
-        SORT_CROWDED_THREADS, SORT_CROWDED_THREADS * (large ? 128 : 64), level);
+    pdl(b, ECHI_FINISH, large ? "sort_msd_skewed_leaf_large" : "sort_msd_skewed_leaf", skewed,
+        SORT_SKEWED_LEAF_THREADS, SORT_SKEWED_LEAF_THREADS * (large ? 128 : 64), level);
 }
 
 void echi_sort_begin_lists(const struct sort_build *b)
 {
-    if (b->plan->msd.few) {
+    if (b->plan->msd.small) {
         struct sort_args *args = b->args;
         echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_LOOK,
                                                     .kind = ECHI_ZEROS,
                                                     .level = -1,
-                                                    .to = args->first,
-                                                    .slot = &args->first,
-                                                    .bytes = sizeof *args->first });
-    } else if (b->args->adaptive) {
-        echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_crowd_begin", 1, SORT_CROWD_THREADS,
+                                                    .to = args->lists.first_counts,
+                                                    .slot = &args->lists.first_counts,
+                                                    .bytes = sizeof *args->lists.first_counts });
+    } else if (b->plan->msd.adaptive) {
+        echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_skewed_begin", 1, SORT_SKEWED_THREADS,
                          0, -1, NULL);
     } else {
         echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_msd_begin", 1, SORT_BINS, 0, -1,
@@ -330,14 +339,22 @@ static ech_status steps_of_msd(const struct sort_build *b)
     return ECH_OK;
 }
 
-/* How many bins a multiprocessor's shared memory counts, and a scatter has a table for; no more
- * than a few keys need. */
-static int top_bits(const struct sort_build *b)
+/* Whether a block has shared memory for 2^bits counters, and a scatter for a table of as many bytes
+ * beside its tile. */
+static bool holds_bins(const struct echi_gpu *gpu, int bits)
 {
-    const unsigned shared_bytes = b->gpu.shared_bytes;
-    int most = shared_bytes >= 132 << 10 ? SORT_TOP_BITS : shared_bytes >= 96 << 10 ? 14 : 12;
+    enum { STATIC_BYTES = 4 << 10 }; /* at most, beside the counters */
+    return gpu->shared_bytes >= (4u << bits) + STATIC_BYTES &&
+           gpu->shared_bytes >= SORT_MSD_SHARED_BYTES + (1u << bits);
+}
+
+/* No more bins than a few keys need. */
+static int bin_bits(const struct sort_build *b)
+{
     int bits = SORT_DIGIT_BITS;
-    while (bits < most && b->args->n >> (bits + 4)) bits++;
+    while (bits < SORT_BUCKETS_BIN_BITS && holds_bins(&b->gpu, bits + 1) &&
+           b->args->common.n >> (bits + 4))
+        bits++;
     return bits;
 }
 
@@ -347,26 +364,27 @@ static bool floats_by_value(const struct sort_build *b)
     const struct sort_args *args = b->args;
     const int key_bytes = b->sort->key_bytes;
     uint64_t nans = key_bytes == 8 ? 0xfffffffffffff : 0x7fffff; /* of one sign */
-    return args->order.float_mask && args->order.shift == nans &&
-           (!args->adaptive || args->n >= SORT_PLACES_LEAST(key_bytes));
+    return args->common.order.float_mask && args->common.order.shift == nans &&
+           (!b->plan->msd.adaptive || args->common.n >= SORT_VALUE_DIGITS_LEAST(key_bytes));
 }
 
-static ech_status steps_of_classes(const struct sort_build *b)
+static ech_status steps_of_buckets(const struct sort_build *b)
 {
     const struct msd_plan *msd = &b->plan->msd;
     struct sort_args *args = b->args;
-    args->floats = floats_by_value(b);
+    args->msd.adaptive = msd->adaptive;
+    args->msd.floats = floats_by_value(b);
     bool large = choose_leaf(b);
-    args->top_bits = top_bits(b);
-    unsigned bins_bytes = 4u << args->top_bits, table_bytes = 1u << args->top_bits;
-    unsigned count =
-        echi_cuda_least(args->n / (SORT_TOP_THREADS * 64) + 1, (uint64_t)b->gpu.multiprocessors);
-    echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_top_begin", 1, SORT_TOP_THREADS, 0, 0,
-                     NULL);
-    pdl(b, ECHI_COUNT, "sort_top_count", count, SORT_TOP_THREADS, bins_bytes, 0);
-    pdl(b, ECHI_PLAN, "sort_top_plan", 1, SORT_TOP_THREADS, bins_bytes + 16, 0);
-    pdl(b, ECHI_MOVE, "sort_top_scatter",
-        echi_cuda_least(UINT32_MAX, (args->n - 1) / (4 * msd->tile) + 1), SORT_MSD_THREADS,
+    args->msd.bin_bits = bin_bits(b);
+    unsigned bins_bytes = 4u << args->msd.bin_bits, table_bytes = 1u << args->msd.bin_bits;
+    unsigned count = echi_cuda_least(args->common.n / (SORT_BUCKETS_THREADS * 64) + 1,
+                                     (uint64_t)b->gpu.multiprocessors);
+    echi_sort_launch(b, ECHI_LOOK, ECHI_LAUNCH_PDL, "sort_buckets_begin", 1, SORT_BUCKETS_THREADS,
+                     0, 0, NULL);
+    pdl(b, ECHI_COUNT, "sort_buckets_count", count, SORT_BUCKETS_THREADS, bins_bytes, 0);
+    pdl(b, ECHI_PLAN, "sort_buckets_plan", 1, SORT_BUCKETS_THREADS, bins_bytes + 16, 0);
+    pdl(b, ECHI_MOVE, "sort_buckets_scatter",
+        echi_cuda_least(UINT32_MAX, (args->common.n - 1) / (4 * msd->tile) + 1), SORT_MSD_THREADS,
         SORT_MSD_SHARED_BYTES + table_bytes, 0);
     scatter_level(b, 0);
     run_levels(b, 1, large);
@@ -375,8 +393,7 @@ static ech_status steps_of_classes(const struct sort_build *b)
 
 static ech_status steps_of_adaptive(const struct sort_build *b)
 {
-    b->args->adaptive = 1;
-    ech_status status = b->plan->msd.classes ? steps_of_classes(b) : steps_of_msd(b);
+    ech_status status = b->plan->msd.buckets ? steps_of_buckets(b) : steps_of_msd(b);
     if (status == ECH_OK) echi_sort_lsd_steps(b);
     return status;
 }
@@ -395,16 +412,16 @@ const struct sort_strategy echi_sort_by_adaptive = {
     .steps = steps_of_adaptive,
 };
 
-const struct sort_strategy echi_sort_by_classes = {
+const struct sort_strategy echi_sort_by_buckets = {
     .name = "classes",
     .what = "as msd, and first by classes of about as many keys each",
     .when = "only by name: adaptive comes first",
     .family = "sort_msd",
-    .can = can_classes,
-    .best = best_classes,
-    .size = size_classes,
+    .can = can_buckets,
+    .best = best_buckets,
+    .size = size_buckets,
     .lay_out = lay_out_msd,
-    .steps = steps_of_classes,
+    .steps = steps_of_buckets,
 };
 
 const struct sort_strategy echi_sort_by_msd = {

@@ -2,16 +2,16 @@
  * sort/cuda/msd.cu - keys of 32 and 64 bits alone, most significant digit first: each level splits
  * what is too large for a block by one digit more.
  *
- *     sort_msd_begin     one segment, the array; in msd_plan.cuh
- *     sort_msd_count     how many keys of each digit every segment of the level has: one read
- *     sort_msd_plan      where each digit's keys go; which make leaves, which a segment of the next
- *                        level; in msd_plan.cuh
- *     sort_msd_scatter   moves the keys: one read and one write
- *     sort_msd_floats    the same where digits may be of places; those are in msd_value.cuh
- *     sort_msd_first     of few keys, what the first three do for level 0
- *     sort_msd_rest      the levels that evenly distributed keys do not have; or, of few keys that
- *                        crowd, all of the sort: in few.cuh
- *     sort_msd_leaf      sorts what a block can hold: one read, one write; in msd_leaf.cuh
+ *     sort_msd_begin         one segment, the array; in msd_plan.cuh
+ *     sort_msd_count         how many keys of each digit every segment of the level has: one read
+ *     sort_msd_plan          where each digit's keys go; which make leaves, which a segment of the
+ *                            next level; in msd_plan.cuh
+ *     sort_msd_scatter       moves the keys: one read and one write
+ *     sort_msd_floats        the same where digits may be of values; those are in msd_value.cuh
+ *     sort_msd_count_plan    of small arrays, what the first three do for level 0
+ *     sort_msd_tail_levels   the levels that evenly distributed keys do not have; or, of small
+ *                            skewed arrays, all of the sort: in small_lsd.cuh
+ *     sort_msd_leaf          sorts what a block can hold: one read, one write; in msd_leaf.cuh
  *
  *     level 0   |               one segment               |
  *     level 1   | seg | leaf |leaf|      seg       | leaf |
@@ -29,67 +29,60 @@
 
 #include "sort/cuda/msd_leaf.cuh"
 #include "sort/cuda/msd_plan.cuh"
-#include "sort/cuda/few.cuh"
-#include "sort/cuda/msd_top.cuh"
+#include "sort/cuda/small_lsd.cuh"
+#include "sort/cuda/msd_buckets.cuh"
 
 /* ---- Counts ---- */
 
-/* What a digit is made of: bits, the table of msd_top.cuh, or places. */
-enum digits { OF_BITS, BY_TABLE, OF_PLACES };
+/* What a digit is made of: bits, the table of msd_buckets.cuh, or values. */
+enum digits { OF_BITS, BY_TABLE, OF_VALUES };
 
 template <int KIND>
-static __device__ inline ukey msd_count_key(const struct sort_args &a, const struct sort_segment &s,
+static __device__ inline ukey msd_count_key(const struct sort_common &a,
+                                            const struct sort_segment &s,
                                             const struct value_map &map, ukey first, uint32_t *bins,
                                             ukey u, struct msd_found &found)
 {
     const ukey e = msd_load(a, s.source, u);
     found.differ |= e ^ first;
-    atomicAdd(&bins[KIND == OF_PLACES ? value_digit(map, order_decode(a.order, e), s.shift, s.bits)
+    atomicAdd(&bins[KIND == OF_VALUES ? value_digit(map, order_decode(a.order, e), s.shift, s.bits)
                                       : msd_digit(s, e)],
               1);
     return e;
 }
 
-/* Counts the keys of [from, to) of a segment: the body as aligned vectors of 16 bytes, the ends one
- * key a thread. */
+/* Counts the keys of [from, to) of a segment. */
 template <int KIND>
-static __device__ inline void msd_count_range(const struct sort_args &a,
+static __device__ inline void msd_count_range(const struct sort_common &a,
                                               const struct sort_segment &s,
                                               const struct value_map &map, uint32_t from,
                                               uint32_t to, uint32_t *bins, struct msd_found &found)
 {
-    enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
     const ukey *keys = keys_of(a, s.source), *mine = keys + from;
     const ukey first = msd_load(a, s.source, keys[s.begin]);
     const uint32_t threads = blockDim.x, count = to - from;
-    uint32_t head = (uint32_t)(-(intptr_t)mine & 15) / KEY_BYTES;
-    if (head > count) head = count;
-    const uint32_t vectors = (count - head) / VECTOR, tail = head + vectors * VECTOR;
-    const uint4 *body = (const uint4 *)(mine + head);
-    for (uint32_t i = threadIdx.x; i < vectors; i += LOADS * threads) {
-        union {
-            uint4 vector;
-            ukey key[VECTOR];
-        } load[LOADS];
+    const struct key_vectors v = key_vectors_of(mine, count);
+    const uint32_t vectors = (uint32_t)v.count, head = (uint32_t)v.head, tail = (uint32_t)v.tail;
+    for (uint32_t i = threadIdx.x; i < vectors; i += VECTOR_LOADS * threads) {
+        union key_vector load[VECTOR_LOADS];
+        vectors_load(v.body, vectors, i, threads, load);
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < vectors) load[j].vector = body[i + j * threads];
-#pragma unroll
-        for (int j = 0; j < LOADS; j++)
+        for (int j = 0; j < VECTOR_LOADS; j++)
             if (i + j * threads < vectors)
 #pragma unroll
-                for (int k = 0; k < VECTOR; k++)
+                for (int k = 0; k < VECTOR_KEYS; k++)
                     load[j].key[k] =
                         msd_count_key<KIND>(a, s, map, first, bins, load[j].key[k], found);
         if (found.seen != SORT_SEEN_BOTH)
 #pragma unroll
-            for (int j = 0; j < LOADS; j++)
+            for (int j = 0; j < VECTOR_LOADS; j++)
                 if (i + j * threads < vectors) {
 #pragma unroll
-                    for (int k = 0; k < VECTOR - 1; k++)
+                    for (int k = 0; k < VECTOR_KEYS - 1; k++)
                         msd_compare(load[j].key[k], load[j].key[k + 1], found);
-                    msd_compare_at(a, load[j].key[VECTOR - 1],
-                                   (uint64_t)from + head + (i + j * threads + 1) * VECTOR, found);
+                    msd_compare_at(a, load[j].key[VECTOR_KEYS - 1],
+                                   (uint64_t)from + head + (i + j * threads + 1) * VECTOR_KEYS,
+                                   found);
                 }
     }
     uint32_t ends[] = { threadIdx.x, tail + threadIdx.x }, stops[] = { head, count };
@@ -102,27 +95,21 @@ static __device__ inline void msd_count_range(const struct sort_args &a,
         }
 }
 
-struct count_shared {
-    uint32_t bins[SORT_BINS];
-    unsigned long long differ;
-    uint32_t seen;
-};
-
 /* Adds what [from, to) of a segment has to its counts, and, seen being a place for it, to what is
- * seen of neighbours.  PLACES: its digits may be of places. */
-template <int PLACES>
-static __device__ inline void
-msd_count_part(const struct sort_args &a, const struct sort_segment &s, struct count_shared &sh,
-               uint32_t from, uint32_t to, uint32_t *counts, uint32_t *seen)
+ * seen of neighbours.  BY_VALUE: its digits may be of values. */
+template <int BY_VALUE>
+static __device__ inline void msd_count_part(const msd_args &a, const struct sort_segment &s,
+                                             struct msd_count_shared &sh, uint32_t from,
+                                             uint32_t to, uint32_t *counts, uint32_t *seen)
 {
     rank_clear(sh.bins, SORT_BINS);
     if (threadIdx.x == 0) sh.differ = sh.seen = 0;
     __syncthreads(); /* the counters are clear */
     struct msd_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
-    if (PLACES && s.known & SORT_BY_PLACE)
-        msd_count_range<OF_PLACES>(a, s, value_map_of(a), from, to, sh.bins, found);
+    if (BY_VALUE && s.known & SORT_BY_VALUE)
+        msd_count_range<OF_VALUES>(a.common, s, value_map_of(a), from, to, sh.bins, found);
     else
-        msd_count_range<OF_BITS>(a, s, value_map{}, from, to, sh.bins, found);
+        msd_count_range<OF_BITS>(a.common, s, value_map{}, from, to, sh.bins, found);
     if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
     if (found.seen) atomicOr(&sh.seen, found.seen);
     __syncthreads(); /* every key is counted */
@@ -134,91 +121,93 @@ msd_count_part(const struct sort_args &a, const struct sort_segment &s, struct c
     __syncthreads(); /* the counters may be cleared */
 }
 
-template <int PLACES>
-static __device__ inline void msd_count_level(const struct sort_args &a, int level,
-                                              struct count_shared &sh)
+template <int BY_VALUE>
+static __device__ inline void msd_count_level(const msd_args &a, int level,
+                                              struct msd_count_shared &sh)
 {
-    const uint32_t tiles = a.msd->tiles[level];
+    const uint32_t tiles = a.lists.msd->tiles[level];
     const uint32_t each = tiles / gridDim.x + (tiles % gridDim.x != 0);
     uint32_t tile = min(tiles, blockIdx.x * each);
     const uint32_t last = min(tiles, tile + each);
     while (tile < last) { /* the tiles of a segment at once */
         const uint32_t index = msd_segment_of(a, level, tile);
-        const struct sort_segment s = a.segments[level & 1][index];
+        const struct sort_segment s = a.lists.segments[level & 1][index];
         const uint32_t end = s.first_tile + msd_tiles(s.count), stop = min(last, end);
         const uint32_t from = s.begin + (tile - s.first_tile) * MSD_TILE;
         const uint32_t to =
             s.begin + (stop == end ? s.count : (stop - s.first_tile) * (uint32_t)MSD_TILE);
         if (!(s.known & SORT_COUNTED))
-            msd_count_part<PLACES>(a, s, sh, from, to, msd_counts(a, level, index),
-                                   level ? NULL : &a.msd->seen);
+            msd_count_part<BY_VALUE>(a, s, sh, from, to, msd_counts(a, level, index),
+                                     level ? NULL : &a.lists.msd->seen);
         tile = stop;
     }
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
-    sort_msd_count(const __grid_constant__ struct sort_args a)
+    sort_msd_count(const __grid_constant__ msd_args a)
 {
-    __shared__ struct count_shared sh;
+    __shared__ struct msd_count_shared sh;
     wait_for_earlier();
-    msd_count_level<1>(a, a.level, sh);
+    msd_count_level<1>(a, a.common.level, sh);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_COUNT_BLOCKS)
-    sort_msd_first(const __grid_constant__ struct sort_args a)
+    sort_msd_count_plan(const __grid_constant__ msd_args a)
 {
-    __shared__ struct count_shared sh;
-    __shared__ struct plan_shared p;
-    __shared__ struct few_sample sample;
+    __shared__ struct msd_count_shared sh;
+    __shared__ struct msd_plan_shared p;
+    __shared__ struct small_lsd_sample sample;
     wait_for_earlier();
-    const uint32_t n = (uint32_t)a.n, blocks = gridDim.x - 1, each = n / blocks + (n % blocks != 0);
+    const uint32_t n = (uint32_t)a.common.n, blocks = gridDim.x - 1,
+                   each = n / blocks + (n % blocks != 0);
     const uint32_t from = min(n, blockIdx.x * each), to = min(n, from + each);
     if (blockIdx.x < blocks)
-        msd_count_part<0>(a, msd_whole(a), sh, from, to, a.first->counts, &a.first->seen);
+        msd_count_part<0>(a, msd_whole(a.common), sh, from, to, a.lists.first_counts->counts,
+                          &a.lists.first_counts->seen);
     else
-        few_look(a, sample);
-    msd_plan_first(a, p);
+        small_lsd_look(a, sample);
+    msd_plan_counted(a, p);
 }
 
 /* ---- Scatter ---- */
 
-struct scatter_shared {
+struct msd_scatter_shared {
     ukey keys[MSD_TILE];        /* by digit */
     uint32_t next[SORT_BINS];   /* how many keys of each digit; then where the next one goes */
     uint32_t target[SORT_BINS]; /* a key of this digit and rank r goes to target + r */
     uint32_t sums[MSD_WORDS];
-    uint32_t crowd; /* the most frequent digit and above it its count, where that is large */
+    uint32_t frequent; /* the most frequent digit and above it its count, where that is large */
 };
-static_assert(sizeof(struct scatter_shared) <= SORT_MSD_SHARED_BYTES,
+static_assert(sizeof(struct msd_scatter_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
 
-/* Of places keys are as in the input while a tile is moved, else encoded. */
+/* Of values keys are as in the input while a tile is moved, else encoded. */
 template <int KIND>
 static __device__ inline uint32_t scatter_digit(const struct sort_segment &s,
-                                                const struct top_table &t, ukey e)
+                                                const struct buckets_table &t, ukey e)
 {
-    if (KIND == BY_TABLE) return t.class_of[top_bin(t, e)];
-    return KIND == OF_PLACES ? value_digit(t.map, e, s.shift, s.bits) : msd_digit(s, e);
+    if (KIND == BY_TABLE) return t.bucket_of[buckets_bin(t, e)];
+    return KIND == OF_VALUES ? value_digit(t.map, e, s.shift, s.bits) : msd_digit(s, e);
 }
 
 /* Places the tile's keys by digit in shared memory.  Additions to one counter take turns, so where
  * a digit is frequent, each warp adds up that one before. */
-template <int KIND, int CROWD>
-static __device__ inline void msd_place(const struct sort_segment &s, const struct top_table &t,
-                                        struct scatter_shared &sh, uint32_t here,
+template <int KIND, int FREQUENT>
+static __device__ inline void msd_place(const struct sort_segment &s, const struct buckets_table &t,
+                                        struct msd_scatter_shared &sh, uint32_t here,
                                         const ukey (&key)[MSD_ITEMS])
 {
-    const uint32_t me = threadIdx.x, crowd = sh.crowd % SORT_BINS;
+    const uint32_t me = threadIdx.x, frequent = sh.frequent % SORT_BINS;
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++) {
         const bool exists = me + i * SORT_MSD_THREADS < here;
         const uint32_t digit = scatter_digit<KIND>(s, t, key[i]);
         uint32_t place = 0;
-        if (CROWD) {
-            const bool in = exists && digit == crowd;
+        if (FREQUENT) {
+            const bool in = exists && digit == frequent;
             const uint32_t peers = __ballot_sync(WARP_ALL, in);
             const uint32_t before = __popc(peers & lanes_below());
-            if (in && before == 0) place = atomicAdd(&sh.next[crowd], (uint32_t)__popc(peers));
+            if (in && before == 0) place = atomicAdd(&sh.next[frequent], (uint32_t)__popc(peers));
             place = __shfl_sync(WARP_ALL, place, peers ? __ffs((int)peers) - 1 : 0) + before;
             if (exists && !in) place = atomicAdd(&sh.next[digit], 1);
         } else if (exists) {
@@ -230,8 +219,9 @@ static __device__ inline void msd_place(const struct sort_segment &s, const stru
 
 template <int KIND>
 static __device__ inline void
-msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const struct top_table &t,
-                 uint32_t *cursors, struct scatter_shared &sh, uint32_t at, uint32_t here)
+msd_scatter_tile(const struct sort_common &a, const struct sort_segment &s,
+                 const struct buckets_table &t, uint32_t *cursors, struct msd_scatter_shared &sh,
+                 uint32_t at, uint32_t here)
 {
     const ukey *in = keys_of(a, s.source) + at;
     ukey *out = (ukey *)keys_of(a, msd_target(s));
@@ -241,8 +231,8 @@ msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const 
     for (int i = 0; i < MSD_ITEMS; i++)
         key[i] = me + i * SORT_MSD_THREADS < here ? in[me + i * SORT_MSD_THREADS] : (ukey)0;
     rank_clear(sh.next, SORT_BINS);
-    if (me == 0) sh.crowd = 0;
-    if (KIND == OF_PLACES) {
+    if (me == 0) sh.frequent = 0;
+    if (KIND == OF_VALUES) {
         if (s.source != SORT_IN)
 #pragma unroll
             for (int i = 0; i < MSD_ITEMS; i++) key[i] = order_decode(a.order, key[i]);
@@ -259,14 +249,14 @@ msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const 
     const uint32_t count = me < SORT_BINS ? sh.next[me] : 0;
     uint32_t room = 0;
     if (count) room = atomicAdd(&cursors[me], count);
-    if (count > MSD_TILE / 8) atomicMax(&sh.crowd, count * SORT_BINS + me);
+    if (count > MSD_TILE / 8) atomicMax(&sh.frequent, count * SORT_BINS + me);
     const uint32_t offset = bins_scan(count, sh.sums);
     if (me < SORT_BINS) {
         sh.next[me] = offset;
         sh.target[me] = room - offset;
     }
     __syncthreads(); /* the offsets are there */
-    if (sh.crowd)
+    if (sh.frequent)
         msd_place<KIND, 1>(s, t, sh, here, key);
     else
         msd_place<KIND, 0>(s, t, sh, here, key);
@@ -277,15 +267,16 @@ msd_scatter_tile(const struct sort_args &a, const struct sort_segment &s, const 
         if (rank < here) {
             const ukey e = sh.keys[rank];
             out[sh.target[scatter_digit<KIND>(s, t, e)] + rank] =
-                KIND == OF_PLACES ? order_encode(a.order, e) : e;
+                KIND == OF_VALUES ? order_encode(a.order, e) : e;
         }
     }
 }
 
 /* Writes [at, at + here) of a segment to the output, from where the keys of each digit begin. */
-static __device__ inline void msd_write_tile(const struct sort_args &a,
+static __device__ inline void msd_write_tile(const struct sort_common &a,
                                              const struct sort_segment &s, const uint32_t *begins,
-                                             struct scatter_shared &sh, uint32_t at, uint32_t here)
+                                             struct msd_scatter_shared &sh, uint32_t at,
+                                             uint32_t here)
 {
     const uint32_t me = threadIdx.x;
     if (me < SORT_BINS) sh.next[me] = begins[me];
@@ -301,94 +292,96 @@ static __device__ inline void msd_write_tile(const struct sort_args &a,
     }
 }
 
-template <int PLACES>
-static __device__ inline void msd_scatter_level(const struct sort_args &a, int level,
-                                                struct scatter_shared &sh)
+template <int BY_VALUE>
+static __device__ inline void msd_scatter_level(const msd_args &a, int level,
+                                                struct msd_scatter_shared &sh)
 {
-    const uint32_t tiles = a.msd->tiles[level];
+    const uint32_t tiles = a.lists.msd->tiles[level];
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const uint32_t index = msd_segment_of(a, level, tile);
-        const struct sort_segment s = a.segments[level & 1][index];
+        const struct sort_segment s = a.lists.segments[level & 1][index];
         if (s.moves == SORT_STAYS) continue;
         uint32_t *cursors = msd_counts(a, level, index);
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE, at = s.begin + skip;
         const uint32_t here = min(s.count - skip, (uint32_t)MSD_TILE);
-        if (PLACES && s.known & SORT_BY_PLACE)
-            msd_scatter_tile<OF_PLACES>(a, s, top_table_of(a), cursors, sh, at, here);
+        if (BY_VALUE && s.known & SORT_BY_VALUE)
+            msd_scatter_tile<OF_VALUES>(a.common, s, buckets_table_of(a), cursors, sh, at, here);
         else if (s.moves == SORT_MOVES)
-            msd_scatter_tile<OF_BITS>(a, s, top_table{}, cursors, sh, at, here);
+            msd_scatter_tile<OF_BITS>(a.common, s, buckets_table{}, cursors, sh, at, here);
         else
-            msd_write_tile(a, s, cursors, sh, at, here);
+            msd_write_tile(a.common, s, cursors, sh, at, here);
         __syncthreads(); /* everyone has read; the counters may be cleared */
     }
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_msd_scatter(const __grid_constant__ struct sort_args a)
+    sort_msd_scatter(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    msd_scatter_level<0>(a, a.level, *(struct scatter_shared *)shared_bytes);
+    msd_scatter_level<0>(a, a.common.level, *(struct msd_scatter_shared *)shared_bytes);
 }
 
-/* The whole array by the table of classes, if there is one.  A block has several tiles, so that the
+/* The whole array by the table of buckets, if there is one.  A block has several tiles, so that the
  * table is read less often, and fewer blocks end at once where there is none. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_top_scatter(const __grid_constant__ struct sort_args a)
+    sort_buckets_scatter(const __grid_constant__ msd_args a)
 {
-    struct scatter_shared &sh = *(struct scatter_shared *)shared_bytes;
+    struct msd_scatter_shared &sh = *(struct msd_scatter_shared *)shared_bytes;
     wait_for_earlier();
-    if (!a.top->table) return;
+    if (!a.buckets->table) return;
     uint4 *table = (uint4 *)(shared_bytes + SORT_MSD_SHARED_BYTES);
-    for (uint32_t i = threadIdx.x; i < (1u << a.top_bits) / 16; i += SORT_MSD_THREADS)
-        table[i] = ((const uint4 *)a.top_class)[i];
-    struct top_table t = top_table_of(a);
-    t.class_of = (const uint8_t *)table;
+    for (uint32_t i = threadIdx.x; i < (1u << a.bin_bits) / 16; i += SORT_MSD_THREADS)
+        table[i] = ((const uint4 *)a.bin_bucket)[i];
+    struct buckets_table t = buckets_table_of(a);
+    t.bucket_of = (const uint8_t *)table;
     struct sort_segment s = {};
     s.source = SORT_IN;
-    const uint32_t tiles = msd_tiles((uint32_t)a.n);
+    const uint32_t tiles = msd_tiles((uint32_t)a.common.n);
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const uint32_t at = tile * MSD_TILE, here = min((uint32_t)a.n - at, (uint32_t)MSD_TILE);
-        msd_scatter_tile<BY_TABLE>(a, s, t, a.counts[0], sh, at, here);
+        const uint32_t at = tile * MSD_TILE,
+                       here = min((uint32_t)a.common.n - at, (uint32_t)MSD_TILE);
+        msd_scatter_tile<BY_TABLE>(a.common, s, t, a.lists.counts[0], sh, at, here);
         __syncthreads(); /* everyone has read; the counters may be cleared */
     }
 }
 
-/* The same of floats, whose digits may be of places. */
+/* The same of floats, whose digits may be of values. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_msd_floats(const __grid_constant__ struct sort_args a)
+    sort_msd_floats(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    msd_scatter_level<1>(a, a.level, *(struct scatter_shared *)shared_bytes);
+    msd_scatter_level<1>(a, a.common.level, *(struct msd_scatter_shared *)shared_bytes);
 }
 
 /* ---- Levels that evenly distributed keys do not have ---- */
 
-union rest_shared {
-    struct count_shared count;
-    struct plan_shared plan;
-    struct scatter_shared scatter;
+union tail_shared {
+    struct msd_count_shared count;
+    struct msd_plan_shared plan;
+    struct msd_scatter_shared scatter;
 };
-static_assert(sizeof(union rest_shared) <= SORT_MSD_SHARED_BYTES,
+static_assert(sizeof(union tail_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
 
 /* All levels from a.level on, in one launch of blocks that run together: where keys are distributed
  * evenly they have nothing to do, and a launch for each takes longer than that. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
-    sort_msd_rest(const __grid_constant__ struct sort_args a)
+    sort_msd_tail_levels(const __grid_constant__ msd_args a)
 {
-    union rest_shared &sh = *(union rest_shared *)shared_bytes;
-    uint32_t meetings = 0;
+    union tail_shared &sh = *(union tail_shared *)shared_bytes;
+    uint32_t barriers = 0;
     if (msd_ordered(a)) return;
-    if (a.few_counts && a.msd->crowd) {
-        few_sort(a, *(struct few_shared *)shared_bytes);
+    if (a.lists.small_lsd_counts && a.lists.msd->skewed) {
+        small_lsd_sort(a, *(struct small_lsd_shared *)shared_bytes);
         return;
     }
-    for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
+    for (int level = a.common.level; level < a.lists.levels && a.lists.msd->segments[level];
+         level++) {
         msd_count_level<0>(a, level, sh.count);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
         msd_plan_level<0>(a, level, sh.plan);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
         msd_scatter_level<0>(a, level, sh.scatter);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
     }
 }

@@ -8,6 +8,14 @@
 #define ECHI_SORT_CUDA_MSD_CUH
 
 #include "sort/cuda/common.cuh"
+#include "sort/cuda/msd.h"
+#include "sort/cuda/vectors.cuh"
+
+#if VAL_BYTES
+typedef struct sort_pairs_args msd_args;
+#else
+typedef struct sort_msd_args msd_args;
+#endif
 
 #if VAL_BYTES
 /* Copies beside the kernel, and room for two blocks' of them, are of sm_80 and of those that
@@ -34,8 +42,13 @@ enum { MSD_ITEMS = 0 SORT_PAIRS_TUNING(ROW), MSD_TILE = PAIRS_THREADS * MSD_ITEM
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_threads) * (leaf_items)
 enum { MSD_LEAF = PAIRS_STAGED ? 0 SORT_PAIRS_TUNING(ROW) : (int)SORT_PAIRS_LEAF };
 #undef ROW
+#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
+    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_threads)
+enum { LEAF_THREADS = 0 SORT_PAIRS_TUNING(ROW) };
+#undef ROW
 #else
 enum { MSD_ITEMS = SORT_MSD_THREAD_BYTES / KEY_BYTES, MSD_TILE = SORT_MSD_TILE(KEY_BYTES) };
+enum { LEAF_THREADS = SORT_LEAF_THREADS };
 #endif
 enum {
     MSD_WORDS = SORT_BINS / 32,
@@ -43,7 +56,7 @@ enum {
 };
 
 /* Most keys of a leaf. */
-static __device__ inline uint32_t msd_leaf(const struct sort_args &a)
+static __device__ inline uint32_t msd_leaf(const msd_args &a)
 {
 #if VAL_BYTES
     (void)a;
@@ -53,7 +66,7 @@ static __device__ inline uint32_t msd_leaf(const struct sort_args &a)
 #endif
 }
 
-static __device__ inline ukey msd_load(const struct sort_args &a, uint32_t source, ukey u)
+static __device__ inline ukey msd_load(const struct sort_common &a, uint32_t source, ukey u)
 {
     return source == SORT_IN ? order_encode(a.order, u) : u;
 }
@@ -74,24 +87,22 @@ static __device__ inline uint32_t msd_tiles(uint32_t count)
     return count / MSD_TILE + (count % MSD_TILE != 0);
 }
 
-static __device__ inline uint32_t *msd_counts(const struct sort_args &a, int level,
-                                              uint32_t segment)
+static __device__ inline uint32_t *msd_counts(const msd_args &a, int level, uint32_t segment)
 {
-    return a.counts[level & 1] + (uint64_t)segment * SORT_MSD_ROW;
+    return a.lists.counts[level & 1] + (uint64_t)segment * SORT_MSD_ROW;
 }
 
 /* Input that is in order, or in reverse order and not written where it is read, is copied. */
-static __device__ inline bool msd_ordered(const struct sort_args &a)
+static __device__ inline bool msd_ordered(const msd_args &a)
 {
-    const uint32_t seen = a.msd->seen;
-    return !(seen & SORT_SEEN_FALL) || (!(seen & SORT_SEEN_RISE) && !a.in_place);
+    const uint32_t seen = a.lists.msd->seen;
+    return !(seen & SORT_SEEN_FALL) || (!(seen & SORT_SEEN_RISE) && !a.common.in_place);
 }
 
 /* One segment needs no map of tiles. */
-static __device__ inline uint32_t msd_segment_of(const struct sort_args &a, int level,
-                                                 uint32_t tile)
+static __device__ inline uint32_t msd_segment_of(const msd_args &a, int level, uint32_t tile)
 {
-    return a.msd->segments[level] == 1 ? 0 : a.tile_of[level & 1][tile];
+    return a.lists.msd->segments[level] == 1 ? 0 : a.lists.tile_of[level & 1][tile];
 }
 
 /* What a thread finds out beside the counts. */
@@ -101,6 +112,13 @@ struct msd_found {
                       input is in order */
 };
 
+/* ... and a block, in shared memory, with its counts. */
+struct msd_count_shared {
+    uint32_t bins[SORT_BINS];
+    unsigned long long differ;
+    uint32_t seen;
+};
+
 static __device__ inline void msd_compare(ukey e, ukey next, struct msd_found &found)
 {
     if (e > next) found.seen |= SORT_SEEN_FALL;
@@ -108,7 +126,7 @@ static __device__ inline void msd_compare(ukey e, ukey next, struct msd_found &f
 }
 
 /* Compares e with the key at position i of the array, if there is one. */
-static __device__ inline void msd_compare_at(const struct sort_args &a, ukey e, uint64_t i,
+static __device__ inline void msd_compare_at(const struct sort_common &a, ukey e, uint64_t i,
                                              struct msd_found &found)
 {
     if (i < a.n) msd_compare(e, order_encode(a.order, ((const ukey *)a.keys_in)[i]), found);

@@ -3,18 +3,12 @@
  *
  *     bins      the range of the keys is cut into bins, a few keys each; every key is counted
  *     place     a key's place is its bin's, in whatever order keys come
- *     windows   each thread sorts a window of keys in registers by a network, then the windows that
- *               lie across those, and so on: a bin of c keys touches (c - 2) / (half a window) + 2
- *               halves at most, and is sorted after as many rounds
- *
- *         keys      | a b | c d | e f | g h |
- *         round 0   |  sorted   |  sorted   |
- *         round 1         |  sorted   |
+ *     windows   are sorted in registers, and those across them (leaf_windows.cuh)
  *
  * Nearly always two rounds suffice.  What the plan knows of the range does for keys that fill it;
- * where they crowd, the block finds the least and the greatest.  A leaf whose keys crowd even then
- * is left to a kernel of its own, so that this one has the registers: that merges, in the same time
- * for any keys (cuda/device/block_merge.cuh).
+ * where they are skewed, the block finds the least and the greatest.  A leaf whose keys are skewed
+ * even then is left to a kernel of its own, so that this one has the registers: that merges, in the
+ * same time for any keys (cuda/device/block_merge.cuh).
  *
  * Leaves are of one size or, of many keys, of twice that, where shared memory has the room.
  *
@@ -24,25 +18,21 @@
 #define ECHI_SORT_CUDA_MSD_LEAF_CUH
 
 #include "cuda/device/block_merge.cuh"
-#include "sort/cuda/msd.cuh"
+#include "sort/cuda/leaf_windows.cuh"
 
 enum {
-    LEAF_THREADS = SORT_LEAF_THREADS,
     LEAF_WARPS = LEAF_THREADS / 32,
     LEAF_ITEMS = SORT_LEAF_THREAD_BYTES / KEY_BYTES, /* keys of a thread */
     LEAF_BINS_LOG = SORT_LEAF_BINS_LOG,
     LEAF_BINS = 1 << LEAF_BINS_LOG,
     LEAF_SCAN_STEPS = LEAF_BINS / LEAF_THREADS / 4,
-    WINDOW = 64 / KEY_BYTES, /* keys */
-    WINDOW_VECTORS = 4,
-    LEAF_ROUNDS = 16,     /* at most; leaves that need more are crowded */
     LEAF_GOOD_ROUNDS = 4, /* more, and the range of the keys is found */
-    CROWDED_THREADS = SORT_CROWDED_THREADS
+    SKEWED_LEAF_THREADS = SORT_SKEWED_LEAF_THREADS
 };
 static_assert(LEAF_SCAN_STEPS == 2, "the scan of the bins adds up two vectors a thread at a time");
 static_assert(LEAF_THREADS % 128 == 0, "places of a thread's keys move by multiples of 128");
 
-template <int ITEMS> struct leaf_shared {
+template <int ITEMS> struct msd_leaf_shared {
     enum { KEYS = LEAF_THREADS * ITEMS };
     ukey keys[KEYS];
     uint32_t bins[LEAF_BINS];
@@ -50,17 +40,11 @@ template <int ITEMS> struct leaf_shared {
     uint32_t sums[LEAF_WARPS];
     uint32_t rounds;
 };
-static_assert(sizeof(struct leaf_shared<LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(0) &&
-                  sizeof(struct leaf_shared<2 * LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(1),
+static_assert(sizeof(struct msd_leaf_shared<LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(0) &&
+                  sizeof(struct msd_leaf_shared<2 * LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYTES(1),
               "the host gives less shared memory than the kernel uses");
-static_assert(leaf_shared<LEAF_ITEMS>::KEYS % WINDOW == 0, "a leaf is made of windows");
-static_assert(leaf_shared<2 * LEAF_ITEMS>::KEYS < 1 << 16, "two sums of keys share a word");
-
-/* Where in shared memory key p lies. */
-static __device__ inline uint32_t leaf_place(uint32_t p)
-{
-    return merge_place(p);
-}
+static_assert(msd_leaf_shared<LEAF_ITEMS>::KEYS % WINDOW == 0, "a leaf is made of windows");
+static_assert(msd_leaf_shared<2 * LEAF_ITEMS>::KEYS < 1 << 16, "two sums of keys share a word");
 
 /* How many halves of windows the keys [begin, begin + count) touch. */
 static __device__ inline uint32_t bin_halves(uint32_t begin, uint32_t count)
@@ -70,7 +54,7 @@ static __device__ inline uint32_t bin_halves(uint32_t begin, uint32_t count)
 
 /* Turns the counts of the bins into where each begins; s.rounds becomes how many halves of windows
  * a bin touches at most, but no less than two. */
-template <int ITEMS> static __device__ inline void bins_offsets(struct leaf_shared<ITEMS> &s)
+template <int ITEMS> static __device__ inline void leaf_begins(struct msd_leaf_shared<ITEMS> &s)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
     uint4 *bins = (uint4 *)s.bins + warp * (LEAF_SCAN_STEPS * 32) + lane;
@@ -97,67 +81,6 @@ template <int ITEMS> static __device__ inline void bins_offsets(struct leaf_shar
     __syncthreads(); /* every bin says where it begins */
 }
 
-/* Sorts the window of keys that begins at p, a multiple of half a window; MERGE: of which each half
- * is sorted. */
-template <int MERGE> static __device__ inline void window_sort(ukey *keys, uint32_t p)
-{
-    union {
-        uint4 vector[WINDOW_VECTORS];
-        ukey key[WINDOW];
-    } w;
-    enum { EACH = WINDOW / WINDOW_VECTORS };
-#pragma unroll
-    for (int j = 0; j < WINDOW_VECTORS; j++)
-        w.vector[j] = *(const uint4 *)&keys[leaf_place(p + j * EACH)];
-#define COMPARE(i, j)                                                                              \
-    {                                                                                              \
-        const ukey x = w.key[i], y = w.key[j];                                                     \
-        w.key[i] = key_min(x, y);                                                                  \
-        w.key[j] = key_max(x, y);                                                                  \
-    }
-    if (MERGE) {
-#if KEY_BYTES == 4
-#define MERGE_16
-#include "sort/network.def"
-#undef MERGE_16
-#else
-#define MERGE_8
-#include "sort/network.def"
-#undef MERGE_8
-#endif
-    } else {
-#if KEY_BYTES == 4
-#define NETWORK_16
-#include "sort/network.def"
-#undef NETWORK_16
-#else
-#define NETWORK_8
-#include "sort/network.def"
-#undef NETWORK_8
-#endif
-    }
-#undef COMPARE
-#pragma unroll
-    for (int j = 0; j < WINDOW_VECTORS; j++)
-        *(uint4 *)&keys[leaf_place(p + j * EACH)] = w.vector[j];
-}
-
-/* Sorts keys of which the bins are in order; what lies past the last window is not touched.  A
- * window across two has a half of each, so that after the first round halves are merged. */
-static __device__ inline void windows_sort(ukey *keys, uint32_t count, uint32_t rounds)
-{
-    const uint32_t windows = (count - 1) / WINDOW + 1;
-    if (rounds == 0) return;
-    for (uint32_t w = threadIdx.x; w < windows; w += LEAF_THREADS) window_sort<0>(keys, w * WINDOW);
-    __syncthreads(); /* the windows are sorted */
-    for (uint32_t round = 1; round < rounds; round++) {
-        const uint32_t across = round & 1;
-        for (uint32_t w = threadIdx.x; w < windows - across; w += LEAF_THREADS)
-            window_sort<1>(keys, w * WINDOW + across * (WINDOW / 2));
-        __syncthreads(); /* the next round's windows lie across these */
-    }
-}
-
 /* Bins of a leaf's keys, which are low + [0, 2^bits). */
 struct leaf_range {
     ukey low;
@@ -176,7 +99,7 @@ static __device__ inline uint32_t leaf_shift(uint32_t bits)
 
 /* Loads a leaf's keys, key i of a thread that of position threadIdx.x + i * LEAF_THREADS. */
 template <int ITEMS>
-static __device__ inline void leaf_load(const struct sort_args &a, const struct sort_leaf &leaf,
+static __device__ inline void leaf_load(const struct sort_common &a, const struct sort_leaf &leaf,
                                         ukey (&key)[ITEMS])
 {
     const ukey *in = keys_of(a, leaf.source) + leaf.begin;
@@ -191,7 +114,7 @@ static __device__ inline void leaf_load(const struct sort_args &a, const struct 
 
 /* The range of the keys, which all threads get. */
 template <int ITEMS>
-static __device__ inline void leaf_find_range(struct leaf_shared<ITEMS> &s, uint32_t count,
+static __device__ inline void leaf_find_range(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
                                               const ukey (&key)[ITEMS], ukey &low, ukey &high)
 {
     low = (ukey) ~(ukey)0;
@@ -205,9 +128,9 @@ static __device__ inline void leaf_find_range(struct leaf_shared<ITEMS> &s, uint
     block_range(s.low, s.high, low, high);
 }
 
-/* Counts the keys of each bin, and turns that into where each begins; s.rounds: bins_offsets(). */
+/* Counts the keys of each bin, and turns that into where each begins; s.rounds: leaf_begins(). */
 template <int ITEMS>
-static __device__ inline void leaf_count(struct leaf_shared<ITEMS> &s, uint32_t count,
+static __device__ inline void leaf_count(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
                                          const ukey (&key)[ITEMS], const struct leaf_range &range)
 {
     const uint32_t me = threadIdx.x;
@@ -219,12 +142,12 @@ static __device__ inline void leaf_count(struct leaf_shared<ITEMS> &s, uint32_t 
     for (int i = 0; i < ITEMS; i++)
         if (me + i * LEAF_THREADS < count) atomicAdd(&s.bins[leaf_bin(range, key[i])], 1);
     __syncthreads(); /* every key is counted */
-    bins_offsets(s);
+    leaf_begins(s);
 }
 
 /* Places the keys by bins in shared memory, from where those begin. */
 template <int ITEMS>
-static __device__ inline void leaf_place_keys(struct leaf_shared<ITEMS> &s, uint32_t count,
+static __device__ inline void leaf_place_keys(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
                                               const ukey (&key)[ITEMS],
                                               const struct leaf_range &range)
 {
@@ -240,15 +163,15 @@ static __device__ inline void leaf_place_keys(struct leaf_shared<ITEMS> &s, uint
 }
 
 /* The whole array, from its input to its output, in parts of a leaf's size. */
-template <int ITEMS> static __device__ inline void leaf_copy_all(const struct sort_args &a)
+template <int ITEMS> static __device__ inline void leaf_copy_all(const msd_args &a)
 {
-    enum { KEYS = leaf_shared<ITEMS>::KEYS, COPIES = 24 / KEY_BYTES };
+    enum { KEYS = msd_leaf_shared<ITEMS>::KEYS, COPIES = 24 / KEY_BYTES };
     static_assert(ITEMS % COPIES == 0, "a thread copies a few keys at a time");
-    const ukey *in = (const ukey *)a.keys_in;
-    ukey *out = (ukey *)a.keys_out;
-    const bool reverse = a.msd->seen & SORT_SEEN_FALL;
+    const ukey *in = (const ukey *)a.common.keys_in;
+    ukey *out = (ukey *)a.common.keys_out;
+    const bool reverse = a.lists.msd->seen & SORT_SEEN_FALL;
     if (!reverse && in == out) return;
-    for (uint64_t from = (uint64_t)blockIdx.x * KEYS; from < a.n;
+    for (uint64_t from = (uint64_t)blockIdx.x * KEYS; from < a.common.n;
          from += (uint64_t)gridDim.x * KEYS) {
 #pragma unroll 1
         for (int k = 0; k < ITEMS; k += COPIES) {
@@ -256,11 +179,11 @@ template <int ITEMS> static __device__ inline void leaf_copy_all(const struct so
             ukey key[COPIES];
 #pragma unroll
             for (int i = 0; i < COPIES; i++)
-                if (mine + i * LEAF_THREADS < a.n) key[i] = in[mine + i * LEAF_THREADS];
+                if (mine + i * LEAF_THREADS < a.common.n) key[i] = in[mine + i * LEAF_THREADS];
 #pragma unroll
             for (int i = 0; i < COPIES; i++) {
                 const uint64_t at = mine + i * LEAF_THREADS;
-                if (at < a.n) out[reverse ? a.n - 1 - at : at] = key[i];
+                if (at < a.common.n) out[reverse ? a.common.n - 1 - at : at] = key[i];
             }
         }
     }
@@ -268,8 +191,9 @@ template <int ITEMS> static __device__ inline void leaf_copy_all(const struct so
 
 /* Writes the sorted keys. */
 template <int DECODE, int ITEMS>
-static __device__ inline void
-leaf_store(const struct sort_args &a, const struct leaf_shared<ITEMS> &s, ukey *out, uint32_t count)
+static __device__ inline void leaf_store(const struct sort_common &a,
+                                         const struct msd_leaf_shared<ITEMS> &s, ukey *out,
+                                         uint32_t count)
 {
     const uint32_t me = threadIdx.x, place = leaf_place(me);
 #pragma unroll
@@ -280,16 +204,17 @@ leaf_store(const struct sort_args &a, const struct leaf_shared<ITEMS> &s, ukey *
         }
 }
 
-static __device__ inline void leaf_fill(const struct sort_args &a, ukey *out, uint32_t count,
+static __device__ inline void leaf_fill(const struct sort_common &a, ukey *out, uint32_t count,
                                         ukey e)
 {
     const ukey u = order_decode(a.order, e);
     for (uint32_t p = threadIdx.x; p < count; p += LEAF_THREADS) out[p] = u;
 }
 
-/* Sorts a leaf; returns false where it is left to leaf_sort_crowded(). */
+/* Sorts a leaf; returns false where it is left to leaf_merge_skewed(). */
 template <int ITEMS>
-static __device__ inline bool leaf_sort(const struct sort_args &a, struct leaf_shared<ITEMS> &s,
+static __device__ inline bool leaf_sort(const struct sort_common &a,
+                                        struct msd_leaf_shared<ITEMS> &s,
                                         const struct sort_leaf &leaf)
 {
     ukey *out = (ukey *)a.keys_out + leaf.begin;
@@ -330,43 +255,44 @@ static __device__ inline bool leaf_sort(const struct sort_args &a, struct leaf_s
     return true;
 }
 
-template <int ITEMS> static __device__ inline void leaf_sort_all(const struct sort_args &a)
+template <int ITEMS> static __device__ inline void leaf_sort_all(const msd_args &a)
 {
-    struct leaf_shared<ITEMS> &s = *(struct leaf_shared<ITEMS> *)shared_bytes;
+    struct msd_leaf_shared<ITEMS> &s = *(struct msd_leaf_shared<ITEMS> *)shared_bytes;
     wait_for_earlier();
     if (msd_ordered(a)) {
         leaf_copy_all<ITEMS>(a);
         return;
     }
-    const uint32_t leaves = a.msd->leaves;
+    const uint32_t leaves = a.lists.msd->leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        if (!leaf_sort<ITEMS>(a, s, a.leaves[i]) && threadIdx.x == 0)
-            a.crowded[atomicAdd(&a.msd->crowded, 1)] = i;
+        if (!leaf_sort<ITEMS>(a.common, s, a.lists.leaves[i]) && threadIdx.x == 0)
+            a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = i;
         __syncthreads(); /* everything may be written again */
     }
 }
 
-/* ---- Leaves whose keys crowd in few bins ---- */
+/* ---- Leaves whose keys are skewed ---- */
 
 /* RUNS: 1, and 2 where leaves are large. */
-template <int RUNS> static __device__ inline void leaf_merge_crowded(const struct sort_args &a)
+template <int RUNS> static __device__ inline void leaf_merge_skewed(const msd_args &a)
 {
-    static_assert(CROWDED_THREADS * merge_window<RUNS>::KEYS == LEAF_THREADS * LEAF_ITEMS * RUNS,
+    static_assert(SKEWED_LEAF_THREADS * merge_window<RUNS>::KEYS ==
+                      LEAF_THREADS * LEAF_ITEMS * RUNS,
                   "a thread has a window of the leaf");
     ukey *keys = (ukey *)shared_bytes;
     wait_for_earlier();
-    const uint32_t me = threadIdx.x, leaves = a.msd->crowded;
+    const uint32_t me = threadIdx.x, leaves = a.lists.msd->skewed_leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const struct sort_leaf leaf = a.leaves[a.crowded[i]];
-        const ukey *in = keys_of(a, leaf.source) + leaf.begin;
-        ukey *out = (ukey *)a.keys_out + leaf.begin;
+        const struct sort_leaf leaf = a.lists.leaves[a.lists.skewed_leaves[i]];
+        const ukey *in = keys_of(a.common, leaf.source) + leaf.begin;
+        ukey *out = (ukey *)a.common.keys_out + leaf.begin;
 #pragma unroll 8
-        for (uint32_t p = me; p < leaf.count; p += CROWDED_THREADS)
-            keys[leaf_place(p)] = msd_load(a, leaf.source, in[p]);
+        for (uint32_t p = me; p < leaf.count; p += SKEWED_LEAF_THREADS)
+            keys[leaf_place(p)] = msd_load(a.common, leaf.source, in[p]);
         block_merge<RUNS>(keys, leaf.count);
 #pragma unroll 8
-        for (uint32_t p = me; p < leaf.count; p += CROWDED_THREADS)
-            out[p] = order_decode(a.order, keys[leaf_place(p)]);
+        for (uint32_t p = me; p < leaf.count; p += SKEWED_LEAF_THREADS)
+            out[p] = order_decode(a.common.order, keys[leaf_place(p)]);
         __syncthreads(); /* everything may be written again */
     }
 }
@@ -380,30 +306,31 @@ template <int RUNS> static __device__ inline void leaf_merge_crowded(const struc
 #define LEAF_RESIDENT(blocks) RESIDENT_OF(SORT_LEAF_THREADS, blocks)
 
 extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS, LEAF_RESIDENT(SORT_LEAF_BLOCKS))
-    sort_msd_leaf(const __grid_constant__ struct sort_args a)
+    sort_msd_leaf(const __grid_constant__ msd_args a)
 {
     leaf_sort_all<LEAF_ITEMS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_CROWDED_THREADS,
-                                             RESIDENT_OF(SORT_CROWDED_THREADS, SORT_CROWDED_BLOCKS))
-    sort_msd_crowded(const __grid_constant__ struct sort_args a)
+extern "C" __global__ void __launch_bounds__(SORT_SKEWED_LEAF_THREADS,
+                                             RESIDENT_OF(SORT_SKEWED_LEAF_THREADS,
+                                                         SORT_SKEWED_LEAF_BLOCKS))
+    sort_msd_skewed_leaf(const __grid_constant__ msd_args a)
 {
-    leaf_merge_crowded<1>(a);
+    leaf_merge_skewed<1>(a);
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 extern "C" __global__ void __launch_bounds__(SORT_LEAF_THREADS,
                                              LEAF_RESIDENT(SORT_LEAF_LARGE_BLOCKS))
-    sort_msd_leaf_large(const __grid_constant__ struct sort_args a)
+    sort_msd_leaf_large(const __grid_constant__ msd_args a)
 {
     leaf_sort_all<2 * LEAF_ITEMS>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(SORT_CROWDED_THREADS)
-    sort_msd_crowded_large(const __grid_constant__ struct sort_args a)
+extern "C" __global__ void __launch_bounds__(SORT_SKEWED_LEAF_THREADS)
+    sort_msd_skewed_leaf_large(const __grid_constant__ msd_args a)
 {
-    leaf_merge_crowded<2>(a);
+    leaf_merge_skewed<2>(a);
 }
 #endif
 

@@ -2,7 +2,7 @@
  * sort/cuda/msd_packed.cuh - the first two levels of many pairs of 32-bit keys that are distributed
  * evenly: one read counts both, and between them a key and its value lie next to each other.
  *
- *     sort_crowd_begin      says, from its sample, from which bit on keys look even
+ *     sort_skewed_begin      says, from its sample, from which bit on keys look even
  *     sort_packed_count     how many keys each value of the first 16 bits has, in one read
  *     sort_packed_plan      segments of the second level; or leaves it all to the levels
  *     sort_packed_first     moves pairs by the first digit, to where the output will be
@@ -43,10 +43,10 @@ enum {
 static_assert((int)PACKED_THREADS == (int)SORT_BINS, "a thread looks back for a digit");
 
 /* Bits of the second digit: as few as make leaves. */
-static __device__ inline uint32_t packed_bits(const struct sort_args &a)
+static __device__ inline uint32_t packed_bits(const struct sort_common &a)
 {
     uint32_t bits = SORT_DIGIT_BITS;
-    while (bits > 1 && a.n >> (SORT_DIGIT_BITS + bits - 1) <= MSD_LEAF / 16 * 15) bits--;
+    while (bits > 1 && a.n >> (SORT_DIGIT_BITS + bits - 1) <= SORT_LEAF_FULL(MSD_LEAF)) bits--;
     return bits;
 }
 
@@ -57,7 +57,7 @@ struct packed_count_shared {
 };
 
 template <int ENCODE>
-static __device__ inline void packed_count_key(const struct sort_args &a, uint32_t *words,
+static __device__ inline void packed_count_key(const struct sort_common &a, uint32_t *words,
                                                uint32_t lead, ukey u, ukey first, ukey &differ)
 {
     const ukey e = ENCODE ? order_encode(a.order, u) : u, x = e << lead;
@@ -66,49 +66,40 @@ static __device__ inline void packed_count_key(const struct sort_args &a, uint32
               1u << (x >> (KEY_BITS - PACKED_BITS - 4) & 16));
 }
 
-/* Counts the keys of [from, to): the body as aligned vectors of 16 bytes, the ends one key a
- * thread. */
+/* Counts the keys of [from, to). */
 template <int ENCODE>
-static __device__ inline ukey packed_count_range(const struct sort_args &a, uint32_t *words,
+static __device__ inline ukey packed_count_range(const struct sort_common &a, uint32_t *words,
                                                  uint32_t lead, uint64_t from, uint64_t to)
 {
-    enum { VECTOR = 4, LOADS = 4, THREADS_ = SORT_PACKED_COUNT_THREADS };
+    enum { THREADS_ = SORT_PACKED_COUNT_THREADS };
     const ukey *keys = (const ukey *)a.keys_in, *mine = keys + from;
     const ukey first = order_encode(a.order, keys[0]);
     const uint64_t count = to - from;
-    uint64_t head = (uint64_t)(-(intptr_t)mine & 15) / KEY_BYTES;
-    if (head > count) head = count;
-    const uint64_t vectors = (count - head) / VECTOR, tail = head + vectors * VECTOR;
-    const uint4 *body = (const uint4 *)(mine + head);
+    const struct key_vectors v = key_vectors_of(mine, count);
     ukey differ = 0;
-    for (uint64_t i = threadIdx.x; i < vectors; i += LOADS * THREADS_) {
-        uint4 load[LOADS];
+    for (uint64_t i = threadIdx.x; i < v.count; i += VECTOR_LOADS * THREADS_) {
+        union key_vector load[VECTOR_LOADS];
+        vectors_load<uint64_t>(v.body, v.count, i, THREADS_, load);
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * THREADS_ < vectors) load[j] = body[i + j * THREADS_];
+        for (int j = 0; j < VECTOR_LOADS; j++)
+            if (i + j * THREADS_ < v.count)
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * THREADS_ < vectors) {
-                packed_count_key<ENCODE>(a, words, lead, load[j].x, first, differ);
-                packed_count_key<ENCODE>(a, words, lead, load[j].y, first, differ);
-                packed_count_key<ENCODE>(a, words, lead, load[j].z, first, differ);
-                packed_count_key<ENCODE>(a, words, lead, load[j].w, first, differ);
-            }
+                for (int k = 0; k < VECTOR_KEYS; k++)
+                    packed_count_key<ENCODE>(a, words, lead, load[j].key[k], first, differ);
     }
-    if (threadIdx.x < head)
+    if (threadIdx.x < v.head)
         packed_count_key<ENCODE>(a, words, lead, mine[threadIdx.x], first, differ);
-    if (tail + threadIdx.x < count)
-        packed_count_key<ENCODE>(a, words, lead, mine[tail + threadIdx.x], first, differ);
+    if (v.tail + threadIdx.x < count)
+        packed_count_key<ENCODE>(a, words, lead, mine[v.tail + threadIdx.x], first, differ);
     return differ;
 }
 
 /* Adds the block's counters to those of the segments; returns how many keys they say they have,
  * which is less than there are if one of them has overflowed, into its neighbour or out of the
  * word. */
-static __device__ inline uint32_t packed_add_counts(const struct sort_args &a,
-                                                    const uint32_t *words)
+static __device__ inline uint32_t packed_add_counts(const msd_args &a, const uint32_t *words)
 {
-    const uint32_t lane = lane_id(), drop = SORT_DIGIT_BITS - packed_bits(a);
+    const uint32_t lane = lane_id(), drop = SORT_DIGIT_BITS - packed_bits(a.common);
     uint32_t keys = 0;
     for (uint32_t i = threadIdx.x / 32; i < SORT_BINS; i += PACKED_COUNT_WARPS) {
         const uint32_t bin = (i + blockIdx.x * PACKED_COUNT_WARPS) % SORT_BINS;
@@ -125,7 +116,7 @@ static __device__ inline uint32_t packed_add_counts(const struct sort_args &a,
                           low | (unsigned long long)high << 32);
         }
         sum = warp_sum(sum);
-        if (lane == 0 && sum) atomicAdd(&a.counts[0][bin], sum);
+        if (lane == 0 && sum) atomicAdd(&a.lists.counts[0][bin], sum);
         keys += sum;
     }
     return keys;
@@ -133,9 +124,10 @@ static __device__ inline uint32_t packed_add_counts(const struct sort_args &a,
 
 /* Makes the look-back's words of all tiles nothing; those of more tiles than the first level has
  * are nothing to the second. */
-static __device__ inline void packed_clear_rows(const struct sort_args &a)
+static __device__ inline void packed_clear_rows(const msd_args &a)
 {
-    const uint64_t tiles = a.n / SORT_PACKED_TILE(0) + 1, all = SORT_PACKED_TILES(a.n);
+    const uint64_t tiles = a.common.n / SORT_PACKED_TILE(0) + 1,
+                   all = SORT_PACKED_TILES(a.common.n);
     const uint64_t step = (uint64_t)gridDim.x * SORT_PACKED_COUNT_THREADS;
     const uint32_t later = state_own(0);
     uint4 *rows = (uint4 *)a.rows;
@@ -146,20 +138,20 @@ static __device__ inline void packed_clear_rows(const struct sort_args &a)
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
-    sort_packed_count(const __grid_constant__ struct sort_args a)
+    sort_packed_count(const __grid_constant__ msd_args a)
 {
     __shared__ struct packed_count_shared s;
     uint32_t *words = (uint32_t *)shared_bytes;
     wait_for_earlier();
-    if (!a.msd->even) return;
-    const uint32_t lead = KEY_BITS - a.msd->even;
-    const uint64_t each = a.n / gridDim.x + (a.n % gridDim.x != 0);
-    const uint64_t from = min(a.n, blockIdx.x * each), to = min(a.n, from + each);
+    if (!a.lists.msd->even) return;
+    const uint32_t lead = KEY_BITS - a.lists.msd->even;
+    const uint64_t each = a.common.n / gridDim.x + (a.common.n % gridDim.x != 0);
+    const uint64_t from = min(a.common.n, blockIdx.x * each), to = min(a.common.n, from + each);
     rank_clear(words, PACKED_WORDS);
     if (threadIdx.x == 0) s.differ = s.keys = 0;
     __syncthreads(); /* the counters are clear */
-    const ukey differ = a.same ? packed_count_range<0>(a, words, lead, from, to)
-                               : packed_count_range<1>(a, words, lead, from, to);
+    const ukey differ = a.common.same ? packed_count_range<0>(a.common, words, lead, from, to)
+                                      : packed_count_range<1>(a.common, words, lead, from, to);
     packed_clear_rows(a);
     if (differ) atomicOr(&s.differ, differ);
     __syncthreads(); /* every key is counted */
@@ -167,17 +159,17 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
     if (lane_id() == 0) atomicAdd(&s.keys, keys);
     __syncthreads(); /* everyone has added what it has */
     if (threadIdx.x == 0 &&
-        (s.keys != (uint32_t)(to - from) || (uint64_t)s.differ >> a.msd->even != 0))
-        a.msd->uneven = 1;
+        (s.keys != (uint32_t)(to - from) || (uint64_t)s.differ >> a.lists.msd->even != 0))
+        a.lists.msd->uneven = 1;
 }
 
 /* ---- Plan ---- */
 
 /* Do two digits make leaves?  One block. */
-static __device__ inline bool packed_fits(const struct sort_args &a)
+static __device__ inline bool packed_fits(const msd_args &a)
 {
     const uint32_t lane = lane_id();
-    uint32_t most = a.msd->uneven ? ~0u : 0;
+    uint32_t most = a.lists.msd->uneven ? ~0u : 0;
     for (uint32_t bin = threadIdx.x / 32; bin < SORT_BINS; bin += PACKED_COUNT_WARPS) {
         const uint32_t *counts = msd_counts(a, 1, bin);
 #pragma unroll
@@ -187,18 +179,18 @@ static __device__ inline bool packed_fits(const struct sort_args &a)
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
-    sort_packed_plan(const __grid_constant__ struct sort_args a)
+    sort_packed_plan(const __grid_constant__ msd_args a)
 {
     __shared__ uint32_t sums[SORT_BINS / 32], first_tile[SORT_BINS + 1];
     wait_for_earlier();
-    const uint32_t me = threadIdx.x, top = a.msd->even, bits = packed_bits(a);
+    const uint32_t me = threadIdx.x, top = a.lists.msd->even, bits = packed_bits(a.common);
     if (!top) return;
     if (!packed_fits(a)) { /* also: everyone has read what is cleared now */
         if (me < SORT_BINS) msd_begin_counts(a);
         return;
     }
     const bool is_bin = me < SORT_BINS;
-    const uint32_t count = is_bin ? a.counts[0][me] : 0, begin = bins_scan(count, sums);
+    const uint32_t count = is_bin ? a.lists.counts[0][me] : 0, begin = bins_scan(count, sums);
     const uint32_t tiles =
         count / SORT_PACKED_TILE(1) + (count % (uint32_t)SORT_PACKED_TILE(1) != 0);
     __syncthreads(); /* everyone has read the sums */
@@ -211,27 +203,27 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
         s.source = SORT_PACKED;
         s.bits = bits;
         s.shift = top - SORT_DIGIT_BITS - bits;
-        a.segments[1][me] = s;
-        a.counts[0][me] = begin;
+        a.lists.segments[1][me] = s;
+        a.lists.counts[0][me] = begin;
         *(uint64_t *)(msd_counts(a, 1, me) + SORT_BINS) = ((uint64_t)1 << s.shift) - 1;
     }
     if (me == SORT_BINS - 1) {
         first_tile[SORT_BINS] = tile + tiles;
-        a.msd->seen = SORT_SEEN_BOTH;
-        a.msd->packed_tiles = tile + tiles;
+        a.lists.msd->seen = SORT_SEEN_BOTH;
+        a.lists.msd->packed_tiles = tile + tiles;
     }
     __syncthreads(); /* the tiles of all segments are known */
     for (uint32_t bin = me / 32; bin < SORT_BINS; bin += PACKED_COUNT_WARPS)
         for (uint32_t t = first_tile[bin] + lane_id(); t < first_tile[bin + 1]; t += 32)
-            a.tile_of[1][t] = bin;
+            a.lists.tile_of[1][t] = bin;
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
-    sort_packed_bins(const __grid_constant__ struct sort_args a)
+    sort_packed_bins(const __grid_constant__ msd_args a)
 {
-    __shared__ struct plan_shared p;
+    __shared__ struct msd_plan_shared p;
     wait_for_earlier();
-    if (a.msd->packed_tiles)
+    if (a.lists.msd->packed_tiles)
         for (uint32_t i = blockIdx.x; i < SORT_BINS; i += gridDim.x)
             msd_plan_segment<0>(a, 1, p, i);
 }
@@ -256,25 +248,27 @@ static_assert(sizeof(struct packed_shared<0>) <= SORT_PACKED_SHARED_BYTES(0) &&
 
 /* Where the first level puts pair p: the first half in the keys' array, the second in the values',
  * and of an odd number the last one, for which neither has room, beside the lists. */
-static __device__ inline uint2 *packed_between(const struct sort_args &a, uint32_t p)
+static __device__ inline uint2 *packed_between(const msd_args &a, uint32_t p)
 {
-    const uint32_t half = (uint32_t)(a.n / 2);
-    uint2 *at = p < half ? (uint2 *)a.keys_out : (uint2 *)a.values_out - half;
-    return p < 2 * half ? at + p : (uint2 *)&a.msd->last;
+    const uint32_t half = (uint32_t)(a.common.n / 2);
+    uint2 *at = p < half ? (uint2 *)a.common.keys_out : (uint2 *)a.common.values_out - half;
+    return p < 2 * half ? at + p : (uint2 *)&a.lists.msd->last;
 }
 
-template <int LEVEL> static __device__ inline ukey packed_key(const struct sort_args &a, uint32_t p)
+template <int LEVEL> static __device__ inline ukey packed_key(const msd_args &a, uint32_t p)
 {
-    return LEVEL ? packed_between(a, p)->x : order_encode(a.order, ((const ukey *)a.keys_in)[p]);
+    return LEVEL ? packed_between(a, p)->x
+                 : order_encode(a.common.order, ((const ukey *)a.common.keys_in)[p]);
 }
 
 /* What the tile says of a digit in the look-back, which its own thread asks for. */
 template <int LEVEL>
-static __device__ inline uint32_t packed_count_again(const struct sort_args &a,
+static __device__ inline uint32_t packed_count_again(const msd_args &a,
                                                      const struct sort_segment &s, uint32_t index)
 {
     enum { TILE = SORT_PACKED_TILE(LEVEL) };
     uint32_t count = 0;
+#pragma unroll 1
     for (uint32_t i = 0; i < TILE; i++)
         count += msd_digit(s, packed_key<LEVEL>(a, s.begin + index * TILE + i)) == threadIdx.x;
     return state_own(LEVEL) | count;
@@ -283,8 +277,7 @@ static __device__ inline uint32_t packed_count_again(const struct sort_args &a,
 /* How many pairs of the thread's digit the tiles of the segment before this one have; row: this
  * one's word, and index, its number, is not 0. */
 template <int LEVEL>
-static __device__ inline uint32_t packed_look_back(const struct sort_args &a,
-                                                   const struct sort_segment &s,
+static __device__ inline uint32_t packed_look_back(const msd_args &a, const struct sort_segment &s,
                                                    const uint32_t *row, uint32_t index)
 {
     const uint32_t own = state_own(LEVEL), all = state_all(LEVEL);
@@ -310,9 +303,9 @@ static __device__ inline uint32_t packed_look_back(const struct sort_args &a,
 /* Loads the tile's keys, and brings its values to where they stay until these are ranked; what the
  * tile does not have counts for the last digit. */
 template <int LEVEL, int FULL, int ITEMS>
-static __device__ inline void packed_load(const struct sort_args &a,
-                                          struct packed_shared<LEVEL> &sh, uint32_t at,
-                                          uint32_t here, uint32_t mine, ukey (&key)[ITEMS])
+static __device__ inline void packed_load(const msd_args &a, struct packed_shared<LEVEL> &sh,
+                                          uint32_t at, uint32_t here, uint32_t mine,
+                                          ukey (&key)[ITEMS])
 {
     if (LEVEL) {
         const uint2 *in = packed_between(a, at) + mine;
@@ -328,14 +321,14 @@ static __device__ inline void packed_load(const struct sort_args &a,
         }
         return;
     }
-    const ukey *in = (const ukey *)a.keys_in + at + mine;
+    const ukey *in = (const ukey *)a.common.keys_in + at + mine;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) key[i] = FULL || mine + 32 * i < here ? in[32 * i] : (ukey)0;
-    if (a.index) {
+    if (a.common.index) {
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) sh.staged[mine + 32 * i] = at + mine + 32 * i;
     } else {
-        const uval *values = (const uval *)a.values_in + at + mine;
+        const uval *values = (const uval *)a.common.values_in + at + mine;
 #pragma unroll
         for (int i = 0; i < ITEMS; i++)
             if (FULL || mine + 32 * i < here)
@@ -344,15 +337,15 @@ static __device__ inline void packed_load(const struct sort_args &a,
                 sh.staged[mine + 32 * i] = 0; /* what is moved on, and then not used */
     }
     copy_commit();
-    if (!a.same)
+    if (!a.common.same)
 #pragma unroll
-        for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
+        for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.common.order, key[i]);
 }
 
 /* Moves a tile, of which `base` is where the thread's digit begins in its segment, and row its word
  * of the look-back. */
 template <int LEVEL, int FULL>
-static __device__ inline void packed_move(const struct sort_args &a, const struct sort_segment &s,
+static __device__ inline void packed_move(const msd_args &a, const struct sort_segment &s,
                                           struct packed_shared<LEVEL> &sh, uint32_t at,
                                           uint32_t here, uint32_t base, uint32_t tile)
 {
@@ -398,21 +391,20 @@ static __device__ inline void packed_move(const struct sort_args &a, const struc
         if (!FULL && rank >= here) continue;
         const uint2 pair = sh.pairs[rank];
         const uint32_t to = sh.target[msd_digit(s, pair.x)] + rank;
-        *(LEVEL ? (uint2 *)a.keys_tmp + to : packed_between(a, to)) = pair;
+        *(LEVEL ? (uint2 *)a.common.keys_tmp + to : packed_between(a, to)) = pair;
     }
 }
 
 template <int LEVEL>
-static __device__ inline void packed_scatter(const struct sort_args &a,
-                                             const struct sort_segment &s, const uint32_t *targets,
-                                             uint32_t tile)
+static __device__ inline void packed_scatter(const msd_args &a, const struct sort_segment &s,
+                                             const uint32_t *targets, uint32_t tile)
 {
     enum { TILE = SORT_PACKED_TILE(LEVEL) };
     struct packed_shared<LEVEL> &sh = *(struct packed_shared<LEVEL> *)shared_bytes;
     const uint32_t index = tile - s.first_tile, at = s.begin + index * TILE;
     const uint32_t here = min(s.count - index * TILE, (uint32_t)TILE);
     if (threadIdx.x == 0) sh.index = index;
-    const uint32_t half = (uint32_t)(a.n / 2);
+    const uint32_t half = (uint32_t)(a.common.n / 2);
     const bool apart = LEVEL && (at < half) != (at + here <= half); /* in two arrays */
     if (here == TILE && !apart && at + here <= 2 * half)
         packed_move<LEVEL, 1>(a, s, sh, at, here, targets[threadIdx.x], tile);
@@ -421,24 +413,24 @@ static __device__ inline void packed_scatter(const struct sort_args &a,
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BLOCKS)
-    sort_packed_first(const __grid_constant__ struct sort_args a)
+    sort_packed_first(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    if (!a.msd->packed_tiles) return;
+    if (!a.lists.msd->packed_tiles) return;
     struct sort_segment s = {};
-    s.count = (uint32_t)a.n;
+    s.count = (uint32_t)a.common.n;
     s.bits = SORT_DIGIT_BITS;
-    s.shift = a.msd->even - SORT_DIGIT_BITS;
-    packed_scatter<0>(a, s, a.counts[0], blockIdx.x);
+    s.shift = a.lists.msd->even - SORT_DIGIT_BITS;
+    packed_scatter<0>(a, s, a.lists.counts[0], blockIdx.x);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BLOCKS)
-    sort_packed_second(const __grid_constant__ struct sort_args a)
+    sort_packed_second(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    if (blockIdx.x >= a.msd->packed_tiles) return;
-    const uint32_t index = a.tile_of[1][blockIdx.x];
-    packed_scatter<1>(a, a.segments[1][index], msd_counts(a, 1, index), blockIdx.x);
+    if (blockIdx.x >= a.lists.msd->packed_tiles) return;
+    const uint32_t index = a.lists.tile_of[1][blockIdx.x];
+    packed_scatter<1>(a, a.lists.segments[1][index], msd_counts(a, 1, index), blockIdx.x);
 }
 
 /* ---- Leaves ---- */
@@ -446,13 +438,13 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BL
 /* A block for each of as many leaves as two digits make at most: blocks that take turns spill
  * registers, and so would one kernel for both. */
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
-    sort_packed_leaf(const __grid_constant__ struct sort_args a)
+    sort_packed_leaf(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    if (!a.msd->packed_tiles || blockIdx.x >= a.msd->leaves) return;
-    struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;
-    if (!leaf_finish<1>(a, s, a.leaves[blockIdx.x]) && threadIdx.x == 0)
-        a.crowded[atomicAdd(&a.msd->crowded, 1)] = blockIdx.x;
+    if (!a.lists.msd->packed_tiles || blockIdx.x >= a.lists.msd->leaves) return;
+    struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
+    if (!leaf_finish<1>(a.common, s, a.lists.leaves[blockIdx.x]) && threadIdx.x == 0)
+        a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = blockIdx.x;
 }
 
 #endif

@@ -45,7 +45,7 @@ static void pdl(const struct sort_build *b, enum echi_phase phase, const char *k
 
 static const char *not_skewed(const struct sort_build *b)
 {
-    return b->args->adaptive ? "the sample is not skewed" : NULL;
+    return b->plan->msd.adaptive ? "the sample is not skewed" : NULL;
 }
 
 /* One level by launches of its own; of a small array the first is counted and planned by one. */
@@ -56,13 +56,15 @@ static void run_level(const struct sort_build *b, int level, unsigned shared_byt
     const struct sort_args *args = b->args;
     const char *when = not_skewed(b);
     uint64_t processors = (uint64_t)b->gpu.multiprocessors;
-    uint64_t tiles = args->n / plan->tile + 1 + SORT_BINS;
+    uint64_t tiles = args->common.n / plan->tile + 1 + SORT_BINS;
     unsigned segments = level ? echi_cuda_least(plan->segments, 8 * processors) : 1;
     unsigned blocks = echi_cuda_least(plan->tiles, level < 2 ? tiles : t->blocks * processors);
-    if (plan->few && level == 0) {
-        pdl(b, ECHI_COUNT, "sort_pairs_first", args->count_blocks + 1, t->threads, 0, level, when);
+    if (plan->small && level == 0) {
+        pdl(b, ECHI_COUNT, "sort_pairs_count_plan", args->pairs.count_blocks + 1, t->threads, 0,
+            level, when);
     } else {
-        pdl(b, ECHI_COUNT, "sort_pairs_count", args->count_blocks, t->threads, 0, level, when);
+        pdl(b, ECHI_COUNT, "sort_pairs_count", args->pairs.count_blocks, t->threads, 0, level,
+            when);
         pdl(b, ECHI_PLAN, "sort_msd_plan", segments, SORT_BINS, 0, level, when);
     }
     pdl(b, ECHI_MOVE, "sort_pairs_scatter", blocks, t->threads, shared_bytes, level, when);
@@ -73,30 +75,34 @@ static unsigned count_blocks(const struct msd_plan *plan, uint64_t most)
 {
     unsigned all = echi_cuda_least(plan->count_blocks, most), blocks = 1;
     while (blocks < all && blocks * blocks < 16 * plan->tiles) blocks++;
-    return plan->few ? blocks : all;
+    return plan->small ? blocks : all;
 }
 
 /* The levels that evenly distributed keys do not have, of a small array, by one launch. */
-static void run_rest(const struct sort_build *b, int level, unsigned shared_bytes)
+static void run_tail(const struct sort_build *b, int level, unsigned shared_bytes)
 {
     const struct msd_plan *plan = &b->plan->msd;
     const struct pairs_tuning *t = plan->pairs;
     unsigned resident = 1, element_bytes = (unsigned)(t->key_bytes + t->payload_bytes);
-    if (b->gpu.shared_bytes >= t->blocks * (shared_bytes + 1024)) resident = t->blocks;
-    shared_bytes = echi_sort_few_bytes(b, resident, shared_bytes, element_bytes);
+    if (b->gpu.shared_bytes >= t->blocks * (shared_bytes + ECHI_BLOCK_RESERVED_BYTES))
+        resident = t->blocks;
+    shared_bytes = echi_sort_small_lsd_bytes(b, resident, shared_bytes, element_bytes);
     unsigned blocks =
-        echi_cuda_least(resident * (unsigned)b->gpu.multiprocessors, plan->few_blocks);
+        echi_cuda_least(resident * (unsigned)b->gpu.multiprocessors, plan->small_lsd_blocks);
+    b->args->tail = b->args->pairs;
+    b->args->tail.common.level = level;
+    b->args->tail.count_blocks = count_blocks(plan, blocks);
     echi_step_add(b->steps,
                   (struct echi_step){ .phase = ECHI_MOVE,
                                       .kind = ECHI_LAUNCH_COOPERATIVE,
                                       .module = b->plan->module,
-                                      .name = "sort_pairs_rest",
+                                      .name = "sort_pairs_tail_levels",
                                       .when = "there are more levels, or the keys are skewed",
                                       .blocks = blocks,
                                       .threads = t->threads,
                                       .shared_bytes = shared_bytes,
                                       .level = level,
-                                      .units = count_blocks(plan, blocks) });
+                                      .args = &b->args->tail });
 }
 
 /* Whether msd_packed.cuh may sort them.  Between its levels pairs lie in the output, where
@@ -105,16 +111,17 @@ static void run_rest(const struct sort_build *b, int level, unsigned shared_byte
 static bool can_pack(const struct sort_build *b, unsigned staged)
 {
     const struct sort_args *args = b->args;
-    uintptr_t keys = (uintptr_t)args->keys_out, values = (uintptr_t)args->values_out;
-    return b->plan->msd.packed && args->adaptive && staged && args->plain && !args->in_place &&
-           (keys | values) % 8 == 0 && b->gpu.shared_bytes >= SORT_PACKED_COUNT_BYTES + 1024;
+    uintptr_t keys = (uintptr_t)args->common.keys_out, values = (uintptr_t)args->common.values_out;
+    return b->plan->msd.packed && b->plan->msd.adaptive && staged && args->common.plain &&
+           !args->common.in_place && (keys | values) % 8 == 0 &&
+           b->gpu.shared_bytes >= SORT_PACKED_COUNT_BYTES + 1024;
 }
 
 /* As many leaves as two digits make at most, the second of packed_bits(). */
 static uint64_t packed_leaves(uint64_t n)
 {
     uint64_t bins = 2 * SORT_BINS;
-    while (n / bins > SORT_PAIRS_LEAF / 16 * 15) bins *= 2;
+    while (n / bins > SORT_LEAF_FULL(SORT_PAIRS_LEAF)) bins *= 2;
     return bins;
 }
 
@@ -123,7 +130,7 @@ static void run_packed(const struct sort_build *b, unsigned leaf_threads,
                        unsigned leaf_shared_bytes)
 {
     static const char even[] = "the sample is even";
-    const uint64_t n = b->args->n;
+    const uint64_t n = b->args->common.n;
     unsigned count =
         echi_cuda_least(n / (SORT_PACKED_COUNT_THREADS * 16) + 1, (uint64_t)b->gpu.multiprocessors);
     pdl(b, ECHI_COUNT, "sort_packed_count", count, SORT_PACKED_COUNT_THREADS,
@@ -151,22 +158,24 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     unsigned leaf = staged ? t->leaf_threads * t->leaf_items : SORT_PAIRS_LEAF;
     unsigned shared_bytes = SORT_PAIRS_SHARED_BYTES(t->threads, t->items, key, payload, staged);
     unsigned leaf_shared_bytes = SORT_PAIRS_LEAF_SHARED_BYTES(leaf, key, payload, staged);
-    uint64_t processors = (uint64_t)b->gpu.multiprocessors, leaves = args->n / leaf + 1;
+    uint64_t processors = (uint64_t)b->gpu.multiprocessors, leaves = args->common.n / leaf + 1;
     unsigned skewed = echi_cuda_least(plan->leaves, t->leaf_blocks * processors);
-    int even = args->n > SORT_BINS * (leaf / 16 * 15) ? 2 : 1; /* levels of keys distributed so */
+    int even = args->common.n > SORT_BINS * SORT_LEAF_FULL(leaf)
+                   ? 2
+                   : 1; /* levels of keys distributed so */
     int level = 0;
-    args->count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
-    args->packed = can_pack(b, staged);
-    if (plan->few) args->levels = plan->levels;
+    args->pairs.count_blocks = count_blocks(plan, SORT_PAIRS_COUNT_BLOCKS * processors);
+    args->pairs.packed = can_pack(b, staged);
+    if (plan->small) args->lists.levels = plan->levels;
     echi_sort_begin_lists(b);
-    if (args->packed) run_packed(b, t->leaf_threads, leaf_shared_bytes);
-    for (; level < (plan->few ? even : plan->levels); level++) run_level(b, level, shared_bytes);
-    if (plan->few) run_rest(b, level, shared_bytes);
+    if (args->pairs.packed) run_packed(b, t->leaf_threads, leaf_shared_bytes);
+    for (; level < (plan->small ? even : plan->levels); level++) run_level(b, level, shared_bytes);
+    if (plan->small) run_tail(b, level, shared_bytes);
     /* With packed steps these probably have nothing to do, which fewer blocks find out faster. */
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",
-        echi_cuda_least(plan->leaves, (args->packed ? 1 : 2) * leaves), t->leaf_threads,
+        echi_cuda_least(plan->leaves, (args->pairs.packed ? 1 : 2) * leaves), t->leaf_threads,
         leaf_shared_bytes, level, not_skewed(b));
-    pdl(b, ECHI_FINISH, "sort_pairs_crowded", skewed, t->leaf_threads, leaf_shared_bytes, level,
+    pdl(b, ECHI_FINISH, "sort_pairs_skewed_leaf", skewed, t->leaf_threads, leaf_shared_bytes, level,
         not_skewed(b));
     return ECH_OK;
 }

@@ -2,14 +2,14 @@
  * sort/cuda/msd_pairs.cu - keys of 32 and 64 bits with values, or the order of keys, most
  * significant digit first and stable: msd.cu, whose lists these are, with other moves.
  *
- *     sort_pairs_count     how many keys of each digit every segment of the level has, and every
- *                          tile after those before it
- *     sort_pairs_scatter   moves keys and values; a tile knows where its digits go from the counts,
- *                          so that none waits for another
- *     sort_pairs_first,    for few pairs, as sort_msd_first and sort_msd_rest
- *     sort_pairs_rest
- *     sort_pairs_leaf      finishes what a block can hold; in msd_pairs_leaf.cuh
- *     sort_packed_...      the first levels of many even keys; in msd_packed.cuh
+ *     sort_pairs_count         how many keys of each digit every segment of the level has, and
+ *                              every tile after those before it
+ *     sort_pairs_scatter       moves keys and values; a tile knows where its digits go from the
+ *                              counts, so that none waits for another
+ *     sort_pairs_count_plan,   for small arrays, as sort_msd_count_plan and sort_msd_tail_levels
+ *     sort_pairs_tail_levels
+ *     sort_pairs_leaf          finishes what a block can hold; in msd_pairs_leaf.cuh
+ *     sort_packed_...          the first levels of many even keys; in msd_packed.cuh
  *
  *     tiles       |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |
  *     segments    |          0            |       1         |  2  |
@@ -25,24 +25,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort/cuda/msd_pairs_leaf.cuh"
-#include "sort/cuda/few.cuh"
+#include "sort/cuda/small_lsd.cuh"
 #if PAIRS_PACKED
 #include "sort/cuda/msd_packed.cuh"
 #endif
 
 /* ---- Counts ---- */
 
-/* Bits in which keys differ from the segment's first, and the orders seen among neighbours: equal
- * ones count as a rise, for their order must not be turned around. */
-struct pairs_found {
-    ukey differ;
-    uint32_t seen; /* enum sort_seen */
-};
-
-static __device__ inline void pairs_count_tile(const struct sort_args &a,
+/* Neighbours that are equal count as a rise, for their order must not be turned around. */
+static __device__ inline void pairs_count_tile(const struct sort_common &a,
                                                const struct sort_segment &s, ukey first,
                                                uint32_t at, uint32_t here, uint32_t *bins,
-                                               uint32_t *row, struct pairs_found &found)
+                                               uint32_t *row, struct msd_found &found)
 {
     const ukey *in = keys_of(a, s.source) + at;
     const uint32_t me = threadIdx.x;
@@ -70,28 +64,22 @@ static __device__ inline void pairs_count_tile(const struct sort_args &a,
     __syncthreads(); /* every key is counted */
 }
 
-struct count_shared {
-    uint32_t bins[SORT_BINS];
-    unsigned long long differ;
-    uint32_t seen;
-};
-
 /* Counts tiles [tile, stop) of a segment: a piece; seen: where to add what is seen of neighbours,
  * or NULL. */
-static __device__ inline void pairs_count_piece(const struct sort_args &a,
-                                                const struct sort_segment &s,
-                                                struct count_shared &sh, uint32_t tile,
+static __device__ inline void pairs_count_piece(const msd_args &a, const struct sort_segment &s,
+                                                struct msd_count_shared &sh, uint32_t tile,
                                                 uint32_t stop, uint32_t *counts, uint32_t *seen)
 {
-    const ukey first = pairs_key(a, s.source, keys_of(a, s.source)[s.begin]);
+    const ukey first = pairs_key(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
     rank_clear(sh.bins, SORT_BINS);
     if (threadIdx.x == 0) sh.differ = sh.seen = 0;
     __syncthreads(); /* the counters are clear */
-    struct pairs_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
+    struct msd_found found = { 0, seen ? 0 : (uint32_t)SORT_SEEN_BOTH };
     for (; tile < stop; tile++) {
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE;
-        pairs_count_tile(a, s, first, s.begin + skip, min(s.count - skip, (uint32_t)MSD_TILE),
-                         sh.bins, a.rows + (uint64_t)tile * SORT_BINS, found);
+        pairs_count_tile(a.common, s, first, s.begin + skip,
+                         min(s.count - skip, (uint32_t)MSD_TILE), sh.bins,
+                         a.rows + (uint64_t)tile * SORT_BINS, found);
     }
     if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
     if (found.seen) atomicOr(&sh.seen, found.seen);
@@ -107,50 +95,51 @@ static __device__ inline void pairs_count_piece(const struct sort_args &a,
     __syncthreads(); /* the counters may be cleared */
 }
 
-static __device__ inline void pairs_count_level(const struct sort_args &a, int level,
-                                                struct count_shared &sh)
+static __device__ inline void pairs_count_level(const msd_args &a, int level,
+                                                struct msd_count_shared &sh)
 {
-    const uint32_t tiles = a.msd->tiles[level], each = pairs_each(a, tiles);
+    const uint32_t tiles = a.lists.msd->tiles[level], each = pairs_each(a, tiles);
     uint32_t tile = min(tiles, blockIdx.x * each);
     const uint32_t last = min(tiles, tile + each);
     while (tile < last) { /* a piece at once */
         const uint32_t index = msd_segment_of(a, level, tile);
-        const struct sort_segment s = a.segments[level & 1][index];
+        const struct sort_segment s = a.lists.segments[level & 1][index];
         const uint32_t stop = min(last, s.first_tile + msd_tiles(s.count));
         pairs_count_piece(a, s, sh, tile, stop, msd_counts(a, level, index),
-                          level ? NULL : &a.msd->seen);
+                          level ? NULL : &a.lists.msd->seen);
         tile = stop;
     }
 }
 
 extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
-    sort_pairs_count(const __grid_constant__ struct sort_args a)
+    sort_pairs_count(const __grid_constant__ msd_args a)
 {
-    __shared__ struct count_shared sh;
+    __shared__ struct msd_count_shared sh;
     wait_for_earlier();
-    pairs_count_level(a, a.level, sh);
+    pairs_count_level(a, a.common.level, sh);
 }
 
 extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLOCKS)
-    sort_pairs_first(const __grid_constant__ struct sort_args a)
+    sort_pairs_count_plan(const __grid_constant__ msd_args a)
 {
-    __shared__ struct count_shared sh;
-    __shared__ struct plan_shared p;
-    __shared__ struct few_sample sample;
+    __shared__ struct msd_count_shared sh;
+    __shared__ struct msd_plan_shared p;
+    __shared__ struct small_lsd_sample sample;
     wait_for_earlier();
-    const struct sort_segment s = msd_whole(a);
+    const struct sort_segment s = msd_whole(a.common);
     const uint32_t tiles = msd_tiles(s.count), each = pairs_each(a, tiles);
     const uint32_t tile = min(tiles, blockIdx.x * each);
     if (blockIdx.x < a.count_blocks)
-        pairs_count_piece(a, s, sh, tile, min(tiles, tile + each), a.first->counts, &a.first->seen);
+        pairs_count_piece(a, s, sh, tile, min(tiles, tile + each), a.lists.first_counts->counts,
+                          &a.lists.first_counts->seen);
     else
-        few_look(a, sample);
-    msd_plan_first(a, p);
+        small_lsd_look(a, sample);
+    msd_plan_counted(a, p);
 }
 
 /* ---- Scatter ---- */
 
-struct scatter_shared {
+struct pairs_scatter_shared {
     union {
         uint32_t counts[PAIRS_WARPS * SORT_BINS]; /* while ranking */
         ukey keys[MSD_TILE];                      /* then the tile by digit */
@@ -162,9 +151,9 @@ struct scatter_shared {
     uint32_t target[SORT_BINS]; /* a key of this digit and rank r goes to target + r */
     uint32_t sums[SORT_BINS / 32];
 };
-static_assert(sizeof(struct scatter_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
-                                                                       KEY_BYTES, VAL_BYTES,
-                                                                       PAIRS_STAGED),
+static_assert(sizeof(struct pairs_scatter_shared) <=
+                  SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS, KEY_BYTES, VAL_BYTES,
+                                          PAIRS_STAGED),
               "the host gives less shared memory than the kernel uses");
 
 /* A full tile needs no test of where its segment ends; FULL is 1 for all tiles but the last. */
@@ -179,7 +168,8 @@ struct scatter_tile {
 };
 
 #if VAL_BYTES <= 8 || PAIRS_STAGED
-static __device__ inline bool scatter_makes(const struct sort_args &a, const struct sort_segment &s)
+static __device__ inline bool scatter_makes(const struct sort_common &a,
+                                            const struct sort_segment &s)
 {
     return VAL_BYTES <= 8 && s.source == SORT_IN && a.index;
 }
@@ -187,9 +177,9 @@ static __device__ inline bool scatter_makes(const struct sort_args &a, const str
 
 /* Asks for the tile's values, which are there after copy_wait<0>(). */
 template <int FULL>
-static __device__ inline void scatter_ask(const struct sort_args &a, const struct sort_segment &s,
-                                          struct scatter_shared &sh, const struct scatter_tile &t,
-                                          uint32_t mine)
+static __device__ inline void scatter_ask(const struct sort_common &a, const struct sort_segment &s,
+                                          struct pairs_scatter_shared &sh,
+                                          const struct scatter_tile &t, uint32_t mine)
 {
 #if PAIRS_STAGED
     const uval *in = values_of(a, s.source) + t.at + mine;
@@ -204,9 +194,10 @@ static __device__ inline void scatter_ask(const struct sort_args &a, const struc
 
 /* Puts the values where their keys' ranks say. */
 template <int FULL>
-static __device__ inline void scatter_place(const struct sort_args &a, const struct sort_segment &s,
-                                            struct scatter_shared &sh, const struct scatter_tile &t,
-                                            uint32_t mine, const uint32_t (&slot)[MSD_ITEMS])
+static __device__ inline void
+scatter_place(const struct sort_common &a, const struct sort_segment &s,
+              struct pairs_scatter_shared &sh, const struct scatter_tile &t, uint32_t mine,
+              const uint32_t (&slot)[MSD_ITEMS])
 {
 #if VAL_BYTES <= 8
     if (scatter_makes(a, s)) {
@@ -229,10 +220,10 @@ static __device__ inline void scatter_place(const struct sort_args &a, const str
 
 /* Ranks the tile's keys: slot[i] becomes the rank of key[i]. */
 template <int FULL>
-static __device__ inline void scatter_rank(const struct sort_args &a, const struct sort_segment &s,
-                                           struct scatter_shared &sh, const struct scatter_tile &t,
-                                           uint32_t mine, const ukey (&key)[MSD_ITEMS],
-                                           uint32_t (&slot)[MSD_ITEMS])
+static __device__ inline void
+scatter_rank(const struct sort_common &a, const struct sort_segment &s,
+             struct pairs_scatter_shared &sh, const struct scatter_tile &t, uint32_t mine,
+             const ukey (&key)[MSD_ITEMS], uint32_t (&slot)[MSD_ITEMS])
 {
     const uint32_t bin = threadIdx.x;
     uint32_t *row = sh.counts + threadIdx.x / 32 * SORT_BINS;
@@ -257,8 +248,9 @@ static __device__ inline void scatter_rank(const struct sort_args &a, const stru
 }
 
 template <int FULL>
-static __device__ inline void scatter_move(const struct sort_args &a, const struct sort_segment &s,
-                                           struct scatter_shared &sh, const struct scatter_tile &t)
+static __device__ inline void
+scatter_move(const struct sort_common &a, const struct sort_segment &s,
+             struct pairs_scatter_shared &sh, const struct scatter_tile &t)
 {
     const uint32_t me = threadIdx.x, mine = me / 32 * (32 * MSD_ITEMS) + lane_id();
     const ukey *in = keys_of(a, s.source) + t.at + mine;
@@ -305,13 +297,13 @@ static __device__ inline void scatter_move(const struct sort_args &a, const stru
     }
 }
 
-static __device__ inline void pairs_scatter_level(const struct sort_args &a, int level,
-                                                  struct scatter_shared &sh)
+static __device__ inline void pairs_scatter_level(const msd_args &a, int level,
+                                                  struct pairs_scatter_shared &sh)
 {
-    const uint32_t tiles = a.msd->tiles[level], bin = threadIdx.x;
+    const uint32_t tiles = a.lists.msd->tiles[level], bin = threadIdx.x;
     for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const uint32_t index = msd_segment_of(a, level, tile);
-        const struct sort_segment s = a.segments[level & 1][index];
+        const struct sort_segment s = a.lists.segments[level & 1][index];
         if (!s.moves) continue;
         const uint32_t skip = (tile - s.first_tile) * MSD_TILE;
         struct scatter_tile t = { s.begin + skip, min(s.count - skip, (uint32_t)MSD_TILE), 0 };
@@ -322,48 +314,49 @@ static __device__ inline void pairs_scatter_level(const struct sort_args &a, int
                 t.target += a.pieces[(uint64_t)(block - 1) * SORT_BINS + bin];
         }
         if (t.here == MSD_TILE)
-            scatter_move<1>(a, s, sh, t);
+            scatter_move<1>(a.common, s, sh, t);
         else
-            scatter_move<0>(a, s, sh, t);
+            scatter_move<0>(a.common, s, sh, t);
         __syncthreads(); /* everyone has read; the counters may be cleared */
     }
 }
 
 extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
-    sort_pairs_scatter(const __grid_constant__ struct sort_args a)
+    sort_pairs_scatter(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
-    pairs_scatter_level(a, a.level, *(struct scatter_shared *)shared_bytes);
+    pairs_scatter_level(a, a.common.level, *(struct pairs_scatter_shared *)shared_bytes);
 }
 
 /* ---- Levels that evenly distributed keys do not have ---- */
 
-union rest_shared {
-    struct count_shared count;
-    struct plan_shared plan;
-    struct scatter_shared scatter;
+union tail_shared {
+    struct msd_count_shared count;
+    struct msd_plan_shared plan;
+    struct pairs_scatter_shared scatter;
 };
-static_assert(sizeof(union rest_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
+static_assert(sizeof(union tail_shared) <= SORT_PAIRS_SHARED_BYTES(PAIRS_THREADS, MSD_ITEMS,
                                                                    KEY_BYTES, VAL_BYTES,
                                                                    PAIRS_STAGED),
               "the host gives less shared memory than the kernel uses");
 
 extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
-    sort_pairs_rest(const __grid_constant__ struct sort_args a)
+    sort_pairs_tail_levels(const __grid_constant__ msd_args a)
 {
-    union rest_shared &sh = *(union rest_shared *)shared_bytes;
-    uint32_t meetings = 0;
+    union tail_shared &sh = *(union tail_shared *)shared_bytes;
+    uint32_t barriers = 0;
     if (msd_ordered(a)) return;
-    if (a.msd->crowd) {
-        few_sort(a, *(struct few_shared *)shared_bytes);
+    if (a.lists.msd->skewed) {
+        small_lsd_sort(a, *(struct small_lsd_shared *)shared_bytes);
         return;
     }
-    for (int level = a.level; level < a.levels && a.msd->segments[level]; level++) {
+    for (int level = a.common.level; level < a.lists.levels && a.lists.msd->segments[level];
+         level++) {
         if (blockIdx.x < a.count_blocks) pairs_count_level(a, level, sh.count);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
         msd_plan_level<0>(a, level, sh.plan);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
         pairs_scatter_level(a, level, sh.scatter);
-        msd_meet(a, ++meetings);
+        grid_barrier(&a.lists.msd->arrived, ++barriers);
     }
 }

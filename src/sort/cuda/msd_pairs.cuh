@@ -18,10 +18,6 @@
 enum { PAIRS_BLOCKS = 0 SORT_PAIRS_TUNING(ROW) };
 #undef ROW
 #define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
-    +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_threads)
-enum { LEAF_THREADS = 0 SORT_PAIRS_TUNING(ROW) };
-#undef ROW
-#define ROW(key, value, threads, items, blocks, leaf_threads, leaf_items, leaf_blocks)             \
     +((key) == KEY_BYTES && (value) == VAL_BYTES) * (leaf_blocks)
 enum { LEAF_BLOCKS = 0 SORT_PAIRS_TUNING(ROW) };
 #undef ROW
@@ -32,7 +28,7 @@ enum {
                          : (int)MULTIPROCESSOR_THREADS / (int)PAIRS_THREADS
 };
 
-static __device__ inline const uval *values_of(const struct sort_args &a, uint32_t buffer)
+static __device__ inline const uval *values_of(const struct sort_common &a, uint32_t buffer)
 {
     return (const uval *)(buffer == SORT_IN    ? a.values_in
                           : buffer == SORT_OUT ? a.values_out
@@ -41,13 +37,13 @@ static __device__ inline const uval *values_of(const struct sort_args &a, uint32
 
 /* ---- What is compared ---- */
 
-static __device__ inline ukey pairs_merged(const struct sort_args &a, ukey e)
+static __device__ inline ukey pairs_merged(const struct sort_common &a, ukey e)
 {
     return (ukey)(order_merge(a.order, e) >> a.begin_bit) << (KEY_BITS - (a.end_bit - a.begin_bit));
 }
 
 /* ... of a key as it lies in a buffer. */
-static __device__ inline ukey pairs_key(const struct sort_args &a, uint32_t source, ukey u)
+static __device__ inline ukey pairs_key(const struct sort_common &a, uint32_t source, ukey u)
 {
     const ukey e = msd_load(a, source, u);
     return a.plain ? e : pairs_merged(a, e);
@@ -55,7 +51,7 @@ static __device__ inline ukey pairs_key(const struct sort_args &a, uint32_t sour
 
 /* ... of a thread's keys: asked once, not of each. */
 template <int ITEMS>
-static __device__ inline void pairs_compared(const struct sort_args &a, uint32_t source,
+static __device__ inline void pairs_compared(const struct sort_common &a, uint32_t source,
                                              ukey (&key)[ITEMS])
 {
     if (source == SORT_IN)
@@ -67,8 +63,9 @@ static __device__ inline void pairs_compared(const struct sort_args &a, uint32_t
 }
 
 template <int ITEMS>
-static __device__ inline void pairs_digits(const struct sort_args &a, const struct sort_segment &s,
-                                           const ukey (&key)[ITEMS], uint32_t (&digit)[ITEMS])
+static __device__ inline void pairs_digits(const struct sort_common &a,
+                                           const struct sort_segment &s, const ukey (&key)[ITEMS],
+                                           uint32_t (&digit)[ITEMS])
 {
     if (a.plain)
 #pragma unroll
@@ -93,7 +90,7 @@ template <int BYTES> static __device__ inline void copy_async_of(void *to, const
 #endif
 
 /* How many tiles of a level a block counts. */
-static __device__ inline uint32_t pairs_each(const struct sort_args &a, uint32_t tiles)
+static __device__ inline uint32_t pairs_each(const msd_args &a, uint32_t tiles)
 {
     return tiles / a.count_blocks + (tiles % a.count_blocks != 0);
 }

@@ -13,7 +13,7 @@
  *         order      | key bits | position |   sorted: p-th is
  *         keys out   p-th = keys[position]     values out   p-th = values[position]
  *
- * A leaf whose keys crowd in few bins, or differ in few low bits, is sorted digit by digit, as
+ * A leaf whose keys lie in few bins, or differ in few low bits, is sorted digit by digit, as
  * block.cuh does it, by a kernel of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,6 +23,7 @@
 
 #include "cuda/device/block_range.cuh"
 #include "sort/cuda/block.cuh"
+#include "sort/cuda/leaf_windows.cuh"
 #include "sort/cuda/msd_pairs.cuh"
 
 #define LEAF_STAGED (PAIRS_STAGED && VAL_BYTES <= 8)
@@ -34,17 +35,14 @@ enum {
     LEAF_WORDS = 1 << LEAF_BINS_LOG,
     LEAF_SCAN_WARPS = LEAF_WARPS >= 16 ? 16 : 8,
     LEAF_SCAN_STEPS = LEAF_WORDS / LEAF_SCAN_WARPS / 128,
-    WINDOW = 16,
-    WINDOW_VECTORS = 4,
-    LEAF_ROUNDS = 16, /* at most; beyond, digit by digit is faster */
-    LEAF_MENDS = 64   /* steps that a thread may take over its groups */
+    LEAF_MENDS = 64 /* steps that a thread may take over its groups */
 };
 static_assert(LEAF_SCAN_STEPS >= 1 && LEAF_WARPS >= LEAF_SCAN_WARPS && LEAF_WARPS <= 32,
               "the scan of the bins is made for 8 or 16 warps");
 static_assert(MSD_LEAF % LEAF_THREADS == 0 && MSD_LEAF % WINDOW == 0,
               "a leaf is made of items and of windows");
 
-struct leaf_shared {
+struct pairs_leaf_shared {
     uint32_t order[MSD_LEAF];
     union {
         uint32_t bins[LEAF_WORDS];
@@ -61,23 +59,16 @@ struct leaf_shared {
     ukey low[LEAF_WARPS], high[LEAF_WARPS];
     uint32_t sums[LEAF_WARPS], most[LEAF_WARPS];
 };
-static_assert(sizeof(struct leaf_shared) <=
+static_assert(sizeof(struct pairs_leaf_shared) <=
                       SORT_PAIRS_LEAF_SHARED_BYTES(MSD_LEAF, KEY_BYTES, VAL_BYTES, PAIRS_STAGED) &&
                   sizeof(struct block_shared<LEAF_WARPS, LEAF_ITEMS>) <=
                       SORT_PAIRS_LEAF_SHARED_BYTES(MSD_LEAF, KEY_BYTES, VAL_BYTES, PAIRS_STAGED),
               "the host gives less shared memory than the kernel uses");
 
-/* Where in shared memory word p of the order lies: 16 bytes change places within their 64 so that
- * neighbouring threads, which read windows of 64 bytes, use all banks. */
-static __device__ inline uint32_t leaf_place(uint32_t p)
-{
-    return p ^ (p >> 3 & 12);
-}
-
 /* ---- Bins ---- */
 
 /* Turns the counts of the bins into where each begins; returns the greatest count. */
-static __device__ inline uint32_t bins_offsets(struct leaf_shared &s)
+static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
     uint4 *bins = (uint4 *)s.bins + warp * (LEAF_SCAN_STEPS * 32) + lane;
@@ -114,44 +105,6 @@ static __device__ inline uint32_t bins_offsets(struct leaf_shared &s)
     return most;
 }
 
-/* ---- Windows ---- */
-
-/* Sorts the window of words that begins at p, a multiple of half a window. */
-static __device__ inline void window_sort(uint32_t *order, uint32_t p)
-{
-    union {
-        uint4 vector[WINDOW_VECTORS];
-        uint32_t word[WINDOW];
-    } w;
-#pragma unroll
-    for (int j = 0; j < WINDOW_VECTORS; j++)
-        w.vector[j] = *(const uint4 *)&order[leaf_place(p + j * 4)];
-#define COMPARE(i, j)                                                                              \
-    {                                                                                              \
-        const uint32_t x = w.word[i], y = w.word[j];                                               \
-        w.word[i] = min(x, y);                                                                     \
-        w.word[j] = max(x, y);                                                                     \
-    }
-#define NETWORK_16
-#include "sort/network.def"
-#undef NETWORK_16
-#undef COMPARE
-#pragma unroll
-    for (int j = 0; j < WINDOW_VECTORS; j++) *(uint4 *)&order[leaf_place(p + j * 4)] = w.vector[j];
-}
-
-/* Sorts words of which the bins are in order; what lies past the last window is not touched. */
-static __device__ inline void windows_sort(struct leaf_shared &s, uint32_t count, uint32_t rounds)
-{
-    const uint32_t windows = (count - 1) / WINDOW + 1;
-    for (uint32_t round = 0; round < rounds; round++) {
-        const uint32_t across = round & 1;
-        for (uint32_t w = threadIdx.x; w < windows - across; w += LEAF_THREADS)
-            window_sort(s.order, w * WINDOW + across * (WINDOW / 2));
-        __syncthreads(); /* the next round's windows lie across these */
-    }
-}
-
 /* ---- Order ---- */
 
 /* How a leaf's words are made. */
@@ -174,8 +127,8 @@ static __device__ inline struct leaf_order leaf_order_of(ukey low, ukey high, ui
     return o;
 }
 
-/* Sorts the words of a leaf's keys; returns false where they crowd. */
-static __device__ inline bool leaf_sort(struct leaf_shared &s, uint32_t count,
+/* Sorts the words of a leaf's keys; returns false where they are skewed. */
+static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t count,
                                         const struct leaf_order &o, const ukey (&key)[LEAF_ITEMS])
 {
     const uint32_t me = threadIdx.x;
@@ -184,7 +137,7 @@ static __device__ inline bool leaf_sort(struct leaf_shared &s, uint32_t count,
         if (me + i * LEAF_THREADS < count)
             atomicAdd(&s.bins[(uint32_t)((key[i] - o.low) >> o.bin_shift)], 1);
     __syncthreads(); /* every key is counted */
-    const uint32_t most = bins_offsets(s);
+    const uint32_t most = leaf_begins(s);
     const uint32_t rounds = most < 2 ? 0 : (most - 2) / (WINDOW / 2) + 2;
     if (rounds > LEAF_ROUNDS) return false;
 #pragma unroll
@@ -198,15 +151,15 @@ static __device__ inline bool leaf_sort(struct leaf_shared &s, uint32_t count,
     const uint32_t fill = (count + WINDOW - 1) / WINDOW * WINDOW;
     if (count + me < fill) s.order[leaf_place(count + me)] = ~0u;
     __syncthreads(); /* the words lie by bins */
-    windows_sort(s, count, rounds);
+    windows_sort(s.order, count, rounds);
     return true;
 }
 
 /* Sorts the group of words with the same key bits that begins at p; returns how many steps it
  * took.  Where the group ends another may begin, whose words change places: not their key bits. */
-static __device__ inline uint32_t leaf_mend_group(const struct sort_args &a, struct leaf_shared &s,
-                                                  uint32_t count, const struct leaf_order &o,
-                                                  uint32_t p)
+static __device__ inline uint32_t leaf_mend_group(const struct sort_common &a,
+                                                  struct pairs_leaf_shared &s, uint32_t count,
+                                                  const struct leaf_order &o, uint32_t p)
 {
     const uint32_t mask = (1u << o.position_bits) - 1, top = s.order[leaf_place(p)] & ~mask;
     uint32_t steps = 0;
@@ -227,7 +180,7 @@ static __device__ inline uint32_t leaf_mend_group(const struct sort_args &a, str
 
 /* Puts words with the same key bits in order by their keys, which lie in s.keys; returns false
  * where that would take too long. */
-static __device__ inline bool leaf_mend(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline bool leaf_mend(const struct sort_common &a, struct pairs_leaf_shared &s,
                                         uint32_t count, const struct leaf_order &o)
 {
     uint32_t heads = 0, steps = 0; /* a bit an item: a group begins there */
@@ -250,7 +203,7 @@ static __device__ inline bool leaf_mend(const struct sort_args &a, struct leaf_s
 /* ---- A leaf from and to memory ---- */
 
 #if PAIRS_PACKED
-static __device__ inline const uint2 *leaf_packed(const struct sort_args &a,
+static __device__ inline const uint2 *leaf_packed(const struct sort_common &a,
                                                   const struct sort_leaf &leaf)
 {
     return (const uint2 *)a.keys_tmp + leaf.begin;
@@ -258,7 +211,8 @@ static __device__ inline const uint2 *leaf_packed(const struct sort_args &a,
 
 /* Loads keys, and brings the values that lie beside them to where leaf_write() wants them, few at
  * once: with more under way registers are spilled. */
-static __device__ inline void leaf_load_packed(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_load_packed(const struct sort_common &a,
+                                               struct pairs_leaf_shared &s,
                                                const struct sort_leaf &leaf,
                                                ukey (&key)[LEAF_ITEMS])
 {
@@ -282,7 +236,7 @@ static __device__ inline void leaf_load_packed(const struct sort_args &a, struct
 #endif
 
 /* A key and a value of a leaf as they lie in memory, by position. */
-static __device__ inline ukey leaf_key(const struct sort_args &a, const struct sort_leaf &leaf,
+static __device__ inline ukey leaf_key(const struct sort_common &a, const struct sort_leaf &leaf,
                                        uint32_t p)
 {
 #if PAIRS_PACKED
@@ -291,7 +245,7 @@ static __device__ inline ukey leaf_key(const struct sort_args &a, const struct s
     return keys_of(a, leaf.source)[leaf.begin + p];
 }
 
-static __device__ inline uval leaf_value(const struct sort_args &a, const struct sort_leaf &leaf,
+static __device__ inline uval leaf_value(const struct sort_common &a, const struct sort_leaf &leaf,
                                          uint32_t p)
 {
 #if PAIRS_PACKED
@@ -303,7 +257,7 @@ static __device__ inline uval leaf_value(const struct sort_args &a, const struct
 /* Loads what is compared of a leaf's keys, key i of a thread that of position
  * me + i * LEAF_THREADS, and finds its range; the bins are clear then. */
 template <int PACKED>
-static __device__ inline void leaf_load(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_load(const struct sort_common &a, struct pairs_leaf_shared &s,
                                         const struct sort_leaf &leaf, ukey (&key)[LEAF_ITEMS],
                                         ukey &low, ukey &high)
 {
@@ -334,7 +288,8 @@ static __device__ inline void leaf_load(const struct sort_args &a, struct leaf_s
 /* Brings the leaf's keys to shared memory, by position.  They are read again, for until here the
  * registers had other use. */
 template <int PACKED>
-static __device__ inline void leaf_keep_keys(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_keep_keys(const struct sort_common &a,
+                                             struct pairs_leaf_shared &s,
                                              const struct sort_leaf &leaf)
 {
     const ukey *in = keys_of(a, leaf.source) + leaf.begin;
@@ -348,7 +303,7 @@ static __device__ inline void leaf_keep_keys(const struct sort_args &a, struct l
 }
 
 #if VAL_BYTES <= 8
-static __device__ inline bool leaf_makes(const struct sort_args &a, const struct sort_leaf &leaf)
+static __device__ inline bool leaf_makes(const struct sort_common &a, const struct sort_leaf &leaf)
 {
     return VAL_BYTES <= 8 && leaf.source == SORT_IN && a.index;
 }
@@ -356,7 +311,8 @@ static __device__ inline bool leaf_makes(const struct sort_args &a, const struct
 
 /* Asks for the values, by position: there after copy_wait<0>().  Packed ones are there already. */
 template <int PACKED>
-static __device__ inline void leaf_values_ask(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_values_ask(const struct sort_common &a,
+                                              struct pairs_leaf_shared &s,
                                               const struct sort_leaf &leaf)
 {
 #if LEAF_STAGED
@@ -368,14 +324,14 @@ static __device__ inline void leaf_values_ask(const struct sort_args &a, struct 
 #endif
 }
 
-template <int SAME> static __device__ inline ukey leaf_decode(const struct sort_args &a, ukey e)
+template <int SAME> static __device__ inline ukey leaf_decode(const struct sort_common &a, ukey e)
 {
     return SAME ? e : order_decode(a.order, e);
 }
 
 /* Writes the leaf as s.order has it; SAME: keys need no decoding. */
 template <int SAME, int PACKED>
-static __device__ inline void leaf_write(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline void leaf_write(const struct sort_common &a, struct pairs_leaf_shared &s,
                                          const struct sort_leaf &leaf, const struct leaf_order &o,
                                          bool fetch)
 {
@@ -390,32 +346,32 @@ static __device__ inline void leaf_write(const struct sort_args &a, struct leaf_
     __syncthreads(); /* the values are there */
 #pragma unroll 4
     for (uint32_t p = threadIdx.x; p < leaf.count; p += LEAF_THREADS) {
-        const uint32_t word = s.order[leaf_place(p)], place = word & mask;
+        const uint32_t word = s.order[leaf_place(p)], position = word & mask;
         if (!a.discard_keys)
-            out[p] = leaf_decode<SAME>(a, fetch ? s.keys[place]
+            out[p] = leaf_decode<SAME>(a, fetch ? s.keys[position]
                                                 : (ukey)(o.low + (word >> o.position_bits)));
-        values_out[p] = makes ? (uval)(leaf.begin + place) : s.values[place];
+        values_out[p] = makes ? (uval)(leaf.begin + position) : s.values[position];
     }
 #else
     const uval *in = values_of(a, leaf.source) + leaf.begin;
-    uint32_t place[LEAF_ITEMS];
+    uint32_t position[LEAF_ITEMS];
     uval value[LEAF_ITEMS];
 #pragma unroll
     for (int i = 0; i < LEAF_ITEMS; i++) {
         const uint32_t p = threadIdx.x + i * LEAF_THREADS;
         if (p >= leaf.count) continue;
         const uint32_t word = s.order[leaf_place(p)];
-        place[i] = word & mask;
+        position[i] = word & mask;
         if (!a.discard_keys)
-            out[p] = leaf_decode<SAME>(a, fetch ? s.keys[place[i]]
+            out[p] = leaf_decode<SAME>(a, fetch ? s.keys[position[i]]
                                                 : (ukey)(o.low + (word >> o.position_bits)));
 #if VAL_BYTES <= 8
-        value[i] = makes ? (uval)(leaf.begin + place[i]) : in[p];
+        value[i] = makes ? (uval)(leaf.begin + position[i]) : in[p];
 #else
-        value[i] = in[place[i]];
+        value[i] = in[position[i]];
 #endif
     }
-    __syncthreads(); /* everyone has read its keys; in place: its values */
+    __syncthreads(); /* everyone has read its keys; in position: its values */
 #if VAL_BYTES <= 8
     if (!makes) {
 #pragma unroll
@@ -425,7 +381,7 @@ static __device__ inline void leaf_write(const struct sort_args &a, struct leaf_
         __syncthreads(); /* the values are there */
 #pragma unroll
         for (int i = 0; i < LEAF_ITEMS; i++)
-            if (threadIdx.x + i * LEAF_THREADS < leaf.count) value[i] = s.values[place[i]];
+            if (threadIdx.x + i * LEAF_THREADS < leaf.count) value[i] = s.values[position[i]];
     }
 #endif
 #pragma unroll
@@ -437,9 +393,9 @@ static __device__ inline void leaf_write(const struct sort_args &a, struct leaf_
 
 /* Writes `count` pairs from where they lie to the output, to the same positions or the other way
  * round; each block does its share of pieces. */
-static __device__ inline void pairs_copy(const struct sort_args &a, uint32_t source, uint64_t begin,
-                                         uint64_t count, bool reverse, uint32_t block,
-                                         uint32_t blocks)
+static __device__ inline void pairs_copy(const struct sort_common &a, uint32_t source,
+                                         uint64_t begin, uint64_t count, bool reverse,
+                                         uint32_t block, uint32_t blocks)
 {
     const ukey *in = keys_of(a, source) + begin;
     const uval *values = values_of(a, source) + begin;
@@ -470,7 +426,7 @@ static __device__ inline void pairs_copy(const struct sort_args &a, uint32_t sou
 }
 
 /* The same of a leaf, from wherever it lies. */
-static __device__ inline void leaf_copy(const struct sort_args &a, const struct sort_leaf &leaf)
+static __device__ inline void leaf_copy(const struct sort_common &a, const struct sort_leaf &leaf)
 {
     for (uint32_t p = threadIdx.x; p < leaf.count; p += LEAF_THREADS) {
         if (!a.discard_keys)
@@ -487,7 +443,7 @@ static __device__ inline void leaf_copy(const struct sort_args &a, const struct 
          : (int)MULTIPROCESSOR_THREADS / (int)LEAF_THREADS)
 
 template <int PACKED>
-static __device__ inline bool leaf_finish(const struct sort_args &a, struct leaf_shared &s,
+static __device__ inline bool leaf_finish(const struct sort_common &a, struct pairs_leaf_shared &s,
                                           const struct sort_leaf &leaf)
 {
     ukey key[LEAF_ITEMS], low, high;
@@ -513,18 +469,20 @@ static __device__ inline bool leaf_finish(const struct sort_args &a, struct leaf
 }
 
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
-    sort_pairs_leaf(const __grid_constant__ struct sort_args a)
+    sort_pairs_leaf(const __grid_constant__ msd_args a)
 {
-    struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;
+    struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     wait_for_earlier();
     if (msd_ordered(a)) {
-        pairs_copy(a, SORT_IN, 0, a.n, a.msd->seen & SORT_SEEN_FALL, blockIdx.x, gridDim.x);
+        pairs_copy(a.common, SORT_IN, 0, a.common.n, a.lists.msd->seen & SORT_SEEN_FALL, blockIdx.x,
+                   gridDim.x);
         return;
     }
-    const uint32_t leaves = PAIRS_PACKED && a.msd->packed_tiles ? 0 : a.msd->leaves;
+    const uint32_t leaves = PAIRS_PACKED && a.lists.msd->packed_tiles ? 0 : a.lists.msd->leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const bool done = leaf_finish<0>(a, s, a.leaves[i]);
-        if (!done && threadIdx.x == 0) a.crowded[atomicAdd(&a.msd->crowded, 1)] = i;
+        const bool done = leaf_finish<0>(a.common, s, a.lists.leaves[i]);
+        if (!done && threadIdx.x == 0)
+            a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = i;
 #if LEAF_STAGED
         copy_wait<0>(); /* also where the leaf is left to others */
 #endif
@@ -532,39 +490,40 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     }
 }
 
-/* Leaves whose keys crowd: sorted by the bits that differ, digit by digit. */
+/* Leaves of skewed keys: sorted by the bits that differ, digit by digit. */
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
-    sort_pairs_crowded(const __grid_constant__ struct sort_args a)
+    sort_pairs_skewed_leaf(const __grid_constant__ msd_args a)
 {
-    struct leaf_shared &s = *(struct leaf_shared *)shared_bytes;
+    struct pairs_leaf_shared &s = *(struct pairs_leaf_shared *)shared_bytes;
     struct block_shared<LEAF_WARPS, LEAF_ITEMS> &b =
         *(struct block_shared<LEAF_WARPS, LEAF_ITEMS> *)shared_bytes;
     wait_for_earlier();
-    const uint32_t leaves = a.msd->crowded;
+    const uint32_t leaves = a.lists.msd->skewed_leaves;
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
-        const struct sort_leaf leaf = a.leaves[a.crowded[i]];
-        ukey *out = (ukey *)a.keys_out + leaf.begin;
-        uval *values_out = (uval *)a.values_out + leaf.begin;
+        const struct sort_leaf leaf = a.lists.leaves[a.lists.skewed_leaves[i]];
+        ukey *out = (ukey *)a.common.keys_out + leaf.begin;
+        uval *values_out = (uval *)a.common.values_out + leaf.begin;
         const int items = (int)((leaf.count - 1) / LEAF_THREADS + 1);
         const uint32_t mine = threadIdx.x / 32 * (32 * items) + lane_id();
         struct block_keys<LEAF_ITEMS> k;
         ukey differ = 0;
-        const ukey first = pairs_key(a, leaf.source, leaf_key(a, leaf, 0));
+        const ukey first = pairs_key(a.common, leaf.source, leaf_key(a.common, leaf, 0));
 #pragma unroll
         for (int j = 0; j < LEAF_ITEMS; j++) {
             const uint32_t at = mine + 32 * j;
-            k.place[j] = at;
+            k.origin[j] = at;
             k.key[j] = 0;
             if (j < items && at < leaf.count) {
-                k.key[j] = msd_load(a, leaf.source, leaf_key(a, leaf, at));
-                differ |= pairs_key(a, SORT_TMP, k.key[j]) ^ first;
+                k.key[j] = msd_load(a.common, leaf.source, leaf_key(a.common, leaf, at));
+                differ |= pairs_key(a.common, SORT_TMP, k.key[j]) ^ first;
             }
         }
         ukey none = 0;
         block_range(s.low, s.high, none, differ); /* of the greatest the highest bit is wanted */
-        struct sort_args digits = a;
+        struct sort_common digits = a.common;
         digits.n = leaf.count;
-        digits.end_bit = a.end_bit - (__clzll((long long)(uint64_t)differ) - (64 - (int)KEY_BITS));
+        digits.end_bit =
+            a.common.end_bit - (__clzll((long long)(uint64_t)differ) - (64 - (int)KEY_BITS));
         __syncthreads(); /* everyone has read what the counters overwrite */
         for (int pass = 0; digits.begin_bit + pass * SORT_DIGIT_BITS < digits.end_bit; pass++)
             block_pass<LEAF_WARPS, LEAF_ITEMS>(digits, b, pass, mine, items, k);
@@ -573,17 +532,18 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
         for (int j = 0; j < LEAF_ITEMS; j++)
             if (j < items && mine + 32 * j < leaf.count) {
 #if VAL_BYTES <= 8
-                if (leaf.source == SORT_IN && a.index)
-                    value[j] = (uval)(leaf.begin + k.place[j]);
+                if (leaf.source == SORT_IN && a.common.index)
+                    value[j] = (uval)(leaf.begin + k.origin[j]);
                 else
 #endif
-                    value[j] = leaf_value(a, leaf, k.place[j]);
+                    value[j] = leaf_value(a.common, leaf, k.origin[j]);
             }
-        __syncthreads(); /* in place: everyone has read */
+        __syncthreads(); /* in position: everyone has read */
 #pragma unroll
         for (int j = 0; j < LEAF_ITEMS; j++)
             if (j < items && mine + 32 * j < leaf.count) {
-                if (!a.discard_keys) out[mine + 32 * j] = order_decode(a.order, k.key[j]);
+                if (!a.common.discard_keys)
+                    out[mine + 32 * j] = order_decode(a.common.order, k.key[j]);
                 values_out[mine + 32 * j] = value[j];
             }
         __syncthreads(); /* everything may be written again */

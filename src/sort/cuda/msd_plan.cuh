@@ -6,9 +6,9 @@
  *     sort_msd_plan    from the counts of a level's segments: where each digit's keys go; which
  *                      make leaves, which a segment of the next level
  *
- * Of few keys sort_msd_first, or sort_pairs_first, counts the first level, and its last block plans
- * it: three launches would take longer than all that they do.  One block looks whether keys crowd
- * (few.cuh); then the lists stay empty.
+ * Of small arrays sort_msd_count_plan, or sort_pairs_count_plan, counts the first level, and its
+ * last block plans it: three launches would take longer than all that they do.  One block looks
+ * whether keys are skewed (small_lsd.cuh); then the lists stay empty.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@
 #endif
 
 /* The array as a segment. */
-static __device__ inline struct sort_segment msd_whole(const struct sort_args &a)
+static __device__ inline struct sort_segment msd_whole(const struct sort_common &a)
 {
     struct sort_segment s = {};
     s.count = (uint32_t)a.n;
@@ -34,38 +34,38 @@ static __device__ inline struct sort_segment msd_whole(const struct sort_args &a
 }
 
 /* Clears what is counted up, but for segments and their tiles: one thread. */
-static __device__ inline void msd_clear(const struct sort_args &a)
+static __device__ inline void msd_clear(const msd_args &a)
 {
-    a.msd->leaves = a.msd->crowded = a.msd->seen = a.msd->meetings = 0;
-    a.msd->crowd = a.msd->lsd_meetings[0] = a.msd->lsd_meetings[1] = 0;
-    a.msd->even = a.msd->uneven = a.msd->packed_tiles = 0;
+    a.lists.msd->leaves = a.lists.msd->skewed_leaves = a.lists.msd->seen = a.lists.msd->arrived = 0;
+    a.lists.msd->skewed = a.lists.msd->lsd_arrived[0] = a.lists.msd->lsd_arrived[1] = 0;
+    a.lists.msd->even = a.lists.msd->uneven = a.lists.msd->packed_tiles = 0;
 }
 
 /* The lists before the first level; seen: of all keys, if that is known. */
-static __device__ inline void msd_begin(const struct sort_args &a, uint32_t seen)
+static __device__ inline void msd_begin(const msd_args &a, uint32_t seen)
 {
     const uint32_t me = threadIdx.x;
     if (me <= SORT_MSD_LEVELS) {
-        a.msd->segments[me] = me == 0;
-        a.msd->tiles[me] = me == 0 ? msd_tiles((uint32_t)a.n) : 0;
+        a.lists.msd->segments[me] = me == 0;
+        a.lists.msd->tiles[me] = me == 0 ? msd_tiles((uint32_t)a.common.n) : 0;
     }
     if (me != 0) return;
-    a.segments[0][0] = msd_whole(a);
+    a.lists.segments[0][0] = msd_whole(a.common);
     msd_clear(a);
-    a.msd->seen = seen;
+    a.lists.msd->seen = seen;
 }
 
 /* ... and no counts, by SORT_BINS threads. */
-static __device__ inline void msd_begin_counts(const struct sort_args &a)
+static __device__ inline void msd_begin_counts(const msd_args &a)
 {
     const uint32_t bin = threadIdx.x;
-    a.counts[0][bin] = 0;
-    if (bin < SORT_MSD_ROW - SORT_BINS) a.counts[0][SORT_BINS + bin] = 0;
+    a.lists.counts[0][bin] = 0;
+    if (bin < SORT_MSD_ROW - SORT_BINS) a.lists.counts[0][SORT_BINS + bin] = 0;
     msd_begin(a, 0);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
-    sort_msd_begin(const __grid_constant__ struct sort_args a)
+    sort_msd_begin(const __grid_constant__ msd_args a)
 {
     wait_for_earlier();
     msd_begin_counts(a);
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 
 /* ---- A block of SORT_BINS threads or more a segment ---- */
 
-struct plan_shared {
+struct msd_plan_shared {
     uint32_t begin[SORT_BINS + 1];  /* of each bin, from the segment's */
     uint32_t filled[MSD_WORDS + 1]; /* a bit for each bin that has keys; and what is below none */
     uint32_t begins[MSD_WORDS];     /* ... that begins a leaf or is more than one */
@@ -82,7 +82,7 @@ struct plan_shared {
     uint32_t large;  /* bins that are more than a leaf */
     uint32_t bin[SORT_BINS], index[SORT_BINS], first[SORT_BINS]; /* of those */
 #if !VAL_BYTES
-    ukey bound[SORT_BINS + 1]; /* of places: each bin's first key */
+    ukey bound[SORT_BINS + 1]; /* of values: each bin's first key */
 #endif
 };
 
@@ -104,14 +104,15 @@ static __device__ inline uint32_t bit_above(const uint32_t *bits, uint32_t bin)
 /* Which bits a bin's keys are split by: the highest of those that differ.  On the second level one
  * bit less where that is enough to make leaves; beyond, two more than where that is, if the levels
  * that remain can split the rest: fewer bins, longer runs, and more keys a leaf. */
-static __device__ inline void msd_choose_digit(const struct sort_args &a, struct sort_segment &s,
+static __device__ inline void msd_choose_digit(const msd_args &a, struct sort_segment &s,
                                                uint64_t rest, int level)
 {
     const uint32_t top = 64 - __clzll((long long)rest);
     uint32_t bits = SORT_DIGIT_BITS;
-    if (level == 1 && s.count >> (bits - 1) <= msd_leaf(a) / 16 * 15) bits--;
-    const int after = (a.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that others can split */
-    while (level > 1 && bits > 3 && s.count >> (bits - 3) <= msd_leaf(a) / 16 * 15 &&
+    if (level == 1 && s.count >> (bits - 1) <= SORT_LEAF_FULL(msd_leaf(a))) bits--;
+    const int after =
+        (a.lists.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that others can split */
+    while (level > 1 && bits > 3 && s.count >> (bits - 3) <= SORT_LEAF_FULL(msd_leaf(a)) &&
            (int)(top - bits) < after)
         bits--;
     s.bits = min(bits, top);
@@ -119,30 +120,30 @@ static __device__ inline void msd_choose_digit(const struct sort_args &a, struct
 }
 
 /* A bin of too many keys becomes a segment of the next level. */
-static __device__ inline uint32_t msd_add_segment(const struct sort_args &a, int level,
-                                                  uint32_t begin, uint32_t count, uint32_t source,
-                                                  uint64_t rest, uint32_t *first_tile)
+static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, uint32_t begin,
+                                                  uint32_t count, uint32_t source, uint64_t rest,
+                                                  uint32_t *first_tile)
 {
     struct sort_segment s = {};
-    const uint32_t index = atomicAdd(&a.msd->segments[level], 1);
+    const uint32_t index = atomicAdd(&a.lists.msd->segments[level], 1);
     s.begin = begin;
     s.count = count;
-    s.first_tile = *first_tile = atomicAdd(&a.msd->tiles[level], msd_tiles(count));
+    s.first_tile = *first_tile = atomicAdd(&a.lists.msd->tiles[level], msd_tiles(count));
     s.source = source;
     msd_choose_digit(a, s, rest, level);
-    a.segments[level & 1][index] = s;
+    a.lists.segments[level & 1][index] = s;
     return index;
 }
 
 /* Its keys are low + [0, span], which some may be near to: evenly. */
-static __device__ inline void msd_add_leaf(const struct sort_args &a, uint32_t at, uint32_t begin,
+static __device__ inline void msd_add_leaf(const msd_args &a, uint32_t at, uint32_t begin,
                                            uint32_t count, uint32_t source, uint64_t low,
                                            uint64_t span, bool evenly)
 {
     const uint32_t bits = 64u - __clzll((long long)span);
     struct sort_leaf leaf = { begin, count, source, evenly ? bits : (uint32_t)SORT_LEAF_UNEVEN,
                               low };
-    a.leaves[at] = leaf;
+    a.lists.leaves[at] = leaf;
 }
 
 /* What is known of a segment's keys: one of them, and the bits in which they differ. */
@@ -156,8 +157,8 @@ struct bin_keys {
     uint64_t low, rest;
 };
 
-template <int PLACES>
-static __device__ inline struct bin_keys msd_bin_keys(const struct plan_shared &p,
+template <int BY_VALUE>
+static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shared &p,
                                                       const struct sort_segment &s,
                                                       const struct segment_keys &k, uint32_t bin)
 {
@@ -165,7 +166,7 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct plan_shared &
     struct bin_keys keys = { (k.first & ~k.differ & ~digits) | (uint64_t)bin << s.shift,
                              k.differ & (((uint64_t)1 << s.shift) - 1) };
 #if !VAL_BYTES
-    if (PLACES && s.known & SORT_BY_PLACE) {
+    if (BY_VALUE && s.known & SORT_BY_VALUE) {
         const uint64_t low = p.bound[bin], high = (ukey)(p.bound[bin + 1] - 1);
         const uint64_t mask = bits_mask(bits_of(low ^ high));
         keys.rest = k.differ & mask;
@@ -179,21 +180,21 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct plan_shared &
 
 /* What the warps do for the bins that are more than a leaf: they say which tiles those have, or,
  * where all keys are equal, cut them into leaves. */
-template <int PLACES>
+template <int BY_VALUE>
 static __device__ inline void
-msd_add_large(const struct sort_args &a, int level, const struct plan_shared &p,
+msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
               const struct sort_segment &s, const struct segment_keys &known, uint32_t source)
 {
     const uint32_t lane = lane_id(), most = msd_leaf(a);
     for (uint32_t i = threadIdx.x / 32; i < p.large; i += blockDim.x / 32) {
         const uint32_t bin = p.bin[i], begin = s.begin + p.begin[bin];
         const uint32_t count = p.begin[bin + 1] - p.begin[bin];
-        const struct bin_keys keys = msd_bin_keys<PLACES>(p, s, known, bin);
+        const struct bin_keys keys = msd_bin_keys<BY_VALUE>(p, s, known, bin);
         if (keys.rest) {
             uint32_t *counts = msd_counts(a, level, p.index[i]);
             for (uint32_t b = lane; b < SORT_MSD_ROW; b += 32) counts[b] = 0;
             for (uint32_t t = lane; t < msd_tiles(count); t += 32)
-                a.tile_of[level & 1][p.first[i] + t] = p.index[i];
+                a.lists.tile_of[level & 1][p.first[i] + t] = p.index[i];
         } else {
             const uint32_t pieces = (count - 1) / most + 1;
             for (uint32_t t = lane; t < pieces; t += 32)
@@ -206,11 +207,11 @@ msd_add_large(const struct sort_args &a, int level, const struct plan_shared &p,
 #if VAL_BYTES
 /* Adds up a digit's counts of a segment's pieces, each but the last: msd_pairs.cu.  Many are
  * asked for at once, for the next ones wait for them. */
-static __device__ inline void msd_add_pieces(const struct sort_args &a, int level,
+static __device__ inline void msd_add_pieces(const msd_args &a, int level,
                                              const struct sort_segment &s, uint32_t bin)
 {
     enum { STEP = 32 };
-    const uint32_t each = pairs_each(a, a.msd->tiles[level]), first = s.first_tile / each;
+    const uint32_t each = pairs_each(a, a.lists.msd->tiles[level]), first = s.first_tile / each;
     const uint32_t pieces = (s.first_tile + msd_tiles(s.count) - 1) / each - first;
     uint32_t *piece = a.pieces + (uint64_t)first * SORT_BINS + bin, sum = 0;
     for (uint32_t i = 0; i < pieces; i += STEP) {
@@ -228,23 +229,24 @@ static __device__ inline void msd_add_pieces(const struct sort_args &a, int leve
 #endif
 
 #if !VAL_BYTES
-/* The first key of each bin of places, and of what follows the last. */
-static __device__ inline void msd_bounds(const struct sort_args &a, struct plan_shared &p,
+/* The first key of each bin of values, and of what follows the last. */
+static __device__ inline void msd_bounds(const msd_args &a, struct msd_plan_shared &p,
                                          const struct sort_segment &s)
 {
     const uint32_t first = (uint32_t)s.prefix, last = first + (1u << s.bits << s.shift);
     for (uint32_t bin = threadIdx.x; bin <= SORT_BINS; bin += blockDim.x)
-        p.bound[bin] = value_first(a.order, value_map_of(a), min(first + (bin << s.shift), last));
+        p.bound[bin] =
+            value_first(a.common.order, value_map_of(a), min(first + (bin << s.shift), last));
     __syncthreads(); /* the keys are there */
 }
 #endif
 
-/* PLACES: of a segment whose digits may be of places (msd_value.cuh). */
-template <int PLACES>
-static __device__ inline void msd_plan_segment(const struct sort_args &a, int level,
-                                               struct plan_shared &p, uint32_t index)
+/* BY_VALUE: of a segment whose digits may be of values (msd_value.cuh). */
+template <int BY_VALUE>
+static __device__ inline void msd_plan_segment(const msd_args &a, int level,
+                                               struct msd_plan_shared &p, uint32_t index)
 {
-    struct sort_segment *at = &a.segments[level & 1][index];
+    struct sort_segment *at = &a.lists.segments[level & 1][index];
     const struct sort_segment s = *at;
     uint32_t *counts = msd_counts(a, level, index);
     const uint64_t differ = *(const uint64_t *)(counts + SORT_BINS);
@@ -266,11 +268,11 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
 #if VAL_BYTES
     if (is_bin && !packed) msd_add_pieces(a, level, s, bin);
 #else
-    const bool places = PLACES && s.known & SORT_BY_PLACE;
-    if (places) msd_bounds(a, p, s);
-    if (!places && s.shift == 0) { /* keys of one digit are equal: their counts say it all */
+    const bool by_value = BY_VALUE && s.known & SORT_BY_VALUE;
+    if (by_value) msd_bounds(a, p, s);
+    if (!by_value && s.shift == 0) { /* keys of one digit are equal: their counts say it all */
         if (bin == 0) {
-            const ukey e = msd_load(a, s.source, keys_of(a, s.source)[s.begin]);
+            const ukey e = msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
             at->prefix = e & ~(((uint64_t)1 << s.bits) - 1);
             at->moves = SORT_WRITTEN;
         }
@@ -283,8 +285,9 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
 #if VAL_BYTES
     const struct segment_keys known = { 0, differ };
 #else
-    const struct segment_keys known = { msd_load(a, s.source, keys_of(a, s.source)[s.begin]),
-                                        differ };
+    const struct segment_keys known = {
+        msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]), differ
+    };
 #endif
     /* Bins next to each other share a leaf while they begin in the same half of one. */
     const uint32_t most = msd_leaf(a), join = most / 2;
@@ -295,11 +298,11 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
     const uint32_t boundary = __ballot_sync(WARP_ALL, begins);
     if (is_bin && lane_id() == 0) p.begins[word] = boundary;
     const bool large = count > most;
-    const struct bin_keys keys = msd_bin_keys<PLACES>(p, s, known, bin % SORT_BINS);
+    const struct bin_keys keys = msd_bin_keys<BY_VALUE>(p, s, known, bin % SORT_BINS);
     const uint64_t rest = keys.rest;
     const uint32_t leaves = !begins ? 0 : !large ? 1 : rest ? 0 : (count - 1) / most + 1;
     const uint32_t leaf = bins_scan(leaves, p.sums);
-    if (bin == SORT_BINS - 1) p.leaves = atomicAdd(&a.msd->leaves, leaf + leaves);
+    if (bin == SORT_BINS - 1) p.leaves = atomicAdd(&a.lists.msd->leaves, leaf + leaves);
     if (large) {
         const uint32_t i = atomicAdd(&p.large, 1);
         p.bin[i] = bin;
@@ -313,7 +316,7 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
         const uint32_t next = bit_above(p.begins, bin), last = bit_below(p.filled, next);
         uint64_t low = keys.low, span = (uint64_t)(last - bin) << s.shift | rest;
 #if !VAL_BYTES
-        if (places) {
+        if (by_value) {
             low = p.bound[bin];
             span = (ukey)(p.bound[last + 1] - 1) - low;
         }
@@ -321,67 +324,55 @@ static __device__ inline void msd_plan_segment(const struct sort_args &a, int le
         msd_add_leaf(a, p.leaves + leaf, s.begin + before, p.begin[next] - before, source, low,
                      span, level < MSD_EVEN_LEVELS);
     }
-    msd_add_large<PLACES>(a, level + 1, p, s, known, source);
+    msd_add_large<BY_VALUE>(a, level + 1, p, s, known, source);
     __syncthreads(); /* everything may be written again */
 }
 
-template <int PLACES>
-static __device__ inline void msd_plan_level(const struct sort_args &a, int level,
-                                             struct plan_shared &p)
+template <int BY_VALUE>
+static __device__ inline void msd_plan_level(const msd_args &a, int level,
+                                             struct msd_plan_shared &p)
 {
-    const uint32_t segments = a.msd->segments[level];
+    const uint32_t segments = a.lists.msd->segments[level];
     for (uint32_t i = blockIdx.x; i < segments; i += gridDim.x)
-        msd_plan_segment<PLACES>(a, level, p, i);
+        msd_plan_segment<BY_VALUE>(a, level, p, i);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
-    sort_msd_plan(const __grid_constant__ struct sort_args a)
+    sort_msd_plan(const __grid_constant__ msd_args a)
 {
-    __shared__ struct plan_shared p;
+    __shared__ struct msd_plan_shared p;
     wait_for_earlier();
-    if (!msd_ordered(a)) msd_plan_level<!VAL_BYTES>(a, a.level, p);
+    if (!msd_ordered(a)) msd_plan_level<!VAL_BYTES>(a, a.common.level, p);
 }
 
-/* ---- Few keys ---- */
+/* ---- Small arrays ---- */
 
 /* After the block has added its counts to a.first: the last one to do so takes them from there,
  * leaves zeros for the next launch, and plans the first level. */
-static __device__ inline void msd_plan_first(const struct sort_args &a, struct plan_shared &p)
+static __device__ inline void msd_plan_counted(const msd_args &a, struct msd_plan_shared &p)
 {
     const uint32_t me = threadIdx.x;
     uint32_t last = 0;
     __syncthreads(); /* what this block adds is added */
-    if (me == 0) last = add_acq_rel(&a.first->done, 1) == gridDim.x - 1;
+    if (me == 0) last = add_acq_rel(&a.lists.first_counts->done, 1) == gridDim.x - 1;
     if (!__syncthreads_or(last)) return; /* also: what all blocks added can be read */
-    const uint32_t seen = a.first->seen, crowd = a.first->crowd;
-    if (!crowd && me < SORT_MSD_ROW) a.counts[0][me] = a.first->counts[me];
-    if (me < SORT_MSD_ROW) a.first->counts[me] = 0;
+    const uint32_t seen = a.lists.first_counts->seen, skewed = a.lists.first_counts->skewed;
+    if (!skewed && me < SORT_MSD_ROW) a.lists.counts[0][me] = a.lists.first_counts->counts[me];
+    if (me < SORT_MSD_ROW) a.lists.first_counts->counts[me] = 0;
     msd_begin(a, seen);
-    __syncthreads(); /* the lists are there, everyone knows what was seen, and whether keys crowd */
-    if (me == 0) a.first->seen = a.first->done = a.first->crowd = 0;
+    __syncthreads(); /* the lists are there, and everyone knows what the counting blocks found */
+    if (me == 0)
+        a.lists.first_counts->seen = a.lists.first_counts->done = a.lists.first_counts->skewed = 0;
     if (msd_ordered(a)) return;
-    if (!crowd) {
+    if (!skewed) {
         msd_plan_segment<0>(a, 0, p, 0);
         return;
     }
-    if (me == 0) { /* the levels find no segments: few.cuh sorts */
-        a.msd->segments[0] = a.msd->tiles[0] = 0;
-        a.msd->crowd = 1;
+    if (me == 0) { /* the levels find no segments: small_lsd.cuh sorts */
+        a.lists.msd->segments[0] = a.lists.msd->tiles[0] = 0;
+        a.lists.msd->skewed = 1;
     }
-    rank_clear(a.few_sums, SORT_FEW_BLOCKS / SORT_FEW_GROUP * SORT_BINS);
-}
-
-/* ---- Levels that evenly distributed keys do not have ---- */
-
-/* Waits for all blocks, the meetings-th time. */
-static __device__ inline void msd_meet(const struct sort_args &a, uint32_t meetings)
-{
-    __syncthreads(); /* what this block wrote is written */
-    if (threadIdx.x == 0) {
-        add_acq_rel(&a.msd->meetings, 1); /* all that is known here, whoever sees the sum knows */
-        wait_acquire(&a.msd->meetings, meetings * gridDim.x);
-    }
-    __syncthreads(); /* what all blocks wrote can be read */
+    rank_clear(a.lists.small_lsd_sums, SORT_SMALL_LSD_BLOCKS / SORT_SMALL_LSD_GROUP * SORT_BINS);
 }
 
 #endif

@@ -2,16 +2,16 @@
  * sort/cuda/msd_value.cuh - floats by digits that are even in value, for what is distributed evenly
  * in a range: half of the numbers in [0, 1) have one exponent, and so the same first bits.
  *
- *     place     of VALUE_BITS, where in a range a key lies: value * scale + offset, rounded; what
- *               lies beyond has the first place or the last, NaN the greatest
- *     digit     some bits of a place; descending, of what is left to the last
- *     first     the least key of a place, by bisection: rounding never changes the order
- *     choose    a range, from a sample; whether its places are better than bits
+ *     quantise  where in a range a key lies, in VALUE_BITS: value * scale + offset, rounded; what
+ *               lies beyond is the first or the last, NaN the greatest
+ *     digit     some bits of that; descending, of what is left to the last
+ *     first     the least key of a quantised value, by bisection: rounding never changes the order
+ *     choose    a range, from a sample; whether quantised values are better than bits
  *
- *         places    |.|.|.|.|.|.|.|.|     of [0, 1)
+ *         values    |.|.|.|.|.|.|.|.|     of [0, 1)
  *         bits      |.|.|.|.|: :|#######|
  *
- * Two levels of digits are of places, those below of bits.  Keys lie encoded in memory, as always.
+ * Two levels of digits are of values, those below of bits.  Keys lie encoded in memory, as always.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #define ECHI_SORT_CUDA_MSD_VALUE_CUH
 
 #include "cuda/device/block_range.cuh"
-#include "sort/cuda/common.cuh"
+#include "sort/cuda/msd.cuh"
 
 #if KEY_BYTES == 4
 typedef float real;
@@ -31,7 +31,7 @@ enum { VALUE_BITS = 20 };
 
 enum {
     VALUE_SAMPLES = 4, /* a thread */
-    VALUE_ALL = SORT_TOP_THREADS * VALUE_SAMPLES,
+    VALUE_ALL = SORT_BUCKETS_THREADS * VALUE_SAMPLES,
     VALUE_LOG = SORT_DIGIT_BITS,
     VALUE_BINS = 1 << VALUE_LOG,
     VALUE_EVEN = VALUE_ALL * (VALUE_ALL / VALUE_BINS), /* see value_uneven() */
@@ -45,13 +45,14 @@ struct value_map {
     uint32_t flip; /* all ones for descending, else 0 */
 };
 
-static __device__ inline struct value_map value_map_of(const struct sort_args &a)
+static __device__ inline struct value_map value_map_of(const msd_args &a)
 {
-    struct value_map m = { (real)a.top->scale, (real)a.top->offset, (uint32_t)a.order.flip };
+    struct value_map m = { (real)a.buckets->scale, (real)a.buckets->offset,
+                           (uint32_t)a.common.order.flip };
     return m;
 }
 
-/* Some bits of a key's place, from its bits u as they are in the input. */
+/* Some bits of a key's quantised value, from its bits u as they are in the input. */
 #if KEY_BYTES == 4
 static __device__ inline uint32_t value_digit(const struct value_map &m, ukey u, uint32_t shift,
                                               uint32_t bits)
@@ -62,8 +63,8 @@ static __device__ inline uint32_t value_digit(const struct value_map &m, ukey u,
     const float x = __saturatef(__fmaf_rn(__uint_as_float(u), m.scale, m.offset));
     const float parts = __uint_as_float((126 + VALUE_BITS - shift) << 23 | 0x7fffff);
     const float last = __uint_as_float(0x4b400000 + ((1u << (VALUE_BITS - shift)) - 1));
-    const uint32_t place = __float_as_uint(__fmaf_ru(x, -parts, last));
-    return (place ^ m.flip) & ((1u << bits) - 1);
+    const uint32_t quantised = __float_as_uint(__fmaf_ru(x, -parts, last));
+    return (quantised ^ m.flip) & ((1u << bits) - 1);
 }
 #else
 static __device__ inline uint32_t value_digit(const struct value_map &m, ukey u, uint32_t shift,
@@ -71,30 +72,31 @@ static __device__ inline uint32_t value_digit(const struct value_map &m, ukey u,
 {
     /* From 2^20 on the first half of a double ends with its integer. */
     const double y = __fma_rn(__longlong_as_double((long long)u), m.scale, m.offset);
-    const int place = y < 0x1p21 ? max(__double2hiint(y), 0x41300000) : 0x413fffff;
-    return ((uint32_t)place ^ m.flip) >> shift & ((1u << bits) - 1);
+    const int quantised = y < 0x1p21 ? max(__double2hiint(y), 0x41300000) : 0x413fffff;
+    return ((uint32_t)quantised ^ m.flip) >> shift & ((1u << bits) - 1);
 }
 #endif
 
-/* The least key, in the form of order_encode(), whose place is this or a greater one; 0 if there is
- * none. */
+/* The least key, in the form of order_encode(), whose quantised value is this or a greater one; 0
+ * if there is none. */
 static __device__ inline ukey value_first(const struct echi_order &o, const struct value_map &m,
-                                          uint32_t place)
+                                          uint32_t quantised)
 {
     ukey e = 0;
-    if (place == 0 || place >> VALUE_BITS) return 0;
+    if (quantised == 0 || quantised >> VALUE_BITS) return 0;
+#pragma unroll 4
     for (int bit = KEY_BITS - 1; bit >= 0; bit--) {
         const ukey next = e | (ukey)1 << bit;
-        if (value_digit(m, order_decode(o, (ukey)(next - 1)), 0, VALUE_BITS) < place) e = next;
+        if (value_digit(m, order_decode(o, (ukey)(next - 1)), 0, VALUE_BITS) < quantised) e = next;
     }
     return e;
 }
 
-/* ---- Choice: by a block of SORT_TOP_THREADS ---- */
+/* ---- Choice: by a block of SORT_BUCKETS_THREADS ---- */
 
 struct value_shared {
     uint32_t bins[1 << VALUE_FINE_LOG];
-    ukey low[SORT_TOP_THREADS / 32], high[SORT_TOP_THREADS / 32];
+    ukey low[SORT_BUCKETS_THREADS / 32], high[SORT_BUCKETS_THREADS / 32];
     uint32_t sum;
     uint32_t first, last; /* bins that are not of the tails */
 };
@@ -116,7 +118,7 @@ static __device__ inline void value_count(struct value_shared &s, uint32_t bins,
                                           const uint32_t (&bin)[VALUE_SAMPLES])
 {
     __syncthreads(); /* everyone has read the counters */
-    for (uint32_t i = threadIdx.x; i < bins; i += SORT_TOP_THREADS) s.bins[i] = 0;
+    for (uint32_t i = threadIdx.x; i < bins; i += SORT_BUCKETS_THREADS) s.bins[i] = 0;
     __syncthreads(); /* they are clear */
 #pragma unroll
     for (int j = 0; j < VALUE_SAMPLES; j++) atomicAdd(&s.bins[bin[j]], 1);
@@ -202,7 +204,7 @@ static __device__ inline struct value_map value_map_around(double low, double hi
 }
 
 /* What a choice costs, in parts of a level of all keys: a quarter is to count the second level,
- * which even places do without; as much are classes by a table; a third level is what it moves,
+ * which even values do without; as much are buckets by a table; a third level is what it moves,
  * and half, since it is one. */
 enum {
     VALUE_COUNT = VALUE_ALL / 4,
@@ -216,7 +218,7 @@ enum {
  * more. */
 static __device__ inline uint32_t value_cost_of_bits(struct value_shared &s,
                                                      const ukey (&e)[VALUE_SAMPLES], uint32_t bits,
-                                                     uint32_t top_bits, uint64_t most)
+                                                     uint32_t bin_bits, uint64_t most)
 {
     const ukey mask = (ukey)bits_mask(bits);
     const uint32_t fine = min(bits, (uint32_t)VALUE_FINE_LOG);
@@ -229,31 +231,31 @@ static __device__ inline uint32_t value_cost_of_bits(struct value_shared &s,
 #pragma unroll
     for (int j = 0; j < VALUE_SAMPLES; j++) bin[j] = (uint32_t)((e[j] & mask) >> (bits - fine));
     value_count(s, 1 << VALUE_FINE_LOG, bin);
-    const uint32_t third = value_above(s, most << (top_bits > fine ? top_bits - fine : 0), bin);
+    const uint32_t third = value_above(s, most << (bin_bits > fine ? bin_bits - fine : 0), bin);
     return (even ? 0 : VALUE_COUNT + VALUE_TABLE) + third + (third > VALUE_SOME ? VALUE_THIRD : 0);
 }
 
-/* Whether places of a range are better than what costs so much; then m is their map. */
-static __device__ inline bool value_fit(const struct sort_args &a, struct value_shared &s,
+/* Whether quantised values in a range are better than what costs so much; then m is their map. */
+static __device__ inline bool value_fit(const msd_args &a, struct value_shared &s,
                                         const ukey (&e)[VALUE_SAMPLES], uint32_t cost,
                                         uint64_t most, struct value_map &m)
 {
     ukey u[VALUE_SAMPLES], least = (ukey) ~(ukey)0, greatest = 0;
 #pragma unroll
     for (int j = 0; j < VALUE_SAMPLES; j++) {
-        u[j] = order_decode(a.order, e[j]);
+        u[j] = order_decode(a.common.order, e[j]);
         if (!value_finite(value_of(u[j]))) continue;
         least = key_min(least, e[j]);
         greatest = key_max(greatest, e[j]);
     }
     block_range(s.low, s.high, least, greatest);
     if (least >= greatest) return false;
-    const double one = value_of(order_decode(a.order, least));
-    const double other = value_of(order_decode(a.order, greatest));
+    const double one = value_of(order_decode(a.common.order, least));
+    const double other = value_of(order_decode(a.common.order, greatest));
     double low = min(one, other), high = max(one, other);
     /* Tails that are left out have a third level. */
     const uint32_t trimmed =
-        VALUE_COUNT + (a.n / (VALUE_ALL / VALUE_TAIL) > a.leaf ? VALUE_THIRD : 0);
+        VALUE_COUNT + (a.common.n / (VALUE_ALL / VALUE_TAIL) > a.leaf ? VALUE_THIRD : 0);
     for (int round = 0; round < VALUE_ROUNDS; round++) {
         m = value_map_from(low, high);
         if (!value_usable(m)) return false;
@@ -282,15 +284,15 @@ static __device__ inline bool value_fit(const struct sort_args &a, struct value_
     return false;
 }
 
-/* Whether bins of places are better than those of bits for a sample, which lies in a range of
+/* Whether bins of values are better than those of bits for a sample, which lies in a range of
  * 2^bits keys; then m is their map.  All threads of the block get the same. */
-static __device__ inline bool value_choose(const struct sort_args &a, struct value_shared &s,
+static __device__ inline bool value_choose(const msd_args &a, struct value_shared &s,
                                            const ukey (&e)[VALUE_SAMPLES], uint32_t bits,
                                            struct value_map &m)
 {
     /* So much of the sample are as many keys as two digits make leaves of. */
-    const uint64_t most = (uint64_t)a.leaf / 16 * 15 * VALUE_BINS * VALUE_ALL / a.n;
-    const uint32_t cost = value_cost_of_bits(s, e, bits, (uint32_t)a.top_bits, most);
+    const uint64_t most = SORT_LEAF_FULL((uint64_t)a.leaf) * VALUE_BINS * VALUE_ALL / a.common.n;
+    const uint32_t cost = value_cost_of_bits(s, e, bits, (uint32_t)a.bin_bits, most);
     return cost && value_fit(a, s, e, cost, most, m);
 }
 

@@ -40,7 +40,7 @@ unsigned echi_sort_move_blocks(const struct sort_build *b, uint64_t n, unsigned 
 
 void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
 {
-    const struct sort_args *args = b->args;
+    const struct sort_passes_args *args = &b->args->passes;
     size_t clear_bytes = sizeof *args->state;
     if (args->status)
         clear_bytes = (size_t)((char *)(args->status + tiles * SORT_BINS) - (char *)args->state);
@@ -51,7 +51,8 @@ void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
                                                 .bytes = clear_bytes });
     /* A block counts in 32 bits: the grid grows with n past what fills the GPU. */
     uint64_t fill = SORT_HISTOGRAM_BLOCKS * (uint64_t)b->gpu.multiprocessors;
-    uint64_t needed = args->n >> 31, work = args->n / (SORT_HISTOGRAM_THREADS * 16) + 1;
+    uint64_t needed = args->common.n >> 31,
+             work = args->common.n / (SORT_HISTOGRAM_THREADS * 16) + 1;
     unsigned blocks = echi_cuda_least(work, fill > needed ? fill : needed);
     echi_sort_launch(b, ECHI_COUNT, ECHI_LAUNCH, "sort_histogram", blocks, SORT_HISTOGRAM_THREADS,
                      0, -1, NULL);
@@ -64,11 +65,12 @@ static void lay_out_onesweep(const struct echi_sort *s, const struct sort_plan *
                              struct echi_layout *layout, struct sort_args *args)
 {
     const size_t payload = (size_t)plan->payload_bytes;
-    args->keys_tmp = echi_part(layout, s->n, (size_t)s->key_bytes);
-    if (s->index_bytes) args->keys_out = echi_part(layout, s->n, (size_t)s->key_bytes);
-    if (payload) args->values_tmp = echi_part(layout, s->n, payload);
-    args->state = echi_part(layout, 1, sizeof *args->state);
-    args->status = echi_part(layout, plan->onesweep.tiles, SORT_BINS * sizeof *args->status);
+    args->common.keys_tmp = echi_part(layout, s->n, (size_t)s->key_bytes);
+    if (s->index_bytes) args->common.keys_out = echi_part(layout, s->n, (size_t)s->key_bytes);
+    if (payload) args->common.values_tmp = echi_part(layout, s->n, payload);
+    args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
+    args->passes.status =
+        echi_part(layout, plan->onesweep.tiles, SORT_BINS * sizeof *args->passes.status);
 }
 
 static ech_status steps_of_onesweep(const struct sort_build *b)
@@ -92,8 +94,8 @@ static ech_status steps_of_onesweep(const struct sort_build *b)
                           .parts = portions,
                           .last_blocks = (unsigned)(p->tiles - (portions - 1) * portion_tiles) });
     echi_sort_launch(b, ECHI_FINISH, ECHI_LAUNCH, "sort_finish",
-                     echi_sort_move_blocks(b, b->args->n, 1), SORT_MOVE_THREADS, 0, b->plan->passes,
-                     NULL);
+                     echi_sort_move_blocks(b, b->args->common.n, 1), SORT_MOVE_THREADS, 0,
+                     b->plan->passes, NULL);
     return ECH_OK;
 }
 

@@ -15,6 +15,7 @@
 #define ECHI_SORT_CUDA_ONESWEEP_CUH
 
 #include "sort/cuda/common.cuh"
+#include "sort/cuda/passes.h"
 
 /* How many keys of the bin the tiles before this one have.  status is this tile's word of the bin,
  * words of the tiles before it lie SORT_BINS apart below, and the portion's first tile has
@@ -36,7 +37,7 @@ static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epo
 }
 
 /* Which pass, and which portion of its tiles: those of a launch, or what blocks that stay do
- * between two meetings (lsd.cuh). */
+ * between two grid barriers (lsd.cuh). */
 struct sweep {
     struct sort_pass p;
     int pass;
@@ -66,7 +67,7 @@ template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t he
 
 /* Loads the tile in the order that cuda/device/block_rank.cuh wants. */
 template <int FULL>
-static __device__ inline void load_keys(const struct sort_args &a, const struct sweep &w,
+static __device__ inline void load_keys(const struct sort_common &a, const struct sweep &w,
                                         uint64_t at, uint32_t here, ukey (&key)[ITEMS])
 {
     const ukey *in = keys_of(a, w.p.source) + at;
@@ -81,7 +82,7 @@ static __device__ inline void load_keys(const struct sort_args &a, const struct 
 
 /* Says how many keys of a bin the tile has, early, so that the tiles after this one need not wait
  * for its ranking. */
-static __device__ inline void publish(const struct sort_args &a, const struct sweep &w,
+static __device__ inline void publish(const struct sort_passes_args &a, const struct sweep &w,
                                       uint32_t tile, uint32_t bin, uint32_t count)
 {
     bool first = tile == w.portion * (SORT_PORTION / TILE);
@@ -90,7 +91,7 @@ static __device__ inline void publish(const struct sort_args &a, const struct sw
 }
 
 /* Finds how many keys of a bin the tiles before have, and says where those of this one go. */
-static __device__ inline void place_bin(const struct sort_args &a, const struct sweep &w,
+static __device__ inline void place_bin(const struct sort_passes_args &a, const struct sweep &w,
                                         uint32_t tile, uint32_t bin, uint32_t count,
                                         uint32_t offset, uint64_t *target)
 {
@@ -106,7 +107,7 @@ static __device__ inline void place_bin(const struct sort_args &a, const struct 
 
 /* Ranks the tile stably and places its bins; slot[i] becomes the rank of key[i]. */
 template <int FULL>
-static __device__ inline void rank_stable(const struct sort_args &a, const struct sweep &w,
+static __device__ inline void rank_stable(const struct sort_passes_args &a, const struct sweep &w,
                                           struct pass_shared &s, uint32_t here,
                                           const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
 {
@@ -117,7 +118,8 @@ static __device__ inline void rank_stable(const struct sort_args &a, const struc
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         bool counts = exists<FULL>(mine + 32 * i, here);
-        slot[i] = counts ? digit_of(a, key[i], pass) : SORT_BINS - 1; /* past the end: last */
+        slot[i] =
+            counts ? digit_of(a.common, key[i], pass) : SORT_BINS - 1; /* past the end: last */
         if (counts) atomicAdd(&row[slot[i]], 1);
     }
     __syncthreads(); /* every warp has counted */
@@ -144,7 +146,7 @@ static __device__ inline uint32_t counter_of(uint32_t bin)
 /* Ranks the tile in whatever order its keys reach the counters.  Good for the first pass of keys
  * alone: there is no order yet that it could spoil, and an atomic costs a tenth of the ballots. */
 template <int FULL>
-static __device__ inline void rank_unstable(const struct sort_args &a, const struct sweep &w,
+static __device__ inline void rank_unstable(const struct sort_passes_args &a, const struct sweep &w,
                                             struct pass_shared &s, uint32_t here,
                                             const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
 {
@@ -155,7 +157,7 @@ static __device__ inline void rank_unstable(const struct sort_args &a, const str
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
-            slot[i] = atomicAdd(&s.counts[counter_of(digit_of(a, key[i], pass))], 1);
+            slot[i] = atomicAdd(&s.counts[counter_of(digit_of(a.common, key[i], pass))], 1);
     __syncthreads(); /* every key is counted */
     uint32_t count = bin < SORT_BINS ? s.counts[counter_of(bin)] : 0;
     if (bin < SORT_BINS) publish(a, w, tile, bin, count);
@@ -166,7 +168,7 @@ static __device__ inline void rank_unstable(const struct sort_args &a, const str
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
-            slot[i] += offsets[counter_of(digit_of(a, key[i], again))];
+            slot[i] += offsets[counter_of(digit_of(a.common, key[i], again))];
     if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
     __syncthreads(); /* every warp is done with the counters, and the targets are there */
 }
@@ -174,7 +176,7 @@ static __device__ inline void rank_unstable(const struct sort_args &a, const str
 
 template <int FULL>
 static __device__ inline void
-write_values(const struct sort_args &a, const struct sweep &w, struct pass_shared &s, uint64_t at,
+write_values(const struct sort_common &a, const struct sweep &w, struct pass_shared &s, uint64_t at,
              uint32_t here, const uint32_t (&slot)[ITEMS], const uint32_t (&digit)[ITEMS])
 {
 #if VAL_BYTES
@@ -209,15 +211,15 @@ write_values(const struct sort_args &a, const struct sweep &w, struct pass_share
 
 /* Sorts the tile s.tile; the counters are clear, and so is s.zero. */
 template <int FULL>
-static __device__ inline void sort_tile(const struct sort_args &a, const struct sweep &w,
+static __device__ inline void sort_tile(const struct sort_passes_args &a, const struct sweep &w,
                                         struct pass_shared &s, uint64_t at, uint32_t here)
 {
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
     ukey key[ITEMS];
     uint32_t slot[ITEMS];
-    load_keys<FULL>(a, w, at, here, key);
+    load_keys<FULL>(a.common, w, at, here, key);
 #if VAL_BYTES == 0
-    if (w.p.first && a.unstable)
+    if (w.p.first && a.common.unstable)
         rank_unstable<FULL>(a, w, s, here, key, slot);
     else
 #endif
@@ -230,19 +232,19 @@ static __device__ inline void sort_tile(const struct sort_args &a, const struct 
         for (uint32_t i = here + threadIdx.x; i < TILE; i += THREADS) s.keys[i] = 0;
     __syncthreads(); /* the tile lies sorted, so that a bin is written as one run */
 
-    ukey *out = (ukey *)keys_of(a, w.p.target);
+    ukey *out = (ukey *)keys_of(a.common, w.p.target);
     const int pass = w.pass;
-    const uint32_t last = w.p.last, skip = last && a.discard_keys;
+    const uint32_t last = w.p.last, skip = last && a.common.discard_keys;
     uint32_t digit[ITEMS]; /* of the ranks that this thread writes */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         uint32_t rank = threadIdx.x + i * THREADS;
         ukey e = s.keys[rank];
-        digit[i] = digit_of(a, e, pass);
+        digit[i] = digit_of(a.common, e, pass);
         if (exists<FULL>(rank, here) && !skip)
-            out[s.target[digit[i]] + rank] = last ? order_decode(a.order, e) : e;
+            out[s.target[digit[i]] + rank] = last ? order_decode(a.common.order, e) : e;
     }
-    write_values<FULL>(a, w, s, at, here, slot, digit);
+    write_values<FULL>(a.common, w, s, at, here, slot, digit);
 }
 
 static_assert(sizeof(struct pass_shared) <=
@@ -250,23 +252,24 @@ static_assert(sizeof(struct pass_shared) <=
               "the host gives less shared memory than the kernel uses");
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
-    sort_onesweep(const __grid_constant__ struct sort_args a)
+    sort_onesweep(const __grid_constant__ struct sort_passes_args a)
 {
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
 
     /* Tiles are taken in the order in which blocks begin, so that the tiles before are always under
      * way. */
-    if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.pass], 1);
+    if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.common.level], 1);
     if (threadIdx.x == 0) s.zero = 0;
-    const struct sweep w = { a.state->pass[a.pass], a.pass, (uint32_t)a.portion };
+    const struct sweep w = { a.state->pass[a.common.level], a.common.level,
+                             (uint32_t)a.common.part };
     if (!w.p.active) return;
     rank_clear(s.counts, WARPS * SORT_BINS);
     __syncthreads(); /* the tile is known and the counters are clear */
     const uint64_t at = (uint64_t)s.tile * TILE;
-    if (a.n - at >= TILE)
+    if (a.common.n - at >= TILE)
         sort_tile<1>(a, w, s, at, TILE);
     else
-        sort_tile<0>(a, w, s, at, (uint32_t)(a.n - at));
+        sort_tile<0>(a, w, s, at, (uint32_t)(a.common.n - at));
 }
 
 #endif

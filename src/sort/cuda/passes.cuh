@@ -14,10 +14,12 @@
 #define ECHI_SORT_CUDA_PASSES_CUH
 
 #include "sort/cuda/common.cuh"
+#include "sort/cuda/passes.h"
+#include "sort/cuda/vectors.cuh"
 
 /* ---- Histograms of all passes ---- */
 
-static __device__ inline void count_key(const struct sort_args &a, uint32_t (*bins)[SORT_BINS],
+static __device__ inline void count_key(const struct sort_common &a, uint32_t (*bins)[SORT_BINS],
                                         ukey u)
 {
     ukey e = order_encode(a.order, u);
@@ -27,47 +29,38 @@ static __device__ inline void count_key(const struct sort_args &a, uint32_t (*bi
 }
 
 /* The grid counts the digits of all keys; bins is the block's own, in shared memory. */
-static __device__ inline void count_digits(const struct sort_args &a, uint32_t (*bins)[SORT_BINS])
+static __device__ inline void count_digits(const struct sort_passes_args &a,
+                                           uint32_t (*bins)[SORT_BINS])
 {
-    enum { VECTOR = 16 / KEY_BYTES, LOADS = 4 };
-    const ukey *keys = (const ukey *)a.keys_in;
+    const ukey *keys = (const ukey *)a.common.keys_in;
     const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
     const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
 
     rank_clear(&bins[0][0], KEY_BYTES * SORT_BINS);
     __syncthreads(); /* the counters are clear */
 
-    /* The body of the array as aligned vectors of 16 bytes; its ends one key a thread. */
-    uint64_t head = (uint64_t)(-(intptr_t)keys & 15) / KEY_BYTES;
-    if (head > a.n) head = a.n;
-    const uint64_t vectors = (a.n - head) / VECTOR, tail = head + vectors * VECTOR;
-    const uint4 *body = (const uint4 *)(keys + head);
-    for (uint64_t i = thread; i < vectors; i += LOADS * threads) {
-        union {
-            uint4 vector;
-            ukey key[VECTOR];
-        } load[LOADS];
+    const struct key_vectors v = key_vectors_of(keys, a.common.n);
+    for (uint64_t i = thread; i < v.count; i += VECTOR_LOADS * threads) {
+        union key_vector load[VECTOR_LOADS];
+        vectors_load(v.body, v.count, i, threads, load);
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < vectors) load[j].vector = body[i + j * threads];
+        for (int j = 0; j < VECTOR_LOADS; j++)
+            if (i + j * threads < v.count)
 #pragma unroll
-        for (int j = 0; j < LOADS; j++)
-            if (i + j * threads < vectors)
-#pragma unroll
-                for (int k = 0; k < VECTOR; k++) count_key(a, bins, load[j].key[k]);
+                for (int k = 0; k < VECTOR_KEYS; k++) count_key(a.common, bins, load[j].key[k]);
     }
-    if (thread < head) count_key(a, bins, keys[thread]);
-    if (thread < a.n - tail) count_key(a, bins, keys[tail + thread]);
+    if (thread < v.head) count_key(a.common, bins, keys[thread]);
+    if (thread < a.common.n - v.tail) count_key(a.common, bins, keys[v.tail + thread]);
     __syncthreads(); /* every key of the block is counted */
 
-    for (int i = threadIdx.x; i < a.passes * SORT_BINS; i += blockDim.x) {
+    for (int i = threadIdx.x; i < a.common.passes * SORT_BINS; i += blockDim.x) {
         uint32_t count = bins[i / SORT_BINS][i % SORT_BINS];
         if (count) atomicAdd((unsigned long long *)&a.state->histogram[0][0] + i, count);
     }
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
-    sort_histogram(const __grid_constant__ struct sort_args a)
+    sort_histogram(const __grid_constant__ struct sort_passes_args a)
 {
     __shared__ uint32_t bins[KEY_BYTES][SORT_BINS];
     count_digits(a, bins);
@@ -75,20 +68,22 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
 
 /* ---- Where the bins begin, and which passes run ---- */
 
-static __device__ inline void plan_passes(const struct sort_args &a, const uint32_t *active)
+static __device__ inline void plan_passes(const struct sort_passes_args &a, const uint32_t *active)
 {
     struct sort_state *state = a.state;
     int count = 0, done = 0;
-    for (int pass = 0; pass < a.passes; pass++) count += active[pass];
+#pragma unroll 1
+    for (int pass = 0; pass < a.common.passes; pass++) count += active[pass];
     uint32_t source = SORT_IN;
-    for (int pass = 0; pass < a.passes; pass++) {
+#pragma unroll 1
+    for (int pass = 0; pass < a.common.passes; pass++) {
         struct sort_pass *p = &state->pass[pass];
         p->active = active[pass];
         if (!active[pass]) continue;
         /* Out of place, the last pass ends in the output and those before alternate.  In place the
          * first pass cannot write where it reads, and the last ends in the output only if the
          * number of passes is even. */
-        uint32_t to_out = a.in_place ? done & 1 : (count - 1 - done) % 2 == 0;
+        uint32_t to_out = a.common.in_place ? done & 1 : (count - 1 - done) % 2 == 0;
         p->target = to_out ? SORT_OUT : SORT_TMP;
         p->source = source;
         p->first = done == 0;
@@ -97,26 +92,30 @@ static __device__ inline void plan_passes(const struct sort_args &a, const uint3
         source = p->target;
         done++;
     }
-    bool there = source == SORT_OUT || (count == 0 && a.stays);
+    bool there = source == SORT_OUT || (count == 0 && a.common.stays);
     state->finish = there ? 0 : 1 + source;
 }
 
-struct plan_shared {
+struct passes_plan_shared {
     uint64_t sums[SORT_BINS / 32];
     uint32_t active[SORT_PASSES];
 };
 
 /* By one block of at least SORT_BINS threads. */
-static __device__ inline void plan_digits(const struct sort_args &a, struct plan_shared &s)
+static __device__ inline void plan_digits(const struct sort_passes_args &a,
+                                          struct passes_plan_shared &s)
 {
     const uint32_t bin = threadIdx.x, warp = bin / 32;
-    for (int pass = 0; pass < a.passes; pass++) {
+#pragma unroll 1
+    for (int pass = 0; pass < a.common.passes; pass++) {
         uint64_t count = bin < SORT_BINS ? a.state->histogram[pass][bin] : 0;
         uint64_t inclusive = warp_scan_u64(count);
         if (bin < SORT_BINS && lane_id() == 31) s.sums[warp] = inclusive;
-        int constant = __syncthreads_or(count == a.n); /* also: the sums of all warps are there */
+        int constant =
+            __syncthreads_or(count == a.common.n); /* also: the sums of all warps are there */
         if (bin == 0) s.active[pass] = !constant;
         uint64_t before = 0;
+#pragma unroll 1
         for (uint32_t w = 0; w < warp && w < SORT_BINS / 32; w++) before += s.sums[w];
         if (bin < SORT_BINS) a.state->base[pass][0][bin] = before + inclusive - count;
         __syncthreads(); /* sums may be written again, active is there */
@@ -125,38 +124,38 @@ static __device__ inline void plan_digits(const struct sort_args &a, struct plan
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_BINS)
-    sort_plan(const __grid_constant__ struct sort_args a)
+    sort_plan(const __grid_constant__ struct sort_passes_args a)
 {
-    __shared__ struct plan_shared s;
+    __shared__ struct passes_plan_shared s;
     plan_digits(a, s);
 }
 
 /* ---- When the passes do not end in the output ---- */
 
-static __device__ inline void copy_to_output(const struct sort_args &a)
+static __device__ inline void copy_to_output(const struct sort_passes_args &a)
 {
     if (!a.state->finish) return;
     const uint32_t from = a.state->finish - 1;
-    const ukey *keys = keys_of(a, from);
-    ukey *keys_out = (ukey *)a.keys_out;
+    const ukey *keys = keys_of(a.common, from);
+    ukey *keys_out = (ukey *)a.common.keys_out;
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     const uint64_t first = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (!a.discard_keys)
-        for (uint64_t i = first; i < a.n; i += step) keys_out[i] = keys[i];
+    if (!a.common.discard_keys)
+        for (uint64_t i = first; i < a.common.n; i += step) keys_out[i] = keys[i];
 #if VAL_BYTES
-    const uval *values = (const uval *)(from == SORT_IN ? a.values_in : a.values_tmp);
-    uval *values_out = (uval *)a.values_out;
+    const uval *values = (const uval *)(from == SORT_IN ? a.common.values_in : a.common.values_tmp);
+    uval *values_out = (uval *)a.common.values_out;
 #if VAL_BYTES <= 8
-    if (a.index && from == SORT_IN)
-        for (uint64_t i = first; i < a.n; i += step) values_out[i] = (uval)i;
+    if (a.common.index && from == SORT_IN)
+        for (uint64_t i = first; i < a.common.n; i += step) values_out[i] = (uval)i;
     else
 #endif
-        for (uint64_t i = first; i < a.n; i += step) values_out[i] = values[i];
+        for (uint64_t i = first; i < a.common.n; i += step) values_out[i] = values[i];
 #endif
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
-    sort_finish(const __grid_constant__ struct sort_args a)
+    sort_finish(const __grid_constant__ struct sort_passes_args a)
 {
     copy_to_output(a);
 }

@@ -26,7 +26,7 @@
 /* The first that can be used and is the best runs, unless one is named. */
 static const struct sort_strategy *const strategies[] = {
     &echi_sort_by_block,   &echi_sort_by_count, &echi_sort_by_sample,   &echi_sort_by_adaptive,
-    &echi_sort_by_classes, &echi_sort_by_msd,   &echi_sort_by_onesweep, &echi_sort_by_low_memory,
+    &echi_sort_by_buckets, &echi_sort_by_msd,   &echi_sort_by_onesweep, &echi_sort_by_low_memory,
 };
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
@@ -138,10 +138,9 @@ void echi_sort_launch(const struct sort_build *b, enum echi_phase phase, enum ec
 /* What differs between the launches of a plan. */
 static void set_args(void *args, struct echi_step *step, uint64_t part)
 {
-    struct sort_args *a = args;
-    a->level = a->pass = step->level < 0 ? 0 : step->level;
-    a->portion = part;
-    if (step->units) a->count_blocks = step->units;
+    struct sort_common *a = args;
+    a->level = step->level < 0 ? 0 : step->level;
+    a->part = part;
 }
 
 /* Whether keys that differ in a bit are different. */
@@ -152,11 +151,11 @@ static bool compared_plainly(const struct echi_sort *s)
            (s->order.last & all) == all;
 }
 
-static struct sort_args args_of(const struct echi_sort *s, const struct sort_plan *plan)
+static struct sort_common common_of(const struct echi_sort *s, const struct sort_plan *plan)
 {
     bool keys_stay = s->keys_in == s->keys_out;
     bool values_stay = s->values_in && s->values_in == s->values_out && !plan->gather;
-    return (struct sort_args){
+    return (struct sort_common){
         .keys_in = s->keys_in,
         .keys_out = s->keys_out, /* of an argsort NULL, or a part of the workspace */
         .values_in = plan->gather ? NULL : s->values_in,
@@ -225,11 +224,12 @@ static ech_status make_steps(const struct echi_sort *s, const struct sort_plan *
                              struct echi_gpu gpu, void *work, struct whole *w)
 {
     struct echi_layout layout = { .base = work };
-    w->args = args_of(s, plan);
+    memset(&w->args, 0, sizeof w->args);
+    w->args.common = common_of(s, plan);
     w->steps.count = 0;
     w->build = (struct sort_build){ s, plan, gpu, &w->args, &w->steps, work };
     struct gather_parts parts = lay_out(s, plan, &layout, &w->args);
-    if (plan->gather) w->args.values_out = parts.index;
+    if (plan->gather) w->args.common.values_out = parts.index;
     ech_status status = plan->strategy->steps(&w->build);
     if (status == ECH_OK && plan->gather) add_gather(&w->build, &parts, &w->gather);
     return status;

@@ -12,7 +12,9 @@
 #define ECHI_SORT_CUDA_PLAN_H
 
 #include "cuda/steps.h"
-#include "sort/cuda/common.h"
+#include "sort/cuda/count.h"
+#include "sort/cuda/msd.h"
+#include "sort/cuda/sample.h"
 #include "sort/sort.h"
 
 /* A row of SORT_PAIRS_TUNING in tuning.h. */
@@ -39,10 +41,11 @@ struct msd_plan {
     uint64_t segments, tiles, leaves; /* most: of a level, of a level, of all */
     const struct pairs_tuning *pairs; /* NULL: keys without values */
     unsigned count_blocks;
-    bool few;            /* the first level is counted and planned by one launch */
-    unsigned few_blocks; /* of a small array of skewed keys, at most */
-    bool packed;         /* there is room for the lists of msd_packed.cuh */
-    bool classes;        /* a first level of equal-count buckets (msd_top.cuh) */
+    bool small;                /* the first level is counted and planned by one launch */
+    unsigned small_lsd_blocks; /* of a small array of skewed keys, at most */
+    bool packed;               /* there is room for the lists of msd_packed.cuh */
+    bool adaptive;             /* keys are sampled first, and left to lsd.c if they are skewed */
+    bool buckets;              /* a first level of equal-count buckets (msd_buckets.cuh) */
 };
 
 struct sort_strategy;
@@ -62,12 +65,29 @@ struct sort_plan {
     size_t windows, keys_bytes, window_bytes;
 };
 
+/* The arguments of a plan's kernels, those of its strategy; all begin with `common`. */
+struct sort_args {
+    union {
+        struct {
+            struct sort_common common;
+            struct sort_lists lists; /* of `msd` and of `pairs` */
+        };
+        struct sort_passes_args passes;
+        struct sort_count_args count;
+        struct sort_sample_args sample;
+        struct sort_msd_args msd;
+        struct sort_pairs_args pairs;
+    };
+    struct sort_lsd_args lsd;    /* of the steps of lsd.c */
+    struct sort_pairs_args tail; /* of sort_pairs_tail_levels, in which other blocks count */
+};
+
 /* Where steps are made. */
 struct sort_build {
     const struct echi_sort *sort;
     const struct sort_plan *plan;
     struct echi_gpu gpu;
-    struct sort_args *args; /* of all kernels */
+    struct sort_args *args; /* of all kernels whose step has none of its own */
     struct echi_steps *steps;
     void *work;
 };
@@ -89,7 +109,7 @@ struct sort_strategy {
 };
 
 extern const struct sort_strategy echi_sort_by_block, echi_sort_by_count, echi_sort_by_sample,
-    echi_sort_by_adaptive, echi_sort_by_classes, echi_sort_by_msd, echi_sort_by_onesweep,
+    echi_sort_by_adaptive, echi_sort_by_buckets, echi_sort_by_msd, echi_sort_by_onesweep,
     echi_sort_by_low_memory;
 
 /* ---- plan.c ---- */
@@ -133,8 +153,8 @@ void echi_sort_lsd_steps(const struct sort_build *b);
 
 /* Of a small array of skewed keys: the tile that so many blocks have shared memory for (in args);
  * returns how much a block takes, or `least` if that is more. */
-unsigned echi_sort_few_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
-                             unsigned element_bytes);
+unsigned echi_sort_small_lsd_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
+                                   unsigned element_bytes);
 
 /* The step that begins the lists of segments. */
 void echi_sort_begin_lists(const struct sort_build *b);

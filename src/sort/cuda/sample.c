@@ -31,7 +31,7 @@ static ech_status size_sample(const struct echi_sort *s, struct sort_plan *plan)
     uint32_t n = (uint32_t)s->n, wave = SORT_SAMPLE_WAVE;
     uint32_t most = SORT_SAMPLE_BUCKETS(plan->payload_bytes);
     uint32_t wave_keys = wave * SORT_SAMPLE_KEYS((uint32_t)s->key_bytes);
-    uint32_t few = n ? (n + SORT_SAMPLE_FEW - 1) / SORT_SAMPLE_FEW : 1;
+    uint32_t few = n ? (n + SORT_SAMPLE_LEAST_KEYS - 1) / SORT_SAMPLE_LEAST_KEYS : 1;
     uint32_t many = (n + wave_keys - 1) / wave_keys * wave;
     plan->buckets = few < wave ? few : many < most ? many : most;
     return ECH_OK;
@@ -41,20 +41,20 @@ static void lay_out_sample(const struct echi_sort *s, const struct sort_plan *pl
                            struct echi_layout *layout, struct sort_args *args)
 {
     const size_t payload = (size_t)plan->payload_bytes, buckets = plan->buckets;
-    args->keys_tmp = echi_part(layout, s->n, (size_t)s->key_bytes);
-    if (payload) args->values_tmp = echi_part(layout, s->n, payload);
-    args->starts = echi_part(layout, buckets + 1, buckets * sizeof *args->starts);
-    args->meet = echi_part(layout, 2, sizeof *args->meet);
+    args->common.keys_tmp = echi_part(layout, s->n, (size_t)s->key_bytes);
+    if (payload) args->common.values_tmp = echi_part(layout, s->n, payload);
+    args->sample.starts = echi_part(layout, buckets + 1, buckets * sizeof *args->sample.starts);
+    args->sample.arrived = echi_part(layout, 2, sizeof *args->sample.arrived);
 }
 
 /* The more room a block has for a bucket larger than expected, the smaller the sample may be. */
 static ech_status steps_of_sample(const struct sort_build *b)
 {
     const unsigned key = (unsigned)b->sort->key_bytes, payload = (unsigned)b->plan->payload_bytes;
-    struct sort_args *args = b->args;
+    struct sort_sample_args *args = &b->args->sample;
     bool narrow = !echi_gpu_has(&b->gpu, b->plan->module, "sort_sample");
     uint32_t room = SORT_SAMPLE_THREADS * SORT_SAMPLE_ITEMS(key, payload, narrow);
-    uint32_t processors = (uint32_t)b->gpu.multiprocessors, n = (uint32_t)args->n;
+    uint32_t processors = (uint32_t)b->gpu.multiprocessors, n = (uint32_t)args->common.n;
     args->buckets = b->plan->buckets;
     args->tile = (n + args->buckets - 1) / args->buckets;
     args->each_log = room >= 7 * args->tile / 2 ? 3 : 4;
@@ -64,9 +64,9 @@ static ech_status steps_of_sample(const struct sort_build *b)
     echi_step_add(b->steps, (struct echi_step){ .phase = ECHI_LOOK,
                                                 .kind = ECHI_ZEROS,
                                                 .level = -1,
-                                                .to = args->meet,
-                                                .slot = &args->meet,
-                                                .bytes = 2 * sizeof *args->meet });
+                                                .to = args->arrived,
+                                                .slot = &args->arrived,
+                                                .bytes = 2 * sizeof *args->arrived });
     echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE,
                      narrow ? "sort_sample_narrow" : "sort_sample",
                      args->buckets < processors ? args->buckets : processors, SORT_SAMPLE_THREADS,

@@ -1,18 +1,19 @@
 /*
- * sort/cuda/sample.cu - sample sort: arrays of middle size in one launch, whose blocks meet once.
+ * sort/cuda/sample.cu - sample sort: arrays of middle size in one launch, whose blocks wait for
+ * each other once.
  *
  *     sample    every block sorts the same sample and takes every so many-th of it as a splitter
  *     tiles     a tile of the input is put in order of buckets, those between two splitters, and
  *               written beside the other tiles, with where each bucket begins in it
- *     meet      all blocks wait for each other
+ *     barrier   all blocks wait for each other
  *     buckets   a block gathers its bucket from all tiles, sorts it on chip and writes it
  *
  *         tiles     | a  | b | c |   | a | b  |  c |   |  a  | b | c |
  *         output    |      a      |      b      |      c     |
  *
  * Keys are compared together with where they lie, so that equal ones need not share a bucket and no
- * distribution crowds one.  A sample can still be unlucky: a bucket that the block cannot hold is
- * sorted in chunks, and each key's rank in the others is searched for.
+ * distribution overfills one.  A sample can still be unlucky: a bucket that the block cannot hold
+ * is sorted in chunks, and each key's rank in the others is searched for.
  *
  * Values travel with the keys, to the tiles and from there to the output.  Where anything does,
  * equal keys stay in order throughout.
@@ -23,25 +24,21 @@
 
 /* ---- Sample ---- */
 
-/* Where the t-th key of the sample lies: in the t-th part of the input, anywhere. */
-static __device__ inline uint32_t sample_at(const struct sort_args &a, uint32_t t)
+static __device__ inline void sample_load(const struct sort_sample_args &a, struct sample_held &h)
 {
-    return t * a.stride + __umulhi(SORT_SAMPLE_HASH(t), a.stride);
-}
-
-static __device__ inline void sample_load(const struct sort_args &a, struct sample_held &h)
-{
-    const ukey *in = (const ukey *)a.keys_in;
+    const ukey *in = (const ukey *)a.common.keys_in;
     sample_hold(h, a.samples);
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
-        if (sample_has(h, i)) h.k.key[i] = order_encode(a.order, in[sample_at(a, h.mine + 32 * i)]);
+        if (sample_has(h, i))
+            h.k.key[i] =
+                order_encode(a.common.order, in[sample_position(h.mine + 32 * i, a.stride)]);
 }
 
 /* Every so many-th key of the sorted sample is a splitter; those past the last are more than any
  * key. */
-static __device__ inline void sample_splitters(const struct sort_args &a, struct sample_shared &s,
-                                               const struct sample_held &h)
+static __device__ inline void sample_splitters(const struct sort_sample_args &a,
+                                               struct sample_shared &s, const struct sample_held &h)
 {
     for (uint32_t p = threadIdx.x; p < SAMPLE_BUCKETS; p += SORT_SAMPLE_THREADS)
         if (p >= a.buckets - 1) {
@@ -52,8 +49,8 @@ static __device__ inline void sample_splitters(const struct sort_args &a, struct
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++) {
         const uint32_t rank = h.mine + 32 * i, p = rank >> a.each_log;
         if (sample_has(h, i) && p && rank == p << a.each_log) {
-            s.splitter.value[p - 1] = sort_value(a, h.k.key[i]);
-            s.splitter.at[p - 1] = sample_at(a, h.k.place[i]);
+            s.splitter.value[p - 1] = sort_value(a.common, h.k.key[i]);
+            s.splitter.at[p - 1] = sample_position(h.k.origin[i], a.stride);
         }
     }
     __syncthreads(); /* the splitters are there */
@@ -62,7 +59,7 @@ static __device__ inline void sample_splitters(const struct sort_args &a, struct
 /* ---- Tiles ---- */
 
 /* The least power of two that is not less than the number of parts. */
-static __device__ inline uint32_t buckets_power(const struct sort_args &a)
+static __device__ inline uint32_t buckets_power(const struct sort_sample_args &a)
 {
     return 1u << (32 - __clz((int)(a.buckets - 1)));
 }
@@ -78,7 +75,8 @@ static __device__ inline uint32_t block_scan(struct sample_shared &s, uint32_t x
 
 /* The bucket of each key: how many splitters are less, in value, or in position where values are
  * equal. */
-static __device__ inline void tile_buckets(const struct sort_args &a, const struct sample_shared &s,
+static __device__ inline void tile_buckets(const struct sort_sample_args &a,
+                                           const struct sample_shared &s,
                                            const struct sample_held &h, uint32_t first,
                                            uint32_t (&bucket)[SAMPLE_ITEMS])
 {
@@ -88,7 +86,7 @@ static __device__ inline void tile_buckets(const struct sort_args &a, const stru
 #pragma unroll
         for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
             if (sample_has(h, i)) {
-                const ukey value = sort_value(a, h.k.key[i]);
+                const ukey value = sort_value(a.common, h.k.key[i]);
                 const uint32_t p = bucket[i] + step - 1;
                 const ukey splitter = s.splitter.value[p];
                 if (splitter < value ||
@@ -98,8 +96,8 @@ static __device__ inline void tile_buckets(const struct sort_args &a, const stru
 }
 
 /* Says where each bucket begins in a tile. */
-static __device__ inline void tile_starts(const struct sort_args &a, uint32_t tile, uint32_t count,
-                                          uint32_t begin)
+static __device__ inline void tile_starts(const struct sort_sample_args &a, uint32_t tile,
+                                          uint32_t count, uint32_t begin)
 {
     const uint32_t p = threadIdx.x;
     if (p < a.buckets) a.starts[p * a.buckets + tile] = (uint16_t)begin;
@@ -108,7 +106,7 @@ static __device__ inline void tile_starts(const struct sort_args &a, uint32_t ti
 
 #if VAL_BYTES
 /* slot[i] becomes the place of my key i by bucket, equal buckets in order. */
-static __device__ inline void tile_rank(const struct sort_args &a, struct sample_shared &s,
+static __device__ inline void tile_rank(const struct sort_sample_args &a, struct sample_shared &s,
                                         const struct sample_held &h, uint32_t tile,
                                         uint32_t (&slot)[SAMPLE_ITEMS])
 {
@@ -134,7 +132,7 @@ static __device__ inline void tile_rank(const struct sort_args &a, struct sample
 }
 #else
 /* ... in any order. */
-static __device__ inline void tile_rank(const struct sort_args &a, struct sample_shared &s,
+static __device__ inline void tile_rank(const struct sort_sample_args &a, struct sample_shared &s,
                                         const struct sample_held &h, uint32_t tile,
                                         uint32_t (&slot)[SAMPLE_ITEMS])
 {
@@ -159,30 +157,32 @@ static __device__ inline void tile_rank(const struct sort_args &a, struct sample
 
 #if VAL_BYTES
 /* The value that comes with the key at a position of the input. */
-static __device__ inline uval value_at(const struct sort_args &a, uint32_t at)
+static __device__ inline uval value_at(const struct sort_common &a, uint32_t at)
 {
     return a.index ? (uval)at : ((const uval *)a.values_in)[at];
 }
 #endif
 
-static __device__ inline void tile_split(const struct sort_args &a, struct sample_shared &s,
+static __device__ inline void tile_split(const struct sort_sample_args &a, struct sample_shared &s,
                                          struct sample_held &h, uint32_t tile)
 {
-    const ukey *in = (const ukey *)a.keys_in;
-    const uint32_t first = min((uint32_t)a.n, tile * a.tile);
-    ukey *out = (ukey *)a.keys_tmp + first;
+    const ukey *in = (const ukey *)a.common.keys_in;
+    const uint32_t first = min((uint32_t)a.common.n, tile * a.tile);
+    ukey *out = (ukey *)a.common.keys_tmp + first;
     uint32_t slot[SAMPLE_ITEMS];
-    sample_hold(h, min((uint32_t)a.n - first, a.tile));
+    sample_hold(h, min((uint32_t)a.common.n - first, a.tile));
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
-        if (sample_has(h, i)) h.k.key[i] = order_encode(a.order, in[first + h.mine + 32 * i]);
+        if (sample_has(h, i))
+            h.k.key[i] = order_encode(a.common.order, in[first + h.mine + 32 * i]);
     tile_rank(a, s, h, tile, slot);
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
         if (sample_has(h, i)) {
             s.tile.keys[slot[i]] = h.k.key[i];
 #if VAL_BYTES
-            ((uval *)a.values_tmp)[first + slot[i]] = value_at(a, first + h.mine + 32 * i);
+            ((uval *)a.common.values_tmp)[first + slot[i]] =
+                value_at(a.common, first + h.mine + 32 * i);
 #endif
         }
     __syncthreads(); /* the tile lies by buckets */
@@ -194,17 +194,14 @@ static __device__ inline void tile_split(const struct sort_args &a, struct sampl
 
 /* ---- All blocks ---- */
 
-/* Waits for all blocks.  The counters are zero before, and again when the last has gone on. */
-static __device__ inline void grid_meet(const struct sort_args &a)
+/* A grid barrier.  The counters are zero before, and again when the last block has gone on. */
+static __device__ inline void sample_barrier(const struct sort_sample_args &a)
 {
     __syncthreads(); /* what this block wrote is written */
     if (threadIdx.x == 0) {
-        add_acq_rel(&a.meet[0], 1); /* all that is known here, whoever sees the sum knows too */
-        wait_acquire(&a.meet[0], gridDim.x);
-        if (add_acq_rel(&a.meet[1], 1) == gridDim.x - 1) {
-            a.meet[0] = 0;
-            a.meet[1] = 0;
-        }
+        add_acq_rel(&a.arrived[0], 1); /* all that is known here, whoever sees the sum knows too */
+        wait_acquire(&a.arrived[0], gridDim.x);
+        if (add_acq_rel(&a.arrived[1], 1) == gridDim.x - 1) a.arrived[0] = a.arrived[1] = 0;
     }
     __syncthreads(); /* what all blocks wrote can be read */
 }
@@ -217,7 +214,7 @@ struct sample_bucket {
 
 /* Finds a bucket's segments in the tiles. */
 static __device__ inline struct sample_bucket
-bucket_segments(const struct sort_args &a, struct sample_shared &s, uint32_t bucket)
+bucket_segments(const struct sort_sample_args &a, struct sample_shared &s, uint32_t bucket)
 {
     const uint32_t t = threadIdx.x, warp = t / 32, lane = lane_id();
     const uint16_t *row = a.starts + bucket * a.buckets;
@@ -241,7 +238,7 @@ bucket_segments(const struct sort_args &a, struct sample_shared &s, uint32_t buc
 }
 
 /* Where the key of position p of the bucket lies among the tiles. */
-static __device__ inline uint32_t bucket_at(const struct sort_args &a,
+static __device__ inline uint32_t bucket_at(const struct sort_sample_args &a,
                                             const struct sample_shared &s, uint32_t p)
 {
     uint32_t t = 0;
@@ -250,11 +247,12 @@ static __device__ inline uint32_t bucket_at(const struct sort_args &a,
     return s.segment.from[t] + p;
 }
 
-static __device__ inline void bucket_load(const struct sort_args &a, const struct sample_shared &s,
+static __device__ inline void bucket_load(const struct sort_sample_args &a,
+                                          const struct sample_shared &s,
                                           const struct sample_bucket &b, uint32_t first,
                                           struct sample_held &h)
 {
-    const ukey *in = (const ukey *)a.keys_tmp;
+    const ukey *in = (const ukey *)a.common.keys_tmp;
     sample_hold(h, min(b.count - first, (uint32_t)SAMPLE_MOST));
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
@@ -262,23 +260,25 @@ static __device__ inline void bucket_load(const struct sort_args &a, const struc
 }
 
 /* Writes the bucket, of which the block holds all keys. */
-static __device__ inline void bucket_write(const struct sort_args &a, const struct sample_shared &s,
+static __device__ inline void bucket_write(const struct sort_sample_args &a,
+                                           const struct sample_shared &s,
                                            const struct sample_bucket &b,
                                            const struct sample_held &h)
 {
-    ukey *keys_out = (ukey *)a.keys_out + b.start;
+    ukey *keys_out = (ukey *)a.common.keys_out + b.start;
 #if VAL_BYTES
-    const uval *values = (const uval *)a.values_tmp;
-    uval *values_out = (uval *)a.values_out + b.start;
+    const uval *values = (const uval *)a.common.values_tmp;
+    uval *values_out = (uval *)a.common.values_out + b.start;
     uval value[SAMPLE_ITEMS];
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
-        if (sample_has(h, i)) value[i] = values[bucket_at(a, s, h.k.place[i])];
+        if (sample_has(h, i)) value[i] = values[bucket_at(a, s, h.k.origin[i])];
 #endif
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
         if (sample_has(h, i)) {
-            if (!a.discard_keys) keys_out[h.mine + 32 * i] = order_decode(a.order, h.k.key[i]);
+            if (!a.common.discard_keys)
+                keys_out[h.mine + 32 * i] = order_decode(a.common.order, h.k.key[i]);
 #if VAL_BYTES
             values_out[h.mine + 32 * i] = value[i];
 #endif
@@ -288,17 +288,17 @@ static __device__ inline void bucket_write(const struct sort_args &a, const stru
 /* ---- Buckets that the block cannot hold ---- */
 
 /* Puts a sorted chunk back where it came from. */
-static __device__ inline void chunk_put_back(const struct sort_args &a,
+static __device__ inline void chunk_put_back(const struct sort_sample_args &a,
                                              const struct sample_shared &s, uint32_t first,
                                              const struct sample_held &h)
 {
-    ukey *keys = (ukey *)a.keys_tmp;
+    ukey *keys = (ukey *)a.common.keys_tmp;
 #if VAL_BYTES
-    uval *values = (uval *)a.values_tmp;
+    uval *values = (uval *)a.common.values_tmp;
     uval value[SAMPLE_ITEMS];
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
-        if (sample_has(h, i)) value[i] = values[bucket_at(a, s, first + h.k.place[i])];
+        if (sample_has(h, i)) value[i] = values[bucket_at(a, s, first + h.k.origin[i])];
     __syncthreads(); /* everyone has read the values */
 #endif
 #pragma unroll
@@ -315,15 +315,15 @@ static __device__ inline void chunk_put_back(const struct sort_args &a,
 
 /* How many keys of positions [first, last) of the bucket, which are in order, come before a value:
  * the lesser ones, and the equal ones of chunks before. */
-static __device__ inline uint32_t chunk_rank(const struct sort_args &a,
+static __device__ inline uint32_t chunk_rank(const struct sort_sample_args &a,
                                              const struct sample_shared &s, uint32_t first,
                                              uint32_t last, ukey value, bool before)
 {
-    const ukey *keys = (const ukey *)a.keys_tmp;
+    const ukey *keys = (const ukey *)a.common.keys_tmp;
     uint32_t low = first, high = last;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const ukey other = sort_value(a, keys[bucket_at(a, s, middle)]);
+        const ukey other = sort_value(a.common, keys[bucket_at(a, s, middle)]);
         if (other < value || (other == value && before))
             low = middle + 1;
         else
@@ -332,21 +332,23 @@ static __device__ inline uint32_t chunk_rank(const struct sort_args &a,
     return low - first;
 }
 
-static __device__ inline void chunks_merge(const struct sort_args &a, const struct sample_shared &s,
+static __device__ inline void chunks_merge(const struct sort_sample_args &a,
+                                           const struct sample_shared &s,
                                            const struct sample_bucket &b)
 {
-    const ukey *keys = (const ukey *)a.keys_tmp;
+    const ukey *keys = (const ukey *)a.common.keys_tmp;
     for (uint32_t p = threadIdx.x; p < b.count; p += SORT_SAMPLE_THREADS) {
         const uint32_t at = bucket_at(a, s, p), mine = p - p % SAMPLE_MOST;
-        const ukey e = keys[at], value = sort_value(a, e);
+        const ukey e = keys[at], value = sort_value(a.common, e);
         uint32_t rank = b.start + p % SAMPLE_MOST;
         for (uint32_t first = 0; first < b.count; first += SAMPLE_MOST)
             if (first != mine)
                 rank +=
                     chunk_rank(a, s, first, min(b.count, first + SAMPLE_MOST), value, first < mine);
-        if (!a.discard_keys) ((ukey *)a.keys_out)[rank] = order_decode(a.order, e);
+        if (!a.common.discard_keys)
+            ((ukey *)a.common.keys_out)[rank] = order_decode(a.common.order, e);
 #if VAL_BYTES
-        ((uval *)a.values_out)[rank] = ((const uval *)a.values_tmp)[at];
+        ((uval *)a.common.values_out)[rank] = ((const uval *)a.common.values_tmp)[at];
 #endif
     }
 }
@@ -354,7 +356,7 @@ static __device__ inline void chunks_merge(const struct sort_args &a, const stru
 /* ---- The kernel ---- */
 
 /* The sample and every chunk of every bucket are sorted at one place, which is most of the code. */
-static __device__ inline void sample_kernel(const struct sort_args &a)
+static __device__ inline void sample_kernel(const struct sort_sample_args &a)
 {
     struct sample_shared &s = *(struct sample_shared *)shared_bytes;
     struct sample_bucket b = { 0, 0 };
@@ -363,12 +365,12 @@ static __device__ inline void sample_kernel(const struct sort_args &a)
     bool sampling = true;
     sample_load(a, h);
     for (;;) {
-        sample_sort(a, s, h, sampling || VAL_BYTES);
+        sample_sort(a.common, s, h, sampling || VAL_BYTES);
         if (sampling) {
             sample_splitters(a, s, h);
             for (uint32_t tile = blockIdx.x; tile < a.buckets; tile += gridDim.x)
                 tile_split(a, s, h, tile);
-            grid_meet(a);
+            sample_barrier(a);
             sampling = false;
         } else if (b.count <= SAMPLE_MOST) {
             bucket_write(a, s, b, h);
@@ -393,13 +395,13 @@ static __device__ inline void sample_kernel(const struct sort_args &a)
 
 #if SAMPLE_NARROW
 extern "C" __global__ void __launch_bounds__(SORT_SAMPLE_THREADS)
-    sort_sample_narrow(const __grid_constant__ struct sort_args a)
+    sort_sample_narrow(const __grid_constant__ struct sort_sample_args a)
 {
     sample_kernel(a);
 }
 #else
 extern "C" __global__ void __launch_bounds__(SORT_SAMPLE_THREADS)
-    sort_sample(const __grid_constant__ struct sort_args a)
+    sort_sample(const __grid_constant__ struct sort_sample_args a)
 {
     sample_kernel(a);
 }

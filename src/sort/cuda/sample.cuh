@@ -7,8 +7,9 @@
 #ifndef ECHI_SORT_CUDA_SAMPLE_CUH
 #define ECHI_SORT_CUDA_SAMPLE_CUH
 
-#define SORT_PLACES 1
+#define SORT_ORIGINS 1
 #include "sort/cuda/bins.cuh"
+#include "sort/cuda/sample.h"
 
 /* A block's shared memory has 64 KiB on sm_75, and 99 and more on what came after. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -69,13 +70,13 @@ static __device__ inline bool sample_has(const struct sample_held &h, int i)
 }
 
 /* Puts keys in order, and beside each the position it had. */
-static __device__ inline void sample_sort(const struct sort_args &a, struct sample_shared &s,
+static __device__ inline void sample_sort(const struct sort_common &a, struct sample_shared &s,
                                           struct sample_held &h, bool tie)
 {
     ukey low = (ukey) ~(ukey)0, high = 0;
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++) {
-        h.k.place[i] = h.mine + 32 * i;
+        h.k.origin[i] = h.mine + 32 * i;
         if (sample_has(h, i)) {
             const ukey value = sort_value(a, h.k.key[i]);
             low = key_min(low, value);
@@ -94,19 +95,19 @@ static __device__ inline void sample_sort(const struct sort_args &a, struct samp
         for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
             if (bins_mine<SAMPLE_WARPS>(i) < h.count) {
                 s.block.keys[slot[i]] = h.k.key[i];
-                if (tie) s.block.place[slot[i]] = (uint16_t)h.k.place[i];
+                if (tie) s.block.origin[slot[i]] = (uint16_t)h.k.origin[i];
             }
         __syncthreads(); /* the keys lie in order */
 #pragma unroll
         for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
             if (sample_has(h, i)) {
                 h.k.key[i] = s.block.keys[h.mine + 32 * i];
-                if (tie) h.k.place[i] = s.block.place[h.mine + 32 * i];
+                if (tie) h.k.origin[i] = s.block.origin[h.mine + 32 * i];
             }
         __syncthreads(); /* everyone has read; shared memory may be written again */
         return;
     }
-    struct sort_args digits = {};
+    struct sort_common digits = {};
     digits.n = h.count;
     digits.order = a.order;
     digits.begin_bit = a.begin_bit;

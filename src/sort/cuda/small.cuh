@@ -15,7 +15,7 @@
 
 /* Key i of a thread is that of position mine + step i.  All are on their way before one is used. */
 template <int ITEMS>
-static __device__ inline void small_load(const struct sort_args &a, uint32_t mine, uint32_t step,
+static __device__ inline void small_load(const struct sort_common &a, uint32_t mine, uint32_t step,
                                          struct block_keys<ITEMS> &k)
 {
     const ukey *keys_in = (const ukey *)a.keys_in;
@@ -24,13 +24,13 @@ static __device__ inline void small_load(const struct sort_args &a, uint32_t min
         const uint32_t at = mine + step * i;
         k.key[i] = at < a.n ? keys_in[at] : (ukey)0;
 #if VAL_BYTES
-        k.place[i] = at;
+        k.origin[i] = at;
 #endif
     }
 }
 
 template <int ITEMS>
-static __device__ inline void small_encode(const struct sort_args &a, struct block_keys<ITEMS> &k)
+static __device__ inline void small_encode(const struct sort_common &a, struct block_keys<ITEMS> &k)
 {
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) k.key[i] = order_encode(a.order, k.key[i]);
@@ -42,7 +42,7 @@ static __device__ inline void small_encode(const struct sort_args &a, struct blo
  * of its key, by way of shared memory; an index is the place itself. */
 template <int WARPS, int ITEMS>
 static __device__ inline void
-small_values(const struct sort_args &a, uint32_t n, int items, const uval (&value)[ITEMS],
+small_values(const struct sort_common &a, uint32_t n, int items, const uval (&value)[ITEMS],
              const struct block_keys<ITEMS> &k, const uint32_t (&rank)[ITEMS])
 {
     uval *shared = (uval *)shared_bytes, *out = (uval *)a.values_out;
@@ -54,12 +54,14 @@ small_values(const struct sort_args &a, uint32_t n, int items, const uval (&valu
     }
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
-        if (bins_mine<WARPS>(i) < n) out[rank[i]] = a.index ? (uval)k.place[i] : shared[k.place[i]];
+        if (bins_mine<WARPS>(i) < n)
+            out[rank[i]] = a.index ? (uval)k.origin[i] : shared[k.origin[i]];
 }
 #endif
 
 /* Sorts by bins. */
-template <int WARPS, int ITEMS> static __device__ inline void small_bins(const struct sort_args &a)
+template <int WARPS, int ITEMS>
+static __device__ inline void small_bins(const struct sort_common &a)
 {
     struct bins_shared<WARPS, ITEMS> &s = *(struct bins_shared<WARPS, ITEMS> *)shared_bytes;
     static_assert(sizeof(s) <=
@@ -80,9 +82,10 @@ template <int WARPS, int ITEMS> static __device__ inline void small_bins(const s
             if (bins_mine<WARPS>(i) < n) value[i] = values_in[bins_mine<WARPS>(i)];
 #endif
     small_encode<ITEMS>(a, k);
-    ukey low = (ukey) ~(ukey)0, high = 0;
+    const int compared = a.passes ? items : 0; /* by no bits, all keys are equal */
+    ukey low = compared ? (ukey) ~(ukey)0 : (ukey)0, high = 0;
 #pragma unroll
-    for (int i = 0; i < ITEMS && i < items; i++)
+    for (int i = 0; i < ITEMS && i < compared; i++)
         if (bins_mine<WARPS>(i) < n) {
             const ukey by = sort_value(a, k.key[i]);
             low = key_min(low, by);
@@ -110,7 +113,7 @@ template <int WARPS, int ITEMS> static __device__ inline void small_bins(const s
 
 /* Sorts digit by digit. */
 template <int WARPS, int ITEMS>
-static __device__ inline void small_digits(const struct sort_args &a)
+static __device__ inline void small_digits(const struct sort_common &a)
 {
     struct block_shared<WARPS, ITEMS> &s = *(struct block_shared<WARPS, ITEMS> *)shared_bytes;
     static_assert(sizeof(s) <=
@@ -131,10 +134,10 @@ static __device__ inline void small_digits(const struct sort_args &a)
         if (mine + 32 * i >= a.n) continue;
 #if VAL_BYTES <= 8
         if (a.index)
-            value[i] = (uval)k.place[i];
+            value[i] = (uval)k.origin[i];
         else
 #endif
-            value[i] = values_in[k.place[i]];
+            value[i] = values_in[k.origin[i]];
     }
 #endif
     __syncthreads(); /* in place: everyone has read what others write */
@@ -149,11 +152,12 @@ static __device__ inline void small_digits(const struct sort_args &a)
     }
 }
 
-template <int WARPS, int ITEMS> static __device__ inline void small_sort(const struct sort_args &a)
+template <int WARPS, int ITEMS>
+static __device__ inline void small_sort(const struct sort_common &a)
 {
     wait_for_earlier();
 #if SORT_BY_BINS(KEY_BYTES, VAL_BYTES)
-    if (a.passes && (VAL_BYTES || a.unstable)) {
+    if (VAL_BYTES || (a.passes && a.unstable)) {
         small_bins<WARPS, ITEMS>(a);
         return;
     }

@@ -1,6 +1,6 @@
 /*
- * sort/cpu/few.c - many keys of few different values: found out from a sample, counted by comparing
- * every key with every value, and written as often.
+ * sort/cpu/distinct.c - many keys of few different values: found out from a sample, counted by
+ * comparing every key with every value, and written as often.
  *
  *     sample -> values a < b < c     keys -> how many a, b, c; all of them? -> a a a b b c c c
  *
@@ -14,38 +14,38 @@
 #include <string.h>
 
 enum {
-    FEW = 32,           /* most values */
-    FEW_SAMPLE = 256,   /* keys looked at */
-    FEW_KEYS = 1 << 16, /* fewer keys are not worth a sample */
-    FEW_PART = 1 << 16  /* keys counted, or written, together */
+    DISTINCT = 32,           /* most values */
+    DISTINCT_SAMPLE = 256,   /* keys looked at */
+    DISTINCT_KEYS = 1 << 16, /* fewer keys are not worth a sample */
+    DISTINCT_PART = 1 << 16  /* keys counted, or written, together */
 };
 
-struct few {
+struct distinct {
     const struct echi_sort_job *job;
     int values;
     bool failed;
-    uint64_t x[FEW];
-    size_t count[FEW];
+    uint64_t x[DISTINCT];
+    size_t count[DISTINCT];
 };
 
-static size_t part_n(const struct few *f, size_t part)
+static size_t part_n(const struct distinct *f, size_t part)
 {
-    return echi_min(FEW_PART, f->job->sort->n - part * FEW_PART);
+    return echi_min(DISTINCT_PART, f->job->sort->n - part * DISTINCT_PART);
 }
 
 static void count_part(void *arg, size_t part, int thread)
 {
     (void)thread;
-    struct few *f = arg;
+    struct distinct *f = arg;
     const struct echi_sort_job *job = f->job;
-    size_t count[FEW] = { 0 }, found = 0, n = part_n(f, part);
+    size_t count[DISTINCT] = { 0 }, found = 0, n = part_n(f, part);
     bool failed;
 #ifdef _OPENMP
 #pragma omp atomic read
 #endif
     failed = f->failed;
     if (failed) return;
-    job->width->tally(&job->window, job->in.keys + part * FEW_PART * job->key_bytes, n, f->x,
+    job->width->tally(&job->window, job->in.keys + part * DISTINCT_PART * job->key_bytes, n, f->x,
                       f->values, count);
     for (int v = 0; v < f->values; v++) {
         found += count[v];
@@ -64,8 +64,8 @@ static void count_part(void *arg, size_t part, int thread)
 static void write_part(void *arg, size_t part, int thread)
 {
     (void)thread;
-    const struct few *f = arg;
-    size_t first = part * FEW_PART, end = first + part_n(f, part), start = 0;
+    const struct distinct *f = arg;
+    size_t first = part * DISTINCT_PART, end = first + part_n(f, part), start = 0;
     for (int v = 0; v < f->values && start < end; v++) {
         size_t stop = start + f->count[v];
         size_t from = start > first ? start : first, to = echi_min(stop, end);
@@ -76,20 +76,20 @@ static void write_part(void *arg, size_t part, int thread)
     }
 }
 
-bool echi_sort_few(const struct echi_sort_job *job)
+bool echi_sort_distinct(const struct echi_sort_job *job)
 {
-    struct few f = { .job = job };
-    uint64_t sample[FEW_SAMPLE], work[FEW_SAMPLE];
+    struct distinct f = { .job = job };
+    uint64_t sample[DISTINCT_SAMPLE], work[DISTINCT_SAMPLE];
     size_t n = job->sort->n;
-    if (n < FEW_KEYS || job->sort->stable) return false;
-    job->width->sample(&job->window, job->in.keys, n, sample, FEW_SAMPLE);
-    job->isa->widths[3]->sort(sample, work, FEW_SAMPLE, false, 0, 64);
-    for (int i = 0; i < FEW_SAMPLE; i++) {
+    if (n < DISTINCT_KEYS || job->sort->stable) return false;
+    job->width->sample(&job->window, job->in.keys, n, sample, DISTINCT_SAMPLE);
+    job->isa->widths[3]->sort(sample, work, DISTINCT_SAMPLE, false, 0, 64);
+    for (int i = 0; i < DISTINCT_SAMPLE; i++) {
         if (i && sample[i] == sample[i - 1]) continue;
-        if (f.values == FEW) return false;
+        if (f.values == DISTINCT) return false;
         f.x[f.values++] = sample[i];
     }
-    size_t parts = (n + FEW_PART - 1) / FEW_PART;
+    size_t parts = (n + DISTINCT_PART - 1) / DISTINCT_PART;
     echi_parallel(job->threads, parts, count_part, &f);
     if (f.failed) return false;
     echi_parallel(job->threads, parts, write_part, &f);

@@ -1,0 +1,31 @@
+/*
+ * sort/cuda/block.h - shared memory of a block that sorts all the keys that it holds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_BLOCK_H
+#define ECHI_SORT_CUDA_BLOCK_H
+
+#include "sort/cuda/common.h"
+
+enum {
+    SORT_BINS_MOST = 32, /* keys in a bin that are compared with each other */
+    SORT_BINS_EACH = 8   /* bins of a thread, where a block ranks keys by bins */
+};
+
+/* Dynamic shared memory of sort_block: counters, or keys, with values also where each came from. */
+#define SORT_BLOCK_SHARED_BYTES(threads, items, key_bytes, origin_bytes)                           \
+    (((threads) / SORT_WARP * SORT_BINS * 4 > (threads) * (items) * ((key_bytes) + (origin_bytes)) \
+          ? (threads) / SORT_WARP * SORT_BINS * 4                                                  \
+          : (threads) * (items) * ((key_bytes) + (origin_bytes))) +                                \
+     64)
+
+/* ... where it ranks keys by bins: of what else is as large as a digit the passes are few. */
+#define SORT_BY_BINS(key_bytes, value_bytes) ((key_bytes) >= 4 && (value_bytes) <= 8)
+#define SORT_BINS_SHARED_BYTES(threads, items, key_bytes, origin_bytes)                            \
+    ((unsigned)(threads) *                                                                         \
+         ((unsigned)(items) * ((key_bytes) + (origin_bytes)) + SORT_BINS_EACH * 2u) +              \
+     (unsigned)((threads) * (items)) / SORT_BINS_MOST * 4u +                                       \
+     (unsigned)(threads) / SORT_WARP * (2u * (key_bytes) + 8u) + 16u)
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * sort/cuda/leaf_windows.cuh - sorts the words of a leaf, which lie in shared memory by bins.
+ *
+ * Each thread sorts a window of words in registers by a network, then the windows that lie across
+ * those, and so on:
+ *
+ *         words     | a b | c d | e f | g h |
+ *         round 0   |  sorted   |  sorted   |
+ *         round 1         |  sorted   |
+ *
+ * A bin of c words touches (c - 2) / (half a window) + 2 halves at most, and is sorted after as
+ * many rounds.  The words are keys; with values, 32 bits of a key and its position.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_LEAF_WINDOWS_CUH
+#define ECHI_SORT_CUDA_LEAF_WINDOWS_CUH
+
+#include "sort/cuda/msd.cuh"
+
+#if VAL_BYTES || KEY_BYTES == 4
+#define WINDOW_NETWORK 16
+typedef uint32_t leaf_word;
+#else
+#define WINDOW_NETWORK 8
+typedef ukey leaf_word;
+#endif
+
+enum {
+    WINDOW = WINDOW_NETWORK, /* words: 64 bytes */
+    WINDOW_VECTORS = 4,
+    WINDOW_EACH = WINDOW / WINDOW_VECTORS,
+    LEAF_ROUNDS = 16 /* at most; leaves that need more are left to a kernel of their own */
+};
+
+/* Where in shared memory word p lies: 16 bytes change places within their 64 so that threads next
+ * to each other, which read so many, use all banks. */
+static __device__ inline uint32_t leaf_place(uint32_t p)
+{
+    return p ^ (p >> 3 & 3 * WINDOW_EACH);
+}
+
+/* Sorts the window that begins at p, a multiple of half a window; MERGE: of which each half is
+ * sorted. */
+template <int MERGE> static __device__ inline void window_sort(leaf_word *words, uint32_t p)
+{
+    union {
+        uint4 vector[WINDOW_VECTORS];
+        leaf_word word[WINDOW];
+    } w;
+#pragma unroll
+    for (int j = 0; j < WINDOW_VECTORS; j++)
+        w.vector[j] = *(const uint4 *)&words[leaf_place(p + j * WINDOW_EACH)];
+#define COMPARE(i, j)                                                                              \
+    {                                                                                              \
+        const leaf_word x = w.word[i], y = w.word[j];                                              \
+        w.word[i] = x < y ? x : y;                                                                 \
+        w.word[j] = x < y ? y : x;                                                                 \
+    }
+    if (MERGE) {
+#if WINDOW_NETWORK == 16
+#define MERGE_16
+#include "sort/network.def"
+#undef MERGE_16
+#else
+#define MERGE_8
+#include "sort/network.def"
+#undef MERGE_8
+#endif
+    } else {
+#if WINDOW_NETWORK == 16
+#define NETWORK_16
+#include "sort/network.def"
+#undef NETWORK_16
+#else
+#define NETWORK_8
+#include "sort/network.def"
+#undef NETWORK_8
+#endif
+    }
+#undef COMPARE
+#pragma unroll
+    for (int j = 0; j < WINDOW_VECTORS; j++)
+        *(uint4 *)&words[leaf_place(p + j * WINDOW_EACH)] = w.vector[j];
+}
+
+/* Sorts words of which the bins are in order; what lies past the last window is not touched.  A
+ * window across two has a half of each, so that after the first round halves are merged. */
+static __device__ inline void windows_sort(leaf_word *words, uint32_t count, uint32_t rounds)
+{
+    const uint32_t windows = (count - 1) / WINDOW + 1;
+    if (rounds == 0) return;
+    for (uint32_t w = threadIdx.x; w < windows; w += LEAF_THREADS)
+        window_sort<0>(words, w * WINDOW);
+    __syncthreads(); /* the windows are sorted */
+    for (uint32_t round = 1; round < rounds; round++) {
+        const uint32_t across = round & 1;
+        for (uint32_t w = threadIdx.x; w < windows - across; w += LEAF_THREADS)
+            window_sort<1>(words, w * WINDOW + across * (WINDOW / 2));
+        __syncthreads(); /* the next round's windows lie across these */
+    }
+}
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * sort/cuda/passes.h - what both halves of a sort by least significant digits agree on: the
+ * passes, and arguments of their kernels.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_PASSES_H
+#define ECHI_SORT_CUDA_PASSES_H
+
+#include "sort/cuda/common.h"
+
+enum {
+    SORT_PASSES = 8,        /* most: a 64-bit key */
+    SORT_PORTION = 1 << 29, /* most keys of a launch of sort_onesweep: its counts have 30 bits */
+    SORT_HISTOGRAM_THREADS = 512,
+    SORT_HISTOGRAM_BLOCKS = 4, /* a multiprocessor */
+    SORT_MOVE_THREADS = 256
+};
+
+/* Dynamic shared memory of sort_onesweep: the larger of the counters and the tile's keys or values,
+ * then what else struct pass_shared holds. */
+#define SORT_SHARED_BYTES(threads, items, widest)                                                  \
+    (((threads) / SORT_WARP * SORT_BINS * 4 > (threads) * (items) * (widest)                       \
+          ? (threads) / SORT_WARP * SORT_BINS * 4                                                  \
+          : (threads) * (items) * (widest)) +                                                      \
+     SORT_BINS * 8 + 64)
+
+/* What the passes do, decided on the device once the histograms are known; sort_plan writes it. */
+struct sort_pass {
+    uint32_t active;         /* 0: every key has the same digit; the pass does nothing */
+    uint32_t first, last;    /* of the active passes */
+    uint32_t source, target; /* enum sort_buffer */
+    uint32_t epoch;          /* number of active passes before, modulo 2 */
+};
+
+struct sort_state {
+    uint64_t histogram[SORT_PASSES][SORT_BINS];
+    uint64_t base[SORT_PASSES][2]
+                 [SORT_BINS]; /* where each bin's next key goes, by parity of the portion */
+    uint32_t tiles_taken[SORT_PASSES];
+    struct sort_pass pass[SORT_PASSES];
+    uint32_t finish; /* 1 + enum sort_buffer to copy to the output at the end; 0: nothing to copy */
+};
+
+struct sort_passes_args {
+    struct sort_common common; /* level: the pass; part: which SORT_PORTION / tile tiles */
+    struct sort_state *state;
+    uint32_t *status; /* [tiles][SORT_BINS], for the look-back */
+};
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * sort/cuda/sample.h - what both halves of the sample sort agree on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_SAMPLE_H
+#define ECHI_SORT_CUDA_SAMPLE_H
+
+#include "sort/cuda/block.h"
+
+/* Dynamic shared memory of sort_sample: that of a block that ranks keys by bins, or digit by digit,
+ * and splitters. */
+#define SORT_SAMPLE_SHARED_BYTES(key_bytes, value_bytes, narrow)                                   \
+    (SORT_BINS_SHARED_BYTES(SORT_SAMPLE_THREADS,                                                   \
+                            SORT_SAMPLE_ITEMS(key_bytes, value_bytes, narrow), key_bytes, 2u) +    \
+     SORT_SAMPLE_BUCKETS(value_bytes) * ((key_bytes) + 4u) + SORT_SAMPLE_THREADS / SORT_WARP * 8u)
+
+struct sort_sample_args {
+    struct sort_common common;
+    uint32_t buckets, tile;   /* tiles, and as many buckets; keys of a tile */
+    uint32_t samples, stride; /* 2^each_log for each bucket; one of so many keys is a sample */
+    int32_t each_log;
+    uint16_t *starts;  /* [buckets + 1][buckets]: where each bucket begins in each tile */
+    uint32_t *arrived; /* [2]: blocks at the barrier, and past it;, zero between launches */
+};
+
+#endif

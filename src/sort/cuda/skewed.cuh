@@ -1,0 +1,181 @@
+/*
+ * sort/cuda/skewed.cuh - finds out from a sample whether keys are skewed, so that digits from the
+ * top would take many levels.
+ *
+ *     sample    a key of each of 2048 parts of the input
+ *     sort      by a bitonic network
+ *     compare   neighbours in the sample that differ: how many share their first bits?
+ *
+ *         spread     | .   . .    .  .   .  . |
+ *         skewed     |... .              ... .|
+ *
+ * Bits count from the first in which keys differ.  Where many of such neighbours share so many, so
+ * would many keys after two or three levels, and what is left then is skewed again.  Input that
+ * seems in order does not count as skewed: the levels notice whether it is, and copy it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef ECHI_SORT_CUDA_SKEWED_CUH
+#define ECHI_SORT_CUDA_SKEWED_CUH
+
+#include "sort/cuda/msd_plan.cuh"
+
+enum {
+    SKEWED_THREADS = SORT_SKEWED_THREADS,
+    SKEWED_KEYS = 2 * SKEWED_THREADS, /* of the sample */
+    SKEWED_BITS = SORT_SKEWED_BITS(KEY_BYTES, VAL_BYTES),
+    SKEWED_SHARE = SORT_SKEWED_SHARE(KEY_BYTES, VAL_BYTES),
+    SKEWED_EQUAL = SORT_SKEWED_EQUAL(VAL_BYTES) * SKEWED_KEYS / 100
+};
+
+static __device__ inline ukey skewed_shuffle(ukey e, uint32_t step)
+{
+#if KEY_BYTES == 8
+    return __shfl_xor_sync(WARP_ALL, (unsigned long long)e, (int)step);
+#else
+    return __shfl_xor_sync(WARP_ALL, e, (int)step);
+#endif
+}
+
+/* Key t of a sample, one of each part of the input. */
+static __device__ inline ukey skewed_sample(const struct sort_common &a, uint32_t t, uint32_t part)
+{
+    const uint32_t at = sample_position(t, part);
+#if VAL_BYTES
+    return pairs_key(a, SORT_IN, ((const ukey *)a.keys_in)[at]);
+#else
+    return order_encode(a.order, ((const ukey *)a.keys_in)[at]);
+#endif
+}
+
+/* Sorts a block's keys by a bitonic network, of which a thread has keys 2 me and 2 me + 1; keys is
+ * shared memory for SKEWED_KEYS, where they are at the end. */
+static __device__ inline void skewed_sort(ukey *keys, ukey (&e)[2])
+{
+    const uint32_t me = threadIdx.x;
+    for (uint32_t size = 2; size <= SKEWED_KEYS; size *= 2) {
+        const bool up = !(2 * me & size);
+        for (uint32_t step = size / 4; step; step /= 2) { /* in threads */
+            const bool keep_less = !(me & step) == up;
+            ukey other[2];
+            if (step >= 32) {
+                __syncthreads(); /* everyone has read */
+                keys[me] = e[0];
+                keys[me + SKEWED_THREADS] = e[1];
+                __syncthreads(); /* the keys are there */
+                other[0] = keys[me ^ step];
+                other[1] = keys[(me ^ step) + SKEWED_THREADS];
+            } else {
+                other[0] = skewed_shuffle(e[0], step);
+                other[1] = skewed_shuffle(e[1], step);
+            }
+            e[0] = (e[0] < other[0]) == keep_less ? e[0] : other[0];
+            e[1] = (e[1] < other[1]) == keep_less ? e[1] : other[1];
+        }
+        const ukey low = e[0] < e[1] ? e[0] : e[1], high = e[0] < e[1] ? e[1] : e[0];
+        e[0] = up ? low : high;
+        e[1] = up ? high : low;
+    }
+    __syncthreads(); /* everyone has read */
+    keys[2 * me] = e[0];
+    keys[2 * me + 1] = e[1];
+    __syncthreads(); /* the sample lies sorted */
+}
+
+/* Whether keys are skewed; e are keys 2 me and 2 me + 1 of the sample, in the order in which they
+ * lie. keys is shared memory for SKEWED_KEYS. */
+static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
+{
+    const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
+    keys[2 * me] = e[0];
+    keys[2 * me + 1] = e[1];
+    __syncthreads(); /* the sample is there */
+    const bool falls = __syncthreads_or(e[0] > e[1] || e[1] > keys[next]);
+    const bool rises = __syncthreads_or(e[0] < e[1] || e[1] < keys[next]);
+    if (!falls || !rises) return false;
+    skewed_sort(keys, e);
+    const int top = 64 - __clzll((long long)(uint64_t)(keys[0] ^ keys[SKEWED_KEYS - 1]));
+    const int rest = max(top - SKEWED_BITS, 0);
+    const ukey differ[] = { (ukey)(e[0] ^ e[1]), (ukey)(e[1] ^ keys[next]) };
+    int different = 0, sharing = 0;
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        different += __syncthreads_count(differ[k] != 0);
+        sharing += __syncthreads_count(differ[k] != 0 && differ[k] >> rest == 0);
+    }
+    const uint32_t far = min(2 * me + SKEWED_EQUAL, (uint32_t)SKEWED_KEYS - 1);
+    const bool equal = __syncthreads_or(far == 2 * me + SKEWED_EQUAL && e[0] == keys[far]);
+    const bool skewed = sharing * 100 >= different * SKEWED_SHARE;
+    if (KEY_BYTES == 8) return skewed;
+    return VAL_BYTES ? skewed || equal : skewed && !equal;
+}
+
+#if PAIRS_PACKED
+/* In how many low bits the keys of the sorted sample differ, if msd_packed.cuh may sort them
+ * and they are even in the first 16 of those; else 0. */
+static __device__ inline uint32_t skewed_even(const msd_args &a, const ukey *keys)
+{
+    int sharing = -1; /* the last has no neighbour */
+    if (!a.packed) return 0;
+    const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
+    const uint32_t top = 64 - __clzll((long long)(uint64_t)(keys[0] ^ keys[SKEWED_KEYS - 1]));
+    if (top <= 2 * SORT_DIGIT_BITS) return 0;
+    const ukey differ[] = { (ukey)(keys[2 * me] ^ keys[2 * me + 1]),
+                            (ukey)(keys[2 * me + 1] ^ keys[next]) };
+#pragma unroll
+    for (int k = 0; k < 2; k++)
+        sharing += __syncthreads_count(differ[k] >> (top - 2 * SORT_DIGIT_BITS) == 0);
+    return sharing <= SORT_PACKED_SHARED ? top : 0;
+}
+
+/* Leaves keys to msd_packed.cuh, which may leave them to the levels. */
+static __device__ inline void skewed_pack(const msd_args &a, uint32_t even)
+{
+    for (uint32_t i = threadIdx.x; i < SORT_BINS * SORT_MSD_ROW / 2; i += SKEWED_THREADS)
+        ((uint2 *)a.lists.counts[1])[i] = make_uint2(0, 0);
+    if (threadIdx.x != 0) return;
+    a.lists.msd->segments[0] = a.lists.msd->tiles[0] = 0;
+    a.lists.msd->even = even;
+}
+#endif
+
+/* Leaves it all to sort_lsd: the levels find no segments, and input that is not in order. */
+static __device__ inline void skewed_leave(const msd_args &a)
+{
+    a.lists.msd->segments[0] = a.lists.msd->tiles[0] = 0;
+    a.lists.msd->seen = SORT_SEEN_BOTH;
+    a.lists.msd->skewed = 1;
+}
+
+/* As sort_msd_begin, and looks first. */
+extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
+    sort_skewed_begin(const __grid_constant__ msd_args a)
+{
+    __shared__ ukey keys[SKEWED_KEYS];
+    wait_for_earlier();
+    const uint32_t me = threadIdx.x, part = (uint32_t)a.common.n / SKEWED_KEYS;
+    bool skewed = false;
+#if PAIRS_PACKED
+    uint32_t even = 0;
+#endif
+    if (part) {
+        ukey e[2];
+#pragma unroll
+        for (uint32_t k = 0; k < 2; k++) e[k] = skewed_sample(a.common, 2 * me + k, part);
+#if PAIRS_PACKED
+        const ukey first = e[0];
+        skewed = skewed_found(keys, e);
+        const bool moved = __syncthreads_or(e[0] != first);
+        if (moved && !skewed) even = skewed_even(a, keys); /* what is in order is copied */
+#else
+        skewed = skewed_found(keys, e);
+#endif
+    }
+    if (me < SORT_BINS) msd_begin_counts(a);
+    if (me == 0 && skewed) skewed_leave(a);
+#if PAIRS_PACKED
+    if (even) skewed_pack(a, even);
+#endif
+}
+
+#endif
