@@ -274,12 +274,10 @@ static ech_status choose(const struct echi_gf2_batch *r, enum algorithm *algorit
                      r->algorithm, can(r, COLUMNS) ? "columns, " : "", "block, russians");
 }
 
-static ech_status make_plan(const struct echi_gf2_batch *r, void *work, struct plan *p,
-                            size_t *bytes)
+static ech_status lay_out(const struct echi_gf2_batch *r, enum algorithm algorithm, void *work,
+                          struct plan *p, size_t *bytes)
 {
-    *p = (struct plan){ .request = r, .columns = (r->a.cols + 7) / 8 };
-    const ech_status status = choose(r, &p->algorithm);
-    if (status != ECH_OK) return status;
+    *p = (struct plan){ .request = r, .columns = (r->a.cols + 7) / 8, .algorithm = algorithm };
     struct echi_layout each = { .base = NULL }, layout = { .base = work };
     slot_plan(p, &p->first, &each);
     p->threads = echi_min(MOST_THREADS, r->a.count);
@@ -297,19 +295,22 @@ static ech_status make_plan(const struct echi_gf2_batch *r, void *work, struct p
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, void *plan, size_t *bytes)
+static ech_status plan_batch(const void *request, void *plan, size_t *bytes)
 {
-    (void)plan;
+    enum algorithm *algorithm = plan;
     struct plan p;
-    return make_plan(request, NULL, &p, bytes);
+    const ech_status status = choose(request, algorithm);
+    return status == ECH_OK ? lay_out(request, *algorithm, NULL, &p, bytes) : status;
 }
 
 static ech_status explain(const void *request, struct echi_text *text)
 {
     struct plan p;
+    enum algorithm algorithm;
     size_t bytes;
     ech_status status;
-    TRY(make_plan(request, NULL, &p, &bytes));
+    TRY(choose(request, &algorithm));
+    TRY(lay_out(request, algorithm, NULL, &p, &bytes));
     echi_print(text, "algorithm     %s: %s\ncould be      ", algorithms[p.algorithm].name,
                algorithms[p.algorithm].what);
     const char *comma = "";
@@ -329,10 +330,9 @@ done:
 
 static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
-    (void)plan;
     struct plan p;
     size_t bytes;
-    const ech_status status = make_plan(request, work, &p, &bytes);
+    const ech_status status = lay_out(request, *(const enum algorithm *)plan, work, &p, &bytes);
     if (status != ECH_OK) return status;
     const struct echi_gf2_batch *r = request;
     const double rows = (double)r->a.rows, products = rows * rows * (double)r->a.cols;
@@ -346,6 +346,6 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
                : echi_report_error(ctx, (unsigned)first->error_kind, first->data_error);
 }
 
-const struct echi_operation echi_cpu_gf2_batch = { .plan = workspace,
-                                                   .explain = explain,
-                                                   .run = run };
+const struct echi_operation echi_cpu_gf2_batch = {
+    .plan = plan_batch, .plan_bytes = sizeof(enum algorithm), .explain = explain, .run = run
+};

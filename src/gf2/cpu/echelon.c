@@ -177,25 +177,23 @@ static ech_status choose(const struct echi_gf2_echelon *r, const struct algorith
                      r->algorithm);
 }
 
-static ech_status make_plan(const ech_ctx *ctx, const struct echi_gf2_echelon *r, void *work,
-                            struct plan *p, const struct algorithm **algorithm, size_t *bytes)
+static ech_status lay_out(const ech_ctx *ctx, const struct echi_gf2_echelon *r, void *work,
+                          struct plan *p, const struct algorithm *algorithm, size_t *bytes)
 {
     *p = (struct plan){ .request = r, .ctx = ctx };
-    const ech_status status = choose(r, algorithm);
-    if (status != ECH_OK) return status;
     struct echi_layout layout = { .base = work };
-    if (r->a.rows && r->a.cols) (*algorithm)->plan(p, &layout);
+    if (r->a.rows && r->a.cols) algorithm->plan(p, &layout);
     if (layout.overflow) return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace is too large");
     *bytes = layout.bytes;
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, void *plan, size_t *bytes)
+static ech_status plan_echelon(const void *request, void *plan, size_t *bytes)
 {
-    (void)plan;
+    const struct algorithm **algorithm = plan;
     struct plan p;
-    const struct algorithm *algorithm;
-    return make_plan(NULL, request, NULL, &p, &algorithm, bytes);
+    const ech_status status = choose(request, algorithm);
+    return status == ECH_OK ? lay_out(NULL, request, NULL, &p, *algorithm, bytes) : status;
 }
 
 static ech_status explain(const void *request, struct echi_text *text)
@@ -204,7 +202,8 @@ static ech_status explain(const void *request, struct echi_text *text)
     const struct algorithm *algorithm;
     size_t bytes;
     ech_status status;
-    TRY(make_plan(NULL, request, NULL, &p, &algorithm, &bytes));
+    TRY(choose(request, &algorithm));
+    TRY(lay_out(NULL, request, NULL, &p, algorithm, &bytes));
     echi_print(text, "algorithm     %s: %s\ncould be      ", algorithm->name, algorithm->what);
     const char *comma = "";
     for (int i = 0; i < ALGORITHMS; i++) {
@@ -224,12 +223,11 @@ done:
 
 static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
-    (void)plan;
+    const struct algorithm *algorithm = *(const struct algorithm *const *)plan;
     struct plan p;
-    const struct algorithm *algorithm;
     size_t bytes;
     const struct echi_gf2_echelon *r = request;
-    const ech_status status = make_plan(ctx, r, work, &p, &algorithm, &bytes);
+    const ech_status status = lay_out(ctx, r, work, &p, algorithm, &bytes);
     if (status != ECH_OK) return status;
     if (r->a.rows && r->a.cols) {
         algorithm->run(&p);
@@ -240,6 +238,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_gf2_echelon = { .plan = workspace,
+const struct echi_operation echi_cpu_gf2_echelon = { .plan = plan_echelon,
+                                                     .plan_bytes = sizeof(const struct algorithm *),
                                                      .explain = explain,
                                                      .run = run };

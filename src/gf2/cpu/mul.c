@@ -440,8 +440,8 @@ static ech_status choose(const struct plan *p, const struct algorithm **algorith
                      names);
 }
 
-static ech_status make_plan(ech_ctx *ctx, const struct echi_gf2_mul *r, void *work, struct plan *p,
-                            const struct algorithm **algorithm, size_t *bytes)
+/* The product as a whole; no workspace yet. */
+static void begin(ech_ctx *ctx, const struct echi_gf2_mul *r, struct plan *p)
 {
     *p = (struct plan){ .request = r, .ctx = ctx, .isa = echi_gf2_isa() };
     p->a = (struct sum){ { r->a }, 1 };
@@ -454,21 +454,25 @@ static ech_status make_plan(ech_ctx *ctx, const struct echi_gf2_mul *r, void *wo
     p->out_bytes = (r->out.cols + 7) / 8;
     p->rounds = 1;
     p->russians.isa = p->isa;
-    const ech_status status = choose(p, algorithm);
-    if (status != ECH_OK) return status;
+}
+
+static ech_status lay_out(ech_ctx *ctx, const struct algorithm *algorithm, void *work,
+                          struct plan *p, size_t *bytes)
+{
     struct echi_layout layout = { .base = work };
-    if (p->out_bytes && r->out.rows) (*algorithm)->plan(p, &layout);
+    if (p->out_bytes && p->request->out.rows) algorithm->plan(p, &layout);
     if (layout.overflow) return echi_fail(ctx, ECH_ERR_MEMORY, "the workspace is too large");
     *bytes = layout.bytes;
     return ECH_OK;
 }
 
-static ech_status workspace(const void *request, void *plan, size_t *bytes)
+static ech_status plan_product(const void *request, void *plan, size_t *bytes)
 {
-    (void)plan;
+    const struct algorithm **algorithm = plan;
     struct plan p;
-    const struct algorithm *algorithm;
-    return make_plan(NULL, request, NULL, &p, &algorithm, bytes);
+    begin(NULL, request, &p);
+    const ech_status status = choose(&p, algorithm);
+    return status == ECH_OK ? lay_out(NULL, *algorithm, NULL, &p, bytes) : status;
 }
 
 static ech_status explain(const void *request, struct echi_text *text)
@@ -477,7 +481,9 @@ static ech_status explain(const void *request, struct echi_text *text)
     const struct algorithm *algorithm;
     size_t bytes;
     ech_status status;
-    TRY(make_plan(NULL, request, NULL, &p, &algorithm, &bytes));
+    begin(NULL, request, &p);
+    TRY(choose(&p, &algorithm));
+    TRY(lay_out(NULL, algorithm, NULL, &p, &bytes));
     echi_print(text, "algorithm     %s: %s\ncould be      ", algorithm->name, algorithm->what);
     list(&p, algorithm, text);
     echi_print(text, "\ninstructions  %s\n", p.isa->name);
@@ -492,15 +498,16 @@ done:
 
 static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
-    (void)plan;
+    const struct algorithm *algorithm = *(const struct algorithm *const *)plan;
     struct plan p;
-    const struct algorithm *algorithm;
     size_t bytes;
-    const ech_status status = make_plan(ctx, request, work, &p, &algorithm, &bytes);
+    begin(ctx, request, &p);
+    const ech_status status = lay_out(ctx, algorithm, work, &p, &bytes);
     if (status == ECH_OK && p.out_bytes && p.request->out.rows) algorithm->run(&p);
     return status;
 }
 
-const struct echi_operation echi_cpu_gf2_mul = { .plan = workspace,
+const struct echi_operation echi_cpu_gf2_mul = { .plan = plan_product,
+                                                 .plan_bytes = sizeof(const struct algorithm *),
                                                  .explain = explain,
                                                  .run = run };

@@ -343,23 +343,21 @@ static ech_status choose(const struct echi_histogram *h, int *choice)
                      h->algorithm);
 }
 
-/* Fills what follows from the request, and measures. */
-static ech_status lay_out(const struct echi_histogram *h, int *algorithm, void *work,
+/* Fills what follows from the request and the algorithm, and measures. */
+static ech_status lay_out(const struct echi_histogram *h, int algorithm, void *work,
                           struct echi_histogram_job *job, size_t *bytes)
 {
     struct echi_layout layout = { .base = work };
     *job = (struct echi_histogram_job){ .h = h, .copies = 1 };
-    ech_status status = choose(h, algorithm);
-    if (status != ECH_OK) return status;
     size_t words = float_weights(h) ? ECHI_EXACT_WORDS : 1, counters = h->counters + 1;
     if (!h->weighted) /* also of bytes: the workspace is the same for all kinds of histogram */
         job->copies = counters <= FOUR_COUNTERS ? 4 : counters <= TWO_COUNTERS ? 2 : 1;
-    size_t most = *algorithm == ATOMIC ? h->n : h->n / (8 * words * job->copies) / counters;
+    size_t most = algorithm == ATOMIC ? h->n : h->n / (8 * words * job->copies) / counters;
     job->parts = echi_min(echi_min(most, h->n / PART_N), PARTS);
     if (job->parts == 0) job->parts = 1;
     size_t groups = h->n / h->channels;
     job->part_n = (groups + job->parts - 1) / job->parts * h->channels;
-    if (*algorithm != ATOMIC) {
+    if (algorithm != ATOMIC) {
         size_t all = 0;
         layout.overflow =
             __builtin_mul_overflow(counters, words * job->copies, &job->table_words) ||
@@ -373,12 +371,12 @@ static ech_status lay_out(const struct echi_histogram *h, int *algorithm, void *
     return ECH_OK;
 }
 
-static ech_status histogram_workspace(const void *request, void *plan, size_t *bytes)
+static ech_status histogram_plan(const void *request, void *plan, size_t *bytes)
 {
-    (void)plan;
     struct echi_histogram_job job;
-    int algorithm;
-    return lay_out(request, &algorithm, NULL, &job, bytes);
+    int *algorithm = plan;
+    ech_status status = choose(request, algorithm);
+    return status == ECH_OK ? lay_out(request, *algorithm, NULL, &job, bytes) : status;
 }
 
 static ech_status histogram_explain(const void *request, struct echi_text *text)
@@ -387,7 +385,8 @@ static ech_status histogram_explain(const void *request, struct echi_text *text)
     struct echi_histogram_job job;
     int algorithm;
     size_t bytes;
-    ech_status status = lay_out(h, &algorithm, NULL, &job, &bytes);
+    ech_status status = choose(h, &algorithm);
+    if (status == ECH_OK) status = lay_out(h, algorithm, NULL, &job, &bytes);
     if (status != ECH_OK) return status;
     echi_print(text, "algorithm     %s: %s\n", algorithms[algorithm].name,
                algorithms[algorithm].what);
@@ -432,13 +431,12 @@ static ech_status take_edges(ech_ctx *ctx, struct echi_histogram_job *job, uint6
 
 static ech_status histogram_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
-    (void)plan;
     const struct echi_histogram *h = request;
+    const int algorithm = *(const int *)plan;
     struct echi_histogram_job job;
     uint64_t edges[EDGES];
-    int algorithm;
     size_t bytes;
-    ech_status status = lay_out(h, &algorithm, work, &job, &bytes);
+    ech_status status = lay_out(h, algorithm, work, &job, &bytes);
     if (status != ECH_OK) return echi_fail(ctx, status, "%s", ech_error(NULL));
     if (h->edges) TRY(take_edges(ctx, &job, edges));
     for (size_t i = 0; float_weights(h) && i < h->n; i++) {
@@ -459,6 +457,7 @@ done:
     return status;
 }
 
-const struct echi_operation echi_cpu_histogram = { .plan = histogram_workspace,
+const struct echi_operation echi_cpu_histogram = { .plan = histogram_plan,
+                                                   .plan_bytes = sizeof(int),
                                                    .explain = histogram_explain,
                                                    .run = histogram_run };

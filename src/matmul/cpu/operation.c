@@ -23,9 +23,7 @@
 
 #include <string.h>
 
-enum { BLAS, TILED, ALGORITHMS };
-
-static const char *const names[ALGORITHMS] = { [BLAS] = "blas", [TILED] = "tiled" };
+enum { BLAS, TILED, STRATEGIES };
 
 enum {
     PANELS_OF_A = 32,      /* of a tile, most */
@@ -51,7 +49,7 @@ const struct echi_matmul_isa *echi_matmul_isa(void)
 /* ---- Plan ---- */
 
 struct plan {
-    int algorithm;
+    int strategy;
     const struct echi_matmul_real *real;
     size_t bytes;            /* of what is computed in */
     size_t steps;            /* of a block of k */
@@ -78,23 +76,55 @@ static bool blas_can(const struct echi_matmul *p)
     return (p->dtype == ECH_F32 || p->dtype == ECH_F64) && fits_int(p) && p->k;
 }
 
-static ech_status choose(const struct echi_matmul *p, int *algorithm)
+static bool blas_is_best(const struct echi_matmul *p)
 {
-    const struct echi_blas *blas = blas_can(p) ? echi_blas() : NULL;
-    *algorithm = blas && blas->vendor.fast ? BLAS : TILED;
-    if (!p->algorithm || strcmp(p->algorithm, names[TILED]) == 0) {
-        if (p->algorithm) *algorithm = TILED;
-        return ECH_OK;
-    }
-    if (strcmp(p->algorithm, names[BLAS]) != 0)
+    return blas_can(p) && echi_blas() && echi_blas()->vendor.fast;
+}
+
+static bool always(const struct echi_matmul *p)
+{
+    (void)p;
+    return true;
+}
+
+static const struct strategy {
+    const char *name, *what;
+    const char *when; /* it is chosen, for the documentation */
+    bool (*can)(const struct echi_matmul *p);
+    bool (*best)(const struct echi_matmul *p); /* chosen then, if it is not named */
+} strategies[] = {
+    [BLAS] = {
+        .name = "blas",
+        .what = "the machine's BLAS library",
+        .when = "f32 or f64, sizes below 2^31, and the library is known to be fast on this CPU",
+        .can = blas_can,
+        .best = blas_is_best,
+    },
+    [TILED] = {
+        .name = "tiled",
+        .what = "the library's own kernels, in the order of k",
+        .when = "all other products",
+        .can = always,
+        .best = always,
+    },
+};
+
+/* A BLAS that is named is used for what it can do. */
+static ech_status choose(const struct echi_matmul *p, int *choice)
+{
+    int named = 0;
+    while (p->algorithm && named < STRATEGIES && strcmp(p->algorithm, strategies[named].name) != 0)
+        named++;
+    if (named == STRATEGIES)
         return echi_fail(NULL, ECH_ERR_ARG,
                          "the algorithm is \"%s\", and products have \"blas\" and \"tiled\"",
                          p->algorithm);
-    if (!echi_blas())
+    if (p->algorithm && named == BLAS && !echi_blas())
         return echi_fail(NULL, ECH_ERR_UNSUPPORTED,
                          "the algorithm is \"blas\", but no such library was found; ECHELON_BLAS "
                          "names one");
-    *algorithm = blas ? BLAS : TILED;
+    *choice = named;
+    while (!(p->algorithm ? strategies[*choice].can(p) : strategies[*choice].best(p))) ++*choice;
     return ECH_OK;
 }
 
@@ -135,7 +165,7 @@ static ech_status make_plan(const struct echi_matmul *p, struct plan *plan)
     const struct echi_matmul_isa *isa = echi_matmul_isa();
     const size_t threads = (size_t)echi_parallel_threads();
     memset(plan, 0, sizeof *plan);
-    ech_status status = choose(p, &plan->algorithm);
+    ech_status status = choose(p, &plan->strategy);
     if (status != ECH_OK) return status;
     plan->real = p->dtype == ECH_F64 ? isa->f64 : isa->f32;
     plan->bytes = p->dtype == ECH_F64 ? 8 : 4;
@@ -157,7 +187,7 @@ static ech_status lay_out(const struct echi_matmul *p, const struct plan *plan, 
     const size_t tile = plan->real->rows * plan->real->cols * plan->bytes;
     memset(parts, 0, sizeof *parts);
     *bytes = 0;
-    if (plan->algorithm == BLAS || !p->k) return ECH_OK;
+    if (plan->strategy == BLAS || !p->k) return ECH_OK;
     parts->a_bytes = plan->real->rows * ECHI_MATMUL_PITCH * plan->bytes;
     parts->b_bytes = plan->cols * plan->real->cols * plan->steps * plan->bytes;
     parts->sums_bytes = p->k > plan->steps ? plan->rows * plan->cols * tile : tile;
@@ -170,13 +200,11 @@ static ech_status lay_out(const struct echi_matmul *p, const struct plan *plan, 
                            : ECH_OK;
 }
 
-static ech_status workspace(const void *request, void *kept, size_t *bytes)
+static ech_status plan_product(const void *request, void *plan, size_t *bytes)
 {
-    (void)kept;
-    struct plan plan;
     struct parts parts;
-    ech_status status = make_plan(request, &plan);
-    return status == ECH_OK ? lay_out(request, &plan, NULL, &parts, bytes) : status;
+    ech_status status = make_plan(request, plan);
+    return status == ECH_OK ? lay_out(request, plan, NULL, &parts, bytes) : status;
 }
 
 static ech_status explain(const void *request, struct echi_text *text)
@@ -188,15 +216,15 @@ static ech_status explain(const void *request, struct echi_text *text)
     if (status != ECH_OK) return status;
     const char *label[2] = { "algorithm ", "could be  " };
     for (int turn = 0; turn < 2; turn++)
-        for (int i = 0; i < ALGORITHMS; i++) {
-            if ((i == plan.algorithm) != (turn == 0)) continue;
+        for (int i = 0; i < STRATEGIES; i++) {
+            if ((i == plan.strategy) != (turn == 0)) continue;
             if (i == TILED)
                 echi_print(text, "%s tiled: kernels of %s\n", label[turn], echi_matmul_isa()->name);
             else if (blas && (p->dtype == ECH_F32 || p->dtype == ECH_F64))
                 echi_print(text, "%s blas: %s\n", label[turn], blas->vendor.what);
         }
     if (!blas) echi_print(text, "no BLAS was found; ECHELON_BLAS names one\n");
-    if (plan.algorithm == TILED)
+    if (plan.strategy == TILED)
         echi_print(text, "tiles      %zu x %zu of %zu x %zu, in blocks of %d of k\n",
                    plan.row_tiles, plan.column_tiles, plan.rows * plan.real->rows,
                    plan.cols * plan.real->cols, ECHI_MATMUL_STEPS);
@@ -302,25 +330,25 @@ static void scale_row(void *arg, size_t i, int thread)
 
 static ech_status run(ech_ctx *ctx, const void *request, const void *kept, void *work)
 {
-    (void)kept;
     const struct echi_matmul *p = request;
-    struct plan plan;
-    struct job job = { .p = p, .plan = &plan };
+    const struct plan *plan = kept;
+    struct job job = { .p = p, .plan = plan };
     size_t bytes;
-    ech_status status = make_plan(p, &plan);
-    if (status != ECH_OK) return status;
-    lay_out(p, &plan, work, &job.parts, &bytes);
+    lay_out(p, plan, work, &job.parts, &bytes);
     job.end = (struct echi_matmul_end){ p->alpha, p->beta, echi_matmul_c_dtype(p) };
     const size_t most = (size_t)(ctx->threads ? ctx->threads : echi_parallel_threads());
-    const int threads = (int)echi_min(plan.threads, most);
+    const int threads = (int)echi_min(plan->threads, most);
     if (!p->k) {
         if (p->beta != 1) echi_parallel(threads, p->m * p->count, scale_row, &job);
-    } else if (plan.algorithm == BLAS) {
+    } else if (plan->strategy == BLAS) {
         echi_blas_multiply(echi_blas(), p, ctx->threads);
     } else {
-        echi_parallel(threads, p->count * plan.row_tiles * plan.column_tiles, multiply_tile, &job);
+        echi_parallel(threads, p->count * plan->row_tiles * plan->column_tiles, multiply_tile,
+                      &job);
     }
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_matmul = { .plan = workspace, .explain = explain, .run = run };
+const struct echi_operation echi_cpu_matmul = {
+    .plan = plan_product, .plan_bytes = sizeof(struct plan), .explain = explain, .run = run
+};

@@ -21,7 +21,7 @@ struct sort_sample_args {
     uint32_t samples, stride; /* 2^each_log for each bucket; one of so many keys is a sample */
     int32_t each_log;
     uint16_t *starts;  /* [buckets + 1][buckets]: where each bucket begins in each tile */
-    uint32_t *arrived; /* [2]: blocks at the barrier, and past it;, zero between launches */
+    uint32_t *arrived; /* [2]: blocks at the barrier, and past it; zero between launches */
 };
 
 #endif
