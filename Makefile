@@ -40,7 +40,7 @@ demo: ## build the library and the command, sort a real array, check it with the
 check: ## build everything and run the tests; the last line is the totals
 	@$(install_deps)
 	@cmake --preset default
-	@cmake --build --preset default
+	@cmake --build --preset check
 	@scripts/check.sh build -LE long
 
 check-all: deps ## build everything and run all tests, long ones too, and again under every sanitizer

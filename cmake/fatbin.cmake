@@ -2,7 +2,8 @@
 # part of a PTX file.
 #
 #   fatbin(NAME SYMBOL SOURCE "DEFINITIONS" OBJECTS)      machine code for ECHELON_CUDA_ARCHS
-#   fatbin_ptx(NAME SOURCE "ARCHS" "DEFINITIONS" FILE [FLAG...])    PTX for the compute capabilities ARCHS
+#   fatbin_ptx(NAME SOURCE "ARCHS" "DEFINITIONS" FILE [FLAG...])    PTX for the compute capabilities ARCHS;
+#                                                         target accepted_NAME compiles it unoptimised
 #   ptx_file(NAME SYMBOL OBJECTS IMAGE FILE ...)          echelon/NAME.pack, of such PTX; target ptx_NAME
 #
 # nvcc makes NAME.fatbin, an assembly file includes it as SYMBOL, and OBJECTS names both as sources of
@@ -123,6 +124,11 @@ function(fatbin_ptx name source archs definitions file)
   set(fatbin ${CMAKE_CURRENT_BINARY_DIR}/${name}.ptx.fatbin)
   fatbin_compile(${fatbin} ${source} "${gencode}" "${definitions}")
   set(${file} ${fatbin} PARENT_SCOPE)
+  # Whether nvcc accepts the source, in a fraction of the time: for make check, which runs no PTX.
+  set(accepted ${CMAKE_CURRENT_BINARY_DIR}/${name}.accepted)
+  list(REMOVE_ITEM gencode -Xcicc -O2)
+  fatbin_compile(${accepted} ${source} "${gencode};-Xcicc;-O0" "${definitions}")
+  add_custom_target(accepted_${name} DEPENDS ${accepted})
 endfunction()
 
 function(ptx_file name symbol objects)
@@ -152,7 +158,8 @@ function(ptx_file name symbol objects)
     COMMENT "Writing ${name}.pack" VERBATIM)
   add_custom_target(ptx_${name} ALL DEPENDS ${pack})
   set(${objects} ${source} PARENT_SCOPE)
-  install(FILES ${pack} DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon)
+  install(FILES ${pack} DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon OPTIONAL)
+  install(CODE "if(NOT EXISTS \"${pack}\")\n  message(WARNING \"${name}.pack is not built; build the target ptx_${name}\")\nendif()")
 endfunction()
 
 # A digest of all sources that a kernel can include, known before nvcc has compiled one.
