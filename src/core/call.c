@@ -17,6 +17,7 @@
 #include "core/call.h"
 #include "core/data_error.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -451,13 +452,13 @@ done:
     return status;
 }
 
-/* ---- Complaints ---- */
+/* ---- Data errors ---- */
 
 ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where)
 {
     static const struct {
         const char *array, *fault;
-    } texts[ECHI_COMPLAINTS] = {
+    } texts[ECHI_DATA_ERRORS] = {
         [ECHI_OFFSETS_DECREASE] = { "offsets", "is less than the one before" },
         [ECHI_OFFSETS_PAST_END] = { "offsets", "is more than n" },
         [ECHI_EDGES_NOT_RISING] = { "edges", "is not greater than the one before" },
@@ -476,4 +477,16 @@ ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where)
     };
     return echi_fail(ctx, ECH_ERR_ARG, "%s[%llu] %s", texts[what].array, (unsigned long long)where,
                      texts[what].fault);
+}
+
+void echi_note_error(_Atomic uint64_t *word, unsigned what, uint64_t where)
+{
+    uint64_t mine = ~(where << 8 | what), now = atomic_load(word);
+    while (mine > now && !atomic_compare_exchange_weak(word, &now, mine)) {
+    }
+}
+
+ech_status echi_noted_error(ech_ctx *ctx, uint64_t word)
+{
+    return word ? echi_report_error(ctx, (unsigned)(~word & 0xff), ~word >> 8) : ECH_OK;
 }

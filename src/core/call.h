@@ -88,4 +88,9 @@ ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype);
 /* Fails with the text of a data error (data_error.h). */
 ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where);
 
+/* Threads note errors in a word that is 0 at first; the one with the least `where` stays.  A kernel
+ * does the same (cuda/device/data_error.cuh).  What was noted becomes a failure. */
+void echi_note_error(_Atomic uint64_t *word, unsigned what, uint64_t where);
+ech_status echi_noted_error(ech_ctx *ctx, uint64_t word);
+
 #endif

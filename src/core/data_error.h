@@ -27,7 +27,7 @@ enum echi_data_error {
     ECHI_CSR_END,              /* offsets[where], the last, is not the number of entries */
     ECHI_CSR_COLUMN,           /* row where has a column that is none */
     ECHI_CSR_ORDER,            /* row where has columns that do not rise */
-    ECHI_COMPLAINTS
+    ECHI_DATA_ERRORS
 };
 
 #endif

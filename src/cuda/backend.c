@@ -109,7 +109,6 @@ static const void *embedded(int i)
 static const struct echi_provider gpu = { .device = "cuda",
                                           .numbered = true,
                                           .unit = "GPU",
-                                          .units = "GPUs",
                                           .unusable = "no GPU can be used",
                                           .image = embedded,
                                           .code_for = echi_cuda_code_for,
@@ -180,7 +179,6 @@ static int same(int arch)
 
 static const struct echi_provider executor = { .device = "simt",
                                                .unit = "executor",
-                                               .units = "executors",
                                                .unusable = "\"simt\" cannot be used",
                                                .image = by_name,
                                                .code_for = same,

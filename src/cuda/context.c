@@ -124,8 +124,8 @@ ech_status echi_cuda_open(const struct echi_provider *provider, ech_ctx *ctx, in
     if (!driver)
         return echi_fail(ctx, failure->status, "%s: %s", provider->unusable, failure->reason);
     if (ordinal >= driver->devices && provider->numbered)
-        return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"%s:%d\", but there are %d %s",
-                         provider->device, ordinal, driver->devices, provider->units);
+        return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"%s:%d\", but there are %d %ss",
+                         provider->device, ordinal, driver->devices, provider->unit);
     if (ordinal >= driver->devices)
         return echi_fail(ctx, ECH_ERR_NO_DEVICE, "device is \"%s:%d\", but there is one %s",
                          provider->device, ordinal, provider->unit);

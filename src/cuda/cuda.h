@@ -98,7 +98,7 @@ int echi_cuda_architecture(const struct echi_driver *driver, CUdevice device);
 struct echi_provider {
     const char *device;          /* "cuda" */
     bool numbered;               /* there may be several: "cuda:1" */
-    const char *unit, *units;    /* in messages: "one GPU", "4 GPUs" */
+    const char *unit;            /* in messages: "there are 4 <unit>s" */
     const char *unusable;        /* in messages: "no GPU can be used" */
     const void *(*image)(int i); /* what cuLibraryLoadData() takes for an image; NULL: it is PTX */
     int (*code_for)(int arch);   /* the architecture of the code for a device of this one */

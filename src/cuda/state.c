@@ -80,7 +80,7 @@ done:
     return status;
 }
 
-/* ---- Complaints ---- */
+/* ---- Data errors ---- */
 
 uint64_t *echi_cuda_error_word(ech_ctx *ctx)
 {
@@ -101,7 +101,7 @@ ech_status echi_cuda_poll_error(ech_ctx *ctx)
     CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)cuda->state, 0, sizeof data_error,
        echi_cuda_stream(ctx));
     CU(cuStreamSynchronize, echi_cuda_stream(ctx));
-    status = echi_report_error(ctx, (unsigned)(~data_error & 0xff), ~data_error >> 8);
+    status = echi_noted_error(ctx, data_error);
 done:
     return status;
 }

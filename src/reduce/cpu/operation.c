@@ -303,22 +303,15 @@ static void reduce_rows(struct job *job)
 
 /* ---- Segments ---- */
 
-static void report_error(struct job *job, enum echi_data_error what, uint64_t where)
-{
-    uint64_t mine = ~(where << 8 | (uint64_t)what), now = atomic_load(&job->data_error);
-    while (mine > now && !atomic_compare_exchange_weak(&job->data_error, &now, mine)) {
-    }
-}
-
 /* Whether segment s is one; the first also answers for its own start. */
 static bool is_segment(struct job *job, size_t s)
 {
     uint64_t n = job->r->n, begin = job->r->offsets[s], end = job->r->offsets[s + 1];
-    if (s == 0 && begin > n) report_error(job, ECHI_OFFSETS_PAST_END, 0);
+    if (s == 0 && begin > n) echi_note_error(&job->data_error, ECHI_OFFSETS_PAST_END, 0);
     if (end > n)
-        report_error(job, ECHI_OFFSETS_PAST_END, s + 1);
+        echi_note_error(&job->data_error, ECHI_OFFSETS_PAST_END, s + 1);
     else if (end < begin)
-        report_error(job, ECHI_OFFSETS_DECREASE, s + 1);
+        echi_note_error(&job->data_error, ECHI_OFFSETS_DECREASE, s + 1);
     return begin <= end && end <= n;
 }
 
@@ -348,8 +341,8 @@ static ech_status reduce_segments(ech_ctx *ctx, struct job *job)
     job->split = job->threads > 1;
     job->block = echi_min(TASK_BYTES / (mean_bytes + 64) + 1, SEGMENTS_AT_A_TIME);
     echi_parallel(job->threads, (r->segments + job->block - 1) / job->block, run_segments, job);
-    uint64_t data_error = atomic_load(&job->data_error);
-    if (data_error) return echi_report_error(ctx, (unsigned)(~data_error & 0xff), ~data_error >> 8);
+    ech_status status = echi_noted_error(ctx, job->data_error);
+    if (status != ECH_OK) return status;
     for (size_t s = 0; job->split && s < r->segments; s++)
         if (is_long(job, s)) reduce_row(job, r->offsets[s], r->offsets[s + 1] - r->offsets[s], s);
     return ECH_OK;

@@ -489,9 +489,9 @@ static __device__ inline void finish_part(const struct scan_args &a, const struc
                                           uint64_t at, struct line_part &part,
                                           const value (&x)[SCAN_SLOTS], bool whole)
 {
-    const bool crowded =
+    const bool one_by_one =
         SEGMENTED && KEY_BITS == 8; /* registers do not suffice for several vectors */
-    if (!is_called<OP>() && !crowded && whole) {
+    if (!is_called<OP>() && !one_by_one && whole) {
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {
             uout e[VECTOR];
@@ -503,7 +503,7 @@ static __device__ inline void finish_part(const struct scan_args &a, const struc
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {
             const uint64_t to = at + k * LINE;
-            if (crowded)
+            if (one_by_one)
                 finish_vector<OP, SEGMENTED>(a, row, to, part.v[k], part.flags[k], x[k]);
             else
                 finish_called<OP, SEGMENTED>(a, row, to, part.v[k].all, part.flags[k], x[k]);

@@ -29,19 +29,6 @@ struct job {
     _Atomic uint64_t data_error;
 };
 
-static void report_error(struct job *job, enum echi_data_error what, uint64_t where)
-{
-    uint64_t mine = ~(where << 8 | (uint64_t)what), now = atomic_load(&job->data_error);
-    while (mine > now && !atomic_compare_exchange_weak(&job->data_error, &now, mine)) {
-    }
-}
-
-static ech_status reported(ech_ctx *ctx, struct job *job)
-{
-    const uint64_t found = atomic_load(&job->data_error);
-    return found ? echi_report_error(ctx, (unsigned)(~found & 0xff), ~found >> 8) : ECH_OK;
-}
-
 /* ---- Elements of types that are known when it runs ---- */
 
 static inline uint64_t get(const void *array, ech_dtype index, size_t i)
@@ -99,9 +86,9 @@ static void make_keys(void *arg, size_t i, int thread)
         const uint64_t row = get(s->rows, s->out.index, e);
         const uint64_t column = get(s->columns, s->out.index, e);
         if (row >= s->out.rows)
-            report_error(job, ECHI_COO_ROW, e);
+            echi_note_error(&job->data_error, ECHI_COO_ROW, e);
         else if (column >= s->out.cols)
-            report_error(job, ECHI_COO_COLUMN, e);
+            echi_note_error(&job->data_error, ECHI_COO_COLUMN, e);
         job->keys[e] = echi_sparse_is_wide(&s->out) ? column : row << job->column_bits | column;
     }
 }
@@ -207,7 +194,7 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, void *work
         job.keys = parts.keys;
         job.values = parts.values;
         echi_parallel(threads, blocks, make_keys, &job);
-        TRY(reported(ctx, &job));
+        TRY(echi_noted_error(ctx, job.data_error));
         if (parts.table) {
             TRY(number_columns(ctx, &job, parts.order, parts.table, parts.sort));
             job.table = parts.table;
@@ -319,7 +306,7 @@ static void check_rows(void *arg, size_t i, int thread)
     for (size_t row = i * job->block; row < last; row++) {
         const uint64_t begin = get(a->offsets, a->index, row);
         const uint64_t end = get(a->offsets, a->index, row + 1);
-        if (end < begin || end > a->entries) report_error(job, ECHI_CSR_ROW, row);
+        if (end < begin || end > a->entries) echi_note_error(&job->data_error, ECHI_CSR_ROW, row);
     }
 }
 
@@ -335,9 +322,9 @@ static void check_columns(void *arg, size_t i, int thread)
         for (size_t e = begin; e < end; e++) {
             const uint64_t c = get(a->columns, a->index, e);
             if (c >= a->cols)
-                report_error(job, ECHI_CSR_COLUMN, row);
+                echi_note_error(&job->data_error, ECHI_CSR_COLUMN, row);
             else if (job->s->in_order && e > begin && c <= before)
-                report_error(job, ECHI_CSR_ORDER, row);
+                echi_note_error(&job->data_error, ECHI_CSR_ORDER, row);
             before = c;
         }
     }
@@ -351,12 +338,13 @@ static ech_status check(ech_ctx *ctx, const struct echi_sparse *s)
     ech_status status = ECH_OK;
     job.block = a->rows / (threads > 1 ? BLOCKS : 1) + 1;
     const size_t blocks = (a->rows + job.block - 1) / job.block;
-    if (get(a->offsets, a->index, 0) != 0) report_error(&job, ECHI_CSR_BEGIN, 0);
+    if (get(a->offsets, a->index, 0) != 0) echi_note_error(&job.data_error, ECHI_CSR_BEGIN, 0);
     echi_parallel(threads, blocks, check_rows, &job);
-    if (get(a->offsets, a->index, a->rows) != a->entries) report_error(&job, ECHI_CSR_END, a->rows);
-    TRY(reported(ctx, &job));
+    if (get(a->offsets, a->index, a->rows) != a->entries)
+        echi_note_error(&job.data_error, ECHI_CSR_END, a->rows);
+    TRY(echi_noted_error(ctx, job.data_error));
     echi_parallel(threads, blocks, check_columns, &job);
-    TRY(reported(ctx, &job));
+    TRY(echi_noted_error(ctx, job.data_error));
 done:
     return status;
 }
