@@ -6,6 +6,8 @@
 #
 #   row "msd k32 KEY_BITS=32" of sort  ->  cuda/msd.cu as sort_msd_k32
 #   row "kernels k8 KEY_BITS=8" of scan  ->  cuda/kernels.cu as scan_k8
+#   row "stream"                         ->  what follows is compressed apart from what precedes: to load an image
+#                                            means to decompress those before it (src/cuda/pack.c)
 
 function(instance_rows list variable)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})

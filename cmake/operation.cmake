@@ -2,15 +2,14 @@
 #
 #   echelon_operation(sort [VARIANTS FLAG...] [AVX2 FLAG...] [AVX512 FLAG...])
 #
-# Called in src/<operation>/CMakeLists.txt.  The targets echelon_<operation> and
-# echelon_<operation>_kernels have the objects of
+# Called in src/<operation>/CMakeLists.txt.  The target echelon_<operation> has the objects of
 #
 #   *.c, cpu/*.c     the shared half and the CPU's; a file named avx2.c or *_avx2.c (avx512 likewise)
 #                    is compiled for that instruction set, on x86-64 only; src/cpu/dispatch.c asks the
 #                    machine before one of them runs
 #   cuda/*.c         the host half of the CUDA backend, in builds with nvcc or with the executor
-#   instances.txt    the kernels of cuda/*.cu: with nvcc an embedded fatbin for each row, and its PTX in
-#                    kernels.pack (cmake/fatbin.cmake says for which GPUs); and a module for the executor
+#   instances.txt    the kernels of cuda/*.cu: with nvcc machine code in the library and PTX in kernels.pack for each
+#                    row (cmake/cuda.cmake says for which GPUs); and a module for the executor
 #
 # VARIANTS: more flags of portable.c, avx2.c and avx512.c; AVX2 and AVX512: more of these files.
 #
@@ -87,30 +86,58 @@ function(echelon_operation name)
   endif()
 
   instance_rows(${CMAKE_CURRENT_SOURCE_DIR}/instances.txt rows)
+  set(stream 0)
   foreach(row IN LISTS rows)
+    if(row STREQUAL "stream")
+      operation_streams(${name}_${stream} "${code}" "${ptx}")
+      math(EXPR stream "${stream} + 1")
+      set(code "")
+      set(ptx "")
+      continue()
+    endif()
     instance_parse(${name} "${row}" instance)
     set_property(GLOBAL APPEND PROPERTY ECHELON_IMAGES ${instance_NAME})
-    if(ECHELON_GENCODE)
-      fatbin(${instance_NAME} echi_image_${instance_NAME} ${instance_SOURCE} "${instance_DEFINITIONS}" objects)
-      list(APPEND kernels ${objects})
+    if(ECHELON_CODE_KINDS)
+      cuda_code(${instance_NAME} ${instance_SOURCE} "${instance_DEFINITIONS}" more)
+      list(APPEND code ${more})
     endif()
     if(ECHELON_PTX_ARCH)
-      fatbin_ptx(${instance_NAME} ${instance_SOURCE} ${ECHELON_PTX_ARCH} "${instance_DEFINITIONS}" file
+      cuda_ptx(${instance_NAME} ${instance_SOURCE} ${ECHELON_PTX_ARCH} "${instance_DEFINITIONS}" more
         ${ECHELON_PTX_FLAGS})
-      set_property(GLOBAL APPEND PROPERTY ECHELON_PTX_FILES ${instance_NAME} ${file})
-      list(APPEND ptx_files ${file})
+      list(APPEND ptx ${more})
     endif()
     if(ECHELON_SIMT_FOUND)
       simt_image(${instance_NAME} ${instance_SOURCE} ${instance_DEFINITIONS})
       set_property(GLOBAL APPEND PROPERTY ECHELON_SIMT_MODULES simt_${instance_NAME})
     endif()
   endforeach()
+  operation_streams(${name}_${stream} "${code}" "${ptx}")
   echelon_part(${name} ${sources})
-  if(ptx_files)
-    add_custom_target(ptx_of_${name} DEPENDS ${ptx_files})
-    set_property(GLOBAL APPEND PROPERTY ECHELON_PTX_TARGETS ptx_of_${name})
+endfunction()
+
+# The kernels of some rows as streams: one for each architecture, and one of PTX.
+function(operation_streams name code ptx)
+  foreach(kind IN LISTS ECHELON_CODE_KINDS)
+    set(rows "")
+    set(rest ${code})
+    while(rest)
+      list(POP_FRONT rest image of file)
+      if(of STREQUAL kind)
+        list(APPEND rows ${image} ${of} ${file})
+      endif()
+    endwhile()
+    pack_stream(${name}_${kind} "${rows}" stream ${ECHELON_CODE_FILTER})
+    list(APPEND streams ${stream})
+  endforeach()
+  if(streams)
+    add_custom_target(code_of_${name} DEPENDS ${streams})
+    set_property(GLOBAL APPEND PROPERTY ECHELON_CODE_STREAMS ${streams})
+    set_property(GLOBAL APPEND PROPERTY ECHELON_CODE_TARGETS code_of_${name})
   endif()
-  if(kernels) # apart from the C files, which need not wait for nvcc
-    echelon_part(${name}_kernels ${kernels})
+  if(ptx)
+    pack_stream(${name}_ptx "${ptx}" stream ${ECHELON_PTX_FILTER})
+    add_custom_target(ptx_of_${name} DEPENDS ${stream})
+    set_property(GLOBAL APPEND PROPERTY ECHELON_PTX_STREAMS ${stream})
+    set_property(GLOBAL APPEND PROPERTY ECHELON_PTX_TARGETS ptx_of_${name})
   endif()
 endfunction()

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "trial.h"
 
-#include "cuda/ptx_file.h"
+#include "cuda/pack.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -238,11 +238,12 @@ void ladder_close(struct ladder_device *d)
 static void load_ptx(struct trial *trial, const char *name, CUlibrary *library)
 {
     static const char inside = 0; /* this program, where the library is static */
-    char path[ECHI_PTX_PATH], reason[ECHI_PTX_REASON];
+    char path[ECHI_PACK_PATH], reason[ECHI_PACK_REASON];
+    const struct echi_pack pack = { .path = path, .id = ECHELON_VERSION };
     size_t bytes = 0;
     const void *beside = dlsym(RTLD_DEFAULT, "ech_version");
-    echi_ptx_find("ladder.pack", beside ? beside : &inside, path);
-    void *data = echi_ptx_read(path, ECHELON_VERSION, name, &bytes, reason);
+    echi_pack_find("ladder.pack", beside ? beside : &inside, path);
+    void *data = echi_pack_read(&pack, name, trial->device->architecture, &bytes, reason);
     if (!data) {
         ladder_fail(trial, "no kernels for the ladder: %s", reason);
         return;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # install_deps.sh - installs what the build needs and this machine lacks: a C and a C++ compiler,
-# CMake, and ninja or make.  Does nothing, and needs no network, when all are there.
+# CMake, ninja or make, and with nvcc xz and its library.  Does nothing, and needs no network, when all are there.
 #
 #   NO_INSTALL=1   installs nothing: reports what is missing, and the command that installs it, and fails
 #
@@ -29,6 +29,12 @@ have "${CXX:-c++}" || have g++ || have clang++ ||
     lack "a C++ compiler" "the CUDA kernels are compiled with it, to be tested without a GPU" \
         g++ gcc-c++ gcc gcc-c++ g++
 have cmake || lack cmake "it configures the build" cmake cmake cmake cmake cmake
+if have nvcc || [ -x /usr/local/cuda/bin/nvcc ]; then
+    have xz || lack xz "it compresses the CUDA kernels" xz-utils xz xz xz xz
+    ! have "$compiler" || echo '#include <lzma.h>' | "$compiler" -E - >/dev/null 2>&1 ||
+        lack liblzma "the library decompresses the CUDA kernels with it" \
+            liblzma-dev xz-devel xz xz-devel xz-dev
+fi
 have ninja || have make ||
     lack "ninja or make" "it runs the build" ninja-build ninja-build ninja ninja ninja
 

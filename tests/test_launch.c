@@ -1,16 +1,15 @@
 /*
- * test_launch.c - kernels found by name: embedded code where some fits the GPU, otherwise PTX from
- * kernels.pack; what is said when there is none.
+ * test_launch.c - kernels found by name: machine code of the library where some fits the GPU,
+ * otherwise PTX from kernels.pack; what is said when there is none.
  *
- * cuda/launch.c is compiled into this program, with images of the test and a driver that knows by
- * an image's text whether it would fit.  A real driver refuses an image when it is loaded or, as it
- * loads lazily, when a kernel is looked up; both are tried.
+ * cuda/launch.c is compiled into this program, with images of the test and a driver that remembers
+ * what it loads.  A real driver may refuse an image when it is loaded or, as it loads lazily, when
+ * a kernel is looked up; both are tried.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp, setenv */
 #include "cuda/cuda.h"
-#include "cuda/ptx_file.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -22,16 +21,24 @@ enum { NOT_FOUND = 500, INVALID_PTX = 218, IMAGES = 3, LIBRARIES = 16 };
 
 /* ---- What the library's other files would say ---- */
 
-#define MAGIC "\x50\xed\x55\xba"
-const struct echi_image echi_images[] = {
-    { "one", MAGIC "code one" },
-    { "two", MAGIC "code two" },
-    { "bare", NULL },
-};
+const char *const echi_images[] = { "one", "two", "bare" };
 const int echi_image_count = IMAGES;
 const char *const echi_ptx_id = "test";
 const int echi_image_archs[] = { 80, 86, 90, 0 };
 const int echi_ptx_arch = 75;
+
+/* "bare" has machine code for one GPU only. */
+static const char code[] =
+    "echelon-pack 1 library\n"
+    "one sm_80 0 24 0 12\ntwo sm_80 0 24 12 12\n"
+    "one sm_90a 24 36 0 12\ntwo sm_90a 24 36 12 12\nbare sm_90a 24 36 24 12\nend\n"
+    "\177ELF one 80\0\177ELF two 80\0"
+    "\177ELF one 90\0\177ELF two 90\0\177ELF bare90";
+
+struct echi_pack echi_cuda_code(void)
+{
+    return (struct echi_pack){ code, sizeof code, NULL, "library" };
+}
 
 ech_status echi_cuda_check(ech_ctx *ctx, const struct echi_driver *driver, CUresult result,
                            const char *call)
@@ -51,30 +58,20 @@ CUstream echi_cuda_stream(const ech_ctx *ctx)
 /* ---- A driver ---- */
 
 static struct {
-    bool code_fits, lazy, ptx_fits; /* what it takes */
-    CUresult ptx_error;             /* of loading PTX that it does not take */
-    char loaded[LIBRARIES][32];     /* the images, in order, without the magic */
+    bool refuses, lazy;         /* machine code and PTX, when loaded or when looked up */
+    CUresult error;             /* of refusing */
+    char loaded[LIBRARIES][32]; /* the images, in order */
     int loads, unloads, launches;
 } fake;
-
-static bool fits(const char *text)
-{
-    return strncmp(text, "code", 4) == 0 ? fake.code_fits : fake.ptx_fits;
-}
 
 static CUresult load(CUlibrary *library, const void *image, void *jit, void **jit_values,
                      unsigned jit_count, void *options, void **values, unsigned count)
 {
     (void)jit, (void)jit_values, (void)jit_count, (void)options, (void)values, (void)count;
-    const char *text = image;
-    bool magic = strncmp(text, MAGIC, 4) == 0;
-    if (magic) text += 4;
     if (fake.loads == LIBRARIES) return CUDA_ERROR_OUT_OF_MEMORY;
-    snprintf(fake.loaded[fake.loads], sizeof *fake.loaded, "%.31s", text);
+    snprintf(fake.loaded[fake.loads], sizeof *fake.loaded, "%.31s", (const char *)image);
     *library = (CUlibrary)(void *)fake.loaded[fake.loads++];
-    if (fits(text) || (fake.lazy && strncmp(text, "code", 4) == 0)) return CUDA_SUCCESS;
-    return strncmp(text, "ptx", 3) == 0 && fake.ptx_error ? fake.ptx_error
-                                                          : CUDA_ERROR_NO_BINARY_FOR_GPU;
+    return fake.refuses && !fake.lazy ? fake.error : CUDA_SUCCESS;
 }
 
 static CUresult unload(CUlibrary library)
@@ -85,8 +82,7 @@ static CUresult unload(CUlibrary library)
 
 static CUresult get_kernel(CUkernel *kernel, CUlibrary library, const char *name)
 {
-    const char *text = (const char *)library;
-    if (!fits(text)) return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    if (fake.refuses) return fake.error;
     if (strcmp(name, "absent") == 0) return NOT_FOUND;
     *kernel = (CUkernel)(void *)library;
     return CUDA_SUCCESS;
@@ -111,18 +107,8 @@ static CUresult launch(CUkernel kernel, unsigned gx, unsigned gy, unsigned gz, u
 
 /* ---- Cases ---- */
 
-static const void *embedded(int i)
-{
-    return echi_images[i].data;
-}
-
-static const void *by_name(int i)
-{
-    return echi_images[i].name;
-}
-
-static const struct echi_provider gpu = { .image = embedded, .ptx_file = "kernels.pack" };
-static const struct echi_provider executor = { .image = by_name };
+static const struct echi_provider gpu = { .ptx_file = "kernels.pack" };
+static const struct echi_provider executor = { .by_name = true };
 
 static char folder[] = "/tmp/test_launch.XXXXXX";
 static struct echi_driver driver;
@@ -139,17 +125,18 @@ static void write_pack(const char *text, size_t bytes)
     if (file) fclose(file);
 }
 
-static const char good[] =
-    "echelon-ptx 1 test\none 0 12\ntwo 12 12\nbare 24 13\nend\n" MAGIC "ptx one"
-    "\0" MAGIC "ptx two"
-    "\0" MAGIC "ptx bare";
+static const char good[] = "echelon-pack 1 test\n"
+                           "one compute_75 0 19 0 9\ntwo compute_75 0 19 9 10\n"
+                           "bare compute_75 19 11 0 11\nend\n"
+                           "//ptx one"
+                           "//ptx two\n"
+                           "//ptx bare\n";
 
-static bool begin(const char *name, bool lazy)
+static bool begin(const char *name, int architecture)
 {
-    if (!test_begin("%s%s", name, lazy ? ", found out late" : "")) return false;
+    if (!test_begin("%s, sm_%d", name, architecture)) return false;
     memset(&fake, 0, sizeof fake);
     memset(libraries, 0, sizeof libraries);
-    fake.lazy = lazy;
     driver = (struct echi_driver){ .cuLibraryLoadData = load,
                                    .cuLibraryUnload = unload,
                                    .cuLibraryGetKernel = get_kernel,
@@ -158,12 +145,12 @@ static bool begin(const char *name, bool lazy)
     memset(&cuda, 0, sizeof cuda);
     cuda.provider = &gpu;
     cuda.driver = &driver;
-    cuda.gpu_architecture = 121;
+    cuda.gpu_architecture = architecture;
     cuda.libraries = libraries;
     memset(&ctx, 0, sizeof ctx);
     ctx.state = &cuda;
     snprintf(ctx.name, sizeof ctx.name, "cuda:3");
-    write_pack(good, sizeof good);
+    write_pack(good, sizeof good - 1);
     return true;
 }
 
@@ -181,44 +168,51 @@ static void expect_held(int held)
     CHECK_INT(n, held);
 }
 
-static void test_code(bool lazy)
+static void test_code(void)
 {
-    if (!begin("code that fits", lazy)) return;
-    fake.code_fits = true;
-    write_pack("", 0);
-    CHECK_STATUS(run("one", "a"), ECH_OK);
-    CHECK_STATUS(run("one", "b"), ECH_OK);
-    CHECK_STATUS(run("two", "a"), ECH_OK);
-    CHECK_INT(fake.loads, 2);
-    CHECK_INT(fake.launches, 3);
-    CHECK(strcmp(fake.loaded[0], "code one") == 0 && strcmp(fake.loaded[1], "code two") == 0);
-    CHECK_FAILS(&ctx, run("one", "absent"), ECH_ERR_DEVICE, "cuLibraryGetKernel");
-    CHECK_FAILS(&ctx, run("three", "a"), ECH_ERR_UNSUPPORTED, "no kernels for three");
-    expect_held(2);
-    test_end();
+    if (begin("code that fits", 90)) {
+        write_pack("", 0);
+        CHECK_STATUS(run("one", "a"), ECH_OK);
+        CHECK_STATUS(run("one", "b"), ECH_OK);
+        CHECK_STATUS(run("two", "a"), ECH_OK);
+        CHECK_STATUS(run("bare", "a"), ECH_OK);
+        CHECK_INT(fake.loads, 3);
+        CHECK_INT(fake.launches, 4);
+        CHECK(strcmp(fake.loaded[0], "\177ELF one 90") == 0);
+        CHECK(strcmp(fake.loaded[1], "\177ELF two 90") == 0);
+        CHECK(strcmp(fake.loaded[2], "\177ELF bare90") == 0);
+        CHECK_FAILS(&ctx, run("one", "absent"), ECH_ERR_DEVICE, "cuLibraryGetKernel");
+        CHECK_FAILS(&ctx, run("three", "a"), ECH_ERR_UNSUPPORTED, "no kernels for three");
+        expect_held(3);
+        test_end();
+    }
+    if (begin("code of an older minor version", 89)) {
+        CHECK_STATUS(run("two", "a"), ECH_OK);
+        CHECK(strcmp(fake.loaded[0], "\177ELF two 80") == 0);
+        CHECK_FAILS(&ctx, run("bare", "a"), ECH_ERR_UNSUPPORTED, "bare on this GPU");
+        expect_held(1);
+        test_end();
+    }
 }
 
-static void test_ptx(bool lazy)
+static void test_ptx(void)
 {
-    if (!begin("PTX", lazy)) return;
-    fake.ptx_fits = true;
+    if (!begin("PTX", 121)) return;
     CHECK_STATUS(run("one", "a"), ECH_OK);
-    CHECK_INT(fake.loads, 2);
-    CHECK_INT(fake.unloads, lazy);
-    CHECK(strcmp(fake.loaded[1], "ptx one") == 0);
-    CHECK_STATUS(run("two", "a"), ECH_OK); /* its code is not tried */
+    CHECK_STATUS(run("two", "a"), ECH_OK);
     CHECK_STATUS(run("bare", "a"), ECH_OK);
-    CHECK_INT(fake.loads, 4);
-    CHECK(strcmp(fake.loaded[2], "ptx two") == 0 && strcmp(fake.loaded[3], "ptx bare") == 0);
+    CHECK_INT(fake.loads, 3);
+    CHECK(strcmp(fake.loaded[0], "//ptx one") == 0);
+    CHECK(strcmp(fake.loaded[1], "//ptx two\n") == 0);
+    CHECK(strcmp(fake.loaded[2], "//ptx bare\n") == 0);
     CHECK_INT(fake.launches, 3);
     expect_held(3);
     test_end();
 }
 
-static void test_has(bool lazy)
+static void test_has(void)
 {
-    if (!begin("has", lazy)) return;
-    fake.ptx_fits = true;
+    if (!begin("has", 121)) return;
     CHECK(echi_cuda_has(&ctx, "one", "a"));
     CHECK(!echi_cuda_has(&ctx, "one", "absent"));
     CHECK(!echi_cuda_has(&ctx, "three", "a"));
@@ -229,38 +223,38 @@ static void test_has(bool lazy)
 }
 
 /* The file is of no use: the message names it, and the GPU; once it is put right, all works. */
-static void test_no_file(bool lazy)
+static void test_no_file(void)
 {
     static const struct {
         const char *name, *text;
         size_t bytes;
         const char *part;
     } files[] = {
-        { "empty", "", 0, "not a file of Echelon's PTX" },
-        { "garbage", "\177ELF\2\1\1", 7, "not a file of Echelon's PTX" },
+        { "empty", "", 0, "not a file of Echelon's kernels" },
+        { "garbage", "\177ELF\2\1\1", 7, "not a file of Echelon's kernels" },
         { "truncated text", good, 30, "is damaged" },
-        { "truncated", good, sizeof good - 20, "is damaged" },
-        { "other build", "echelon-ptx 1 tes\nend\n", 22, "belongs to another build" },
-        { "without it", "echelon-ptx 1 test\none 0 1\nend\nx", 32, "no kernels for two" },
+        { "truncated", good, sizeof good - 15, "is damaged" },
+        { "other build", "echelon-pack 1 tes\nend\n", 23, "belongs to another build" },
+        { "without it", "echelon-pack 1 test\none compute_75 0 1 0 1\nend\nx", 48,
+          "no kernels for two" },
+        { "newer GPUs", "echelon-pack 1 test\ntwo compute_130 0 1 0 1\nend\nx", 49,
+          "no kernels for two on this GPU" },
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char name[64];
         snprintf(name, sizeof name, "file %s", files[i].name);
-        if (!begin(name, lazy)) continue;
-        fake.ptx_fits = true;
+        if (!begin(name, 121)) continue;
         write_pack(files[i].text, files[i].bytes);
         CHECK_FAILS(&ctx, run("two", "a"), ECH_ERR_UNSUPPORTED, files[i].part);
         CHECK_TEXT(ech_error(&ctx), folder);
         CHECK_TEXT(ech_error(&ctx), "sm_121, the GPU of cuda:3");
-        CHECK_INT(fake.unloads, lazy);
         expect_held(0);
-        write_pack(good, sizeof good);
+        write_pack(good, sizeof good - 1);
         CHECK_STATUS(run("two", "a"), ECH_OK);
         expect_held(1);
         test_end();
     }
-    if (!begin("file missing", lazy)) return;
-    fake.ptx_fits = true;
+    if (!begin("file missing", 121)) return;
     setenv("ECHELON_PTX_DIR", "/nowhere", 1);
     CHECK_FAILS(&ctx, run("one", "a"), ECH_ERR_UNSUPPORTED, "cannot open /nowhere/kernels.pack");
     CHECK_FAILS(&ctx, run("bare", "a"), ECH_ERR_UNSUPPORTED, "cannot open /nowhere/kernels.pack");
@@ -271,26 +265,26 @@ static void test_no_file(bool lazy)
 
 static void test_refused(void)
 {
-    if (begin("PTX refused", false)) {
+    for (int lazy = 0; lazy < 2; lazy++) {
+        if (!begin(lazy ? "refused at look-up" : "refused when loaded", 121)) continue;
+        fake.refuses = true;
+        fake.lazy = lazy != 0;
+        fake.error = CUDA_ERROR_NO_BINARY_FOR_GPU;
         CHECK_FAILS(&ctx, run("one", "a"), ECH_ERR_UNSUPPORTED, "no kernels for sm_121");
-        expect_held(0);
+        expect_held(lazy);
         test_end();
     }
-    if (begin("PTX invalid", false)) {
-        fake.ptx_error = INVALID_PTX;
+    if (begin("invalid", 121)) {
+        fake.refuses = true;
+        fake.error = INVALID_PTX;
         CHECK_FAILS(&ctx, run("one", "a"), ECH_ERR_DEVICE, "cuLibraryLoadData failed with 218");
         expect_held(0);
         test_end();
     }
-    if (begin("by name", false)) { /* the executor has no PTX */
+    if (begin("by name", 121)) { /* the executor has neither code nor PTX */
         cuda.provider = &executor;
-        fake.ptx_fits = false;
-        CHECK_FAILS(&ctx, run("one", "a"), ECH_ERR_UNSUPPORTED, "no kernels for sm_121");
-        CHECK_INT(fake.loads, 1);
-        CHECK(strcmp(fake.loaded[0], "one") == 0);
-        fake.ptx_fits = true; /* of a name, fits() says this */
         CHECK_STATUS(run("bare", "a"), ECH_OK);
-        CHECK(strcmp(fake.loaded[1], "bare") == 0);
+        CHECK(strcmp(fake.loaded[0], "bare") == 0);
         test_end();
     }
 }
@@ -319,12 +313,10 @@ int main(int argc, char **argv)
         return 1;
     }
     setenv("ECHELON_PTX_DIR", folder, 1);
-    for (int lazy = 0; lazy < 2; lazy++) {
-        test_code(lazy);
-        test_ptx(lazy);
-        test_has(lazy);
-        test_no_file(lazy);
-    }
+    test_code();
+    test_ptx();
+    test_has();
+    test_no_file();
     test_refused();
     test_code_for();
     snprintf(path, sizeof path, "%s/kernels.pack", folder);

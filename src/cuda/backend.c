@@ -101,16 +101,10 @@ done:
     .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
-static const void *embedded(int i)
-{
-    return echi_images[i].data;
-}
-
 static const struct echi_provider gpu = { .device = "cuda",
                                           .numbered = true,
                                           .unit = "GPU",
                                           .unusable = "no GPU can be used",
-                                          .image = embedded,
                                           .code_for = echi_cuda_code_for,
                                           .ptx_file = "kernels.pack",
                                           .file = &echi_libcuda };
@@ -166,12 +160,7 @@ const struct echi_backend echi_cuda = { .name = "cuda",
 #endif
 
 #ifdef ECHELON_SIMT
-/* It finds its own images, by name, and has each for the architecture of its device. */
-static const void *by_name(int i)
-{
-    return echi_images[i].name;
-}
-
+/* It has each image for the architecture of its device. */
 static int same(int arch)
 {
     return arch;
@@ -180,7 +169,7 @@ static int same(int arch)
 static const struct echi_provider executor = { .device = "simt",
                                                .unit = "executor",
                                                .unusable = "\"simt\" cannot be used",
-                                               .image = by_name,
+                                               .by_name = true,
                                                .code_for = same,
                                                .file = &echi_libsimt };
 

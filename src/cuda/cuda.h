@@ -9,6 +9,7 @@
 
 #include "core/backend.h"
 #include "cuda/driver.h"
+#include "cuda/pack.h"
 
 enum {
     ECHI_KERNELS = 1024,        /* kernels that a context can hold looked up; a power of two */
@@ -18,16 +19,13 @@ enum {
     ECHI_LINK_SLOTS = 6         /* of staging, each way */
 };
 
-/* One row of instances.txt. */
-struct echi_image {
-    const char *name; /* "sort_k32_v4" */
-    const void
-        *data; /* an embedded fatbin; NULL: there is PTX only, or only the executor's module */
-};
-extern const struct echi_image echi_images[];
+/* images.c: the rows of instances.txt, such as "sort_k32_v4", and what the library has of them. */
+extern const char *const echi_images[];
 extern const int echi_image_count;
-extern const int echi_image_archs[]; /* of the embedded code; 0 ends them */
-extern const int echi_ptx_arch;      /* of kernels.pack; 0: there is none */
+extern const int echi_image_archs[];   /* of the machine code; 0 ends them */
+extern const int echi_ptx_arch;        /* of kernels.pack; 0: there is none */
+extern const char *const echi_ptx_id;  /* the build that kernels.pack must be of; NULL: none */
+struct echi_pack echi_cuda_code(void); /* the machine code; data is NULL where there is none */
 
 struct echi_cuda_kernel {
     const char *image, *name; /* NULL: an empty place */
@@ -57,7 +55,6 @@ struct echi_cuda {
     int architecture;      /* that the kernels' code is for: it may be older than the GPU's */
     unsigned shared_bytes; /* that a block may ask for */
     CUlibrary *libraries;  /* [echi_image_count], loaded when first needed */
-    bool needs_ptx;        /* no embedded code fits the GPU: images come from kernels.pack */
     struct echi_cuda_kernel kernels[ECHI_KERNELS];
     int kernel_count;
     void *state;             /* state.c */
@@ -96,13 +93,13 @@ int echi_cuda_architecture(const struct echi_driver *driver, CUdevice device);
 
 /* A kind of device that is used through the driver's table: all in which the kinds differ. */
 struct echi_provider {
-    const char *device;          /* "cuda" */
-    bool numbered;               /* there may be several: "cuda:1" */
-    const char *unit;            /* in messages: "there are 4 <unit>s" */
-    const char *unusable;        /* in messages: "no GPU can be used" */
-    const void *(*image)(int i); /* what cuLibraryLoadData() takes for an image; NULL: it is PTX */
-    int (*code_for)(int arch);   /* the architecture of the code for a device of this one */
-    const char *ptx_file;        /* NULL: none */
+    const char *device;        /* "cuda" */
+    bool numbered;             /* there may be several: "cuda:1" */
+    const char *unit;          /* in messages: "there are 4 <unit>s" */
+    const char *unusable;      /* in messages: "no GPU can be used" */
+    bool by_name;              /* cuLibraryLoadData() takes an image's name, not its code */
+    int (*code_for)(int arch); /* the architecture of the code for a device of this one */
+    const char *ptx_file;      /* where no machine code fits; NULL: none */
     struct echi_driver_file *file;
 };
 

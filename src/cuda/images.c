@@ -1,26 +1,17 @@
 /*
- * cuda/images.c - the table of images, one for each row of instances.txt, with their embedded
- * fatbins.
+ * cuda/images.c - the names of all images, one for each row of instances.txt, and their machine
+ * code.
  *
- * images.def and the symbols come from the build.  Without nvcc there are only the names, by which
- * the executor loads its own.
+ * images.def and the pack come from the build.  Without nvcc there are only the names, by which the
+ * executor loads its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/cuda.h"
-#include "cuda/ptx_file.h"
+#include "cuda/pack.h"
 
-#ifdef ECHELON_CUDA_CODE
-#define IMAGE(name) extern const unsigned char echi_image_##name[];
-#include "images.def"
-#undef IMAGE
-#define DATA(name) echi_image_##name
-#else
-#define DATA(name) NULL
-#endif
-
-const struct echi_image echi_images[] = {
-#define IMAGE(name) { #name, DATA(name) },
+const char *const echi_images[] = {
+#define IMAGE(name) #name,
 #include "images.def"
 #undef IMAGE
 };
@@ -33,6 +24,20 @@ const int echi_image_archs[] = {
 #endif
     0,
 };
+
+#ifdef ECHELON_CUDA_CODE
+extern const unsigned char echi_code_begin[]; /* code.S */
+extern const size_t echi_code_bytes;
+struct echi_pack echi_cuda_code(void)
+{
+    return (struct echi_pack){ echi_code_begin, echi_code_bytes, NULL, ECHELON_CODE_ID };
+}
+#else
+struct echi_pack echi_cuda_code(void)
+{
+    return (struct echi_pack){ 0 };
+}
+#endif
 
 #ifdef ECHELON_CUDA_PTX
 extern const char echi_kernels_id[];

@@ -2,8 +2,8 @@
  * cuda/launch.c - from the name of a kernel to its launch.
  *
  * An image is loaded when its first kernel is asked for, and a kernel is looked up once per
- * context.  Machine code is embedded in the library; where none of it fits the GPU, PTX is read
- * from the file kernels.pack.
+ * context.  Machine code is in the library; where none of it fits the GPU, PTX is read from the
+ * file kernels.pack.
  *
  * A kernel launched early (programmatic dependent launch, from sm_90 on) is on the GPU when those
  * before it in the stream have ended, and waits there until what they wrote can be seen.  All its
@@ -13,7 +13,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cuda/cuda.h"
-#include "cuda/ptx_file.h"
+#include "cuda/pack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +24,17 @@ enum { EARLY_BLOCKS = 8 /* a multiprocessor, at most, of launches that begin ear
 
 /* Machine code runs on GPUs of its major version from its minor version on, PTX on all that are not
  * older. */
-int echi_cuda_code_for(int gpu)
+static int machine_code_for(int gpu)
 {
     int best = 0;
     for (const int *arch = echi_image_archs; *arch; arch++)
         if (*arch / 10 == gpu / 10 && *arch <= gpu && *arch > best) best = *arch;
+    return best;
+}
+
+int echi_cuda_code_for(int gpu)
+{
+    int best = machine_code_for(gpu);
     if (!best && echi_ptx_arch <= gpu) best = echi_ptx_arch;
     return best ? best : gpu;
 }
@@ -36,7 +42,7 @@ int echi_cuda_code_for(int gpu)
 static ech_status find_image(ech_ctx *ctx, const char *name, int *index)
 {
     int i = 0;
-    while (i < echi_image_count && strcmp(echi_images[i].name, name) != 0) i++;
+    while (i < echi_image_count && strcmp(echi_images[i], name) != 0) i++;
     *index = i;
     if (i < echi_image_count) return ECH_OK;
     return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "this build of the library has no kernels for %s",
@@ -51,77 +57,59 @@ static ech_status has_none(ech_ctx *ctx)
                      cuda->gpu_architecture, ctx->name);
 }
 
-/* Loads PTX, which the driver compiles. */
-static ech_status load_ptx(ech_ctx *ctx, int i)
+/* The code of an image, from malloc(): machine code, or PTX, which the driver compiles. */
+static ech_status read_image(ech_ctx *ctx, const char *name, void **data)
 {
-    struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
+    const struct echi_cuda *cuda = ctx->state;
+    const int gpu = cuda->gpu_architecture;
+    struct echi_pack pack = echi_cuda_code();
     ech_status status = ECH_OK;
-    char path[ECHI_PTX_PATH], reason[ECHI_PTX_REASON];
+    char path[ECHI_PACK_PATH], reason[ECHI_PACK_REASON];
     size_t bytes = 0;
-    if (!echi_ptx_id) return has_none(ctx);
-    echi_ptx_find(cuda->provider->ptx_file, &echi_ptx_id, path);
-    void *data = echi_ptx_read(path, echi_ptx_id, echi_images[i].name, &bytes, reason);
-    if (!data)
+    if (!pack.data || !machine_code_for(gpu)) {
+        if (!cuda->provider->ptx_file || !echi_ptx_id) return has_none(ctx);
+        echi_pack_find(cuda->provider->ptx_file, &echi_ptx_id, path);
+        pack = (struct echi_pack){ .path = path, .id = echi_ptx_id };
+    }
+    *data = echi_pack_read(&pack, name, gpu, &bytes, reason);
+    if (!*data && pack.data)
+        FAIL(ctx, bytes ? ECH_ERR_MEMORY : ECH_ERR_UNSUPPORTED, "cannot load kernels: %s", reason);
+    if (!*data)
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
-             "the library has no machine code for sm_%d, the GPU of %s, and no PTX: %s",
-             cuda->gpu_architecture, ctx->name, reason);
-    CUresult result =
-        driver->cuLibraryLoadData(&cuda->libraries[i], data, NULL, NULL, 0, NULL, NULL, 0);
-    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
-        status = has_none(ctx);
-    else
-        status = echi_cuda_check(ctx, driver, result, "cuLibraryLoadData");
-    if (status != ECH_OK) cuda->libraries[i] = NULL;
-    echi_log(ctx, ECH_LOG_TRACE, "load image %s, %zu bytes, from %s", echi_images[i].name, bytes,
-             path);
+             "the library has no machine code for sm_%d, the GPU of %s, and no PTX: %s", gpu,
+             ctx->name, reason);
+    echi_log(ctx, ECH_LOG_TRACE, "load image %s, %zu bytes, from %s", name, bytes,
+             pack.data ? "the library" : path);
 done:
-    free(data); /* the driver has its copy */
     return status;
-}
-
-/* No code in an image fits: it will be so of all. */
-static ech_status fall_back(ech_ctx *ctx, int i)
-{
-    struct echi_cuda *cuda = ctx->state;
-    if (cuda->needs_ptx || !cuda->provider->ptx_file) return has_none(ctx);
-    cuda->needs_ptx = true;
-    return load_ptx(ctx, i);
 }
 
 static ech_status load_image(ech_ctx *ctx, int i)
 {
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
-    const void *data = cuda->provider->image(i);
+    ech_status status = ECH_OK;
+    void *data = NULL;
     if (cuda->libraries[i]) return ECH_OK;
-    if (!data || cuda->needs_ptx) return load_ptx(ctx, i);
-    CUresult result =
-        driver->cuLibraryLoadData(&cuda->libraries[i], data, NULL, NULL, 0, NULL, NULL, 0);
+    if (!cuda->provider->by_name) TRY(read_image(ctx, echi_images[i], &data));
+    CUresult result = driver->cuLibraryLoadData(&cuda->libraries[i], data ? data : echi_images[i],
+                                                NULL, NULL, 0, NULL, NULL, 0);
+    free(data); /* the driver has its copy */
     if (result != CUDA_SUCCESS) cuda->libraries[i] = NULL;
-    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) return fall_back(ctx, i);
-    ech_status status = echi_cuda_check(ctx, driver, result, "cuLibraryLoadData");
-    if (status == ECH_OK) echi_log(ctx, ECH_LOG_TRACE, "load image %s", echi_images[i].name);
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) return has_none(ctx);
+    TRY(echi_cuda_check(ctx, driver, result, "cuLibraryLoadData"));
+done:
     return status;
 }
 
-/* Looks a kernel up in an image.  A driver that loads code lazily reports only here, of any kernel,
- * that nothing in the image fits its GPU.  *result is the driver's when the image was loaded. */
+/* Looks a kernel up in an image; *result is the driver's answer when the image was loaded. */
 static ech_status look_up(ech_ctx *ctx, int i, const char *name, CUkernel *kernel, CUresult *result)
 {
-    struct echi_cuda *cuda = ctx->state;
-    const struct echi_driver *driver = cuda->driver;
-    ech_status status = ECH_OK;
-    TRY(load_image(ctx, i));
-    *result = driver->cuLibraryGetKernel(kernel, cuda->libraries[i], name);
-    if (*result != CUDA_ERROR_NO_BINARY_FOR_GPU) return ECH_OK;
-    driver->cuLibraryUnload(cuda->libraries[i]);
-    cuda->libraries[i] = NULL;
-    if (!cuda->provider->image(i)) return has_none(ctx); /* it was PTX */
-    TRY(fall_back(ctx, i));
-    *result = driver->cuLibraryGetKernel(kernel, cuda->libraries[i], name);
-done:
-    return status;
+    const struct echi_cuda *cuda = ctx->state;
+    ech_status status = load_image(ctx, i);
+    if (status != ECH_OK) return status;
+    *result = cuda->driver->cuLibraryGetKernel(kernel, cuda->libraries[i], name);
+    return *result == CUDA_ERROR_NO_BINARY_FOR_GPU ? has_none(ctx) : ECH_OK;
 }
 
 /* ---- Kernels ---- */
@@ -152,7 +140,7 @@ static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
     if (!k->name) {
         found = (struct echi_cuda_kernel){ .name = name, .shared_bytes = 48 << 10 };
         TRY(find_image(ctx, image, &i));
-        found.image = echi_images[i].name; /* which lasts; the caller's may not */
+        found.image = echi_images[i]; /* which lasts; the caller's may not */
         TRY(look_up(ctx, i, name, &found.kernel, &result));
         TRY(echi_cuda_check(ctx, driver, result, "cuLibraryGetKernel"));
         CU(cuKernelGetAttribute, &found.architecture, CU_FUNC_ATTRIBUTE_PTX_VERSION, found.kernel,

@@ -1,0 +1,79 @@
+# pack.cmake - a script: writes a pack of kernels, which src/cuda/pack.c reads.
+#
+#   cmake -DROWS=rows.txt -DSTREAM=sort.stream [-DXZ=xz -DFILTER=--lzma2=preset=9e] -P pack.cmake
+#   cmake -DSTREAMS=streams.txt -DPACK=kernels.pack -DVERSION=0.1.0 -P pack.cmake
+#   cmake -DSTREAMS=streams.txt -DPACK=kernels.pack -DID=kernels.id -P pack.cmake
+#
+# ROWS has lines "IMAGE KIND FILE"; KIND is sm_90a for a cubin, compute_75 for PTX.  STREAM gets the files one after another,
+# compressed by XZ where there is one, and STREAM.rows lines "IMAGE KIND OFFSET BYTES".  Kernels for one GPU resemble
+# each other: together they take three quarters of the bytes.
+#
+# STREAMS has the paths of streams.  PACK begins with text:
+#
+#   echelon-pack 1 ID                       VERSION, or what the file ID contains (cmake/pack_id.cmake)
+#   sort_k32_v0 sm_90a 0 52312 0 431040     an image, what it is for, its stream's offset after the text and bytes, and
+#   ...                                     its offset and bytes in what the stream decompresses to
+#   end
+#
+# and then has the streams.
+
+function(write_stream)
+  file(STRINGS ${ROWS} rows)
+  set(index "")
+  set(files "")
+  set(offset 0)
+  foreach(row IN LISTS rows)
+    string(REGEX MATCH "^([a-z0-9_]+) ([a-z0-9_]+) (.+)$" row "${row}")
+    set(image "${CMAKE_MATCH_1} ${CMAKE_MATCH_2}")
+    set(file "${CMAKE_MATCH_3}")
+    file(SIZE "${file}" bytes)
+    string(APPEND index "${image} ${offset} ${bytes}\n")
+    list(APPEND files "${file}")
+    math(EXPR offset "${offset} + ${bytes}")
+  endforeach()
+  file(WRITE ${STREAM}.rows "${index}")
+  set(compress "")
+  if(XZ)
+    math(EXPR dictionary "${offset} + 4096")
+    set(compress COMMAND ${XZ} --format=xz --check=crc32 --threads=1 ${FILTER},dict=${dictionary})
+  endif()
+  execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${files} ${compress} OUTPUT_FILE ${STREAM}.part
+    RESULTS_VARIABLE results)
+  if(NOT results MATCHES "^0(;0)?$")
+    message(FATAL_ERROR "cannot write ${STREAM}")
+  endif()
+  file(RENAME ${STREAM}.part ${STREAM})
+endfunction()
+
+function(write_pack)
+  file(STRINGS ${STREAMS} streams)
+  set(index "")
+  set(offset 0)
+  foreach(stream IN LISTS streams)
+    file(SIZE "${stream}" bytes)
+    file(STRINGS "${stream}.rows" rows)
+    foreach(row IN LISTS rows)
+      string(REGEX REPLACE "^([a-z0-9_]+ [a-z0-9_]+) (.*)$" "\\1 ${offset} ${bytes} \\2" row "${row}")
+      string(APPEND index "${row}\n")
+    endforeach()
+    math(EXPR offset "${offset} + ${bytes}")
+  endforeach()
+  set(id "${VERSION}")
+  if(ID)
+    file(READ ${ID} id)
+  endif()
+  file(WRITE ${PACK}.index "echelon-pack 1 ${id}\n${index}end\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -E cat ${PACK}.index ${streams} OUTPUT_FILE ${PACK}.part
+    RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "cannot write ${PACK}")
+  endif()
+  file(RENAME ${PACK}.part ${PACK})
+  file(REMOVE ${PACK}.index)
+endfunction()
+
+if(STREAM)
+  write_stream()
+else()
+  write_pack()
+endif()

@@ -1,0 +1,264 @@
+/*
+ * cuda/pack.c - finds a pack of kernels and reads one image of it.
+ *
+ * The index is searched again for each image, as there are few and the driver takes longer to load
+ * one.  Nothing in a file is trusted: a length is used only after it was compared with the file's.
+ *
+ * A stream has several images, since they resemble each other: to read one means to decompress
+ * those before it, 100 MB/s, which takes 2 to 40 ms once per context.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE /* dladdr, fmemopen */
+#include "cuda/pack.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef ECHELON_LZMA
+#include <lzma.h>
+#endif
+
+#ifndef ECHELON_LIBDIR
+#define ECHELON_LIBDIR "lib"
+#endif
+
+enum { LINE = 256, NAME = 128, SHOWN = 160 /* of a path, in a message */ };
+static const char first_words[] = "echelon-pack 1 ";
+
+/* ---- Where ---- */
+
+/* Appends to the folder of `file`, whose length includes the last '/'. */
+static bool try_path(const char *file, const char *below, const char *name,
+                     char path[ECHI_PACK_PATH], bool first)
+{
+    char candidate[ECHI_PACK_PATH];
+    const char *slash = strrchr(file, '/');
+    int folder = slash ? (int)(slash - file) + 1 : 0;
+    int length =
+        snprintf(candidate, sizeof candidate, "%.*s%sechelon/%s", folder, file, below, name);
+    if (length < 0 || length >= (int)sizeof candidate) return false;
+    if (first) memcpy(path, candidate, (size_t)length + 1);
+    if (access(candidate, R_OK) != 0) return false;
+    memcpy(path, candidate, (size_t)length + 1);
+    return true;
+}
+
+void echi_pack_find(const char *name, const void *inside, char path[ECHI_PACK_PATH])
+{
+    const char *folder = getenv("ECHELON_PTX_DIR");
+    char program[ECHI_PACK_PATH];
+    Dl_info info;
+    snprintf(path, ECHI_PACK_PATH, "echelon/%s", name);
+    if (folder && *folder) {
+        snprintf(path, ECHI_PACK_PATH, "%s/%s", folder, name);
+        return;
+    }
+    bool known = dladdr(inside, &info) != 0 && info.dli_fname;
+    if (known && try_path(info.dli_fname, "", name, path, true)) return;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) return;
+    program[length] = 0;
+    if (try_path(program, "", name, path, !known)) return;
+    try_path(program, "../" ECHELON_LIBDIR "/", name, path, false);
+}
+
+/* ---- What ---- */
+
+static void __attribute__((format(printf, 2, 3)))
+say(char reason[ECHI_PACK_REASON], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reason, ECHI_PACK_REASON, format, args);
+    va_end(args);
+}
+
+/* The end of a long path says more than its beginning. */
+static const char *shown(const struct echi_pack *pack)
+{
+    if (pack->data) return "the library";
+    size_t length = strlen(pack->path);
+    return length > SHOWN ? pack->path + length - SHOWN : pack->path;
+}
+
+/* A whole line without its '\n'; false at the end of the file or when it is longer than any of
+ * ours. */
+static bool read_line(FILE *file, char line[LINE])
+{
+    if (!fgets(line, LINE, file)) return false;
+    size_t length = strcspn(line, "\n");
+    if (line[length] != '\n') return false;
+    line[length] = 0;
+    return true;
+}
+
+/* An image in its stream, and the stream in the pack. */
+struct place {
+    bool known; /* there is such an image, maybe for other GPUs only */
+    int fit;    /* 0: for other GPUs */
+    bool ptx;
+    uint64_t stream_offset, stream_bytes, offset, bytes;
+};
+
+/* How well code fits a GPU; 0: not at all. */
+static int fit_of(bool ptx, int arch, int gpu)
+{
+    if (arch < 1 || arch > gpu) return 0;
+    if (ptx) return arch;
+    return arch / 10 == gpu / 10 ? 10000 + arch : 0;
+}
+
+/* Reads the text up to its end; false when it is not as it is written. */
+static bool read_index(FILE *file, const char *image, int gpu, struct place *place)
+{
+    char line[LINE], name[NAME], kind[16], variant;
+    while (read_line(file, line)) {
+        struct place p = { .known = true };
+        int end = 0, arch = 0;
+        if (strcmp(line, "end") == 0) return true;
+        if (sscanf(line,
+                   "%127[a-z0-9_] %15[a-z0-9_] %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n",
+                   name, kind, &p.stream_offset, &p.stream_bytes, &p.offset, &p.bytes, &end) != 6 ||
+            line[end] != 0)
+            return false;
+        p.ptx = sscanf(kind, "compute_%d%c", &arch, &variant) >= 1;
+        if (!p.ptx && sscanf(kind, "sm_%d%c", &arch, &variant) < 1) return false;
+        if (strcmp(name, image) != 0) continue;
+        p.fit = fit_of(p.ptx, arch, gpu);
+        if (!place->known || p.fit > place->fit) *place = p;
+    }
+    return false;
+}
+
+#ifdef ECHELON_LZMA
+/* Decompresses a stream, of which data gets the image's part; to the end only where its checksum is
+ * wanted. */
+static bool decompress(FILE *file, const struct place *place, bool check, unsigned char *data)
+{
+    enum { CHUNK = 1 << 16, MOST_MEMORY = 256 << 20 };
+    struct {
+        unsigned char in[CHUNK], out[CHUNK];
+    } *buffer = malloc(sizeof *buffer);
+    lzma_stream s = LZMA_STREAM_INIT;
+    const uint64_t begin = place->offset, end = begin + place->bytes;
+    uint64_t left = place->stream_bytes;
+    lzma_ret result = LZMA_MEM_ERROR;
+    if (buffer) result = lzma_stream_decoder(&s, MOST_MEMORY, 0);
+    while (result == LZMA_OK && (check || s.total_out < end)) {
+        if (s.avail_in == 0 && left > 0) {
+            s.avail_in = fread(buffer->in, 1, left < CHUNK ? (size_t)left : CHUNK, file);
+            s.next_in = buffer->in;
+            left -= s.avail_in;
+            if (s.avail_in == 0) break;
+        }
+        bool wanted = s.total_out >= begin && s.total_out < end;
+        uint64_t until = s.total_out < begin ? begin - s.total_out : CHUNK;
+        if (wanted) until = end - s.total_out;
+        s.next_out = wanted ? data + (s.total_out - begin) : buffer->out;
+        s.avail_out = (size_t)(wanted || until < CHUNK ? until : CHUNK);
+        result = lzma_code(&s, left ? LZMA_RUN : LZMA_FINISH);
+    }
+    bool whole = s.total_out >= end && result == (check ? LZMA_STREAM_END : result) &&
+                 (result == LZMA_OK || result == LZMA_STREAM_END);
+    lzma_end(&s);
+    free(buffer);
+    return whole;
+}
+#endif
+
+/* The stream at the file's position; data gets the image's part. */
+static bool read_stream(FILE *file, const struct place *place, bool check, unsigned char *data)
+{
+    static const unsigned char xz[] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
+    unsigned char magic[sizeof xz];
+    long begin = ftell(file);
+    bool compressed = place->stream_bytes >= sizeof xz && fread(magic, sizeof xz, 1, file) == 1 &&
+                      memcmp(magic, xz, sizeof xz) == 0;
+    if (!compressed)
+        return place->offset + place->bytes <= place->stream_bytes &&
+               fseek(file, begin + (long)place->offset, SEEK_SET) == 0 &&
+               fread(data, 1, (size_t)place->bytes, file) == place->bytes;
+    if (fseek(file, begin, SEEK_SET) != 0) return false;
+#ifdef ECHELON_LZMA
+    return decompress(file, place, check, data);
+#else
+    (void)check;
+    return false;
+#endif
+}
+
+/* Is it what the driver would take?  It is not asked to say so of damaged data. */
+static bool looks_right(const struct place *place, const unsigned char *data)
+{
+    if (place->ptx) return place->bytes > 2 && memcmp(data, "//", 2) == 0;
+    return place->bytes > 4 && memcmp(data, "\177ELF", 4) == 0;
+}
+
+static void *read_place(FILE *file, const struct place *place, bool check)
+{
+    enum { MOST_BYTES = 1 << 28 }; /* of an image and of what is before it in a stream */
+    long begin = ftell(file);
+    if (begin < 0 || fseek(file, 0, SEEK_END) != 0) return NULL;
+    long end = ftell(file);
+    if (end < begin) return NULL;
+    uint64_t there = (uint64_t)(end - begin);
+    if (place->stream_offset > there || place->stream_bytes > there - place->stream_offset ||
+        place->offset > MOST_BYTES || place->bytes > MOST_BYTES)
+        return NULL;
+    if (fseek(file, begin + (long)place->stream_offset, SEEK_SET) != 0) return NULL;
+    unsigned char *data = malloc((size_t)place->bytes + 1);
+    if (!data) return NULL;
+    data[place->bytes] = 0; /* PTX ends with it */
+    if (read_stream(file, place, check, data) && looks_right(place, data)) return data;
+    free(data);
+    return NULL;
+}
+
+static void *read_pack(FILE *file, const struct echi_pack *pack, const char *image, int gpu,
+                       size_t *bytes, char reason[ECHI_PACK_REASON])
+{
+    struct place place = { 0 };
+    char line[LINE];
+    if (!read_line(file, line) || strncmp(line, first_words, strlen(first_words)) != 0) {
+        say(reason, "%s is not a file of Echelon's kernels", shown(pack));
+        return NULL;
+    }
+    if (strcmp(line + strlen(first_words), pack->id) != 0) {
+        say(reason, "%s belongs to another build of Echelon", shown(pack));
+        return NULL;
+    }
+    bool whole = read_index(file, image, gpu, &place);
+    if (whole && !place.fit) {
+        say(reason, "%s has no kernels for %s%s", shown(pack), image,
+            place.known ? " on this GPU" : "");
+        return NULL;
+    }
+    *bytes = (size_t)place.bytes;
+    void *data = whole ? read_place(file, &place, !pack->data) : NULL;
+    if (!data)
+        say(reason, "%s is damaged, or there is no memory for its part %s", shown(pack), image);
+    return data;
+}
+
+void *echi_pack_read(const struct echi_pack *pack, const char *image, int gpu, size_t *bytes,
+                     char reason[ECHI_PACK_REASON])
+{
+    *bytes = 0;
+    FILE *file = pack->data ? fmemopen((void *)(uintptr_t)pack->data, pack->bytes, "rb")
+                            : fopen(pack->path, "rbe");
+    if (!file) {
+        say(reason, "cannot open %s: %s", shown(pack), strerror(errno));
+        return NULL;
+    }
+    void *data = read_pack(file, pack, image, gpu, bytes, reason);
+    fclose(file);
+    return data;
+}
