@@ -15,9 +15,14 @@
  *               never exits and never aborts.
  *   - Memory.   A data pointer is host memory or memory of the context's GPU; the library finds
  *               out.  Nothing the caller passes is kept after the call's work is done.
- *   - Streams.  On a GPU context, calls whose data is on the GPU are queued on the context's
- *               stream and return at once; ech_sync() waits for them.  Calls whose data is in host
- *               memory return when they are done.
+ *   - Streams.  On a GPU context, calls whose arrays are in GPU memory are queued on the context's
+ *               stream and return at once; ech_sync() waits for them.  The stream is CUDA's legacy
+ *               default stream unless ech_set_stream() or ech_set_private_stream() changes it.
+ *               Calls with an array in host memory return when they have finished.
+ *   - Structs.  A struct that begins with `size` must have size = sizeof of its type; set all
+ *               fields that you do not use to zero.  A program and a library may then be of
+ *               different versions: fields that the program's header lacks are zero, and fields
+ *               that the library does not know must be zero.
  *   - Threads.  One context is used by one thread at a time; different contexts are independent.
  *   - Results.  They do not depend on the number of threads, on the device or on the run.
  *
@@ -29,9 +34,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ECH_VERSION_MAJOR 0
-#define ECH_VERSION_MINOR 1
-#define ECH_VERSION_PATCH 0
+#define ECH_VERSION_MAJOR  0
+#define ECH_VERSION_MINOR  1
+#define ECH_VERSION_PATCH  0
+#define ECH_VERSION_NUMBER (10000 * ECH_VERSION_MAJOR + 100 * ECH_VERSION_MINOR + ECH_VERSION_PATCH)
 
 #ifndef ECH_API
 #if defined(_WIN32)
@@ -107,8 +113,13 @@ ECH_API ech_status ech_open(ech_ctx **ctx, const char *device);
 /* ech_close() waits for the context's queued work and frees it.  NULL is allowed. */
 ECH_API void ech_close(ech_ctx *ctx);
 
-/* ech_sync() waits until everything queued on the context's stream is done. */
+/* ech_sync() waits until all work queued on the context's stream has finished. */
 ECH_API ech_status ech_sync(ech_ctx *ctx);
+
+/* ech_poll() sets *done to 1 if all work queued on the context's stream has finished and to 0
+ * otherwise.  It does not wait.  If the work has finished, the status is the one that ech_sync()
+ * would return; an error of the device is returned as soon as the driver reports it. */
+ECH_API ech_status ech_poll(ech_ctx *ctx, int *done);
 
 /*
  * ech_error() is the message of the last failure in ctx, "" when there was none.  With ctx NULL it
@@ -120,8 +131,9 @@ ECH_API const char *ech_error(const ech_ctx *ctx);
 /* The name that opens the context's device again: "cpu", "cuda:0", "auto:cuda:0". */
 ECH_API const char *ech_device_name(const ech_ctx *ctx);
 
-/* Version of the library that runs, "0.1.0"; the macros above give that of the header. */
+/* Version of the library that runs, "0.1.0" and 100; the macros above give that of the header. */
 ECH_API const char *ech_version(void);
+ECH_API int ech_version_number(void);
 
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
@@ -1389,8 +1401,15 @@ ECH_API ech_status ech_device_get(int i, ech_device *device);
 ECH_API ech_status ech_malloc(ech_ctx *ctx, void **pointer, size_t bytes);
 ECH_API void ech_free(ech_ctx *ctx, void *pointer, size_t bytes);
 
-/* ech_copy() copies bytes between any two of host and device memory and returns when it is done. */
+/* ech_copy() copies bytes between any two of host and device memory, after the work queued on the
+ * context's stream, and returns when the copy has finished. */
 ECH_API ech_status ech_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes);
+
+/* ech_copy_async() queues the copy on the context's stream.  Both ranges must remain valid and
+ * unchanged until it has finished.  Only copies of pinned host memory (cudaMallocHost,
+ * cudaHostRegister) overlap with other work; with other host memory the call may wait.  On the CPU
+ * it is ech_copy(). */
+ECH_API ech_status ech_copy_async(ech_ctx *ctx, void *to, const void *from, size_t bytes);
 
 /* Bytes of the device's memory that the context holds now, and the most it ever held since it was
  * opened or since the last call with reset = 1. */
@@ -1420,11 +1439,36 @@ typedef struct ech_allocator {
  * ECH_ERR_ARG while the context holds memory of the allocator before. */
 ECH_API ech_status ech_set_allocator(ech_ctx *ctx, const ech_allocator *allocator);
 
-/* ech_set_stream() makes later calls use stream, a CUstream or cudaStream_t of the context's GPU
- * (cudaStreamLegacy for the default stream), which must live until the next ech_set_stream() or
- * ech_close(); NULL: the context's own again.  Work queued before is not waited for.  Fails with
- * ECH_ERR_UNSUPPORTED on the CPU. */
+/*
+ * ech_set_stream() makes later calls use a stream of the context's GPU.
+ *
+ *   stream  a CUstream or cudaStream_t; NULL: CUDA's legacy default stream, which a new context
+ *           uses.  cudaStreamLegacy and cudaStreamPerThread are allowed.  The stream must live until
+ *           the next call of ech_set_stream(), ech_set_private_stream() or ech_close()
+ *
+ * Work queued before is not waited for.  Work on the legacy default stream is ordered with all
+ * blocking streams of the process, and cannot be captured in a CUDA graph: capture needs another
+ * stream.  Calls whose arrays are all in host memory use a stream of their own if no workspace is
+ * given.  Fails with ECH_ERR_UNSUPPORTED on the CPU if stream is not NULL.
+ */
 ECH_API ech_status ech_set_stream(ech_ctx *ctx, void *stream);
+
+/* ech_set_private_stream() makes later calls use a non-blocking stream that the context owns, which
+ * is not ordered with the legacy default stream.  Fails with ECH_ERR_UNSUPPORTED on the CPU. */
+ECH_API ech_status ech_set_private_stream(ech_ctx *ctx);
+
+/* ech_get_stream() sets *stream to the CUstream that calls use now; NULL: the legacy default
+ * stream, or the CPU. */
+ECH_API ech_status ech_get_stream(ech_ctx *ctx, void **stream);
+
+/*
+ * ech_record_event() records a CUevent or cudaEvent_t of the context's GPU on the context's stream.
+ * ech_wait_event() makes later work on the context's stream wait for such an event.  Neither waits
+ * on the host.  Both order work of the context with work of other libraries without ech_sync().
+ * They fail with ECH_ERR_UNSUPPORTED on the CPU.
+ */
+ECH_API ech_status ech_record_event(ech_ctx *ctx, void *event);
+ECH_API ech_status ech_wait_event(ech_ctx *ctx, void *event);
 
 /* ech_set_threads() limits the CPU threads that a call may use; 0: all that OpenMP would. */
 ECH_API ech_status ech_set_threads(ech_ctx *ctx, int threads);

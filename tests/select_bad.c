@@ -80,7 +80,7 @@ static void nan_bounds(ech_ctx *ctx)
 
 static void options(ech_ctx *ctx)
 {
-    ech_select_options o = { .size = sizeof o - 1 };
+    ech_select_options o = { .size = 7 };
     size_t bytes = 1;
     CHECK_FAILS(ctx, ech_unique(ctx, in, out, count, N, ECH_U32, &o), ECH_ERR_ARG, "options->size");
     o = (ech_select_options){ .size = sizeof o, .index = 1 };

@@ -480,9 +480,9 @@ static void bad(ech_ctx *ctx)
     REFUSED("strict", in, position, 8, ECH_U32, &o);
     o.strict = 0, o.order = (ech_order)2;
     REFUSED("order", in, position, 8, ECH_U32, &o);
-    o.order = ECH_ORDER_TOTAL, o.size--;
+    o.order = ECH_ORDER_TOTAL, o.size = 7;
     REFUSED("ech_is_sorted_options", in, position, 8, ECH_U32, &o);
-    o.size++, o.work_bytes = 1;
+    o.size = sizeof o, o.work_bytes = 1;
     REFUSED("work", in, position, 8, ECH_U32, &o);
     CHECK_FAILS(NULL, ech_is_sorted_workspace("cpu", 8, ECH_U32, &o, &bytes), ECH_ERR_ARG, "work");
     CHECK_FAILS(NULL, ech_is_sorted_workspace("cpu", 8, ECH_U32, NULL, NULL), ECH_ERR_ARG, "bytes");

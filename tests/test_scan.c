@@ -245,8 +245,8 @@ static void run_refused(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "backward is 3");
     o = (ech_scan_options){ .size = sizeof o, .nan = (ech_nan)2 };
     CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "nan is 2");
-    o = (ech_scan_options){ .size = 8 };
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "size is 8");
+    o = (ech_scan_options){ .size = 7 };
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "size is 7");
     o = (ech_scan_options){ .size = sizeof o, .work_bytes = 8 };
     CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "work is NULL");
     CHECK_FAILS(NULL, ech_scan_workspace("cpu", ECH_SUM, 4, ECH_F32, NULL, NULL), ECH_ERR_ARG,

@@ -63,6 +63,14 @@ struct echi_backend {
      * becomes the status. */
     ech_status (*sync)(ech_ctx *ctx);
 
+    /* Sets *done if all work queued on the stream has ended; does not wait.  The status is that of
+     * work that has ended, as sync() reports it. */
+    ech_status (*poll)(ech_ctx *ctx, bool *done);
+
+    /* Records an event on the stream, or makes the stream wait for one; NULL: there are no streams. */
+    ech_status (*record_event)(ech_ctx *ctx, void *event);
+    ech_status (*wait_event)(ech_ctx *ctx, void *event);
+
     /* The stream that calls use now, as an allocator hook sees it. */
     void *(*stream)(ech_ctx *ctx);
 
@@ -72,8 +80,9 @@ struct echi_backend {
     void (*trim)(ech_ctx *ctx);
     bool pooled; /* release() keeps memory for the next allocate(), and trim() drops it */
 
-    /* Copies between any two places and waits. */
+    /* Copies between any two places: waits for the copy, or only queues it. */
     ech_status (*copy)(ech_ctx *ctx, void *to, const void *from, size_t bytes);
+    ech_status (*copy_async)(ech_ctx *ctx, void *to, const void *from, size_t bytes);
 
     /* Tells on which side pointer lies; the CPU's is always ECHI_DEVICE, for host is its device.
      * pinned, which may be NULL: whether it is host memory that the device can copy by itself. */

@@ -52,12 +52,53 @@ size_t echi_opaque_align(size_t bytes)
 
 /* ---- Checks ---- */
 
-ech_status echi_check_options(ech_ctx *ctx, size_t size, size_t wanted, const char *name,
-                              const void *work, size_t work_bytes)
+ech_status echi_check_size(ech_ctx *ctx, const char *argument, const char *type, size_t size,
+                           size_t bytes)
 {
-    if (size != wanted)
-        return echi_fail(ctx, ECH_ERR_ARG, "options->size is %zu, not sizeof(%s), %zu", size, name,
-                         wanted);
+    enum { MOST_BYTES = 4096 }; /* a larger size was never set */
+    if (size >= sizeof size && size <= MOST_BYTES) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_ARG, "%s->size is %zu: set it to sizeof(%s), %zu", argument, size,
+                     type, bytes);
+}
+
+ech_status echi_read_struct(ech_ctx *ctx, const char *argument, const char *type, const void *given,
+                            void *read, size_t bytes)
+{
+    size_t size = bytes;
+    memset(read, 0, bytes);
+    if (given) memcpy(&size, given, sizeof size);
+    ech_status status = echi_check_size(ctx, argument, type, size, bytes);
+    if (status != ECH_OK) return status;
+    if (given) memcpy(read, given, size < bytes ? size : bytes);
+    memcpy(read, &bytes, sizeof bytes);
+    for (size_t i = bytes; i < size; i++)
+        if (((const unsigned char *)given)[i])
+            return echi_fail(
+                ctx, ECH_ERR_UNSUPPORTED,
+                "%s has a field at byte %zu that this version of the library, %s, does "
+                "not know: leave it zero or use a newer library",
+                argument, i, ech_version());
+    return ECH_OK;
+}
+
+void echi_write_struct(const void *from, size_t bytes, void *given)
+{
+    size_t size;
+    memcpy(&size, given, sizeof size);
+    memset(given, 0, size);
+    memcpy(given, from, size < bytes ? size : bytes);
+    memcpy(given, &size, sizeof size);
+}
+
+ech_status echi_read_options(ech_ctx *ctx, const char *type, const void *given, void *read,
+                             size_t bytes, size_t work_offset)
+{
+    const void *work;
+    size_t work_bytes;
+    ech_status status = echi_read_struct(ctx, "options", type, given, read, bytes);
+    if (status != ECH_OK) return status;
+    memcpy(&work, (const char *)read + work_offset, sizeof work);
+    memcpy(&work_bytes, (const char *)read + work_offset + sizeof work, sizeof work_bytes);
     if (work_bytes && !work)
         return echi_fail(ctx, ECH_ERR_ARG, "options->work is NULL, but work_bytes is %zu",
                          work_bytes);
@@ -398,6 +439,7 @@ ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     const struct echi_operation *operation = call->operation;
+    const bool private_stream = ctx->private_stream;
     struct sides sides;
     union plan plan;
     size_t bytes = 0;
@@ -408,14 +450,18 @@ ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
         operation->faster_on_cpu(ctx, call->request, sides.pinned))
         return run_on_cpu(ctx, call, twin_of(operation, ctx->backend, &echi_cpu));
     TRY(plan_call(ctx, call, &plan, &bytes));
+    /* No memory of the caller's is on the device: copies and kernels need no order with the
+     * caller's stream, and do not block it. */
+    if (sides.all_on_host && !call->work && ctx->backend->record_event) ctx->private_stream = true;
     if (sides.all_on_host && !call->work && operation->run_host) {
         TRY(enter(ctx));
         status = operation->run_host(ctx, call->request, given(operation, &plan), bytes);
         leave(ctx);
-        return status;
+    } else {
+        status = run_staged(ctx, call, &sides, &plan, bytes);
     }
-    TRY(run_staged(ctx, call, &sides, &plan, bytes));
 done:
+    ctx->private_stream = private_stream;
     return status;
 }
 

@@ -77,9 +77,31 @@ ech_status echi_call_workspace(const char *device,
 /* The backend that a device's name means, or that ech_open() would try first. */
 ech_status echi_backend_ask(const char *device, const struct echi_backend **backend);
 
-/* Checks what every struct of options begins and ends with; name is the struct's type. */
-ech_status echi_check_options(ech_ctx *ctx, size_t size, size_t wanted, const char *name,
-                              const void *work, size_t work_bytes);
+/* Reads a struct that begins with its size, as the caller's header has it: fields that this header
+ * lacks are zero, and fields that only the caller's header has must be zero.  read, of `bytes`
+ * bytes, has every field and its own size; given NULL: all others are zero. */
+ech_status echi_read_struct(ech_ctx *ctx, const char *argument, const char *type, const void *given,
+                            void *read, size_t bytes);
+
+/* The same for a struct that the library fills in, of which the caller's header has maybe more or
+ * fewer fields: the check of its size, and the copy, with zeros for what is not known. */
+ech_status echi_check_size(ech_ctx *ctx, const char *argument, const char *type, size_t size,
+                           size_t bytes);
+void echi_write_struct(const void *from, size_t bytes, void *given);
+
+/* The same for options, whose workspace is at this offset: a pointer, then its size. */
+ech_status echi_read_options(ech_ctx *ctx, const char *type, const void *given, void *read,
+                             size_t bytes, size_t work_offset);
+
+/* Begins a public function: `options` points to a complete copy of what the caller gave. */
+#define READ_OPTIONS(ctx, type, options)                                                           \
+    type options##_read;                                                                           \
+    do {                                                                                           \
+        ech_status read_status = echi_read_options(ctx, #type, options, &options##_read,           \
+                                                   sizeof(type), offsetof(type, work));            \
+        if (read_status != ECH_OK) return read_status;                                             \
+        options = &options##_read;                                                                 \
+    } while (0)
 
 /* Checks that count elements of bytes each are less than an address space. */
 ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes);

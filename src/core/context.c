@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "core/backend.h"
+#include "core/call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +26,11 @@ const struct echi_backend *const echi_backends[] = {
 const char *ech_version(void)
 {
     return VERSION(ECH_VERSION_MAJOR, ECH_VERSION_MINOR, ECH_VERSION_PATCH);
+}
+
+int ech_version_number(void)
+{
+    return ECH_VERSION_NUMBER;
 }
 
 /* ---- Names ---- */
@@ -146,6 +151,16 @@ ech_status ech_sync(ech_ctx *ctx)
     return ctx->backend->sync(ctx);
 }
 
+ech_status ech_poll(ech_ctx *ctx, int *done)
+{
+    bool all = false;
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (!done) return echi_fail(ctx, ECH_ERR_ARG, "done is NULL");
+    ech_status status = ctx->backend->poll(ctx, &all);
+    *done = all;
+    return status;
+}
+
 const char *ech_device_name(const ech_ctx *ctx)
 {
     return ctx ? ctx->name : "";
@@ -163,17 +178,17 @@ int ech_device_count(void)
 ech_status ech_device_get(int i, ech_device *device)
 {
     if (!device) return echi_fail(NULL, ECH_ERR_ARG, "device is NULL");
-    if (device->size != sizeof *device)
-        return echi_fail(NULL, ECH_ERR_ARG, "device->size is %zu, not sizeof(ech_device), %zu",
-                         device->size, sizeof *device);
+    ech_device all; /* what this library knows, of which the caller gets what its header has */
+    ech_status status = echi_check_size(NULL, "device", "ech_device", device->size, sizeof *device);
+    if (status != ECH_OK) return status;
+    memset(&all, 0, sizeof all);
     int ordinal = i;
     for (int b = 0; i >= 0 && echi_backends[b]; b++) {
         int count = echi_backends[b]->count();
         if (ordinal < count) {
-            size_t size = device->size;
-            memset(device, 0, size);
-            device->size = size;
-            return echi_backends[b]->describe(ordinal, device);
+            status = echi_backends[b]->describe(ordinal, &all);
+            echi_write_struct(&all, sizeof all, device);
+            return status;
         }
         ordinal -= count;
     }
@@ -196,13 +211,55 @@ ech_status ech_set_allocator(ech_ctx *ctx, const ech_allocator *allocator)
     return ECH_OK;
 }
 
+static ech_status check_streams(ech_ctx *ctx)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (!ctx->backend->record_event)
+        return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no streams", ctx->name);
+    return ECH_OK;
+}
+
 ech_status ech_set_stream(ech_ctx *ctx, void *stream)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (ctx->backend == &echi_cpu && stream)
-        return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "a context on the CPU has no stream");
+    if (stream) {
+        ech_status status = check_streams(ctx);
+        if (status != ECH_OK) return status;
+    }
     ctx->stream = stream;
+    ctx->private_stream = false;
     return ECH_OK;
+}
+
+ech_status ech_set_private_stream(ech_ctx *ctx)
+{
+    ech_status status = check_streams(ctx);
+    if (status == ECH_OK) ctx->private_stream = true;
+    return status;
+}
+
+ech_status ech_get_stream(ech_ctx *ctx, void **stream)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (!stream) return echi_fail(ctx, ECH_ERR_ARG, "stream is NULL");
+    *stream = ctx->backend->stream(ctx);
+    return ECH_OK;
+}
+
+ech_status ech_record_event(ech_ctx *ctx, void *event)
+{
+    ech_status status = check_streams(ctx);
+    if (status != ECH_OK) return status;
+    if (!event) return echi_fail(ctx, ECH_ERR_ARG, "event is NULL");
+    return ctx->backend->record_event(ctx, event);
+}
+
+ech_status ech_wait_event(ech_ctx *ctx, void *event)
+{
+    ech_status status = check_streams(ctx);
+    if (status != ECH_OK) return status;
+    if (!event) return echi_fail(ctx, ECH_ERR_ARG, "event is NULL");
+    return ctx->backend->wait_event(ctx, event);
 }
 
 ech_status ech_set_threads(ech_ctx *ctx, int threads)

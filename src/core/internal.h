@@ -27,12 +27,13 @@ struct echi_backend;
 
 struct ech_ctx {
     const struct echi_backend *backend;
-    void *state;        /* the backend's own */
-    ech_ctx *cpu;       /* "auto": for what the CPU does sooner; NULL: all is done on the device */
-    int threads;        /* 0: all */
-    void *stream;       /* the caller's; NULL: the backend's own */
-    char name[32];      /* "cpu", "cuda:0" */
-    char algorithm[32]; /* what ECHELON_ALGORITHM named when the context was opened, or "" */
+    void *state;         /* the backend's own */
+    ech_ctx *cpu;        /* "auto": for what the CPU does sooner; NULL: all is done on the device */
+    int threads;         /* 0: all */
+    void *stream;        /* the caller's; NULL: CUDA's legacy default stream */
+    bool private_stream; /* calls use the backend's own non-blocking stream instead */
+    char name[32];       /* "cpu", "cuda:0" */
+    char algorithm[32];  /* what ECHELON_ALGORITHM named when the context was opened, or "" */
     ech_allocator allocator;
     uint64_t held_bytes, peak_bytes;
     uint64_t limit_bytes; /* that held_bytes must not pass; 0: none */

@@ -131,6 +131,15 @@ ech_status ech_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes)
     return ctx->backend->copy(ctx, to, from, bytes);
 }
 
+ech_status ech_copy_async(ech_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    if (bytes == 0) return ECH_OK;
+    if (!to) return echi_fail(ctx, ECH_ERR_ARG, "to is NULL");
+    if (!from) return echi_fail(ctx, ECH_ERR_ARG, "from is NULL");
+    return ctx->backend->copy_async(ctx, to, from, bytes);
+}
+
 void ech_memory(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_bytes)
 {
     if (now_bytes) *now_bytes = ctx ? ctx->held_bytes : 0;

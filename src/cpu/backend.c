@@ -60,6 +60,13 @@ static ech_status cpu_sync(ech_ctx *ctx)
     return ECH_OK;
 }
 
+static ech_status cpu_poll(ech_ctx *ctx, bool *done)
+{
+    (void)ctx;
+    *done = true;
+    return ECH_OK;
+}
+
 static void *cpu_stream(ech_ctx *ctx)
 {
     (void)ctx;
@@ -116,11 +123,13 @@ const struct echi_backend echi_cpu = {
     .open = cpu_open,
     .close = cpu_close,
     .sync = cpu_sync,
+    .poll = cpu_poll,
     .stream = cpu_stream,
     .allocate = cpu_allocate,
     .release = cpu_release,
     .trim = cpu_trim,
     .copy = cpu_copy,
+    .copy_async = cpu_copy,
     .side = cpu_side,
     .operations = {
 #define OPERATION(name, folder, call, command, tests, benchmark)                                   \

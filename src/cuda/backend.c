@@ -23,6 +23,45 @@ done:
     return status;
 }
 
+static ech_status cuda_poll(ech_ctx *ctx, bool *done)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    CUresult result = driver->cuStreamQuery(echi_cuda_stream(ctx));
+    *done = result == CUDA_SUCCESS;
+    if (result != CUDA_ERROR_NOT_READY) TRY(echi_cuda_check(ctx, driver, result, "cuStreamQuery"));
+    if (*done) TRY(echi_cuda_poll_error(ctx));
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+static ech_status cuda_record_event(ech_ctx *ctx, void *event)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    CU(cuEventRecord, (CUevent)event, echi_cuda_stream(ctx));
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
+static ech_status cuda_wait_event(ech_ctx *ctx, void *event)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    CU(cuStreamWaitEvent, echi_cuda_stream(ctx), (CUevent)event, 0);
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
 /* ---- Memory ---- */
 
 static void *cuda_stream(ech_ctx *ctx)
@@ -73,6 +112,21 @@ done:
     return status;
 }
 
+/* The driver takes pinned memory by itself; it may be done with other memory when it returns. */
+static ech_status cuda_copy_async(ech_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+    const struct echi_cuda *cuda = ctx->state;
+    const struct echi_driver *driver = cuda->driver;
+    ech_status status = echi_cuda_enter(ctx);
+    if (status != ECH_OK) return status;
+    echi_log(ctx, ECH_LOG_TRACE, "queue a copy of %zu bytes", bytes);
+    CU(cuMemcpyAsync, (CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, bytes,
+       echi_cuda_stream(ctx));
+done:
+    echi_cuda_leave(ctx);
+    return status;
+}
+
 /* Small sorts are over in little more time than this takes.  The driver tells of memory in a third
  * of the time if no context is current. */
 static ech_status cuda_side(ech_ctx *ctx, const void *pointer, enum echi_side *side, bool *out)
@@ -97,8 +151,9 @@ done:
 #define COMMON                                                                                     \
     .close = echi_cuda_close, .sync = cuda_sync, .stream = cuda_stream, .allocate = cuda_allocate, \
     .release = cuda_release, .trim = cuda_trim, .pooled = true, .copy = cuda_copy,                 \
-    .side = cuda_side, .enter = echi_cuda_enter, .leave = echi_cuda_leave,                         \
-    .direct_vendor_name = "cusolver"
+    .copy_async = cuda_copy_async, .poll = cuda_poll, .record_event = cuda_record_event,           \
+    .wait_event = cuda_wait_event, .side = cuda_side, .enter = echi_cuda_enter,                    \
+    .leave = echi_cuda_leave, .direct_vendor_name = "cusolver"
 
 #ifdef ECHELON_CUDA
 static const struct echi_provider gpu = { .device = "cuda",

@@ -48,7 +48,7 @@ void echi_cuda_leave(ech_ctx *ctx)
 CUstream echi_cuda_stream(const ech_ctx *ctx)
 {
     const struct echi_cuda *cuda = ctx->state;
-    return ctx->stream ? (CUstream)ctx->stream : cuda->own_stream;
+    return ctx->private_stream ? cuda->own_stream : (CUstream)ctx->stream;
 }
 
 /* ---- Devices ---- */
@@ -97,7 +97,7 @@ void echi_cuda_close(ech_ctx *ctx)
     struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     if (cuda->context && echi_cuda_enter(ctx) == ECH_OK) {
-        if (ctx->stream) driver->cuStreamSynchronize((CUstream)ctx->stream);
+        driver->cuStreamSynchronize((CUstream)ctx->stream);
         if (cuda->own_stream) driver->cuStreamSynchronize(cuda->own_stream);
         echi_cuda_close_slots(cuda);
         echi_cuda_drop_runs(cuda);

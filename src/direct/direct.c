@@ -13,8 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-static const ech_direct_options defaults = { .size = sizeof defaults };
-
 const char *ech_direct_end_text(ech_direct_end end)
 {
     static const char *const texts[] = {
@@ -57,8 +55,7 @@ static ech_status check_matrix(ech_ctx *ctx, const char *name, const char *strid
 
 static ech_status check_options(ech_ctx *ctx, const ech_direct_options *o, struct echi_direct *call)
 {
-    ech_status status;
-    TRY(echi_check_options(ctx, o->size, sizeof *o, "ech_direct_options", o->work, o->work_bytes));
+    ech_status status = ECH_OK;
     if ((unsigned)o->kind > ECH_QR)
         FAIL(ctx, ECH_ERR_ARG, "options->kind is %d, not an ech_factor", (int)o->kind);
     if (o->refine < -1 || o->refine > 1000)
@@ -120,16 +117,15 @@ static ech_status choose(ech_ctx *ctx, const char *algorithm, struct echi_direct
     return ECH_OK;
 }
 
-static ech_status check_call(ech_ctx *ctx, const ech_direct_options **options,
+static ech_status check_call(ech_ctx *ctx, const ech_direct_options *options,
                              struct echi_direct *call, struct extents *bytes)
 {
     const size_t element = ech_dtype_bytes(call->dtype);
     ech_status status;
-    if (!*options) *options = &defaults;
     if (!call->backend->operations[ECHI_OP_direct])
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s does not solve dense systems directly",
              ctx ? ctx->name : call->backend->name);
-    TRY(check_options(ctx, *options, call));
+    TRY(check_options(ctx, options, call));
     TRY(check_matrix(ctx, "a", "a_stride", call->m, call->n, call->a_stride, element, &bytes->a));
     if (call->call == ECH_DIRECT_SOLVE)
         TRY(check_matrix(ctx, "b", "b_stride", call->m, call->count, call->b_stride, element,
@@ -137,7 +133,7 @@ static ech_status check_call(ech_ctx *ctx, const ech_direct_options **options,
     TRY(check_matrix(ctx, call->call == ECH_DIRECT_SOLVE ? "x" : "out",
                      call->call == ECH_DIRECT_SOLVE ? "x_stride" : "out_stride", call->n,
                      call->count, call->x_stride, element, &bytes->x));
-    TRY(choose(ctx, (*options)->algorithm, call));
+    TRY(choose(ctx, options->algorithm, call));
 done:
     return status;
 }
@@ -221,7 +217,7 @@ static ech_status do_call(ech_ctx *ctx, struct echi_direct *call, const ech_dire
     const size_t element = ech_dtype_bytes(call->dtype);
     const bool solves = call->call == ECH_DIRECT_SOLVE;
     ech_status status;
-    TRY(check_call(ctx, &options, call, &bytes));
+    TRY(check_call(ctx, options, call, &bytes));
     *call->report =
         (ech_direct_report){ .kind = call->kind, .sign = call->m == call->n, .rcond = 1 };
     if (!call->n) return ECH_OK;
@@ -252,6 +248,7 @@ ech_status ech_solve_direct(ech_ctx *ctx, size_t m, size_t n, const void *a, siz
                             ech_dtype dtype, const ech_direct_options *options,
                             ech_direct_report *report)
 {
+    READ_OPTIONS(ctx, ech_direct_options, options);
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!report) return echi_fail(ctx, ECH_ERR_ARG, "report is NULL");
     struct echi_direct call = { .backend = ctx->backend,
@@ -274,6 +271,7 @@ ech_status ech_inverse(ech_ctx *ctx, size_t n, const void *a, size_t a_stride, v
                        size_t out_stride, ech_dtype dtype, const ech_direct_options *options,
                        ech_direct_report *report)
 {
+    READ_OPTIONS(ctx, ech_direct_options, options);
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!report) return echi_fail(ctx, ECH_ERR_ARG, "report is NULL");
     struct echi_direct call = { .backend = ctx->backend,
@@ -293,6 +291,7 @@ ech_status ech_inverse(ech_ctx *ctx, size_t n, const void *a, size_t a_stride, v
 ech_status ech_determinant(ech_ctx *ctx, size_t n, const void *a, size_t a_stride, ech_dtype dtype,
                            const ech_direct_options *options, int *sign, double *log_abs)
 {
+    READ_OPTIONS(ctx, ech_direct_options, options);
     ech_direct_report report;
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -334,7 +333,7 @@ static ech_status ask(const char *device, ech_direct_call what, size_t m, size_t
     if (what != ECH_DIRECT_SOLVE && m != n) FAIL(NULL, ECH_ERR_ARG, "m is %zu, not n, %zu", m, n);
     if (what != ECH_DIRECT_SOLVE && count != (what == ECH_DIRECT_INVERSE ? n : 0))
         FAIL(NULL, ECH_ERR_ARG, "count is %zu: not what such a call has", count);
-    TRY(check_call(NULL, &options, call, &bytes));
+    TRY(check_call(NULL, options, call, &bytes));
 done:
     return status;
 }
@@ -343,6 +342,7 @@ ech_status ech_direct_workspace(const char *device, ech_direct_call what, size_t
                                 size_t count, ech_dtype dtype, const ech_direct_options *options,
                                 size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_direct_options, options);
     struct echi_direct call;
     ech_status status;
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
@@ -369,6 +369,7 @@ ech_status ech_direct_explain(const char *device, ech_direct_call what, size_t m
                               size_t count, ech_dtype dtype, const ech_direct_options *options,
                               char *text, size_t capacity_bytes)
 {
+    READ_OPTIONS(NULL, ech_direct_options, options);
     static const char *const label[] = { "could be  ", "algorithm " };
     struct echi_text out = { text, capacity_bytes };
     struct echi_direct call;

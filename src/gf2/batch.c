@@ -77,8 +77,8 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2_batch *batch,
     struct echi_call call = { .what = "a batch",
                               .operation = ctx->backend->operations[ECHI_OP_gf2_batch],
                               .request = batch,
-                              .work = options ? options->work : NULL,
-                              .work_bytes = options ? options->work_bytes : 0 };
+                              .work = options->work,
+                              .work_bytes = options->work_bytes };
     size_t words = (a->rows - 1) * a->stride + echi_gf2_words(a->cols);
     words += (a->count - 1) * a->step;
     echi_call_add(&call, "a", &batch->a.words, words * sizeof(uint64_t), sizeof(uint64_t), ECHI_IN);
@@ -103,6 +103,7 @@ static bool empty(const ech_gf2_batch *a)
 ech_status ech_gf2_echelon_batched(ech_ctx *ctx, const ech_gf2_batch *a, uint32_t *rank,
                                    uint32_t *pivots, const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_batch batch = { .rank = rank, .pivots = pivots };
     ech_status status;
     TRY(begin(ctx, a, true, options, "tr", &batch));
@@ -125,6 +126,7 @@ done:
 ech_status ech_gf2_rank_batched(ech_ctx *ctx, const ech_gf2_batch *a, uint32_t *rank,
                                 const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_batch batch = { .rank = rank };
     ech_status status;
     TRY(begin(ctx, a, false, options, "tr", &batch));
@@ -142,6 +144,7 @@ ech_status ech_gf2_solve_batched(ech_ctx *ctx, const ech_gf2_batch *a, const uin
                                  uint64_t *x, uint8_t *solvable,
                                  const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_batch batch = { .b = b, .x = x, .solvable = solvable };
     ech_status status;
     TRY(begin(ctx, a, false, options, "mtrf", &batch));

@@ -26,7 +26,5 @@ struct echi_array *echi_gf2_add_array(struct echi_call *call, const char *name, 
 /* Fails when the context's backend, or ctx itself, is not there or has no such operations. */
 ech_status echi_gf2_backend(ech_ctx *ctx, const struct echi_operation *operation);
 
-/* The options of a call that eliminates nothing.  NULL becomes the defaults. */
-ech_status echi_gf2_options(ech_ctx *ctx, const ech_gf2_options *options, ech_gf2_options *checked);
 
 #endif

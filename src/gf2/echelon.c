@@ -26,14 +26,10 @@ static ech_status refuse(ech_ctx *ctx, const ech_gf2_echelon_options *o, const c
     return ECH_OK;
 }
 
-ech_status echi_gf2_eliminate_options(ech_ctx *ctx, const ech_gf2_echelon_options *options,
+ech_status echi_gf2_eliminate_options(ech_ctx *ctx, const ech_gf2_echelon_options *o,
                                       const char *refused, struct echi_gf2_elimination *e)
 {
-    const ech_gf2_echelon_options defaults = { .size = sizeof defaults };
-    const ech_gf2_echelon_options *o = options ? options : &defaults;
-    ech_status status;
-    TRY(echi_check_options(ctx, o->size, sizeof *o, "ech_gf2_echelon_options", o->work,
-                           o->work_bytes));
+    ech_status status = ECH_OK;
     if (o->form != ECH_GF2_REDUCED && o->form != ECH_GF2_ECHELON)
         FAIL(ctx, ECH_ERR_ARG, "options->form is %d, not an ech_gf2_form", (int)o->form);
     TRY(refuse(ctx, o, refused));
@@ -71,8 +67,8 @@ static struct echi_call call_of(struct echi_gf2_elimination *e, const char *what
     struct echi_call call = { .what = what,
                               .operation = &echi_gf2_elimination,
                               .request = e,
-                              .work = options ? options->work : NULL,
-                              .work_bytes = options ? options->work_bytes : 0 };
+                              .work = options->work,
+                              .work_bytes = options->work_bytes };
     echi_gf2_add(&call, "a", &e->a, use_of_a);
     if (e->has_order)
         echi_gf2_add_array(&call, "order", &e->order, e->columns, sizeof *e->order, ECHI_IN);
@@ -93,12 +89,13 @@ static size_t least(size_t a, size_t b)
 ech_status ech_gf2_echelon(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank, uint32_t *pivots,
                            const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_elimination e = {
         .call = ECH_GF2_CALL_ECHELON, .rank = rank, .pivots = pivots, .has_pivots = pivots != NULL
     };
     ech_status status;
     TRY(begin(ctx, &e, a, options, ""));
-    if (options && options->transform) {
+    if (options->transform) {
         TRY(echi_gf2_check(ctx, "options->transform", options->transform, &e.transform));
         TRY(echi_gf2_check_shape(ctx, "options->transform", &e.transform, e.a.rows, e.a.rows));
         e.has_transform = true;
@@ -116,6 +113,7 @@ done:
 ech_status ech_gf2_rank(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank,
                         const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_ECHELON,
                                       .rank_alone = true,
                                       .rank = rank };
@@ -132,6 +130,7 @@ done:
 ech_status ech_gf2_pluq(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank, uint32_t *p, uint32_t *q,
                         const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_PLUQ, .rank = rank, .q = q };
     ech_status status;
     TRY(begin(ctx, &e, a, options, "cmtrf"));
@@ -149,6 +148,7 @@ ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const
                          uint8_t *solvable, const ech_gf2 *certificate,
                          const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_SOLVE,
                                       .solvable = solvable,
                                       .has_solvable = solvable != NULL };
@@ -193,18 +193,21 @@ done:
 ech_status ech_gf2_kernel(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis, uint32_t *dim,
                           const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     return kernel(ctx, a, basis, dim, options, false);
 }
 
 ech_status ech_gf2_left_kernel(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis, uint32_t *dim,
                                const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     return kernel(ctx, a, basis, dim, options, true);
 }
 
 ech_status ech_gf2_inverse(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *inverse, uint32_t *rank,
                            const ech_gf2_echelon_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_INVERSE,
                                       .rank = rank,
                                       .has_transform = true };

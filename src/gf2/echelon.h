@@ -36,7 +36,7 @@ struct echi_gf2_elimination {
 
 extern const struct echi_operation echi_gf2_elimination;
 
-/* Checks options, which may be NULL, for a call whose a is set, and fills in what they say.
+/* Checks the options of a call whose a is set, and fills in what they say.
  * refused names options that the call does not take: letters of "order", of which each stands for
  * o order, c columns, m max_rank, t transform, r rows_from, f form. */
 ech_status echi_gf2_eliminate_options(ech_ctx *ctx, const ech_gf2_echelon_options *options,

@@ -64,13 +64,6 @@ ech_status echi_gf2_backend(ech_ctx *ctx, const struct echi_operation *operation
     return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no matrices over GF(2)", ctx->name);
 }
 
-ech_status echi_gf2_options(ech_ctx *ctx, const ech_gf2_options *options, ech_gf2_options *checked)
-{
-    *checked = options ? *options : (ech_gf2_options){ .size = sizeof *checked };
-    return echi_check_options(ctx, checked->size, sizeof *checked, "ech_gf2_options", checked->work,
-                              checked->work_bytes);
-}
-
 ech_status ech_gf2_view(const ech_gf2 *a, size_t row, size_t col, size_t rows, size_t cols,
                         ech_gf2 *view)
 {

@@ -25,10 +25,8 @@ static ech_status multiply(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, con
                            const ech_gf2_options *options, bool add)
 {
     struct echi_gf2_mul mul = { .add = add };
-    ech_gf2_options checked;
     ech_status status;
     TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2_mul] : NULL));
-    TRY(echi_gf2_options(ctx, options, &checked));
     TRY(echi_gf2_check(ctx, "a", a, &mul.a));
     TRY(echi_gf2_check(ctx, "b", b, &mul.b));
     TRY(echi_gf2_check(ctx, "out", out, &mul.out));
@@ -36,7 +34,7 @@ static ech_status multiply(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, con
     TRY(echi_gf2_check_shape(ctx, "out", &mul.out, mul.a.rows, mul.b.cols));
     if (mul.out.rows == 0 || mul.out.cols == 0) return ECH_OK;
     if (mul.a.cols == 0) return add ? ECH_OK : ech_gf2_zero(ctx, out);
-    TRY(run(ctx, &mul, "a", "b", &checked));
+    TRY(run(ctx, &mul, "a", "b", options));
 done:
     return status;
 }
@@ -44,23 +42,24 @@ done:
 ech_status ech_gf2_mul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const ech_gf2 *out,
                        const ech_gf2_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_options, options);
     return multiply(ctx, a, b, out, options, false);
 }
 
 ech_status ech_gf2_addmul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const ech_gf2 *out,
                           const ech_gf2_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_options, options);
     return multiply(ctx, a, b, out, options, true);
 }
 
 ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *x, const ech_gf2 *out,
                            const ech_gf2_options *options)
 {
+    READ_OPTIONS(ctx, ech_gf2_options, options);
     struct echi_gf2_mul mul = { .transposed = true }; /* out = x a^T */
-    ech_gf2_options checked;
     ech_status status;
     TRY(echi_gf2_backend(ctx, ctx ? ctx->backend->operations[ECHI_OP_gf2_mul] : NULL));
-    TRY(echi_gf2_options(ctx, options, &checked));
     TRY(echi_gf2_check(ctx, "a", a, &mul.b));
     TRY(echi_gf2_check(ctx, "x", x, &mul.a));
     TRY(echi_gf2_check(ctx, "out", out, &mul.out));
@@ -68,7 +67,7 @@ ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *x, con
     TRY(echi_gf2_check_shape(ctx, "out", &mul.out, mul.a.rows, mul.b.rows));
     if (mul.out.rows == 0 || mul.out.cols == 0) return ECH_OK;
     if (mul.a.cols == 0) return ech_gf2_zero(ctx, out);
-    TRY(run(ctx, &mul, "x", "a", &checked));
+    TRY(run(ctx, &mul, "x", "a", options));
 done:
     return status;
 }

@@ -38,7 +38,7 @@ static void plan_elimination(struct plan *p, ech_gf2_call call, size_t other,
 {
     struct echi_gf2_elimination *e = &p->elimination;
     e->call = call;
-    e->has_transform = options && options->transform;
+    e->has_transform = options->transform;
     if (call == ECH_GF2_CALL_INVERSE) e->has_transform = true;
     e->has_pivots = e->has_solvable = true;
     if (call == ECH_GF2_CALL_SOLVE) {
@@ -121,6 +121,7 @@ static bool nothing(const struct plan *p)
 ech_status ech_gf2_workspace(const char *device, ech_gf2_call call, size_t rows, size_t cols,
                              size_t other, const ech_gf2_echelon_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_gf2_echelon_options, options);
     struct plan p;
     ech_status status;
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
@@ -135,6 +136,7 @@ ech_status ech_gf2_explain(const char *device, ech_gf2_call call, size_t rows, s
                            size_t other, const ech_gf2_echelon_options *options, char *text,
                            size_t capacity_bytes)
 {
+    READ_OPTIONS(NULL, ech_gf2_echelon_options, options);
     struct echi_text out = { .at = text, .left = capacity_bytes };
     struct plan p;
     size_t bytes = 0;

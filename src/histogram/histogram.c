@@ -45,9 +45,6 @@ static void set_outside(struct echi_bins *b, ech_outside outside)
 
 static ech_status check_option_fields(ech_ctx *ctx, const ech_histogram_options *o)
 {
-    ech_status status = echi_check_options(ctx, o->size, sizeof *o, "ech_histogram_options",
-                                           o->work, o->work_bytes);
-    if (status != ECH_OK) return status;
     if (o->channels < 0)
         return echi_fail(ctx, ECH_ERR_ARG, "options->channels is %d, less than 0", o->channels);
     if ((unsigned)o->outside > ECH_OUTSIDE_COUNT)
@@ -62,10 +59,8 @@ static ech_status check_option_fields(ech_ctx *ctx, const ech_histogram_options 
 
 /* Fills what follows from n, dtype, the number of bins and the options. */
 static ech_status check_shape(ech_ctx *ctx, struct echi_histogram *h, size_t bins,
-                              const ech_histogram_options *options)
+                              const ech_histogram_options *o)
 {
-    static const ech_histogram_options defaults = { .size = sizeof defaults };
-    const ech_histogram_options *o = options ? options : &defaults;
     size_t bytes;
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", h->dtype));
@@ -96,11 +91,6 @@ done:
     return status;
 }
 
-static bool is_closed(const ech_histogram_options *options)
-{
-    return options && options->closed;
-}
-
 static ech_status run(ech_ctx *ctx, struct echi_histogram *h, const char *name,
                       const ech_histogram_options *options)
 {
@@ -109,8 +99,8 @@ static ech_status run(ech_ctx *ctx, struct echi_histogram *h, const char *name,
     struct echi_call call = { .what = "a histogram",
                               .operation = ctx->backend->operations[ECHI_OP_histogram],
                               .request = h,
-                              .work = options ? options->work : NULL,
-                              .work_bytes = options ? options->work_bytes : 0 };
+                              .work = options->work,
+                              .work_bytes = options->work_bytes };
     echi_call_add(&call, name, &h->in, bytes, align, ECHI_IN);
     if (h->pairs) echi_call_add(&call, "y", &h->in_y, bytes, align, ECHI_IN);
     if (h->x.kind == ECHI_BINS_EDGES)
@@ -131,10 +121,11 @@ ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n, e
                          size_t bins, double lower, double upper,
                          const ech_histogram_options *options)
 {
+    READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
     ech_status status;
     TRY(check_shape(ctx, &h, bins, options));
-    TRY(echi_bins_even(ctx, &h.x, dtype, lower, upper, "lower", "upper", is_closed(options)));
+    TRY(echi_bins_even(ctx, &h.x, dtype, lower, upper, "lower", "upper", options->closed));
     TRY(run(ctx, &h, "in", options));
 done:
     return status;
@@ -144,13 +135,14 @@ ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, void *counts, size_
                                ech_dtype dtype, const void *edges, size_t bins,
                                const ech_histogram_options *options)
 {
+    READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = {
         .in = in, .counts = counts, .edges = edges, .n = n, .dtype = dtype
     };
     ech_status status;
     TRY(check_shape(ctx, &h, bins, options));
     TRY(echi_check_count(ctx, "bins", bins + 1, (size_t)h.key_bytes));
-    echi_bins_edges(&h.x, dtype, is_closed(options));
+    echi_bins_edges(&h.x, dtype, options->closed);
     TRY(run(ctx, &h, "in", options));
 done:
     return status;
@@ -159,6 +151,7 @@ done:
 ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ech_dtype dtype,
                         size_t bins, const ech_histogram_options *options)
 {
+    READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
     ech_status status;
     TRY(check_shape(ctx, &h, bins, options));
@@ -176,6 +169,7 @@ ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, void *co
                             size_t y_bins, double y_lower, double y_upper,
                             const ech_histogram_options *options)
 {
+    READ_OPTIONS(ctx, ech_histogram_options, options);
     struct echi_histogram h = {
         .in = x, .in_y = y, .counts = counts, .n = n, .dtype = dtype, .pairs = true
     };
@@ -189,12 +183,10 @@ ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, void *co
     TRY(check_shape(ctx, &h, bins, options));
     h.x.bins = x_bins;
     h.y.bins = y_bins;
-    set_outside(&h.x, options ? options->outside : ECH_OUTSIDE_DROP);
-    set_outside(&h.y, options ? options->outside : ECH_OUTSIDE_DROP);
-    TRY(echi_bins_even(ctx, &h.x, dtype, x_lower, x_upper, "x_lower", "x_upper",
-                       is_closed(options)));
-    TRY(echi_bins_even(ctx, &h.y, dtype, y_lower, y_upper, "y_lower", "y_upper",
-                       is_closed(options)));
+    set_outside(&h.x, options->outside);
+    set_outside(&h.y, options->outside);
+    TRY(echi_bins_even(ctx, &h.x, dtype, x_lower, x_upper, "x_lower", "x_upper", options->closed));
+    TRY(echi_bins_even(ctx, &h.y, dtype, y_lower, y_upper, "y_lower", "y_upper", options->closed));
     TRY(run(ctx, &h, "x", options));
 done:
     return status;
@@ -230,6 +222,7 @@ done:
 ech_status ech_histogram_workspace(const char *device, size_t n, size_t bins, ech_dtype dtype,
                                    const ech_histogram_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_histogram_options, options);
     struct echi_histogram h = { .n = n, .dtype = dtype };
     ech_status status;
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
@@ -244,6 +237,7 @@ ech_status ech_histogram_explain(const char *device, size_t n, size_t bins, ech_
                                  const ech_histogram_options *options, char *text,
                                  size_t capacity_bytes)
 {
+    READ_OPTIONS(NULL, ech_histogram_options, options);
     struct echi_histogram h = { .n = n, .dtype = dtype };
     struct echi_text lines = { text, capacity_bytes };
     const struct echi_backend *backend;

@@ -8,10 +8,6 @@
 
 static ech_status check_options(ech_ctx *ctx, const ech_is_sorted_options *options)
 {
-    ech_status status =
-        echi_check_options(ctx, options->size, sizeof *options, "ech_is_sorted_options",
-                           options->work, options->work_bytes);
-    if (status != ECH_OK) return status;
     if (options->descending != 0 && options->descending != 1)
         return echi_fail(ctx, ECH_ERR_ARG, "options->descending is %d, not 0 or 1",
                          options->descending);
@@ -25,19 +21,17 @@ static ech_status check_options(ech_ctx *ctx, const ech_is_sorted_options *optio
 
 /* Everything of the request that has no pointers. */
 static ech_status start(ech_ctx *ctx, size_t n, ech_dtype dtype,
-                        const ech_is_sorted_options **options, struct echi_is_sorted *s)
+                        const ech_is_sorted_options *options, struct echi_is_sorted *s)
 {
-    static const ech_is_sorted_options defaults = { .size = sizeof defaults };
-    if (!*options) *options = &defaults;
     ech_status status;
     TRY(echi_check_dtype(ctx, "dtype", dtype));
-    TRY(check_options(ctx, *options));
+    TRY(check_options(ctx, options));
     *s = (struct echi_is_sorted){ .n = n,
                                   .dtype = dtype,
                                   .key_bytes = ech_dtype_bytes(dtype),
-                                  .strict = (*options)->strict != 0,
-                                  .order = echi_order_make(dtype, (*options)->order,
-                                                           (*options)->descending != 0, true) };
+                                  .strict = options->strict != 0,
+                                  .order = echi_order_make(dtype, options->order,
+                                                           options->descending != 0, true) };
     TRY(echi_check_count(ctx, "n", n, s->key_bytes));
 done:
     return status;
@@ -51,9 +45,10 @@ static const struct echi_operation *find(const struct echi_backend *backend)
 ech_status ech_is_sorted(ech_ctx *ctx, const void *in, uint64_t *position, size_t n,
                          ech_dtype dtype, const ech_is_sorted_options *options)
 {
+    READ_OPTIONS(ctx, ech_is_sorted_options, options);
     struct echi_is_sorted s;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    ech_status status = start(ctx, n, dtype, &options, &s);
+    ech_status status = start(ctx, n, dtype, options, &s);
     if (status != ECH_OK) return status;
     s.in = in;
     s.position = position;
@@ -73,8 +68,9 @@ ech_status ech_is_sorted(ech_ctx *ctx, const void *in, uint64_t *position, size_
 ech_status ech_is_sorted_workspace(const char *device, size_t n, ech_dtype dtype,
                                    const ech_is_sorted_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_is_sorted_options, options);
     struct echi_is_sorted s;
     if (bytes) *bytes = 0;
-    ech_status status = start(NULL, n, dtype, &options, &s);
+    ech_status status = start(NULL, n, dtype, options, &s);
     return status == ECH_OK ? echi_call_workspace(device, find, &s, bytes) : status;
 }

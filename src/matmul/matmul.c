@@ -7,8 +7,6 @@
 #include "matmul/matmul.h"
 #include "core/call.h"
 
-static const ech_matmul_options defaults = { .size = sizeof defaults };
-
 /* ---- Checks ---- */
 
 static ech_status check_flag(ech_ctx *ctx, const char *name, int value)
@@ -55,8 +53,6 @@ static ech_status check_options(ech_ctx *ctx, const ech_matmul_options *options,
                                 struct echi_matmul *p)
 {
     ech_status status;
-    TRY(echi_check_options(ctx, options->size, sizeof *options, "ech_matmul_options", options->work,
-                           options->work_bytes));
     TRY(check_flag(ctx, "options->transpose_a", options->transpose_a));
     TRY(check_flag(ctx, "options->transpose_b", options->transpose_b));
     TRY(check_flag(ctx, "options->wide", options->wide));
@@ -165,17 +161,16 @@ static ech_status run(ech_ctx *ctx, struct echi_matmul *p, const struct extents 
     return echi_call_run(ctx, &call);
 }
 
-static ech_status begin(ech_ctx *ctx, const ech_matmul_options **options, struct echi_matmul *p,
+static ech_status begin(ech_ctx *ctx, const ech_matmul_options *options, struct echi_matmul *p,
                         struct extents *bytes)
 {
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!ctx->backend->operations[ECHI_OP_matmul])
         return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", ctx->name);
-    if (!*options) *options = &defaults;
     p->backend = ctx->backend;
-    TRY(check_options(ctx, *options, p));
-    TRY(check_steps(ctx, *options, p));
+    TRY(check_options(ctx, options, p));
+    TRY(check_steps(ctx, options, p));
     TRY(check_shape(ctx, p, bytes));
     drop_terms(p);
 done:
@@ -186,6 +181,7 @@ ech_status ech_matmul(ech_ctx *ctx, size_t m, size_t n, size_t k, double alpha, 
                       size_t a_stride, const void *b, size_t b_stride, double beta, void *c,
                       size_t c_stride, ech_dtype dtype, const ech_matmul_options *options)
 {
+    READ_OPTIONS(ctx, ech_matmul_options, options);
     struct echi_matmul p = { .m = m,
                              .n = n,
                              .k = k,
@@ -199,7 +195,7 @@ ech_status ech_matmul(ech_ctx *ctx, size_t m, size_t n, size_t k, double alpha, 
                              .c_stride = c_stride,
                              .dtype = dtype };
     struct extents bytes = { 0 };
-    ech_status status = begin(ctx, &options, &p, &bytes);
+    ech_status status = begin(ctx, options, &p, &bytes);
     if (status != ECH_OK || !m || !n) return status;
     return run(ctx, &p, &bytes, options);
 }
@@ -286,6 +282,7 @@ ech_status ech_matmul_list(ech_ctx *ctx, size_t count, size_t m, size_t n, size_
                            size_t b_stride, double beta, void *const *c, size_t c_stride,
                            ech_dtype dtype, const ech_matmul_options *options)
 {
+    READ_OPTIONS(ctx, ech_matmul_options, options);
     struct echi_matmul p = { .list = true,
                              .count = count,
                              .m = m,
@@ -303,7 +300,7 @@ ech_status ech_matmul_list(ech_ctx *ctx, size_t count, size_t m, size_t n, size_
     struct extents bytes = { 0 };
     enum echi_side side = ECHI_HOST;
     ech_status status;
-    TRY(begin(ctx, &options, &p, &bytes));
+    TRY(begin(ctx, options, &p, &bytes));
     if (!count || !m || !n) return ECH_OK;
     TRY(find_side(ctx, &p, &side));
     if (side == ECHI_HOST) {
@@ -322,7 +319,6 @@ static ech_status ask(const char *device, size_t m, size_t n, size_t k, ech_dtyp
 {
     const struct echi_backend *backend = NULL;
     ech_status status;
-    if (!options) options = &defaults;
     *p = (struct echi_matmul){ .m = m, .n = n, .k = k, .alpha = 1, .dtype = dtype };
     TRY(echi_backend_ask(device, &backend));
     if (!backend->operations[ECHI_OP_matmul])
@@ -340,6 +336,7 @@ done:
 ech_status ech_matmul_workspace(const char *device, size_t m, size_t n, size_t k, ech_dtype dtype,
                                 const ech_matmul_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_matmul_options, options);
     struct echi_matmul p;
     ech_status status;
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
@@ -354,6 +351,7 @@ done:
 ech_status ech_matmul_explain(const char *device, size_t m, size_t n, size_t k, ech_dtype dtype,
                               const ech_matmul_options *options, char *text, size_t capacity_bytes)
 {
+    READ_OPTIONS(NULL, ech_matmul_options, options);
     struct echi_text out = { .at = text, .left = capacity_bytes };
     struct echi_matmul p;
     size_t bytes = 0;

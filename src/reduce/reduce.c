@@ -162,13 +162,8 @@ static void rule_arithmetic(struct echi_reduce *r, ech_op op, bool dot)
 
 /* ---- Checks ---- */
 
-static const ech_reduce_options defaults = { .size = sizeof defaults };
-
 static ech_status check_options(ech_ctx *ctx, const ech_reduce_options *o)
 {
-    ech_status status =
-        echi_check_options(ctx, o->size, sizeof *o, "ech_reduce_options", o->work, o->work_bytes);
-    if (status != ECH_OK) return status;
     if (o->nan != ECH_NAN_PROPAGATE && o->nan != ECH_NAN_IGNORE)
         return echi_fail(ctx, ECH_ERR_ARG, "options->nan is %d, not an ech_nan", (int)o->nan);
     if (o->wide != 0 && o->wide != 1)
@@ -180,14 +175,13 @@ static ech_status check_options(ech_ctx *ctx, const ech_reduce_options *o)
 
 /* Fills everything but the arrays and their sizes. */
 static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot, ech_dtype dtype,
-                        const ech_reduce_options **options)
+                        const ech_reduce_options *options)
 {
     *r = (struct echi_reduce){ .dtype = dtype };
     ech_status status = echi_check_dtype(ctx, "dtype", dtype);
-    if (!*options) *options = &defaults;
-    if (status == ECH_OK) status = check_options(ctx, *options);
+    if (status == ECH_OK) status = check_options(ctx, options);
     if (status != ECH_OK) return status;
-    int result = ech_reduce_dtype(op, dtype, (*options)->wide);
+    int result = ech_reduce_dtype(op, dtype, options->wide);
     if (result < 0 && (unsigned)op > ECH_NORM)
         return echi_fail(ctx, ECH_ERR_ARG, "op is %d, not an ech_op", (int)op);
     if (result < 0)
@@ -195,8 +189,8 @@ static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot
                          ech_dtype_name(dtype));
     r->rule.bytes = (uint32_t)ech_dtype_bytes(dtype);
     r->rule.out_bytes = (uint32_t)ech_dtype_bytes((ech_dtype)result) * (op == ECH_MINMAX ? 2 : 1);
-    r->rule.ignore = (*options)->nan == ECH_NAN_IGNORE && echi_dtype_is_float(dtype);
-    r->rule.ddof = (uint32_t)(*options)->ddof;
+    r->rule.ignore = options->nan == ECH_NAN_IGNORE && echi_dtype_is_float(dtype);
+    r->rule.ddof = (uint32_t)options->ddof;
     switch (op) {
     case ECH_MIN:
     case ECH_MAX:
@@ -217,7 +211,7 @@ static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot
     case ECH_ANY:
     case ECH_ALL:
     case ECH_COUNT:
-        return rule_count(ctx, r, op, *options);
+        return rule_count(ctx, r, op, options);
     default:
         rule_arithmetic(r, op, dot);
     }
@@ -251,8 +245,9 @@ static void add_in(struct echi_call *call, const char *name, const void **in,
 ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
                            size_t columns, ech_dtype dtype, const ech_reduce_options *options)
 {
+    READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
-    ech_status status = start(ctx, &r, op, false, dtype, &options);
+    ech_status status = start(ctx, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "rows", rows, r.rule.out_bytes);
     if (status == ECH_OK) status = echi_check_count(ctx, "columns", columns, r.rule.bytes);
     if (status != ECH_OK) return status;
@@ -274,8 +269,9 @@ ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, s
 ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
                       const ech_reduce_options *options)
 {
+    READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
-    ech_status status = start(ctx, &r, op, false, dtype, &options);
+    ech_status status = start(ctx, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
     if (status != ECH_OK) return status;
     return ech_reduce_rows(ctx, op, in, out, 1, n, dtype, options);
@@ -285,8 +281,9 @@ ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, void *ou
                                const uint64_t *offsets, size_t segments, size_t n, ech_dtype dtype,
                                const ech_reduce_options *options)
 {
+    READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
-    ech_status status = start(ctx, &r, op, false, dtype, &options);
+    ech_status status = start(ctx, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
     if (status == ECH_OK) status = echi_check_count(ctx, "segments", segments, 16);
     if (status != ECH_OK) return status;
@@ -308,8 +305,9 @@ ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtyp
                              const void *in, void *keys_out, void *out, uint64_t *count, size_t n,
                              ech_dtype dtype, const ech_reduce_options *options)
 {
+    READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
-    ech_status status = start(ctx, &r, op, false, dtype, &options);
+    ech_status status = start(ctx, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_dtype(ctx, "key_dtype", key_dtype);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, 16);
     if (status != ECH_OK) return status;
@@ -340,8 +338,9 @@ ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtyp
 ech_status ech_dot(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n, ech_dtype dtype,
                    const ech_reduce_options *options)
 {
+    READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
-    ech_status status = start(ctx, &r, ECH_SUM, true, dtype, &options);
+    ech_status status = start(ctx, &r, ECH_SUM, true, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
     if (status != ECH_OK) return status;
     r.in = a;
@@ -364,8 +363,9 @@ static const struct echi_operation *reduce_of(const struct echi_backend *backend
 ech_status ech_reduce_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
                                 int by_key, const ech_reduce_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_reduce_options, options);
     struct echi_reduce r;
-    ech_status status = start(NULL, &r, op, false, dtype, &options);
+    ech_status status = start(NULL, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_count(NULL, "n", n, by_key ? 16 : r.rule.bytes);
     if (status != ECH_OK) return status;
     if (by_key != 0 && by_key != 1)

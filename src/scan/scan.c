@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const ech_scan_options defaults = { .size = sizeof defaults };
-
 /* ---- What comes before the first element ---- */
 
 static uint64_t load_bits(const void *at, size_t bytes)
@@ -123,14 +121,11 @@ static ech_status check_shape(ech_ctx *ctx, ech_op op, const ech_scan_options *o
                               struct echi_scan *s)
 {
     ech_status status;
-    if (!options) options = &defaults;
     if ((unsigned)op > ECH_XOR)
         FAIL(ctx, ECH_ERR_ARG, "op is %d, not one of ECH_SUM ... ECH_XOR", (int)op);
     TRY(echi_check_dtype(ctx, "dtype", s->dtype));
     if (op >= ECH_AND && echi_dtype_is_float(s->dtype))
         FAIL(ctx, ECH_ERR_ARG, "op is of bits, which %s has none of", ech_dtype_name(s->dtype));
-    TRY(echi_check_options(ctx, options->size, sizeof *options, "ech_scan_options", options->work,
-                           options->work_bytes));
     TRY(check_flag(ctx, "exclusive", options->exclusive));
     TRY(check_flag(ctx, "backward", options->backward));
     TRY(check_flag(ctx, "wide", options->wide));
@@ -153,8 +148,8 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_scan *s, const ech_sca
     size_t bytes = ech_dtype_bytes(s->dtype), out_bytes = echi_scan_out_bytes(s);
     struct echi_call call = { .what = "a scan", .request = s };
     if (ctx) call.operation = operation(ctx->backend);
-    if (options) call.work = options->work;
-    if (options) call.work_bytes = options->work_bytes;
+    call.work = options->work;
+    call.work_bytes = options->work_bytes;
     bool part = s->shape == ECHI_SCAN_SEGMENTS;
     echi_call_add(&call, "in", &s->in, s->n * bytes, bytes, ECHI_IN);
     struct echi_array *out = echi_call_add(&call, "out", &s->out, s->n * out_bytes, out_bytes,
@@ -174,6 +169,7 @@ static ech_status run(ech_ctx *ctx, struct echi_scan *s, struct echi_call *call)
 ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_scan_options *options)
 {
+    READ_OPTIONS(ctx, ech_scan_options, options);
     struct echi_scan s = { .shape = ECHI_SCAN_WHOLE,
                            .in = in,
                            .out = out,
@@ -190,6 +186,7 @@ ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n
 ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
                          size_t columns, ech_dtype dtype, const ech_scan_options *options)
 {
+    READ_OPTIONS(ctx, ech_scan_options, options);
     struct echi_scan s = { .shape = ECHI_SCAN_ROWS,
                            .in = in,
                            .out = out,
@@ -211,6 +208,7 @@ ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
                              const uint64_t *offsets, size_t segments, size_t n, ech_dtype dtype,
                              const ech_scan_options *options)
 {
+    READ_OPTIONS(ctx, ech_scan_options, options);
     struct echi_scan s = { .shape = ECHI_SCAN_SEGMENTS,
                            .in = in,
                            .out = out,
@@ -236,6 +234,7 @@ ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype 
                            const void *in, void *out, size_t n, ech_dtype dtype,
                            const ech_scan_options *options)
 {
+    READ_OPTIONS(ctx, ech_scan_options, options);
     struct echi_scan s = { .shape = ECHI_SCAN_KEYS,
                            .in = in,
                            .out = out,
@@ -262,6 +261,7 @@ done:
 ech_status ech_scan_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
                               const ech_scan_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_scan_options, options);
     struct echi_scan s = {
         .shape = ECHI_SCAN_ANY, .n = n, .rows = 1, .columns = n, .dtype = dtype
     };

@@ -21,10 +21,6 @@ enum takes { NOTHING = 0, INVERT = 1, INDEX = 2 };
 
 static ech_status check_options(ech_ctx *ctx, const ech_select_options *o, int takes)
 {
-    if (!o) return ECH_OK;
-    ech_status status =
-        echi_check_options(ctx, o->size, sizeof *o, "ech_select_options", o->work, o->work_bytes);
-    if (status != ECH_OK) return status;
     if (o->invert && !(takes & INVERT))
         return echi_fail(ctx, ECH_ERR_ARG, "options->invert: this call drops nothing");
     if (o->index && !(takes & INDEX))
@@ -44,7 +40,6 @@ static ech_status begin(ech_ctx *ctx, struct call *c, enum echi_select_what what
     TRY(check_options(ctx, o, takes));
     if (element_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "element_bytes is 0");
     TRY(echi_check_count(ctx, "n", n, element_bytes > 8 ? element_bytes : 8));
-    if (!o) return ECH_OK;
     c->s.invert = o->invert != 0;
     c->call.work = o->work;
     c->call.work_bytes = o->work_bytes;
@@ -120,7 +115,7 @@ static ech_status by_flags(ech_ctx *ctx, enum echi_select_what what, const void 
                            size_t element_bytes, const ech_select_options *o)
 {
     struct call c;
-    bool packed = o && o->packed, index = o && o->index;
+    bool packed = o->packed, index = o->index;
     ech_status status;
     TRY(begin(ctx, &c, what, packed ? ECHI_BY_BITS : ECHI_BY_BYTES, n, element_bytes, o,
               what == ECHI_KEEP ? INVERT | INDEX : INVERT));
@@ -147,6 +142,7 @@ ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, 
                             uint64_t *count, size_t n, size_t element_bytes,
                             const ech_select_options *options)
 {
+    READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_KEEP, in, flags, out, count, n, element_bytes, options);
 }
 
@@ -154,6 +150,7 @@ ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flag
                                uint64_t *count, size_t n, size_t element_bytes,
                                const ech_select_options *options)
 {
+    READ_OPTIONS(ctx, ech_select_options, options);
     return by_flags(ctx, ECHI_PARTITION, in, flags, out, count, n, element_bytes, options);
 }
 
@@ -164,7 +161,7 @@ static ech_status by_test(ech_ctx *ctx, enum echi_select_what what, const void *
                           const void *value, const ech_select_options *o)
 {
     struct call c;
-    bool index = o && o->index;
+    bool index = o->index;
     ech_status status;
     TRY(begin_typed(ctx, &c, what, ECHI_BY_TEST, n, dtype, o,
                     what == ECHI_KEEP ? INVERT | INDEX : INVERT));
@@ -190,6 +187,7 @@ ech_status ech_select_if(ech_ctx *ctx, const void *in, void *out, uint64_t *coun
                          ech_dtype dtype, ech_compare compare, const void *value,
                          const ech_select_options *options)
 {
+    READ_OPTIONS(ctx, ech_select_options, options);
     return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
 }
 
@@ -197,6 +195,7 @@ ech_status ech_partition_if(ech_ctx *ctx, const void *in, void *out, uint64_t *c
                             ech_dtype dtype, ech_compare compare, const void *value,
                             const ech_select_options *options)
 {
+    READ_OPTIONS(ctx, ech_select_options, options);
     return by_test(ctx, ECHI_PARTITION, in, out, count, n, dtype, compare, value, options);
 }
 
@@ -217,6 +216,7 @@ ech_status ech_partition_three(ech_ctx *ctx, const void *in, void *out, uint64_t
                                ech_dtype dtype, const void *low, const void *high,
                                const ech_select_options *options)
 {
+    READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
     TRY(begin_typed(ctx, &c, ECHI_DIVIDE, ECHI_BY_TEST, n, dtype, options, NOTHING));
@@ -241,6 +241,7 @@ done:
 ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
                       ech_dtype dtype, const ech_select_options *options)
 {
+    READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
     TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_STARTS, n, dtype, options, INVERT));
@@ -259,6 +260,7 @@ ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void *values,
                              void *values_out, uint64_t *count, size_t value_bytes, size_t n,
                              ech_dtype dtype, const ech_select_options *options)
 {
+    READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
     TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_STARTS, n, dtype, options, INVERT));
@@ -285,6 +287,7 @@ ech_status ech_encode_runs(ech_ctx *ctx, const void *in, void *out, uint64_t *le
                            uint64_t *count, size_t n, ech_dtype dtype,
                            const ech_select_options *options)
 {
+    READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
     TRY(begin_typed(ctx, &c, ECHI_KEEP, ECHI_BY_STARTS, n, dtype, options, NOTHING));
@@ -306,6 +309,7 @@ ech_status ech_decode_runs(ech_ctx *ctx, const void *in, const uint64_t *lengths
                            size_t runs, size_t n, size_t element_bytes,
                            const ech_select_options *options)
 {
+    READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
     ech_status status;
     TRY(begin(ctx, &c, ECHI_DECODE, ECHI_BY_BYTES, runs, element_bytes, options, NOTHING));
@@ -327,6 +331,7 @@ done:
 ech_status ech_select_workspace(const char *device, size_t n, size_t element_bytes,
                                 const ech_select_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_select_options, options);
     struct call c;
     ech_status status;
     if (bytes) *bytes = 0;

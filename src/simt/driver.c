@@ -222,6 +222,12 @@ static CUresult simt_cuStreamSynchronize(CUstream stream)
     return CUDA_SUCCESS;
 }
 
+static CUresult simt_cuStreamQuery(CUstream stream)
+{
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
 static CUresult simt_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
 {
     (void)stream;

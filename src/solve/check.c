@@ -21,10 +21,6 @@ static ech_status check_csr(ech_ctx *ctx, const ech_operator *a, ech_csr *csr)
 
 static ech_status check_operator(ech_ctx *ctx, const ech_operator *a, struct echi_solve *call)
 {
-    if (!a) return echi_fail(ctx, ECH_ERR_ARG, "a is NULL");
-    if (a->size != sizeof *a)
-        return echi_fail(ctx, ECH_ERR_ARG, "a->size is %zu, not sizeof(ech_operator), %zu", a->size,
-                         sizeof *a);
     if (a->dtype != ECH_F32 && a->dtype != ECH_F64)
         return echi_fail(ctx, ECH_ERR_ARG, "a->dtype is not ECH_F32 or ECH_F64");
     if (!!a->csr + !!a->dense + !!a->apply != 1)
@@ -38,7 +34,6 @@ static ech_status check_operator(ech_ctx *ctx, const ech_operator *a, struct ech
         return echi_fail(ctx, ECH_ERR_ARG, "a->n x a->stride is more than an address space");
     if (a->diagonal && !a->apply)
         return echi_fail(ctx, ECH_ERR_ARG, "a->diagonal is set, and is for a->apply alone");
-    call->a = *a;
     return a->csr ? check_csr(ctx, a, &call->csr) : ECH_OK;
 }
 
@@ -131,11 +126,11 @@ ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve
     ech_status status;
     if (!call->backend->operations[ECHI_OP_solve])
         FAIL(ctx, ECH_ERR_UNSUPPORTED, "this device has no iterative solvers");
+    if (!a) FAIL(ctx, ECH_ERR_ARG, "a is NULL");
+    TRY(echi_read_struct(ctx, "a", "ech_operator", a, &call->a, sizeof call->a));
+    a = &call->a;
     TRY(check_operator(ctx, a, call));
-    call->options = (ech_solve_options){ .size = sizeof *options };
-    if (options) call->options = *options;
-    TRY(echi_check_options(ctx, call->options.size, sizeof *options, "ech_solve_options",
-                           call->options.work, call->options.work_bytes));
+    call->options = *options;
     TRY(check_choice(ctx, a, &call->options));
     TRY(check_numbers(ctx, &call->options));
     set_defaults(call);

@@ -95,6 +95,7 @@ done:
 ech_status ech_solve_workspace(const char *device, const ech_operator *a,
                                const ech_solve_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_solve_options, options);
     struct echi_solve call;
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
     return ask(device, a, options, &call, bytes);
@@ -167,6 +168,7 @@ static void tell_method(const struct echi_solve *call, struct echi_text *text)
 ech_status ech_solve_explain(const char *device, const ech_operator *a,
                              const ech_solve_options *options, char *text, size_t capacity_bytes)
 {
+    READ_OPTIONS(NULL, ech_solve_options, options);
     struct echi_text out = { text, capacity_bytes };
     struct echi_solve call;
     size_t bytes;

@@ -198,6 +198,7 @@ ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, const vo
                      size_t b_step, void *x, size_t x_step, const ech_solve_options *options,
                      ech_solve_report *reports)
 {
+    READ_OPTIONS(ctx, ech_solve_options, options);
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     struct echi_solve call = { .backend = ctx->backend,

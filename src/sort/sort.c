@@ -16,9 +16,6 @@
 
 static ech_status check_options(ech_ctx *ctx, const ech_sort_options *options, int key_bits)
 {
-    ech_status status = echi_check_options(ctx, options->size, sizeof *options, "ech_sort_options",
-                                           options->work, options->work_bytes);
-    if (status != ECH_OK) return status;
     if (options->descending != 0 && options->descending != 1)
         return echi_fail(ctx, ECH_ERR_ARG, "options->descending is %d, not 0 or 1",
                          options->descending);
@@ -36,11 +33,9 @@ static ech_status check_options(ech_ctx *ctx, const ech_sort_options *options, i
 
 static ech_status check_shape(ech_ctx *ctx, const ech_sort_options *options, struct echi_sort *s)
 {
-    static const ech_sort_options defaults = { .size = sizeof defaults };
     ech_status status = echi_check_dtype(ctx, "dtype", s->dtype);
     if (status != ECH_OK) return status;
     s->key_bytes = (int)ech_dtype_bytes(s->dtype);
-    if (!options) options = &defaults;
     status = check_options(ctx, options, 8 * s->key_bytes);
     if (status != ECH_OK) return status;
 
@@ -109,8 +104,8 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     call.operation = operation(ctx->backend);
     call.request = s;
     call.count = 0;
-    call.work = options ? options->work : NULL;
-    call.work_bytes = options ? options->work_bytes : 0;
+    call.work = options->work;
+    call.work_bytes = options->work_bytes;
     if (s->n == 0) return echi_call_check(ctx, &call); /* refuses an unknown algorithm */
     size_t key_bytes = (size_t)s->key_bytes, bytes = s->n * key_bytes;
     const char *element = ech_dtype_name(s->dtype);
@@ -128,6 +123,7 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
 ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype dtype,
                     const ech_sort_options *options)
 {
+    READ_OPTIONS(ctx, ech_sort_options, options);
     struct echi_sort s = { .keys_in = in, .keys_out = out, .n = n, .dtype = dtype };
     return run(ctx, options, &s, keys_only);
 }
@@ -136,6 +132,7 @@ ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, void *keys_out, con
                           void *values_out, size_t value_bytes, size_t n, ech_dtype dtype,
                           const ech_sort_options *options)
 {
+    READ_OPTIONS(ctx, ech_sort_options, options);
     if (value_bytes == 0)
         return echi_fail(ctx, ECH_ERR_ARG, "value_bytes is 0: ech_sort() sorts keys alone");
     struct echi_sort s = { .keys_in = keys_in,
@@ -159,6 +156,7 @@ static struct echi_sort argsort_shape(ech_dtype index_dtype, size_t n, ech_dtype
 ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, ech_dtype index_dtype, size_t n,
                        ech_dtype dtype, const ech_sort_options *options)
 {
+    READ_OPTIONS(ctx, ech_sort_options, options);
     ech_status status = check_index_dtype(ctx, index_dtype);
     if (status != ECH_OK) return status;
     struct echi_sort s = argsort_shape(index_dtype, n, dtype);
@@ -218,6 +216,7 @@ done:
 ech_status ech_sort_workspace(const char *device, size_t n, ech_dtype dtype, size_t value_bytes,
                               const ech_sort_options *options, size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_sort_options, options);
     struct echi_sort s = { .n = n, .dtype = dtype, .value_bytes = value_bytes };
     return ask_workspace(device, options, &s, bytes);
 }
@@ -226,6 +225,7 @@ ech_status ech_argsort_workspace(const char *device, size_t n, ech_dtype dtype,
                                  ech_dtype index_dtype, const ech_sort_options *options,
                                  size_t *bytes)
 {
+    READ_OPTIONS(NULL, ech_sort_options, options);
     ech_status status = check_index_dtype(NULL, index_dtype);
     if (status != ECH_OK) return status;
     struct echi_sort s = argsort_shape(index_dtype, n, dtype);
@@ -235,6 +235,7 @@ ech_status ech_argsort_workspace(const char *device, size_t n, ech_dtype dtype,
 ech_status ech_sort_explain(const char *device, size_t n, ech_dtype dtype, size_t value_bytes,
                             const ech_sort_options *options, char *text, size_t capacity_bytes)
 {
+    READ_OPTIONS(NULL, ech_sort_options, options);
     struct echi_sort s = { .n = n, .dtype = dtype, .value_bytes = value_bytes };
     return ask_explain(device, options, &s, text, capacity_bytes);
 }
@@ -242,6 +243,7 @@ ech_status ech_sort_explain(const char *device, size_t n, ech_dtype dtype, size_
 ech_status ech_argsort_explain(const char *device, size_t n, ech_dtype dtype, ech_dtype index_dtype,
                                const ech_sort_options *options, char *text, size_t capacity_bytes)
 {
+    READ_OPTIONS(NULL, ech_sort_options, options);
     ech_status status = check_index_dtype(NULL, index_dtype);
     if (status != ECH_OK) return status;
     struct echi_sort s = argsort_shape(index_dtype, n, dtype);

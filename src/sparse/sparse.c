@@ -10,14 +10,6 @@
 
 /* ---- Checks ---- */
 
-static ech_status check_options(ech_ctx *ctx, const ech_csr_options *options,
-                                ech_csr_options *checked)
-{
-    *checked = options ? *options : (ech_csr_options){ .size = sizeof *checked };
-    return echi_check_options(ctx, checked->size, sizeof *checked, "ech_csr_options", checked->work,
-                              checked->work_bytes);
-}
-
 static ech_status check_limit(ech_ctx *ctx, const char *name, const char *field, size_t value,
                               ech_dtype index)
 {
@@ -121,15 +113,14 @@ static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, do
 ech_status ech_spmv(ech_ctx *ctx, double alpha, const ech_csr *a, const void *x, double beta,
                     void *y, const ech_csr_options *options)
 {
+    READ_OPTIONS(ctx, ech_csr_options, options);
     struct echi_sparse s = {
         .what = ECHI_SPARSE_MULTIPLY, .x = x, .y = y, .n = 1, .x_stride = 1, .y_stride = 1
     };
-    ech_csr_options checked;
     ech_status status;
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "a", a, &s.a));
-    TRY(check_options(ctx, options, &checked));
-    TRY(multiply(ctx, &s, alpha, beta, "x", "y", &checked));
+    TRY(multiply(ctx, &s, alpha, beta, "x", "y", options));
 done:
     return status;
 }
@@ -138,20 +129,19 @@ ech_status ech_spmm(ech_ctx *ctx, double alpha, const ech_csr *a, size_t n, cons
                     size_t b_stride, double beta, void *c, size_t c_stride,
                     const ech_csr_options *options)
 {
+    READ_OPTIONS(ctx, ech_csr_options, options);
     struct echi_sparse s = { .what = ECHI_SPARSE_MULTIPLY,
                              .x = b,
                              .y = c,
                              .n = n,
                              .x_stride = b_stride,
                              .y_stride = c_stride };
-    ech_csr_options checked;
     ech_status status;
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "a", a, &s.a));
     TRY(check_stride(ctx, "b_stride", b_stride, n, a->cols));
     TRY(check_stride(ctx, "c_stride", c_stride, n, a->rows));
-    TRY(check_options(ctx, options, &checked));
-    TRY(multiply(ctx, &s, alpha, beta, "b", "c", &checked));
+    TRY(multiply(ctx, &s, alpha, beta, "b", "c", options));
 done:
     return status;
 }
@@ -181,26 +171,25 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void
                             const void *values, const ech_csr *out, uint64_t *entries,
                             const ech_csr_options *options)
 {
+    READ_OPTIONS(ctx, ech_csr_options, options);
     struct echi_sparse s = { .what = ECHI_SPARSE_FROM_COO,
                              .n = n,
                              .rows = rows,
                              .columns = columns,
                              .values = values,
                              .entries = entries };
-    ech_csr_options checked;
     ech_status status;
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "out", out, &s.out));
     TRY(check_bits(ctx, "out", &s.out, n));
-    TRY(check_options(ctx, options, &checked));
     if (out->entries < n)
         FAIL(ctx, ECH_ERR_ARG, "out->entries is %zu: no room for n entries, %zu", out->entries, n);
     s.out.entries = n; /* what lies beyond is not touched */
     struct echi_call call = { .what = "a matrix",
                               .operation = operation(ctx->backend),
                               .request = &s,
-                              .work = checked.work,
-                              .work_bytes = checked.work_bytes };
+                              .work = options->work,
+                              .work_bytes = options->work_bytes };
     const size_t index = ech_dtype_bytes(out->index), value = ech_dtype_bytes(out->dtype);
     echi_call_add(&call, "rows", &s.rows, n * index, index, ECHI_IN);
     echi_call_add(&call, "columns", &s.columns, n * index, index, ECHI_IN);
@@ -219,14 +208,13 @@ done:
 ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
                              const ech_csr_options *options)
 {
+    READ_OPTIONS(ctx, ech_csr_options, options);
     struct echi_sparse s = { .what = ECHI_SPARSE_TRANSPOSE };
-    ech_csr_options checked;
     ech_status status;
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "a", a, &s.a));
     TRY(check_csr(ctx, "out", out, &s.out));
     TRY(check_bits(ctx, "out", &s.out, SIZE_MAX));
-    TRY(check_options(ctx, options, &checked));
     if (out->rows != a->cols || out->cols != a->rows)
         FAIL(ctx, ECH_ERR_ARG, "out is %zu x %zu, not %zu x %zu", out->rows, out->cols, a->cols,
              a->rows);
@@ -238,8 +226,8 @@ ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
     struct echi_call call = { .what = "a transpose",
                               .operation = operation(ctx->backend),
                               .request = &s,
-                              .work = checked.work,
-                              .work_bytes = checked.work_bytes };
+                              .work = options->work,
+                              .work_bytes = options->work_bytes };
     add_csr(&call, names_a, &s.a);
     add_out(&call, &s.out);
     TRY(echi_call_run(ctx, &call));

@@ -1,0 +1,135 @@
+/*
+ * structs.c - a program against a header that is not the library's: structs.sh compiles it with
+ * fields removed from the structs that begin with `size`, and with fields added to them.
+ *
+ *     structs        exit status 0: every call gave the right result
+ *     OLDER          work_bytes, the last field of options, is missing
+ *     NEWER          the field newer is there: 0 does nothing, other values are refused
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <echelon.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+static void expect(const char *what, ech_status got, ech_status wanted)
+{
+    if (got == wanted) return;
+    failures++;
+    printf("%s: %s instead of %s: %s\n", what, ech_status_name(got), ech_status_name(wanted),
+           ech_error(NULL));
+}
+
+static void expect_true(const char *what, int holds)
+{
+    if (holds) return;
+    failures++;
+    printf("%s does not hold\n", what);
+}
+
+/* All fields of the options are set, so that each must arrive where it belongs. */
+static void sorts(ech_ctx *ctx)
+{
+    float keys[5] = { 3, 1, 2, 5, 4 }, out[5];
+    ech_sort_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.descending = 1;
+    options.algorithm = "msd";
+    expect("ech_sort", ech_sort(ctx, keys, out, 5, ECH_F32, &options), ECH_OK);
+    expect_true("descending", out[0] == 5 && out[4] == 1);
+    options.algorithm = "bogo";
+    expect("ech_sort by bogo", ech_sort(ctx, keys, out, 5, ECH_F32, &options), ECH_ERR_ARG);
+#ifdef NEWER
+    options.algorithm = NULL;
+    options.newer[1] = 1;
+    expect("ech_sort with an unknown field", ech_sort(ctx, keys, out, 5, ECH_F32, &options),
+           ECH_ERR_UNSUPPORTED);
+#endif
+}
+
+static void scans(ech_ctx *ctx)
+{
+    int in[4] = { 1, 2, 3, 4 }, out[4], first = 10;
+    ech_scan_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.exclusive = 1;
+    options.init = &first;
+    expect("ech_scan", ech_scan(ctx, ECH_SUM, in, out, 4, ECH_I32, &options), ECH_OK);
+    expect_true("exclusive scan", out[0] == 10 && out[3] == 16);
+#ifdef NEWER
+    options.newer[0] = 3;
+    expect("ech_scan with an unknown field", ech_scan(ctx, ECH_SUM, in, out, 4, ECH_I32, &options),
+           ECH_ERR_UNSUPPORTED);
+#endif
+}
+
+static ech_status twice(void *user, ech_ctx *ctx, const void *x, void *y)
+{
+    (void)ctx;
+    for (size_t i = 0; i < *(const size_t *)user; i++)
+        ((double *)y)[i] = 2 * ((const double *)x)[i];
+    return ECH_OK;
+}
+
+/* ech_operator is read, with `diagonal` as its last field. */
+static void solves(ech_ctx *ctx)
+{
+    double b[3] = { 2, 4, 6 }, x[3] = { 0, 0, 0 };
+    size_t n = 3;
+    ech_operator a;
+    ech_solve_options options;
+    ech_solve_report report;
+    memset(&a, 0, sizeof a);
+    memset(&options, 0, sizeof options);
+    a.size = sizeof a;
+    a.n = n;
+    a.dtype = ECH_F64;
+    a.apply = twice;
+    a.user = &n;
+    options.size = sizeof options;
+    options.method = ECH_CG;
+    expect("ech_solve", ech_solve(ctx, &a, 1, b, n, x, n, &options, &report), ECH_OK);
+    expect_true("solution", x[0] == 1 && x[1] == 2 && x[2] == 3);
+#ifdef NEWER
+    a.newer[0] = 1;
+    expect("ech_solve with an unknown field", ech_solve(ctx, &a, 1, b, n, x, n, &options, &report),
+           ECH_ERR_UNSUPPORTED);
+#endif
+}
+
+/* ech_device is written: what follows it stays as it is, and what the library does not know is 0. */
+static void devices(void)
+{
+    struct {
+        ech_device device;
+        unsigned char after[64];
+    } d;
+    memset(&d, 0x5c, sizeof d);
+    d.device.size = sizeof d.device;
+    expect("ech_device_get", ech_device_get(0, &d.device), ECH_OK);
+    expect_true("units", d.device.units > 0);
+    expect_true("size is kept", d.device.size == sizeof d.device);
+    for (size_t i = 0; i < sizeof d.after; i++) expect_true("bytes after", d.after[i] == 0x5c);
+#ifdef NEWER
+    expect_true("an unknown field is 0", d.device.newer[0] == 0 && d.device.newer[1] == 0);
+#endif
+}
+
+int main(void)
+{
+    ech_ctx *ctx;
+    if (ech_open(&ctx, "cpu")) {
+        puts(ech_error(NULL));
+        return 1;
+    }
+    sorts(ctx);
+    scans(ctx);
+    solves(ctx);
+    devices();
+    ech_close(ctx);
+    return failures != 0;
+}

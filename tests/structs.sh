@@ -1,0 +1,40 @@
+#!/bin/sh
+# structs.sh SOURCE BUILD CC - programs compiled against other versions of the header run with this library: its own
+# header, one whose structs have a field less, and one whose structs have two more.
+# SPDX-License-Identifier: Apache-2.0
+set -u
+source=$1 build=$2 cc=$3
+. "$source/tests/lib.sh"
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/same" "$work/older" "$work/newer"
+header=$source/include/echelon.h
+cp "$header" "$work/same/"
+
+# A struct with a size ends where its name follows the brace.
+awk '/^typedef struct/ { sized = 0 }
+     /^ *size_t size;/ { sized = 1 }
+     sized && /^    size_t work_bytes;/ { next }
+     /^    int driver; .*version of the driver/ { next }
+     sized && /^    const void \*diagonal;/ { next }
+     { print }' "$header" >"$work/older/echelon.h"
+awk '/^typedef struct/ { sized = 0 }
+     /^ *size_t size;/ { sized = 1 }
+     sized && /^} ech_/ { print "    size_t newer[2];"; sized = 0 }
+     { print }' "$header" >"$work/newer/echelon.h"
+fields=$(diff "$header" "$work/older/echelon.h" | grep -c '^<')
+structs=$(grep -c 'newer\[2\]' "$work/newer/echelon.h")
+check "the older header lacks fields" test "$fields" -ge 12
+check "the newer header has more fields" test "$structs" -ge 12
+
+sanitize=$(sed -n 's/^ECHELON_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
+for version in same older newer; do
+    define=$(echo "-D$version" | tr a-z A-Z)
+    # shellcheck disable=SC2086
+    check "a program compiles against the $version header" \
+        "$cc" -std=c11 -Wall -Wextra -Werror ${sanitize:+-fsanitize=$sanitize} "$define" -I"$work/$version" \
+        "$source/tests/structs.c" -o "$work/$version/program" -L"$build/src" -lechelon -Wl,-rpath,"$build/src"
+    check "a program with the $version header runs" "$work/$version/program"
+done
+finish
