@@ -256,7 +256,7 @@ static void systems(const char *dtype, ech_dtype ours, size_t m, size_t n, ech_f
     const struct bench_name name = { names[kind], dtype, n, "", "" };
     const struct matrix by_rows = { NULL, m, n, n, 1 }, by_columns = { NULL, m, n, 1, m };
     const double bound = 60 * (double)m * (sizeof(T) == 4 ? 6e-8 : 1.2e-16);
-    ech_direct_report report;
+    ech_direct_report report = { .size = sizeof report };
     size_t most = 0, bytes;
     void *space;
     if (!bench_wanted(name)) return;

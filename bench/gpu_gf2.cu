@@ -15,7 +15,7 @@
 
 static ech_gf2 matrix(size_t rows, size_t cols)
 {
-    ech_gf2 a = { NULL, rows, cols, ech_gf2_stride(cols) };
+    ech_gf2 a = { sizeof(ech_gf2), NULL, rows, cols, ech_gf2_stride(cols) };
     CUDA(cudaMalloc(&a.words, rows * a.stride * 8));
     return a;
 }
@@ -163,7 +163,8 @@ static void batch(size_t count, size_t rows, size_t cols, bool solves)
     ECH(ech_gf2_random(ctx, &b, 0.5, 2));
     auto run = [&](int i) {
         ech_gf2_echelon_options options = form(ECH_GF2_REDUCED, i ? "gauss" : NULL);
-        ech_gf2_batch all = { out[i].words, count, rows, cols, a.stride, rows * a.stride };
+        ech_gf2_batch all = { sizeof(ech_gf2_batch), out[i].words, count, rows, cols, a.stride,
+                              rows * a.stride };
         if (solves) {
             all.words = a.words;
             options.order = order;

@@ -209,7 +209,7 @@ template <class T> static bool close_to(const T *a, const T *b, uint64_t n, doub
 static void solve_with(const ech_operator &a, ech_solve_options options, ech_precond precond,
                        const void *b, void *x)
 {
-    ech_solve_report report;
+    ech_solve_report report = { .size = sizeof report };
     struct timespec t0, t1;
     options.precond = precond;
     ECH(ech_solve_workspace(ech_device_name(ctx), &a, &options, &options.work_bytes));
@@ -248,7 +248,9 @@ template <class T> static void row(int dimensions, uint64_t k, bool solve)
     make_rows<T><<<4096, 256, 0, stream>>>(g, offsets, columns, values);
     make_b<T><<<4096, 256, 0, stream>>>(b, n);
     CUDA(cudaStreamSynchronize(stream));
-    const ech_csr csr = { n, n, entries, offsets, columns, values, ECH_I32, dtype };
+    const ech_csr csr = {
+        sizeof(ech_csr), n, n, entries, offsets, columns, values, ECH_I32, dtype
+    };
     ech_operator a = {};
     a.size = sizeof a;
     a.n = n;
@@ -259,7 +261,7 @@ template <class T> static void row(int dimensions, uint64_t k, bool solve)
     options.method = ECH_CG;
     options.rtol = 1e-30;
     options.max_iterations = ITERATIONS;
-    ech_solve_report report;
+    ech_solve_report report = { .size = sizeof report };
     ECH(ech_solve_workspace(ech_device_name(ctx), &a, &options, &work_bytes));
     CUDA(cudaMalloc(&work, work_bytes));
     options.work = work;

@@ -80,7 +80,8 @@ int explain_solve(const struct explain_numbers *set)
                         set->precond);
     const size_t n = (size_t)set->shape[0];
     const bool wide = n > INT32_MAX || entries > INT32_MAX;
-    const ech_csr csr = { .rows = n,
+    const ech_csr csr = { .size = sizeof(ech_csr),
+                          .rows = n,
                           .cols = n,
                           .entries = (size_t)entries,
                           .index = wide ? ECH_I64 : ECH_I32,

@@ -57,7 +57,8 @@ int gf2_copy(struct gf2_job *job, const struct io_bits *from, struct io_bits *to
 /* The library's form of it. */
 static inline ech_gf2 gf2_matrix(const struct io_bits *bits)
 {
-    return (ech_gf2){ bits->words, (size_t)bits->rows, (size_t)bits->cols, bits->stride };
+    return (ech_gf2){ sizeof(ech_gf2), bits->words, (size_t)bits->rows, (size_t)bits->cols,
+                      bits->stride };
 }
 
 /* ---- Verbs: gf2_solve.c, gf2_info.c.  The inputs are there, the outputs open ---- */

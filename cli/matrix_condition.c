@@ -35,7 +35,7 @@ static int find_factored(ech_ctx *ctx, const struct matrix_view *view, struct ma
 {
     const size_t n = view->rows;
     const ech_direct_options o = { .size = sizeof o };
-    ech_direct_report report;
+    ech_direct_report report = { .size = sizeof report };
     double *own = NULL;
     if (!view->dense) {
         const int64_t *offsets = view->a.offsets, *columns = view->a.columns;

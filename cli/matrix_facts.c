@@ -28,7 +28,8 @@ void matrix_view_free(struct matrix_view *view)
 
 static bool make_csr(ech_csr *a, uint64_t rows, uint64_t cols, uint64_t entries)
 {
-    *a = (ech_csr){ .rows = (size_t)rows,
+    *a = (ech_csr){ .size = sizeof(ech_csr),
+                    .rows = (size_t)rows,
                     .cols = (size_t)cols,
                     .entries = (size_t)entries,
                     .index = ECH_I64,

@@ -239,7 +239,8 @@ static int make_csr(struct solve_job *s)
     const bool wide = a->rows > INT32_MAX || a->cols > INT32_MAX || a->entries > INT32_MAX;
     const size_t index_bytes = wide ? 8 : 4, bytes = ech_dtype_bytes(s->dtype);
     uint64_t entries = 0;
-    s->csr = (ech_csr){ .rows = (size_t)a->rows,
+    s->csr = (ech_csr){ .size = sizeof(ech_csr),
+                        .rows = (size_t)a->rows,
                         .cols = (size_t)a->cols,
                         .entries = (size_t)a->entries,
                         .index = wide ? ECH_I64 : ECH_I32,
@@ -335,6 +336,7 @@ static int load_sides(struct solve_job *s)
     }
     s->reports = calloc(s->count + 1, sizeof *s->reports);
     if (code == EXIT_DONE && !s->reports) code = no_memory("the reports");
+    for (size_t i = 0; s->reports && i < s->count; i++) s->reports[i].size = sizeof *s->reports;
     return code;
 }
 

@@ -47,7 +47,7 @@ static void report_json(const ech_direct_report *r)
 int solve_direct(struct solve_job *s, bool json)
 {
     const ech_direct_options options = { .size = sizeof options, .kind = s->kind };
-    ech_direct_report report;
+    ech_direct_report report = { .size = sizeof report };
     int code = take(s, &s->a, s->name[0], &s->dense);
     if (code == EXIT_DONE) code = matrix_load(s->name[1], &s->progress, &s->b);
     if (code == EXIT_DONE) code = matrix_check_finite(&s->b, s->name[1]);

@@ -24,7 +24,7 @@
 
 static ech_gf2 zeros(size_t rows, size_t cols)
 {
-    ech_gf2 m = { NULL, rows, cols, ech_gf2_stride(cols) };
+    ech_gf2 m = { sizeof(ech_gf2), NULL, rows, cols, ech_gf2_stride(cols) };
     m.words = calloc(rows * m.stride, sizeof *m.words);
     if (!m.words) exit(1);
     return m;

@@ -60,10 +60,10 @@ int main(void)
     uint64_t seen[SEEN], found[STATE] = { 0 }, state[STATE / 64] = { 0 }, why[3] = { 0 };
     uint8_t solvable;
     uint32_t rank = 0;
-    ech_gf2 a = { rows[0].words, SEEN, STATE, STATE / 64 };
-    ech_gf2 b = { seen, SEEN, 1, 1 }; /* a column: a word for each bit */
-    ech_gf2 x = { found, STATE, 1, 1 };
-    ech_gf2 certificate = { why, 1, SEEN, 3 };
+    ech_gf2 a = { sizeof(ech_gf2), rows[0].words, SEEN, STATE, STATE / 64 };
+    ech_gf2 b = { sizeof(ech_gf2), seen, SEEN, 1, 1 }; /* a column: a word for each bit */
+    ech_gf2 x = { sizeof(ech_gf2), found, STATE, 1, 1 };
+    ech_gf2 certificate = { sizeof(ech_gf2), why, 1, SEEN, 3 };
     ech_ctx *ctx;
     if (ech_open(&ctx, NULL) != ECH_OK) {
         fprintf(stderr, "%s\n", ech_error(NULL));

@@ -42,7 +42,8 @@ static size_t make_entries(void)
 int main(void)
 {
     const double h = 1.0 / (SIDE + 1);
-    ech_csr a = { .rows = N,
+    ech_csr a = { .size = sizeof(ech_csr),
+                  .rows = N,
                   .cols = N,
                   .entries = 5 * N,
                   .offsets = offsets,
@@ -54,7 +55,7 @@ int main(void)
     const ech_solve_options options = {
         .size = sizeof options, .method = ECH_CG, .precond = ECH_PRECOND_IC0, .rtol = 1e-10
     };
-    ech_solve_report report;
+    ech_solve_report report = { .size = sizeof report };
     uint64_t count;
     ech_ctx *ctx;
     if (ech_open(&ctx, "cpu") != ECH_OK) {

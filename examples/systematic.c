@@ -22,7 +22,7 @@ enum { K = 524, N = 1024 };
 
 static ech_gf2 zeros(size_t rows, size_t cols)
 {
-    ech_gf2 m = { NULL, rows, cols, ech_gf2_stride(cols) };
+    ech_gf2 m = { sizeof(ech_gf2), NULL, rows, cols, ech_gf2_stride(cols) };
     m.words = calloc(rows * m.stride, sizeof *m.words);
     if (!m.words) exit(1);
     return m;
@@ -66,7 +66,7 @@ int main(void)
 
     /* H^T is R above the identity, and G H^T = R + R = 0. */
     TRY(ech_gf2_copy(ctx, &form, 0, K, &ht, 0, 0, K, N - K));
-    ech_gf2 below = { ht.words + K * ht.stride, N - K, N - K, ht.stride };
+    ech_gf2 below = { sizeof(ech_gf2), ht.words + K * ht.stride, N - K, N - K, ht.stride };
     TRY(ech_gf2_identity(ctx, &below));
     TRY(ech_gf2_mul(ctx, &form, &ht, &zero, NULL));
     TRY(ech_gf2_count(ctx, &zero, &ones));

@@ -745,6 +745,7 @@ ECH_API ech_status ech_sample(ech_ctx *ctx, const void *in, void *out, size_t n,
  * word.
  */
 typedef struct ech_gf2 {
+    size_t size;     /* sizeof(ech_gf2) */
     uint64_t *words; /* aligned to 8 bytes; NULL is allowed when there are no bits */
     size_t rows, cols;
     size_t stride; /* words from a row to the next; at least ech_gf2_stride(cols) */
@@ -915,6 +916,7 @@ ECH_API ech_status ech_gf2_inverse(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2
  * count matrices of one shape, matrix i at words + i * step; step 0 of an input makes all the same.
  */
 typedef struct ech_gf2_batch {
+    size_t size; /* sizeof(ech_gf2_batch) */
     uint64_t *words;
     size_t count, rows, cols;
     size_t stride, step; /* in words */
@@ -1057,6 +1059,7 @@ ECH_API ech_status ech_matvec(ech_ctx *ctx, int transpose, size_t rows, size_t c
  * outside of its arrays.
  */
 typedef struct ech_csr {
+    size_t size; /* sizeof(ech_csr) */
     size_t rows, cols;
     size_t entries;  /* offsets[rows]; where a matrix is made: the room in columns and values */
     void *offsets;   /* [rows + 1] of index, the first 0 */
@@ -1223,6 +1226,7 @@ typedef struct ech_solve_options {
 } ech_solve_options;
 
 typedef struct ech_solve_report {
+    size_t size; /* sizeof(ech_solve_report), set by the caller */
     ech_reason reason;
     ech_method method; /* what was used, also of ECH_METHOD_AUTO */
     ech_precond precond;
@@ -1242,7 +1246,7 @@ typedef struct ech_solve_report {
  *   b        [count][n], b_step elements apart; not modified
  *   x        [count][n], x_step apart (both of n at least; of count 1 not looked at); unless
  *            options->guess, only written
- *   reports  [count] in host memory
+ *   reports  [count] in host memory, all of the same size
  *
  * Returns when it is done, ECH_OK also when it found no solution: reports[i].reason says how each
  * ended, and what x then holds is the last iterate.  Success is claimed of the true residual alone;
@@ -1303,6 +1307,7 @@ typedef struct ech_direct_options {
 } ech_direct_options;
 
 typedef struct ech_direct_report {
+    size_t size; /* sizeof(ech_direct_report), set by the caller */
     ech_direct_end end;
     ech_factor kind; /* what was used, also of ECH_FACTOR_AUTO */
     uint64_t where;
@@ -1430,6 +1435,7 @@ ECH_API void ech_trim(ech_ctx *ctx);
  * stream is the CUstream of the call, NULL on the CPU.
  */
 typedef struct ech_allocator {
+    size_t size; /* sizeof(ech_allocator) */
     void *(*allocate)(void *user, size_t bytes, void *stream);
     void (*release)(void *user, void *pointer, size_t bytes, void *stream);
     void *user;

@@ -149,6 +149,7 @@ struct direct_answer direct_solve(ech_ctx *ctx, const struct direct_system *s, b
 {
     ech_ctx *side = on_host ? NULL : ctx;
     struct direct_answer answer = { .x = get(s->n * s->count, 8) };
+    answer.report.size = sizeof answer.report;
     struct image a, b = { 0 }, x;
     const bool made = image_make(&a, side, s->a, s->m, s->n, A_GAP, s->dtype) &&
                       (!s->b || image_make(&b, side, s->b, s->m, s->count, B_GAP, s->dtype)) &&

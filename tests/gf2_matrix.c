@@ -40,7 +40,9 @@ bool matrix_make(struct matrix *m, ech_ctx *ctx, size_t rows, size_t cols,
 {
     struct rng rng = { seed };
     memset(m, 0, sizeof *m);
-    m->m = (ech_gf2){ .rows = rows, .cols = cols, .stride = ech_gf2_stride(cols) + extra };
+    m->m = (ech_gf2){
+        .size = sizeof(ech_gf2), .rows = rows, .cols = cols, .stride = ech_gf2_stride(cols) + extra
+    };
     m->words = rows * m->m.stride;
     m->image = malloc(m->words * sizeof *m->image + 1);
     if (!m->image || !buffer_make(&m->buffer, ctx, m->words * sizeof *m->image, 8)) return false;

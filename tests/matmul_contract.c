@@ -120,7 +120,7 @@ static void workspace_on(ech_ctx *ctx)
     const size_t a_bytes = N * K * sizeof(float), c_bytes = N * N * sizeof(float);
     ech_ctx *where = test_is_cpu(ctx) ? NULL : ctx;
     struct buffer a, c, work;
-    ech_allocator none = { no_memory, no_release, NULL };
+    ech_allocator none = { sizeof(ech_allocator), no_memory, no_release, NULL };
     if (!CHECK(buffer_make(&a, where, a_bytes, 0) && buffer_make(&c, where, c_bytes, 0))) return;
     for (int i = 0; i < 2; i++) {
         ech_matmul_options o = { .size = sizeof o, .algorithm = algorithms[i] };

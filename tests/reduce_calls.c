@@ -140,7 +140,7 @@ static void refuse_release(void *user, void *pointer, size_t bytes, void *stream
 static void no_memory(ech_ctx *ctx, struct arrays *a)
 {
     int asked = 0;
-    const ech_allocator allocator = { refuse, refuse_release, &asked };
+    const ech_allocator allocator = { sizeof(ech_allocator), refuse, refuse_release, &asked };
     uint64_t result, guard = 0;
     ech_trim(ctx);
     if (!CHECK_STATUS(ech_set_allocator(ctx, &allocator), ECH_OK)) return;

@@ -150,7 +150,7 @@ static void take_back(void *user, void *pointer, size_t bytes, void *stream)
 
 static void no_memory(ech_ctx *ctx)
 {
-    const ech_allocator none = { refuse, take_back, NULL };
+    const ech_allocator none = { sizeof(ech_allocator), refuse, take_back, NULL };
     if (!CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK)) return;
     CHECK_FAILS(ctx, ech_unique(ctx, in, out, count, N, ECH_U32, NULL), ECH_ERR_MEMORY,
                 "out of memory");

@@ -281,6 +281,7 @@ struct solve_run solve_on(ech_ctx *ctx, const struct solve_system *s, enum solve
         for (size_t j = 0; j < s->n; j++) first[i * s->n + j] = guess ? guess[j] : NAN;
     }
     run.reports = room(count, sizeof *run.reports);
+    for (size_t i = 0; i < count; i++) run.reports[i].size = sizeof *run.reports;
     run.history = room(count * HISTORY, sizeof *run.history);
     run.x = room(run.x_bytes, 1);
     bool made = numbers_of(&arrays[A_B], where, b, count * s->n, dtype) &&
@@ -291,7 +292,8 @@ struct solve_run solve_on(ech_ctx *ctx, const struct solve_system *s, enum solve
                indices_of(&arrays[A_COLUMNS], where, s->columns, s->entries, index) &&
                numbers_of(&arrays[A_VALUES], where, s->values, s->entries, dtype);
     if (dense) made = made && numbers_of(&arrays[A_VALUES], where, dense, s->n * stride, dtype);
-    const ech_csr csr = { .rows = s->n,
+    const ech_csr csr = { .size = sizeof(ech_csr),
+                          .rows = s->n,
                           .cols = s->n,
                           .entries = s->entries,
                           .offsets = arrays[A_OFFSETS].buffer.data,

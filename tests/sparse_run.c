@@ -98,7 +98,8 @@ bool integers_are(const struct buffer *buffer, const uint64_t *wanted, size_t n,
 bool sparse_copy_make(struct sparse_copy *copy, ech_ctx *ctx, const struct sparse *m, size_t shift,
                       unsigned where)
 {
-    *copy = (struct sparse_copy){ .csr = { .rows = m->rows,
+    *copy = (struct sparse_copy){ .csr = { .size = sizeof(ech_csr),
+                                           .rows = m->rows,
                                            .cols = m->cols,
                                            .entries = m->entries,
                                            .index = m->index,

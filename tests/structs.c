@@ -82,7 +82,7 @@ static void solves(ech_ctx *ctx)
     size_t n = 3;
     ech_operator a;
     ech_solve_options options;
-    ech_solve_report report;
+    ech_solve_report report = { .size = sizeof report };
     memset(&a, 0, sizeof a);
     memset(&options, 0, sizeof options);
     a.size = sizeof a;
@@ -94,7 +94,9 @@ static void solves(ech_ctx *ctx)
     options.method = ECH_CG;
     expect("ech_solve", ech_solve(ctx, &a, 1, b, n, x, n, &options, &report), ECH_OK);
     expect_true("solution", x[0] == 1 && x[1] == 2 && x[2] == 3);
+    expect_true("the end of the report", report.history_count > 0 || report.lower == 0);
 #ifdef NEWER
+    expect_true("unknown fields of a report are 0", report.newer[0] == 0 && report.newer[1] == 0);
     a.newer[0] = 1;
     expect("ech_solve with an unknown field", ech_solve(ctx, &a, 1, b, n, x, n, &options, &report),
            ECH_ERR_UNSUPPORTED);

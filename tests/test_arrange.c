@@ -217,7 +217,9 @@ static void no_release(void *user, void *pointer, size_t bytes, void *stream)
 static void allocator(ech_ctx *ctx)
 {
     if (!test_begin("allocator on %s", ech_device_name(ctx))) return;
-    const ech_allocator none = { .allocate = no_memory, .release = no_release };
+    const ech_allocator none = { .size = sizeof(ech_allocator),
+                                 .allocate = no_memory,
+                                 .release = no_release };
     uint32_t host[100] = { 0 }, to[100] = { 0 };
     struct buffer in, out;
     if (buffer_make(&in, test_is_cpu(ctx) ? NULL : ctx, 4000, 0) &&

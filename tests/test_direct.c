@@ -285,7 +285,7 @@ static void run_inverse(ech_ctx *ctx, const char *kind, size_t n, ech_dtype dtyp
 
 static void run_empty(ech_ctx *ctx)
 {
-    ech_direct_report r;
+    ech_direct_report r = { .size = sizeof r };
     double a[4] = { 4, 1, 1, 3 }, log_abs = 7;
     int sign = 7;
     if (!test_begin("empty(%s)", ech_device_name(ctx))) return;
@@ -304,7 +304,7 @@ static void run_empty(ech_ctx *ctx)
 static void run_bad(ech_ctx *ctx)
 {
     double a[6] = { 4, 1, 1, 3, 0, 1 }, b[3] = { 1, 2, 3 }, x[3] = { 0 };
-    ech_direct_report r;
+    ech_direct_report r = { .size = sizeof r };
     ech_direct_options o = direct_options(ECH_FACTOR_AUTO, NULL, 0);
     size_t bytes;
     char text[900];
@@ -407,7 +407,9 @@ static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_facto
     }
     struct direct_system s = direct_make(m > n ? "random" : "spd", m, n, count, ECH_F64, 3);
     ech_direct_options o = direct_options(kind, algorithm, 0);
-    const ech_allocator none = { .allocate = allocate_none, .release = release_none };
+    const ech_allocator none = { .size = sizeof(ech_allocator),
+                                 .allocate = allocate_none,
+                                 .release = release_none };
     CHECK_STATUS(ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_SOLVE, m, n, count, ECH_F64,
                                       &o, &bytes),
                  ECH_OK);

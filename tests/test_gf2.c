@@ -254,7 +254,8 @@ static void run_random(double probability)
     memset(first, 0, sizeof first);
     memset(words, 0, sizeof words);
     ech_ctx *cpu;
-    const ech_gf2 m = { first, ROWS, COLS, WORDS }, other = { words, ROWS, COLS, WORDS };
+    const ech_gf2 m = { sizeof(ech_gf2), first, ROWS, COLS, WORDS },
+                  other = { sizeof(ech_gf2), words, ROWS, COLS, WORDS };
     uint64_t ones = 0;
     if (CHECK_STATUS(ech_open(&cpu, "cpu"), ECH_OK)) {
         CHECK_STATUS(ech_gf2_random(cpu, &m, probability, 5), ECH_OK);
@@ -360,8 +361,8 @@ static void run_products(void)
 static void run_views(void)
 {
     uint64_t words[60] = { 0 };
-    const ech_gf2 a = { words, 10, 300, 6 };
-    ech_gf2 view;
+    const ech_gf2 a = { sizeof(ech_gf2), words, 10, 300, 6 };
+    ech_gf2 view = { .size = sizeof view };
     if (!test_begin("views")) return;
     CHECK_INT(ech_gf2_stride(0), 0);
     CHECK_INT(ech_gf2_stride(1), 1);
@@ -384,7 +385,7 @@ static void views_on(ech_ctx *ctx)
     struct bits both = bits_of("random", 40, 192, 9);
     struct bits wanted = bits_copy(&both);
     struct matrix m;
-    ech_gf2 left, right, wide;
+    ech_gf2 left = { .size = sizeof left }, right = left, wide = left;
     for (size_t i = 0; i < 40; i++) memcpy(wanted.at + i * 192 + 128, wanted.at + i * 192, 64);
     for (int host = 0; host < 2; host++) {
         if (!CHECK(matrix_make(&m, host ? NULL : ctx, 40, 192, &both, 1, 3))) return;
@@ -407,7 +408,9 @@ static void bad_on(ech_ctx *ctx)
 {
     uint64_t words[16] = { 0 }, other[16] = { 0 };
     uint32_t order[4] = { 0, 3, 4, 1 };
-    const ech_gf2 a = { words, 4, 4, 1 }, out = { other, 4, 4, 1 }, wide = { other, 4, 70, 2 };
+    const ech_gf2 a = { sizeof(ech_gf2), words, 4, 4, 1 },
+                  out = { sizeof(ech_gf2), other, 4, 4, 1 },
+                  wide = { sizeof(ech_gf2), other, 4, 70, 2 };
     ech_gf2_options o = { .size = 1 };
     CHECK_FAILS(ctx, ech_gf2_add(ctx, &a, NULL, &out), ECH_ERR_ARG, "b is NULL");
     CHECK_FAILS(ctx, ech_gf2_add(ctx, &a, &wide, &out), ECH_ERR_ARG, "b is 4 x 70, not 4 x 4");

@@ -145,7 +145,8 @@ static void echelon_by(ech_ctx *ctx, const struct batch_data *d, const char *alg
                 array_make(&pivots, place(ctx, where, 2), c->count * d->least, 4, NULL) &&
                 array_make(&order, place(ctx, where, 3), c->count * d->columns, 4, d->order);
     if (!CHECK(made)) return;
-    const ech_gf2_batch a = { .words = (uint64_t *)(void *)words.data,
+    const ech_gf2_batch a = { .size = sizeof(ech_gf2_batch),
+                              .words = (uint64_t *)(void *)words.data,
                               .count = c->count,
                               .rows = c->rows,
                               .cols = c->cols,
@@ -188,7 +189,8 @@ static void solve_by(ech_ctx *ctx, const struct batch_data *d, const char *algor
                 array_make(&solvable, place(ctx, where, 7), c->count, 1, NULL) &&
                 array_make(&order, place(ctx, where, 8), c->count * d->columns, 4, d->order);
     if (!CHECK(made)) return;
-    const ech_gf2_batch a = { .words = (uint64_t *)(void *)words.data,
+    const ech_gf2_batch a = { .size = sizeof(ech_gf2_batch),
+                              .words = (uint64_t *)(void *)words.data,
                               .count = c->count,
                               .rows = c->rows,
                               .cols = c->cols,
@@ -285,7 +287,7 @@ static void run_bad(void)
     uint32_t rank[4];
     uint8_t solvable[4];
     const uint32_t order[] = { 0, 1, 2, 1, 5, 1 };
-    ech_gf2_batch a = { words, 3, 4, 5, 1, 3 };
+    ech_gf2_batch a = { sizeof(ech_gf2_batch), words, 3, 4, 5, 1, 3 };
     if (!test_begin("bad arguments")) return;
     for (int i = 0, n = gf2_contexts(&contexts); i < n; i++) {
         ech_ctx *ctx = contexts[i];

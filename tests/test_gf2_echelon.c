@@ -462,15 +462,16 @@ static void bad_on(ech_ctx *ctx)
     uint64_t words[64] = { 5, 6, 7, 8 }, other[64] = { 0 };
     uint32_t rank = 0, positions[8] = { 0 };
     const uint32_t twice[] = { 1, 2, 1 }, far[] = { 0, 9, 1 };
-    ech_gf2 a = { words, 4, 5, 1 }, b = { other, 4, 5, 1 }, bad = a;
+    ech_gf2 a = { sizeof(ech_gf2), words, 4, 5, 1 }, b = { sizeof(ech_gf2), other, 4, 5, 1 },
+            bad = a;
     ech_gf2_echelon_options o = { .size = sizeof o };
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, NULL, &rank, NULL, NULL), ECH_ERR_ARG, "a is NULL");
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, NULL, NULL, NULL), ECH_ERR_ARG, "rank is NULL");
     bad.stride = 0;
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &bad, &rank, NULL, NULL), ECH_ERR_ARG, "stride");
-    bad = (ech_gf2){ NULL, 4, 5, 1 };
+    bad = (ech_gf2){ sizeof(ech_gf2), NULL, 4, 5, 1 };
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &bad, &rank, NULL, NULL), ECH_ERR_ARG, "a is NULL");
-    bad = (ech_gf2){ words, (size_t)1 << 40, 5, 1 };
+    bad = (ech_gf2){ sizeof(ech_gf2), words, (size_t)1 << 40, 5, 1 };
     CHECK_FAILS(ctx, ech_gf2_rank(ctx, &bad, &rank, NULL), ECH_ERR_ARG, "2^32 - 1");
     o.size = 3;
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, &rank, NULL, &o), ECH_ERR_ARG, "options->size");
@@ -491,16 +492,18 @@ static void bad_on(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_gf2_pluq(ctx, &a, &rank, positions, positions + 4, &o), ECH_ERR_ARG,
                 "options->max_rank");
     CHECK_FAILS(ctx, ech_gf2_inverse(ctx, &a, &b, &rank, NULL), ECH_ERR_ARG, "not 4 x 4");
-    ech_gf2 x = { other, 5, 5, 1 }, shared = { words + 2, 4, 5, 1 };
+    ech_gf2 x = { sizeof(ech_gf2), other, 5, 5, 1 },
+            shared = { sizeof(ech_gf2), words + 2, 4, 5, 1 };
     CHECK_STATUS(ech_gf2_solve(ctx, &a, &shared, &x, NULL, NULL, NULL), ECH_OK);
     CHECK_FAILS(ctx, ech_gf2_solve(ctx, &a, &b, &x, NULL, NULL, NULL), ECH_ERR_ARG, "overlap");
-    ech_gf2 basis = { other, 1, 5, 1 };
+    ech_gf2 basis = { sizeof(ech_gf2), other, 1, 5, 1 };
     memset(words, 0, sizeof words);
     CHECK_FAILS(ctx, ech_gf2_kernel(ctx, &a, &basis, &rank, NULL), ECH_ERR_ARG, "basis[4]");
-    CHECK_FAILS(ctx, ech_gf2_kernel(ctx, &a, &(ech_gf2){ other, 5, 4, 1 }, &rank, NULL),
+    CHECK_FAILS(ctx,
+                ech_gf2_kernel(ctx, &a, &(ech_gf2){ sizeof(ech_gf2), other, 5, 4, 1 }, &rank, NULL),
                 ECH_ERR_ARG, "basis");
 
-    const ech_allocator none = { no_memory, releases_nothing, NULL };
+    const ech_allocator none = { sizeof(ech_allocator), no_memory, releases_nothing, NULL };
     const ech_gf2_echelon_options order = { .size = sizeof order, .order = twice, .columns = 2 };
     if (CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK)) {
         words[0] = 77;
@@ -514,7 +517,7 @@ static void run_bad(void)
 {
     ech_ctx **contexts;
     uint32_t rank;
-    ech_gf2 a = { NULL, 0, 0, 0 };
+    ech_gf2 a = { sizeof(ech_gf2), NULL, 0, 0, 0 };
     if (!test_begin("bad arguments")) return;
     CHECK_FAILS(NULL, ech_gf2_echelon(NULL, &a, &rank, NULL, NULL), ECH_ERR_ARG, "ctx is NULL");
     for (int i = 0, n = gf2_contexts(&contexts); i < n; i++) bad_on(contexts[i]);

@@ -231,7 +231,7 @@ static void no_release(void *user, void *pointer, size_t bytes, void *stream)
 
 static void too_little_memory(ech_ctx *ctx)
 {
-    const ech_allocator none = { no_memory, no_release, NULL };
+    const ech_allocator none = { sizeof(ech_allocator), no_memory, no_release, NULL };
     struct call c = good(ctx, EVEN);
     size_t bytes = 0;
     c.o.weights = weights;

@@ -137,7 +137,7 @@ static void failing_allocations(ech_ctx *ctx, bool pairs)
     buffer_make(&out, place, (size_t)8 * N, 0);
     buffer_set(&in, copy);
 
-    ech_allocator allocator = { hook_allocate, hook_release, &hook };
+    ech_allocator allocator = { sizeof(ech_allocator), hook_allocate, hook_release, &hook };
     CHECK_STATUS(ech_set_allocator(ctx, &allocator), ECH_OK);
     ech_status status = ECH_ERR_MEMORY;
     for (int fail_at = 0; fail_at < 100 && status != ECH_OK && !test_failed(); fail_at++) {

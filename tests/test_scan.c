@@ -322,7 +322,9 @@ static void run_memory(ech_ctx *ctx)
         buffer_free(&out);
         buffer_free(&work);
         buffer_free(&offsets);
-        ech_allocator none = { .allocate = allocate_none, .release = release_none };
+        ech_allocator none = { .size = sizeof(ech_allocator),
+                               .allocate = allocate_none,
+                               .release = release_none };
         CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK);
         CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, x, N, ECH_F32, NULL), ECH_ERR_MEMORY, "memory");
         CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);

@@ -258,7 +258,9 @@ static void plain_make(struct plain *p)
     p->s = system_make("poisson", 5, 0, 8);
     for (int i = 0; i < 26; i++) p->offsets[i] = (int32_t)p->s.offsets[i];
     for (size_t i = 0; i < p->s.entries; i++) p->columns[i] = (int32_t)p->s.columns[i];
-    p->csr = (ech_csr){ .rows = 25,
+    p->report = (ech_solve_report){ .size = sizeof p->report };
+    p->csr = (ech_csr){ .size = sizeof(ech_csr),
+                        .rows = 25,
                         .cols = 25,
                         .entries = p->s.entries,
                         .offsets = p->offsets,
@@ -315,6 +317,7 @@ static void run_bad(void)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         CHECK_FAILS(ctx, solve_plain(&p, &wrong[i].o), ECH_ERR_ARG, wrong[i].part);
+    ech_solve_report two[2] = { { .size = sizeof *two }, { .size = sizeof *two } };
     CHECK_FAILS(NULL, ech_solve(NULL, &p.a, 1, p.s.b, 0, p.x, 0, NULL, &p.report), ECH_ERR_ARG,
                 "ctx is NULL");
     CHECK_FAILS(ctx, ech_solve(ctx, NULL, 1, p.s.b, 0, p.x, 0, NULL, &p.report), ECH_ERR_ARG,
@@ -325,10 +328,16 @@ static void run_bad(void)
                 "b is NULL");
     CHECK_FAILS(ctx, ech_solve(ctx, &p.a, 1, p.s.b, 0, p.s.b + 3, 0, NULL, &p.report), ECH_ERR_ARG,
                 "overlap");
-    CHECK_FAILS(ctx, ech_solve(ctx, &p.a, 2, p.s.b, 24, p.x, 25, NULL, &p.report), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_solve(ctx, &p.a, 2, p.s.b, 24, p.x, 25, NULL, two), ECH_ERR_ARG,
                 "b_step is 24");
-    CHECK_FAILS(ctx, ech_solve(ctx, &p.a, 2, p.s.b, 25, p.x, 1, NULL, &p.report), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_solve(ctx, &p.a, 2, p.s.b, 25, p.x, 1, NULL, two), ECH_ERR_ARG,
                 "x_step is 1");
+    two[1].size--;
+    CHECK_FAILS(ctx, ech_solve(ctx, &p.a, 2, p.s.b, 25, p.x, 25, NULL, two), ECH_ERR_ARG,
+                "reports[1].size");
+    two[0].size = 3;
+    CHECK_FAILS(ctx, ech_solve(ctx, &p.a, 2, p.s.b, 25, p.x, 25, NULL, two), ECH_ERR_ARG,
+                "sizeof(ech_solve_report)");
     struct plain q = p;
     q.a.size = 1;
     CHECK_FAILS(ctx, solve_plain(&q, &fine), ECH_ERR_ARG, "sizeof(ech_operator)");
@@ -464,7 +473,7 @@ static void run_memory(void)
     if (!test_begin("memory")) return;
     struct plain p;
     int left = 0;
-    const ech_allocator allocator = { allocate_some, release_some, &left };
+    const ech_allocator allocator = { sizeof(ech_allocator), allocate_some, release_some, &left };
     uint64_t now = 1;
     plain_make(&p);
     if (!test_is_cpu(ctx)) {
@@ -499,7 +508,7 @@ static void run_nested(void)
     if (!test_begin("nested")) return;
     static double b[20000], x[20000];
     size_t n = 20000;
-    ech_solve_report report;
+    ech_solve_report report = { .size = sizeof report };
     const ech_operator a = {
         .size = sizeof a, .n = n, .dtype = ECH_F64, .apply = sum_product, .user = &n
     };

@@ -297,7 +297,7 @@ static void failing_allocations(ech_ctx *ctx)
     if (!test_begin("allocations that fail on %s", ech_device_name(ctx))) return;
     struct data d;
     struct hook hook = { .source = NULL };
-    ech_allocator allocator = { hook_allocate, hook_release, &hook };
+    ech_allocator allocator = { sizeof(ech_allocator), hook_allocate, hook_release, &hook };
     CHECK_STATUS(ech_open(&hook.source, ech_device_name(ctx)), ECH_OK);
     CHECK_STATUS(ech_set_allocator(ctx, &allocator), ECH_OK);
     for (int until = 0; until <= 3 && make_data(&d); until++) { /* less is asked for then */

@@ -248,7 +248,8 @@ static void nothing_allocated(ech_ctx *ctx, const struct sort *s, size_t n)
     if (!test_begin("no allocation(%s,n=%zu,v=%zu,index=%d,%s) on %s", ech_dtype_name(s->dtype), n,
                     s->value_bytes, s->index_bytes, s->algorithm, ech_device_name(ctx)))
         return;
-    const ech_allocator counter = { count_allocate, no_release, &(int){ 0 } };
+    const ech_allocator counter = { sizeof(ech_allocator), count_allocate, no_release,
+                                    &(int){ 0 } };
     int *calls = counter.user;
     size_t v = s->index_bytes ? (size_t)s->index_bytes : s->value_bytes,
            k = ech_dtype_bytes(s->dtype);

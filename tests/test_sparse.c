@@ -258,7 +258,7 @@ static void run_refused(ech_ctx *ctx)
 {
     int32_t offsets[3] = { 0, 1, 2 }, columns[2] = { 0, 1 };
     float values[2] = { 1, 2 }, x[4] = { 3, 4 }, y[4] = { 5, 6 };
-    const ech_csr good = { 2, 2, 2, offsets, columns, values, ECH_I32, ECH_F32 };
+    const ech_csr good = { sizeof(ech_csr), 2, 2, 2, offsets, columns, values, ECH_I32, ECH_F32 };
     ech_csr a = good;
     ech_csr_options o = { .size = sizeof o };
     size_t bytes;
@@ -385,7 +385,9 @@ static void run_memory(ech_ctx *ctx)
     size_t bytes = 0;
     if (test_is_cpu(ctx) || !test_begin("memory(%s)", ech_device_name(ctx))) return;
     CHECK(sparse_make(&m, 100, 100, ECH_I64, ECH_F64, "7", "small", 3));
-    ech_allocator none = { .allocate = allocate_none, .release = release_none };
+    ech_allocator none = { .size = sizeof(ech_allocator),
+                           .allocate = allocate_none,
+                           .release = release_none };
     ech_csr_options o = { .size = sizeof o };
     if (sparse_copy_make(&a, ctx, &m, 0, 0) && numbers_make(&x, ctx, numbers, 100, ECH_F64, 0) &&
         numbers_make(&y, ctx, numbers, 100, ECH_F64, 0)) {
@@ -400,7 +402,7 @@ static void run_memory(ech_ctx *ctx)
     sparse_copy_free(&a);
     if (x.base) buffer_free(&x);
     if (y.base) buffer_free(&y);
-    a.csr = (ech_csr){ 2, 2, 2, offsets, columns, numbers, ECH_I64, ECH_F64 };
+    a.csr = (ech_csr){ sizeof(ech_csr), 2, 2, 2, offsets, columns, numbers, ECH_I64, ECH_F64 };
     CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK);
     CHECK_FAILS(ctx, ech_spmv(ctx, 1, &a.csr, numbers + 2, 0, numbers + 4, NULL), ECH_ERR_MEMORY,
                 "memory");

@@ -108,7 +108,8 @@ static bool empty_make(struct sparse_copy *out, ech_ctx *ctx, const struct spars
                        size_t entries, size_t shift, unsigned where)
 {
     const size_t index = ech_dtype_bytes(like->index), value = ech_dtype_bytes(like->dtype);
-    *out = (struct sparse_copy){ .csr = { .rows = like->rows,
+    *out = (struct sparse_copy){ .csr = { .size = sizeof(ech_csr),
+                                          .rows = like->rows,
                                           .cols = like->cols,
                                           .entries = entries,
                                           .index = like->index,
@@ -439,8 +440,9 @@ static void run_refused(ech_ctx *ctx)
     int32_t out_offsets[3], out_columns[2];
     float v[2] = { 1, 2 }, values[2], d[2];
     uint64_t n;
-    const ech_csr good = { 2, 2, 2, out_offsets, out_columns, values, ECH_I32, ECH_F32 };
-    const ech_csr a = { 2, 2, 2, offsets, columns, v, ECH_I32, ECH_F32 };
+    const ech_csr good = { sizeof(ech_csr), 2,      2,       2,      out_offsets,
+                           out_columns,     values, ECH_I32, ECH_F32 };
+    const ech_csr a = { sizeof(ech_csr), 2, 2, 2, offsets, columns, v, ECH_I32, ECH_F32 };
     ech_csr out = good;
     if (!test_begin("refused(%s)", ech_device_name(ctx))) return;
     CHECK_FAILS(NULL, ech_csr_from_coo(NULL, 2, i, j, v, &out, &n, NULL), ECH_ERR_ARG, "ctx is");

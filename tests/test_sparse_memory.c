@@ -133,7 +133,7 @@ static void short_workspace(ech_ctx *ctx, const struct data *d, enum call call)
 static void no_memory(ech_ctx *ctx, const struct data *d, enum call call)
 {
     int asked = 0;
-    const ech_allocator none = { allocate_none, release_none, &asked };
+    const ech_allocator none = { sizeof(ech_allocator), allocate_none, release_none, &asked };
     uint64_t before, after;
     ech_memory(ctx, 0, &before, NULL);
     ech_trim(ctx);

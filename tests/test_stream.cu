@@ -269,7 +269,7 @@ static void release(void *user, void *pointer, size_t bytes, void *on)
 
 static void test_allocator(uint32_t *in, uint32_t *out)
 {
-    ech_allocator allocator = { allocate, release, &live };
+    ech_allocator allocator = { sizeof(ech_allocator), allocate, release, &live };
     CHECK(ech_set_allocator(ctx, &allocator) == ECH_OK);
     CUDA(cudaMemsetAsync(out, 0xa5, N * sizeof *out, stream));
     CHECK(ech_sort(ctx, in, out, N, ECH_U32, NULL) == ECH_OK);

@@ -56,7 +56,8 @@ static void run_2(struct trial *trial)
 
 static void run_production(struct trial *trial)
 {
-    ech_gf2 a = { .words = ladder_pointer(trial->out),
+    ech_gf2 a = { .size = sizeof(ech_gf2),
+                  .words = ladder_pointer(trial->out),
                   .rows = (size_t)trial->n,
                   .cols = (size_t)trial->n,
                   .stride = (size_t)trial->p[0] / 2 };

@@ -194,7 +194,8 @@ static void run_production(struct trial *trial)
 {
     struct parts parts = parts_of(trial);
     size_t n = (size_t)trial->n;
-    ech_csr csr = { .rows = n,
+    ech_csr csr = { .size = sizeof(ech_csr),
+                    .rows = n,
                     .cols = n,
                     .entries = (size_t)entries_of(trial->n),
                     .offsets = ladder_pointer(trial->in + parts.offsets),

@@ -200,14 +200,18 @@ ech_status ech_device_get(int i, ech_device *device)
 ech_status ech_set_allocator(ech_ctx *ctx, const ech_allocator *allocator)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (allocator && (!allocator->allocate || !allocator->release))
+    ech_allocator read;
+    ech_status status =
+        echi_read_struct(ctx, "allocator", "ech_allocator", allocator, &read, sizeof read);
+    if (status != ECH_OK) return status;
+    if (allocator && (!read.allocate || !read.release))
         return echi_fail(ctx, ECH_ERR_ARG, "allocator->%s is NULL",
-                         allocator->allocate ? "release" : "allocate");
+                         read.allocate ? "release" : "allocate");
     if (ctx->held_bytes)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "the context holds %llu bytes of the allocator that would be replaced",
                          (unsigned long long)ctx->held_bytes);
-    ctx->allocator = allocator ? *allocator : (ech_allocator){ NULL, NULL, NULL };
+    ctx->allocator = read;
     return ECH_OK;
 }
 

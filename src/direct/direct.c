@@ -217,11 +217,14 @@ static ech_status do_call(ech_ctx *ctx, struct echi_direct *call, const ech_dire
     const size_t element = ech_dtype_bytes(call->dtype);
     const bool solves = call->call == ECH_DIRECT_SOLVE;
     ech_status status;
+    ech_direct_report *given = call->report, report = { 0 };
+    TRY(echi_check_size(ctx, "report", "ech_direct_report", given->size, sizeof report));
     TRY(check_call(ctx, options, call, &bytes));
-    *call->report =
-        (ech_direct_report){ .kind = call->kind, .sign = call->m == call->n, .rcond = 1 };
+    report = (ech_direct_report){ .kind = call->kind, .sign = call->m == call->n, .rcond = 1 };
+    echi_write_struct(&report, sizeof report, given);
     if (!call->n) return ECH_OK;
-    *call->report = (ech_direct_report){ .kind = call->kind, .log_abs = NAN };
+    report = (ech_direct_report){ .kind = call->kind, .log_abs = NAN };
+    call->report = &report;
     struct echi_call list = { .what = "a dense system",
                               .operation = &whole,
                               .request = call,
@@ -238,7 +241,8 @@ static ech_status do_call(ech_ctx *ctx, struct echi_direct *call, const ech_dire
                               call->x_stride > call->count ? ECHI_KEPT : ECHI_OUT);
         set_rows(array, call->n, call->count, call->x_stride);
     }
-    TRY(echi_call_run(ctx, &list));
+    status = echi_call_run(ctx, &list);
+    echi_write_struct(&report, sizeof report, given);
 done:
     return status;
 }
@@ -292,7 +296,7 @@ ech_status ech_determinant(ech_ctx *ctx, size_t n, const void *a, size_t a_strid
                            const ech_direct_options *options, int *sign, double *log_abs)
 {
     READ_OPTIONS(ctx, ech_direct_options, options);
-    ech_direct_report report;
+    ech_direct_report report = { .size = sizeof report };
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!sign) FAIL(ctx, ECH_ERR_ARG, "sign is NULL");

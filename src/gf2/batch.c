@@ -38,11 +38,17 @@ static ech_status check_batch(ech_ctx *ctx, const ech_gf2_batch *a, bool written
                               struct echi_gf2_batch *batch, struct echi_gf2_elimination *e)
 {
     ech_status status;
+    ech_gf2 view;
     size_t each;
     if (!a) FAIL(ctx, ECH_ERR_ARG, "a is NULL");
-    batch->a = *a;
-    e->a = (ech_gf2){ .words = a->words, .rows = a->rows, .cols = a->cols, .stride = a->stride };
-    TRY(echi_gf2_check(ctx, "a", &e->a, &e->a));
+    TRY(echi_read_struct(ctx, "a", "ech_gf2_batch", a, &batch->a, sizeof batch->a));
+    a = &batch->a;
+    view = (ech_gf2){ .size = sizeof(ech_gf2),
+                      .words = a->words,
+                      .rows = a->rows,
+                      .cols = a->cols,
+                      .stride = a->stride };
+    TRY(echi_gf2_check(ctx, "a", &view, &e->a));
     each = a->rows && a->cols ? (a->rows - 1) * a->stride + echi_gf2_words(a->cols) : 0;
     if (a->step < each && !(a->step == 0 && !written) && a->count > 1)
         FAIL(ctx, ECH_ERR_ARG, "a->step is %zu words, and each matrix takes %zu", a->step, each);

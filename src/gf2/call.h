@@ -26,5 +26,4 @@ struct echi_array *echi_gf2_add_array(struct echi_call *call, const char *name, 
 /* Fails when the context's backend, or ctx itself, is not there or has no such operations. */
 ech_status echi_gf2_backend(ech_ctx *ctx, const struct echi_operation *operation);
 
-
 #endif

@@ -15,7 +15,9 @@ size_t ech_gf2_stride(size_t cols)
 ech_status echi_gf2_check(ech_ctx *ctx, const char *name, const ech_gf2 *a, ech_gf2 *m)
 {
     if (!a) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", name);
-    *m = *a;
+    ech_status status = echi_read_struct(ctx, name, "ech_gf2", a, m, sizeof *m);
+    if (status != ECH_OK) return status;
+    a = m;
     if (a->rows > UINT32_MAX || a->cols > UINT32_MAX)
         return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu x %zu: more than 2^32 - 1 rows or columns",
                          name, a->rows, a->cols);
@@ -71,6 +73,8 @@ ech_status ech_gf2_view(const ech_gf2 *a, size_t row, size_t col, size_t rows, s
     ech_status status = echi_gf2_check(NULL, "a", a, &m);
     if (status != ECH_OK) return status;
     if (!view) return echi_fail(NULL, ECH_ERR_ARG, "view is NULL");
+    status = echi_check_size(NULL, "view", "ech_gf2", view->size, sizeof *view);
+    if (status != ECH_OK) return status;
     if (col % 64) return echi_fail(NULL, ECH_ERR_ARG, "col is %zu, not a multiple of 64", col);
     if (row > m.rows || rows > m.rows - row)
         return echi_fail(NULL, ECH_ERR_ARG, "rows %zu to %zu are not in a, which has %zu", row,
@@ -79,7 +83,8 @@ ech_status ech_gf2_view(const ech_gf2 *a, size_t row, size_t col, size_t rows, s
         return echi_fail(NULL, ECH_ERR_ARG, "columns %zu to %zu are not in a, which has %zu", col,
                          col + cols, m.cols);
     uint64_t *words = rows && cols ? m.words + row * m.stride + col / 64 : m.words;
-    *view = (ech_gf2){ .words = words, .rows = rows, .cols = cols, .stride = m.stride };
+    m = (ech_gf2){ .words = words, .rows = rows, .cols = cols, .stride = m.stride };
+    echi_write_struct(&m, sizeof m, view);
     return ECH_OK;
 }
 
@@ -141,11 +146,13 @@ ech_status ech_gf2_copy(ech_ctx *ctx, const ech_gf2 *from, size_t from_row, size
     /* The arrays are what holds the bits: from the word of the first to that of the last. */
     g.a_bit = (unsigned)(from_col % 64);
     g.out_bit = (unsigned)(to_col % 64);
-    g.a = (ech_gf2){ .words = a.words + from_row * a.stride + from_col / 64,
+    g.a = (ech_gf2){ .size = sizeof(ech_gf2),
+                     .words = a.words + from_row * a.stride + from_col / 64,
                      .rows = rows,
                      .cols = cols + g.a_bit,
                      .stride = a.stride };
-    g.out = (ech_gf2){ .words = out.words + to_row * out.stride + to_col / 64,
+    g.out = (ech_gf2){ .size = sizeof(ech_gf2),
+                       .words = out.words + to_row * out.stride + to_col / 64,
                        .rows = rows,
                        .cols = cols + g.out_bit,
                        .stride = out.stride };

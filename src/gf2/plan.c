@@ -20,7 +20,9 @@ struct plan {
 
 static ech_gf2 shaped(size_t rows, size_t cols)
 {
-    return (ech_gf2){ .rows = rows, .cols = cols, .stride = echi_gf2_words(cols) };
+    return (ech_gf2){
+        .size = sizeof(ech_gf2), .rows = rows, .cols = cols, .stride = echi_gf2_words(cols)
+    };
 }
 
 static void plan_mul(struct plan *p, ech_gf2_call call, size_t rows, size_t cols, size_t other)
@@ -84,14 +86,14 @@ done:
 static ech_status make_plan(const char *device, ech_gf2_call call, size_t rows, size_t cols,
                             size_t other, const ech_gf2_echelon_options *options, struct plan *p)
 {
+    const ech_gf2 a = shaped(rows, cols);
     const struct echi_backend *backend = NULL;
     ech_status status;
     memset(p, 0, sizeof *p);
     TRY(echi_backend_ask(device, &backend));
     if ((int)call < 0 || call > ECH_GF2_CALL_BATCHED)
         FAIL(NULL, ECH_ERR_ARG, "call is %d, not an ech_gf2_call", (int)call);
-    p->elimination.a = shaped(rows, cols);
-    TRY(echi_gf2_check(NULL, "a", &p->elimination.a, &p->elimination.a));
+    TRY(echi_gf2_check(NULL, "a", &a, &p->elimination.a));
     TRY(echi_gf2_eliminate_options(NULL, options, "", &p->elimination));
     p->elimination.backend = backend;
     if (call == ECH_GF2_CALL_MUL || call == ECH_GF2_CALL_MUL_VEC) {

@@ -51,7 +51,9 @@ static size_t at_least_1(size_t n)
 /* Of zeros: what writes a part of a word reads the rest. */
 static ech_gf2 scratch(struct steps *s, size_t rows, size_t words)
 {
-    ech_gf2 m = { .rows = at_least_1(rows), .cols = words * 64, .stride = words };
+    ech_gf2 m = {
+        .size = sizeof(ech_gf2), .rows = at_least_1(rows), .cols = words * 64, .stride = words
+    };
     m.words = echi_part(&s->layout, m.rows, words * sizeof(uint64_t));
     simple(s, (struct echi_gf2){ .what = ECHI_GF2_ZERO, .out = m });
     return m;
@@ -65,7 +67,9 @@ static uint32_t *positions(struct steps *s, size_t count)
 /* The part of m that begins with that word, as rows x cols. */
 static ech_gf2 part(const ech_gf2 *m, size_t word, size_t rows, size_t cols)
 {
-    ech_gf2 view = { .words = m->words, .rows = rows, .cols = cols, .stride = m->stride };
+    ech_gf2 view = {
+        .size = sizeof(ech_gf2), .words = m->words, .rows = rows, .cols = cols, .stride = m->stride
+    };
     if (view.words) view.words += word;
     return view;
 }

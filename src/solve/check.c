@@ -7,7 +7,8 @@
 
 static ech_status check_csr(ech_ctx *ctx, const ech_operator *a, ech_csr *csr)
 {
-    *csr = *a->csr;
+    ech_status status = echi_read_struct(ctx, "a->csr", "ech_csr", a->csr, csr, sizeof *csr);
+    if (status != ECH_OK) return status;
     if (csr->rows != a->n || csr->cols != a->n)
         return echi_fail(ctx, ECH_ERR_ARG, "a->csr is %zu x %zu, and a->n is %zu", csr->rows,
                          csr->cols, a->n);

@@ -126,6 +126,30 @@ static ech_status try_minres(struct echi_run *run)
     return status;
 }
 
+/* The caller's reports have the size that the caller's header says. */
+static void write_report(const struct echi_solve *call, size_t i, const ech_solve_report *report)
+{
+    echi_write_struct(report, sizeof *report, (char *)call->reports + i * call->report_bytes);
+}
+
+static ech_status check_reports(ech_ctx *ctx, struct echi_solve *call)
+{
+    if (!call->count) return ECH_OK;
+    if (!call->reports) return echi_fail(ctx, ECH_ERR_ARG, "reports is NULL");
+    call->report_bytes = call->reports[0].size;
+    ech_status status = echi_check_size(ctx, "reports[0]", "ech_solve_report", call->report_bytes,
+                                        sizeof *call->reports);
+    for (size_t i = 1; status == ECH_OK && i < call->count; i++) {
+        size_t size;
+        memcpy(&size, (char *)call->reports + i * call->report_bytes, sizeof size);
+        if (size != call->report_bytes)
+            return echi_fail(ctx, ECH_ERR_ARG,
+                             "reports[%zu].size is %zu, not %zu as that of the first", i, size,
+                             call->report_bytes);
+    }
+    return status;
+}
+
 static ech_status run_call(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
     (void)plan;
@@ -140,8 +164,7 @@ static ech_status run_call(ech_ctx *ctx, const void *request, const void *plan, 
     TRY(echi_put(&run)); /* zeros: the scalars are there */
     TRY(prepare(&run));
     for (size_t i = 0; i < call->count; i++) {
-        ech_solve_report *report = &call->reports[i];
-        *report = first;
+        ech_solve_report here = first, *report = &here;
         first.applications = 0; /* of what was prepared: told once */
         run.report = report;
         run.which = i;
@@ -154,6 +177,7 @@ static ech_status run_call(ech_ctx *ctx, const void *request, const void *plan, 
         if (call->options.method == ECH_METHOD_AUTO && report->method == ECH_CG &&
             report->reason == ECH_STOPPED_INDEFINITE)
             TRY(try_minres(&run));
+        write_report(call, i, report);
     }
 done:
     echi_triangles_free(&run);
@@ -209,19 +233,20 @@ ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, const vo
                                .x_step = count > 1 ? x_step : 0,
                                .reports = reports };
     TRY(echi_solve_check(ctx, a, options, &call));
-    if (count && !reports) FAIL(ctx, ECH_ERR_ARG, "reports is NULL");
-    if (count > 1 && b_step < a->n)
-        FAIL(ctx, ECH_ERR_ARG, "b_step is %zu, less than a->n, %zu", b_step, a->n);
-    if (count > 1 && x_step < a->n)
-        FAIL(ctx, ECH_ERR_ARG, "x_step is %zu, less than a->n, %zu", x_step, a->n);
+    TRY(check_reports(ctx, &call));
+    if (count > 1 && b_step < call.a.n)
+        FAIL(ctx, ECH_ERR_ARG, "b_step is %zu, less than a->n, %zu", b_step, call.a.n);
+    if (count > 1 && x_step < call.a.n)
+        FAIL(ctx, ECH_ERR_ARG, "x_step is %zu, less than a->n, %zu", x_step, call.a.n);
     if (count > 1) {
         TRY(echi_check_count(ctx, "count x b_step", b_step, 8 * count));
         TRY(echi_check_count(ctx, "count x x_step", x_step, 8 * count));
     }
     for (size_t i = 0; i < count; i++)
-        reports[i] =
-            (ech_solve_report){ .reason = ECH_CONVERGED_RTOL, .method = call.options.method };
-    if (count == 0 || a->n == 0) return ECH_OK;
+        write_report(
+            &call, i,
+            &(ech_solve_report){ .reason = ECH_CONVERGED_RTOL, .method = call.options.method });
+    if (count == 0 || call.a.n == 0) return ECH_OK;
     struct echi_call list = { .what = "a system",
                               .operation = &whole,
                               .request = &call,

@@ -29,6 +29,7 @@ struct echi_solve {
     void *x;
     ech_solve_options options;
     ech_solve_report *reports;
+    size_t report_bytes; /* of each, as the caller's header has it */
 };
 
 /* Parts of the workspace. */

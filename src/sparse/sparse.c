@@ -22,10 +22,10 @@ static ech_status check_limit(ech_ctx *ctx, const char *name, const char *field,
 /* Checks what is no pointer; *m receives a copy. */
 static ech_status check_csr(ech_ctx *ctx, const char *name, const ech_csr *a, ech_csr *m)
 {
-    ech_status status = ECH_OK;
-    if (!ctx && !a) return echi_fail(NULL, ECH_ERR_ARG, "%s is NULL", name);
+    ech_status status;
     if (!a) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", name);
-    *m = *a;
+    TRY(echi_read_struct(ctx, name, "ech_csr", a, m, sizeof *m));
+    a = m;
     if (a->index != ECH_I32 && a->index != ECH_I64)
         FAIL(ctx, ECH_ERR_ARG, "%s->index is %s, not i32 or i64", name, ech_dtype_name(a->index));
     if (a->dtype != ECH_F32 && a->dtype != ECH_F64)
