@@ -45,16 +45,30 @@ static __device__ inline struct scan_row row_of(const struct scan_args &a, uint6
     return row;
 }
 
-/* Vectors at ends, or of arrays that are not aligned, go element by element.  A kernel has this
- * once, as a function of its own, since it is long and would stand in many places. */
+/* Which of a vector's elements in memory, a bit each, have positions from begin on and before end.
+ */
+static __device__ inline uint32_t elements_within(uint64_t at, uint64_t begin, uint64_t end,
+                                                  uint32_t backward)
+{
+    const uint32_t from = at < begin ? (uint32_t)min(begin - at, (uint64_t)VECTOR) : 0;
+    const uint32_t to = at < end ? (uint32_t)min(end - at, (uint64_t)VECTOR) : 0;
+    const uint32_t set = ((1u << to) - 1) & ~((1u << from) - 1);
+    return backward ? __brev(set) >> (32 - VECTOR) : set;
+}
+
+/* Vectors at ends, or of arrays that are not aligned, go element by element, in the order of
+ * memory.  A kernel has this once, as a function of its own, since it is long and would stand in
+ * many places. */
 static __device__ __noinline__ uint4 elements_at(const ukey *in, uint64_t n, uint64_t at,
                                                  uint32_t backward)
 {
+    const uint32_t set = elements_within(at, 0, n, backward);
+    const ukey *from = in + (backward ? n - at - VECTOR : at);
     union vector v;
 #pragma unroll
     for (int j = 0; j < VECTOR; j++) {
         v.e[j] = 0; /* past the end: after all that is written */
-        if (at + j < n) v.e[j] = in[backward ? n - 1 - at - j : at + j];
+        if (set >> j & 1) v.e[j] = from[j];
     }
     return v.all;
 }
@@ -154,7 +168,6 @@ static __device__ inline void load_vector(const struct scan_args &a, const struc
         load_whole(a, row, at, v);
     } else {
         load_elements(a, row, at, v);
-        if (a.backward) reverse(v);
     }
 }
 
@@ -462,10 +475,11 @@ static __device__ __noinline__ void finish_called(const struct scan_args &a, str
         store_whole(a, row, at, e);
         return;
     }
+    const uint32_t set = elements_within(at, row.begin, row.end, a.backward);
+    uout *to = row.out + (a.backward ? row.n - at - VECTOR : at);
 #pragma unroll
     for (int j = 0; j < VECTOR; j++)
-        if (at + j >= row.begin && at + j < row.end)
-            row.out[a.backward ? row.n - 1 - at - j : at + j] = e[j];
+        if (set >> j & 1) to[j] = a.backward ? e[VECTOR - 1 - j] : e[j];
 }
 
 template <int OP, int SEGMENTED>
