@@ -402,7 +402,6 @@ static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, 
                                  .keys = s->keys,
                                  .order = s->order,
                                  .key_order = s->key_order,
-                                 .clamp = s->clamp,
                                  .first = s->first,
                                  .other = s->op == ECHI_SCAN_OR    ? SCAN_OR
                                           : s->op == ECHI_SCAN_XOR ? SCAN_XOR

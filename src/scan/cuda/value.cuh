@@ -109,8 +109,8 @@ template <int OP> static __device__ inline value value_of(const struct scan_args
     return a.is_signed ? (value)(int64_t)(skey)u : (value)u;
 #else
     if (OP == SUM) return u;
-    ukey e = OP == MIN ? order_encode(a.order, u) : (ukey)(u ^ (ukey)a.order.flip);
-    return min(e, (ukey)a.clamp);
+    /* A NaN that is to be ignored is more than a.first, which is in each result. */
+    return OP == MIN ? order_encode(a.order, u) : (ukey)(u ^ (ukey)a.order.flip);
 #endif
 }
 
