@@ -43,7 +43,7 @@ enum {
 #define SCAN_RING_VALUES (SCAN_RING_STAGES * SCAN_LINES)
 
 /* What scan_other_* does; scan_sum_* and scan_min_* are for one operator each. */
-enum { SCAN_PRODUCT, SCAN_OR, SCAN_XOR };
+enum { SCAN_SUM, SCAN_MIN, SCAN_PRODUCT, SCAN_OR, SCAN_XOR };
 
 /* One struct serves every kernel of the scan. */
 struct scan_args {

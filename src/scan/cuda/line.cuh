@@ -122,11 +122,12 @@ static __device__ inline void drop_nan(const struct scan_args &a, union vector (
 #endif
     const ukey sign = (ukey)1 << (KEY_BITS - 1);
     if (!a.ignore_nan) return;
+    const ukey nothing = is_sum<OP>(a) ? sign : one;
 #pragma unroll
     for (int k = 0; k < N; k++)
 #pragma unroll
         for (int j = 0; j < VECTOR; j++)
-            if ((ukey)(v[k].e[j] & (ukey)~sign) > infinity) v[k].e[j] = OP == SUM ? sign : one;
+            if ((ukey)(v[k].e[j] & (ukey)~sign) > infinity) v[k].e[j] = nothing;
 #else
     (void)a, (void)v;
 #endif
@@ -285,7 +286,33 @@ static __device__ inline void store_whole(const struct scan_args &a, const struc
  * done with them is a function of its own, since it stands in many places. */
 template <int OP> static __device__ inline constexpr bool is_called(void)
 {
-    return SCAN_WIDE || (KEY_BITS <= 16 && OP == OTHER);
+    return SCAN_WIDE || (KEY_BITS <= 16 && OP != SUM);
+}
+
+/* Elements as they are in memory become values, which value_of() takes; and results elements. */
+static __device__ inline void encode_words(const struct scan_args &a, uint4 &v)
+{
+#if SCAN_WORDS
+    v.x = word_encode(a.order, v.x), v.y = word_encode(a.order, v.y);
+    v.z = word_encode(a.order, v.z), v.w = word_encode(a.order, v.w);
+#else
+    (void)a, (void)v;
+#endif
+}
+
+static __device__ inline void decode_words(const struct scan_args &a, uout (&e)[VECTOR])
+{
+#if SCAN_WORDS
+    union vector v;
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) v.e[j] = e[j];
+#pragma unroll
+    for (int w = 0; w < 4; w++) v.word[w] = word_decode(a.order, v.word[w]);
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) e[j] = v.e[j];
+#else
+    (void)a, (void)e;
+#endif
 }
 
 template <int OP, int SEGMENTED>
@@ -302,13 +329,27 @@ static __device__ inline value vector_sum(const struct scan_args &a, const union
     return x;
 }
 
+/* OTHER by a loop of one operator; BITS is the rest. */
+template <int OP, int SEGMENTED>
+static __device__ inline value vector_sum_by(const struct scan_args &a, const union vector &v,
+                                             uint32_t flags)
+{
+    if (OP != OTHER || !is_called<OP>()) return vector_sum<OP, SEGMENTED>(a, v, flags);
+    if (SCAN_WIDE && a.other == SCAN_SUM) return vector_sum<SUM, SEGMENTED>(a, v, flags);
+    if (SCAN_WORDS && a.other == SCAN_MIN) return vector_sum<MIN, SEGMENTED>(a, v, flags);
+    if (!SCAN_WORDS || a.other == SCAN_PRODUCT) return vector_sum<PRODUCT, SEGMENTED>(a, v, flags);
+    return vector_sum<BITS, SEGMENTED>(a, v, flags);
+}
+
 template <int OP, int SEGMENTED>
 static __device__ __noinline__ value vector_sum_called(const struct scan_args &a, uint4 v,
                                                        uint32_t flags)
 {
     union vector u;
+    if (OP != SUM) encode_words(a, v);
     u.all = v;
-    return vector_sum<OP, SEGMENTED>(a, u, flags);
+    return OP == OTHER && !flags ? vector_sum_by<OP, 0>(a, u, 0)
+                                 : vector_sum_by<OP, SEGMENTED>(a, u, flags);
 }
 
 /* The vector from its last flag on, or all of it. */
@@ -433,11 +474,28 @@ static __device__ inline void lines_before(const struct scan_args &a, const stru
 
 /* ---- Down ---- */
 
+/* One element after the other: integers give the same in any order. */
+template <int OP, int SEGMENTED>
+static __device__ inline void integer_results(const struct scan_args &a, const union vector &v,
+                                              uint32_t flags, value x, uout (&e)[VECTOR])
+{
+#pragma unroll
+    for (int j = 0; j < VECTOR; j++) {
+        const value left = SEGMENTED && flags >> j & 1 ? value_of_bits(a.first) : x;
+        x = combine<OP>(a, left, value_of<OP>(a, v.e[j]));
+        e[j] = element_of<OP>(a, a.exclusive ? left : x);
+    }
+}
+
 /* The vector's results; before lies before it. */
 template <int OP, int SEGMENTED>
 static __device__ inline void vector_results(const struct scan_args &a, const union vector &v,
                                              uint32_t flags, value before, uout (&e)[VECTOR])
 {
+    if (!SCAN_FLOAT && is_called<OP>()) {
+        integer_results<OP, SEGMENTED>(a, v, flags, before, e);
+        return;
+    }
     value x = before;
     bool seen = false; /* a flag lies before this element or at it */
 #pragma unroll
@@ -461,6 +519,22 @@ static __device__ inline void vector_results(const struct scan_args &a, const un
     }
 }
 
+template <int OP, int SEGMENTED>
+static __device__ inline void vector_results_by(const struct scan_args &a, const union vector &v,
+                                                uint32_t flags, value before, uout (&e)[VECTOR])
+{
+    if (OP != OTHER || !is_called<OP>())
+        vector_results<OP, SEGMENTED>(a, v, flags, before, e);
+    else if (SCAN_WIDE && a.other == SCAN_SUM)
+        vector_results<SUM, SEGMENTED>(a, v, flags, before, e);
+    else if (SCAN_WORDS && a.other == SCAN_MIN)
+        vector_results<MIN, SEGMENTED>(a, v, flags, before, e);
+    else if (!SCAN_WORDS || a.other == SCAN_PRODUCT)
+        vector_results<PRODUCT, SEGMENTED>(a, v, flags, before, e);
+    else
+        vector_results<BITS, SEGMENTED>(a, v, flags, before, e);
+}
+
 /* The same as results that are written, element by element if need be. */
 template <int OP, int SEGMENTED>
 static __device__ __noinline__ void finish_called(const struct scan_args &a, struct scan_row row,
@@ -469,8 +543,13 @@ static __device__ __noinline__ void finish_called(const struct scan_args &a, str
 {
     union vector u;
     uout e[VECTOR];
+    if (OP != SUM) encode_words(a, v);
     u.all = v;
-    vector_results<OP, SEGMENTED>(a, u, flags, before, e);
+    if (OP == OTHER && !flags)
+        vector_results_by<OP, 0>(a, u, 0, before, e);
+    else
+        vector_results_by<OP, SEGMENTED>(a, u, flags, before, e);
+    if (OP != SUM) decode_words(a, e);
     if (stored_whole(a, row, at)) {
         store_whole(a, row, at, e);
         return;
