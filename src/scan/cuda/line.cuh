@@ -367,11 +367,17 @@ static __device__ inline uint32_t last_lane(uint32_t lanes)
     return lanes ? 31 - __clz((int)lanes) : 0;
 }
 
+/* Steps that are written out: of OTHER, whose combine() is longer, one. */
+template <int OP> static __device__ inline constexpr int unrolled(int steps)
+{
+    return OP == OTHER && (SCAN_WIDE || !SCAN_FLOAT) ? 1 : steps;
+}
+
 /* The lanes from `from` to mine; from is at most that. */
 template <int OP>
 static __device__ inline value lanes_scan(const struct scan_args &a, value x, uint32_t from)
 {
-#pragma unroll
+#pragma unroll(unrolled<OP>(5))
     for (int step = 1; step < 32; step *= 2) {
         value below = lane_up(x, step);
         if (lane_id() >= from + step) x = combine<OP>(a, below, x);
@@ -384,7 +390,7 @@ template <int OP>
 static __device__ inline void lines_scan(const struct scan_args &a, value (&x)[SCAN_SLOTS],
                                          const uint32_t (&from)[SCAN_SLOTS])
 {
-#pragma unroll
+#pragma unroll(unrolled<OP>(5))
     for (int step = 1; step < 32; step *= 2) {
         value below[SCAN_SLOTS];
 #pragma unroll
