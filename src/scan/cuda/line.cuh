@@ -498,7 +498,7 @@ template <int OP, int SEGMENTED>
 static __device__ inline void vector_results(const struct scan_args &a, const union vector &v,
                                              uint32_t flags, value before, uout (&e)[VECTOR])
 {
-    if (!SCAN_FLOAT && is_called<OP>()) {
+    if (!SCAN_FLOAT && (SEGMENTED || is_called<OP>())) {
         integer_results<OP, SEGMENTED>(a, v, flags, before, e);
         return;
     }
