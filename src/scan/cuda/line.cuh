@@ -284,9 +284,9 @@ static __device__ inline void store_whole(const struct scan_args &a, const struc
 
 /* Vectors whose results take longer to write, or many more instructions, than a call takes: what is
  * done with them is a function of its own, since it stands in many places. */
-template <int OP> static __device__ inline constexpr bool is_called(void)
+template <int OP, int SEGMENTED> static __device__ inline constexpr bool is_called(void)
 {
-    return SCAN_WIDE || (KEY_BITS <= 16 && OP != SUM);
+    return SCAN_WIDE || (KEY_BITS <= 16 && (OP != SUM || (SEGMENTED && !SCAN_FLOAT)));
 }
 
 /* Elements as they are in memory become values, which value_of() takes; and results elements. */
@@ -334,7 +334,7 @@ template <int OP, int SEGMENTED>
 static __device__ inline value vector_sum_by(const struct scan_args &a, const union vector &v,
                                              uint32_t flags)
 {
-    if (OP != OTHER || !is_called<OP>()) return vector_sum<OP, SEGMENTED>(a, v, flags);
+    if (OP != OTHER || !is_called<OP, SEGMENTED>()) return vector_sum<OP, SEGMENTED>(a, v, flags);
     if (SCAN_WIDE && a.other == SCAN_SUM) return vector_sum<SUM, SEGMENTED>(a, v, flags);
     if (SCAN_WORDS && a.other == SCAN_MIN) return vector_sum<MIN, SEGMENTED>(a, v, flags);
     if (!SCAN_WORDS || a.other == SCAN_PRODUCT) return vector_sum<PRODUCT, SEGMENTED>(a, v, flags);
@@ -357,8 +357,8 @@ template <int OP, int SEGMENTED>
 static __device__ inline value vector_total(const struct scan_args &a, const union vector &v,
                                             uint32_t flags)
 {
-    return is_called<OP>() ? vector_sum_called<OP, SEGMENTED>(a, v.all, flags)
-                           : vector_sum<OP, SEGMENTED>(a, v, flags);
+    return is_called<OP, SEGMENTED>() ? vector_sum_called<OP, SEGMENTED>(a, v.all, flags)
+                                      : vector_sum<OP, SEGMENTED>(a, v, flags);
 }
 
 /* The last of lanes, a set; 0 of none. */
@@ -377,7 +377,7 @@ template <int OP> static __device__ inline constexpr int unrolled(int steps)
 template <int OP>
 static __device__ inline value lanes_scan(const struct scan_args &a, value x, uint32_t from)
 {
-#pragma unroll(unrolled<OP>(5))
+#pragma unroll(unrolled <OP>(5))
     for (int step = 1; step < 32; step *= 2) {
         value below = lane_up(x, step);
         if (lane_id() >= from + step) x = combine<OP>(a, below, x);
@@ -390,7 +390,7 @@ template <int OP>
 static __device__ inline void lines_scan(const struct scan_args &a, value (&x)[SCAN_SLOTS],
                                          const uint32_t (&from)[SCAN_SLOTS])
 {
-#pragma unroll(unrolled<OP>(5))
+#pragma unroll(unrolled <OP>(5))
     for (int step = 1; step < 32; step *= 2) {
         value below[SCAN_SLOTS];
 #pragma unroll
@@ -498,7 +498,7 @@ template <int OP, int SEGMENTED>
 static __device__ inline void vector_results(const struct scan_args &a, const union vector &v,
                                              uint32_t flags, value before, uout (&e)[VECTOR])
 {
-    if (!SCAN_FLOAT && (SEGMENTED || is_called<OP>())) {
+    if (!SCAN_FLOAT && (SEGMENTED || is_called<OP, SEGMENTED>())) {
         integer_results<OP, SEGMENTED>(a, v, flags, before, e);
         return;
     }
@@ -529,7 +529,7 @@ template <int OP, int SEGMENTED>
 static __device__ inline void vector_results_by(const struct scan_args &a, const union vector &v,
                                                 uint32_t flags, value before, uout (&e)[VECTOR])
 {
-    if (OP != OTHER || !is_called<OP>())
+    if (OP != OTHER || !is_called<OP, SEGMENTED>())
         vector_results<OP, SEGMENTED>(a, v, flags, before, e);
     else if (SCAN_WIDE && a.other == SCAN_SUM)
         vector_results<SUM, SEGMENTED>(a, v, flags, before, e);
@@ -573,7 +573,7 @@ static __device__ inline void finish_vector(const struct scan_args &a, const str
                                             value before)
 {
     uout e[VECTOR];
-    if (!is_called<OP>() && stored_whole(a, row, at)) {
+    if (!is_called<OP, SEGMENTED>() && stored_whole(a, row, at)) {
         vector_results<OP, SEGMENTED>(a, v, flags, before, e);
         store_whole(a, row, at, e);
     } else {
@@ -588,9 +588,7 @@ static __device__ inline void finish_part(const struct scan_args &a, const struc
                                           uint64_t at, struct line_part &part,
                                           const value (&x)[SCAN_SLOTS], bool whole)
 {
-    const bool one_by_one =
-        SEGMENTED && KEY_BITS == 8; /* registers do not suffice for several vectors */
-    if (!is_called<OP>() && !one_by_one && whole) {
+    if (!is_called<OP, SEGMENTED>() && whole) {
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) {
             uout e[VECTOR];
@@ -600,13 +598,8 @@ static __device__ inline void finish_part(const struct scan_args &a, const struc
         }
     } else {
 #pragma unroll
-        for (int k = 0; k < SCAN_SLOTS; k++) {
-            const uint64_t to = at + k * LINE;
-            if (one_by_one)
-                finish_vector<OP, SEGMENTED>(a, row, to, part.v[k], part.flags[k], x[k]);
-            else
-                finish_called<OP, SEGMENTED>(a, row, to, part.v[k].all, part.flags[k], x[k]);
-        }
+        for (int k = 0; k < SCAN_SLOTS; k++)
+            finish_called<OP, SEGMENTED>(a, row, at + k * LINE, part.v[k].all, part.flags[k], x[k]);
     }
 }
 
