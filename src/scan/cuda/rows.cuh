@@ -99,7 +99,7 @@ template <int OP> static __device__ inline void scan_rows(const struct scan_args
 {
     const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_THREADS / 32) + threadIdx.x / 32;
     wait_for_earlier();
-    if (KEY_BITS <= 16 || OP == OTHER)
+    if (KEY_BITS <= 16 || OP != SUM)
         scan_any_lines<OP>(a, warp);
     else if (a.lanes == 32)
         scan_lines<OP>(a, warp);
