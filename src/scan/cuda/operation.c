@@ -2,11 +2,10 @@
  * scan/cuda/operation.c - scans on the GPU, host half: the plan, the table of strategies, and their
  * steps.
  *
- *     image scan_<type>    k8 ... k64: integers, and what core/order.h makes such; f16, bf16, f32,
- * f64;
- *                          with a w: computed and written in 64 bits
+ *     image scan_<type>    k8 ... k64: integers, and what core/order.h makes such; f16, bf16, f32
+ *                          and f64; with a w: computed and written in 64 bits
  *     kernel scan_<op>     whole, or rows longer than a tile; _short: whole, of few tiles; _rows:
- *                          shorter rows; _segments: segments
+ *                          shorter rows; _segments: segments, but scan_other has both
  *     image scan_ring_<type>, kernels scan_<op>_ring, _ring_segments: strategy "ring"
  *
  *     workspace            [ counters, totals of tiles, prefixes of groups | flags ]
@@ -64,8 +63,8 @@ struct strategy {
 
 enum form { TILES, ROWS, SEGMENTED, SHORT, RING, RING_SEGMENTED };
 
-/* Results of 64 bits of smaller elements, and integers of 8 and 16 bits but for sums, have one kernel
- * for all operators. */
+/* Results of 64 bits of smaller elements, and integers of 8 and 16 bits but for sums, have one
+ * kernel for all operators. */
 static const char *kernel_of(const struct echi_scan *s, enum form form)
 {
     static const char *const names[3][6] = {

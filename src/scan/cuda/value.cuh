@@ -162,8 +162,7 @@ static __device__ inline uint32_t negative_halves(const struct echi_order &o, ui
     return (word >> 15 & 0x00010001u) * 0xffff & each_element(o.float_mask);
 }
 
-/* order_encode() and order_decode() of all elements of a word: those of 8 bits are no floats.  A NaN that is to be ignored is more than a.first, which is in each
- * result. */
+/* order_encode() and order_decode() of all elements of a word; those of 8 bits are no floats. */
 static __device__ inline uint32_t word_encode(const struct echi_order &o, uint32_t u)
 {
     const uint32_t top = 0x80008000u, shift = each_element(o.shift);
