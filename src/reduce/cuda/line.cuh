@@ -2,8 +2,8 @@
  * reduce/cuda/line.cuh - one vector is added to a thread's lanes, and what the lanes come to: a
  * start, an add and an end for each kind of reduction.
  *
- * FULL is 1 when all elements of the vector count; else the first `count` do, and the others are
- * what lane_fill() says.  `at` is the vector's first element in the chunk.
+ * FULL is 1 when all elements of the vector count, of variances also NaN; else the first `count`
+ * do, and the others are what lane_fill() says.  `at` is the vector's first element in the chunk.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -283,7 +283,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
                                         struct lanes<REDUCE_VARIANCE> &l, const struct vector &v,
                                         const struct vector &, uint32_t count, uint32_t)
 {
-    if (FULL && !(REDUCE_FLOAT && a.rule.ignore)) {
+    if (FULL || (count == VECTOR && !(REDUCE_FLOAT && a.rule.ignore))) {
         l.n += VECTOR;
 #pragma unroll
         for (int i = 0; i < VECTOR; i++) {
@@ -295,7 +295,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
 #pragma unroll
         for (int i = 0; i < VECTOR; i++) {
             double x = to_f64(a.rule, vector_element(v, i)), d = x - l.k;
-            bool there = (FULL || i < count) && !(REDUCE_FLOAT && a.rule.ignore && x != x);
+            bool there = i < count && !(REDUCE_FLOAT && a.rule.ignore && x != x);
             l.n += there;
             l.lane[i] += there ? d : -0.0;
             l.square[i] += there ? d * d : -0.0;

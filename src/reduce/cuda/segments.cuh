@@ -155,7 +155,7 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
-            const double k = center_of<KIND>(a, x[r], here[r], 0, 1);
+            const double k = center_of<KIND>(a, x[r], here[r]);
             struct value value =
                 reduce_vectors<KIND, VECTORS, SHIFTED>(a, v[r], shift, here[r], at, k);
             value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
@@ -203,7 +203,7 @@ reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin,
                            elements_here(next_n, at) * KEY_BYTES, next);
         }
         if (t == 0) continue;
-        if (i == 0) k = center_of<KIND>(a, x, here, 0, 1);
+        if (i == 0) k = center_of<KIND>(a, x, here);
         struct value value = reduce_vectors<KIND, 1, 1>(a, v, (uint32_t)((uintptr_t)x & 15), here,
                                                         (nth * vectors + i) * VECTOR, k);
         if (i & 1) value = value_add<KIND>(a, one, value);

@@ -210,6 +210,13 @@ static __device__ inline struct value value_fold(const struct reduce_args &args,
     return v;
 }
 
+static __device__ inline uint32_t sum_of_lanes(uint32_t n)
+{
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) n += __shfl_xor_sync(WARP_ALL, n, step);
+    return n;
+}
+
 /* The two sums of a variance's chunk of n elements are added side by side: even lanes take the one,
  * odd lanes the other. */
 static __device__ inline struct value value_fold_sums(struct value v, uint32_t n)
