@@ -63,12 +63,11 @@ static __device__ inline uint64_t bits_of(double x)
     return (uint64_t)__double_as_longlong(x);
 }
 
-/* Rows and segments of these kinds are added by code that is written out, with several vectors in
+/* Rows and segments of this kind are added by code that is written out, with most vectors in
  * flight; those of the others by loops, which keep their kernels small. */
 template <int KIND> static __device__ inline constexpr bool is_common(void)
 {
-    return KIND == REDUCE_SUM || KIND == REDUCE_ISUM || KIND == REDUCE_MAX ||
-           (KIND == REDUCE_SUM64 && REDUCE_FLOAT && KEY_BITS >= 32);
+    return KIND == REDUCE_SUM && KEY_BITS == 32;
 }
 
 /* What merging does not change. */
