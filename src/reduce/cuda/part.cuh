@@ -20,15 +20,13 @@ template <int KIND> static __device__ inline constexpr bool has_two(void)
 }
 
 /* Lines that a warp loads before it adds the first: half a chunk, so that registers do for four
- * blocks a multiprocessor.  Where they do not anyhow, since a thread has eight lanes of doubles or
- * more, long parts take a chunk. */
+ * blocks a multiprocessor.  Where they do not by far, since a thread has sixteen lanes of doubles,
+ * long parts take a chunk. */
 template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
     if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
-    return LONG && KEY_BITS <= 16 && REDUCE_FLOAT &&
-                   (KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64 || KIND == REDUCE_PRODUCT64)
-               ? (int)ECHI_CHUNK_LINES
-               : 4;
+    return LONG && KEY_BITS <= 16 && REDUCE_FLOAT && KIND == REDUCE_VARIANCE ? (int)ECHI_CHUNK_LINES
+                                                                             : 4;
 }
 
 /* What a variance's distances are from; other kinds have none. */
