@@ -4,6 +4,9 @@
  *     chunk       8 lines of 512 bytes; a thread has 16 bytes of each
  *     vectors     what one thread has of a part that is no longer than a line
  *
+ * Of long parts, whole and aligned chunks are added by add_aligned(); all other chunks by
+ * add_around(), which sums of f32 do by add_common().
+ *
  * All fold the same lanes in the same order, so that a segment's result does not depend on which of
  * them reduced it.
  *

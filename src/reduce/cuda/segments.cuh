@@ -7,8 +7,8 @@
  *     else   one at a time by the warp, chunk by chunk
  *     long   put on a list, for blocks to share: long.cuh
  *
- * Tiny and short ones of common kinds (value.cuh) are written out, with several loads in flight;
- * those of the other kinds are loops.
+ * Tiny and short ones of sums of f32 (is_common() in value.cuh) are written out; those of the other
+ * kinds are a loop, with four vectors in flight.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
