@@ -24,7 +24,8 @@ enum {
     REDUCE_MAX,
     REDUCE_MINMAX,
     REDUCE_ARG,
-    REDUCE_COUNT
+    REDUCE_COUNT,
+    REDUCE_OTHER /* IPRODUCT, BITS or COUNT: kernels ask reduce_args */
 };
 
 enum {
@@ -70,6 +71,7 @@ struct reduce_args {
     uint64_t capacity; /* of items */
     struct reduce_counts *counts;
     uint64_t *data_error;
+    uint32_t kind; /* of reduce_other_* */
     struct echi_reduce_rule rule;
 };
 

@@ -4,6 +4,8 @@
  *     reduce_KIND_segments   what a warp can reduce alone, and a list of what it should not
  *     reduce_KIND_long       what blocks share: whole arrays, long rows, what is on the list
  *
+ * Products of integers, bits and counts have one pair, which asks for the kind at each vector.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "reduce/cuda/long.cuh"
@@ -110,30 +112,6 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
 }
 
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
-    reduce_iproduct_segments(const __grid_constant__ struct reduce_args a)
-{
-    reduce_segments<REDUCE_IPRODUCT>(a);
-}
-
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
-    reduce_iproduct_long(const __grid_constant__ struct reduce_args a)
-{
-    reduce_long<REDUCE_IPRODUCT>(a);
-}
-
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
-    reduce_bits_segments(const __grid_constant__ struct reduce_args a)
-{
-    reduce_segments<REDUCE_BITS>(a);
-}
-
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
-    reduce_bits_long(const __grid_constant__ struct reduce_args a)
-{
-    reduce_long<REDUCE_BITS>(a);
-}
-
-extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
     reduce_max_segments(const __grid_constant__ struct reduce_args a)
 {
     reduce_segments<REDUCE_MAX>(a);
@@ -170,15 +148,15 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
 }
 
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)
-    reduce_count_segments(const __grid_constant__ struct reduce_args a)
+    reduce_other_segments(const __grid_constant__ struct reduce_args a)
 {
-    reduce_segments<REDUCE_COUNT>(a);
+    reduce_segments<REDUCE_OTHER>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS)
-    reduce_count_long(const __grid_constant__ struct reduce_args a)
+    reduce_other_long(const __grid_constant__ struct reduce_args a)
 {
-    reduce_long<REDUCE_COUNT>(a);
+    reduce_long<REDUCE_OTHER>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 2)

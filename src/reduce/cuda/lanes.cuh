@@ -238,8 +238,8 @@ template <> struct lanes<REDUCE_DOT64> {
     double lane[VECTOR];
     uint32_t ignored;
 };
-template <> struct lanes<REDUCE_BITS> {
-    uint32_t w[4];
+template <> struct lanes<REDUCE_OTHER> {
+    uint32_t w[4]; /* of bits; w[0] counts; a product is in the first two */
 };
 template <> struct lanes<REDUCE_MAX> {
     struct most most;
@@ -250,9 +250,6 @@ template <> struct lanes<REDUCE_MINMAX> {
 template <> struct lanes<REDUCE_ARG> {
     ukey best;
     uint32_t at; /* in the chunk, of the vector */
-};
-template <> struct lanes<REDUCE_COUNT> {
-    uint32_t n;
 };
 
 static __device__ inline void fill_lanes(float (&lane)[VECTOR], float with)

@@ -2,8 +2,8 @@
  * reduce/cuda/line.cuh - one vector is added to a thread's lanes, and what the lanes come to: a
  * start, an add and an end for each kind of reduction.
  *
- * FULL is 1 when all elements of the vector count; else the first `count` do, and the others are
- * what lane_fill() says.  `at` is the vector's first element in the chunk.
+ * FULL is 1 when all elements of the vector count, of variances also NaN; else the first `count`
+ * do, and the others are what lane_fill() says.  `at` is the vector's first element in the chunk.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,10 +12,9 @@
 
 #include "reduce/cuda/lanes.cuh"
 
-/* The bits of a 1 for products, of a 0 for all else. */
+/* The bits of a 1 for products of floats, of a 0 for all else. */
 template <int KIND> static __device__ inline ukey lane_fill(void)
 {
-    if (KIND == REDUCE_IPRODUCT) return 1;
     if (KIND != REDUCE_PRODUCT && KIND != REDUCE_PRODUCT64) return 0;
     return (ukey)(REDUCE_FLOAT == 2 ? 0x3f80u
                   : KEY_BITS == 16  ? 0x3c00u
@@ -283,7 +282,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
                                         struct lanes<REDUCE_VARIANCE> &l, const struct vector &v,
                                         const struct vector &, uint32_t count, uint32_t)
 {
-    if (FULL && !(REDUCE_FLOAT && a.rule.ignore)) {
+    if (FULL || (count == VECTOR && !(REDUCE_FLOAT && a.rule.ignore))) {
         l.n += VECTOR;
 #pragma unroll
         for (int i = 0; i < VECTOR; i++) {
@@ -295,7 +294,7 @@ static __device__ inline void lanes_add(const struct reduce_args &a,
 #pragma unroll
         for (int i = 0; i < VECTOR; i++) {
             double x = to_f64(a.rule, vector_element(v, i)), d = x - l.k;
-            bool there = (FULL || i < count) && !(REDUCE_FLOAT && a.rule.ignore && x != x);
+            bool there = i < count && !(REDUCE_FLOAT && a.rule.ignore && x != x);
             l.n += there;
             l.lane[i] += there ? d : -0.0;
             l.square[i] += there ? d * d : -0.0;
@@ -344,31 +343,6 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
     (void)sign;
 }
 
-static __device__ inline void lanes_start(struct lanes<REDUCE_IPRODUCT> &l)
-{
-    l.sum = 1;
-}
-
-/* The products of a word of small integers have 32 bits. */
-template <int FULL>
-static __device__ inline void lanes_add(const struct reduce_args &a,
-                                        struct lanes<REDUCE_IPRODUCT> &l, const struct vector &v,
-                                        const struct vector &, uint32_t, uint32_t)
-{
-    enum { EACH = KEY_BITS < 32 ? 4 / KEY_BYTES : 1 };
-#pragma unroll
-    for (int i = 0; i < VECTOR; i += EACH) {
-#if KEY_BITS == 64
-        l.sum *= vector_element(v, i);
-#else
-        uint32_t product = extended(a.rule, vector_element(v, i));
-#pragma unroll
-        for (int j = 1; j < EACH; j++) product *= extended(a.rule, vector_element(v, i + j));
-        l.sum *= widened(a.rule, product);
-#endif
-    }
-}
-
 static __device__ inline void lanes_start(struct lanes<REDUCE_IDOT> &l)
 {
     l.sum = 0;
@@ -407,38 +381,6 @@ static __device__ inline struct value lanes_end(const struct reduce_args &, stru
 }
 
 /* ---- Bits and order ---- */
-
-static __device__ inline void lanes_start(struct lanes<REDUCE_BITS> &l)
-{
-#pragma unroll
-    for (int i = 0; i < 4; i++) l.w[i] = 0;
-}
-
-template <int FULL>
-static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_BITS> &l,
-                                        const struct vector &v, const struct vector &,
-                                        uint32_t count, uint32_t)
-{
-    const uint32_t first = KEY_BITS == 64 ? (uint32_t)a.rule.first : spread(a.rule.first);
-    const uint32_t also = a.rule.exclusive ? 0 : ~0u;
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-        uint32_t x = (v.w[i] ^ first) & (FULL ? ~0u : vector_mask(i, count));
-        l.w[i] = (l.w[i] ^ x) | (l.w[i] & x & also);
-    }
-}
-
-static __device__ inline struct value lanes_end(const struct reduce_args &a,
-                                                struct lanes<REDUCE_BITS> &l)
-{
-    uint64_t x = (uint64_t)l.w[1] << 32 | l.w[0], y = (uint64_t)l.w[3] << 32 | l.w[2];
-    x = a.rule.exclusive ? x ^ y : x | y;
-#pragma unroll
-    for (int bits = 32; bits >= KEY_BITS; bits /= 2)
-        x = a.rule.exclusive ? x ^ x >> bits : x | x >> bits;
-    struct value v = { (ukey)x, 0, 0 };
-    return v;
-}
 
 static __device__ inline void lanes_start(struct lanes<REDUCE_MAX> &l)
 {
@@ -553,18 +495,62 @@ static __device__ inline struct value lanes_end(const struct reduce_args &,
     return v;
 }
 
-static __device__ inline void lanes_start(struct lanes<REDUCE_COUNT> &l)
+/* ---- Products of integers, bits and counts, in the same kernels ---- */
+
+/* The products of a word of small integers have 32 bits. */
+template <int FULL>
+static __device__ inline void product_add(const struct reduce_args &a, uint32_t (&lane)[4],
+                                          const struct vector &v, uint32_t count)
 {
-    l.n = 0;
+    enum { EACH = KEY_BITS < 32 ? 4 / KEY_BYTES : 1 };
+    uint64_t sum = ((uint64_t)lane[1] << 32 | lane[0]) ^ 1;
+#pragma unroll
+    for (int i = 0; i < VECTOR; i += EACH) {
+#if KEY_BITS == 64
+        sum *= FULL || i < count ? vector_element(v, i) : 1;
+#else
+        uint32_t product = 1;
+#pragma unroll
+        for (int j = 0; j < EACH; j++)
+            product *= FULL || i + j < count ? extended(a.rule, vector_element(v, i + j)) : 1;
+        sum *= widened(a.rule, product);
+#endif
+    }
+    sum ^= 1;
+    lane[0] = (uint32_t)sum;
+    lane[1] = (uint32_t)(sum >> 32);
 }
 
-/* Of those within the range; of bytes by the carries of a subtraction. */
 template <int FULL>
-static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_COUNT> &l,
-                                        const struct vector &v, const struct vector &,
-                                        uint32_t count, uint32_t)
+static __device__ inline void bits_add(const struct reduce_args &a, uint32_t (&lane)[4],
+                                       const struct vector &v, uint32_t count)
+{
+    const uint32_t first = KEY_BITS == 64 ? (uint32_t)a.rule.first : spread(a.rule.first);
+    const uint32_t also = a.rule.exclusive ? 0 : ~0u;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint32_t x = (v.w[i] ^ first) & (FULL ? ~0u : vector_mask(i, count));
+        lane[i] = (lane[i] ^ x) | (lane[i] & x & also);
+    }
+}
+
+static __device__ inline uint64_t bits_end(const struct reduce_args &a, const uint32_t (&lane)[4])
+{
+    uint64_t x = (uint64_t)lane[1] << 32 | lane[0], y = (uint64_t)lane[3] << 32 | lane[2];
+    x = a.rule.exclusive ? x ^ y : x | y;
+#pragma unroll
+    for (int bits = 32; bits >= KEY_BITS; bits /= 2)
+        x = a.rule.exclusive ? x ^ x >> bits : x | x >> bits;
+    return (ukey)x;
+}
+
+/* How many of a vector are within the range; of bytes by the carries of a subtraction. */
+template <int FULL>
+static __device__ inline uint32_t count_of(const struct reduce_args &a, const struct vector &v,
+                                           uint32_t count)
 {
     const struct echi_reduce_rule &rule = a.rule;
+    uint32_t n = 0;
 #if KEY_BITS == 8
     const uint32_t mask = spread(rule.mask), low = spread(rule.low), span = spread(rule.span);
 #pragma unroll
@@ -572,21 +558,41 @@ static __device__ inline void lanes_add(const struct reduce_args &a, struct lane
         uint32_t d = word_sub(word_encode(rule.order, v.w[i]) & mask, low);
         uint32_t rest = (span | TOPS) - (d & ~TOPS);
         uint32_t within = ((span & ~d) | (~(span ^ d) & rest)) & TOPS;
-        l.n += __popc(FULL ? within : within & vector_mask(i, count));
+        n += __popc(FULL ? within : within & vector_mask(i, count));
     }
 #else
 #pragma unroll
     for (int i = 0; i < VECTOR; i++) {
         ukey e = order_encode(rule.order, vector_element(v, i)) & (ukey)rule.mask;
-        l.n += (FULL || i < count) && (ukey)(e - (ukey)rule.low) <= (ukey)rule.span;
+        n += (FULL || i < count) && (ukey)(e - (ukey)rule.low) <= (ukey)rule.span;
     }
 #endif
+    return n;
 }
 
-static __device__ inline struct value lanes_end(const struct reduce_args &,
-                                                struct lanes<REDUCE_COUNT> &l)
+static __device__ inline void lanes_start(struct lanes<REDUCE_OTHER> &l)
 {
-    struct value v = { l.n, 0, 0 };
+    l.w[0] = l.w[1] = l.w[2] = l.w[3] = 0;
+}
+
+template <int FULL>
+static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_OTHER> &l,
+                                        const struct vector &v, const struct vector &,
+                                        uint32_t count, uint32_t)
+{
+    if (a.kind == REDUCE_COUNT)
+        l.w[0] += count_of<FULL>(a, v, count);
+    else if (a.kind == REDUCE_BITS)
+        bits_add<FULL>(a, l.w, v, count);
+    else
+        product_add<FULL>(a, l.w, v, count);
+}
+
+static __device__ inline struct value lanes_end(const struct reduce_args &a,
+                                                struct lanes<REDUCE_OTHER> &l)
+{
+    struct value v = { (uint64_t)l.w[1] << 32 | l.w[0], 0, 0 };
+    if (a.kind == REDUCE_BITS) v.a = bits_end(a, l.w);
     return v;
 }
 #endif

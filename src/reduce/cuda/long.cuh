@@ -65,14 +65,15 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
     for (uint32_t chunk = p.first; chunk * CHUNK < p.n; chunk += p.step) {
         const uint32_t first = chunk * CHUNK, here = min(p.n - first, (uint32_t)CHUNK);
         if (value_any_order<KIND>()) {
-            add_chunk<KIND, 1>(a, lanes, p.begin + first, first, here);
+            const struct place at = place_of<KIND>(a, p.begin + first, first);
+            if (!add_aligned<KIND, 1>(a, lanes, at, here)) lanes = added_around(a, lanes, at, here);
         } else {
             v = reduce_chunk<KIND, 1>(a, p.begin + first, first, here);
             if (lane_id() == 0) s.chunks[p.place + chunk] = v;
         }
     }
     if (value_any_order<KIND>()) {
-        v = close_lanes(a, lanes, p.from, 0);
+        v = close_lanes<KIND, 0>(a, lanes, p.from, 0);
         if (lane_id() == 0) s.chunks[p.place + p.first] = v;
     }
     return v;

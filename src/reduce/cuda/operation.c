@@ -31,7 +31,7 @@ static const struct {
     size_t words;                  /* of a value */
 } kinds[ECHI_REDUCE_KINDS] = {
     [ECHI_REDUCE_ISUM] = { "reduce_isum_segments", "reduce_isum_long", 1 },
-    [ECHI_REDUCE_IPRODUCT] = { "reduce_iproduct_segments", "reduce_iproduct_long", 1 },
+    [ECHI_REDUCE_IPRODUCT] = { "reduce_other_segments", "reduce_other_long", 1 },
     [ECHI_REDUCE_IDOT] = { NULL, "reduce_idot_long", 1 },
     [ECHI_REDUCE_SUM] = { "reduce_sum_segments", "reduce_sum_long", 1 },
     [ECHI_REDUCE_PRODUCT] = { "reduce_product_segments", "reduce_product_long", 1 },
@@ -40,11 +40,11 @@ static const struct {
     [ECHI_REDUCE_PRODUCT64] = { "reduce_product64_segments", "reduce_product64_long", 1 },
     [ECHI_REDUCE_DOT64] = { NULL, "reduce_dot64_long", 2 },
     [ECHI_REDUCE_VARIANCE] = { "reduce_variance_segments", "reduce_variance_long", 3 },
-    [ECHI_REDUCE_BITS] = { "reduce_bits_segments", "reduce_bits_long", 1 },
+    [ECHI_REDUCE_BITS] = { "reduce_other_segments", "reduce_other_long", 1 },
     [ECHI_REDUCE_MAX] = { "reduce_max_segments", "reduce_max_long", 1 },
     [ECHI_REDUCE_MINMAX] = { "reduce_minmax_segments", "reduce_minmax_long", 2 },
     [ECHI_REDUCE_ARG] = { "reduce_arg_segments", "reduce_arg_long", 2 },
-    [ECHI_REDUCE_COUNT] = { "reduce_count_segments", "reduce_count_long", 1 },
+    [ECHI_REDUCE_COUNT] = { "reduce_other_segments", "reduce_other_long", 1 },
 };
 
 /* ---- The plan ---- */
@@ -389,6 +389,7 @@ static ech_status run_reduce(ech_ctx *ctx, const void *request, const void *kept
                                    .done = w.parts.done,
                                    .items = w.parts.items,
                                    .capacity = plan->capacity,
+                                   .kind = r->kind,
                                    .rule = r->rule };
     if (!rows) w.args.data_error = echi_cuda_error_word(ctx);
     plan->strategy->steps(&b);

@@ -4,6 +4,9 @@
  *     chunk       8 lines of 512 bytes; a thread has 16 bytes of each
  *     vectors     what one thread has of a part that is no longer than a line
  *
+ * Of long parts, whole and aligned chunks are added by add_aligned(); all other chunks by
+ * add_around(), which sums of f32 do by add_common().
+ *
  * All fold the same lanes in the same order, so that a segment's result does not depend on which of
  * them reduced it.
  *
@@ -20,15 +23,13 @@ template <int KIND> static __device__ inline constexpr bool has_two(void)
 }
 
 /* Lines that a warp loads before it adds the first: half a chunk, so that registers do for four
- * blocks a multiprocessor.  Where they do not anyhow, since a thread has eight lanes of doubles or
- * more, long parts take a chunk. */
+ * blocks a multiprocessor.  Where they do not by far, since a thread has sixteen lanes of doubles,
+ * long parts take a chunk. */
 template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
     if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
-    return LONG && KEY_BITS <= 16 && REDUCE_FLOAT &&
-                   (KIND == REDUCE_VARIANCE || KIND == REDUCE_SUM64 || KIND == REDUCE_PRODUCT64)
-               ? (int)ECHI_CHUNK_LINES
-               : 4;
+    return LONG && KEY_BITS <= 16 && REDUCE_FLOAT && KIND == REDUCE_VARIANCE ? (int)ECHI_CHUNK_LINES
+                                                                             : 4;
 }
 
 /* What a variance's distances are from; other kinds have none. */
@@ -70,29 +71,43 @@ static __device__ inline uint32_t elements_here(uint32_t n, uint32_t at)
     return n <= at ? 0 : n - at < VECTOR ? n - at : (uint32_t)VECTOR;
 }
 
-/* The first number after x[0], which is a NaN that is ignored. */
+/* The first number after x[0], which is a NaN that is ignored: of a few elements. */
 static __device__ __noinline__ double first_number(const struct reduce_args &a, const ukey *x,
-                                                   uint32_t n, uint32_t from, uint32_t step)
+                                                   uint32_t n)
 {
     double k = to_f64(a.rule, x[0]);
-    if (step == 1) /* by a thread or a few, of some elements */
-        for (uint32_t i = 1; k != k && i < n; i++) k = to_f64(a.rule, x[i]);
-    for (uint32_t i = 1; step > 1 && k != k && i < n; i += step) { /* by a warp */
-        double mine = i + from < n ? to_f64(a.rule, x[i + from]) : k;
-        uint32_t numbers = __ballot_sync(WARP_ALL, mine == mine);
-        if (numbers) k = __shfl_sync(WARP_ALL, mine, __ffs((int)numbers) - 1);
-    }
+    for (uint32_t i = 1; k != k && i < n; i++) k = to_f64(a.rule, x[i]);
     return k;
 }
 
 /* The first element of a part; the first that is a number where NaN are ignored. */
 template <int KIND>
-static __device__ inline double center_of(const struct reduce_args &a, const ukey *x, uint32_t n,
-                                          uint32_t from, uint32_t step)
+static __device__ inline double center_of(const struct reduce_args &a, const ukey *x, uint32_t n)
 {
     if (KIND != REDUCE_VARIANCE || n == 0) return 0;
     const double k = to_f64(a.rule, x[0]);
-    return REDUCE_FLOAT && a.rule.ignore && k != k ? first_number(a, x, n, from, step) : k;
+    return REDUCE_FLOAT && a.rule.ignore && k != k ? first_number(a, x, n) : k;
+}
+
+static __device__ inline bool is_ignored(const struct reduce_args &a, ukey u)
+{
+    const double x = to_f64(a.rule, u);
+    return REDUCE_FLOAT && a.rule.ignore && x != x;
+}
+
+/* The same of a chunk, by a warp: each lane looks for a number, and the first of them counts. */
+template <int KIND>
+static __device__ inline double center_of_chunk(const struct reduce_args &a, const ukey *x,
+                                                uint32_t n)
+{
+    if (KIND != REDUCE_VARIANCE || n == 0) return 0;
+    uint32_t at = 0;
+    if (is_ignored(a, x[0]))
+        for (at = 1 + lane_id(); at < n && is_ignored(a, x[at]);) at += 32;
+#pragma unroll
+    for (int step = 1; REDUCE_FLOAT && step < 32; step *= 2)
+        at = min(at, __shfl_xor_sync(WARP_ALL, at, step));
+    return to_f64(a.rule, x[at < n ? at : 0]);
 }
 
 /* Whether the aligned vectors that hold n elements from x on lie within the array at in. */
@@ -113,6 +128,19 @@ struct place {
     uint32_t first;          /* position of the chunk in what the lanes are of */
 };
 
+/* Of the chunk that begins `begin` elements into the arrays and `first` into what the lanes are
+ * of. */
+template <int KIND>
+static __device__ inline struct place place_of(const struct reduce_args &a, uint64_t begin,
+                                               uint32_t first)
+{
+    struct place p = { (const ukey *)a.in + begin, (const ukey *)a.b + begin, 0, 0, 0, first };
+    p.shift = (uint32_t)((uintptr_t)p.x & 15);
+    p.shift_y = (uint32_t)((uintptr_t)p.y & 15);
+    p.at = lane_id() * VECTOR;
+    return p;
+}
+
 /* Adds the thread's vectors of aligned arrays, all loaded before the first is added: one of each of
  * LINES lines, or with ALL 0 of the first `lines`. */
 template <int KIND, int LINES, int ALL>
@@ -131,85 +159,184 @@ static __device__ inline void add_lines(const struct reduce_args &a, struct lane
                          p.first + at + i * LINE);
 }
 
-/* Adds the thread's vectors of `lines` lines of arrays of any alignment. */
-template <int KIND>
-static __device__ inline void add_shifted(const struct reduce_args &a, struct lanes<KIND> &lanes,
-                                          const struct place &p, uint32_t lines)
+/* An array, seen from a chunk of it that may have any alignment. */
+struct around {
+    const char *at;     /* the multiple of 16 at which the chunk begins, or before that */
+    uint32_t shift;     /* bytes from there to the chunk */
+    uint32_t low, high; /* of the bytes from `at` on: those of the array */
+};
+
+static __device__ inline struct around around_of(const struct reduce_args &a, const void *in,
+                                                 const ukey *x)
 {
-    const char *x = (const char *)(p.x + p.at), *y = (const char *)(p.y + p.at);
-#pragma unroll 2
-    for (uint32_t line = 0; line < lines; line++) {
-        struct vector v = vector_anywhere(x + 512 * line, p.shift), w = v;
-        if (has_two<KIND>()) w = vector_anywhere(y + 512 * line, p.shift_y);
-        lanes_add<1>(a, lanes, v, w, VECTOR, p.first + p.at + line * LINE);
+    const char *first = (const char *)in, *end = first + a.n * KEY_BYTES;
+    struct around r = { (const char *)((uintptr_t)x & ~(uintptr_t)15), 0, 0, 0 };
+    const uint64_t rest = (uint64_t)(end - r.at);
+    r.shift = (uint32_t)((uintptr_t)x & 15);
+    r.low = r.at < first ? r.shift : 0;
+    r.high = rest < 2 * ECHI_CHUNK_BYTES ? (uint32_t)rest : 2 * ECHI_CHUNK_BYTES;
+    return r;
+}
+
+/* Whether the aligned vectors that hold `count` elements of the chunk from `at` on lie within the
+ * array. */
+static __device__ inline bool is_inside(const struct around &r, uint32_t at, uint32_t count)
+{
+    const uint32_t from = at * KEY_BYTES;
+    return count == 0 ||
+           (from >= r.low && from + ((r.shift + count * KEY_BYTES + 15) & ~15u) <= r.high);
+}
+
+static __device__ inline void load_around(const struct around &r, uint32_t at, uint32_t count,
+                                          struct raw<1, 1> &raw)
+{
+    const char *from = r.at + at * KEY_BYTES;
+    if (is_inside(r, at, count))
+        raw_load<1, 1>(from, r.shift, count * KEY_BYTES, raw);
+    else
+        raw.v[0] = vector_at_end((const ukey *)(from + r.shift), count);
+}
+
+/* What was loaded by the same numbers, in its place. */
+static __device__ inline struct vector take_around(const struct around &r, uint32_t at,
+                                                   uint32_t count, ukey fill,
+                                                   const struct raw<1, 1> &raw)
+{
+    struct vector v[1] = { raw.v[0] };
+    if (r.shift && is_inside(r, at, count)) raw_shift<1, 1>(raw, r.shift, v);
+    return vector_filled(v[0], count, fill);
+}
+
+/* Adds the n elements of a chunk of any length and alignment, line by line in a loop that loads
+ * some lines ahead. */
+template <int KIND>
+static __device__ inline void add_around(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                         const struct place &p, uint32_t n)
+{
+    enum { AHEAD = has_two<KIND>() ? 1 : 2 };
+    const struct around x = around_of(a, a.in, p.x);
+    const struct around y = has_two<KIND>() ? around_of(a, a.b, p.y) : x;
+    struct raw<1, 1> v[AHEAD + 1], w[AHEAD + 1];
+    set_center(lanes, center_of_chunk<KIND>(a, p.x, n));
+#pragma unroll 1
+    for (uint32_t line = 0; line * LINE < n + AHEAD * LINE; line++) {
+        uint32_t at = p.at + line * LINE, here = elements_here(n, at);
+        load_around(x, at, here, v[AHEAD]);
+        if (has_two<KIND>()) load_around(y, at, here, w[AHEAD]);
+        at -= AHEAD * LINE;
+        here = line < AHEAD ? 0 : elements_here(n, at);
+        if (here) {
+            const struct vector vx = take_around(x, at, here, lane_fill<KIND>(), v[0]);
+            const struct vector vy =
+                has_two<KIND>() ? take_around(y, at, here, lane_fill<KIND>(), w[0]) : vx;
+            lanes_add<0>(a, lanes, vx, vy, here, p.first + at);
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            v[i] = v[i + 1];
+            if (has_two<KIND>()) w[i] = w[i + 1];
+        }
     }
 }
 
-/* Adds n elements, a chunk at most, that begin `begin` elements into the arrays and `first` into
- * what the lanes are of.  LONG: for long.cuh. */
+/* The same by a call, for kinds whose lanes are of many chunks: a loop over whole chunks does not
+ * share its registers with it. */
+template <int KIND>
+static __device__ __noinline__ struct lanes<KIND>
+added_around(const struct reduce_args &a, struct lanes<KIND> lanes, struct place p, uint32_t n) {
+    add_around(a, lanes, p, n);
+    return lanes;
+}
+
+/* Adds the n elements of a chunk, if they are such that they are loaded without regard to
+ * alignment and ends. */
 template <int KIND, int LONG>
-static __device__ inline void add_chunk(const struct reduce_args &a, struct lanes<KIND> &lanes,
-                                        uint64_t begin, uint32_t first, uint32_t n)
+static __device__ inline bool add_aligned(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                          const struct place &p, uint32_t n)
 {
     enum { LINES = lines_at_a_time<KIND, LONG>() };
-    struct place p = { (const ukey *)a.in + begin, (const ukey *)a.b + begin, 0, 0, 0, first };
-    p.shift = (uint32_t)((uintptr_t)p.x & 15);
-    p.shift_y = (uint32_t)((uintptr_t)p.y & 15);
-    p.at = lane_id() * VECTOR;
-    const bool aligned = p.shift == 0 && (!has_two<KIND>() || p.shift_y == 0);
-    if (n == CHUNK && aligned && !(KIND == REDUCE_VARIANCE && REDUCE_FLOAT && a.rule.ignore)) {
+    if (!(LONG || is_common<KIND>()) || p.shift || (has_two<KIND>() && p.shift_y)) return false;
+    if (n == CHUNK && !(KIND == REDUCE_VARIANCE && REDUCE_FLOAT && a.rule.ignore)) {
 #pragma unroll 1
         for (uint32_t line = 0; line < ECHI_CHUNK_LINES; line += LINES)
             add_lines<KIND, LINES, 1>(a, lanes, p, line, LINES);
-        return;
+        return true;
     }
-    set_center(lanes, center_of<KIND>(a, p.x, n, lane_id(), 32));
+    return false;
+}
 
+/* Adds the n elements of a chunk of any length and alignment: for common kinds, whose whole vectors
+ * are loaded without regard to ends. */
+template <int KIND, int LONG>
+static __device__ inline void add_common(const struct reduce_args &a, struct lanes<KIND> &lanes,
+                                         const struct place &p, uint32_t n)
+{
+    enum { LINES = lines_at_a_time<KIND, LONG>() };
     /* Lines of which this thread has a whole vector; it may have a part of one more. */
     uint32_t lines = n < p.at + VECTOR ? 0 : (n - p.at - VECTOR) / LINE + 1;
-    if (aligned && (LONG || is_common<KIND>())) {
+    if (p.shift == 0) {
 #pragma unroll 1
         for (uint32_t line = 0; line < lines; line += LINES)
             add_lines<KIND, LINES, 0>(a, lanes, p, line, lines - line);
     } else {
-        if (!lies_within(a, a.in, p.x, n) || (has_two<KIND>() && !lies_within(a, a.b, p.y, n)))
-            lines = 0; /* a chunk at an end of the array */
-        add_shifted(a, lanes, p, lines);
+        if (!lies_within(a, a.in, p.x, n)) lines = 0; /* a chunk at an end of the array */
+#pragma unroll 2
+        for (uint32_t line = 0; line < lines; line++) {
+            const uint32_t at = p.at + line * LINE;
+            const struct vector v = vector_anywhere((const char *)(p.x + at), p.shift);
+            lanes_add<1>(a, lanes, v, v, VECTOR, p.first + at);
+        }
     }
 #pragma unroll 1
     for (uint32_t at = p.at + lines * LINE; at < n; at += LINE) {
         const uint32_t here = elements_here(n, at);
-        struct vector v = vector_some(p.x + at, here, lane_fill<KIND>()), w = v;
-        if (has_two<KIND>()) w = vector_some(p.y + at, here, lane_fill<KIND>());
-        lanes_add<0>(a, lanes, v, w, here, first + at);
+        const struct vector v = vector_some(p.x + at, here, lane_fill<KIND>());
+        lanes_add<0>(a, lanes, v, v, here, p.first + at);
     }
 }
 
 /* The value of the warp's lanes, in every lane.  They are of what begins `first` elements into the
- * segment, and where the order matters of n elements, a chunk at most. */
-template <int KIND>
+ * segment.  A variance is of n elements, a chunk at most; SOME: or of those that are no NaN. */
+template <int KIND, int SOME>
 static __device__ inline struct value
 close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t first, uint32_t n)
 {
     struct value v = lanes_end(a, lanes);
-    if (KIND == REDUCE_VARIANCE && !(REDUCE_FLOAT && a.rule.ignore))
-        v = value_fold_sums(v, n);
+    if (KIND == REDUCE_VARIANCE)
+        v = value_fold_sums(v, REDUCE_FLOAT && SOME ? sum_of_lanes((uint32_t)v.a) : n);
     else
         v = value_fold<KIND, 32, 0>(a, v);
     if (KIND == REDUCE_ARG && v.b != UINT64_MAX) v.b += first;
     return value_close<KIND>(v, get_center(lanes));
 }
 
+/* The value of the n elements of a chunk that may be of any length and alignment, by a call. */
+template <int KIND>
+static __device__ __noinline__ struct value chunk_around(const struct reduce_args &a,
+                                                         uint64_t begin, uint64_t first, uint32_t n)
+{
+    const struct place p = place_of<KIND>(a, begin, 0);
+    struct lanes<KIND> lanes;
+    lanes_start(lanes);
+    add_around(a, lanes, p, n);
+    return close_lanes<KIND, 1>(a, lanes, first, n);
+}
+
 /* The value of n elements, a chunk at most, that begin `begin` elements into the arrays and `first`
- * into their segment; in every lane. */
+ * into their segment; in every lane.  LONG: for long.cuh. */
 template <int KIND, int LONG>
 static __device__ inline struct value reduce_chunk(const struct reduce_args &a, uint64_t begin,
                                                    uint64_t first, uint32_t n)
 {
+    const struct place p = place_of<KIND>(a, begin, 0);
     struct lanes<KIND> lanes;
     lanes_start(lanes);
-    add_chunk<KIND, LONG>(a, lanes, begin, 0, n);
-    return close_lanes(a, lanes, first, n);
+    if (is_common<KIND>()) {
+        if (!add_aligned<KIND, LONG>(a, lanes, p, n)) add_common<KIND, LONG>(a, lanes, p, n);
+        return close_lanes<KIND, 0>(a, lanes, first, n);
+    }
+    if (add_aligned<KIND, LONG>(a, lanes, p, n)) return close_lanes<KIND, 0>(a, lanes, first, n);
+    return chunk_around<KIND>(a, begin, first, n);
 }
 
 /* The value of a vector alone; of the variance with the distances from k, not yet closed. */

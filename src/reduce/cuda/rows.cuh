@@ -34,8 +34,8 @@ static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t 
             struct lanes<KIND> lanes;
             lanes_start(lanes);
             if (at < n && row + i * groups < a.segments) {
-                set_center(lanes, center_of<KIND>(a, in + (row + i * groups) * n, n, 0, 1));
-                lanes_add<1>(a, lanes, v[i], v[i], VECTOR, at);
+                set_center(lanes, center_of<KIND>(a, in + (row + i * groups) * n, n));
+                lanes_add<KIND != REDUCE_VARIANCE>(a, lanes, v[i], v[i], VECTOR, at);
             }
             value[i] = lanes_end(a, lanes);
         }
@@ -56,7 +56,7 @@ static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t 
     const uint64_t row = first + mine * groups + group;
     if (row >= a.segments) return;
     const ukey *x = in + row * n;
-    value_result<KIND>(a, value_close<KIND>(result, center_of<KIND>(a, x, n, 0, 1)), x, n, row);
+    value_result<KIND>(a, value_close<KIND>(result, center_of<KIND>(a, x, n)), x, n, row);
 }
 
 #endif

@@ -7,8 +7,8 @@
  *     else   one at a time by the warp, chunk by chunk
  *     long   put on a list, for blocks to share: long.cuh
  *
- * Tiny and short ones of common kinds (value.cuh) are written out, with several loads in flight;
- * those of the other kinds are loops.
+ * Tiny and short ones of sums of f32 (is_common() in value.cuh) are written out; those of the other
+ * kinds are a loop, with four vectors in flight.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -155,7 +155,7 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             const uint32_t shift = (uint32_t)((uintptr_t)x[r] & 15);
-            const double k = center_of<KIND>(a, x[r], here[r], 0, 1);
+            const double k = center_of<KIND>(a, x[r], here[r]);
             struct value value =
                 reduce_vectors<KIND, VECTORS, SHIFTED>(a, v[r], shift, here[r], at, k);
             value = value_close<KIND>(value_fold<KIND, LANES, 0>(a, value), k);
@@ -169,55 +169,69 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
         value_result<KIND>(a, result, (const ukey *)a.in + from, length, s - lane_id() + who);
 }
 
-/* The same in a loop: `each` threads a segment, `vectors` (1 or 4) a thread.  The next vector is
- * loaded before the present one is added. */
+/* A vector of a segment that is small. */
+struct piece {
+    struct raw<1, 1> v;
+    const ukey *x; /* the segment's elements */
+    uint32_t n;
+};
+
+/* The same in a loop: `each` threads a segment, `vectors` (1 or 4) a thread, of as many rounds as
+ * make four.  They are loaded before the first is added. */
 template <int KIND>
 static __device__ inline void
 reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin, uint64_t n,
              struct segments_shared &shared, uint32_t each, uint32_t vectors)
 {
+    enum { PIECES = 4 };
     const uint32_t which = __ballot_sync(WARP_ALL, mine), count = (uint32_t)__popc(which);
     const uint32_t groups = 32 / each, nth = lane_id() & (each - 1);
     struct value result = value_nothing<KIND>(), one = result, two = result;
-    struct raw<1, 1> next;
-    const ukey *next_x = (const ukey *)a.in;
-    uint32_t next_n = 0;
     double k = 0;
     if (which == 0) return;
     note_order(mine, which, shared);
-    const uint32_t steps = (count + groups - 1) / groups * vectors;
 #pragma unroll 1
-    for (uint32_t t = 0; t <= steps; t++) {
-        const struct raw<1, 1> v = next;
-        const ukey *x = next_x;
-        const uint32_t here = next_n, i = (t - 1) & (vectors - 1);
-        if (t < steps) {
-            const uint32_t slot = t / vectors * groups + lane_id() / each;
-            const uint32_t at = (nth * vectors + (t & (vectors - 1))) * VECTOR;
-            const int who = slot < count ? shared.order[slot] : 0;
-            next_x = (const ukey *)a.in + __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
-            next_n = __shfl_sync(WARP_ALL, (uint32_t)n, who);
-            if (slot >= count) next_n = 0;
-            const uint32_t shift = (uint32_t)((uintptr_t)next_x & 15);
-            raw_load<1, 1>((const char *)(next_x + at) - shift, shift,
-                           elements_here(next_n, at) * KEY_BYTES, next);
+    for (uint32_t t = 0; t < vectors * count; t += PIECES * groups) {
+        struct piece p[PIECES];
+#pragma unroll
+        for (int i = 0; i < PIECES; i++) {
+            if (i) p[i] = p[i - 1];
+            if (i == 0 || vectors == 1) {
+                const uint32_t slot = t / vectors + i * groups + lane_id() / each;
+                const int who = slot < count ? shared.order[slot] : 0;
+                p[i].x = (const ukey *)a.in + __shfl_sync(WARP_ALL, (unsigned long long)begin, who);
+                p[i].n = __shfl_sync(WARP_ALL, (uint32_t)n, who);
+                if (slot >= count) p[i].n = 0;
+            }
+            const uint32_t at = vectors == 1 ? nth * VECTOR : (nth * PIECES + i) * VECTOR;
+            const uint32_t shift = (uint32_t)((uintptr_t)p[i].x & 15);
+            raw_load<1, 1>((const char *)(p[i].x + at) - shift, shift,
+                           elements_here(p[i].n, at) * KEY_BYTES, p[i].v);
         }
-        if (t == 0) continue;
-        if (i == 0) k = center_of<KIND>(a, x, here, 0, 1);
-        struct value value = reduce_vectors<KIND, 1, 1>(a, v, (uint32_t)((uintptr_t)x & 15), here,
-                                                        (nth * vectors + i) * VECTOR, k);
-        if (i & 1) value = value_add<KIND>(a, one, value);
-        if (i == 3) value = value_add<KIND>(a, two, value);
-        if (i == 1)
-            two = value;
-        else
-            one = value;
-        if (i != vectors - 1) continue;
 #pragma unroll 1
-        for (uint32_t step = 1; step < each; step *= 2)
-            value = value_add<KIND>(a, value, value_from<KIND>(value, (int)step));
-        value = value_close<KIND>(value, k);
-        if (nth == (t - 1) / vectors) result = value;
+        for (uint32_t i = 0; i < PIECES; i++) {
+            const ukey *x = p[0].x;
+            const uint32_t at = vectors == 1 ? nth * VECTOR : (nth * PIECES + i) * VECTOR;
+            if (i == 0 || vectors == 1) k = center_of<KIND>(a, x, p[0].n);
+            struct value value =
+                reduce_vectors<KIND, 1, 1>(a, p[0].v, (uint32_t)((uintptr_t)x & 15), p[0].n, at, k);
+#pragma unroll
+            for (int j = 1; j < PIECES; j++) p[j - 1] = p[j];
+            if (vectors != 1) {
+                if (i & 1) value = value_add<KIND>(a, one, value);
+                if (i == 3) value = value_add<KIND>(a, two, value);
+                if (i == 1)
+                    two = value;
+                else
+                    one = value;
+                if (i != PIECES - 1) continue;
+            }
+#pragma unroll 1
+            for (uint32_t step = 1; step < each; step *= 2)
+                value = value_add<KIND>(a, value, value_from<KIND>(value, (int)step));
+            value = value_close<KIND>(value, k);
+            if (nth == t / vectors / groups + (vectors == 1 ? i : 0)) result = value;
+        }
     }
     const uint32_t slot = nth * groups + lane_id() / each;
     const int who = slot < count ? shared.order[slot] : 0;

@@ -63,19 +63,17 @@ static __device__ inline uint64_t bits_of(double x)
     return (uint64_t)__double_as_longlong(x);
 }
 
-/* Rows and segments of these kinds are added by code that is written out, with several vectors in
+/* Rows and segments of this kind are added by code that is written out, with most vectors in
  * flight; those of the others by loops, which keep their kernels small. */
 template <int KIND> static __device__ inline constexpr bool is_common(void)
 {
-    return KIND == REDUCE_SUM || KIND == REDUCE_ISUM || KIND == REDUCE_MAX ||
-           (KIND == REDUCE_SUM64 && REDUCE_FLOAT && KEY_BITS >= 32);
+    return KIND == REDUCE_SUM && KEY_BITS == 32;
 }
 
 /* What merging does not change. */
 template <int KIND> static __device__ inline struct value value_nothing(void)
 {
     struct value v = { 0, 0, 0 };
-    if (KIND == REDUCE_IPRODUCT) v.a = 1;
     if (KIND == REDUCE_SUM || KIND == REDUCE_DOT) v.a = bits_of(-0.0f);
     if (KIND == REDUCE_PRODUCT) v.a = bits_of(1.0f);
     if (KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64) v.a = bits_of(-0.0);
@@ -88,8 +86,7 @@ template <int KIND> static __device__ inline struct value value_nothing(void)
 /* What comes to the same in any order, so that a warp's lanes may be of many chunks. */
 template <int KIND> static __device__ inline constexpr bool value_any_order(void)
 {
-    return KIND == REDUCE_ISUM || KIND == REDUCE_IPRODUCT || KIND == REDUCE_IDOT ||
-           KIND >= REDUCE_BITS;
+    return KIND == REDUCE_ISUM || KIND == REDUCE_IDOT || KIND >= REDUCE_BITS;
 }
 
 /* ---- Merged ---- */
@@ -112,13 +109,21 @@ static __device__ __noinline__ struct value moments_closed(double n, double k, d
     return v;
 }
 
+/* Products are kept as XORed with 1, so that 0 is nothing of all kinds. */
+static __device__ inline uint64_t other_merge(const struct reduce_args &args, uint64_t x,
+                                              uint64_t y)
+{
+    if (args.kind == REDUCE_IPRODUCT) return ((x ^ 1) * (y ^ 1)) ^ 1;
+    return args.kind == REDUCE_COUNT ? x + y : args.rule.exclusive ? x ^ y : x | y;
+}
+
 /* x is of what lies before y. */
 template <int KIND>
 static __device__ inline struct value value_merge(const struct reduce_args &args, struct value x,
                                                   struct value y)
 {
-    if (KIND == REDUCE_ISUM || KIND == REDUCE_IDOT || KIND == REDUCE_COUNT) x.a += y.a;
-    if (KIND == REDUCE_IPRODUCT) x.a *= y.a;
+    if (KIND == REDUCE_ISUM || KIND == REDUCE_IDOT) x.a += y.a;
+    if (KIND == REDUCE_OTHER) x.a = other_merge(args, x.a, y.a);
     if (KIND == REDUCE_SUM || KIND == REDUCE_DOT) x.a = bits_of(f32_of(x.a) + f32_of(y.a));
     if (KIND == REDUCE_PRODUCT) x.a = bits_of(f32_of(x.a) * f32_of(y.a));
     if (KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64) {
@@ -126,7 +131,6 @@ static __device__ inline struct value value_merge(const struct reduce_args &args
         x.b += y.b;
     }
     if (KIND == REDUCE_PRODUCT64) x.a = bits_of(f64_of(x.a) * f64_of(y.a));
-    if (KIND == REDUCE_BITS) x.a = args.rule.exclusive ? x.a ^ y.a : x.a | y.a;
     if (KIND == REDUCE_MAX) x.a = y.a > x.a ? y.a : x.a;
     if (KIND == REDUCE_MINMAX) {
         x.a = y.a < x.a ? y.a : x.a;
@@ -210,6 +214,13 @@ static __device__ inline struct value value_fold(const struct reduce_args &args,
     return v;
 }
 
+static __device__ inline uint32_t sum_of_lanes(uint32_t n)
+{
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) n += __shfl_xor_sync(WARP_ALL, n, step);
+    return n;
+}
+
 /* The two sums of a variance's chunk of n elements are added side by side: even lanes take the one,
  * odd lanes the other. */
 static __device__ inline struct value value_fold_sums(struct value v, uint32_t n)
@@ -270,6 +281,13 @@ static __device__ inline uint64_t arg_result(const struct echi_reduce_rule &rule
     return v.b;
 }
 
+static __device__ inline uint64_t other_bits(const struct reduce_args &args, uint64_t v, uint64_t n)
+{
+    const struct echi_reduce_rule &rule = args.rule;
+    if (args.kind == REDUCE_COUNT) return count_result(&rule, rule.invert ? n - v : v, n);
+    return v ^ (args.kind == REDUCE_BITS ? rule.first : 1);
+}
+
 /* The result of the n elements from x on, of kinds that have one. */
 template <int KIND>
 static __device__ inline uint64_t value_bits(const struct reduce_args &args, struct value v,
@@ -287,10 +305,9 @@ static __device__ inline uint64_t value_bits(const struct reduce_args &args, str
         struct echi_moments m = { f64_of(v.a), f64_of(v.b), f64_of(v.c) };
         bits = moments_result(&rule, m);
     }
-    if (KIND == REDUCE_BITS) bits ^= rule.first;
+    if (KIND == REDUCE_OTHER) bits = other_bits(args, v.a, n);
     if (KIND == REDUCE_MAX) bits = max_result(&rule, v.a);
     if (KIND == REDUCE_ARG) bits = arg_result(rule, v, x, n);
-    if (KIND == REDUCE_COUNT) bits = count_result(&rule, rule.invert ? n - v.a : v.a, n);
     return bits;
 }
 

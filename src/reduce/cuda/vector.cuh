@@ -95,6 +95,12 @@ static __device__ inline struct vector vector_some(const ukey *at, uint32_t coun
     return v;
 }
 
+/* The same for a vector or two of an array, by a call. */
+static __device__ __noinline__ struct vector vector_at_end(const ukey *at, uint32_t count)
+{
+    return vector_some(at, count, 0);
+}
+
 /* All bits of the first `count` elements in word i. */
 static __device__ inline uint32_t vector_mask(int i, uint32_t count)
 {

@@ -43,7 +43,7 @@ enum {
 #define SCAN_RING_VALUES (SCAN_RING_STAGES * SCAN_LINES)
 
 /* What scan_other_* does; scan_sum_* and scan_min_* are for one operator each. */
-enum { SCAN_PRODUCT, SCAN_OR, SCAN_XOR };
+enum { SCAN_SUM, SCAN_MIN, SCAN_PRODUCT, SCAN_OR, SCAN_XOR };
 
 /* One struct serves every kernel of the scan. */
 struct scan_args {
@@ -63,9 +63,9 @@ struct scan_args {
     const void *keys;
     uint64_t *data_error;
     struct echi_order order, key_order;
-    uint64_t clamp, first; /* as in ../scan.h */
-    uint32_t other;        /* what scan_other_* does */
-    uint32_t lanes;        /* scan_*_rows: of a row, a power of two */
+    uint64_t first; /* as in ../scan.h */
+    uint32_t other; /* what scan_other_* does */
+    uint32_t lanes; /* scan_*_rows: of a row, a power of two */
     uint32_t exclusive, backward, is_signed, ignore_nan;
 };
 

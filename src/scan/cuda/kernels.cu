@@ -1,11 +1,12 @@
 /*
  * scan/cuda/kernels.cu - scans on the GPU, device half: each element is read once and written once.
  *
- *     scan_sum, scan_min, scan_other      tiles with look-back: one array, or rows longer than a
+ *     scan_sum, scan_min                  tiles with look-back: one array, or rows longer than a
  *                                         tile
- *     scan_sum_short, scan_min_short      one array of few tiles
+ *     scan_*_short                        one array of few tiles
  *     scan_*_rows                         shorter rows, by warps
  *     scan_*_segments                     tiles with look-back, which stops where segments begin
+ *     scan_other                          the same with or without segments
  *     scan_flags_offsets, scan_flags_keys say where they begin, one bit a position
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -22,19 +23,18 @@ enum { RESIDENT = KEY_BITS == 8 ? 3 : 4 }; /* 1,024 threads at most */
 enum { RESIDENT = KEY_BITS == 8 ? 3 : SCAN_64 || KEY_BITS == 16 ? 4 : 5 };
 #endif
 
+#if !SCAN_WIDE
 extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_sum(const __grid_constant__ struct scan_args a)
 {
     scan_tiles<SUM, 0>(a);
 }
 
-#if !SCAN_WIDE
 extern "C" __global__ void __launch_bounds__(SCAN_SHORT_THREADS *SHORT_MOST, SHORT_BLOCKS)
     scan_sum_short(const __grid_constant__ struct scan_args a)
 {
     scan_short<SUM>(a);
 }
-#endif
 
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_sum_rows(const __grid_constant__ struct scan_args a)
@@ -47,8 +47,9 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
 {
     scan_tiles<SUM, 1>(a);
 }
+#endif
 
-#if !SCAN_FLOAT && !SCAN_WIDE
+#if !SCAN_FLOAT && !SCAN_WIDE && !SCAN_WORDS
 extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_min(const __grid_constant__ struct scan_args a)
 {
@@ -77,19 +78,21 @@ extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
 extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
     scan_other(const __grid_constant__ struct scan_args a)
 {
-    scan_tiles<OTHER, 0>(a);
+    scan_tiles<OTHER, 1>(a);
 }
+
+#if SCAN_WORDS
+extern "C" __global__ void __launch_bounds__(SCAN_SHORT_THREADS *SHORT_MOST, SHORT_BLOCKS)
+    scan_other_short(const __grid_constant__ struct scan_args a)
+{
+    scan_short<OTHER>(a);
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_other_rows(const __grid_constant__ struct scan_args a)
 {
     scan_rows<OTHER>(a);
-}
-
-extern "C" __global__ void __launch_bounds__(SCAN_WARPS * 32, 2)
-    scan_other_segments(const __grid_constant__ struct scan_args a)
-{
-    scan_tiles<OTHER, 1>(a);
 }
 
 /* ---- Where segments begin ---- */

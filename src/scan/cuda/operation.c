@@ -2,11 +2,10 @@
  * scan/cuda/operation.c - scans on the GPU, host half: the plan, the table of strategies, and their
  * steps.
  *
- *     image scan_<type>    k8 ... k64: integers, and what core/order.h makes such; f16, bf16, f32,
- * f64;
- *                          with a w: computed and written in 64 bits
+ *     image scan_<type>    k8 ... k64: integers, and what core/order.h makes such; f16, bf16, f32
+ *                          and f64; with a w: computed and written in 64 bits
  *     kernel scan_<op>     whole, or rows longer than a tile; _short: whole, of few tiles; _rows:
- *                          shorter rows; _segments: segments
+ *                          shorter rows; _segments: segments, but scan_other has both
  *     image scan_ring_<type>, kernels scan_<op>_ring, _ring_segments: strategy "ring"
  *
  *     workspace            [ counters, totals of tiles, prefixes of groups | flags ]
@@ -64,15 +63,19 @@ struct strategy {
 
 enum form { TILES, ROWS, SEGMENTED, SHORT, RING, RING_SEGMENTED };
 
+/* Results of 64 bits of smaller elements, and integers of 8 and 16 bits but for sums, have one
+ * kernel for all operators. */
 static const char *kernel_of(const struct echi_scan *s, enum form form)
 {
     static const char *const names[3][6] = {
         { "scan_sum", "scan_sum_rows", "scan_sum_segments", "scan_sum_short", "scan_sum_ring",
           "scan_sum_ring_segments" },
         { "scan_min", "scan_min_rows", "scan_min_segments", "scan_min_short" },
-        { "scan_other", "scan_other_rows", "scan_other_segments", NULL, "scan_other_ring" },
+        { "scan_other", "scan_other_rows", "scan_other", "scan_other_short", "scan_other_ring" },
     };
-    return names[s->op == ECHI_SCAN_SUM ? 0 : s->op == ECHI_SCAN_MIN ? 1 : 2][form];
+    const bool sum = s->op == ECHI_SCAN_SUM && !s->wide;
+    const bool min = s->op == ECHI_SCAN_MIN && ech_dtype_bytes(s->dtype) > 2;
+    return names[sum ? 0 : min ? 1 : 2][form];
 }
 
 static void plan_rows(const struct echi_scan *s, struct plan *plan, uint64_t vector)
@@ -252,7 +255,8 @@ static void steps_of_rows(const struct build *b)
 static bool can_short(const struct build *b)
 {
     const struct plan *plan = b->plan;
-    if (plan->flags || b->s->wide || !kernel_of(b->s, SHORT) || b->s->rows > 1) return false;
+    const bool other = b->s->op != ECHI_SCAN_SUM && b->s->op != ECHI_SCAN_MIN;
+    if (plan->flags || b->s->wide || other || b->s->rows > 1) return false;
     return plan->tiles <= 4 * (uint64_t)b->gpu.multiprocessors && plan->tiles <= SCAN_SHORT_TILES;
 }
 
@@ -386,6 +390,11 @@ static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, 
     struct whole w;
     const struct build b = { s, plan, echi_gpu_of(ctx), &w };
     const struct strategy *strategy = strategies;
+    static const uint32_t others[] = { [ECHI_SCAN_SUM] = SCAN_SUM,
+                                       [ECHI_SCAN_MIN] = SCAN_MIN,
+                                       [ECHI_SCAN_PRODUCT] = SCAN_PRODUCT,
+                                       [ECHI_SCAN_OR] = SCAN_OR,
+                                       [ECHI_SCAN_XOR] = SCAN_XOR };
     w.steps.count = 0;
     w.plan = plan;
     w.wide_words = s->wide || ech_dtype_bytes(s->dtype) == 8;
@@ -402,11 +411,8 @@ static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, 
                                  .keys = s->keys,
                                  .order = s->order,
                                  .key_order = s->key_order,
-                                 .clamp = s->clamp,
                                  .first = s->first,
-                                 .other = s->op == ECHI_SCAN_OR    ? SCAN_OR
-                                          : s->op == ECHI_SCAN_XOR ? SCAN_XOR
-                                                                   : SCAN_PRODUCT,
+                                 .other = others[s->op],
                                  .lanes = b.plan->lanes,
                                  .exclusive = s->exclusive,
                                  .backward = s->backward,

@@ -46,6 +46,12 @@ static __device__ inline uint32_t *stage_flags(const struct scan_args &a, int st
     return flags + stage * STAGE_FLAGS + threadIdx.x / 32 * (SCAN_SLOTS * LINE_FLAGS);
 }
 
+/* OTHER has one kernel for what has segments and what has none. */
+template <int OP, int SEGMENTED> static __device__ inline bool has_flags(const struct scan_args &a)
+{
+    return SEGMENTED && (OP != OTHER || a.flags);
+}
+
 /* What a thread takes of a tile from a stage. */
 template <int OP, int SEGMENTED>
 static __device__ inline void take_part(const struct scan_args &a, int stage, struct line_part &x)
@@ -57,7 +63,7 @@ static __device__ inline void take_part(const struct scan_args &a, int stage, st
         x.v[k].all = from[k * SCAN_WARP];
         if (a.backward) reverse(x.v[k]);
         x.flags[k] = 0;
-        if (SEGMENTED)
+        if (has_flags<OP, SEGMENTED>(a))
             x.flags[k] = flags[k * LINE_FLAGS] >> lane_id() * VECTOR % 32 & ((1u << VECTOR) - 1);
     }
     drop_nan<OP>(a, x.v);

@@ -37,7 +37,7 @@ struct tile_shared {
 
 /* ---- What each of eight warps does for a tile ---- */
 
-template <int SEGMENTED>
+template <int OP, int SEGMENTED>
 static __device__ inline void fetch_tile(const struct scan_args &a, const struct scan_row &row,
                                          const struct place &p, int stage)
 {
@@ -51,7 +51,7 @@ static __device__ inline void fetch_tile(const struct scan_args &a, const struct
         for (int k = 0; k < SCAN_SLOTS; k++)
             fetch_vector(a, row, at + k * LINE, to + k * SCAN_WARP);
     }
-    if (!SEGMENTED || lane_id() >= LINE_FLAGS) return;
+    if (!has_flags<OP, SEGMENTED>(a) || lane_id() >= LINE_FLAGS) return;
     uint32_t *flags = stage_flags(a, stage) + lane_id();
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) {
@@ -76,7 +76,7 @@ static __device__ inline void sum_tile(const struct scan_args &a, struct tile_sh
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++)
         x[k] = vector_total<OP, SEGMENTED>(a, part.v[k], part.flags[k]);
-    if (!SEGMENTED) {
+    if (!has_flags<OP, SEGMENTED>(a)) {
         value total = lines_total<OP>(a, x);
         if (lane_id() < SCAN_SLOTS) s.totals[parity][first + lane_id()] = total;
     } else {
@@ -122,8 +122,9 @@ static __device__ inline void say_tile(const struct scan_args &a, struct tile_sh
                                        const struct place &p, int stage, int parity)
 {
     const value x = s.totals[parity][lane_id()];
-    const uint32_t flagged =
-        SEGMENTED ? __ballot_sync(WARP_ALL, s.any_flag[parity][lane_id()] != 0) : 0;
+    const uint32_t flagged = has_flags<OP, SEGMENTED>(a)
+                                 ? __ballot_sync(WARP_ALL, s.any_flag[parity][lane_id()] != 0)
+                                 : 0;
     value sum = lines_sum<OP, SEGMENTED>(a, x, flagged);
     if (lane_id() == 31) publish(a.tiles, p.tile, sum, flagged != 0);
     sum = lane_up(sum, 1);
@@ -171,7 +172,7 @@ template <int OP, int SEGMENTED> static __device__ inline void scan_tiles(const 
             struct line_part part;
             if (writes) take_part<OP, SEGMENTED>(a, stage, part);
             if (fetched.tile != NO_TILE)
-                fetch_tile<SEGMENTED>(a, row_at(a, first, fetched.row), fetched, stage);
+                fetch_tile<OP, SEGMENTED>(a, row_at(a, first, fetched.row), fetched, stage);
             fetch_commit();
             if (writes)
                 write_tile<OP, SEGMENTED>(a, s, row_at(a, first, written.row), written, stage,

@@ -40,7 +40,13 @@ typedef uint64_t uout;
 typedef ukey uout;
 #endif
 
-enum { SUM, MIN, OTHER };
+/* Integers of 8 and 16 bits, but for sums, become values, and results elements, by words. */
+#define SCAN_WORDS (KEY_BITS <= 16 && !SCAN_FLOAT && !SCAN_WIDE)
+
+/* OTHER is what a.other says: sums and products where SCAN_WIDE, minima, products and operators of
+ * bits where SCAN_WORDS, products of other floats, products and operators of bits of other
+ * integers.  BITS is OR or XOR. */
+enum { SUM, MIN, PRODUCT, BITS, OTHER };
 enum { VECTOR = 16 / KEY_BYTES, LINE = SCAN_WARP * VECTOR, TILE = SCAN_LINES * LINE };
 
 static __device__ inline uint64_t value_bits(value x)
@@ -67,16 +73,21 @@ static __device__ inline value value_of_bits(uint64_t u)
 
 /* ---- Operators ---- */
 
+template <int OP> static __device__ inline bool is_sum(const struct scan_args &a)
+{
+    return OP == SUM || (SCAN_WIDE && OP == OTHER && a.other == SCAN_SUM);
+}
+
 template <int OP>
 static __device__ inline value combine(const struct scan_args &a, value x, value y)
 {
-    if (OP == SUM) return x + y;
-#if SCAN_FLOAT
+    if (is_sum<OP>(a)) return x + y;
+#if SCAN_WIDE || SCAN_FLOAT
     return x * y;
 #else
-    if (OP == MIN) return x < y ? x : y;
-    if (a.other == SCAN_PRODUCT) return x * y;
-    return a.other == SCAN_OR ? x | y : x ^ y;
+    if (OP == MIN || (OP == OTHER && SCAN_WORDS && a.other == SCAN_MIN)) return x < y ? x : y;
+    if (OP == PRODUCT || (OP == OTHER && a.other == SCAN_PRODUCT)) return x * y;
+    return x ^ y ^ (a.other == SCAN_OR ? x & y : 0);
 #endif
 }
 
@@ -84,10 +95,10 @@ static __device__ inline value combine(const struct scan_args &a, value x, value
 template <int OP> static __device__ inline value neutral(const struct scan_args &a)
 {
 #if SCAN_FLOAT
-    return OP == SUM ? -(value)0 : (value)1;
+    return is_sum<OP>(a) ? -(value)0 : (value)1;
 #else
-    if (OP == MIN) return ~(value)0;
-    return OP == OTHER && a.other == SCAN_PRODUCT ? 1 : 0;
+    if (OP == MIN || (OP == OTHER && SCAN_WORDS && a.other == SCAN_MIN)) return ~(value)0;
+    return OP != SUM && a.other == SCAN_PRODUCT ? 1 : 0;
 #endif
 }
 
@@ -107,10 +118,12 @@ template <int OP> static __device__ inline value value_of(const struct scan_args
 #endif
 #elif SCAN_WIDE
     return a.is_signed ? (value)(int64_t)(skey)u : (value)u;
+#elif SCAN_WORDS
+    return u;
 #else
     if (OP == SUM) return u;
-    ukey e = OP == MIN ? order_encode(a.order, u) : (ukey)(u ^ (ukey)a.order.flip);
-    return min(e, (ukey)a.clamp);
+    /* A NaN that is to be ignored is more than a.first, which is in each result. */
+    return OP == MIN ? order_encode(a.order, u) : (ukey)(u ^ (ukey)a.order.flip);
 #endif
 }
 
@@ -127,12 +140,47 @@ template <int OP> static __device__ inline uout element_of(const struct scan_arg
     return x != x ? 0x7fc00000u : __float_as_uint(x);
 #elif SCAN_WIDE
     return x;
+#elif SCAN_WORDS
+    return (uout)x;
 #else
     if (OP == SUM) return (uout)x;
     if (OP == MIN) return order_decode(a.order, (ukey)x);
     return (uout)(x ^ (ukey)a.order.flip);
 #endif
 }
+
+#if SCAN_WORDS
+/* Two halves or four bytes; no carry passes from one to the next. */
+static __device__ inline uint32_t each_element(uint64_t x)
+{
+    return (uint32_t)(ukey)x * (KEY_BITS == 8 ? 0x01010101u : 0x00010001u);
+}
+
+/* The elements of 16 bits of a word that are negative, or of 0 none. */
+static __device__ inline uint32_t negative_halves(const struct echi_order &o, uint32_t word)
+{
+    return (word >> 15 & 0x00010001u) * 0xffff & each_element(o.float_mask);
+}
+
+/* order_encode() and order_decode() of all elements of a word; those of 8 bits are no floats. */
+static __device__ inline uint32_t word_encode(const struct echi_order &o, uint32_t u)
+{
+    const uint32_t top = 0x80008000u, shift = each_element(o.shift);
+    if (KEY_BITS == 8) return u ^ each_element(o.sign ^ o.flip);
+    u ^= negative_halves(o, u) | each_element(o.sign);
+    u = ((u | top) - (shift & ~top)) ^ ((u ^ ~shift) & top);
+    return u ^ each_element(o.flip);
+}
+
+static __device__ inline uint32_t word_decode(const struct echi_order &o, uint32_t e)
+{
+    const uint32_t top = 0x80008000u, shift = each_element(o.shift);
+    if (KEY_BITS == 8) return e ^ each_element(o.sign ^ o.flip);
+    e ^= each_element(o.flip);
+    e = ((e & ~top) + (shift & ~top)) ^ ((e ^ shift) & top);
+    return e ^ (negative_halves(o, ~e) | each_element(o.sign));
+}
+#endif
 
 /* ---- Lanes ---- */
 
