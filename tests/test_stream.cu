@@ -294,6 +294,94 @@ static void test_kinds_of_memory(void)
     CUDA(cudaFree(managed));
 }
 
+/* ---- Which stream, and its order with other work ---- */
+
+/* Keeps a stream busy for about so many milliseconds. */
+static __global__ void spin(int milliseconds)
+{
+    const long long end = clock64() + milliseconds * 1500000ll;
+    while (clock64() < end) {
+    }
+}
+
+/* Work that is queued before a sort and writes its input: wrong results show a lost order. */
+static void write_late(uint32_t *in, cudaStream_t on)
+{
+    CUDA(cudaMemsetAsync(in, 0, N * sizeof *in, on));
+    spin<<<1, 1, 0, on>>>(30);
+    CUDA(cudaMemcpyAsync(in, host, N * sizeof *in, cudaMemcpyHostToDevice, on));
+    spin<<<1, 1, 0, on>>>(10);
+}
+
+static void test_streams(uint32_t *in, uint32_t *out)
+{
+    ech_ctx *own;
+    void *used = &used;
+    int done = -1;
+    cudaEvent_t event;
+    uint32_t *pinned;
+    CHECK(ech_open(&own, "cuda") == ECH_OK);
+    CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    CUDA(cudaMallocHost(&pinned, N * sizeof *pinned));
+    memcpy(pinned, host, N * sizeof *pinned);
+
+    /* A new context uses the legacy default stream, as programs without streams do. */
+    CHECK(ech_get_stream(own, &used) == ECH_OK && used == NULL);
+    write_late(in, NULL);
+    CHECK(ech_sort(own, in, out, N, ECH_U32, NULL) == ECH_OK);
+    CHECK(ech_poll(own, &done) == ECH_OK && done == 0);
+    CUDA(cudaMemcpy(pinned, out, N * sizeof *pinned,
+                    cudaMemcpyDefault)); /* the legacy stream, too */
+    CHECK(memcmp(pinned, expected, N * sizeof *pinned) == 0);
+    CHECK(ech_poll(own, &done) == ECH_OK && done == 1);
+
+    /* Host arrays wait for nothing of it. */
+    memcpy(pinned, host, N * sizeof *pinned);
+    spin<<<1, 1>>>(1000);
+    CHECK(ech_sort(own, pinned, pinned, N, ECH_U32, NULL) == ECH_OK);
+    CHECK(cudaStreamQuery(NULL) == cudaErrorNotReady);
+    CHECK(memcmp(pinned, expected, N * sizeof *pinned) == 0);
+    CHECK(ech_sync(own) == ECH_OK && cudaStreamQuery(NULL) == cudaSuccess);
+
+    /* A private stream is ordered with others by events only. */
+    CHECK(ech_set_private_stream(own) == ECH_OK);
+    CHECK(ech_get_stream(own, &used) == ECH_OK && used != NULL);
+    CUDA(cudaMemset(out, 0, N * sizeof *out));
+    write_late(in, stream);
+    CUDA(cudaEventRecord(event, stream));
+    CHECK(ech_wait_event(own, event) == ECH_OK);
+    CHECK(ech_sort(own, in, out, N, ECH_U32, NULL) == ECH_OK);
+    memset(pinned, 0, N * sizeof *pinned);
+    CHECK(ech_copy_async(own, pinned, out, N * sizeof *pinned) == ECH_OK);
+    CHECK(ech_poll(own, &done) == ECH_OK && done == 0);
+    CHECK(ech_record_event(own, event) == ECH_OK);
+    CUDA(cudaStreamWaitEvent(stream, event, 0));
+    CHECK(is_sorted(out));
+    CHECK(memcmp(pinned, expected, N * sizeof *pinned) == 0);
+    CHECK(ech_poll(own, &done) == ECH_OK && done == 1);
+
+    /* What only the data shows to be wrong is reported by ech_poll(), once. */
+    const uint64_t offsets[3] = { 0, 9, 5 };
+    uint64_t *bad;
+    CUDA(cudaMalloc(&bad, sizeof offsets));
+    CUDA(cudaMemcpy(bad, offsets, sizeof offsets, cudaMemcpyHostToDevice));
+    CHECK(ech_reduce_segments(own, ECH_MAX, in, out, bad, 2, N, ECH_U32, NULL) == ECH_OK);
+    ech_status status = ECH_OK;
+    for (done = 0; !done;) status = ech_poll(own, &done);
+    CHECK(status == ECH_ERR_ARG && strstr(ech_error(own), "offsets[2]"));
+    CHECK(ech_sync(own) == ECH_OK);
+
+    CHECK(ech_set_stream(own, NULL) == ECH_OK);
+    CHECK(ech_get_stream(own, &used) == ECH_OK && used == NULL);
+    CHECK(ech_set_stream(own, stream) == ECH_OK);
+    CHECK(ech_get_stream(own, &used) == ECH_OK && used == stream);
+    CHECK(ech_record_event(own, NULL) == ECH_ERR_ARG);
+    ech_close(own);
+    CUDA(cudaEventDestroy(event));
+    CUDA(cudaFreeHost(pinned));
+    CUDA(cudaFree(bad));
+}
+
 int main(void)
 {
     uint32_t *in, *out;
@@ -309,6 +397,7 @@ int main(void)
     test_same_bits(in);
     test_allocator(in, out);
     test_kinds_of_memory();
+    test_streams(in, out);
     CHECK(ech_sort(ctx, in, host, N, ECH_U32, NULL) == ECH_OK); /* one in each memory */
     bool sorted = true;
     for (size_t i = 1; i < N; i++) sorted = sorted && host[i - 1] <= host[i];
