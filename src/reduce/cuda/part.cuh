@@ -4,8 +4,8 @@
  *     chunk       8 lines of 512 bytes; a thread has 16 bytes of each
  *     vectors     what one thread has of a part that is no longer than a line
  *
- * Of long parts, whole and aligned chunks are added by add_aligned(); all other chunks by
- * add_around(), which sums of f32 do by add_common().
+ * Whole and aligned chunks of long parts are added by add_aligned(), all other chunks by add_around().
+ * Sums of f32 have add_common() for all chunks.
  *
  * All fold the same lanes in the same order, so that a segment's result does not depend on which of
  * them reduced it.
@@ -255,7 +255,7 @@ static __device__ inline bool add_aligned(const struct reduce_args &a, struct la
                                           const struct place &p, uint32_t n)
 {
     enum { LINES = lines_at_a_time<KIND, LONG>() };
-    if (!(LONG || is_common<KIND>()) || p.shift || (has_two<KIND>() && p.shift_y)) return false;
+    if (!LONG || p.shift || (has_two<KIND>() && p.shift_y)) return false;
     if (n == CHUNK && !(KIND == REDUCE_VARIANCE && REDUCE_FLOAT && a.rule.ignore)) {
 #pragma unroll 1
         for (uint32_t line = 0; line < ECHI_CHUNK_LINES; line += LINES)
@@ -265,13 +265,23 @@ static __device__ inline bool add_aligned(const struct reduce_args &a, struct la
     return false;
 }
 
-/* Adds the n elements of a chunk of any length and alignment: for common kinds, whose whole vectors
- * are loaded without regard to ends. */
+/* Adds the n elements of a chunk of any length and alignment, which begins `begin` elements into the
+ * array: for common kinds, whose whole vectors are loaded without regard to ends. */
 template <int KIND, int LONG>
 static __device__ inline void add_common(const struct reduce_args &a, struct lanes<KIND> &lanes,
-                                         const struct place &p, uint32_t n)
+                                         uint64_t begin, uint32_t n)
 {
     enum { LINES = lines_at_a_time<KIND, LONG>() };
+    struct place p = { (const ukey *)a.in + begin, (const ukey *)a.in + begin, 0, 0, 0, 0 };
+    p.shift = (uint32_t)((uintptr_t)p.x & 15);
+    p.at = lane_id() * VECTOR;
+    if (n == CHUNK && p.shift == 0) {
+#pragma unroll 1
+        for (uint32_t line = 0; line < ECHI_CHUNK_LINES; line += LINES)
+            add_lines<KIND, LINES, 1>(a, lanes, p, line, LINES);
+        return;
+    }
+
     /* Lines of which this thread has a whole vector; it may have a part of one more. */
     uint32_t lines = n < p.at + VECTOR ? 0 : (n - p.at - VECTOR) / LINE + 1;
     if (p.shift == 0) {
@@ -280,18 +290,18 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
             add_lines<KIND, LINES, 0>(a, lanes, p, line, lines - line);
     } else {
         if (!lies_within(a, a.in, p.x, n)) lines = 0; /* a chunk at an end of the array */
+        const char *x = (const char *)(p.x + p.at);
 #pragma unroll 2
         for (uint32_t line = 0; line < lines; line++) {
-            const uint32_t at = p.at + line * LINE;
-            const struct vector v = vector_anywhere((const char *)(p.x + at), p.shift);
-            lanes_add<1>(a, lanes, v, v, VECTOR, p.first + at);
+            const struct vector v = vector_anywhere(x + 512 * line, p.shift);
+            lanes_add<1>(a, lanes, v, v, VECTOR, p.at + line * LINE);
         }
     }
 #pragma unroll 1
     for (uint32_t at = p.at + lines * LINE; at < n; at += LINE) {
         const uint32_t here = elements_here(n, at);
         const struct vector v = vector_some(p.x + at, here, lane_fill<KIND>());
-        lanes_add<0>(a, lanes, v, v, here, p.first + at);
+        lanes_add<0>(a, lanes, v, v, here, at);
     }
 }
 
@@ -328,13 +338,13 @@ template <int KIND, int LONG>
 static __device__ inline struct value reduce_chunk(const struct reduce_args &a, uint64_t begin,
                                                    uint64_t first, uint32_t n)
 {
-    const struct place p = place_of<KIND>(a, begin, 0);
     struct lanes<KIND> lanes;
     lanes_start(lanes);
     if (is_common<KIND>()) {
-        if (!add_aligned<KIND, LONG>(a, lanes, p, n)) add_common<KIND, LONG>(a, lanes, p, n);
+        add_common<KIND, LONG>(a, lanes, begin, n);
         return close_lanes<KIND, 0>(a, lanes, first, n);
     }
+    const struct place p = place_of<KIND>(a, begin, 0);
     if (add_aligned<KIND, LONG>(a, lanes, p, n)) return close_lanes<KIND, 0>(a, lanes, first, n);
     return chunk_around<KIND>(a, begin, first, n);
 }

@@ -66,15 +66,6 @@ static __device__ inline const ukey *keys_of(const struct sort_common &a, uint32
                                                : a.keys_tmp);
 }
 
-#if VAL_BYTES
-static __device__ inline const uval *values_of(const struct sort_common &a, uint32_t buffer)
-{
-    return (const uval *)(buffer == SORT_IN    ? a.values_in
-                          : buffer == SORT_OUT ? a.values_out
-                                               : a.values_tmp);
-}
-#endif
-
 /* Waits for all blocks of the grid, which run together: their times-th barrier, from 1 on, since
  * *arrived was 0. */
 static __device__ inline void grid_barrier(uint32_t *arrived, uint32_t times)

@@ -85,6 +85,16 @@ static __device__ inline void lsd_advance(const struct sort_passes_args &a, stru
     l.end = min(tiles, (l.w.portion + 1) * PORTION_TILES);
 }
 
+/* The last tile, cut by the end: a function of its own, so that it takes no registers from the
+ * others. */
+static __device__ __noinline__ void lsd_last_tile(const struct sort_passes_args &a,
+                                                  const struct lsd_state &l, struct pass_shared &s,
+                                                  uint32_t tile)
+{
+    const uint64_t at = (uint64_t)tile * TILE;
+    sort_tile<0>(a, l.w, s, at, (uint32_t)(a.common.n - at));
+}
+
 /* One loop, with its state in shared memory: two make the compiler spill what the tile needs.  A
  * tile is taken when the block can begin it: taken any sooner, those after it wait for its counts.
  */
@@ -114,8 +124,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         if (tile >= l.end) {
             grid_barrier(&a.msd->lsd_arrived[1], l.barrier);
             if (threadIdx.x == 0) lsd_advance(a.passes, l);
+        } else if (a.passes.common.n - (uint64_t)tile * TILE < TILE) {
+            lsd_last_tile(a.passes, l, s, tile);
         } else {
-            sort_tile(a.passes, l.w, s);
+            sort_tile<1>(a.passes, l.w, s, (uint64_t)tile * TILE, TILE);
         }
         __syncthreads(); /* everyone is done with the tile; the portion is known */
     }

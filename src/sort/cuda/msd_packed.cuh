@@ -342,50 +342,29 @@ static __device__ inline void packed_load(const msd_args &a, struct packed_share
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.common.order, key[i]);
 }
 
-/* Writes the tile's pairs, which lie by digits. */
+/* Moves a tile, of which `base` is where the thread's digit begins in its segment, and row its word
+ * of the look-back. */
 template <int LEVEL, int FULL>
-static __device__ inline void packed_write(const msd_args &a, const struct sort_segment &s,
-                                           const struct packed_shared<LEVEL> &sh, uint32_t here)
-{
-#pragma unroll
-    for (int i = 0; i < SORT_PACKED_ITEMS(LEVEL); i++) {
-        const uint32_t rank = threadIdx.x + i * PACKED_THREADS;
-        if (!FULL && rank >= here) continue;
-        const uint2 pair = sh.pairs[rank];
-        const uint32_t to = sh.target[msd_digit(s, pair.x)] + rank;
-        *(LEVEL ? (uint2 *)a.common.keys_tmp + to : packed_between(a, to)) = pair;
-    }
-}
-
-/* Moves a tile, of which `base` is where the thread's digit begins in its segment; full: it is, and
- * lies in one array.  Loads and stores have code for both. */
-template <int LEVEL>
 static __device__ inline void packed_move(const msd_args &a, const struct sort_segment &s,
                                           struct packed_shared<LEVEL> &sh, uint32_t at,
-                                          uint32_t here, bool full, uint32_t base, uint32_t tile)
+                                          uint32_t here, uint32_t base, uint32_t tile)
 {
     enum { ITEMS = SORT_PACKED_ITEMS(LEVEL), TILE = SORT_PACKED_TILE(LEVEL) };
     const uint32_t me = threadIdx.x, mine = me / 32 * (32 * ITEMS) + lane_id();
     ukey key[ITEMS];
     uint32_t slot[ITEMS];
-    if (full)
-        packed_load<LEVEL, 1>(a, sh, at, here, mine, key);
-    else
-        packed_load<LEVEL, 0>(a, sh, at, here, mine, key);
+    packed_load<LEVEL, FULL>(a, sh, at, here, mine, key);
     rank_clear(sh.counts, PACKED_WARPS * SORT_BINS);
     __syncthreads(); /* the counters are clear */
     uint32_t *row = sh.counts + me / 32 * SORT_BINS;
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) slot[i] = msd_digit(s, key[i]);
-    if (here < TILE)
-#pragma unroll
-        for (int i = 0; i < ITEMS; i++)
-            if (mine + 32 * i >= here) slot[i] = SORT_BINS - 1;
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++) atomicAdd(&row[slot[i]], 1);
+    for (int i = 0; i < ITEMS; i++) {
+        slot[i] = FULL || mine + 32 * i < here ? msd_digit(s, key[i]) : SORT_BINS - 1;
+        atomicAdd(&row[slot[i]], 1);
+    }
     __syncthreads(); /* every warp has counted */
     const uint32_t all = rank_column<PACKED_WARPS>(sh.counts, me);
-    const uint32_t count = me == SORT_BINS - 1 ? all - (TILE - here) : all;
+    const uint32_t count = !FULL && me == SORT_BINS - 1 ? all - (TILE - here) : all;
     store_relaxed(a.rows + (uint64_t)tile * SORT_BINS + me,
                   (sh.index ? state_own(LEVEL) : state_all(LEVEL)) | count);
     const uint32_t offset = bins_scan(all, sh.sums);
@@ -406,10 +385,14 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
         sh.target[me] += before;
     }
     __syncthreads(); /* the pairs lie by digits, and the targets are there */
-    if (full)
-        packed_write<LEVEL, 1>(a, s, sh, here);
-    else
-        packed_write<LEVEL, 0>(a, s, sh, here);
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        const uint32_t rank = me + i * PACKED_THREADS;
+        if (!FULL && rank >= here) continue;
+        const uint2 pair = sh.pairs[rank];
+        const uint32_t to = sh.target[msd_digit(s, pair.x)] + rank;
+        *(LEVEL ? (uint2 *)a.common.keys_tmp + to : packed_between(a, to)) = pair;
+    }
 }
 
 template <int LEVEL>
@@ -423,8 +406,10 @@ static __device__ inline void packed_scatter(const msd_args &a, const struct sor
     if (threadIdx.x == 0) sh.index = index;
     const uint32_t half = (uint32_t)(a.common.n / 2);
     const bool apart = LEVEL && (at < half) != (at + here <= half); /* in two arrays */
-    const bool full = here == TILE && !apart && at + here <= 2 * half;
-    packed_move<LEVEL>(a, s, sh, at, here, full, targets[threadIdx.x], tile);
+    if (here == TILE && !apart && at + here <= 2 * half)
+        packed_move<LEVEL, 1>(a, s, sh, at, here, targets[threadIdx.x], tile);
+    else
+        packed_move<LEVEL, 0>(a, s, sh, at, here, targets[threadIdx.x], tile);
 }
 
 extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BLOCKS)

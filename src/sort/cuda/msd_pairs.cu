@@ -156,9 +156,7 @@ static_assert(sizeof(struct pairs_scatter_shared) <=
                                           PAIRS_STAGED),
               "the host gives less shared memory than the kernel uses");
 
-/* A full tile needs no test of where its segment ends; FULL is 1 for all tiles but the last, which
- * is filled up with keys that have the last digit, stay last, and are not written.  Loads and
- * stores have code for both, what is between them does not. */
+/* A full tile needs no test of where its segment ends; FULL is 1 for all tiles but the last. */
 template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t here)
 {
     return FULL || i < here;
@@ -177,24 +175,19 @@ static __device__ inline bool scatter_makes(const struct sort_common &a,
 }
 #endif
 
-/* Loads the tile's keys, and asks for its values, which are there after copy_wait<0>(). */
+/* Asks for the tile's values, which are there after copy_wait<0>(). */
 template <int FULL>
-static __device__ inline void
-scatter_load(const struct sort_common &a, const struct sort_segment &s,
-             struct pairs_scatter_shared &sh, const struct scatter_tile &t, uint32_t mine,
-             ukey (&key)[MSD_ITEMS])
+static __device__ inline void scatter_ask(const struct sort_common &a, const struct sort_segment &s,
+                                          struct pairs_scatter_shared &sh,
+                                          const struct scatter_tile &t, uint32_t mine)
 {
-    const ukey *in = keys_of(a, s.source) + t.at + mine;
-#pragma unroll
-    for (int i = 0; i < MSD_ITEMS; i++)
-        key[i] = exists<FULL>(mine + 32 * i, t.here) ? in[32 * i] : (ukey)0;
 #if PAIRS_STAGED
-    const uval *values = values_of(a, s.source) + t.at + mine;
+    const uval *in = values_of(a, s.source) + t.at + mine;
     if (!scatter_makes(a, s))
 #pragma unroll
         for (int i = 0; i < MSD_ITEMS; i++)
             if (exists<FULL>(mine + 32 * i, t.here))
-                copy_async_of<VAL_BYTES>(&sh.staged[mine + 32 * i], values + 32 * i);
+                copy_async_of<VAL_BYTES>(&sh.staged[mine + 32 * i], in + 32 * i);
     copy_commit();
 #endif
 }
@@ -206,6 +199,15 @@ scatter_place(const struct sort_common &a, const struct sort_segment &s,
               struct pairs_scatter_shared &sh, const struct scatter_tile &t, uint32_t mine,
               const uint32_t (&slot)[MSD_ITEMS])
 {
+#if VAL_BYTES <= 8
+    if (scatter_makes(a, s)) {
+#pragma unroll
+        for (int i = 0; i < MSD_ITEMS; i++)
+            if (exists<FULL>(mine + 32 * i, t.here))
+                sh.values[slot[i]] = (uval)(t.at + mine + 32 * i);
+        return;
+    }
+#endif
 #if PAIRS_STAGED
     const uval *in = sh.staged + mine;
 #else
@@ -216,31 +218,8 @@ scatter_place(const struct sort_common &a, const struct sort_segment &s,
         if (exists<FULL>(mine + 32 * i, t.here)) sh.values[slot[i]] = in[32 * i];
 }
 
-/* Writes the tile's keys. */
-template <int FULL>
-static __device__ inline void scatter_keys(ukey *out, const struct scatter_tile &t,
-                                           const ukey (&key)[MSD_ITEMS],
-                                           const uint32_t (&to)[MSD_ITEMS])
-{
-#pragma unroll
-    for (int i = 0; i < MSD_ITEMS; i++)
-        if (exists<FULL>(threadIdx.x + i * PAIRS_THREADS, t.here)) out[to[i]] = key[i];
-}
-
-/* ... its values, which lie by digits. */
-template <int FULL>
-static __device__ inline void scatter_values(uval *out, const struct pairs_scatter_shared &sh,
-                                             const struct scatter_tile &t,
-                                             const uint32_t (&to)[MSD_ITEMS])
-{
-#pragma unroll
-    for (int i = 0; i < MSD_ITEMS; i++) {
-        const uint32_t rank = threadIdx.x + i * PAIRS_THREADS;
-        if (exists<FULL>(rank, t.here)) out[to[i]] = sh.values[rank];
-    }
-}
-
 /* Ranks the tile's keys: slot[i] becomes the rank of key[i]. */
+template <int FULL>
 static __device__ inline void
 scatter_rank(const struct sort_common &a, const struct sort_segment &s,
              struct pairs_scatter_shared &sh, const struct scatter_tile &t, uint32_t mine,
@@ -249,12 +228,13 @@ scatter_rank(const struct sort_common &a, const struct sort_segment &s,
     const uint32_t bin = threadIdx.x;
     uint32_t *row = sh.counts + threadIdx.x / 32 * SORT_BINS;
     pairs_digits(a, s, key, slot);
-    if (t.here < MSD_TILE)
 #pragma unroll
-        for (int i = 0; i < MSD_ITEMS; i++)
-            if (mine + 32 * i >= t.here) slot[i] = SORT_BINS - 1;
-#pragma unroll
-    for (int i = 0; i < MSD_ITEMS; i++) atomicAdd(&row[slot[i]], 1);
+    for (int i = 0; i < MSD_ITEMS; i++) { /* past the end: last */
+        if (!exists<FULL>(mine + 32 * i, t.here))
+            slot[i] = SORT_BINS - 1;
+        else
+            atomicAdd(&row[slot[i]], 1);
+    }
     __syncthreads(); /* every warp has counted */
     const uint32_t count = bin < SORT_BINS ? rank_column<PAIRS_WARPS>(sh.counts, bin) : 0;
     const uint32_t offset = bins_scan(count, sh.sums);
@@ -267,58 +247,54 @@ scatter_rank(const struct sort_common &a, const struct sort_segment &s,
     __syncthreads(); /* every warp is done with the counters */
 }
 
-static __device__ inline void scatter_move(const struct sort_common &a,
-                                           const struct sort_segment &s,
-                                           struct pairs_scatter_shared &sh,
-                                           const struct scatter_tile &t)
+template <int FULL>
+static __device__ inline void
+scatter_move(const struct sort_common &a, const struct sort_segment &s,
+             struct pairs_scatter_shared &sh, const struct scatter_tile &t)
 {
     const uint32_t me = threadIdx.x, mine = me / 32 * (32 * MSD_ITEMS) + lane_id();
-    const bool full = t.here == MSD_TILE;
+    const ukey *in = keys_of(a, s.source) + t.at + mine;
     ukey key[MSD_ITEMS];
     uint32_t slot[MSD_ITEMS], to[MSD_ITEMS];
-    if (full)
-        scatter_load<1>(a, s, sh, t, mine, key);
-    else
-        scatter_load<0>(a, s, sh, t, mine, key);
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++)
+        key[i] = exists<FULL>(mine + 32 * i, t.here) ? in[32 * i] : (ukey)0;
+    scatter_ask<FULL>(a, s, sh, t, mine);
     rank_clear(sh.counts, PAIRS_WARPS * SORT_BINS);
     if (s.source == SORT_IN && !a.same)
 #pragma unroll
         for (int i = 0; i < MSD_ITEMS; i++) key[i] = order_encode(a.order, key[i]);
     __syncthreads(); /* the counters are clear */
-    scatter_rank(a, s, sh, t, mine, key, slot);
+    scatter_rank<FULL>(a, s, sh, t, mine, key, slot);
 #pragma unroll
-    for (int i = 0; i < MSD_ITEMS; i++) sh.keys[slot[i]] = key[i];
+    for (int i = 0; i < MSD_ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, t.here)) sh.keys[slot[i]] = key[i];
     __syncthreads(); /* the tile lies by digits */
     ukey *out = (ukey *)keys_of(a, msd_target(s));
 #pragma unroll
-    for (int i = 0; i < MSD_ITEMS; i++) key[i] = sh.keys[me + i * PAIRS_THREADS];
+    for (int i = 0; i < MSD_ITEMS; i++) {
+        const uint32_t rank = me + i * PAIRS_THREADS;
+        key[i] = exists<FULL>(rank, t.here) ? sh.keys[rank] : (ukey)0;
+    }
     pairs_digits(a, s, key, to);
 #pragma unroll
-    for (int i = 0; i < MSD_ITEMS; i++) to[i] = sh.target[to[i]] + me + i * PAIRS_THREADS;
-    if (full)
-        scatter_keys<1>(out, t, key, to);
-    else
-        scatter_keys<0>(out, t, key, to);
+    for (int i = 0; i < MSD_ITEMS; i++) {
+        const uint32_t rank = me + i * PAIRS_THREADS;
+        to[i] = sh.target[to[i]] + rank;
+        if (exists<FULL>(rank, t.here)) out[to[i]] = key[i];
+    }
 #if PAIRS_STAGED
     copy_wait<0>();
 #endif
     __syncthreads(); /* every thread has read its keys */
-#if VAL_BYTES <= 8
-    if (scatter_makes(a, s))
-#pragma unroll
-        for (int i = 0; i < MSD_ITEMS; i++) sh.values[slot[i]] = (uval)(t.at + mine + 32 * i);
-    else
-#endif
-        if (full)
-        scatter_place<1>(a, s, sh, t, mine, slot);
-    else
-        scatter_place<0>(a, s, sh, t, mine, slot);
+    scatter_place<FULL>(a, s, sh, t, mine, slot);
     __syncthreads(); /* the values lie by digits */
     uval *values = (uval *)values_of(a, msd_target(s));
-    if (full)
-        scatter_values<1>(values, sh, t, to);
-    else
-        scatter_values<0>(values, sh, t, to);
+#pragma unroll
+    for (int i = 0; i < MSD_ITEMS; i++) {
+        const uint32_t rank = me + i * PAIRS_THREADS;
+        if (exists<FULL>(rank, t.here)) values[to[i]] = sh.values[rank];
+    }
 }
 
 static __device__ inline void pairs_scatter_level(const msd_args &a, int level,
@@ -337,7 +313,10 @@ static __device__ inline void pairs_scatter_level(const msd_args &a, int level,
             if (s.first_tile < block * each)
                 t.target += a.pieces[(uint64_t)(block - 1) * SORT_BINS + bin];
         }
-        scatter_move(a.common, s, sh, t);
+        if (t.here == MSD_TILE)
+            scatter_move<1>(a.common, s, sh, t);
+        else
+            scatter_move<0>(a.common, s, sh, t);
         __syncthreads(); /* everyone has read; the counters may be cleared */
     }
 }

@@ -28,6 +28,13 @@ enum {
                          : (int)MULTIPROCESSOR_THREADS / (int)PAIRS_THREADS
 };
 
+static __device__ inline const uval *values_of(const struct sort_common &a, uint32_t buffer)
+{
+    return (const uval *)(buffer == SORT_IN    ? a.values_in
+                          : buffer == SORT_OUT ? a.values_out
+                                               : a.values_tmp);
+}
+
 /* ---- What is compared ---- */
 
 static __device__ inline ukey pairs_merged(const struct sort_common &a, ukey e)

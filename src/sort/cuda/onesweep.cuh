@@ -59,21 +59,7 @@ struct pass_shared {
                       a barrier, and not kept in registers until then */
 };
 
-/* Where the tile begins, and how many keys it has: computed again after a barrier, as with zero. */
-static __device__ inline uint64_t tile_at(const struct pass_shared &s)
-{
-    return (uint64_t)s.tile * TILE;
-}
-
-static __device__ inline uint32_t tile_here(const struct sort_common &a,
-                                            const struct pass_shared &s)
-{
-    return (uint32_t)min(a.n - tile_at(s), (uint64_t)TILE);
-}
-
-/* A full tile needs no test of where the array ends; FULL is 1 for all tiles but the last, which is
- * filled up with keys that have its last digit, stay last, and are not written.  Loads and stores
- * have code for both, what is between them does not. */
+/* A full tile needs no test of where the array ends; FULL is 1 for all tiles but the last. */
 template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t here)
 {
     return FULL || i < here;
@@ -82,14 +68,16 @@ template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t he
 /* Loads the tile in the order that cuda/device/block_rank.cuh wants. */
 template <int FULL>
 static __device__ inline void load_keys(const struct sort_common &a, const struct sweep &w,
-                                        const struct pass_shared &s, uint32_t here,
-                                        ukey (&key)[ITEMS])
+                                        uint64_t at, uint32_t here, ukey (&key)[ITEMS])
 {
-    const ukey *in = keys_of(a, w.p.source) + tile_at(s);
+    const ukey *in = keys_of(a, w.p.source) + at;
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         key[i] = exists<FULL>(mine + 32 * i, here) ? in[mine + 32 * i] : (ukey)0;
+    if (w.p.first)
+#pragma unroll
+        for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
 }
 
 /* Says how many keys of a bin the tile has, early, so that the tiles after this one need not wait
@@ -118,6 +106,7 @@ static __device__ inline void place_bin(const struct sort_passes_args &a, const 
 }
 
 /* Ranks the tile stably and places its bins; slot[i] becomes the rank of key[i]. */
+template <int FULL>
 static __device__ inline void rank_stable(const struct sort_passes_args &a, const struct sweep &w,
                                           struct pass_shared &s, uint32_t here,
                                           const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
@@ -127,13 +116,12 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
     const int pass = w.pass;
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) slot[i] = digit_of(a.common, key[i], pass);
-    if (here < TILE) /* counts of the last tile are what no other waits for */
-#pragma unroll
-        for (int i = 0; i < ITEMS; i++)
-            if (mine + 32 * i >= here) slot[i] = SORT_BINS - 1;
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++) atomicAdd(&row[slot[i]], 1);
+    for (int i = 0; i < ITEMS; i++) {
+        bool counts = exists<FULL>(mine + 32 * i, here);
+        slot[i] =
+            counts ? digit_of(a.common, key[i], pass) : SORT_BINS - 1; /* past the end: last */
+        if (counts) atomicAdd(&row[slot[i]], 1);
+    }
     __syncthreads(); /* every warp has counted */
     uint32_t count = 0;
     if (bin < SORT_BINS) {
@@ -155,18 +143,21 @@ static __device__ inline uint32_t counter_of(uint32_t bin)
     return bin ^ bin >> 5;
 }
 
-/* Ranks a full tile in whatever order its keys reach the counters.  Good for the first pass of keys
+/* Ranks the tile in whatever order its keys reach the counters.  Good for the first pass of keys
  * alone: there is no order yet that it could spoil, and an atomic costs a tenth of the ballots. */
+template <int FULL>
 static __device__ inline void rank_unstable(const struct sort_passes_args &a, const struct sweep &w,
-                                            struct pass_shared &s, const ukey (&key)[ITEMS],
-                                            uint32_t (&slot)[ITEMS])
+                                            struct pass_shared &s, uint32_t here,
+                                            const ukey (&key)[ITEMS], uint32_t (&slot)[ITEMS])
 {
     const uint32_t bin = threadIdx.x, tile = s.tile;
+    const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
     uint32_t *offsets = s.counts + SORT_BINS;
     const int pass = w.pass;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        slot[i] = atomicAdd(&s.counts[counter_of(digit_of(a.common, key[i], pass))], 1);
+        if (exists<FULL>(mine + 32 * i, here))
+            slot[i] = atomicAdd(&s.counts[counter_of(digit_of(a.common, key[i], pass))], 1);
     __syncthreads(); /* every key is counted */
     uint32_t count = bin < SORT_BINS ? s.counts[counter_of(bin)] : 0;
     if (bin < SORT_BINS) publish(a, w, tile, bin, count);
@@ -176,41 +167,25 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
     const int again = pass + (int)s.zero;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
-        slot[i] += offsets[counter_of(digit_of(a.common, key[i], again))];
+        if (exists<FULL>(mine + 32 * i, here))
+            slot[i] += offsets[counter_of(digit_of(a.common, key[i], again))];
     if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
     __syncthreads(); /* every warp is done with the counters, and the targets are there */
 }
 #endif
 
-/* Writes the tile's keys, which lie sorted; digit[i]: of the i-th that this thread writes. */
 template <int FULL>
-static __device__ inline void write_keys(const struct sort_common &a, const struct sweep &w,
-                                         const struct pass_shared &s, uint32_t here,
-                                         uint32_t (&digit)[ITEMS])
+static __device__ inline void
+write_values(const struct sort_common &a, const struct sweep &w, struct pass_shared &s, uint64_t at,
+             uint32_t here, const uint32_t (&slot)[ITEMS], const uint32_t (&digit)[ITEMS])
 {
-    ukey *out = (ukey *)keys_of(a, w.p.target);
-    const int pass = w.pass;
-    const uint32_t last = w.p.last, skip = last && a.discard_keys;
-#pragma unroll
-    for (int i = 0; i < ITEMS; i++) {
-        uint32_t rank = threadIdx.x + i * THREADS;
-        ukey e = s.keys[rank];
-        digit[i] = digit_of(a, e, pass);
-        if (exists<FULL>(rank, here) && !skip)
-            out[s.target[digit[i]] + rank] = last ? order_decode(a.order, e) : e;
-    }
-}
-
 #if VAL_BYTES
-/* Sorts the tile's values. */
-template <int FULL>
-static __device__ inline void sort_values(const struct sort_common &a, const struct sweep &w,
-                                          struct pass_shared &s, uint32_t here,
-                                          const uint32_t (&slot)[ITEMS])
-{
-    const uint64_t at = tile_at(s);
     const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
-    const uval *in = values_of(a, w.p.source) + at;
+    const void *from = w.p.source == SORT_IN    ? a.values_in
+                       : w.p.source == SORT_OUT ? a.values_out
+                                                : a.values_tmp;
+    const uval *in = (const uval *)from + at;
+    uval *out = (uval *)(w.p.target == SORT_OUT ? a.values_out : a.values_tmp);
     uval value[ITEMS];
 #if VAL_BYTES <= 8
     if (w.p.first && a.index)
@@ -226,60 +201,50 @@ static __device__ inline void sort_values(const struct sort_common &a, const str
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here)) s.values[slot[i]] = value[i];
     __syncthreads(); /* the values lie sorted */
-}
-
-template <int FULL>
-static __device__ inline void write_values(const struct sort_common &a, const struct sweep &w,
-                                           const struct pass_shared &s, uint32_t here,
-                                           const uint32_t (&digit)[ITEMS])
-{
-    uval *out = (uval *)values_of(a, w.p.target);
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         uint32_t rank = threadIdx.x + i * THREADS;
         if (exists<FULL>(rank, here)) out[s.target[digit[i]] + rank] = s.values[rank];
     }
-}
 #endif
+}
 
 /* Sorts the tile s.tile; the counters are clear, and so is s.zero. */
+template <int FULL>
 static __device__ inline void sort_tile(const struct sort_passes_args &a, const struct sweep &w,
-                                        struct pass_shared &s)
+                                        struct pass_shared &s, uint64_t at, uint32_t here)
 {
+    const uint32_t mine = threadIdx.x / 32 * (32 * ITEMS) + lane_id();
     ukey key[ITEMS];
-    uint32_t slot[ITEMS], digit[ITEMS], here = tile_here(a.common, s);
-    if (here == TILE)
-        load_keys<1>(a.common, w, s, here, key);
-    else
-        load_keys<0>(a.common, w, s, here, key);
-    if (w.p.first)
-#pragma unroll
-        for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.common.order, key[i]);
+    uint32_t slot[ITEMS];
+    load_keys<FULL>(a.common, w, at, here, key);
 #if VAL_BYTES == 0
-    if (w.p.first && a.common.unstable && here == TILE)
-        rank_unstable(a, w, s, key, slot);
+    if (w.p.first && a.common.unstable)
+        rank_unstable<FULL>(a, w, s, here, key, slot);
     else
 #endif
-        rank_stable(a, w, s, here, key, slot);
+        rank_stable<FULL>(a, w, s, here, key, slot);
+
 #pragma unroll
-    for (int i = 0; i < ITEMS; i++) s.keys[slot[i]] = key[i];
+    for (int i = 0; i < ITEMS; i++)
+        if (exists<FULL>(mine + 32 * i, here)) s.keys[slot[i]] = key[i];
+    if (!FULL) /* what is read below, and then not used */
+        for (uint32_t i = here + threadIdx.x; i < TILE; i += THREADS) s.keys[i] = 0;
     __syncthreads(); /* the tile lies sorted, so that a bin is written as one run */
-    here = tile_here(a.common, s);
-    if (here == TILE)
-        write_keys<1>(a.common, w, s, here, digit);
-    else
-        write_keys<0>(a.common, w, s, here, digit);
-#if VAL_BYTES
-    if (here == TILE)
-        sort_values<1>(a.common, w, s, here, slot);
-    else
-        sort_values<0>(a.common, w, s, here, slot);
-    here = tile_here(a.common, s);
-    if (here == TILE)
-        write_values<1>(a.common, w, s, here, digit);
-    else
-        write_values<0>(a.common, w, s, here, digit);
-#endif
+
+    ukey *out = (ukey *)keys_of(a.common, w.p.target);
+    const int pass = w.pass;
+    const uint32_t last = w.p.last, skip = last && a.common.discard_keys;
+    uint32_t digit[ITEMS]; /* of the ranks that this thread writes */
+#pragma unroll
+    for (int i = 0; i < ITEMS; i++) {
+        uint32_t rank = threadIdx.x + i * THREADS;
+        ukey e = s.keys[rank];
+        digit[i] = digit_of(a.common, e, pass);
+        if (exists<FULL>(rank, here) && !skip)
+            out[s.target[digit[i]] + rank] = last ? order_decode(a.common.order, e) : e;
+    }
+    write_values<FULL>(a.common, w, s, at, here, slot, digit);
 }
 
 static_assert(sizeof(struct pass_shared) <=
@@ -300,7 +265,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (!w.p.active) return;
     rank_clear(s.counts, WARPS * SORT_BINS);
     __syncthreads(); /* the tile is known and the counters are clear */
-    sort_tile(a, w, s);
+    const uint64_t at = (uint64_t)s.tile * TILE;
+    if (a.common.n - at >= TILE)
+        sort_tile<1>(a, w, s, at, TILE);
+    else
+        sort_tile<0>(a, w, s, at, (uint32_t)(a.common.n - at));
 }
 
 #endif
