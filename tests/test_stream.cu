@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <chrono>
+#include <thread>
+
 #include "echelon.h"
 
 static int passed, failed;
@@ -291,26 +294,30 @@ static void test_kinds_of_memory(void)
     CHECK(ech_sort(ctx, managed, managed, N, ECH_U32, NULL) == ECH_OK);
     CHECK(is_sorted(managed));
     CUDA(cudaFreeHost(pinned));
+    CUDA(cudaFreeHost(input));
     CUDA(cudaFree(managed));
 }
 
 /* ---- Which stream, and its order with other work ---- */
 
-/* Keeps a stream busy for about so many milliseconds. */
-static __global__ void spin(int milliseconds)
+/* Keeps a stream busy for some milliseconds, but none of the GPU's processors: a cooperative launch
+ * would wait for these. */
+static void CUDART_CB sleep_host(void *milliseconds)
 {
-    const long long end = clock64() + milliseconds * 1500000ll;
-    while (clock64() < end) {
-    }
+    std::this_thread::sleep_for(std::chrono::milliseconds((intptr_t)milliseconds));
+}
+
+static void busy(cudaStream_t on, intptr_t milliseconds)
+{
+    CUDA(cudaLaunchHostFunc(on, sleep_host, (void *)milliseconds));
 }
 
 /* Work that is queued before a sort and writes its input: wrong results show a lost order. */
-static void write_late(uint32_t *in, cudaStream_t on)
+static void write_late(uint32_t *in, const uint32_t *from, cudaStream_t on)
 {
     CUDA(cudaMemsetAsync(in, 0, N * sizeof *in, on));
-    spin<<<1, 1, 0, on>>>(30);
-    CUDA(cudaMemcpyAsync(in, host, N * sizeof *in, cudaMemcpyHostToDevice, on));
-    spin<<<1, 1, 0, on>>>(10);
+    busy(on, 100);
+    CUDA(cudaMemcpyAsync(in, from, N * sizeof *in, cudaMemcpyHostToDevice, on));
 }
 
 static void test_streams(uint32_t *in, uint32_t *out)
@@ -319,15 +326,20 @@ static void test_streams(uint32_t *in, uint32_t *out)
     void *used = &used;
     int done = -1;
     cudaEvent_t event;
-    uint32_t *pinned;
+    uint32_t *pinned, *input;
     CHECK(ech_open(&own, "cuda") == ECH_OK);
     CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     CUDA(cudaMallocHost(&pinned, N * sizeof *pinned));
+    CUDA(cudaMallocHost(&input, N * sizeof *input));
+    memcpy(input, host, N * sizeof *input);
     memcpy(pinned, host, N * sizeof *pinned);
+    CHECK(ech_sort(own, in, out, N, ECH_U32, NULL) == ECH_OK); /* loads kernels */
+    CHECK(ech_sort(own, pinned, pinned, N, ECH_U32, NULL) == ECH_OK);
+    CHECK(ech_sync(own) == ECH_OK);
 
     /* A new context uses the legacy default stream, as programs without streams do. */
     CHECK(ech_get_stream(own, &used) == ECH_OK && used == NULL);
-    write_late(in, NULL);
+    write_late(in, input, NULL);
     CHECK(ech_sort(own, in, out, N, ECH_U32, NULL) == ECH_OK);
     CHECK(ech_poll(own, &done) == ECH_OK && done == 0);
     CUDA(cudaMemcpy(pinned, out, N * sizeof *pinned,
@@ -335,11 +347,9 @@ static void test_streams(uint32_t *in, uint32_t *out)
     CHECK(memcmp(pinned, expected, N * sizeof *pinned) == 0);
     CHECK(ech_poll(own, &done) == ECH_OK && done == 1);
 
-    /* Host arrays wait for nothing of it.  The first sort loads kernels, which waits for the GPU. */
+    /* Host arrays wait for nothing of it. */
     memcpy(pinned, host, N * sizeof *pinned);
-    CHECK(ech_sort(own, pinned, pinned, N, ECH_U32, NULL) == ECH_OK);
-    memcpy(pinned, host, N * sizeof *pinned);
-    spin<<<1, 1>>>(1000);
+    busy(NULL, 1000);
     CHECK(ech_sort(own, pinned, pinned, N, ECH_U32, NULL) == ECH_OK);
     CHECK(cudaStreamQuery(NULL) == cudaErrorNotReady);
     CHECK(memcmp(pinned, expected, N * sizeof *pinned) == 0);
@@ -349,7 +359,7 @@ static void test_streams(uint32_t *in, uint32_t *out)
     CHECK(ech_set_private_stream(own) == ECH_OK);
     CHECK(ech_get_stream(own, &used) == ECH_OK && used != NULL);
     CUDA(cudaMemset(out, 0, N * sizeof *out));
-    write_late(in, stream);
+    write_late(in, input, stream);
     CUDA(cudaEventRecord(event, stream));
     CHECK(ech_wait_event(own, event) == ECH_OK);
     CHECK(ech_sort(own, in, out, N, ECH_U32, NULL) == ECH_OK);
@@ -381,6 +391,7 @@ static void test_streams(uint32_t *in, uint32_t *out)
     ech_close(own);
     CUDA(cudaEventDestroy(event));
     CUDA(cudaFreeHost(pinned));
+    CUDA(cudaFreeHost(input));
     CUDA(cudaFree(bad));
 }
 
