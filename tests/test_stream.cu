@@ -294,7 +294,6 @@ static void test_kinds_of_memory(void)
     CHECK(ech_sort(ctx, managed, managed, N, ECH_U32, NULL) == ECH_OK);
     CHECK(is_sorted(managed));
     CUDA(cudaFreeHost(pinned));
-    CUDA(cudaFreeHost(input));
     CUDA(cudaFree(managed));
 }
 
