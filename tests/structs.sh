@@ -28,6 +28,26 @@ structs=$(grep -c 'newer\[2\]' "$work/newer/echelon.h")
 check "the older header lacks fields" test "$fields" -ge 12
 check "the newer header has more fields" test "$structs" -ge 12
 
+# A struct that ended in padding could not grow: an older program may have anything there.
+names=$(sed -n '/newer\[2\]/,/^} ech_/s/^} \(ech_[a-z0-9_]*\);.*/\1/p' "$work/newer/echelon.h")
+for version in same newer; do
+    {
+        printf '%s\n' '#include <echelon.h>' '#include <stdio.h>' \
+            '#define SHOW(name, bytes) printf("%s %zu\n", #name, (size_t)(bytes))' 'int main(void)' '{'
+        for name in $names; do
+            case $version in
+            same) echo "SHOW($name, sizeof($name));" ;;
+            newer) echo "SHOW($name, offsetof($name, newer));" ;;
+            esac
+        done
+        echo '}'
+    } >"$work/$version/sizes.c"
+    "$cc" -std=c11 -I"$work/$version" "$work/$version/sizes.c" -o "$work/$version/sizes" &&
+        "$work/$version/sizes" >"$work/$version/sizes.txt"
+done
+check "all structs with a size were found" test "$(wc -l <"$work/same/sizes.txt")" -eq "$(grep -c "^ *size_t size;" "$header")"
+check "no struct ends in padding" diff "$work/same/sizes.txt" "$work/newer/sizes.txt"
+
 sanitize=$(sed -n 's/^ECHELON_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
 for version in same older newer; do
     define=$(echo "-D$version" | tr a-z A-Z)
