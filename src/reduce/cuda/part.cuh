@@ -4,8 +4,8 @@
  *     chunk       8 lines of 512 bytes; a thread has 16 bytes of each
  *     vectors     what one thread has of a part that is no longer than a line
  *
- * Whole and aligned chunks of long parts are added by add_aligned(), all other chunks by add_around().
- * Sums of f32 have add_common() for all chunks.
+ * Whole and aligned chunks of long parts are added by add_aligned(), all other chunks by
+ * add_around().  Sums of f32 have add_common() for all chunks.
  *
  * All fold the same lanes in the same order, so that a segment's result does not depend on which of
  * them reduced it.
@@ -265,8 +265,8 @@ static __device__ inline bool add_aligned(const struct reduce_args &a, struct la
     return false;
 }
 
-/* Adds the n elements of a chunk of any length and alignment, which begins `begin` elements into the
- * array: for common kinds, whose whole vectors are loaded without regard to ends. */
+/* Adds the n elements of a chunk of any length and alignment, which begins `begin` elements into
+ * the array: for common kinds, whose whole vectors are loaded without regard to ends. */
 template <int KIND, int LONG>
 static __device__ inline void add_common(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                          uint64_t begin, uint32_t n)
