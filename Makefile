@@ -19,7 +19,7 @@ report_deps = NO_INSTALL=1 scripts/install_deps.sh
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help deps build demo check check-all asan ubsan tsan valgrind bench format format-check \
-        install clean
+        install amalgamation clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -79,6 +79,9 @@ format-check: ## fail when a C or CUDA file is not formatted
 
 install: build ## install below PREFIX (/usr/local)
 	@cmake --install build --prefix $(PREFIX)
+
+amalgamation: ## write the headers as one file, build/amalgamation/echelon.h
+	@scripts/amalgamate.sh build/amalgamation/echelon.h
 
 clean: ## remove the build directories
 	@rm -rf build build-release build-dev build-tsan build-clang build-cpu-only

@@ -61,12 +61,12 @@ def poisson(side, dimensions, dtype):
 
 def ours(a, b, method, rtol):
     dtype = lib.ech_dtype_from_name(b"f64" if a.dtype == "float64" else b"f32")
-    csr = Csr(a.shape[0], a.shape[1], a.nnz, address(a.indptr), address(a.indices), address(a.data),
+    csr = Csr(ctypes.sizeof(Csr), a.shape[0], a.shape[1], a.nnz, address(a.indptr), address(a.indices), address(a.data),
               lib.ech_dtype_from_name(b"i32"), dtype)
     op = Operator(size=ctypes.sizeof(Operator), n=a.shape[0], dtype=dtype, csr=ctypes.pointer(csr))
     o = Options(size=ctypes.sizeof(Options), method=lib.ech_method_from_name(method.encode()),
                 rtol=rtol, max_iterations=MOST, restart=RESTART)
-    x, report = cp.zeros_like(b), Report()
+    x, report = cp.zeros_like(b), Report(size=ctypes.sizeof(Report))
     cp.cuda.Device().synchronize()  # our stream does not wait for CuPy's
     if lib.ech_solve(ctx, ctypes.byref(op), 1, address(b), a.shape[0], address(x), a.shape[0],
                      ctypes.byref(o), ctypes.byref(report)):

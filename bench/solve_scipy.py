@@ -142,7 +142,7 @@ def say(name, a, b, solution, method, precond, who, solve):
 
 
 def ours(a, b, method, precond):
-    csr = Csr(a.shape[0], a.shape[1], a.nnz, a.indptr.ctypes.data, a.indices.ctypes.data,
+    csr = Csr(ctypes.sizeof(Csr), a.shape[0], a.shape[1], a.nnz, a.indptr.ctypes.data, a.indices.ctypes.data,
               a.data.ctypes.data, I32, F64)
     op = Operator(size=ctypes.sizeof(Operator), n=a.shape[0], dtype=F64, csr=ctypes.pointer(csr))
     iterations = PRODUCTS // 2 if method == "bicgstab" else PRODUCTS
@@ -151,7 +151,7 @@ def ours(a, b, method, precond):
                 max_iterations=iterations, restart=RESTART)
 
     def solve():
-        x, report = np.zeros(a.shape[0]), Report()
+        x, report = np.zeros(a.shape[0]), Report(size=ctypes.sizeof(Report))
         if lib.ech_solve(ctx, ctypes.byref(op), 1, b.ctypes.data, a.shape[0], x.ctypes.data,
                          a.shape[0], ctypes.byref(o), ctypes.byref(report)):
             sys.exit(lib.ech_error(ctx).decode())
@@ -207,7 +207,7 @@ def theirs(a, b, method, precond):
 
 def directly(a, b, dense, algorithm):
     def solve():
-        x, report = np.zeros(a.shape[0]), DirectReport()
+        x, report = np.zeros(a.shape[0]), DirectReport(size=ctypes.sizeof(DirectReport))
         o = DirectOptions(size=ctypes.sizeof(DirectOptions), kind=1, algorithm=algorithm)
         n = a.shape[0]
         if lib.ech_solve_direct(ctx, n, n, dense.ctypes.data, n, 1, b.ctypes.data, 1,

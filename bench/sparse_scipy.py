@@ -36,7 +36,7 @@ def open_cpu():
 
 
 def of(a):
-    return Csr(a.shape[0], a.shape[1], a.nnz, a.indptr.ctypes.data, a.indices.ctypes.data,
+    return Csr(ctypes.sizeof(Csr), a.shape[0], a.shape[1], a.nnz, a.indptr.ctypes.data, a.indices.ctypes.data,
                a.data.ctypes.data, lib.ech_dtype_from_name(SHORT[str(a.indices.dtype)]),
                lib.ech_dtype_from_name(SHORT[str(a.dtype)]))
 

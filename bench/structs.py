@@ -13,7 +13,7 @@ def struct(name, *fields):
     return type(name, (ctypes.Structure,), {"_fields_": list(fields)})
 
 
-Csr = struct("Csr", ("rows", size_t), ("cols", size_t), ("entries", size_t), ("offsets", pointer),
+Csr = struct("Csr", ("size", size_t), ("rows", size_t), ("cols", size_t), ("entries", size_t), ("offsets", pointer),
              ("columns", pointer), ("values", pointer), ("index", integer), ("dtype", integer))
 MatmulOptions = struct("MatmulOptions", ("size", size_t), ("transpose_a", integer),
                        ("transpose_b", integer), ("wide", integer), ("count", size_t),
@@ -28,12 +28,12 @@ Options = struct("Options", ("size", size_t), ("method", integer), ("precond", i
                  ("lower", real), ("upper", real), ("check_every", ctypes.c_uint),
                  ("history", pointer), ("history_capacity", size_t), ("monitor", pointer),
                  ("monitor_user", pointer), ("work", pointer), ("work_bytes", size_t))
-Report = struct("Report", ("reason", integer), ("method", integer), ("precond", integer),
+Report = struct("Report", ("size", size_t), ("reason", integer), ("method", integer), ("precond", integer),
                 ("iterations", u64), ("applications", u64), ("restarts", u64), ("residual", real),
                 ("b_norm", real), ("where", u64), ("lower", real), ("upper", real),
                 ("history_count", size_t))
 DirectOptions = struct("DirectOptions", ("size", size_t), ("kind", integer), ("refine", integer),
                        ("algorithm", ctypes.c_char_p), ("work", pointer), ("work_bytes", size_t))
-DirectReport = struct("DirectReport", ("end", integer), ("kind", integer), ("where", u64),
+DirectReport = struct("DirectReport", ("size", size_t), ("end", integer), ("kind", integer), ("where", u64),
                       ("sign", integer), ("log_abs", real), ("rcond", real),
                       ("refinements", integer), ("backward_error", real))

@@ -10,7 +10,7 @@ set(libraries echelon)
 if(ECHELON_BUILD_STATIC)
   list(APPEND libraries echelon_static)
 endif()
-install(FILES include/echelon.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS ${libraries} EXPORT echelon-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# header.sh SOURCE BUILD CC - echelon.h alone compiles as strict C11 and as C++, and cffi parses it.
+# header.sh SOURCE BUILD CC - echelon.h, each of its parts and the amalgamation compile as strict C11 and as C++; cffi
+# parses the amalgamation.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 cc=$3
@@ -10,6 +11,7 @@ trap 'rm -rf "$work"' EXIT
 printf '#include <echelon.h>\n#include <echelon.h>\nint main(void) { return ech_dtype_bytes(ECH_U8) != 1; }\n' \
     >"$work/use.c"
 cp "$work/use.c" "$work/use.cpp"
+"$source/scripts/amalgamate.sh" "$work/echelon.h" || exit 1
 strict="-Wall -Wextra -Wpedantic -pedantic-errors -Wundef -Werror -I$source/include -fsyntax-only"
 
 # shellcheck disable=SC2086  # lists of flags
@@ -26,6 +28,12 @@ for cxx in g++ clang++; do
     done
 done
 [ $found = yes ] || skip "the header as C++: no compiler of it on this machine"
+
+# Each header includes what it needs.
+for header in "$source"/include/echelon/*.h "$work/echelon.h"; do
+    # shellcheck disable=SC2086
+    check "$(basename "$header") compiles alone" "$cc" -std=c11 $strict -x c "$header"
+done
 
 if python3 -c 'import cffi' 2>/dev/null; then
     cat >"$work/parse.py" <<'END'
@@ -51,7 +59,7 @@ END
         skip "cffi: a library under a sanitizer cannot be opened by python"
     else
         check "cffi parses the header and finds every function" \
-            python3 "$work/parse.py" "$source/include/echelon.h" "$library"
+            python3 "$work/parse.py" "$work/echelon.h" "$library"
     fi
 else
     skip "cffi: not on this machine"

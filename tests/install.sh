@@ -23,8 +23,8 @@ sorts() { [ "$("$@" 2>&1 | tr '\n' ' ')" = "-1 0 2.5 7 " ]; }
 
 # ---- What is there ----
 
-version=$(sed -n 's/^#define ECH_VERSION_[A-Z]* *//p' "$source/include/echelon.h" | paste -sd.)
-for file in include/echelon.h "${libdir#"$prefix"/}/libechelon.so.$version"; do
+version=$(sed -n 's/^#define ECH_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' "$source/include/echelon/base.h" | paste -sd.)
+for file in include/echelon.h include/echelon/base.h "${libdir#"$prefix"/}/libechelon.so.$version"; do
     check "$file is installed" test -f "$prefix/$file"
 done
 soname=$(objdump -p "$libdir/libechelon.so" | awk '$1 == "SONAME" { print $2 }')
@@ -69,7 +69,7 @@ fi
 
 exported=$(nm -D --defined-only "$libdir/libechelon.so" | awk '{ print $NF }')
 others=$(echo "$exported" | grep -v '^ech_' | grep -vE '^(__asan|__odr_asan|__ubsan|__tsan)')
-declared=$(sed -n 's/^ECH_API.*[ *]\(ech_[a-z0-9_]*\)(.*/\1/p' "$source/include/echelon.h" | sort -u)
+declared=$(sed -n 's/^ECH_API.*[ *]\(ech_[a-z0-9_]*\)(.*/\1/p' "$source"/include/echelon/*.h | sort -u)
 check "only ech_ symbols are exported, not: $others" test -z "$others"
 check "every declared function is exported, and nothing else" \
     test "$declared" = "$(echo "$exported" | grep '^ech_' | sort -u)"

@@ -103,7 +103,7 @@ static void solves(ech_ctx *ctx)
 #endif
 }
 
-/* ech_device is written: what follows it stays as it is, and what the library does not know is 0. */
+/* ech_device is written: what follows it stays as it is, and unknown fields become 0. */
 static void devices(void)
 {
     struct {

@@ -9,8 +9,8 @@ source=$1 build=$2 cc=$3
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/same" "$work/older" "$work/newer"
-header=$source/include/echelon.h
-cp "$header" "$work/same/"
+header=$work/same/echelon.h
+"$source/scripts/amalgamate.sh" "$header" || exit 1
 
 # A struct with a size ends where its name follows the brace.
 awk '/^typedef struct/ { sized = 0 }

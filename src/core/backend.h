@@ -67,7 +67,7 @@ struct echi_backend {
      * work that has ended, as sync() reports it. */
     ech_status (*poll)(ech_ctx *ctx, bool *done);
 
-    /* Records an event on the stream, or makes the stream wait for one; NULL: there are no streams. */
+    /* Records an event on the stream; makes the stream wait for one.  NULL: no streams here. */
     ech_status (*record_event)(ech_ctx *ctx, void *event);
     ech_status (*wait_event)(ech_ctx *ctx, void *event);
 
