@@ -164,7 +164,7 @@ static void measure(ech_ctx *ctx, const struct row *row, int threads, int repeat
             if (i >= 0) times[r][i] = ms;
             if (able[r]) verified[r] &= right(row, &a, rivals[r] ? rivals[r]->stable : true);
         }
-    ech_memory(ctx, 1, NULL, &peak);
+    ech_memory_usage(ctx, 1, NULL, &peak);
     for (int r = 0; r < RIVALS; r++) {
         if (!able[r]) continue;
         qsort(times[r], (size_t)repeats, sizeof **times, by_value);
@@ -211,8 +211,8 @@ int main(int argc, char **argv)
     char date[32];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-    printf("# machine: %s, %d threads, kernels for %s\n", device.description, device.units,
-           device.features);
+    printf("# machine: %s, %d threads, kernels for %s\n", device.description,
+           device.multiprocessors, device.features);
     printf("# versions: Echelon %s, compiler %s\n# date: %s\n", ech_version(), COMPILER, date);
     printf("# command: bench_cpu %d %.0e %d\n", threads, largest, repeats);
     printf("op,dtype,n,value_bytes,dist,threads,contender,version,ms,gkeys_per_s,verified,"

@@ -131,7 +131,7 @@ static ech_status select_or_unique(struct call *c, ech_dtype dtype)
     ech_status status =
         c->op == CALL_UNIQUE
             ? ech_unique(ctx, c->in, c->out, &count, c->n, dtype, NULL)
-            : ech_select_if(ctx, c->in, c->out, &count, c->n, dtype, ECH_LESS,
+            : ech_select_if(ctx, c->in, c->out, &count, c->n, dtype, ECH_COMPARE_LESS,
                             dtype == ECH_U32 ? (void *)&half : (void *)&middle, NULL);
     c->result = (double)count;
     return status;
@@ -143,13 +143,13 @@ static int run_echelon(struct call *c)
     size_t bytes = ech_dtype_bytes(dtype);
     switch (c->op) {
     case CALL_SUM:
-        return reduce(c, dtype, ECH_SUM) == ECH_OK;
+        return reduce(c, dtype, ECH_OP_SUM) == ECH_OK;
     case CALL_MAX:
-        return reduce(c, dtype, ECH_MAX) == ECH_OK;
+        return reduce(c, dtype, ECH_OP_MAX) == ECH_OK;
     case CALL_VARIANCE:
-        return reduce(c, dtype, ECH_VARIANCE) == ECH_OK;
+        return reduce(c, dtype, ECH_OP_VARIANCE) == ECH_OK;
     case CALL_SCAN:
-        return ech_scan(ctx, ECH_SUM, c->in, c->out, c->n, dtype, NULL) == ECH_OK;
+        return ech_scan(ctx, ECH_OP_SUM, c->in, c->out, c->n, dtype, NULL) == ECH_OK;
     case CALL_COUNT:
         return ech_bincount(ctx, c->in, c->out, c->n, dtype, (size_t)1 << (8 * bytes), NULL) ==
                ECH_OK;
@@ -295,8 +295,8 @@ int main(int argc, char **argv)
     char date[32];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-    printf("# machine: %s, %d threads, kernels for %s\n", device.description, device.units,
-           device.features);
+    printf("# machine: %s, %d threads, kernels for %s\n", device.description,
+           device.multiprocessors, device.features);
     printf("# versions: Echelon %s, compiler %s\n# date: %s\n", ech_version(), COMPILER, date);
     printf("# command: bench_cpu_ops %d %.0e %d\n", threads, n, repeats);
     printf("op,dtype,n,dist,threads,contender,version,ms,ms_min,ms_max,gb_per_s,result\n");

@@ -140,7 +140,8 @@ static void print_about(void)
         if (ech_device_get(i, &device) == ECH_OK && strcmp(device.name, ech_device_name(ctx)) == 0)
             break;
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-    printf("# machine: %s, %d units, %s\n", device.description, device.units, device.features);
+    printf("# machine: %s, %d units, %s\n", device.description, device.multiprocessors,
+           device.features);
     printf("# versions: Echelon %s\n# date: %s\n", ech_version(), date);
     printf("# command: bench_gf2 %d %g\n", threads, seconds);
     printf("# time: %s\n", threads == 1 ? "the process's own" : "the wall's");

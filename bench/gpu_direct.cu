@@ -191,18 +191,18 @@ template <class T> static void factor_by(const struct rival<T> &r)
 {
     CUDA(cudaMemcpyAsync(r.factor, r.a, (size_t)r.m * r.n * sizeof(T), cudaMemcpyDeviceToDevice,
                          stream));
-    if (r.kind == ECH_LU) getrf(r.factor, r.n, r.work, r.pivots, r.info);
-    if (r.kind == ECH_CHOLESKY) potrf(r.factor, r.n, r.work, r.count, r.info);
-    if (r.kind == ECH_QR) geqrf(r.factor, r.m, r.n, r.tau, r.work, r.count, r.info);
+    if (r.kind == ECH_FACTOR_LU) getrf(r.factor, r.n, r.work, r.pivots, r.info);
+    if (r.kind == ECH_FACTOR_CHOLESKY) potrf(r.factor, r.n, r.work, r.count, r.info);
+    if (r.kind == ECH_FACTOR_QR) geqrf(r.factor, r.m, r.n, r.tau, r.work, r.count, r.info);
 }
 
 template <class T> static void solve_by(const struct rival<T> &r)
 {
     factor_by(r);
     CUDA(cudaMemcpyAsync(r.x, r.b, r.m * sizeof(T), cudaMemcpyDeviceToDevice, stream));
-    if (r.kind == ECH_LU) getrs(r.factor, r.n, r.pivots, r.x, r.info);
-    if (r.kind == ECH_CHOLESKY) potrs(r.factor, r.n, r.x, r.info);
-    if (r.kind != ECH_QR) return;
+    if (r.kind == ECH_FACTOR_LU) getrs(r.factor, r.n, r.pivots, r.x, r.info);
+    if (r.kind == ECH_FACTOR_CHOLESKY) potrs(r.factor, r.n, r.x, r.info);
+    if (r.kind != ECH_FACTOR_QR) return;
     ormqr(r.factor, r.m, r.n, r.tau, r.x, r.work, r.count, r.info);
     trsv(r.factor, r.m, r.n, r.x);
 }
@@ -210,9 +210,9 @@ template <class T> static void solve_by(const struct rival<T> &r)
 template <class T> static int count_of(const struct rival<T> &r)
 {
     int count = 0, more = 0;
-    if (r.kind == ECH_LU) getrf_bufferSize(r.a, r.m, r.n, &count);
-    if (r.kind == ECH_CHOLESKY) potrf_bufferSize(r.a, r.m, r.n, &count);
-    if (r.kind != ECH_QR) return count;
+    if (r.kind == ECH_FACTOR_LU) getrf_bufferSize(r.a, r.m, r.n, &count);
+    if (r.kind == ECH_FACTOR_CHOLESKY) potrf_bufferSize(r.a, r.m, r.n, &count);
+    if (r.kind != ECH_FACTOR_QR) return count;
     geqrf_bufferSize(r.a, r.m, r.n, &count);
     ormqr_bufferSize(r.a, r.m, r.n, r.tau, r.x, &more);
     return count > more ? count : more;
@@ -229,8 +229,8 @@ static void measure(const char *op, const char *dtype, size_t m, size_t n, ech_f
     enum { RUNS = 5 };
     double ms[RUNS];
     const double tall = (double)m, wide = (double)n;
-    const double work = kind == ECH_LU ? 2 * wide * wide * wide / 3
-                        : kind == ECH_CHOLESKY
+    const double work = kind == ECH_FACTOR_LU ? 2 * wide * wide * wide / 3
+                        : kind == ECH_FACTOR_CHOLESKY
                             ? wide * wide * wide / 3
                             : 2 * tall * wide * wide - 2 * wide * wide * wide / 3;
     const int runs = quick || n > 4096 ? 3 : RUNS, calls = n < 1000 ? 5 : 1;
@@ -273,7 +273,7 @@ static void systems(const char *dtype, ech_dtype ours, size_t m, size_t n, ech_f
     r.count = count_of(r);
     printf("# cuSOLVER's workspace: %d elements\n", r.count);
     CUDA(cudaMalloc(&r.work, ((size_t)r.count + 1) * sizeof(T)));
-    fill<<<1024, 256, 0, stream>>>(r.a, m, n, kind == ECH_CHOLESKY, 0);
+    fill<<<1024, 256, 0, stream>>>(r.a, m, n, kind == ECH_FACTOR_CHOLESKY, 0);
     fill<<<64, 256, 0, stream>>>(r.b, m, 1, false, 1ull << 40);
     ech_direct_options options[2] = { { sizeof *options }, { sizeof *options } };
     static const char *const algorithms[] = { "blocked", "cusolver" };
@@ -299,7 +299,8 @@ static void systems(const char *dtype, ech_dtype ours, size_t m, size_t n, ech_f
         struct matrix matrix = by_rows;
         matrix.a = r.a;
         solve();
-        const double error = report.end == ECH_SOLVED ? error_of(matrix, r.b, r.x) : 1;
+        const double error =
+            report.end == ECH_DIRECT_STATUS_SOLVED ? error_of(matrix, r.b, r.x) : 1;
         if (m == n) measure("factor", dtype, m, n, kind, algorithms[i], error, bound, factor);
         measure("solve", dtype, m, n, kind, algorithms[i], error, bound, solve);
     }
@@ -324,8 +325,8 @@ int main(int argc, char **argv)
     CALL(cublasCreate(&blas));
     CALL(cublasSetStream(blas, stream));
     for (size_t n = 512; n <= (quick ? 2048 : 8192); n *= 4)
-        for (int kind = ECH_LU; kind <= ECH_QR; kind++) {
-            const size_t m = kind == ECH_QR ? 2 * n : n;
+        for (int kind = ECH_FACTOR_LU; kind <= ECH_FACTOR_QR; kind++) {
+            const size_t m = kind == ECH_FACTOR_QR ? 2 * n : n;
             systems<float>("f32", ECH_F32, m, n, (ech_factor)kind);
             systems<double>("f64", ECH_F64, m, n, (ech_factor)kind);
         }

@@ -1,6 +1,6 @@
 /*
  * gpu_gf2.cu - matrices over GF(2): products and echelon forms, the algorithm that is chosen beside
- * the one by tables in shared memory ("russians"), which every GPU can run; batches beside one
+ * the one by tables in shared memory ("m4r"), which every GPU can run; batches beside one
  * pivot after the other ("gauss").
  *
  *     gpu_gf2 [--quick] [--only TEXT] [--csv FILE]
@@ -62,7 +62,7 @@ static void product(size_t m, size_t k, size_t n, const char *shape)
     const struct bench_name name = { "gf2_mul", "bit", m, shape, "random" };
     if (!bench_wanted(name)) return;
     ech_gf2 a = matrix(m, k), b = matrix(k, n), out[2] = { matrix(m, n), matrix(m, n) };
-    const ech_gf2_options chosen = algorithm(NULL), tables = algorithm("russians");
+    const ech_gf2_options chosen = algorithm(NULL), tables = algorithm("m4r");
     ECH(ech_gf2_random(ctx, &a, 0.5, 1));
     ECH(ech_gf2_random(ctx, &b, 0.5, 2));
     bench_row(
@@ -70,7 +70,7 @@ static void product(size_t m, size_t k, size_t n, const char *shape)
         workspace(ECH_GF2_CALL_MUL, m, k, n, ECH_GF2_REDUCED),
         [&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[0], &chosen)); },
         [&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[1], &tables)); },
-        [&] { return same(out[0], out[1]); }, "russians");
+        [&] { return same(out[0], out[1]); }, "m4r");
     const double ms = bench_time([&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[0], &chosen)); }, 1);
     printf("    %.2f Pbop/s\n", 2.0 * m * k * n / ms * 1e-12);
     CUDA(cudaFree(a.words));
@@ -105,7 +105,7 @@ static void echelon(size_t rows, size_t cols, size_t rank, ech_gf2_form kind, co
                                      kind == ECH_GF2_REDUCED ? "reduced" : "echelon" };
     if (!bench_wanted(name)) return;
     ech_gf2 in = matrix(rows, cols), out[2] = { matrix(rows, cols), matrix(rows, cols) };
-    const ech_gf2_echelon_options chosen = form(kind, NULL), tables = form(kind, "russians");
+    const ech_gf2_echelon_options chosen = form(kind, NULL), tables = form(kind, "m4r");
     uint32_t *ranks;
     CUDA(cudaMalloc(&ranks, sizeof *ranks));
     if (rank < rows && rank < cols) {
@@ -127,7 +127,7 @@ static void echelon(size_t rows, size_t cols, size_t rank, ech_gf2_form kind, co
     bench_row(
         name, 4.0 * bytes_of(in), workspace(ECH_GF2_CALL_ECHELON, rows, cols, 0, kind),
         [&] { call(0, chosen); }, [&] { call(1, tables); }, [&] { return same(out[0], out[1]); },
-        "russians");
+        "m4r");
     CUDA(cudaFree(in.words));
     CUDA(cudaFree(ranks));
     for (int i = 0; i < 2; i++) CUDA(cudaFree(out[i].words));

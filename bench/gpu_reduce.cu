@@ -168,7 +168,7 @@ template <class T> static void bench_sum(size_t n)
     void *work;
     CUDA(cudaMalloc(&in, n * sizeof(T)));
     fill<<<1024, 256, 0, stream>>>(in, n);
-    ech_reduce_options o = options_with(ECH_SUM, n, traits<T>::dtype, &work);
+    ech_reduce_options o = options_with(ECH_OP_SUM, n, traits<T>::dtype, &work);
     auto wide = thrust::make_transform_iterator((const T *)in, widen<T, S>());
     auto rival = [&] {
         return cub::DeviceReduce::Reduce(cub_work, cub_bytes, wide, (S *)out[1], (uint64_t)n,
@@ -177,7 +177,7 @@ template <class T> static void bench_sum(size_t n)
     cub_prepare(rival);
     bench_row(
         name, (double)(n * sizeof(T)), o.work_bytes,
-        [&] { ECH(ech_reduce(ctx, ECH_SUM, in, out[0], n, traits<T>::dtype, &o)); },
+        [&] { ECH(ech_reduce(ctx, ECH_OP_SUM, in, out[0], n, traits<T>::dtype, &o)); },
         [&] { CUDA(rival()); }, [&] { return close_to<S>(out[0], out[1], 1, 1e-3); });
     CUDA(cudaFree(in));
     CUDA(cudaFree(work));
@@ -263,7 +263,7 @@ static void bench_parts(const char *shape, const char *dist, size_t n,
     CUDA(cudaMalloc(&at, (parts + 1) * 8));
     CUDA(cudaMemcpy(at, offsets.data(), (parts + 1) * 8, cudaMemcpyHostToDevice));
     fill<<<1024, 256, 0, stream>>>(in, n);
-    ech_reduce_options o = options_with(ECH_SUM, n, ECH_F32, &work);
+    ech_reduce_options o = options_with(ECH_OP_SUM, n, ECH_F32, &work);
     auto rival = [&] {
         return cub::DeviceSegmentedReduce::Sum(cub_work, cub_bytes, in, sums[1], (int64_t)parts, at,
                                                at + 1, stream);
@@ -273,9 +273,9 @@ static void bench_parts(const char *shape, const char *dist, size_t n,
         name, (double)n * 4 + (double)parts * (columns ? 4 : 12), o.work_bytes,
         [&] {
             if (columns)
-                ECH(ech_reduce_rows(ctx, ECH_SUM, in, sums[0], parts, columns, ECH_F32, &o));
+                ECH(ech_reduce_rows(ctx, ECH_OP_SUM, in, sums[0], parts, columns, ECH_F32, &o));
             else
-                ECH(ech_reduce_segments(ctx, ECH_SUM, in, sums[0], at, parts, n, ECH_F32, &o));
+                ECH(ech_reduce_segments(ctx, ECH_OP_SUM, in, sums[0], at, parts, n, ECH_F32, &o));
         },
         [&] { CUDA(rival()); }, [&] { return close_to<float>(sums[0], sums[1], parts, 1e-3); });
     CUDA(cudaFree(in));
@@ -321,11 +321,11 @@ int main(int argc, char **argv)
     bench_sum<double>(256 * M);
     bench_sum<uint8_t>(1024 * M);
     bench_sum<__half>(512 * M);
-    bench_other(MAX, "max", ECH_MAX, 256 * M);
-    bench_other(ARGMAX, "argmax", ECH_ARGMAX, 256 * M);
-    bench_other(MINMAX, "minmax", ECH_MINMAX, 256 * M);
-    bench_other(VARIANCE, "variance", ECH_VARIANCE, 256 * M);
-    bench_other(DOT, "dot", ECH_SUM, 256 * M);
+    bench_other(MAX, "max", ECH_OP_MAX, 256 * M);
+    bench_other(ARGMAX, "argmax", ECH_OP_ARGMAX, 256 * M);
+    bench_other(MINMAX, "minmax", ECH_OP_MINMAX, 256 * M);
+    bench_other(VARIANCE, "variance", ECH_OP_VARIANCE, 256 * M);
+    bench_other(DOT, "dot", ECH_OP_SUM, 256 * M);
     bench_rows(256 * M, 32);
     bench_rows(256 * M, 1000);
     bench_rows(256 * M, 100000);

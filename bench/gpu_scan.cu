@@ -175,7 +175,7 @@ template <class T> static void run_cub(struct job<T> &j)
     } else if (j.shape == EXCLUSIVE) {
         CUDA(cub::DeviceScan::ExclusiveScan(j.rival_work, j.rival_bytes, j.in, j.out[1],
                                             ::cuda::std::plus<sum>{}, (sum)0, j.n, stream));
-    } else if (j.op == ECH_MAX) {
+    } else if (j.op == ECH_OP_MAX) {
         CUDA(cub::DeviceScan::InclusiveScan(j.rival_work, j.rival_bytes, j.in, j.out[1],
                                             greater_of{}, j.n, stream));
     } else {
@@ -208,7 +208,8 @@ static void bench(const char *type, enum shape shape, ech_op op, size_t n, size_
         snprintf(text, sizeof text, "rows=%zu", columns);
     else
         snprintf(text, sizeof text, "%s", shapes[shape]);
-    struct bench_name name = { op == ECH_MAX ? "scan_max" : "scan_sum", type, n, text, "uniform" };
+    struct bench_name name = { op == ECH_OP_MAX ? "scan_max" : "scan_sum", type, n, text,
+                               "uniform" };
     if (!bench_wanted(name)) return;
 
     struct job<T> j = {
@@ -226,7 +227,7 @@ static void bench(const char *type, enum shape shape, ech_op op, size_t n, size_
     run_cub(j); /* asks for its workspace */
     CUDA(cudaMalloc(&j.rival_work, j.rival_bytes));
     double bytes = (double)(j.n * (2 * sizeof(T) + (shape == KEYS ? sizeof *j.keys : 0)));
-    const bool exact = (T)0.5f == (T)0 || op == ECH_MAX;
+    const bool exact = (T)0.5f == (T)0 || op == ECH_OP_MAX;
     bench_row(
         name, bytes, j.work_bytes, [&] { run_echelon(j); }, [&] { run_cub(j); },
         [&] {
@@ -247,22 +248,22 @@ int main(int argc, char **argv)
     bench_open(argc, argv, "scan");
     for (int i = 0; i < 4; i++) {
         size_t n = sizes[i];
-        bench<int32_t>("i32", WHOLE, ECH_SUM, n, 0);
-        bench<uint32_t>("u32", WHOLE, ECH_SUM, n, 0);
-        bench<float>("f32", WHOLE, ECH_SUM, n, 0);
-        bench<double>("f64", WHOLE, ECH_SUM, n, 0);
-        bench<uint8_t>("u8", WHOLE, ECH_SUM, n, 0);
-        bench<__half>("f16", WHOLE, ECH_SUM, n, 0);
-        bench<float>("f32", WHOLE, ECH_MAX, n, 0);
-        bench<int32_t>("i32", EXCLUSIVE, ECH_SUM, n, 0);
-        bench<float>("f32", EXCLUSIVE, ECH_SUM, n, 0);
+        bench<int32_t>("i32", WHOLE, ECH_OP_SUM, n, 0);
+        bench<uint32_t>("u32", WHOLE, ECH_OP_SUM, n, 0);
+        bench<float>("f32", WHOLE, ECH_OP_SUM, n, 0);
+        bench<double>("f64", WHOLE, ECH_OP_SUM, n, 0);
+        bench<uint8_t>("u8", WHOLE, ECH_OP_SUM, n, 0);
+        bench<__half>("f16", WHOLE, ECH_OP_SUM, n, 0);
+        bench<float>("f32", WHOLE, ECH_OP_MAX, n, 0);
+        bench<int32_t>("i32", EXCLUSIVE, ECH_OP_SUM, n, 0);
+        bench<float>("f32", EXCLUSIVE, ECH_OP_SUM, n, 0);
     }
     for (int i = 0; i < 3; i++) {
-        bench<int32_t>("i32", ROWS, ECH_SUM, 256 * M, rows[i]);
-        bench<float>("f32", ROWS, ECH_SUM, 256 * M, rows[i]);
-        bench<double>("f64", ROWS, ECH_SUM, 256 * M, rows[i]);
+        bench<int32_t>("i32", ROWS, ECH_OP_SUM, 256 * M, rows[i]);
+        bench<float>("f32", ROWS, ECH_OP_SUM, 256 * M, rows[i]);
+        bench<double>("f64", ROWS, ECH_OP_SUM, 256 * M, rows[i]);
     }
-    bench<int32_t>("i32", KEYS, ECH_SUM, 256 * M, 0);
-    bench<float>("f32", KEYS, ECH_SUM, 256 * M, 0);
+    bench<int32_t>("i32", KEYS, ECH_OP_SUM, 256 * M, 0);
+    bench<float>("f32", KEYS, ECH_OP_SUM, 256 * M, 0);
     return bench_close();
 }

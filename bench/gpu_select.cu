@@ -114,13 +114,15 @@ template <class T> static void run_echelon(const struct job<T> &j)
     const ech_dtype dtype = dtype_of<T>();
     switch (j.op) {
     case IF:
-        ECH(ech_select_if(ctx, j.in, j.out[0], j.count[0], j.n, dtype, ECH_LESS, &j.value, &o));
+        ECH(ech_select_if(ctx, j.in, j.out[0], j.count[0], j.n, dtype, ECH_COMPARE_LESS, &j.value,
+                          &o));
         break;
     case FLAGS:
         ECH(ech_select_flags(ctx, j.in, j.flags, j.out[0], j.count[0], j.n, sizeof(T), &o));
         break;
     case PARTITION:
-        ECH(ech_partition_if(ctx, j.in, j.out[0], j.count[0], j.n, dtype, ECH_LESS, &j.value, &o));
+        ECH(ech_partition_if(ctx, j.in, j.out[0], j.count[0], j.n, dtype, ECH_COMPARE_LESS,
+                             &j.value, &o));
         break;
     case PARTITION_FLAGS:
         ECH(ech_partition_flags(ctx, j.in, j.flags, j.out[0], j.count[0], j.n, sizeof(T), &o));
@@ -133,10 +135,10 @@ template <class T> static void run_echelon(const struct job<T> &j)
                               dtype, &o));
         break;
     case ENCODE:
-        ECH(ech_encode_runs(ctx, j.in, j.out[0], j.lengths[0], j.count[0], j.n, dtype, &o));
+        ECH(ech_rle_encode(ctx, j.in, j.out[0], j.lengths[0], j.count[0], j.n, dtype, &o));
         break;
     case DECODE: /* what was encoded before */
-        ECH(ech_decode_runs(ctx, j.out[1], j.lengths[1], j.out[0], j.kept, j.n, sizeof(T), &o));
+        ECH(ech_rle_decode(ctx, j.out[1], j.lengths[1], j.out[0], j.kept, j.n, sizeof(T), &o));
         break;
     }
 }
@@ -261,7 +263,7 @@ template <class T> static void bench(enum op op, const char *type, size_t n, int
     if (op == DECODE) { /* needs runs */
         ech_select_options o = {};
         o.size = sizeof o;
-        ECH(ech_encode_runs(ctx, j.in, j.out[1], j.lengths[1], j.count[1], n, dtype_of<T>(), &o));
+        ECH(ech_rle_encode(ctx, j.in, j.out[1], j.lengths[1], j.count[1], n, dtype_of<T>(), &o));
     } else {
         run_echelon(j);
     }

@@ -258,7 +258,7 @@ template <class T> static void row(int dimensions, uint64_t k, bool solve)
     a.csr = &csr;
     ech_solve_options options = {};
     options.size = sizeof options;
-    options.method = ECH_CG;
+    options.method = ECH_METHOD_CG;
     options.rtol = 1e-30;
     options.max_iterations = ITERATIONS;
     ech_solve_report report = { .size = sizeof report };

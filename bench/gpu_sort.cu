@@ -254,7 +254,7 @@ static void all_rows(void)
     bench<int32_t, u64>("i32", ARGSORT, big, UNIFORM, 8);
     bench<int64_t, u64>("i64", ARGSORT, big, UNIFORM, 8);
     bench<u64, u32>("u64", ARGSORT, big, UNIFORM, 4);
-    algorithm = "lean";
+    algorithm = "low_memory";
     bench<u32, u32>("u32", KEYS, big, UNIFORM, 0);
     bench<u64, u32>("u64", KEYS, big, UNIFORM, 0);
     bench<u32, u32>("u32", PAIRS, big, UNIFORM, 4);

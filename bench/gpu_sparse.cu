@@ -146,7 +146,7 @@ template <class Index, class Real> static struct matrix make(const struct rule &
     ech_scan_options o = {};
     o.size = sizeof o;
     o.exclusive = 1;
-    ECH(ech_scan(ctx, ECH_SUM, lengths, offsets, rows + 1, ECH_I32, &o));
+    ECH(ech_scan(ctx, ECH_OP_SUM, lengths, offsets, rows + 1, ECH_I32, &o));
     CUDA(cudaMemcpyAsync(&entries, offsets + rows, 4, cudaMemcpyDeviceToHost, stream));
     CUDA(cudaStreamSynchronize(stream));
     m.csr.rows = rows;

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     const char *name = ech_device_name(ctx);
     uint64_t peak;
     size_t work;
-    ech_memory(ctx, 0, NULL, &peak);
+    ech_memory_usage(ctx, 0, NULL, &peak);
     if (ech_sort_workspace(name, n, ECH_U32, 0, NULL, &work)) return 1;
     if (strcmp(name, "cpu") != 0) work += n * sizeof *keys;
     printf("%s,%zu,%.3f,%.3f,%.3f,%llu,%zu\n", name, n, open_ms, sort_ms[0], sort_ms[99],

@@ -31,7 +31,7 @@ RESTART, MOST = 30, 20000
 SYSTEMS = ((256, 2), (1024, 2), (64, 3), (256, 3))
 
 lib = ctypes.CDLL(sys.argv[1])
-for call in (lib.ech_error, lib.ech_reason_text, lib.ech_version, lib.ech_device_name):
+for call in (lib.ech_error, lib.ech_solve_status_text, lib.ech_version, lib.ech_device_name):
     call.restype = ctypes.c_char_p
 for call in (lib.ech_method_from_name, lib.ech_dtype_from_name):
     call.argtypes = [ctypes.c_char_p]
@@ -71,7 +71,7 @@ def ours(a, b, method, rtol):
     if lib.ech_solve(ctx, ctypes.byref(op), 1, address(b), a.shape[0], address(x), a.shape[0],
                      ctypes.byref(o), ctypes.byref(report)):
         sys.exit(lib.ech_error(ctx).decode())
-    return x, report.iterations, lib.ech_reason_text(report.reason).decode()
+    return x, report.iterations, lib.ech_solve_status_text(report.reason).decode()
 
 
 def theirs(a, b, method, rtol):

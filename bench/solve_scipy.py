@@ -79,7 +79,7 @@ from structs import (Csr, DirectOptions, DirectReport, Operator, Options, Report
 RTOL, PRODUCTS, RESTART = 1e-8, 20000, 50
 
 lib = ctypes.CDLL(sys.argv[1])
-lib.ech_error.restype = lib.ech_reason_text.restype = lib.ech_direct_end_text.restype = \
+lib.ech_error.restype = lib.ech_solve_status_text.restype = lib.ech_direct_status_text.restype = \
     lib.ech_method_name.restype = lib.ech_precond_name.restype = lib.ech_version.restype = \
     ctypes.c_char_p
 for call in (lib.ech_method_from_name, lib.ech_precond_from_name, lib.ech_dtype_from_name):
@@ -155,7 +155,7 @@ def ours(a, b, method, precond):
         if lib.ech_solve(ctx, ctypes.byref(op), 1, b.ctypes.data, a.shape[0], x.ctypes.data,
                          a.shape[0], ctypes.byref(o), ctypes.byref(report)):
             sys.exit(lib.ech_error(ctx).decode())
-        return x, report.iterations, lib.ech_reason_text(report.reason).decode()
+        return x, report.iterations, lib.ech_solve_status_text(report.reason).decode()
     return solve
 
 
@@ -213,7 +213,7 @@ def directly(a, b, dense, algorithm):
         if lib.ech_solve_direct(ctx, n, n, dense.ctypes.data, n, 1, b.ctypes.data, 1,
                                 x.ctypes.data, 1, F64, ctypes.byref(o), ctypes.byref(report)):
             return None, 0, lib.ech_error(ctx).decode()
-        return x, report.refinements, lib.ech_direct_end_text(report.end).decode()
+        return x, report.refinements, lib.ech_direct_status_text(report.end).decode()
     return solve
 
 

@@ -95,9 +95,9 @@ static int parse_shape(uint64_t shape[2])
 
 static int explain_gf2(const char *name)
 {
-    static const ech_gf2_call calls[GF2_CALLS] = { ECH_GF2_CALL_MUL,    ECH_GF2_CALL_ECHELON,
-                                                   ECH_GF2_CALL_PLUQ,   ECH_GF2_CALL_SOLVE,
-                                                   ECH_GF2_CALL_KERNEL, ECH_GF2_CALL_INVERSE,
+    static const ech_gf2_call calls[GF2_CALLS] = { ECH_GF2_CALL_MUL,       ECH_GF2_CALL_ECHELON,
+                                                   ECH_GF2_CALL_PLUQ,      ECH_GF2_CALL_SOLVE,
+                                                   ECH_GF2_CALL_NULLSPACE, ECH_GF2_CALL_INVERSE,
                                                    ECH_GF2_CALL_BATCHED };
     char text[EXPLAIN_TEXT];
     uint64_t shape[2], other;

@@ -83,8 +83,8 @@ int explain_solve(const struct explain_numbers *set)
     const ech_csr csr = { .size = sizeof(ech_csr),
                           .rows = n,
                           .cols = n,
-                          .entries = (size_t)entries,
-                          .index = wide ? ECH_I64 : ECH_I32,
+                          .nnz = (size_t)entries,
+                          .index_dtype = wide ? ECH_I64 : ECH_I32,
                           .dtype = dtype };
     const ech_operator a = { .size = sizeof a,
                              .n = n,

@@ -177,8 +177,8 @@ int verb_kernel(struct gf2_job *job)
     if (code == EXIT_DONE) {
         uint32_t dim = 0;
         ech_gf2 a = gf2_matrix(&job->a), to = gf2_matrix(&basis);
-        ech_status status = left ? ech_gf2_left_kernel(job->ctx, &a, &to, &dim, &job->options)
-                                 : ech_gf2_kernel(job->ctx, &a, &to, &dim, &job->options);
+        ech_status status = left ? ech_gf2_left_nullspace(job->ctx, &a, &to, &dim, &job->options)
+                                 : ech_gf2_nullspace(job->ctx, &a, &to, &dim, &job->options);
         if (status != ECH_OK) code = cli_fail_ech(status, job->ctx);
         basis.rows = dim;
     }

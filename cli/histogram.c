@@ -108,7 +108,7 @@ static int find_range(struct job *job, struct span *span)
     ech_reduce_options o = { .size = sizeof o, .nan = ECH_NAN_IGNORE };
     if (c->n) {
         ech_status status =
-            ech_reduce(job->ctx, ECH_MINMAX, c->keys, ends, (size_t)c->n, c->dtype, &o);
+            ech_reduce(job->ctx, ECH_OP_MINMAX, c->keys, ends, (size_t)c->n, c->dtype, &o);
         if (status != ECH_OK) return cli_fail_ech(status, job->ctx);
     }
     const char *second = ends + ech_dtype_bytes(c->dtype);
@@ -221,7 +221,7 @@ static int count_span(struct histogram *h, struct job *job, const struct span *s
     h->closed = !span->integers;
     ech_histogram_options o = { .size = sizeof o,
                                 .outside = ECH_OUTSIDE_COUNT,
-                                .closed = h->closed,
+                                .include_right = h->closed,
                                 .algorithm = set.algorithm };
     ech_status status = ech_histogram(job->ctx, c->keys, h->counts, (size_t)c->n, c->dtype, h->bins,
                                       span->lower, span->upper, &o);
@@ -266,9 +266,10 @@ static int count_edges(struct histogram *h, struct job *job)
     if (!keys) return job_no_memory(job, h->bins * 8, "its edges");
     code = parse_edges(h, job, keys);
     if (code == EXIT_DONE) {
-        ech_histogram_options o = {
-            .size = sizeof o, .outside = ECH_OUTSIDE_COUNT, .closed = 1, .algorithm = set.algorithm
-        };
+        ech_histogram_options o = { .size = sizeof o,
+                                    .outside = ECH_OUTSIDE_COUNT,
+                                    .include_right = 1,
+                                    .algorithm = set.algorithm };
         ech_status status = ech_histogram_edges(job->ctx, c->keys, h->counts, (size_t)c->n,
                                                 c->dtype, keys, h->bins, &o);
         if (status != ECH_OK) code = cli_fail_ech(status, job->ctx);

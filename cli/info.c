@@ -42,7 +42,7 @@ static void print_text(const ech_device *d)
     printf("  %-9s %s\n", "features", d->features[0] ? d->features : "none");
     printf("  %-9s %.1f GB, %.1f GB free\n", "memory", 1e-9 * (double)d->memory_bytes,
            1e-9 * (double)d->free_bytes);
-    printf("  %-9s %d\n", strcmp(d->name, "cpu") == 0 ? "threads" : "units", d->units);
+    printf("  %-9s %d\n", strcmp(d->name, "cpu") == 0 ? "threads" : "units", d->multiprocessors);
     if (d->driver) printf("  %-9s CUDA %d.%d\n", "driver", d->driver / 1000, d->driver % 1000 / 10);
 }
 
@@ -54,7 +54,7 @@ static void print_json(struct json *json, const ech_device *d)
     json_text(json, "features", d->features);
     json_count(json, "memory_bytes", d->memory_bytes);
     json_count(json, "free_bytes", d->free_bytes);
-    json_count(json, "units", (uint64_t)d->units);
+    json_count(json, "units", (uint64_t)d->multiprocessors);
     json_count(json, "driver", (uint64_t)d->driver);
     json_close(json, '}');
 }

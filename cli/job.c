@@ -223,7 +223,7 @@ static void report(const struct job *job, const struct job_words *words)
 {
     char plan[4096] = "";
     uint64_t now, peak;
-    ech_memory(job->ctx, 0, &now, &peak);
+    ech_memory_usage(job->ctx, 0, &now, &peak);
     if (job->plan) job->plan(job, plan, sizeof plan);
     if (words->stats) report_text(job, plan, peak, stderr);
     if (words->json && !job->own_json)

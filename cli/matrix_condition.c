@@ -38,7 +38,7 @@ static int find_factored(ech_ctx *ctx, const struct matrix_view *view, struct ma
     ech_direct_report report = { .size = sizeof report };
     double *own = NULL;
     if (!view->dense) {
-        const int64_t *offsets = view->a.offsets, *columns = view->a.columns;
+        const int64_t *offsets = view->a.row_offsets, *columns = view->a.col_indices;
         const double *values = view->a.values;
         own = calloc(n * n, sizeof *own);
         if (!own) return cli_fail(EXIT_MEMORY, "out of memory: no %zu x %zu numbers", n, n);
@@ -51,17 +51,17 @@ static int find_factored(ech_ctx *ctx, const struct matrix_view *view, struct ma
     free(own);
     if (status != ECH_OK) return cli_fail_ech(status, ctx);
     c->norm = 1;
-    if (report.end == ECH_SINGULAR) {
+    if (report.status == ECH_DIRECT_STATUS_SINGULAR) {
         c->kind = CONDITION_INFINITE;
         snprintf(c->how, sizeof c->how, "the pivot of column %llu is zero",
-                 (unsigned long long)report.where + 1);
-    } else if (report.end != ECH_SOLVED || !(report.rcond > 0)) {
+                 (unsigned long long)report.failed_index + 1);
+    } else if (report.status != ECH_DIRECT_STATUS_SOLVED || !(report.rcond > 0)) {
         snprintf(c->how, sizeof c->how, "its factors are beyond the range of f64");
     } else {
         c->kind = CONDITION_ESTIMATE;
         c->value = 1 / report.rcond;
         snprintf(c->how, sizeof c->how, "estimated from %s factors",
-                 report.kind == ECH_CHOLESKY ? "Cholesky" : "LU");
+                 report.kind == ECH_FACTOR_CHOLESKY ? "Cholesky" : "LU");
     }
     return EXIT_DONE;
 }

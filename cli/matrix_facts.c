@@ -15,8 +15,8 @@
 
 static void free_csr(ech_csr *a)
 {
-    free(a->offsets);
-    free(a->columns);
+    free(a->row_offsets);
+    free(a->col_indices);
     free(a->values);
 }
 
@@ -31,13 +31,13 @@ static bool make_csr(ech_csr *a, uint64_t rows, uint64_t cols, uint64_t entries)
     *a = (ech_csr){ .size = sizeof(ech_csr),
                     .rows = (size_t)rows,
                     .cols = (size_t)cols,
-                    .entries = (size_t)entries,
-                    .index = ECH_I64,
+                    .nnz = (size_t)entries,
+                    .index_dtype = ECH_I64,
                     .dtype = ECH_F64 };
-    a->offsets = malloc(((size_t)rows + 1) * sizeof(int64_t));
-    a->columns = malloc(((size_t)entries + 1) * sizeof(int64_t));
+    a->row_offsets = malloc(((size_t)rows + 1) * sizeof(int64_t));
+    a->col_indices = malloc(((size_t)entries + 1) * sizeof(int64_t));
     a->values = malloc(((size_t)entries + 1) * sizeof(double));
-    return a->offsets && a->columns && a->values;
+    return a->row_offsets && a->col_indices && a->values;
 }
 
 int matrix_view_make(ech_ctx *ctx, const struct io_matrix *m, struct matrix_view *view)
@@ -53,7 +53,7 @@ int matrix_view_make(ech_ctx *ctx, const struct io_matrix *m, struct matrix_view
     ech_status status = ech_csr_from_coo(ctx, m->entries, m->row, m->column, m->values, &view->a,
                                          &view->entries, NULL);
     if (status != ECH_OK) return cli_fail_ech(status, ctx);
-    view->a.entries = (size_t)view->entries;
+    view->a.nnz = (size_t)view->entries;
     if (!make_csr(&view->t, m->cols, m->rows, view->entries))
         return cli_fail(EXIT_MEMORY, "out of memory: no %llu bytes for its columns",
                         (unsigned long long)(m->cols * 8 + view->entries * 16));
@@ -117,8 +117,8 @@ static void compare(double x, double y, struct matrix_facts *f)
 /* a's row i and its column i, which is the transpose's row: both rise, so they are merged. */
 static void compare_row(const struct matrix_view *view, size_t i, struct matrix_facts *f)
 {
-    const int64_t *ao = view->a.offsets, *to = view->t.offsets;
-    const int64_t *ac = view->a.columns, *tc = view->t.columns;
+    const int64_t *ao = view->a.row_offsets, *to = view->t.row_offsets;
+    const int64_t *ac = view->a.col_indices, *tc = view->t.col_indices;
     const double *av = view->a.values, *tv = view->t.values;
     int64_t p = ao[i], q = to[i];
     while (p < ao[i + 1] || q < to[i + 1]) {
@@ -133,7 +133,7 @@ static void compare_row(const struct matrix_view *view, size_t i, struct matrix_
 
 static void look_at_sparse(const struct matrix_view *view, struct matrix_facts *f)
 {
-    const int64_t *offsets = view->a.offsets, *columns = view->a.columns;
+    const int64_t *offsets = view->a.row_offsets, *columns = view->a.col_indices;
     const double *values = view->a.values;
     for (size_t i = 0; i < view->rows; i++) {
         struct row row = { .i = i };
@@ -141,7 +141,7 @@ static void look_at_sparse(const struct matrix_view *view, struct matrix_facts *
             look_at_entry(&row, (uint64_t)columns[e], values[e], f);
         end_row(&row, f);
     }
-    offsets = view->t.offsets;
+    offsets = view->t.row_offsets;
     values = view->t.values;
     for (size_t j = 0; j < view->cols; j++) {
         double sum = 0;

@@ -60,8 +60,8 @@ static ech_status call_unique(struct call *call)
 {
     const struct io_column *c = &call->job->column;
     uint64_t count;
-    return ech_encode_runs(call->job->ctx, c->keys, call->out, call->more, &count, (size_t)c->n,
-                           c->dtype, NULL);
+    return ech_rle_encode(call->job->ctx, c->keys, call->out, call->more, &count, (size_t)c->n,
+                          c->dtype, NULL);
 }
 
 static ech_status call_shuf(struct call *call)

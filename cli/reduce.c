@@ -40,15 +40,15 @@ static const struct reduction {
     ech_op op;
     bool of_some; /* of nothing, there is none */
 } reductions[] = {
-    { "sum", ECH_SUM, false },      { "product", ECH_PRODUCT, false },
-    { "min", ECH_MIN, true },       { "max", ECH_MAX, true },
-    { "minmax", ECH_MINMAX, true }, { "argmin", ECH_ARGMIN, true },
-    { "argmax", ECH_ARGMAX, true }, { "count", ECH_COUNT, false },
-    { "any", ECH_ANY, false },      { "all", ECH_ALL, false },
-    { "mean", ECH_MEAN, false },    { "variance", ECH_VARIANCE, false },
-    { "sd", ECH_VARIANCE, false },  { "norm", ECH_NORM, false },
-    { "and", ECH_AND, false },      { "or", ECH_OR, false },
-    { "xor", ECH_XOR, false },
+    { "sum", ECH_OP_SUM, false },      { "product", ECH_OP_PRODUCT, false },
+    { "min", ECH_OP_MIN, true },       { "max", ECH_OP_MAX, true },
+    { "minmax", ECH_OP_MINMAX, true }, { "argmin", ECH_OP_ARGMIN, true },
+    { "argmax", ECH_OP_ARGMAX, true }, { "count", ECH_OP_COUNT, false },
+    { "any", ECH_OP_ANY, false },      { "all", ECH_OP_ALL, false },
+    { "mean", ECH_OP_MEAN, false },    { "variance", ECH_OP_VARIANCE, false },
+    { "sd", ECH_OP_VARIANCE, false },  { "norm", ECH_OP_NORM, false },
+    { "and", ECH_OP_AND, false },      { "or", ECH_OP_OR, false },
+    { "xor", ECH_OP_XOR, false },
 };
 enum { REDUCTIONS = sizeof reductions / sizeof *reductions };
 
@@ -87,14 +87,14 @@ int cli_parse_op(const char *text, ech_op *op)
 
 static int parse(const char *name)
 {
-    plan.options = (ech_reduce_options){ .size = sizeof plan.options, .wide = set.wide };
+    plan.options = (ech_reduce_options){ .size = sizeof plan.options, .accumulate_wide = set.wide };
     int code = find_reduction(name, &plan.reduction);
     if (code != EXIT_DONE) return code;
     ech_op op = plan.reduction->op;
-    bool tests = op == ECH_COUNT || op == ECH_ANY || op == ECH_ALL;
+    bool tests = op == ECH_OP_COUNT || op == ECH_OP_ANY || op == ECH_OP_ALL;
     if (set.where && !tests)
         return cli_fail(EXIT_BAD, "--where is of count, any and all, not of %s", name);
-    if (set.ddof && op != ECH_VARIANCE)
+    if (set.ddof && op != ECH_OP_VARIANCE)
         return cli_fail(EXIT_BAD, "--ddof is of variance and sd, not of %s", name);
     if (set.ddof && strcmp(set.ddof, "0") != 0 && strcmp(set.ddof, "1") != 0)
         return cli_fail(EXIT_BAD, "--ddof is \"%s\", not 0 or 1", set.ddof);
@@ -154,7 +154,7 @@ static int plan_column(struct job *job, struct where *where)
         return cli_fail(EXIT_BAD, "%s: %s is of the bits of integers, but the numbers are %s",
                         job->input, plan.reduction->name, ech_dtype_name(c->dtype));
     plan.dtype = (ech_dtype)dtype;
-    plan.per = plan.reduction->op == ECH_MINMAX ? 2 : 1;
+    plan.per = plan.reduction->op == ECH_OP_MINMAX ? 2 : 1;
     if (set.where) {
         int code = where_parse("--where", set.where, c->dtype, where);
         if (code != EXIT_DONE) return code;
@@ -210,7 +210,7 @@ static int reduce(struct job *job)
 
 static io_status write_text(struct io_output *output, struct io_error *error)
 {
-    bool position = plan.reduction->op == ECH_ARGMIN || plan.reduction->op == ECH_ARGMAX;
+    bool position = plan.reduction->op == ECH_OP_ARGMIN || plan.reduction->op == ECH_OP_ARGMAX;
     const char *at = plan.results;
     size_t bytes = ech_dtype_bytes(plan.dtype);
     io_status status = IO_OK;

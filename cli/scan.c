@@ -36,8 +36,9 @@ static const struct {
     const char *name;
     ech_op op;
 } operations[] = {
-    { "sum", ECH_SUM }, { "product", ECH_PRODUCT }, { "min", ECH_MIN }, { "max", ECH_MAX },
-    { "and", ECH_AND }, { "or", ECH_OR },           { "xor", ECH_XOR },
+    { "sum", ECH_OP_SUM }, { "product", ECH_OP_PRODUCT }, { "min", ECH_OP_MIN },
+    { "max", ECH_OP_MAX }, { "and", ECH_OP_AND },         { "or", ECH_OP_OR },
+    { "xor", ECH_OP_XOR },
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
@@ -79,14 +80,15 @@ static int take_operation(int *count, char ***operands)
 static int plan(const struct job *job, ech_dtype *dtype, uint64_t *init)
 {
     const struct io_column *c = &job->column;
-    bool is_float = io_is_float(c->dtype), adds = op == ECH_SUM || op == ECH_PRODUCT;
-    if (is_float && op >= ECH_AND)
+    bool is_float = io_is_float(c->dtype), adds = op == ECH_OP_SUM || op == ECH_OP_PRODUCT;
+    if (is_float && op >= ECH_OP_AND)
         return cli_fail(EXIT_BAD, "%s: %s is of the bits of integers, but the numbers are %s",
                         job->input, op_name, ech_dtype_name(c->dtype));
     /* A sum of bools in 8 bits is what nobody wants. */
-    scan_options.wide = set.wide || (c->npy.boolean && adds);
+    scan_options.accumulate_wide = set.wide || (c->npy.boolean && adds);
     *dtype = c->dtype;
-    if (scan_options.wide) *dtype = is_float ? ECH_F64 : io_is_signed(c->dtype) ? ECH_I64 : ECH_U64;
+    if (scan_options.accumulate_wide)
+        *dtype = is_float ? ECH_F64 : io_is_signed(c->dtype) ? ECH_I64 : ECH_U64;
     if (!set.init) return EXIT_DONE;
     scan_options.init = init;
     if (io_parse_key(set.init, set.init + strlen(set.init), *dtype, init) == IO_NUMBER_OK)
@@ -139,10 +141,10 @@ static int run(int count, char **operands)
 {
     struct job job = { .command = "scan", .work = "scan", .working = "scanning" };
     int code = take_operation(&count, &operands);
-    if (code == EXIT_DONE && set.wide && op != ECH_SUM && op != ECH_PRODUCT)
+    if (code == EXIT_DONE && set.wide && op != ECH_OP_SUM && op != ECH_OP_PRODUCT)
         code = cli_fail(EXIT_BAD, "--wide is of sum and product, not of %s", op_name);
     scan_options.exclusive = set.exclusive;
-    scan_options.backward = set.backward;
+    scan_options.reverse = set.backward;
     if (code == EXIT_DONE) code = cli_parse_nan(set.nan, &scan_options.nan);
     if (code == EXIT_DONE) code = job_input(&job, count, operands);
     return code == EXIT_DONE ? job_run(&job, &set.job, scan_to) : code;

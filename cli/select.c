@@ -37,7 +37,7 @@ static int count(struct job *job, const struct where *where)
     uint64_t passed = 0;
     stage_begin(job, STAGE_WORK);
     ech_status status =
-        ech_reduce(job->ctx, ECH_COUNT, c->keys, &passed, (size_t)c->n, c->dtype, &o);
+        ech_reduce(job->ctx, ECH_OP_COUNT, c->keys, &passed, (size_t)c->n, c->dtype, &o);
     stage_end(job, STAGE_WORK, c->keys_bytes);
     if (status != ECH_OK) return cli_fail_ech(status, job->ctx);
     job->n_out = set.invert ? c->n - passed : passed;

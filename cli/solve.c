@@ -139,7 +139,8 @@ static int check_direct(void)
 static int check_method(const ech_solve_options *o)
 {
     const ech_method m = o->method;
-    if (set.precond && (m == ECH_JACOBI || m == ECH_GAUSS_SEIDEL || m == ECH_SOR))
+    if (set.precond &&
+        (m == ECH_METHOD_JACOBI || m == ECH_METHOD_GAUSS_SEIDEL || m == ECH_METHOD_SOR))
         return cli_fail(EXIT_BAD, "--precond does not go with --method %s", ech_method_name(m));
     if (set.block && o->precond != ECH_PRECOND_BLOCK_JACOBI)
         return cli_fail(EXIT_BAD, "--block is of --precond block-jacobi");
@@ -187,7 +188,7 @@ static int parse(struct solve_job *s)
     o->max_iterations = most;
     o->restart = (int)restart;
     o->block = (int)block;
-    o->guess = set.guess != NULL;
+    o->use_initial_guess = set.guess != NULL;
     code = s->direct ? EXIT_DONE : check_method(o);
     return code == EXIT_DONE ? check_names() : code;
 }
@@ -242,13 +243,14 @@ static int make_csr(struct solve_job *s)
     s->csr = (ech_csr){ .size = sizeof(ech_csr),
                         .rows = (size_t)a->rows,
                         .cols = (size_t)a->cols,
-                        .entries = (size_t)a->entries,
-                        .index = wide ? ECH_I64 : ECH_I32,
+                        .nnz = (size_t)a->entries,
+                        .index_dtype = wide ? ECH_I64 : ECH_I32,
                         .dtype = s->dtype };
-    s->csr.offsets = malloc(((size_t)a->rows + 1) * index_bytes);
-    s->csr.columns = malloc(((size_t)a->entries + 1) * index_bytes);
+    s->csr.row_offsets = malloc(((size_t)a->rows + 1) * index_bytes);
+    s->csr.col_indices = malloc(((size_t)a->entries + 1) * index_bytes);
     s->csr.values = malloc(((size_t)a->entries + 1) * bytes);
-    if (!s->csr.offsets || !s->csr.columns || !s->csr.values) return no_memory("the matrix's rows");
+    if (!s->csr.row_offsets || !s->csr.col_indices || !s->csr.values)
+        return no_memory("the matrix's rows");
     if (!wide) {
         narrow(a->row, a->entries);
         narrow(a->column, a->entries);
@@ -261,7 +263,7 @@ static int make_csr(struct solve_job *s)
     const ech_status status = ech_csr_from_coo(s->ctx, (size_t)a->entries, a->row, a->column,
                                                a->values, &s->csr, &entries, NULL);
     if (status != ECH_OK) return cli_fail_ech(status, s->ctx);
-    s->csr.entries = (size_t)entries;
+    s->csr.nnz = (size_t)entries;
     io_matrix_free(a);
     return EXIT_DONE;
 }
@@ -270,7 +272,7 @@ static int make_csr(struct solve_job *s)
 static int check_dense(const struct solve_job *s)
 {
     const ech_solve_options *o = &s->options;
-    const bool sweeps = o->method == ECH_GAUSS_SEIDEL || o->method == ECH_SOR;
+    const bool sweeps = o->method == ECH_METHOD_GAUSS_SEIDEL || o->method == ECH_METHOD_SOR;
     if (!sweeps && !solve_takes_triangles(o->precond)) return EXIT_DONE;
     return cli_fail(EXIT_BAD, "%s: is an array, and %s is for sparse matrices", s->name[0],
                     sweeps ? set.method : set.precond);
@@ -392,8 +394,8 @@ static void report_json(const struct solve_job *s)
     for (size_t i = 0; i < s->count; i++) {
         const ech_solve_report *r = &s->reports[i];
         json_open(&json, NULL, '{');
-        json_literal(&json, "converged", r->reason > 0 ? "true" : "false");
-        json_text(&json, "reason", ech_reason_text(r->reason));
+        json_literal(&json, "converged", r->status > 0 ? "true" : "false");
+        json_text(&json, "reason", ech_solve_status_text(r->status));
         json_text(&json, "method", ech_method_name(r->method));
         json_text(&json, "precond", ech_precond_name(r->precond));
         json_count(&json, "iterations", r->iterations);
@@ -413,10 +415,10 @@ static void report_words(const struct solve_job *s)
         const ech_solve_report *r = &s->reports[i];
         fputs("echelon solve: ", stderr);
         if (s->count > 1) fprintf(stderr, "column %zu: ", i);
-        fprintf(stderr, "%s: %s", ech_method_name(r->method), ech_reason_text(r->reason));
-        if (r->reason == ECH_STOPPED_SINGULAR ||
-            (r->reason == ECH_STOPPED_INDEFINITE && r->precond == ECH_PRECOND_IC0))
-            fprintf(stderr, ": row %llu", (unsigned long long)r->where + 1);
+        fprintf(stderr, "%s: %s", ech_method_name(r->method), ech_solve_status_text(r->status));
+        if (r->status == ECH_SOLVE_STOPPED_SINGULAR ||
+            (r->status == ECH_SOLVE_STOPPED_INDEFINITE && r->precond == ECH_PRECOND_IC0))
+            fprintf(stderr, ": row %llu", (unsigned long long)r->failed_index + 1);
         fprintf(stderr, "; %llu iterations, |b - A x| = %.3g", (unsigned long long)r->iterations,
                 r->residual);
         if (r->b_norm > 0) fprintf(stderr, " = %.3g |b|", r->residual / r->b_norm);
@@ -461,7 +463,7 @@ static int work(struct solve_job *s)
     if (code == EXIT_DONE) code = solve(s);
     if (code == EXIT_DONE) code = write_history(s);
     if (code != EXIT_DONE) return code;
-    for (size_t i = 0; i < s->count; i++) converged &= s->reports[i].reason > 0;
+    for (size_t i = 0; i < s->count; i++) converged &= s->reports[i].status > 0;
     if (set.json)
         report_json(s);
     else
@@ -490,8 +492,8 @@ static int run(int count, char **operands)
     ech_close(s.ctx);
     io_matrix_free(&s.a);
     io_matrix_free(&s.b);
-    free(s.csr.offsets);
-    free(s.csr.columns);
+    free(s.csr.row_offsets);
+    free(s.csr.col_indices);
     free(s.csr.values);
     free(s.dense);
     free(s.rhs);

@@ -18,23 +18,26 @@ static int take(struct solve_job *s, struct io_matrix *m, const char *name, void
 
 static void report_words(const ech_direct_report *r)
 {
-    const bool row = r->end == ECH_INDEFINITE || r->end == ECH_NOT_FINITE;
-    fprintf(stderr, "echelon solve: %s: %s", ech_factor_name(r->kind), ech_direct_end_text(r->end));
-    if (r->end == ECH_SOLVED)
+    const bool row =
+        r->status == ECH_DIRECT_STATUS_INDEFINITE || r->status == ECH_DIRECT_STATUS_NOT_FINITE;
+    fprintf(stderr, "echelon solve: %s: %s", ech_factor_name(r->kind),
+            ech_direct_status_text(r->status));
+    if (r->status == ECH_DIRECT_STATUS_SOLVED)
         fprintf(stderr, "; backward error %.2g after %d steps of refinement, 1 / condition %.2g\n",
                 r->backward_error, r->refinements, r->rcond);
     else
-        fprintf(stderr, ": %s %llu\n", row ? "row" : "column", (unsigned long long)r->where + 1);
+        fprintf(stderr, ": %s %llu\n", row ? "row" : "column",
+                (unsigned long long)r->failed_index + 1);
 }
 
 static void report_json(const ech_direct_report *r)
 {
     struct json json = { .to = stderr };
     json_open(&json, NULL, '{');
-    json_literal(&json, "solved", r->end == ECH_SOLVED ? "true" : "false");
-    json_text(&json, "end", ech_direct_end_text(r->end));
+    json_literal(&json, "solved", r->status == ECH_DIRECT_STATUS_SOLVED ? "true" : "false");
+    json_text(&json, "end", ech_direct_status_text(r->status));
     json_text(&json, "method", ech_factor_name(r->kind));
-    if (r->end != ECH_SOLVED) json_count(&json, "where", r->where);
+    if (r->status != ECH_DIRECT_STATUS_SOLVED) json_count(&json, "where", r->failed_index);
     json_number(&json, "backward_error", r->backward_error);
     json_count(&json, "refinements", (uint64_t)r->refinements);
     json_number(&json, "rcond", r->rcond);
@@ -73,6 +76,6 @@ int solve_direct(struct solve_job *s, bool json)
         report_json(&report);
     else
         report_words(&report);
-    if (report.end != ECH_SOLVED) return EXIT_NO;
+    if (report.status != ECH_DIRECT_STATUS_SOLVED) return EXIT_NO;
     return matrix_write(&s->to, s->x, s->dtype, s->n, s->count, &s->progress);
 }

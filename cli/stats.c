@@ -60,8 +60,10 @@ static void set_double(int i, double x)
 static ech_status reduce(const struct job *job, ech_op op, int figure)
 {
     const struct io_column *c = &job->column;
-    ech_reduce_options o = { .size = sizeof o, .wide = 1, .compare = ECH_IS_NAN };
-    if (op != ECH_COUNT) o.nan = ECH_NAN_IGNORE;
+    ech_reduce_options o = { .size = sizeof o,
+                             .accumulate_wide = 1,
+                             .compare = ECH_COMPARE_IS_NAN };
+    if (op != ECH_OP_COUNT) o.nan = ECH_NAN_IGNORE;
     figures[figure].dtype = (ech_dtype)ech_reduce_dtype(op, c->dtype, 1);
     return ech_reduce(job->ctx, op, c->keys, &figures[figure].bits, (size_t)c->n, c->dtype, &o);
 }
@@ -124,10 +126,10 @@ static int find_figures(struct job *job)
     struct io_column *c = &job->column;
     ech_status status = ECH_OK;
     stage_begin(job, STAGE_WORK);
-    if (io_is_float(c->dtype)) status = reduce(job, ECH_COUNT, NANS);
-    if (status == ECH_OK) status = reduce(job, ECH_SUM, SUM);
-    if (status == ECH_OK) status = reduce(job, ECH_MEAN, MEAN);
-    if (status == ECH_OK) status = reduce(job, ECH_VARIANCE, SD);
+    if (io_is_float(c->dtype)) status = reduce(job, ECH_OP_COUNT, NANS);
+    if (status == ECH_OK) status = reduce(job, ECH_OP_SUM, SUM);
+    if (status == ECH_OK) status = reduce(job, ECH_OP_MEAN, MEAN);
+    if (status == ECH_OK) status = reduce(job, ECH_OP_VARIANCE, SD);
     if (status == ECH_OK)
         status = ech_sort(job->ctx, c->keys, c->keys, (size_t)c->n, c->dtype, NULL);
     if (status != ECH_OK) return cli_fail_ech(status, job->ctx);

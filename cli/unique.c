@@ -64,8 +64,8 @@ static ech_status find_runs(const struct job *job, struct kept *kept)
     const struct io_column *c = &job->column;
     size_t n = (size_t)c->n;
     if (kept->counts)
-        return ech_encode_runs(job->ctx, c->keys, kept->keys, kept->counts, &kept->n, n, c->dtype,
-                               NULL);
+        return ech_rle_encode(job->ctx, c->keys, kept->keys, kept->counts, &kept->n, n, c->dtype,
+                              NULL);
     if (!c->lines) return ech_unique(job->ctx, c->keys, kept->keys, &kept->n, n, c->dtype, NULL);
     return ech_unique_by_key(job->ctx, c->keys, c->lines, kept->keys, kept->lines, &kept->n,
                              sizeof *c->lines, n, c->dtype, NULL);

@@ -20,14 +20,16 @@ static const struct {
     ech_compare compare;
 } signs[] = {
     /* A sign before its own beginning. */
-    { "<=", ECH_LESS_EQUAL },    { "<", ECH_LESS },       { "==", ECH_EQUAL },
-    { "=", ECH_EQUAL },          { "!=", ECH_NOT_EQUAL }, { "!&", ECH_HAS_NONE },
-    { ">=", ECH_GREATER_EQUAL }, { ">", ECH_GREATER },    { "&=", ECH_HAS_ALL },
-    { "&", ECH_HAS_ANY },
+    { "<=", ECH_COMPARE_LESS_EQUAL },    { "<", ECH_COMPARE_LESS },
+    { "==", ECH_COMPARE_EQUAL },         { "=", ECH_COMPARE_EQUAL },
+    { "!=", ECH_COMPARE_NOT_EQUAL },     { "!&", ECH_COMPARE_HAS_NONE },
+    { ">=", ECH_COMPARE_GREATER_EQUAL }, { ">", ECH_COMPARE_GREATER },
+    { "&=", ECH_COMPARE_HAS_ALL },       { "&", ECH_COMPARE_HAS_ANY },
 };
 
 /* Tests that every integer passes, or none. */
-static const struct where all_pass = { ECH_HAS_NONE, 0 }, none_pass = { ECH_HAS_ANY, 0 };
+static const struct where all_pass = { ECH_COMPARE_HAS_NONE, 0 },
+                          none_pass = { ECH_COMPARE_HAS_ANY, 0 };
 
 /* ---- Integers ---- */
 
@@ -89,14 +91,14 @@ static bool parse_place(const char *text, ech_dtype dtype, struct place *place)
 
 static struct where compare_integers(ech_compare compare, const struct place *place)
 {
-    bool less = compare == ECH_LESS || compare == ECH_LESS_EQUAL;
-    bool greater = compare == ECH_GREATER || compare == ECH_GREATER_EQUAL;
+    bool less = compare == ECH_COMPARE_LESS || compare == ECH_COMPARE_LESS_EQUAL;
+    bool greater = compare == ECH_COMPARE_GREATER || compare == ECH_COMPARE_GREATER_EQUAL;
     if (!place->side && place->exact) return (struct where){ compare, place->floor };
-    if (compare == ECH_EQUAL) return none_pass;
-    if (compare == ECH_NOT_EQUAL) return all_pass;
+    if (compare == ECH_COMPARE_EQUAL) return none_pass;
+    if (compare == ECH_COMPARE_NOT_EQUAL) return all_pass;
     if (place->side)
         return place->side < 0 ? (less ? none_pass : all_pass) : (greater ? none_pass : all_pass);
-    return (struct where){ less ? ECH_LESS_EQUAL : ECH_GREATER, place->floor };
+    return (struct where){ less ? ECH_COMPARE_LESS_EQUAL : ECH_COMPARE_GREATER, place->floor };
 }
 
 /* ---- Words ---- */
@@ -133,17 +135,17 @@ static int parse_number(const char *what, const char *text, const char *number, 
     double x;
     uint64_t bits;
     bool nan = io_parse_float(number, end, &x) == IO_NUMBER_OK && isnan(x);
-    bool equal = where->compare == ECH_EQUAL, is_float = io_is_float(dtype);
-    if (nan && !equal && where->compare != ECH_NOT_EQUAL)
+    bool equal = where->compare == ECH_COMPARE_EQUAL, is_float = io_is_float(dtype);
+    if (nan && !equal && where->compare != ECH_COMPARE_NOT_EQUAL)
         return cli_fail(EXIT_BAD,
                         "%s is \"%s\", but NaN has no order: it goes with == and !=", what, text);
     if (nan && equal) {
-        where->compare = ECH_IS_NAN;
+        where->compare = ECH_COMPARE_IS_NAN;
     } else if (nan && !is_float) {
         *where = all_pass;
     } else if (nan) {
         static const char least[] = "-inf";
-        where->compare = ECH_GREATER_EQUAL;
+        where->compare = ECH_COMPARE_GREATER_EQUAL;
         io_parse_key(least, least + sizeof least - 1, dtype, &where->value);
     } else if (is_float && parse_hex(number, &bits)) {
         char decimal[IO_NUMBER_TEXT];
@@ -165,11 +167,11 @@ static int parse_number(const char *what, const char *text, const char *number, 
 int where_parse(const char *what, const char *text, ech_dtype dtype, struct where *where)
 {
     const char *at = text + strspn(text, " ");
-    *where = (struct where){ ECH_NONZERO, 0 };
+    *where = (struct where){ ECH_COMPARE_NONZERO, 0 };
     if (strcmp(at, "nonzero") == 0) return EXIT_DONE;
-    where->compare = ECH_EQUAL;
+    where->compare = ECH_COMPARE_EQUAL;
     if (strcmp(at, "zero") == 0) return EXIT_DONE;
-    where->compare = ECH_IS_NAN;
+    where->compare = ECH_COMPARE_IS_NAN;
     if (strcmp(at, "nan") == 0) return EXIT_DONE;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         size_t length = strlen(signs[i].sign);
@@ -177,8 +179,8 @@ int where_parse(const char *what, const char *text, ech_dtype dtype, struct wher
         where->compare = signs[i].compare;
         at += length;
         at += strspn(at, " ");
-        return where->compare >= ECH_HAS_ANY ? parse_bits(what, text, at, dtype, where)
-                                             : parse_number(what, text, at, dtype, where);
+        return where->compare >= ECH_COMPARE_HAS_ANY ? parse_bits(what, text, at, dtype, where)
+                                                     : parse_number(what, text, at, dtype, where);
     }
     return fail(what, text);
 }

@@ -45,15 +45,15 @@ int main(void)
     ech_csr a = { .size = sizeof(ech_csr),
                   .rows = N,
                   .cols = N,
-                  .entries = 5 * N,
-                  .offsets = offsets,
-                  .columns = sorted,
+                  .nnz = 5 * N,
+                  .row_offsets = offsets,
+                  .col_indices = sorted,
                   .values = entries,
-                  .index = ECH_I32,
+                  .index_dtype = ECH_I32,
                   .dtype = ECH_F64 };
     const ech_operator laplace = { .size = sizeof laplace, .n = N, .dtype = ECH_F64, .csr = &a };
     const ech_solve_options options = {
-        .size = sizeof options, .method = ECH_CG, .precond = ECH_PRECOND_IC0, .rtol = 1e-10
+        .size = sizeof options, .method = ECH_METHOD_CG, .precond = ECH_PRECOND_IC0, .rtol = 1e-10
     };
     ech_solve_report report = { .size = sizeof report };
     uint64_t count;
@@ -67,17 +67,17 @@ int main(void)
     ech_status status =
         ech_csr_from_coo(ctx, make_entries(), rows, columns, values, &a, &count, NULL);
     if (status == ECH_OK) {
-        a.entries = count;
+        a.nnz = count;
         status = ech_solve(ctx, &laplace, 1, f, N, u, N, &options, &report);
     }
     if (status != ECH_OK) {
         fprintf(stderr, "%s\n", ech_error(ctx));
     } else {
-        printf("%d unknowns: %s\n", N, ech_reason_text(report.reason));
+        printf("%d unknowns: %s\n", N, ech_solve_status_text(report.status));
         printf("%llu iterations, |b - A x| = %.1e |b|, %.6f in the middle\n",
                (unsigned long long)report.iterations, report.residual / report.b_norm,
                u[SIDE / 2 * SIDE + SIDE / 2]);
     }
     ech_close(ctx);
-    return status != ECH_OK || report.reason < 0;
+    return status != ECH_OK || report.status < 0;
 }

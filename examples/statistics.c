@@ -29,13 +29,13 @@ int main(void)
     uint64_t wet, counts[BINS];
 
     if (ech_open(&ctx, NULL) != ECH_OK) return fail(NULL);
-    if (ech_reduce(ctx, ECH_MEAN, rain, &mean, N, ECH_F32, &o) != ECH_OK ||
-        ech_reduce(ctx, ECH_VARIANCE, rain, &variance, N, ECH_F32, &o) != ECH_OK ||
-        ech_reduce(ctx, ECH_MINMAX, rain, extremes, N, ECH_F32, &o) != ECH_OK)
+    if (ech_reduce(ctx, ECH_OP_MEAN, rain, &mean, N, ECH_F32, &o) != ECH_OK ||
+        ech_reduce(ctx, ECH_OP_VARIANCE, rain, &variance, N, ECH_F32, &o) != ECH_OK ||
+        ech_reduce(ctx, ECH_OP_MINMAX, rain, extremes, N, ECH_F32, &o) != ECH_OK)
         return fail(ctx);
-    o.compare = ECH_GREATER;
+    o.compare = ECH_COMPARE_GREATER;
     o.value = &mean;
-    if (ech_reduce(ctx, ECH_COUNT, rain, &wet, N, ECH_F32, &o) != ECH_OK ||
+    if (ech_reduce(ctx, ECH_OP_COUNT, rain, &wet, N, ECH_F32, &o) != ECH_OK ||
         ech_histogram(ctx, rain, counts, N, ECH_F32, BINS, 0, 30, NULL) != ECH_OK)
         return fail(ctx);
 

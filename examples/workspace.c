@@ -34,7 +34,7 @@ int main(void)
 
     ech_sort_options options = { .size = sizeof options, .work = work, .work_bytes = work_bytes };
     status = ech_sort_pairs(ctx, keys, keys, values, values, sizeof *values, N, ECH_U32, &options);
-    ech_memory(ctx, 0, NULL, &peak_bytes);
+    ech_memory_usage(ctx, 0, NULL, &peak_bytes);
     printf("workspace %zu bytes, of the library's own %llu\n", work_bytes,
            (unsigned long long)peak_bytes);
     for (uint32_t i = 0; i < N && status == ECH_OK; i++)

@@ -35,7 +35,7 @@ void direct_condition(ech_ctx *ctx, const char *kind, size_t n, ech_factor facto
     struct direct_answer answer = direct_solve(ctx, &s, true, &o);
     const double rcond = answer.report.rcond;
     CHECK_STATUS(answer.status, ECH_OK);
-    if (!(rcond >= (factor == ECH_QR ? 0.1 : 0.999) * right) || !(rcond <= 10 * right))
+    if (!(rcond >= (factor == ECH_FACTOR_QR ? 0.1 : 0.999) * right) || !(rcond <= 10 * right))
         test_fail(__FILE__, __LINE__, "rcond %g, and it is %g", rcond, right);
     answer_free(&answer);
     free(a);
@@ -98,7 +98,7 @@ void direct_refinement(ech_ctx *ctx, const char *kind, size_t n, ech_dtype dtype
         const ech_direct_options o = direct_options(factor, algorithm, turn ? 0 : -1);
         struct direct_answer answer = direct_solve(ctx, &s, true, &o);
         CHECK_STATUS(answer.status, ECH_OK);
-        CHECK_INT(answer.report.end, ECH_SOLVED);
+        CHECK_INT(answer.report.status, ECH_DIRECT_STATUS_SOLVED);
         own = 0x1p-58L / answer.report.rcond; /* the error of the oracle itself */
         CHECK(turn ? answer.report.refinements > 0 : answer.report.refinements == 0);
         for (size_t i = 0; i < n; i++) {

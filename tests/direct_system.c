@@ -176,11 +176,12 @@ bool answers_same(const struct direct_system *s, const struct direct_answer *a,
 {
     const ech_direct_report *p = &a->report, *q = &b->report;
     const size_t bytes = s->n * s->count * sizeof(double);
-    const bool reports = p->end == q->end && p->kind == q->kind && p->where == q->where &&
-                         p->sign == q->sign && p->refinements == q->refinements &&
-                         memcmp(&p->rcond, &q->rcond, 8) == 0 &&
+    const bool reports = p->status == q->status && p->kind == q->kind &&
+                         p->failed_index == q->failed_index && p->sign == q->sign &&
+                         p->refinements == q->refinements && memcmp(&p->rcond, &q->rcond, 8) == 0 &&
                          memcmp(&p->backward_error, &q->backward_error, 8) == 0;
-    if (reports && (p->end != ECH_SOLVED || memcmp(a->x, b->x, bytes) == 0)) return true;
+    if (reports && (p->status != ECH_DIRECT_STATUS_SOLVED || memcmp(a->x, b->x, bytes) == 0))
+        return true;
     test_fail(__FILE__, __LINE__, "%s: other bits (rcond %.17g and %.17g, error %g and %g)", what,
               p->rcond, q->rcond, p->backward_error, q->backward_error);
     return false;

@@ -34,7 +34,7 @@ struct bits bits_transpose(const struct bits *a);
 uint32_t bits_echelon(struct bits *m, const uint32_t *order, size_t columns, size_t max_rank,
                       bool reduced, uint32_t *pivots, uint32_t *rows_from, struct bits *t);
 
-/* The basis that ech_gf2_kernel() documents. */
+/* The basis that ech_gf2_nullspace() documents. */
 struct bits bits_kernel(const struct bits *a);
 
 /* A random order of count positions. */

@@ -28,8 +28,8 @@ ech_histogram_options histogram_options(const struct histogram_case *c, const ch
     return (ech_histogram_options){ .size = sizeof(ech_histogram_options),
                                     .channels = c->channels,
                                     .outside = c->outside,
-                                    .closed = c->closed,
-                                    .add = c->add,
+                                    .include_right = c->closed,
+                                    .accumulate = c->add,
                                     .weights_dtype = c->weights,
                                     .algorithm = algorithm };
 }

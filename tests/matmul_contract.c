@@ -36,27 +36,30 @@ static void bad_on(ech_ctx *ctx)
     BAD("overlap", CALL(a, 4, b, 4, b, 4, ECH_F32));
     BAD("more than an address space",
         ech_matmul(ctx, (size_t)-1 / 2, 4, 4, 1, a, 4, b, 4, 0, c, 4, ECH_F32, &o));
-    o.wide = 1;
-    BAD("options->wide", CALL(a, 4, b, 4, c, 4, ECH_F32));
-    o.wide = 2;
-    BAD("options->wide is 2", CALL(a, 4, b, 4, c, 4, ECH_F16));
-    o.wide = 0;
+    o.accumulate_wide = 1;
+    BAD("options->accumulate_wide", CALL(a, 4, b, 4, c, 4, ECH_F32));
+    o.accumulate_wide = 2;
+    BAD("options->accumulate_wide is 2", CALL(a, 4, b, 4, c, 4, ECH_F16));
+    o.accumulate_wide = 0;
     o.transpose_a = 2;
     BAD("options->transpose_a is 2", CALL(a, 4, b, 4, c, 4, ECH_F32));
     o.transpose_a = 0;
     o.transpose_b = -1;
     BAD("options->transpose_b is -1", CALL(a, 4, b, 4, c, 4, ECH_F32));
     o.transpose_b = 0;
-    o.count = 2;
-    o.c_step = 15;
-    BAD("options->c_step is 15", CALL(a, 4, b, 4, c, 4, ECH_F32));
-    BAD("options->count", ech_matmul_list(ctx, 2, 4, 4, 4, 1, pa, 4, pb, 4, 0, pc, 4, ECH_F32, &o));
-    o.count = o.c_step = 0;
+    o.batch_count = 2;
+    o.c_batch_stride = 15;
+    BAD("options->c_batch_stride is 15", CALL(a, 4, b, 4, c, 4, ECH_F32));
+    BAD("options->batch_count",
+        ech_matmul_pointers(ctx, 2, 4, 4, 4, 1, pa, 4, pb, 4, 0, pc, 4, ECH_F32, &o));
+    o.batch_count = o.c_batch_stride = 0;
     o.algorithm = "magic";
     BAD("\"magic\"", CALL(a, 4, b, 4, c, 4, ECH_F32));
     o.algorithm = NULL;
-    BAD("a[1] is NULL", ech_matmul_list(ctx, 2, 4, 4, 4, 1, pa, 4, pb, 4, 0, pc, 4, ECH_F32, &o));
-    BAD("b is NULL", ech_matmul_list(ctx, 2, 4, 4, 4, 1, pa, 4, NULL, 4, 0, pc, 4, ECH_F32, &o));
+    BAD("a[1] is NULL",
+        ech_matmul_pointers(ctx, 2, 4, 4, 4, 1, pa, 4, pb, 4, 0, pc, 4, ECH_F32, &o));
+    BAD("b is NULL",
+        ech_matmul_pointers(ctx, 2, 4, 4, 4, 1, pa, 4, NULL, 4, 0, pc, 4, ECH_F32, &o));
     BAD("transpose is 3", ech_matvec(ctx, 3, 4, 4, 1, a, 4, b, 0, c, ECH_F32));
     BAD("dtype is f16", ech_matvec(ctx, 0, 4, 4, 1, a, 4, b, 0, c, ECH_F16));
     BAD("a_stride is 3", ech_matvec(ctx, 0, 4, 4, 1, a, 3, b, 0, c, ECH_F32));

@@ -48,49 +48,50 @@ static void bad_arguments(ech_ctx *ctx, struct arrays *a)
     size_t bytes;
 #define FAILS(part, op, in, out, n, dtype, options)                                                \
     CHECK_FAILS(ctx, ech_reduce(ctx, op, in, out, n, dtype, options), ECH_ERR_ARG, part)
-    CHECK_FAILS(NULL, ech_reduce(NULL, ECH_SUM, in, out, 1, ECH_F32, NULL), ECH_ERR_ARG, "ctx");
+    CHECK_FAILS(NULL, ech_reduce(NULL, ECH_OP_SUM, in, out, 1, ECH_F32, NULL), ECH_ERR_ARG, "ctx");
     FAILS("op is 99", (ech_op)99, in, out, 1, ECH_F32, NULL);
-    FAILS("op works on bits", ECH_XOR, in, out, 1, ECH_F32, NULL);
-    FAILS("dtype is 12", ECH_SUM, in, out, 1, (ech_dtype)12, NULL);
-    FAILS("in is NULL", ECH_SUM, NULL, out, 1, ECH_F32, NULL);
-    FAILS("out is NULL", ECH_SUM, in, NULL, 1, ECH_F32, NULL);
-    FAILS("out is NULL", ECH_SUM, NULL, NULL, 0, ECH_F32, NULL);
-    FAILS("in is not aligned", ECH_SUM, (char *)in + 1, out, 1, ECH_F32, NULL);
-    FAILS("out is not aligned", ECH_ARGMAX, in, (char *)out + 4, 1, ECH_F32, NULL);
-    FAILS("overlap", ECH_SUM, in, in, 9, ECH_F32, NULL);
-    FAILS("n is", ECH_SUM, in, out, SIZE_MAX / 2, ECH_F32, NULL);
-    FAILS("options->size", ECH_SUM, in, out, 1, ECH_F32, &(ech_reduce_options){ .size = 3 });
-    FAILS("options->nan is 2", ECH_SUM, in, out, 1, ECH_F32, WITH(.nan = (ech_nan)2));
-    FAILS("options->wide is 5", ECH_SUM, in, out, 1, ECH_F32, WITH(.wide = 5));
-    FAILS("options->ddof is -1", ECH_VARIANCE, in, out, 1, ECH_F32, WITH(.ddof = -1));
-    FAILS("compare is 11", ECH_COUNT, in, out, 1, ECH_F32, WITH(.compare = (ech_compare)11));
-    FAILS("value is NULL", ECH_ANY, in, out, 1, ECH_F32, WITH(.compare = ECH_LESS));
-    FAILS("compare tests bits", ECH_ALL, in, out, 1, ECH_F32,
-          WITH(.compare = ECH_HAS_ANY, .value = ""));
-    FAILS("options->work is NULL", ECH_SUM, in, out, 1, ECH_F32, WITH(.work_bytes = 1));
-    FAILS("options->work is not aligned", ECH_SUM, in, out, 1, ECH_F32,
+    FAILS("op works on bits", ECH_OP_XOR, in, out, 1, ECH_F32, NULL);
+    FAILS("dtype is 12", ECH_OP_SUM, in, out, 1, (ech_dtype)12, NULL);
+    FAILS("in is NULL", ECH_OP_SUM, NULL, out, 1, ECH_F32, NULL);
+    FAILS("out is NULL", ECH_OP_SUM, in, NULL, 1, ECH_F32, NULL);
+    FAILS("out is NULL", ECH_OP_SUM, NULL, NULL, 0, ECH_F32, NULL);
+    FAILS("in is not aligned", ECH_OP_SUM, (char *)in + 1, out, 1, ECH_F32, NULL);
+    FAILS("out is not aligned", ECH_OP_ARGMAX, in, (char *)out + 4, 1, ECH_F32, NULL);
+    FAILS("overlap", ECH_OP_SUM, in, in, 9, ECH_F32, NULL);
+    FAILS("n is", ECH_OP_SUM, in, out, SIZE_MAX / 2, ECH_F32, NULL);
+    FAILS("options->size", ECH_OP_SUM, in, out, 1, ECH_F32, &(ech_reduce_options){ .size = 3 });
+    FAILS("options->nan is 2", ECH_OP_SUM, in, out, 1, ECH_F32, WITH(.nan = (ech_nan)2));
+    FAILS("options->accumulate_wide is 5", ECH_OP_SUM, in, out, 1, ECH_F32,
+          WITH(.accumulate_wide = 5));
+    FAILS("options->ddof is -1", ECH_OP_VARIANCE, in, out, 1, ECH_F32, WITH(.ddof = -1));
+    FAILS("compare is 11", ECH_OP_COUNT, in, out, 1, ECH_F32, WITH(.compare = (ech_compare)11));
+    FAILS("value is NULL", ECH_OP_ANY, in, out, 1, ECH_F32, WITH(.compare = ECH_COMPARE_LESS));
+    FAILS("compare tests bits", ECH_OP_ALL, in, out, 1, ECH_F32,
+          WITH(.compare = ECH_COMPARE_HAS_ANY, .value = ""));
+    FAILS("options->work is NULL", ECH_OP_SUM, in, out, 1, ECH_F32, WITH(.work_bytes = 1));
+    FAILS("options->work is not aligned", ECH_OP_SUM, in, out, 1, ECH_F32,
           WITH(.work = a->b.data + 8, .work_bytes = 8));
 #undef FAILS
-    CHECK_FAILS(ctx, ech_reduce_rows(ctx, ECH_SUM, in, out, SIZE_MAX / 8, 64, ECH_U8, NULL),
+    CHECK_FAILS(ctx, ech_reduce_rows(ctx, ECH_OP_SUM, in, out, SIZE_MAX / 8, 64, ECH_U8, NULL),
                 ECH_ERR_ARG, "rows is");
     CHECK_FAILS(ctx, ech_dot(ctx, in, NULL, out, 1, ECH_F32, NULL), ECH_ERR_ARG, "b is NULL");
     CHECK_FAILS(ctx, ech_dot(ctx, in, in, in, 1, ECH_F32, NULL), ECH_ERR_ARG, "overlap");
-    CHECK_FAILS(ctx, ech_reduce_segments(ctx, ECH_SUM, in, out, NULL, 4, N, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_reduce_segments(ctx, ECH_OP_SUM, in, out, NULL, 4, N, ECH_F32, NULL),
                 ECH_ERR_ARG, "offsets is NULL");
     CHECK_FAILS(ctx,
-                ech_reduce_by_key(ctx, ECH_SUM, in, (ech_dtype)-1, in, a->keys_out.data, out,
+                ech_reduce_by_key(ctx, ECH_OP_SUM, in, (ech_dtype)-1, in, a->keys_out.data, out,
                                   (void *)a->count.data, 1, ECH_F32, NULL),
                 ECH_ERR_ARG, "key_dtype");
     CHECK_FAILS(ctx,
-                ech_reduce_by_key(ctx, ECH_SUM, in, ECH_U8, in, a->keys_out.data, out, NULL, 1,
+                ech_reduce_by_key(ctx, ECH_OP_SUM, in, ECH_U8, in, a->keys_out.data, out, NULL, 1,
                                   ECH_F32, NULL),
                 ECH_ERR_ARG, "count is NULL");
     const char *device = ech_device_name(ctx);
-    CHECK_FAILS(NULL, ech_reduce_workspace(device, ECH_SUM, 1, ECH_F32, 0, NULL, NULL), ECH_ERR_ARG,
-                "bytes is NULL");
-    CHECK_FAILS(NULL, ech_reduce_workspace("gpu9", ECH_SUM, 1, ECH_F32, 0, NULL, &bytes),
+    CHECK_FAILS(NULL, ech_reduce_workspace(device, ECH_OP_SUM, 1, ECH_F32, 0, NULL, NULL),
+                ECH_ERR_ARG, "bytes is NULL");
+    CHECK_FAILS(NULL, ech_reduce_workspace("gpu9", ECH_OP_SUM, 1, ECH_F32, 0, NULL, &bytes),
                 ECH_ERR_ARG, "gpu9");
-    CHECK_FAILS(NULL, ech_reduce_workspace(device, ECH_SUM, 1, ECH_F32, 2, NULL, &bytes),
+    CHECK_FAILS(NULL, ech_reduce_workspace(device, ECH_OP_SUM, 1, ECH_F32, 2, NULL, &bytes),
                 ECH_ERR_ARG, "by_key is 2");
 }
 
@@ -111,8 +112,8 @@ static void bad_offsets(ech_ctx *ctx, struct arrays *a)
         for (int staged = 0; staged < 2; staged++) {
             const void *offsets = staged ? (const void *)cases[i].offsets : a->offsets.data;
             if (!buffer_set(&a->offsets, cases[i].offsets)) return;
-            ech_status status = ech_reduce_segments(ctx, ECH_SUM, a->in.data, a->out.data, offsets,
-                                                    4, N, ECH_F64, NULL);
+            ech_status status = ech_reduce_segments(ctx, ECH_OP_SUM, a->in.data, a->out.data,
+                                                    offsets, 4, N, ECH_F64, NULL);
             if (status == ECH_OK && !staged && !test_is_cpu(ctx)) status = ech_sync(ctx);
             test_check_fails(__FILE__, __LINE__, "a reduction by bad offsets", status, ECH_ERR_ARG,
                              ctx, cases[i].message);
@@ -145,14 +146,14 @@ static void no_memory(ech_ctx *ctx, struct arrays *a)
     ech_trim(ctx);
     if (!CHECK_STATUS(ech_set_allocator(ctx, &allocator), ECH_OK)) return;
     char *host = calloc(N, 8);
-    ech_status status = ech_reduce(ctx, ECH_SUM, host, &result, N, ECH_U64, NULL);
+    ech_status status = ech_reduce(ctx, ECH_OP_SUM, host, &result, N, ECH_U64, NULL);
     if (test_is_cpu(ctx))
         CHECK_STATUS(status, ECH_OK); /* it needs no memory */
     else
         CHECK_STATUS(status, ECH_ERR_MEMORY);
     CHECK(test_is_cpu(ctx) || asked > 0);
     CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);
-    CHECK_STATUS(ech_reduce(ctx, ECH_SUM, host, &result, N, ECH_U64, NULL), ECH_OK);
+    CHECK_STATUS(ech_reduce(ctx, ECH_OP_SUM, host, &result, N, ECH_U64, NULL), ECH_OK);
     CHECK_INT(result, guard);
     free(host);
     (void)a;

@@ -27,7 +27,7 @@ void reduce_case_id(const struct reduce_case *c, char *text, size_t capacity_byt
     if (c->shape == ROWS || c->shape == SEGMENTS) ADD(",parts=%zu", c->parts);
     if (c->shape == BY_KEY) ADD(",keys=%s", ech_dtype_name(c->key_dtype));
     if (c->lengths) ADD(",lengths=%s", c->lengths);
-    if (c->op >= ECH_ANY && c->op <= ECH_COUNT) ADD(",compare=%d", (int)c->compare);
+    if (c->op >= ECH_OP_ANY && c->op <= ECH_OP_COUNT) ADD(",compare=%d", (int)c->compare);
     if (c->ignore) ADD(",ignore");
     if (c->wide) ADD(",wide");
     if (c->ddof) ADD(",ddof=1");
@@ -46,7 +46,7 @@ static struct reduce_case options(struct reduce_case c, unsigned turn)
     bool is_float = c.dtype >= ECH_F16;
     c.ignore = is_float && turn % 2;
     c.wide = is_float && turn / 2 % 2;
-    c.ddof = c.op == ECH_VARIANCE && turn % 3 == 1;
+    c.ddof = c.op == ECH_OP_VARIANCE && turn % 3 == 1;
     c.compare = (ech_compare)(turn % (is_float ? 8 : 11));
     if (!c.dist)
         c.dist = turn % 3 == 0 ? "tame" : turn % 3 == 1 ? (is_float ? "nan" : "random") : "special";
@@ -109,8 +109,9 @@ static void contents(run_function run)
 static void compares(run_function run)
 {
     for (int t = 0; t < DTYPES; t++)
-        for (int op = ECH_ANY; op <= ECH_COUNT; op++)
-            for (int compare = 0; compare <= (t < ECH_F16 ? ECH_HAS_NONE : ECH_IS_NAN); compare++)
+        for (int op = ECH_OP_ANY; op <= ECH_OP_COUNT; op++)
+            for (int compare = 0;
+                 compare <= (t < ECH_F16 ? ECH_COMPARE_HAS_NONE : ECH_COMPARE_IS_NAN); compare++)
                 for (int d = 0; d < 3; d++)
                     run(&(struct reduce_case){ .op = (ech_op)op,
                                                .dtype = (ech_dtype)t,

@@ -108,27 +108,27 @@ static double term(const struct tree *t, size_t i)
 {
     double x = number(t->c->dtype, t->part.in + i * t->bytes);
     if (t->c->shape == DOT) return rounded(t, x * number(t->c->dtype, t->part.b + i * t->bytes));
-    return t->c->op == ECH_NORM ? x * x : x;
+    return t->c->op == ECH_OP_NORM ? x * x : x;
 }
 
 static double adjacent(const struct tree *t, const double *lane, size_t n)
 {
     if (n == 1) return lane[0];
     double a = adjacent(t, lane, n / 2), b = adjacent(t, lane + n / 2, n / 2);
-    return rounded(t, t->c->op == ECH_PRODUCT ? a * b : a + b);
+    return rounded(t, t->c->op == ECH_OP_PRODUCT ? a * b : a + b);
 }
 
 static struct sums of_chunk(const struct tree *t, size_t from, size_t to)
 {
     double lane[512], square[512], k = 0;
-    bool product = t->c->op == ECH_PRODUCT;
+    bool product = t->c->op == ECH_OP_PRODUCT;
     struct sums s = { 0, 0, 0, 0 };
     for (size_t j = 0; j < 512; j++) lane[j] = square[j] = product ? 1.0 : -0.0;
     for (size_t i = from; i < to; i++) {
         size_t j = (i - from) % t->lanes;
         if (left_out(t, i)) continue;
         double x = term(t, i);
-        if (t->c->op == ECH_VARIANCE) {
+        if (t->c->op == ECH_OP_VARIANCE) {
             if (s.n == 0) k = x;
             x -= k;
             square[j] += x * x;
@@ -137,7 +137,7 @@ static struct sums of_chunk(const struct tree *t, size_t from, size_t to)
         lane[j] = rounded(t, product ? lane[j] * x : lane[j] + x);
     }
     s.sum = adjacent(t, lane, t->lanes);
-    if (t->c->op == ECH_VARIANCE && s.n > 0) {
+    if (t->c->op == ECH_OP_VARIANCE && s.n > 0) {
         double s2 = adjacent(t, square, t->lanes);
         s.mean = k + s.sum / s.n;
         s.m2 = s2 - s.sum * s.sum / s.n;
@@ -150,7 +150,7 @@ static struct sums both(const struct tree *t, struct sums a, struct sums b)
 {
     struct sums s = a;
     s.n = a.n + b.n;
-    s.sum = rounded(t, t->c->op == ECH_PRODUCT ? a.sum * b.sum : a.sum + b.sum);
+    s.sum = rounded(t, t->c->op == ECH_OP_PRODUCT ? a.sum * b.sum : a.sum + b.sum);
     if (b.n == 0) return s;
     if (a.n == 0) {
         s.mean = b.mean;
@@ -177,16 +177,16 @@ static struct sums of_chunks(const struct tree *t, size_t first, size_t width)
 static uint64_t arithmetic(const struct reduce_case *c, struct reduce_part part)
 {
     bool narrow = is_float(c->dtype) && c->dtype != ECH_F64 && !c->wide;
-    struct tree t = { c, part, narrow && c->op <= ECH_PRODUCT, ech_dtype_bytes(c->dtype), 0 };
+    struct tree t = { c, part, narrow && c->op <= ECH_OP_PRODUCT, ech_dtype_bytes(c->dtype), 0 };
     t.lanes = 512 / t.bytes;
     size_t width = 1;
     while (width * 8 * t.lanes < part.n) width *= 2;
     struct sums s = of_chunks(&t, 0, width);
     double x = s.sum;
-    if (c->op != ECH_PRODUCT && x == 0) x = 0; /* never -0 */
-    if (c->op == ECH_MEAN) x = s.n > 0 ? x / s.n : (double)NAN;
-    if (c->op == ECH_NORM) x = sqrt(x);
-    if (c->op == ECH_VARIANCE) x = s.n > c->ddof ? s.m2 / (s.n - c->ddof) : (double)NAN;
+    if (c->op != ECH_OP_PRODUCT && x == 0) x = 0; /* never -0 */
+    if (c->op == ECH_OP_MEAN) x = s.n > 0 ? x / s.n : (double)NAN;
+    if (c->op == ECH_OP_NORM) x = sqrt(x);
+    if (c->op == ECH_OP_VARIANCE) x = s.n > c->ddof ? s.m2 / (s.n - c->ddof) : (double)NAN;
     return narrow ? f32_bits(x) : f64_bits(x);
 }
 
@@ -195,21 +195,21 @@ static uint64_t arithmetic(const struct reduce_case *c, struct reduce_part part)
 static uint64_t modular(const struct reduce_case *c, struct reduce_part part)
 {
     size_t bytes = ech_dtype_bytes(c->dtype);
-    uint64_t result = c->op == ECH_PRODUCT ? 1 : c->op == ECH_AND ? ~(uint64_t)0 : 0;
+    uint64_t result = c->op == ECH_OP_PRODUCT ? 1 : c->op == ECH_OP_AND ? ~(uint64_t)0 : 0;
     for (size_t i = 0; i < part.n; i++) {
         uint64_t x = integer(c->dtype, part.in + i * bytes);
         if (c->shape == DOT) x *= integer(c->dtype, part.b + i * bytes);
         switch (c->op) {
-        case ECH_SUM:
+        case ECH_OP_SUM:
             result += x;
             break;
-        case ECH_PRODUCT:
+        case ECH_OP_PRODUCT:
             result *= x;
             break;
-        case ECH_AND:
+        case ECH_OP_AND:
             result &= x;
             break;
-        case ECH_OR:
+        case ECH_OP_OR:
             result |= x;
             break;
         default:
@@ -278,25 +278,25 @@ static bool passes(const struct reduce_case *c, const char *at, const void *valu
                                       number(c->dtype, value) != number(c->dtype, value));
     int order = compare(c->dtype, at, value, false);
     switch (c->compare) {
-    case ECH_NONZERO:
+    case ECH_COMPARE_NONZERO:
         return is_float(c->dtype) ? number(c->dtype, at) != 0 : u != 0;
-    case ECH_LESS:
+    case ECH_COMPARE_LESS:
         return !nan && order < 0;
-    case ECH_LESS_EQUAL:
+    case ECH_COMPARE_LESS_EQUAL:
         return !nan && order <= 0;
-    case ECH_EQUAL:
+    case ECH_COMPARE_EQUAL:
         return !nan && order == 0;
-    case ECH_NOT_EQUAL:
+    case ECH_COMPARE_NOT_EQUAL:
         return nan || order != 0;
-    case ECH_GREATER_EQUAL:
+    case ECH_COMPARE_GREATER_EQUAL:
         return !nan && order >= 0;
-    case ECH_GREATER:
+    case ECH_COMPARE_GREATER:
         return !nan && order > 0;
-    case ECH_IS_NAN:
+    case ECH_COMPARE_IS_NAN:
         return is_float(c->dtype) && number(c->dtype, at) != number(c->dtype, at);
-    case ECH_HAS_ANY:
+    case ECH_COMPARE_HAS_ANY:
         return (u & v) != 0;
-    case ECH_HAS_ALL:
+    case ECH_COMPARE_HAS_ALL:
         return (u & v) == v;
     default:
         return (u & v) == 0;
@@ -308,26 +308,27 @@ void oracle_reduce(const struct reduce_case *c, const void *value, struct reduce
 {
     size_t bytes = ech_dtype_bytes(c->dtype), at, count = 0;
     switch (c->op) {
-    case ECH_MIN:
-    case ECH_MAX:
-        bits[0] = extreme(c, part, c->op == ECH_MAX ? 1 : -1);
+    case ECH_OP_MIN:
+    case ECH_OP_MAX:
+        bits[0] = extreme(c, part, c->op == ECH_OP_MAX ? 1 : -1);
         break;
-    case ECH_MINMAX:
+    case ECH_OP_MINMAX:
         bits[0] = extreme(c, part, -1);
         bits[1] = extreme(c, part, 1);
         break;
-    case ECH_ARGMIN:
-    case ECH_ARGMAX:
-        at = best(c, part, c->op == ECH_ARGMAX ? 1 : -1, false);
+    case ECH_OP_ARGMIN:
+    case ECH_OP_ARGMAX:
+        at = best(c, part, c->op == ECH_OP_ARGMAX ? 1 : -1, false);
         bits[0] = at < part.n ? at : UINT64_MAX;
         break;
-    case ECH_ANY:
-    case ECH_ALL:
-    case ECH_COUNT:
+    case ECH_OP_ANY:
+    case ECH_OP_ALL:
+    case ECH_OP_COUNT:
         for (size_t i = 0; i < part.n; i++) count += passes(c, part.in + i * bytes, value);
-        bits[0] = c->op == ECH_COUNT ? count : c->op == ECH_ANY ? count > 0 : count == part.n;
+        bits[0] = c->op == ECH_OP_COUNT ? count : c->op == ECH_OP_ANY ? count > 0 : count == part.n;
         break;
     default:
-        bits[0] = is_float(c->dtype) || c->op >= ECH_MEAN ? arithmetic(c, part) : modular(c, part);
+        bits[0] =
+            is_float(c->dtype) || c->op >= ECH_OP_MEAN ? arithmetic(c, part) : modular(c, part);
     }
 }

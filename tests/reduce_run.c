@@ -24,7 +24,7 @@ static ech_reduce_options options_of(const struct reduce_data *d)
     const struct reduce_case *c = d->c;
     return (ech_reduce_options){ .size = sizeof(ech_reduce_options),
                                  .nan = c->ignore ? ECH_NAN_IGNORE : ECH_NAN_PROPAGATE,
-                                 .wide = c->wide,
+                                 .accumulate_wide = c->wide,
                                  .compare = c->compare,
                                  .value = d->value,
                                  .ddof = c->ddof };
@@ -84,7 +84,7 @@ static bool prepare(ech_ctx *ctx, const struct reduce_data *d, uint64_t seed, st
         { d->keys, d->keys ? d->n * d->key_bytes : 0, d->key_bytes },
         { d->offsets, d->offsets ? (d->parts + 1) * 8 : 0, 8 },
         { NULL, d->keys ? d->n * d->key_bytes : 0, d->key_bytes },
-        { NULL, parts * d->out_bytes, c->op == ECH_MINMAX ? one : d->out_bytes },
+        { NULL, parts * d->out_bytes, c->op == ECH_OP_MINMAX ? one : d->out_bytes },
         { NULL, d->keys ? 8 : 0, 8 },
     };
     uint64_t place = test_is_cpu(ctx) ? 0 : seed / 5 % 4; /* 0: device, 1: host, else mixed */

@@ -126,24 +126,24 @@ static bool less(const struct scan_case *c, uint64_t a, uint64_t b)
     }
     if (c->dtype < ECH_F16) return a < b;
     double x = value_of(c->dtype, a), y = value_of(c->dtype, b);
-    if (isnan(x) || isnan(y)) return isnan(c->op == ECH_MIN ? x : y) && isnan(x) != isnan(y);
+    if (isnan(x) || isnan(y)) return isnan(c->op == ECH_OP_MIN ? x : y) && isnan(x) != isnan(y);
     return x < y || (x == y && signbit(x) && !signbit(y));
 }
 
 static uint64_t op_integer(const struct scan_case *c, uint64_t a, uint64_t b)
 {
     switch (c->op) {
-    case ECH_SUM:
+    case ECH_OP_SUM:
         return a + b;
-    case ECH_PRODUCT:
+    case ECH_OP_PRODUCT:
         return a * b;
-    case ECH_MIN:
+    case ECH_OP_MIN:
         return less(c, b, a) ? b : a;
-    case ECH_MAX:
+    case ECH_OP_MAX:
         return less(c, a, b) ? b : a;
-    case ECH_AND:
+    case ECH_OP_AND:
         return a & b;
-    case ECH_OR:
+    case ECH_OP_OR:
         return a | b;
     default:
         return a ^ b;
@@ -154,17 +154,17 @@ static uint64_t nothing_integer(const struct scan_case *c)
 {
     size_t width = 8 * ech_dtype_bytes(c->dtype);
     uint64_t ones = ~(uint64_t)0 >> (64 - width), top = (uint64_t)1 << (width - 1);
-    double infinity = c->op == ECH_MIN ? INFINITY : -(double)INFINITY;
+    double infinity = c->op == ECH_OP_MIN ? INFINITY : -(double)INFINITY;
     switch (c->op) {
-    case ECH_PRODUCT:
+    case ECH_OP_PRODUCT:
         return 1;
-    case ECH_AND:
+    case ECH_OP_AND:
         return ones;
-    case ECH_MIN:
-    case ECH_MAX:
+    case ECH_OP_MIN:
+    case ECH_OP_MAX:
         if (c->dtype >= ECH_F16) return bits_of(c->dtype, infinity);
-        if (c->dtype >= ECH_U8) return c->op == ECH_MIN ? ones : 0;
-        return c->op == ECH_MIN ? top - 1 : top;
+        if (c->dtype >= ECH_U8) return c->op == ECH_OP_MIN ? ones : 0;
+        return c->op == ECH_OP_MIN ? top - 1 : top;
     default:
         return 0;
     }
@@ -304,14 +304,14 @@ static void network(struct network *w)
 
 ech_dtype scan_out_dtype(const struct scan_case *c)
 {
-    if (!c->wide || c->op > ECH_PRODUCT) return c->dtype;
+    if (!c->wide || c->op > ECH_OP_PRODUCT) return c->dtype;
     return c->dtype >= ECH_F16 ? ECH_F64 : c->dtype >= ECH_U8 ? ECH_U64 : ECH_I64;
 }
 
 static bool scan_part(const struct part *p)
 {
     const struct scan_case *c = p->d->c;
-    if (c->dtype < ECH_F16 || c->op > ECH_PRODUCT) {
+    if (c->dtype < ECH_F16 || c->op > ECH_OP_PRODUCT) {
         serial(p);
         return true;
     }
@@ -319,7 +319,7 @@ static bool scan_part(const struct part *p)
     if (!w) return false;
     w->p = p;
     w->single = scan_out_dtype(c) != ECH_F64;
-    w->product = c->op == ECH_PRODUCT;
+    w->product = c->op == ECH_OP_PRODUCT;
     w->v = 16 / p->d->bytes;
     w->neutral = w->product ? 1 : -0.0;
     w->first = has_init(p->d) ? value_of(scan_out_dtype(c), p->d->init[0])
@@ -345,6 +345,6 @@ bool scan_same(const struct scan_data *d, const void *a, const void *b)
 {
     ech_dtype out = scan_out_dtype(d->c);
     if (memcmp(a, b, d->out_bytes) == 0) return true;
-    return d->c->op > ECH_PRODUCT && scan_is_nan(out, load(a, d->out_bytes, 0)) &&
+    return d->c->op > ECH_OP_PRODUCT && scan_is_nan(out, load(a, d->out_bytes, 0)) &&
            scan_is_nan(out, load(b, d->out_bytes, 0));
 }

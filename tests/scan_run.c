@@ -234,8 +234,8 @@ static void run_way(ech_ctx *ctx, const struct scan_data *d, struct way way)
     struct buffer b[BUFFERS];
     ech_scan_options options = { .size = sizeof options,
                                  .exclusive = c->exclusive,
-                                 .backward = c->backward,
-                                 .wide = c->wide,
+                                 .reverse = c->backward,
+                                 .accumulate_wide = c->wide,
                                  .nan = c->ignore_nan ? ECH_NAN_IGNORE : ECH_NAN_PROPAGATE,
                                  .init = c->init ? d->init : NULL };
     bool failed_before = test_failed();

@@ -38,9 +38,10 @@ static void arguments(ech_ctx *ctx)
                 "n is");
     CHECK_FAILS(ctx, ech_select_if(ctx, in, out, count, N, ECH_U32, (ech_compare)99, &low, NULL),
                 ECH_ERR_ARG, "compare");
-    CHECK_FAILS(ctx, ech_select_if(ctx, in, out, count, N, ECH_U32, ECH_LESS, NULL, NULL),
+    CHECK_FAILS(ctx, ech_select_if(ctx, in, out, count, N, ECH_U32, ECH_COMPARE_LESS, NULL, NULL),
                 ECH_ERR_ARG, "value is NULL");
-    CHECK_FAILS(ctx, ech_select_if(ctx, in, out, count, N, ECH_F32, ECH_HAS_ANY, &low, NULL),
+    CHECK_FAILS(ctx,
+                ech_select_if(ctx, in, out, count, N, ECH_F32, ECH_COMPARE_HAS_ANY, &low, NULL),
                 ECH_ERR_ARG, "bits");
     CHECK_FAILS(ctx, ech_select_flags(ctx, in, NULL, out, count, N, 4, NULL), ECH_ERR_ARG,
                 "flags is NULL");
@@ -48,33 +49,33 @@ static void arguments(ech_ctx *ctx)
                 "element_bytes is 0");
     CHECK_FAILS(ctx, ech_partition_flags(ctx, in, flags, in, count, N, 4, NULL), ECH_ERR_ARG,
                 "overlap");
-    CHECK_FAILS(ctx, ech_partition_three(ctx, in, out, count, N, ECH_U32, NULL, &high, NULL),
+    CHECK_FAILS(ctx, ech_partition_3way(ctx, in, out, count, N, ECH_U32, NULL, &high, NULL),
                 ECH_ERR_ARG, "low is NULL");
-    CHECK_FAILS(ctx, ech_partition_three(ctx, in, out, count, N, ECH_U32, &low, NULL, NULL),
+    CHECK_FAILS(ctx, ech_partition_3way(ctx, in, out, count, N, ECH_U32, &low, NULL, NULL),
                 ECH_ERR_ARG, "high is NULL");
-    CHECK_FAILS(ctx, ech_partition_three(ctx, in, out, count, N, ECH_U32, &high, &low, NULL),
+    CHECK_FAILS(ctx, ech_partition_3way(ctx, in, out, count, N, ECH_U32, &high, &low, NULL),
                 ECH_ERR_ARG, "low is greater");
-    CHECK_FAILS(ctx, ech_partition_three(ctx, in, out, NULL, N, ECH_U32, &low, &high, NULL),
+    CHECK_FAILS(ctx, ech_partition_3way(ctx, in, out, NULL, N, ECH_U32, &low, &high, NULL),
                 ECH_ERR_ARG, "counts is NULL");
     CHECK_FAILS(ctx,
                 ech_unique_by_key(ctx, in, values, out, values_out, count, 0, N, ECH_U32, NULL),
                 ECH_ERR_ARG, "value_bytes is 0");
     CHECK_FAILS(ctx, ech_unique_by_key(ctx, in, values, out, NULL, count, 1, N, ECH_U32, NULL),
                 ECH_ERR_ARG, "values_out is NULL");
-    CHECK_FAILS(ctx, ech_encode_runs(ctx, in, out, NULL, count, N, ECH_U32, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_rle_encode(ctx, in, out, NULL, count, N, ECH_U32, NULL), ECH_ERR_ARG,
                 "lengths is NULL");
-    CHECK_FAILS(ctx, ech_decode_runs(ctx, in, NULL, out, N, N, 4, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_rle_decode(ctx, in, NULL, out, N, N, 4, NULL), ECH_ERR_ARG,
                 "lengths is NULL");
-    CHECK_FAILS(ctx, ech_decode_runs(ctx, in, lengths, NULL, N, N, 4, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_rle_decode(ctx, in, lengths, NULL, N, N, 4, NULL), ECH_ERR_ARG,
                 "out is NULL");
 }
 
 static void nan_bounds(ech_ctx *ctx)
 {
     const uint32_t nan = 0x7fc00000u, zero = 0;
-    CHECK_FAILS(ctx, ech_partition_three(ctx, in, out, count, N, ECH_F32, &zero, &nan, NULL),
+    CHECK_FAILS(ctx, ech_partition_3way(ctx, in, out, count, N, ECH_F32, &zero, &nan, NULL),
                 ECH_ERR_ARG, "NaN");
-    CHECK_FAILS(ctx, ech_partition_three(ctx, in, out, count, N, ECH_F32, &nan, &nan, NULL),
+    CHECK_FAILS(ctx, ech_partition_3way(ctx, in, out, count, N, ECH_F32, &nan, &nan, NULL),
                 ECH_ERR_ARG, "NaN");
 }
 
@@ -89,11 +90,11 @@ static void options(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_partition_flags(ctx, in, flags, out, count, N, 4, &o), ECH_ERR_ARG,
                 "options->index");
     o = (ech_select_options){ .size = sizeof o, .invert = 1 };
-    CHECK_FAILS(ctx, ech_encode_runs(ctx, in, out, lengths, count, N, ECH_U32, &o), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_rle_encode(ctx, in, out, lengths, count, N, ECH_U32, &o), ECH_ERR_ARG,
                 "options->invert");
-    CHECK_FAILS(ctx, ech_partition_three(ctx, in, out, count, N, ECH_U32, &low, &high, &o),
+    CHECK_FAILS(ctx, ech_partition_3way(ctx, in, out, count, N, ECH_U32, &low, &high, &o),
                 ECH_ERR_ARG, "options->invert");
-    CHECK_FAILS(ctx, ech_decode_runs(ctx, in, lengths, out, N, N, 4, &o), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_rle_decode(ctx, in, lengths, out, N, N, 4, &o), ECH_ERR_ARG,
                 "options->invert");
     o = (ech_select_options){ .size = sizeof o, .work_bytes = 1 };
     CHECK_FAILS(ctx, ech_unique(ctx, in, out, count, N, ECH_U32, &o), ECH_ERR_ARG,
@@ -116,18 +117,18 @@ static void long_lengths(ech_ctx *ctx)
     for (int i = 0; i < 3; i++) {
         memset(lengths, 0, sizeof lengths);
         memcpy(lengths, sets[i], sizeof sets[i]);
-        CHECK_FAILS(ctx, ech_decode_runs(ctx, in, lengths, out, N, N, 4, NULL), ECH_ERR_ARG,
+        CHECK_FAILS(ctx, ech_rle_decode(ctx, in, lengths, out, N, N, 4, NULL), ECH_ERR_ARG,
                     wheres[i]);
     }
     for (size_t i = 0; i < 6; i++) lengths[i] = two;
-    CHECK_FAILS(ctx, ech_decode_runs(ctx, in, lengths, out, N, N, 4, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_rle_decode(ctx, in, lengths, out, N, N, 4, NULL), ECH_ERR_ARG,
                 "lengths[0]");
     memset(lengths, 0, sizeof lengths);
-    CHECK_STATUS(ech_decode_runs(ctx, in, lengths, out, N, N, 4, NULL), ECH_OK);
-    CHECK_STATUS(ech_decode_runs(ctx, in, lengths, NULL, N, 0, 4, NULL), ECH_OK);
-    CHECK_STATUS(ech_decode_runs(ctx, NULL, NULL, out, 0, N, 4, NULL), ECH_OK);
+    CHECK_STATUS(ech_rle_decode(ctx, in, lengths, out, N, N, 4, NULL), ECH_OK);
+    CHECK_STATUS(ech_rle_decode(ctx, in, lengths, NULL, N, 0, 4, NULL), ECH_OK);
+    CHECK_STATUS(ech_rle_decode(ctx, NULL, NULL, out, 0, N, 4, NULL), ECH_OK);
     lengths[7] = 1;
-    CHECK_FAILS(ctx, ech_decode_runs(ctx, in, lengths, NULL, N, 0, 4, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_rle_decode(ctx, in, lengths, NULL, N, 0, 4, NULL), ECH_ERR_ARG,
                 "lengths[7]");
     CHECK_STATUS(ech_sync(ctx), ECH_OK);
 }
@@ -154,7 +155,7 @@ static void no_memory(ech_ctx *ctx)
     if (!CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK)) return;
     CHECK_FAILS(ctx, ech_unique(ctx, in, out, count, N, ECH_U32, NULL), ECH_ERR_MEMORY,
                 "out of memory");
-    CHECK_FAILS(ctx, ech_decode_runs(ctx, in, lengths, out, N, N, 4, NULL), ECH_ERR_MEMORY,
+    CHECK_FAILS(ctx, ech_rle_decode(ctx, in, lengths, out, N, N, 4, NULL), ECH_ERR_MEMORY,
                 "out of memory");
     CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);
 }

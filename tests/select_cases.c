@@ -24,7 +24,8 @@ static struct select_case some_case(enum select_call call, ech_dtype dtype, size
 {
     static const size_t bytes[] = { 4, 1, 8, 2, 3, 16, 12 };
     static const char *const dists[] = { "len1", "len10", "special", "few", "ties", "constant" };
-    static const ech_compare compares[] = { ECH_LESS, ECH_GREATER_EQUAL, ECH_NOT_EQUAL };
+    static const ech_compare compares[] = { ECH_COMPARE_LESS, ECH_COMPARE_GREATER_EQUAL,
+                                            ECH_COMPARE_NOT_EQUAL };
     struct select_case c = { .call = call, .dtype = dtype, .n = n, .dist = dists[which % 6] };
     c.compare = compares[which % 3];
     c.percent = (int)(which * 30 % 101);
@@ -76,7 +77,7 @@ static void comparisons(run_function run)
     for (int t = 0; t < DTYPES; t++)
         for (int compare = 0; compare < COMPARES; compare++)
             for (unsigned k = 0; k < 3; k++) {
-                if (t >= ECH_F16 && compare >= ECH_HAS_ANY) continue;
+                if (t >= ECH_F16 && compare >= ECH_COMPARE_HAS_ANY) continue;
                 struct select_case c = { .call = k == 2 ? CALL_PARTITION_IF : CALL_SELECT_IF,
                                          .dtype = (ech_dtype)t,
                                          .n = 3001,
@@ -190,7 +191,8 @@ static void many_tiles(run_function run)
             struct select_case c = { .call = calls[k],
                                      .dtype = arrays[t].dtype,
                                      .n = arrays[t].n + 4096 * k,
-                                     .compare = t % 2 ? ECH_LESS : ECH_GREATER_EQUAL,
+                                     .compare =
+                                         t % 2 ? ECH_COMPARE_LESS : ECH_COMPARE_GREATER_EQUAL,
                                      .invert = (t + k) % 2,
                                      .always = true,
                                      .dist = t % 2 + k == 1 ? "random" : "special" };

@@ -59,25 +59,25 @@ static bool passes(ech_compare compare, ech_dtype dtype, uint64_t u, uint64_t v)
 {
     long double x = value_of(dtype, u), y = value_of(dtype, v);
     switch (compare) {
-    case ECH_NONZERO:
+    case ECH_COMPARE_NONZERO:
         return x != 0;
-    case ECH_LESS:
+    case ECH_COMPARE_LESS:
         return x < y;
-    case ECH_LESS_EQUAL:
+    case ECH_COMPARE_LESS_EQUAL:
         return x <= y;
-    case ECH_EQUAL:
+    case ECH_COMPARE_EQUAL:
         return x == y;
-    case ECH_NOT_EQUAL:
+    case ECH_COMPARE_NOT_EQUAL:
         return x != y;
-    case ECH_GREATER_EQUAL:
+    case ECH_COMPARE_GREATER_EQUAL:
         return x >= y;
-    case ECH_GREATER:
+    case ECH_COMPARE_GREATER:
         return x > y;
-    case ECH_IS_NAN:
+    case ECH_COMPARE_IS_NAN:
         return x != x;
-    case ECH_HAS_ANY:
+    case ECH_COMPARE_HAS_ANY:
         return (u & v) != 0;
-    case ECH_HAS_ALL:
+    case ECH_COMPARE_HAS_ALL:
         return (u & v) == v;
     default:
         return (u & v) == 0;
@@ -185,9 +185,9 @@ static int kind_of(const struct select_data *d, size_t i)
     uint64_t low = bits_at(d->value, 0, d->element_bytes);
     uint64_t high = bits_at(d->high, 0, d->element_bytes);
     if (c->call == CALL_THREE)
-        return passes(ECH_LESS, c->dtype, u, low)          ? 0
-               : passes(ECH_LESS_EQUAL, c->dtype, u, high) ? 1
-                                                           : 2;
+        return passes(ECH_COMPARE_LESS, c->dtype, u, low)          ? 0
+               : passes(ECH_COMPARE_LESS_EQUAL, c->dtype, u, high) ? 1
+                                                                   : 2;
     if (c->call == CALL_SELECT_IF || c->call == CALL_PARTITION_IF)
         kept = passes(c->compare, c->dtype, u, low);
     else

@@ -37,19 +37,19 @@ static ech_status call(ech_ctx *ctx, const struct select_data *d, void *const p[
         return ech_partition_if(ctx, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype, c->compare,
                                 d->value, o);
     case CALL_THREE:
-        return ech_partition_three(ctx, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype, d->value,
-                                   d->high, o);
+        return ech_partition_3way(ctx, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype, d->value,
+                                  d->high, o);
     case CALL_UNIQUE:
         return ech_unique(ctx, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype, o);
     case CALL_UNIQUE_BY_KEY:
         return ech_unique_by_key(ctx, p[ARRAY_IN], p[ARRAY_VALUES], p[ARRAY_OUT],
                                  p[ARRAY_VALUES_OUT], count, c->value_bytes, c->n, c->dtype, o);
     case CALL_ENCODE:
-        return ech_encode_runs(ctx, p[ARRAY_IN], p[ARRAY_OUT], p[ARRAY_LENGTHS_OUT], count, c->n,
-                               c->dtype, o);
+        return ech_rle_encode(ctx, p[ARRAY_IN], p[ARRAY_OUT], p[ARRAY_LENGTHS_OUT], count, c->n,
+                              c->dtype, o);
     default:
-        return ech_decode_runs(ctx, p[ARRAY_IN], p[ARRAY_LENGTHS], p[ARRAY_OUT], c->n, d->out_n,
-                               c->element_bytes, o);
+        return ech_rle_decode(ctx, p[ARRAY_IN], p[ARRAY_LENGTHS], p[ARRAY_OUT], c->n, d->out_n,
+                              c->element_bytes, o);
     }
 }
 

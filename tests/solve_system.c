@@ -295,11 +295,11 @@ struct solve_run solve_on(ech_ctx *ctx, const struct solve_system *s, enum solve
     const ech_csr csr = { .size = sizeof(ech_csr),
                           .rows = s->n,
                           .cols = s->n,
-                          .entries = s->entries,
-                          .offsets = arrays[A_OFFSETS].buffer.data,
-                          .columns = arrays[A_COLUMNS].buffer.data,
+                          .nnz = s->entries,
+                          .row_offsets = arrays[A_OFFSETS].buffer.data,
+                          .col_indices = arrays[A_COLUMNS].buffer.data,
                           .values = arrays[A_VALUES].buffer.data,
-                          .index = index,
+                          .index_dtype = index,
                           .dtype = dtype };
     const ech_operator a = { .size = sizeof a,
                              .n = s->n,
@@ -314,7 +314,7 @@ struct solve_run solve_on(ech_ctx *ctx, const struct solve_system *s, enum solve
     ech_solve_options all = *options;
     all.history = run.history;
     all.history_capacity = HISTORY;
-    all.guess = guess != NULL;
+    all.use_initial_guess = guess != NULL;
     if (CHECK(made)) {
         run.status = ech_solve(ctx, &a, count, arrays[A_B].buffer.data, s->n,
                                arrays[A_X].buffer.data, s->n, &all, run.reports);
@@ -343,7 +343,7 @@ bool runs_same(const struct solve_run *a, const struct solve_run *b, size_t coun
 {
     for (size_t i = 0; i < count; i++) {
         const ech_solve_report *p = &a->reports[i], *q = &b->reports[i];
-        if (p->reason != q->reason || p->iterations != q->iterations ||
+        if (p->status != q->status || p->iterations != q->iterations ||
             p->history_count != q->history_count || p->method != q->method ||
             p->precond != q->precond || p->restarts != q->restarts ||
             memcmp(&p->residual, &q->residual, sizeof p->residual) ||
@@ -351,7 +351,7 @@ bool runs_same(const struct solve_run *a, const struct solve_run *b, size_t coun
             test_fail(__FILE__, __LINE__,
                       "%s: reason %d and %d, iterations %llu and %llu, residual %.17g and %.17g, "
                       "bounds %.17g %.17g and %.17g %.17g",
-                      what, p->reason, q->reason, (unsigned long long)p->iterations,
+                      what, p->status, q->status, (unsigned long long)p->iterations,
                       (unsigned long long)q->iterations, p->residual, q->residual, p->lower,
                       p->upper, q->lower, q->upper);
             return false;

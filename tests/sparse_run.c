@@ -101,8 +101,8 @@ bool sparse_copy_make(struct sparse_copy *copy, ech_ctx *ctx, const struct spars
     *copy = (struct sparse_copy){ .csr = { .size = sizeof(ech_csr),
                                            .rows = m->rows,
                                            .cols = m->cols,
-                                           .entries = m->entries,
-                                           .index = m->index,
+                                           .nnz = m->entries,
+                                           .index_dtype = m->index,
                                            .dtype = m->dtype } };
     if (!integers_make(&copy->offsets, sparse_place(ctx, where, 0), m->offsets, m->rows + 1,
                        m->index, shift) ||
@@ -111,8 +111,8 @@ bool sparse_copy_make(struct sparse_copy *copy, ech_ctx *ctx, const struct spars
         !numbers_make(&copy->values, sparse_place(ctx, where, 2), m->values, m->entries, m->dtype,
                       shift))
         return false;
-    copy->csr.offsets = copy->offsets.data;
-    copy->csr.columns = copy->columns.data;
+    copy->csr.row_offsets = copy->offsets.data;
+    copy->csr.col_indices = copy->columns.data;
     copy->csr.values = copy->values.data;
     return true;
 }

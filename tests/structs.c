@@ -58,12 +58,12 @@ static void scans(ech_ctx *ctx)
     options.size = sizeof options;
     options.exclusive = 1;
     options.init = &first;
-    expect("ech_scan", ech_scan(ctx, ECH_SUM, in, out, 4, ECH_I32, &options), ECH_OK);
+    expect("ech_scan", ech_scan(ctx, ECH_OP_SUM, in, out, 4, ECH_I32, &options), ECH_OK);
     expect_true("exclusive scan", out[0] == 10 && out[3] == 16);
 #ifdef NEWER
     options.newer[0] = 3;
-    expect("ech_scan with an unknown field", ech_scan(ctx, ECH_SUM, in, out, 4, ECH_I32, &options),
-           ECH_ERR_UNSUPPORTED);
+    expect("ech_scan with an unknown field",
+           ech_scan(ctx, ECH_OP_SUM, in, out, 4, ECH_I32, &options), ECH_ERR_UNSUPPORTED);
 #endif
 }
 
@@ -91,7 +91,7 @@ static void solves(ech_ctx *ctx)
     a.apply = twice;
     a.user = &n;
     options.size = sizeof options;
-    options.method = ECH_CG;
+    options.method = ECH_METHOD_CG;
     expect("ech_solve", ech_solve(ctx, &a, 1, b, n, x, n, &options, &report), ECH_OK);
     expect_true("solution", x[0] == 1 && x[1] == 2 && x[2] == 3);
     expect_true("the end of the report", report.history_count > 0 || report.lower == 0);
@@ -113,7 +113,7 @@ static void devices(void)
     memset(&d, 0x5c, sizeof d);
     d.device.size = sizeof d.device;
     expect("ech_device_get", ech_device_get(0, &d.device), ECH_OK);
-    expect_true("units", d.device.units > 0);
+    expect_true("multiprocessors", d.device.units > 0);
     expect_true("size is kept", d.device.size == sizeof d.device);
     for (size_t i = 0; i < sizeof d.after; i++) expect_true("bytes after", d.after[i] == 0x5c);
 #ifdef NEWER

@@ -225,7 +225,7 @@ static void allocator(ech_ctx *ctx)
     if (buffer_make(&in, test_is_cpu(ctx) ? NULL : ctx, 4000, 0) &&
         buffer_make(&out, test_is_cpu(ctx) ? NULL : ctx, 4000, 0)) {
         uint64_t held;
-        ech_memory(ctx, 0, &held, NULL);
+        ech_memory_usage(ctx, 0, &held, NULL);
         if (!held) CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK);
         CHECK_STATUS(ech_iota(ctx, in.data, 1000, ECH_U32, NULL, NULL), ECH_OK);
         CHECK_STATUS(ech_reverse(ctx, in.data, out.data, 1000, 4), ECH_OK);
@@ -261,7 +261,7 @@ int main(int argc, char **argv)
         allocator(ctx);
         arrange_order(ctx);
         if (test_begin("memory(%s)", ech_device_name(ctx))) {
-            ech_memory(ctx, 0, &now_bytes, NULL);
+            ech_memory_usage(ctx, 0, &now_bytes, NULL);
             CHECK_INT(now_bytes, 0);
             test_end();
         }

@@ -101,7 +101,7 @@ static void device_list(void)
         ech_ctx *ctx = NULL;
         if (!CHECK_STATUS(ech_device_get(i, &device), ECH_OK)) break;
         CHECK_INT(device.size, sizeof device);
-        CHECK(device.description[0] && device.units > 0 && device.memory_bytes > 0);
+        CHECK(device.description[0] && device.multiprocessors > 0 && device.memory_bytes > 0);
         CHECK(device.free_bytes <= device.memory_bytes);
         if (i == count - 1) CHECK(strcmp(device.name, "cpu") == 0 && device.driver == 0);
         CHECK_STATUS(ech_open(&ctx, device.name), ECH_OK);
@@ -133,7 +133,7 @@ static void null_contexts(void)
     ech_close(NULL);
     ech_free(NULL, NULL, 0);
     ech_trim(NULL);
-    ech_memory(NULL, 1, &now_bytes, &peak_bytes);
+    ech_memory_usage(NULL, 1, &now_bytes, &peak_bytes);
     CHECK_INT(now_bytes, 0);
     CHECK_INT(peak_bytes, 0);
     CHECK(strcmp(ech_device_name(NULL), "") == 0);

@@ -33,43 +33,43 @@ static const struct {
     bool long_case;
 } cases[] = {
     { "random", 1, 1, 1, ECH_FACTOR_AUTO, ECH_FACTOR_AUTO, false },
-    { "random", 2, 2, 1, ECH_LU, ECH_LU, false },
-    { "random", 2, 2, 3, ECH_FACTOR_AUTO, ECH_LU, false },
-    { "random", 5, 5, 2, ECH_QR, ECH_QR, false },
-    { "random", 31, 31, 1, ECH_LU, ECH_LU, false },
-    { "random", 32, 32, 2, ECH_LU, ECH_LU, false },
-    { "random", 33, 33, 33, ECH_FACTOR_AUTO, ECH_LU, false },
-    { "random", 64, 64, 1, ECH_QR, ECH_QR, false },
-    { "random", 65, 65, 5, ECH_LU, ECH_LU, false },
-    { "random", 127, 127, 1, ECH_LU, ECH_LU, true },
-    { "random", 128, 128, 2, ECH_FACTOR_AUTO, ECH_LU, true },
-    { "random", 129, 129, 70, ECH_LU, ECH_LU, true },
-    { "random", 300, 300, 3, ECH_LU, ECH_LU, true },
-    { "random", 300, 300, 1, ECH_QR, ECH_QR, true },
-    { "random", 1100, 1100, 2, ECH_LU, ECH_LU, true },
-    { "random", 3, 1, 1, ECH_FACTOR_AUTO, ECH_QR, false },
-    { "random", 40, 31, 1, ECH_FACTOR_AUTO, ECH_QR, false },
-    { "random", 63, 33, 4, ECH_QR, ECH_QR, false },
-    { "random", 200, 65, 2, ECH_QR, ECH_QR, true },
-    { "random", 2100, 3, 1, ECH_QR, ECH_QR, false },
-    { "random", 9000, 40, 1, ECH_QR, ECH_QR, true },
-    { "random", 1000, 100, 1, ECH_FACTOR_AUTO, ECH_QR, true },
-    { "spd", 2, 2, 1, ECH_FACTOR_AUTO, ECH_CHOLESKY, false },
-    { "spd", 31, 31, 1, ECH_CHOLESKY, ECH_CHOLESKY, false },
-    { "spd", 33, 33, 2, ECH_FACTOR_AUTO, ECH_CHOLESKY, false },
-    { "spd", 63, 63, 1, ECH_LU, ECH_LU, false },
-    { "spd", 65, 65, 65, ECH_CHOLESKY, ECH_CHOLESKY, false },
-    { "spd", 129, 129, 1, ECH_CHOLESKY, ECH_CHOLESKY, true },
-    { "spd", 300, 300, 3, ECH_FACTOR_AUTO, ECH_CHOLESKY, true },
-    { "spd", 600, 600, 1, ECH_FACTOR_AUTO, ECH_CHOLESKY, true },
-    { "kms", 100, 100, 1, ECH_FACTOR_AUTO, ECH_CHOLESKY, false },
-    { "hilbert", 5, 5, 1, ECH_FACTOR_AUTO, ECH_CHOLESKY, false },
-    { "hilbert", 5, 5, 1, ECH_LU, ECH_LU, false },
-    { "identity", 64, 64, 2, ECH_FACTOR_AUTO, ECH_CHOLESKY, false },
-    { "cycle", 65, 65, 1, ECH_FACTOR_AUTO, ECH_LU, false },
-    { "cycle", 40, 40, 2, ECH_QR, ECH_QR, false },
-    { "signs", 2, 2, 1, ECH_FACTOR_AUTO, ECH_LU, false },
-    { "signs", 70, 70, 1, ECH_FACTOR_AUTO, ECH_LU, false },
+    { "random", 2, 2, 1, ECH_FACTOR_LU, ECH_FACTOR_LU, false },
+    { "random", 2, 2, 3, ECH_FACTOR_AUTO, ECH_FACTOR_LU, false },
+    { "random", 5, 5, 2, ECH_FACTOR_QR, ECH_FACTOR_QR, false },
+    { "random", 31, 31, 1, ECH_FACTOR_LU, ECH_FACTOR_LU, false },
+    { "random", 32, 32, 2, ECH_FACTOR_LU, ECH_FACTOR_LU, false },
+    { "random", 33, 33, 33, ECH_FACTOR_AUTO, ECH_FACTOR_LU, false },
+    { "random", 64, 64, 1, ECH_FACTOR_QR, ECH_FACTOR_QR, false },
+    { "random", 65, 65, 5, ECH_FACTOR_LU, ECH_FACTOR_LU, false },
+    { "random", 127, 127, 1, ECH_FACTOR_LU, ECH_FACTOR_LU, true },
+    { "random", 128, 128, 2, ECH_FACTOR_AUTO, ECH_FACTOR_LU, true },
+    { "random", 129, 129, 70, ECH_FACTOR_LU, ECH_FACTOR_LU, true },
+    { "random", 300, 300, 3, ECH_FACTOR_LU, ECH_FACTOR_LU, true },
+    { "random", 300, 300, 1, ECH_FACTOR_QR, ECH_FACTOR_QR, true },
+    { "random", 1100, 1100, 2, ECH_FACTOR_LU, ECH_FACTOR_LU, true },
+    { "random", 3, 1, 1, ECH_FACTOR_AUTO, ECH_FACTOR_QR, false },
+    { "random", 40, 31, 1, ECH_FACTOR_AUTO, ECH_FACTOR_QR, false },
+    { "random", 63, 33, 4, ECH_FACTOR_QR, ECH_FACTOR_QR, false },
+    { "random", 200, 65, 2, ECH_FACTOR_QR, ECH_FACTOR_QR, true },
+    { "random", 2100, 3, 1, ECH_FACTOR_QR, ECH_FACTOR_QR, false },
+    { "random", 9000, 40, 1, ECH_FACTOR_QR, ECH_FACTOR_QR, true },
+    { "random", 1000, 100, 1, ECH_FACTOR_AUTO, ECH_FACTOR_QR, true },
+    { "spd", 2, 2, 1, ECH_FACTOR_AUTO, ECH_FACTOR_CHOLESKY, false },
+    { "spd", 31, 31, 1, ECH_FACTOR_CHOLESKY, ECH_FACTOR_CHOLESKY, false },
+    { "spd", 33, 33, 2, ECH_FACTOR_AUTO, ECH_FACTOR_CHOLESKY, false },
+    { "spd", 63, 63, 1, ECH_FACTOR_LU, ECH_FACTOR_LU, false },
+    { "spd", 65, 65, 65, ECH_FACTOR_CHOLESKY, ECH_FACTOR_CHOLESKY, false },
+    { "spd", 129, 129, 1, ECH_FACTOR_CHOLESKY, ECH_FACTOR_CHOLESKY, true },
+    { "spd", 300, 300, 3, ECH_FACTOR_AUTO, ECH_FACTOR_CHOLESKY, true },
+    { "spd", 600, 600, 1, ECH_FACTOR_AUTO, ECH_FACTOR_CHOLESKY, true },
+    { "kms", 100, 100, 1, ECH_FACTOR_AUTO, ECH_FACTOR_CHOLESKY, false },
+    { "hilbert", 5, 5, 1, ECH_FACTOR_AUTO, ECH_FACTOR_CHOLESKY, false },
+    { "hilbert", 5, 5, 1, ECH_FACTOR_LU, ECH_FACTOR_LU, false },
+    { "identity", 64, 64, 2, ECH_FACTOR_AUTO, ECH_FACTOR_CHOLESKY, false },
+    { "cycle", 65, 65, 1, ECH_FACTOR_AUTO, ECH_FACTOR_LU, false },
+    { "cycle", 40, 40, 2, ECH_FACTOR_QR, ECH_FACTOR_QR, false },
+    { "signs", 2, 2, 1, ECH_FACTOR_AUTO, ECH_FACTOR_LU, false },
+    { "signs", 70, 70, 1, ECH_FACTOR_AUTO, ECH_FACTOR_LU, false },
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -79,7 +79,7 @@ static void check_solution(const struct direct_system *s, const struct direct_an
     const ech_direct_report *r = &answer->report;
     const double unit = unit_of(s->dtype), error = oracle_error(s, answer->x);
     const double most = refine < 0 ? 60 * (double)s->m * unit : 6 * unit;
-    CHECK_INT(r->end, ECH_SOLVED);
+    CHECK_INT(r->status, ECH_DIRECT_STATUS_SOLVED);
     if (cases[which].used) CHECK_INT(r->kind, cases[which].used);
     if (!(error <= most) || !(fabs(r->backward_error - error) <= 0.1 * error + most))
         test_fail(__FILE__, __LINE__, "error %g, reported %g, allowed %g; %d refinements", error,
@@ -126,21 +126,21 @@ static const struct {
     const char *kind;
     size_t m, n;
     ech_factor factor;
-    ech_direct_end end;
+    ech_direct_status end;
     size_t where;
 } failures[] = {
-    { "zero", 7, 7, ECH_LU, ECH_SINGULAR, 3 },
-    { "zero", 100, 100, ECH_FACTOR_AUTO, ECH_SINGULAR, 50 },
-    { "zero", 66, 66, ECH_QR, ECH_SINGULAR, 33 },
-    { "zero", 90, 20, ECH_FACTOR_AUTO, ECH_SINGULAR, 10 },
-    { "ones", 40, 40, ECH_LU, ECH_SINGULAR, 1 },
-    { "ones", 40, 40, ECH_FACTOR_AUTO, ECH_SINGULAR, 1 },
-    { "ones", 40, 40, ECH_CHOLESKY, ECH_INDEFINITE, 1 },
-    { "ones", 40, 30, ECH_QR, ECH_SINGULAR, 1 },
-    { "dependent", 80, 40, ECH_QR, ECH_SINGULAR, 39 },
-    { "dependent", 33, 33, ECH_QR, ECH_SINGULAR, 32 },
-    { "signs", 70, 70, ECH_CHOLESKY, ECH_INDEFINITE, 1 },
-    { "signs", 3, 3, ECH_CHOLESKY, ECH_INDEFINITE, 1 },
+    { "zero", 7, 7, ECH_FACTOR_LU, ECH_DIRECT_STATUS_SINGULAR, 3 },
+    { "zero", 100, 100, ECH_FACTOR_AUTO, ECH_DIRECT_STATUS_SINGULAR, 50 },
+    { "zero", 66, 66, ECH_FACTOR_QR, ECH_DIRECT_STATUS_SINGULAR, 33 },
+    { "zero", 90, 20, ECH_FACTOR_AUTO, ECH_DIRECT_STATUS_SINGULAR, 10 },
+    { "ones", 40, 40, ECH_FACTOR_LU, ECH_DIRECT_STATUS_SINGULAR, 1 },
+    { "ones", 40, 40, ECH_FACTOR_AUTO, ECH_DIRECT_STATUS_SINGULAR, 1 },
+    { "ones", 40, 40, ECH_FACTOR_CHOLESKY, ECH_DIRECT_STATUS_INDEFINITE, 1 },
+    { "ones", 40, 30, ECH_FACTOR_QR, ECH_DIRECT_STATUS_SINGULAR, 1 },
+    { "dependent", 80, 40, ECH_FACTOR_QR, ECH_DIRECT_STATUS_SINGULAR, 39 },
+    { "dependent", 33, 33, ECH_FACTOR_QR, ECH_DIRECT_STATUS_SINGULAR, 32 },
+    { "signs", 70, 70, ECH_FACTOR_CHOLESKY, ECH_DIRECT_STATUS_INDEFINITE, 1 },
+    { "signs", 3, 3, ECH_FACTOR_CHOLESKY, ECH_DIRECT_STATUS_INDEFINITE, 1 },
 };
 enum { FAILURES = sizeof failures / sizeof *failures };
 
@@ -160,11 +160,11 @@ static void run_failure(ech_ctx *ctx, int which, ech_dtype dtype, const char *al
     const ech_direct_options o = direct_options(failures[which].factor, algorithm, 0);
     struct direct_answer answer = direct_solve(ctx, &s, true, &o);
     CHECK_STATUS(answer.status, ECH_OK);
-    CHECK_INT(answer.report.end, failures[which].end);
-    CHECK_INT(answer.report.where, failures[which].where);
-    CHECK(ech_direct_end_text(answer.report.end)[0] != '?');
+    CHECK_INT(answer.report.status, failures[which].end);
+    CHECK_INT(answer.report.failed_index, failures[which].where);
+    CHECK(ech_direct_status_text(answer.report.status)[0] != '?');
     CHECK(answer.report.sign == 0);
-    if (answer.report.end == ECH_SINGULAR && s.m == s.n)
+    if (answer.report.status == ECH_DIRECT_STATUS_SINGULAR && s.m == s.n)
         CHECK(answer.report.log_abs == -HUGE_VAL);
     else
         CHECK(isnan(answer.report.log_abs));
@@ -181,21 +181,21 @@ static void run_not_finite(ech_ctx *ctx, double bad)
     s.b[5 * 3 + 1] = bad;
     struct direct_answer answer = direct_solve(ctx, &s, true, &o);
     CHECK_STATUS(answer.status, ECH_OK);
-    CHECK_INT(answer.report.end, ECH_NOT_FINITE_B);
-    CHECK_INT(answer.report.where, 1);
+    CHECK_INT(answer.report.status, ECH_DIRECT_STATUS_NOT_FINITE_B);
+    CHECK_INT(answer.report.failed_index, 1);
     answer_free(&answer);
     s.b[5 * 3 + 1] = 0;
     s.a[7 * 40 + 30] = bad; /* above the diagonal */
     answer = direct_solve(ctx, &s, true, &o);
     CHECK_STATUS(answer.status, ECH_OK);
-    CHECK_INT(answer.report.end, ECH_NOT_FINITE);
-    CHECK_INT(answer.report.where, 7);
+    CHECK_INT(answer.report.status, ECH_DIRECT_STATUS_NOT_FINITE);
+    CHECK_INT(answer.report.failed_index, 7);
     CHECK(isnan(answer.report.log_abs));
     answer_free(&answer);
-    o.kind = ECH_CHOLESKY; /* does not read it */
+    o.kind = ECH_FACTOR_CHOLESKY; /* does not read it */
     answer = direct_solve(ctx, &s, true, &o);
     CHECK_STATUS(answer.status, ECH_OK);
-    CHECK_INT(answer.report.end, ECH_SOLVED);
+    CHECK_INT(answer.report.status, ECH_DIRECT_STATUS_SOLVED);
     s.a[7 * 40 + 30] = s.a[30 * 40 + 7];
     CHECK(oracle_error(&s, answer.x) < 1e-15);
     answer_free(&answer);
@@ -228,7 +228,8 @@ static void check_determinant(ech_ctx *ctx, const char *kind, size_t n, ech_dtyp
 
 static void run_determinant(ech_ctx *ctx, ech_dtype dtype, const char *algorithm)
 {
-    static const ech_factor factors[] = { ECH_FACTOR_AUTO, ECH_LU, ECH_QR, ECH_CHOLESKY };
+    static const ech_factor factors[] = { ECH_FACTOR_AUTO, ECH_FACTOR_LU, ECH_FACTOR_QR,
+                                          ECH_FACTOR_CHOLESKY };
     if (!test_begin("determinant(%s,%s,%s)", ech_device_name(ctx), algorithm,
                     ech_dtype_name(dtype)))
         return;
@@ -242,7 +243,7 @@ static void run_determinant(ech_ctx *ctx, ech_dtype dtype, const char *algorithm
         check_determinant(ctx, "identity", 50, dtype, f, algorithm, 1, 0);
         check_determinant(ctx, "hilbert", 4, dtype, f, algorithm, 1, -log(6048000.0));
         check_determinant(ctx, "kms", 200, dtype, f, algorithm, 1, 199 * log(0.75));
-        if (f == ECH_CHOLESKY) continue;
+        if (f == ECH_FACTOR_CHOLESKY) continue;
         check_determinant(ctx, "cycle", 64, dtype, f, algorithm, -1, 0);
         check_determinant(ctx, "cycle", 35, dtype, f, algorithm, 1, 0);
         check_determinant(ctx, "signs", 2, dtype, f, algorithm, -1, log(3.0));
@@ -269,7 +270,7 @@ static void run_inverse(ech_ctx *ctx, const char *kind, size_t n, ech_dtype dtyp
         const ech_direct_options o = direct_options(ECH_FACTOR_AUTO, algorithm, refine);
         struct direct_answer answer = direct_solve(ctx, &s, refine == 0, &o);
         CHECK_STATUS(answer.status, ECH_OK);
-        CHECK_INT(answer.report.end, ECH_SOLVED);
+        CHECK_INT(answer.report.status, ECH_DIRECT_STATUS_SOLVED);
         const double error = oracle_error(&s, answer.x), unit = unit_of(dtype);
         if (!(error <= (refine ? 6 : 60 * (double)n) * unit) ||
             !(answer.report.backward_error <= 60 * (double)n * unit))
@@ -291,12 +292,12 @@ static void run_empty(ech_ctx *ctx)
     if (!test_begin("empty(%s)", ech_device_name(ctx))) return;
     CHECK_STATUS(ech_solve_direct(ctx, 0, 0, NULL, 0, 3, NULL, 3, NULL, 3, ECH_F64, NULL, &r),
                  ECH_OK);
-    CHECK(r.end == ECH_SOLVED && r.sign == 1 && r.log_abs == 0);
+    CHECK(r.status == ECH_DIRECT_STATUS_SOLVED && r.sign == 1 && r.log_abs == 0);
     CHECK_STATUS(ech_inverse(ctx, 0, NULL, 0, NULL, 0, ECH_F32, NULL, &r), ECH_OK);
     CHECK_STATUS(ech_determinant(ctx, 0, NULL, 0, ECH_F64, NULL, &sign, &log_abs), ECH_OK);
     CHECK(sign == 1 && log_abs == 0);
     CHECK_STATUS(ech_solve_direct(ctx, 2, 2, a, 2, 0, NULL, 0, NULL, 0, ECH_F64, NULL, &r), ECH_OK);
-    CHECK(r.end == ECH_SOLVED && r.kind == ECH_CHOLESKY && r.sign == 1);
+    CHECK(r.status == ECH_DIRECT_STATUS_SOLVED && r.kind == ECH_FACTOR_CHOLESKY && r.sign == 1);
     CHECK(fabs(r.log_abs - log(11.0)) < 1e-14 && fabs(r.rcond - 11 / 25.0) < 1e-14);
     test_end();
 }
@@ -319,7 +320,7 @@ static void run_bad(ech_ctx *ctx)
     CHECK_FAILS(ctx, SOLVE(2, 2, 2, 1, 1, 1, ECH_I32), ECH_ERR_ARG, "dtype is i32");
     CHECK_FAILS(ctx, SOLVE((size_t)1 << 40, 2, (size_t)1 << 40, 1, 1, 1, ECH_F64), ECH_ERR_ARG,
                 "address space");
-    o.kind = ECH_LU;
+    o.kind = ECH_FACTOR_LU;
     CHECK_FAILS(ctx, SOLVE(3, 2, 2, 1, 1, 1, ECH_F64), ECH_ERR_ARG, "options->kind is lu");
     o.kind = (ech_factor)9;
     CHECK_FAILS(ctx, SOLVE(2, 2, 2, 1, 1, 1, ECH_F64), ECH_ERR_ARG, "options->kind is 9");
@@ -371,7 +372,7 @@ static void run_bad(ech_ctx *ctx)
     CHECK_TEXT(text, algorithms[1]);
     CHECK_TEXT(text, "workspace  ");
     CHECK(strcmp(ech_factor_name((ech_factor)8), "?") == 0);
-    CHECK(strcmp(ech_direct_end_text((ech_direct_end)-1), "?") == 0);
+    CHECK(strcmp(ech_direct_status_text((ech_direct_status)-1), "?") == 0);
     test_end();
 }
 
@@ -419,7 +420,7 @@ static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_facto
         o.work_bytes = bytes;
         struct direct_answer answer = direct_solve(ctx, &s, false, &o);
         CHECK_STATUS(answer.status, ECH_OK);
-        CHECK_INT(answer.report.end, ECH_SOLVED);
+        CHECK_INT(answer.report.status, ECH_DIRECT_STATUS_SOLVED);
         answer_free(&answer);
         o.work_bytes = bytes - 1;
         double *x = calloc(n * count, sizeof *x);
@@ -448,7 +449,7 @@ static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_facto
 
 static void run_accuracy(ech_ctx *ctx)
 {
-    static const ech_factor factors[] = { ECH_FACTOR_AUTO, ECH_LU, ECH_QR };
+    static const ech_factor factors[] = { ECH_FACTOR_AUTO, ECH_FACTOR_LU, ECH_FACTOR_QR };
     for (int i = 0; i < 3; i++) {
         if (is_drawn()) direct_condition(ctx, "kms", 64, factors[i]);
         if (is_drawn()) direct_condition(ctx, "random", 33, factors[i]);
@@ -510,10 +511,10 @@ int main(int argc, char **argv)
         run_empty(ctx);
         run_bad(ctx);
         for (int j = 0; j < 2; j++) {
-            if (is_drawn()) run_memory(ctx, 70, 70, 3, ECH_LU, algorithms[j]);
+            if (is_drawn()) run_memory(ctx, 70, 70, 3, ECH_FACTOR_LU, algorithms[j]);
             if (is_drawn()) run_memory(ctx, 70, 70, 1, ECH_FACTOR_AUTO, algorithms[j]);
-            if (is_drawn()) run_memory(ctx, 90, 70, 100, ECH_QR, algorithms[j]);
-            if (is_drawn()) run_memory(ctx, 300, 300, 130, ECH_CHOLESKY, algorithms[j]);
+            if (is_drawn()) run_memory(ctx, 90, 70, 100, ECH_FACTOR_QR, algorithms[j]);
+            if (is_drawn()) run_memory(ctx, 300, 300, 130, ECH_FACTOR_CHOLESKY, algorithms[j]);
         }
     }
     for (int c = 0; c < context_count; c++) ech_close(contexts[c]);

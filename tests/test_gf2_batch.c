@@ -151,7 +151,7 @@ static void echelon_by(ech_ctx *ctx, const struct batch_data *d, const char *alg
                               .rows = c->rows,
                               .cols = c->cols,
                               .stride = d->stride,
-                              .step = d->step };
+                              .batch_stride = d->step };
     ech_gf2_echelon_options o = { .size = sizeof o,
                                   .form = c->form,
                                   .columns = c->columns,
@@ -195,7 +195,7 @@ static void solve_by(ech_ctx *ctx, const struct batch_data *d, const char *algor
                               .rows = c->rows,
                               .cols = c->cols,
                               .stride = d->stride,
-                              .step = c->shared ? 0 : d->step };
+                              .batch_stride = c->shared ? 0 : d->step };
     ech_gf2_echelon_options o = { .size = sizeof o,
                                   .columns = c->columns,
                                   .algorithm = algorithm[0] ? algorithm : NULL };
@@ -292,13 +292,13 @@ static void run_bad(void)
     for (int i = 0, n = gf2_contexts(&contexts); i < n; i++) {
         ech_ctx *ctx = contexts[i];
         ech_gf2_echelon_options o = { .size = sizeof o, .order = order, .columns = 2 };
-        a.step = 3;
+        a.batch_stride = 3;
         CHECK_FAILS(ctx, ech_gf2_echelon_batched(ctx, &a, rank, NULL, NULL), ECH_ERR_ARG,
-                    "a->step");
-        a.step = 0;
+                    "a->batch_stride");
+        a.batch_stride = 0;
         CHECK_FAILS(ctx, ech_gf2_echelon_batched(ctx, &a, rank, NULL, NULL), ECH_ERR_ARG,
-                    "a->step");
-        a.step = 4;
+                    "a->batch_stride");
+        a.batch_stride = 4;
         CHECK_FAILS(ctx, ech_gf2_echelon_batched(ctx, NULL, rank, NULL, NULL), ECH_ERR_ARG,
                     "a is NULL");
         CHECK_FAILS(ctx, ech_gf2_echelon_batched(ctx, &a, NULL, NULL, NULL), ECH_ERR_ARG,

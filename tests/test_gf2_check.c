@@ -193,8 +193,8 @@ static void test_kernel(struct gf2_job *job, bool left)
     struct io_bits basis = left ? zeros(70, 70) : zeros(90, 90);
     uint32_t dim;
     ech_gf2 a = gf2_matrix(&job->a), to = gf2_matrix(&basis);
-    must(left ? ech_gf2_left_kernel(job->ctx, &a, &to, &dim, &job->options)
-              : ech_gf2_kernel(job->ctx, &a, &to, &dim, &job->options),
+    must(left ? ech_gf2_left_nullspace(job->ctx, &a, &to, &dim, &job->options)
+              : ech_gf2_nullspace(job->ctx, &a, &to, &dim, &job->options),
          job);
     basis.rows = dim;
     expect(gf2_check_kernel(job, &basis), EXIT_DONE, what, 0);

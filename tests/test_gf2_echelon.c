@@ -354,8 +354,8 @@ static void kernel_on(ech_ctx *ctx, const struct bits *content, const struct bit
                 array_make(&dim, ctx, 1, 4, NULL);
     if (!CHECK(made)) return;
     uint32_t *dim_there = (uint32_t *)(void *)dim.data;
-    ech_status status = left ? ech_gf2_left_kernel(ctx, &a.m, &out.m, dim_there, NULL)
-                             : ech_gf2_kernel(ctx, &a.m, &out.m, dim_there, NULL);
+    ech_status status = left ? ech_gf2_left_nullspace(ctx, &a.m, &out.m, dim_there, NULL)
+                             : ech_gf2_nullspace(ctx, &a.m, &out.m, dim_there, NULL);
     if (CHECK_STATUS(status, ECH_OK) && CHECK_STATUS(ech_sync(ctx), ECH_OK)) {
         array_is(&dim, &dim_wanted, 1, 4, "dim");
         matrix_is(&out, &wanted, left ? "left basis" : "basis");
@@ -498,10 +498,10 @@ static void bad_on(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_gf2_solve(ctx, &a, &b, &x, NULL, NULL, NULL), ECH_ERR_ARG, "overlap");
     ech_gf2 basis = { sizeof(ech_gf2), other, 1, 5, 1 };
     memset(words, 0, sizeof words);
-    CHECK_FAILS(ctx, ech_gf2_kernel(ctx, &a, &basis, &rank, NULL), ECH_ERR_ARG, "basis[4]");
-    CHECK_FAILS(ctx,
-                ech_gf2_kernel(ctx, &a, &(ech_gf2){ sizeof(ech_gf2), other, 5, 4, 1 }, &rank, NULL),
-                ECH_ERR_ARG, "basis");
+    CHECK_FAILS(ctx, ech_gf2_nullspace(ctx, &a, &basis, &rank, NULL), ECH_ERR_ARG, "basis[4]");
+    CHECK_FAILS(
+        ctx, ech_gf2_nullspace(ctx, &a, &(ech_gf2){ sizeof(ech_gf2), other, 5, 4, 1 }, &rank, NULL),
+        ECH_ERR_ARG, "basis");
 
     const ech_allocator none = { sizeof(ech_allocator), no_memory, releases_nothing, NULL };
     const ech_gf2_echelon_options order = { .size = sizeof order, .order = twice, .columns = 2 };
@@ -552,10 +552,10 @@ static void workspace_on(ech_ctx *ctx)
         CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a.m, (uint32_t *)(void *)rank.data, NULL, &o),
                     ECH_ERR_MEMORY, "work_bytes");
         o.work_bytes = bytes;
-        ech_memory(ctx, 1, &before, &peak);
+        ech_memory_usage(ctx, 1, &before, &peak);
         CHECK_STATUS(ech_gf2_echelon(ctx, &a.m, (uint32_t *)(void *)rank.data, NULL, &o), ECH_OK);
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
-        ech_memory(ctx, 0, &after, &peak);
+        ech_memory_usage(ctx, 0, &after, &peak);
         CHECK_INT(peak, before);
         array_is(&rank, &wanted, 1, 4, "rank");
         matrix_is(&a, &result, "a");

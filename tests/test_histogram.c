@@ -117,7 +117,7 @@ int main(int argc, char **argv)
                *ran[i].name ? ran[i].name : "the library's choice");
     for (int i = 0; i < n_contexts; i++) {
         uint64_t now_bytes;
-        ech_memory(contexts[i], 0, &now_bytes, NULL);
+        ech_memory_usage(contexts[i], 0, &now_bytes, NULL);
         if (test_begin("memory(%s)", ech_device_name(contexts[i]))) {
             CHECK_INT(now_bytes, 0);
             test_end();

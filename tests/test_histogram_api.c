@@ -117,8 +117,8 @@ static void wrong_arguments(ech_ctx *ctx)
         REFUSE(which, o.channels, -1, "options->channels is -1");
         REFUSE(which, o.channels, 3, "not a multiple of");
         REFUSE(which, o.outside, (ech_outside)3, "options->outside is 3");
-        REFUSE(which, o.closed, 2, "options->closed is 2");
-        REFUSE(which, o.add, -1, "options->add is -1");
+        REFUSE(which, o.include_right, 2, "options->include_right is 2");
+        REFUSE(which, o.accumulate, -1, "options->accumulate is -1");
         REFUSE(which, o.work_bytes, 8, "options->work is NULL");
         REFUSE(which, o.work, work + 8, "options->work is not aligned");
         REFUSE(which, o.algorithm, "magic", "options->algorithm is \"magic\"");
@@ -162,7 +162,7 @@ static void wrong_arguments(ech_ctx *ctx)
         c.n = N / 2;
         c.lower = -0x1p63;
         c.upper = 0x1p63;
-        c.o.closed = 1;
+        c.o.include_right = 1;
         refuse(&c, ECH_ERR_ARG, "no room for the last bin's end");
     }
 }

@@ -99,11 +99,11 @@ static ech_matmul_options options_of(const struct product *p, const char *algori
     return (ech_matmul_options){ .size = sizeof(ech_matmul_options),
                                  .transpose_a = p->turn_a,
                                  .transpose_b = p->turn_b,
-                                 .wide = p->wide,
-                                 .count = p->count,
-                                 .a_step = product_a_step(p),
-                                 .b_step = product_b_step(p),
-                                 .c_step = product_c_step(p),
+                                 .accumulate_wide = p->wide,
+                                 .batch_count = p->count,
+                                 .a_batch_stride = product_a_step(p),
+                                 .b_batch_stride = product_b_step(p),
+                                 .c_batch_stride = product_c_step(p),
                                  .algorithm = algorithm };
 }
 
@@ -262,7 +262,8 @@ static void list_on(ech_ctx *ctx, const struct product *p, const struct data *d,
     bool made = array_make(&a, where, p->dtype, d->a, d->a_n, 1);
     made = array_make(&b, where, p->dtype, d->b, d->b_n, 0) && made;
     made = array_make(&c, where, product_c_dtype(p), d->before, d->c_n, 3) && made;
-    options.count = options.a_step = options.b_step = options.c_step = 0;
+    options.batch_count = options.a_batch_stride = options.b_batch_stride = options.c_batch_stride =
+        0;
     for (size_t i = 0; i < p->count; i++) {
         const size_t j = i * 3 % p->count; /* in another order */
         pointers[0][i] = a.data + j * product_a_step(p) * in;
@@ -273,7 +274,7 @@ static void list_on(ech_ctx *ctx, const struct product *p, const struct data *d,
         made = buffer_make(&lists[l], where, p->count * sizeof(void *), 0) &&
                buffer_set(&lists[l], pointers[l]) && made;
     if (CHECK(made) &&
-        CHECK_STATUS(ech_matmul_list(
+        CHECK_STATUS(ech_matmul_pointers(
                          ctx, p->count, p->m, p->n, p->k, p->alpha,
                          (const void *const *)(void *)lists[0].data, product_a_stride(p),
                          (const void *const *)(void *)lists[1].data, product_b_stride(p), p->beta,

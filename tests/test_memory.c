@@ -21,7 +21,7 @@ static void memory(ech_ctx *ctx)
     CHECK_STATUS(ech_malloc(ctx, &a, 5000), ECH_OK);
     CHECK_STATUS(ech_malloc(ctx, &b, 3), ECH_OK);
     CHECK(a && b && (uintptr_t)a % 256 == 0 && (uintptr_t)b % 256 == 0);
-    ech_memory(ctx, 1, &now_bytes, &peak_bytes);
+    ech_memory_usage(ctx, 1, &now_bytes, &peak_bytes);
     CHECK_INT(now_bytes, 5003);
     CHECK(peak_bytes >= 5003);
     CHECK_STATUS(ech_copy(ctx, a, text, sizeof text), ECH_OK);
@@ -30,12 +30,12 @@ static void memory(ech_ctx *ctx)
     CHECK(strcmp(back, "abc") == 0);
     ech_free(ctx, b, 3);
     ech_free(ctx, NULL, 100);
-    ech_memory(ctx, 0, &now_bytes, &peak_bytes);
+    ech_memory_usage(ctx, 0, &now_bytes, &peak_bytes);
     CHECK_INT(now_bytes, 5000);
     CHECK_INT(peak_bytes, 5003);
     ech_free(ctx, a, 5000);
     ech_trim(ctx);
-    ech_memory(ctx, 0, &now_bytes, NULL);
+    ech_memory_usage(ctx, 0, &now_bytes, NULL);
     CHECK_INT(now_bytes, 0);
     CHECK_STATUS(ech_malloc(ctx, &a, 0), ECH_OK);
     CHECK(a == NULL);
@@ -60,14 +60,14 @@ static void peak(ech_ctx *ctx, ech_dtype dtype, size_t value_bytes)
     buffer_make(&values, ctx, N * value_bytes, 0);
     CHECK_STATUS(ech_sort_workspace(ech_device_name(ctx), N, dtype, value_bytes, NULL, &work_bytes),
                  ECH_OK);
-    ech_memory(ctx, 1, &before, NULL);
+    ech_memory_usage(ctx, 1, &before, NULL);
     if (value_bytes)
         CHECK_STATUS(ech_sort_pairs(ctx, keys.data, keys.data, values.data, values.data,
                                     value_bytes, N, dtype, NULL),
                      ECH_OK);
     else
         CHECK_STATUS(ech_sort(ctx, keys.data, keys.data, N, dtype, NULL), ECH_OK);
-    ech_memory(ctx, 0, &after, &peak_bytes);
+    ech_memory_usage(ctx, 0, &after, &peak_bytes);
     CHECK_INT(after, before);
     CHECK_INT(peak_bytes - before, work_bytes);
     buffer_free(&keys);
@@ -211,7 +211,7 @@ static void kept_workspace(void)
             for (size_t j = 1; j < sizes[i]; j++)
                 if (keys[j - 1] > keys[j]) CHECK(keys[j - 1] <= keys[j]);
             CHECK((uint64_t)reuses - before == (uint64_t)reused[i]);
-            ech_memory(ctx, 0, &now, NULL);
+            ech_memory_usage(ctx, 0, &now, NULL);
             CHECK(now == 0);
         }
         ech_trim(ctx);

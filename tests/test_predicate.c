@@ -97,25 +97,25 @@ static bool wanted(ech_dtype dtype, ech_compare compare, uint64_t x, uint64_t v)
 {
     int o = order_of(dtype, x, v);
     switch (compare) {
-    case ECH_NONZERO:
+    case ECH_COMPARE_NONZERO:
         return order_of(dtype, x, 0) != 0;
-    case ECH_LESS:
+    case ECH_COMPARE_LESS:
         return o == -1;
-    case ECH_LESS_EQUAL:
+    case ECH_COMPARE_LESS_EQUAL:
         return o == -1 || o == 0;
-    case ECH_EQUAL:
+    case ECH_COMPARE_EQUAL:
         return o == 0;
-    case ECH_NOT_EQUAL:
+    case ECH_COMPARE_NOT_EQUAL:
         return o != 0;
-    case ECH_GREATER_EQUAL:
+    case ECH_COMPARE_GREATER_EQUAL:
         return o == 0 || o == 1;
-    case ECH_GREATER:
+    case ECH_COMPARE_GREATER:
         return o == 1;
-    case ECH_IS_NAN:
+    case ECH_COMPARE_IS_NAN:
         return order_of(dtype, x, x) == 2;
-    case ECH_HAS_ANY:
+    case ECH_COMPARE_HAS_ANY:
         return (x & v) != 0;
-    case ECH_HAS_ALL:
+    case ECH_COMPARE_HAS_ALL:
         return (x & v) == v;
     default:
         return (x & v) == 0;
@@ -154,9 +154,9 @@ static void run_dtype(ech_dtype dtype)
 {
     uint64_t values[40];
     int n = edges(dtype, values), bytes = (int)ech_dtype_bytes(dtype);
-    for (int compare = ECH_NONZERO; compare <= ECH_HAS_NONE; compare++) {
+    for (int compare = ECH_COMPARE_NONZERO; compare <= ECH_COMPARE_HAS_NONE; compare++) {
         if (!test_begin("predicate(%s,%d)", ech_dtype_name(dtype), compare)) continue;
-        bool refused = compare >= ECH_HAS_ANY && dtype >= ECH_F16;
+        bool refused = compare >= ECH_COMPARE_HAS_ANY && dtype >= ECH_F16;
         for (int v = 0; v < n; v++) {
             struct echi_predicate p;
             ech_status status =
@@ -181,10 +181,10 @@ int main(int argc, char **argv)
     if (test_begin("predicate(refused)")) {
         CHECK_FAILS(NULL, echi_predicate_make(NULL, ECH_I32, (ech_compare)11, &p, &p), ECH_ERR_ARG,
                     "compare is 11");
-        CHECK_FAILS(NULL, echi_predicate_make(NULL, ECH_I32, ECH_LESS, NULL, &p), ECH_ERR_ARG,
-                    "value is NULL");
-        CHECK_FAILS(NULL, echi_predicate_make(NULL, ECH_F32, ECH_HAS_ALL, &p, &p), ECH_ERR_ARG,
-                    "f32");
+        CHECK_FAILS(NULL, echi_predicate_make(NULL, ECH_I32, ECH_COMPARE_LESS, NULL, &p),
+                    ECH_ERR_ARG, "value is NULL");
+        CHECK_FAILS(NULL, echi_predicate_make(NULL, ECH_F32, ECH_COMPARE_HAS_ALL, &p, &p),
+                    ECH_ERR_ARG, "f32");
         test_end();
     }
     return test_finish();

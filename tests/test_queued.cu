@@ -99,64 +99,65 @@ static ech_status is_sorted(const struct arrays *a)
 static ech_status sum(const struct arrays *a)
 {
     ech_reduce_options o = reduce_options(a);
-    return ech_reduce(ctx, ECH_SUM, a->f32, a->out, a->n, ECH_F32, &o);
+    return ech_reduce(ctx, ECH_OP_SUM, a->f32, a->out, a->n, ECH_F32, &o);
 }
 
 static ech_status variance(const struct arrays *a)
 {
     ech_reduce_options o = reduce_options(a);
-    return ech_reduce(ctx, ECH_VARIANCE, a->f32, a->out, a->n, ECH_F32, &o);
+    return ech_reduce(ctx, ECH_OP_VARIANCE, a->f32, a->out, a->n, ECH_F32, &o);
 }
 
 static ech_status argmax(const struct arrays *a)
 {
     ech_reduce_options o = reduce_options(a);
-    return ech_reduce(ctx, ECH_ARGMAX, a->u32, a->out, a->n, ECH_U32, &o);
+    return ech_reduce(ctx, ECH_OP_ARGMAX, a->u32, a->out, a->n, ECH_U32, &o);
 }
 
 static ech_status sum_rows(const struct arrays *a)
 {
     ech_reduce_options o = reduce_options(a);
-    return ech_reduce_rows(ctx, ECH_SUM, a->f32, a->out, a->n / 33, 33, ECH_F32, &o);
+    return ech_reduce_rows(ctx, ECH_OP_SUM, a->f32, a->out, a->n / 33, 33, ECH_F32, &o);
 }
 
 static ech_status sum_segments(const struct arrays *a)
 {
     ech_reduce_options o = reduce_options(a);
-    return ech_reduce_segments(ctx, ECH_SUM, a->f32, a->out, a->offsets, SEGMENTS, a->n, ECH_F32,
+    return ech_reduce_segments(ctx, ECH_OP_SUM, a->f32, a->out, a->offsets, SEGMENTS, a->n, ECH_F32,
                                &o);
 }
 
 static ech_status sum_by_key(const struct arrays *a)
 {
     ech_reduce_options o = reduce_options(a);
-    return ech_reduce_by_key(ctx, ECH_SUM, a->flags, ECH_U8, a->f32, a->out2, a->out, a->count,
+    return ech_reduce_by_key(ctx, ECH_OP_SUM, a->flags, ECH_U8, a->f32, a->out2, a->out, a->count,
                              a->n, ECH_F32, &o);
 }
 
 static ech_status scan(const struct arrays *a)
 {
     ech_scan_options o = scan_options(a);
-    return ech_scan(ctx, ECH_SUM, a->f32, a->out, a->n, ECH_F32, &o);
+    return ech_scan(ctx, ECH_OP_SUM, a->f32, a->out, a->n, ECH_F32, &o);
 }
 
 static ech_status scan_backward(const struct arrays *a)
 {
     ech_scan_options o = scan_options(a);
     o.backward = o.exclusive = 1;
-    return ech_scan(ctx, ECH_MAX, a->u32, a->out, a->n, ECH_U32, &o);
+    return ech_scan(ctx, ECH_OP_MAX, a->u32, a->out, a->n, ECH_U32, &o);
 }
 
 static ech_status scan_segments(const struct arrays *a)
 {
     ech_scan_options o = scan_options(a);
-    return ech_scan_segments(ctx, ECH_SUM, a->f32, a->out, a->offsets, SEGMENTS, a->n, ECH_F32, &o);
+    return ech_scan_segments(ctx, ECH_OP_SUM, a->f32, a->out, a->offsets, SEGMENTS, a->n, ECH_F32,
+                             &o);
 }
 
 static ech_status scan_by_key(const struct arrays *a)
 {
     ech_scan_options o = scan_options(a);
-    return ech_scan_by_key(ctx, ECH_SUM, a->flags, ECH_U8, a->f32, a->out, a->n, ECH_F32, &o);
+    return ech_scan_by_key(ctx, ECH_OP_SUM, a->flags, ECH_U8, a->f32, a->out, a->n, ECH_F32, &o);
 }
 
 static ech_status histogram(const struct arrays *a)
@@ -183,7 +184,7 @@ static ech_status select_if(const struct arrays *a)
 {
     ech_select_options o = select_options(a);
     float half = 0.5f;
-    return ech_select_if(ctx, a->f32, a->out, a->count, a->n, ECH_F32, ECH_LESS, &half, &o);
+    return ech_select_if(ctx, a->f32, a->out, a->count, a->n, ECH_F32, ECH_COMPARE_LESS, &half, &o);
 }
 
 static ech_status partition(const struct arrays *a)
@@ -201,7 +202,7 @@ static ech_status unique(const struct arrays *a)
 static ech_status encode_runs(const struct arrays *a)
 {
     ech_select_options o = select_options(a);
-    return ech_encode_runs(ctx, a->flags, a->out2, (uint64_t *)a->out, a->count, a->n, ECH_U8, &o);
+    return ech_rle_encode(ctx, a->flags, a->out2, (uint64_t *)a->out, a->count, a->n, ECH_U8, &o);
 }
 
 static ech_status shuffle(const struct arrays *a)
@@ -341,7 +342,7 @@ static void test_data_errors(struct arrays *a)
     uint64_t offsets[3] = { 5, 3, 100 };
     uint32_t index[4] = { 0, 1, 4, 2 };
     CUDA(cudaMemcpy(a->out2, offsets, sizeof offsets, cudaMemcpyHostToDevice));
-    OK(ech_reduce_segments(ctx, ECH_SUM, a->f32, a->out, (uint64_t *)a->out2, 2, 100, ECH_F32,
+    OK(ech_reduce_segments(ctx, ECH_OP_SUM, a->f32, a->out, (uint64_t *)a->out2, 2, 100, ECH_F32,
                            NULL));
     CHECK(ech_sync(ctx) == ECH_ERR_ARG && strstr(ech_error(ctx), "offsets[1]"));
     OK(ech_sync(ctx));
@@ -410,18 +411,18 @@ static void test_large(void)
         expected[v] = n / 251 + ((uint64_t)v < n % 251);
         total += expected[v] * (uint64_t)v;
     }
-    OK(ech_reduce(ctx, ECH_SUM, bytes, small, n, ECH_U8, NULL));
+    OK(ech_reduce(ctx, ECH_OP_SUM, bytes, small, n, ECH_U8, NULL));
     CHECK(one<uint64_t>(small) == total);
     uint8_t last = 255, value = 250;
     CUDA(cudaMemcpy(bytes + n - 1, &last, 1, cudaMemcpyHostToDevice));
-    OK(ech_reduce(ctx, ECH_ARGMAX, bytes, small, n, ECH_U8, NULL));
+    OK(ech_reduce(ctx, ECH_OP_ARGMAX, bytes, small, n, ECH_U8, NULL));
     CHECK(one<uint64_t>(small) == n - 1);
     expected[(n - 1) % 251]--, expected[255]++;
     OK(ech_bincount(ctx, bytes, small, n, ECH_U8, 256, NULL));
     OK(ech_sync(ctx));
     CUDA(cudaMemcpy(counts, small, sizeof counts, cudaMemcpyDeviceToHost));
     CHECK(memcmp(counts, expected, sizeof counts) == 0);
-    OK(ech_select_if(ctx, bytes, out8, small, n, ECH_U8, ECH_GREATER_EQUAL, &value, NULL));
+    OK(ech_select_if(ctx, bytes, out8, small, n, ECH_U8, ECH_COMPARE_GREATER_EQUAL, &value, NULL));
     CHECK(one<uint64_t>(small) == expected[250] + 1);
     OK(ech_unique(ctx, bytes, out8, small, n, ECH_U8, NULL));
     CHECK(one<uint64_t>(small) == n);
@@ -435,15 +436,15 @@ static void test_large(void)
     CUDA(cudaMalloc(&words, n * sizeof *words));
     CUDA(cudaMalloc(&out32, n * sizeof *out32));
     fill<uint32_t><<<4096, 256, 0, streams[0]>>>(words, n, PATTERN_ONES);
-    OK(ech_scan(ctx, ECH_SUM, words, out32, n, ECH_U32, NULL));
+    OK(ech_scan(ctx, ECH_OP_SUM, words, out32, n, ECH_U32, NULL));
     CHECK(differences(out32, n, 1) == 0);
-    OK(ech_scan(ctx, ECH_SUM, words, words, n, ECH_U32, NULL));
+    OK(ech_scan(ctx, ECH_OP_SUM, words, words, n, ECH_U32, NULL));
     CHECK(differences(words, n, 1) == 0);
     fill<float><<<4096, 256, 0, streams[0]>>>((float *)words, n, PATTERN_ONES);
-    OK(ech_reduce(ctx, ECH_SUM, words, small, n, ECH_F32, NULL));
+    OK(ech_reduce(ctx, ECH_OP_SUM, words, small, n, ECH_F32, NULL));
     CHECK(one<float>(small) == 4294967296.0f);
     fill<uint32_t><<<4096, 256, 0, streams[0]>>>(words, n, PATTERN_RAMP);
-    OK(ech_encode_runs(ctx, words, out32, small + 8, small, n, ECH_U32, NULL));
+    OK(ech_rle_encode(ctx, words, out32, small + 8, small, n, ECH_U32, NULL));
     CHECK(one<uint64_t>(small) == 1025);
     CHECK(one<uint64_t>(small + 8 + 1023) == 1 << 22 && one<uint64_t>(small + 8 + 1024) == 1);
     CUDA(cudaFree(words));

@@ -98,7 +98,7 @@ static void answer(struct reduce_data *d, size_t i, size_t from, size_t n)
 {
     uint64_t bits[2];
     oracle_reduce(d->c, d->value, part_of(d, from, n), bits);
-    if (d->c->op == ECH_MINMAX) {
+    if (d->c->op == ECH_OP_MINMAX) {
         memcpy(d->out + i * d->out_bytes, &bits[0], d->in_bytes);
         memcpy(d->out + i * d->out_bytes + d->in_bytes, &bits[1], d->in_bytes);
     } else {
@@ -132,7 +132,7 @@ static bool make_data(const struct reduce_case *c, uint64_t seed, struct reduce_
     if (c->shape == ROWS) d->n = c->n * c->parts;
     d->in_bytes = ech_dtype_bytes(c->dtype);
     d->out_bytes = ech_dtype_bytes((ech_dtype)ech_reduce_dtype(c->op, c->dtype, c->wide)) *
-                   (c->op == ECH_MINMAX ? 2 : 1);
+                   (c->op == ECH_OP_MINMAX ? 2 : 1);
     d->in = malloc(d->n * d->in_bytes + 1);
     size_t results = c->shape == BY_KEY ? d->n : d->parts;
     d->out = malloc(results * d->out_bytes + 1);
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < n_contexts; i++) {
         uint64_t now_bytes;
         reduce_calls(contexts[i]);
-        ech_memory(contexts[i], 0, &now_bytes, NULL);
+        ech_memory_usage(contexts[i], 0, &now_bytes, NULL);
         if (test_begin("memory(%s)", ech_device_name(contexts[i]))) {
             CHECK_INT(now_bytes, 0);
             test_end();

@@ -45,7 +45,7 @@ static void run_case(const struct scan_case *c)
 
 static bool allowed(ech_op op, ech_dtype dtype)
 {
-    return op < ECH_AND || dtype < ECH_F16;
+    return op < ECH_OP_AND || dtype < ECH_F16;
 }
 
 /* The flags of a case from bits: each combination comes up somewhere. */
@@ -62,7 +62,7 @@ static const char *dist_of(ech_op op, ech_dtype dtype, unsigned bits)
 {
     if (dtype < ECH_F16) return "bits";
     if (bits % 3 == 0) return "special";
-    return op == ECH_PRODUCT ? "unit" : "small";
+    return op == ECH_OP_PRODUCT ? "unit" : "small";
 }
 
 /* Every type and operator, with flags that go round. */
@@ -71,7 +71,7 @@ static void run_types(void)
     static const size_t sizes[] = { 1, 33, 257, 5000, 20011 };
     unsigned bits = 0;
     for (int dtype = ECH_I8; dtype <= ECH_F64; dtype++)
-        for (int op = ECH_SUM; op <= ECH_XOR; op++)
+        for (int op = ECH_OP_SUM; op <= ECH_OP_XOR; op++)
             for (int i = 0; i < 5 && allowed((ech_op)op, (ech_dtype)dtype); i++) {
                 struct scan_case c = { .op = (ech_op)op, .dtype = (ech_dtype)dtype, .n = sizes[i] };
                 c.dist = dist_of(c.op, c.dtype, bits);
@@ -85,7 +85,7 @@ static void run_flags(void)
 {
     static const ech_dtype dtypes[] = { ECH_I8,   ECH_U16, ECH_I32, ECH_F16,
                                         ECH_BF16, ECH_F32, ECH_F64 };
-    static const ech_op ops[] = { ECH_SUM, ECH_PRODUCT, ECH_MIN, ECH_MAX };
+    static const ech_op ops[] = { ECH_OP_SUM, ECH_OP_PRODUCT, ECH_OP_MIN, ECH_OP_MAX };
     for (int t = 0; t < 7; t++)
         for (int op = 0; op < 4; op++)
             for (unsigned bits = 0; bits < 32; bits++) {
@@ -103,7 +103,7 @@ static void run_sizes(void)
     static const size_t sizes[] = { 2, 31, 32, 64, 127, 128, 129, 255, 256, 1009 };
     for (int t = 0; t < 5; t++) {
         size_t tile = 16384 / ech_dtype_bytes(dtypes[t]);
-        struct scan_case c = { .op = ECH_SUM, .dtype = dtypes[t], .dist = "small" };
+        struct scan_case c = { .op = ECH_OP_SUM, .dtype = dtypes[t], .dist = "small" };
         for (int i = 0; i < 10; i++) run_case((c.n = sizes[i], &c));
         for (size_t i = 1; i <= 33; i += i < 3 ? 1 : 29) /* 1, 2, 3, 32 */
             for (size_t n = i * tile - 1; n <= i * tile + 1; n++) run_case((c.n = n, &c));
@@ -122,13 +122,13 @@ static void run_sizes(void)
         if (ech_dtype_bytes(dtypes[t]) == 8) run_case(&c); /* more than 32 groups */
     }
     for (int t = ECH_F32; t <= ECH_F64; t++) { /* more than the tiles that each block asks for */
-        struct scan_case c = { .op = ECH_SUM, .dtype = (ech_dtype)t, .n = 5000003 };
+        struct scan_case c = { .op = ECH_OP_SUM, .dtype = (ech_dtype)t, .n = 5000003 };
         c.dist = "small";
         run_case(&c);
         c.exclusive = c.init = 1;
         run_case(&c);
     }
-    struct scan_case zeros = { .op = ECH_SUM, .dtype = ECH_F32, .n = 5001, .dist = "zeros" };
+    struct scan_case zeros = { .op = ECH_OP_SUM, .dtype = ECH_F32, .n = 5001, .dist = "zeros" };
     run_case(&zeros);
     zeros.exclusive = 1;
     run_case(&zeros);
@@ -144,9 +144,9 @@ static void run_rows(void)
     for (int t = 0; t < 5; t++)
         for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
             struct scan_case c = { .shape = SCAN_ROWS,
-                                   .op = i % 4 == 3   ? ECH_MIN
-                                         : i % 4 == 2 ? ECH_PRODUCT
-                                                      : ECH_SUM,
+                                   .op = i % 4 == 3   ? ECH_OP_MIN
+                                         : i % 4 == 2 ? ECH_OP_PRODUCT
+                                                      : ECH_OP_SUM,
                                    .dtype = dtypes[t],
                                    .columns = columns[i] };
             c.n = columns[i] * (columns[i] < 300 ? 130 : columns[i] < 3000 ? 11 : 3);
@@ -155,7 +155,7 @@ static void run_rows(void)
             run_case(&c);
         }
     struct scan_case c = {
-        .shape = SCAN_ROWS, .op = ECH_SUM, .dtype = ECH_F32, .columns = 200000, .n = 1000000
+        .shape = SCAN_ROWS, .op = ECH_OP_SUM, .dtype = ECH_F32, .columns = 200000, .n = 1000000
     };
     c.dist = "small";
     run_case(&c);
@@ -214,49 +214,55 @@ static void run_refused(ech_ctx *ctx)
     uint64_t offsets[3] = { 0, 4, 8 };
     ech_scan_options o = { .size = sizeof o };
     if (!test_begin("refused(%s)", ech_device_name(ctx))) return;
-    CHECK_FAILS(NULL, ech_scan(NULL, ECH_SUM, x, y, 8, ECH_F32, NULL), ECH_ERR_ARG, "ctx is NULL");
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_ARGMIN, x, y, 8, ECH_F32, NULL), ECH_ERR_ARG, "op is 7");
+    CHECK_FAILS(NULL, ech_scan(NULL, ECH_OP_SUM, x, y, 8, ECH_F32, NULL), ECH_ERR_ARG,
+                "ctx is NULL");
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_ARGMIN, x, y, 8, ECH_F32, NULL), ECH_ERR_ARG, "op is 7");
     CHECK_FAILS(ctx, ech_scan(ctx, (ech_op)-1, x, y, 8, ECH_F32, NULL), ECH_ERR_ARG, "op is -1");
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_XOR, x, y, 8, ECH_F32, NULL), ECH_ERR_ARG, "f32");
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 8, (ech_dtype)12, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_XOR, x, y, 8, ECH_F32, NULL), ECH_ERR_ARG, "f32");
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, 8, (ech_dtype)12, NULL), ECH_ERR_ARG,
                 "dtype is 12");
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, NULL, y, 8, ECH_F32, NULL), ECH_ERR_ARG, "in is NULL");
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, NULL, 8, ECH_F32, NULL), ECH_ERR_ARG, "out is NULL");
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, x + 1, 7, ECH_F32, NULL), ECH_ERR_ARG, "overlap");
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, SIZE_MAX / 4, ECH_F32, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, NULL, y, 8, ECH_F32, NULL), ECH_ERR_ARG,
+                "in is NULL");
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, NULL, 8, ECH_F32, NULL), ECH_ERR_ARG,
+                "out is NULL");
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, x + 1, 7, ECH_F32, NULL), ECH_ERR_ARG, "overlap");
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, SIZE_MAX / 4, ECH_F32, NULL), ECH_ERR_ARG,
                 "n is");
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, (char *)x + 1, y, 4, ECH_F32, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, (char *)x + 1, y, 4, ECH_F32, NULL), ECH_ERR_ARG,
                 "in is not aligned");
-    CHECK_FAILS(ctx, ech_scan_rows(ctx, ECH_SUM, x, y, SIZE_MAX / 2, 3, ECH_F32, NULL), ECH_ERR_ARG,
-                "rows is");
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_SUM, x, y, NULL, 2, 8, ECH_F32, NULL), ECH_ERR_ARG,
-                "offsets is NULL");
-    CHECK_FAILS(ctx, ech_scan_by_key(ctx, ECH_SUM, NULL, ECH_I32, x, y, 8, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_scan_rows(ctx, ECH_OP_SUM, x, y, SIZE_MAX / 2, 3, ECH_F32, NULL),
+                ECH_ERR_ARG, "rows is");
+    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, y, NULL, 2, 8, ECH_F32, NULL),
+                ECH_ERR_ARG, "offsets is NULL");
+    CHECK_FAILS(ctx, ech_scan_by_key(ctx, ECH_OP_SUM, NULL, ECH_I32, x, y, 8, ECH_F32, NULL),
                 ECH_ERR_ARG, "keys is NULL");
-    CHECK_FAILS(ctx, ech_scan_by_key(ctx, ECH_SUM, i32, (ech_dtype)-1, x, y, 8, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_scan_by_key(ctx, ECH_OP_SUM, i32, (ech_dtype)-1, x, y, 8, ECH_F32, NULL),
                 ECH_ERR_ARG, "key_dtype is -1");
-    o.wide = 1;
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, x, 4, ECH_F32, &o), ECH_ERR_ARG, "overlap");
-    o.wide = 2;
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "wide is 2");
+    o.accumulate_wide = 1;
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, x, 4, ECH_F32, &o), ECH_ERR_ARG, "overlap");
+    o.accumulate_wide = 2;
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG,
+                "accumulate_wide is 2");
     o = (ech_scan_options){ .size = sizeof o, .exclusive = -1 };
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "exclusive is -1");
-    o = (ech_scan_options){ .size = sizeof o, .backward = 3 };
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "backward is 3");
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG,
+                "exclusive is -1");
+    o = (ech_scan_options){ .size = sizeof o, .reverse = 3 };
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "reverse is 3");
     o = (ech_scan_options){ .size = sizeof o, .nan = (ech_nan)2 };
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "nan is 2");
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "nan is 2");
     o = (ech_scan_options){ .size = 7 };
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "size is 7");
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "size is 7");
     o = (ech_scan_options){ .size = sizeof o, .work_bytes = 8 };
-    CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "work is NULL");
-    CHECK_FAILS(NULL, ech_scan_workspace("cpu", ECH_SUM, 4, ECH_F32, NULL, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "work is NULL");
+    CHECK_FAILS(NULL, ech_scan_workspace("cpu", ECH_OP_SUM, 4, ECH_F32, NULL, NULL), ECH_ERR_ARG,
                 "bytes is NULL");
-    CHECK_STATUS(ech_scan(ctx, ECH_SUM, NULL, NULL, 0, ECH_F32, NULL), ECH_OK);
-    CHECK_STATUS(ech_scan_rows(ctx, ECH_SUM, NULL, NULL, 0, 5, ECH_F32, NULL), ECH_OK);
-    CHECK_STATUS(ech_scan_rows(ctx, ECH_SUM, NULL, NULL, 5, 0, ECH_F32, NULL), ECH_OK);
-    CHECK_STATUS(ech_scan_segments(ctx, ECH_SUM, x, y, NULL, 0, 8, ECH_F32, NULL), ECH_OK);
-    CHECK_STATUS(ech_scan_segments(ctx, ECH_SUM, NULL, NULL, offsets, 0, 0, ECH_F32, NULL), ECH_OK);
-    CHECK_STATUS(ech_scan_by_key(ctx, ECH_SUM, NULL, ECH_I32, NULL, NULL, 0, ECH_F32, NULL),
+    CHECK_STATUS(ech_scan(ctx, ECH_OP_SUM, NULL, NULL, 0, ECH_F32, NULL), ECH_OK);
+    CHECK_STATUS(ech_scan_rows(ctx, ECH_OP_SUM, NULL, NULL, 0, 5, ECH_F32, NULL), ECH_OK);
+    CHECK_STATUS(ech_scan_rows(ctx, ECH_OP_SUM, NULL, NULL, 5, 0, ECH_F32, NULL), ECH_OK);
+    CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, x, y, NULL, 0, 8, ECH_F32, NULL), ECH_OK);
+    CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, NULL, NULL, offsets, 0, 0, ECH_F32, NULL),
+                 ECH_OK);
+    CHECK_STATUS(ech_scan_by_key(ctx, ECH_OP_SUM, NULL, ECH_I32, NULL, NULL, 0, ECH_F32, NULL),
                  ECH_OK);
     test_end();
 }
@@ -267,15 +273,15 @@ static void run_offsets(ech_ctx *ctx)
     uint64_t wild[] = { 0, UINT64_MAX, 3 };
     float x[8] = { 1, 2, 3, 4 }, y[8];
     if (!test_begin("offsets(%s)", ech_device_name(ctx))) return;
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_SUM, x, y, down, 3, 8, ECH_F32, NULL), ECH_ERR_ARG,
-                "offsets[2] is less");
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_SUM, x, y, past, 2, 8, ECH_F32, NULL), ECH_ERR_ARG,
-                "offsets[2] is more");
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_SUM, x, y, wild, 2, 8, ECH_F32, NULL), ECH_ERR_ARG,
-                "offsets[1] is more");
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_SUM, NULL, NULL, past, 2, 0, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, y, down, 3, 8, ECH_F32, NULL),
+                ECH_ERR_ARG, "offsets[2] is less");
+    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, y, past, 2, 8, ECH_F32, NULL),
+                ECH_ERR_ARG, "offsets[2] is more");
+    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, y, wild, 2, 8, ECH_F32, NULL),
                 ECH_ERR_ARG, "offsets[1] is more");
-    CHECK_STATUS(ech_scan_segments(ctx, ECH_SUM, NULL, NULL, none, 2, 0, ECH_F32, NULL), ECH_OK);
+    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, NULL, NULL, past, 2, 0, ECH_F32, NULL),
+                ECH_ERR_ARG, "offsets[1] is more");
+    CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, NULL, NULL, none, 2, 0, ECH_F32, NULL), ECH_OK);
     test_end();
 }
 
@@ -303,7 +309,7 @@ static void run_memory(ech_ctx *ctx)
     uint64_t ends[] = { 0, N };
     size_t bytes = 0;
     if (test_is_cpu(ctx) || !test_begin("memory(%s)", ech_device_name(ctx))) return;
-    CHECK_STATUS(ech_scan_workspace(ech_device_name(ctx), ECH_SUM, N, ECH_F32, NULL, &bytes),
+    CHECK_STATUS(ech_scan_workspace(ech_device_name(ctx), ECH_OP_SUM, N, ECH_F32, NULL, &bytes),
                  ECH_OK);
     CHECK(bytes > 0);
     float *x = calloc(N, sizeof *x);
@@ -312,10 +318,11 @@ static void run_memory(ech_ctx *ctx)
         buffer_make(&offsets, ctx, sizeof ends, 0) && buffer_set(&offsets, ends)) {
         const uint64_t *at = (const uint64_t *)(const void *)offsets.data;
         ech_scan_options o = { .size = sizeof o, .work = work.data, .work_bytes = bytes - 1 };
-        CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_SUM, in.data, out.data, at, 1, N, ECH_F32, &o),
+        CHECK_FAILS(ctx,
+                    ech_scan_segments(ctx, ECH_OP_SUM, in.data, out.data, at, 1, N, ECH_F32, &o),
                     ECH_ERR_MEMORY, "work_bytes");
         o.work_bytes = bytes;
-        CHECK_STATUS(ech_scan_segments(ctx, ECH_SUM, in.data, out.data, at, 1, N, ECH_F32, &o),
+        CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, in.data, out.data, at, 1, N, ECH_F32, &o),
                      ECH_OK);
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
         buffer_free(&in);
@@ -326,7 +333,8 @@ static void run_memory(ech_ctx *ctx)
                                .allocate = allocate_none,
                                .release = release_none };
         CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK);
-        CHECK_FAILS(ctx, ech_scan(ctx, ECH_SUM, x, x, N, ECH_F32, NULL), ECH_ERR_MEMORY, "memory");
+        CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, x, N, ECH_F32, NULL), ECH_ERR_MEMORY,
+                    "memory");
         CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);
     }
     free(x);

@@ -64,12 +64,13 @@ static void check_report(const struct solve_system *s, ech_dtype dtype, const st
         fabsl(r->residual - residual) > 1e-3L * residual + 30 * unit * size)
         test_fail(__FILE__, __LINE__, "reported %g, and the residual is %Lg", r->residual,
                   residual);
-    if (r->reason > 0) {
+    if (r->status > 0) {
         const double relative = rtol * r->b_norm;
         CHECK(r->residual <= (relative > options->atol ? relative : options->atol));
-        CHECK(r->reason == (r->residual <= relative ? ECH_CONVERGED_RTOL : ECH_CONVERGED_ATOL));
+        CHECK(r->status ==
+              (r->residual <= relative ? ECH_SOLVE_CONVERGED_RTOL : ECH_SOLVE_CONVERGED_ATOL));
     }
-    CHECK(ech_reason_text(r->reason)[0] != '?');
+    CHECK(ech_solve_status_text(r->status)[0] != '?');
     CHECK_INT(r->history_count, r->iterations + 1);
     free(b);
 }
@@ -85,59 +86,59 @@ static const struct {
     bool converges;
     int block;
 } cases[] = {
-    { ECH_RICHARDSON, ECH_PRECOND_NONE, "line", 70, 10, true, 0 },
-    { ECH_RICHARDSON, ECH_PRECOND_JACOBI, "poisson", 6, 0, true, 0 },
-    { ECH_JACOBI, ECH_PRECOND_NONE, "random", 90, 0, true, 0 },
-    { ECH_CHEBYSHEV, ECH_PRECOND_NONE, "poisson", 9, 0, true, 0 },
-    { ECH_CHEBYSHEV, ECH_PRECOND_JACOBI, "poisson3", 5, 0, true, 0 },
-    { ECH_CG, ECH_PRECOND_NONE, "poisson", 24, 0, true, 0 },
-    { ECH_CG, ECH_PRECOND_JACOBI, "line", 600, 1000, true, 0 },
-    { ECH_CG, ECH_PRECOND_NONE, "poisson3", 6, 0, true, 0 },
-    { ECH_MINRES, ECH_PRECOND_NONE, "indefinite", 8, 0, true, 0 },
-    { ECH_MINRES, ECH_PRECOND_JACOBI, "poisson", 11, 0, true, 0 },
-    { ECH_MINRES, ECH_PRECOND_JACOBI, "signs", 300, 0, true, 0 },
-    { ECH_BICGSTAB, ECH_PRECOND_NONE, "convection", 10, 0.4, true, 0 },
-    { ECH_BICGSTAB, ECH_PRECOND_JACOBI, "random", 530, 0, true, 0 },
-    { ECH_GMRES, ECH_PRECOND_NONE, "convection", 8, 0.7, true, 0 },
-    { ECH_GMRES, ECH_PRECOND_JACOBI, "random", 90, 0, true, 0 },
-    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "poisson", 6, 0, true, 0 },
-    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "random", 120, 0, true, 0 },
-    { ECH_SOR, ECH_PRECOND_NONE, "poisson", 9, 0, true, 0 },
-    { ECH_RICHARDSON, ECH_PRECOND_SSOR, "poisson", 8, 0, true, 0 },
-    { ECH_CHEBYSHEV, ECH_PRECOND_IC0, "poisson", 12, 0, true, 0 },
-    { ECH_CG, ECH_PRECOND_SSOR, "poisson", 25, 0, true, 0 },
-    { ECH_CG, ECH_PRECOND_IC0, "poisson3", 7, 0, true, 0 },
-    { ECH_MINRES, ECH_PRECOND_IC0, "poisson", 13, 0, true, 0 },
-    { ECH_BICGSTAB, ECH_PRECOND_ILU0, "convection", 12, 0.7, true, 0 },
-    { ECH_BICGSTAB, ECH_PRECOND_SSOR, "convection", 10, 0.2, true, 0 },
-    { ECH_GMRES, ECH_PRECOND_ILU0, "random", 140, 0, true, 0 },
-    { ECH_GMRES, ECH_PRECOND_ILU0, "convection", 11, 1.4, true, 0 },
-    { ECH_CG, ECH_PRECOND_BLOCK_JACOBI, "blocks", 173, 0, true, 5 },
-    { ECH_CG, ECH_PRECOND_BLOCK_JACOBI, "poisson", 21, 0, true, 32 },
-    { ECH_CG, ECH_PRECOND_BLOCK_JACOBI, "poisson3", 6, 0, true, 0 },
-    { ECH_RICHARDSON, ECH_PRECOND_BLOCK_JACOBI, "blocks", 99, 0, true, 10 },
-    { ECH_CHEBYSHEV, ECH_PRECOND_BLOCK_JACOBI, "blocks", 128, 0, true, 3 },
-    { ECH_MINRES, ECH_PRECOND_BLOCK_JACOBI, "blocks", 131, 0, true, 7 },
-    { ECH_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI, "convection", 12, 0.4, true, 12 },
-    { ECH_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI, "random", 530, 0, true, 31 },
-    { ECH_GMRES, ECH_PRECOND_BLOCK_JACOBI, "random", 90, 0, true, 17 },
-    { ECH_GMRES, ECH_PRECOND_BLOCK_JACOBI, "zigzag", 77 + 1, 0, true, 2 },
-    { ECH_GMRES, ECH_PRECOND_BLOCK_JACOBI, "cycle", 12, 0, false, 3 },
-    { ECH_CG, ECH_PRECOND_IC0, "indefinite", 7, 0, false, 0 },
-    { ECH_GAUSS_SEIDEL, ECH_PRECOND_NONE, "cycle", 12, 0, false, 0 },
-    { ECH_GMRES, ECH_PRECOND_ILU0, "cycle", 12, 0, false, 0 },
+    { ECH_METHOD_RICHARDSON, ECH_PRECOND_NONE, "line", 70, 10, true, 0 },
+    { ECH_METHOD_RICHARDSON, ECH_PRECOND_JACOBI, "poisson", 6, 0, true, 0 },
+    { ECH_METHOD_JACOBI, ECH_PRECOND_NONE, "random", 90, 0, true, 0 },
+    { ECH_METHOD_CHEBYSHEV, ECH_PRECOND_NONE, "poisson", 9, 0, true, 0 },
+    { ECH_METHOD_CHEBYSHEV, ECH_PRECOND_JACOBI, "poisson3", 5, 0, true, 0 },
+    { ECH_METHOD_CG, ECH_PRECOND_NONE, "poisson", 24, 0, true, 0 },
+    { ECH_METHOD_CG, ECH_PRECOND_JACOBI, "line", 600, 1000, true, 0 },
+    { ECH_METHOD_CG, ECH_PRECOND_NONE, "poisson3", 6, 0, true, 0 },
+    { ECH_METHOD_MINRES, ECH_PRECOND_NONE, "indefinite", 8, 0, true, 0 },
+    { ECH_METHOD_MINRES, ECH_PRECOND_JACOBI, "poisson", 11, 0, true, 0 },
+    { ECH_METHOD_MINRES, ECH_PRECOND_JACOBI, "signs", 300, 0, true, 0 },
+    { ECH_METHOD_BICGSTAB, ECH_PRECOND_NONE, "convection", 10, 0.4, true, 0 },
+    { ECH_METHOD_BICGSTAB, ECH_PRECOND_JACOBI, "random", 530, 0, true, 0 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_NONE, "convection", 8, 0.7, true, 0 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_JACOBI, "random", 90, 0, true, 0 },
+    { ECH_METHOD_GAUSS_SEIDEL, ECH_PRECOND_NONE, "poisson", 6, 0, true, 0 },
+    { ECH_METHOD_GAUSS_SEIDEL, ECH_PRECOND_NONE, "random", 120, 0, true, 0 },
+    { ECH_METHOD_SOR, ECH_PRECOND_NONE, "poisson", 9, 0, true, 0 },
+    { ECH_METHOD_RICHARDSON, ECH_PRECOND_SSOR, "poisson", 8, 0, true, 0 },
+    { ECH_METHOD_CHEBYSHEV, ECH_PRECOND_IC0, "poisson", 12, 0, true, 0 },
+    { ECH_METHOD_CG, ECH_PRECOND_SSOR, "poisson", 25, 0, true, 0 },
+    { ECH_METHOD_CG, ECH_PRECOND_IC0, "poisson3", 7, 0, true, 0 },
+    { ECH_METHOD_MINRES, ECH_PRECOND_IC0, "poisson", 13, 0, true, 0 },
+    { ECH_METHOD_BICGSTAB, ECH_PRECOND_ILU0, "convection", 12, 0.7, true, 0 },
+    { ECH_METHOD_BICGSTAB, ECH_PRECOND_SSOR, "convection", 10, 0.2, true, 0 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_ILU0, "random", 140, 0, true, 0 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_ILU0, "convection", 11, 1.4, true, 0 },
+    { ECH_METHOD_CG, ECH_PRECOND_BLOCK_JACOBI, "blocks", 173, 0, true, 5 },
+    { ECH_METHOD_CG, ECH_PRECOND_BLOCK_JACOBI, "poisson", 21, 0, true, 32 },
+    { ECH_METHOD_CG, ECH_PRECOND_BLOCK_JACOBI, "poisson3", 6, 0, true, 0 },
+    { ECH_METHOD_RICHARDSON, ECH_PRECOND_BLOCK_JACOBI, "blocks", 99, 0, true, 10 },
+    { ECH_METHOD_CHEBYSHEV, ECH_PRECOND_BLOCK_JACOBI, "blocks", 128, 0, true, 3 },
+    { ECH_METHOD_MINRES, ECH_PRECOND_BLOCK_JACOBI, "blocks", 131, 0, true, 7 },
+    { ECH_METHOD_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI, "convection", 12, 0.4, true, 12 },
+    { ECH_METHOD_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI, "random", 530, 0, true, 31 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_BLOCK_JACOBI, "random", 90, 0, true, 17 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_BLOCK_JACOBI, "zigzag", 77 + 1, 0, true, 2 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_BLOCK_JACOBI, "cycle", 12, 0, false, 3 },
+    { ECH_METHOD_CG, ECH_PRECOND_IC0, "indefinite", 7, 0, false, 0 },
+    { ECH_METHOD_GAUSS_SEIDEL, ECH_PRECOND_NONE, "cycle", 12, 0, false, 0 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_ILU0, "cycle", 12, 0, false, 0 },
     { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "poisson", 8, 0, true, 0 },
     { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "indefinite", 7, 0, true, 0 },
     { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "signs", 40, 0, true, 0 },
     { ECH_METHOD_AUTO, ECH_PRECOND_NONE, "convection", 9, 0.3, true, 0 },
-    { ECH_CG, ECH_PRECOND_NONE, "convection", 8, 0.9, false, 0 },
-    { ECH_CG, ECH_PRECOND_NONE, "signs", 50, 0, false, 0 },
-    { ECH_CG, ECH_PRECOND_NONE, "neumann", 64, 0, false, 0 },
-    { ECH_MINRES, ECH_PRECOND_NONE, "neumann", 20, 0, false, 0 },
-    { ECH_GMRES, ECH_PRECOND_NONE, "neumann", 20, 0, false, 0 },
-    { ECH_BICGSTAB, ECH_PRECOND_NONE, "neumann", 20, 0, false, 0 },
-    { ECH_CHEBYSHEV, ECH_PRECOND_NONE, "signs", 20, 0, false, 0 },
-    { ECH_GMRES, ECH_PRECOND_NONE, "cycle", 50, 0, false, 0 },
+    { ECH_METHOD_CG, ECH_PRECOND_NONE, "convection", 8, 0.9, false, 0 },
+    { ECH_METHOD_CG, ECH_PRECOND_NONE, "signs", 50, 0, false, 0 },
+    { ECH_METHOD_CG, ECH_PRECOND_NONE, "neumann", 64, 0, false, 0 },
+    { ECH_METHOD_MINRES, ECH_PRECOND_NONE, "neumann", 20, 0, false, 0 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_NONE, "neumann", 20, 0, false, 0 },
+    { ECH_METHOD_BICGSTAB, ECH_PRECOND_NONE, "neumann", 20, 0, false, 0 },
+    { ECH_METHOD_CHEBYSHEV, ECH_PRECOND_NONE, "signs", 20, 0, false, 0 },
+    { ECH_METHOD_GMRES, ECH_PRECOND_NONE, "cycle", 50, 0, false, 0 },
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -151,7 +152,8 @@ static void run_case(int which, enum solve_form form, ech_dtype dtype)
     struct solve_system s =
         system_make(cases[which].kind, cases[which].side, cases[which].kappa, 7);
     ech_solve_options o = options_of(cases[which].method, cases[which].precond);
-    if (cases[which].method == ECH_SOR || cases[which].precond == ECH_PRECOND_SSOR) o.omega = 1.4;
+    if (cases[which].method == ECH_METHOD_SOR || cases[which].precond == ECH_PRECOND_SSOR)
+        o.omega = 1.4;
     const size_t count = 1 + (size_t)(which % 2);
     o.check_every = 1;
     o.block = cases[which].block;
@@ -160,9 +162,9 @@ static void run_case(int which, enum solve_form form, ech_dtype dtype)
     CHECK_STATUS(first.status, ECH_OK);
     for (size_t i = 0; i < count && !test_failed(); i++) {
         check_report(&s, dtype, &first, i, &o);
-        if (!(cases[which].converges ? first.reports[i].reason > 0 : first.reports[i].reason < 0))
+        if (!(cases[which].converges ? first.reports[i].status > 0 : first.reports[i].status < 0))
             test_fail(__FILE__, __LINE__, "%s after %llu iterations, residual %g of %g",
-                      ech_reason_text(first.reports[i].reason),
+                      ech_solve_status_text(first.reports[i].status),
                       (unsigned long long)first.reports[i].iterations, first.reports[i].residual,
                       first.reports[i].b_norm);
     }
@@ -190,7 +192,7 @@ static void run_long(ech_method method, size_t n, ech_dtype dtype, uint64_t iter
     o.max_iterations = iterations;
     struct solve_run first = solve_on(one_thread, &s, FORM_I32, dtype, 1, true, NULL, &o);
     CHECK_STATUS(first.status, ECH_OK);
-    CHECK_INT(first.reports[0].reason, ECH_STOPPED_ITERATIONS);
+    CHECK_INT(first.reports[0].status, ECH_SOLVE_STOPPED_ITERATIONS);
     CHECK_INT(first.reports[0].iterations, iterations);
     check_report(&s, dtype, &first, 0, &o);
     for (int i = 0; i < context_count; i++)
@@ -211,7 +213,7 @@ static void run_dot(size_t n, ech_dtype dtype)
 {
     if (!test_begin("dot(%zu,%s)", n, ech_dtype_name(dtype))) return;
     struct solve_system s = system_make("line", n, 2, 11);
-    ech_solve_options o = options_of(ECH_CG, ECH_PRECOND_NONE);
+    ech_solve_options o = options_of(ECH_METHOD_CG, ECH_PRECOND_NONE);
     o.max_iterations = 1;
     o.rtol = 1e-30;
     float *narrow = calloc(n + 1, sizeof *narrow);
@@ -219,7 +221,7 @@ static void run_dot(size_t n, ech_dtype dtype)
     for (size_t i = 0; i < n; i++) narrow[i] = (float)s.b[i];
     for (int i = 0; i < context_count; i++) {
         double dot = 0;
-        ech_reduce_options wide = { .size = sizeof wide, .wide = 1 };
+        ech_reduce_options wide = { .size = sizeof wide, .accumulate_wide = 1 };
         const void *b = dtype == ECH_F32 ? (const void *)narrow : s.b;
         struct solve_run run = solve_on(contexts[i], &s, FORM_I32, dtype, 1, i % 2, NULL, &o);
         CHECK_STATUS(ech_dot(contexts[i], b, b, &dot, n, dtype, dtype == ECH_F32 ? &wide : NULL),
@@ -252,9 +254,9 @@ static void run_poisson(size_t side)
     const double kappa = (1 + cos(angle)) / (1 - cos(angle)), root = sqrt(kappa);
     struct solve_system s = system_make("poisson", side, 0, side);
     for (size_t i = 0; i < s.n; i++) s.b[i] = i == 0; /* a corner: the other is 2 side - 2 away */
-    ech_solve_options o = options_of(ECH_CG, ECH_PRECOND_NONE);
+    ech_solve_options o = options_of(ECH_METHOD_CG, ECH_PRECOND_NONE);
     struct solve_run run = simply(&s, &o);
-    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].status > 0);
     CHECK((double)run.reports[0].iterations <= ceil(root / 2 * log(2 * root / 1e-8)));
     CHECK(run.reports[0].iterations >= side);
     run_free(&run);
@@ -271,7 +273,7 @@ static void run_seven(ech_method method, const char *kind, size_t n, uint64_t mo
     o.rtol = 1e-11;
     o.restart = (int)most;
     struct solve_run run = simply(&s, &o);
-    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].status > 0);
     CHECK(run.reports[0].iterations <= most);
     CHECK(run.reports[0].iterations + 1 >= most);
     run_free(&run);
@@ -284,12 +286,12 @@ static void run_richardson(double kappa)
 {
     if (!test_begin("richardson(%g)", kappa)) return;
     struct solve_system s = system_make("line", 64, kappa, 5);
-    ech_solve_options o = options_of(ECH_RICHARDSON, ECH_PRECOND_NONE);
+    ech_solve_options o = options_of(ECH_METHOD_RICHARDSON, ECH_PRECOND_NONE);
     o.lower = 1;
     o.upper = kappa;
     struct solve_run run = simply(&s, &o);
     const uint64_t k = run.reports[0].iterations;
-    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].status > 0);
     const double ratio = run.history[k] / run.history[k - 1], wanted = (kappa - 1) / (kappa + 1);
     if (fabs(ratio - wanted) > 1e-3)
         test_fail(__FILE__, __LINE__, "rate %g, theory says %g", ratio, wanted);
@@ -303,12 +305,12 @@ static void run_chebyshev(double kappa)
 {
     if (!test_begin("chebyshev(%g)", kappa)) return;
     struct solve_system s = system_make("line", 300, kappa, 5);
-    ech_solve_options o = options_of(ECH_CHEBYSHEV, ECH_PRECOND_NONE);
+    ech_solve_options o = options_of(ECH_METHOD_CHEBYSHEV, ECH_PRECOND_NONE);
     o.lower = 1;
     o.upper = kappa;
     struct solve_run run = simply(&s, &o);
     const double rho = (sqrt(kappa) - 1) / (sqrt(kappa) + 1);
-    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].status > 0);
     for (size_t k = 1; k < run.reports[0].history_count && !test_failed(); k++) {
         const double bound = 2 * pow(rho, (double)k) / (1 + pow(rho, 2 * (double)k));
         CHECK(run.history[k] <= bound * run.history[0] * (1 + 1e-6));
@@ -324,9 +326,9 @@ static void run_bounds(double kappa)
 {
     if (!test_begin("bounds(%g)", kappa)) return;
     struct solve_system s = system_make("line", 400, kappa, 9);
-    ech_solve_options o = options_of(ECH_CHEBYSHEV, ECH_PRECOND_NONE);
+    ech_solve_options o = options_of(ECH_METHOD_CHEBYSHEV, ECH_PRECOND_NONE);
     struct solve_run run = simply(&s, &o);
-    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].status > 0);
     CHECK(run.reports[0].upper >= kappa && run.reports[0].upper <= 1.1 * kappa);
     CHECK(run.reports[0].lower >= 0.9 && run.reports[0].lower <= 1.2);
     run_free(&run);
@@ -342,8 +344,8 @@ static void run_least(ech_method method, const char *kind, size_t side)
     ech_solve_options o = options_of(method, ECH_PRECOND_NONE);
     o.restart = 1000;
     struct solve_run run = simply(&s, &o);
-    CHECK(run.reports[0].reason > 0);
-    CHECK(method != ECH_GMRES || run.reports[0].iterations <= s.n);
+    CHECK(run.reports[0].status > 0);
+    CHECK(method != ECH_METHOD_GMRES || run.reports[0].iterations <= s.n);
     for (size_t k = 1; k < run.reports[0].history_count; k++)
         CHECK(run.history[k] <= run.history[k - 1] * (1 + 1e-10));
     run_free(&run);
@@ -365,7 +367,7 @@ static void run_near(ech_method method, size_t side, double least)
         struct solve_run run = solve_on(contexts[0], &s, FORM_I32, ECH_F32, 1, true, NULL, &o);
         CHECK_STATUS(run.status, ECH_OK);
         check_report(&s, ECH_F32, &run, 0, &o);
-        CHECK(run.reports[0].reason > 0);
+        CHECK(run.reports[0].status > 0);
         restarts += run.reports[0].restarts;
         run_free(&run);
     }
@@ -380,7 +382,8 @@ static void run_gauss_seidel(size_t side, double omega)
 {
     if (!test_begin("gauss-seidel(%zu,%g)", side, omega)) return;
     struct solve_system s = system_make("poisson", side, 0, 3);
-    ech_solve_options o = options_of(omega == 1 ? ECH_GAUSS_SEIDEL : ECH_SOR, ECH_PRECOND_NONE);
+    ech_solve_options o =
+        options_of(omega == 1 ? ECH_METHOD_GAUSS_SEIDEL : ECH_METHOD_SOR, ECH_PRECOND_NONE);
     o.omega = omega;
     struct solve_run run = simply(&s, &o);
     const uint64_t k = run.reports[0].iterations;
@@ -397,7 +400,7 @@ static void run_gauss_seidel(size_t side, double omega)
                     sum -= s.values[e] * x[s.columns[e]];
             x[i] += omega * (sum / middle - x[i]);
         }
-    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].status > 0);
     for (size_t i = 0; i < s.n; i++) CHECK(fabs(x[i] - ((double *)run.x)[i]) <= 1e-11);
     if (omega == 1) CHECK(fabs(run.history[k] / run.history[k - 1] - jacobi * jacobi) < 1e-3);
     free(x);
@@ -414,7 +417,7 @@ static void run_exact(ech_method method, ech_precond precond)
     s.values[0] = 1.25; /* regular now */
     ech_solve_options o = options_of(method, precond);
     struct solve_run run = simply(&s, &o);
-    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].status > 0);
     CHECK(run.reports[0].iterations <= 2);
     run_free(&run);
     system_free(&s);
@@ -426,7 +429,7 @@ static void run_fewer(size_t side)
 {
     if (!test_begin("fewer(%zu)", side)) return;
     struct solve_system s = system_make("poisson", side, 0, 3);
-    ech_solve_options o = options_of(ECH_CG, ECH_PRECOND_NONE);
+    ech_solve_options o = options_of(ECH_METHOD_CG, ECH_PRECOND_NONE);
     struct solve_run plain = simply(&s, &o);
     o.precond = ECH_PRECOND_IC0;
     struct solve_run ic = simply(&s, &o);
@@ -454,7 +457,7 @@ static void run_blocks(ech_method method)
     struct solve_run one = simply(&s, &o);
     o.block = 5;
     struct solve_run five = simply(&s, &o);
-    CHECK(jacobi.reports[0].reason > 0 && five.reports[0].reason > 0);
+    CHECK(jacobi.reports[0].status > 0 && five.reports[0].status > 0);
     CHECK_INT(one.reports[0].iterations, jacobi.reports[0].iterations);
     CHECK(memcmp(one.x, jacobi.x, one.x_bytes) == 0);
     CHECK(2 * five.reports[0].iterations < jacobi.reports[0].iterations);
@@ -470,11 +473,11 @@ static void run_inverse(const char *kind, int block)
 {
     if (!test_begin("inverse(%s,%d)", kind, block)) return;
     struct solve_system s = system_make(kind, (size_t)block, 0, (uint64_t)block);
-    ech_solve_options o = options_of(ECH_GMRES, ECH_PRECOND_BLOCK_JACOBI);
+    ech_solve_options o = options_of(ECH_METHOD_GMRES, ECH_PRECOND_BLOCK_JACOBI);
     o.block = 32;
     o.rtol = 1e-12;
     struct solve_run run = simply(&s, &o);
-    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].status > 0);
     CHECK_INT(run.reports[0].iterations, 1);
     run_free(&run);
     system_free(&s);
@@ -523,17 +526,17 @@ int main(int argc, char **argv)
         for (int form = 0; form < FORMS; form++) {
             const ech_precond precond = cases[which].precond;
             const bool squares = precond == ECH_PRECOND_BLOCK_JACOBI;
-            const bool rows = cases[which].method >= ECH_GAUSS_SEIDEL ||
+            const bool rows = cases[which].method >= ECH_METHOD_GAUSS_SEIDEL ||
                               (precond >= ECH_PRECOND_SSOR && !squares);
             const int forms = rows ? FORM_DENSE : squares ? FORM_APPLY : FORMS;
             if (form >= forms) continue;
             if (gpu && form != which % forms) continue; /* the executor is slow */
             run_case(which, (enum solve_form)form, which % 3 == 2 ? ECH_F32 : ECH_F64);
         }
-    run_long(ECH_CG, 263000, ECH_F64, gpu ? 1 : 5);
-    run_long(ECH_BICGSTAB, gpu ? 9000 : 1100000, ECH_F32, 2);
-    run_long(ECH_GMRES, gpu ? 5000 : 300000, ECH_F64, 4);
-    run_long(ECH_MINRES, gpu ? 5000 : 300000, ECH_F64, 3);
+    run_long(ECH_METHOD_CG, 263000, ECH_F64, gpu ? 1 : 5);
+    run_long(ECH_METHOD_BICGSTAB, gpu ? 9000 : 1100000, ECH_F32, 2);
+    run_long(ECH_METHOD_GMRES, gpu ? 5000 : 300000, ECH_F64, 4);
+    run_long(ECH_METHOD_MINRES, gpu ? 5000 : 300000, ECH_F64, 3);
     for (size_t n = 1; n < 9000; n = 2 * n + n / 3 + 1) {
         run_dot(n, ECH_F64);
         run_dot(n, ECH_F32);
@@ -541,10 +544,10 @@ int main(int argc, char **argv)
     run_poisson(8);
     run_poisson(16);
     run_poisson(gpu ? 20 : 100);
-    run_seven(ECH_CG, "seven", 200, 7);
-    run_seven(ECH_MINRES, "signs", 200, 7);
-    run_seven(ECH_GMRES, "signs", 200, 7);
-    run_seven(ECH_GMRES, "cycle", gpu ? 20 : 60, gpu ? 20 : 60);
+    run_seven(ECH_METHOD_CG, "seven", 200, 7);
+    run_seven(ECH_METHOD_MINRES, "signs", 200, 7);
+    run_seven(ECH_METHOD_GMRES, "signs", 200, 7);
+    run_seven(ECH_METHOD_GMRES, "cycle", gpu ? 20 : 60, gpu ? 20 : 60);
     run_richardson(5);
     run_richardson(30);
     run_chebyshev(10);
@@ -553,29 +556,29 @@ int main(int argc, char **argv)
     run_bounds(300);
     run_gauss_seidel(6, 1);
     run_gauss_seidel(8, 1.5);
-    run_exact(ECH_GMRES, ECH_PRECOND_ILU0);
-    run_exact(ECH_CG, ECH_PRECOND_IC0);
+    run_exact(ECH_METHOD_GMRES, ECH_PRECOND_ILU0);
+    run_exact(ECH_METHOD_CG, ECH_PRECOND_IC0);
     run_fewer(gpu ? 16 : 60);
-    run_blocks(ECH_CG);
-    run_blocks(ECH_MINRES);
-    run_blocks(ECH_BICGSTAB);
-    run_blocks(ECH_GMRES);
-    run_blocks(ECH_CHEBYSHEV);
+    run_blocks(ECH_METHOD_CG);
+    run_blocks(ECH_METHOD_MINRES);
+    run_blocks(ECH_METHOD_BICGSTAB);
+    run_blocks(ECH_METHOD_GMRES);
+    run_blocks(ECH_METHOD_CHEBYSHEV);
     for (int block = 1; block <= 32; block += gpu ? 31 : 1) {
         run_inverse("random", block);
         run_inverse("cycle", block); /* rows are exchanged all the way */
     }
     run_several(ECH_METHOD_AUTO, ECH_PRECOND_NONE, "indefinite", 7);
     run_several(ECH_METHOD_AUTO, ECH_PRECOND_NONE, "convection", 8);
-    run_several(ECH_CHEBYSHEV, ECH_PRECOND_BLOCK_JACOBI, "poisson", 9);
-    run_several(ECH_CG, ECH_PRECOND_IC0, "poisson", 9);
-    run_several(ECH_BICGSTAB, ECH_PRECOND_JACOBI, "convection", 8);
-    run_several(ECH_GMRES, ECH_PRECOND_NONE, "random", 60);
-    run_least(ECH_MINRES, "poisson", 10);
-    run_least(ECH_GMRES, "convection", 8);
-    run_least(ECH_GMRES, "random", 40);
-    run_near(ECH_GMRES, gpu ? 32 : 128, gpu ? 9e-7 : 5e-6);
-    run_near(ECH_MINRES, gpu ? 32 : 128, gpu ? 1e-6 : 5e-6);
+    run_several(ECH_METHOD_CHEBYSHEV, ECH_PRECOND_BLOCK_JACOBI, "poisson", 9);
+    run_several(ECH_METHOD_CG, ECH_PRECOND_IC0, "poisson", 9);
+    run_several(ECH_METHOD_BICGSTAB, ECH_PRECOND_JACOBI, "convection", 8);
+    run_several(ECH_METHOD_GMRES, ECH_PRECOND_NONE, "random", 60);
+    run_least(ECH_METHOD_MINRES, "poisson", 10);
+    run_least(ECH_METHOD_GMRES, "convection", 8);
+    run_least(ECH_METHOD_GMRES, "random", 40);
+    run_near(ECH_METHOD_GMRES, gpu ? 32 : 128, gpu ? 9e-7 : 5e-6);
+    run_near(ECH_METHOD_MINRES, gpu ? 32 : 128, gpu ? 1e-6 : 5e-6);
     for (int i = 0; i < context_count; i++) ech_close(contexts[i]);
     ech_close(one_thread);
     return test_finish();

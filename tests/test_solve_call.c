@@ -12,9 +12,11 @@
 #include <string.h>
 
 static ech_ctx *ctx;
-static const ech_method all[] = { ECH_RICHARDSON, ECH_JACOBI,     ECH_CHEBYSHEV, ECH_CG,
-                                  ECH_MINRES,     ECH_BICGSTAB,   ECH_GMRES,     ECH_GAUSS_SEIDEL,
-                                  ECH_SOR,        ECH_METHOD_AUTO };
+static const ech_method all[] = { ECH_METHOD_RICHARDSON, ECH_METHOD_JACOBI,
+                                  ECH_METHOD_CHEBYSHEV,  ECH_METHOD_CG,
+                                  ECH_METHOD_MINRES,     ECH_METHOD_BICGSTAB,
+                                  ECH_METHOD_GMRES,      ECH_METHOD_GAUSS_SEIDEL,
+                                  ECH_METHOD_SOR,        ECH_METHOD_AUTO };
 enum { METHODS = sizeof all / sizeof *all };
 
 static ech_solve_options options_of(ech_method method)
@@ -42,7 +44,7 @@ static void run_zero(void)
     for (int m = 0; m < METHODS; m++) {
         ech_solve_options o = options_of(all[m]);
         struct solve_run run = simply(&s, guess, &o);
-        CHECK_INT(run.reports[0].reason, ECH_CONVERGED_RTOL);
+        CHECK_INT(run.reports[0].status, ECH_SOLVE_CONVERGED_RTOL);
         CHECK_INT(run.reports[0].iterations, 0);
         CHECK(run.reports[0].residual == 0);
         CHECK(memcmp(run.x, zero, sizeof zero) == 0);
@@ -57,17 +59,17 @@ static void run_guess(void)
 {
     if (!test_begin("guess")) return;
     struct solve_system s = system_make("poisson", 7, 0, 2);
-    ech_solve_options o = options_of(ECH_CG);
+    ech_solve_options o = options_of(ECH_METHOD_CG);
     struct solve_run cold = simply(&s, NULL, &o);
     for (int m = 0; m < METHODS; m++) {
         o = options_of(all[m]);
         struct solve_run warm = simply(&s, cold.x, &o);
-        CHECK_INT(warm.reports[0].reason, ECH_CONVERGED_RTOL);
+        CHECK_INT(warm.reports[0].status, ECH_SOLVE_CONVERGED_RTOL);
         CHECK_INT(warm.reports[0].iterations, 0);
         CHECK(memcmp(warm.x, cold.x, cold.x_bytes) == 0);
         run_free(&warm);
     }
-    o = options_of(ECH_CG);
+    o = options_of(ECH_METHOD_CG);
     o.rtol = 1e-10;
     struct solve_run further = simply(&s, cold.x, &o), anew = simply(&s, NULL, &o);
     CHECK(further.reports[0].iterations > 0);
@@ -87,10 +89,11 @@ static void run_nan(double what, bool in_matrix)
     for (int m = 0; m < METHODS; m++) {
         ech_solve_options o = options_of(all[m]);
         struct solve_run run = simply(&s, NULL, &o);
-        const ech_reason reason = run.reports[0].reason;
-        if (reason != ECH_STOPPED_NAN && !(reason == ECH_STOPPED_INDEFINITE && in_matrix))
+        const ech_solve_status reason = run.reports[0].status;
+        if (reason != ECH_SOLVE_STOPPED_NAN &&
+            !(reason == ECH_SOLVE_STOPPED_INDEFINITE && in_matrix))
             test_fail(__FILE__, __LINE__, "%s: %s", ech_method_name(all[m]),
-                      ech_reason_text(reason));
+                      ech_solve_status_text(reason));
         run_free(&run);
     }
     system_free(&s);
@@ -105,32 +108,32 @@ static void run_limits(void)
         ech_solve_options o = options_of(all[m]);
         o.max_iterations = 5;
         struct solve_run run = simply(&s, NULL, &o);
-        CHECK_INT(run.reports[0].reason, ECH_STOPPED_ITERATIONS);
+        CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_ITERATIONS);
         CHECK_INT(run.reports[0].iterations, 5);
         run_free(&run);
     }
-    ech_solve_options o = options_of(ECH_CG);
+    ech_solve_options o = options_of(ECH_METHOD_CG);
     o.max_iterations = 5;
     o.check_every = 100; /* yet no product is made after the last iteration, but the residual's */
     struct solve_run run = simply(&s, NULL, &o);
     CHECK_INT(run.reports[0].applications, 7);
     run_free(&run);
-    o = options_of(ECH_RICHARDSON);
+    o = options_of(ECH_METHOD_RICHARDSON);
     o.omega = 3; /* 2 / 8 would be the most */
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].reason, ECH_STOPPED_DIVERGED);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_DIVERGED);
     CHECK(run.reports[0].residual > 1e5 * run.reports[0].b_norm);
     run_free(&run);
-    o = options_of(ECH_CG);
+    o = options_of(ECH_METHOD_CG);
     o.atol = 0.5;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].reason, ECH_CONVERGED_ATOL);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_CONVERGED_ATOL);
     CHECK(run.reports[0].residual <= 0.5 && run.reports[0].residual > 1e-4);
     run_free(&run);
     o.atol = 0;
     o.rtol = 1e-19; /* beyond f64 */
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].reason, ECH_STOPPED_STAGNATED);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_STAGNATED);
     CHECK(run.reports[0].residual < 1e-13);
     run_free(&run);
     system_free(&s);
@@ -142,54 +145,54 @@ static void run_singular(void)
 {
     if (!test_begin("singular")) return;
     struct solve_system s = system_make("cycle", 30, 0, 5);
-    ech_solve_options o = options_of(ECH_JACOBI);
+    ech_solve_options o = options_of(ECH_METHOD_JACOBI);
     struct solve_run run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].reason, ECH_STOPPED_SINGULAR);
-    CHECK_INT(run.reports[0].where, 0);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].failed_index, 0);
     run_free(&run);
     system_free(&s);
     s = system_make("line", 700, 9, 5);
     s.values[600] = s.values[450] = -0.0;
-    o = options_of(ECH_GMRES);
+    o = options_of(ECH_METHOD_GMRES);
     o.precond = ECH_PRECOND_JACOBI;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].reason, ECH_STOPPED_SINGULAR);
-    CHECK_INT(run.reports[0].where, 450);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].failed_index, 450);
     CHECK(run.reports[0].residual > 0);
     run_free(&run);
     o.precond = ECH_PRECOND_ILU0;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].reason, ECH_STOPPED_SINGULAR);
-    CHECK_INT(run.reports[0].where, 450);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].failed_index, 450);
     run_free(&run);
     o.precond = ECH_PRECOND_BLOCK_JACOBI;
     o.block = 7;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].reason, ECH_STOPPED_SINGULAR);
-    CHECK_INT(run.reports[0].where, 450);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].failed_index, 450);
     run_free(&run);
     s.values[300] = -1;
-    o.method = ECH_CG;
+    o.method = ECH_METHOD_CG;
     o.precond = ECH_PRECOND_IC0;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].reason, ECH_STOPPED_INDEFINITE);
-    CHECK_INT(run.reports[0].where, 300);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_INDEFINITE);
+    CHECK_INT(run.reports[0].failed_index, 300);
     run_free(&run);
     system_free(&s);
     s = system_make("blocks", 88, 0, 5);
     for (size_t i = 35; i < 40; i++) /* a square of equal rows */
         for (int64_t e = s.offsets[i]; e < s.offsets[i + 1]; e++)
             if ((size_t)s.columns[e] == i) s.values[e] = 2;
-    o = options_of(ECH_BICGSTAB);
+    o = options_of(ECH_METHOD_BICGSTAB);
     o.precond = ECH_PRECOND_BLOCK_JACOBI;
     o.block = 5;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].reason, ECH_STOPPED_SINGULAR);
-    CHECK_INT(run.reports[0].where, 36);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].failed_index, 36);
     run_free(&run);
     o.block = 10; /* what is beside it makes it regular */
     run = simply(&s, NULL, &o);
-    CHECK(run.reports[0].reason > 0);
+    CHECK(run.reports[0].status > 0);
     run_free(&run);
     system_free(&s);
     test_end();
@@ -215,7 +218,7 @@ static void run_monitor(void)
         o.monitor_user = &seen;
         o.check_every = 1;
         struct solve_run run = simply(&s, NULL, &o);
-        CHECK_INT(run.reports[0].reason, ECH_STOPPED_MONITOR);
+        CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_MONITOR);
         CHECK_INT(run.reports[0].iterations, 6);
         CHECK_INT(seen, 7);
         run_free(&run);
@@ -233,7 +236,7 @@ static void run_small(size_t n)
         ech_solve_options o = options_of(all[m]);
         struct solve_run run = solve_on(ctx, &s, FORM_I64, ECH_F64, 2, m % 2, NULL, &o);
         CHECK_STATUS(run.status, ECH_OK);
-        CHECK(run.reports[0].reason > 0 && run.reports[1].reason > 0);
+        CHECK(run.reports[0].status > 0 && run.reports[1].status > 0);
         for (size_t i = 0; i < n; i++)
             CHECK(fabs(((double *)run.x)[i] - s.b[i]) <= 1e-7 * fabs(s.b[i]) + 1e-9);
         run_free(&run);
@@ -262,11 +265,11 @@ static void plain_make(struct plain *p)
     p->csr = (ech_csr){ .size = sizeof(ech_csr),
                         .rows = 25,
                         .cols = 25,
-                        .entries = p->s.entries,
-                        .offsets = p->offsets,
-                        .columns = p->columns,
+                        .nnz = p->s.entries,
+                        .row_offsets = p->offsets,
+                        .col_indices = p->columns,
                         .values = p->s.values,
-                        .index = ECH_I32,
+                        .index_dtype = ECH_I32,
                         .dtype = ECH_F64 };
     p->a = (ech_operator){ .size = sizeof p->a, .n = 25, .dtype = ECH_F64, .csr = &p->csr };
 }
@@ -289,7 +292,7 @@ static void run_bad(void)
     if (!test_begin("bad")) return;
     struct plain p;
     plain_make(&p);
-    const ech_solve_options fine = options_of(ECH_CG);
+    const ech_solve_options fine = options_of(ECH_METHOD_CG);
     const struct {
         ech_solve_options o;
         const char *part;
@@ -303,16 +306,17 @@ static void run_bad(void)
         { { .size = sizeof fine, .omega = -0.5 }, "omega" },
         { { .size = sizeof fine, .lower = 2, .upper = 1 }, "lower is 2" },
         { { .size = sizeof fine, .lower = 2 }, "not bounds" },
-        { { .size = sizeof fine, .guess = 2 }, "guess is 2" },
+        { { .size = sizeof fine, .use_initial_guess = 2 }, "use_initial_guess is 2" },
         { { .size = sizeof fine, .restart = -1 }, "restart is -1" },
         { { .size = sizeof fine, .restart = 1001 }, "restart is 1001" },
         { { .size = sizeof fine, .block = -1 }, "block is -1" },
         { { .size = sizeof fine, .block = 33 }, "block is 33, not from 0 to 32" },
         { { .size = sizeof fine, .check_every = 257 }, "check_every is 257" },
         { { .size = sizeof fine, .history_capacity = 1 }, "history is NULL" },
-        { { .size = sizeof fine, .method = ECH_SOR, .omega = 2 }, "omega is 2" },
-        { { .size = sizeof fine, .method = ECH_SOR, .precond = ECH_PRECOND_ILU0 }, "has its own" },
-        { { .size = sizeof fine, .method = ECH_JACOBI, .precond = ECH_PRECOND_JACOBI },
+        { { .size = sizeof fine, .method = ECH_METHOD_SOR, .omega = 2 }, "omega is 2" },
+        { { .size = sizeof fine, .method = ECH_METHOD_SOR, .precond = ECH_PRECOND_ILU0 },
+          "has its own" },
+        { { .size = sizeof fine, .method = ECH_METHOD_JACOBI, .precond = ECH_PRECOND_JACOBI },
           "has its own" },
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -377,7 +381,7 @@ static void run_bad(void)
     q.a.n = q.csr.rows = q.csr.cols = 0;
     q.a.csr = &q.csr;
     CHECK_STATUS(ech_solve(ctx, &q.a, 1, NULL, 0, NULL, 0, &fine, &p.report), ECH_OK);
-    CHECK_INT(p.report.reason, ECH_CONVERGED_RTOL);
+    CHECK_INT(p.report.status, ECH_SOLVE_CONVERGED_RTOL);
     CHECK_STATUS(ech_solve(ctx, &p.a, 0, NULL, 0, NULL, 0, &fine, NULL), ECH_OK);
     system_free(&p.s);
     test_end();
@@ -392,7 +396,7 @@ static void run_workspace(ech_method method, ech_precond precond)
     double wanted[25];
     plain_make(&p);
     ech_solve_options o = options_of(method);
-    if (method < ECH_GAUSS_SEIDEL && method != ECH_JACOBI) o.precond = precond;
+    if (method < ECH_METHOD_GAUSS_SEIDEL && method != ECH_METHOD_JACOBI) o.precond = precond;
     CHECK_STATUS(solve_plain(&p, &o), ECH_OK);
     memcpy(wanted, p.x, sizeof wanted);
     CHECK_STATUS(ech_solve_workspace(ech_device_name(ctx), &p.a, &o, &bytes), ECH_OK);
@@ -421,7 +425,7 @@ static void run_explain(void)
     char text[2000], wanted[64];
     size_t bytes = 0;
     plain_make(&p);
-    p.csr.offsets = p.csr.columns = p.csr.values = NULL;
+    p.csr.row_offsets = p.csr.col_indices = p.csr.values = NULL;
     const char *device = ech_device_name(ctx);
     for (int m = 0; m < METHODS; m++) {
         const ech_solve_options o = options_of(all[m]);
@@ -481,11 +485,11 @@ static void run_memory(void)
     } else {
         ech_trim(ctx);
         CHECK_STATUS(ech_set_allocator(ctx, &allocator), ECH_OK);
-        const ech_solve_options o = options_of(ECH_CG);
+        const ech_solve_options o = options_of(ECH_METHOD_CG);
         CHECK_FAILS(ctx, solve_plain(&p, &o), ECH_ERR_MEMORY, "out of memory");
         left = 100;
         CHECK_STATUS(solve_plain(&p, &o), ECH_OK);
-        ech_memory(ctx, 0, &now, NULL);
+        ech_memory_usage(ctx, 0, &now, NULL);
         CHECK_INT(now, 0);
         CHECK_STATUS(ech_set_allocator(ctx, NULL), ECH_OK);
     }
@@ -498,7 +502,7 @@ static ech_status sum_product(void *user, ech_ctx *c, const void *x, void *y)
 {
     static double sums[20000];
     const size_t n = *(size_t *)user;
-    ech_status status = ech_scan(c, ECH_SUM, x, sums, n, ECH_F64, NULL);
+    ech_status status = ech_scan(c, ECH_OP_SUM, x, sums, n, ECH_F64, NULL);
     if (status == ECH_OK) status = ech_sort(c, x, sums, n, ECH_F64, NULL);
     return status == ECH_OK ? ech_copy(c, y, x, n * sizeof(double)) : status;
 }
@@ -512,7 +516,7 @@ static void run_nested(void)
     const ech_operator a = {
         .size = sizeof a, .n = n, .dtype = ECH_F64, .apply = sum_product, .user = &n
     };
-    const ech_solve_options o = options_of(ECH_CG);
+    const ech_solve_options o = options_of(ECH_METHOD_CG);
     for (size_t i = 0; i < n; i++) b[i] = (double)(i * 7919 % 1000) - 500;
     if (!test_is_cpu(ctx)) {
         test_skip("the CPU's workspaces");
@@ -520,8 +524,8 @@ static void run_nested(void)
         for (int i = 0; i < 3; i++) {
             uint64_t now = 1;
             CHECK_STATUS(ech_solve(ctx, &a, 1, b, 0, x, 0, &o, &report), ECH_OK);
-            CHECK(report.reason > 0 && memcmp(b, x, sizeof b) == 0);
-            ech_memory(ctx, 0, &now, NULL);
+            CHECK(report.status > 0 && memcmp(b, x, sizeof b) == 0);
+            ech_memory_usage(ctx, 0, &now, NULL);
             CHECK_INT(now, 0);
         }
     }
@@ -541,7 +545,7 @@ static void run_names(void)
     CHECK_INT(ech_precond_from_name(NULL), -1);
     CHECK_TEXT(ech_method_name((ech_method)77), "?");
     CHECK_TEXT(ech_precond_name((ech_precond)77), "?");
-    CHECK_TEXT(ech_reason_text((ech_reason)77), "?");
+    CHECK_TEXT(ech_solve_status_text((ech_solve_status)77), "?");
     test_end();
 }
 
@@ -566,10 +570,10 @@ int main(int argc, char **argv)
         for (size_t n = 1; n < 4; n++) run_small(n);
         run_bad();
         for (int m = 0; m < METHODS; m++) run_workspace(all[m], ECH_PRECOND_JACOBI);
-        run_workspace(ECH_CG, ECH_PRECOND_IC0);
-        run_workspace(ECH_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI);
-        run_workspace(ECH_GMRES, ECH_PRECOND_ILU0);
-        run_workspace(ECH_CHEBYSHEV, ECH_PRECOND_SSOR);
+        run_workspace(ECH_METHOD_CG, ECH_PRECOND_IC0);
+        run_workspace(ECH_METHOD_BICGSTAB, ECH_PRECOND_BLOCK_JACOBI);
+        run_workspace(ECH_METHOD_GMRES, ECH_PRECOND_ILU0);
+        run_workspace(ECH_METHOD_CHEBYSHEV, ECH_PRECOND_SSOR);
         run_explain();
         run_memory();
         run_nested();

@@ -101,9 +101,9 @@ static void limits(ech_ctx *ctx)
         CHECK_STATUS(ech_set_threads(ctx, threads[k / LIMITS]), ECH_OK);
         CHECK_STATUS(ech_set_memory_limit(ctx, limits[i]), ECH_OK);
         CHECK_STATUS(ech_set_log(ctx, ECH_LOG_INFO, look_for_chunks, &chunks), ECH_OK);
-        ech_memory(ctx, 1, NULL, NULL);
+        ech_memory_usage(ctx, 1, NULL, NULL);
         CHECK_STATUS(sort_pairs(ctx, &d), ECH_OK);
-        ech_memory(ctx, 0, &now, &peak);
+        ech_memory_usage(ctx, 0, &now, &peak);
         CHECK_INT(now, 0);
         CHECK(limits[i] == 0 || peak <= limits[i]);
         CHECK(least_chunks[i] ? chunks >= least_chunks[i] : chunks == 0);
@@ -155,11 +155,11 @@ static void automatic(const char *device)
         uint64_t peak;
         CHECK_STATUS(ech_sort_explain(name, sizes[i], ECH_U32, 4, NULL, text, sizeof text), ECH_OK);
         CHECK_TEXT(text, i ? "for arrays in host memory" : "device     cpu for arrays");
-        ech_memory(ctx, 1, NULL, NULL);
+        ech_memory_usage(ctx, 1, NULL, NULL);
         CHECK_STATUS(ech_sort_pairs(ctx, d.keys, d.keys_out, d.values, d.values_out, 4, sizes[i],
                                     ECH_U32, NULL),
                      ECH_OK);
-        ech_memory(ctx, 0, NULL, &peak);
+        ech_memory_usage(ctx, 0, NULL, &peak);
         CHECK((peak == 0) == (strstr(text, "device     cpu") != NULL));
         if (i) check_sorted(&d);
         for (size_t j = 1; j < sizes[i]; j++)
@@ -169,7 +169,7 @@ static void automatic(const char *device)
         const ech_sort_options named = { .size = sizeof named, .algorithm = "onesweep" };
         void *there = NULL;
         CHECK_STATUS(ech_sort(ctx, d.keys, d.keys_out, sizes[i], ECH_U32, &named), ECH_OK);
-        ech_memory(ctx, 1, NULL, &peak);
+        ech_memory_usage(ctx, 1, NULL, &peak);
         CHECK(peak >= 4 * sizes[i]);
         CHECK_STATUS(ech_malloc(ctx, &there, 4 * sizes[i]), ECH_OK);
         CHECK_STATUS(ech_copy(ctx, there, d.keys, 4 * sizes[i]), ECH_OK);

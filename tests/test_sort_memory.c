@@ -133,7 +133,7 @@ static u64 wanted(u64 n, const struct sort *s)
     if (strcmp(s->algorithm, "count") == 0) return k == 1 ? STATE : part(8 * 65537);
     if (strcmp(s->algorithm, "msd") == 0)
         return m ? more + msd_pairs(n, k, m, s->index_bytes != 0, false) : msd(n, k, false, false);
-    if (strcmp(s->algorithm, "classes") == 0) return msd(n, k, true, true);
+    if (strcmp(s->algorithm, "buckets") == 0) return msd(n, k, true, true);
     if (strcmp(s->algorithm, "adaptive") == 0)
         return more + adaptive(n, k, m, k == 4 || s->dtype == ECH_F64 || n >= 1 << 25,
                                s->index_bytes != 0);
@@ -160,7 +160,7 @@ static void formulas(void)
     static const struct sort sorts[] = {
         { ECH_U8, 0, 0, "count" },       { ECH_I16, 0, 0, "count" },
         { ECH_U32, 0, 0, "msd" },        { ECH_F64, 0, 0, "msd" },
-        { ECH_F32, 0, 0, "classes" },    { ECH_I64, 0, 0, "classes" },
+        { ECH_F32, 0, 0, "buckets" },    { ECH_I64, 0, 0, "buckets" },
         { ECH_U32, 0, 0, "adaptive" },   { ECH_U64, 0, 0, "adaptive" },
         { ECH_F64, 0, 0, "adaptive" },   { ECH_I32, 4, 0, "adaptive" },
         { ECH_U64, 16, 0, "adaptive" },  { ECH_F32, 0, 8, "adaptive" },
@@ -184,9 +184,9 @@ static void formulas(void)
         { ECH_U32, 0, 0, "samplesort" }, { ECH_F64, 0, 0, "samplesort" },
         { ECH_I32, 4, 0, "samplesort" }, { ECH_U64, 8, 0, "samplesort" },
         { ECH_F32, 3, 0, "samplesort" }, { ECH_I64, 0, 4, "samplesort" },
-        { ECH_U32, 0, 0, "lean" },       { ECH_U16, 0, 0, "lean" },
-        { ECH_U64, 8, 0, "lean" },       { ECH_F32, 3, 0, "lean" },
-        { ECH_F64, 0, 4, "lean" },       { ECH_U8, 0, 8, "lean" },
+        { ECH_U32, 0, 0, "low_memory" }, { ECH_U16, 0, 0, "low_memory" },
+        { ECH_U64, 8, 0, "low_memory" }, { ECH_F32, 3, 0, "low_memory" },
+        { ECH_F64, 0, 4, "low_memory" }, { ECH_U8, 0, 8, "low_memory" },
     };
     static const size_t sizes[] = {
         1,          2,          63,         64,          65,
@@ -209,13 +209,14 @@ static void formulas(void)
             size_t n = sizes[i];
             bool block = strcmp(sorts[s].algorithm, "block") == 0;
             bool narrow = strcmp(sorts[s].algorithm, "msd") == 0 ||
-                          strcmp(sorts[s].algorithm, "classes") == 0 ||
+                          strcmp(sorts[s].algorithm, "buckets") == 0 ||
                           strcmp(sorts[s].algorithm, "adaptive") == 0 || sorts[s].index_bytes == 4;
             bool sample = strcmp(sorts[s].algorithm, "samplesort") == 0;
             if (sample && n > 1 << 20) continue;
             if ((block && n > 4096) || (narrow && n >= 4294967295u)) continue;
-            u64 bytes_wanted = strcmp(sorts[s].algorithm, "lean") == 0 ? lean(device, n, &sorts[s])
-                                                                       : wanted(n, &sorts[s]);
+            u64 bytes_wanted = strcmp(sorts[s].algorithm, "low_memory") == 0
+                                   ? lean(device, n, &sorts[s])
+                                   : wanted(n, &sorts[s]);
             if (CHECK_INT(said(device, n, &sorts[s]), bytes_wanted)) continue;
             test_fail(__FILE__, __LINE__, "n is %zu, %s of %s with values of %zu, index %d", n,
                       sorts[s].algorithm, ech_dtype_name(sorts[s].dtype), sorts[s].value_bytes,
@@ -286,12 +287,12 @@ static void nothing_allocated(ech_ctx *ctx, const struct sort *s, size_t n)
 /* ---- Little memory ---- */
 
 /* Keys on the device where the limit leaves no room for the usual workspace, down to as much as
- * "lean" needs; with less, nothing is written.  The keys are a permutation. */
+ * "low_memory" needs; with less, nothing is written.  The keys are a permutation. */
 static void little_memory(ech_ctx *ctx)
 {
     enum { MANY = 70001 };
     if (!test_begin("little memory on %s", ech_device_name(ctx))) return;
-    const struct sort usual = { ECH_U32, 0, 0, NULL }, little = { ECH_U32, 0, 0, "lean" };
+    const struct sort usual = { ECH_U32, 0, 0, NULL }, little = { ECH_U32, 0, 0, "low_memory" };
     size_t need = said(ech_device_name(ctx), MANY, &usual);
     size_t least = said(ech_device_name(ctx), MANY, &little);
     const size_t rooms[] = { need, need - 1, least, least - 1 };
@@ -303,13 +304,13 @@ static void little_memory(ech_ctx *ctx)
     buffer_make(&out, ctx, MANY * sizeof *keys, 0);
     buffer_set(&in, keys);
     uint64_t held, peak;
-    ech_memory(ctx, 0, &held, NULL);
+    ech_memory_usage(ctx, 0, &held, NULL);
     for (int i = 0; i < 4 && keys; i++) {
-        ech_memory(ctx, 1, NULL, NULL);
+        ech_memory_usage(ctx, 1, NULL, NULL);
         CHECK_STATUS(ech_set_memory_limit(ctx, held + rooms[i]), ECH_OK);
         ech_status status = ech_sort(ctx, in.data, out.data, MANY, ECH_U32, NULL);
         CHECK_STATUS(ech_set_memory_limit(ctx, 0), ECH_OK);
-        ech_memory(ctx, 0, NULL, &peak);
+        ech_memory_usage(ctx, 0, NULL, &peak);
         CHECK_INT(status, i < 3 ? ECH_OK : ECH_ERR_MEMORY);
         CHECK_INT(peak - held, i == 0 ? need : i < 3 ? least : 0);
         buffer_get(&out, keys);
@@ -340,8 +341,8 @@ int main(int argc, char **argv)
         { ECH_U64, 12, 0, "msd" },       { ECH_U32, 0, 0, "samplesort" },
         { ECH_F64, 0, 0, "samplesort" }, { ECH_I32, 4, 0, "samplesort" },
         { ECH_U64, 8, 0, "samplesort" }, { ECH_F32, 3, 0, "samplesort" },
-        { ECH_I64, 0, 4, "samplesort" }, { ECH_U32, 0, 0, "lean" },
-        { ECH_U64, 0, 4, "lean" },
+        { ECH_I64, 0, 4, "samplesort" }, { ECH_U32, 0, 0, "low_memory" },
+        { ECH_U64, 0, 4, "low_memory" },
     };
     test_main(argc, argv);
     char name[64];

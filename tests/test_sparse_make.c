@@ -111,16 +111,16 @@ static bool empty_make(struct sparse_copy *out, ech_ctx *ctx, const struct spars
     *out = (struct sparse_copy){ .csr = { .size = sizeof(ech_csr),
                                           .rows = like->rows,
                                           .cols = like->cols,
-                                          .entries = entries,
-                                          .index = like->index,
+                                          .nnz = entries,
+                                          .index_dtype = like->index,
                                           .dtype = like->dtype } };
     if (!buffer_make(&out->offsets, sparse_place(ctx, where, 0), (like->rows + 1) * index,
                      shift * index) ||
         !buffer_make(&out->columns, sparse_place(ctx, where, 1), entries * index, shift * index) ||
         !buffer_make(&out->values, sparse_place(ctx, where, 2), entries * value, shift * value))
         return false;
-    out->csr.offsets = out->offsets.data;
-    out->csr.columns = out->columns.data;
+    out->csr.row_offsets = out->offsets.data;
+    out->csr.col_indices = out->columns.data;
     out->csr.values = out->values.data;
     return true;
 }
@@ -354,11 +354,11 @@ static void run_data_errors(ech_ctx *ctx)
         const char *text; /* NULL: all is well */
     } cases[] = {
         { -1, -1, 0, 1, NULL },
-        { 0, -1, 1, 0, "a->offsets[0] is not 0" },
+        { 0, -1, 1, 0, "a->row_offsets[0] is not 0" },
         { 700, -1, 3 * 701 + 5, 0, "a: row[700] ends before it begins" },
         { 700, -1, 9, 0, "a: row[699] ends before it begins" },
         { 5, -1, 0xffffffff, 0, "a: row[4] ends before it begins, or past" },
-        { 1000, -1, 2999, 0, "a->offsets[1000] is not the number of entries" },
+        { 1000, -1, 2999, 0, "a->row_offsets[1000] is not the number of entries" },
         { -1, 1500, 1000, 0, "a: row[500] has a column" },
         { -1, 2999, 0xffffffff, 1, "a: row[999] has a column" },
         { -1, 31, 0, 1, "a: row[10] has columns that do not rise" },
@@ -418,8 +418,8 @@ static void run_bad_coo(ech_ctx *ctx)
                 later(ctx, ech_csr_from_coo(ctx, 1000, rows.data, columns.data, values.data,
                                             &out.csr, (uint64_t *)(void *)entries.data, NULL)),
                 ECH_ERR_ARG, cases[i].text);
-            buffer_check_guards(&out.offsets, "out->offsets");
-            buffer_check_guards(&out.columns, "out->columns");
+            buffer_check_guards(&out.offsets, "out->row_offsets");
+            buffer_check_guards(&out.columns, "out->col_indices");
             buffer_check_guards(&out.values, "out->values");
             buffer_free(&rows);
             buffer_free(&columns);
@@ -456,13 +456,13 @@ static void run_refused(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, j, v, &out, NULL, NULL), ECH_ERR_ARG,
                 "entries is NULL");
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 3, i, j, v, &out, &n, NULL), ECH_ERR_ARG,
-                "out->entries is 2");
-    out.offsets = NULL;
+                "out->nnz is 2");
+    out.row_offsets = NULL;
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, j, v, &out, &n, NULL), ECH_ERR_ARG,
-                "out->offsets is NULL");
-    out = good, out.columns = i;
+                "out->row_offsets is NULL");
+    out = good, out.col_indices = i;
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, j, v, &out, &n, NULL), ECH_ERR_ARG, "overlap");
-    out = good, out.index = ECH_I64, out.rows = out.cols = WIDE, out.entries = 99;
+    out = good, out.index_dtype = ECH_I64, out.rows = out.cols = WIDE, out.nnz = 99;
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 99, i, j, v, &out, &n, NULL), ECH_ERR_UNSUPPORTED,
                 "one of 99 columns take more than 64 bits");
     out = good;
@@ -470,8 +470,8 @@ static void run_refused(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, NULL, NULL), ECH_ERR_ARG, "out is NULL");
     out.rows = 3;
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out is 3 x 2");
-    out = good, out.entries = 1;
-    CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out->entries is 1");
+    out = good, out.nnz = 1;
+    CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out->nnz is 1");
     out = good, out.dtype = ECH_F64;
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out is of i32 and f64");
     CHECK_FAILS(ctx, ech_csr_diagonal(ctx, &a, NULL), ECH_ERR_ARG, "diagonal is NULL");

@@ -44,8 +44,8 @@ static bool make(struct data *d, ech_ctx *ctx)
         !buffer_make(&d->columns, place, N * 8, 0) || !buffer_make(&d->values, place, N * 8, 0))
         return false;
     d->out = d->a.csr;
-    d->out.offsets = d->offsets.data;
-    d->out.columns = d->columns.data;
+    d->out.row_offsets = d->offsets.data;
+    d->out.col_indices = d->columns.data;
     d->out.values = d->values.data;
     return true;
 }
@@ -69,7 +69,7 @@ static ech_status run(ech_ctx *ctx, const struct data *d, enum call call, const 
     case SPMM:
         return ech_spmm(ctx, 1, a, COLUMNS, d->x.data, COLUMNS, 0, d->y.data, COLUMNS, o);
     case FROM_COO:
-        return ech_csr_from_coo(ctx, a->entries, d->rows.data, a->columns, a->values, &d->out,
+        return ech_csr_from_coo(ctx, a->nnz, d->rows.data, a->col_indices, a->values, &d->out,
                                 (uint64_t *)(void *)d->entries.data, o);
     case TRANSPOSE:
         return ech_csr_transpose(ctx, a, &d->out, o);
@@ -135,7 +135,7 @@ static void no_memory(ech_ctx *ctx, const struct data *d, enum call call)
     int asked = 0;
     const ech_allocator none = { sizeof(ech_allocator), allocate_none, release_none, &asked };
     uint64_t before, after;
-    ech_memory(ctx, 0, &before, NULL);
+    ech_memory_usage(ctx, 0, &before, NULL);
     ech_trim(ctx);
     if (!CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK)) return;
     const ech_status status = run(ctx, d, call, NULL);
@@ -147,7 +147,7 @@ static void no_memory(ech_ctx *ctx, const struct data *d, enum call call)
     CHECK_STATUS(run(ctx, d, call, NULL), ECH_OK);
     CHECK_STATUS(ech_sync(ctx), ECH_OK);
     ech_trim(ctx);
-    ech_memory(ctx, 0, &after, NULL);
+    ech_memory_usage(ctx, 0, &after, NULL);
     CHECK(after <= before);
 }
 

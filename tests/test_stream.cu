@@ -85,8 +85,8 @@ static const struct path {
     { path::KEYS, ECH_U64, N, 0, "adaptive" },
     { path::PAIRS, ECH_U32, N, 4, "adaptive" },
     { path::ARGSORT, ECH_I64, N, 8, "adaptive" },
-    { path::KEYS, ECH_U32, N, 0, "classes" },
-    { path::KEYS, ECH_F64, N, 0, "classes" },
+    { path::KEYS, ECH_U32, N, 0, "buckets" },
+    { path::KEYS, ECH_F64, N, 0, "buckets" },
     { path::KEYS, ECH_F32, N, 0, "msd" },
     { path::KEYS, ECH_U64, N, 0, "msd" },
     { path::PAIRS, ECH_U32, N, 4, "msd" },
@@ -95,8 +95,8 @@ static const struct path {
     { path::KEYS, ECH_I64, N, 0, "onesweep" },
     { path::PAIRS, ECH_F32, N, 4, "onesweep" },
     { path::PAIRS, ECH_U32, N, 12, NULL }, /* by index, then fetched */
-    { path::KEYS, ECH_U32, N, 0, "lean" },
-    { path::PAIRS, ECH_U32, 100003, 4, "lean" },
+    { path::KEYS, ECH_U32, N, 0, "low_memory" },
+    { path::PAIRS, ECH_U32, 100003, 4, "low_memory" },
 };
 enum { PATHS = sizeof paths / sizeof *paths, SHAPES = 4 };
 
@@ -376,7 +376,7 @@ static void test_streams(uint32_t *in, uint32_t *out)
     uint64_t *bad;
     CUDA(cudaMalloc(&bad, sizeof offsets));
     CUDA(cudaMemcpy(bad, offsets, sizeof offsets, cudaMemcpyHostToDevice));
-    CHECK(ech_reduce_segments(own, ECH_MAX, in, out, bad, 2, N, ECH_U32, NULL) == ECH_OK);
+    CHECK(ech_reduce_segments(own, ECH_OP_MAX, in, out, bad, 2, N, ECH_U32, NULL) == ECH_OK);
     ech_status status = ECH_OK;
     for (done = 0; !done;) status = ech_poll(own, &done);
     CHECK(status == ECH_ERR_ARG && strstr(ech_error(own), "offsets[2]"));

@@ -121,7 +121,7 @@ typedef struct ech_device {
     char features[256];    /* CPU: the instruction sets in use; GPU: "sm_90" */
     uint64_t memory_bytes; /* total */
     uint64_t free_bytes;   /* free now */
-    int units;             /* hardware threads, or multiprocessors */
+    int multiprocessors;   /* hardware threads, or multiprocessors */
     int driver;            /* GPU: version of the driver's interface, 13000 for 13.0; CPU: 0 */
 } ech_device;
 
@@ -153,11 +153,11 @@ ECH_API ech_status ech_copy_async(ech_ctx *ctx, void *to, const void *from, size
 
 /* Bytes of the device's memory that the context holds now, and the most it ever held since it was
  * opened or since the last call with reset = 1. */
-ECH_API void ech_memory(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_bytes);
+ECH_API void ech_memory_usage(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_bytes);
 
 /* ech_trim() gives memory that the context keeps for later calls back to the system: the GPU's
  * pool, the CPU's last workspace, the host memory of sorts in parts.  Such memory does not count in
- * ech_memory(). */
+ * ech_memory_usage(). */
 ECH_API void ech_trim(ech_ctx *ctx);
 
 /* ---- Advanced -------------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ ECH_API ech_status ech_wait_event(ech_ctx *ctx, void *event);
 ECH_API ech_status ech_set_threads(ech_ctx *ctx, int threads);
 
 /* ech_set_memory_limit() limits the device memory that the context may hold at once, as
- * ech_memory() counts it; 0, the default: to what there is.  What would need more fails with
+ * ech_memory_usage() counts it; 0, the default: to what there is.  What would need more fails with
  * ECH_ERR_MEMORY, but for sorts on a GPU: those of host memory go on in parts, and large ones of
  * device memory take less workspace. */
 ECH_API ech_status ech_set_memory_limit(ech_ctx *ctx, uint64_t bytes);
@@ -260,23 +260,23 @@ ECH_API ech_status ech_set_progress(ech_ctx *ctx, ech_progress_function function
  */
 
 typedef enum ech_op {
-    ECH_SUM = 0,
-    ECH_PRODUCT = 1,
-    ECH_MIN = 2, /* -0 is less than +0 */
-    ECH_MAX = 3,
-    ECH_AND = 4, /* AND, OR, XOR: of the bits of integers */
-    ECH_OR = 5,
-    ECH_XOR = 6,
+    ECH_OP_SUM = 0,
+    ECH_OP_PRODUCT = 1,
+    ECH_OP_MIN = 2, /* -0 is less than +0 */
+    ECH_OP_MAX = 3,
+    ECH_OP_AND = 4, /* AND, OR, XOR: of the bits of integers */
+    ECH_OP_OR = 5,
+    ECH_OP_XOR = 6,
     /* of ech_reduce() and its kin alone: */
-    ECH_ARGMIN = 7,    /* position of the first of the least */
-    ECH_ARGMAX = 8,    /* position of the first of the greatest */
-    ECH_MINMAX = 9,    /* both, one after the other */
-    ECH_ANY = 10,      /* 1 if one element passes the test, else 0 */
-    ECH_ALL = 11,      /* 1 if all do */
-    ECH_COUNT = 12,    /* how many do */
-    ECH_MEAN = 13,     /* the sum by n */
-    ECH_VARIANCE = 14, /* the squares of the distances from the mean, their sum by n - ddof */
-    ECH_NORM = 15      /* the square root of the sum of squares */
+    ECH_OP_ARGMIN = 7,    /* position of the first of the least */
+    ECH_OP_ARGMAX = 8,    /* position of the first of the greatest */
+    ECH_OP_MINMAX = 9,    /* both, one after the other */
+    ECH_OP_ANY = 10,      /* 1 if one element passes the test, else 0 */
+    ECH_OP_ALL = 11,      /* 1 if all do */
+    ECH_OP_COUNT = 12,    /* how many do */
+    ECH_OP_MEAN = 13,     /* the sum by n */
+    ECH_OP_VARIANCE = 14, /* the squares of the distances from the mean, their sum by n - ddof */
+    ECH_OP_NORM = 15      /* the square root of the sum of squares */
 } ech_op;
 
 typedef enum ech_nan {
@@ -285,19 +285,19 @@ typedef enum ech_nan {
 } ech_nan;
 
 /* A test that an element x passes or not, against a value v of the same type.  Comparisons are
- * those of C: with a NaN all are false but ECH_NOT_EQUAL.  The last three are for integers. */
+ * those of C: with a NaN all are false but ECH_COMPARE_NOT_EQUAL.  The last three are for integers. */
 typedef enum ech_compare {
-    ECH_NONZERO = 0, /* x != 0, also true of NaN; takes no v */
-    ECH_LESS = 1,
-    ECH_LESS_EQUAL = 2,
-    ECH_EQUAL = 3,
-    ECH_NOT_EQUAL = 4,
-    ECH_GREATER_EQUAL = 5,
-    ECH_GREATER = 6,
-    ECH_IS_NAN = 7,  /* takes no v; of integers, false */
-    ECH_HAS_ANY = 8, /* x & v is not 0 */
-    ECH_HAS_ALL = 9, /* x & v is v */
-    ECH_HAS_NONE = 10
+    ECH_COMPARE_NONZERO = 0, /* x != 0, also true of NaN; takes no v */
+    ECH_COMPARE_LESS = 1,
+    ECH_COMPARE_LESS_EQUAL = 2,
+    ECH_COMPARE_EQUAL = 3,
+    ECH_COMPARE_NOT_EQUAL = 4,
+    ECH_COMPARE_GREATER_EQUAL = 5,
+    ECH_COMPARE_GREATER = 6,
+    ECH_COMPARE_IS_NAN = 7,  /* takes no v; of integers, false */
+    ECH_COMPARE_HAS_ANY = 8, /* x & v is not 0 */
+    ECH_COMPARE_HAS_ALL = 9, /* x & v is v */
+    ECH_COMPARE_HAS_NONE = 10
 } ech_compare;
 
 #ifdef __cplusplus

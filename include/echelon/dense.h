@@ -21,14 +21,14 @@ extern "C" {
  * where stride >= cols counts elements.  What lies between rows is not touched.
  */
 typedef struct ech_matmul_options {
-    size_t size;     /* sizeof(ech_matmul_options) */
-    int transpose_a; /* 1: a is given as [k][m] */
-    int transpose_b; /* 1: b is given as [n][k] */
-    int wide;        /* 1, of f16 and bf16: c is f32 */
-    size_t count;    /* 0 or 1: one product; else so many, whose matrices lie ... */
-    size_t a_step;   /* ... so many elements apart; 0 for a and b: all have the same, and */
-    size_t b_step;
-    size_t c_step;         /* of c at least m * c_stride */
+    size_t size;           /* sizeof(ech_matmul_options) */
+    int transpose_a;       /* 1: a is given as [k][m] */
+    int transpose_b;       /* 1: b is given as [n][k] */
+    int accumulate_wide;   /* 1, of f16 and bf16: c is f32 */
+    size_t batch_count;    /* 0 or 1: one product; else so many, whose matrices lie ... */
+    size_t a_batch_stride; /* ... so many elements apart; 0 for a and b: all have the same, and */
+    size_t b_batch_stride;
+    size_t c_batch_stride; /* of c at least m * c_stride */
     const char *algorithm; /* NULL, or one that ech_matmul_explain() lists */
     void *work;            /* as in ech_sort_options */
     size_t work_bytes;     /* at least what ech_matmul_workspace() says */
@@ -39,7 +39,7 @@ typedef struct ech_matmul_options {
  *
  *   m, n, k   op(a) is m x k, op(b) is k x n, c is m x n; any may be 0
  *   a, b      of dtype; not modified, may be the same
- *   c         of dtype (wide: f32).  With beta 0 what it holds is not read, so that NaN there do no
+ *   c         of dtype (accumulate_wide: f32).  With beta 0 what it holds is not read, so that NaN there do no
  *             harm; with alpha 0 a and b are not read
  *   dtype     ECH_F32 or ECH_F64; ECH_F16 or ECH_BF16, whose products are added in f32
  *
@@ -54,17 +54,17 @@ ECH_API ech_status ech_matmul(ech_ctx *ctx, size_t m, size_t n, size_t k, double
                               double beta, void *c, size_t c_stride, ech_dtype dtype,
                               const ech_matmul_options *options);
 
-/* ech_matmul_list() is ech_matmul() of count triples that lie anywhere: a[i], b[i], c[i] of the
+/* ech_matmul_pointers() is ech_matmul() of count triples that lie anywhere: a[i], b[i], c[i] of the
  * arrays [count].  Lists in a GPU's memory are of matrices there, and are not looked at; lists in
  * host memory may be of matrices anywhere.  options->count and the steps must be 0. */
-ECH_API ech_status ech_matmul_list(ech_ctx *ctx, size_t count, size_t m, size_t n, size_t k,
-                                   double alpha, const void *const *a, size_t a_stride,
-                                   const void *const *b, size_t b_stride, double beta,
-                                   void *const *c, size_t c_stride, ech_dtype dtype,
-                                   const ech_matmul_options *options);
+ECH_API ech_status ech_matmul_pointers(ech_ctx *ctx, size_t count, size_t m, size_t n, size_t k,
+                                       double alpha, const void *const *a, size_t a_stride,
+                                       const void *const *b, size_t b_stride, double beta,
+                                       void *const *c, size_t c_stride, ech_dtype dtype,
+                                       const ech_matmul_options *options);
 
 /* ech_matmul_workspace() tells how many bytes of workspace a product takes; of options, the
- * transposes, wide, count (of a list too) and algorithm matter.  ech_matmul_explain() writes lines
+ * transposes, accumulate_wide, batch_count (of pointers too) and algorithm matter.  ech_matmul_explain() writes lines
  * about how it would be done, and the algorithms there are, into text, as ech_sort_explain()
  * does. */
 ECH_API ech_status ech_matmul_workspace(const char *device, size_t m, size_t n, size_t k,
@@ -91,20 +91,24 @@ ECH_API ech_status ech_matvec(ech_ctx *ctx, int transpose, size_t rows, size_t c
 typedef enum ech_factor {
     ECH_FACTOR_AUTO = 0, /* m > n: QR; symmetric with a positive diagonal: Cholesky, and LU where
                             that meets a pivot that is not positive; else LU */
-    ECH_LU = 1,          /* with partial pivoting; m = n */
-    ECH_CHOLESKY = 2,    /* symmetric positive definite: what lies above the diagonal is not read */
-    ECH_QR = 3           /* Householder's: |b - A x| is the least, m >= n */
+    ECH_FACTOR_LU = 1,   /* with partial pivoting; m = n */
+    ECH_FACTOR_CHOLESKY =
+        2,            /* symmetric positive definite: what lies above the diagonal is not read */
+    ECH_FACTOR_QR = 3 /* Householder's: |b - A x| is the least, m >= n */
 } ech_factor;
 
-/* How it ended.  Other than ECH_SOLVED, what the answer holds is undefined. */
-typedef enum ech_direct_end {
-    ECH_SOLVED = 0,
-    ECH_SINGULAR = 1,   /* LU: the pivot of column `where` is zero; QR: that column depends on those
+/* How it ended.  Other than ECH_DIRECT_STATUS_SOLVED, what the answer holds is undefined. */
+typedef enum ech_direct_status {
+    ECH_DIRECT_STATUS_SOLVED = 0,
+    ECH_DIRECT_STATUS_SINGULAR =
+        1, /* LU: the pivot of column `failed_index` is zero; QR: that column depends on those
                            before it, as far as rounding lets one see */
-    ECH_INDEFINITE = 2, /* Cholesky: the pivot of row `where` is not positive */
-    ECH_NOT_FINITE = 3, /* row `where` of A has NaN or infinity; column: sums run over */
-    ECH_NOT_FINITE_B = 4 /* column `where` of b has */
-} ech_direct_end;
+    ECH_DIRECT_STATUS_INDEFINITE =
+        2, /* Cholesky: the pivot of row `failed_index` is not positive */
+    ECH_DIRECT_STATUS_NOT_FINITE =
+        3, /* row `failed_index` of A has NaN or infinity; column: sums run over */
+    ECH_DIRECT_STATUS_NOT_FINITE_B = 4 /* column `failed_index` of b has */
+} ech_direct_status;
 
 typedef struct ech_direct_options {
     size_t size; /* sizeof(ech_direct_options) */
@@ -117,9 +121,9 @@ typedef struct ech_direct_options {
 
 typedef struct ech_direct_report {
     size_t size; /* sizeof(ech_direct_report), set by the caller */
-    ech_direct_end end;
+    ech_direct_status status;
     ech_factor kind; /* what was used, also of ECH_FACTOR_AUTO */
-    uint64_t where;
+    uint64_t failed_index;
     int sign;              /* of the determinant, m = n; 0: it is zero, or not known */
     double log_abs;        /* log |determinant|, -infinity if it is zero; NaN: not known */
     double rcond;          /* estimate of 1 / (|A| |A^-1|) in the 1-norm, of QR R's; 0: not known */
@@ -183,7 +187,7 @@ ECH_API ech_status ech_direct_explain(const char *device, ech_direct_call call, 
                                       size_t capacity_bytes);
 
 /* A sentence about an end; "auto", "lu", "cholesky" or "qr" and "?" for an unknown value. */
-ECH_API const char *ech_direct_end_text(ech_direct_end end);
+ECH_API const char *ech_direct_status_text(ech_direct_status end);
 ECH_API const char *ech_factor_name(ech_factor kind);
 
 #ifdef __cplusplus

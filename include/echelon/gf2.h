@@ -175,7 +175,7 @@ ECH_API ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *
                                  const ech_gf2_echelon_options *options);
 
 /*
- * ech_gf2_kernel() writes a basis of the x with a x = 0, ech_gf2_left_kernel() one of the y with
+ * ech_gf2_nullspace() writes a basis of the x with a x = 0, ech_gf2_left_nullspace() one of the y with
  * y a = 0, a vector a row.  Row i of a kernel belongs to the i-th column that has no pivot: it has
  * a one there, and zeros in every other such column.  The left kernel is that of a^T.
  *
@@ -183,10 +183,10 @@ ECH_API ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *
  *            known to need: too few fail with ECH_ERR_ARG.  Rows beyond the dimension become 0
  *   dim      [1] receives the dimension
  */
-ECH_API ech_status ech_gf2_kernel(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis,
-                                  uint32_t *dim, const ech_gf2_echelon_options *options);
-ECH_API ech_status ech_gf2_left_kernel(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis,
-                                       uint32_t *dim, const ech_gf2_echelon_options *options);
+ECH_API ech_status ech_gf2_nullspace(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis,
+                                     uint32_t *dim, const ech_gf2_echelon_options *options);
+ECH_API ech_status ech_gf2_left_nullspace(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis,
+                                          uint32_t *dim, const ech_gf2_echelon_options *options);
 
 /* ech_gf2_inverse() writes the inverse of a square matrix; *rank, [1], is less than its rows when
  * there is none, and inverse then unspecified. */
@@ -202,7 +202,7 @@ typedef struct ech_gf2_batch {
     size_t size; /* sizeof(ech_gf2_batch) */
     uint64_t *words;
     size_t count, rows, cols;
-    size_t stride, step; /* in words */
+    size_t stride, batch_stride; /* in words */
 } ech_gf2_batch;
 
 /*
@@ -240,8 +240,8 @@ typedef enum ech_gf2_call {
     ECH_GF2_CALL_MUL_VEC = 1, /* other: rows of x */
     ECH_GF2_CALL_ECHELON = 2, /* echelon, rank */
     ECH_GF2_CALL_PLUQ = 3,
-    ECH_GF2_CALL_SOLVE = 4,  /* other: columns of b */
-    ECH_GF2_CALL_KERNEL = 5, /* kernel, left_kernel */
+    ECH_GF2_CALL_SOLVE = 4,     /* other: columns of b */
+    ECH_GF2_CALL_NULLSPACE = 5, /* kernel, left_kernel */
     ECH_GF2_CALL_INVERSE = 6,
     ECH_GF2_CALL_BATCHED = 7 /* all that end in _batched; other: the number of matrices */
 } ech_gf2_call;

@@ -28,8 +28,8 @@ typedef struct ech_histogram_options {
     int channels;            /* 0 or 1: one; c: in[i] belongs to channel i % c, and each channel has
                                 counters of its own, one channel's after the other's */
     ech_outside outside;     /* see there */
-    int closed;              /* 1: the last bin has its upper end too, as NumPy's */
-    int add;                 /* 1: add to what counts holds; 0: start from 0 */
+    int include_right;       /* 1: the last bin has its upper end too, as NumPy's */
+    int accumulate;          /* 1: add to what counts holds; 0: start from 0 */
     const void *weights;     /* NULL, or [n] of weights_dtype: what each element counts for */
     ech_dtype weights_dtype; /* i32, u32, i64, u64, f32 or f64 */
     const char *algorithm;   /* NULL, or one that ech_histogram_explain() lists */

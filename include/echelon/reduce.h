@@ -22,10 +22,10 @@ extern "C" {
 typedef struct ech_reduce_options {
     size_t size;         /* sizeof(ech_reduce_options) */
     ech_nan nan;         /* of floats */
-    int wide;            /* 1: f16, bf16 and f32 are added and multiplied in f64 */
-    ech_compare compare; /* ECH_ANY, ECH_ALL, ECH_COUNT: the test */
+    int accumulate_wide; /* 1: f16, bf16 and f32 are added and multiplied in f64 */
+    ech_compare compare; /* ECH_OP_ANY, ECH_OP_ALL, ECH_OP_COUNT: the test */
     const void *value;   /* [1] of dtype in host memory: what it compares with */
-    int ddof;            /* ECH_VARIANCE: 0 or 1 */
+    int ddof;            /* ECH_OP_VARIANCE: 0 or 1 */
     void *work;          /* as in ech_sort_options */
     size_t work_bytes;   /* at least what ech_reduce_workspace() says */
 } ech_reduce_options;
@@ -34,12 +34,12 @@ typedef struct ech_reduce_options {
  * ech_reduce_dtype() is the type of a result, in which it is also computed; mean, variance and norm
  * are computed in f64, and rounded once:
  *   sum, product           i64 of signed, u64 of unsigned integers, both modulo 2^64; f32 of f16,
- *                          bf16 and f32 (wide: f64); f64 of f64
+ *                          bf16 and f32 (accumulate_wide: f64); f64 of f64
  *   min, max, min and max  dtype
  *   and, or, xor           dtype
  *   argmin, argmax, count  u64
  *   any, all               u8
- *   mean, variance, norm   f32 of f16, bf16 and f32 (wide: f64), else f64
+ *   mean, variance, norm   f32 of f16, bf16 and f32 (accumulate_wide: f64), else f64
  * -1 when there is no such reduction: bits of floats, an unknown op or dtype.
  */
 ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide);
@@ -48,7 +48,7 @@ ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide);
  * ech_reduce() makes one value of n.
  *
  *   in       [n] of dtype, not modified
- *   out      [1] of ech_reduce_dtype(); [2] for ECH_MINMAX
+ *   out      [1] of ech_reduce_dtype(); [2] for ECH_OP_MINMAX
  *   options  NULL for the defaults
  *
  * Nothing (n = 0, or nothing but NaN that are ignored) gives: sum, norm, count, or, xor, any 0;
@@ -69,7 +69,7 @@ ECH_API ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out
  * ech_reduce_rows() is ech_reduce() of each row.
  *
  *   in     [rows][columns] of dtype
- *   out    [rows] of ech_reduce_dtype(), [rows][2] for ECH_MINMAX; positions count within the row
+ *   out    [rows] of ech_reduce_dtype(), [rows][2] for ECH_OP_MINMAX; positions count within the row
  */
 ECH_API ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
                                    size_t columns, ech_dtype dtype,
@@ -101,10 +101,10 @@ ECH_API ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, 
                                      size_t n, ech_dtype dtype, const ech_reduce_options *options);
 
 /*
- * ech_dot() is the sum of a[i] b[i], in the type and by the order of ech_reduce() with ECH_SUM.
+ * ech_dot() is the sum of a[i] b[i], in the type and by the order of ech_reduce() with ECH_OP_SUM.
  *
  *   a, b   [n] of dtype, which may be the same
- *   out    [1] of ech_reduce_dtype(ECH_SUM, ...)
+ *   out    [1] of ech_reduce_dtype(ECH_OP_SUM, ...)
  */
 ECH_API ech_status ech_dot(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n,
                            ech_dtype dtype, const ech_reduce_options *options);

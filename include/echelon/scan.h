@@ -17,12 +17,12 @@ extern "C" {
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
 typedef struct ech_scan_options {
-    size_t size;      /* sizeof(ech_scan_options) */
-    int exclusive;    /* 1: out[i] is of the elements before i alone */
-    int backward;     /* 1: from the last element to the first */
-    int wide;         /* 1: sums and products are i64 of signed and u64 of unsigned integers, f64 of
+    size_t size;         /* sizeof(ech_scan_options) */
+    int exclusive;       /* 1: out[i] is of the elements before i alone */
+    int reverse;         /* 1: from the last element to the first */
+    int accumulate_wide; /* 1: sums and products are i64 of signed and u64 of unsigned integers, f64 of
                           floats, and so is out */
-    ech_nan nan;      /* of floats */
+    ech_nan nan;         /* of floats */
     const void *init; /* NULL, or [1] of out's type in host memory, put before the first element (of
                           each row, segment or run) */
     void *work;       /* as in ech_sort_options */
@@ -32,9 +32,9 @@ typedef struct ech_scan_options {
 /*
  * ech_scan() combines each element with all before it: out[i] = in[0] op ... op in[i].
  *
- *   op     ECH_SUM ... ECH_XOR
+ *   op     ECH_OP_SUM ... ECH_OP_XOR
  *   in     [n] of dtype, not modified unless it is also out
- *   out    [n] of dtype (options->wide: see there); may be in when the types have one size
+ *   out    [n] of dtype (options->accumulate_wide: see there); may be in when the types have one size
  *
  * Sums and products of integers are taken modulo 2^bits of out's type.  Those of f16 and bf16 are
  * kept in f32, and rounded when they are written.  Without init, an exclusive scan begins with the

@@ -24,7 +24,7 @@ extern "C" {
 typedef struct ech_select_options {
     size_t size; /* sizeof(ech_select_options) */
     int invert;  /* 1: keep what would be dropped, and drop what would be kept; not where nothing is
-                    dropped: ech_partition_three(), ech_encode_runs(), ech_decode_runs() */
+                    dropped: ech_partition_3way(), ech_rle_encode(), ech_rle_decode() */
     int index;   /* 1: ech_select_*: write the positions, u64, instead of the elements */
     int packed;  /* 1: flags are bits, flag i is bit i % 8 of byte i / 8; 0: bytes, not 0 is set */
     void *work;  /* as in ech_sort_options */
@@ -58,15 +58,15 @@ ECH_API ech_status ech_partition_if(ech_ctx *ctx, const void *in, void *out, uin
                                     const void *value, const ech_select_options *options);
 
 /*
- * ech_partition_three() writes first the elements less than low, then those from low to high, both
+ * ech_partition_3way() writes first the elements less than low, then those from low to high, both
  * included, then those greater than high and NaN; each in their input order.
  *
  *   low, high  [1] of dtype in host memory, low <= high
  *   counts     [2] receives how many came first and how many second
  */
-ECH_API ech_status ech_partition_three(ech_ctx *ctx, const void *in, void *out, uint64_t *counts,
-                                       size_t n, ech_dtype dtype, const void *low, const void *high,
-                                       const ech_select_options *options);
+ECH_API ech_status ech_partition_3way(ech_ctx *ctx, const void *in, void *out, uint64_t *counts,
+                                      size_t n, ech_dtype dtype, const void *low, const void *high,
+                                      const ech_select_options *options);
 
 /* ech_unique() keeps the first of each run of equal elements: of sorted input, one of each value.
  */
@@ -79,25 +79,25 @@ ECH_API ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void 
                                      size_t value_bytes, size_t n, ech_dtype dtype,
                                      const ech_select_options *options);
 
-/* ech_encode_runs() is ech_unique() that also says how long each run is: lengths has room for [n]
+/* ech_rle_encode() is ech_unique() that also says how long each run is: lengths has room for [n]
  * and receives *count. */
-ECH_API ech_status ech_encode_runs(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
-                                   uint64_t *count, size_t n, ech_dtype dtype,
-                                   const ech_select_options *options);
+ECH_API ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                                  uint64_t *count, size_t n, ech_dtype dtype,
+                                  const ech_select_options *options);
 
 /*
- * ech_decode_runs() writes each element as often as its length says.
+ * ech_rle_decode() writes each element as often as its length says.
  *
  *   in       [runs] of element_bytes each
  *   lengths  [runs]
  *   out      [n]; the lengths must not add up to more than n, and what lies beyond is not written
  */
-ECH_API ech_status ech_decode_runs(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
-                                   size_t runs, size_t n, size_t element_bytes,
-                                   const ech_select_options *options);
+ECH_API ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
+                                  size_t runs, size_t n, size_t element_bytes,
+                                  const ech_select_options *options);
 
 /* ech_select_workspace() tells how many bytes of workspace every call above takes of n elements
- * (ech_decode_runs(): of runs). */
+ * (ech_rle_decode(): of runs). */
 ECH_API ech_status ech_select_workspace(const char *device, size_t n, size_t element_bytes,
                                         const ech_select_options *options, size_t *bytes);
 

@@ -35,16 +35,16 @@ typedef struct ech_operator {
 } ech_operator;
 
 typedef enum ech_method {
-    ECH_METHOD_AUTO = 0, /* CG, MINRES or GMRES, by what A turns out to be: docs/solve.md */
-    ECH_RICHARDSON = 1,  /* x += omega M^-1 (b - A x) */
-    ECH_JACOBI = 2,      /* the same, with the diagonal for M */
-    ECH_CHEBYSHEV = 3,   /* A symmetric positive definite, as for CG */
-    ECH_CG = 4,
-    ECH_MINRES = 5, /* A symmetric */
-    ECH_BICGSTAB = 6,
-    ECH_GMRES = 7,
-    ECH_GAUSS_SEIDEL = 8, /* these two in the order of the rows, as by one thread */
-    ECH_SOR = 9
+    ECH_METHOD_AUTO = 0,       /* CG, MINRES or GMRES, by what A turns out to be: docs/solve.md */
+    ECH_METHOD_RICHARDSON = 1, /* x += omega M^-1 (b - A x) */
+    ECH_METHOD_JACOBI = 2,     /* the same, with the diagonal for M */
+    ECH_METHOD_CHEBYSHEV = 3,  /* A symmetric positive definite, as for CG */
+    ECH_METHOD_CG = 4,
+    ECH_METHOD_MINRES = 5, /* A symmetric */
+    ECH_METHOD_BICGSTAB = 6,
+    ECH_METHOD_GMRES = 7,
+    ECH_METHOD_GAUSS_SEIDEL = 8, /* these two in the order of the rows, as by one thread */
+    ECH_METHOD_SOR = 9
 } ech_method;
 
 /* M, with which systems M z = r are solved on the way. */
@@ -59,19 +59,21 @@ typedef enum ech_precond {
 } ech_precond;
 
 /* Why a solver ended: above 0 with a solution. */
-typedef enum ech_reason {
-    ECH_CONVERGED_RTOL = 1, /* |b - A x| <= rtol |b| */
-    ECH_CONVERGED_ATOL = 2, /* |b - A x| <= atol */
-    ECH_STOPPED_ITERATIONS = -1,
-    ECH_STOPPED_DIVERGED = -2,   /* the residual grew beyond dtol */
-    ECH_STOPPED_BREAKDOWN = -3,  /* the method divides by zero, and starting again does not help */
-    ECH_STOPPED_STAGNATED = -4,  /* the residual does not fall any more */
-    ECH_STOPPED_INDEFINITE = -5, /* A or M is not positive definite, or not symmetric; IC(0): row
-                                    `where` */
-    ECH_STOPPED_NAN = -6,        /* A, b or x holds NaN or infinity, or numbers ran over */
-    ECH_STOPPED_MONITOR = -7,
-    ECH_STOPPED_SINGULAR = -8 /* a zero on the diagonal, or for a pivot: row `where` */
-} ech_reason;
+typedef enum ech_solve_status {
+    ECH_SOLVE_CONVERGED_RTOL = 1, /* |b - A x| <= rtol |b| */
+    ECH_SOLVE_CONVERGED_ATOL = 2, /* |b - A x| <= atol */
+    ECH_SOLVE_STOPPED_ITERATIONS = -1,
+    ECH_SOLVE_STOPPED_DIVERGED = -2, /* the residual grew beyond dtol */
+    ECH_SOLVE_STOPPED_BREAKDOWN =
+        -3, /* the method divides by zero, and starting again does not help */
+    ECH_SOLVE_STOPPED_STAGNATED = -4, /* the residual does not fall any more */
+    ECH_SOLVE_STOPPED_INDEFINITE =
+        -5,                     /* A or M is not positive definite, or not symmetric; IC(0): row
+                                    `failed_index` */
+    ECH_SOLVE_STOPPED_NAN = -6, /* A, b or x holds NaN or infinity, or numbers ran over */
+    ECH_SOLVE_STOPPED_MONITOR = -7,
+    ECH_SOLVE_STOPPED_SINGULAR = -8 /* a zero on the diagonal, or for a pivot: row `failed_index` */
+} ech_solve_status;
 
 typedef struct ech_solve_options {
     size_t size; /* sizeof(ech_solve_options) */
@@ -81,7 +83,7 @@ typedef struct ech_solve_options {
     double atol;             /* ... or at |r| <= atol */
     double dtol;             /* diverged at |r| > dtol max(|b|, first |r|); 0: 1e5 */
     uint64_t max_iterations; /* 0: 10 n, but 1000 at least and 100000 at most */
-    int guess;               /* 1: x holds a first guess; 0: it begins as 0 */
+    int use_initial_guess;   /* 1: x holds a first use_initial_guess; 0: it begins as 0 */
     int restart;             /* GMRES: iterations between restarts, 1000 at most; 0: 30 */
     int block;               /* block Jacobi: rows of a square, 32 at most; 0: 8 */
     double omega;        /* Richardson's and Jacobi's step, or that of SOR and SSOR; 0: Richardson's
@@ -101,7 +103,7 @@ typedef struct ech_solve_options {
 
 typedef struct ech_solve_report {
     size_t size; /* sizeof(ech_solve_report), set by the caller */
-    ech_reason reason;
+    ech_solve_status status;
     ech_method method; /* what was used, also of ECH_METHOD_AUTO */
     ech_precond precond;
     uint64_t iterations;
@@ -109,7 +111,7 @@ typedef struct ech_solve_report {
     uint64_t restarts;     /* because the true residual was larger than the method believed */
     double residual;       /* |b - A x|, computed anew from the x that is returned */
     double b_norm;         /* |b| */
-    uint64_t where;        /* the row of ECH_STOPPED_SINGULAR and, of IC(0), _INDEFINITE */
+    uint64_t failed_index; /* the row of ECH_SOLVE_STOPPED_SINGULAR and, of IC(0), _INDEFINITE */
     double lower, upper;   /* Richardson, Chebyshev: the bounds that were used */
     size_t history_count;  /* how many there were, also beyond history_capacity */
 } ech_solve_report;
@@ -119,7 +121,7 @@ typedef struct ech_solve_report {
  *
  *   b        [count][n], b_step elements apart; not modified
  *   x        [count][n], x_step apart (both of n at least; of count 1 not looked at); unless
- *            options->guess, only written
+ *            options->use_initial_guess, only written
  *   reports  [count] in host memory, all of the same size
  *
  * Returns when it is done, ECH_OK also when it found no solution: reports[i].reason says how each
@@ -142,7 +144,7 @@ ECH_API ech_status ech_solve_explain(const char *device, const ech_operator *a,
                                      size_t capacity_bytes);
 
 /* A sentence about a reason. */
-ECH_API const char *ech_reason_text(ech_reason reason);
+ECH_API const char *ech_solve_status_text(ech_solve_status reason);
 
 /* "auto" ... "gmres", "none" ... ; "?" for an unknown value.  And the reverse: -1 when there is no
  * such name. */

@@ -109,7 +109,7 @@ ECH_API ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, ech_
  *   value_bytes  0 for ech_sort(), else that of ech_sort_pairs()
  *   bytes        [1] receives the size
  *
- * On a GPU, the algorithm "lean" takes about a quarter of what the others do, and more time; given
+ * On a GPU, the algorithm "low_memory" takes about a quarter of what the others do, and more time; given
  * more workspace than it needs, less.
  *
  * A sort on a GPU context whose arrays are all in host memory allocates what it needs by itself.

@@ -27,12 +27,12 @@ extern "C" {
 typedef struct ech_csr {
     size_t size; /* sizeof(ech_csr) */
     size_t rows, cols;
-    size_t entries;  /* offsets[rows]; where a matrix is made: the room in columns and values */
-    void *offsets;   /* [rows + 1] of index, the first 0 */
-    void *columns;   /* [entries] of index */
-    void *values;    /* [entries] of dtype */
-    ech_dtype index; /* ECH_I32 or ECH_I64 */
-    ech_dtype dtype; /* ECH_F32 or ECH_F64 */
+    size_t nnz;        /* offsets[rows]; where a matrix is made: the room in columns and values */
+    void *row_offsets; /* [rows + 1] of index_dtype, the first 0 */
+    void *col_indices; /* [entries] of index */
+    void *values;      /* [entries] of dtype */
+    ech_dtype index_dtype; /* ECH_I32 or ECH_I64 */
+    ech_dtype dtype;       /* ECH_F32 or ECH_F64 */
 } ech_csr;
 
 typedef struct ech_csr_options {

@@ -107,7 +107,7 @@ static void run_production(struct trial *trial)
 
 #define TABLE_OF(k, what)                                                                          \
     {                                                                                              \
-        .number = 1, .idea = "russians", .text = what, .parameter = k, .run = run_1                \
+        .number = 1, .idea = "m4r", .text = what, .parameter = k, .run = run_1                     \
     }
 
 static const struct rung rungs[] = {

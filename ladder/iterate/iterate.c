@@ -197,15 +197,15 @@ static void run_production(struct trial *trial)
     ech_csr csr = { .size = sizeof(ech_csr),
                     .rows = n,
                     .cols = n,
-                    .entries = (size_t)entries_of(trial->n),
-                    .offsets = ladder_pointer(trial->in + parts.offsets),
-                    .columns = ladder_pointer(trial->in + parts.columns),
+                    .nnz = (size_t)entries_of(trial->n),
+                    .row_offsets = ladder_pointer(trial->in + parts.offsets),
+                    .col_indices = ladder_pointer(trial->in + parts.columns),
                     .values = ladder_pointer(trial->in + parts.values),
-                    .index = ECH_I32,
+                    .index_dtype = ECH_I32,
                     .dtype = trial->type };
     ech_operator a = { .size = sizeof a, .n = n, .dtype = trial->type, .csr = &csr };
     ech_solve_options options = { .size = sizeof options,
-                                  .method = ECH_RICHARDSON,
+                                  .method = ECH_METHOD_RICHARDSON,
                                   .rtol = 1e-30,
                                   .atol = limit(),
                                   .lower = 1,
@@ -213,7 +213,7 @@ static void run_production(struct trial *trial)
     ech_solve_report report = { 0 };
     ladder_try(trial, ech_solve(trial->device->ctx, &a, 1, ladder_pointer(trial->in + parts.f), n,
                                 ladder_pointer(trial->out), n, &options, &report));
-    if (n && report.reason <= 0) ladder_fail(trial, "ech_solve() gives up (%d)", report.reason);
+    if (n && report.status <= 0) ladder_fail(trial, "ech_solve() gives up (%d)", report.status);
 }
 
 static const struct rung rungs[] = {

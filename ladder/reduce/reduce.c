@@ -126,7 +126,7 @@ static void run_production(struct trial *trial)
 {
     /* Sums of 32-bit integers have 64 bits; their lower half is the sum modulo 2^32. */
     ladder_try(trial,
-               ech_reduce(trial->device->ctx, ECH_SUM, ladder_pointer(trial->in),
+               ech_reduce(trial->device->ctx, ECH_OP_SUM, ladder_pointer(trial->in),
                           ladder_pointer(trial->scratch), (size_t)trial->n, trial->type, NULL));
     ladder_copy(trial, trial->out, trial->scratch, trial->element_bytes);
 }

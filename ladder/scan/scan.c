@@ -108,7 +108,7 @@ static void run_production(struct trial *trial)
 {
     ech_scan_options options = { .size = sizeof options, .exclusive = 1 };
     ladder_try(trial,
-               ech_scan(trial->device->ctx, ECH_SUM, ladder_pointer(trial->in),
+               ech_scan(trial->device->ctx, ECH_OP_SUM, ladder_pointer(trial->in),
                         ladder_pointer(trial->out), (size_t)trial->n, trial->type, &options));
 }
 

@@ -515,9 +515,9 @@ ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where)
         [ECHI_BASIS_TOO_SHORT] = { "basis", "has no row for it: the kernel has more vectors" },
         [ECHI_COO_ROW] = { "rows", "is not a row of the matrix" },
         [ECHI_COO_COLUMN] = { "columns", "is not a column of the matrix" },
-        [ECHI_CSR_BEGIN] = { "a->offsets", "is not 0" },
+        [ECHI_CSR_BEGIN] = { "a->row_offsets", "is not 0" },
         [ECHI_CSR_ROW] = { "a: row", "ends before it begins, or past the entries" },
-        [ECHI_CSR_END] = { "a->offsets", "is not the number of entries" },
+        [ECHI_CSR_END] = { "a->row_offsets", "is not the number of entries" },
         [ECHI_CSR_COLUMN] = { "a: row", "has a column that the matrix has not" },
         [ECHI_CSR_ORDER] = { "a: row", "has columns that do not rise" },
     };

@@ -140,7 +140,7 @@ ech_status ech_copy_async(ech_ctx *ctx, void *to, const void *from, size_t bytes
     return ctx->backend->copy_async(ctx, to, from, bytes);
 }
 
-void ech_memory(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_bytes)
+void ech_memory_usage(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_bytes)
 {
     if (now_bytes) *now_bytes = ctx ? ctx->held_bytes : 0;
     if (peak_bytes) *peak_bytes = ctx ? ctx->peak_bytes : 0;

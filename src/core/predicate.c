@@ -72,9 +72,9 @@ static void take_greater(struct echi_predicate *p, uint64_t e, uint64_t most)
 ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compare,
                                const void *value, struct echi_predicate *p)
 {
-    bool of_bits = compare >= ECH_HAS_ANY && compare <= ECH_HAS_NONE;
-    bool alone = compare == ECH_NONZERO || compare == ECH_IS_NAN;
-    if ((unsigned)compare > ECH_HAS_NONE)
+    bool of_bits = compare >= ECH_COMPARE_HAS_ANY && compare <= ECH_COMPARE_HAS_NONE;
+    bool alone = compare == ECH_COMPARE_NONZERO || compare == ECH_COMPARE_IS_NAN;
+    if ((unsigned)compare > ECH_COMPARE_HAS_NONE)
         return echi_fail(ctx, ECH_ERR_ARG, "compare is %d, not an ech_compare", (int)compare);
     if (!alone && !value)
         return echi_fail(ctx, ECH_ERR_ARG, "value is NULL, and compare needs one");
@@ -91,8 +91,8 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
     if (of_bits) {
         p->order = (struct echi_order){ .last = ones };
         p->mask = u;
-        take_range(p, compare == ECH_HAS_ALL ? u : 0, compare == ECH_HAS_ALL ? u : 0,
-                   compare == ECH_HAS_ANY);
+        take_range(p, compare == ECH_COMPARE_HAS_ALL ? u : 0,
+                   compare == ECH_COMPARE_HAS_ALL ? u : 0, compare == ECH_COMPARE_HAS_ANY);
         return ECH_OK;
     }
     uint64_t e = echi_order_encode(&p->order, bytes, u);
@@ -100,14 +100,14 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
              most = is_float ? nan - 1 : ones; /* the greatest that is no NaN */
     bool value_is_nan = is_float && e == nan;
     switch (compare) {
-    case ECH_IS_NAN:
+    case ECH_COMPARE_IS_NAN:
         if (is_float)
             take_range(p, nan, nan, false);
         else
             take_all(p, ones, true);
         break;
-    case ECH_NONZERO:
-    case ECH_NOT_EQUAL:
+    case ECH_COMPARE_NONZERO:
+    case ECH_COMPARE_NOT_EQUAL:
         if (value_is_nan)
             take_all(p, ones, false);
         else
@@ -116,13 +116,13 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
     default:
         if (value_is_nan)
             take_all(p, ones, true);
-        else if (compare == ECH_LESS)
+        else if (compare == ECH_COMPARE_LESS)
             take_less(p, e, ones);
-        else if (compare == ECH_LESS_EQUAL)
+        else if (compare == ECH_COMPARE_LESS_EQUAL)
             take_range(p, 0, e, false);
-        else if (compare == ECH_EQUAL)
+        else if (compare == ECH_COMPARE_EQUAL)
             take_range(p, e, e, false);
-        else if (compare == ECH_GREATER_EQUAL)
+        else if (compare == ECH_COMPARE_GREATER_EQUAL)
             take_range(p, e, most, false);
         else
             take_greater(p, e, most);

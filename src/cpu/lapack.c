@@ -71,10 +71,10 @@ static ech_status lay_out(const struct echi_vendor_factor *p, void *work, struct
 {
     struct echi_layout layout = { .base = work };
     const size_t element = ech_dtype_bytes(p->dtype);
-    const bool copied = p->kind != ECH_CHOLESKY;
+    const bool copied = p->kind != ECH_FACTOR_CHOLESKY;
     parts->copy = echi_part(&layout, copied ? p->m : 0, p->n * element);
-    parts->pivots = echi_part(&layout, p->kind == ECH_LU ? p->n : 0, sizeof(int));
-    parts->more = echi_part(&layout, p->kind == ECH_QR ? p->n : 0, QR_BLOCK * element);
+    parts->pivots = echi_part(&layout, p->kind == ECH_FACTOR_LU ? p->n : 0, sizeof(int));
+    parts->more = echi_part(&layout, p->kind == ECH_FACTOR_QR ? p->n : 0, QR_BLOCK * element);
     *bytes = layout.bytes;
     return layout.overflow ? echi_fail(NULL, ECH_ERR_MEMORY,
                                        "the workspace of LAPACK is larger than any memory")
@@ -108,12 +108,12 @@ static int factor(const struct echi_vendor_factor *p, const struct parts *parts)
     const size_t element = ech_dtype_bytes(p->dtype);
     const int more = n * QR_BLOCK;
     int info = 0;
-    if (p->kind == ECH_CHOLESKY) {
+    if (p->kind == ECH_FACTOR_CHOLESKY) {
         lapack.potrf[which]("U", &n, p->c, &stride, &info, 1);
         return info;
     }
     transpose(parts->copy, p->m, p->c, p->stride, p->m, p->n, element);
-    if (p->kind == ECH_LU) {
+    if (p->kind == ECH_FACTOR_LU) {
         lapack.getrf[which](&m, &n, parts->copy, &m, parts->pivots, &info);
         for (size_t i = 0; i < p->n; i++) p->pivots[i] = (uint64_t)parts->pivots[i] - 1;
     } else {

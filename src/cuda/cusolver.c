@@ -87,7 +87,7 @@ struct parts {
 static size_t usual_elements(const struct echi_vendor_factor *p)
 {
     const size_t m = p->m, n = p->n, little = (size_t)1 << 17;
-    return p->kind == ECH_QR ? (m + n + 512) * n + little : 16 * m + little;
+    return p->kind == ECH_FACTOR_QR ? (m + n + 512) * n + little : 16 * m + little;
 }
 
 static ech_status lay_out(const struct echi_vendor_factor *p, void *work, struct parts *parts,
@@ -95,9 +95,9 @@ static ech_status lay_out(const struct echi_vendor_factor *p, void *work, struct
 {
     struct echi_layout layout = { .base = work };
     const size_t element = ech_dtype_bytes(p->dtype), usual = usual_elements(p);
-    const bool copied = p->kind != ECH_CHOLESKY;
+    const bool copied = p->kind != ECH_FACTOR_CHOLESKY;
     parts->copy = echi_part(&layout, copied ? p->m : 0, p->n * element);
-    parts->pivots = echi_part(&layout, p->kind == ECH_LU ? p->n : 0, sizeof(int));
+    parts->pivots = echi_part(&layout, p->kind == ECH_FACTOR_LU ? p->n : 0, sizeof(int));
     parts->info = echi_part(&layout, 1, sizeof(int));
     parts->more = echi_part(&layout, usual, element);
     parts->more_bytes = usual * element;
@@ -138,15 +138,16 @@ static ech_status ask_elements(ech_ctx *ctx, const struct echi_vendor_factor *p,
     struct echi_cuda *cuda = ctx->state;
     const int which = p->dtype == ECH_F64, m = (int)p->m, n = (int)p->n;
     void *handle = cuda->cusolver;
-    if (p->kind == ECH_CHOLESKY)
+    if (p->kind == ECH_FACTOR_CHOLESKY)
         return check(
             ctx,
             cusolver.potrf_bytes[which](handle, CUSOLVER_UPPER, n, a, (int)p->stride, elements),
             "cusolverDnpotrf_bufferSize");
-    return p->kind == ECH_LU ? check(ctx, cusolver.getrf_bytes[which](handle, m, n, a, m, elements),
-                                     "cusolverDngetrf_bufferSize")
-                             : check(ctx, cusolver.geqrf_bytes[which](handle, m, n, a, m, elements),
-                                     "cusolverDngeqrf_bufferSize");
+    return p->kind == ECH_FACTOR_LU
+               ? check(ctx, cusolver.getrf_bytes[which](handle, m, n, a, m, elements),
+                       "cusolverDngetrf_bufferSize")
+               : check(ctx, cusolver.geqrf_bytes[which](handle, m, n, a, m, elements),
+                       "cusolverDngeqrf_bufferSize");
 }
 
 static ech_status factor(ech_ctx *ctx, const struct echi_vendor_factor *p,
@@ -155,19 +156,20 @@ static ech_status factor(ech_ctx *ctx, const struct echi_vendor_factor *p,
     struct echi_cuda *cuda = ctx->state;
     const int which = p->dtype == ECH_F64, m = (int)p->m, n = (int)p->n;
     void *handle = cuda->cusolver;
-    if (p->kind == ECH_CHOLESKY)
+    if (p->kind == ECH_FACTOR_CHOLESKY)
         return check(ctx,
                      cusolver.potrf[which](handle, CUSOLVER_UPPER, n, p->c, (int)p->stride, more,
                                            elements, parts->info),
                      "cusolverDnpotrf");
-    return p->kind == ECH_LU ? check(ctx,
-                                     cusolver.getrf[which](handle, m, n, parts->copy, m, more,
-                                                           parts->pivots, parts->info),
-                                     "cusolverDngetrf")
-                             : check(ctx,
-                                     cusolver.geqrf[which](handle, m, n, parts->copy, m, p->tau,
-                                                           more, elements, parts->info),
-                                     "cusolverDngeqrf");
+    return p->kind == ECH_FACTOR_LU
+               ? check(ctx,
+                       cusolver.getrf[which](handle, m, n, parts->copy, m, more, parts->pivots,
+                                             parts->info),
+                       "cusolverDngetrf")
+               : check(ctx,
+                       cusolver.geqrf[which](handle, m, n, parts->copy, m, p->tau, more, elements,
+                                             parts->info),
+                       "cusolverDngeqrf");
 }
 
 static ech_status launch(ech_ctx *ctx, const struct echi_vendor_factor *p, const char *kernel,
@@ -208,14 +210,16 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
                                 "cusolverDnCreate"));
     TRY(check(ctx, cusolver.set_stream(cuda->cusolver, echi_cuda_stream(ctx)),
               "cusolverDnSetStream"));
-    TRY(ask_elements(ctx, p, p->kind == ECH_CHOLESKY ? p->c : parts.copy, &elements));
+    TRY(ask_elements(ctx, p, p->kind == ECH_FACTOR_CHOLESKY ? p->c : parts.copy, &elements));
     needed = (size_t)elements * ech_dtype_bytes(p->dtype);
     if (needed > parts.more_bytes) TRY(echi_allocate(ctx, needed, "cuSOLVER", &own));
-    if (p->kind != ECH_CHOLESKY) TRY(turn(ctx, p, p->c, p->stride, parts.copy, p->m, p->m, p->n));
+    if (p->kind != ECH_FACTOR_CHOLESKY)
+        TRY(turn(ctx, p, p->c, p->stride, parts.copy, p->m, p->m, p->n));
     TRY(factor(ctx, p, &parts, own ? own : parts.more, elements));
-    if (p->kind != ECH_CHOLESKY) TRY(turn(ctx, p, parts.copy, p->m, p->c, p->stride, p->n, p->m));
+    if (p->kind != ECH_FACTOR_CHOLESKY)
+        TRY(turn(ctx, p, parts.copy, p->m, p->c, p->stride, p->n, p->m));
     const struct direct_vendor_args told = { .rows = p->n,
-                                             .ints = p->kind == ECH_LU ? parts.pivots : NULL,
+                                             .ints = p->kind == ECH_FACTOR_LU ? parts.pivots : NULL,
                                              .info = parts.info,
                                              .pivots = p->pivots,
                                              .scalars = p->scalars };

@@ -13,14 +13,15 @@
 #include <math.h>
 #include <string.h>
 
-const char *ech_direct_end_text(ech_direct_end end)
+const char *ech_direct_status_text(ech_direct_status end)
 {
     static const char *const texts[] = {
-        [ECH_SOLVED] = "solved",
-        [ECH_SINGULAR] = "the matrix is singular: a column depends on those before it",
-        [ECH_INDEFINITE] = "the matrix is not positive definite",
-        [ECH_NOT_FINITE] = "the matrix holds NaN or infinity, or sums of it run over",
-        [ECH_NOT_FINITE_B] = "a right-hand side holds NaN or infinity",
+        [ECH_DIRECT_STATUS_SOLVED] = "solved",
+        [ECH_DIRECT_STATUS_SINGULAR] =
+            "the matrix is singular: a column depends on those before it",
+        [ECH_DIRECT_STATUS_INDEFINITE] = "the matrix is not positive definite",
+        [ECH_DIRECT_STATUS_NOT_FINITE] = "the matrix holds NaN or infinity, or sums of it run over",
+        [ECH_DIRECT_STATUS_NOT_FINITE_B] = "a right-hand side holds NaN or infinity",
     };
     return (unsigned)end < sizeof texts / sizeof *texts ? texts[end] : "?";
 }
@@ -56,7 +57,7 @@ static ech_status check_matrix(ech_ctx *ctx, const char *name, const char *strid
 static ech_status check_options(ech_ctx *ctx, const ech_direct_options *o, struct echi_direct *call)
 {
     ech_status status = ECH_OK;
-    if ((unsigned)o->kind > ECH_QR)
+    if ((unsigned)o->kind > ECH_FACTOR_QR)
         FAIL(ctx, ECH_ERR_ARG, "options->kind is %d, not an ech_factor", (int)o->kind);
     if (o->refine < -1 || o->refine > 1000)
         FAIL(ctx, ECH_ERR_ARG, "options->refine is %d, not from -1 to 1000", o->refine);
@@ -66,7 +67,7 @@ static ech_status check_options(ech_ctx *ctx, const ech_direct_options *o, struc
     if (call->m < call->n)
         FAIL(ctx, ECH_ERR_ARG, "m is %zu, less than n, %zu: many x solve such a system", call->m,
              call->n);
-    if (call->m != call->n && (o->kind == ECH_LU || o->kind == ECH_CHOLESKY))
+    if (call->m != call->n && (o->kind == ECH_FACTOR_LU || o->kind == ECH_FACTOR_CHOLESKY))
         FAIL(ctx, ECH_ERR_ARG, "options->kind is %s, and m is %zu, not n, %zu",
              ech_factor_name(o->kind), call->m, call->n);
     call->kind = o->kind;
@@ -146,7 +147,7 @@ static ech_status lay_out(const struct echi_direct *call, void *base,
     struct echi_layout layout = { .base = base };
     const size_t m = call->m, n = call->n, count = call->count;
     const size_t element = ech_dtype_bytes(call->dtype), leaf = ECHI_DIRECT_LEAF;
-    const bool qr = call->kind == ECH_QR || m > n;
+    const bool qr = call->kind == ECH_FACTOR_QR || m > n;
     const size_t square = qr ? leaf * leaf : 0, wide = n > count ? n : count;
     const struct echi_operation *step = call->backend->operations[ECHI_OP_direct];
     const struct echi_direct_step largest = { .f64 = element == 8, .rows = m, .cols = n };

@@ -425,6 +425,6 @@ static ech_status factor_by_vendor(struct echi_direct_run *run)
 ech_status echi_direct_factor(struct echi_direct_run *run)
 {
     if (run->call->vendor) return factor_by_vendor(run);
-    if (run->kind == ECH_QR) return qr(run);
-    return run->kind == ECH_CHOLESKY ? cholesky(run, 0, run->n) : lu(run, 0, run->n);
+    if (run->kind == ECH_FACTOR_QR) return qr(run);
+    return run->kind == ECH_FACTOR_CHOLESKY ? cholesky(run, 0, run->n) : lu(run, 0, run->n);
 }

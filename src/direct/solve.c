@@ -56,11 +56,12 @@ struct norms {
     double row, column; /* the largest sums of |a| of one */
 };
 
-static ech_status stop(struct echi_direct_run *run, ech_direct_end end, size_t where)
+static ech_status stop(struct echi_direct_run *run, ech_direct_status end, size_t where)
 {
-    run->call->report->end = end;
-    run->call->report->where = where;
-    if (end == ECH_SINGULAR && run->m == run->n) run->call->report->log_abs = -HUGE_VAL;
+    run->call->report->status = end;
+    run->call->report->failed_index = where;
+    if (end == ECH_DIRECT_STATUS_SINGULAR && run->m == run->n)
+        run->call->report->log_abs = -HUGE_VAL;
     return ECH_OK;
 }
 
@@ -98,15 +99,17 @@ static ech_status look_at_matrix(struct echi_direct_run *run, struct norms *norm
     ech_status status;
     TRY(load_matrix(run));
     TRY(find_largest(run, run->parts.row_sums, run->m, &norms->row, &bad));
-    if (bad < run->m) return stop(run, ECH_NOT_FINITE, bad);
+    if (bad < run->m) return stop(run, ECH_DIRECT_STATUS_NOT_FINITE, bad);
     step = step_of_matrix(run, ECHI_DIRECT_COLUMNS);
     step.sums = run->lower ? run->parts.row_sums : run->parts.column_sums;
     if (!run->lower) TRY(echi_direct_do(run, &step));
     TRY(find_largest(run, step.sums, run->n, &norms->column, &bad));
-    if (bad < run->n) return stop(run, ECH_NOT_FINITE, bad);
+    if (bad < run->n) return stop(run, ECH_DIRECT_STATUS_NOT_FINITE, bad);
     if (run->kind == ECH_FACTOR_AUTO) {
         TRY(fetch_scalars(run, &scalars));
-        run->kind = run->m > run->n ? ECH_QR : scalars.asymmetric ? ECH_LU : ECH_CHOLESKY;
+        run->kind = run->m > run->n      ? ECH_FACTOR_QR
+                    : scalars.asymmetric ? ECH_FACTOR_LU
+                                         : ECH_FACTOR_CHOLESKY;
     }
 done:
     return status;
@@ -121,15 +124,17 @@ static ech_status factor(struct echi_direct_run *run)
     ech_status status;
     TRY(echi_direct_factor(run));
     TRY(fetch_scalars(run, &scalars));
-    if (scalars.failed && run->kind == ECH_CHOLESKY && call->kind == ECH_FACTOR_AUTO) {
-        run->kind = ECH_LU;
+    if (scalars.failed && run->kind == ECH_FACTOR_CHOLESKY && call->kind == ECH_FACTOR_AUTO) {
+        run->kind = ECH_FACTOR_LU;
         TRY(load_matrix(run));
         TRY(echi_direct_factor(run));
         TRY(fetch_scalars(run, &scalars));
     }
     call->report->kind = run->kind;
     if (scalars.failed)
-        status = stop(run, run->kind == ECH_CHOLESKY ? ECH_INDEFINITE : ECH_SINGULAR,
+        status = stop(run,
+                      run->kind == ECH_FACTOR_CHOLESKY ? ECH_DIRECT_STATUS_INDEFINITE
+                                                       : ECH_DIRECT_STATUS_SINGULAR,
                       (size_t)scalars.failed - 1);
 done:
     return status;
@@ -154,7 +159,7 @@ static void report_determinant(struct echi_direct_run *run, const struct big *bi
     ech_direct_report *report = run->call->report;
     const double log_abs =
         log(fabs(big->mantissa)) + (double)big->exponent * 0.69314718055994530942;
-    report->log_abs = run->kind == ECH_CHOLESKY ? 2 * log_abs : log_abs;
+    report->log_abs = run->kind == ECH_FACTOR_CHOLESKY ? 2 * log_abs : log_abs;
     report->sign = big->mantissa < 0 ? -1 : big->mantissa > 0;
 }
 
@@ -166,7 +171,7 @@ static ech_status look_at_diagonal(struct echi_direct_run *run)
     struct big big = { 1, 0 };
     double diagonal[PIECE], sums[PIECE];
     uint64_t pivots[PIECE];
-    const bool is_qr = run->kind == ECH_QR, is_lu = run->kind == ECH_LU;
+    const bool is_qr = run->kind == ECH_FACTOR_QR, is_lu = run->kind == ECH_FACTOR_LU;
     ech_status status;
     step.rows = run->n;
     step.c = run->parts.factor;
@@ -180,9 +185,9 @@ static ech_status look_at_diagonal(struct echi_direct_run *run)
         if (is_qr) TRY(fetch(run, sums, run->parts.column_sums + i, count * sizeof *sums));
         if (is_lu) TRY(fetch(run, pivots, run->parts.pivots + i, count * sizeof *pivots));
         for (size_t j = 0; j < count; j++) {
-            if (!isfinite(diagonal[j])) return stop(run, ECH_NOT_FINITE, i + j);
+            if (!isfinite(diagonal[j])) return stop(run, ECH_DIRECT_STATUS_NOT_FINITE, i + j);
             if (is_qr && !(fabs(diagonal[j]) > 16 * unit * sums[j]))
-                return stop(run, ECH_SINGULAR, i + j);
+                return stop(run, ECH_DIRECT_STATUS_SINGULAR, i + j);
             if (is_lu && pivots[j] != i + j) diagonal[j] = -diagonal[j];
             multiply_big(&big, diagonal[j]);
         }
@@ -200,14 +205,14 @@ static ech_status solve(struct echi_direct_run *run, void *x, size_t stride, siz
 {
     const void *f = run->parts.factor;
     const unsigned side = turned ? ECHI_TRIANGLE_TURNED : 0;
-    const unsigned lower = run->kind == ECH_LU ? ECHI_TRIANGLE_UNIT : 0;
+    const unsigned lower = run->kind == ECH_FACTOR_LU ? ECHI_TRIANGLE_UNIT : 0;
     const size_t n = run->n;
     ech_status status;
-    if (run->kind == ECH_QR) {
+    if (run->kind == ECH_FACTOR_QR) {
         if (!only_r) TRY(echi_direct_apply(run, x, stride, cols));
         return echi_direct_triangle(run, ECHI_TRIANGLE_UPPER | side, f, n, x, stride, cols);
     }
-    if (run->kind == ECH_CHOLESKY) {
+    if (run->kind == ECH_FACTOR_CHOLESKY) {
         TRY(echi_direct_triangle(run, 0, f, n, x, stride, cols));
         return echi_direct_triangle(run, ECHI_TRIANGLE_TURNED, f, n, x, stride, cols);
     }
@@ -287,7 +292,7 @@ static ech_status estimate_condition(struct echi_direct_run *run, double norm)
     double inverse = 0;
     size_t bad;
     ech_status status;
-    if (run->kind == ECH_QR) {
+    if (run->kind == ECH_FACTOR_QR) {
         step.rows = run->n;
         step.a = run->parts.factor;
         step.a_stride = run->stride;
@@ -487,7 +492,7 @@ static struct echi_direct_run run_of(const struct echi_direct *call)
                                      .stride = echi_direct_stride(call),
                                      .bytes = ech_dtype_bytes(call->dtype),
                                      .kind = call->kind,
-                                     .lower = call->kind == ECH_CHOLESKY };
+                                     .lower = call->kind == ECH_FACTOR_CHOLESKY };
 }
 
 ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
@@ -502,16 +507,16 @@ ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
     run.ctx = ctx;
     run.parts = *parts;
     TRY(look_at_matrix(&run, &norms));
-    if (report->end != ECH_SOLVED) goto done;
+    if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
     if (call->call == ECH_DIRECT_SOLVE && call->count) {
         TRY(find_peaks(&run, PEAKS_B, run.m, call->b, call->b_stride));
         TRY(find_largest(&run, parts->peaks, call->count, &largest, &bad));
-        if (bad < call->count) return stop(&run, ECH_NOT_FINITE_B, bad);
+        if (bad < call->count) return stop(&run, ECH_DIRECT_STATUS_NOT_FINITE_B, bad);
     }
     TRY(factor(&run));
-    if (report->end != ECH_SOLVED) goto done;
+    if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
     TRY(look_at_diagonal(&run));
-    if (report->end != ECH_SOLVED) goto done;
+    if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
     if (call->call != ECH_DIRECT_DETERMINANT) TRY(estimate_condition(&run, norms.column));
     if (call->count) TRY(solve_right(&run, &norms));
 done:
@@ -538,8 +543,9 @@ ech_status echi_direct_walk(const struct echi_direct *call, size_t *bytes)
 {
     struct echi_direct_run run = run_of(call);
     ech_status status = ECH_OK;
-    for (int kind = ECH_LU; kind <= ECH_QR; kind++) {
-        const bool is_auto = call->kind == ECH_FACTOR_AUTO && (kind == ECH_QR) == (run.m > run.n);
+    for (int kind = ECH_FACTOR_LU; kind <= ECH_FACTOR_QR; kind++) {
+        const bool is_auto =
+            call->kind == ECH_FACTOR_AUTO && (kind == ECH_FACTOR_QR) == (run.m > run.n);
         run.kind = (ech_factor)kind;
         if (is_auto || run.kind == call->kind) TRY(walk(&run));
     }

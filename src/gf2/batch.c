@@ -28,7 +28,7 @@ void echi_gf2_plan_batch(struct echi_gf2_batch *batch, const struct echi_gf2_eli
                                              .rows = e->a.rows,
                                              .cols = e->a.cols,
                                              .stride = e->a.stride,
-                                             .step = e->a.rows * e->a.stride } };
+                                             .batch_stride = e->a.rows * e->a.stride } };
     from_options(batch, e);
 }
 
@@ -50,12 +50,13 @@ static ech_status check_batch(ech_ctx *ctx, const ech_gf2_batch *a, bool written
                       .stride = a->stride };
     TRY(echi_gf2_check(ctx, "a", &view, &e->a));
     each = a->rows && a->cols ? (a->rows - 1) * a->stride + echi_gf2_words(a->cols) : 0;
-    if (a->step < each && !(a->step == 0 && !written) && a->count > 1)
-        FAIL(ctx, ECH_ERR_ARG, "a->step is %zu words, and each matrix takes %zu", a->step, each);
+    if (a->batch_stride < each && !(a->batch_stride == 0 && !written) && a->count > 1)
+        FAIL(ctx, ECH_ERR_ARG, "a->batch_stride is %zu words, and each matrix takes %zu",
+             a->batch_stride, each);
     TRY(echi_check_count(ctx, "a->count", a->count, sizeof(uint64_t)));
-    if (a->step && a->count > PTRDIFF_MAX / sizeof(uint64_t) / a->step)
+    if (a->batch_stride && a->count > PTRDIFF_MAX / sizeof(uint64_t) / a->batch_stride)
         FAIL(ctx, ECH_ERR_ARG, "a->count is %zu of %zu words: more than an address space", a->count,
-             a->step);
+             a->batch_stride);
     if (least(a->rows, a->cols) && a->count > PTRDIFF_MAX / sizeof(uint64_t) / a->cols)
         FAIL(ctx, ECH_ERR_ARG, "a->count is %zu: more than an address space of orders", a->count);
 done:
@@ -86,7 +87,7 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2_batch *batch,
                               .work = options->work,
                               .work_bytes = options->work_bytes };
     size_t words = (a->rows - 1) * a->stride + echi_gf2_words(a->cols);
-    words += (a->count - 1) * a->step;
+    words += (a->count - 1) * a->batch_stride;
     echi_call_add(&call, "a", &batch->a.words, words * sizeof(uint64_t), sizeof(uint64_t), ECHI_IN);
     if (batch->order)
         echi_gf2_add_array(&call, "options->order", &batch->order, a->count * batch->columns,

@@ -177,7 +177,7 @@ done:
 static ech_status kernel(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis, uint32_t *dim,
                          const ech_gf2_echelon_options *options, bool left)
 {
-    struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_KERNEL, .rank = dim, .left = left };
+    struct echi_gf2_elimination e = { .call = ECH_GF2_CALL_NULLSPACE, .rank = dim, .left = left };
     ech_status status;
     TRY(begin(ctx, &e, a, options, "ocmtrf"));
     TRY(echi_gf2_check(ctx, "basis", basis, &e.out));
@@ -190,15 +190,15 @@ done:
     return status;
 }
 
-ech_status ech_gf2_kernel(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis, uint32_t *dim,
-                          const ech_gf2_echelon_options *options)
+ech_status ech_gf2_nullspace(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis, uint32_t *dim,
+                             const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     return kernel(ctx, a, basis, dim, options, false);
 }
 
-ech_status ech_gf2_left_kernel(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis, uint32_t *dim,
-                               const ech_gf2_echelon_options *options)
+ech_status ech_gf2_left_nullspace(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis,
+                                  uint32_t *dim, const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     return kernel(ctx, a, basis, dim, options, true);

@@ -65,7 +65,7 @@ static ech_status most_workspace(struct plan *p, size_t *bytes)
     TRY(echi_operation_workspace(p->operation, p->request, &each[0]));
     if (p->request == &p->elimination) {
         struct echi_gf2_elimination *e = &p->elimination;
-        e->left = e->call == ECH_GF2_CALL_KERNEL;
+        e->left = e->call == ECH_GF2_CALL_NULLSPACE;
         e->rank_alone = e->call == ECH_GF2_CALL_ECHELON;
         if (e->rank_alone) e->reduced = false;
         TRY(echi_operation_workspace(p->operation, p->request, &each[1]));

@@ -304,7 +304,7 @@ static void run_call(struct steps *s, const struct echi_gf2_elimination *e)
     case ECH_GF2_CALL_SOLVE:
         run_solve(s, e);
         break;
-    case ECH_GF2_CALL_KERNEL:
+    case ECH_GF2_CALL_NULLSPACE:
         run_kernel(s, e);
         break;
     case ECH_GF2_CALL_INVERSE:

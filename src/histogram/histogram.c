@@ -50,10 +50,11 @@ static ech_status check_option_fields(ech_ctx *ctx, const ech_histogram_options 
     if ((unsigned)o->outside > ECH_OUTSIDE_COUNT)
         return echi_fail(ctx, ECH_ERR_ARG, "options->outside is %d, not an ech_outside",
                          (int)o->outside);
-    if (o->closed != 0 && o->closed != 1)
-        return echi_fail(ctx, ECH_ERR_ARG, "options->closed is %d, not 0 or 1", o->closed);
-    if (o->add != 0 && o->add != 1)
-        return echi_fail(ctx, ECH_ERR_ARG, "options->add is %d, not 0 or 1", o->add);
+    if (o->include_right != 0 && o->include_right != 1)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->include_right is %d, not 0 or 1",
+                         o->include_right);
+    if (o->accumulate != 0 && o->accumulate != 1)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->accumulate is %d, not 0 or 1", o->accumulate);
     return ECH_OK;
 }
 
@@ -83,7 +84,7 @@ static ech_status check_shape(ech_ctx *ctx, struct echi_histogram *h, size_t bin
     h->weights = o->weights;
     h->weights_dtype = o->weights_dtype;
     if (h->weighted) TRY(check_weights(ctx, o, h->n));
-    h->add = o->add;
+    h->add = o->accumulate;
     h->algorithm = o->algorithm && *o->algorithm ? o->algorithm : NULL;
     h->x.bins = bins;
     set_outside(&h->x, o->outside);
@@ -125,7 +126,7 @@ ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, size_t n, e
     struct echi_histogram h = { .in = in, .counts = counts, .n = n, .dtype = dtype };
     ech_status status;
     TRY(check_shape(ctx, &h, bins, options));
-    TRY(echi_bins_even(ctx, &h.x, dtype, lower, upper, "lower", "upper", options->closed));
+    TRY(echi_bins_even(ctx, &h.x, dtype, lower, upper, "lower", "upper", options->include_right));
     TRY(run(ctx, &h, "in", options));
 done:
     return status;
@@ -142,7 +143,7 @@ ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, void *counts, size_
     ech_status status;
     TRY(check_shape(ctx, &h, bins, options));
     TRY(echi_check_count(ctx, "bins", bins + 1, (size_t)h.key_bytes));
-    echi_bins_edges(&h.x, dtype, options->closed);
+    echi_bins_edges(&h.x, dtype, options->include_right);
     TRY(run(ctx, &h, "in", options));
 done:
     return status;
@@ -185,8 +186,10 @@ ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, void *co
     h.y.bins = y_bins;
     set_outside(&h.x, options->outside);
     set_outside(&h.y, options->outside);
-    TRY(echi_bins_even(ctx, &h.x, dtype, x_lower, x_upper, "x_lower", "x_upper", options->closed));
-    TRY(echi_bins_even(ctx, &h.y, dtype, y_lower, y_upper, "y_lower", "y_upper", options->closed));
+    TRY(echi_bins_even(ctx, &h.x, dtype, x_lower, x_upper, "x_lower", "x_upper",
+                       options->include_right));
+    TRY(echi_bins_even(ctx, &h.y, dtype, y_lower, y_upper, "y_lower", "y_upper",
+                       options->include_right));
     TRY(run(ctx, &h, "x", options));
 done:
     return status;

@@ -44,7 +44,8 @@ static ech_status check_types(ech_ctx *ctx, const struct echi_matmul *p)
         return echi_fail(ctx, ECH_ERR_ARG, "dtype is %s (%d), and products are of floats",
                          ech_dtype_name(p->dtype), (int)p->dtype);
     if (p->wide && ech_dtype_bytes(p->dtype) != 2)
-        return echi_fail(ctx, ECH_ERR_ARG, "options->wide is for f16 and bf16, and dtype is %s",
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "options->accumulate_wide is for f16 and bf16, and dtype is %s",
                          ech_dtype_name(p->dtype));
     return ECH_OK;
 }
@@ -55,10 +56,10 @@ static ech_status check_options(ech_ctx *ctx, const ech_matmul_options *options,
     ech_status status;
     TRY(check_flag(ctx, "options->transpose_a", options->transpose_a));
     TRY(check_flag(ctx, "options->transpose_b", options->transpose_b));
-    TRY(check_flag(ctx, "options->wide", options->wide));
+    TRY(check_flag(ctx, "options->accumulate_wide", options->accumulate_wide));
     p->a_turned = options->transpose_a;
     p->b_turned = options->transpose_b;
-    p->wide = options->wide;
+    p->wide = options->accumulate_wide;
     p->algorithm = options->algorithm;
     TRY(check_types(ctx, p));
 done:
@@ -69,19 +70,21 @@ static ech_status check_steps(ech_ctx *ctx, const ech_matmul_options *options,
                               struct echi_matmul *p)
 {
     if (p->list) {
-        if (options->count || options->a_step || options->b_step || options->c_step)
+        if (options->batch_count || options->a_batch_stride || options->b_batch_stride ||
+            options->c_batch_stride)
             return echi_fail(ctx, ECH_ERR_ARG,
-                             "options->count or a step of it is not 0, and a list has its own");
+                             "options->batch_count or a batch stride is not 0, but the pointers "
+                             "define the batch");
         return ECH_OK;
     }
-    p->count = options->count ? options->count : 1;
+    p->count = options->batch_count ? options->batch_count : 1;
     if (p->count == 1) return ECH_OK;
-    p->a_step = options->a_step;
-    p->b_step = options->b_step;
-    p->c_step = options->c_step;
+    p->a_step = options->a_batch_stride;
+    p->b_step = options->b_batch_stride;
+    p->c_step = options->c_batch_stride;
     if (p->c_step / (p->c_stride ? p->c_stride : 1) < p->m && p->m && p->n)
         return echi_fail(ctx, ECH_ERR_ARG,
-                         "options->c_step is %zu, less than the %zu rows of c_stride, %zu",
+                         "options->c_batch_stride is %zu, less than the %zu rows of c_stride, %zu",
                          p->c_step, p->m, p->c_stride);
     return ECH_OK;
 }
@@ -277,10 +280,10 @@ static ech_status run_list(ech_ctx *ctx, struct echi_matmul *p, const ech_matmul
     return echi_call_run(ctx, &call);
 }
 
-ech_status ech_matmul_list(ech_ctx *ctx, size_t count, size_t m, size_t n, size_t k, double alpha,
-                           const void *const *a, size_t a_stride, const void *const *b,
-                           size_t b_stride, double beta, void *const *c, size_t c_stride,
-                           ech_dtype dtype, const ech_matmul_options *options)
+ech_status ech_matmul_pointers(ech_ctx *ctx, size_t count, size_t m, size_t n, size_t k,
+                               double alpha, const void *const *a, size_t a_stride,
+                               const void *const *b, size_t b_stride, double beta, void *const *c,
+                               size_t c_stride, ech_dtype dtype, const ech_matmul_options *options)
 {
     READ_OPTIONS(ctx, ech_matmul_options, options);
     struct echi_matmul p = { .list = true,
@@ -325,7 +328,7 @@ static ech_status ask(const char *device, size_t m, size_t n, size_t k, ech_dtyp
         FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", backend->name);
     p->backend = backend;
     TRY(check_options(NULL, options, p));
-    p->count = options->count ? options->count : 1;
+    p->count = options->batch_count ? options->batch_count : 1;
     p->a_stride = p->a_turned ? m : k;
     p->b_stride = p->b_turned ? k : n;
     p->c_stride = n;

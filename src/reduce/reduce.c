@@ -20,28 +20,28 @@ int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide)
     bool is_float = echi_dtype_is_float(dtype);
     bool narrow = is_float && dtype != ECH_F64 && !wide;
     switch (op) {
-    case ECH_SUM:
-    case ECH_PRODUCT:
+    case ECH_OP_SUM:
+    case ECH_OP_PRODUCT:
         if (is_float) return narrow ? ECH_F32 : ECH_F64;
         return echi_dtype_is_signed(dtype) ? ECH_I64 : ECH_U64;
-    case ECH_MIN:
-    case ECH_MAX:
-    case ECH_MINMAX:
+    case ECH_OP_MIN:
+    case ECH_OP_MAX:
+    case ECH_OP_MINMAX:
         return (int)dtype;
-    case ECH_AND:
-    case ECH_OR:
-    case ECH_XOR:
+    case ECH_OP_AND:
+    case ECH_OP_OR:
+    case ECH_OP_XOR:
         return is_float ? -1 : (int)dtype;
-    case ECH_ARGMIN:
-    case ECH_ARGMAX:
-    case ECH_COUNT:
+    case ECH_OP_ARGMIN:
+    case ECH_OP_ARGMAX:
+    case ECH_OP_COUNT:
         return ECH_U64;
-    case ECH_ANY:
-    case ECH_ALL:
+    case ECH_OP_ANY:
+    case ECH_OP_ALL:
         return ECH_U8;
-    case ECH_MEAN:
-    case ECH_VARIANCE:
-    case ECH_NORM:
+    case ECH_OP_MEAN:
+    case ECH_OP_VARIANCE:
+    case ECH_OP_NORM:
         return narrow ? ECH_F32 : ECH_F64;
     default:
         return -1;
@@ -113,7 +113,7 @@ static ech_status rule_count(ech_ctx *ctx, struct echi_reduce *r, ech_op op,
     ech_status status = echi_predicate_make(ctx, r->dtype, options->compare, options->value, &p);
     if (status != ECH_OK) return status;
     r->kind = ECHI_REDUCE_COUNT;
-    rule->quantified = op == ECH_ANY ? 1 : op == ECH_ALL ? 2 : 0;
+    rule->quantified = op == ECH_OP_ANY ? 1 : op == ECH_OP_ALL ? 2 : 0;
     rule->order = p.order;
     rule->order.merge = 0;
     rule->order.last = ones_of(r);
@@ -133,8 +133,8 @@ static ech_status rule_count(ech_ctx *ctx, struct echi_reduce *r, ech_op op,
 static void rule_bits(struct echi_reduce *r, ech_op op)
 {
     r->kind = ECHI_REDUCE_BITS;
-    r->rule.exclusive = op == ECH_XOR;
-    r->rule.first = op == ECH_AND ? ones_of(r) : 0; /* AND is OR of the inverted, inverted */
+    r->rule.exclusive = op == ECH_OP_XOR;
+    r->rule.first = op == ECH_OP_AND ? ones_of(r) : 0; /* AND is OR of the inverted, inverted */
 }
 
 /* Sums, products and what is made of them. */
@@ -142,20 +142,24 @@ static void rule_arithmetic(struct echi_reduce *r, ech_op op, bool dot)
 {
     struct echi_reduce_rule *rule = &r->rule;
     bool is_float = echi_dtype_is_float(r->dtype);
-    bool in_f64 = op >= ECH_MEAN || rule->out_bytes == 8;
-    if (op == ECH_VARIANCE)
+    bool in_f64 = op >= ECH_OP_MEAN || rule->out_bytes == 8;
+    if (op == ECH_OP_VARIANCE)
         r->kind = ECHI_REDUCE_VARIANCE;
-    else if (!is_float && op < ECH_MEAN)
-        r->kind = dot ? ECHI_REDUCE_IDOT : op == ECH_SUM ? ECHI_REDUCE_ISUM : ECHI_REDUCE_IPRODUCT;
+    else if (!is_float && op < ECH_OP_MEAN)
+        r->kind = dot                ? ECHI_REDUCE_IDOT
+                  : op == ECH_OP_SUM ? ECHI_REDUCE_ISUM
+                                     : ECHI_REDUCE_IPRODUCT;
     else if (in_f64)
-        r->kind = dot                 ? ECHI_REDUCE_DOT64
-                  : op == ECH_PRODUCT ? ECHI_REDUCE_PRODUCT64
-                                      : ECHI_REDUCE_SUM64;
+        r->kind = dot                    ? ECHI_REDUCE_DOT64
+                  : op == ECH_OP_PRODUCT ? ECHI_REDUCE_PRODUCT64
+                                         : ECHI_REDUCE_SUM64;
     else
-        r->kind = dot ? ECHI_REDUCE_DOT : op == ECH_PRODUCT ? ECHI_REDUCE_PRODUCT : ECHI_REDUCE_SUM;
-    rule->finish = op == ECH_MEAN   ? ECHI_FINISH_MEAN
-                   : op == ECH_NORM ? ECHI_FINISH_NORM
-                                    : ECHI_FINISH_SUM;
+        r->kind = dot                    ? ECHI_REDUCE_DOT
+                  : op == ECH_OP_PRODUCT ? ECHI_REDUCE_PRODUCT
+                                         : ECHI_REDUCE_SUM;
+    rule->finish = op == ECH_OP_MEAN   ? ECHI_FINISH_MEAN
+                   : op == ECH_OP_NORM ? ECHI_FINISH_NORM
+                                       : ECHI_FINISH_SUM;
     rule->in_f64 = rule->out_bytes == 8;
     if (echi_dtype_is_signed(r->dtype)) rule->sign = ones_of(r) ^ ones_of(r) >> 1;
 }
@@ -166,8 +170,9 @@ static ech_status check_options(ech_ctx *ctx, const ech_reduce_options *o)
 {
     if (o->nan != ECH_NAN_PROPAGATE && o->nan != ECH_NAN_IGNORE)
         return echi_fail(ctx, ECH_ERR_ARG, "options->nan is %d, not an ech_nan", (int)o->nan);
-    if (o->wide != 0 && o->wide != 1)
-        return echi_fail(ctx, ECH_ERR_ARG, "options->wide is %d, not 0 or 1", o->wide);
+    if (o->accumulate_wide != 0 && o->accumulate_wide != 1)
+        return echi_fail(ctx, ECH_ERR_ARG, "options->accumulate_wide is %d, not 0 or 1",
+                         o->accumulate_wide);
     if (o->ddof != 0 && o->ddof != 1)
         return echi_fail(ctx, ECH_ERR_ARG, "options->ddof is %d, not 0 or 1", o->ddof);
     return ECH_OK;
@@ -181,36 +186,37 @@ static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot
     ech_status status = echi_check_dtype(ctx, "dtype", dtype);
     if (status == ECH_OK) status = check_options(ctx, options);
     if (status != ECH_OK) return status;
-    int result = ech_reduce_dtype(op, dtype, options->wide);
-    if (result < 0 && (unsigned)op > ECH_NORM)
+    int result = ech_reduce_dtype(op, dtype, options->accumulate_wide);
+    if (result < 0 && (unsigned)op > ECH_OP_NORM)
         return echi_fail(ctx, ECH_ERR_ARG, "op is %d, not an ech_op", (int)op);
     if (result < 0)
         return echi_fail(ctx, ECH_ERR_ARG, "op works on bits, which %s has none of",
                          ech_dtype_name(dtype));
     r->rule.bytes = (uint32_t)ech_dtype_bytes(dtype);
-    r->rule.out_bytes = (uint32_t)ech_dtype_bytes((ech_dtype)result) * (op == ECH_MINMAX ? 2 : 1);
+    r->rule.out_bytes =
+        (uint32_t)ech_dtype_bytes((ech_dtype)result) * (op == ECH_OP_MINMAX ? 2 : 1);
     r->rule.ignore = options->nan == ECH_NAN_IGNORE && echi_dtype_is_float(dtype);
     r->rule.ddof = (uint32_t)options->ddof;
     switch (op) {
-    case ECH_MIN:
-    case ECH_MAX:
-        rule_max(r, op == ECH_MIN);
+    case ECH_OP_MIN:
+    case ECH_OP_MAX:
+        rule_max(r, op == ECH_OP_MIN);
         break;
-    case ECH_MINMAX:
+    case ECH_OP_MINMAX:
         rule_minmax(r);
         break;
-    case ECH_ARGMIN:
-    case ECH_ARGMAX:
-        rule_arg(r, op == ECH_ARGMIN);
+    case ECH_OP_ARGMIN:
+    case ECH_OP_ARGMAX:
+        rule_arg(r, op == ECH_OP_ARGMIN);
         break;
-    case ECH_AND:
-    case ECH_OR:
-    case ECH_XOR:
+    case ECH_OP_AND:
+    case ECH_OP_OR:
+    case ECH_OP_XOR:
         rule_bits(r, op);
         break;
-    case ECH_ANY:
-    case ECH_ALL:
-    case ECH_COUNT:
+    case ECH_OP_ANY:
+    case ECH_OP_ALL:
+    case ECH_OP_COUNT:
         return rule_count(ctx, r, op, options);
     default:
         rule_arithmetic(r, op, dot);
@@ -340,7 +346,7 @@ ech_status ech_dot(ech_ctx *ctx, const void *a, const void *b, void *out, size_t
 {
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
-    ech_status status = start(ctx, &r, ECH_SUM, true, dtype, options);
+    ech_status status = start(ctx, &r, ECH_OP_SUM, true, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
     if (status != ECH_OK) return status;
     r.in = a;

@@ -69,16 +69,16 @@ static void prepare_order(struct echi_scan *s, ech_op op, bool ignore_nan)
 {
     uint64_t ones = ~(uint64_t)0 >> (64 - 8 * ech_dtype_bytes(s->dtype));
     s->clamp = ones;
-    s->order = (struct echi_order){ .last = ones, .flip = op == ECH_AND ? ones : 0 };
-    if (op != ECH_MIN && op != ECH_MAX) return;
-    bool nan_is_least = (op == ECH_MIN) != ignore_nan;
+    s->order = (struct echi_order){ .last = ones, .flip = op == ECH_OP_AND ? ones : 0 };
+    if (op != ECH_OP_MIN && op != ECH_OP_MAX) return;
+    bool nan_is_least = (op == ECH_OP_MIN) != ignore_nan;
     s->order = nan_is_least ? echi_order_nan_first(s->dtype)
                             : echi_order_make(s->dtype, ECH_ORDER_NAN_LAST, false, false);
-    s->order.flip = op == ECH_MAX ? ones : 0;
+    s->order.flip = op == ECH_OP_MAX ? ones : 0;
     s->first = ones;
     if (!echi_dtype_is_float(s->dtype)) return;
     uint64_t infinity =
-        encode(s, echi_dtype_infinity(s->dtype) | (op == ECH_MAX ? sign_bit(s->dtype) : 0));
+        encode(s, echi_dtype_infinity(s->dtype) | (op == ECH_OP_MAX ? sign_bit(s->dtype) : 0));
     if (ignore_nan) s->clamp = infinity;
     if (ignore_nan || s->exclusive) s->first = infinity;
 }
@@ -86,20 +86,22 @@ static void prepare_order(struct echi_scan *s, ech_op op, bool ignore_nan)
 static void prepare_values(struct echi_scan *s, ech_op op, const ech_scan_options *options)
 {
     static const enum echi_scan_op ops[] = {
-        [ECH_SUM] = ECHI_SCAN_SUM, [ECH_PRODUCT] = ECHI_SCAN_PRODUCT, [ECH_MIN] = ECHI_SCAN_MIN,
-        [ECH_MAX] = ECHI_SCAN_MIN, [ECH_AND] = ECHI_SCAN_OR,          [ECH_OR] = ECHI_SCAN_OR,
-        [ECH_XOR] = ECHI_SCAN_XOR,
+        [ECH_OP_SUM] = ECHI_SCAN_SUM, [ECH_OP_PRODUCT] = ECHI_SCAN_PRODUCT,
+        [ECH_OP_MIN] = ECHI_SCAN_MIN, [ECH_OP_MAX] = ECHI_SCAN_MIN,
+        [ECH_OP_AND] = ECHI_SCAN_OR,  [ECH_OP_OR] = ECHI_SCAN_OR,
+        [ECH_OP_XOR] = ECHI_SCAN_XOR,
     };
-    bool arithmetic = op == ECH_SUM || op == ECH_PRODUCT, ignore = options->nan == ECH_NAN_IGNORE;
+    bool arithmetic = op == ECH_OP_SUM || op == ECH_OP_PRODUCT,
+         ignore = options->nan == ECH_NAN_IGNORE;
     s->op = ops[op];
     s->is_float = arithmetic && echi_dtype_is_float(s->dtype);
     s->is_signed = echi_dtype_is_signed(s->dtype);
-    s->wide = options->wide && arithmetic && ech_dtype_bytes(s->dtype) < 8;
+    s->wide = options->accumulate_wide && arithmetic && ech_dtype_bytes(s->dtype) < 8;
     s->exclusive = options->exclusive;
-    s->backward = options->backward;
+    s->backward = options->reverse;
     s->ignore_nan = s->is_float && ignore;
     bool init = init_counts(s, options);
-    s->first = op == ECH_PRODUCT;
+    s->first = op == ECH_OP_PRODUCT;
     prepare_order(s, op, ignore);
     if (s->is_float)
         s->first = init ? computed_bits(s, options->init) : neutral_float(s);
@@ -121,14 +123,14 @@ static ech_status check_shape(ech_ctx *ctx, ech_op op, const ech_scan_options *o
                               struct echi_scan *s)
 {
     ech_status status;
-    if ((unsigned)op > ECH_XOR)
-        FAIL(ctx, ECH_ERR_ARG, "op is %d, not one of ECH_SUM ... ECH_XOR", (int)op);
+    if ((unsigned)op > ECH_OP_XOR)
+        FAIL(ctx, ECH_ERR_ARG, "op is %d, not one of ECH_OP_SUM ... ECH_OP_XOR", (int)op);
     TRY(echi_check_dtype(ctx, "dtype", s->dtype));
-    if (op >= ECH_AND && echi_dtype_is_float(s->dtype))
+    if (op >= ECH_OP_AND && echi_dtype_is_float(s->dtype))
         FAIL(ctx, ECH_ERR_ARG, "op is of bits, which %s has none of", ech_dtype_name(s->dtype));
     TRY(check_flag(ctx, "exclusive", options->exclusive));
-    TRY(check_flag(ctx, "backward", options->backward));
-    TRY(check_flag(ctx, "wide", options->wide));
+    TRY(check_flag(ctx, "reverse", options->reverse));
+    TRY(check_flag(ctx, "accumulate_wide", options->accumulate_wide));
     if (options->nan != ECH_NAN_PROPAGATE && options->nan != ECH_NAN_IGNORE)
         FAIL(ctx, ECH_ERR_ARG, "options->nan is %d, not an ech_nan", (int)options->nan);
     TRY(echi_check_count(ctx, "n", s->n, 8));

@@ -212,9 +212,9 @@ static bool in_order(ech_dtype dtype, const void *low, const void *high)
     return first <= last && !(echi_dtype_is_float(dtype) && last == order.last);
 }
 
-ech_status ech_partition_three(ech_ctx *ctx, const void *in, void *out, uint64_t *counts, size_t n,
-                               ech_dtype dtype, const void *low, const void *high,
-                               const ech_select_options *options)
+ech_status ech_partition_3way(ech_ctx *ctx, const void *in, void *out, uint64_t *counts, size_t n,
+                              ech_dtype dtype, const void *low, const void *high,
+                              const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
@@ -224,8 +224,8 @@ ech_status ech_partition_three(ech_ctx *ctx, const void *in, void *out, uint64_t
     if (!high) FAIL(ctx, ECH_ERR_ARG, "high is NULL");
     if (!in_order(dtype, low, high))
         FAIL(ctx, ECH_ERR_ARG, "low is greater than high, or one of them is NaN");
-    TRY(echi_predicate_make(ctx, dtype, ECH_LESS, low, &c.s.test[0]));
-    TRY(echi_predicate_make(ctx, dtype, ECH_LESS_EQUAL, high, &c.s.test[1]));
+    TRY(echi_predicate_make(ctx, dtype, ECH_COMPARE_LESS, low, &c.s.test[0]));
+    TRY(echi_predicate_make(ctx, dtype, ECH_COMPARE_LESS_EQUAL, high, &c.s.test[1]));
     c.s.in = in;
     c.s.out = out;
     add_count(&c, "counts", &counts, 2);
@@ -283,9 +283,9 @@ done:
     return status;
 }
 
-ech_status ech_encode_runs(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
-                           uint64_t *count, size_t n, ech_dtype dtype,
-                           const ech_select_options *options)
+ech_status ech_rle_encode(ech_ctx *ctx, const void *in, void *out, uint64_t *lengths,
+                          uint64_t *count, size_t n, ech_dtype dtype,
+                          const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
@@ -305,9 +305,9 @@ done:
     return status;
 }
 
-ech_status ech_decode_runs(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
-                           size_t runs, size_t n, size_t element_bytes,
-                           const ech_select_options *options)
+ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *lengths, void *out,
+                          size_t runs, size_t n, size_t element_bytes,
+                          const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;

@@ -15,9 +15,9 @@ static ech_status check_csr(ech_ctx *ctx, const ech_operator *a, ech_csr *csr)
     if (csr->dtype != a->dtype)
         return echi_fail(ctx, ECH_ERR_ARG, "a->csr->dtype is %s, and a->dtype is %s",
                          ech_dtype_name(csr->dtype), ech_dtype_name(a->dtype));
-    if (csr->index != ECH_I32 && csr->index != ECH_I64)
-        return echi_fail(ctx, ECH_ERR_ARG, "a->csr->index is not ECH_I32 or ECH_I64");
-    return echi_check_count(ctx, "a->csr->entries", csr->entries, 8);
+    if (csr->index_dtype != ECH_I32 && csr->index_dtype != ECH_I64)
+        return echi_fail(ctx, ECH_ERR_ARG, "a->csr->index_dtype is not ECH_I32 or ECH_I64");
+    return echi_check_count(ctx, "a->csr->nnz", csr->nnz, 8);
 }
 
 static ech_status check_operator(ech_ctx *ctx, const ech_operator *a, struct echi_solve *call)
@@ -52,13 +52,13 @@ static ech_status check_choice(ech_ctx *ctx, const ech_operator *a, const ech_so
     if ((unsigned)o->precond >= ECHI_PRECONDS)
         return echi_fail(ctx, ECH_ERR_ARG, "options->precond is %d, not an ech_precond",
                          (int)o->precond);
-    const bool divides = o->method == ECH_JACOBI ||
+    const bool divides = o->method == ECH_METHOD_JACOBI ||
                          (o->method != ECH_METHOD_AUTO && o->precond == ECH_PRECOND_JACOBI);
     if (divides && a->apply && !a->diagonal)
         return echi_fail(ctx, ECH_ERR_ARG,
                          "the diagonal is divided by, and a->diagonal is NULL beside a->apply");
-    const bool own =
-        o->method == ECH_JACOBI || o->method == ECH_GAUSS_SEIDEL || o->method == ECH_SOR;
+    const bool own = o->method == ECH_METHOD_JACOBI || o->method == ECH_METHOD_GAUSS_SEIDEL ||
+                     o->method == ECH_METHOD_SOR;
     if (own && o->precond != ECH_PRECOND_NONE)
         return echi_fail(ctx, ECH_ERR_ARG, "options->precond is not for \"%s\", which has its own",
                          ech_method_name(o->method));
@@ -70,7 +70,7 @@ static ech_status check_choice(ech_ctx *ctx, const ech_operator *a, const ech_so
     if (o->method != ECH_METHOD_AUTO && o->precond == ECH_PRECOND_BLOCK_JACOBI && a->apply)
         return echi_fail(ctx, ECH_ERR_ARG, "\"%s\" needs a->csr or a->dense",
                          ech_precond_name(o->precond));
-    if ((o->method == ECH_SOR || o->precond == ECH_PRECOND_SSOR) && o->omega >= 2)
+    if ((o->method == ECH_METHOD_SOR || o->precond == ECH_PRECOND_SSOR) && o->omega >= 2)
         return echi_fail(ctx, ECH_ERR_ARG, "options->omega is %g, not less than 2", o->omega);
     return ECH_OK;
 }
@@ -87,8 +87,9 @@ static ech_status check_numbers(ech_ctx *ctx, const ech_solve_options *o)
     if ((o->lower > 0) != (o->upper > 0) || o->lower > o->upper)
         FAIL(ctx, ECH_ERR_ARG, "options->lower is %g and options->upper %g: not bounds", o->lower,
              o->upper);
-    if (o->guess != 0 && o->guess != 1)
-        FAIL(ctx, ECH_ERR_ARG, "options->guess is %d, not 0 or 1", o->guess);
+    if (o->use_initial_guess != 0 && o->use_initial_guess != 1)
+        FAIL(ctx, ECH_ERR_ARG, "options->use_initial_guess is %d, not 0 or 1",
+             o->use_initial_guess);
     if (o->restart < 0 || o->restart > 1000)
         FAIL(ctx, ECH_ERR_ARG, "options->restart is %d, not from 0 to 1000", o->restart);
     if (o->block < 0 || o->block > ECHI_SOLVE_BLOCK)

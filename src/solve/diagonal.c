@@ -15,11 +15,12 @@ static void find_diagonal(const struct echi_run *run, struct echi_solve_step *st
     step->e = a->dense ? a->dense : a->diagonal;
     step->e_step = a->dense ? a->stride + 1 : 1;
     if (a->csr)
-        step->csr = (struct echi_solve_csr){ .offsets = csr->offsets,
-                                             .columns = csr->columns,
-                                             .values = csr->values,
-                                             .entries = csr->entries,
-                                             .index_bytes = (int32_t)ech_dtype_bytes(csr->index) };
+        step->csr =
+            (struct echi_solve_csr){ .offsets = csr->row_offsets,
+                                     .columns = csr->col_indices,
+                                     .values = csr->values,
+                                     .entries = csr->nnz,
+                                     .index_bytes = (int32_t)ech_dtype_bytes(csr->index_dtype) };
 }
 
 /* Runs what may find a row that it cannot divide by. */
@@ -35,7 +36,7 @@ static ech_status make(struct echi_run *run, const struct echi_solve_step *step,
     memcpy(&where, &run->head[ECHI_S_WHERE], sizeof where);
     if (where) {
         *bad = true;
-        run->report->where = ~where;
+        run->report->failed_index = ~where;
     }
 done:
     return status;
@@ -56,7 +57,7 @@ ech_status echi_diagonal_invert(struct echi_run *run, enum echi_invert how, doub
 
 static bool is_diagonal(ech_method method, ech_precond precond)
 {
-    return method == ECH_JACOBI || precond == ECH_PRECOND_JACOBI;
+    return method == ECH_METHOD_JACOBI || precond == ECH_PRECOND_JACOBI;
 }
 
 /* Which diagonals will do: those of a matrix that is only taken for positive definite are looked
@@ -65,8 +66,8 @@ static enum echi_invert invert_for(const struct echi_run *run)
 {
     const ech_method method = run->report->method;
     if (run->call->options.method == ECH_METHOD_AUTO)
-        return method == ECH_CG ? ECHI_INVERT_POSITIVE : ECHI_INVERT_NONZERO;
-    return method == ECH_MINRES ? ECHI_INVERT_ABSOLUTE : ECHI_INVERT_NONZERO;
+        return method == ECH_METHOD_CG ? ECHI_INVERT_POSITIVE : ECHI_INVERT_NONZERO;
+    return method == ECH_METHOD_MINRES ? ECHI_INVERT_ABSOLUTE : ECHI_INVERT_NONZERO;
 }
 
 static ech_status make_diagonal(struct echi_run *run)
@@ -74,7 +75,7 @@ static ech_status make_diagonal(struct echi_run *run)
     bool bad = false;
     const ech_status status = echi_diagonal_invert(run, invert_for(run), 1, &bad);
     run->diagonal = run->parts.diagonal;
-    if (bad) run->report->reason = ECH_STOPPED_SINGULAR;
+    if (bad) run->report->status = ECH_SOLVE_STOPPED_SINGULAR;
     return status;
 }
 
@@ -116,7 +117,7 @@ static ech_status make_blocks(struct echi_run *run)
     find_diagonal(run, &step);
     step.e_step = run->call->a.stride;
     const ech_status status = make(run, &step, &bad);
-    if (bad) run->report->reason = ECH_STOPPED_SINGULAR;
+    if (bad) run->report->status = ECH_SOLVE_STOPPED_SINGULAR;
     return status;
 }
 

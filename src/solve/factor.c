@@ -22,8 +22,8 @@
 
 bool echi_factor_wanted(ech_method method, ech_precond precond)
 {
-    return method == ECH_GAUSS_SEIDEL || method == ECH_SOR || precond == ECH_PRECOND_SSOR ||
-           precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
+    return method == ECH_METHOD_GAUSS_SEIDEL || method == ECH_METHOD_SOR ||
+           precond == ECH_PRECOND_SSOR || precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
 }
 
 /* ---- A on the host ---- */
@@ -64,8 +64,8 @@ static ech_status fetch_indices(ech_ctx *ctx, const void *from, ech_dtype index,
 static ech_status fetch_values(ech_ctx *ctx, const ech_csr *csr, double *out)
 {
     const size_t bytes = ech_dtype_bytes(csr->dtype);
-    ech_status status = ctx->backend->copy(ctx, out, csr->values, csr->entries * bytes);
-    for (size_t i = csr->entries; status == ECH_OK && bytes == 4 && i-- > 0;) {
+    ech_status status = ctx->backend->copy(ctx, out, csr->values, csr->nnz * bytes);
+    for (size_t i = csr->nnz; status == ECH_OK && bytes == 4 && i-- > 0;) {
         float narrow;
         memcpy(&narrow, (char *)out + i * bytes, sizeof narrow);
         out[i] = narrow;
@@ -78,15 +78,15 @@ static ech_status host_fetch(struct echi_run *run, struct host_csr *a)
     const ech_csr *csr = &run->call->csr;
     const size_t n = csr->rows;
     ech_status status;
-    *a = (struct host_csr){ .n = n, .entries = csr->entries };
+    *a = (struct host_csr){ .n = n, .entries = csr->nnz };
     a->offsets = malloc((n + 1) * 8);
     a->columns = malloc((a->entries + 1) * 8);
     a->values = malloc((a->entries + 1) * 8);
     a->diagonal = malloc(n * 8);
     if (!a->offsets || !a->columns || !a->values || !a->diagonal)
         FAIL(run->ctx, ECH_ERR_MEMORY, "no memory for a copy of a->csr in host memory");
-    TRY(fetch_indices(run->ctx, csr->offsets, csr->index, n + 1, a->entries, a->offsets));
-    TRY(fetch_indices(run->ctx, csr->columns, csr->index, a->entries, n - 1, a->columns));
+    TRY(fetch_indices(run->ctx, csr->row_offsets, csr->index_dtype, n + 1, a->entries, a->offsets));
+    TRY(fetch_indices(run->ctx, csr->col_indices, csr->index_dtype, a->entries, n - 1, a->columns));
     TRY(fetch_values(run->ctx, csr, a->values));
     for (size_t i = 0; i < n; i++) {
         a->diagonal[i] = UINT64_MAX;
@@ -213,8 +213,8 @@ static ech_status make_factor(struct echi_run *run, struct host_csr *a, bool pos
     } else {
         const bool there = a->diagonal[where] != UINT64_MAX;
         const bool zero = !there || a->values[a->diagonal[where]] == 0;
-        run->report->reason = zero ? ECH_STOPPED_SINGULAR : ECH_STOPPED_INDEFINITE;
-        run->report->where = where;
+        run->report->status = zero ? ECH_SOLVE_STOPPED_SINGULAR : ECH_SOLVE_STOPPED_INDEFINITE;
+        run->report->failed_index = where;
     }
 done:
     free(place);
@@ -228,7 +228,7 @@ static ech_status make_triangles(struct echi_run *run)
     const bool incomplete = precond == ECH_PRECOND_ILU0 || precond == ECH_PRECOND_IC0;
     struct host_csr a;
     const double given = run->call->options.omega;
-    const double omega = run->report->method == ECH_GAUSS_SEIDEL || given == 0 ? 1 : given;
+    const double omega = run->report->method == ECH_METHOD_GAUSS_SEIDEL || given == 0 ? 1 : given;
     bool bad = false;
     ech_status status;
     TRY(host_fetch(run, &a));
@@ -238,7 +238,7 @@ static ech_status make_triangles(struct echi_run *run)
         TRY(make_factor(run, &a, precond == ECH_PRECOND_IC0));
     } else {
         TRY(echi_diagonal_invert(run, ECHI_INVERT_NONZERO, omega, &bad));
-        if (bad) run->report->reason = ECH_STOPPED_SINGULAR;
+        if (bad) run->report->status = ECH_SOLVE_STOPPED_SINGULAR;
     }
 done:
     host_free(&a);
@@ -255,11 +255,11 @@ static struct echi_solve_step sweep(const struct echi_run *run, const struct ech
     step.what = ECHI_SOLVE_SWEEP;
     step.e = in;
     step.a.out = out;
-    step.csr = (struct echi_solve_csr){ .offsets = csr->offsets,
-                                        .columns = csr->columns,
+    step.csr = (struct echi_solve_csr){ .offsets = csr->row_offsets,
+                                        .columns = csr->col_indices,
                                         .values = csr->values,
-                                        .entries = csr->entries,
-                                        .index_bytes = (int32_t)ech_dtype_bytes(csr->index) };
+                                        .entries = csr->nnz,
+                                        .index_bytes = (int32_t)ech_dtype_bytes(csr->index_dtype) };
     step.diagonal = run->parts.diagonal;
     step.order = t->order;
     step.levels = t->levels;

@@ -12,15 +12,15 @@ static const struct {
     const struct echi_method *steps; /* NULL: chosen */
 } methods[ECHI_METHODS] = {
     [ECH_METHOD_AUTO] = { "auto", NULL },
-    [ECH_RICHARDSON] = { "richardson", &echi_solve_richardson },
-    [ECH_JACOBI] = { "jacobi", &echi_solve_richardson },
-    [ECH_CHEBYSHEV] = { "chebyshev", &echi_solve_chebyshev },
-    [ECH_CG] = { "cg", &echi_solve_cg },
-    [ECH_MINRES] = { "minres", &echi_solve_minres },
-    [ECH_BICGSTAB] = { "bicgstab", &echi_solve_bicgstab },
-    [ECH_GMRES] = { "gmres", &echi_solve_gmres },
-    [ECH_GAUSS_SEIDEL] = { "gauss-seidel", &echi_solve_richardson },
-    [ECH_SOR] = { "sor", &echi_solve_richardson },
+    [ECH_METHOD_RICHARDSON] = { "richardson", &echi_solve_richardson },
+    [ECH_METHOD_JACOBI] = { "jacobi", &echi_solve_richardson },
+    [ECH_METHOD_CHEBYSHEV] = { "chebyshev", &echi_solve_chebyshev },
+    [ECH_METHOD_CG] = { "cg", &echi_solve_cg },
+    [ECH_METHOD_MINRES] = { "minres", &echi_solve_minres },
+    [ECH_METHOD_BICGSTAB] = { "bicgstab", &echi_solve_bicgstab },
+    [ECH_METHOD_GMRES] = { "gmres", &echi_solve_gmres },
+    [ECH_METHOD_GAUSS_SEIDEL] = { "gauss-seidel", &echi_solve_richardson },
+    [ECH_METHOD_SOR] = { "sor", &echi_solve_richardson },
 };
 
 static const char *const preconds[ECHI_PRECONDS] = {
@@ -53,31 +53,31 @@ int ech_precond_from_name(const char *name)
     return -1;
 }
 
-const char *ech_reason_text(ech_reason reason)
+const char *ech_solve_status_text(ech_solve_status reason)
 {
     switch (reason) {
-    case ECH_CONVERGED_RTOL:
+    case ECH_SOLVE_CONVERGED_RTOL:
         return "converged: the residual is at most rtol times that of x = 0";
-    case ECH_CONVERGED_ATOL:
+    case ECH_SOLVE_CONVERGED_ATOL:
         return "converged: the residual is at most atol";
-    case ECH_STOPPED_ITERATIONS:
+    case ECH_SOLVE_STOPPED_ITERATIONS:
         return "not converged within the iterations allowed";
-    case ECH_STOPPED_DIVERGED:
+    case ECH_SOLVE_STOPPED_DIVERGED:
         return "diverged: the residual grew beyond dtol";
-    case ECH_STOPPED_BREAKDOWN:
+    case ECH_SOLVE_STOPPED_BREAKDOWN:
         return "broke down: the method would divide by zero; another method may do";
-    case ECH_STOPPED_STAGNATED:
+    case ECH_SOLVE_STOPPED_STAGNATED:
         return "stagnated: the residual does not fall any more; the system may be singular or the "
                "tolerance beyond what the type can reach";
-    case ECH_STOPPED_INDEFINITE:
+    case ECH_SOLVE_STOPPED_INDEFINITE:
         return "the matrix or the preconditioner is not symmetric positive definite; MINRES solves "
                "symmetric, GMRES all systems";
-    case ECH_STOPPED_NAN:
+    case ECH_SOLVE_STOPPED_NAN:
         return "NaN or infinity in the matrix, the right-hand side or the guess, or numbers beyond "
                "the type's range";
-    case ECH_STOPPED_MONITOR:
+    case ECH_SOLVE_STOPPED_MONITOR:
         return "ended by the monitor";
-    case ECH_STOPPED_SINGULAR:
+    case ECH_SOLVE_STOPPED_SINGULAR:
         return "a zero on the diagonal, or for a pivot, by which would be divided";
     }
     return "?";

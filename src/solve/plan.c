@@ -23,7 +23,7 @@ static size_t most_vectors(const struct echi_solve *call)
     if (call->options.method != ECH_METHOD_AUTO)
         return echi_method_of(call->options.method)->vectors(call);
     other.options.precond = ECH_PRECOND_JACOBI;
-    for (int i = ECH_CG; i <= ECH_GMRES; i++) {
+    for (int i = ECH_METHOD_CG; i <= ECH_METHOD_GMRES; i++) {
         const size_t n = echi_method_of((ech_method)i)->vectors(&other);
         if (n > most) most = n;
     }
@@ -32,13 +32,13 @@ static size_t most_vectors(const struct echi_solve *call)
 
 static bool has_diagonal(const ech_solve_options *o)
 {
-    return o->method == ECH_METHOD_AUTO || o->method == ECH_JACOBI ||
+    return o->method == ECH_METHOD_AUTO || o->method == ECH_METHOD_JACOBI ||
            o->precond == ECH_PRECOND_JACOBI || echi_factor_wanted(o->method, o->precond);
 }
 
 static bool may_be_gmres(const ech_solve_options *o)
 {
-    return o->method == ECH_METHOD_AUTO || o->method == ECH_GMRES;
+    return o->method == ECH_METHOD_AUTO || o->method == ECH_METHOD_GMRES;
 }
 
 bool echi_solve_has_blocks(const ech_solve_options *o)
@@ -68,7 +68,7 @@ ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
     if (echi_solve_may_factor(call)) {
         parts->lower = echi_part(&layout, n, 8);
         parts->upper = echi_part(&layout, n, 8);
-        parts->factor = echi_part(&layout, call->csr.entries, element);
+        parts->factor = echi_part(&layout, call->csr.nnz, element);
     }
     parts->product = echi_part(&layout, parts->product_bytes, 1);
     *bytes = layout.bytes;
@@ -108,16 +108,18 @@ static const struct {
     const char *what;
     int products, passes; /* -1: it grows */
 } costs[ECHI_METHODS] = {
-    [ECH_RICHARDSON] = { "the spectrum right of 0", 1, 6 },
-    [ECH_JACOBI] = { "diagonally dominant matrices", 1, 8 },
-    [ECH_CHEBYSHEV] = { "symmetric positive definite matrices; no dot product but the residual's",
-                        1, 9 },
-    [ECH_CG] = { "symmetric positive definite matrices", 1, 10 },
-    [ECH_MINRES] = { "symmetric matrices", 1, 17 },
-    [ECH_BICGSTAB] = { "any matrix; the residual jumps", 2, 20 },
-    [ECH_GMRES] = { "any matrix; the residual never rises within a cycle", 1, -1 },
-    [ECH_GAUSS_SEIDEL] = { "symmetric positive definite or diagonally dominant matrices", 1, 6 },
-    [ECH_SOR] = { "symmetric positive definite or diagonally dominant matrices", 1, 6 },
+    [ECH_METHOD_RICHARDSON] = { "the spectrum right of 0", 1, 6 },
+    [ECH_METHOD_JACOBI] = { "diagonally dominant matrices", 1, 8 },
+    [ECH_METHOD_CHEBYSHEV] = { "symmetric positive definite matrices; no dot product but the "
+                               "residual's",
+                               1, 9 },
+    [ECH_METHOD_CG] = { "symmetric positive definite matrices", 1, 10 },
+    [ECH_METHOD_MINRES] = { "symmetric matrices", 1, 17 },
+    [ECH_METHOD_BICGSTAB] = { "any matrix; the residual jumps", 2, 20 },
+    [ECH_METHOD_GMRES] = { "any matrix; the residual never rises within a cycle", 1, -1 },
+    [ECH_METHOD_GAUSS_SEIDEL] = { "symmetric positive definite or diagonally dominant matrices", 1,
+                                  6 },
+    [ECH_METHOD_SOR] = { "symmetric positive definite or diagonally dominant matrices", 1, 6 },
 };
 
 static void tell_auto(const struct echi_solve *call, struct echi_text *text)
@@ -148,7 +150,7 @@ static void tell_method(const struct echi_solve *call, struct echi_text *text)
         return;
     }
     echi_print(text, "method     %s: for %s\n", ech_method_name(o->method), costs[o->method].what);
-    if (o->method == ECH_GMRES)
+    if (o->method == ECH_METHOD_GMRES)
         echi_print(text, "iteration  1 product with A, 4 j passes over vectors in step j of %d\n",
                    o->restart);
     else
@@ -184,8 +186,7 @@ ech_status ech_solve_explain(const char *device, const ech_operator *a,
     const ech_solve_options *o = &call.options;
     tell_method(&call, &out);
     if (a->csr)
-        echi_print(&out, "A          sparse, %zu entries: rows balanced by entries\n",
-                   a->csr->entries);
+        echi_print(&out, "A          sparse, %zu entries: rows balanced by entries\n", a->csr->nnz);
     else
         echi_print(&out, "A          %s\n", a->dense ? "dense" : "the caller's own product");
     echi_print(&out, "ends       at |b - A x| <= %g |b|", o->rtol);

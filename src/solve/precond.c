@@ -25,8 +25,8 @@ void echi_precond_drop(struct echi_run *run)
 {
     run->m = NULL;
     run->diagonal = NULL;
-    run->report->reason = (ech_reason)0;
-    run->report->where = 0;
+    run->report->status = (ech_solve_status)0;
+    run->report->failed_index = 0;
     echi_triangles_free(run);
 }
 

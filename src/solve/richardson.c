@@ -25,12 +25,13 @@ static void *z_of(const struct echi_run *run)
 static ech_status begin(struct echi_run *run)
 {
     const ech_method method = run->report->method;
-    const bool triangle = method == ECH_GAUSS_SEIDEL || method == ECH_SOR;
+    const bool triangle = method == ECH_METHOD_GAUSS_SEIDEL || method == ECH_METHOD_SOR;
     const bool of_m = triangle || run->report->precond == ECH_PRECOND_SSOR;
     const double omega = of_m ? 0 : run->call->options.omega;
-    run->step = omega > 0                          ? omega
-                : triangle || method == ECH_JACOBI ? 1
-                                                   : 2 / (run->report->lower + run->report->upper);
+    run->step = omega > 0 ? omega
+                : triangle || method == ECH_METHOD_JACOBI
+                    ? 1
+                    : 2 / (run->report->lower + run->report->upper);
     return echi_precondition(run, echi_vector(run, ECHI_R), z_of(run));
 }
 

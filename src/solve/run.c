@@ -175,7 +175,7 @@ static bool is_finite(double x)
 static void converged(struct echi_run *run, double residual)
 {
     const bool by_rtol = residual <= run->call->options.rtol * run->report->b_norm;
-    run->report->reason = by_rtol ? ECH_CONVERGED_RTOL : ECH_CONVERGED_ATOL;
+    run->report->status = by_rtol ? ECH_SOLVE_CONVERGED_RTOL : ECH_SOLVE_CONVERGED_ATOL;
 }
 
 /* What the device is to stop at. */
@@ -231,15 +231,16 @@ static bool is_over(struct echi_run *run, double residual, double target, double
     if (residual <= target)
         converged(run, residual);
     else if (run->monitored)
-        run->report->reason = ECH_STOPPED_MONITOR;
+        run->report->status = ECH_SOLVE_STOPPED_MONITOR;
     else if (!is_finite(residual))
-        run->report->reason = ECH_STOPPED_NAN;
+        run->report->status = ECH_SOLVE_STOPPED_NAN;
     else if ((stop == ECHI_STOP_SMALL || stop == ECHI_STOP_BREAKDOWN) && halved)
         return run->head[ECHI_S_ITERATION] >= run->head[ECHI_S_LAST]
-                   ? (run->report->reason = ECH_STOPPED_ITERATIONS, true)
+                   ? (run->report->status = ECH_SOLVE_STOPPED_ITERATIONS, true)
                    : false;
     else
-        run->report->reason = stop == ECHI_STOP_SMALL ? ECH_STOPPED_STAGNATED : (ech_reason)stop;
+        run->report->status =
+            stop == ECHI_STOP_SMALL ? ECH_SOLVE_STOPPED_STAGNATED : (ech_solve_status)stop;
     return true;
 }
 
@@ -250,9 +251,10 @@ ech_status echi_solve_one(struct echi_run *run)
     double residual = 0;
     ech_status status;
     TRY(norm_of_b(run, &report->b_norm));
-    if (report->b_norm == 0 || !options->guess) TRY(echi_copy_vector(run, run->x, NULL));
+    if (report->b_norm == 0 || !options->use_initial_guess)
+        TRY(echi_copy_vector(run, run->x, NULL));
     if (report->b_norm == 0) {
-        report->reason = ECH_CONVERGED_RTOL;
+        report->status = ECH_SOLVE_CONVERGED_RTOL;
         report->residual = 0;
         tell(run, 0, 0);
         return ECH_OK;
@@ -262,11 +264,11 @@ ech_status echi_solve_one(struct echi_run *run)
     TRY(echi_residual(run, &residual));
     report->residual = residual;
     tell(run, 0, residual);
-    if (!is_finite(residual) || !is_finite(report->b_norm)) report->reason = ECH_STOPPED_NAN;
-    if (report->reason) return ECH_OK;
+    if (!is_finite(residual) || !is_finite(report->b_norm)) report->status = ECH_SOLVE_STOPPED_NAN;
+    if (report->status) return ECH_OK;
     set_head(run, residual, target);
     if (residual <= target) converged(run, residual);
-    if (run->monitored) report->reason = ECH_STOPPED_MONITOR;
+    if (run->monitored) report->status = ECH_SOLVE_STOPPED_MONITOR;
     for (bool over = residual <= target || run->monitored; !over;) {
         const double from = residual;
         run->ended = false;

@@ -10,12 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert((int)ECHI_STOP_ITERATIONS == (int)ECH_STOPPED_ITERATIONS &&
-                   (int)ECHI_STOP_DIVERGED == (int)ECH_STOPPED_DIVERGED &&
-                   (int)ECHI_STOP_BREAKDOWN == (int)ECH_STOPPED_BREAKDOWN &&
-                   (int)ECHI_STOP_STAGNATED == (int)ECH_STOPPED_STAGNATED &&
-                   (int)ECHI_STOP_INDEFINITE == (int)ECH_STOPPED_INDEFINITE &&
-                   (int)ECHI_STOP_NAN == (int)ECH_STOPPED_NAN,
+_Static_assert((int)ECHI_STOP_ITERATIONS == (int)ECH_SOLVE_STOPPED_ITERATIONS &&
+                   (int)ECHI_STOP_DIVERGED == (int)ECH_SOLVE_STOPPED_DIVERGED &&
+                   (int)ECHI_STOP_BREAKDOWN == (int)ECH_SOLVE_STOPPED_BREAKDOWN &&
+                   (int)ECHI_STOP_STAGNATED == (int)ECH_SOLVE_STOPPED_STAGNATED &&
+                   (int)ECHI_STOP_INDEFINITE == (int)ECH_SOLVE_STOPPED_INDEFINITE &&
+                   (int)ECHI_STOP_NAN == (int)ECH_SOLVE_STOPPED_NAN,
                "the device stops for the public reasons");
 
 /* ---- Choice ---- */
@@ -61,22 +61,22 @@ static ech_status choose(struct echi_run *run)
     bool symmetric = false;
     ech_status status;
     TRY(find_symmetric(run, &symmetric));
-    report->method = symmetric ? ECH_MINRES : ECH_GMRES;
+    report->method = symmetric ? ECH_METHOD_MINRES : ECH_METHOD_GMRES;
     if (!symmetric && echi_solve_may_factor(run->call)) {
         report->precond = ECH_PRECOND_ILU0;
         TRY(echi_precond_make(run));
-        if (report->reason == 0) return ECH_OK;
+        if (report->status == 0) return ECH_OK;
         echi_precond_drop(run);
     }
     report->precond = ECH_PRECOND_NONE;
     if (run->call->a.apply && !run->call->a.diagonal) return ECH_OK;
     report->precond = ECH_PRECOND_JACOBI;
-    if (symmetric) report->method = ECH_CG;
+    if (symmetric) report->method = ECH_METHOD_CG;
     TRY(echi_precond_make(run));
-    if (report->reason == 0) return ECH_OK;
+    if (report->status == 0) return ECH_OK;
     echi_precond_drop(run);
     report->precond = ECH_PRECOND_NONE;
-    if (symmetric) report->method = ECH_MINRES;
+    if (symmetric) report->method = ECH_METHOD_MINRES;
 done:
     return status;
 }
@@ -93,15 +93,15 @@ static ech_status prepare(struct echi_run *run)
     report->method = o->method;
     report->precond = o->precond;
     TRY(o->method == ECH_METHOD_AUTO ? choose(run) : echi_precond_make(run));
-    const bool bad = report->reason != 0;
+    const bool bad = report->status != 0;
     run->method = echi_method_of(report->method);
     report->lower = o->lower;
     report->upper = o->upper;
-    const bool wants =
-        report->method == ECH_CHEBYSHEV || (report->method == ECH_RICHARDSON &&
-                                            (o->omega == 0 || report->precond == ECH_PRECOND_SSOR));
+    const bool wants = report->method == ECH_METHOD_CHEBYSHEV ||
+                       (report->method == ECH_METHOD_RICHARDSON &&
+                        (o->omega == 0 || report->precond == ECH_PRECOND_SSOR));
     if (!bad && wants && o->upper == 0) TRY(echi_solve_bounds(run, &found));
-    if (!found) report->reason = ECH_STOPPED_INDEFINITE;
+    if (!found) report->status = ECH_SOLVE_STOPPED_INDEFINITE;
 done:
     return status;
 }
@@ -113,12 +113,12 @@ static ech_status try_minres(struct echi_run *run)
     struct echi_solve call = *run->call;
     const struct echi_solve *before = run->call;
     const uint64_t iterations = report->iterations;
-    call.options.guess = 1;
+    call.options.use_initial_guess = 1;
     run->call = &call;
-    run->method = echi_method_of(report->method = ECH_MINRES);
+    run->method = echi_method_of(report->method = ECH_METHOD_MINRES);
     run->seen = 0;
     run->ended = false;
-    report->reason = (ech_reason)0;
+    report->status = (ech_solve_status)0;
     report->history_count--; /* the residual that CG left is the first of MINRES */
     ech_status status = echi_solve_one(run);
     report->iterations += iterations;
@@ -174,8 +174,8 @@ static ech_status run_call(ech_ctx *ctx, const void *request, const void *plan, 
         run.ended = run.monitored = false;
         run.method = echi_method_of(first.method);
         TRY(echi_solve_one(&run));
-        if (call->options.method == ECH_METHOD_AUTO && report->method == ECH_CG &&
-            report->reason == ECH_STOPPED_INDEFINITE)
+        if (call->options.method == ECH_METHOD_AUTO && report->method == ECH_METHOD_CG &&
+            report->status == ECH_SOLVE_STOPPED_INDEFINITE)
             TRY(try_minres(&run));
         write_report(call, i, report);
     }
@@ -196,19 +196,19 @@ static const struct echi_operation whole = { .plan = workspace, .run = run_call 
 static void add_arrays(struct echi_call *list, struct echi_solve *call)
 {
     const size_t n = call->a.n, element = ech_dtype_bytes(call->a.dtype);
-    const size_t index = ech_dtype_bytes(call->csr.index);
+    const size_t index = ech_dtype_bytes(call->csr.index_dtype);
     const size_t b_bytes = ((call->count - 1) * call->b_step + n) * element;
     const size_t x_bytes = ((call->count - 1) * call->x_step + n) * element;
-    const bool kept = call->options.guess || (call->count > 1 && call->x_step > n);
+    const bool kept = call->options.use_initial_guess || (call->count > 1 && call->x_step > n);
     echi_call_add(list, "b", (void *)&call->b, b_bytes, element, ECHI_IN);
     echi_call_add(list, "x", (void *)&call->x, x_bytes, element, kept ? ECHI_KEPT : ECHI_OUT);
     if (call->a.csr) {
-        echi_call_add(list, "a->csr->offsets", (void *)&call->csr.offsets, (n + 1) * index, index,
-                      ECHI_IN);
-        echi_call_add(list, "a->csr->columns", (void *)&call->csr.columns,
-                      call->csr.entries * index, index, ECHI_IN);
-        echi_call_add(list, "a->csr->values", (void *)&call->csr.values,
-                      call->csr.entries * element, element, ECHI_IN);
+        echi_call_add(list, "a->csr->row_offsets", (void *)&call->csr.row_offsets, (n + 1) * index,
+                      index, ECHI_IN);
+        echi_call_add(list, "a->csr->col_indices", (void *)&call->csr.col_indices,
+                      call->csr.nnz * index, index, ECHI_IN);
+        echi_call_add(list, "a->csr->values", (void *)&call->csr.values, call->csr.nnz * element,
+                      element, ECHI_IN);
     }
     if (call->a.dense)
         echi_call_add(list, "a->dense", (void *)&call->a.dense,
@@ -243,9 +243,9 @@ ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, const vo
         TRY(echi_check_count(ctx, "count x x_step", x_step, 8 * count));
     }
     for (size_t i = 0; i < count; i++)
-        write_report(
-            &call, i,
-            &(ech_solve_report){ .reason = ECH_CONVERGED_RTOL, .method = call.options.method });
+        write_report(&call, i,
+                     &(ech_solve_report){ .status = ECH_SOLVE_CONVERGED_RTOL,
+                                          .method = call.options.method });
     if (count == 0 || call.a.n == 0) return ECH_OK;
     struct echi_call list = { .what = "a system",
                               .operation = &whole,

@@ -17,7 +17,7 @@
 #include "core/call.h"
 #include "solve/step.h"
 
-enum { ECHI_METHODS = ECH_SOR + 1, ECHI_PRECONDS = ECH_PRECOND_BLOCK_JACOBI + 1 };
+enum { ECHI_METHODS = ECH_METHOD_SOR + 1, ECHI_PRECONDS = ECH_PRECOND_BLOCK_JACOBI + 1 };
 
 /* A checked call of ech_solve(); options have no zeros left that stand for a default. */
 struct echi_solve {

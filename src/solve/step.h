@@ -57,7 +57,7 @@ enum echi_scalar {
     ECHI_S_MORE = ECHI_S_RING + ECHI_SOLVE_RING /* of GMRES: as many as it wants */
 };
 
-/* As in ech_reason, but for the one that is still to be proved. */
+/* As in ech_solve_status, but for the one that is still to be proved. */
 enum echi_solve_stop {
     ECHI_STOP_SMALL = 1,
     ECHI_STOP_ITERATIONS = -1,

@@ -26,13 +26,14 @@ static ech_status check_csr(ech_ctx *ctx, const char *name, const ech_csr *a, ec
     if (!a) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", name);
     TRY(echi_read_struct(ctx, name, "ech_csr", a, m, sizeof *m));
     a = m;
-    if (a->index != ECH_I32 && a->index != ECH_I64)
-        FAIL(ctx, ECH_ERR_ARG, "%s->index is %s, not i32 or i64", name, ech_dtype_name(a->index));
+    if (a->index_dtype != ECH_I32 && a->index_dtype != ECH_I64)
+        FAIL(ctx, ECH_ERR_ARG, "%s->index_dtype is %s, not i32 or i64", name,
+             ech_dtype_name(a->index_dtype));
     if (a->dtype != ECH_F32 && a->dtype != ECH_F64)
         FAIL(ctx, ECH_ERR_ARG, "%s->dtype is %s, not f32 or f64", name, ech_dtype_name(a->dtype));
-    TRY(check_limit(ctx, name, "rows", a->rows, a->index));
-    TRY(check_limit(ctx, name, "cols", a->cols, a->index));
-    TRY(check_limit(ctx, name, "entries", a->entries, a->index));
+    TRY(check_limit(ctx, name, "rows", a->rows, a->index_dtype));
+    TRY(check_limit(ctx, name, "cols", a->cols, a->index_dtype));
+    TRY(check_limit(ctx, name, "nnz", a->nnz, a->index_dtype));
 done:
     return status;
 }
@@ -53,13 +54,13 @@ static const struct echi_operation *operation(const struct echi_backend *backend
 
 static void add_csr(struct echi_call *call, const char *const names[3], ech_csr *a)
 {
-    const size_t index = ech_dtype_bytes(a->index), value = ech_dtype_bytes(a->dtype);
-    echi_call_add(call, names[0], &a->offsets, (a->rows + 1) * index, index, ECHI_IN);
-    echi_call_add(call, names[1], &a->columns, a->entries * index, index, ECHI_IN);
-    echi_call_add(call, names[2], &a->values, a->entries * value, value, ECHI_IN);
+    const size_t index = ech_dtype_bytes(a->index_dtype), value = ech_dtype_bytes(a->dtype);
+    echi_call_add(call, names[0], &a->row_offsets, (a->rows + 1) * index, index, ECHI_IN);
+    echi_call_add(call, names[1], &a->col_indices, a->nnz * index, index, ECHI_IN);
+    echi_call_add(call, names[2], &a->values, a->nnz * value, value, ECHI_IN);
 }
 
-static const char *const names_a[3] = { "a->offsets", "a->columns", "a->values" };
+static const char *const names_a[3] = { "a->row_offsets", "a->col_indices", "a->values" };
 
 /* rows x n elements, rows at stride. */
 static struct echi_array *add_rows(struct echi_call *call, const char *name, void *pointer,
@@ -106,7 +107,7 @@ static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, do
     add_rows(&call, y, &s->y, s->a.rows, s->n, s->y_stride, bytes,
              s->beta != 0 ? ECHI_KEPT : ECHI_OUT);
     if (s->a.rows == 0 || s->n == 0) return ECH_OK;
-    if (s->alpha == 0 || s->a.cols == 0) s->a.entries = 0; /* no entry is looked at */
+    if (s->alpha == 0 || s->a.cols == 0) s->a.nnz = 0; /* no entry is looked at */
     return echi_call_run(ctx, &call);
 }
 
@@ -161,10 +162,11 @@ static ech_status check_bits(ech_ctx *ctx, const char *name, const ech_csr *m, s
 
 static void add_out(struct echi_call *call, ech_csr *out)
 {
-    const size_t index = ech_dtype_bytes(out->index), value = ech_dtype_bytes(out->dtype);
-    echi_call_add(call, "out->offsets", &out->offsets, (out->rows + 1) * index, index, ECHI_OUT);
-    echi_call_add(call, "out->columns", &out->columns, out->entries * index, index, ECHI_OUT);
-    echi_call_add(call, "out->values", &out->values, out->entries * value, value, ECHI_OUT);
+    const size_t index = ech_dtype_bytes(out->index_dtype), value = ech_dtype_bytes(out->dtype);
+    echi_call_add(call, "out->row_offsets", &out->row_offsets, (out->rows + 1) * index, index,
+                  ECHI_OUT);
+    echi_call_add(call, "out->col_indices", &out->col_indices, out->nnz * index, index, ECHI_OUT);
+    echi_call_add(call, "out->values", &out->values, out->nnz * value, value, ECHI_OUT);
 }
 
 ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
@@ -182,15 +184,15 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "out", out, &s.out));
     TRY(check_bits(ctx, "out", &s.out, n));
-    if (out->entries < n)
-        FAIL(ctx, ECH_ERR_ARG, "out->entries is %zu: no room for n entries, %zu", out->entries, n);
-    s.out.entries = n; /* what lies beyond is not touched */
+    if (out->nnz < n)
+        FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu: no room for n entries, %zu", out->nnz, n);
+    s.out.nnz = n; /* what lies beyond is not touched */
     struct echi_call call = { .what = "a matrix",
                               .operation = operation(ctx->backend),
                               .request = &s,
                               .work = options->work,
                               .work_bytes = options->work_bytes };
-    const size_t index = ech_dtype_bytes(out->index), value = ech_dtype_bytes(out->dtype);
+    const size_t index = ech_dtype_bytes(out->index_dtype), value = ech_dtype_bytes(out->dtype);
     echi_call_add(&call, "rows", &s.rows, n * index, index, ECHI_IN);
     echi_call_add(&call, "columns", &s.columns, n * index, index, ECHI_IN);
     echi_call_add(&call, "values", &s.values, n * value, value, ECHI_IN);
@@ -218,11 +220,11 @@ ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
     if (out->rows != a->cols || out->cols != a->rows)
         FAIL(ctx, ECH_ERR_ARG, "out is %zu x %zu, not %zu x %zu", out->rows, out->cols, a->cols,
              a->rows);
-    if (out->index != a->index || out->dtype != a->dtype)
-        FAIL(ctx, ECH_ERR_ARG, "out is of %s and %s, not of %s and %s", ech_dtype_name(out->index),
-             ech_dtype_name(out->dtype), ech_dtype_name(a->index), ech_dtype_name(a->dtype));
-    if (out->entries != a->entries)
-        FAIL(ctx, ECH_ERR_ARG, "out->entries is %zu, not %zu", out->entries, a->entries);
+    if (out->index_dtype != a->index_dtype || out->dtype != a->dtype)
+        FAIL(ctx, ECH_ERR_ARG, "out is of %s and %s, not of %s and %s",
+             ech_dtype_name(out->index_dtype), ech_dtype_name(out->dtype),
+             ech_dtype_name(a->index_dtype), ech_dtype_name(a->dtype));
+    if (out->nnz != a->nnz) FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu, not %zu", out->nnz, a->nnz);
     struct echi_call call = { .what = "a transpose",
                               .operation = operation(ctx->backend),
                               .request = &s,
@@ -287,7 +289,7 @@ ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_cs
     if (call == ECH_CSR_SPMM) s.n = 2; /* more than a vector */
     if (call == ECH_CSR_FROM_COO || call == ECH_CSR_TRANSPOSE) {
         s.what = call == ECH_CSR_FROM_COO ? ECHI_SPARSE_FROM_COO : ECHI_SPARSE_TRANSPOSE;
-        s.n = s.a.entries;
+        s.n = s.a.nnz;
         s.out = s.a;
         if (call == ECH_CSR_TRANSPOSE) {
             s.out.rows = s.a.cols;

@@ -36,7 +36,7 @@ struct echi_sparse {
 /* Rows and entries of a matrix in one number: what work is shared out by. */
 static inline uint64_t echi_sparse_items(const ech_csr *a)
 {
-    return (uint64_t)a->entries + a->rows;
+    return (uint64_t)a->nnz + a->rows;
 }
 
 /* Bits that a number of 0 ... n takes. */

@@ -5,7 +5,7 @@
  *     load     rows become columns of bytes; with an order, columns come in that order
  *     forward  block.c; a right-hand side is one more byte column, of one bit.  When nothing
  *              but the solution is asked for, it ends once the rest of that column is zero: later
- *              pivots would have zeros there.  Where blocks are slow, "russians" does it on rows of
+ *              pivots would have zeros there.  Where blocks are slow, "m4r" does it on rows of
  *              words (rows.c), which the columns become and are made of again
  *     back     all columns for the reduced form, the right-hand side alone for a solution
  *     store    the columns back in their order
@@ -28,7 +28,7 @@ struct slot {
     struct echi_gf2_block block;
     struct echi_gf2_columns stage; /* with an order: columns as a has them */
     uint32_t *full, *inverse;      /* [cols] each: the columns' order, and its inverse */
-    ech_gf2 words;                 /* for "russians": the matrix, with its right-hand side */
+    ech_gf2 words;                 /* for "m4r": the matrix, with its right-hand side */
     struct echi_gf2_rows rows;
     uint64_t data_error, error_kind; /* the least position that is wrong, and how */
 };
@@ -96,7 +96,7 @@ static void load(const struct plan *p, struct slot *s, size_t i)
 {
     const struct echi_gf2_batch *r = p->request;
     const struct echi_gf2_columns *to = r->order ? &s->stage : &s->block.w;
-    const uint64_t *words = r->a.words + i * r->a.step;
+    const uint64_t *words = r->a.words + i * r->a.batch_stride;
     for (size_t row = 0; row < r->a.rows; row += ECHI_GF2_TILE)
         s->block.isa->to_columns(words + row * r->a.stride, r->a.stride,
                                  echi_min(ECHI_GF2_TILE, r->a.rows - row), p->columns,
@@ -116,7 +116,7 @@ static void store(const struct plan *p, struct slot *s, size_t i)
 {
     const struct echi_gf2_batch *r = p->request;
     const struct echi_gf2_columns *from = r->order ? &s->stage : &s->block.w;
-    uint64_t *words = r->out + i * r->a.step;
+    uint64_t *words = r->out + i * r->a.batch_stride;
     if (r->order) arrange(p, s, &s->block.w, s->inverse, &s->stage);
     for (size_t row = 0; row < r->a.rows; row += ECHI_GF2_TILE)
         s->block.isa->from_columns(echi_gf2_at(from, 0, row),
@@ -250,7 +250,7 @@ static const struct {
         .when = "other matrices, the CPU has AVX2",
     },
     [RUSSIANS] = {
-        .name = "russians",
+        .name = "m4r",
         .what = "64 columns at a time, and tables of sums of rows",
         .when = "all other matrices",
     },
@@ -271,7 +271,7 @@ static ech_status choose(const struct echi_gf2_batch *r, enum algorithm *algorit
         if (can(r, i) && strcmp(r->algorithm, algorithms[i].name) == 0) return ECH_OK;
     }
     return echi_fail(NULL, ECH_ERR_ARG, "algorithm \"%s\" is not one that can do this: %s%s",
-                     r->algorithm, can(r, COLUMNS) ? "columns, " : "", "block, russians");
+                     r->algorithm, can(r, COLUMNS) ? "columns, " : "", "block, m4r");
 }
 
 static ech_status lay_out(const struct echi_gf2_batch *r, enum algorithm algorithm, void *work,

@@ -50,7 +50,7 @@ static void load(struct turned *t, size_t i)
 {
     const struct echi_gf2_batch *r = t->request;
     const size_t cols = r->a.cols;
-    const uint64_t *words = r->a.words + i * r->a.step;
+    const uint64_t *words = r->a.words + i * r->a.batch_stride;
     if (t->full) {
         uint64_t as_they_lie[ECHI_GF2_TURNED_COLUMNS];
         turn_in(t, words, as_they_lie);
@@ -67,7 +67,7 @@ static void store(struct turned *t, size_t i)
 {
     const struct echi_gf2_batch *r = t->request;
     const ech_gf2_batch *a = &r->a;
-    uint64_t *words = r->out + i * a->step;
+    uint64_t *words = r->out + i * a->batch_stride;
     uint64_t as_they_lie[ECHI_GF2_TURNED_COLUMNS];
     const size_t whole = (a->cols + 63) / 64 * 64;
     for (size_t j = 0; j < a->cols; j++) as_they_lie[place_of(t, j)] = t->column[j];

@@ -33,7 +33,7 @@ enum {
     ECHI_GF2_LINE = 64,  /* rows of a vector: tiles have whole ones */
     ECHI_GF2_LINES = ECHI_GF2_TILE / ECHI_GF2_LINE,
     ECHI_GF2_OPERAND = 32, /* most bytes of a block as an operand */
-    ECHI_GF2_STRIP = 32    /* words of a row that the tables of "russians" are made for at a time */
+    ECHI_GF2_STRIP = 32    /* words of a row that the tables of "m4r" are made for at a time */
 };
 
 /* ---- Columns of bytes ---- */

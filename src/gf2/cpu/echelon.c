@@ -154,7 +154,7 @@ static const struct algorithm {
         .run = block_run,
     },
     {
-        .name = "russians",
+        .name = "m4r",
         .what = "64 columns at a time, and tables of sums of rows",
         .when = "all other matrices",
         .chosen = always,
@@ -173,7 +173,7 @@ static ech_status choose(const struct echi_gf2_echelon *r, const struct algorith
             return ECH_OK;
     }
     return echi_fail(NULL, ECH_ERR_ARG,
-                     "algorithm \"%s\" is not one that can do this: gauss, block, russians",
+                     "algorithm \"%s\" is not one that can do this: gauss, block, m4r",
                      r->algorithm);
 }
 

@@ -403,7 +403,7 @@ static const struct algorithm {
         .run = block_run,
     },
     {
-        .name = "russians",
+        .name = "m4r",
         .what = "tables of sums of rows of b",
         .when = "all other products",
         .applicable = not_transposed,

@@ -151,7 +151,7 @@ static struct gf2_batch_args args_of(const struct echi_gf2_batch *b)
                                     .solvable = b->solvable,
                                     .count = b->a.count,
                                     .stride = b->a.stride,
-                                    .step = b->a.step,
+                                    .step = b->a.batch_stride,
                                     .rows = (uint32_t)b->a.rows,
                                     .cols = (uint32_t)b->a.cols,
                                     .columns = (uint32_t)b->columns,
@@ -238,7 +238,7 @@ static const struct strategy strategies[] = {
         .panel = 1,
     },
     {
-        .name = "russians",
+        .name = "m4r",
         .what = "32 columns at a time, rows added by tables of sums of five pivots",
         .when = "larger matrices",
         .best = is_larger,

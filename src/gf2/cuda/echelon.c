@@ -4,7 +4,7 @@
  *
  *     "block"     gf2_strip, gf2_panel, gf2_rows for every 64 columns, and gf2_apply for every 512:
  *                 by the matrix units where they multiply bits (sm_80 to sm_90), else by tables
- *     "russians"  the same, always by tables
+ *     "m4r"  the same, always by tables
  *     "gauss"     gf2_find and gf2_add for every column
  *
  *     workspace   [ state | strip | left | right | packed ]
@@ -171,7 +171,7 @@ static const struct strategy strategies[] = {
         .call = run_panels,
     },
     {
-        .name = "russians",
+        .name = "m4r",
         .what = "the same, updates by tables in shared memory",
         .when = "only if it is named",
         .panels = true,

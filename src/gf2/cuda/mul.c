@@ -3,11 +3,11 @@
  * and their steps.
  *
  *     "block"     operands in the order of lanes, then gf2_mul on the matrix units (sm_80 to
- *                 sm_90; elsewhere as "russians")
+ *                 sm_90; elsewhere as "m4r")
  *     "strassen"  the same, by 7 products of halves, "strassen2" by 49 of quarters: the sums of
  *                 parts are made while operands are brought in order, and a product adds itself to
  *                 all places where it belongs, so that it takes less workspace, not more
- *     "russians"  gf2_mul_tables
+ *     "m4r"  gf2_mul_tables
  *     "vectors"   gf2_mul_vectors, where the right operand is given transposed
  *
  *     workspace   [ left operand | right operand ]  or  [ b turned ]
@@ -403,7 +403,7 @@ static ech_status steps_of_vectors(struct whole *w)
 static const struct strategy strategies[] = {
     {
         .name = "block",
-        .what = "by the matrix units where they multiply bits, else as russians",
+        .what = "by the matrix units where they multiply bits, else as m4r",
         .when = "products with a side of less than 65,536 bits",
         .can = always,
         .best = worth_one,
@@ -435,7 +435,7 @@ static const struct strategy strategies[] = {
         .steps = steps_of_products,
     },
     {
-        .name = "russians",
+        .name = "m4r",
         .what = "tables of sums of 8 rows in shared memory",
         .when = "only if it is named",
         .can = always,

@@ -316,7 +316,7 @@ static const struct algorithm algorithms[ALGORITHMS] = {
         .chosen = is_atomic,
     },
     [PRIVATE] = {
-        .name = "private",
+        .name = "privatized",
         .what = "a table for each thread, added up",
         .when = "all other histograms",
         .applicable = always,

@@ -316,7 +316,7 @@ static const struct strategy strategies[] = {
         .steps = steps_of_shared,
     },
     {
-        .name = "split",
+        .name = "multiblock",
         .what = "counters in shared memory, split among blocks that read the same elements",
         .when = "up to 65,536 counters and at least four elements per counter",
         .can = can_split,

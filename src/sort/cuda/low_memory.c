@@ -1,5 +1,5 @@
 /*
- * sort/cuda/low_memory.c - strategy "lean": a workspace for a quarter of the array, for more time.
+ * sort/cuda/low_memory.c - strategy "low_memory": a workspace for a quarter of the array, for more time.
  *
  *     blocks      0   1   2   3   4   5   6   7
  *     odd turns  [     ] [     ] [     ] [     ]    windows of two blocks are sorted, in place;
@@ -190,7 +190,7 @@ static ech_status steps_of_low_memory(const struct sort_build *b)
 }
 
 const struct sort_strategy echi_sort_by_low_memory = {
-    .name = "lean",
+    .name = "low_memory",
     .what = "windows of a quarter of the array in turns, in little workspace",
     .when = "the workspace of the best other strategy cannot be allocated",
     .family = "sort",

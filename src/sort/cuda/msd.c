@@ -1,5 +1,5 @@
 /*
- * sort/cuda/msd.c - strategies "msd", "classes" and "adaptive": most significant digit first, until
+ * sort/cuda/msd.c - strategies "msd", "buckets" and "adaptive": most significant digit first, until
  * a block can hold what is left.
  *
  *     msd         levels of digits of 8 bits, and leaves
@@ -413,7 +413,7 @@ const struct sort_strategy echi_sort_by_adaptive = {
 };
 
 const struct sort_strategy echi_sort_by_buckets = {
-    .name = "classes",
+    .name = "buckets",
     .what = "as msd, and first by classes of about as many keys each",
     .when = "only by name: adaptive comes first",
     .family = "sort_msd",

@@ -71,7 +71,7 @@ static void add_values(ech_dtype dtype, void *out, size_t i, const void *values,
 
 static inline size_t offset(const ech_csr *a, size_t row)
 {
-    return echi_min(get(a->offsets, a->index, row), a->entries);
+    return echi_min(get(a->row_offsets, a->index_dtype, row), a->nnz);
 }
 
 /* ---- From entries in any order ---- */
@@ -83,8 +83,8 @@ static void make_keys(void *arg, size_t i, int thread)
     const size_t end = echi_min(s->n, (i + 1) * job->block);
     (void)thread;
     for (size_t e = i * job->block; e < end; e++) {
-        const uint64_t row = get(s->rows, s->out.index, e);
-        const uint64_t column = get(s->columns, s->out.index, e);
+        const uint64_t row = get(s->rows, s->out.index_dtype, e);
+        const uint64_t column = get(s->columns, s->out.index_dtype, e);
         if (row >= s->out.rows)
             echi_note_error(&job->data_error, ECHI_COO_ROW, e);
         else if (column >= s->out.cols)
@@ -109,7 +109,8 @@ static ech_status number_columns(ech_ctx *ctx, const struct job *job, uint64_t *
     for (size_t i = 0; i < s->n && status == ECH_OK; i++) {
         if (i && sorted[i] != sorted[i - 1]) number++;
         table[number] = sorted[i];
-        job->keys[order[i]] = get(s->rows, s->out.index, order[i]) << job->column_bits | number;
+        job->keys[order[i]] =
+            get(s->rows, s->out.index_dtype, order[i]) << job->column_bits | number;
     }
     return status;
 }
@@ -138,10 +139,10 @@ static void fill_block(void *arg, size_t i, int thread)
     for (size_t next; e < end; e = next, entry++) {
         const uint64_t row = keys[e] >> job->column_bits;
         for (uint64_t r = e ? (keys[e - 1] >> job->column_bits) + 1 : 0; r <= row; r++)
-            set(out->offsets, out->index, r, entry);
+            set(out->row_offsets, out->index_dtype, r, entry);
         for (next = e + 1; next < s->n && keys[next] == keys[e];) next++;
         const uint64_t column = keys[e] & mask;
-        set(out->columns, out->index, entry, job->table ? job->table[column] : column);
+        set(out->col_indices, out->index_dtype, entry, job->table ? job->table[column] : column);
         if (next == e + 1)
             copy_value(out->dtype, out->values, entry, job->values, e);
         else
@@ -209,7 +210,7 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, void *work
         *s->entries = job.first[blocks];
         row = (parts.keys[s->n - 1] >> job.column_bits) + 1;
     }
-    for (; row <= s->out.rows; row++) set(s->out.offsets, s->out.index, row, *s->entries);
+    for (; row <= s->out.rows; row++) set(s->out.row_offsets, s->out.index_dtype, row, *s->entries);
 done:
     return status;
 }
@@ -231,11 +232,12 @@ static void count_columns(void *arg, size_t part, int thread)
     size_t from, to;
     (void)thread;
     part_columns(job, part, &from, &to);
-    for (size_t c = from; c < to; c++) set(out->offsets, a->index, c + 1, 0);
-    for (size_t e = 0; e < a->entries; e++) {
-        const uint64_t c = get(a->columns, a->index, e);
+    for (size_t c = from; c < to; c++) set(out->row_offsets, a->index_dtype, c + 1, 0);
+    for (size_t e = 0; e < a->nnz; e++) {
+        const uint64_t c = get(a->col_indices, a->index_dtype, e);
         if (c >= from && c < to)
-            set(out->offsets, a->index, c + 1, get(out->offsets, a->index, c + 1) + 1);
+            set(out->row_offsets, a->index_dtype, c + 1,
+                get(out->row_offsets, a->index_dtype, c + 1) + 1);
     }
 }
 
@@ -249,12 +251,12 @@ static void place_columns(void *arg, size_t part, int thread)
     part_columns(job, part, &from, &to);
     for (size_t row = 0; row < a->rows; row++)
         for (size_t e = offset(a, row), end = offset(a, row + 1); e < end; e++) {
-            const uint64_t c = get(a->columns, a->index, e);
+            const uint64_t c = get(a->col_indices, a->index_dtype, e);
             if (c < from || c >= to) continue;
-            const uint64_t at = get(out->offsets, a->index, c + 1);
-            if (at >= a->entries) continue; /* rows overlap: the data is bad */
-            set(out->offsets, a->index, c + 1, at + 1);
-            set(out->columns, a->index, at, row);
+            const uint64_t at = get(out->row_offsets, a->index_dtype, c + 1);
+            if (at >= a->nnz) continue; /* rows overlap: the data is bad */
+            set(out->row_offsets, a->index_dtype, c + 1, at + 1);
+            set(out->col_indices, a->index_dtype, at, row);
             copy_value(a->dtype, out->values, at, a->values, e);
         }
 }
@@ -263,13 +265,13 @@ static void transpose(ech_ctx *ctx, const struct echi_sparse *s)
 {
     struct job job = { .s = s };
     const ech_csr *out = &s->out;
-    const int threads = echi_parallel_for_bytes(ctx, s->a.entries * 32);
+    const int threads = echi_parallel_for_bytes(ctx, s->a.nnz * 32);
     job.parts = echi_min((size_t)threads, TRANSPOSERS);
     echi_parallel(threads, job.parts, count_columns, &job);
-    set(out->offsets, out->index, 0, 0);
+    set(out->row_offsets, out->index_dtype, 0, 0);
     for (size_t c = 0, sum = 0; c < out->rows; c++) {
-        const size_t count = get(out->offsets, out->index, c + 1);
-        set(out->offsets, out->index, c + 1, sum);
+        const size_t count = get(out->row_offsets, out->index_dtype, c + 1);
+        set(out->row_offsets, out->index_dtype, c + 1, sum);
         sum += count;
     }
     echi_parallel(threads, job.parts, place_columns, &job);
@@ -287,7 +289,7 @@ static void take_diagonal(void *arg, size_t i, int thread)
     for (size_t row = i * job->block; row < last; row++) {
         const size_t end = offset(a, row + 1);
         size_t e = offset(a, row);
-        while (e < end && get(a->columns, a->index, e) != row) e++;
+        while (e < end && get(a->col_indices, a->index_dtype, e) != row) e++;
         if (e < end)
             copy_value(a->dtype, s->y, row, a->values, e);
         else
@@ -304,9 +306,9 @@ static void check_rows(void *arg, size_t i, int thread)
     const size_t last = echi_min(a->rows, (i + 1) * job->block);
     (void)thread;
     for (size_t row = i * job->block; row < last; row++) {
-        const uint64_t begin = get(a->offsets, a->index, row);
-        const uint64_t end = get(a->offsets, a->index, row + 1);
-        if (end < begin || end > a->entries) echi_note_error(&job->data_error, ECHI_CSR_ROW, row);
+        const uint64_t begin = get(a->row_offsets, a->index_dtype, row);
+        const uint64_t end = get(a->row_offsets, a->index_dtype, row + 1);
+        if (end < begin || end > a->nnz) echi_note_error(&job->data_error, ECHI_CSR_ROW, row);
     }
 }
 
@@ -320,7 +322,7 @@ static void check_columns(void *arg, size_t i, int thread)
         const size_t begin = offset(a, row), end = offset(a, row + 1);
         uint64_t before = 0;
         for (size_t e = begin; e < end; e++) {
-            const uint64_t c = get(a->columns, a->index, e);
+            const uint64_t c = get(a->col_indices, a->index_dtype, e);
             if (c >= a->cols)
                 echi_note_error(&job->data_error, ECHI_CSR_COLUMN, row);
             else if (job->s->in_order && e > begin && c <= before)
@@ -334,13 +336,14 @@ static ech_status check(ech_ctx *ctx, const struct echi_sparse *s)
 {
     struct job job = { .s = s };
     const ech_csr *a = &s->a;
-    const int threads = echi_parallel_for_bytes(ctx, a->entries * 8 + a->rows * 8);
+    const int threads = echi_parallel_for_bytes(ctx, a->nnz * 8 + a->rows * 8);
     ech_status status = ECH_OK;
     job.block = a->rows / (threads > 1 ? BLOCKS : 1) + 1;
     const size_t blocks = (a->rows + job.block - 1) / job.block;
-    if (get(a->offsets, a->index, 0) != 0) echi_note_error(&job.data_error, ECHI_CSR_BEGIN, 0);
+    if (get(a->row_offsets, a->index_dtype, 0) != 0)
+        echi_note_error(&job.data_error, ECHI_CSR_BEGIN, 0);
     echi_parallel(threads, blocks, check_rows, &job);
-    if (get(a->offsets, a->index, a->rows) != a->entries)
+    if (get(a->row_offsets, a->index_dtype, a->rows) != a->nnz)
         echi_note_error(&job.data_error, ECHI_CSR_END, a->rows);
     TRY(echi_noted_error(ctx, job.data_error));
     echi_parallel(threads, blocks, check_columns, &job);
@@ -374,7 +377,7 @@ ech_status echi_cpu_sparse_make(ech_ctx *ctx, const struct echi_sparse *s, void 
         transpose(ctx, s);
         return ECH_OK;
     case ECHI_SPARSE_DIAGONAL:
-        threads = echi_parallel_for_bytes(ctx, s->a.entries * 8 + s->n * 8);
+        threads = echi_parallel_for_bytes(ctx, s->a.nnz * 8 + s->n * 8);
         job.block = s->n / (threads > 1 ? BLOCKS : 1) + 1;
         echi_parallel(threads, (s->n + job.block - 1) / job.block, take_diagonal, &job);
         return ECH_OK;

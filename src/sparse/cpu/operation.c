@@ -43,8 +43,8 @@ static void run_task(void *arg, size_t i, int thread)
 
 static size_t bytes_read(const struct echi_sparse *s)
 {
-    const size_t index = ech_dtype_bytes(s->a.index), value = ech_dtype_bytes(s->a.dtype);
-    return s->a.entries * (index + value * s->n) + s->a.rows * (index + 2 * value * s->n);
+    const size_t index = ech_dtype_bytes(s->a.index_dtype), value = ech_dtype_bytes(s->a.dtype);
+    return s->a.nnz * (index + value * s->n) + s->a.rows * (index + 2 * value * s->n);
 }
 
 /* One strip of columns, or the vector. */
@@ -52,7 +52,7 @@ static void multiply(const struct echi_sparse_isa *isa, struct job *job, int thr
 {
     const struct echi_sparse_product *p = &job->product;
     const ech_csr *a = &p->s->a;
-    const bool index = a->index == ECH_I64, f64 = a->dtype == ECH_F64;
+    const bool index = a->index_dtype == ECH_I64, f64 = a->dtype == ECH_F64;
     const uint64_t items = echi_sparse_items(a);
     size_t tasks = 1;
     job->rows = wide ? isa->rows_wide[index][f64] : isa->rows[index][f64];
@@ -64,7 +64,7 @@ static void multiply(const struct echi_sparse_isa *isa, struct job *job, int thr
     }
     for (size_t i = 1; i < tasks; i++)
         job->places[i] = isa->place[index][f64](p, i * TASK_GROUPS * p->group);
-    job->places[tasks] = (struct echi_sparse_place){ a->rows, a->entries, false };
+    job->places[tasks] = (struct echi_sparse_place){ a->rows, a->nnz, false };
     echi_parallel(threads, tasks, run_task, job);
     size_t joined = a->rows;
     for (size_t i = 1; i < tasks; i++) {

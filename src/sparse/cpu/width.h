@@ -14,7 +14,7 @@
 
 static inline size_t NAME(offset)(const ech_csr *a, size_t row)
 {
-    return echi_min(((const INDEX *)a->offsets)[row], a->entries);
+    return echi_min(((const INDEX *)a->row_offsets)[row], a->nnz);
 }
 
 static struct echi_sparse_place NAME(place)(const struct echi_sparse_product *p, size_t items)
@@ -79,7 +79,7 @@ static inline REAL NAME(chunks_4)(const INDEX *columns, const REAL *values, cons
 static REAL NAME(sum)(const ech_csr *a, const REAL *x, size_t begin, size_t end)
 {
     enum { N = ECHI_SPARSE_CHUNK };
-    const INDEX *columns = a->columns;
+    const INDEX *columns = a->col_indices;
     const REAL *values = a->values;
     const size_t cols = a->cols;
     REAL digits[64], sum;
@@ -131,10 +131,10 @@ static void NAME(part)(const struct echi_sparse_product *p, size_t row, size_t b
  * others. */
 static size_t NAME(short_rows)(const struct echi_sparse *s, size_t row, size_t last)
 {
-    const INDEX *offsets = s->a.offsets, *columns = s->a.columns;
+    const INDEX *offsets = s->a.row_offsets, *columns = s->a.col_indices;
     const REAL *values = s->a.values, *x = s->x;
     const REAL alpha = (REAL)s->alpha, beta = (REAL)s->beta;
-    const size_t cols = s->a.cols, entries = s->a.entries;
+    const size_t cols = s->a.cols, entries = s->a.nnz;
     REAL *restrict y = s->y;
     for (size_t begin = echi_min(offsets[row], entries); row < last; row++) {
         const size_t end = echi_min(offsets[row + 1], entries);
@@ -199,7 +199,7 @@ static void NAME(chunk_wide)(const struct echi_sparse_product *p, size_t entry, 
                              size_t width, REAL *restrict sum)
 {
     const ech_csr *a = &p->s->a;
-    const INDEX *columns = (const INDEX *)a->columns + entry;
+    const INDEX *columns = (const INDEX *)a->col_indices + entry;
     const REAL *values = (const REAL *)a->values + entry, *x = (const REAL *)p->s->x + p->at;
     for (size_t i = 0; i < n; i++) {
         const size_t column = columns[i] < a->cols ? columns[i] : 0;

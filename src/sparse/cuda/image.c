@@ -10,6 +10,6 @@
 
 void echi_cuda_sparse_image(const ech_csr *a, char image[SPARSE_IMAGE_BYTES])
 {
-    snprintf(image, SPARSE_IMAGE_BYTES, "sparse_%s_%s", ech_dtype_name(a->index),
+    snprintf(image, SPARSE_IMAGE_BYTES, "sparse_%s_%s", ech_dtype_name(a->index_dtype),
              ech_dtype_name(a->dtype));
 }

@@ -39,7 +39,7 @@ static ech_status lay_out(const struct echi_sparse *s, struct echi_layout *layou
                           struct parts *parts)
 {
     const bool coo = s->what == ECHI_SPARSE_FROM_COO;
-    const size_t n = coo ? s->n : s->a.entries;
+    const size_t n = coo ? s->n : s->a.nnz;
     struct echi_sort sort = echi_sparse_sort(&s->out, n, 0);
     ech_status status = ECH_OK;
     *parts = (struct parts){ .keys = NULL };
@@ -132,8 +132,8 @@ static ech_status from_coo(ech_ctx *ctx, const struct echi_sparse *s, const stru
                                      .bits = (uint32_t)echi_sparse_number_bits(out, s->n),
                                      .values = parts->values,
                                      .starts = parts->starts,
-                                     .out_offsets = out->offsets,
-                                     .out_columns = out->columns,
+                                     .out_offsets = out->row_offsets,
+                                     .out_columns = out->col_indices,
                                      .out_values = out->values,
                                      .out_entries = s->entries,
                                      .data_error = echi_cuda_error_word(ctx) };
@@ -159,21 +159,21 @@ static ech_status transpose(ech_ctx *ctx, const struct echi_sparse *s, const str
 {
     const ech_csr *a = &s->a, *out = &s->out;
     const int bits = echi_sparse_column_bits(out);
-    struct sparse_make_args args = { .offsets = a->offsets,
-                                     .columns = a->columns,
+    struct sparse_make_args args = { .offsets = a->row_offsets,
+                                     .columns = a->col_indices,
                                      .rows = a->rows,
                                      .cols = a->cols,
-                                     .entries = a->entries,
+                                     .entries = a->nnz,
                                      .keys = parts->keys,
                                      .bits = (uint32_t)bits,
-                                     .out_offsets = out->offsets,
-                                     .out_columns = out->columns };
+                                     .out_offsets = out->row_offsets,
+                                     .out_columns = out->col_indices };
     ech_status status = ECH_OK;
-    if (a->entries) {
-        TRY(launch(ctx, a, "sparse_pack", a->entries, &args));
-        TRY(sort_keys(ctx, s, parts, a->entries, bits, a->values, out->values));
+    if (a->nnz) {
+        TRY(launch(ctx, a, "sparse_pack", a->nnz, &args));
+        TRY(sort_keys(ctx, s, parts, a->nnz, bits, a->values, out->values));
         args.keys = parts->sorted;
-        TRY(launch(ctx, a, "sparse_unpack", a->entries, &args));
+        TRY(launch(ctx, a, "sparse_unpack", a->nnz, &args));
     }
     args.rows = out->rows;
     TRY(launch(ctx, a, "sparse_offsets", out->rows + 1, &args));
@@ -186,18 +186,18 @@ static ech_status diagonal(ech_ctx *ctx, const struct echi_sparse *s, const stru
     const struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     const ech_csr *a = &s->a;
-    const struct sparse_make_args args = { .offsets = a->offsets,
-                                           .columns = a->columns,
+    const struct sparse_make_args args = { .offsets = a->row_offsets,
+                                           .columns = a->col_indices,
                                            .rows = a->rows,
                                            .cols = a->cols,
-                                           .entries = a->entries,
+                                           .entries = a->nnz,
                                            .values = a->values,
                                            .starts = parts->starts,
                                            .out_values = s->y };
     ech_status status = ECH_OK;
     CU(cuMemsetD8Async, (CUdeviceptr)(uintptr_t)parts->starts, 0xff, s->n * sizeof *parts->starts,
        echi_cuda_stream(ctx));
-    TRY(launch(ctx, a, "sparse_diagonal_find", a->entries, &args));
+    TRY(launch(ctx, a, "sparse_diagonal_find", a->nnz, &args));
     TRY(launch(ctx, a, "sparse_diagonal_take", s->n, &args));
 done:
     return status;
@@ -206,16 +206,16 @@ done:
 static ech_status check(ech_ctx *ctx, const struct echi_sparse *s)
 {
     const ech_csr *a = &s->a;
-    const struct sparse_make_args args = { .offsets = a->offsets,
-                                           .columns = a->columns,
+    const struct sparse_make_args args = { .offsets = a->row_offsets,
+                                           .columns = a->col_indices,
                                            .rows = a->rows,
                                            .cols = a->cols,
-                                           .entries = a->entries,
+                                           .entries = a->nnz,
                                            .in_order = s->in_order,
                                            .data_error = echi_cuda_error_word(ctx) };
     ech_status status = launch(ctx, a, "sparse_check_rows", a->rows + 1, &args);
     if (status != ECH_OK) return status;
-    return launch(ctx, a, "sparse_check_columns", a->entries, &args);
+    return launch(ctx, a, "sparse_check_columns", a->nnz, &args);
 }
 
 ech_status echi_cuda_sparse_make(ech_ctx *ctx, const struct echi_sparse *s, void *work)

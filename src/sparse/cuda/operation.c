@@ -200,12 +200,12 @@ static ech_status multiply(ech_ctx *ctx, const struct echi_sparse *s, const stru
     struct whole w;
     w.s = s;
     w.steps.count = 0;
-    w.args = (struct sparse_args){ .offsets = s->a.offsets,
-                                   .columns = s->a.columns,
+    w.args = (struct sparse_args){ .offsets = s->a.row_offsets,
+                                   .columns = s->a.col_indices,
                                    .values = s->a.values,
                                    .rows = s->a.rows,
                                    .cols = s->a.cols,
-                                   .entries = s->a.entries,
+                                   .entries = s->a.nnz,
                                    .x = s->x,
                                    .y = s->y,
                                    .alpha = s->alpha,
