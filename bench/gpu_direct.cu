@@ -300,7 +300,7 @@ static void systems(const char *dtype, ech_dtype ours, size_t m, size_t n, ech_f
         matrix.a = r.a;
         solve();
         const double error =
-            report.end == ECH_DIRECT_STATUS_SOLVED ? error_of(matrix, r.b, r.x) : 1;
+            report.status == ECH_DIRECT_STATUS_SOLVED ? error_of(matrix, r.b, r.x) : 1;
         if (m == n) measure("factor", dtype, m, n, kind, algorithms[i], error, bound, factor);
         measure("solve", dtype, m, n, kind, algorithms[i], error, bound, solve);
     }

@@ -220,7 +220,7 @@ static void solve_with(const ech_operator &a, ech_solve_options options, ech_pre
     const double s = (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec);
     printf("  %s: %s, %llu iterations, %llu restarts, |r| / |b| %.3g, %.3f s, %.4f ms an "
            "iteration\n",
-           ech_precond_name(precond), report.reason > 0 ? "converged" : "not converged",
+           ech_precond_name(precond), report.status > 0 ? "converged" : "not converged",
            (unsigned long long)report.iterations, (unsigned long long)report.restarts,
            report.residual / report.b_norm, s, 1e3 * s / (double)report.iterations);
     CUDA(cudaFree(options.work));

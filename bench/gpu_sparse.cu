@@ -149,21 +149,23 @@ template <class Index, class Real> static struct matrix make(const struct rule &
     ECH(ech_scan(ctx, ECH_OP_SUM, lengths, offsets, rows + 1, ECH_I32, &o));
     CUDA(cudaMemcpyAsync(&entries, offsets + rows, 4, cudaMemcpyDeviceToHost, stream));
     CUDA(cudaStreamSynchronize(stream));
+    m.csr.size = sizeof m.csr;
     m.csr.rows = rows;
     m.csr.cols = cols;
-    m.csr.entries = (size_t)entries;
-    m.csr.index = sizeof(Index) == 4 ? ECH_I32 : ECH_I64;
+    m.csr.nnz = (size_t)entries;
+    m.csr.index_dtype = sizeof(Index) == 4 ? ECH_I32 : ECH_I64;
     m.csr.dtype = sizeof(Real) == 4 ? ECH_F32 : ECH_F64;
-    CUDA(cudaMalloc(&m.csr.offsets, (rows + 1) * sizeof(Index)));
-    CUDA(cudaMalloc(&m.csr.columns, m.csr.entries * sizeof(Index)));
-    CUDA(cudaMalloc(&m.csr.values, m.csr.entries * sizeof(Real)));
-    widen<<<blocks_for(rows + 1), 256, 0, stream>>>(offsets, (Index *)m.csr.offsets, rows + 1);
-    make_entries<<<blocks_for(m.csr.entries), 256, 0, stream>>>(
-        r, (Index *)m.csr.offsets, cols, (Index *)m.csr.columns, (Real *)m.csr.values,
-        (uint64_t)m.csr.entries);
+    CUDA(cudaMalloc(&m.csr.row_offsets, (rows + 1) * sizeof(Index)));
+    CUDA(cudaMalloc(&m.csr.col_indices, m.csr.nnz * sizeof(Index)));
+    CUDA(cudaMalloc(&m.csr.values, m.csr.nnz * sizeof(Real)));
+    widen<<<blocks_for(rows + 1), 256, 0, stream>>>(offsets, (Index *)m.csr.row_offsets, rows + 1);
+    make_entries<<<blocks_for(m.csr.nnz), 256, 0, stream>>>(
+        r, (Index *)m.csr.row_offsets, cols, (Index *)m.csr.col_indices, (Real *)m.csr.values,
+        (uint64_t)m.csr.nnz);
     const cusparseIndexType_t index = sizeof(Index) == 4 ? CUSPARSE_INDEX_32I : CUSPARSE_INDEX_64I;
-    CUSPARSE(cusparseCreateCsr(&m.descriptor, (int64_t)rows, (int64_t)cols, entries, m.csr.offsets,
-                               m.csr.columns, m.csr.values, index, index, CUSPARSE_INDEX_BASE_ZERO,
+    CUSPARSE(cusparseCreateCsr(&m.descriptor, (int64_t)rows, (int64_t)cols, entries,
+                               m.csr.row_offsets, m.csr.col_indices, m.csr.values, index, index,
+                               CUSPARSE_INDEX_BASE_ZERO,
                                sizeof(Real) == 4 ? CUDA_R_32F : CUDA_R_64F));
     CUDA(cudaStreamSynchronize(stream));
     CUDA(cudaFree(lengths));
@@ -174,8 +176,8 @@ template <class Index, class Real> static struct matrix make(const struct rule &
 static void drop(struct matrix *m)
 {
     CUSPARSE(cusparseDestroySpMat(m->descriptor));
-    CUDA(cudaFree(m->csr.offsets));
-    CUDA(cudaFree(m->csr.columns));
+    CUDA(cudaFree(m->csr.row_offsets));
+    CUDA(cudaFree(m->csr.col_indices));
     CUDA(cudaFree(m->csr.values));
 }
 
@@ -224,7 +226,7 @@ static void run(const char *shape, const char *dist, const struct rule &r, int64
     ECH(ech_csr_workspace("cuda", columns ? ECH_CSR_SPMM : ECH_CSR_SPMV, &a, &work_bytes));
     CUDA(cudaMalloc(&work, work_bytes + 256));
     ech_csr_options o = { sizeof o, work, work_bytes };
-    const double bytes = (double)a.entries * (sizeof(Index) + sizeof(Real)) +
+    const double bytes = (double)a.nnz * (sizeof(Index) + sizeof(Real)) +
                          (double)(a.rows + 1) * sizeof(Index) +
                          (double)(a.rows + a.cols) * n * sizeof(Real);
     const double far = (sizeof(Real) == 4 ? 1e-6 : 1e-14) *

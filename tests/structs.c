@@ -113,7 +113,7 @@ static void devices(void)
     memset(&d, 0x5c, sizeof d);
     d.device.size = sizeof d.device;
     expect("ech_device_get", ech_device_get(0, &d.device), ECH_OK);
-    expect_true("multiprocessors", d.device.units > 0);
+    expect_true("multiprocessors", d.device.multiprocessors > 0);
     expect_true("size is kept", d.device.size == sizeof d.device);
     for (size_t i = 0; i < sizeof d.after; i++) expect_true("bytes after", d.after[i] == 0x5c);
 #ifdef NEWER

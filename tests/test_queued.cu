@@ -143,7 +143,7 @@ static ech_status scan(const struct arrays *a)
 static ech_status scan_backward(const struct arrays *a)
 {
     ech_scan_options o = scan_options(a);
-    o.backward = o.exclusive = 1;
+    o.reverse = o.exclusive = 1;
     return ech_scan(ctx, ECH_OP_MAX, a->u32, a->out, a->n, ECH_U32, &o);
 }
 

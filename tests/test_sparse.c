@@ -279,7 +279,7 @@ static void run_refused(ech_ctx *ctx)
     a = good, a.values = NULL;
     CHECK_FAILS(ctx, ech_spmv(ctx, 1, &a, x, 0, y, NULL), ECH_ERR_ARG, "a->values is NULL");
     a = good, a.index_dtype = ECH_U32;
-    CHECK_FAILS(ctx, ech_spmv(ctx, 1, &a, x, 0, y, NULL), ECH_ERR_ARG, "a->index is u32");
+    CHECK_FAILS(ctx, ech_spmv(ctx, 1, &a, x, 0, y, NULL), ECH_ERR_ARG, "a->index_dtype is u32");
     a = good, a.dtype = ECH_F16;
     CHECK_FAILS(ctx, ech_spmv(ctx, 1, &a, x, 0, y, NULL), ECH_ERR_ARG, "a->dtype is f16");
     a = good, a.dtype = (ech_dtype)99;
