@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """table.py - writes the tables of measurements into markdown, from the benchmarks' CSV.
 
-    bench/table.py README.md docs/performance/*.md     rewrites what lies between markers
-    bench/table.py --check README.md                   fails when a table is not that of the CSV
+    bench/table.py docs/performance/*.md               rewrites what lies between markers
+    bench/table.py --check docs/performance/*.md       fails when a table is not that of the CSV
 
 A file says where its tables go and what they show:
 

@@ -6,7 +6,7 @@ int main(void)
 {
     float keys[] = { 2.5f, -1.0f, 7.0f, 0.0f };
     ech_ctx *ctx;
-    if (ech_open(&ctx, NULL) != ECH_OK) { /* a GPU, else the CPU; "cpu" or "cuda" to insist */
+    if (ech_open(&ctx, NULL) != ECH_OK) { /* NULL: a GPU if possible; or name "cpu", "cuda" */
         fprintf(stderr, "%s\n", ech_error(NULL));
         return 1;
     }

@@ -36,4 +36,4 @@ if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
         "$build/bench/gpu_$operation" --csv "bench/results/$name-gpu-$operation.csv"
     done
 fi
-python3 bench/table.py README.md docs/*.md docs/performance/*.md docs/lab/*.md
+python3 bench/table.py docs/*.md docs/performance/*.md docs/lab/*.md
