@@ -29,7 +29,7 @@ struct reduce_part {
     size_t n;
 };
 
-/* reduce_oracle.c: the bits of a result; of ECH_OP_MINMAX two.  Written from the text of echelon.h and
+/* reduce_oracle.c: the bits of a result, two for ECH_OP_MINMAX.  Written from echelon/reduce.h and
  * docs/reduce.md, sharing nothing with the library. */
 void oracle_reduce(const struct reduce_case *c, const void *value, struct reduce_part part,
                    uint64_t bits[2]);

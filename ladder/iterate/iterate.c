@@ -210,7 +210,7 @@ static void run_production(struct trial *trial)
                                   .atol = limit(),
                                   .lower = 1,
                                   .upper = 9 };
-    ech_solve_report report = { 0 };
+    ech_solve_report report = { .size = sizeof report };
     ladder_try(trial, ech_solve(trial->device->ctx, &a, 1, ladder_pointer(trial->in + parts.f), n,
                                 ladder_pointer(trial->out), n, &options, &report));
     if (n && report.status <= 0) ladder_fail(trial, "ech_solve() gives up (%d)", report.status);

@@ -137,7 +137,7 @@ static ech_status check_reports(ech_ctx *ctx, struct echi_solve *call)
     if (!call->count) return ECH_OK;
     if (!call->reports) return echi_fail(ctx, ECH_ERR_ARG, "reports is NULL");
     call->report_bytes = call->reports[0].size;
-    ech_status status = echi_check_size(ctx, "reports[0]", "ech_solve_report", call->report_bytes,
+    ech_status status = echi_check_size(ctx, "reports", "ech_solve_report", call->report_bytes,
                                         sizeof *call->reports);
     for (size_t i = 1; status == ECH_OK && i < call->count; i++) {
         size_t size;

@@ -1,5 +1,5 @@
 /*
- * sort/cuda/low_memory.c - strategy "low_memory": a workspace for a quarter of the array, for more time.
+ * sort/cuda/low_memory.c - strategy "low_memory": a quarter of the workspace, more time.
  *
  *     blocks      0   1   2   3   4   5   6   7
  *     odd turns  [     ] [     ] [     ] [     ]    windows of two blocks are sorted, in place;
