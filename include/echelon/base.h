@@ -139,14 +139,18 @@ typedef struct ech_device {
     int driver;            /* GPU: CUDA version that the driver supports, 13000 for 13.0; CPU: 0 */
 } ech_device;
 
-/* ech_device_count() returns the number of devices that ech_open() can open.  It is at least 1. */
+/* ech_device_count() returns the number of devices that ech_device_get() describes: the GPUs, then
+ * the CPU.  It is at least 1.  The SIMT emulator is not counted. */
 ECH_API int ech_device_count(void);
 
-/* ech_device_get() describes device i, 0 <= i < ech_device_count().  GPUs precede the CPU.
+/*
+ * ech_device_get() describes a device.
  *
+ *   i       0 <= i < ech_device_count(); the last one is the CPU
  *   device  [1] receives the description; the caller must set device->size
  *
- * Fails with ECH_ERR_ARG if there is no device i. */
+ * Fails with ECH_ERR_ARG if there is no device i.
+ */
 ECH_API ech_status ech_device_get(int i, ech_device *device);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
