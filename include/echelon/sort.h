@@ -55,10 +55,10 @@ typedef struct ech_sort_options {
     const char *algorithm; /* one that ech_sort_explain() lists; NULL: the one that the environment
                               variable ECHELON_ALGORITHM named when the context was opened,
                               otherwise the library chooses */
-    void *work;        /* NULL: the context allocates the workspace; otherwise work_bytes of device
-                              memory, 256-byte aligned, which the caller owns and must not use
-                              otherwise until the work is done */
-    size_t work_bytes; /* at least what ech_sort_workspace() returns */
+    void *work;            /* NULL: the context allocates the workspace; otherwise work_bytes of
+                              device memory, 256-byte aligned, which the caller owns and must not
+                              use otherwise until the work is done */
+    size_t work_bytes;     /* at least what ech_sort_workspace() returns */
 } ech_sort_options;
 
 /*
