@@ -25,9 +25,9 @@ typedef struct ech_operator {
     const ech_csr *csr; /* n x n, of dtype */
     const void *dense;  /* [n][n], row i at i * stride */
     size_t stride;      /* elements from row to row of dense, at least n */
-    /* A function that writes A x to y, [n] each, which do not overlap.  On a GPU context both are in
-     * device memory, and the function must queue the work on the stream of ctx, as calls on ctx do.
-     * If it returns anything but ECH_OK, the solver returns that status. */
+    /* A function that writes A x to y, [n] each, which do not overlap.  On a GPU context both are
+     * in device memory, and the function must queue the work on the stream of ctx, as calls on ctx
+     * do.  If it returns anything but ECH_OK, the solver returns that status. */
     ech_status (*apply)(void *user, ech_ctx *ctx, const void *x, void *y);
     void *user;           /* is passed to apply */
     const void *diagonal; /* only with apply: NULL, or [n], the diagonal of A, for methods and
@@ -67,7 +67,7 @@ typedef enum ech_solve_status {
     ECH_SOLVE_STOPPED_STAGNATED = -4,  /* the residual no longer decreases */
     ECH_SOLVE_STOPPED_INDEFINITE = -5, /* A or M is not positive definite, or not symmetric; IC(0):
                                           in row failed_index */
-    ECH_SOLVE_STOPPED_NAN = -6,     /* A, b or x contains NaN or infinity, or a value overflowed */
+    ECH_SOLVE_STOPPED_NAN = -6,     /* A, b or x contains NaN or infinity, or a value overflows */
     ECH_SOLVE_STOPPED_MONITOR = -7, /* the monitor function ended the solver */
     ECH_SOLVE_STOPPED_SINGULAR = -8 /* a zero on the diagonal or a zero pivot, row failed_index */
 } ech_solve_status;
@@ -97,8 +97,8 @@ typedef struct ech_solve_options {
                                 computes it */
     size_t history_capacity; /* maximum number of residuals per right-hand side */
     /* NULL, or a function that is called once per iteration, at the next check of the residual,
-     * with the number of the right-hand side, the iteration and the residual.  A result other than 0
-     * ends the solver. */
+     * with the number of the right-hand side, the iteration and the residual.  A result other than
+     * 0 ends the solver. */
     int (*monitor)(void *user, size_t which, uint64_t iteration, double residual);
     void *monitor_user; /* is passed to monitor */
     void *work;         /* as in ech_sort_options */
