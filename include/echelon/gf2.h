@@ -17,10 +17,10 @@ extern "C" {
 /* ---- Matrices over GF(2) --------------------------------------------------------------------- */
 
 /*
- * A matrix over GF(2), or a view of a part of one: bit j of row i is bit j % 64 of words[i * stride
- * + j / 64].  M4RI has the same layout, and so has packbits(bitorder="little") of NumPy on
- * little-endian machines.  Bits of the last word of a row beyond cols, and further words of the
- * stride, lie outside the matrix: they have no effect and are never changed.
+ * A matrix over GF(2), or a view of a part of one: bit j of row i is bit j % 64 of
+ * words[i * stride + j / 64].  M4RI has the same layout, and so has packbits(bitorder="little") of
+ * NumPy on little-endian machines.  Bits of the last word of a row beyond cols, and further words
+ * up to the next row, lie outside the matrix: they have no effect and are never changed.
  *
  * The caller owns the words, which may be in host memory or in GPU memory, as every array.  The
  * struct itself is in host memory, and is read during the call.
@@ -92,8 +92,8 @@ ECH_API ech_status ech_gf2_gather_columns(ech_ctx *ctx, const ech_gf2 *a, const 
                                           const ech_gf2 *out);
 
 /*
- * ech_gf2_zero() sets all bits to 0.  ech_gf2_identity() sets bits with i == j to 1, all others to
- * 0. ech_gf2_random() sets each bit to 1 with the given probability, otherwise to 0.
+ * ech_gf2_zero() sets all bits to 0.  ech_gf2_identity() sets bits with i == j to 1, and all
+ * others to 0.  ech_gf2_random() sets each bit to 1 with the given probability, otherwise to 0.
  *
  *   probability  from 0 to 1; rounded to a multiple of 2^-32
  *   seed         any value.  Bit (i, j) depends only on probability, seed, i and j
@@ -148,7 +148,7 @@ ECH_API ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2
  * row that is not yet a pivot row.  Then it adds it to all rows below that have a one in this
  * column and, for the reduced form, also to those above.
  *
- * All results below are those of this procedure.  They are bit-identical for every algorithm,
+ * All functions below return the results of this procedure, bit-identical for every algorithm,
  * device and number of threads.  (The reduced form, the rank and the pivots do not depend on which
  * row is selected; the other results do.)
  */

@@ -47,7 +47,8 @@ typedef struct ech_histogram_options {
  *                 weights, of i64 for signed and of u64 for unsigned weights, both modulo 2^64, and
  *                 of f64 for float weights
  *   bins          at least 1
- *   lower, upper  finite, lower < upper.  x is in a bin if lower <= x < upper
+ *   lower, upper  finite, lower < upper.  x is in a bin if lower <= x < upper, or, with
+ *                 options->include_right, if x = upper
  *   options       NULL for the defaults
  *
  * Bins of floats: bin b contains the x with b <= (x - lower) * factor < b + 1, where factor = bins
@@ -88,7 +89,7 @@ ECH_API ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size
  * ech_histogram().
  *
  *   x, y    [n] of dtype each, not modified
- *   counts  [x_bins][y_bins]
+ *   counts  [x_bins][y_bins] of u64; with weights, as in ech_histogram()
  *
  * A pair is in no bin if x or y is in none.  ECH_OUTSIDE_COUNT and more than one channel fail with
  * ECH_ERR_ARG.

@@ -20,8 +20,8 @@ extern "C" {
  * Options of the functions below.  Zero is the default of every field except size.
  *
  * Every function keeps elements in their input order.  count, [1] of u64, receives the number of
- * elements kept.  Outputs have room for [n].  The contents of an output beyond what the comment of
- * the function describes are unspecified.
+ * elements kept.  Outputs have room for [n].  Output elements after those that a function writes
+ * are unspecified, unless its comment states otherwise.
  */
 typedef struct ech_select_options {
     size_t size;       /* sizeof(ech_select_options) */
