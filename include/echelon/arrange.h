@@ -16,57 +16,109 @@ extern "C" {
 
 /* ---- Arrange --------------------------------------------------------------------------------- */
 
+/* These functions move or generate elements of element_bytes (1 or more) each without interpreting
+ * them; ech_iota() and ech_permutation() generate numbers.  They need no workspace. */
 /*
- * Elements are opaque, of element_bytes (1 or more) each.  None of these takes a workspace, and out
- * overlaps nothing unless it is said.
+ * ech_gather() reads elements by position: out[i] = in[index[i]].
+ *
+ *   in     [n_in], not modified
+ *   index  [n] of index_dtype, ECH_U32 or ECH_U64, each less than n_in.  Otherwise the call fails
+ *          with ECH_ERR_ARG
+ *   out    [n]
  */
-
-/* ech_gather() fetches by position: out[i] = in[index[i]], for i < n.  index is [n] of index_dtype,
- * u32 or u64, each less than n_in. */
 ECH_API ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index,
                               ech_dtype index_dtype, void *out, size_t n, size_t n_in,
                               size_t element_bytes);
 
-/* ech_scatter() puts to positions: out[index[i]] = in[i], for i < n.  Each index is less than
- * n_out; what comes to lie where two indices agree is unspecified, of large elements also parts of
- * both; the rest of out is kept. */
+/*
+ * ech_scatter() writes elements by position: out[index[i]] = in[i].
+ *
+ *   in     [n], not modified
+ *   index  [n] of index_dtype, ECH_U32 or ECH_U64, each less than n_out.  Otherwise the call fails
+ *          with ECH_ERR_ARG
+ *   out    [n_out]; elements whose position is not in index keep their value
+ *
+ * With duplicate indices the winner is unspecified.  Elements larger than 8 bytes, and unaligned
+ * ones on the CPU, may tear: each word may come from another element.
+ */
 ECH_API ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index,
                                ech_dtype index_dtype, void *out, size_t n, size_t n_out,
                                size_t element_bytes);
 
-/* ech_reverse(): out[i] = in[n - 1 - i].  out may be in. */
+/*
+ * ech_reverse() reverses the order of elements: out[i] = in[n - 1 - i].
+ *
+ *   in, out  [n]; out may be in, but must not overlap it otherwise
+ */
 ECH_API ech_status ech_reverse(ech_ctx *ctx, const void *in, void *out, size_t n,
                                size_t element_bytes);
 
-/* ech_rotate(): out[i] = in[(i + by) % n], by of any size. */
+/*
+ * ech_rotate() rotates elements: out[i] = in[(i + by) % n].
+ *
+ *   in, out  [n]
+ *   by       any value
+ */
 ECH_API ech_status ech_rotate(ech_ctx *ctx, const void *in, void *out, size_t n, size_t by,
                               size_t element_bytes);
 
-/* ech_transpose(): in is [rows][columns], out is [columns][rows]. */
+/*
+ * ech_transpose() transposes a matrix: out[j][i] = in[i][j].
+ *
+ *   in   [rows][columns]
+ *   out  [columns][rows]
+ */
 ECH_API ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows,
                                  size_t columns, size_t element_bytes);
 
-/* ech_fill(): out[i] = *value, which lies in host memory. */
+/*
+ * ech_fill() writes one value to all elements: out[i] = *value.
+ *
+ *   out    [n]
+ *   value  [1] in host memory
+ */
 ECH_API ech_status ech_fill(ech_ctx *ctx, void *out, const void *value, size_t n,
                             size_t element_bytes);
 
-/* ech_iota(): out[i] = start + i * step, in dtype; start and step are [1] of dtype in host memory,
- * NULL for 0 and 1.  Integers modulo 2^bits.  Floats with one rounding of i * step and one of the
- * sum; those of f16 and bf16 are f32's, rounded when they are written.  What is NaN is the positive
- * quiet one without a payload. */
+/*
+ * ech_iota() writes an arithmetic sequence: out[i] = start + i * step.
+ *
+ *   out    [n] of dtype
+ *   start  [1] of dtype in host memory; NULL: 0
+ *   step   [1] of dtype in host memory; NULL: 1
+ *
+ * Integers are computed modulo 2^bits.  For floats, the exact product i * step is rounded once, and
+ * the sum is rounded once.  f16 and bf16 are computed in f32 and rounded when they are written.
+ * NaN results are canonicalised to the positive quiet NaN without a payload.
+ */
 ECH_API ech_status ech_iota(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, const void *start,
                             const void *step);
 
-/* ech_permutation() writes a random order of 0 ... n - 1, of dtype u32 or u64: the same for the
- * same n and seed on every device. */
+/*
+ * ech_permutation() writes a random permutation of 0 ... n - 1.  It depends only on n and seed.
+ *
+ *   out    [n] of dtype, ECH_U32 (n at most 2^32) or ECH_U64 (n at most 2^62)
+ *   seed   any value
+ */
 ECH_API ech_status ech_permutation(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype,
                                    uint64_t seed);
 
-/* ech_shuffle() puts the elements in the order of ech_permutation(): out[i] = in[p[i]]. */
+/*
+ * ech_shuffle() writes elements in the order of ech_permutation(): out[i] = in[p[i]], where p is
+ * the permutation for the same n and seed.
+ *
+ *   in, out  [n]
+ */
 ECH_API ech_status ech_shuffle(ech_ctx *ctx, const void *in, void *out, size_t n,
                                size_t element_bytes, uint64_t seed);
 
-/* ech_sample() draws k of the n elements without putting any back: the first k of ech_shuffle(). */
+/*
+ * ech_sample() draws k of n elements without replacement.  They are the first k elements of
+ * ech_shuffle() for the same n and seed.
+ *
+ *   in   [n], not modified
+ *   out  [k]; k must not exceed n
+ */
 ECH_API ech_status ech_sample(ech_ctx *ctx, const void *in, void *out, size_t n, size_t k,
                               size_t element_bytes, uint64_t seed);
 

@@ -1,5 +1,5 @@
 /*
- * echelon/reduce.h - reductions: one value of an array, of each row, segment or run of keys.
+ * echelon/reduce.h - reductions of an array, its rows, segments or runs of equal keys.
  *
  * Stability: not yet stable.  Until version 1.0 a minor version may change it (docs/releases.md).
  *
@@ -16,84 +16,96 @@ extern "C" {
 
 /* ---- Reduce ---------------------------------------------------------------------------------- */
 
-/*
- * Options of a reduction; zero every field but the first for the defaults.
- */
+/* Options of a reduction.  Zero is the default of every field except size. */
 typedef struct ech_reduce_options {
     size_t size;         /* sizeof(ech_reduce_options) */
-    ech_nan nan;         /* of floats */
-    int accumulate_wide; /* 1: f16, bf16 and f32 are added and multiplied in f64 */
-    ech_compare compare; /* ECH_OP_ANY, ECH_OP_ALL, ECH_OP_COUNT: the test */
-    const void *value;   /* [1] of dtype in host memory: what it compares with */
-    int ddof;            /* ECH_OP_VARIANCE: 0 or 1 */
+    ech_nan nan;         /* how NaN are treated */
+    int accumulate_wide; /* 1: sums and products of f16, bf16 and f32 are computed in f64, and
+                            they, means, variances and norms are f64 */
+    ech_compare compare; /* the test of ECH_OP_ANY, ECH_OP_ALL and ECH_OP_COUNT */
+    const void *value;   /* [1] of dtype in host memory: the value v of the test */
+    int ddof;            /* of ECH_OP_VARIANCE: 0 or 1, for a divisor of n or n - 1 */
     void *work;          /* as in ech_sort_options */
-    size_t work_bytes;   /* at least what ech_reduce_workspace() says */
+    size_t work_bytes;   /* at least what ech_reduce_workspace() returns */
 } ech_reduce_options;
 
 /*
- * ech_reduce_dtype() is the type of a result, in which it is also computed; mean, variance and norm
- * are computed in f64, and rounded once:
- *   sum, product           i64 of signed, u64 of unsigned integers, both modulo 2^64; f32 of f16,
- *                          bf16 and f32 (accumulate_wide: f64); f64 of f64
- *   min, max, min and max  dtype
+ * ech_reduce_dtype() returns the type of the result of a reduction.
+ *
+ *   sum, product           i64 for signed integers and u64 for unsigned ones, both modulo 2^64; f32
+ *                          for f16, bf16 and f32 (wide: f64); f64 for f64
+ *   min, max, minmax       dtype
  *   and, or, xor           dtype
  *   argmin, argmax, count  u64
  *   any, all               u8
- *   mean, variance, norm   f32 of f16, bf16 and f32 (accumulate_wide: f64), else f64
- * -1 when there is no such reduction: bits of floats, an unknown op or dtype.
+ *   mean, variance, norm   f32 for f16, bf16 and f32 (wide: f64); f64 for all others
+ *
+ *   wide  options->accumulate_wide
+ *
+ * Results are computed in this type.  Mean, variance and norm are always computed in f64, and
+ * rounded once.  Returns -1 if there is no such reduction: bitwise operators on floats, and an
+ * unknown op or dtype.
  */
 ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide);
 
 /*
- * ech_reduce() makes one value of n.
+ * ech_reduce() reduces n elements to one.
  *
+ *   op       any ech_op; and, or and xor only of integers
  *   in       [n] of dtype, not modified
  *   out      [1] of ech_reduce_dtype(); [2] for ECH_OP_MINMAX
  *   options  NULL for the defaults
  *
- * Nothing (n = 0, or nothing but NaN that are ignored) gives: sum, norm, count, or, xor, any 0;
- * product, all 1; and all ones; min the greatest value of dtype and max the least (floats: +inf and
- * -inf); argmin and argmax UINT64_MAX; mean and variance NaN.
+ * Empty input (n = 0, or only NaN that are ignored) yields 0 for sum, norm, count, or, xor and any;
+ * 1 for product and all; all bits set for and; the maximum value of dtype for min and the minimum
+ * value for max (floats: +inf and -inf); UINT64_MAX for argmin and argmax; NaN for mean and
+ * variance.
  *
- * A NaN that comes out is the positive quiet one without a payload, a sum that is zero +0.  The
- * variance of no more than ddof elements is NaN.  ech_dot() ignores a pair of which either is NaN.
+ * NaN results are canonicalised to the positive quiet NaN without a payload.  A sum that is zero is
+ * +0.  The variance of ddof elements or fewer is NaN.
  *
- * Sums of floats are added in an order that depends on n and dtype alone: that of docs/reduce.md,
- * in chunks, then pairwise.  They are the same on every device, with any number of threads, in
- * every run, and their error grows with the logarithm of n.
+ * Floats are added in an order that depends only on n and dtype: in chunks, then pairwise
+ * (docs/reduce.md).  Sums are therefore bit-identical on every device, with any number of threads
+ * and in every run.  Their error grows with the logarithm of n.
  */
 ECH_API ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
                               ech_dtype dtype, const ech_reduce_options *options);
 
 /*
- * ech_reduce_rows() is ech_reduce() of each row.
+ * ech_reduce_rows() reduces each row as ech_reduce() does.
  *
  *   in     [rows][columns] of dtype
- *   out    [rows] of ech_reduce_dtype(), [rows][2] for ECH_OP_MINMAX; positions count within the row
+ *   out    [rows] of ech_reduce_dtype(); [rows][2] for ECH_OP_MINMAX.  Positions count within the
+ *          row
  */
 ECH_API ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
                                    size_t columns, ech_dtype dtype,
                                    const ech_reduce_options *options);
 
 /*
- * ech_reduce_segments() is ech_reduce() of each segment.
+ * ech_reduce_segments() reduces each segment as ech_reduce() does.
  *
  *   in       [n] of dtype
- *   offsets  [segments + 1]: segment s is in[offsets[s]] ... in[offsets[s + 1] - 1].  They must not
- *            decrease or pass n; the first need not be 0, nor the last n
- *   out      [segments], as in ech_reduce_rows()
+ *   offsets  [segments + 1]: segment s is in[offsets[s]] ... in[offsets[s + 1] - 1].  The offsets
+ *            must not decrease and must not exceed n.  The first need not be 0, and the last need
+ *            not be n
+ *   out      [segments], or [segments][2], as in ech_reduce_rows().  Positions count within the
+ *            segment
+ *
+ * Offsets that decrease or exceed n fail with ECH_ERR_ARG.
  */
 ECH_API ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
                                        const uint64_t *offsets, size_t segments, size_t n,
                                        ech_dtype dtype, const ech_reduce_options *options);
 
 /*
- * ech_reduce_by_key() is ech_reduce() of each run of equal keys.
+ * ech_reduce_by_key() reduces each run of equal keys as ech_reduce() does.
  *
  *   keys      [n] of key_dtype
  *   in        [n] of dtype
- *   keys_out  [n], of which the first *count are written: the first key of each run
- *   out       [n], of which the first *count are written, as in ech_reduce_rows()
+ *   keys_out  [n] of key_dtype; receives the first key of each run in its first *count elements
+ *   out       [n], or [n][2], as in ech_reduce_rows(); receives the results in its first *count
+ *             elements.  Positions count within the run
  *   count     [1] receives the number of runs
  */
 ECH_API ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
@@ -101,17 +113,24 @@ ECH_API ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, 
                                      size_t n, ech_dtype dtype, const ech_reduce_options *options);
 
 /*
- * ech_dot() is the sum of a[i] b[i], in the type and by the order of ech_reduce() with ECH_OP_SUM.
+ * ech_dot() computes the dot product: the sum of a[i] b[i], in the type and the order of
+ * ech_reduce() with ECH_OP_SUM.  ECH_NAN_IGNORE skips pairs of which either element is NaN.
  *
- *   a, b   [n] of dtype, which may be the same
+ *   a, b   [n] of dtype; may be the same array
  *   out    [1] of ech_reduce_dtype(ECH_OP_SUM, ...)
  */
 ECH_API ech_status ech_dot(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n,
                            ech_dtype dtype, const ech_reduce_options *options);
 
-/* ech_reduce_workspace() tells how many bytes of workspace every reduction above takes of at most n
- * elements, rows * columns for rows; by_key: 1 for ech_reduce_by_key(), else 0.  device as for
- * ech_sort_workspace(). */
+/*
+ * ech_reduce_workspace() returns how many bytes of workspace the reductions above need.  One size
+ * is enough for all of them with the same op, dtype and options.
+ *
+ *   device  as for ech_sort_workspace()
+ *   n       the maximum number of elements; rows * columns for ech_reduce_rows()
+ *   by_key  1 for ech_reduce_by_key(), otherwise 0
+ *   bytes   [1] receives the size
+ */
 ECH_API ech_status ech_reduce_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
                                         int by_key, const ech_reduce_options *options,
                                         size_t *bytes);

@@ -16,53 +16,80 @@ extern "C" {
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
+/* Options of a scan.  Zero is the default of every field except size. */
 typedef struct ech_scan_options {
     size_t size;         /* sizeof(ech_scan_options) */
-    int exclusive;       /* 1: out[i] is of the elements before i alone */
+    int exclusive;       /* 1: out[i] excludes in[i] */
     int reverse;         /* 1: from the last element to the first */
-    int accumulate_wide; /* 1: sums and products are i64 of signed and u64 of unsigned integers, f64 of
-                          floats, and so is out */
-    ech_nan nan;         /* of floats */
-    const void *init; /* NULL, or [1] of out's type in host memory, put before the first element (of
-                          each row, segment or run) */
-    void *work;       /* as in ech_sort_options */
-    size_t work_bytes; /* at least what ech_scan_workspace() says */
+    int accumulate_wide; /* 1: sums and products, and out, are i64 for signed integers, u64 for
+                            unsigned integers and f64 for floats */
+    ech_nan nan;         /* how NaN are treated */
+    const void *init;    /* NULL, or [1] of the type of out, in host memory: a value that
+                            precedes the first element (of each row, segment or run) */
+    void *work;          /* as in ech_sort_options */
+    size_t work_bytes;   /* at least what ech_scan_workspace() returns */
 } ech_scan_options;
 
 /*
- * ech_scan() combines each element with all before it: out[i] = in[0] op ... op in[i].
+ * ech_scan() combines each element with all elements before it: out[i] = in[0] op ... op in[i].
+ * With options->reverse it combines each element with all elements after it.
  *
- *   op     ECH_OP_SUM ... ECH_OP_XOR
- *   in     [n] of dtype, not modified unless it is also out
- *   out    [n] of dtype (options->accumulate_wide: see there); may be in when the types have one size
+ *   op       ECH_OP_SUM ... ECH_OP_XOR; and, or and xor only of integers
+ *   in       [n] of dtype, not modified unless it is also out
+ *   out      [n] of dtype (with options->accumulate_wide, see there); may be in if elements of both
+ *            have the same size, but must not overlap it otherwise
+ *   options  NULL for the defaults
  *
- * Sums and products of integers are taken modulo 2^bits of out's type.  Those of f16 and bf16 are
- * kept in f32, and rounded when they are written.  Without init, an exclusive scan begins with the
- * operator's neutral value: see ech_reduce() on nothing.  As there, results of floats depend on n
- * and dtype alone, by the order of docs/scan.md; of sums and products, every NaN is one.  A NaN
- * that is ignored counts as neutral, also as init.
+ * Sums and products of integers are computed modulo 2^bits of the type of out.  Those of f16 and
+ * bf16 are computed in f32, and rounded when they are written.  Without init, an exclusive scan
+ * begins with the identity element of op, which is the result of ech_reduce() for empty input.
+ *
+ * Results of floats are bit-identical on every device: the order of operations depends only on n
+ * and dtype (docs/scan.md).  NaN sums and products are canonicalised as in ech_reduce().  With
+ * ECH_NAN_IGNORE, a NaN counts as the identity element, also in init.
  */
 ECH_API ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
                             ech_dtype dtype, const ech_scan_options *options);
 
-/* ech_scan() of each row of [rows][columns], to the bit. */
+/* ech_scan_rows() scans each row of in [rows][columns] into out [rows][columns].  The result of a
+ * row is bit-identical to that of ech_scan(). */
 ECH_API ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
                                  size_t columns, ech_dtype dtype, const ech_scan_options *options);
 
-/* ech_scan() of each segment; offsets as in ech_reduce_segments().  What lies in no segment is not
- * written.  Sums and products of floats are taken in the order of a scan of the whole array, cut
- * where segments begin: it depends on n and the offsets alone, and rounds otherwise than ech_scan()
- * of the segment. */
+/*
+ * ech_scan_segments() scans each segment.
+ *
+ *   in, out  [n], as in ech_scan().  Elements of out that are in no segment are not written
+ *   offsets  [segments + 1], as in ech_reduce_segments()
+ *
+ * Sums and products of floats are computed in the order of a scan of the whole array, cut where
+ * segments begin.  This order depends only on n, dtype and the offsets.  The rounding therefore
+ * differs from that of ech_scan() of the segment.  Offsets that decrease or exceed n fail with
+ * ECH_ERR_ARG.
+ */
 ECH_API ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
                                      const uint64_t *offsets, size_t segments, size_t n,
                                      ech_dtype dtype, const ech_scan_options *options);
 
-/* ech_scan() of each run of equal keys, [n] of key_dtype, as ech_scan_segments() of them. */
+/*
+ * ech_scan_by_key() scans each run of equal keys.  The result is that of ech_scan_segments() with
+ * the runs as segments.
+ *
+ *   keys     [n] of key_dtype
+ *   in, out  [n], as in ech_scan()
+ */
 ECH_API ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
                                    const void *in, void *out, size_t n, ech_dtype dtype,
                                    const ech_scan_options *options);
 
-/* ech_scan_workspace() tells how many bytes of workspace every scan above takes of n elements. */
+/*
+ * ech_scan_workspace() returns how many bytes of workspace the scans above need.  One size is
+ * enough for all of them with the same op, dtype and options.
+ *
+ *   device  as for ech_sort_workspace()
+ *   n       the number of elements; rows * columns for ech_scan_rows()
+ *   bytes   [1] receives the size
+ */
 ECH_API ech_status ech_scan_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
                                       const ech_scan_options *options, size_t *bytes);
 

@@ -14,140 +14,164 @@
 extern "C" {
 #endif
 
-/* ---- Linear systems -------------------------------------------------------------------------- */
+/* ---- Iterative solvers ----------------------------------------------------------------------- */
 
-/*
- * The matrix A of a system A x = b, n x n: exactly one of csr, dense and apply is set.  Its arrays
- * lie in host or device memory, as everywhere.
- */
+/* The matrix A of a system A x = b, n x n.  Set exactly one of csr, dense and apply.  The caller
+ * owns the arrays, which may be in host memory or in GPU memory. */
 typedef struct ech_operator {
     size_t size;        /* sizeof(ech_operator) */
-    size_t n;           /* rows and columns */
-    ech_dtype dtype;    /* ECH_F32 or ECH_F64: of A, b and x */
+    size_t n;           /* number of rows and columns */
+    ech_dtype dtype;    /* of A, b and x: ECH_F32 or ECH_F64 */
     const ech_csr *csr; /* n x n, of dtype */
     const void *dense;  /* [n][n], row i at i * stride */
-    size_t stride;      /* n at least */
-    /* Writes A x into y, [n] each, not one memory: device memory where ctx has a GPU, and queued on
-     * its stream, as calls on ctx are.  Anything but ECH_OK ends the solver with it. */
+    size_t stride;      /* elements from row to row of dense, at least n */
+    /* A function that writes A x to y, [n] each, which do not overlap.  On a GPU context both are
+     * in device memory, and the function must queue the work on the stream of ctx, as calls on ctx
+     * do.  If it returns anything but ECH_OK, the solver returns that status. */
     ech_status (*apply)(void *user, ech_ctx *ctx, const void *x, void *y);
-    void *user;
-    const void *diagonal; /* with apply: NULL, or [n], A's diagonal, for what divides by it */
+    void *user;           /* is passed to apply */
+    const void *diagonal; /* only with apply: NULL, or [n], the diagonal of A, for methods and
+                             preconditioners that divide by it */
 } ech_operator;
 
 typedef enum ech_method {
-    ECH_METHOD_AUTO = 0,       /* CG, MINRES or GMRES, by what A turns out to be: docs/solve.md */
+    ECH_METHOD_AUTO = 0,       /* CG, MINRES or GMRES, from tests of A: docs/solve.md */
     ECH_METHOD_RICHARDSON = 1, /* x += omega M^-1 (b - A x) */
-    ECH_METHOD_JACOBI = 2,     /* the same, with the diagonal for M */
-    ECH_METHOD_CHEBYSHEV = 3,  /* A symmetric positive definite, as for CG */
-    ECH_METHOD_CG = 4,
-    ECH_METHOD_MINRES = 5, /* A symmetric */
+    ECH_METHOD_JACOBI = 2,     /* Richardson with the diagonal of A as M */
+    ECH_METHOD_CHEBYSHEV = 3,  /* A is symmetric positive definite */
+    ECH_METHOD_CG = 4,         /* A is symmetric positive definite */
+    ECH_METHOD_MINRES = 5,     /* A is symmetric */
     ECH_METHOD_BICGSTAB = 6,
     ECH_METHOD_GMRES = 7,
-    ECH_METHOD_GAUSS_SEIDEL = 8, /* these two in the order of the rows, as by one thread */
+    ECH_METHOD_GAUSS_SEIDEL = 8, /* these two process the rows in order; only for a->csr */
     ECH_METHOD_SOR = 9
 } ech_method;
 
-/* M, with which systems M z = r are solved on the way. */
+/* The preconditioner M.  Methods solve systems M z = r in each iteration. */
 typedef enum ech_precond {
     ECH_PRECOND_NONE = 0,
-    ECH_PRECOND_JACOBI = 1, /* the diagonal; of MINRES, its absolute values */
-    ECH_PRECOND_SSOR = 2,   /* (D / omega + L) (D / omega)^-1 (D / omega + U); this and the next
-                               two of a->csr alone */
-    ECH_PRECOND_ILU0 = 3,   /* L U where A has entries */
-    ECH_PRECOND_IC0 = 4,    /* the same of a symmetric A, whose pivots must be positive */
-    ECH_PRECOND_BLOCK_JACOBI = 5 /* squares along the diagonal of a->csr or a->dense, inverted */
+    ECH_PRECOND_JACOBI = 1, /* the diagonal of A; for MINRES, its absolute values */
+    ECH_PRECOND_SSOR = 2,   /* (D / omega + L) (D / omega)^-1 (D / omega + U); only for a->csr */
+    ECH_PRECOND_ILU0 = 3,   /* L U with the sparsity pattern of A; only for a->csr */
+    ECH_PRECOND_IC0 = 4,    /* the same for symmetric A, whose pivots must be positive */
+    ECH_PRECOND_BLOCK_JACOBI = 5 /* inverted diagonal blocks; only for a->csr and a->dense */
 } ech_precond;
 
-/* Why a solver ended: above 0 with a solution. */
+/* Why a solver ended.  Values above 0 mean that it found a solution. */
 typedef enum ech_solve_status {
-    ECH_SOLVE_CONVERGED_RTOL = 1, /* |b - A x| <= rtol |b| */
-    ECH_SOLVE_CONVERGED_ATOL = 2, /* |b - A x| <= atol */
-    ECH_SOLVE_STOPPED_ITERATIONS = -1,
-    ECH_SOLVE_STOPPED_DIVERGED = -2, /* the residual grew beyond dtol */
-    ECH_SOLVE_STOPPED_BREAKDOWN =
-        -3, /* the method divides by zero, and starting again does not help */
-    ECH_SOLVE_STOPPED_STAGNATED = -4, /* the residual does not fall any more */
-    ECH_SOLVE_STOPPED_INDEFINITE =
-        -5,                     /* A or M is not positive definite, or not symmetric; IC(0): row
-                                    `failed_index` */
-    ECH_SOLVE_STOPPED_NAN = -6, /* A, b or x holds NaN or infinity, or numbers ran over */
-    ECH_SOLVE_STOPPED_MONITOR = -7,
-    ECH_SOLVE_STOPPED_SINGULAR = -8 /* a zero on the diagonal, or for a pivot: row `failed_index` */
+    ECH_SOLVE_CONVERGED_RTOL = 1,      /* |b - A x| <= rtol |b| */
+    ECH_SOLVE_CONVERGED_ATOL = 2,      /* |b - A x| <= atol */
+    ECH_SOLVE_STOPPED_ITERATIONS = -1, /* max_iterations is reached */
+    ECH_SOLVE_STOPPED_DIVERGED = -2,   /* the residual exceeds the limit that dtol sets */
+    ECH_SOLVE_STOPPED_BREAKDOWN = -3,  /* the method divides by zero, and a restart does not help */
+    ECH_SOLVE_STOPPED_STAGNATED = -4,  /* the residual no longer decreases */
+    ECH_SOLVE_STOPPED_INDEFINITE = -5, /* A or M is not positive definite, or not symmetric; IC(0):
+                                          in row failed_index */
+    ECH_SOLVE_STOPPED_NAN = -6,     /* A, b or x contains NaN or infinity, or a value overflows */
+    ECH_SOLVE_STOPPED_MONITOR = -7, /* the monitor function ended the solver */
+    ECH_SOLVE_STOPPED_SINGULAR = -8 /* a zero on the diagonal or a zero pivot, row failed_index */
 } ech_solve_status;
 
+/* Options of a solver.  Zero is the default of every field except size. */
 typedef struct ech_solve_options {
     size_t size; /* sizeof(ech_solve_options) */
     ech_method method;
-    ech_precond precond;     /* of ECH_METHOD_AUTO: not looked at */
-    double rtol;             /* stop at |r| <= rtol |b|; 0: 1e-8 in f64, 1e-5 in f32 */
-    double atol;             /* ... or at |r| <= atol */
-    double dtol;             /* diverged at |r| > dtol max(|b|, first |r|); 0: 1e5 */
-    uint64_t max_iterations; /* 0: 10 n, but 1000 at least and 100000 at most */
-    int use_initial_guess;   /* 1: x holds a first use_initial_guess; 0: it begins as 0 */
-    int restart;             /* GMRES: iterations between restarts, 1000 at most; 0: 30 */
-    int block;               /* block Jacobi: rows of a square, 32 at most; 0: 8 */
-    double omega;        /* Richardson's and Jacobi's step, or that of SOR and SSOR; 0: Richardson's
-                             2 / (lower + upper), else 1 */
-    double lower, upper; /* Richardson, Chebyshev: bounds of M^-1 A's eigenvalues; 0: estimated */
-    unsigned check_every; /* iterations between looks at the residual, 256 at most; 0: chosen */
-    double *history;      /* NULL, or [count][history_capacity] in host memory: the residual at
-                                the start and after each iteration, as the method knows it */
-    size_t history_capacity;
-    /* NULL, or called after each iteration, at the next look: right-hand side, iteration, residual.
-     * Other than 0 ends the solver. */
+    ech_precond precond;     /* ignored for ECH_METHOD_AUTO; must be ECH_PRECOND_NONE for Jacobi,
+                                Gauss-Seidel and SOR */
+    double rtol;             /* stop at |r| <= rtol |b|; 0: 1e-8 for f64, 1e-5 for f32 */
+    double atol;             /* or stop at |r| <= atol */
+    double dtol;             /* diverged if |r| > dtol max(|b|, first |r|); 0: 1e5 */
+    uint64_t max_iterations; /* 0: 10 n, but at least 1000 and at most 100000 */
+    int use_initial_guess;   /* 1: x contains an initial guess; 0: the initial guess is 0 */
+    int restart;             /* GMRES restart length, at most 1000; 0: 30 */
+    int block;               /* block Jacobi: rows per diagonal block, at most 32; 0: 8 */
+    double omega;            /* the step of Richardson and Jacobi, or the relaxation factor of SOR
+                                and SSOR, less than 2; 0: 2 / (lower + upper) for Richardson,
+                                otherwise 1 */
+    double lower, upper;     /* Richardson, Chebyshev: bounds of the eigenvalues of M^-1 A; 0: the
+                                bounds are estimated */
+    unsigned check_every;    /* iterations between checks of the residual on the host, at most 256;
+                                0: chosen */
+    double *history;         /* NULL, or [count][history_capacity] in host memory: receives the
+                                residual at the start and after each iteration, as the method
+                                computes it */
+    size_t history_capacity; /* maximum number of residuals per right-hand side */
+    /* NULL, or a function that is called once per iteration, at the next check of the residual,
+     * with the number of the right-hand side, the iteration and the residual.  A result other than
+     * 0 ends the solver. */
     int (*monitor)(void *user, size_t which, uint64_t iteration, double residual);
-    void *monitor_user;
-    void *work;        /* as in ech_sort_options */
-    size_t work_bytes; /* at least what ech_solve_workspace() says */
+    void *monitor_user; /* is passed to monitor */
+    void *work;         /* as in ech_sort_options */
+    size_t work_bytes;  /* at least what ech_solve_workspace() returns */
 } ech_solve_options;
 
+/* What a solver reports about one right-hand side. */
 typedef struct ech_solve_report {
     size_t size; /* sizeof(ech_solve_report), set by the caller */
     ech_solve_status status;
-    ech_method method; /* what was used, also of ECH_METHOD_AUTO */
-    ech_precond precond;
-    uint64_t iterations;
-    uint64_t applications; /* products with A */
-    uint64_t restarts;     /* because the true residual was larger than the method believed */
-    double residual;       /* |b - A x|, computed anew from the x that is returned */
+    ech_method method;     /* the method that was used, also for ECH_METHOD_AUTO */
+    ech_precond precond;   /* the preconditioner that was used */
+    uint64_t iterations;   /* number of iterations */
+    uint64_t applications; /* number of products with A; those that the right-hand sides share
+                              are counted in the first report */
+    uint64_t restarts;     /* number of restarts because the true residual exceeded that of the
+                              method */
+    double residual;       /* |b - A x|, computed from the returned x */
     double b_norm;         /* |b| */
-    uint64_t failed_index; /* the row of ECH_SOLVE_STOPPED_SINGULAR and, of IC(0), _INDEFINITE */
+    uint64_t failed_index; /* the row of ECH_SOLVE_STOPPED_SINGULAR and, for IC(0), of
+                              ECH_SOLVE_STOPPED_INDEFINITE */
     double lower, upper;   /* Richardson, Chebyshev: the bounds that were used */
-    size_t history_count;  /* how many there were, also beyond history_capacity */
+    size_t history_count;  /* number of residuals, including those beyond history_capacity */
 } ech_solve_report;
 
 /*
- * ech_solve() solves A x = b for count right-hand sides, one after the other.
+ * ech_solve() solves A x = b for count right-hand sides, one after another.
  *
- *   b        [count][n], b_step elements apart; not modified
- *   x        [count][n], x_step apart (both of n at least; of count 1 not looked at); unless
- *            options->use_initial_guess, only written
- *   reports  [count] in host memory, all of the same size
+ *   a               the matrix
+ *   b               [count][n]; not modified
+ *   b_step, x_step  elements from one right-hand side or solution to the next, at least n; ignored
+ *                   if count is 1
+ *   x               [count][n]; read only with options->use_initial_guess
+ *   options         NULL for the defaults
+ *   reports         [count] in host memory; the caller must set size, to the same value in all
  *
- * Returns when it is done, ECH_OK also when it found no solution: reports[i].reason says how each
- * ended, and what x then holds is the last iterate.  Success is claimed of the true residual alone;
- * where it turns out larger than the method's own, the method starts again from there.  Norms are
- * Euclidean, computed in f64.  b of zeros gives x of zeros without an iteration.
+ * The call returns when it is done.  It returns ECH_OK even if it finds no solution:
+ * reports[i].status contains the outcome, and x then contains the last iterate.
  *
- * x, iterations and residuals are the same to the bit on every device, and for every check_every.
+ * Convergence is reported only if the true residual meets the tolerance.  If it is larger than the
+ * residual of the method, the method restarts from the current x.  Norms are Euclidean and computed
+ * in f64.  If b is 0, x is 0 and there is no iteration.
+ *
+ * x, iterations and residuals are bit-identical on every device and for every check_every.  A
+ * monitor function, which can end the solver only at a check of the residual, and an apply function
+ * that is not deterministic are exceptions.
  */
 ECH_API ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, const void *b,
                              size_t b_step, void *x, size_t x_step,
                              const ech_solve_options *options, ech_solve_report *reports);
 
-/* ech_solve_workspace() tells how many bytes of workspace that takes; a's arrays do not matter.
- * ech_solve_explain() writes lines about how it would be done, as ech_sort_explain() does. */
+/*
+ * ech_solve_workspace() returns how many bytes of workspace ech_solve() needs.  ech_solve_explain()
+ * describes, as ech_sort_explain() does, how a system would be solved.
+ *
+ *   device  as for ech_sort_workspace()
+ *   a       the matrix; the contents of its arrays are not read
+ *   bytes   [1] receives the size
+ *   text    [capacity_bytes] receives the text, as in ech_sort_explain()
+ */
 ECH_API ech_status ech_solve_workspace(const char *device, const ech_operator *a,
                                        const ech_solve_options *options, size_t *bytes);
 ECH_API ech_status ech_solve_explain(const char *device, const ech_operator *a,
                                      const ech_solve_options *options, char *text,
                                      size_t capacity_bytes);
 
-/* A sentence about a reason. */
+/* ech_solve_status_text() returns a sentence about an outcome, or "?" for an unknown value. */
 ECH_API const char *ech_solve_status_text(ech_solve_status reason);
 
-/* "auto" ... "gmres", "none" ... ; "?" for an unknown value.  And the reverse: -1 when there is no
- * such name. */
+/* ech_method_name() returns "auto", "richardson", "jacobi", "chebyshev", "cg", "minres",
+ * "bicgstab", "gmres", "gauss-seidel" or "sor".  ech_precond_name() returns "none", "jacobi",
+ * "ssor", "ilu0", "ic0" or "block-jacobi".  Both return "?" for an unknown value.  The functions
+ * ..._from_name() are their inverses.  They return -1 if there is no such name. */
 ECH_API const char *ech_method_name(ech_method method);
 ECH_API int ech_method_from_name(const char *name);
 ECH_API const char *ech_precond_name(ech_precond precond);

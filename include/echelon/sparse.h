@@ -1,5 +1,5 @@
 /*
- * echelon/sparse.h - sparse matrices.
+ * echelon/sparse.h - sparse matrices: products, construction, transposes and checks.
  *
  * Stability: not yet stable.  Until version 1.0 a minor version may change it (docs/releases.md).
  *
@@ -17,92 +17,126 @@ extern "C" {
 /* ---- Sparse matrices ------------------------------------------------------------------------- */
 
 /*
- * Compressed sparse rows, as SciPy and cuSPARSE have them: row i has the entries offsets[i] ...
- * offsets[i + 1] - 1, and entry e lies in column columns[e].  Where a function says "in order", the
- * columns of each row rise, so that none is there twice.
+ * A sparse matrix in CSR form (compressed sparse rows), the layout of SciPy and cuSPARSE: row i has
+ * the entries row_offsets[i] ... row_offsets[i + 1] - 1, and entry e is in column col_indices[e].
+ * A matrix is "in order" if the columns of each row are strictly ascending, so that no entry
+ * occurs twice.
  *
- * Functions that only read a matrix do not look whether it is one, but neither read nor write
- * outside of its arrays.
+ * The caller owns the arrays.  Functions that only read a matrix do not validate it, but never
+ * access memory outside its arrays.
  */
 typedef struct ech_csr {
     size_t size; /* sizeof(ech_csr) */
     size_t rows, cols;
-    size_t nnz;        /* offsets[rows]; where a matrix is made: the room in columns and values */
-    void *row_offsets; /* [rows + 1] of index_dtype, the first 0 */
-    void *col_indices; /* [entries] of index */
-    void *values;      /* [entries] of dtype */
+    size_t nnz;            /* number of entries, row_offsets[rows]; in an output: the capacity of
+                              col_indices and values */
+    void *row_offsets;     /* [rows + 1] of index_dtype; the first is 0 */
+    void *col_indices;     /* [nnz] of index_dtype */
+    void *values;          /* [nnz] of dtype */
     ech_dtype index_dtype; /* ECH_I32 or ECH_I64 */
     ech_dtype dtype;       /* ECH_F32 or ECH_F64 */
 } ech_csr;
 
+/* Options of the functions below.  Zero is the default of every field except size. */
 typedef struct ech_csr_options {
     size_t size;       /* sizeof(ech_csr_options) */
     void *work;        /* as in ech_sort_options */
-    size_t work_bytes; /* at least what ech_csr_workspace() says */
+    size_t work_bytes; /* at least what ech_csr_workspace() returns */
 } ech_csr_options;
 
 /*
- * ech_csr_from_coo() makes a matrix, in order, of entries in any order.
+ * ech_csr_from_coo() builds a matrix, in order, from n entries in any order (COO format).
  *
- *   n        how many are given
- *   rows, columns  [n] of out->index, not modified: the first that is out of range is reported
- *   values   [n] of out->dtype, not modified; those of one place are added up in the order they
- *            come
- *   out      its rows, cols, index and dtype say what is made; entries is the room, n at least
- *   entries  [1] of u64, receives how many there are, which is the caller's to put into
- *            out->entries
+ *   rows, columns  [n] of out->index_dtype; not modified.  An index out of range fails with
+ *                  ECH_ERR_ARG, and the message names the first such entry
+ *   values         [n] of out->dtype; not modified.  Values with equal row and column are added in
+ *                  the order of the input
+ *   out            rows, cols, index_dtype and dtype are set by the caller; nnz is the capacity, at
+ *                  least n.  The arrays are written
+ *   entries        [1] of u64, receives the number of entries, which the caller must then store in
+ *                  out->nnz
+ *   options        NULL for the defaults
  *
- * Fails with ECH_ERR_UNSUPPORTED where a row's number and one of n, or of a column if those are
- * fewer, together take more than 64 bits.
+ * Fails with ECH_ERR_UNSUPPORTED if a row number and a number less than min(n, out->cols) need more
+ * than 64 bits together.
  */
 ECH_API ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
                                     const void *values, const ech_csr *out, uint64_t *entries,
                                     const ech_csr_options *options);
 
-/* ech_csr_transpose() makes out = a^T, in order where a has no entry twice; rows, cols, entries and
- * types must fit.  Fails with ECH_ERR_UNSUPPORTED where a row's and a column's number together take
- * more than 64 bits: of offsets alone these are 64 GiB. */
+/*
+ * ech_csr_transpose() computes out = a^T.  out is in order if no entry of a occurs twice.
+ *
+ *   a    not modified
+ *   out  rows, cols, nnz, index_dtype and dtype are set by the caller, and must be those of a^T
+ *
+ * Fails with ECH_ERR_UNSUPPORTED if a row number and a column number need more than 64 bits
+ * together.  Such a matrix has at least 2^32 rows or columns.
+ */
 ECH_API ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
                                      const ech_csr_options *options);
 
-/* ech_csr_diagonal() copies what lies on the diagonal into diagonal [min(a->rows, a->cols)] of
- * a->dtype: of several entries the first, and 0 where there is none. */
+/*
+ * ech_csr_diagonal() copies the diagonal of a.
+ *
+ *   diagonal  [min(a->rows, a->cols)] of a->dtype; receives the first entry at each position, and 0
+ *             if there is none
+ */
 ECH_API ech_status ech_csr_diagonal(ech_ctx *ctx, const ech_csr *a, void *diagonal);
 
-/* ech_csr_check() fails where offsets do not begin with 0, decrease, or do not end with a->entries;
- * else where columns are out of range or, with in_order 1, do not rise.  The first row that is
- * wrong is named, by ech_sync() if the matrix lies on a GPU. */
+/*
+ * ech_csr_check() validates a matrix.  It fails with ECH_ERR_ARG if the row offsets do not begin
+ * with 0, decrease, or do not end with a->nnz; otherwise if a column is out of range or, with
+ * in_order, if columns are not strictly ascending.  The message names the first invalid row.  If
+ * the matrix is in GPU memory, ech_sync() returns the error.
+ *
+ *   in_order  1: the matrix must be in order; 0: its columns may have any order
+ */
 ECH_API ech_status ech_csr_check(ech_ctx *ctx, const ech_csr *a, int in_order);
 
 /*
- * ech_spmv() is y = alpha a x + beta y.
+ * ech_spmv() computes y = alpha a x + beta y.
  *
- *   x          [a->cols] of a->dtype
- *   y          [a->rows] of a->dtype, not in x; with beta 0 what it holds is not read, so that NaN
- *              there do no harm
- *   alpha      with 0 neither the entries of a nor x are looked at
+ *   alpha    if it is 0, the entries of a and x are not read
+ *   x        [a->cols] of a->dtype; not modified
+ *   beta     if it is 0, y is not read, so NaN in y have no effect
+ *   y        [a->rows] of a->dtype; must not overlap x
+ *   options  NULL for the defaults
  *
- * Each row is added up in an order that follows from its length alone (docs/sparse.md), and gives
- * the same bits on every device.  Rows may be of any lengths: one may have all entries.
+ * Each row is summed in an order that depends only on its length (docs/sparse.md).  The result is
+ * bit-identical on every device.  Rows may have any lengths; one row may have all entries.
  */
 ECH_API ech_status ech_spmv(ech_ctx *ctx, double alpha, const ech_csr *a, const void *x,
                             double beta, void *y, const ech_csr_options *options);
 
-/* ech_spmm() is c = alpha a b + beta c: b [a->cols][n] and c [a->rows][n], whose rows lie so many
- * elements apart; c's bits are those of ech_spmv() with each column. */
+/*
+ * ech_spmm() computes c = alpha a b + beta c for dense b and c in row-major order.  Each column of
+ * c is bit-identical to the result of ech_spmv() with that column of b.
+ *
+ *   n                   the number of columns of b and c
+ *   b                   [a->cols][n] of a->dtype; not modified
+ *   c                   [a->rows][n] of a->dtype; must not overlap b
+ *   b_stride, c_stride  elements from row to row, at least n
+ *   options             NULL for the defaults
+ */
 ECH_API ech_status ech_spmm(ech_ctx *ctx, double alpha, const ech_csr *a, size_t n, const void *b,
                             size_t b_stride, double beta, void *c, size_t c_stride,
                             const ech_csr_options *options);
 
 typedef enum ech_csr_call {
-    ECH_CSR_FROM_COO = 0, /* of n = a->entries entries */
+    ECH_CSR_FROM_COO = 0, /* of n = a->nnz entries */
     ECH_CSR_TRANSPOSE = 1,
     ECH_CSR_SPMV = 2,
     ECH_CSR_SPMM = 3
 } ech_csr_call;
 
-/* ech_csr_workspace() tells how many bytes of workspace a call takes; a's pointers do not
- * matter. */
+/*
+ * ech_csr_workspace() returns how many bytes of workspace a call needs.
+ *
+ *   device  as for ech_sort_workspace()
+ *   a       the matrix; for ECH_CSR_FROM_COO, out with nnz = n.  Its pointers are ignored
+ *   bytes   [1] receives the size
+ */
 ECH_API ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_csr *a,
                                      size_t *bytes);
 
