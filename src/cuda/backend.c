@@ -182,7 +182,8 @@ static ech_status cuda_describe(int ordinal, ech_device *out)
     echi_cuda_name(&gpu, ordinal, out->name, sizeof out->name);
     CU(cuDeviceGetName, out->description, (int)sizeof out->description, device);
     snprintf(out->features, sizeof out->features, "sm_%d", echi_cuda_architecture(driver, device));
-    out->multiprocessors = echi_cuda_attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    out->multiprocessors =
+        echi_cuda_attribute(driver, device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     out->driver = driver->version;
     CU(cuDeviceTotalMem, &total_bytes, device);
     out->memory_bytes = total_bytes;
