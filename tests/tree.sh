@@ -95,6 +95,7 @@ none() {
     none "a TODO or FIXME without the number of an issue" '(TODO|FIXME)([^(]|$)' \
         $(echo "$texts" | grep -vE '^(tests/tree.sh|CONVENTIONS.md)$')
     none "code that is switched off" '^#[[:space:]]*if 0' $sources
+    none "a conflict marker of git" '^(<<<<<<<|>>>>>>>) ' $(git ls-files)
     none "a line of more than 100 columns" '^.{101}' $(echo "$sources" | grep -v '\.def$')
     none "blanks at the end of a line" '[[:blank:]]$' $(echo "$texts" | grep -vE '\.(md|out|txt)$')
     none "a tab" "$(printf '\t')" $sources

@@ -3,13 +3,13 @@
  * a block can hold what is left.
  *
  *     msd         levels of digits of 8 bits, and leaves
- *     classes     a first level of equal-count buckets (msd_buckets.cuh), then as msd
+ *     buckets     a first level of equal-count buckets (msd_buckets.cuh), then as msd
  *     adaptive    as one of these, or as lsd.c if a sample of the keys is skewed, which the device
  *                 decides
  *
  *     workspace   [ (argsort: keys' third) | keys' second buffer | (payload's second) | state
  *                 | lists: segments, their counts, tiles, leaves | (values: counts of tiles)
- *                 | (classes: bins, and the bucket of each) ]
+ *                 | (buckets: bins, and the bucket of each) ]
  *     adaptive    [ as above; state and tile status descriptors of lsd.c in place of the lists ]
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -402,7 +402,7 @@ static ech_status steps_of_adaptive(const struct sort_build *b)
 
 const struct sort_strategy echi_sort_by_adaptive = {
     .name = "adaptive",
-    .what = "as classes or msd, or as onesweep where a sample of the keys crowds",
+    .what = "as buckets or msd, or as onesweep if a sample of the keys is skewed",
     .when = "as msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on",
     .family = "sort_msd",
     .can = can_msd,
@@ -414,7 +414,7 @@ const struct sort_strategy echi_sort_by_adaptive = {
 
 const struct sort_strategy echi_sort_by_buckets = {
     .name = "buckets",
-    .what = "as msd, and first by classes of about as many keys each",
+    .what = "as msd, after a split into buckets of about equally many keys",
     .when = "only by name: adaptive comes first",
     .family = "sort_msd",
     .can = can_buckets,
