@@ -103,8 +103,8 @@ static void run_batch(const struct gf2_row *row)
     const size_t n = row->count, size = row->rows * ech_gf2_stride(row->cols);
     const size_t b_words = ech_gf2_stride(row->rows), x_words = ech_gf2_stride(row->cols);
     ech_gf2 all = matrix(1, n * row->rows, row->cols), work = matrix(1, n * row->rows, row->cols);
-    const ech_gf2_batch a = { sizeof(ech_gf2_batch), work.words, n, row->rows, row->cols,
-                              work.stride,           size };
+    ech_gf2_batch a = { sizeof(ech_gf2_batch), work.words, n, row->rows, row->cols,
+                        work.stride,           size };
     uint32_t *rank = memory(n * sizeof *rank), *order = orders(n, row->cols);
     uint64_t *b = memory(n * b_words * 8), *x = memory(n * x_words * 8);
     uint8_t *solvable = memory(n);

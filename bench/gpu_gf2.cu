@@ -149,7 +149,7 @@ static void batch(size_t count, size_t rows, size_t cols, bool solves)
     snprintf(shape, sizeof shape, "%zux%zu%s", rows, cols, solves ? " solve" : "");
     const struct bench_name name = { "gf2_batch", "bit", count, shape, "random" };
     if (!bench_wanted(name)) return;
-    const ech_gf2 a = matrix(count * rows, cols), b = matrix(count, rows);
+    ech_gf2 a = matrix(count * rows, cols), b = matrix(count, rows);
     const ech_gf2 out[2] = { matrix(count * rows, cols), matrix(count * rows, cols) };
     const ech_gf2 x[2] = { matrix(count, cols), matrix(count, cols) };
     uint32_t *order, *rank;

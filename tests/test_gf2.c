@@ -65,11 +65,10 @@ static void run_copy(size_t rows, size_t cols)
 }
 
 /* What a call with one input must give. */
-typedef ech_status one_input(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
-                             const ech_gf2 *out);
+typedef ech_status one_input(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order, ech_gf2 *out);
 
 static ech_status call_transpose(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
-                                 const ech_gf2 *out)
+                                 ech_gf2 *out)
 {
     (void)order;
     return ech_gf2_transpose(ctx, a, out);
@@ -254,8 +253,8 @@ static void run_random(double probability)
     memset(first, 0, sizeof first);
     memset(words, 0, sizeof words);
     ech_ctx *cpu;
-    const ech_gf2 m = { sizeof(ech_gf2), first, ROWS, COLS, WORDS },
-                  other = { sizeof(ech_gf2), words, ROWS, COLS, WORDS };
+    ech_gf2 m = { sizeof(ech_gf2), first, ROWS, COLS, WORDS },
+            other = { sizeof(ech_gf2), words, ROWS, COLS, WORDS };
     uint64_t ones = 0;
     if (CHECK_STATUS(ech_open(&cpu, "cpu"), ECH_OK)) {
         CHECK_STATUS(ech_gf2_random(cpu, &m, probability, 5), ECH_OK);
@@ -408,9 +407,8 @@ static void bad_on(ech_ctx *ctx)
 {
     uint64_t words[16] = { 0 }, other[16] = { 0 };
     uint32_t order[4] = { 0, 3, 4, 1 };
-    const ech_gf2 a = { sizeof(ech_gf2), words, 4, 4, 1 },
-                  out = { sizeof(ech_gf2), other, 4, 4, 1 },
-                  wide = { sizeof(ech_gf2), other, 4, 70, 2 };
+    ech_gf2 a = { sizeof(ech_gf2), words, 4, 4, 1 }, out = { sizeof(ech_gf2), other, 4, 4, 1 },
+            wide = { sizeof(ech_gf2), other, 4, 70, 2 };
     ech_gf2_options o = { .size = 1 };
     CHECK_FAILS(ctx, ech_gf2_add(ctx, &a, NULL, &out), ECH_ERR_ARG, "b is NULL");
     CHECK_FAILS(ctx, ech_gf2_add(ctx, &a, &wide, &out), ECH_ERR_ARG, "b is 4 x 70, not 4 x 4");

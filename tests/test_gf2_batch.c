@@ -145,13 +145,13 @@ static void echelon_by(ech_ctx *ctx, const struct batch_data *d, const char *alg
                 array_make(&pivots, place(ctx, where, 2), c->count * d->least, 4, NULL) &&
                 array_make(&order, place(ctx, where, 3), c->count * d->columns, 4, d->order);
     if (!CHECK(made)) return;
-    const ech_gf2_batch a = { .size = sizeof(ech_gf2_batch),
-                              .words = (uint64_t *)(void *)words.data,
-                              .count = c->count,
-                              .rows = c->rows,
-                              .cols = c->cols,
-                              .stride = d->stride,
-                              .batch_stride = d->step };
+    ech_gf2_batch a = { .size = sizeof(ech_gf2_batch),
+                        .words = (uint64_t *)(void *)words.data,
+                        .count = c->count,
+                        .rows = c->rows,
+                        .cols = c->cols,
+                        .stride = d->stride,
+                        .batch_stride = d->step };
     ech_gf2_echelon_options o = { .size = sizeof o,
                                   .form = c->form,
                                   .columns = c->columns,
@@ -189,13 +189,13 @@ static void solve_by(ech_ctx *ctx, const struct batch_data *d, const char *algor
                 array_make(&solvable, place(ctx, where, 7), c->count, 1, NULL) &&
                 array_make(&order, place(ctx, where, 8), c->count * d->columns, 4, d->order);
     if (!CHECK(made)) return;
-    const ech_gf2_batch a = { .size = sizeof(ech_gf2_batch),
-                              .words = (uint64_t *)(void *)words.data,
-                              .count = c->count,
-                              .rows = c->rows,
-                              .cols = c->cols,
-                              .stride = d->stride,
-                              .batch_stride = c->shared ? 0 : d->step };
+    ech_gf2_batch a = { .size = sizeof(ech_gf2_batch),
+                        .words = (uint64_t *)(void *)words.data,
+                        .count = c->count,
+                        .rows = c->rows,
+                        .cols = c->cols,
+                        .stride = d->stride,
+                        .batch_stride = c->shared ? 0 : d->step };
     ech_gf2_echelon_options o = { .size = sizeof o,
                                   .columns = c->columns,
                                   .algorithm = algorithm[0] ? algorithm : NULL };

@@ -60,7 +60,7 @@ static void drop(struct data *d)
     sparse_free(&d->m);
 }
 
-static ech_status run(ech_ctx *ctx, const struct data *d, enum call call, const ech_csr_options *o)
+static ech_status run(ech_ctx *ctx, struct data *d, enum call call, const ech_csr_options *o)
 {
     const ech_csr *a = &d->a.csr;
     switch (call) {
@@ -80,7 +80,7 @@ static ech_status run(ech_ctx *ctx, const struct data *d, enum call call, const 
     }
 }
 
-static size_t workspace(ech_ctx *ctx, const struct data *d, enum call call)
+static size_t workspace(ech_ctx *ctx, struct data *d, enum call call)
 {
     static const ech_csr_call calls[] = { ECH_CSR_SPMV, ECH_CSR_SPMM, ECH_CSR_FROM_COO,
                                           ECH_CSR_TRANSPOSE };
@@ -108,7 +108,7 @@ static void release_none(void *user, void *pointer, size_t bytes, void *stream)
 }
 
 /* All that is said, then a byte less. */
-static void short_workspace(ech_ctx *ctx, const struct data *d, enum call call)
+static void short_workspace(ech_ctx *ctx, struct data *d, enum call call)
 {
     ech_csr_options o = { .size = sizeof o, .work_bytes = workspace(ctx, d, call) };
     struct buffer work = { 0 };
@@ -130,7 +130,7 @@ static void short_workspace(ech_ctx *ctx, const struct data *d, enum call call)
 
 /* No memory, and arrays on the host: what takes some says so, on a GPU all that copies arrays
  * there; what takes none does not ask.  Both work again afterwards. */
-static void no_memory(ech_ctx *ctx, const struct data *d, enum call call)
+static void no_memory(ech_ctx *ctx, struct data *d, enum call call)
 {
     int asked = 0;
     const ech_allocator none = { sizeof(ech_allocator), allocate_none, release_none, &asked };

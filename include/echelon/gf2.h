@@ -23,7 +23,9 @@ extern "C" {
  * up to the next row, lie outside the matrix: they have no effect and are never changed.
  *
  * The caller owns the words, which may be in host memory or in GPU memory, as every array.  The
- * struct itself is in host memory, and is read during the call.
+ * struct itself is in host memory, and is read during the call.  A call writes the words of an
+ * argument of type ech_gf2 *, and never those of a const ech_gf2 *: there, words may point to
+ * read-only memory (cast away its const).
  *
  * Rows and columns are at most 2^32 - 1; positions of both are u32.  Matrices that a call writes
  * must not overlap any other argument, unless its comment allows it.  Two views of one matrix do
@@ -67,16 +69,15 @@ typedef struct ech_gf2_options {
  *   to    the other bits of it keep their value
  */
 ECH_API ech_status ech_gf2_copy(ech_ctx *ctx, const ech_gf2 *from, size_t from_row, size_t from_col,
-                                const ech_gf2 *to, size_t to_row, size_t to_col, size_t rows,
+                                ech_gf2 *to, size_t to_row, size_t to_col, size_t rows,
                                 size_t cols);
 
 /* ech_gf2_add() computes out = a + b, bit by bit modulo 2.  All three have the same shape.  out may
  * be a or b. */
-ECH_API ech_status ech_gf2_add(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b,
-                               const ech_gf2 *out);
+ECH_API ech_status ech_gf2_add(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *out);
 
 /* ech_gf2_transpose() computes out = a^T.  out is a->cols x a->rows. */
-ECH_API ech_status ech_gf2_transpose(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *out);
+ECH_API ech_status ech_gf2_transpose(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *out);
 
 /*
  * ech_gf2_gather_rows() copies rows by position: row i of out is row order[i] of a.
@@ -87,9 +88,9 @@ ECH_API ech_status ech_gf2_transpose(ech_ctx *ctx, const ech_gf2 *a, const ech_g
  *   out    has as many columns (ech_gf2_gather_columns(): rows) as a
  */
 ECH_API ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
-                                       const ech_gf2 *out);
+                                       ech_gf2 *out);
 ECH_API ech_status ech_gf2_gather_columns(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
-                                          const ech_gf2 *out);
+                                          ech_gf2 *out);
 
 /*
  * ech_gf2_zero() sets all bits to 0.  ech_gf2_identity() sets bits with i == j to 1, and all
@@ -98,10 +99,9 @@ ECH_API ech_status ech_gf2_gather_columns(ech_ctx *ctx, const ech_gf2 *a, const 
  *   probability  from 0 to 1; rounded to a multiple of 2^-32
  *   seed         any value.  Bit (i, j) depends only on probability, seed, i and j
  */
-ECH_API ech_status ech_gf2_zero(ech_ctx *ctx, const ech_gf2 *out);
-ECH_API ech_status ech_gf2_identity(ech_ctx *ctx, const ech_gf2 *out);
-ECH_API ech_status ech_gf2_random(ech_ctx *ctx, const ech_gf2 *out, double probability,
-                                  uint64_t seed);
+ECH_API ech_status ech_gf2_zero(ech_ctx *ctx, ech_gf2 *out);
+ECH_API ech_status ech_gf2_identity(ech_ctx *ctx, ech_gf2 *out);
+ECH_API ech_status ech_gf2_random(ech_ctx *ctx, ech_gf2 *out, double probability, uint64_t seed);
 
 /*
  * ech_gf2_pack() converts bytes to a matrix: bit 0 of each byte is one element.  ech_gf2_unpack()
@@ -109,7 +109,7 @@ ECH_API ech_status ech_gf2_random(ech_ctx *ctx, const ech_gf2 *out, double proba
  *
  *   bytes  [rows][cols]
  */
-ECH_API ech_status ech_gf2_pack(ech_ctx *ctx, const uint8_t *bytes, const ech_gf2 *out);
+ECH_API ech_status ech_gf2_pack(ech_ctx *ctx, const uint8_t *bytes, ech_gf2 *out);
 ECH_API ech_status ech_gf2_unpack(ech_ctx *ctx, const ech_gf2 *a, uint8_t *bytes);
 
 /*
@@ -133,12 +133,12 @@ ECH_API ech_status ech_gf2_equal(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *
  *   out      m x n; p x m for ech_gf2_mul_vec()
  *   options  NULL for the defaults
  */
-ECH_API ech_status ech_gf2_mul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const ech_gf2 *out,
+ECH_API ech_status ech_gf2_mul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *out,
                                const ech_gf2_options *options);
-ECH_API ech_status ech_gf2_addmul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b,
-                                  const ech_gf2 *out, const ech_gf2_options *options);
-ECH_API ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *x,
-                                   const ech_gf2 *out, const ech_gf2_options *options);
+ECH_API ech_status ech_gf2_addmul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *out,
+                                  const ech_gf2_options *options);
+ECH_API ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *x, ech_gf2 *out,
+                                   const ech_gf2_options *options);
 
 /* ---- Elimination ---- */
 
@@ -162,17 +162,17 @@ typedef enum ech_gf2_form {
 typedef struct ech_gf2_echelon_options {
     size_t size; /* sizeof(ech_gf2_echelon_options) */
     ech_gf2_form form;
-    const uint32_t *order;    /* NULL, or [columns]: the distinct columns in which pivots are
+    const uint32_t *order; /* NULL, or [columns]: the distinct columns in which pivots are
                                  sought, in this order; no column is moved */
-    size_t columns;           /* seek pivots only in the first `columns` columns, or columns of
+    size_t columns;        /* seek pivots only in the first `columns` columns, or columns of
                                  order; 0: in all */
-    size_t max_rank;          /* stop at this number of pivots; 0: no limit */
-    const ech_gf2 *transform; /* NULL, or rows x rows: receives T with T a = the result */
-    uint32_t *rows_from;      /* NULL, or [rows]: row i of the result is row rows_from[i] of a, to
+    size_t max_rank;       /* stop at this number of pivots; 0: no limit */
+    ech_gf2 *transform;    /* NULL, or rows x rows: receives T with T a = the result */
+    uint32_t *rows_from;   /* NULL, or [rows]: row i of the result is row rows_from[i] of a, to
                                  which other rows have been added */
-    const char *algorithm;    /* NULL: chosen; or one that ech_gf2_explain() lists */
-    void *work;               /* as in ech_sort_options */
-    size_t work_bytes;        /* at least what ech_gf2_workspace() returns */
+    const char *algorithm; /* NULL: chosen; or one that ech_gf2_explain() lists */
+    void *work;            /* as in ech_sort_options */
+    size_t work_bytes;     /* at least what ech_gf2_workspace() returns */
 } ech_gf2_echelon_options;
 
 /*
@@ -184,7 +184,7 @@ typedef struct ech_gf2_echelon_options {
  *            < *rank; the other elements are unspecified
  *   options  NULL for the defaults
  */
-ECH_API ech_status ech_gf2_echelon(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank, uint32_t *pivots,
+ECH_API ech_status ech_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *pivots,
                                    const ech_gf2_echelon_options *options);
 
 /*
@@ -209,8 +209,8 @@ ECH_API ech_status ech_gf2_rank(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank,
  *   options  NULL for the defaults; of form, order, columns, max_rank, transform and rows_from it
  *            supports only order
  */
-ECH_API ech_status ech_gf2_pluq(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank, uint32_t *p,
-                                uint32_t *q, const ech_gf2_echelon_options *options);
+ECH_API ech_status ech_gf2_pluq(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *p, uint32_t *q,
+                                const ech_gf2_echelon_options *options);
 
 /*
  * ech_gf2_solve() solves a x = b for each column of b.
@@ -227,8 +227,8 @@ ECH_API ech_status ech_gf2_pluq(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank, 
  *
  * A system without a solution is not an error.
  */
-ECH_API ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const ech_gf2 *x,
-                                 uint8_t *solvable, const ech_gf2 *certificate,
+ECH_API ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *x,
+                                 uint8_t *solvable, ech_gf2 *certificate,
                                  const ech_gf2_echelon_options *options);
 
 /*
@@ -245,9 +245,9 @@ ECH_API ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *
  *   options  NULL for the defaults; form, order, columns, max_rank, transform and rows_from are not
  *            supported
  */
-ECH_API ech_status ech_gf2_nullspace(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis,
-                                     uint32_t *dim, const ech_gf2_echelon_options *options);
-ECH_API ech_status ech_gf2_left_nullspace(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis,
+ECH_API ech_status ech_gf2_nullspace(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *basis, uint32_t *dim,
+                                     const ech_gf2_echelon_options *options);
+ECH_API ech_status ech_gf2_left_nullspace(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *basis,
                                           uint32_t *dim, const ech_gf2_echelon_options *options);
 
 /*
@@ -258,8 +258,8 @@ ECH_API ech_status ech_gf2_left_nullspace(ech_ctx *ctx, const ech_gf2 *a, const 
  *   rank     [1] receives the rank; less than n if a is singular, which is not an error
  *   options  as for ech_gf2_nullspace()
  */
-ECH_API ech_status ech_gf2_inverse(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *inverse,
-                                   uint32_t *rank, const ech_gf2_echelon_options *options);
+ECH_API ech_status ech_gf2_inverse(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *inverse, uint32_t *rank,
+                                   const ech_gf2_echelon_options *options);
 
 /* ---- Batches of small matrices ---- */
 
@@ -282,7 +282,7 @@ typedef struct ech_gf2_batch {
  *   options  NULL for the defaults; order is [count][columns], one order per matrix; transform and
  *            rows_from are not supported
  */
-ECH_API ech_status ech_gf2_echelon_batched(ech_ctx *ctx, const ech_gf2_batch *a, uint32_t *rank,
+ECH_API ech_status ech_gf2_echelon_batched(ech_ctx *ctx, ech_gf2_batch *a, uint32_t *rank,
                                            uint32_t *pivots,
                                            const ech_gf2_echelon_options *options);
 ECH_API ech_status ech_gf2_rank_batched(ech_ctx *ctx, const ech_gf2_batch *a, uint32_t *rank,

@@ -23,7 +23,8 @@ extern "C" {
  * occurs twice.
  *
  * The caller owns the arrays.  Functions that only read a matrix do not validate it, but never
- * access memory outside its arrays.
+ * access memory outside its arrays.  A call writes the arrays of an argument of type ech_csr *, and
+ * never those of a const ech_csr *: there they may be read-only memory (cast away its const).
  */
 typedef struct ech_csr {
     size_t size; /* sizeof(ech_csr) */
@@ -61,7 +62,7 @@ typedef struct ech_csr_options {
  * than 64 bits together.
  */
 ECH_API ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
-                                    const void *values, const ech_csr *out, uint64_t *entries,
+                                    const void *values, ech_csr *out, uint64_t *entries,
                                     const ech_csr_options *options);
 
 /*
@@ -73,7 +74,7 @@ ECH_API ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, co
  * Fails with ECH_ERR_UNSUPPORTED if a row number and a column number need more than 64 bits
  * together.  Such a matrix has at least 2^32 rows or columns.
  */
-ECH_API ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
+ECH_API ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, ech_csr *out,
                                      const ech_csr_options *options);
 
 /*

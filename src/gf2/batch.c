@@ -107,8 +107,8 @@ static bool empty(const ech_gf2_batch *a)
     return a->rows == 0 || a->cols == 0;
 }
 
-ech_status ech_gf2_echelon_batched(ech_ctx *ctx, const ech_gf2_batch *a, uint32_t *rank,
-                                   uint32_t *pivots, const ech_gf2_echelon_options *options)
+ech_status ech_gf2_echelon_batched(ech_ctx *ctx, ech_gf2_batch *a, uint32_t *rank, uint32_t *pivots,
+                                   const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     struct echi_gf2_batch batch = { .rank = rank, .pivots = pivots };

@@ -86,7 +86,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-ech_status ech_gf2_echelon(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank, uint32_t *pivots,
+ech_status ech_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *pivots,
                            const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
@@ -127,7 +127,7 @@ done:
     return status;
 }
 
-ech_status ech_gf2_pluq(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank, uint32_t *p, uint32_t *q,
+ech_status ech_gf2_pluq(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *p, uint32_t *q,
                         const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
@@ -144,8 +144,8 @@ done:
     return status;
 }
 
-ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const ech_gf2 *x,
-                         uint8_t *solvable, const ech_gf2 *certificate,
+ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *x,
+                         uint8_t *solvable, ech_gf2 *certificate,
                          const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
@@ -190,21 +190,21 @@ done:
     return status;
 }
 
-ech_status ech_gf2_nullspace(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis, uint32_t *dim,
+ech_status ech_gf2_nullspace(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *basis, uint32_t *dim,
                              const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     return kernel(ctx, a, basis, dim, options, false);
 }
 
-ech_status ech_gf2_left_nullspace(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis,
-                                  uint32_t *dim, const ech_gf2_echelon_options *options)
+ech_status ech_gf2_left_nullspace(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *basis, uint32_t *dim,
+                                  const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
     return kernel(ctx, a, basis, dim, options, true);
 }
 
-ech_status ech_gf2_inverse(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *inverse, uint32_t *rank,
+ech_status ech_gf2_inverse(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *inverse, uint32_t *rank,
                            const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);

@@ -124,7 +124,7 @@ done:
 }
 
 ech_status ech_gf2_copy(ech_ctx *ctx, const ech_gf2 *from, size_t from_row, size_t from_col,
-                        const ech_gf2 *to, size_t to_row, size_t to_col, size_t rows, size_t cols)
+                        ech_gf2 *to, size_t to_row, size_t to_col, size_t rows, size_t cols)
 {
     struct echi_gf2 g = { .what = ECHI_GF2_COPY };
     ech_gf2 a, out;
@@ -164,7 +164,7 @@ done:
     return status;
 }
 
-ech_status ech_gf2_add(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const ech_gf2 *out)
+ech_status ech_gf2_add(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *out)
 {
     struct echi_gf2 g = { .what = ECHI_GF2_ADD };
     ech_status status;
@@ -178,7 +178,7 @@ done:
     return status;
 }
 
-ech_status ech_gf2_transpose(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *out)
+ech_status ech_gf2_transpose(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *out)
 {
     struct echi_gf2 g = { .what = ECHI_GF2_TRANSPOSE };
     ech_status status;
@@ -208,14 +208,13 @@ done:
     return status;
 }
 
-ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
-                               const ech_gf2 *out)
+ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order, ech_gf2 *out)
 {
     return gather(ctx, ECHI_GF2_GATHER_ROWS, a, order, out);
 }
 
 ech_status ech_gf2_gather_columns(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
-                                  const ech_gf2 *out)
+                                  ech_gf2 *out)
 {
     return gather(ctx, ECHI_GF2_GATHER_COLUMNS, a, order, out);
 }
@@ -226,19 +225,19 @@ static ech_status made(ech_ctx *ctx, struct echi_gf2 *g, const char *what, const
     return status == ECH_OK ? make(ctx, g, what, NULL, NULL, out) : status;
 }
 
-ech_status ech_gf2_zero(ech_ctx *ctx, const ech_gf2 *out)
+ech_status ech_gf2_zero(ech_ctx *ctx, ech_gf2 *out)
 {
     struct echi_gf2 g = { .what = ECHI_GF2_ZERO };
     return made(ctx, &g, "a zero matrix", out);
 }
 
-ech_status ech_gf2_identity(ech_ctx *ctx, const ech_gf2 *out)
+ech_status ech_gf2_identity(ech_ctx *ctx, ech_gf2 *out)
 {
     struct echi_gf2 g = { .what = ECHI_GF2_IDENTITY };
     return made(ctx, &g, "an identity", out);
 }
 
-ech_status ech_gf2_random(ech_ctx *ctx, const ech_gf2 *out, double probability, uint64_t seed)
+ech_status ech_gf2_random(ech_ctx *ctx, ech_gf2 *out, double probability, uint64_t seed)
 {
     if (!(probability >= 0 && probability <= 1))
         return echi_fail(ctx, ECH_ERR_ARG, "probability is %g, not from 0 to 1", probability);
@@ -250,7 +249,7 @@ ech_status ech_gf2_random(ech_ctx *ctx, const ech_gf2 *out, double probability, 
 
 /* ---- Bytes, counts ---- */
 
-ech_status ech_gf2_pack(ech_ctx *ctx, const uint8_t *bytes, const ech_gf2 *out)
+ech_status ech_gf2_pack(ech_ctx *ctx, const uint8_t *bytes, ech_gf2 *out)
 {
     /* A request has one pointer to bytes, which only ECHI_GF2_UNPACK writes to. */
     struct echi_gf2 g = { .what = ECHI_GF2_PACK, .bytes = (uint8_t *)(uintptr_t)bytes };

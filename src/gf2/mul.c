@@ -21,7 +21,7 @@ static ech_status run(ech_ctx *ctx, struct echi_gf2_mul *mul, const char *a, con
     return echi_call_run(ctx, &call);
 }
 
-static ech_status multiply(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const ech_gf2 *out,
+static ech_status multiply(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *out,
                            const ech_gf2_options *options, bool add)
 {
     struct echi_gf2_mul mul = { .add = add };
@@ -39,21 +39,21 @@ done:
     return status;
 }
 
-ech_status ech_gf2_mul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const ech_gf2 *out,
+ech_status ech_gf2_mul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *out,
                        const ech_gf2_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_options, options);
     return multiply(ctx, a, b, out, options, false);
 }
 
-ech_status ech_gf2_addmul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, const ech_gf2 *out,
+ech_status ech_gf2_addmul(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b, ech_gf2 *out,
                           const ech_gf2_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_options, options);
     return multiply(ctx, a, b, out, options, true);
 }
 
-ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *x, const ech_gf2 *out,
+ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *x, ech_gf2 *out,
                            const ech_gf2_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_options, options);

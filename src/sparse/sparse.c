@@ -170,7 +170,7 @@ static void add_out(struct echi_call *call, ech_csr *out)
 }
 
 ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
-                            const void *values, const ech_csr *out, uint64_t *entries,
+                            const void *values, ech_csr *out, uint64_t *entries,
                             const ech_csr_options *options)
 {
     READ_OPTIONS(ctx, ech_csr_options, options);
@@ -207,7 +207,7 @@ done:
     return status;
 }
 
-ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, const ech_csr *out,
+ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, ech_csr *out,
                              const ech_csr_options *options)
 {
     READ_OPTIONS(ctx, ech_csr_options, options);
