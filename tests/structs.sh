@@ -15,9 +15,10 @@ header=$work/same/echelon.h
 # A struct with a size ends where its name follows the brace.
 awk '/^typedef struct/ { sized = 0 }
      /^ *size_t size;/ { sized = 1 }
-     sized && /^    size_t work_bytes;/ { next }
-     /^    int driver; .*version of the driver/ { next }
-     sized && /^    const void \*diagonal;/ { next }
+     sized && /^    (size_t work_bytes|const void \*diagonal|int driver);/ {
+         while (/\/\*/ && !/\*\//) { getline more; $0 = $0 more } # with its comment
+         next
+     }
      { print }' "$header" >"$work/older/echelon.h"
 awk '/^typedef struct/ { sized = 0 }
      /^ *size_t size;/ { sized = 1 }
