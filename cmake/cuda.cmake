@@ -5,6 +5,7 @@
 #                                                         target accepted_NAME compiles it unoptimised
 #   pack_stream(NAME "ROWS" STREAM [FILTER])              what is compressed together, such as an operation's code
 #   pack_file(NAME SYMBOL OBJECTS STREAM...)              echelon/NAME.pack, of such streams; target ptx_NAME
+#   pack_object(NAME SYMBOL ID OBJECTS STREAM...)         the same as part of a program: SYMBOL_begin, SYMBOL_bytes
 #
 # ROWS are words "IMAGE KIND FILE"; src/cuda/pack.c reads a pack and cmake/pack.cmake describes it.  OBJECTS of
 # pack_file() defines SYMBOL, the digest by which a program recognises the file of its own build: it is of the sources,
@@ -191,7 +192,6 @@ function(pack_file name symbol objects)
   install(CODE "if(NOT EXISTS \"${pack}\")\n  message(WARNING \"${name}.pack is not built; build the target ptx_${name}\")\nendif()")
 endfunction()
 
-# A pack as an assembly file that has it as SYMBOL_begin, and its size as SYMBOL_bytes.
 function(pack_object name symbol id objects)
   set(pack ${CMAKE_CURRENT_BINARY_DIR}/${name}.pack)
   set(assembly ${CMAKE_CURRENT_BINARY_DIR}/${name}.S)
@@ -203,12 +203,12 @@ function(pack_object name symbol id objects)
     .hidden @symbol@_begin
 @symbol@_begin:
     .incbin "@pack@"
-end:
+.Lend:
     .balign 8
     .globl @symbol@_bytes
     .hidden @symbol@_bytes
 @symbol@_bytes:
-    .quad end - @symbol@_begin
+    .quad .Lend - @symbol@_begin
     .section .note.GNU-stack,"",%progbits
 ]] @ONLY)
   set_source_files_properties(${assembly} PROPERTIES OBJECT_DEPENDS ${pack})

@@ -66,7 +66,7 @@ static ech_status read_image(ech_ctx *ctx, const char *name, void **data)
     ech_status status = ECH_OK;
     char path[ECHI_PACK_PATH], reason[ECHI_PACK_REASON];
     size_t bytes = 0;
-    if (!pack.data || !machine_code_for(gpu)) {
+    if (!machine_code_for(gpu)) {
         if (!cuda->provider->ptx_file || !echi_ptx_id) return has_none(ctx);
         echi_pack_find(cuda->provider->ptx_file, &echi_ptx_id, path);
         pack = (struct echi_pack){ .path = path, .id = echi_ptx_id };

@@ -159,15 +159,18 @@ static bool decompress(FILE *file, const struct place *place, bool check, unsign
             left -= s.avail_in;
             if (s.avail_in == 0) break;
         }
-        bool wanted = s.total_out >= begin && s.total_out < end;
-        uint64_t until = s.total_out < begin ? begin - s.total_out : CHUNK;
-        if (wanted) until = end - s.total_out;
-        s.next_out = wanted ? data + (s.total_out - begin) : buffer->out;
-        s.avail_out = (size_t)(wanted || until < CHUNK ? until : CHUNK);
+        const uint64_t at = s.total_out;
+        if (at >= begin && at < end) {
+            s.next_out = data + (at - begin);
+            s.avail_out = (size_t)(end - at);
+        } else { /* another image's */
+            s.next_out = buffer->out;
+            s.avail_out = at < begin && begin - at < CHUNK ? (size_t)(begin - at) : CHUNK;
+        }
         result = lzma_code(&s, left ? LZMA_RUN : LZMA_FINISH);
     }
-    bool whole = s.total_out >= end && result == (check ? LZMA_STREAM_END : result) &&
-                 (result == LZMA_OK || result == LZMA_STREAM_END);
+    const bool whole =
+        s.total_out >= end && (result == LZMA_STREAM_END || (result == LZMA_OK && !check));
     lzma_end(&s);
     free(buffer);
     return whole;
