@@ -79,7 +79,8 @@ ech_status echi_backend_ask(const char *device, const struct echi_backend **back
 
 /* Reads a struct that begins with its size, as the caller's header has it: fields that this header
  * lacks are zero, and fields that only the caller's header has must be zero.  read, of `bytes`
- * bytes, has every field and its own size; given NULL: all others are zero. */
+ * bytes, is apart from given and gets every field and its own size; given NULL: all others are
+ * zero. */
 ech_status echi_read_struct(ech_ctx *ctx, const char *argument, const char *type, const void *given,
                             void *read, size_t bytes);
 

@@ -122,22 +122,24 @@ void ech_free(ech_ctx *ctx, void *pointer, size_t bytes)
     if (ctx) echi_release(ctx, pointer, bytes);
 }
 
-ech_status ech_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes)
+static ech_status check_copy(ech_ctx *ctx, const void *to, const void *from, size_t bytes)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (bytes == 0) return ECH_OK;
-    if (!to) return echi_fail(ctx, ECH_ERR_ARG, "to is NULL");
-    if (!from) return echi_fail(ctx, ECH_ERR_ARG, "from is NULL");
-    return ctx->backend->copy(ctx, to, from, bytes);
+    if (bytes && !to) return echi_fail(ctx, ECH_ERR_ARG, "to is NULL");
+    if (bytes && !from) return echi_fail(ctx, ECH_ERR_ARG, "from is NULL");
+    return ECH_OK;
+}
+
+ech_status ech_copy(ech_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+    ech_status status = check_copy(ctx, to, from, bytes);
+    return status == ECH_OK && bytes ? ctx->backend->copy(ctx, to, from, bytes) : status;
 }
 
 ech_status ech_copy_async(ech_ctx *ctx, void *to, const void *from, size_t bytes)
 {
-    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (bytes == 0) return ECH_OK;
-    if (!to) return echi_fail(ctx, ECH_ERR_ARG, "to is NULL");
-    if (!from) return echi_fail(ctx, ECH_ERR_ARG, "from is NULL");
-    return ctx->backend->copy_async(ctx, to, from, bytes);
+    ech_status status = check_copy(ctx, to, from, bytes);
+    return status == ECH_OK && bytes ? ctx->backend->copy_async(ctx, to, from, bytes) : status;
 }
 
 void ech_memory_usage(ech_ctx *ctx, int reset, uint64_t *now_bytes, uint64_t *peak_bytes)

@@ -248,6 +248,21 @@ static void add_in(struct echi_call *call, const char *name, const void **in,
 
 /* ---- The calls ---- */
 
+/* Sizes are checked. */
+static ech_status run_rows(ech_ctx *ctx, struct echi_reduce *r, const void *in, void *out,
+                           size_t rows, size_t columns, const ech_reduce_options *options)
+{
+    r->in = in;
+    r->out = out;
+    r->rows = rows;
+    r->columns = columns;
+    r->n = rows * columns;
+    struct echi_call call = call_of(ctx, r, options);
+    add_in(&call, "in", &r->in, r);
+    echi_call_add(&call, "out", &r->out, rows * r->rule.out_bytes, out_align(r), ECHI_OUT);
+    return echi_call_run(ctx, &call);
+}
+
 ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
                            size_t columns, ech_dtype dtype, const ech_reduce_options *options)
 {
@@ -261,15 +276,7 @@ ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, s
         return echi_fail(ctx, ECH_ERR_ARG,
                          "rows is %zu and columns is %zu: more than an address space", rows,
                          columns);
-    r.in = in;
-    r.out = out;
-    r.rows = rows;
-    r.columns = columns;
-    r.n = rows * columns;
-    struct echi_call call = call_of(ctx, &r, options);
-    add_in(&call, "in", &r.in, &r);
-    echi_call_add(&call, "out", &r.out, rows * r.rule.out_bytes, out_align(&r), ECHI_OUT);
-    return echi_call_run(ctx, &call);
+    return run_rows(ctx, &r, in, out, rows, columns, options);
 }
 
 ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
@@ -279,8 +286,7 @@ ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t
     struct echi_reduce r;
     ech_status status = start(ctx, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
-    if (status != ECH_OK) return status;
-    return ech_reduce_rows(ctx, op, in, out, 1, n, dtype, options);
+    return status == ECH_OK ? run_rows(ctx, &r, in, out, 1, n, options) : status;
 }
 
 ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
