@@ -121,6 +121,7 @@ static void null_contexts(void)
 {
     if (!test_begin("NULL contexts")) return;
     void *p;
+    int done;
     uint64_t now_bytes = 1, peak_bytes = 1;
     CHECK_FAILS(NULL, ech_open(NULL, "cpu"), ECH_ERR_ARG, "ctx");
     CHECK_FAILS(NULL, ech_sync(NULL), ECH_ERR_ARG, "ctx");
@@ -128,6 +129,12 @@ static void null_contexts(void)
     CHECK_FAILS(NULL, ech_copy(NULL, &p, &p, 1), ECH_ERR_ARG, "ctx");
     CHECK_FAILS(NULL, ech_set_allocator(NULL, NULL), ECH_ERR_ARG, "ctx");
     CHECK_FAILS(NULL, ech_set_stream(NULL, NULL), ECH_ERR_ARG, "ctx");
+    CHECK_FAILS(NULL, ech_set_private_stream(NULL), ECH_ERR_ARG, "ctx");
+    CHECK_FAILS(NULL, ech_get_stream(NULL, &p), ECH_ERR_ARG, "ctx");
+    CHECK_FAILS(NULL, ech_record_event(NULL, &p), ECH_ERR_ARG, "ctx");
+    CHECK_FAILS(NULL, ech_wait_event(NULL, &p), ECH_ERR_ARG, "ctx");
+    CHECK_FAILS(NULL, ech_poll(NULL, &done), ECH_ERR_ARG, "ctx");
+    CHECK_FAILS(NULL, ech_copy_async(NULL, &p, &p, 1), ECH_ERR_ARG, "ctx");
     CHECK_FAILS(NULL, ech_set_threads(NULL, 1), ECH_ERR_ARG, "ctx");
     CHECK_FAILS(NULL, ech_set_log(NULL, ECH_LOG_INFO, NULL, NULL), ECH_ERR_ARG, "ctx");
     ech_close(NULL);
@@ -137,6 +144,59 @@ static void null_contexts(void)
     CHECK_INT(now_bytes, 0);
     CHECK_INT(peak_bytes, 0);
     CHECK(strcmp(ech_device_name(NULL), "") == 0);
+    test_end();
+}
+
+/* ---- Streams, events, polling ---- */
+
+/* A device without streams says so; one with them changes them, and refuses no event at all. */
+static void streams(ech_ctx *ctx)
+{
+    if (!test_begin("streams on %s", ech_device_name(ctx))) return;
+    void *stream = ctx;
+    CHECK_STATUS(ech_get_stream(ctx, &stream), ECH_OK);
+    CHECK(stream == NULL); /* of a new context: the legacy default stream */
+    CHECK_FAILS(ctx, ech_get_stream(ctx, NULL), ECH_ERR_ARG, "stream is NULL");
+    if (test_is_cpu(ctx)) {
+        CHECK_FAILS(ctx, ech_set_private_stream(ctx), ECH_ERR_UNSUPPORTED, "no streams");
+        CHECK_FAILS(ctx, ech_record_event(ctx, ctx), ECH_ERR_UNSUPPORTED, "no streams");
+        CHECK_FAILS(ctx, ech_wait_event(ctx, ctx), ECH_ERR_UNSUPPORTED, "no streams");
+    } else {
+        CHECK_STATUS(ech_set_private_stream(ctx), ECH_OK);
+        CHECK_STATUS(ech_get_stream(ctx, &stream), ECH_OK);
+        CHECK(stream != NULL);
+        CHECK_FAILS(ctx, ech_record_event(ctx, NULL), ECH_ERR_ARG, "event is NULL");
+        CHECK_FAILS(ctx, ech_wait_event(ctx, NULL), ECH_ERR_ARG, "event is NULL");
+        float keys[3] = { 2, 3, 1 }; /* a call with host arrays leaves the setting as it is */
+        void *before = stream;
+        CHECK_STATUS(ech_set_stream(ctx, NULL), ECH_OK);
+        CHECK_STATUS(ech_sort(ctx, keys, keys, 3, ECH_F32, NULL), ECH_OK);
+        CHECK_STATUS(ech_get_stream(ctx, &stream), ECH_OK);
+        CHECK(stream == NULL && before != NULL && keys[0] == 1 && keys[2] == 3);
+    }
+    test_end();
+}
+
+static void polling(ech_ctx *ctx)
+{
+    if (!test_begin("polling on %s", ech_device_name(ctx))) return;
+    int done = -1;
+    const uint32_t from[4] = { 1, 2, 3, 4 };
+    uint32_t to[4] = { 0 };
+    void *device = NULL;
+    CHECK_FAILS(ctx, ech_poll(ctx, NULL), ECH_ERR_ARG, "done is NULL");
+    CHECK_STATUS(ech_malloc(ctx, &device, sizeof from), ECH_OK);
+    CHECK_STATUS(ech_copy_async(ctx, device, from, sizeof from), ECH_OK);
+    CHECK_STATUS(ech_copy_async(ctx, to, device, sizeof to), ECH_OK);
+    CHECK_STATUS(ech_sync(ctx), ECH_OK);
+    CHECK(memcmp(from, to, sizeof to) == 0);
+    CHECK_STATUS(ech_poll(ctx, &done), ECH_OK);
+    CHECK_INT(done, 1);
+    CHECK_FAILS(ctx, ech_copy_async(ctx, NULL, from, 4), ECH_ERR_ARG, "to is NULL");
+    CHECK_FAILS(ctx, ech_copy_async(ctx, to, NULL, 4), ECH_ERR_ARG, "from is NULL");
+    CHECK_STATUS(ech_copy_async(ctx, NULL, NULL, 0), ECH_OK);
+    ech_free(ctx, device, sizeof from);
+    CHECK_INT(ech_version_number(), ECH_VERSION_NUMBER);
     test_end();
 }
 
@@ -256,6 +316,8 @@ static void on_device(const char *name)
     if (!ctx) return;
     errors(ctx);
     logs(ctx);
+    streams(ctx);
+    polling(ctx);
     ech_close(ctx);
     threads(name);
 }

@@ -143,7 +143,7 @@ static u64 wanted(u64 n, const struct sort *s)
 
 /* The greater need of a window, two of eight blocks in place, and the last, which may be shorter;
  * of an argsort a copy of the keys, and pairs. */
-static u64 lean(const char *device, u64 n, const struct sort *s)
+static u64 low_memory(const char *device, u64 n, const struct sort *s)
 {
     const struct sort w = { s->dtype, s->index_bytes ? (size_t)s->index_bytes : s->value_bytes, 0,
                             NULL };
@@ -215,7 +215,7 @@ static void formulas(void)
             if (sample && n > 1 << 20) continue;
             if ((block && n > 4096) || (narrow && n >= 4294967295u)) continue;
             u64 bytes_wanted = strcmp(sorts[s].algorithm, "low_memory") == 0
-                                   ? lean(device, n, &sorts[s])
+                                   ? low_memory(device, n, &sorts[s])
                                    : wanted(n, &sorts[s]);
             if (CHECK_INT(said(device, n, &sorts[s]), bytes_wanted)) continue;
             test_fail(__FILE__, __LINE__, "n is %zu, %s of %s with values of %zu, index %d", n,
