@@ -86,11 +86,11 @@ static int sort_echelon(ech_ctx *ctx, const struct row *row, const struct job *j
 {
     ech_dtype dtype = (ech_dtype)ech_dtype_from_name(job->dtype);
     if (row->argsort)
-        return ech_argsort(ctx, job->keys, job->values, job->value_bytes == 4 ? ECH_U32 : ECH_U64,
-                           job->n, dtype, NULL) == ECH_OK;
+        return ech_argsort(ctx, job->keys, job->values, job->n, dtype,
+                           job->value_bytes == 4 ? ECH_U32 : ECH_U64, NULL) == ECH_OK;
     if (job->values)
-        return ech_sort_pairs(ctx, job->keys, job->keys, job->values, job->values, job->value_bytes,
-                              job->n, dtype, NULL) == ECH_OK;
+        return ech_sort_pairs(ctx, job->keys, job->values, job->keys, job->values, job->n, dtype,
+                              job->value_bytes, NULL) == ECH_OK;
     return ech_sort(ctx, job->keys, job->keys, job->n, dtype, NULL) == ECH_OK;
 }
 

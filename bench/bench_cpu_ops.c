@@ -131,7 +131,7 @@ static ech_status select_or_unique(struct call *c, ech_dtype dtype)
     ech_status status =
         c->op == CALL_UNIQUE
             ? ech_unique(ctx, c->in, c->out, &count, c->n, dtype, NULL)
-            : ech_select_if(ctx, c->in, c->out, &count, c->n, dtype, ECH_COMPARE_LESS,
+            : ech_select_if(ctx, ECH_COMPARE_LESS, c->in, c->out, &count, c->n, dtype,
                             dtype == ECH_U32 ? (void *)&half : (void *)&middle, NULL);
     c->result = (double)count;
     return status;

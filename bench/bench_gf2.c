@@ -108,10 +108,10 @@ static void run_batch(const struct gf2_row *row)
     uint32_t *rank = memory(n * sizeof *rank), *order = orders(n, row->cols);
     uint64_t *b = memory(n * b_words * 8), *x = memory(n * x_words * 8);
     uint8_t *solvable = memory(n);
-    ech_gf2_echelon_options options = { .size = sizeof options, .columns = row->cols };
+    ech_gf2_echelon_options options = { .size = sizeof options, .pivot_cols = row->cols };
     struct gf2_times times = { .n = 0 };
     const char *op = row->op + strlen("batch ");
-    if (strstr(op, "order")) options.order = order;
+    if (strstr(op, "order")) options.column_order = order;
     for (size_t i = 0; i < n; i++) gf2_random_row(7, i, row->rows, b + i * b_words);
     do {
         memcpy(work.words, all.words, words_of(&all) * 8);

@@ -118,7 +118,8 @@ static void name_blas(void)
     if (symbol) memcpy(&corename, &symbol, sizeof symbol);
     printf("OpenBLAS: %s; OPENBLAS_CORETYPE is %s\n", corename ? corename() : "none",
            asked ? asked : "not set");
-    check(ech_matmul_explain("cpu", 2048, 2048, 2048, ECH_F32, NULL, text, sizeof text));
+    check(ech_matmul_explain("cpu", 2048, 2048, 2048, ECH_F32, NULL, ECH_FORMAT_TEXT, text,
+                             sizeof text));
     fputs(text, stdout);
 }
 

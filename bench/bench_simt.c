@@ -93,8 +93,8 @@ struct sort {
 
 static void sort(const struct sort *s, ech_ctx *ctx, char *keys, char *values)
 {
-    ech_status status = s->value_bytes ? ech_sort_pairs(ctx, s->keys, keys, s->values, values,
-                                                        s->value_bytes, s->n, s->dtype, NULL)
+    ech_status status = s->value_bytes ? ech_sort_pairs(ctx, s->keys, s->values, keys, values, s->n,
+                                                        s->dtype, s->value_bytes, NULL)
                                        : ech_sort(ctx, s->keys, keys, s->n, s->dtype, NULL);
     if (status != ECH_OK) die("a sort", ech_error(ctx));
 }

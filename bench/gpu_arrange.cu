@@ -158,7 +158,7 @@ template <class T> static void lines(const char *type, size_t n)
     const size_t by = 1000001 % n;
     auto policy = thrust::cuda::par_nosync.on(stream);
     auto reverse_ours = [&] { ECH(ech_reverse(ctx, a.in, a.out[0], n, sizeof(T))); };
-    auto rotate_ours = [&] { ECH(ech_rotate(ctx, a.in, a.out[0], n, by, sizeof(T))); };
+    auto rotate_ours = [&] { ECH(ech_rotate(ctx, a.in, a.out[0], n, sizeof(T), by)); };
     bench_row(
         reverse, bytes, 0, reverse_ours, [&] { thrust::reverse_copy(policy, in, in + n, out); },
         [&] { return a.same(); }, "thrust");
@@ -181,7 +181,7 @@ template <class T> static void lines(const char *type, size_t n)
     memset(&value, 0x5a, sizeof value);
     memset(&value, 0x17, 1);
     bench_row(
-        fill, a.bytes, 0, [&] { ECH(ech_fill(ctx, a.out[0], &value, n, sizeof(T))); },
+        fill, a.bytes, 0, [&] { ECH(ech_fill(ctx, a.out[0], n, sizeof(T), &value)); },
         [&] { thrust::fill(policy, out, out + n, value); }, [&] { return a.same(); }, "thrust");
 }
 
@@ -226,12 +226,12 @@ template <class T> static void by_index(const char *type, size_t n, enum order o
     T *out = (T *)a.out[1];
     bench_row(
         gather, bytes, 0,
-        [&] { ECH(ech_gather(ctx, a.in, index, ECH_U32, a.out[0], n, n, sizeof(T))); },
+        [&] { ECH(ech_gather(ctx, a.in, index, a.out[0], n, n, ECH_U32, sizeof(T))); },
         [&] { thrust::gather(policy, index, index + n, in, out); }, [&] { return a.same(); },
         "thrust");
     bench_row(
         scatter, bytes, 0,
-        [&] { ECH(ech_scatter(ctx, a.in, index, ECH_U32, a.out[0], n, n, sizeof(T))); },
+        [&] { ECH(ech_scatter(ctx, a.in, index, a.out[0], n, n, ECH_U32, sizeof(T))); },
         [&] { thrust::scatter(policy, in, in + n, index, out); }, [&] { return a.same(); },
         "thrust");
     CUDA(cudaStreamSynchronize(stream));

@@ -281,7 +281,8 @@ static void systems(const char *dtype, ech_dtype ours, size_t m, size_t n, ech_f
         options[i].algorithm = algorithms[i];
         options[i].kind = kind;
         options[i].refine = -1;
-        ECH(ech_direct_workspace("cuda", ECH_DIRECT_SOLVE, m, n, 1, ours, &options[i], &bytes));
+        ECH(ech_direct_workspace("cuda", ECH_DIRECT_CALL_SOLVE, m, n, 1, ours, &options[i],
+                                 &bytes));
         if (bytes > most) most = bytes;
     }
     CUDA(cudaMalloc(&space, most));

@@ -67,7 +67,7 @@ static void product(size_t m, size_t k, size_t n, const char *shape)
     ECH(ech_gf2_random(ctx, &b, 0.5, 2));
     bench_row(
         name, (double)(bytes_of(a) + bytes_of(b) + bytes_of(out[0])),
-        workspace(ECH_GF2_CALL_MUL, m, k, n, ECH_GF2_REDUCED),
+        workspace(ECH_GF2_CALL_MUL, m, k, n, ECH_GF2_FORM_REDUCED),
         [&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[0], &chosen)); },
         [&] { ECH(ech_gf2_mul(ctx, &a, &b, &out[1], &tables)); },
         [&] { return same(out[0], out[1]); }, "m4r");
@@ -91,7 +91,7 @@ static void vectors(size_t count, size_t n)
     ECH(ech_gf2_random(ctx, &x, 0.5, 2));
     bench_row(
         name, (double)(bytes_of(a) + bytes_of(x) + bytes_of(out[0])),
-        workspace(ECH_GF2_CALL_MUL_VEC, n, n, count, ECH_GF2_REDUCED),
+        workspace(ECH_GF2_CALL_MUL_VEC, n, n, count, ECH_GF2_FORM_REDUCED),
         [&] { ECH(ech_gf2_mul_vec(ctx, &a, &x, &out[0], &chosen)); },
         [&] { ECH(ech_gf2_mul_vec(ctx, &a, &x, &out[1], &block)); },
         [&] { return same(out[0], out[1]); }, "block");
@@ -102,7 +102,7 @@ static void vectors(size_t count, size_t n)
 static void echelon(size_t rows, size_t cols, size_t rank, ech_gf2_form kind, const char *shape)
 {
     const struct bench_name name = { "gf2_echelon", "bit", rows, shape,
-                                     kind == ECH_GF2_REDUCED ? "reduced" : "echelon" };
+                                     kind == ECH_GF2_FORM_REDUCED ? "reduced" : "echelon" };
     if (!bench_wanted(name)) return;
     ech_gf2 in = matrix(rows, cols), out[2] = { matrix(rows, cols), matrix(rows, cols) };
     const ech_gf2_echelon_options chosen = form(kind, NULL), tables = form(kind, "m4r");
@@ -162,12 +162,12 @@ static void batch(size_t count, size_t rows, size_t cols, bool solves)
     ECH(ech_gf2_random(ctx, &a, 0.5, 1));
     ECH(ech_gf2_random(ctx, &b, 0.5, 2));
     auto run = [&](int i) {
-        ech_gf2_echelon_options options = form(ECH_GF2_REDUCED, i ? "gauss" : NULL);
+        ech_gf2_echelon_options options = form(ECH_GF2_FORM_REDUCED, i ? "gauss" : NULL);
         ech_gf2_batch all = { sizeof(ech_gf2_batch), out[i].words, count, rows, cols, a.stride,
                               rows * a.stride };
         if (solves) {
             all.words = a.words;
-            options.order = order;
+            options.column_order = order;
             ECH(ech_gf2_solve_batched(ctx, &all, b.words, x[i].words, solvable, &options));
             return;
         }
@@ -176,7 +176,7 @@ static void batch(size_t count, size_t rows, size_t cols, bool solves)
     };
     bench_row(
         name, (solves ? 1 : 2) * (double)bytes_of(a),
-        workspace(ECH_GF2_CALL_BATCHED, rows, cols, count, ECH_GF2_REDUCED), [&] { run(0); },
+        workspace(ECH_GF2_CALL_BATCHED, rows, cols, count, ECH_GF2_FORM_REDUCED), [&] { run(0); },
         [&] { run(1); }, [&] { return solves ? same(x[0], x[1]) : same(out[0], out[1]); }, "gauss");
     for (const ech_gf2 &m : { a, b, out[0], out[1], x[0], x[1] }) CUDA(cudaFree(m.words));
     CUDA(cudaFree(order));
@@ -199,13 +199,13 @@ int main(int argc, char **argv)
         for (size_t count : { 1, 8, 16, 32 }) vectors(count, n);
     for (size_t n : sizes) {
         if (quick && n > 65536) break;
-        echelon(n, n, n / 2, ECH_GF2_REDUCED, "half");
+        echelon(n, n, n / 2, ECH_GF2_FORM_REDUCED, "half");
         if (n > 65536) break;
-        echelon(n, n, n, ECH_GF2_REDUCED, "full");
-        echelon(n, n, n / 2, ECH_GF2_ECHELON, "half");
+        echelon(n, n, n, ECH_GF2_FORM_REDUCED, "full");
+        echelon(n, n, n / 2, ECH_GF2_FORM_ECHELON, "half");
     }
-    echelon(4096, 65536, 4096, ECH_GF2_REDUCED, "wide");
-    echelon(65536, 4096, 4096, ECH_GF2_REDUCED, "tall");
+    echelon(4096, 65536, 4096, ECH_GF2_FORM_REDUCED, "wide");
+    echelon(65536, 4096, 4096, ECH_GF2_FORM_REDUCED, "tall");
     batch(1 << 22, 8, 8, false);
     batch(1 << 20, 32, 64, false);
     batch(1 << 18, 64, 128, false);

@@ -83,7 +83,7 @@ template <class T> static void run_echelon(const struct job<T> &j)
     else if (j.kind == EVEN)
         ECH(ech_histogram(ctx, j.in, j.counts, j.n, dtype_of<T>(), j.bins, 0, (double)j.upper, &o));
     else
-        ECH(ech_histogram_edges(ctx, j.in, j.counts, j.n, dtype_of<T>(), j.edges, j.bins, &o));
+        ECH(ech_histogram_edges(ctx, j.in, j.edges, j.counts, j.n, dtype_of<T>(), j.bins, &o));
 }
 
 /* Levels are of a type that holds the upper end: of integers, int. */
@@ -140,7 +140,7 @@ static void bench(enum kind kind, const char *type, size_t n, size_t bins, size_
     free(edges);
     ech_histogram_options o = {};
     o.size = sizeof o;
-    ECH(ech_histogram_workspace("cuda", n, counters, dtype_of<T>(), &o, &j.work_bytes));
+    ECH(ech_histogram_workspace("cuda", n, dtype_of<T>(), counters, &o, &j.work_bytes));
     if (j.work_bytes) CUDA(cudaMalloc(&j.work, j.work_bytes));
     run_cub<Level>(j); /* asks for its workspace */
     CUDA(cudaMalloc(&j.rival_work, j.rival_bytes));

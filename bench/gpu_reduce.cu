@@ -275,7 +275,8 @@ static void bench_parts(const char *shape, const char *dist, size_t n,
             if (columns)
                 ECH(ech_reduce_rows(ctx, ECH_OP_SUM, in, sums[0], parts, columns, ECH_F32, &o));
             else
-                ECH(ech_reduce_segments(ctx, ECH_OP_SUM, in, sums[0], at, parts, n, ECH_F32, &o));
+                ECH(ech_reduce_segments(ctx, ECH_OP_SUM, in, at, sums[0], n, parts, ECH_F32,
+                                        ECH_U64, &o));
         },
         [&] { CUDA(rival()); }, [&] { return close_to<float>(sums[0], sums[1], parts, 1e-3); });
     CUDA(cudaFree(in));

@@ -141,7 +141,7 @@ template <class T> static void run_echelon(const struct job<T> &j)
         ECH(ech_scan_rows(ctx, j.op, j.in, j.out[0], j.n / j.columns, j.columns, dtype_of<T>(),
                           &o));
     else if (j.shape == KEYS)
-        ECH(ech_scan_by_key(ctx, j.op, j.keys, ECH_U32, j.in, j.out[0], j.n, dtype_of<T>(), &o));
+        ECH(ech_scan_by_key(ctx, j.op, j.keys, j.in, j.out[0], j.n, ECH_U32, dtype_of<T>(), &o));
     else
         ECH(ech_scan(ctx, j.op, j.in, j.out[0], j.n, dtype_of<T>(), &o));
 }

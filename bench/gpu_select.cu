@@ -114,14 +114,14 @@ template <class T> static void run_echelon(const struct job<T> &j)
     const ech_dtype dtype = dtype_of<T>();
     switch (j.op) {
     case IF:
-        ECH(ech_select_if(ctx, j.in, j.out[0], j.count[0], j.n, dtype, ECH_COMPARE_LESS, &j.value,
+        ECH(ech_select_if(ctx, ECH_COMPARE_LESS, j.in, j.out[0], j.count[0], j.n, dtype, &j.value,
                           &o));
         break;
     case FLAGS:
         ECH(ech_select_flags(ctx, j.in, j.flags, j.out[0], j.count[0], j.n, sizeof(T), &o));
         break;
     case PARTITION:
-        ECH(ech_partition_if(ctx, j.in, j.out[0], j.count[0], j.n, dtype, ECH_COMPARE_LESS,
+        ECH(ech_partition_if(ctx, ECH_COMPARE_LESS, j.in, j.out[0], j.count[0], j.n, dtype,
                              &j.value, &o));
         break;
     case PARTITION_FLAGS:
@@ -131,8 +131,8 @@ template <class T> static void run_echelon(const struct job<T> &j)
         ECH(ech_unique(ctx, j.in, j.out[0], j.count[0], j.n, dtype, &o));
         break;
     case UNIQUE_BY_KEY:
-        ECH(ech_unique_by_key(ctx, j.in, j.values, j.out[0], j.values_out[0], j.count[0], 4, j.n,
-                              dtype, &o));
+        ECH(ech_unique_by_key(ctx, j.in, j.values, j.out[0], j.values_out[0], j.count[0], j.n,
+                              dtype, 4, &o));
         break;
     case ENCODE:
         ECH(ech_rle_encode(ctx, j.in, j.out[0], j.lengths[0], j.count[0], j.n, dtype, &o));

@@ -134,10 +134,10 @@ template <class K, class V> static void run_echelon(struct job<K, V> &j)
     if (j.what == KEYS)
         ECH(ech_sort(ctx, j.in, j.out[0], j.n, dtype_of<K>(), &o));
     else if (j.what == PAIRS)
-        ECH(ech_sort_pairs(ctx, j.in, j.out[0], j.values_in, j.values_out[0], sizeof(V), j.n,
-                           dtype_of<K>(), &o));
+        ECH(ech_sort_pairs(ctx, j.in, j.values_in, j.out[0], j.values_out[0], j.n, dtype_of<K>(),
+                           sizeof(V), &o));
     else
-        ECH(ech_argsort(ctx, j.in, j.values_out[0], index, j.n, dtype_of<K>(), &o));
+        ECH(ech_argsort(ctx, j.in, j.values_out[0], j.n, dtype_of<K>(), index, &o));
 }
 
 template <class K, class V> static void run_cub(struct job<K, V> &j)

@@ -112,11 +112,11 @@ static void run(enum who who, const struct row &r, const struct data &d, char *k
     if (who >= LINK) {
         copy_link(who, r, d);
     } else if (r.argsort) {
-        ECH(ech_argsort(ctx, d.keys_in, values_out, r.value_bytes == 4 ? ECH_U32 : ECH_U64, r.n,
-                        r.dtype, NULL));
+        ECH(ech_argsort(ctx, d.keys_in, values_out, r.n, r.dtype,
+                        r.value_bytes == 4 ? ECH_U32 : ECH_U64, NULL));
     } else if (r.value_bytes) {
-        ECH(ech_sort_pairs(ctx, d.keys_in, keys_out, d.values_in, values_out, r.value_bytes, r.n,
-                           r.dtype, NULL));
+        ECH(ech_sort_pairs(ctx, d.keys_in, d.values_in, keys_out, values_out, r.n, r.dtype,
+                           r.value_bytes, NULL));
     } else {
         ECH(ech_sort(ctx, d.keys_in, keys_out, r.n, r.dtype, NULL));
     }

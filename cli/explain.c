@@ -54,10 +54,11 @@ static int explain_sort(ech_dtype dtype, uint64_t n)
         return code;
     if (set.argsort && set.values) return cli_fail(EXIT_BAD, "--values does not go with --argsort");
     ech_dtype index = n <= UINT32_MAX ? ECH_U32 : ECH_U64;
-    return explain_print(set.argsort ? ech_argsort_explain(set.device, (size_t)n, dtype, index, &o,
-                                                           text, sizeof text)
-                                     : ech_sort_explain(set.device, (size_t)n, dtype,
-                                                        (size_t)value_bytes, &o, text, sizeof text),
+    return explain_print(set.argsort
+                             ? ech_argsort_explain(set.device, (size_t)n, dtype, index, &o,
+                                                   ECH_FORMAT_TEXT, text, sizeof text)
+                             : ech_sort_explain(set.device, (size_t)n, dtype, (size_t)value_bytes,
+                                                &o, ECH_FORMAT_TEXT, text, sizeof text),
                          text);
 }
 
@@ -68,9 +69,9 @@ static int explain_hist(ech_dtype dtype, uint64_t n)
     ech_histogram_options o = { .size = sizeof o, .algorithm = set.algorithm };
     int code = set.bins ? cli_parse_count("bins", set.bins, &bins) : EXIT_DONE;
     if (code != EXIT_DONE) return code;
-    return explain_print(
-        ech_histogram_explain(set.device, (size_t)n, (size_t)bins, dtype, &o, text, sizeof text),
-        text);
+    return explain_print(ech_histogram_explain(set.device, (size_t)n, dtype, (size_t)bins, &o,
+                                               ECH_FORMAT_TEXT, text, sizeof text),
+                         text);
 }
 
 /* ---- GF(2) ---- */
@@ -111,7 +112,8 @@ static int explain_gf2(const char *name)
     other = shape[0];
     if (set.other && (code = cli_parse_count("other", set.other, &other)) != EXIT_DONE) return code;
     return explain_print(ech_gf2_explain(set.device, calls[call], (size_t)shape[0],
-                                         (size_t)shape[1], (size_t)other, &o, text, sizeof text),
+                                         (size_t)shape[1], (size_t)other, &o, ECH_FORMAT_TEXT, text,
+                                         sizeof text),
                          text);
 }
 

@@ -33,7 +33,7 @@ int explain_matmul(const struct explain_numbers *set)
     if (code == EXIT_DONE && set->other) code = cli_parse_count("other", set->other, &n);
     if (code != EXIT_DONE) return code;
     return explain_print(ech_matmul_explain(set->device, (size_t)m, (size_t)n, (size_t)k, dtype, &o,
-                                            text, sizeof text),
+                                            ECH_FORMAT_TEXT, text, sizeof text),
                          text);
 }
 
@@ -47,8 +47,9 @@ static int explain_direct(const struct explain_numbers *set, ech_dtype dtype, ec
     if (set->entries || set->precond)
         return cli_fail(EXIT_BAD, "--%s does not go with --method %s",
                         set->entries ? "entries" : "precond", set->method);
-    return explain_print(ech_direct_explain(set->device, ECH_DIRECT_SOLVE, (size_t)set->shape[0],
-                                            (size_t)set->shape[1], (size_t)count, dtype, &o, text,
+    return explain_print(ech_direct_explain(set->device, ECH_DIRECT_CALL_SOLVE,
+                                            (size_t)set->shape[0], (size_t)set->shape[1],
+                                            (size_t)count, dtype, &o, ECH_FORMAT_TEXT, text,
                                             sizeof text),
                          text);
 }
@@ -92,5 +93,6 @@ int explain_solve(const struct explain_numbers *set)
                              .csr = set->entries ? &csr : NULL,
                              .dense = set->entries ? NULL : text, /* which is not looked at */
                              .stride = n };
-    return explain_print(ech_solve_explain(set->device, &a, &o, text, sizeof text), text);
+    return explain_print(ech_solve_explain(set->device, &a, &o, ECH_FORMAT_TEXT, text, sizeof text),
+                         text);
 }

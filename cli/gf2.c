@@ -145,9 +145,9 @@ static int parse(struct gf2_job *job)
     if (set.form && strcmp(set.form, "reduced") != 0) {
         if (strcmp(set.form, "echelon") != 0)
             return cli_fail(EXIT_BAD, "--form is \"%s\", not reduced or echelon", set.form);
-        job->options.form = ECH_GF2_ECHELON;
+        job->options.form = ECH_GF2_FORM_ECHELON;
     }
-    int code = parse_size("columns", set.columns, &job->options.columns);
+    int code = parse_size("columns", set.columns, &job->options.pivot_cols);
     if (code == EXIT_DONE) code = parse_size("max-rank", set.max_rank, &job->options.max_rank);
     return code == EXIT_DONE ? gf2_parse_files(job) : code;
 }
@@ -186,7 +186,7 @@ static int work(struct gf2_job *job, const struct verb *verb)
         code = gf2_create(job, writes, set.transform ? set.transform : set.certificate);
     if (code == EXIT_DONE) code = gf2_load(job, 0, &job->a);
     if (code == EXIT_DONE && verb->inputs == 2) code = gf2_load(job, 1, &job->b);
-    if (code == EXIT_DONE && job->options.columns > job->a.cols)
+    if (code == EXIT_DONE && job->options.pivot_cols > job->a.cols)
         code = cli_fail(EXIT_BAD, "--columns is %s, but %s has %llu", set.columns, job->input[0],
                         (unsigned long long)job->a.cols);
     if (code == EXIT_DONE && set.order) code = gf2_load_order(job, job->a.cols);

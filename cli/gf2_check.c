@@ -128,7 +128,7 @@ int gf2_check_inverse(struct gf2_job *job, const struct io_bits *inverse)
 static uint32_t *places(struct gf2_job *job, uint64_t cols)
 {
     const ech_gf2_echelon_options *o = &job->options;
-    uint64_t columns = o->columns ? o->columns : cols;
+    uint64_t columns = o->pivot_cols ? o->pivot_cols : cols;
     uint32_t *place = malloc((size_t)(cols + 1) * sizeof *place);
     if (!place) {
         cli_fail(EXIT_MEMORY, "%s: out of memory for --check", job->input[0]);
@@ -136,7 +136,7 @@ static uint32_t *places(struct gf2_job *job, uint64_t cols)
     }
     memset(place, 0xff, (size_t)cols * sizeof *place);
     for (uint64_t k = 0; k < columns && k < cols; k++)
-        place[o->order ? o->order[k] : k] = (uint32_t)k;
+        place[o->column_order ? o->column_order[k] : k] = (uint32_t)k;
     return place;
 }
 
@@ -219,7 +219,7 @@ static int check_space(struct gf2_job *job, const struct gf2_form *f, uint64_t *
 int gf2_check_form(struct gf2_job *job, const struct gf2_form *f)
 {
     struct vectors v = { .job = job };
-    bool reduced = job->options.form == ECH_GF2_REDUCED;
+    bool reduced = job->options.form == ECH_GF2_FORM_REDUCED;
     uint64_t *mask = take(&v, f->e->stride), *x = take(&v, f->a->cols), *ax = take(&v, f->a->rows);
     uint32_t *place = v.failed ? NULL : places(job, f->a->cols);
     int code = EXIT_MEMORY;

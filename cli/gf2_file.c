@@ -79,7 +79,7 @@ static int take_order(struct gf2_job *job, const struct io_column *c, uint64_t c
     if (c->n > columns)
         return cli_fail(EXIT_BAD, "%s: has %llu columns, more than the %llu of the matrix", name,
                         (unsigned long long)c->n, (unsigned long long)columns);
-    if (job->options.columns > c->n)
+    if (job->options.pivot_cols > c->n)
         return cli_fail(EXIT_BAD, "--columns is %s, more than the %llu in %s", job->words.columns,
                         (unsigned long long)c->n, name);
     job->order = malloc((size_t)c->n * sizeof *job->order);
@@ -103,8 +103,8 @@ static int take_order(struct gf2_job *job, const struct io_column *c, uint64_t c
             seen[column] = true, job->order[i] = (uint32_t)column;
     }
     free(seen);
-    job->options.order = job->order;
-    if (!job->options.columns) job->options.columns = (size_t)c->n;
+    job->options.column_order = job->order;
+    if (!job->options.pivot_cols) job->options.pivot_cols = (size_t)c->n;
     return code;
 }
 

@@ -270,8 +270,8 @@ static int count_edges(struct histogram *h, struct job *job)
                                     .outside = ECH_OUTSIDE_COUNT,
                                     .include_right = 1,
                                     .algorithm = set.algorithm };
-        ech_status status = ech_histogram_edges(job->ctx, c->keys, h->counts, (size_t)c->n,
-                                                c->dtype, keys, h->bins, &o);
+        ech_status status = ech_histogram_edges(job->ctx, c->keys, keys, h->counts, (size_t)c->n,
+                                                c->dtype, h->bins, &o);
         if (status != ECH_OK) code = cli_fail_ech(status, job->ctx);
     }
     free(keys);

@@ -50,8 +50,8 @@ int matrix_view_make(ech_ctx *ctx, const struct io_matrix *m, struct matrix_view
     if (!make_csr(&view->a, m->rows, m->cols, m->entries))
         return cli_fail(EXIT_MEMORY, "out of memory: no %llu bytes for its rows",
                         (unsigned long long)(m->rows * 8 + m->entries * 16));
-    ech_status status = ech_csr_from_coo(ctx, m->entries, m->row, m->column, m->values, &view->a,
-                                         &view->entries, NULL);
+    ech_status status = ech_csr_from_coo(ctx, m->row, m->column, m->values, &view->a,
+                                         &view->entries, m->entries, NULL);
     if (status != ECH_OK) return cli_fail_ech(status, ctx);
     view->a.nnz = (size_t)view->entries;
     if (!make_csr(&view->t, m->cols, m->rows, view->entries))

@@ -43,7 +43,7 @@ static ech_status call_hist(struct call *call)
     ech_ctx *ctx = call->job->ctx;
     size_t n = (size_t)c->n, bins = (size_t)call->bins;
     ech_histogram_options o = { .size = sizeof o, .algorithm = call->words->algorithm };
-    ech_histogram_explain(ech_device_name(ctx), n, bins, c->dtype, &o, call->plan,
+    ech_histogram_explain(ech_device_name(ctx), n, c->dtype, bins, &o, ECH_FORMAT_TEXT, call->plan,
                           call->plan_bytes);
     return ech_histogram(ctx, c->keys, call->out, n, c->dtype, bins, call->lower, call->upper, &o);
 }
@@ -52,8 +52,8 @@ static ech_status call_select(struct call *call)
 {
     const struct io_column *c = &call->job->column;
     uint64_t count;
-    return ech_select_if(call->job->ctx, c->keys, call->out, &count, (size_t)c->n, c->dtype,
-                         call->where.compare, &call->where.value, NULL);
+    return ech_select_if(call->job->ctx, call->where.compare, c->keys, call->out, &count,
+                         (size_t)c->n, c->dtype, &call->where.value, NULL);
 }
 
 static ech_status call_unique(struct call *call)

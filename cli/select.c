@@ -53,8 +53,8 @@ static int select_elements(struct job *job, const struct where *where, bool inde
     *kept = malloc(bytes + 1);
     if (!*kept) return job_no_memory(job, bytes, index ? "the positions" : "what is selected");
     stage_begin(job, STAGE_WORK);
-    ech_status status = ech_select_if(job->ctx, c->keys, *kept, &job->n_out, (size_t)c->n, c->dtype,
-                                      where->compare, &where->value, &o);
+    ech_status status = ech_select_if(job->ctx, where->compare, c->keys, *kept, &job->n_out,
+                                      (size_t)c->n, c->dtype, &where->value, &o);
     stage_end(job, STAGE_WORK, c->keys_bytes);
     return status == ECH_OK ? EXIT_DONE : cli_fail_ech(status, job->ctx);
 }

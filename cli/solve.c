@@ -260,8 +260,8 @@ static int make_csr(struct solve_job *s)
             const float value = (float)a->values[e];
             memcpy((char *)a->values + e * sizeof value, &value, sizeof value);
         }
-    const ech_status status = ech_csr_from_coo(s->ctx, (size_t)a->entries, a->row, a->column,
-                                               a->values, &s->csr, &entries, NULL);
+    const ech_status status = ech_csr_from_coo(s->ctx, a->row, a->column, a->values, &s->csr,
+                                               &entries, (size_t)a->entries, NULL);
     if (status != ECH_OK) return cli_fail_ech(status, s->ctx);
     s->csr.nnz = (size_t)entries;
     io_matrix_free(a);
@@ -416,8 +416,8 @@ static void report_words(const struct solve_job *s)
         fputs("echelon solve: ", stderr);
         if (s->count > 1) fprintf(stderr, "column %zu: ", i);
         fprintf(stderr, "%s: %s", ech_method_name(r->method), ech_solve_status_text(r->status));
-        if (r->status == ECH_SOLVE_STOPPED_SINGULAR ||
-            (r->status == ECH_SOLVE_STOPPED_INDEFINITE && r->precond == ECH_PRECOND_IC0))
+        if (r->status == ECH_SOLVE_STATUS_STOPPED_SINGULAR ||
+            (r->status == ECH_SOLVE_STATUS_STOPPED_INDEFINITE && r->precond == ECH_PRECOND_IC0))
             fprintf(stderr, ": row %llu", (unsigned long long)r->failed_index + 1);
         fprintf(stderr, "; %llu iterations, |b - A x| = %.3g", (unsigned long long)r->iterations,
                 r->residual);

@@ -27,11 +27,11 @@ static ech_status call(struct sort_job *job, void *keys, void *second)
     const struct io_column *c = &job->base.column;
     size_t n = (size_t)c->n;
     if (job->argsort)
-        return ech_argsort(job->base.ctx, keys, second, job->index_bytes == 4 ? ECH_U32 : ECH_U64,
-                           n, c->dtype, &job->options);
+        return ech_argsort(job->base.ctx, keys, second, n, c->dtype,
+                           job->index_bytes == 4 ? ECH_U32 : ECH_U64, &job->options);
     if (job->value_bytes)
-        return ech_sort_pairs(job->base.ctx, keys, keys, second, second, job->value_bytes, n,
-                              c->dtype, &job->options);
+        return ech_sort_pairs(job->base.ctx, keys, second, keys, second, n, c->dtype,
+                              job->value_bytes, &job->options);
     return ech_sort(job->base.ctx, keys, keys, n, c->dtype, &job->options);
 }
 
@@ -101,7 +101,8 @@ void sort_plan(const struct sort_job *job, char *text, size_t bytes)
     text[0] = 0;
     if (job->argsort)
         ech_argsort_explain(device, n, c->dtype, job->index_bytes == 4 ? ECH_U32 : ECH_U64,
-                            &job->options, text, bytes);
+                            &job->options, ECH_FORMAT_TEXT, text, bytes);
     else
-        ech_sort_explain(device, n, c->dtype, job->value_bytes, &job->options, text, bytes);
+        ech_sort_explain(device, n, c->dtype, job->value_bytes, &job->options, ECH_FORMAT_TEXT,
+                         text, bytes);
 }

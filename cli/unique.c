@@ -55,8 +55,8 @@ static ech_status sort(const struct job *job)
     const struct io_column *c = &job->column;
     size_t n = (size_t)c->n;
     if (!c->lines) return ech_sort(job->ctx, c->keys, c->keys, n, c->dtype, NULL);
-    return ech_sort_pairs(job->ctx, c->keys, c->keys, c->lines, c->lines, sizeof *c->lines, n,
-                          c->dtype, NULL);
+    return ech_sort_pairs(job->ctx, c->keys, c->lines, c->keys, c->lines, n, c->dtype,
+                          sizeof *c->lines, NULL);
 }
 
 static ech_status find_runs(const struct job *job, struct kept *kept)
@@ -67,8 +67,8 @@ static ech_status find_runs(const struct job *job, struct kept *kept)
         return ech_rle_encode(job->ctx, c->keys, kept->keys, kept->counts, &kept->n, n, c->dtype,
                               NULL);
     if (!c->lines) return ech_unique(job->ctx, c->keys, kept->keys, &kept->n, n, c->dtype, NULL);
-    return ech_unique_by_key(job->ctx, c->keys, c->lines, kept->keys, kept->lines, &kept->n,
-                             sizeof *c->lines, n, c->dtype, NULL);
+    return ech_unique_by_key(job->ctx, c->keys, c->lines, kept->keys, kept->lines, &kept->n, n,
+                             c->dtype, sizeof *c->lines, NULL);
 }
 
 static int make_kept(struct job *job, struct kept *kept)
@@ -119,7 +119,7 @@ static int order_by_count(struct job *job, struct kept *kept)
         code = job_no_memory(job, n * (bytes + 24), "the order by count");
     } else {
         ech_sort_options o = { .size = sizeof o, .descending = 1 };
-        ech_status status = ech_argsort(job->ctx, kept->counts, index, ECH_U64, n, ECH_U64, &o);
+        ech_status status = ech_argsort(job->ctx, kept->counts, index, n, ECH_U64, ECH_U64, &o);
         if (status != ECH_OK) code = cli_fail_ech(status, job->ctx);
     }
     if (code != EXIT_DONE) {

@@ -14,7 +14,7 @@ int main(void)
         return 1;
     }
     ech_sort_options options = { .size = sizeof options, .descending = 1 };
-    ech_status status = ech_argsort(ctx, metres, order, ECH_U32, 5, ECH_F64, &options);
+    ech_status status = ech_argsort(ctx, metres, order, 5, ECH_F64, ECH_U32, &options);
     if (status != ECH_OK) fprintf(stderr, "%s\n", ech_error(ctx));
     for (int i = 0; i < 5 && status == ECH_OK; i++)
         printf("%d. %s, %g m\n", i + 1, names[order[i]], metres[order[i]]);

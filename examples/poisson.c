@@ -65,7 +65,7 @@ int main(void)
     for (int i = SIDE / 4; i < SIDE * 3 / 4; i++)
         for (int j = SIDE / 4; j < SIDE * 3 / 4; j++) f[i * SIDE + j] = h * h;
     ech_status status =
-        ech_csr_from_coo(ctx, make_entries(), rows, columns, values, &a, &count, NULL);
+        ech_csr_from_coo(ctx, rows, columns, values, &a, &count, make_entries(), NULL);
     if (status == ECH_OK) {
         a.nnz = count;
         status = ech_solve(ctx, &laplace, 1, f, N, u, N, &options, &report);

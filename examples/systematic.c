@@ -46,7 +46,7 @@ int main(void)
     uint32_t rank;
     uint64_t ones;
     uint8_t equal;
-    ech_gf2_echelon_options options = { .size = sizeof options, .order = wanted };
+    ech_gf2_echelon_options options = { .size = sizeof options, .column_order = wanted };
     ech_status status;
     ech_ctx *ctx = NULL;
     TRY(ech_open(&ctx, NULL));
@@ -56,7 +56,7 @@ int main(void)
     TRY(ech_shuffle(ctx, columns, wanted, N, sizeof *wanted, 7));
     TRY(ech_gf2_echelon(ctx, &g, &rank, pivots, &options));
     complete(order, wanted, pivots, rank);
-    TRY(ech_gf2_gather_columns(ctx, &g, order, &form));
+    TRY(ech_gf2_gather_cols(ctx, &g, order, &form));
 
     TRY(ech_gf2_identity(ctx, &unit));
     TRY(ech_gf2_copy(ctx, &form, 0, 0, &left, 0, 0, K, K));

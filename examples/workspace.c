@@ -33,7 +33,7 @@ int main(void)
     if (work_bytes && !(work = aligned_alloc(256, work_bytes))) goto done;
 
     ech_sort_options options = { .size = sizeof options, .work = work, .work_bytes = work_bytes };
-    status = ech_sort_pairs(ctx, keys, keys, values, values, sizeof *values, N, ECH_U32, &options);
+    status = ech_sort_pairs(ctx, keys, values, keys, values, N, ECH_U32, sizeof *values, &options);
     ech_memory_usage(ctx, 0, NULL, &peak_bytes);
     printf("workspace %zu bytes, of the library's own %llu\n", work_bytes,
            (unsigned long long)peak_bytes);

@@ -39,17 +39,17 @@ static ech_status call(ech_ctx *ctx, const struct arrange_case *c, const void *i
     const void *start, *step;
     switch (c->what) {
     case GATHER:
-        return ech_gather(ctx, in, index, c->dtype, out, c->n, c->other, c->element_bytes);
+        return ech_gather(ctx, in, index, out, c->n, c->other, c->dtype, c->element_bytes);
     case SCATTER:
-        return ech_scatter(ctx, in, index, c->dtype, out, c->n, c->other, c->element_bytes);
+        return ech_scatter(ctx, in, index, out, c->n, c->other, c->dtype, c->element_bytes);
     case REVERSE:
         return ech_reverse(ctx, in, out, c->n, c->element_bytes);
     case ROTATE:
-        return ech_rotate(ctx, in, out, c->n, c->other, c->element_bytes);
+        return ech_rotate(ctx, in, out, c->n, c->element_bytes, c->other);
     case TRANSPOSE:
         return ech_transpose(ctx, in, out, c->n, c->other, c->element_bytes);
     case FILL:
-        return ech_fill(ctx, out, value, c->n, c->element_bytes);
+        return ech_fill(ctx, out, c->n, c->element_bytes, value);
     case IOTA:
         arrange_iota_of(c, values, &start, &step);
         return ech_iota(ctx, out, c->n, c->dtype, start, step);

@@ -41,7 +41,7 @@ bool direct_has(const ech_ctx *ctx, const char *algorithm)
 {
     const ech_direct_options o = direct_options(ECH_FACTOR_AUTO, algorithm, 0);
     size_t bytes;
-    return ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_SOLVE, 4, 4, 1, ECH_F64, &o,
+    return ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_CALL_SOLVE, 4, 4, 1, ECH_F64, &o,
                                 &bytes) == ECH_OK;
 }
 

@@ -132,9 +132,9 @@ int gf2_algorithms(ech_ctx *ctx, ech_gf2_call call, size_t rows, size_t cols, si
     int count = 1;
     names[0][0] = 0;
     if (rows == 0 || cols == 0 || other == 0) return 1;
-    CHECK_STATUS(
-        ech_gf2_explain(ech_device_name(ctx), call, rows, cols, other, NULL, text, sizeof text),
-        ECH_OK);
+    CHECK_STATUS(ech_gf2_explain(ech_device_name(ctx), call, rows, cols, other, NULL,
+                                 ECH_FORMAT_TEXT, text, sizeof text),
+                 ECH_OK);
     for (char *word = strtok(text, separators); word; word = strtok(NULL, separators)) {
         bool known = strlen(word) >= GF2_NAME_BYTES || count == GF2_ALGORITHMS;
         for (int i = 1; i < count; i++) known |= strcmp(word, names[i]) == 0;

@@ -42,7 +42,7 @@ ech_status histogram_call(ech_ctx *ctx, const struct histogram_case *c, const vo
     case EVEN:
         return ech_histogram(ctx, in, counts, c->n, c->dtype, c->bins, c->lower, c->upper, options);
     case EDGES:
-        return ech_histogram_edges(ctx, in, counts, c->n, c->dtype, edges, c->bins, options);
+        return ech_histogram_edges(ctx, in, edges, counts, c->n, c->dtype, c->bins, options);
     case COUNT:
         return ech_bincount(ctx, in, counts, c->n, c->dtype, c->bins, options);
     default:
@@ -109,7 +109,7 @@ static void run_way(ech_ctx *ctx, const struct histogram_data *d, const char *al
     if (c->weighted) options.weights = d->weights;
     if (way.own_work) {
         size_t all = bins * (c->channels ? (size_t)c->channels : 1);
-        if (!CHECK_STATUS(ech_histogram_workspace(ech_device_name(ctx), c->n, all, c->dtype,
+        if (!CHECK_STATUS(ech_histogram_workspace(ech_device_name(ctx), c->n, c->dtype, all,
                                                   &options, &work_bytes),
                           ECH_OK))
             return;

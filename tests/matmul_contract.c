@@ -74,8 +74,8 @@ static void bad_on(ech_ctx *ctx)
                 "ctx is NULL");
     CHECK_FAILS(NULL, ech_matmul_workspace(NULL, 1, 1, 1, ECH_F32, NULL, NULL), ECH_ERR_ARG,
                 "bytes is NULL");
-    CHECK_FAILS(NULL, ech_matmul_explain(NULL, 1, 1, 1, ECH_F32, NULL, NULL, 0), ECH_ERR_ARG,
-                "text is NULL");
+    CHECK_FAILS(NULL, ech_matmul_explain(NULL, 1, 1, 1, ECH_F32, NULL, ECH_FORMAT_TEXT, NULL, 0),
+                ECH_ERR_ARG, "text is NULL");
 }
 
 /* a and b are not read with alpha 0 or k 0, and may be NULL; what c holds not with beta 0. */
@@ -188,15 +188,15 @@ static void threads_on(ech_ctx *ctx)
 static void explain_on(ech_ctx *ctx)
 {
     static char text[2048];
-    CHECK_STATUS(
-        ech_matmul_explain(ech_device_name(ctx), 100, 100, 100, ECH_F32, NULL, text, sizeof text),
-        ECH_OK);
+    CHECK_STATUS(ech_matmul_explain(ech_device_name(ctx), 100, 100, 100, ECH_F32, NULL,
+                                    ECH_FORMAT_TEXT, text, sizeof text),
+                 ECH_OK);
     CHECK_TEXT(text, "algorithm ");
     CHECK_TEXT(text, "tiled:");
     CHECK_TEXT(text, "workspace ");
-    CHECK_STATUS(
-        ech_matmul_explain(ech_device_name(ctx), 0, 1, 1, ECH_F32, NULL, text, sizeof text),
-        ECH_OK);
+    CHECK_STATUS(ech_matmul_explain(ech_device_name(ctx), 0, 1, 1, ECH_F32, NULL, ECH_FORMAT_TEXT,
+                                    text, sizeof text),
+                 ECH_OK);
     CHECK_TEXT(text, "nothing");
 }
 

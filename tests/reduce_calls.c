@@ -76,14 +76,15 @@ static void bad_arguments(ech_ctx *ctx, struct arrays *a)
                 ECH_ERR_ARG, "rows is");
     CHECK_FAILS(ctx, ech_dot(ctx, in, NULL, out, 1, ECH_F32, NULL), ECH_ERR_ARG, "b is NULL");
     CHECK_FAILS(ctx, ech_dot(ctx, in, in, in, 1, ECH_F32, NULL), ECH_ERR_ARG, "overlap");
-    CHECK_FAILS(ctx, ech_reduce_segments(ctx, ECH_OP_SUM, in, out, NULL, 4, N, ECH_F32, NULL),
+    CHECK_FAILS(ctx,
+                ech_reduce_segments(ctx, ECH_OP_SUM, in, NULL, out, N, 4, ECH_F32, ECH_U64, NULL),
                 ECH_ERR_ARG, "offsets is NULL");
     CHECK_FAILS(ctx,
-                ech_reduce_by_key(ctx, ECH_OP_SUM, in, (ech_dtype)-1, in, a->keys_out.data, out,
-                                  (void *)a->count.data, 1, ECH_F32, NULL),
+                ech_reduce_by_key(ctx, ECH_OP_SUM, in, in, a->keys_out.data, out,
+                                  (void *)a->count.data, 1, (ech_dtype)-1, ECH_F32, NULL),
                 ECH_ERR_ARG, "key_dtype");
     CHECK_FAILS(ctx,
-                ech_reduce_by_key(ctx, ECH_OP_SUM, in, ECH_U8, in, a->keys_out.data, out, NULL, 1,
+                ech_reduce_by_key(ctx, ECH_OP_SUM, in, in, a->keys_out.data, out, NULL, 1, ECH_U8,
                                   ECH_F32, NULL),
                 ECH_ERR_ARG, "count is NULL");
     const char *device = ech_device_name(ctx);
@@ -112,8 +113,8 @@ static void bad_offsets(ech_ctx *ctx, struct arrays *a)
         for (int staged = 0; staged < 2; staged++) {
             const void *offsets = staged ? (const void *)cases[i].offsets : a->offsets.data;
             if (!buffer_set(&a->offsets, cases[i].offsets)) return;
-            ech_status status = ech_reduce_segments(ctx, ECH_OP_SUM, a->in.data, a->out.data,
-                                                    offsets, 4, N, ECH_F64, NULL);
+            ech_status status = ech_reduce_segments(ctx, ECH_OP_SUM, a->in.data, offsets,
+                                                    a->out.data, N, 4, ECH_F64, ECH_U64, NULL);
             if (status == ECH_OK && !staged && !test_is_cpu(ctx)) status = ech_sync(ctx);
             test_check_fails(__FILE__, __LINE__, "a reduction by bad offsets", status, ECH_ERR_ARG,
                              ctx, cases[i].message);

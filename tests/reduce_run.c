@@ -41,12 +41,12 @@ static ech_status call(ech_ctx *ctx, const struct reduce_data *d, const struct b
     case ROWS:
         return ech_reduce_rows(ctx, c->op, b[IN].data, b[OUT].data, c->parts, c->n, c->dtype, o);
     case SEGMENTS:
-        return ech_reduce_segments(ctx, c->op, b[IN].data, b[OUT].data, offsets, c->parts, d->n,
-                                   c->dtype, o);
+        return ech_reduce_segments(ctx, c->op, b[IN].data, offsets, b[OUT].data, d->n, c->parts,
+                                   c->dtype, ECH_U64, o);
     case BY_KEY:
-        return ech_reduce_by_key(ctx, c->op, b[KEYS].data, c->key_dtype, b[IN].data,
-                                 b[KEYS_OUT].data, b[OUT].data, (void *)b[COUNT].data, d->n,
-                                 c->dtype, o);
+        return ech_reduce_by_key(ctx, c->op, b[KEYS].data, b[IN].data, b[KEYS_OUT].data,
+                                 b[OUT].data, (void *)b[COUNT].data, d->n, c->key_dtype, c->dtype,
+                                 o);
     default:
         return ech_dot(ctx, b[IN].data, b[B].data, b[OUT].data, d->n, c->dtype, o);
     }

@@ -36,12 +36,12 @@ static void arguments(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_unique(ctx, in, out, count, N, (ech_dtype)77, NULL), ECH_ERR_ARG, "dtype");
     CHECK_FAILS(ctx, ech_unique(ctx, in, out, count, SIZE_MAX / 2, ECH_U32, NULL), ECH_ERR_ARG,
                 "n is");
-    CHECK_FAILS(ctx, ech_select_if(ctx, in, out, count, N, ECH_U32, (ech_compare)99, &low, NULL),
+    CHECK_FAILS(ctx, ech_select_if(ctx, (ech_compare)99, in, out, count, N, ECH_U32, &low, NULL),
                 ECH_ERR_ARG, "compare");
-    CHECK_FAILS(ctx, ech_select_if(ctx, in, out, count, N, ECH_U32, ECH_COMPARE_LESS, NULL, NULL),
+    CHECK_FAILS(ctx, ech_select_if(ctx, ECH_COMPARE_LESS, in, out, count, N, ECH_U32, NULL, NULL),
                 ECH_ERR_ARG, "value is NULL");
     CHECK_FAILS(ctx,
-                ech_select_if(ctx, in, out, count, N, ECH_F32, ECH_COMPARE_HAS_ANY, &low, NULL),
+                ech_select_if(ctx, ECH_COMPARE_HAS_ANY, in, out, count, N, ECH_F32, &low, NULL),
                 ECH_ERR_ARG, "bits");
     CHECK_FAILS(ctx, ech_select_flags(ctx, in, NULL, out, count, N, 4, NULL), ECH_ERR_ARG,
                 "flags is NULL");
@@ -58,9 +58,9 @@ static void arguments(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_partition_3way(ctx, in, out, NULL, N, ECH_U32, &low, &high, NULL),
                 ECH_ERR_ARG, "counts is NULL");
     CHECK_FAILS(ctx,
-                ech_unique_by_key(ctx, in, values, out, values_out, count, 0, N, ECH_U32, NULL),
+                ech_unique_by_key(ctx, in, values, out, values_out, count, N, ECH_U32, 0, NULL),
                 ECH_ERR_ARG, "value_bytes is 0");
-    CHECK_FAILS(ctx, ech_unique_by_key(ctx, in, values, out, NULL, count, 1, N, ECH_U32, NULL),
+    CHECK_FAILS(ctx, ech_unique_by_key(ctx, in, values, out, NULL, count, N, ECH_U32, 1, NULL),
                 ECH_ERR_ARG, "values_out is NULL");
     CHECK_FAILS(ctx, ech_rle_encode(ctx, in, out, NULL, count, N, ECH_U32, NULL), ECH_ERR_ARG,
                 "lengths is NULL");

@@ -31,10 +31,10 @@ static ech_status call(ech_ctx *ctx, const struct select_data *d, void *const p[
         return ech_partition_flags(ctx, p[ARRAY_IN], p[ARRAY_FLAGS], p[ARRAY_OUT], count, c->n,
                                    c->element_bytes, o);
     case CALL_SELECT_IF:
-        return ech_select_if(ctx, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype, c->compare,
+        return ech_select_if(ctx, c->compare, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype,
                              d->value, o);
     case CALL_PARTITION_IF:
-        return ech_partition_if(ctx, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype, c->compare,
+        return ech_partition_if(ctx, c->compare, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype,
                                 d->value, o);
     case CALL_THREE:
         return ech_partition_3way(ctx, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype, d->value,
@@ -43,7 +43,7 @@ static ech_status call(ech_ctx *ctx, const struct select_data *d, void *const p[
         return ech_unique(ctx, p[ARRAY_IN], p[ARRAY_OUT], count, c->n, c->dtype, o);
     case CALL_UNIQUE_BY_KEY:
         return ech_unique_by_key(ctx, p[ARRAY_IN], p[ARRAY_VALUES], p[ARRAY_OUT],
-                                 p[ARRAY_VALUES_OUT], count, c->value_bytes, c->n, c->dtype, o);
+                                 p[ARRAY_VALUES_OUT], count, c->n, c->dtype, c->value_bytes, o);
     case CALL_ENCODE:
         return ech_rle_encode(ctx, p[ARRAY_IN], p[ARRAY_OUT], p[ARRAY_LENGTHS_OUT], count, c->n,
                               c->dtype, o);

@@ -119,7 +119,7 @@ static void run(ech_ctx *ctx, ech_dtype dtype, uint64_t n, size_t value_bytes)
     if (!upload(ctx, keys, &key, chunk) || (values && !upload(ctx, values, &value, chunk)))
         goto done;
     ech_status status =
-        values ? ech_sort_pairs(ctx, keys, keys, values, values, value_bytes, n, dtype, NULL)
+        values ? ech_sort_pairs(ctx, keys, values, keys, values, n, dtype, value_bytes, NULL)
                : ech_sort(ctx, keys, keys, n, dtype, NULL);
     if (!test_check_status(__FILE__, __LINE__, "the sort", status, ECH_OK, ctx)) goto done;
     key.sorted = value.sorted = true;

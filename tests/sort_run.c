@@ -60,11 +60,11 @@ static bool call(ech_ctx *ctx, const struct sort_case *c, const ech_sort_options
 {
     void *keys_out = in_place ? b->keys_in.data : b->keys_out.data;
     void *values_out = in_place ? b->values_in.data : b->values_out.data;
-    ech_status status = c->index_bytes ? ech_argsort(ctx, b->keys_in.data, b->values_out.data,
-                                                     index_dtype(c), c->n, c->dtype, options)
+    ech_status status = c->index_bytes ? ech_argsort(ctx, b->keys_in.data, b->values_out.data, c->n,
+                                                     c->dtype, index_dtype(c), options)
                         : c->value_bytes
-                            ? ech_sort_pairs(ctx, b->keys_in.data, keys_out, b->values_in.data,
-                                             values_out, c->value_bytes, c->n, c->dtype, options)
+                            ? ech_sort_pairs(ctx, b->keys_in.data, b->values_in.data, keys_out,
+                                             values_out, c->n, c->dtype, c->value_bytes, options)
                             : ech_sort(ctx, b->keys_in.data, keys_out, c->n, c->dtype, options);
     return test_check_status(__FILE__, __LINE__, "the sort", status, ECH_OK, ctx) &&
            CHECK_STATUS(ech_sync(ctx), ECH_OK);

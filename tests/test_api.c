@@ -53,9 +53,9 @@ static ech_status make(const struct call *c)
     ech_dtype dtype = (ech_dtype)c->dtype, index_dtype = (ech_dtype)c->index_dtype;
     if (c->which == SORT) return ech_sort(c->ctx, c->keys_in, c->keys_out, c->n, dtype, c->options);
     if (c->which == PAIRS)
-        return ech_sort_pairs(c->ctx, c->keys_in, c->keys_out, c->values_in, c->values_out,
-                              c->value_bytes, c->n, dtype, c->options);
-    return ech_argsort(c->ctx, c->keys_in, c->values_out, index_dtype, c->n, dtype, c->options);
+        return ech_sort_pairs(c->ctx, c->keys_in, c->values_in, c->keys_out, c->values_out, c->n,
+                              dtype, c->value_bytes, c->options);
+    return ech_argsort(c->ctx, c->keys_in, c->values_out, c->n, dtype, index_dtype, c->options);
 }
 
 static void expect(const struct call *c, ech_status status, const char *part)
@@ -157,23 +157,23 @@ static void workspaces(ech_ctx *ctx)
     options.work = work.data + 8;
     options.work_bytes = bytes;
     CHECK_FAILS(ctx,
-                ech_sort_pairs(ctx, keys.data, keys.data, values, values, 4, N, ECH_F32, &options),
+                ech_sort_pairs(ctx, keys.data, values, keys.data, values, N, ECH_F32, 4, &options),
                 ECH_ERR_ARG, "options->work is not aligned");
     if (bytes) {
         options.work = work.data;
         options.work_bytes = bytes - 1;
         CHECK_FAILS(
-            ctx, ech_sort_pairs(ctx, keys.data, keys.data, values, values, 4, N, ECH_F32, &options),
+            ctx, ech_sort_pairs(ctx, keys.data, values, keys.data, values, N, ECH_F32, 4, &options),
             ECH_ERR_MEMORY, "options->work_bytes");
         options.work_bytes = 0;
         CHECK_FAILS(
-            ctx, ech_sort_pairs(ctx, keys.data, keys.data, values, values, 4, N, ECH_F32, &options),
+            ctx, ech_sort_pairs(ctx, keys.data, values, keys.data, values, N, ECH_F32, 4, &options),
             ECH_ERR_MEMORY, "options->work_bytes");
     }
     options.work = keys.data;
     options.work_bytes = BYTES;
     CHECK_FAILS(ctx,
-                ech_sort_pairs(ctx, keys.data, keys.data, values, values, 4, N, ECH_F32, &options),
+                ech_sort_pairs(ctx, keys.data, values, keys.data, values, N, ECH_F32, 4, &options),
                 ECH_ERR_ARG, "options->work overlap");
     buffer_check_guards(&keys, "keys");
     buffer_check_guards(&work, "work");
@@ -190,14 +190,14 @@ static void device_memory(ech_ctx *ctx)
     if (test_is_cpu(ctx) || !test_begin("memory of two kinds on %s", ech_device_name(ctx))) return;
     buffer_make(&keys, ctx, BYTES, 0);
     char *values = keys.data + BYTES / 2;
-    CHECK_STATUS(ech_sort_pairs(ctx, keys.data, keys.data, host, host, 4, N, ECH_F32, NULL),
+    CHECK_STATUS(ech_sort_pairs(ctx, keys.data, host, keys.data, host, N, ECH_F32, 4, NULL),
                  ECH_OK);
     CHECK_STATUS(ech_sort(ctx, host, keys.data, N, ECH_F32, NULL), ECH_OK);
     CHECK_FAILS(
-        ctx, ech_sort_pairs(ctx, keys.data, keys.data, values + 1, values + 1, 2, N, ECH_F32, NULL),
+        ctx, ech_sort_pairs(ctx, keys.data, values + 1, keys.data, values + 1, N, ECH_F32, 2, NULL),
         ECH_ERR_ARG, "values_in is not aligned to 2 bytes");
     CHECK_FAILS(
-        ctx, ech_sort_pairs(ctx, keys.data, keys.data, values + 2, values + 2, 4, N, ECH_F32, NULL),
+        ctx, ech_sort_pairs(ctx, keys.data, values + 2, keys.data, values + 2, N, ECH_F32, 4, NULL),
         ECH_ERR_ARG, "values_in is not aligned to 4 bytes");
     options = (ech_sort_options){ .size = sizeof options, .work = keys.data, .work_bytes = BYTES };
     CHECK_STATUS(ech_sort(ctx, host, host, N, ECH_F32, &options), ECH_OK);
@@ -213,8 +213,8 @@ static void nothing_to_do(ech_ctx *ctx)
 {
     if (!test_begin("n = 0 on %s", ech_device_name(ctx))) return;
     CHECK_STATUS(ech_sort(ctx, NULL, NULL, 0, ECH_I64, NULL), ECH_OK);
-    CHECK_STATUS(ech_sort_pairs(ctx, NULL, NULL, NULL, NULL, 3, 0, ECH_F16, NULL), ECH_OK);
-    CHECK_STATUS(ech_argsort(ctx, NULL, NULL, ECH_U32, 0, ECH_U8, NULL), ECH_OK);
+    CHECK_STATUS(ech_sort_pairs(ctx, NULL, NULL, NULL, NULL, 0, ECH_F16, 3, NULL), ECH_OK);
+    CHECK_STATUS(ech_argsort(ctx, NULL, NULL, 0, ECH_U8, ECH_U32, NULL), ECH_OK);
     CHECK_FAILS(ctx, ech_sort(ctx, NULL, NULL, 0, (ech_dtype)40, NULL), ECH_ERR_ARG, "dtype is 40");
     test_end();
 }
@@ -237,19 +237,27 @@ static void questions(const char *device)
                 ECH_ERR_ARG, "n is");
     CHECK_FAILS(NULL, ech_argsort_workspace(device, N, ECH_U32, ECH_F32, NULL, &bytes), ECH_ERR_ARG,
                 "index_dtype is f32");
-    CHECK_FAILS(NULL, ech_sort_explain(device, N, ECH_U32, 0, NULL, NULL, 10), ECH_ERR_ARG, "text");
-    CHECK_FAILS(NULL, ech_sort_explain(device, N, ECH_U32, 0, NULL, text, 0), ECH_ERR_ARG, "text");
-    CHECK_FAILS(NULL, ech_sort_explain(device, N, ECH_U32, 0, &o, text, sizeof text), ECH_ERR_ARG,
-                "bogo");
+    CHECK_FAILS(NULL, ech_sort_explain(device, N, ECH_U32, 0, NULL, ECH_FORMAT_TEXT, NULL, 10),
+                ECH_ERR_ARG, "text");
+    CHECK_FAILS(NULL, ech_sort_explain(device, N, ECH_U32, 0, NULL, ECH_FORMAT_TEXT, text, 0),
+                ECH_ERR_ARG, "text");
+    CHECK_FAILS(NULL,
+                ech_sort_explain(device, N, ECH_U32, 0, &o, ECH_FORMAT_TEXT, text, sizeof text),
+                ECH_ERR_ARG, "bogo");
 
     CHECK_STATUS(ech_sort_workspace(device, 0, ECH_U32, 0, NULL, &bytes), ECH_OK);
-    CHECK_STATUS(ech_sort_explain(device, N, ECH_U32, 4, NULL, text, sizeof text), ECH_OK);
+    CHECK_STATUS(ech_sort_explain(device, N, ECH_U32, 4, NULL, ECH_FORMAT_TEXT, text, sizeof text),
+                 ECH_OK);
     CHECK(strlen(text) > 0);
     char cut[8];
     memset(cut, 'x', sizeof cut);
-    CHECK_STATUS(ech_sort_explain(device, N, ECH_U32, 4, NULL, cut, sizeof cut - 1), ECH_OK);
+    CHECK_STATUS(
+        ech_sort_explain(device, N, ECH_U32, 4, NULL, ECH_FORMAT_TEXT, cut, sizeof cut - 1),
+        ECH_OK);
     CHECK(memcmp(cut, text, 6) == 0 && cut[6] == 0 && cut[7] == 'x');
-    CHECK_STATUS(ech_argsort_explain(device, N, ECH_F64, ECH_U64, NULL, text, sizeof text), ECH_OK);
+    CHECK_STATUS(
+        ech_argsort_explain(device, N, ECH_F64, ECH_U64, NULL, ECH_FORMAT_TEXT, text, sizeof text),
+        ECH_OK);
     CHECK(strlen(text) > 0);
     test_end();
 }

@@ -65,41 +65,41 @@ static void bad_arguments(ech_ctx *ctx)
     uint64_t data[64] = { 0 }, other[64] = { 0 };
     uint32_t index[8] = { 0 };
     const size_t huge = (size_t)1 << 63;
-    CHECK_STATUS(ech_gather(NULL, data, index, ECH_U32, other, 8, 8, 8), ECH_ERR_ARG);
-    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, other, 8, 8, 0), ECH_ERR_ARG,
+    CHECK_STATUS(ech_gather(NULL, data, index, other, 8, 8, ECH_U32, 8), ECH_ERR_ARG);
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, other, 8, 8, ECH_U32, 0), ECH_ERR_ARG,
                 "element_bytes is 0");
-    CHECK_FAILS(ctx, ech_gather(ctx, NULL, index, ECH_U32, other, 8, 8, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_gather(ctx, NULL, index, other, 8, 8, ECH_U32, 8), ECH_ERR_ARG,
                 "in is NULL");
-    CHECK_FAILS(ctx, ech_gather(ctx, data, NULL, ECH_U32, other, 8, 8, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_gather(ctx, data, NULL, other, 8, 8, ECH_U32, 8), ECH_ERR_ARG,
                 "index is NULL");
-    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, NULL, 8, 8, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, NULL, 8, 8, ECH_U32, 8), ECH_ERR_ARG,
                 "out is NULL");
-    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_I32, other, 8, 8, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, other, 8, 8, ECH_I32, 8), ECH_ERR_ARG,
                 "index_dtype is 2");
-    CHECK_FAILS(ctx, ech_gather(ctx, data, (char *)index + 1, ECH_U32, other, 7, 8, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_gather(ctx, data, (char *)index + 1, other, 7, 8, ECH_U32, 8), ECH_ERR_ARG,
                 "index is not aligned");
-    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, data + 4, 8, 8, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, data + 4, 8, 8, ECH_U32, 8), ECH_ERR_ARG,
                 "overlap");
-    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, other, huge, 8, 8), ECH_ERR_ARG, "n is");
-    CHECK_FAILS(ctx, ech_gather(ctx, data, index, ECH_U32, other, 8, huge, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, other, huge, 8, ECH_U32, 8), ECH_ERR_ARG, "n is");
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, other, 8, huge, ECH_U32, 8), ECH_ERR_ARG,
                 "n_in is");
-    CHECK_FAILS(ctx, ech_scatter(ctx, data, index, ECH_U32, other, 8, huge, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_scatter(ctx, data, index, other, 8, huge, ECH_U32, 8), ECH_ERR_ARG,
                 "n_out is");
-    CHECK_FAILS(ctx, ech_scatter(ctx, data, index, ECH_F32, other, 8, 8, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_scatter(ctx, data, index, other, 8, 8, ECH_F32, 8), ECH_ERR_ARG,
                 "index_dtype is 10");
-    CHECK_FAILS(ctx, ech_scatter(ctx, data, index, ECH_U32, index, 8, 4, 8), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_scatter(ctx, data, index, index, 8, 4, ECH_U32, 8), ECH_ERR_ARG,
                 "overlap");
     CHECK_FAILS(ctx, ech_reverse(ctx, data, data + 1, 8, 8), ECH_ERR_ARG, "overlap but are not");
     CHECK_FAILS(ctx, ech_reverse(ctx, data, other, huge, 8), ECH_ERR_ARG, "n is");
     CHECK_FAILS(ctx, ech_reverse(ctx, data, NULL, 8, 8), ECH_ERR_ARG, "out is NULL");
-    CHECK_FAILS(ctx, ech_rotate(ctx, data, data, 8, 1, 8), ECH_ERR_ARG, "overlap");
-    CHECK_FAILS(ctx, ech_rotate(ctx, data, other, 8, 1, 0), ECH_ERR_ARG, "element_bytes is 0");
+    CHECK_FAILS(ctx, ech_rotate(ctx, data, data, 8, 8, 1), ECH_ERR_ARG, "overlap");
+    CHECK_FAILS(ctx, ech_rotate(ctx, data, other, 8, 0, 1), ECH_ERR_ARG, "element_bytes is 0");
     CHECK_FAILS(ctx, ech_transpose(ctx, data, data, 2, 4, 8), ECH_ERR_ARG, "overlap");
     CHECK_FAILS(ctx, ech_transpose(ctx, data, other, huge, 4, 1), ECH_ERR_ARG, "rows is");
     CHECK_FAILS(ctx, ech_transpose(ctx, data, other, 2, 4, 0), ECH_ERR_ARG, "element_bytes is 0");
-    CHECK_FAILS(ctx, ech_fill(ctx, data, NULL, 8, 8), ECH_ERR_ARG, "value is NULL");
-    CHECK_FAILS(ctx, ech_fill(ctx, NULL, data, 8, 8), ECH_ERR_ARG, "out is NULL");
-    CHECK_FAILS(ctx, ech_fill(ctx, other, data, 8, 0), ECH_ERR_ARG, "element_bytes is 0");
+    CHECK_FAILS(ctx, ech_fill(ctx, data, 8, 8, NULL), ECH_ERR_ARG, "value is NULL");
+    CHECK_FAILS(ctx, ech_fill(ctx, NULL, 8, 8, data), ECH_ERR_ARG, "out is NULL");
+    CHECK_FAILS(ctx, ech_fill(ctx, other, 8, 0, data), ECH_ERR_ARG, "element_bytes is 0");
     CHECK_FAILS(ctx, ech_iota(ctx, NULL, 8, ECH_F32, NULL, NULL), ECH_ERR_ARG, "out is NULL");
     CHECK_FAILS(ctx, ech_iota(ctx, data, 8, (ech_dtype)12, NULL, NULL), ECH_ERR_ARG, "dtype is 12");
     CHECK_FAILS(ctx, ech_iota(ctx, (char *)data + 2, 8, ECH_F32, NULL, NULL), ECH_ERR_ARG,
@@ -113,13 +113,13 @@ static void bad_arguments(ech_ctx *ctx)
                 "2^62");
     CHECK_FAILS(ctx, ech_sample(ctx, data, other, 8, 9, 8, 0), ECH_ERR_ARG, "k is 9");
     /* What has no elements needs no pointer. */
-    CHECK_STATUS(ech_gather(ctx, NULL, NULL, ECH_U32, NULL, 0, 0, 8), ECH_OK);
-    CHECK_STATUS(ech_scatter(ctx, NULL, NULL, ECH_U64, NULL, 0, 0, 8), ECH_OK);
+    CHECK_STATUS(ech_gather(ctx, NULL, NULL, NULL, 0, 0, ECH_U32, 8), ECH_OK);
+    CHECK_STATUS(ech_scatter(ctx, NULL, NULL, NULL, 0, 0, ECH_U64, 8), ECH_OK);
     CHECK_STATUS(ech_reverse(ctx, NULL, NULL, 0, 8), ECH_OK);
-    CHECK_STATUS(ech_rotate(ctx, NULL, NULL, 0, 5, 8), ECH_OK);
+    CHECK_STATUS(ech_rotate(ctx, NULL, NULL, 0, 8, 5), ECH_OK);
     CHECK_STATUS(ech_transpose(ctx, NULL, NULL, 0, 7, 8), ECH_OK);
     CHECK_STATUS(ech_transpose(ctx, NULL, NULL, 7, 0, 8), ECH_OK);
-    CHECK_STATUS(ech_fill(ctx, NULL, NULL, 0, 8), ECH_OK);
+    CHECK_STATUS(ech_fill(ctx, NULL, 0, 8, NULL), ECH_OK);
     CHECK_STATUS(ech_iota(ctx, NULL, 0, ECH_U8, NULL, NULL), ECH_OK);
     CHECK_STATUS(ech_permutation(ctx, NULL, 0, ECH_U32, 1), ECH_OK);
     CHECK_STATUS(ech_shuffle(ctx, NULL, NULL, 0, 3, 1), ECH_OK);
@@ -166,8 +166,8 @@ static void bad_index(ech_ctx *ctx, bool gather, bool wide, size_t bytes, bool o
         buffer_make(&index, where, N * ech_dtype_bytes(dtype), 0) &&
         buffer_set(&index, wide ? (const void *)index64 : index32)) {
         ech_status status =
-            gather ? ech_gather(ctx, in.data, index.data, dtype, out.data, N, LIMIT, bytes)
-                   : ech_scatter(ctx, in.data, index.data, dtype, out.data, N, LIMIT, bytes);
+            gather ? ech_gather(ctx, in.data, index.data, out.data, N, LIMIT, dtype, bytes)
+                   : ech_scatter(ctx, in.data, index.data, out.data, N, LIMIT, dtype, bytes);
         if (status == ECH_OK && !on_host) status = ech_sync(ctx);
         CHECK_FAILS(ctx, status, ECH_ERR_ARG, "index[1234] is not less than the number");
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
@@ -190,7 +190,7 @@ static void same_index(ech_ctx *ctx, size_t bytes)
     for (size_t i = 0; i < N; i++) index[i] = (uint32_t)(i * 31 % PLACES_HIT);
     for (size_t i = 0; in && i < N; i++) memset(in + i * bytes, (int)(i / 20 % 250 + 1), bytes);
     if (CHECK(in && out)) {
-        CHECK_STATUS(ech_scatter(ctx, in, index, ECH_U32, out, N, PLACES_HIT, bytes), ECH_OK);
+        CHECK_STATUS(ech_scatter(ctx, in, index, out, N, PLACES_HIT, ECH_U32, bytes), ECH_OK);
         for (size_t p = 0; p < PLACES_HIT; p++)
             for (size_t b = 0; b < bytes; b++)
                 CHECK(out[p * bytes + b] == out[p * bytes] && out[p * bytes] > 0);

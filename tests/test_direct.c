@@ -358,15 +358,15 @@ static void run_bad(ech_ctx *ctx)
     CHECK_FAILS(NULL, ech_solve_direct(NULL, 2, 2, a, 2, 1, b, 1, x, 1, ECH_F64, &o, &r),
                 ECH_ERR_ARG, "ctx is NULL");
     CHECK_FAILS(NULL,
-                ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_INVERSE, 3, 2, 2, ECH_F64,
-                                     NULL, &bytes),
+                ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_CALL_INVERSE, 3, 2, 2,
+                                     ECH_F64, NULL, &bytes),
                 ECH_ERR_ARG, "m is 3");
-    CHECK_FAILS(
-        NULL,
-        ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_SOLVE, 3, 2, 2, ECH_F64, NULL, NULL),
-        ECH_ERR_ARG, "bytes is NULL");
-    CHECK_STATUS(ech_direct_explain(ech_device_name(ctx), ECH_DIRECT_SOLVE, 9, 9, 1, ECH_F64, NULL,
-                                    text, sizeof text),
+    CHECK_FAILS(NULL,
+                ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_CALL_SOLVE, 3, 2, 2, ECH_F64,
+                                     NULL, NULL),
+                ECH_ERR_ARG, "bytes is NULL");
+    CHECK_STATUS(ech_direct_explain(ech_device_name(ctx), ECH_DIRECT_CALL_SOLVE, 9, 9, 1, ECH_F64,
+                                    NULL, ECH_FORMAT_TEXT, text, sizeof text),
                  ECH_OK);
     CHECK_TEXT(text, "blocked: ");
     CHECK_TEXT(text, algorithms[1]);
@@ -411,8 +411,8 @@ static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_facto
     const ech_allocator none = { .size = sizeof(ech_allocator),
                                  .allocate = allocate_none,
                                  .release = release_none };
-    CHECK_STATUS(ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_SOLVE, m, n, count, ECH_F64,
-                                      &o, &bytes),
+    CHECK_STATUS(ech_direct_workspace(ech_device_name(ctx), ECH_DIRECT_CALL_SOLVE, m, n, count,
+                                      ECH_F64, &o, &bytes),
                  ECH_OK);
     ech_set_threads(ctx, 7);
     if (buffer_make(&work, test_is_cpu(ctx) ? NULL : ctx, bytes, 0)) {
@@ -485,7 +485,7 @@ int main(int argc, char **argv)
     test_main(argc, argv);
     for (int i = 0; context_count < CONTEXTS && test_device(i, name, sizeof name); i++) {
         size_t bytes;
-        if (ech_direct_workspace(name, ECH_DIRECT_SOLVE, 1, 1, 1, ECH_F64, NULL, &bytes) ==
+        if (ech_direct_workspace(name, ECH_DIRECT_CALL_SOLVE, 1, 1, 1, ECH_F64, NULL, &bytes) ==
             ECH_ERR_UNSUPPORTED)
             continue;
         if (ech_open(&contexts[context_count++], name) != ECH_OK) {

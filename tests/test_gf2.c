@@ -115,7 +115,7 @@ static void run_moves(size_t rows, size_t cols)
         for (uint64_t where = 0; where < 16; where += 5) {
             one_on(contexts[i], call_transpose, &a, NULL, 0, &turned, where);
             one_on(contexts[i], ech_gf2_gather_rows, &a, row_order, out_rows, &by_rows, where);
-            one_on(contexts[i], ech_gf2_gather_columns, &a, column_order, out_cols, &by_columns,
+            one_on(contexts[i], ech_gf2_gather_cols, &a, column_order, out_cols, &by_columns,
                    where);
         }
     bits_free(&a);
@@ -415,8 +415,8 @@ static void bad_on(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_gf2_transpose(ctx, &a, &wide), ECH_ERR_ARG, "out is 4 x 70");
     CHECK_FAILS(ctx, ech_gf2_transpose(ctx, &a, &a), ECH_ERR_ARG, "overlap");
     CHECK_FAILS(ctx, ech_gf2_gather_rows(ctx, &a, order, &out), ECH_ERR_ARG, "order[2]");
-    CHECK_FAILS(ctx, ech_gf2_gather_columns(ctx, &a, order, &out), ECH_ERR_ARG, "order[2]");
-    CHECK_FAILS(ctx, ech_gf2_gather_columns(ctx, &a, NULL, &out), ECH_ERR_ARG, "order is NULL");
+    CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, order, &out), ECH_ERR_ARG, "order[2]");
+    CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, NULL, &out), ECH_ERR_ARG, "order is NULL");
     CHECK_FAILS(ctx, ech_gf2_copy(ctx, &a, 1, 0, &out, 0, 0, 4, 1), ECH_ERR_ARG, "not in from");
     CHECK_FAILS(ctx, ech_gf2_copy(ctx, &a, 0, 0, &out, 0, 4, 4, 1), ECH_ERR_ARG, "not in to");
     CHECK_FAILS(ctx, ech_gf2_random(ctx, &out, 1.5, 0), ECH_ERR_ARG, "probability");

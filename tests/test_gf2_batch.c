@@ -100,9 +100,10 @@ static struct batch_data make_data(const struct batch_case *c, uint64_t seed)
         memcpy(d.order + i * d.columns, all, d.columns * 4);
         put(d.in + i * d.step, d.stride, &m);
         make_system(&d, i, &m, &rng);
-        d.rank[i] = bits_echelon(&m, c->ordered ? d.order + i * d.columns : NULL, d.columns,
-                                 c->max_rank ? c->max_rank : c->rows, c->form == ECH_GF2_REDUCED,
-                                 d.pivots + i * d.least, NULL, NULL);
+        d.rank[i] =
+            bits_echelon(&m, c->ordered ? d.order + i * d.columns : NULL, d.columns,
+                         c->max_rank ? c->max_rank : c->rows, c->form == ECH_GF2_FORM_REDUCED,
+                         d.pivots + i * d.least, NULL, NULL);
         put(d.out + i * d.step, d.stride, &m);
         bits_free(&m);
     }
@@ -154,10 +155,10 @@ static void echelon_by(ech_ctx *ctx, const struct batch_data *d, const char *alg
                         .batch_stride = d->step };
     ech_gf2_echelon_options o = { .size = sizeof o,
                                   .form = c->form,
-                                  .columns = c->columns,
+                                  .pivot_cols = c->columns,
                                   .max_rank = c->max_rank,
                                   .algorithm = algorithm[0] ? algorithm : NULL };
-    if (c->ordered) o.order = (const uint32_t *)(void *)order.data;
+    if (c->ordered) o.column_order = (const uint32_t *)(void *)order.data;
     uint32_t *rank_there = (uint32_t *)(void *)rank.data;
     if (CHECK_STATUS(ech_gf2_rank_batched(ctx, &a, rank_there, &o), ECH_OK) &&
         CHECK_STATUS(ech_sync(ctx), ECH_OK)) {
@@ -197,9 +198,9 @@ static void solve_by(ech_ctx *ctx, const struct batch_data *d, const char *algor
                         .stride = d->stride,
                         .batch_stride = c->shared ? 0 : d->step };
     ech_gf2_echelon_options o = { .size = sizeof o,
-                                  .columns = c->columns,
+                                  .pivot_cols = c->columns,
                                   .algorithm = algorithm[0] ? algorithm : NULL };
-    if (c->ordered) o.order = (const uint32_t *)(void *)order.data;
+    if (c->ordered) o.column_order = (const uint32_t *)(void *)order.data;
     if (CHECK_STATUS(ech_gf2_solve_batched(ctx, &a, (const uint64_t *)(void *)b.data,
                                            (uint64_t *)(void *)x.data, (uint8_t *)solvable.data,
                                            &o),
@@ -223,8 +224,9 @@ static void run_case(const struct batch_case *c)
     if (!gf2_wanted(c->count * c->rows * c->cols)) return;
     snprintf(id, sizeof id, "batch(%zux%zux%zu,%s,%s,columns=%zu,max_rank=%zu,extra=%zu%s%s%s)",
              c->count, c->rows, c->cols, c->dist,
-             c->form == ECH_GF2_REDUCED ? "reduced" : "echelon", c->columns, c->max_rank, c->extra,
-             c->ordered ? ",order" : "", c->pivots ? ",pivots" : "", c->shared ? ",shared" : "");
+             c->form == ECH_GF2_FORM_REDUCED ? "reduced" : "echelon", c->columns, c->max_rank,
+             c->extra, c->ordered ? ",order" : "", c->pivots ? ",pivots" : "",
+             c->shared ? ",shared" : "");
     if (!test_begin("%s", id)) return;
     const uint64_t seed = hash_text(id);
     struct batch_data d = make_data(c, seed);
@@ -234,7 +236,7 @@ static void run_case(const struct batch_case *c)
         for (int j = 0; j < count && !test_failed(); j++) {
             uint64_t where = j ? 0 : seed; /* in host memory too, once */
             if (!c->shared) echelon_by(contexts[i], &d, names[j], where);
-            if (!c->max_rank && c->form == ECH_GF2_REDUCED && c->cols)
+            if (!c->max_rank && c->form == ECH_GF2_FORM_REDUCED && c->cols)
                 solve_by(contexts[i], &d, names[j], where);
             if (test_failed()) test_fail(__FILE__, __LINE__, "by algorithm \"%s\"", names[j]);
         }
@@ -259,7 +261,8 @@ static void run_shapes(void)
                                     .rows = shapes[i][0],
                                     .cols = shapes[i][1],
                                     .dist = dists[d],
-                                    .form = k % 4 == 1 ? ECH_GF2_ECHELON : ECH_GF2_REDUCED,
+                                    .form =
+                                        k % 4 == 1 ? ECH_GF2_FORM_ECHELON : ECH_GF2_FORM_REDUCED,
                                     .ordered = k % 3 == 1,
                                     .pivots = k % 5 != 2,
                                     .shared = k % 7 == 3,
@@ -273,7 +276,7 @@ static void run_shapes(void)
         { .count = 1000, .rows = 8, .cols = 8, .dist = "random", .pivots = true },
         { .count = 300, .rows = 32, .cols = 64, .dist = "random", .ordered = true, .pivots = true },
         { .count = 3, .rows = 512, .cols = 1024, .dist = "random", .ordered = true },
-        { .count = 3, .rows = 512, .cols = 1024, .dist = "half", .form = ECH_GF2_ECHELON },
+        { .count = 3, .rows = 512, .cols = 1024, .dist = "half", .form = ECH_GF2_FORM_ECHELON },
         { .count = 2, .rows = 1000, .cols = 500, .dist = "random", .pivots = true },
         { .count = 2, .rows = 1500, .cols = 3100, .dist = "half", .ordered = true },
     };
@@ -291,7 +294,7 @@ static void run_bad(void)
     if (!test_begin("bad arguments")) return;
     for (int i = 0, n = gf2_contexts(&contexts); i < n; i++) {
         ech_ctx *ctx = contexts[i];
-        ech_gf2_echelon_options o = { .size = sizeof o, .order = order, .columns = 2 };
+        ech_gf2_echelon_options o = { .size = sizeof o, .column_order = order, .pivot_cols = 2 };
         a.batch_stride = 3;
         CHECK_FAILS(ctx, ech_gf2_echelon_batched(ctx, &a, rank, NULL, NULL), ECH_ERR_ARG,
                     "a->batch_stride");
@@ -304,7 +307,7 @@ static void run_bad(void)
         CHECK_FAILS(ctx, ech_gf2_echelon_batched(ctx, &a, NULL, NULL, NULL), ECH_ERR_ARG,
                     "rank is NULL");
         CHECK_FAILS(ctx, ech_gf2_rank_batched(ctx, &a, rank, &o), ECH_ERR_ARG, "order[4]");
-        o.columns = 3;
+        o.pivot_cols = 3;
         a.count = 2;
         CHECK_FAILS(ctx, ech_gf2_rank_batched(ctx, &a, rank, &o), ECH_ERR_ARG, "order[4]");
         a.count = 3;

@@ -138,11 +138,12 @@ static void test_forms(struct gf2_job *job)
 {
     uint32_t order[90];
     for (uint32_t i = 0; i < 90; i++) order[i] = i * 49 % 90;
-    test_form(job, (ech_gf2_echelon_options){ .form = ECH_GF2_REDUCED }, "reduced");
-    test_form(job, (ech_gf2_echelon_options){ .form = ECH_GF2_ECHELON }, "echelon");
-    test_form(job, (ech_gf2_echelon_options){ .order = order }, "order");
-    test_form(job, (ech_gf2_echelon_options){ .order = order, .columns = 80 }, "part of an order");
-    test_form(job, (ech_gf2_echelon_options){ .columns = 40 }, "columns");
+    test_form(job, (ech_gf2_echelon_options){ .form = ECH_GF2_FORM_REDUCED }, "reduced");
+    test_form(job, (ech_gf2_echelon_options){ .form = ECH_GF2_FORM_ECHELON }, "echelon");
+    test_form(job, (ech_gf2_echelon_options){ .column_order = order }, "order");
+    test_form(job, (ech_gf2_echelon_options){ .column_order = order, .pivot_cols = 80 },
+              "part of an order");
+    test_form(job, (ech_gf2_echelon_options){ .pivot_cols = 40 }, "columns");
     test_form(job, (ech_gf2_echelon_options){ .max_rank = 20 }, "max_rank");
 }
 

@@ -66,7 +66,7 @@ static void echelon_by(ech_ctx *ctx, const struct form *f, const char *algorithm
     const uint64_t where = algorithm[0] ? 0 : seed; /* in host memory too, once */
     ech_gf2_echelon_options options = { .size = sizeof options,
                                         .form = f->form,
-                                        .columns = f->columns,
+                                        .pivot_cols = f->columns,
                                         .max_rank = f->max_rank,
                                         .algorithm = algorithm[0] ? algorithm : NULL };
     bool made = matrix_make(&a, place(ctx, where, 8), f->rows, f->cols, content, f->extra, seed) &&
@@ -76,7 +76,7 @@ static void echelon_by(ech_ctx *ctx, const struct form *f, const char *algorithm
                 array_make(&order_there, place(ctx, where, 12), columns, 4, order) &&
                 matrix_make(&t, place(ctx, where, 13), f->rows, f->rows, NULL, f->extra, seed + 1);
     if (!CHECK(made)) return;
-    if (f->ordered) options.order = (const uint32_t *)(void *)order_there.data;
+    if (f->ordered) options.column_order = (const uint32_t *)(void *)order_there.data;
     if (f->transform) options.transform = &t.m;
     if (f->rows_from) options.rows_from = (uint32_t *)(void *)rows_from.data;
     uint32_t *rank_there = (uint32_t *)(void *)rank.data;
@@ -103,13 +103,13 @@ static void rank_of(ech_ctx *ctx, const struct form *f, const struct bits *conte
     struct matrix a;
     struct buffer rank, order_there;
     ech_gf2_echelon_options options = {
-        .size = sizeof options, .form = f->form, .columns = f->columns, .max_rank = f->max_rank
+        .size = sizeof options, .form = f->form, .pivot_cols = f->columns, .max_rank = f->max_rank
     };
     bool made = matrix_make(&a, ctx, f->rows, f->cols, content, f->extra, seed) &&
                 array_make(&rank, ctx, 1, 4, NULL) &&
                 array_make(&order_there, ctx, f->columns ? f->columns : f->cols, 4, order);
     if (!CHECK(made)) return;
-    if (f->ordered) options.order = (const uint32_t *)(void *)order_there.data;
+    if (f->ordered) options.column_order = (const uint32_t *)(void *)order_there.data;
     if (CHECK_STATUS(ech_gf2_rank(ctx, &a.m, (uint32_t *)(void *)rank.data, &options), ECH_OK) &&
         CHECK_STATUS(ech_sync(ctx), ECH_OK)) {
         array_is(&rank, &wanted, 1, 4, "rank of ech_gf2_rank()");
@@ -126,7 +126,7 @@ static void run_form(const struct form *f)
     ech_ctx **contexts;
     if (!gf2_wanted(f->rows * f->cols)) return;
     snprintf(id, sizeof id, "echelon(%zux%zu,%s,%s,columns=%zu,max_rank=%zu,extra=%zu%s%s%s%s)",
-             f->rows, f->cols, f->dist, f->form == ECH_GF2_REDUCED ? "reduced" : "echelon",
+             f->rows, f->cols, f->dist, f->form == ECH_GF2_FORM_REDUCED ? "reduced" : "echelon",
              f->columns, f->max_rank, f->extra, f->ordered ? ",order" : "",
              f->transform ? ",transform" : "", f->rows_from ? ",rows_from" : "",
              f->pivots ? ",pivots" : "");
@@ -139,8 +139,8 @@ static void run_form(const struct form *f)
     w.rows_from = calloc(f->rows + 1, sizeof *w.rows_from);
     if (!w.pivots || !w.rows_from) abort();
     w.rank = bits_echelon(&w.result, f->ordered ? order : NULL, f->columns ? f->columns : f->cols,
-                          f->max_rank ? f->max_rank : f->rows, f->form == ECH_GF2_REDUCED, w.pivots,
-                          w.rows_from, f->transform ? &w.t : NULL);
+                          f->max_rank ? f->max_rank : f->rows, f->form == ECH_GF2_FORM_REDUCED,
+                          w.pivots, w.rows_from, f->transform ? &w.t : NULL);
     for (int i = 0, n = gf2_contexts(&contexts); i < n; i++) {
         int count = gf2_algorithms(contexts[i], ECH_GF2_CALL_ECHELON, f->rows, f->cols, 1, names);
         for (int j = 0; j < count && !test_failed(); j++)
@@ -177,7 +177,11 @@ static void run_forms(void)
             }
     const struct form large[] = {
         { .rows = 2100, .cols = 2050, .dist = "random", .pivots = true, .rows_from = true },
-        { .rows = 2100, .cols = 2050, .dist = "half", .form = ECH_GF2_ECHELON, .rows_from = true },
+        { .rows = 2100,
+          .cols = 2050,
+          .dist = "half",
+          .form = ECH_GF2_FORM_ECHELON,
+          .rows_from = true },
         { .rows = 700, .cols = 4500, .dist = "half", .pivots = true, .extra = 1 },
         { .rows = 4500, .cols = 700, .dist = "repeat", .pivots = true, .extra = 1 },
         { .rows = 1500, .cols = 1500, .dist = "half", .ordered = true, .transform = true },
@@ -475,15 +479,15 @@ static void bad_on(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_gf2_rank(ctx, &bad, &rank, NULL), ECH_ERR_ARG, "2^32 - 1");
     o.size = 3;
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, &rank, NULL, &o), ECH_ERR_ARG, "options->size");
-    o = (ech_gf2_echelon_options){ .size = sizeof o, .columns = 6 };
-    CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, &rank, NULL, &o), ECH_ERR_ARG, "options->columns");
+    o = (ech_gf2_echelon_options){ .size = sizeof o, .pivot_cols = 6 };
+    CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, &rank, NULL, &o), ECH_ERR_ARG, "options->pivot_cols");
     o = (ech_gf2_echelon_options){ .size = sizeof o, .algorithm = "magic" };
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, &rank, NULL, &o), ECH_ERR_ARG, "magic");
     o = (ech_gf2_echelon_options){ .size = sizeof o, .form = (ech_gf2_form)7 };
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, &rank, NULL, &o), ECH_ERR_ARG, "options->form");
-    o = (ech_gf2_echelon_options){ .size = sizeof o, .order = twice, .columns = 3 };
+    o = (ech_gf2_echelon_options){ .size = sizeof o, .column_order = twice, .pivot_cols = 3 };
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, &rank, NULL, &o), ECH_ERR_ARG, "order[2]");
-    o.order = far;
+    o.column_order = far;
     CHECK_FAILS(ctx, ech_gf2_rank(ctx, &a, &rank, &o), ECH_ERR_ARG, "order[1]");
     o = (ech_gf2_echelon_options){ .size = sizeof o, .transform = &b };
     CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, &rank, NULL, &o), ECH_ERR_ARG, "4 x 5, not 4 x 4");
@@ -504,7 +508,9 @@ static void bad_on(ech_ctx *ctx)
         ECH_ERR_ARG, "basis");
 
     const ech_allocator none = { sizeof(ech_allocator), no_memory, releases_nothing, NULL };
-    const ech_gf2_echelon_options order = { .size = sizeof order, .order = twice, .columns = 2 };
+    const ech_gf2_echelon_options order = { .size = sizeof order,
+                                            .column_order = twice,
+                                            .pivot_cols = 2 };
     if (CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK)) {
         words[0] = 77;
         CHECK_FAILS(ctx, ech_gf2_echelon(ctx, &a, &rank, NULL, &order), ECH_ERR_MEMORY, "memory");

@@ -50,7 +50,8 @@ static int find_algorithms(const char *device, const struct histogram_case *c,
     size_t bins = (c->kind == PAIRS ? c->bins * c->y_bins : c->bins) *
                   (c->channels ? (size_t)c->channels : 1);
     if (c->weighted) options.weights = &no_weights;
-    CHECK_STATUS(ech_histogram_explain(device, c->n, bins, c->dtype, &options, text, sizeof text),
+    CHECK_STATUS(ech_histogram_explain(device, c->n, c->dtype, bins, &options, ECH_FORMAT_TEXT,
+                                       text, sizeof text),
                  ECH_OK);
     names[0][0] = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))

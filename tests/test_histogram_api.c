@@ -65,7 +65,7 @@ static ech_status make(const struct call *c)
     case EVEN:
         return ech_histogram(c->ctx, c->in, c->counts, c->n, dtype, c->bins, c->lower, c->upper, o);
     case EDGES:
-        return ech_histogram_edges(c->ctx, c->in, c->counts, c->n, dtype, c->edges, c->bins, o);
+        return ech_histogram_edges(c->ctx, c->in, c->edges, c->counts, c->n, dtype, c->bins, o);
     case COUNT:
         return ech_bincount(c->ctx, c->in, c->counts, c->n, dtype, c->bins, o);
     default:
@@ -194,8 +194,8 @@ static void wrong_edges(ech_ctx *ctx)
             if (buffer_make(&values, memory, sizeof data, 0) && buffer_set(&values, data) &&
                 buffer_make(&bounds, memory, sizeof cases[i].edges, 4) &&
                 buffer_set(&bounds, cases[i].edges) && buffer_make(&result, memory, 4 * 8, 0)) {
-                ech_status status = ech_histogram_edges(ctx, values.data, result.data, 40, ECH_F32,
-                                                        bounds.data, 4, NULL);
+                ech_status status = ech_histogram_edges(ctx, values.data, bounds.data, result.data,
+                                                        40, ECH_F32, 4, NULL);
                 if (memory) {
                     CHECK_STATUS(status, ECH_OK);
                     status = ech_sync(ctx);
@@ -237,7 +237,7 @@ static void too_little_memory(ech_ctx *ctx)
     c.o.weights = weights;
     c.o.weights_dtype = ECH_F32;
     if (test_begin("work(%s)", ech_device_name(ctx))) {
-        CHECK_STATUS(ech_histogram_workspace(ech_device_name(ctx), N, BINS, ECH_I32, &c.o, &bytes),
+        CHECK_STATUS(ech_histogram_workspace(ech_device_name(ctx), N, ECH_I32, BINS, &c.o, &bytes),
                      ECH_OK);
         void *own = NULL;
         CHECK(bytes > 0);
@@ -341,7 +341,8 @@ static void explain(ech_ctx *ctx)
     char text[2000] = "";
     const char *device = ech_device_name(ctx);
     if (!test_begin("explain(%s)", device)) return;
-    CHECK_STATUS(ech_histogram_explain(device, 1000000, 256, ECH_U8, NULL, text, sizeof text),
+    CHECK_STATUS(ech_histogram_explain(device, 1000000, ECH_U8, 256, NULL, ECH_FORMAT_TEXT, text,
+                                       sizeof text),
                  ECH_OK);
     CHECK_TEXT(text, "bytes");
     CHECK_TEXT(text, "could be");
@@ -350,16 +351,18 @@ static void explain(ech_ctx *ctx)
         CHECK_TEXT(text, "plan       clear 2048 bytes\ncount      histogram_bytes: ");
         CHECK_TEXT(text, " blocks of 1024 threads, ");
     }
-    CHECK_STATUS(ech_histogram_explain(device, 1000000, 256, ECH_U8, NULL, text, 5), ECH_OK);
+    CHECK_STATUS(
+        ech_histogram_explain(device, 1000000, ECH_U8, 256, NULL, ECH_FORMAT_TEXT, text, 5),
+        ECH_OK);
     CHECK_INT(strlen(text), 4);
-    CHECK_FAILS(NULL, ech_histogram_explain(device, 1, 1, ECH_U8, NULL, NULL, 5), ECH_ERR_ARG,
-                "text is NULL");
-    CHECK_FAILS(NULL, ech_histogram_workspace(device, 1, 1, ECH_U8, NULL, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(NULL, ech_histogram_explain(device, 1, ECH_U8, 1, NULL, ECH_FORMAT_TEXT, NULL, 5),
+                ECH_ERR_ARG, "text is NULL");
+    CHECK_FAILS(NULL, ech_histogram_workspace(device, 1, ECH_U8, 1, NULL, NULL), ECH_ERR_ARG,
                 "bytes is NULL");
     size_t bytes;
-    CHECK_FAILS(NULL, ech_histogram_workspace("toaster", 1, 1, ECH_U8, NULL, &bytes), ECH_ERR_ARG,
+    CHECK_FAILS(NULL, ech_histogram_workspace("toaster", 1, ECH_U8, 1, NULL, &bytes), ECH_ERR_ARG,
                 "toaster");
-    CHECK_FAILS(NULL, ech_histogram_workspace(device, 1, 0, ECH_U8, NULL, &bytes), ECH_ERR_ARG,
+    CHECK_FAILS(NULL, ech_histogram_workspace(device, 1, ECH_U8, 0, NULL, &bytes), ECH_ERR_ARG,
                 "bins is 0");
     test_end();
 }

@@ -397,10 +397,10 @@ static void check_sorts(ech_ctx *ctx, ech_ctx *cpu, ech_dtype dtype, int way)
         }
     CHECK_STATUS(ech_sort(cpu, in, out, N, dtype, &sort), ECH_OK);
     CHECK_STATUS(ech_is_sorted(ctx, out, &at[0], N, dtype, &o), ECH_OK);
-    CHECK_STATUS(ech_sort_pairs(cpu, in, out, value, value, 4, N, dtype, &sort), ECH_OK);
+    CHECK_STATUS(ech_sort_pairs(cpu, in, value, out, value, N, dtype, 4, &sort), ECH_OK);
     CHECK_STATUS(ech_is_sorted(ctx, out, &at[1], N, dtype, &o), ECH_OK);
-    CHECK_STATUS(ech_argsort(cpu, in, index, ECH_U64, N, dtype, &sort), ECH_OK);
-    CHECK_STATUS(ech_gather(cpu, in, index, ECH_U64, out, N, N, bytes), ECH_OK);
+    CHECK_STATUS(ech_argsort(cpu, in, index, N, dtype, ECH_U64, &sort), ECH_OK);
+    CHECK_STATUS(ech_gather(cpu, in, index, out, N, N, ECH_U64, bytes), ECH_OK);
     CHECK_STATUS(ech_is_sorted(ctx, out, &at[2], N, dtype, &o), ECH_OK);
     for (int i = 0; i < 3; i++) CHECK_INT(at[i], N);
 }

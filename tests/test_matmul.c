@@ -132,8 +132,8 @@ static bool has_blas(ech_ctx *ctx, const struct product *p)
 {
     static char text[TEXT_BYTES];
     const ech_matmul_options options = options_of(p, NULL);
-    return ech_matmul_explain(ech_device_name(ctx), p->m, p->n, p->k, p->dtype, &options, text,
-                              sizeof text) == ECH_OK &&
+    return ech_matmul_explain(ech_device_name(ctx), p->m, p->n, p->k, p->dtype, &options,
+                              ECH_FORMAT_TEXT, text, sizeof text) == ECH_OK &&
            strstr(text, " blas:");
 }
 

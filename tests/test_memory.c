@@ -62,8 +62,8 @@ static void peak(ech_ctx *ctx, ech_dtype dtype, size_t value_bytes)
                  ECH_OK);
     ech_memory_usage(ctx, 1, &before, NULL);
     if (value_bytes)
-        CHECK_STATUS(ech_sort_pairs(ctx, keys.data, keys.data, values.data, values.data,
-                                    value_bytes, N, dtype, NULL),
+        CHECK_STATUS(ech_sort_pairs(ctx, keys.data, values.data, keys.data, values.data, N, dtype,
+                                    value_bytes, NULL),
                      ECH_OK);
     else
         CHECK_STATUS(ech_sort(ctx, keys.data, keys.data, N, dtype, NULL), ECH_OK);
@@ -143,8 +143,8 @@ static void failing_allocations(ech_ctx *ctx, bool pairs)
     for (int fail_at = 0; fail_at < 100 && status != ECH_OK && !test_failed(); fail_at++) {
         hook.calls = 0;
         hook.fail_at = fail_at;
-        status = pairs ? ech_sort_pairs(ctx, in.data, out.data, in.data + 4 * N, out.data + 4 * N,
-                                        4, N, ECH_F32, NULL)
+        status = pairs ? ech_sort_pairs(ctx, in.data, in.data + 4 * N, out.data, out.data + 4 * N,
+                                        N, ECH_F32, 4, NULL)
                        : ech_sort(ctx, in.data, out.data, 2 * N, ECH_F32, NULL);
         CHECK_INT(hook.held, 0);
         CHECK_STATUS(ech_sync(ctx), ECH_OK);

@@ -123,15 +123,15 @@ static ech_status sum_rows(const struct arrays *a)
 static ech_status sum_segments(const struct arrays *a)
 {
     ech_reduce_options o = reduce_options(a);
-    return ech_reduce_segments(ctx, ECH_OP_SUM, a->f32, a->out, a->offsets, SEGMENTS, a->n, ECH_F32,
-                               &o);
+    return ech_reduce_segments(ctx, ECH_OP_SUM, a->f32, a->offsets, a->out, a->n, SEGMENTS, ECH_F32,
+                               ECH_U64, &o);
 }
 
 static ech_status sum_by_key(const struct arrays *a)
 {
     ech_reduce_options o = reduce_options(a);
-    return ech_reduce_by_key(ctx, ECH_OP_SUM, a->flags, ECH_U8, a->f32, a->out2, a->out, a->count,
-                             a->n, ECH_F32, &o);
+    return ech_reduce_by_key(ctx, ECH_OP_SUM, a->flags, a->f32, a->out2, a->out, a->count, a->n,
+                             ECH_U8, ECH_F32, &o);
 }
 
 static ech_status scan(const struct arrays *a)
@@ -150,14 +150,14 @@ static ech_status scan_backward(const struct arrays *a)
 static ech_status scan_segments(const struct arrays *a)
 {
     ech_scan_options o = scan_options(a);
-    return ech_scan_segments(ctx, ECH_OP_SUM, a->f32, a->out, a->offsets, SEGMENTS, a->n, ECH_F32,
-                             &o);
+    return ech_scan_segments(ctx, ECH_OP_SUM, a->f32, a->offsets, a->out, a->n, SEGMENTS, ECH_F32,
+                             ECH_U64, &o);
 }
 
 static ech_status scan_by_key(const struct arrays *a)
 {
     ech_scan_options o = scan_options(a);
-    return ech_scan_by_key(ctx, ECH_OP_SUM, a->flags, ECH_U8, a->f32, a->out, a->n, ECH_F32, &o);
+    return ech_scan_by_key(ctx, ECH_OP_SUM, a->flags, a->f32, a->out, a->n, ECH_U8, ECH_F32, &o);
 }
 
 static ech_status histogram(const struct arrays *a)
@@ -184,7 +184,7 @@ static ech_status select_if(const struct arrays *a)
 {
     ech_select_options o = select_options(a);
     float half = 0.5f;
-    return ech_select_if(ctx, a->f32, a->out, a->count, a->n, ECH_F32, ECH_COMPARE_LESS, &half, &o);
+    return ech_select_if(ctx, ECH_COMPARE_LESS, a->f32, a->out, a->count, a->n, ECH_F32, &half, &o);
 }
 
 static ech_status partition(const struct arrays *a)
@@ -342,12 +342,12 @@ static void test_data_errors(struct arrays *a)
     uint64_t offsets[3] = { 5, 3, 100 };
     uint32_t index[4] = { 0, 1, 4, 2 };
     CUDA(cudaMemcpy(a->out2, offsets, sizeof offsets, cudaMemcpyHostToDevice));
-    OK(ech_reduce_segments(ctx, ECH_OP_SUM, a->f32, a->out, (uint64_t *)a->out2, 2, 100, ECH_F32,
-                           NULL));
+    OK(ech_reduce_segments(ctx, ECH_OP_SUM, a->f32, (uint64_t *)a->out2, a->out, 100, 2, ECH_F32,
+                           ECH_U64, NULL));
     CHECK(ech_sync(ctx) == ECH_ERR_ARG && strstr(ech_error(ctx), "offsets[1]"));
     OK(ech_sync(ctx));
     CUDA(cudaMemcpy(a->out2, index, sizeof index, cudaMemcpyHostToDevice));
-    OK(ech_gather(ctx, a->f32, a->out2, ECH_U32, a->out, 4, 4, 4));
+    OK(ech_gather(ctx, a->f32, a->out2, a->out, 4, 4, ECH_U32, 4));
     CHECK(ech_sync(ctx) == ECH_ERR_ARG && strstr(ech_error(ctx), "index[2]"));
     OK(ech_sync(ctx));
 }
@@ -422,7 +422,7 @@ static void test_large(void)
     OK(ech_sync(ctx));
     CUDA(cudaMemcpy(counts, small, sizeof counts, cudaMemcpyDeviceToHost));
     CHECK(memcmp(counts, expected, sizeof counts) == 0);
-    OK(ech_select_if(ctx, bytes, out8, small, n, ECH_U8, ECH_COMPARE_GREATER_EQUAL, &value, NULL));
+    OK(ech_select_if(ctx, ECH_COMPARE_GREATER_EQUAL, bytes, out8, small, n, ECH_U8, &value, NULL));
     CHECK(one<uint64_t>(small) == expected[250] + 1);
     OK(ech_unique(ctx, bytes, out8, small, n, ECH_U8, NULL));
     CHECK(one<uint64_t>(small) == n);

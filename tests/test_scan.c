@@ -232,11 +232,11 @@ static void run_refused(ech_ctx *ctx)
                 "in is not aligned");
     CHECK_FAILS(ctx, ech_scan_rows(ctx, ECH_OP_SUM, x, y, SIZE_MAX / 2, 3, ECH_F32, NULL),
                 ECH_ERR_ARG, "rows is");
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, y, NULL, 2, 8, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, NULL, y, 8, 2, ECH_F32, ECH_U64, NULL),
                 ECH_ERR_ARG, "offsets is NULL");
-    CHECK_FAILS(ctx, ech_scan_by_key(ctx, ECH_OP_SUM, NULL, ECH_I32, x, y, 8, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_scan_by_key(ctx, ECH_OP_SUM, NULL, x, y, 8, ECH_I32, ECH_F32, NULL),
                 ECH_ERR_ARG, "keys is NULL");
-    CHECK_FAILS(ctx, ech_scan_by_key(ctx, ECH_OP_SUM, i32, (ech_dtype)-1, x, y, 8, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_scan_by_key(ctx, ECH_OP_SUM, i32, x, y, 8, (ech_dtype)-1, ECH_F32, NULL),
                 ECH_ERR_ARG, "key_dtype is -1");
     o.accumulate_wide = 1;
     CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, x, 4, ECH_F32, &o), ECH_ERR_ARG, "overlap");
@@ -259,10 +259,12 @@ static void run_refused(ech_ctx *ctx)
     CHECK_STATUS(ech_scan(ctx, ECH_OP_SUM, NULL, NULL, 0, ECH_F32, NULL), ECH_OK);
     CHECK_STATUS(ech_scan_rows(ctx, ECH_OP_SUM, NULL, NULL, 0, 5, ECH_F32, NULL), ECH_OK);
     CHECK_STATUS(ech_scan_rows(ctx, ECH_OP_SUM, NULL, NULL, 5, 0, ECH_F32, NULL), ECH_OK);
-    CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, x, y, NULL, 0, 8, ECH_F32, NULL), ECH_OK);
-    CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, NULL, NULL, offsets, 0, 0, ECH_F32, NULL),
+    CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, x, NULL, y, 8, 0, ECH_F32, ECH_U64, NULL),
                  ECH_OK);
-    CHECK_STATUS(ech_scan_by_key(ctx, ECH_OP_SUM, NULL, ECH_I32, NULL, NULL, 0, ECH_F32, NULL),
+    CHECK_STATUS(
+        ech_scan_segments(ctx, ECH_OP_SUM, NULL, offsets, NULL, 0, 0, ECH_F32, ECH_U64, NULL),
+        ECH_OK);
+    CHECK_STATUS(ech_scan_by_key(ctx, ECH_OP_SUM, NULL, NULL, NULL, 0, ECH_I32, ECH_F32, NULL),
                  ECH_OK);
     test_end();
 }
@@ -273,15 +275,17 @@ static void run_offsets(ech_ctx *ctx)
     uint64_t wild[] = { 0, UINT64_MAX, 3 };
     float x[8] = { 1, 2, 3, 4 }, y[8];
     if (!test_begin("offsets(%s)", ech_device_name(ctx))) return;
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, y, down, 3, 8, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, down, y, 8, 3, ECH_F32, ECH_U64, NULL),
                 ECH_ERR_ARG, "offsets[2] is less");
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, y, past, 2, 8, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, past, y, 8, 2, ECH_F32, ECH_U64, NULL),
                 ECH_ERR_ARG, "offsets[2] is more");
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, y, wild, 2, 8, ECH_F32, NULL),
+    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, x, wild, y, 8, 2, ECH_F32, ECH_U64, NULL),
                 ECH_ERR_ARG, "offsets[1] is more");
-    CHECK_FAILS(ctx, ech_scan_segments(ctx, ECH_OP_SUM, NULL, NULL, past, 2, 0, ECH_F32, NULL),
+    CHECK_FAILS(ctx,
+                ech_scan_segments(ctx, ECH_OP_SUM, NULL, past, NULL, 0, 2, ECH_F32, ECH_U64, NULL),
                 ECH_ERR_ARG, "offsets[1] is more");
-    CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, NULL, NULL, none, 2, 0, ECH_F32, NULL), ECH_OK);
+    CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, NULL, none, NULL, 0, 2, ECH_F32, ECH_U64, NULL),
+                 ECH_OK);
     test_end();
 }
 
@@ -318,12 +322,14 @@ static void run_memory(ech_ctx *ctx)
         buffer_make(&offsets, ctx, sizeof ends, 0) && buffer_set(&offsets, ends)) {
         const uint64_t *at = (const uint64_t *)(const void *)offsets.data;
         ech_scan_options o = { .size = sizeof o, .work = work.data, .work_bytes = bytes - 1 };
-        CHECK_FAILS(ctx,
-                    ech_scan_segments(ctx, ECH_OP_SUM, in.data, out.data, at, 1, N, ECH_F32, &o),
-                    ECH_ERR_MEMORY, "work_bytes");
+        CHECK_FAILS(
+            ctx,
+            ech_scan_segments(ctx, ECH_OP_SUM, in.data, at, out.data, N, 1, ECH_F32, ECH_U64, &o),
+            ECH_ERR_MEMORY, "work_bytes");
         o.work_bytes = bytes;
-        CHECK_STATUS(ech_scan_segments(ctx, ECH_OP_SUM, in.data, out.data, at, 1, N, ECH_F32, &o),
-                     ECH_OK);
+        CHECK_STATUS(
+            ech_scan_segments(ctx, ECH_OP_SUM, in.data, at, out.data, N, 1, ECH_F32, ECH_U64, &o),
+            ECH_OK);
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
         buffer_free(&in);
         buffer_free(&out);

@@ -67,8 +67,8 @@ static void check_report(const struct solve_system *s, ech_dtype dtype, const st
     if (r->status > 0) {
         const double relative = rtol * r->b_norm;
         CHECK(r->residual <= (relative > options->atol ? relative : options->atol));
-        CHECK(r->status ==
-              (r->residual <= relative ? ECH_SOLVE_CONVERGED_RTOL : ECH_SOLVE_CONVERGED_ATOL));
+        CHECK(r->status == (r->residual <= relative ? ECH_SOLVE_STATUS_CONVERGED_RTOL
+                                                    : ECH_SOLVE_STATUS_CONVERGED_ATOL));
     }
     CHECK(ech_solve_status_text(r->status)[0] != '?');
     CHECK_INT(r->history_count, r->iterations + 1);
@@ -192,7 +192,7 @@ static void run_long(ech_method method, size_t n, ech_dtype dtype, uint64_t iter
     o.max_iterations = iterations;
     struct solve_run first = solve_on(one_thread, &s, FORM_I32, dtype, 1, true, NULL, &o);
     CHECK_STATUS(first.status, ECH_OK);
-    CHECK_INT(first.reports[0].status, ECH_SOLVE_STOPPED_ITERATIONS);
+    CHECK_INT(first.reports[0].status, ECH_SOLVE_STATUS_STOPPED_ITERATIONS);
     CHECK_INT(first.reports[0].iterations, iterations);
     check_report(&s, dtype, &first, 0, &o);
     for (int i = 0; i < context_count; i++)

@@ -44,7 +44,7 @@ static void run_zero(void)
     for (int m = 0; m < METHODS; m++) {
         ech_solve_options o = options_of(all[m]);
         struct solve_run run = simply(&s, guess, &o);
-        CHECK_INT(run.reports[0].status, ECH_SOLVE_CONVERGED_RTOL);
+        CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_CONVERGED_RTOL);
         CHECK_INT(run.reports[0].iterations, 0);
         CHECK(run.reports[0].residual == 0);
         CHECK(memcmp(run.x, zero, sizeof zero) == 0);
@@ -64,7 +64,7 @@ static void run_guess(void)
     for (int m = 0; m < METHODS; m++) {
         o = options_of(all[m]);
         struct solve_run warm = simply(&s, cold.x, &o);
-        CHECK_INT(warm.reports[0].status, ECH_SOLVE_CONVERGED_RTOL);
+        CHECK_INT(warm.reports[0].status, ECH_SOLVE_STATUS_CONVERGED_RTOL);
         CHECK_INT(warm.reports[0].iterations, 0);
         CHECK(memcmp(warm.x, cold.x, cold.x_bytes) == 0);
         run_free(&warm);
@@ -90,8 +90,8 @@ static void run_nan(double what, bool in_matrix)
         ech_solve_options o = options_of(all[m]);
         struct solve_run run = simply(&s, NULL, &o);
         const ech_solve_status reason = run.reports[0].status;
-        if (reason != ECH_SOLVE_STOPPED_NAN &&
-            !(reason == ECH_SOLVE_STOPPED_INDEFINITE && in_matrix))
+        if (reason != ECH_SOLVE_STATUS_STOPPED_NAN &&
+            !(reason == ECH_SOLVE_STATUS_STOPPED_INDEFINITE && in_matrix))
             test_fail(__FILE__, __LINE__, "%s: %s", ech_method_name(all[m]),
                       ech_solve_status_text(reason));
         run_free(&run);
@@ -108,7 +108,7 @@ static void run_limits(void)
         ech_solve_options o = options_of(all[m]);
         o.max_iterations = 5;
         struct solve_run run = simply(&s, NULL, &o);
-        CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_ITERATIONS);
+        CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_ITERATIONS);
         CHECK_INT(run.reports[0].iterations, 5);
         run_free(&run);
     }
@@ -121,19 +121,19 @@ static void run_limits(void)
     o = options_of(ECH_METHOD_RICHARDSON);
     o.omega = 3; /* 2 / 8 would be the most */
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_DIVERGED);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_DIVERGED);
     CHECK(run.reports[0].residual > 1e5 * run.reports[0].b_norm);
     run_free(&run);
     o = options_of(ECH_METHOD_CG);
     o.atol = 0.5;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].status, ECH_SOLVE_CONVERGED_ATOL);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_CONVERGED_ATOL);
     CHECK(run.reports[0].residual <= 0.5 && run.reports[0].residual > 1e-4);
     run_free(&run);
     o.atol = 0;
     o.rtol = 1e-19; /* beyond f64 */
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_STAGNATED);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_STAGNATED);
     CHECK(run.reports[0].residual < 1e-13);
     run_free(&run);
     system_free(&s);
@@ -147,7 +147,7 @@ static void run_singular(void)
     struct solve_system s = system_make("cycle", 30, 0, 5);
     ech_solve_options o = options_of(ECH_METHOD_JACOBI);
     struct solve_run run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_SINGULAR);
     CHECK_INT(run.reports[0].failed_index, 0);
     run_free(&run);
     system_free(&s);
@@ -156,26 +156,26 @@ static void run_singular(void)
     o = options_of(ECH_METHOD_GMRES);
     o.precond = ECH_PRECOND_JACOBI;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_SINGULAR);
     CHECK_INT(run.reports[0].failed_index, 450);
     CHECK(run.reports[0].residual > 0);
     run_free(&run);
     o.precond = ECH_PRECOND_ILU0;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_SINGULAR);
     CHECK_INT(run.reports[0].failed_index, 450);
     run_free(&run);
     o.precond = ECH_PRECOND_BLOCK_JACOBI;
     o.block = 7;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_SINGULAR);
     CHECK_INT(run.reports[0].failed_index, 450);
     run_free(&run);
     s.values[300] = -1;
     o.method = ECH_METHOD_CG;
     o.precond = ECH_PRECOND_IC0;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_INDEFINITE);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_INDEFINITE);
     CHECK_INT(run.reports[0].failed_index, 300);
     run_free(&run);
     system_free(&s);
@@ -187,7 +187,7 @@ static void run_singular(void)
     o.precond = ECH_PRECOND_BLOCK_JACOBI;
     o.block = 5;
     run = simply(&s, NULL, &o);
-    CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_SINGULAR);
+    CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_SINGULAR);
     CHECK_INT(run.reports[0].failed_index, 36);
     run_free(&run);
     o.block = 10; /* what is beside it makes it regular */
@@ -218,7 +218,7 @@ static void run_monitor(void)
         o.monitor_user = &seen;
         o.check_every = 1;
         struct solve_run run = simply(&s, NULL, &o);
-        CHECK_INT(run.reports[0].status, ECH_SOLVE_STOPPED_MONITOR);
+        CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_MONITOR);
         CHECK_INT(run.reports[0].iterations, 6);
         CHECK_INT(seen, 7);
         run_free(&run);
@@ -381,7 +381,7 @@ static void run_bad(void)
     q.a.n = q.csr.rows = q.csr.cols = 0;
     q.a.csr = &q.csr;
     CHECK_STATUS(ech_solve(ctx, &q.a, 1, NULL, 0, NULL, 0, &fine, &p.report), ECH_OK);
-    CHECK_INT(p.report.status, ECH_SOLVE_CONVERGED_RTOL);
+    CHECK_INT(p.report.status, ECH_SOLVE_STATUS_CONVERGED_RTOL);
     CHECK_STATUS(ech_solve(ctx, &p.a, 0, NULL, 0, NULL, 0, &fine, NULL), ECH_OK);
     system_free(&p.s);
     test_end();
@@ -429,7 +429,8 @@ static void run_explain(void)
     const char *device = ech_device_name(ctx);
     for (int m = 0; m < METHODS; m++) {
         const ech_solve_options o = options_of(all[m]);
-        CHECK_STATUS(ech_solve_explain(device, &p.a, &o, text, sizeof text), ECH_OK);
+        CHECK_STATUS(ech_solve_explain(device, &p.a, &o, ECH_FORMAT_TEXT, text, sizeof text),
+                     ECH_OK);
         CHECK_STATUS(ech_solve_workspace(device, &p.a, &o, &bytes), ECH_OK);
         snprintf(wanted, sizeof wanted, "\nworkspace  %zu bytes\n", bytes);
         CHECK(strstr(text, wanted) != NULL);
@@ -437,22 +438,24 @@ static void run_explain(void)
         CHECK(strncmp(text, wanted, strlen(wanted)) == 0);
         CHECK(strstr(text, "sparse") != NULL);
     }
-    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, text, sizeof text), ECH_OK);
+    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, ECH_FORMAT_TEXT, text, sizeof text), ECH_OK);
     CHECK(strstr(text, "ilu0") != NULL);
     p.a.csr = NULL;
     p.a.dense = text;
     p.a.stride = 25;
-    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, text, sizeof text), ECH_OK);
+    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, ECH_FORMAT_TEXT, text, sizeof text), ECH_OK);
     CHECK(strstr(text, "ilu0") == NULL && strstr(text, "dense") != NULL);
-    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, text, 8), ECH_OK);
+    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, ECH_FORMAT_TEXT, text, 8), ECH_OK);
     CHECK_INT(strlen(text), 7);
     p.a.n = 0;
-    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, text, sizeof text), ECH_OK);
+    CHECK_STATUS(ech_solve_explain(device, &p.a, NULL, ECH_FORMAT_TEXT, text, sizeof text), ECH_OK);
     CHECK_TEXT(text, "nothing to do\n");
-    CHECK_FAILS(NULL, ech_solve_explain(device, &p.a, NULL, NULL, 9), ECH_ERR_ARG, "text is NULL");
-    CHECK_FAILS(NULL, ech_solve_explain(device, &p.a, NULL, text, 0), ECH_ERR_ARG,
+    CHECK_FAILS(NULL, ech_solve_explain(device, &p.a, NULL, ECH_FORMAT_TEXT, NULL, 9), ECH_ERR_ARG,
+                "text is NULL");
+    CHECK_FAILS(NULL, ech_solve_explain(device, &p.a, NULL, ECH_FORMAT_TEXT, text, 0), ECH_ERR_ARG,
                 "capacity_bytes is 0");
-    CHECK_FAILS(NULL, ech_solve_explain(device, NULL, NULL, text, 9), ECH_ERR_ARG, "a is NULL");
+    CHECK_FAILS(NULL, ech_solve_explain(device, NULL, NULL, ECH_FORMAT_TEXT, text, 9), ECH_ERR_ARG,
+                "a is NULL");
     system_free(&p.s);
     test_end();
 }

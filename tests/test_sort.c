@@ -70,8 +70,9 @@ static int find_algorithms(const char *device, const struct sort_case *c,
     ech_status status =
         c->index_bytes
             ? ech_argsort_explain(device, c->n, c->dtype, c->index_bytes == 4 ? ECH_U32 : ECH_U64,
-                                  NULL, text, sizeof text)
-            : ech_sort_explain(device, c->n, c->dtype, c->value_bytes, NULL, text, sizeof text);
+                                  NULL, ECH_FORMAT_TEXT, text, sizeof text)
+            : ech_sort_explain(device, c->n, c->dtype, c->value_bytes, NULL, ECH_FORMAT_TEXT, text,
+                               sizeof text);
     CHECK_STATUS(status, ECH_OK);
     int count = 1;
     names[0][0] = 0;

@@ -63,8 +63,8 @@ static void check_untouched(const struct data *d)
 
 static ech_status sort_pairs(ech_ctx *ctx, const struct data *d)
 {
-    return ech_sort_pairs(ctx, d->keys, d->keys_out, d->values, d->values_out, sizeof *d->values, N,
-                          ECH_U32, NULL);
+    return ech_sort_pairs(ctx, d->keys, d->values, d->keys_out, d->values_out, N, ECH_U32,
+                          sizeof *d->values, NULL);
 }
 
 /* ---- The limit ---- */
@@ -153,11 +153,13 @@ static void automatic(const char *device)
     CHECK(strncmp(ech_device_name(ctx), name, strlen(name)) == 0); /* "cuda" is "cuda:0" */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && make_data(&d); i++) {
         uint64_t peak;
-        CHECK_STATUS(ech_sort_explain(name, sizes[i], ECH_U32, 4, NULL, text, sizeof text), ECH_OK);
+        CHECK_STATUS(
+            ech_sort_explain(name, sizes[i], ECH_U32, 4, NULL, ECH_FORMAT_TEXT, text, sizeof text),
+            ECH_OK);
         CHECK_TEXT(text, i ? "for arrays in host memory" : "device     cpu for arrays");
         ech_memory_usage(ctx, 1, NULL, NULL);
-        CHECK_STATUS(ech_sort_pairs(ctx, d.keys, d.keys_out, d.values, d.values_out, 4, sizes[i],
-                                    ECH_U32, NULL),
+        CHECK_STATUS(ech_sort_pairs(ctx, d.keys, d.values, d.keys_out, d.values_out, sizes[i],
+                                    ECH_U32, 4, NULL),
                      ECH_OK);
         ech_memory_usage(ctx, 0, NULL, &peak);
         CHECK((peak == 0) == (strstr(text, "device     cpu") != NULL));
@@ -218,8 +220,8 @@ static void sort_mixed(ech_ctx *ctx, const struct data *d, unsigned there, bool 
             ECH_OK);
         CHECK_STATUS(ech_malloc(ctx, &options.work, options.work_bytes), ECH_OK);
     }
-    CHECK_STATUS(ech_sort_pairs(ctx, at[KEYS_IN], at[KEYS_OUT], at[VALUES_IN], at[VALUES_OUT], 4, N,
-                                ECH_U32, &options),
+    CHECK_STATUS(ech_sort_pairs(ctx, at[KEYS_IN], at[VALUES_IN], at[KEYS_OUT], at[VALUES_OUT], N,
+                                ECH_U32, 4, &options),
                  ECH_OK);
     for (int i = 0; i < ARRAYS; i++) {
         if (!(there >> i & 1)) continue;
@@ -244,11 +246,11 @@ static void mixed_memories(ech_ctx *ctx)
     if (make_data(&d)) {
         void *index = NULL;
         CHECK_STATUS(ech_malloc(ctx, &index, N * 4), ECH_OK);
-        CHECK_STATUS(ech_argsort(ctx, d.keys, index, ECH_U32, N, ECH_U32, NULL), ECH_OK);
+        CHECK_STATUS(ech_argsort(ctx, d.keys, index, N, ECH_U32, ECH_U32, NULL), ECH_OK);
         CHECK_STATUS(ech_copy(ctx, d.values_out, index, N * 4), ECH_OK);
         memcpy(d.keys_out, d.keys, N * 4);
         CHECK_STATUS(ech_copy(ctx, index, d.values, N * 4), ECH_OK);
-        CHECK_STATUS(ech_sort_pairs(ctx, d.keys_out, d.keys_out, index, index, 4, N, ECH_U32, NULL),
+        CHECK_STATUS(ech_sort_pairs(ctx, d.keys_out, index, d.keys_out, index, N, ECH_U32, 4, NULL),
                      ECH_OK);
         check_sorted(&d); /* the keys of the one with the indices of the other */
         CHECK_STATUS(ech_copy(ctx, d.values_out, index, N * 4), ECH_OK);
@@ -357,8 +359,8 @@ static void failing_copies(void)
         setenv("FAILING_COPIES", text, 1);
         memcpy(d.keys_out, d.keys, N * sizeof *d.keys);
         memcpy(d.values_out, d.values, N * sizeof *d.values);
-        status = ech_sort_pairs(ctx, d.keys_out, d.keys_out, d.values_out, d.values_out,
-                                sizeof *d.values, N, ECH_U32, NULL);
+        status = ech_sort_pairs(ctx, d.keys_out, d.values_out, d.keys_out, d.values_out, N, ECH_U32,
+                                sizeof *d.values, NULL);
         if (status == ECH_OK) {
             check_sorted(&d);
         } else {

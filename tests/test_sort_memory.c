@@ -266,11 +266,10 @@ static void nothing_allocated(ech_ctx *ctx, const struct sort *s, size_t n)
                                  .work = work.bytes ? work.data : NULL,
                                  .work_bytes = work.bytes };
     CHECK_STATUS(ech_set_allocator(ctx, &counter), ECH_OK);
-    ech_status status = s->index_bytes
-                            ? ech_argsort(ctx, keys.data, values.data,
-                                          s->index_bytes == 4 ? ECH_U32 : ECH_U64, n, s->dtype, &o)
-                        : v ? ech_sort_pairs(ctx, keys.data, keys.data, values.data, values.data, v,
-                                             n, s->dtype, &o)
+    ech_status status = s->index_bytes ? ech_argsort(ctx, keys.data, values.data, n, s->dtype,
+                                                     s->index_bytes == 4 ? ECH_U32 : ECH_U64, &o)
+                        : v ? ech_sort_pairs(ctx, keys.data, values.data, keys.data, values.data, n,
+                                             s->dtype, v, &o)
                             : ech_sort(ctx, keys.data, keys.data, n, s->dtype, &o);
     test_check_status(__FILE__, __LINE__, "the sort", status, ECH_OK, ctx);
     CHECK_STATUS(ech_sync(ctx), ECH_OK);

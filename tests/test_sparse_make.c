@@ -141,14 +141,14 @@ static void coo_once(ech_ctx *ctx, const struct coo *coo, size_t shift, unsigned
         empty_make(&out, ctx, m, coo->n, shift, where);
     if (made && own) {
         CHECK_STATUS(
-            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_FROM_COO, &out.csr, &o.work_bytes),
+            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_FROM_COO, &out.csr, &o.work_bytes),
             ECH_OK);
         made = buffer_make(&work, test_is_cpu(ctx) ? NULL : ctx, o.work_bytes, 0);
         o.work = work.data;
     }
     if (made &&
-        CHECK_STATUS(ech_csr_from_coo(ctx, coo->n, rows.data, columns.data, values.data, &out.csr,
-                                      (uint64_t *)(void *)entries.data, own ? &o : NULL),
+        CHECK_STATUS(ech_csr_from_coo(ctx, rows.data, columns.data, values.data, &out.csr,
+                                      (uint64_t *)(void *)entries.data, coo->n, own ? &o : NULL),
                      ECH_OK)) {
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
         CHECK(buffer_get(&entries, &count));
@@ -286,7 +286,7 @@ static void made_once(ech_ctx *ctx, const void *data, size_t shift, unsigned whe
         buffer_make(&diagonal, sparse_place(ctx, where, 4), d->n * ech_dtype_bytes(d->m.dtype), 0);
     if (good && own) {
         CHECK_STATUS(
-            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_TRANSPOSE, &a.csr, &o.work_bytes),
+            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_TRANSPOSE, &a.csr, &o.work_bytes),
             ECH_OK);
         good = buffer_make(&work, test_is_cpu(ctx) ? NULL : ctx, o.work_bytes, 0);
         o.work = work.data;
@@ -415,8 +415,8 @@ static void run_bad_coo(ech_ctx *ctx)
             buffer_make(&entries, place, 8, 0) && empty_make(&out, ctx, &coo.wanted, 1000, 0, 0)) {
             CHECK_FAILS(
                 ctx,
-                later(ctx, ech_csr_from_coo(ctx, 1000, rows.data, columns.data, values.data,
-                                            &out.csr, (uint64_t *)(void *)entries.data, NULL)),
+                later(ctx, ech_csr_from_coo(ctx, rows.data, columns.data, values.data, &out.csr,
+                                            (uint64_t *)(void *)entries.data, 1000, NULL)),
                 ECH_ERR_ARG, cases[i].text);
             buffer_check_guards(&out.offsets, "out->row_offsets");
             buffer_check_guards(&out.columns, "out->col_indices");
@@ -445,25 +445,25 @@ static void run_refused(ech_ctx *ctx)
     const ech_csr a = { sizeof(ech_csr), 2, 2, 2, offsets, columns, v, ECH_I32, ECH_F32 };
     ech_csr out = good;
     if (!test_begin("refused(%s)", ech_device_name(ctx))) return;
-    CHECK_FAILS(NULL, ech_csr_from_coo(NULL, 2, i, j, v, &out, &n, NULL), ECH_ERR_ARG, "ctx is");
-    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, j, v, NULL, &n, NULL), ECH_ERR_ARG, "out is NULL");
-    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, NULL, j, v, &out, &n, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(NULL, ech_csr_from_coo(NULL, i, j, v, &out, &n, 2, NULL), ECH_ERR_ARG, "ctx is");
+    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, NULL, &n, 2, NULL), ECH_ERR_ARG, "out is NULL");
+    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, NULL, j, v, &out, &n, 2, NULL), ECH_ERR_ARG,
                 "rows is NULL");
-    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, NULL, v, &out, &n, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, NULL, v, &out, &n, 2, NULL), ECH_ERR_ARG,
                 "columns is NULL");
-    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, j, NULL, &out, &n, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, NULL, &out, &n, 2, NULL), ECH_ERR_ARG,
                 "values is NULL");
-    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, j, v, &out, NULL, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, &out, NULL, 2, NULL), ECH_ERR_ARG,
                 "entries is NULL");
-    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 3, i, j, v, &out, &n, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, &out, &n, 3, NULL), ECH_ERR_ARG,
                 "out->nnz is 2");
     out.row_offsets = NULL;
-    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, j, v, &out, &n, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, &out, &n, 2, NULL), ECH_ERR_ARG,
                 "out->row_offsets is NULL");
     out = good, out.col_indices = i;
-    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, j, v, &out, &n, NULL), ECH_ERR_ARG, "overlap");
+    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, &out, &n, 2, NULL), ECH_ERR_ARG, "overlap");
     out = good, out.index_dtype = ECH_I64, out.rows = out.cols = WIDE, out.nnz = 99;
-    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 99, i, j, v, &out, &n, NULL), ECH_ERR_UNSUPPORTED,
+    CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, &out, &n, 99, NULL), ECH_ERR_UNSUPPORTED,
                 "one of 99 columns take more than 64 bits");
     out = good;
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, NULL, &out, NULL), ECH_ERR_ARG, "a is NULL");
@@ -494,7 +494,7 @@ static void run_memory(ech_ctx *ctx)
     if (sparse_make(&m, 100, 100, ECH_I64, ECH_F64, "7", "small", 3) &&
         sparse_copy_make(&a, ctx, &m, 0, 0) && empty_make(&out, ctx, &m, m.entries, 0, 0)) {
         CHECK_STATUS(
-            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_TRANSPOSE, &a.csr, &o.work_bytes),
+            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_TRANSPOSE, &a.csr, &o.work_bytes),
             ECH_OK);
         CHECK(o.work_bytes > 0 && buffer_make(&work, ctx, o.work_bytes, 0));
         o.work = work.data;

@@ -69,8 +69,8 @@ static ech_status run(ech_ctx *ctx, struct data *d, enum call call, const ech_cs
     case SPMM:
         return ech_spmm(ctx, 1, a, COLUMNS, d->x.data, COLUMNS, 0, d->y.data, COLUMNS, o);
     case FROM_COO:
-        return ech_csr_from_coo(ctx, a->nnz, d->rows.data, a->col_indices, a->values, &d->out,
-                                (uint64_t *)(void *)d->entries.data, o);
+        return ech_csr_from_coo(ctx, d->rows.data, a->col_indices, a->values, &d->out,
+                                (uint64_t *)(void *)d->entries.data, a->nnz, o);
     case TRANSPOSE:
         return ech_csr_transpose(ctx, a, &d->out, o);
     case DIAGONAL:
@@ -82,8 +82,8 @@ static ech_status run(ech_ctx *ctx, struct data *d, enum call call, const ech_cs
 
 static size_t workspace(ech_ctx *ctx, struct data *d, enum call call)
 {
-    static const ech_csr_call calls[] = { ECH_CSR_SPMV, ECH_CSR_SPMM, ECH_CSR_FROM_COO,
-                                          ECH_CSR_TRANSPOSE };
+    static const ech_csr_call calls[] = { ECH_CSR_CALL_SPMV, ECH_CSR_CALL_SPMM,
+                                          ECH_CSR_CALL_FROM_COO, ECH_CSR_CALL_TRANSPOSE };
     size_t bytes = 0;
     if (call < sizeof calls / sizeof *calls)
         CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), calls[call], &d->a.csr, &bytes),

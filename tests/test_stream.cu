@@ -124,10 +124,10 @@ static ech_status run_path(const struct path *p, const struct buffers *b, ech_so
 {
     if (p->op == path::KEYS) return ech_sort(ctx, b->keys, b->keys_out, p->n, p->dtype, o);
     if (p->op == path::PAIRS)
-        return ech_sort_pairs(ctx, b->keys, b->keys_out, b->values, b->values_out, p->value_bytes,
-                              p->n, p->dtype, o);
-    return ech_argsort(ctx, b->keys, b->values_out, p->value_bytes == 4 ? ECH_U32 : ECH_U64, p->n,
-                       p->dtype, o);
+        return ech_sort_pairs(ctx, b->keys, b->values, b->keys_out, b->values_out, p->n, p->dtype,
+                              p->value_bytes, o);
+    return ech_argsort(ctx, b->keys, b->values_out, p->n, p->dtype,
+                       p->value_bytes == 4 ? ECH_U32 : ECH_U64, o);
 }
 
 static void test_capture(const struct path *p)
@@ -240,7 +240,7 @@ static void test_same_bits(uint32_t *in)
     for (int run = 0; run < 10; run++) {
         int c = run != 0;
         CUDA(cudaMemsetAsync(index[c], 0xa5, N * sizeof **index, stream));
-        CHECK(ech_argsort(ctx, in, index[c], ECH_U64, N, ECH_U32, &o) == ECH_OK);
+        CHECK(ech_argsort(ctx, in, index[c], N, ECH_U32, ECH_U64, &o) == ECH_OK);
         CUDA(cudaMemcpyAsync(copy[c], index[c], N * sizeof **copy, cudaMemcpyDeviceToHost, stream));
         CUDA(cudaStreamSynchronize(stream));
         CHECK(run == 0 || memcmp(copy[0], copy[1], N * sizeof **copy) == 0);
@@ -376,7 +376,8 @@ static void test_streams(uint32_t *in, uint32_t *out)
     uint64_t *bad;
     CUDA(cudaMalloc(&bad, sizeof offsets));
     CUDA(cudaMemcpy(bad, offsets, sizeof offsets, cudaMemcpyHostToDevice));
-    CHECK(ech_reduce_segments(own, ECH_OP_MAX, in, out, bad, 2, N, ECH_U32, NULL) == ECH_OK);
+    CHECK(ech_reduce_segments(own, ECH_OP_MAX, in, bad, out, N, 2, ECH_U32, ECH_U64, NULL) ==
+          ECH_OK);
     ech_status status = ECH_OK;
     for (done = 0; !done;) status = ech_poll(own, &done);
     CHECK(status == ECH_ERR_ARG && strstr(ech_error(own), "offsets[2]"));

@@ -17,33 +17,32 @@ extern "C" {
 /* ---- Arrange --------------------------------------------------------------------------------- */
 
 /* These functions move or generate elements of element_bytes (1 or more) each without interpreting
- * them; ech_iota() and ech_permutation() generate numbers.  They need no workspace. */
+ * them; ech_iota() and ech_permutation() generate numbers.  They need no workspace, and have no
+ * options. */
 /*
  * ech_gather() reads elements by position: out[i] = in[index[i]].
  *
  *   in     [n_in], not modified
- *   index  [n] of index_dtype, ECH_U32 or ECH_U64, each less than n_in.  Otherwise the call fails
- *          with ECH_ERR_ARG
+ *   index  [n] of index_dtype (ECH_I32, ECH_U32, ECH_I64 or ECH_U64), each less than n_in.
+ *          Otherwise the call fails with ECH_ERR_ARG
  *   out    [n]
  */
-ECH_API ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index,
-                              ech_dtype index_dtype, void *out, size_t n, size_t n_in,
-                              size_t element_bytes);
+ECH_API ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index, void *out, size_t n,
+                              size_t n_in, ech_dtype index_dtype, size_t element_bytes);
 
 /*
  * ech_scatter() writes elements by position: out[index[i]] = in[i].
  *
  *   in     [n], not modified
- *   index  [n] of index_dtype, ECH_U32 or ECH_U64, each less than n_out.  Otherwise the call fails
- *          with ECH_ERR_ARG
+ *   index  [n] of index_dtype (ECH_I32, ECH_U32, ECH_I64 or ECH_U64), each less than n_out.
+ *          Otherwise the call fails with ECH_ERR_ARG
  *   out    [n_out]; elements whose position is not in index keep their value
  *
  * With duplicate indices the winner is unspecified.  Elements larger than 8 bytes, and unaligned
  * ones on the CPU, may tear: each word may come from another element.
  */
-ECH_API ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index,
-                               ech_dtype index_dtype, void *out, size_t n, size_t n_out,
-                               size_t element_bytes);
+ECH_API ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index, void *out, size_t n,
+                               size_t n_out, ech_dtype index_dtype, size_t element_bytes);
 
 /*
  * ech_reverse() reverses the order of elements: out[i] = in[n - 1 - i].
@@ -59,17 +58,17 @@ ECH_API ech_status ech_reverse(ech_ctx *ctx, const void *in, void *out, size_t n
  *   in, out  [n]
  *   by       any value
  */
-ECH_API ech_status ech_rotate(ech_ctx *ctx, const void *in, void *out, size_t n, size_t by,
-                              size_t element_bytes);
+ECH_API ech_status ech_rotate(ech_ctx *ctx, const void *in, void *out, size_t n,
+                              size_t element_bytes, size_t by);
 
 /*
  * ech_transpose() transposes a matrix: out[j][i] = in[i][j].
  *
- *   in   [rows][columns]
- *   out  [columns][rows]
+ *   in   [rows][cols]
+ *   out  [cols][rows]
  */
-ECH_API ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows,
-                                 size_t columns, size_t element_bytes);
+ECH_API ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows, size_t cols,
+                                 size_t element_bytes);
 
 /*
  * ech_fill() writes one value to all elements: out[i] = *value.
@@ -77,8 +76,8 @@ ECH_API ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t
  *   out    [n]
  *   value  [1] in host memory
  */
-ECH_API ech_status ech_fill(ech_ctx *ctx, void *out, const void *value, size_t n,
-                            size_t element_bytes);
+ECH_API ech_status ech_fill(ech_ctx *ctx, void *out, size_t n, size_t element_bytes,
+                            const void *value);
 
 /*
  * ech_iota() writes an arithmetic sequence: out[i] = start + i * step.
@@ -97,7 +96,8 @@ ECH_API ech_status ech_iota(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, 
 /*
  * ech_permutation() writes a random permutation of 0 ... n - 1.  It depends only on n and seed.
  *
- *   out    [n] of dtype, ECH_U32 (n at most 2^32) or ECH_U64 (n at most 2^62)
+ *   out    [n] of dtype, ECH_I32 (n at most 2^31), ECH_U32 (n at most 2^32), ECH_I64 or
+ *          ECH_U64 (n at most 2^62)
  *   seed   any value
  */
 ECH_API ech_status ech_permutation(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype,
@@ -121,6 +121,31 @@ ECH_API ech_status ech_shuffle(ech_ctx *ctx, const void *in, void *out, size_t n
  */
 ECH_API ech_status ech_sample(ech_ctx *ctx, const void *in, void *out, size_t n, size_t k,
                               size_t element_bytes, uint64_t seed);
+
+typedef enum ech_arrange_call {
+    ECH_ARRANGE_CALL_GATHER = 0,
+    ECH_ARRANGE_CALL_SCATTER = 1,
+    ECH_ARRANGE_CALL_REVERSE = 2,
+    ECH_ARRANGE_CALL_ROTATE = 3,
+    ECH_ARRANGE_CALL_TRANSPOSE = 4,
+    ECH_ARRANGE_CALL_FILL = 5,
+    ECH_ARRANGE_CALL_IOTA = 6,        /* element_bytes is the size of dtype */
+    ECH_ARRANGE_CALL_PERMUTATION = 7, /* element_bytes is the size of dtype */
+    ECH_ARRANGE_CALL_SHUFFLE = 8      /* ech_shuffle(); ech_sample(), with n = k */
+} ech_arrange_call;
+ECH_ENUM_(ech_arrange_call);
+
+/*
+ * ech_arrange_explain() describes, as ech_sort_explain() does, how a call would be done.
+ *
+ *   device  as for ech_sort_workspace()
+ *   n       the number of elements that are written; of ECH_ARRANGE_CALL_TRANSPOSE, those of the
+ *           largest square matrix with at most n elements
+ *   text    [capacity_bytes] receives the text, as in ech_sort_explain()
+ */
+ECH_API ech_status ech_arrange_explain(const char *device, ech_arrange_call call, size_t n,
+                                       size_t element_bytes, ech_format format, char *text,
+                                       size_t capacity_bytes);
 
 #ifdef __cplusplus
 }

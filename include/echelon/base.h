@@ -24,6 +24,29 @@
 #endif
 #endif
 
+/*
+ * ECH_INIT(type) is a struct of this type with its size set and zero in all other fields:
+ *
+ *     ech_sort_options options = ECH_INIT(ech_sort_options);
+ *     options.descending = 1;
+ *
+ * In C and in C++20, { .size = sizeof options, .descending = 1 } does the same.
+ */
+#ifdef __cplusplus
+template <class T> static inline T ech_init_()
+{
+    T value = T();
+    value.size = sizeof(T);
+    return value;
+}
+#define ECH_INIT(type) ech_init_<type>()
+#else
+#define ECH_INIT(type) ((type){ .size = sizeof(type) })
+#endif
+
+/* Enumerations are 32 bits wide.  A program compiled with -fshort-enums cannot use the library. */
+#define ECH_ENUM_(type) typedef char type##_is_32_bits_wide[sizeof(type) == 4 ? 1 : -1]
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -36,8 +59,10 @@ typedef enum ech_status {
     ECH_ERR_UNSUPPORTED = 2, /* valid, but not supported by this device or this build */
     ECH_ERR_MEMORY = 3,      /* out of memory, or the workspace of the caller is too small */
     ECH_ERR_NO_DEVICE = 4,   /* the requested device does not exist or cannot be used */
-    ECH_ERR_DEVICE = 5 /* the GPU driver reported an error; the context can no longer be used */
+    ECH_ERR_DEVICE = 5,  /* the GPU driver reported an error; the context can no longer be used */
+    ECH_ERR_CANCELED = 6 /* the progress function ended the call */
 } ech_status;
+ECH_ENUM_(ech_status);
 
 /* ech_status_name() returns the name of the constant, such as "ECH_ERR_ARG", or "ECH_ERR_?" for an
  * unknown value. */
@@ -59,6 +84,7 @@ typedef enum ech_dtype {
     ECH_F32 = 10,
     ECH_F64 = 11
 } ech_dtype;
+ECH_ENUM_(ech_dtype);
 
 /* ech_dtype_bytes() returns the size of one element in bytes, or 0 for an unknown dtype. */
 ECH_API size_t ech_dtype_bytes(ech_dtype dtype);
@@ -69,6 +95,13 @@ ECH_API const char *ech_dtype_name(ech_dtype dtype);
 /* ech_dtype_from_name() returns the dtype that has this name, or -1 if there is none.  It is the
  * inverse of ech_dtype_name(). */
 ECH_API int ech_dtype_from_name(const char *name);
+
+/* The form in which the functions ech_..._explain() describe a call. */
+typedef enum ech_format {
+    ECH_FORMAT_TEXT = 0, /* lines of text for people, truncated to fit */
+    ECH_FORMAT_JSON = 1  /* a JSON object; if it does not fit, the call fails with ECH_ERR_ARG */
+} ech_format;
+ECH_ENUM_(ech_format);
 
 /* ---- Context --------------------------------------------------------------------------------- */
 
@@ -265,6 +298,7 @@ typedef enum ech_log_level {
     ECH_LOG_INFO = 2,  /* opened devices, chosen algorithms */
     ECH_LOG_TRACE = 3  /* every allocation, copy and launch */
 } ech_log_level;
+ECH_ENUM_(ech_log_level);
 
 /* A function that receives a message: one line without a line end, valid only during the call. */
 typedef void (*ech_log_function)(void *user, ech_log_level level, const char *message);
@@ -275,13 +309,18 @@ ECH_API ech_status ech_set_log(ech_ctx *ctx, ech_log_level level, ech_log_functi
                                void *user);
 
 /* A function that receives the progress of the current call: done is the estimated fraction
- * completed, from 0 to 1. */
-typedef void (*ech_progress_function)(void *user, double done);
+ * completed, from 0 to 1.  A result other than 0 cancels the call. */
+typedef int (*ech_progress_function)(void *user, double done);
 
-/* ech_set_progress() makes the thread that runs a call report its progress to function from time to
+/*
+ * ech_set_progress() makes the thread that runs a call report its progress to function from time to
  * time.  Only eliminations and products of matrices over GF(2) on the CPU, which may take minutes,
  * report it.  function is not called for work queued on a GPU.  If function is NULL, the reports
- * stop. */
+ * stop.
+ *
+ * A call that function cancels returns ECH_ERR_CANCELED.  The contents of its outputs are then
+ * undefined, and those of matrices that it changes in place.
+ */
 ECH_API ech_status ech_set_progress(ech_ctx *ctx, ech_progress_function function, void *user);
 
 /* ---- Operators and tests of elements --------------------------------------------------------- */
@@ -301,6 +340,8 @@ ECH_API ech_status ech_set_progress(ech_ctx *ctx, ech_progress_function function
  *                 ECH_ERR_ARG: in the call on the CPU and for staged arrays, in ech_sync() for
  *                 queued calls.  Memory outside the arrays is not accessed.  The contents of the
  *                 outputs are then undefined.
+ *   - Indices.    Indices, positions and offsets are i32, u32, i64 or u64, as a parameter ..._dtype
+ *                 or a field states.  A negative index is out of range.
  *   - Floats.     ech_nan selects how operators treat NaN.  "Equal" means equal in the order of
  *                 sorts with values: -0 equals +0, and all NaN are equal.
  */
@@ -325,11 +366,13 @@ typedef enum ech_op {
     ECH_OP_VARIANCE = 14, /* the sum of the squared deviations from the mean, divided by n - ddof */
     ECH_OP_NORM = 15      /* the square root of the sum of squares */
 } ech_op;
+ECH_ENUM_(ech_op);
 
 typedef enum ech_nan {
     ECH_NAN_PROPAGATE = 0, /* a NaN makes the result NaN; it counts as minimum and as maximum */
     ECH_NAN_IGNORE = 1     /* NaN are skipped; positions still count them */
 } ech_nan;
+ECH_ENUM_(ech_nan);
 
 /* A test of an element x, for most tests against a value v of the same type.  Comparisons are those
  * of C: with a NaN, all are false except ECH_COMPARE_NOT_EQUAL.  The last three tests are only for
@@ -347,6 +390,7 @@ typedef enum ech_compare {
     ECH_COMPARE_HAS_ALL = 9,  /* (x & v) == v */
     ECH_COMPARE_HAS_NONE = 10 /* (x & v) == 0 */
 } ech_compare;
+ECH_ENUM_(ech_compare);
 
 #ifdef __cplusplus
 }

@@ -63,18 +63,18 @@ ECH_API ech_status ech_matmul(ech_ctx *ctx, size_t m, size_t n, size_t k, double
                               const ech_matmul_options *options);
 
 /*
- * ech_matmul_pointers() computes count products as ech_matmul() does, of matrices at any addresses.
+ * ech_matmul_pointers() computes batch_count products as ech_matmul() does, of matrices at any addresses.
  *
- *   a, b, c  [count] pointers each; product i is of a[i], b[i] and c[i].  All three arrays must be
+ *   a, b, c  [batch_count] pointers each; product i is of a[i], b[i] and c[i].  All three arrays must be
  *            in the same memory.  Arrays in GPU memory must point to matrices in GPU memory, and
  *            are not validated.  Arrays in host memory may point to matrices in host or GPU memory
- *   options  NULL for the defaults; batch_count and the batch strides must be 0
+ *   options  NULL for the defaults; its batch_count and batch strides must be 0
  */
-ECH_API ech_status ech_matmul_pointers(ech_ctx *ctx, size_t count, size_t m, size_t n, size_t k,
-                                       double alpha, const void *const *a, size_t a_stride,
-                                       const void *const *b, size_t b_stride, double beta,
-                                       void *const *c, size_t c_stride, ech_dtype dtype,
-                                       const ech_matmul_options *options);
+ECH_API ech_status ech_matmul_pointers(ech_ctx *ctx, size_t batch_count, size_t m, size_t n,
+                                       size_t k, double alpha, const void *const *a,
+                                       size_t a_stride, const void *const *b, size_t b_stride,
+                                       double beta, void *const *c, size_t c_stride,
+                                       ech_dtype dtype, const ech_matmul_options *options);
 
 /*
  * ech_matmul_workspace() returns how many bytes of workspace a product needs.  ech_matmul_explain()
@@ -91,21 +91,40 @@ ECH_API ech_status ech_matmul_workspace(const char *device, size_t m, size_t n, 
                                         size_t *bytes);
 ECH_API ech_status ech_matmul_explain(const char *device, size_t m, size_t n, size_t k,
                                       ech_dtype dtype, const ech_matmul_options *options,
-                                      char *text, size_t capacity_bytes);
+                                      ech_format format, char *text, size_t capacity_bytes);
+
+/* Options of a matrix-vector product.  Zero is the default of every field except size. */
+typedef struct ech_matvec_options {
+    size_t size;       /* sizeof(ech_matvec_options) */
+    int transpose;     /* 0: op(a) is a; 1: op(a) is the transpose of a */
+    void *work;        /* as in ech_sort_options */
+    size_t work_bytes; /* at least what ech_matvec_workspace() returns */
+} ech_matvec_options;
 
 /*
  * ech_matvec() computes y = alpha op(a) x + beta y.  It is bit-identical on every device
- * (docs/matmul.md).  Its workspace is allocated by the context.
+ * (docs/matmul.md).
  *
- *   transpose   0: op(a) is a; 1: op(a) is the transpose of a
  *   rows, cols  the shape of a, before it is transposed
+ *   alpha       0: a and x are not read, and may be NULL
  *   x           [cols]; with transpose [rows]
- *   y           [rows]; with transpose [cols].  With beta 0 it is not read
+ *   beta        0: y is not read, so NaN in y have no effect
+ *   y           [rows]; with transpose [cols]; must not overlap a or x
  *   dtype       ECH_F32 or ECH_F64
+ *   options     NULL for the defaults
  */
-ECH_API ech_status ech_matvec(ech_ctx *ctx, int transpose, size_t rows, size_t cols, double alpha,
-                              const void *a, size_t a_stride, const void *x, double beta, void *y,
-                              ech_dtype dtype);
+ECH_API ech_status ech_matvec(ech_ctx *ctx, size_t rows, size_t cols, double alpha, const void *a,
+                              size_t a_stride, const void *x, double beta, void *y, ech_dtype dtype,
+                              const ech_matvec_options *options);
+
+/* ech_matvec_workspace() returns how many bytes of workspace ech_matvec() needs.
+ * ech_matvec_explain() describes, as ech_sort_explain() does, how the product would be done. */
+ECH_API ech_status ech_matvec_workspace(const char *device, size_t rows, size_t cols,
+                                        ech_dtype dtype, const ech_matvec_options *options,
+                                        size_t *bytes);
+ECH_API ech_status ech_matvec_explain(const char *device, size_t rows, size_t cols, ech_dtype dtype,
+                                      const ech_matvec_options *options, ech_format format,
+                                      char *text, size_t capacity_bytes);
 
 /* ---- Direct solvers -------------------------------------------------------------------------- */
 
@@ -117,19 +136,21 @@ typedef enum ech_factor {
                                 diagonal are not read */
     ECH_FACTOR_QR = 3        /* Householder reflectors, m >= n; minimises |b - A x| */
 } ech_factor;
+ECH_ENUM_(ech_factor);
 
 /* The outcome of a call.  Unless it is ECH_DIRECT_STATUS_SOLVED, the contents of the output are
  * undefined. */
 typedef enum ech_direct_status {
     ECH_DIRECT_STATUS_SOLVED = 0,
-    ECH_DIRECT_STATUS_SINGULAR = 1,    /* LU: the pivot of column failed_index is zero; QR: this
+    ECH_DIRECT_STATUS_SINGULAR = 1,   /* LU: the pivot of column failed_index is zero; QR: this
                                           column depends linearly on those before it, up to
                                           rounding */
-    ECH_DIRECT_STATUS_INDEFINITE = 2,  /* Cholesky: the pivot of row failed_index is not positive */
-    ECH_DIRECT_STATUS_NOT_FINITE = 3,  /* row failed_index of A contains NaN or infinity; or norms
-                                          or factors overflow in column failed_index */
-    ECH_DIRECT_STATUS_NOT_FINITE_B = 4 /* column failed_index of b contains NaN or infinity */
+    ECH_DIRECT_STATUS_INDEFINITE = 2, /* Cholesky: the pivot of row failed_index is not positive */
+    ECH_DIRECT_STATUS_NOT_FINITE = 3, /* row failed_index of A contains NaN or infinity */
+    ECH_DIRECT_STATUS_NOT_FINITE_B = 4, /* column failed_index of b contains NaN or infinity */
+    ECH_DIRECT_STATUS_OVERFLOW = 5      /* norms or factors overflow in column failed_index */
 } ech_direct_status;
+ECH_ENUM_(ech_direct_status);
 
 /* Options of a direct solver.  Zero is the default of every field except size. */
 typedef struct ech_direct_options {
@@ -164,9 +185,9 @@ typedef struct ech_direct_report {
  *
  *   m, n      rows and columns of A, m >= n
  *   a         [m][n], a_stride >= n elements from row to row; not modified
- *   count     the number of right-hand sides; 0: A is only factored and reported on
- *   b         [m][count], b_stride >= count; not modified
- *   x         [n][count], x_stride >= count; must not overlap a or b
+ *   nrhs      the number of right-hand sides; 0: A is only factored and reported on
+ *   b         [m][nrhs], b_stride >= nrhs; not modified
+ *   x         [n][nrhs], x_stride >= nrhs; must not overlap a or b
  *   dtype     ECH_F32 or ECH_F64
  *   options   NULL for the defaults
  *   report    [1] in host memory
@@ -185,7 +206,7 @@ typedef struct ech_direct_report {
  * device and with any number of threads.
  */
 ECH_API ech_status ech_solve_direct(ech_ctx *ctx, size_t m, size_t n, const void *a,
-                                    size_t a_stride, size_t count, const void *b, size_t b_stride,
+                                    size_t a_stride, size_t nrhs, const void *b, size_t b_stride,
                                     void *x, size_t x_stride, ech_dtype dtype,
                                     const ech_direct_options *options, ech_direct_report *report);
 
@@ -212,10 +233,11 @@ ECH_API ech_status ech_determinant(ech_ctx *ctx, size_t n, const void *a, size_t
                                    double *log_abs);
 
 typedef enum ech_direct_call {
-    ECH_DIRECT_SOLVE = 0,
-    ECH_DIRECT_INVERSE = 1,    /* m = count = n */
-    ECH_DIRECT_DETERMINANT = 2 /* m = n, count = 0 */
+    ECH_DIRECT_CALL_SOLVE = 0,
+    ECH_DIRECT_CALL_INVERSE = 1,    /* m = nrhs = n */
+    ECH_DIRECT_CALL_DETERMINANT = 2 /* m = n, nrhs = 0 */
 } ech_direct_call;
+ECH_ENUM_(ech_direct_call);
 
 /*
  * ech_direct_workspace() returns how many bytes of workspace a call needs.  ech_direct_explain()
@@ -227,16 +249,16 @@ typedef enum ech_direct_call {
  *   text     [capacity_bytes] receives the text, as in ech_sort_explain()
  */
 ECH_API ech_status ech_direct_workspace(const char *device, ech_direct_call call, size_t m,
-                                        size_t n, size_t count, ech_dtype dtype,
+                                        size_t n, size_t nrhs, ech_dtype dtype,
                                         const ech_direct_options *options, size_t *bytes);
 ECH_API ech_status ech_direct_explain(const char *device, ech_direct_call call, size_t m, size_t n,
-                                      size_t count, ech_dtype dtype,
-                                      const ech_direct_options *options, char *text,
-                                      size_t capacity_bytes);
+                                      size_t nrhs, ech_dtype dtype,
+                                      const ech_direct_options *options, ech_format format,
+                                      char *text, size_t capacity_bytes);
 
 /* ech_direct_status_text() returns a sentence about an outcome.  ech_factor_name() returns "auto",
  * "lu", "cholesky" or "qr".  Both return "?" for an unknown value. */
-ECH_API const char *ech_direct_status_text(ech_direct_status end);
+ECH_API const char *ech_direct_status_text(ech_direct_status status);
 ECH_API const char *ech_factor_name(ech_factor kind);
 
 #ifdef __cplusplus

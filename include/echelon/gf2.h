@@ -80,17 +80,17 @@ ECH_API ech_status ech_gf2_add(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *b,
 ECH_API ech_status ech_gf2_transpose(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *out);
 
 /*
- * ech_gf2_gather_rows() copies rows by position: row i of out is row order[i] of a.
- * ech_gf2_gather_columns() does the same with columns: column j of out is column order[j] of a.
+ * ech_gf2_gather_rows() copies rows by position: row i of out is row index[i] of a.
+ * ech_gf2_gather_cols() does the same with columns: column j of out is column index[j] of a.
  *
- *   order  [out->rows], or [out->cols]; positions may be in any order and may occur repeatedly.  A
+ *   index  [out->rows], or [out->cols]; positions may be in any order and may occur repeatedly.  A
  *          position outside a fails with ECH_ERR_ARG
- *   out    has as many columns (ech_gf2_gather_columns(): rows) as a
+ *   out    has as many columns (ech_gf2_gather_cols(): rows) as a
  */
-ECH_API ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
+ECH_API ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *index,
                                        ech_gf2 *out);
-ECH_API ech_status ech_gf2_gather_columns(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
-                                          ech_gf2 *out);
+ECH_API ech_status ech_gf2_gather_cols(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *index,
+                                       ech_gf2 *out);
 
 /*
  * ech_gf2_zero() sets all bits to 0.  ech_gf2_identity() sets bits with i == j to 1, and all
@@ -153,21 +153,22 @@ ECH_API ech_status ech_gf2_mul_vec(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2
  * row is selected; the other results do.)
  */
 typedef enum ech_gf2_form {
-    ECH_GF2_REDUCED = 0, /* a pivot is the only one in its column */
-    ECH_GF2_ECHELON = 1  /* all bits below a pivot are zero */
+    ECH_GF2_FORM_REDUCED = 0, /* a pivot is the only one in its column */
+    ECH_GF2_FORM_ECHELON = 1  /* all bits below a pivot are zero */
 } ech_gf2_form;
+ECH_ENUM_(ech_gf2_form);
 
 /* Options of calls that eliminate.  Zero is the default of every field except size.  Setting a
  * field that the call does not support fails with ECH_ERR_ARG. */
 typedef struct ech_gf2_echelon_options {
     size_t size; /* sizeof(ech_gf2_echelon_options) */
     ech_gf2_form form;
-    const uint32_t *order; /* NULL, or [columns]: the distinct columns in which pivots are
-                                 sought, in this order; no column is moved */
-    size_t columns;        /* seek pivots only in the first `columns` columns, or columns of
-                                 order; 0: in all */
-    size_t max_rank;       /* stop at this number of pivots; 0: no limit */
-    ech_gf2 *transform;    /* NULL, or rows x rows: receives T with T a = the result */
+    const uint32_t *column_order; /* NULL, or [pivot_cols]: the distinct columns in which pivots
+                                     are sought, in this order; no column is moved */
+    size_t pivot_cols;            /* seek pivots only in the first pivot_cols columns, or columns of
+                              column_order; 0: in all */
+    size_t max_rank;              /* stop at this number of pivots; 0: no limit */
+    ech_gf2 *transform;           /* NULL, or rows x rows: receives T with T a = the result */
     uint32_t *rows_from;   /* NULL, or [rows]: row i of the result is row rows_from[i] of a, to
                                  which other rows have been added */
     const char *algorithm; /* NULL: chosen; or one that ech_gf2_explain() lists */
@@ -206,8 +207,8 @@ ECH_API ech_status ech_gf2_rank(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank,
  *   p        [rows] receives the permutation of the rows
  *   q        [cols] receives the permutation of the columns: first the rank pivot columns, then the
  *            others in their order
- *   options  NULL for the defaults; of form, order, columns, max_rank, transform and rows_from it
- *            supports only order
+ *   options  NULL for the defaults; of form, column_order, pivot_cols, max_rank, transform and
+ *            rows_from it supports only column_order
  */
 ECH_API ech_status ech_gf2_pluq(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *p, uint32_t *q,
                                 const ech_gf2_echelon_options *options);
@@ -222,8 +223,8 @@ ECH_API ech_status ech_gf2_pluq(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32
  *   solvable     NULL, or [k] of u8: 1 if the column has a solution, otherwise 0
  *   certificate  NULL, or k x m: row j receives a certificate that column b_j has no solution: a y
  *                with y a = 0 and y b_j = 1.  It is zero if there is a solution
- *   options      NULL for the defaults; order and columns select the columns of a that may be
- *                pivots; form, max_rank, transform and rows_from are not supported
+ *   options      NULL for the defaults; column_order and pivot_cols select the columns of a that
+ *                may be pivots; form, max_rank, transform and rows_from are not supported
  *
  * A system without a solution is not an error.
  */
@@ -242,8 +243,8 @@ ECH_API ech_status ech_gf2_solve(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *
  *            is at least the dimension; too few rows fail with ECH_ERR_ARG.  Rows beyond the
  *            dimension receive 0
  *   dim      [1] receives the dimension
- *   options  NULL for the defaults; form, order, columns, max_rank, transform and rows_from are not
- *            supported
+ *   options  NULL for the defaults; form, column_order, pivot_cols, max_rank, transform and rows_from
+ *            are not supported
  */
 ECH_API ech_status ech_gf2_nullspace(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *basis, uint32_t *dim,
                                      const ech_gf2_echelon_options *options);
@@ -279,7 +280,8 @@ typedef struct ech_gf2_batch {
  *
  *   rank     [count]
  *   pivots   NULL, or [count][min(rows, cols)]
- *   options  NULL for the defaults; order is [count][columns], one order per matrix; transform and
+ *   options  NULL for the defaults; column_order is [count][pivot_cols], one order per
+ *            matrix; transform and
  *            rows_from are not supported
  */
 ECH_API ech_status ech_gf2_echelon_batched(ech_ctx *ctx, ech_gf2_batch *a, uint32_t *rank,
@@ -297,7 +299,7 @@ ECH_API ech_status ech_gf2_rank_batched(ech_ctx *ctx, const ech_gf2_batch *a, ui
  *   x         [count][ech_gf2_stride(cols)] words: a solution per matrix, 0 if there is none; the
  *             unused bits of the last word receive 0
  *   solvable  [count] of u8: 1 if there is a solution, otherwise 0
- *   options   NULL for the defaults; order as in ech_gf2_echelon_batched(); form, max_rank,
+ *   options   NULL for the defaults; column_order as in ech_gf2_echelon_batched(); form, max_rank,
  *             transform and rows_from are not supported
  */
 ECH_API ech_status ech_gf2_solve_batched(ech_ctx *ctx, const ech_gf2_batch *a, const uint64_t *b,
@@ -316,6 +318,7 @@ typedef enum ech_gf2_call {
     ECH_GF2_CALL_INVERSE = 6,
     ECH_GF2_CALL_BATCHED = 7 /* all functions ..._batched(); other: number of matrices */
 } ech_gf2_call;
+ECH_ENUM_(ech_gf2_call);
 
 /*
  * ech_gf2_workspace() returns how many bytes of workspace a call needs.  ech_gf2_explain()
@@ -324,8 +327,8 @@ typedef enum ech_gf2_call {
  *   device      as for ech_sort_workspace()
  *   rows, cols  the shape of a
  *   other       as the comment of ech_gf2_call states; otherwise ignored
- *   options     NULL for the defaults; only form, columns, algorithm, and whether order and
- *               transform are NULL have an effect.  For ECH_GF2_CALL_SOLVE, transform stands for
+ *   options     NULL for the defaults; only form, pivot_cols, algorithm, and whether
+ *               column_order and transform are NULL have an effect.  For ECH_GF2_CALL_SOLVE, transform stands for
  *               the certificate
  *   bytes       [1] receives the size
  *   text        [capacity_bytes] receives the text, as in ech_sort_explain()
@@ -334,8 +337,8 @@ ECH_API ech_status ech_gf2_workspace(const char *device, ech_gf2_call call, size
                                      size_t cols, size_t other,
                                      const ech_gf2_echelon_options *options, size_t *bytes);
 ECH_API ech_status ech_gf2_explain(const char *device, ech_gf2_call call, size_t rows, size_t cols,
-                                   size_t other, const ech_gf2_echelon_options *options, char *text,
-                                   size_t capacity_bytes);
+                                   size_t other, const ech_gf2_echelon_options *options,
+                                   ech_format format, char *text, size_t capacity_bytes);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,7 @@ typedef enum ech_outside {
                               are not counted */
     ECH_OUTSIDE_COUNT = 2  /* three counters follow the bins: below, above, NaN */
 } ech_outside;
+ECH_ENUM_(ech_outside);
 
 /* Options of a histogram.  Zero is the default of every field except size. */
 typedef struct ech_histogram_options {
@@ -74,8 +75,8 @@ ECH_API ech_status ech_histogram(ech_ctx *ctx, const void *in, void *counts, siz
  *   edges    [bins + 1] of dtype, in strictly ascending order.  Otherwise the call fails with
  *            ECH_ERR_ARG
  */
-ECH_API ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, void *counts, size_t n,
-                                       ech_dtype dtype, const void *edges, size_t bins,
+ECH_API ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, const void *edges,
+                                       void *counts, size_t n, ech_dtype dtype, size_t bins,
                                        const ech_histogram_options *options);
 
 /* ech_bincount() counts how many times each of the integers 0 ... bins - 1 occurs, for example
@@ -109,16 +110,16 @@ ECH_API ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, 
  *            an effect
  *   bytes    [1] receives the size
  */
-ECH_API ech_status ech_histogram_workspace(const char *device, size_t n, size_t bins,
-                                           ech_dtype dtype, const ech_histogram_options *options,
+ECH_API ech_status ech_histogram_workspace(const char *device, size_t n, ech_dtype dtype,
+                                           size_t bins, const ech_histogram_options *options,
                                            size_t *bytes);
 
 /* ech_histogram_explain() describes, as ech_sort_explain() does, how a histogram would be computed:
  * the algorithm, the other algorithms that options->algorithm can select, and the workspace.  bins
  * as in ech_histogram_workspace(). */
-ECH_API ech_status ech_histogram_explain(const char *device, size_t n, size_t bins, ech_dtype dtype,
-                                         const ech_histogram_options *options, char *text,
-                                         size_t capacity_bytes);
+ECH_API ech_status ech_histogram_explain(const char *device, size_t n, ech_dtype dtype, size_t bins,
+                                         const ech_histogram_options *options, ech_format format,
+                                         char *text, size_t capacity_bytes);
 
 #ifdef __cplusplus
 }

@@ -33,20 +33,21 @@ typedef struct ech_reduce_options {
  * ech_reduce_dtype() returns the type of the result of a reduction.
  *
  *   sum, product           i64 for signed integers and u64 for unsigned ones, both modulo 2^64; f32
- *                          for f16, bf16 and f32 (wide: f64); f64 for f64
+ *                          for f16, bf16 and f32 (with accumulate_wide: f64); f64 for f64
  *   min, max, minmax       dtype
  *   and, or, xor           dtype
  *   argmin, argmax, count  u64
  *   any, all               u8
- *   mean, variance, norm   f32 for f16, bf16 and f32 (wide: f64); f64 for all others
+ *   mean, variance, norm   f32 for f16, bf16 and f32 (with accumulate_wide: f64); f64 for all
+ *                          others
  *
- *   wide  options->accumulate_wide
+ *   accumulate_wide  that of the options
  *
  * Results are computed in this type.  Mean, variance and norm are always computed in f64, and
  * rounded once.  Returns -1 if there is no such reduction: bitwise operators on floats, and an
  * unknown op or dtype.
  */
-ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide);
+ECH_API int ech_reduce_dtype(ech_op op, ech_dtype dtype, int accumulate_wide);
 
 /*
  * ech_reduce() reduces n elements to one.
@@ -74,29 +75,29 @@ ECH_API ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out
 /*
  * ech_reduce_rows() reduces each row as ech_reduce() does.
  *
- *   in     [rows][columns] of dtype
+ *   in     [rows][cols] of dtype
  *   out    [rows] of ech_reduce_dtype(); [rows][2] for ECH_OP_MINMAX.  Positions count within the
  *          row
  */
 ECH_API ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
-                                   size_t columns, ech_dtype dtype,
-                                   const ech_reduce_options *options);
+                                   size_t cols, ech_dtype dtype, const ech_reduce_options *options);
 
 /*
  * ech_reduce_segments() reduces each segment as ech_reduce() does.
  *
  *   in       [n] of dtype
- *   offsets  [segments + 1]: segment s is in[offsets[s]] ... in[offsets[s + 1] - 1].  The offsets
- *            must not decrease and must not exceed n.  The first need not be 0, and the last need
- *            not be n
+ *   offsets  [segments + 1] of offsets_dtype: segment s is in[offsets[s]] ... in[offsets[s + 1] -
+ *            1].  The offsets must not decrease and must not exceed n.  The first need not be 0, and
+ *            the last need not be n
  *   out      [segments], or [segments][2], as in ech_reduce_rows().  Positions count within the
  *            segment
  *
  * Offsets that decrease or exceed n fail with ECH_ERR_ARG.
  */
-ECH_API ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
-                                       const uint64_t *offsets, size_t segments, size_t n,
-                                       ech_dtype dtype, const ech_reduce_options *options);
+ECH_API ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in,
+                                       const void *offsets, void *out, size_t n,
+                                       size_t segments, ech_dtype dtype, ech_dtype offsets_dtype,
+                                       const ech_reduce_options *options);
 
 /*
  * ech_reduce_by_key() reduces each run of equal keys as ech_reduce() does.
@@ -108,9 +109,10 @@ ECH_API ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, 
  *             elements.  Positions count within the run
  *   count     [1] receives the number of runs
  */
-ECH_API ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
-                                     const void *in, void *keys_out, void *out, uint64_t *count,
-                                     size_t n, ech_dtype dtype, const ech_reduce_options *options);
+ECH_API ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, const void *in,
+                                     void *keys_out, void *out, uint64_t *count, size_t n,
+                                     ech_dtype key_dtype, ech_dtype dtype,
+                                     const ech_reduce_options *options);
 
 /*
  * ech_dot() computes the dot product: the sum of a[i] b[i], in the type and the order of
@@ -122,18 +124,34 @@ ECH_API ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, 
 ECH_API ech_status ech_dot(ech_ctx *ctx, const void *a, const void *b, void *out, size_t n,
                            ech_dtype dtype, const ech_reduce_options *options);
 
+/* The shape of a reduction, for the workspace and the explanation. */
+typedef enum ech_reduce_call {
+    ECH_REDUCE_CALL_ROWS = 0, /* ech_reduce(), with one row, and ech_reduce_rows() */
+    ECH_REDUCE_CALL_SEGMENTS = 1,
+    ECH_REDUCE_CALL_BY_KEY = 2,
+    ECH_REDUCE_CALL_DOT = 3
+} ech_reduce_call;
+ECH_ENUM_(ech_reduce_call);
+
 /*
- * ech_reduce_workspace() returns how many bytes of workspace the reductions above need.  One size
- * is enough for all of them with the same op, dtype and options.
+ * ech_reduce_workspace() returns how many bytes of workspace a call needs.  ech_reduce_explain()
+ * describes, as ech_sort_explain() does, how it would be done.
  *
  *   device  as for ech_sort_workspace()
- *   n       the maximum number of elements; rows * columns for ech_reduce_rows()
- *   by_key  1 for ech_reduce_by_key(), otherwise 0
+ *   op      ECH_OP_SUM for ECH_REDUCE_CALL_DOT
+ *   n       the number of elements; of ECH_REDUCE_CALL_ROWS in all rows together.  The workspace of
+ *           fewer elements is not larger
+ *   groups  the number of rows or segments; otherwise ignored.  It has no effect on the workspace
  *   bytes   [1] receives the size
+ *   text    [capacity_bytes] receives the text, as in ech_sort_explain()
  */
-ECH_API ech_status ech_reduce_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
-                                        int by_key, const ech_reduce_options *options,
-                                        size_t *bytes);
+ECH_API ech_status ech_reduce_workspace(const char *device, ech_reduce_call call, ech_op op,
+                                        size_t n, size_t groups, ech_dtype dtype,
+                                        const ech_reduce_options *options, size_t *bytes);
+ECH_API ech_status ech_reduce_explain(const char *device, ech_reduce_call call, ech_op op, size_t n,
+                                      size_t groups, ech_dtype dtype,
+                                      const ech_reduce_options *options, ech_format format,
+                                      char *text, size_t capacity_bytes);
 
 #ifdef __cplusplus
 }

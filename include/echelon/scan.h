@@ -51,25 +51,26 @@ typedef struct ech_scan_options {
 ECH_API ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n,
                             ech_dtype dtype, const ech_scan_options *options);
 
-/* ech_scan_rows() scans each row of in [rows][columns] into out [rows][columns].  The result of a
+/* ech_scan_rows() scans each row of in [rows][cols] into out [rows][cols].  The result of a
  * row is bit-identical to that of ech_scan(). */
 ECH_API ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
-                                 size_t columns, ech_dtype dtype, const ech_scan_options *options);
+                                 size_t cols, ech_dtype dtype, const ech_scan_options *options);
 
 /*
  * ech_scan_segments() scans each segment.
  *
  *   in, out  [n], as in ech_scan().  Elements of out that are in no segment are not written
- *   offsets  [segments + 1], as in ech_reduce_segments()
+ *   offsets  [segments + 1] of offsets_dtype, as in ech_reduce_segments()
  *
  * Sums and products of floats are computed in the order of a scan of the whole array, cut where
  * segments begin.  This order depends only on n, dtype and the offsets.  The rounding therefore
  * differs from that of ech_scan() of the segment.  Offsets that decrease or exceed n fail with
  * ECH_ERR_ARG.
  */
-ECH_API ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
-                                     const uint64_t *offsets, size_t segments, size_t n,
-                                     ech_dtype dtype, const ech_scan_options *options);
+ECH_API ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in,
+                                     const void *offsets, void *out, size_t n, size_t segments,
+                                     ech_dtype dtype, ech_dtype offsets_dtype,
+                                     const ech_scan_options *options);
 
 /*
  * ech_scan_by_key() scans each run of equal keys.  The result is that of ech_scan_segments() with
@@ -78,20 +79,34 @@ ECH_API ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, vo
  *   keys     [n] of key_dtype
  *   in, out  [n], as in ech_scan()
  */
-ECH_API ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
-                                   const void *in, void *out, size_t n, ech_dtype dtype,
+ECH_API ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, const void *in,
+                                   void *out, size_t n, ech_dtype key_dtype, ech_dtype dtype,
                                    const ech_scan_options *options);
 
+/* The shape of a scan, for the workspace and the explanation. */
+typedef enum ech_scan_call {
+    ECH_SCAN_CALL_ROWS = 0, /* ech_scan(), with one row, and ech_scan_rows() */
+    ECH_SCAN_CALL_SEGMENTS = 1,
+    ECH_SCAN_CALL_BY_KEY = 2
+} ech_scan_call;
+ECH_ENUM_(ech_scan_call);
+
 /*
- * ech_scan_workspace() returns how many bytes of workspace the scans above need.  One size is
- * enough for all of them with the same op, dtype and options.
+ * ech_scan_workspace() returns how many bytes of workspace a call needs.  ech_scan_explain()
+ * describes, as ech_sort_explain() does, how it would be done.
  *
  *   device  as for ech_sort_workspace()
- *   n       the number of elements; rows * columns for ech_scan_rows()
+ *   n       the number of elements; of ECH_SCAN_CALL_ROWS in all rows together
+ *   groups  the number of rows or segments; otherwise ignored
  *   bytes   [1] receives the size
+ *   text    [capacity_bytes] receives the text, as in ech_sort_explain()
  */
-ECH_API ech_status ech_scan_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
+ECH_API ech_status ech_scan_workspace(const char *device, ech_scan_call call, ech_op op, size_t n,
+                                      size_t groups, ech_dtype dtype,
                                       const ech_scan_options *options, size_t *bytes);
+ECH_API ech_status ech_scan_explain(const char *device, ech_scan_call call, ech_op op, size_t n,
+                                    size_t groups, ech_dtype dtype, const ech_scan_options *options,
+                                    ech_format format, char *text, size_t capacity_bytes);
 
 #ifdef __cplusplus
 }

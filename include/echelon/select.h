@@ -24,12 +24,13 @@ extern "C" {
  * are unspecified, unless its comment states otherwise.
  */
 typedef struct ech_select_options {
-    size_t size;       /* sizeof(ech_select_options) */
-    int invert;        /* 1: keep the elements that would be dropped, and drop the others.  Fails
+    size_t size;         /* sizeof(ech_select_options) */
+    int invert;          /* 1: keep the elements that would be dropped, and drop the others.  Fails
                           with ECH_ERR_ARG in functions that drop nothing: ech_partition_3way(),
                           ech_rle_encode() and ech_rle_decode() */
-    int index;         /* 1: write the positions of the kept elements, u64, instead of the elements;
-                          only for ech_select_flags() and ech_select_if() */
+    ech_dtype positions; /* 0: write the kept elements; ECH_I32, ECH_U32, ECH_I64 or ECH_U64: write
+                            their positions, in this type; only for ech_select_flags() and
+                            ech_select_if() */
     int packed;        /* 1: flags are bits, flag i is bit i % 8 of byte i / 8; 0: flags are bytes,
                           and a byte other than 0 is set */
     void *work;        /* as in ech_sort_options */
@@ -40,9 +41,9 @@ typedef struct ech_select_options {
  * ech_select_flags() keeps the elements whose flag is set.
  *
  *   in     [n] of element_bytes (1 or more) each, opaque; not modified; may be NULL with
- *          options->index
+ *          options->positions
  *   flags  [n] bytes; (n + 7) / 8 bytes with options->packed
- *   out    [n], or [n] of u64 with options->index; the first *count elements are written
+ *   out    [n], or [n] of options->positions; the first *count elements are written
  *   count  [1] receives the number of elements kept
  */
 ECH_API ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t *flags, void *out,
@@ -58,8 +59,8 @@ ECH_API ech_status ech_select_flags(ech_ctx *ctx, const void *in, const uint8_t 
  *   compare  the test
  *   value    [1] of dtype in host memory: the value v of the test; NULL if the test ignores it
  */
-ECH_API ech_status ech_select_if(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
-                                 ech_dtype dtype, ech_compare compare, const void *value,
+ECH_API ech_status ech_select_if(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
+                                 uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                                  const ech_select_options *options);
 
 /*
@@ -72,9 +73,9 @@ ECH_API ech_status ech_select_if(ech_ctx *ctx, const void *in, void *out, uint64
 ECH_API ech_status ech_partition_flags(ech_ctx *ctx, const void *in, const uint8_t *flags,
                                        void *out, uint64_t *count, size_t n, size_t element_bytes,
                                        const ech_select_options *options);
-ECH_API ech_status ech_partition_if(ech_ctx *ctx, const void *in, void *out, uint64_t *count,
-                                    size_t n, ech_dtype dtype, ech_compare compare,
-                                    const void *value, const ech_select_options *options);
+ECH_API ech_status ech_partition_if(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
+                                    uint64_t *count, size_t n, ech_dtype dtype, const void *value,
+                                    const ech_select_options *options);
 
 /*
  * ech_partition_3way() writes first the elements less than low, then those from low to high (both
@@ -108,8 +109,8 @@ ECH_API ech_status ech_unique(ech_ctx *ctx, const void *in, void *out, uint64_t 
  *   count                 [1] receives the number of keys kept
  */
 ECH_API ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void *values,
-                                     void *keys_out, void *values_out, uint64_t *count,
-                                     size_t value_bytes, size_t n, ech_dtype dtype,
+                                     void *keys_out, void *values_out, uint64_t *count, size_t n,
+                                     ech_dtype dtype, size_t value_bytes,
                                      const ech_select_options *options);
 
 /*
@@ -136,17 +137,37 @@ ECH_API ech_status ech_rle_decode(ech_ctx *ctx, const void *in, const uint64_t *
                                   size_t runs, size_t n, size_t element_bytes,
                                   const ech_select_options *options);
 
+typedef enum ech_select_call {
+    ECH_SELECT_CALL_FLAGS = 0, /* ech_select_flags() */
+    ECH_SELECT_CALL_IF = 1,    /* ech_select_if() */
+    ECH_SELECT_CALL_PARTITION_FLAGS = 2,
+    ECH_SELECT_CALL_PARTITION_IF = 3,
+    ECH_SELECT_CALL_PARTITION_3WAY = 4,
+    ECH_SELECT_CALL_UNIQUE = 5,
+    ECH_SELECT_CALL_UNIQUE_BY_KEY = 6,
+    ECH_SELECT_CALL_RLE_ENCODE = 7,
+    ECH_SELECT_CALL_RLE_DECODE = 8
+} ech_select_call;
+ECH_ENUM_(ech_select_call);
+
 /*
- * ech_select_workspace() returns how many bytes of workspace the functions above need.  One size is
- * enough for all of them.
+ * ech_select_workspace() returns how many bytes of workspace a call needs.  ech_select_explain()
+ * describes, as ech_sort_explain() does, how it would be done.
  *
  *   device         as for ech_sort_workspace()
  *   n              the number of elements; of runs for ech_rle_decode()
- *   element_bytes  the size of an element
+ *   element_bytes  the size of an element; of a key for ech_unique_by_key()
+ *   value_bytes    the size of a value for ech_unique_by_key(), otherwise ignored
  *   bytes          [1] receives the size
+ *   text           [capacity_bytes] receives the text, as in ech_sort_explain()
  */
-ECH_API ech_status ech_select_workspace(const char *device, size_t n, size_t element_bytes,
+ECH_API ech_status ech_select_workspace(const char *device, ech_select_call call, size_t n,
+                                        size_t element_bytes, size_t value_bytes,
                                         const ech_select_options *options, size_t *bytes);
+ECH_API ech_status ech_select_explain(const char *device, ech_select_call call, size_t n,
+                                      size_t element_bytes, size_t value_bytes,
+                                      const ech_select_options *options, ech_format format,
+                                      char *text, size_t capacity_bytes);
 
 #ifdef __cplusplus
 }

@@ -46,6 +46,7 @@ typedef enum ech_method {
     ECH_METHOD_GAUSS_SEIDEL = 8, /* these two process the rows in order; only for a->csr */
     ECH_METHOD_SOR = 9
 } ech_method;
+ECH_ENUM_(ech_method);
 
 /* The preconditioner M.  Methods solve systems M z = r in each iteration. */
 typedef enum ech_precond {
@@ -56,21 +57,27 @@ typedef enum ech_precond {
     ECH_PRECOND_IC0 = 4,    /* the same for symmetric A, whose pivots must be positive */
     ECH_PRECOND_BLOCK_JACOBI = 5 /* inverted diagonal blocks; only for a->csr and a->dense */
 } ech_precond;
+ECH_ENUM_(ech_precond);
 
 /* Why a solver ended.  Values above 0 mean that it found a solution. */
 typedef enum ech_solve_status {
-    ECH_SOLVE_CONVERGED_RTOL = 1,      /* |b - A x| <= rtol |b| */
-    ECH_SOLVE_CONVERGED_ATOL = 2,      /* |b - A x| <= atol */
-    ECH_SOLVE_STOPPED_ITERATIONS = -1, /* max_iterations is reached */
-    ECH_SOLVE_STOPPED_DIVERGED = -2,   /* the residual exceeds the limit that dtol sets */
-    ECH_SOLVE_STOPPED_BREAKDOWN = -3,  /* the method divides by zero, and a restart does not help */
-    ECH_SOLVE_STOPPED_STAGNATED = -4,  /* the residual no longer decreases */
-    ECH_SOLVE_STOPPED_INDEFINITE = -5, /* A or M is not positive definite, or not symmetric; IC(0):
+    ECH_SOLVE_STATUS_CONVERGED_RTOL = 1,      /* |b - A x| <= rtol |b| */
+    ECH_SOLVE_STATUS_CONVERGED_ATOL = 2,      /* |b - A x| <= atol */
+    ECH_SOLVE_STATUS_STOPPED_ITERATIONS = -1, /* max_iterations is reached */
+    ECH_SOLVE_STATUS_STOPPED_DIVERGED = -2,   /* the residual exceeds the limit that dtol sets */
+    ECH_SOLVE_STATUS_STOPPED_BREAKDOWN =
+        -3, /* the method divides by zero, and a restart does not help */
+    ECH_SOLVE_STATUS_STOPPED_STAGNATED = -4, /* the residual no longer decreases */
+    ECH_SOLVE_STATUS_STOPPED_INDEFINITE =
+        -5, /* A or M is not positive definite, or not symmetric; IC(0):
                                           in row failed_index */
-    ECH_SOLVE_STOPPED_NAN = -6,     /* A, b or x contains NaN or infinity, or a value overflows */
-    ECH_SOLVE_STOPPED_MONITOR = -7, /* the monitor function ended the solver */
-    ECH_SOLVE_STOPPED_SINGULAR = -8 /* a zero on the diagonal or a zero pivot, row failed_index */
+    ECH_SOLVE_STATUS_STOPPED_NAN =
+        -6, /* A, b or x contains NaN or infinity, or a value overflows */
+    ECH_SOLVE_STATUS_STOPPED_MONITOR = -7, /* the monitor function ended the solver */
+    ECH_SOLVE_STATUS_STOPPED_SINGULAR =
+        -8 /* a zero on the diagonal or a zero pivot, row failed_index */
 } ech_solve_status;
+ECH_ENUM_(ech_solve_status);
 
 /* Options of a solver.  Zero is the default of every field except size. */
 typedef struct ech_solve_options {
@@ -92,14 +99,14 @@ typedef struct ech_solve_options {
                                 bounds are estimated */
     unsigned check_every;    /* iterations between checks of the residual on the host, at most 256;
                                 0: chosen */
-    double *history;         /* NULL, or [count][history_capacity] in host memory: receives the
+    double *history;         /* NULL, or [nrhs][history_capacity] in host memory: receives the
                                 residual at the start and after each iteration, as the method
                                 computes it */
     size_t history_capacity; /* maximum number of residuals per right-hand side */
     /* NULL, or a function that is called once per iteration, at the next check of the residual,
      * with the number of the right-hand side, the iteration and the residual.  A result other than
      * 0 ends the solver. */
-    int (*monitor)(void *user, size_t which, uint64_t iteration, double residual);
+    int (*monitor)(void *user, size_t rhs, uint64_t iteration, double residual);
     void *monitor_user; /* is passed to monitor */
     void *work;         /* as in ech_sort_options */
     size_t work_bytes;  /* at least what ech_solve_workspace() returns */
@@ -118,22 +125,23 @@ typedef struct ech_solve_report {
                               method */
     double residual;       /* |b - A x|, computed from the returned x */
     double b_norm;         /* |b| */
-    uint64_t failed_index; /* the row of ECH_SOLVE_STOPPED_SINGULAR and, for IC(0), of
-                              ECH_SOLVE_STOPPED_INDEFINITE */
+    uint64_t failed_index; /* the row of ECH_SOLVE_STATUS_STOPPED_SINGULAR and, for IC(0), of
+                              ECH_SOLVE_STATUS_STOPPED_INDEFINITE */
     double lower, upper;   /* Richardson, Chebyshev: the bounds that were used */
     size_t history_count;  /* number of residuals, including those beyond history_capacity */
 } ech_solve_report;
 
 /*
- * ech_solve() solves A x = b for count right-hand sides, one after another.
+ * ech_solve() solves A x = b for nrhs right-hand sides, one after another.
  *
- *   a               the matrix
- *   b               [count][n]; not modified
- *   b_step, x_step  elements from one right-hand side or solution to the next, at least n; ignored
- *                   if count is 1
- *   x               [count][n]; read only with options->use_initial_guess
- *   options         NULL for the defaults
- *   reports         [count] in host memory; the caller must set size, to the same value in all
+ *   a                               the matrix
+ *   b                               [nrhs][n]; not modified
+ *   x                               [nrhs][n]; read only with options->use_initial_guess
+ *   b_batch_stride, x_batch_stride  elements from one right-hand side or solution to the next, at
+ *                                   least n; ignored if nrhs is 1
+ *   options                         NULL for the defaults
+ *   reports                         [nrhs] in host memory; the caller must set size, to the same
+ *                                   value in all
  *
  * The call returns when it is done.  It returns ECH_OK even if it finds no solution:
  * reports[i].status contains the outcome, and x then contains the last iterate.
@@ -146,8 +154,8 @@ typedef struct ech_solve_report {
  * monitor function, which can end the solver only at a check of the residual, and an apply function
  * that is not deterministic are exceptions.
  */
-ECH_API ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, const void *b,
-                             size_t b_step, void *x, size_t x_step,
+ECH_API ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t nrhs, const void *b,
+                             size_t b_batch_stride, void *x, size_t x_batch_stride,
                              const ech_solve_options *options, ech_solve_report *reports);
 
 /*
@@ -162,11 +170,11 @@ ECH_API ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, 
 ECH_API ech_status ech_solve_workspace(const char *device, const ech_operator *a,
                                        const ech_solve_options *options, size_t *bytes);
 ECH_API ech_status ech_solve_explain(const char *device, const ech_operator *a,
-                                     const ech_solve_options *options, char *text,
-                                     size_t capacity_bytes);
+                                     const ech_solve_options *options, ech_format format,
+                                     char *text, size_t capacity_bytes);
 
 /* ech_solve_status_text() returns a sentence about an outcome, or "?" for an unknown value. */
-ECH_API const char *ech_solve_status_text(ech_solve_status reason);
+ECH_API const char *ech_solve_status_text(ech_solve_status status);
 
 /* ech_method_name() returns "auto", "richardson", "jacobi", "chebyshev", "cg", "minres",
  * "bicgstab", "gmres", "gauss-seidel" or "sor".  ech_precond_name() returns "none", "jacobi",

@@ -31,6 +31,7 @@ typedef enum ech_order {
     ECH_ORDER_NAN_LAST = 0, /* NaN last, as described above */
     ECH_ORDER_TOTAL = 1     /* IEEE 754 totalOrder */
 } ech_order;
+ECH_ENUM_(ech_order);
 
 /*
  * Options of a sort.  Zero is the default of every field except size:
@@ -91,19 +92,21 @@ ECH_API ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, e
  *                          both are aligned to the largest power of two that divides value_bytes,
  *                          at most 16
  */
-ECH_API ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, void *keys_out,
-                                  const void *values_in, void *values_out, size_t value_bytes,
-                                  size_t n, ech_dtype dtype, const ech_sort_options *options);
+ECH_API ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in,
+                                  void *keys_out, void *values_out, size_t n, ech_dtype dtype,
+                                  size_t value_bytes, const ech_sort_options *options);
 
 /*
  * ech_argsort() writes the permutation that sorts the keys: index[i] is the position in keys of the
  * i-th key of the sorted sequence.  It is stable.
  *
  *   keys   [n] of dtype, not modified
- *   index  [n] of index_dtype, ECH_U32 (n at most 2^32) or ECH_U64; must not overlap keys
+ *   index  [n] of index_dtype, ECH_I32 (n at most 2^31), ECH_U32 (n at most 2^32), ECH_I64 or
+ *          ECH_U64; must not overlap keys
  */
-ECH_API ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, ech_dtype index_dtype,
-                               size_t n, ech_dtype dtype, const ech_sort_options *options);
+ECH_API ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n,
+                               ech_dtype dtype, ech_dtype index_dtype,
+                               const ech_sort_options *options);
 
 /*
  * ech_sort_workspace() returns how many bytes of workspace a sort needs.  It needs no device.  The
@@ -130,21 +133,26 @@ ECH_API ech_status ech_argsort_workspace(const char *device, size_t n, ech_dtype
                                          size_t *bytes);
 
 /*
- * ech_sort_explain() describes, in lines of text, how a sort would be done: the algorithm, the
- * other algorithms that options->algorithm can select, the passes or kernels with their sizes, and
- * the workspace.  It needs no device.
+ * ech_sort_explain() describes how a sort would be done: the algorithm, the other algorithms that
+ * options->algorithm can select, the passes or kernels with their sizes, and the workspace.  It
+ * needs no device.
  *
- *   text            [capacity_bytes] receives the text, truncated to fit and always terminated by 0
+ *   format          as text or as JSON
+ *   text            [capacity_bytes] receives the text, always terminated by 0
  *   capacity_bytes  at least 1
+ *
+ * The JSON object has the members operation, device, algorithm and alternatives (objects with name
+ * and description), steps (the kernels, on a GPU) and workspace_bytes, as far as they apply, and
+ * others that depend on the operation.  All functions ech_..._explain() have this form.
  */
 ECH_API ech_status ech_sort_explain(const char *device, size_t n, ech_dtype dtype,
-                                    size_t value_bytes, const ech_sort_options *options, char *text,
-                                    size_t capacity_bytes);
+                                    size_t value_bytes, const ech_sort_options *options,
+                                    ech_format format, char *text, size_t capacity_bytes);
 
 /* ech_argsort_explain() is ech_sort_explain() for ech_argsort(). */
 ECH_API ech_status ech_argsort_explain(const char *device, size_t n, ech_dtype dtype,
                                        ech_dtype index_dtype, const ech_sort_options *options,
-                                       char *text, size_t capacity_bytes);
+                                       ech_format format, char *text, size_t capacity_bytes);
 
 /* ---- Is it sorted? --------------------------------------------------------------------------- */
 
@@ -185,6 +193,11 @@ ECH_API ech_status ech_is_sorted(ech_ctx *ctx, const void *in, uint64_t *positio
  * for ech_sort_workspace(). */
 ECH_API ech_status ech_is_sorted_workspace(const char *device, size_t n, ech_dtype dtype,
                                            const ech_is_sorted_options *options, size_t *bytes);
+
+/* ech_is_sorted_explain() describes, as ech_sort_explain() does, how a check would be done. */
+ECH_API ech_status ech_is_sorted_explain(const char *device, size_t n, ech_dtype dtype,
+                                         const ech_is_sorted_options *options, ech_format format,
+                                         char *text, size_t capacity_bytes);
 
 #ifdef __cplusplus
 }

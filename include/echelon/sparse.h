@@ -34,7 +34,8 @@ typedef struct ech_csr {
     void *row_offsets;     /* [rows + 1] of index_dtype; the first is 0 */
     void *col_indices;     /* [nnz] of index_dtype */
     void *values;          /* [nnz] of dtype */
-    ech_dtype index_dtype; /* ECH_I32 or ECH_I64 */
+    ech_dtype index_dtype; /* ECH_I32, ECH_U32, ECH_I64 or ECH_U64; with the first two, rows, cols
+                              and nnz are at most 2^31 - 1 */
     ech_dtype dtype;       /* ECH_F32 or ECH_F64 */
 } ech_csr;
 
@@ -48,21 +49,22 @@ typedef struct ech_csr_options {
 /*
  * ech_csr_from_coo() builds a matrix, in order, from n entries in any order (COO format).
  *
- *   rows, columns  [n] of out->index_dtype; not modified.  An index out of range fails with
- *                  ECH_ERR_ARG, and the message names the first such entry
- *   values         [n] of out->dtype; not modified.  Values with equal row and column are added in
- *                  the order of the input
- *   out            rows, cols, index_dtype and dtype are set by the caller; nnz is the capacity, at
- *                  least n.  The arrays are written
- *   entries        [1] of u64, receives the number of entries, which the caller must then store in
- *                  out->nnz
- *   options        NULL for the defaults
+ *   rows, cols  [n] of out->index_dtype; not modified.  An index out of range fails with
+ *               ECH_ERR_ARG, and the message names the first such entry
+ *   values      [n] of out->dtype; not modified.  Values with equal row and column are added in
+ *               the order of the input
+ *   out         rows, cols, index_dtype and dtype are set by the caller; nnz is the capacity, at
+ *               least n.  The arrays are written
+ *   nnz         [1] of u64, receives the number of entries, which the caller must then store in
+ *               out->nnz
+ *   n           the number of entries of the input
+ *   options     NULL for the defaults
  *
  * Fails with ECH_ERR_UNSUPPORTED if a row number and a number less than min(n, out->cols) need more
  * than 64 bits together.
  */
-ECH_API ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
-                                    const void *values, ech_csr *out, uint64_t *entries,
+ECH_API ech_status ech_csr_from_coo(ech_ctx *ctx, const void *rows, const void *cols,
+                                    const void *values, ech_csr *out, uint64_t *nnz, size_t n,
                                     const ech_csr_options *options);
 
 /*
@@ -98,9 +100,9 @@ ECH_API ech_status ech_csr_check(ech_ctx *ctx, const ech_csr *a, int in_order);
 /*
  * ech_spmv() computes y = alpha a x + beta y.
  *
- *   alpha    if it is 0, the entries of a and x are not read
+ *   alpha    0: x and the arrays of a are not read, and may be NULL
  *   x        [a->cols] of a->dtype; not modified
- *   beta     if it is 0, y is not read, so NaN in y have no effect
+ *   beta     0: y is not read, so NaN in y have no effect
  *   y        [a->rows] of a->dtype; must not overlap x
  *   options  NULL for the defaults
  *
@@ -125,21 +127,29 @@ ECH_API ech_status ech_spmm(ech_ctx *ctx, double alpha, const ech_csr *a, size_t
                             const ech_csr_options *options);
 
 typedef enum ech_csr_call {
-    ECH_CSR_FROM_COO = 0, /* of n = a->nnz entries */
-    ECH_CSR_TRANSPOSE = 1,
-    ECH_CSR_SPMV = 2,
-    ECH_CSR_SPMM = 3
+    ECH_CSR_CALL_FROM_COO = 0,  /* n: the number of entries of the input */
+    ECH_CSR_CALL_TRANSPOSE = 1, /* n is ignored */
+    ECH_CSR_CALL_SPMV = 2,      /* n is ignored */
+    ECH_CSR_CALL_SPMM = 3       /* n: the number of columns of b */
 } ech_csr_call;
+ECH_ENUM_(ech_csr_call);
 
 /*
- * ech_csr_workspace() returns how many bytes of workspace a call needs.
+ * ech_csr_workspace() returns how many bytes of workspace a call needs.  ech_csr_explain()
+ * describes, as ech_sort_explain() does, how it would be done.
  *
- *   device  as for ech_sort_workspace()
- *   a       the matrix; for ECH_CSR_FROM_COO, out with nnz = n.  Its pointers are ignored
- *   bytes   [1] receives the size
+ *   device   as for ech_sort_workspace()
+ *   a        the matrix; for ECH_CSR_CALL_FROM_COO, out.  Its pointers are ignored
+ *   n        as the comment of ech_csr_call states
+ *   options  NULL for the defaults
+ *   bytes    [1] receives the size
+ *   text     [capacity_bytes] receives the text, as in ech_sort_explain()
  */
 ECH_API ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_csr *a,
-                                     size_t *bytes);
+                                     size_t n, const ech_csr_options *options, size_t *bytes);
+ECH_API ech_status ech_csr_explain(const char *device, ech_csr_call call, const ech_csr *a,
+                                   size_t n, const ech_csr_options *options, ech_format format,
+                                   char *text, size_t capacity_bytes);
 
 #ifdef __cplusplus
 }

@@ -40,12 +40,12 @@ static ech_status by_index(ech_ctx *ctx, struct echi_arrange *a, ech_dtype index
     ech_status status;
     TRY(echi_check_elements(ctx, n, bytes));
     TRY(echi_check_count(ctx, gather ? "n_in" : "n_out", n_other, bytes));
-    if (index_dtype != ECH_U32 && index_dtype != ECH_U64)
-        FAIL(ctx, ECH_ERR_ARG, "index_dtype is %d, neither ECH_U32 nor ECH_U64", (int)index_dtype);
-    a->index_bytes = index_dtype == ECH_U32 ? 4 : 8;
+    TRY(echi_check_index(ctx, "index_dtype", index_dtype, "n", 0));
+    a->index_bytes = (int)ech_dtype_bytes(index_dtype);
     TRY(echi_check_count(ctx, "n", n, (size_t)a->index_bytes));
     a->n = n;
     a->limit = n_other;
+    if (index_dtype == ECH_I32 && n_other > (size_t)1 << 31) a->limit = (size_t)1 << 31;
     const size_t other_bytes = n ? n_other * bytes : 0;
     struct echi_call call =
         echi_arrange_call(ctx, a, gather ? "a gather" : "a scatter",
@@ -58,8 +58,8 @@ done:
     return status;
 }
 
-ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index, ech_dtype index_dtype,
-                      void *out, size_t n, size_t n_in, size_t element_bytes)
+ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index, void *out, size_t n,
+                      size_t n_in, ech_dtype index_dtype, size_t element_bytes)
 {
     struct echi_arrange a = {
         .what = ECHI_GATHER, .in = in, .index = index, .out = out, .element_bytes = element_bytes
@@ -67,8 +67,8 @@ ech_status ech_gather(ech_ctx *ctx, const void *in, const void *index, ech_dtype
     return by_index(ctx, &a, index_dtype, n, n_in);
 }
 
-ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index, ech_dtype index_dtype,
-                       void *out, size_t n, size_t n_out, size_t element_bytes)
+ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index, void *out, size_t n,
+                       size_t n_out, ech_dtype index_dtype, size_t element_bytes)
 {
     struct echi_arrange a = {
         .what = ECHI_SCATTER, .in = in, .index = index, .out = out, .element_bytes = element_bytes
@@ -93,8 +93,8 @@ done:
     return status;
 }
 
-ech_status ech_rotate(ech_ctx *ctx, const void *in, void *out, size_t n, size_t by,
-                      size_t element_bytes)
+ech_status ech_rotate(ech_ctx *ctx, const void *in, void *out, size_t n, size_t element_bytes,
+                      size_t by)
 {
     struct echi_arrange a = { .what = ECHI_ROTATE,
                               .in = in,
@@ -111,22 +111,22 @@ done:
     return status;
 }
 
-ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows, size_t columns,
+ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows, size_t cols,
                          size_t element_bytes)
 {
     struct echi_arrange a = { .what = ECHI_TRANSPOSE,
                               .in = in,
                               .out = out,
                               .rows = rows,
-                              .columns = columns,
+                              .columns = cols,
                               .element_bytes = element_bytes };
     ech_status status;
     if (element_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "element_bytes is 0");
-    if (columns && (rows > SIZE_MAX / columns || rows * columns > PTRDIFF_MAX / element_bytes))
+    if (cols && (rows > SIZE_MAX / cols || rows * cols > PTRDIFF_MAX / element_bytes))
         FAIL(ctx, ECH_ERR_ARG,
-             "rows is %zu and columns is %zu: more than an address space of elements of %zu bytes",
-             rows, columns, element_bytes);
-    a.n = rows * columns;
+             "rows is %zu, cols is %zu and element_bytes is %zu: the product overflows size_t",
+             rows, cols, element_bytes);
+    a.n = rows * cols;
     struct echi_call call =
         echi_arrange_call(ctx, &a, "a transpose", a.n * element_bytes, a.n * element_bytes);
     TRY(echi_call_run(ctx, &call));
@@ -136,7 +136,7 @@ done:
 
 /* ---- Made ---- */
 
-ech_status ech_fill(ech_ctx *ctx, void *out, const void *value, size_t n, size_t element_bytes)
+ech_status ech_fill(ech_ctx *ctx, void *out, size_t n, size_t element_bytes, const void *value)
 {
     struct echi_arrange a = {
         .what = ECHI_FILL, .out = out, .n = n, .value = value, .element_bytes = element_bytes
@@ -194,6 +194,52 @@ ech_status ech_iota(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, const vo
     struct echi_call call = echi_arrange_call(ctx, &a, "an iota", 0, n * a.element_bytes);
     call.arrays[0].align = a.element_bytes;
     TRY(echi_call_run(ctx, &call));
+done:
+    return status;
+}
+
+/* ---- The explanation ---- */
+
+static const struct echi_operation *find(const struct echi_backend *backend)
+{
+    return backend->operations[ECHI_OP_arrange];
+}
+
+ech_status ech_arrange_explain(const char *device, ech_arrange_call call, size_t n,
+                               size_t element_bytes, ech_format format, char *text,
+                               size_t capacity_bytes)
+{
+    static const struct {
+        const char *name;
+        enum echi_arrange_what what;
+    } calls[] = { [ECH_ARRANGE_CALL_GATHER] = { "gather", ECHI_GATHER },
+                  [ECH_ARRANGE_CALL_SCATTER] = { "scatter", ECHI_SCATTER },
+                  [ECH_ARRANGE_CALL_REVERSE] = { "reverse", ECHI_REVERSE },
+                  [ECH_ARRANGE_CALL_ROTATE] = { "rotate", ECHI_ROTATE },
+                  [ECH_ARRANGE_CALL_TRANSPOSE] = { "transpose", ECHI_TRANSPOSE },
+                  [ECH_ARRANGE_CALL_FILL] = { "fill", ECHI_FILL },
+                  [ECH_ARRANGE_CALL_IOTA] = { "iota", ECHI_IOTA },
+                  [ECH_ARRANGE_CALL_PERMUTATION] = { "permutation", ECHI_PERMUTATION },
+                  [ECH_ARRANGE_CALL_SHUFFLE] = { "shuffle", ECHI_SHUFFLE } };
+    static const ech_dtype integers[] = {
+        [1] = ECH_U8, [2] = ECH_U16, [4] = ECH_U32, [8] = ECH_U64
+    };
+    struct echi_arrange a = {
+        .n = n, .element_bytes = element_bytes, .index_bytes = 8, .limit = n, .rows = 1
+    };
+    ech_status status;
+    if ((unsigned)call > ECH_ARRANGE_CALL_SHUFFLE)
+        FAIL(NULL, ECH_ERR_ARG, "call is %d, not an ech_arrange_call", (int)call);
+    TRY(echi_check_elements(NULL, n, element_bytes));
+    a.what = calls[call].what;
+    if (a.what == ECHI_IOTA || a.what == ECHI_PERMUTATION) {
+        if (element_bytes > 8 || (element_bytes & (element_bytes - 1)) != 0)
+            FAIL(NULL, ECH_ERR_ARG, "element_bytes is %zu: no dtype has this size", element_bytes);
+        a.dtype = integers[element_bytes];
+    }
+    while (a.what == ECHI_TRANSPOSE && (a.rows + 1) <= n / (a.rows + 1)) a.rows++;
+    if (a.what == ECHI_TRANSPOSE && n) a.n = a.rows * (a.columns = a.rows);
+    TRY(echi_explain(device, calls[call].name, find, &a, format, text, capacity_bytes));
 done:
     return status;
 }

@@ -62,11 +62,8 @@ ech_status ech_permutation(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, u
 {
     struct echi_arrange a = { .what = ECHI_PERMUTATION, .out = out, .n = n };
     ech_status status;
-    if (dtype != ECH_U32 && dtype != ECH_U64)
-        FAIL(ctx, ECH_ERR_ARG, "dtype is %d, neither ECH_U32 nor ECH_U64", (int)dtype);
+    TRY(echi_check_index(ctx, "dtype", dtype, "n", n));
     a.element_bytes = ech_dtype_bytes(dtype);
-    if (dtype == ECH_U32 && n > (uint64_t)1 << 32)
-        FAIL(ctx, ECH_ERR_ARG, "n is %zu: too many to be counted in ECH_U32", n);
     TRY(echi_check_count(ctx, "n", n, a.element_bytes));
     a.map = make_map(n, seed);
     struct echi_call call = echi_arrange_call(ctx, &a, "a permutation", 0, n * a.element_bytes);

@@ -6,7 +6,7 @@
 #ifndef ECHI_CORE_BACKEND_H
 #define ECHI_CORE_BACKEND_H
 
-#include "core/internal.h"
+#include "core/explain.h"
 
 enum echi_side { ECHI_HOST, ECHI_DEVICE };
 
@@ -27,8 +27,9 @@ struct echi_operation {
     ech_status (*plan)(const void *request, void *plan, size_t *work_bytes);
     size_t plan_bytes; /* at most ECHI_PLAN_BYTES; 0: plan is NULL */
 
-    /* (optional) Describes in text what the request would do.  Needs no device and no context. */
-    ech_status (*explain)(const void *request, struct echi_text *text);
+    /* Describes what the request would do (core/explain.h), without the workspace.  Needs no device
+     * and no context. */
+    ech_status (*explain)(const void *request, struct echi_explain *e);
 
     /* Executes it, with all arrays on the device; work is NULL if plan() reported 0 bytes. */
     ech_status (*run)(ech_ctx *ctx, const void *request, const void *plan, void *work);

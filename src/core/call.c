@@ -122,6 +122,21 @@ ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype)
     return echi_fail(ctx, ECH_ERR_ARG, "%s is %d, not an ech_dtype", name, (int)dtype);
 }
 
+ech_status echi_check_index(ech_ctx *ctx, const char *name, ech_dtype dtype, const char *count_name,
+                            uint64_t count)
+{
+    const uint64_t most = dtype == ECH_I32   ? (uint64_t)1 << 31
+                          : dtype == ECH_U32 ? (uint64_t)1 << 32
+                                             : (uint64_t)1 << 63;
+    if (dtype != ECH_I32 && dtype != ECH_U32 && dtype != ECH_I64 && dtype != ECH_U64)
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %s, not i32, u32, i64 or u64", name,
+                         ech_dtype_name(dtype));
+    if (count <= most) return ECH_OK;
+    return echi_fail(ctx, ECH_ERR_ARG, "%s is %llu: %s %s represents only positions below %llu",
+                     count_name, (unsigned long long)count, name, ech_dtype_name(dtype),
+                     (unsigned long long)most);
+}
+
 static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
 {
     uintptr_t pa = (uintptr_t)a, pb = (uintptr_t)b;
@@ -346,6 +361,14 @@ ech_status echi_operation_workspace(const struct echi_operation *operation, cons
     return make_plan(operation, request, &plan, bytes);
 }
 
+static ech_status execute(ech_ctx *ctx, const struct echi_operation *operation,
+                          const void *request, const union plan *plan, void *work)
+{
+    const ech_status status = operation->run(ctx, request, given(operation, plan), work);
+    if (status != ECH_OK || !echi_canceled(ctx)) return status;
+    return echi_fail(ctx, ECH_ERR_CANCELED, "the progress function canceled the call");
+}
+
 ech_status echi_operation_run(ech_ctx *ctx, const struct echi_operation *operation,
                               const void *request, void *work)
 {
@@ -358,7 +381,7 @@ ech_status echi_operation_run(ech_ctx *ctx, const struct echi_operation *operati
     }
     status = enter(ctx);
     if (status != ECH_OK) return status;
-    status = operation->run(ctx, request, given(operation, &plan), work);
+    status = execute(ctx, operation, request, &plan, work);
     leave(ctx);
     return status;
 }
@@ -398,8 +421,7 @@ static ech_status run_staged(ech_ctx *ctx, struct echi_call *call, const struct 
              call->work_bytes, call->what, bytes);
     if (!call->work) TRY(borrow(ctx, call, plan, &bytes, &own));
     if (sides->any_on_host) TRY(stage_in(ctx, call, sides->on_host, &stage));
-    TRY(call->operation->run(ctx, call->request, given(call->operation, plan),
-                             call->work ? call->work : own));
+    TRY(execute(ctx, call->operation, call->request, plan, call->work ? call->work : own));
     if (sides->any_on_host) TRY(stage_out(ctx, call, &stage));
 done:
     if (sides->any_on_host) stage_end(ctx, call, &stage);
@@ -444,6 +466,7 @@ ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
     union plan plan;
     size_t bytes = 0;
     ech_status status;
+    if (ctx->progress) ctx->progress->canceled = false;
     TRY(check_pointers(ctx, call));
     TRY(find_sides(ctx, call, &sides));
     if (sides.all_on_host && ctx->cpu && !call->work && operation->faster_on_cpu &&

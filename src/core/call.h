@@ -108,6 +108,10 @@ ech_status echi_read_options(ech_ctx *ctx, const char *type, const void *given, 
 ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes);
 ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype);
 
+/* Checks that dtype is one of indices, and that it can represent positions below count. */
+ech_status echi_check_index(ech_ctx *ctx, const char *name, ech_dtype dtype, const char *count_name,
+                            uint64_t count);
+
 /* Fails with the text of a data error (data_error.h). */
 ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where);
 

@@ -294,13 +294,21 @@ ech_status ech_set_log(ech_ctx *ctx, ech_log_level level, ech_log_function funct
 ech_status ech_set_progress(ech_ctx *ctx, ech_progress_function function, void *user)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    ctx->progress = function;
-    ctx->progress_user = user;
+    ctx->progress = &ctx->progress_state;
+    ctx->progress_state = (struct echi_progress_state){ .function = function, .user = user };
     return ECH_OK;
 }
 
-void echi_progress(const ech_ctx *ctx, double spent, double left)
+bool echi_progress(const ech_ctx *ctx, double spent, double left)
 {
-    if (!ctx || !ctx->progress || spent + left <= 0) return;
-    ctx->progress(ctx->progress_user, spent / (spent + left));
+    struct echi_progress_state *p = ctx ? ctx->progress : NULL;
+    if (!p || !p->function) return false;
+    if (!p->canceled && spent + left > 0)
+        p->canceled = p->function(p->user, spent / (spent + left)) != 0;
+    return p->canceled;
+}
+
+bool echi_canceled(const ech_ctx *ctx)
+{
+    return ctx && ctx->progress && ctx->progress->canceled;
 }

@@ -101,3 +101,14 @@ uint64_t echi_dtype_one(ech_dtype dtype)
     const uint64_t fractions = (uint64_t)1 << dtypes[dtype].mantissa_bits;
     return dtypes[dtype].kind != FLOAT ? 1 : echi_dtype_infinity(dtype) / 2 / fractions * fractions;
 }
+
+struct echi_index echi_index_of(ech_dtype dtype)
+{
+    return (struct echi_index){ .bytes = (uint32_t)ech_dtype_bytes(dtype),
+                                .sign = dtype == ECH_I32 ? (uint32_t)1 << 31 : 0 };
+}
+
+ech_dtype echi_csr_index_dtype(ech_dtype dtype)
+{
+    return dtype == ECH_U32 ? ECH_I32 : dtype == ECH_U64 ? ECH_I64 : dtype;
+}

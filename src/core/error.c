@@ -60,8 +60,11 @@ void echi_print(struct echi_text *text, const char *format, ...)
     int length = vsnprintf(text->at, text->left, format, args);
     va_end(args);
     size_t used = length < 0 ? 0 : (size_t)length;
-    if (text->left && used >= text->left) used = text->left - 1;
-    if (!text->left) used = 0;
+    const size_t room = text->left ? text->left - 1 : 0;
+    if (used > room) {
+        text->lost += used - room;
+        used = room;
+    }
     text->at += used;
     text->left -= used;
 }

@@ -11,6 +11,7 @@
 #define ECHI_CORE_INTERNAL_H
 
 #include "echelon.h"
+#include "core/index.h"
 #include "core/order.h"
 #include "core/predicate.h"
 
@@ -24,6 +25,12 @@ enum {
 };
 
 struct echi_backend;
+
+struct echi_progress_state {
+    ech_progress_function function; /* NULL: none */
+    void *user;
+    bool canceled; /* the function ended the call that is running */
+};
 
 struct ech_ctx {
     const struct echi_backend *backend;
@@ -44,8 +51,7 @@ struct ech_ctx {
     ech_log_level log_level;
     ech_log_function log;
     void *log_user;
-    ech_progress_function progress;
-    void *progress_user;
+    struct echi_progress_state *progress, progress_state; /* the first points to the second */
     char error[ECHI_ERROR_BYTES];
 };
 
@@ -60,9 +66,11 @@ ech_status echi_fail(ech_ctx *ctx, ech_status code, const char *format, ...)
 void echi_log(ech_ctx *ctx, ech_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Tells who asked for it how far the call is: left is what remains, in the same unit as spent.
- * ctx may be NULL. */
-void echi_progress(const ech_ctx *ctx, double spent, double left);
+/* Reports the progress of the call that is running: left is what remains, in the unit of spent.
+ * Returns true if the function of the caller cancels the call; the operation then returns as soon as
+ * it can, and the call returns ECH_ERR_CANCELED.  ctx may be NULL. */
+bool echi_progress(const ech_ctx *ctx, double spent, double left);
+bool echi_canceled(const ech_ctx *ctx);
 
 /* TRY leaves by the label done with status set; FAIL does so with a message. */
 #define TRY(call)                                                                                  \
@@ -86,6 +94,13 @@ struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descend
 
 /* The same for ascending keys alone, with NaN first: what is least when NaN is less than all. */
 struct echi_order echi_order_nan_first(ech_dtype dtype);
+
+/* The type that backends read indices of CSR matrices as.  Unsigned indices are limited to the range
+ * of the signed type, so the bits are the same. */
+ech_dtype echi_csr_index_dtype(ech_dtype dtype);
+
+/* How an array of indices of this type is read. */
+struct echi_index echi_index_of(ech_dtype dtype);
 
 bool echi_dtype_is_float(ech_dtype dtype);
 bool echi_dtype_is_signed(ech_dtype dtype); /* integers with a sign */
@@ -132,6 +147,7 @@ void *echi_part(struct echi_layout *layout, size_t count, size_t element_bytes);
 struct echi_text {
     char *at;
     size_t left;
+    size_t lost; /* bytes that did not fit */
 };
 void echi_print(struct echi_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

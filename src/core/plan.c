@@ -39,7 +39,7 @@ void echi_steps_print(const struct echi_steps *steps, struct echi_text *text)
 {
     for (int i = 0; i < listed(steps); i++) {
         const struct echi_step *s = &steps->step[i];
-        echi_print(text, "%-10s ", echi_phase_name(s->phase));
+        echi_print(text, "%-12s ", echi_phase_name(s->phase));
         if (s->kind <= ECHI_LAUNCH_COOPERATIVE) {
             echi_print(text, "%s", s->name);
             if (s->level >= 0) echi_print(text, ", level %d", s->level);
@@ -61,7 +61,7 @@ void echi_steps_print_json(const struct echi_steps *steps, struct echi_text *tex
     echi_print(text, "[");
     for (int i = 0; i < listed(steps); i++) {
         const struct echi_step *s = &steps->step[i];
-        echi_print(text, "%s\n  {\"phase\": \"%s\", \"kind\": \"%s\"", i ? "," : "",
+        echi_print(text, "%s\n    {\"phase\": \"%s\", \"kind\": \"%s\"", i ? "," : "",
                    echi_phase_name(s->phase), kind_name(s->kind));
         if (s->module) echi_print(text, ", \"module\": \"%s\"", s->module);
         if (s->name) echi_print(text, ", \"name\": \"%s\"", s->name);
@@ -75,5 +75,5 @@ void echi_steps_print_json(const struct echi_steps *steps, struct echi_text *tex
         if (s->when) echi_print(text, ", \"only_if\": \"%s\"", s->when);
         echi_print(text, "}");
     }
-    echi_print(text, "\n]\n");
+    echi_print(text, "]");
 }

@@ -20,8 +20,9 @@ const char *ech_direct_status_text(ech_direct_status end)
         [ECH_DIRECT_STATUS_SINGULAR] =
             "the matrix is singular: a column depends on those before it",
         [ECH_DIRECT_STATUS_INDEFINITE] = "the matrix is not positive definite",
-        [ECH_DIRECT_STATUS_NOT_FINITE] = "the matrix holds NaN or infinity, or sums of it run over",
-        [ECH_DIRECT_STATUS_NOT_FINITE_B] = "a right-hand side holds NaN or infinity",
+        [ECH_DIRECT_STATUS_NOT_FINITE] = "the matrix contains NaN or infinity",
+        [ECH_DIRECT_STATUS_NOT_FINITE_B] = "a right-hand side contains NaN or infinity",
+        [ECH_DIRECT_STATUS_OVERFLOW] = "a norm or a factor of the matrix overflows",
     };
     return (unsigned)end < sizeof texts / sizeof *texts ? texts[end] : "?";
 }
@@ -71,10 +72,10 @@ static ech_status check_options(ech_ctx *ctx, const ech_direct_options *o, struc
         FAIL(ctx, ECH_ERR_ARG, "options->kind is %s, and m is %zu, not n, %zu",
              ech_factor_name(o->kind), call->m, call->n);
     call->kind = o->kind;
-    call->refine = o->refine < 0                    ? 0
-                   : o->refine                      ? o->refine
-                   : call->call == ECH_DIRECT_SOLVE ? 10
-                                                    : 0;
+    call->refine = o->refine < 0                         ? 0
+                   : o->refine                           ? o->refine
+                   : call->call == ECH_DIRECT_CALL_SOLVE ? 10
+                                                         : 0;
 done:
     return status;
 }
@@ -128,11 +129,11 @@ static ech_status check_call(ech_ctx *ctx, const ech_direct_options *options,
              ctx ? ctx->name : call->backend->name);
     TRY(check_options(ctx, options, call));
     TRY(check_matrix(ctx, "a", "a_stride", call->m, call->n, call->a_stride, element, &bytes->a));
-    if (call->call == ECH_DIRECT_SOLVE)
+    if (call->call == ECH_DIRECT_CALL_SOLVE)
         TRY(check_matrix(ctx, "b", "b_stride", call->m, call->count, call->b_stride, element,
                          &bytes->b));
-    TRY(check_matrix(ctx, call->call == ECH_DIRECT_SOLVE ? "x" : "out",
-                     call->call == ECH_DIRECT_SOLVE ? "x_stride" : "out_stride", call->n,
+    TRY(check_matrix(ctx, call->call == ECH_DIRECT_CALL_SOLVE ? "x" : "out",
+                     call->call == ECH_DIRECT_CALL_SOLVE ? "x_stride" : "out_stride", call->n,
                      call->count, call->x_stride, element, &bytes->x));
     TRY(choose(ctx, options->algorithm, call));
 done:
@@ -216,7 +217,7 @@ static ech_status do_call(ech_ctx *ctx, struct echi_direct *call, const ech_dire
     struct extents bytes = { 0 };
     struct echi_array *array;
     const size_t element = ech_dtype_bytes(call->dtype);
-    const bool solves = call->call == ECH_DIRECT_SOLVE;
+    const bool solves = call->call == ECH_DIRECT_CALL_SOLVE;
     ech_status status;
     ech_direct_report *given = call->report, report = { 0 };
     TRY(echi_check_size(ctx, "report", "ech_direct_report", given->size, sizeof report));
@@ -257,7 +258,7 @@ ech_status ech_solve_direct(ech_ctx *ctx, size_t m, size_t n, const void *a, siz
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!report) return echi_fail(ctx, ECH_ERR_ARG, "report is NULL");
     struct echi_direct call = { .backend = ctx->backend,
-                                .call = ECH_DIRECT_SOLVE,
+                                .call = ECH_DIRECT_CALL_SOLVE,
                                 .m = m,
                                 .n = n,
                                 .count = count,
@@ -280,7 +281,7 @@ ech_status ech_inverse(ech_ctx *ctx, size_t n, const void *a, size_t a_stride, v
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!report) return echi_fail(ctx, ECH_ERR_ARG, "report is NULL");
     struct echi_direct call = { .backend = ctx->backend,
-                                .call = ECH_DIRECT_INVERSE,
+                                .call = ECH_DIRECT_CALL_INVERSE,
                                 .m = n,
                                 .n = n,
                                 .count = n,
@@ -303,7 +304,7 @@ ech_status ech_determinant(ech_ctx *ctx, size_t n, const void *a, size_t a_strid
     if (!sign) FAIL(ctx, ECH_ERR_ARG, "sign is NULL");
     if (!log_abs) FAIL(ctx, ECH_ERR_ARG, "log_abs is NULL");
     struct echi_direct call = { .backend = ctx->backend,
-                                .call = ECH_DIRECT_DETERMINANT,
+                                .call = ECH_DIRECT_CALL_DETERMINANT,
                                 .m = n,
                                 .n = n,
                                 .a = a,
@@ -333,10 +334,11 @@ static ech_status ask(const char *device, ech_direct_call what, size_t m, size_t
                                   .x_stride = count,
                                   .dtype = dtype };
     TRY(echi_backend_ask(device, &call->backend));
-    if ((unsigned)what > ECH_DIRECT_DETERMINANT)
+    if ((unsigned)what > ECH_DIRECT_CALL_DETERMINANT)
         FAIL(NULL, ECH_ERR_ARG, "call is %d, not an ech_direct_call", (int)what);
-    if (what != ECH_DIRECT_SOLVE && m != n) FAIL(NULL, ECH_ERR_ARG, "m is %zu, not n, %zu", m, n);
-    if (what != ECH_DIRECT_SOLVE && count != (what == ECH_DIRECT_INVERSE ? n : 0))
+    if (what != ECH_DIRECT_CALL_SOLVE && m != n)
+        FAIL(NULL, ECH_ERR_ARG, "m is %zu, not n, %zu", m, n);
+    if (what != ECH_DIRECT_CALL_SOLVE && count != (what == ECH_DIRECT_CALL_INVERSE ? n : 0))
         FAIL(NULL, ECH_ERR_ARG, "count is %zu: not what such a call has", count);
     TRY(check_call(NULL, options, call, &bytes));
 done:
@@ -358,52 +360,52 @@ done:
     return status;
 }
 
-static void explain_kind(const struct echi_direct *call, struct echi_text *text)
+static void explain_kind(const struct echi_direct *call, struct echi_explain *e)
 {
     if (call->kind != ECH_FACTOR_AUTO)
-        echi_print(text, "kind       %s\n", ech_factor_name(call->kind));
+        echi_explain_line(e, "kind", "%s", ech_factor_name(call->kind));
     else if (call->m > call->n)
-        echi_print(text, "kind       qr: m > n\n");
+        echi_explain_line(e, "kind", "qr, because m > n");
     else
-        echi_print(text,
-                   "kind       cholesky if a is symmetric with a positive diagonal and pivots "
-                   "stay positive, else lu\n");
+        echi_explain_line(e, "kind",
+                          "cholesky if a is symmetric with a positive diagonal and all pivots are "
+                          "positive, otherwise lu");
 }
 
 ech_status ech_direct_explain(const char *device, ech_direct_call what, size_t m, size_t n,
                               size_t count, ech_dtype dtype, const ech_direct_options *options,
-                              char *text, size_t capacity_bytes)
+                              ech_format format, char *text, size_t capacity_bytes)
 {
     READ_OPTIONS(NULL, ech_direct_options, options);
-    static const char *const label[] = { "could be  ", "algorithm " };
-    struct echi_text out = { text, capacity_bytes };
+    static const char *const names[] = { "direct_solve", "direct_inverse", "direct_determinant" };
+    struct echi_explain e;
     struct echi_direct call;
     const char *name;
     bool fast;
-    size_t bytes;
-    ech_status status;
-    if (!text || !capacity_bytes)
-        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or capacity_bytes is 0");
-    *text = 0;
+    size_t bytes = 0;
+    ech_status status = echi_explain_begin(&e, format, text, capacity_bytes);
+    if (status != ECH_OK) return status;
     TRY(ask(device, what, m, n, count, dtype, options, &call));
+    echi_explain_call(&e, names[what], call.backend->name);
     if (!n) {
-        echi_print(&out, "nothing to do\n");
-        return ECH_OK;
+        echi_explain_algorithm(&e, true, "empty", "the matrix has no elements");
+        echi_explain_workspace(&e, 0);
+        return echi_explain_end(&e, ECH_OK);
     }
     const bool found = ask_vendor(&call, &name, &fast) == ECH_OK;
     const char *vendor = call.backend->direct_vendor_name;
-    for (int turn = 1; turn >= 0; turn--) {
-        if (found && call.vendor == turn)
-            echi_print(&out, "%s %s: %s\n", label[turn], vendor, name);
-        if (call.vendor != turn)
-            echi_print(&out, "%s blocked: panels of %d columns, products \"tiled\"\n", label[turn],
-                       (int)ECHI_DIRECT_LEAF);
+    for (int chosen = 1; chosen >= 0; chosen--) {
+        if (found && call.vendor == chosen) echi_explain_algorithm(&e, chosen, vendor, "%s", name);
+        if (call.vendor != chosen)
+            echi_explain_algorithm(&e, chosen, "blocked",
+                                   "panels of %d columns, products \"tiled\"",
+                                   (int)ECHI_DIRECT_LEAF);
     }
-    if (!found) echi_print(&out, "no %s: %s\n", vendor, name);
-    explain_kind(&call, &out);
-    echi_print(&out, "refinement %d steps at most\n", call.refine);
+    if (!found) echi_explain_line(&e, "unavailable", "%s: %s", vendor, name);
+    explain_kind(&call, &e);
+    echi_explain_line(&e, "refinement", "at most %d steps", call.refine);
     TRY(echi_operation_workspace(&whole, &call, &bytes));
-    echi_print(&out, "workspace  %zu bytes\n", bytes);
+    echi_explain_workspace(&e, bytes);
 done:
-    return status;
+    return echi_explain_end(&e, status);
 }

@@ -104,7 +104,7 @@ static ech_status look_at_matrix(struct echi_direct_run *run, struct norms *norm
     step.sums = run->lower ? run->parts.row_sums : run->parts.column_sums;
     if (!run->lower) TRY(echi_direct_do(run, &step));
     TRY(find_largest(run, step.sums, run->n, &norms->column, &bad));
-    if (bad < run->n) return stop(run, ECH_DIRECT_STATUS_NOT_FINITE, bad);
+    if (bad < run->n) return stop(run, ECH_DIRECT_STATUS_OVERFLOW, bad);
     if (run->kind == ECH_FACTOR_AUTO) {
         TRY(fetch_scalars(run, &scalars));
         run->kind = run->m > run->n      ? ECH_FACTOR_QR
@@ -185,7 +185,7 @@ static ech_status look_at_diagonal(struct echi_direct_run *run)
         if (is_qr) TRY(fetch(run, sums, run->parts.column_sums + i, count * sizeof *sums));
         if (is_lu) TRY(fetch(run, pivots, run->parts.pivots + i, count * sizeof *pivots));
         for (size_t j = 0; j < count; j++) {
-            if (!isfinite(diagonal[j])) return stop(run, ECH_DIRECT_STATUS_NOT_FINITE, i + j);
+            if (!isfinite(diagonal[j])) return stop(run, ECH_DIRECT_STATUS_OVERFLOW, i + j);
             if (is_qr && !(fabs(diagonal[j]) > 16 * unit * sums[j]))
                 return stop(run, ECH_DIRECT_STATUS_SINGULAR, i + j);
             if (is_lu && pivots[j] != i + j) diagonal[j] = -diagonal[j];
@@ -328,7 +328,7 @@ static ech_status load_right(struct echi_direct_run *run)
 {
     const struct echi_direct *call = run->call;
     struct echi_direct_step step = echi_direct_step(run, ECHI_DIRECT_MAKE);
-    if (call->call == ECH_DIRECT_SOLVE)
+    if (call->call == ECH_DIRECT_CALL_SOLVE)
         return move(run, ECHI_DIRECT_COPY, run->m, call->b, call->b_stride, run->parts.residual,
                     call->count);
     step.make = ECHI_DIRECT_IDENTITY;
@@ -508,7 +508,7 @@ ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
     run.parts = *parts;
     TRY(look_at_matrix(&run, &norms));
     if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
-    if (call->call == ECH_DIRECT_SOLVE && call->count) {
+    if (call->call == ECH_DIRECT_CALL_SOLVE && call->count) {
         TRY(find_peaks(&run, PEAKS_B, run.m, call->b, call->b_stride));
         TRY(find_largest(&run, parts->peaks, call->count, &largest, &bad));
         if (bad < call->count) return stop(&run, ECH_DIRECT_STATUS_NOT_FINITE_B, bad);
@@ -517,7 +517,7 @@ ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
     if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
     TRY(look_at_diagonal(&run));
     if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
-    if (call->call != ECH_DIRECT_DETERMINANT) TRY(estimate_condition(&run, norms.column));
+    if (call->call != ECH_DIRECT_CALL_DETERMINANT) TRY(estimate_condition(&run, norms.column));
     if (call->count) TRY(solve_right(&run, &norms));
 done:
     return status;

@@ -90,7 +90,7 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2_batch *batch,
     words += (a->count - 1) * a->batch_stride;
     echi_call_add(&call, "a", &batch->a.words, words * sizeof(uint64_t), sizeof(uint64_t), ECHI_IN);
     if (batch->order)
-        echi_gf2_add_array(&call, "options->order", &batch->order, a->count * batch->columns,
+        echi_gf2_add_array(&call, "options->column_order", &batch->order, a->count * batch->columns,
                            sizeof(uint32_t), ECHI_IN);
     return call;
 }
@@ -99,7 +99,7 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2_batch *batch,
  * see them.  What is written is written as bytes, wherever it lies. */
 static ech_status fill(ech_ctx *ctx, void *out, size_t count, size_t bytes, unsigned char value)
 {
-    return ech_fill(ctx, out, &value, count * bytes, 1);
+    return ech_fill(ctx, out, count * bytes, 1, &value);
 }
 
 static bool empty(const ech_gf2_batch *a)

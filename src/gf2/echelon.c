@@ -13,12 +13,12 @@ static ech_status refuse(ech_ctx *ctx, const ech_gf2_echelon_options *o, const c
 {
     for (const char *letter = refused; *letter; letter++) {
         const char *name = NULL;
-        if (*letter == 'o' && o->order) name = "order";
-        if (*letter == 'c' && o->columns) name = "columns";
+        if (*letter == 'o' && o->column_order) name = "column_order";
+        if (*letter == 'c' && o->pivot_cols) name = "pivot_cols";
         if (*letter == 'm' && o->max_rank) name = "max_rank";
         if (*letter == 't' && o->transform) name = "transform";
         if (*letter == 'r' && o->rows_from) name = "rows_from";
-        if (*letter == 'f' && o->form != ECH_GF2_REDUCED) name = "form";
+        if (*letter == 'f' && o->form != ECH_GF2_FORM_REDUCED) name = "form";
         if (name)
             return echi_fail(ctx, ECH_ERR_ARG, "options->%s is not for this call, but it is given",
                              name);
@@ -30,15 +30,16 @@ ech_status echi_gf2_eliminate_options(ech_ctx *ctx, const ech_gf2_echelon_option
                                       const char *refused, struct echi_gf2_elimination *e)
 {
     ech_status status = ECH_OK;
-    if (o->form != ECH_GF2_REDUCED && o->form != ECH_GF2_ECHELON)
+    if (o->form != ECH_GF2_FORM_REDUCED && o->form != ECH_GF2_FORM_ECHELON)
         FAIL(ctx, ECH_ERR_ARG, "options->form is %d, not an ech_gf2_form", (int)o->form);
     TRY(refuse(ctx, o, refused));
-    if (o->columns > e->a.cols)
-        FAIL(ctx, ECH_ERR_ARG, "options->columns is %zu, and a has %zu", o->columns, e->a.cols);
-    e->reduced = o->form == ECH_GF2_REDUCED;
-    e->order = o->order;
-    e->has_order = o->order != NULL;
-    e->columns = o->columns ? o->columns : e->a.cols;
+    if (o->pivot_cols > e->a.cols)
+        FAIL(ctx, ECH_ERR_ARG, "options->pivot_cols is %zu, and a has %zu", o->pivot_cols,
+             e->a.cols);
+    e->reduced = o->form == ECH_GF2_FORM_REDUCED;
+    e->order = o->column_order;
+    e->has_order = o->column_order != NULL;
+    e->columns = o->pivot_cols ? o->pivot_cols : e->a.cols;
     e->max_rank = o->max_rank;
     e->rows_from = o->rows_from;
     e->algorithm = o->algorithm;
@@ -71,7 +72,7 @@ static struct echi_call call_of(struct echi_gf2_elimination *e, const char *what
                               .work_bytes = options->work_bytes };
     echi_gf2_add(&call, "a", &e->a, use_of_a);
     if (e->has_order)
-        echi_gf2_add_array(&call, "order", &e->order, e->columns, sizeof *e->order, ECHI_IN);
+        echi_gf2_add_array(&call, "options->column_order", &e->order, e->columns, sizeof *e->order, ECHI_IN);
     return call;
 }
 

@@ -112,7 +112,7 @@ static ech_status make(ech_ctx *ctx, struct echi_gf2 *g, const char *what, const
     if (a) echi_gf2_add(&call, "a", &g->a, ECHI_IN);
     if (b && g->b.words != g->a.words) echi_gf2_add(&call, "b", &g->b, ECHI_IN);
     if (g->limit)
-        echi_gf2_add_array(&call, "order", &g->order, g->columns, sizeof *g->order, ECHI_IN);
+        echi_gf2_add_array(&call, "index", &g->order, g->columns, sizeof *g->order, ECHI_IN);
     if (out) {
         if (empty(&g->out)) return ECH_OK;
         struct echi_array *array = echi_gf2_add(&call, "out", &g->out, ECHI_OUT);
@@ -213,8 +213,7 @@ ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *o
     return gather(ctx, ECHI_GF2_GATHER_ROWS, a, order, out);
 }
 
-ech_status ech_gf2_gather_columns(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
-                                  ech_gf2 *out)
+ech_status ech_gf2_gather_cols(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order, ech_gf2 *out)
 {
     return gather(ctx, ECHI_GF2_GATHER_COLUMNS, a, order, out);
 }

@@ -135,25 +135,28 @@ done:
 }
 
 ech_status ech_gf2_explain(const char *device, ech_gf2_call call, size_t rows, size_t cols,
-                           size_t other, const ech_gf2_echelon_options *options, char *text,
-                           size_t capacity_bytes)
+                           size_t other, const ech_gf2_echelon_options *options, ech_format format,
+                           char *text, size_t capacity_bytes)
 {
     READ_OPTIONS(NULL, ech_gf2_echelon_options, options);
-    struct echi_text out = { .at = text, .left = capacity_bytes };
+    static const char *const names[] = {
+        "gf2_mul",   "gf2_mul_vec",   "gf2_echelon", "gf2_pluq",
+        "gf2_solve", "gf2_nullspace", "gf2_inverse", "gf2_batched"
+    };
+    struct echi_explain e;
     struct plan p;
     size_t bytes = 0;
-    ech_status status;
-    if (!text || !capacity_bytes)
-        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or capacity_bytes is 0");
-    *text = 0;
+    ech_status status = echi_explain_begin(&e, format, text, capacity_bytes);
+    if (status != ECH_OK) return status;
     TRY(make_plan(device, call, rows, cols, other, options, &p));
+    echi_explain_call(&e, names[call], p.elimination.backend->name);
     if (nothing(&p)) {
-        echi_print(&out, "nothing to do\n");
-        return ECH_OK;
+        echi_explain_algorithm(&e, true, "empty", "there is nothing to compute");
+    } else {
+        TRY(p.operation->explain(p.request, &e));
+        TRY(most_workspace(&p, &bytes));
     }
-    if (p.operation->explain) TRY(p.operation->explain(p.request, &out));
-    TRY(most_workspace(&p, &bytes));
-    echi_print(&out, "workspace     %zu bytes\n", bytes);
+    echi_explain_workspace(&e, bytes);
 done:
-    return status;
+    return echi_explain_end(&e, status);
 }

@@ -335,7 +335,7 @@ static ech_status elimination_workspace(const void *request, void *plan, size_t 
     return s.status;
 }
 
-static ech_status elimination_explain(const void *request, struct echi_text *text)
+static ech_status elimination_explain(const void *request, struct echi_explain *text)
 {
     const struct echi_gf2_elimination *e = request;
     const struct echi_operation *engine = e->backend->operations[ECHI_OP_gf2_echelon];
@@ -349,9 +349,9 @@ static ech_status elimination_explain(const void *request, struct echi_text *tex
                                       .reduced = e->reduced,
                                       .algorithm = e->algorithm };
     inner.max_rank = inner.columns < inner.a.rows ? inner.columns : inner.a.rows;
-    echi_print(text, "eliminates    %zu x %zu bits, pivots in %zu columns\n", inner.a.rows,
-               inner.a.cols, inner.columns);
-    return engine->explain ? engine->explain(&inner, text) : ECH_OK;
+    echi_explain_line(text, "matrix", "%zu x %zu bits, pivots in %zu columns", inner.a.rows,
+                      inner.a.cols, inner.columns);
+    return engine->explain(&inner, text);
 }
 
 static ech_status elimination_run(ech_ctx *ctx, const void *request, const void *plan, void *work)

@@ -132,8 +132,8 @@ done:
     return status;
 }
 
-ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, void *counts, size_t n,
-                               ech_dtype dtype, const void *edges, size_t bins,
+ech_status ech_histogram_edges(ech_ctx *ctx, const void *in, const void *edges, void *counts,
+                               size_t n, ech_dtype dtype, size_t bins,
                                const ech_histogram_options *options)
 {
     READ_OPTIONS(ctx, ech_histogram_options, options);
@@ -222,7 +222,7 @@ done:
     return status;
 }
 
-ech_status ech_histogram_workspace(const char *device, size_t n, size_t bins, ech_dtype dtype,
+ech_status ech_histogram_workspace(const char *device, size_t n, ech_dtype dtype, size_t bins,
                                    const ech_histogram_options *options, size_t *bytes)
 {
     READ_OPTIONS(NULL, ech_histogram_options, options);
@@ -236,21 +236,13 @@ done:
     return status;
 }
 
-ech_status ech_histogram_explain(const char *device, size_t n, size_t bins, ech_dtype dtype,
-                                 const ech_histogram_options *options, char *text,
-                                 size_t capacity_bytes)
+ech_status ech_histogram_explain(const char *device, size_t n, ech_dtype dtype, size_t bins,
+                                 const ech_histogram_options *options, ech_format format,
+                                 char *text, size_t capacity_bytes)
 {
     READ_OPTIONS(NULL, ech_histogram_options, options);
     struct echi_histogram h = { .n = n, .dtype = dtype };
-    struct echi_text lines = { text, capacity_bytes };
-    const struct echi_backend *backend;
-    ech_status status;
-    if (!text || !capacity_bytes)
-        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or has no capacity");
-    *text = 0;
-    TRY(echi_backend_ask(device, &backend));
-    TRY(question(&h, bins, options));
-    TRY(backend->operations[ECHI_OP_histogram]->explain(&h, &lines));
-done:
-    return status;
+    const ech_status status = question(&h, bins, options);
+    if (status != ECH_OK) return status;
+    return echi_explain(device, "histogram", histogram_of, &h, format, text, capacity_bytes);
 }

@@ -74,3 +74,14 @@ ech_status ech_is_sorted_workspace(const char *device, size_t n, ech_dtype dtype
     ech_status status = start(NULL, n, dtype, options, &s);
     return status == ECH_OK ? echi_call_workspace(device, find, &s, bytes) : status;
 }
+
+ech_status ech_is_sorted_explain(const char *device, size_t n, ech_dtype dtype,
+                                 const ech_is_sorted_options *options, ech_format format,
+                                 char *text, size_t capacity_bytes)
+{
+    READ_OPTIONS(NULL, ech_is_sorted_options, options);
+    struct echi_is_sorted s;
+    const ech_status status = start(NULL, n, dtype, options, &s);
+    if (status != ECH_OK) return status;
+    return echi_explain(device, "is_sorted", find, &s, format, text, capacity_bytes);
+}

@@ -352,64 +352,85 @@ done:
 }
 
 ech_status ech_matmul_explain(const char *device, size_t m, size_t n, size_t k, ech_dtype dtype,
-                              const ech_matmul_options *options, char *text, size_t capacity_bytes)
+                              const ech_matmul_options *options, ech_format format, char *text,
+                              size_t capacity_bytes)
 {
     READ_OPTIONS(NULL, ech_matmul_options, options);
-    struct echi_text out = { .at = text, .left = capacity_bytes };
+    struct echi_explain e;
     struct echi_matmul p;
     size_t bytes = 0;
-    ech_status status;
-    if (!text || !capacity_bytes)
-        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or capacity_bytes is 0");
-    *text = 0;
+    ech_status status = echi_explain_begin(&e, format, text, capacity_bytes);
+    if (status != ECH_OK) return status;
     TRY(ask(device, m, n, k, dtype, options, &p));
-    if (!m || !n) {
-        echi_print(&out, "nothing to do\n");
-        return ECH_OK;
-    }
-    TRY(p.backend->operations[ECHI_OP_matmul]->explain(&p, &out));
-    if (k) TRY(echi_operation_workspace(p.backend->operations[ECHI_OP_matmul], &p, &bytes));
-    echi_print(&out, "workspace  %zu bytes\n", bytes);
+    echi_explain_call(&e, "matmul", p.backend->name);
+    const struct echi_operation *operation = p.backend->operations[ECHI_OP_matmul];
+    if (!m || !n)
+        echi_explain_algorithm(&e, true, "empty", "c has no elements");
+    else
+        TRY(operation->explain(&p, &e));
+    if (m && n && k) TRY(echi_operation_workspace(operation, &p, &bytes));
+    echi_explain_workspace(&e, bytes);
 done:
-    return status;
+    return echi_explain_end(&e, status);
 }
 
 /* ---- A matrix times a vector ---- */
 
-ech_status ech_matvec(ech_ctx *ctx, int transpose, size_t rows, size_t cols, double alpha,
-                      const void *a, size_t a_stride, const void *x, double beta, void *y,
-                      ech_dtype dtype)
+/* All of a request but the pointers and numbers. */
+static ech_status shape_vector(ech_ctx *ctx, size_t rows, size_t cols, ech_dtype dtype,
+                               const ech_matvec_options *options, struct echi_matvec *v)
 {
-    const size_t n = transpose ? cols : rows, terms = transpose ? rows : cols;
-    struct echi_matvec v = { .rows = rows,
-                             .cols = cols,
-                             .turned = transpose,
-                             .empty = !terms || alpha == 0,
-                             .a = a,
-                             .x = x,
-                             .y = y,
-                             .a_stride = a_stride,
-                             .alpha = alpha,
-                             .beta = beta,
-                             .dtype = dtype };
     const size_t bytes = ech_dtype_bytes(dtype);
-    size_t a_bytes;
     ech_status status;
-    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (!ctx->backend->operations[ECHI_OP_matvec])
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", ctx->name);
-    TRY(check_flag(ctx, "transpose", transpose));
+    TRY(check_flag(ctx, "options->transpose", options->transpose));
     if (dtype != ECH_F32 && dtype != ECH_F64)
         FAIL(ctx, ECH_ERR_ARG, "dtype is %s (%d), not f32 or f64", ech_dtype_name(dtype),
              (int)dtype);
-    TRY(check_stride(ctx, "a_stride", a_stride, cols));
-    TRY(extent(ctx, "a", rows, cols, a_stride, 1, 0, bytes, &a_bytes));
     TRY(echi_check_count(ctx, "rows", rows, bytes));
     TRY(echi_check_count(ctx, "cols", cols, bytes));
+    *v = (struct echi_matvec){ .rows = rows,
+                               .cols = cols,
+                               .turned = options->transpose,
+                               .empty = !rows || !cols,
+                               .a_stride = cols,
+                               .alpha = 1,
+                               .dtype = dtype };
+done:
+    return status;
+}
+
+static const struct echi_operation *matvec_of(const struct echi_backend *backend)
+{
+    return backend->operations[ECHI_OP_matvec];
+}
+
+ech_status ech_matvec(ech_ctx *ctx, size_t rows, size_t cols, double alpha, const void *a,
+                      size_t a_stride, const void *x, double beta, void *y, ech_dtype dtype,
+                      const ech_matvec_options *options)
+{
+    READ_OPTIONS(ctx, ech_matvec_options, options);
+    const size_t bytes = ech_dtype_bytes(dtype);
+    struct echi_matvec v;
+    size_t a_bytes;
+    ech_status status;
+    if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
+    TRY(shape_vector(ctx, rows, cols, dtype, options, &v));
+    const size_t n = v.turned ? cols : rows, terms = v.turned ? rows : cols;
+    TRY(check_stride(ctx, "a_stride", a_stride, cols));
+    TRY(extent(ctx, "a", rows, cols, a_stride, 1, 0, bytes, &a_bytes));
     if (!n) return ECH_OK;
+    v.empty = !terms || alpha == 0;
+    v.a = a;
+    v.x = x;
+    v.y = y;
+    v.a_stride = a_stride;
+    v.alpha = alpha;
+    v.beta = beta;
     struct echi_call call = { .what = "a matrix times a vector",
-                              .operation = ctx->backend->operations[ECHI_OP_matvec],
-                              .request = &v };
+                              .operation = matvec_of(ctx->backend),
+                              .request = &v,
+                              .work = options->work,
+                              .work_bytes = options->work_bytes };
     struct echi_array *array =
         echi_call_add(&call, "a", &v.a, v.empty ? 0 : a_bytes, bytes, ECHI_IN);
     set_rows(array, rows, cols, a_stride, 1, 0);
@@ -418,4 +439,25 @@ ech_status ech_matvec(ech_ctx *ctx, int transpose, size_t rows, size_t cols, dou
     TRY(echi_call_run(ctx, &call));
 done:
     return status;
+}
+
+ech_status ech_matvec_workspace(const char *device, size_t rows, size_t cols, ech_dtype dtype,
+                                const ech_matvec_options *options, size_t *bytes)
+{
+    READ_OPTIONS(NULL, ech_matvec_options, options);
+    struct echi_matvec v;
+    if (bytes) *bytes = 0;
+    const ech_status status = shape_vector(NULL, rows, cols, dtype, options, &v);
+    return status == ECH_OK ? echi_call_workspace(device, matvec_of, &v, bytes) : status;
+}
+
+ech_status ech_matvec_explain(const char *device, size_t rows, size_t cols, ech_dtype dtype,
+                              const ech_matvec_options *options, ech_format format, char *text,
+                              size_t capacity_bytes)
+{
+    READ_OPTIONS(NULL, ech_matvec_options, options);
+    struct echi_matvec v;
+    const ech_status status = shape_vector(NULL, rows, cols, dtype, options, &v);
+    if (status != ECH_OK) return status;
+    return echi_explain(device, "matvec", matvec_of, &v, format, text, capacity_bytes);
 }

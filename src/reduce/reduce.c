@@ -14,11 +14,11 @@
 
 #include <string.h>
 
-int ech_reduce_dtype(ech_op op, ech_dtype dtype, int wide)
+int ech_reduce_dtype(ech_op op, ech_dtype dtype, int accumulate_wide)
 {
     if (!echi_dtype_known(dtype)) return -1;
     bool is_float = echi_dtype_is_float(dtype);
-    bool narrow = is_float && dtype != ECH_F64 && !wide;
+    bool narrow = is_float && dtype != ECH_F64 && !accumulate_wide;
     switch (op) {
     case ECH_OP_SUM:
     case ECH_OP_PRODUCT:
@@ -264,19 +264,18 @@ static ech_status run_rows(ech_ctx *ctx, struct echi_reduce *r, const void *in, 
 }
 
 ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
-                           size_t columns, ech_dtype dtype, const ech_reduce_options *options)
+                           size_t cols, ech_dtype dtype, const ech_reduce_options *options)
 {
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
     ech_status status = start(ctx, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "rows", rows, r.rule.out_bytes);
-    if (status == ECH_OK) status = echi_check_count(ctx, "columns", columns, r.rule.bytes);
+    if (status == ECH_OK) status = echi_check_count(ctx, "cols", cols, r.rule.bytes);
     if (status != ECH_OK) return status;
-    if (rows && columns > (size_t)PTRDIFF_MAX / r.rule.bytes / rows)
+    if (rows && cols > (size_t)PTRDIFF_MAX / r.rule.bytes / rows)
         return echi_fail(ctx, ECH_ERR_ARG,
-                         "rows is %zu and columns is %zu: more than an address space", rows,
-                         columns);
-    return run_rows(ctx, &r, in, out, rows, columns, options);
+                         "rows is %zu and cols is %zu: rows * cols overflows size_t", rows, cols);
+    return run_rows(ctx, &r, in, out, rows, cols, options);
 }
 
 ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n, ech_dtype dtype,
@@ -289,33 +288,37 @@ ech_status ech_reduce(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t
     return status == ECH_OK ? run_rows(ctx, &r, in, out, 1, n, options) : status;
 }
 
-ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
-                               const uint64_t *offsets, size_t segments, size_t n, ech_dtype dtype,
-                               const ech_reduce_options *options)
+ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, const void *offsets,
+                               void *out, size_t n, size_t segments, ech_dtype dtype,
+                               ech_dtype offsets_dtype, const ech_reduce_options *options)
 {
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
     ech_status status = start(ctx, &r, op, false, dtype, options);
     if (status == ECH_OK) status = echi_check_count(ctx, "n", n, r.rule.bytes);
     if (status == ECH_OK) status = echi_check_count(ctx, "segments", segments, 16);
+    if (status == ECH_OK) status = echi_check_index(ctx, "offsets_dtype", offsets_dtype, "n", 0);
     if (status != ECH_OK) return status;
+    const size_t offset_bytes = ech_dtype_bytes(offsets_dtype);
     r.shape = ECHI_REDUCE_SEGMENTS;
     r.in = in;
     r.out = out;
     r.offsets = offsets;
+    r.offsets_index = echi_index_of(offsets_dtype);
     r.segments = segments;
     r.n = n;
     struct echi_call call = call_of(ctx, &r, options);
     add_in(&call, "in", &r.in, &r);
-    echi_call_add(&call, "offsets", (void *)&r.offsets, segments ? (segments + 1) * 8 : 0, 8,
-                  ECHI_IN);
+    echi_call_add(&call, "offsets", (void *)&r.offsets,
+                  segments ? (segments + 1) * offset_bytes : 0, offset_bytes, ECHI_IN);
     echi_call_add(&call, "out", &r.out, segments * r.rule.out_bytes, out_align(&r), ECHI_OUT);
     return echi_call_run(ctx, &call);
 }
 
-ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
-                             const void *in, void *keys_out, void *out, uint64_t *count, size_t n,
-                             ech_dtype dtype, const ech_reduce_options *options)
+ech_status ech_reduce_by_key(ech_ctx *ctx, ech_op op, const void *keys, const void *in,
+                             void *keys_out, void *out, uint64_t *count, size_t n,
+                             ech_dtype key_dtype, ech_dtype dtype,
+                             const ech_reduce_options *options)
 {
     READ_OPTIONS(ctx, ech_reduce_options, options);
     struct echi_reduce r;
@@ -372,18 +375,52 @@ static const struct echi_operation *reduce_of(const struct echi_backend *backend
     return backend->operations[ECHI_OP_reduce];
 }
 
-ech_status ech_reduce_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
-                                int by_key, const ech_reduce_options *options, size_t *bytes)
+/* A request without pointers. */
+static ech_status question(struct echi_reduce *r, ech_reduce_call call, ech_op op, size_t n,
+                           size_t groups, ech_dtype dtype, const ech_reduce_options *options)
+{
+    const bool dot = call == ECH_REDUCE_CALL_DOT;
+    ech_status status;
+    if ((unsigned)call > ECH_REDUCE_CALL_DOT)
+        FAIL(NULL, ECH_ERR_ARG, "call is %d, not an ech_reduce_call", (int)call);
+    if (dot && op != ECH_OP_SUM)
+        FAIL(NULL, ECH_ERR_ARG, "op is %d: a dot product is ECH_OP_SUM", (int)op);
+    TRY(start(NULL, r, op, dot, dtype, options));
+    TRY(echi_check_count(NULL, "n", n, call == ECH_REDUCE_CALL_BY_KEY ? 16 : r->rule.bytes));
+    r->n = n;
+    r->key_dtype = ECH_U64;
+    if (call == ECH_REDUCE_CALL_BY_KEY) {
+        r->shape = ECHI_REDUCE_BY_KEY;
+    } else if (call == ECH_REDUCE_CALL_SEGMENTS) {
+        r->shape = ECHI_REDUCE_SEGMENTS;
+        r->segments = groups;
+    } else {
+        r->rows = dot ? 1 : groups;
+        r->columns = r->rows ? n / r->rows : 0;
+    }
+done:
+    return status;
+}
+
+ech_status ech_reduce_workspace(const char *device, ech_reduce_call call, ech_op op, size_t n,
+                                size_t groups, ech_dtype dtype, const ech_reduce_options *options,
+                                size_t *bytes)
 {
     READ_OPTIONS(NULL, ech_reduce_options, options);
     struct echi_reduce r;
-    ech_status status = start(NULL, &r, op, false, dtype, options);
-    if (status == ECH_OK) status = echi_check_count(NULL, "n", n, by_key ? 16 : r.rule.bytes);
+    if (bytes) *bytes = 0;
+    const ech_status status = question(&r, call, op, n, groups, dtype, options);
+    return status == ECH_OK ? echi_call_workspace(device, reduce_of, &r, bytes) : status;
+}
+
+ech_status ech_reduce_explain(const char *device, ech_reduce_call call, ech_op op, size_t n,
+                              size_t groups, ech_dtype dtype, const ech_reduce_options *options,
+                              ech_format format, char *text, size_t capacity_bytes)
+{
+    READ_OPTIONS(NULL, ech_reduce_options, options);
+    static const char *const names[] = { "reduce_rows", "reduce_segments", "reduce_by_key", "dot" };
+    struct echi_reduce r;
+    const ech_status status = question(&r, call, op, n, groups, dtype, options);
     if (status != ECH_OK) return status;
-    if (by_key != 0 && by_key != 1)
-        return echi_fail(NULL, ECH_ERR_ARG, "by_key is %d, not 0 or 1", by_key);
-    r.shape = by_key ? ECHI_REDUCE_BY_KEY : ECHI_REDUCE_ROWS;
-    r.key_dtype = ECH_U64;
-    r.n = n;
-    return echi_call_workspace(device, reduce_of, &r, bytes);
+    return echi_explain(device, names[call], reduce_of, &r, format, text, capacity_bytes);
 }

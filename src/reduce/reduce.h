@@ -42,7 +42,8 @@ struct echi_reduce {
     struct echi_reduce_rule rule;
     const void *in, *b; /* b: the second array of a dot product */
     const void *keys;
-    const uint64_t *offsets;
+    const void *offsets; /* [segments + 1], read by offsets_index */
+    struct echi_index offsets_index;
     void *out, *keys_out;
     uint64_t *count;
     size_t n;                       /* elements in all */

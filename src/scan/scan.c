@@ -186,29 +186,25 @@ ech_status ech_scan(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t n
 }
 
 ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *out, size_t rows,
-                         size_t columns, ech_dtype dtype, const ech_scan_options *options)
+                         size_t cols, ech_dtype dtype, const ech_scan_options *options)
 {
     READ_OPTIONS(ctx, ech_scan_options, options);
-    struct echi_scan s = { .shape = ECHI_SCAN_ROWS,
-                           .in = in,
-                           .out = out,
-                           .rows = rows,
-                           .columns = columns,
-                           .dtype = dtype };
-    if (__builtin_mul_overflow(rows, columns, &s.n)) s.n = SIZE_MAX;
+    struct echi_scan s = {
+        .shape = ECHI_SCAN_ROWS, .in = in, .out = out, .rows = rows, .columns = cols, .dtype = dtype
+    };
+    if (__builtin_mul_overflow(rows, cols, &s.n)) s.n = SIZE_MAX;
     if (s.n > PTRDIFF_MAX / 8)
         return echi_fail(ctx, ECH_ERR_ARG,
-                         "rows is %zu and columns is %zu: more elements than an address space has",
-                         rows, columns);
+                         "rows is %zu and cols is %zu: rows * cols overflows size_t", rows, cols);
     ech_status status = check_shape(ctx, op, options, &s);
     if (status != ECH_OK) return status;
     struct echi_call call = call_of(ctx, &s, options);
     return run(ctx, &s, &call);
 }
 
-ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
-                             const uint64_t *offsets, size_t segments, size_t n, ech_dtype dtype,
-                             const ech_scan_options *options)
+ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, const void *offsets,
+                             void *out, size_t n, size_t segments, ech_dtype dtype,
+                             ech_dtype offsets_dtype, const ech_scan_options *options)
 {
     READ_OPTIONS(ctx, ech_scan_options, options);
     struct echi_scan s = { .shape = ECHI_SCAN_SEGMENTS,
@@ -218,22 +214,25 @@ ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, void *out,
                            .rows = 1,
                            .columns = n,
                            .offsets = offsets,
+                           .offsets_index = echi_index_of(offsets_dtype),
                            .segments = segments,
                            .dtype = dtype };
     ech_status status;
     TRY(check_shape(ctx, op, options, &s));
     TRY(echi_check_count(ctx, "segments", segments, 16));
+    TRY(echi_check_index(ctx, "offsets_dtype", offsets_dtype, "n", 0));
     if (segments == 0 && ctx) return ECH_OK;
     struct echi_call call = call_of(ctx, &s, options);
-    echi_call_add(&call, "offsets", &s.offsets, (segments + 1) * sizeof *offsets, sizeof *offsets,
+    const size_t offset_bytes = s.offsets_index.bytes;
+    echi_call_add(&call, "offsets", &s.offsets, (segments + 1) * offset_bytes, offset_bytes,
                   ECHI_IN);
     TRY(run(ctx, &s, &call));
 done:
     return status;
 }
 
-ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, ech_dtype key_dtype,
-                           const void *in, void *out, size_t n, ech_dtype dtype,
+ech_status ech_scan_by_key(ech_ctx *ctx, ech_op op, const void *keys, const void *in, void *out,
+                           size_t n, ech_dtype key_dtype, ech_dtype dtype,
                            const ech_scan_options *options)
 {
     READ_OPTIONS(ctx, ech_scan_options, options);
@@ -258,16 +257,46 @@ done:
     return status;
 }
 
-/* ---- A question that needs no device ---- */
+/* ---- Questions that need no device ---- */
 
-ech_status ech_scan_workspace(const char *device, ech_op op, size_t n, ech_dtype dtype,
-                              const ech_scan_options *options, size_t *bytes)
+/* A request without pointers. */
+static ech_status question(struct echi_scan *s, ech_scan_call call, ech_op op, size_t n,
+                           size_t groups, ech_dtype dtype, const ech_scan_options *options)
+{
+    static const enum echi_scan_shape shapes[] = { ECHI_SCAN_ROWS, ECHI_SCAN_SEGMENTS,
+                                                   ECHI_SCAN_KEYS };
+    if ((unsigned)call > ECH_SCAN_CALL_BY_KEY)
+        return echi_fail(NULL, ECH_ERR_ARG, "call is %d, not an ech_scan_call", (int)call);
+    *s = (struct echi_scan){
+        .shape = shapes[call], .n = n, .rows = 1, .columns = n, .dtype = dtype, .key_dtype = ECH_U64
+    };
+    if (call == ECH_SCAN_CALL_SEGMENTS) s->segments = groups;
+    if (call == ECH_SCAN_CALL_ROWS) {
+        s->rows = groups;
+        s->columns = groups ? n / groups : 0;
+    }
+    return check_shape(NULL, op, options, s);
+}
+
+ech_status ech_scan_workspace(const char *device, ech_scan_call call, ech_op op, size_t n,
+                              size_t groups, ech_dtype dtype, const ech_scan_options *options,
+                              size_t *bytes)
 {
     READ_OPTIONS(NULL, ech_scan_options, options);
-    struct echi_scan s = {
-        .shape = ECHI_SCAN_ANY, .n = n, .rows = 1, .columns = n, .dtype = dtype
-    };
-    ech_status status = check_shape(NULL, op, options, &s);
+    struct echi_scan s;
+    if (bytes) *bytes = 0;
+    const ech_status status = question(&s, call, op, n, groups, dtype, options);
+    return status == ECH_OK ? echi_call_workspace(device, operation, &s, bytes) : status;
+}
+
+ech_status ech_scan_explain(const char *device, ech_scan_call call, ech_op op, size_t n,
+                            size_t groups, ech_dtype dtype, const ech_scan_options *options,
+                            ech_format format, char *text, size_t capacity_bytes)
+{
+    READ_OPTIONS(NULL, ech_scan_options, options);
+    static const char *const names[] = { "scan_rows", "scan_segments", "scan_by_key" };
+    struct echi_scan s;
+    const ech_status status = question(&s, call, op, n, groups, dtype, options);
     if (status != ECH_OK) return status;
-    return echi_call_workspace(device, operation, &s, bytes);
+    return echi_explain(device, names[call], operation, &s, format, text, capacity_bytes);
 }

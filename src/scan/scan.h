@@ -16,23 +16,18 @@
 
 #include "core/internal.h"
 
-enum echi_scan_shape {
-    ECHI_SCAN_WHOLE,
-    ECHI_SCAN_ROWS,
-    ECHI_SCAN_SEGMENTS,
-    ECHI_SCAN_KEYS,
-    ECHI_SCAN_ANY /* of a question for the workspace: whichever takes most */
-};
+enum echi_scan_shape { ECHI_SCAN_WHOLE, ECHI_SCAN_ROWS, ECHI_SCAN_SEGMENTS, ECHI_SCAN_KEYS };
 
 enum echi_scan_op { ECHI_SCAN_SUM, ECHI_SCAN_MIN, ECHI_SCAN_PRODUCT, ECHI_SCAN_OR, ECHI_SCAN_XOR };
 
 struct echi_scan {
     enum echi_scan_shape shape;
     const void *in;
-    void *out;               /* in when in place */
-    size_t n;                /* of all rows */
-    size_t rows, columns;    /* 1 and n where there are no rows */
-    const uint64_t *offsets; /* [segments + 1] */
+    void *out;            /* in when in place */
+    size_t n;             /* of all rows */
+    size_t rows, columns; /* 1 and n where there are no rows */
+    const void *offsets;  /* [segments + 1], read by offsets_index */
+    struct echi_index offsets_index;
     size_t segments;
     const void *keys;
     struct echi_order key_order; /* merged: equal keys have one form */

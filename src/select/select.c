@@ -17,16 +17,18 @@ struct call {
 
 /* ---- Checks ---- */
 
-enum takes { NOTHING = 0, INVERT = 1, INDEX = 2 };
+enum takes { NOTHING = 0, INVERT = 1, POSITIONS = 2 };
 
-static ech_status check_options(ech_ctx *ctx, const ech_select_options *o, int takes)
+static ech_status check_options(ech_ctx *ctx, const ech_select_options *o, size_t n, int takes)
 {
     if (o->invert && !(takes & INVERT))
         return echi_fail(ctx, ECH_ERR_ARG, "options->invert: this call drops nothing");
-    if (o->index && !(takes & INDEX))
+    if (!o->positions) return ECH_OK;
+    if (!(takes & POSITIONS))
         return echi_fail(ctx, ECH_ERR_ARG,
-                         "options->index is for ech_select_flags() and ech_select_if()");
-    return ECH_OK;
+                         "options->positions is set: only ech_select_flags() and ech_select_if() "
+                         "support it");
+    return echi_check_index(ctx, "options->positions", o->positions, "n", n);
 }
 
 /* Opens a call on n elements of element_bytes. */
@@ -37,10 +39,11 @@ static ech_status begin(ech_ctx *ctx, struct call *c, enum echi_select_what what
     ech_status status;
     *c = (struct call){ .s = { .what = what, .by = by, .n = n, .element_bytes = element_bytes },
                         .call = { .what = "a selection" } };
-    TRY(check_options(ctx, o, takes));
+    TRY(check_options(ctx, o, n, takes));
     if (element_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "element_bytes is 0");
     TRY(echi_check_count(ctx, "n", n, element_bytes > 8 ? element_bytes : 8));
     c->s.invert = o->invert != 0;
+    c->s.narrow = o->positions && ech_dtype_bytes(o->positions) == 4;
     c->call.work = o->work;
     c->call.work_bytes = o->work_bytes;
 done:
@@ -95,6 +98,15 @@ static void counted(struct call *c, size_t element_bytes)
     a->element_bytes = element_bytes;
 }
 
+/* Positions instead of elements. */
+static void add_positions(struct call *c, void *out)
+{
+    const size_t bytes = c->s.narrow ? 4 : 8;
+    c->s.starts = out;
+    add(c, "out", &c->s.starts, c->s.n * bytes, bytes, ECHI_OUT);
+    counted(c, bytes);
+}
+
 static const struct echi_operation *find(const struct echi_backend *backend)
 {
     return backend->operations[ECHI_OP_select];
@@ -115,17 +127,15 @@ static ech_status by_flags(ech_ctx *ctx, enum echi_select_what what, const void 
                            size_t element_bytes, const ech_select_options *o)
 {
     struct call c;
-    bool packed = o->packed, index = o->index;
+    const bool packed = o->packed;
     ech_status status;
     TRY(begin(ctx, &c, what, packed ? ECHI_BY_BITS : ECHI_BY_BYTES, n, element_bytes, o,
-              what == ECHI_KEEP ? INVERT | INDEX : INVERT));
+              what == ECHI_KEEP ? INVERT | POSITIONS : INVERT));
     add_count(&c, "count", &count, 1);
     c.s.flags = flags;
     add(&c, "flags", &c.s.flags, packed ? n / 8 + (n % 8 != 0) : n, 1, ECHI_IN);
-    if (index) {
-        c.s.starts = out;
-        add(&c, "out", &c.s.starts, n * sizeof(uint64_t), sizeof(uint64_t), ECHI_OUT);
-        counted(&c, sizeof(uint64_t));
+    if (o->positions) {
+        add_positions(&c, out);
         return run(ctx, &c);
     }
     c.s.in = in;
@@ -161,18 +171,15 @@ static ech_status by_test(ech_ctx *ctx, enum echi_select_what what, const void *
                           const void *value, const ech_select_options *o)
 {
     struct call c;
-    bool index = o->index;
     ech_status status;
     TRY(begin_typed(ctx, &c, what, ECHI_BY_TEST, n, dtype, o,
-                    what == ECHI_KEEP ? INVERT | INDEX : INVERT));
+                    what == ECHI_KEEP ? INVERT | POSITIONS : INVERT));
     TRY(echi_predicate_make(ctx, dtype, compare, value, &c.s.test[0]));
     add_count(&c, "count", &count, 1);
     c.s.in = in;
     add_typed(&c, "in", &c.s.in, ECHI_IN);
-    if (index) {
-        c.s.starts = out;
-        add(&c, "out", &c.s.starts, n * sizeof(uint64_t), sizeof(uint64_t), ECHI_OUT);
-        counted(&c, sizeof(uint64_t));
+    if (o->positions) {
+        add_positions(&c, out);
         return run(ctx, &c);
     }
     c.s.out = out;
@@ -183,16 +190,16 @@ done:
     return status;
 }
 
-ech_status ech_select_if(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
-                         ech_dtype dtype, ech_compare compare, const void *value,
+ech_status ech_select_if(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
+                         uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                          const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     return by_test(ctx, ECHI_KEEP, in, out, count, n, dtype, compare, value, options);
 }
 
-ech_status ech_partition_if(ech_ctx *ctx, const void *in, void *out, uint64_t *count, size_t n,
-                            ech_dtype dtype, ech_compare compare, const void *value,
+ech_status ech_partition_if(ech_ctx *ctx, ech_compare compare, const void *in, void *out,
+                            uint64_t *count, size_t n, ech_dtype dtype, const void *value,
                             const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
@@ -257,8 +264,8 @@ done:
 }
 
 ech_status ech_unique_by_key(ech_ctx *ctx, const void *keys, const void *values, void *keys_out,
-                             void *values_out, uint64_t *count, size_t value_bytes, size_t n,
-                             ech_dtype dtype, const ech_select_options *options)
+                             void *values_out, uint64_t *count, size_t n, ech_dtype dtype,
+                             size_t value_bytes, const ech_select_options *options)
 {
     READ_OPTIONS(ctx, ech_select_options, options);
     struct call c;
@@ -326,17 +333,74 @@ done:
     return status;
 }
 
-/* ---- Workspace ---- */
+/* ---- Questions that need no device ---- */
 
-ech_status ech_select_workspace(const char *device, size_t n, size_t element_bytes,
+/* What each call does. */
+static const struct {
+    const char *name;
+    enum echi_select_what what;
+    enum echi_select_by by;
+    int takes;
+} calls[] = {
+    [ECH_SELECT_CALL_FLAGS] = { "select_flags", ECHI_KEEP, ECHI_BY_BYTES, INVERT | POSITIONS },
+    [ECH_SELECT_CALL_IF] = { "select_if", ECHI_KEEP, ECHI_BY_TEST, INVERT | POSITIONS },
+    [ECH_SELECT_CALL_PARTITION_FLAGS] = { "partition_flags", ECHI_PARTITION, ECHI_BY_BYTES,
+                                          INVERT },
+    [ECH_SELECT_CALL_PARTITION_IF] = { "partition_if", ECHI_PARTITION, ECHI_BY_TEST, INVERT },
+    [ECH_SELECT_CALL_PARTITION_3WAY] = { "partition_3way", ECHI_DIVIDE, ECHI_BY_TEST, NOTHING },
+    [ECH_SELECT_CALL_UNIQUE] = { "unique", ECHI_KEEP, ECHI_BY_STARTS, INVERT },
+    [ECH_SELECT_CALL_UNIQUE_BY_KEY] = { "unique_by_key", ECHI_KEEP, ECHI_BY_STARTS, INVERT },
+    [ECH_SELECT_CALL_RLE_ENCODE] = { "rle_encode", ECHI_KEEP, ECHI_BY_STARTS, NOTHING },
+    [ECH_SELECT_CALL_RLE_DECODE] = { "rle_decode", ECHI_DECODE, ECHI_BY_BYTES, NOTHING },
+};
+
+static ech_status question(struct call *c, ech_select_call call, size_t n, size_t element_bytes,
+                           size_t value_bytes, const ech_select_options *o)
+{
+    static uint64_t there; /* stands for an array that the call would have */
+    ech_status status;
+    if ((unsigned)call > ECH_SELECT_CALL_RLE_DECODE)
+        FAIL(NULL, ECH_ERR_ARG, "call is %d, not an ech_select_call", (int)call);
+    TRY(begin(NULL, c, calls[call].what, calls[call].by, n, element_bytes, o, calls[call].takes));
+    const bool typed = c->s.by == ECHI_BY_TEST || c->s.by == ECHI_BY_STARTS;
+    if (typed && element_bytes != 1 && element_bytes != 2 && element_bytes != 4 &&
+        element_bytes != 8)
+        FAIL(NULL, ECH_ERR_ARG, "element_bytes is %zu: no dtype has this size", element_bytes);
+    if (o->packed && c->s.by == ECHI_BY_BYTES) c->s.by = ECHI_BY_BITS;
+    if (o->positions)
+        c->s.starts = &there;
+    else
+        c->s.out = &there;
+    if (call == ECH_SELECT_CALL_RLE_ENCODE) c->s.lengths = &there;
+    if (call == ECH_SELECT_CALL_RLE_DECODE) c->s.out_n = n;
+    if (call == ECH_SELECT_CALL_UNIQUE_BY_KEY) {
+        if (value_bytes == 0) FAIL(NULL, ECH_ERR_ARG, "value_bytes is 0");
+        c->s.values = c->s.values_out = &there;
+        c->s.value_bytes = value_bytes;
+    }
+done:
+    return status;
+}
+
+ech_status ech_select_workspace(const char *device, ech_select_call call, size_t n,
+                                size_t element_bytes, size_t value_bytes,
                                 const ech_select_options *options, size_t *bytes)
 {
     READ_OPTIONS(NULL, ech_select_options, options);
     struct call c;
-    ech_status status;
     if (bytes) *bytes = 0;
-    TRY(begin(NULL, &c, ECHI_KEEP, ECHI_BY_BYTES, n, element_bytes, options, INVERT | INDEX));
-    status = echi_call_workspace(device, find, &c.s, bytes);
-done:
-    return status;
+    const ech_status status = question(&c, call, n, element_bytes, value_bytes, options);
+    return status == ECH_OK ? echi_call_workspace(device, find, &c.s, bytes) : status;
+}
+
+ech_status ech_select_explain(const char *device, ech_select_call call, size_t n,
+                              size_t element_bytes, size_t value_bytes,
+                              const ech_select_options *options, ech_format format, char *text,
+                              size_t capacity_bytes)
+{
+    READ_OPTIONS(NULL, ech_select_options, options);
+    struct call c;
+    const ech_status status = question(&c, call, n, element_bytes, value_bytes, options);
+    if (status != ECH_OK) return status;
+    return echi_explain(device, calls[call].name, find, &c.s, format, text, capacity_bytes);
 }

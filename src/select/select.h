@@ -22,9 +22,10 @@ struct echi_select {
     enum echi_select_by by; /* starts: those that begin a run, by test[0].order, merged */
     const void *in;
     const uint8_t *flags;
-    void *out;        /* NULL: elements are not written */
-    uint64_t *starts; /* NULL, or receives positions */
-    bool close;       /* ... and n after the last */
+    void *out;    /* NULL: elements are not written */
+    void *starts; /* NULL, or receives positions, u64 */
+    bool narrow;  /* ... of 32 bits */
+    bool close;   /* ... and n after the last */
     const void *values;
     void *values_out;           /* NULL, or receives what of values is kept */
     uint64_t *lengths;          /* NULL, or receives the length of each run */

@@ -15,8 +15,10 @@ static ech_status check_csr(ech_ctx *ctx, const ech_operator *a, ech_csr *csr)
     if (csr->dtype != a->dtype)
         return echi_fail(ctx, ECH_ERR_ARG, "a->csr->dtype is %s, and a->dtype is %s",
                          ech_dtype_name(csr->dtype), ech_dtype_name(a->dtype));
+    csr->index_dtype = echi_csr_index_dtype(csr->index_dtype);
     if (csr->index_dtype != ECH_I32 && csr->index_dtype != ECH_I64)
-        return echi_fail(ctx, ECH_ERR_ARG, "a->csr->index_dtype is not ECH_I32 or ECH_I64");
+        return echi_fail(ctx, ECH_ERR_ARG, "a->csr->index_dtype is %s, not i32, u32, i64 or u64",
+                         ech_dtype_name(csr->index_dtype));
     return echi_check_count(ctx, "a->csr->nnz", csr->nnz, 8);
 }
 

@@ -75,7 +75,7 @@ static ech_status make_diagonal(struct echi_run *run)
     bool bad = false;
     const ech_status status = echi_diagonal_invert(run, invert_for(run), 1, &bad);
     run->diagonal = run->parts.diagonal;
-    if (bad) run->report->status = ECH_SOLVE_STOPPED_SINGULAR;
+    if (bad) run->report->status = ECH_SOLVE_STATUS_STOPPED_SINGULAR;
     return status;
 }
 
@@ -117,7 +117,7 @@ static ech_status make_blocks(struct echi_run *run)
     find_diagonal(run, &step);
     step.e_step = run->call->a.stride;
     const ech_status status = make(run, &step, &bad);
-    if (bad) run->report->status = ECH_SOLVE_STOPPED_SINGULAR;
+    if (bad) run->report->status = ECH_SOLVE_STATUS_STOPPED_SINGULAR;
     return status;
 }
 

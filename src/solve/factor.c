@@ -213,7 +213,8 @@ static ech_status make_factor(struct echi_run *run, struct host_csr *a, bool pos
     } else {
         const bool there = a->diagonal[where] != UINT64_MAX;
         const bool zero = !there || a->values[a->diagonal[where]] == 0;
-        run->report->status = zero ? ECH_SOLVE_STOPPED_SINGULAR : ECH_SOLVE_STOPPED_INDEFINITE;
+        run->report->status =
+            zero ? ECH_SOLVE_STATUS_STOPPED_SINGULAR : ECH_SOLVE_STATUS_STOPPED_INDEFINITE;
         run->report->failed_index = where;
     }
 done:
@@ -238,7 +239,7 @@ static ech_status make_triangles(struct echi_run *run)
         TRY(make_factor(run, &a, precond == ECH_PRECOND_IC0));
     } else {
         TRY(echi_diagonal_invert(run, ECHI_INVERT_NONZERO, omega, &bad));
-        if (bad) run->report->status = ECH_SOLVE_STOPPED_SINGULAR;
+        if (bad) run->report->status = ECH_SOLVE_STATUS_STOPPED_SINGULAR;
     }
 done:
     host_free(&a);

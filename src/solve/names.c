@@ -56,28 +56,28 @@ int ech_precond_from_name(const char *name)
 const char *ech_solve_status_text(ech_solve_status reason)
 {
     switch (reason) {
-    case ECH_SOLVE_CONVERGED_RTOL:
+    case ECH_SOLVE_STATUS_CONVERGED_RTOL:
         return "converged: the residual is at most rtol times that of x = 0";
-    case ECH_SOLVE_CONVERGED_ATOL:
+    case ECH_SOLVE_STATUS_CONVERGED_ATOL:
         return "converged: the residual is at most atol";
-    case ECH_SOLVE_STOPPED_ITERATIONS:
+    case ECH_SOLVE_STATUS_STOPPED_ITERATIONS:
         return "not converged within the iterations allowed";
-    case ECH_SOLVE_STOPPED_DIVERGED:
+    case ECH_SOLVE_STATUS_STOPPED_DIVERGED:
         return "diverged: the residual grew beyond dtol";
-    case ECH_SOLVE_STOPPED_BREAKDOWN:
+    case ECH_SOLVE_STATUS_STOPPED_BREAKDOWN:
         return "broke down: the method would divide by zero; another method may do";
-    case ECH_SOLVE_STOPPED_STAGNATED:
+    case ECH_SOLVE_STATUS_STOPPED_STAGNATED:
         return "stagnated: the residual does not fall any more; the system may be singular or the "
                "tolerance beyond what the type can reach";
-    case ECH_SOLVE_STOPPED_INDEFINITE:
+    case ECH_SOLVE_STATUS_STOPPED_INDEFINITE:
         return "the matrix or the preconditioner is not symmetric positive definite; MINRES solves "
                "symmetric, GMRES all systems";
-    case ECH_SOLVE_STOPPED_NAN:
+    case ECH_SOLVE_STATUS_STOPPED_NAN:
         return "NaN or infinity in the matrix, the right-hand side or the guess, or numbers beyond "
                "the type's range";
-    case ECH_SOLVE_STOPPED_MONITOR:
+    case ECH_SOLVE_STATUS_STOPPED_MONITOR:
         return "ended by the monitor";
-    case ECH_SOLVE_STOPPED_SINGULAR:
+    case ECH_SOLVE_STATUS_STOPPED_SINGULAR:
         return "a zero on the diagonal, or for a pivot, by which would be divided";
     }
     return "?";

@@ -6,6 +6,8 @@
 #include "solve/solve.h"
 #include "solve/recur.h"
 
+#include <stdio.h>
+
 enum { MOST_FACTORED = 1 << 24 };
 
 /* ---- The workspace ---- */
@@ -56,7 +58,7 @@ ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
     *parts = (struct echi_solve_parts){ .vector_bytes = (n * element + ECHI_ALIGN - 1) /
                                                         ECHI_ALIGN * ECHI_ALIGN };
     if (call->a.csr)
-        TRY(ech_csr_workspace(call->backend->name, ECH_CSR_SPMV, &call->csr,
+        TRY(ech_csr_workspace(call->backend->name, ECH_CSR_CALL_SPMV, &call->csr, 1, NULL,
                               &parts->product_bytes));
     parts->scalars = echi_part(&layout, ECHI_S_MORE + (m + ECHI_GM_LISTS) * (m + 1), 8);
     const size_t dots = may_be_gmres(&call->options) ? ECHI_SOLVE_VECTORS : ECHI_SOLVE_DOTS;
@@ -101,7 +103,7 @@ ech_status ech_solve_workspace(const char *device, const ech_operator *a,
     return ask(device, a, options, &call, bytes);
 }
 
-/* ---- Told ---- */
+/* ---- The explanation ---- */
 
 /* What an iteration does, beside M (docs/solve.md). */
 static const struct {
@@ -122,80 +124,85 @@ static const struct {
     [ECH_METHOD_SOR] = { "symmetric positive definite or diagonally dominant matrices", 1, 6 },
 };
 
-static void tell_auto(const struct echi_solve *call, struct echi_text *text)
+static void explain_auto(const struct echi_solve *call, struct echi_explain *e)
 {
     const bool unknown = call->a.apply && !call->a.diagonal;
-    const char *factor = echi_solve_may_factor(call) ? "ilu0, with a pivot of zero " : "";
-    echi_print(text,
-               "method     auto: what products of random vectors and the diagonal say of A\n");
+    const char *factor = echi_solve_may_factor(call) ? "ilu0, or if a pivot is zero " : "";
+    echi_explain_algorithm(e, true, "auto",
+                           "chosen from products of A and random vectors, and "
+                           "from the diagonal of A");
     if (unknown) {
-        echi_print(text, "           symmetric: minres, as there is no diagonal; else gmres(%d)\n",
-                   call->options.restart);
+        echi_explain_line(e, "symmetric", "minres, because the diagonal is unknown");
+        echi_explain_line(e, "otherwise", "gmres(%d)", call->options.restart);
         return;
     }
-    echi_print(text, "           symmetric, the diagonal positive: cg with jacobi, then minres if"
-                     " p.Ap <= 0\n"
-                     "           symmetric: minres\n");
-    echi_print(text, "           else: gmres(%d) with %sjacobi, with a zero on the diagonal none\n",
-               call->options.restart, factor);
+    echi_explain_line(e, "positive",
+                      "symmetric, with a positive diagonal: cg with jacobi; minres "
+                      "if p.Ap <= 0 occurs");
+    echi_explain_line(e, "symmetric", "minres");
+    echi_explain_line(
+        e, "otherwise",
+        "gmres(%d) with %sjacobi; without a preconditioner if the diagonal has a zero",
+        call->options.restart, factor);
     if (call->a.csr && !*factor)
-        echi_print(text, "           no ilu0, which is made of at most %d rows\n", MOST_FACTORED);
+        echi_explain_line(e, "no_ilu0", "A has more than %d rows", MOST_FACTORED);
 }
 
-static void tell_method(const struct echi_solve *call, struct echi_text *text)
+static void explain_method(const struct echi_solve *call, struct echi_explain *e)
 {
     const ech_solve_options *o = &call->options;
     if (o->method == ECH_METHOD_AUTO) {
-        tell_auto(call, text);
+        explain_auto(call, e);
         return;
     }
-    echi_print(text, "method     %s: for %s\n", ech_method_name(o->method), costs[o->method].what);
+    echi_explain_algorithm(e, true, ech_method_name(o->method), "for %s", costs[o->method].what);
     if (o->method == ECH_METHOD_GMRES)
-        echi_print(text, "iteration  1 product with A, 4 j passes over vectors in step j of %d\n",
-                   o->restart);
+        echi_explain_line(e, "iteration",
+                          "1 product with A, 4 j passes over vectors in step j of %d", o->restart);
     else
-        echi_print(text, "iteration  %d product%s with A, %d passes over vectors\n",
-                   costs[o->method].products, costs[o->method].products > 1 ? "s" : "",
-                   costs[o->method].passes);
+        echi_explain_line(e, "iteration", "%d product%s with A, %d passes over vectors",
+                          costs[o->method].products, costs[o->method].products > 1 ? "s" : "",
+                          costs[o->method].passes);
     if (echi_solve_has_blocks(o))
-        echi_print(text, "precond    %s, of squares of %d rows\n", ech_precond_name(o->precond),
-                   o->block);
+        echi_explain_line(e, "precond", "%s, with diagonal blocks of %d rows",
+                          ech_precond_name(o->precond), o->block);
     else
-        echi_print(text, "precond    %s%s\n", ech_precond_name(o->precond),
-                   echi_factor_wanted(o->method, o->precond)
-                       ? "; triangles, solved level by level of rows that do not need each other"
-                       : "");
+        echi_explain_line(e, "precond", "%s%s", ech_precond_name(o->precond),
+                          echi_factor_wanted(o->method, o->precond)
+                              ? ", with triangular solves by levels of independent rows"
+                              : "");
 }
 
 ech_status ech_solve_explain(const char *device, const ech_operator *a,
-                             const ech_solve_options *options, char *text, size_t capacity_bytes)
+                             const ech_solve_options *options, ech_format format, char *text,
+                             size_t capacity_bytes)
 {
     READ_OPTIONS(NULL, ech_solve_options, options);
-    struct echi_text out = { text, capacity_bytes };
+    struct echi_explain e;
     struct echi_solve call;
     size_t bytes;
-    ech_status status;
-    if (!text || !capacity_bytes)
-        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or capacity_bytes is 0");
-    *text = 0;
+    ech_status status = echi_explain_begin(&e, format, text, capacity_bytes);
+    if (status != ECH_OK) return status;
     TRY(ask(device, a, options, &call, &bytes));
+    echi_explain_call(&e, "solve", call.backend->name);
     if (!a->n) {
-        echi_print(&out, "nothing to do\n");
-        return ECH_OK;
+        echi_explain_algorithm(&e, true, "empty", "the system has no equations");
+        echi_explain_workspace(&e, 0);
+        return echi_explain_end(&e, ECH_OK);
     }
     const ech_solve_options *o = &call.options;
-    tell_method(&call, &out);
+    char atol[40] = "";
+    explain_method(&call, &e);
     if (a->csr)
-        echi_print(&out, "A          sparse, %zu entries: rows balanced by entries\n", a->csr->nnz);
+        echi_explain_line(&e, "matrix", "sparse, %zu entries", a->csr->nnz);
     else
-        echi_print(&out, "A          %s\n", a->dense ? "dense" : "the caller's own product");
-    echi_print(&out, "ends       at |b - A x| <= %g |b|", o->rtol);
-    if (o->atol > 0) echi_print(&out, " or %g", o->atol);
-    echi_print(&out, ", computed anew; %llu iterations at most\n",
-               (unsigned long long)o->max_iterations);
-    echi_print(&out, "looks      every %u iteration%s\n", o->check_every,
-               o->check_every > 1 ? "s" : "");
-    echi_print(&out, "workspace  %zu bytes\n", bytes);
+        echi_explain_line(&e, "matrix", "%s", a->dense ? "dense" : "a function of the caller");
+    if (o->atol > 0) snprintf(atol, sizeof atol, " or %g", o->atol);
+    echi_explain_line(&e, "converged", "if |b - A x| <= %g |b|%s, for the true residual", o->rtol,
+                      atol);
+    echi_explain_count(&e, "iterations", o->max_iterations);
+    echi_explain_count(&e, "check_every", o->check_every);
+    echi_explain_workspace(&e, bytes);
 done:
-    return status;
+    return echi_explain_end(&e, status);
 }

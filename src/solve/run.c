@@ -82,7 +82,8 @@ ech_status echi_apply(struct echi_run *run, const void *x, void *y)
                                           .work_bytes = run->parts.product_bytes };
         return ech_spmv(ctx, 1, &run->call->csr, x, 0, y, &options);
     }
-    if (a->dense) return ech_matvec(ctx, 0, a->n, a->n, 1, a->dense, a->stride, x, 0, y, a->dtype);
+    if (a->dense)
+        return ech_matvec(ctx, a->n, a->n, 1, a->dense, a->stride, x, 0, y, a->dtype, NULL);
     ech_status status = a->apply(a->user, ctx, x, y);
     if (status != ECH_OK)
         return echi_fail(ctx, status, "a->apply returned %s", ech_status_name(status));
@@ -175,7 +176,8 @@ static bool is_finite(double x)
 static void converged(struct echi_run *run, double residual)
 {
     const bool by_rtol = residual <= run->call->options.rtol * run->report->b_norm;
-    run->report->status = by_rtol ? ECH_SOLVE_CONVERGED_RTOL : ECH_SOLVE_CONVERGED_ATOL;
+    run->report->status =
+        by_rtol ? ECH_SOLVE_STATUS_CONVERGED_RTOL : ECH_SOLVE_STATUS_CONVERGED_ATOL;
 }
 
 /* What the device is to stop at. */
@@ -231,16 +233,16 @@ static bool is_over(struct echi_run *run, double residual, double target, double
     if (residual <= target)
         converged(run, residual);
     else if (run->monitored)
-        run->report->status = ECH_SOLVE_STOPPED_MONITOR;
+        run->report->status = ECH_SOLVE_STATUS_STOPPED_MONITOR;
     else if (!is_finite(residual))
-        run->report->status = ECH_SOLVE_STOPPED_NAN;
+        run->report->status = ECH_SOLVE_STATUS_STOPPED_NAN;
     else if ((stop == ECHI_STOP_SMALL || stop == ECHI_STOP_BREAKDOWN) && halved)
         return run->head[ECHI_S_ITERATION] >= run->head[ECHI_S_LAST]
-                   ? (run->report->status = ECH_SOLVE_STOPPED_ITERATIONS, true)
+                   ? (run->report->status = ECH_SOLVE_STATUS_STOPPED_ITERATIONS, true)
                    : false;
     else
         run->report->status =
-            stop == ECHI_STOP_SMALL ? ECH_SOLVE_STOPPED_STAGNATED : (ech_solve_status)stop;
+            stop == ECHI_STOP_SMALL ? ECH_SOLVE_STATUS_STOPPED_STAGNATED : (ech_solve_status)stop;
     return true;
 }
 
@@ -254,7 +256,7 @@ ech_status echi_solve_one(struct echi_run *run)
     if (report->b_norm == 0 || !options->use_initial_guess)
         TRY(echi_copy_vector(run, run->x, NULL));
     if (report->b_norm == 0) {
-        report->status = ECH_SOLVE_CONVERGED_RTOL;
+        report->status = ECH_SOLVE_STATUS_CONVERGED_RTOL;
         report->residual = 0;
         tell(run, 0, 0);
         return ECH_OK;
@@ -264,11 +266,12 @@ ech_status echi_solve_one(struct echi_run *run)
     TRY(echi_residual(run, &residual));
     report->residual = residual;
     tell(run, 0, residual);
-    if (!is_finite(residual) || !is_finite(report->b_norm)) report->status = ECH_SOLVE_STOPPED_NAN;
+    if (!is_finite(residual) || !is_finite(report->b_norm))
+        report->status = ECH_SOLVE_STATUS_STOPPED_NAN;
     if (report->status) return ECH_OK;
     set_head(run, residual, target);
     if (residual <= target) converged(run, residual);
-    if (run->monitored) report->status = ECH_SOLVE_STOPPED_MONITOR;
+    if (run->monitored) report->status = ECH_SOLVE_STATUS_STOPPED_MONITOR;
     for (bool over = residual <= target || run->monitored; !over;) {
         const double from = residual;
         run->ended = false;

@@ -10,12 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert((int)ECHI_STOP_ITERATIONS == (int)ECH_SOLVE_STOPPED_ITERATIONS &&
-                   (int)ECHI_STOP_DIVERGED == (int)ECH_SOLVE_STOPPED_DIVERGED &&
-                   (int)ECHI_STOP_BREAKDOWN == (int)ECH_SOLVE_STOPPED_BREAKDOWN &&
-                   (int)ECHI_STOP_STAGNATED == (int)ECH_SOLVE_STOPPED_STAGNATED &&
-                   (int)ECHI_STOP_INDEFINITE == (int)ECH_SOLVE_STOPPED_INDEFINITE &&
-                   (int)ECHI_STOP_NAN == (int)ECH_SOLVE_STOPPED_NAN,
+_Static_assert((int)ECHI_STOP_ITERATIONS == (int)ECH_SOLVE_STATUS_STOPPED_ITERATIONS &&
+                   (int)ECHI_STOP_DIVERGED == (int)ECH_SOLVE_STATUS_STOPPED_DIVERGED &&
+                   (int)ECHI_STOP_BREAKDOWN == (int)ECH_SOLVE_STATUS_STOPPED_BREAKDOWN &&
+                   (int)ECHI_STOP_STAGNATED == (int)ECH_SOLVE_STATUS_STOPPED_STAGNATED &&
+                   (int)ECHI_STOP_INDEFINITE == (int)ECH_SOLVE_STATUS_STOPPED_INDEFINITE &&
+                   (int)ECHI_STOP_NAN == (int)ECH_SOLVE_STATUS_STOPPED_NAN,
                "the device stops for the public reasons");
 
 /* ---- Choice ---- */
@@ -101,7 +101,7 @@ static ech_status prepare(struct echi_run *run)
                        (report->method == ECH_METHOD_RICHARDSON &&
                         (o->omega == 0 || report->precond == ECH_PRECOND_SSOR));
     if (!bad && wants && o->upper == 0) TRY(echi_solve_bounds(run, &found));
-    if (!found) report->status = ECH_SOLVE_STOPPED_INDEFINITE;
+    if (!found) report->status = ECH_SOLVE_STATUS_STOPPED_INDEFINITE;
 done:
     return status;
 }
@@ -175,7 +175,7 @@ static ech_status run_call(ech_ctx *ctx, const void *request, const void *plan, 
         run.method = echi_method_of(first.method);
         TRY(echi_solve_one(&run));
         if (call->options.method == ECH_METHOD_AUTO && report->method == ECH_METHOD_CG &&
-            report->status == ECH_SOLVE_STOPPED_INDEFINITE)
+            report->status == ECH_SOLVE_STATUS_STOPPED_INDEFINITE)
             TRY(try_minres(&run));
         write_report(call, i, report);
     }
@@ -244,7 +244,7 @@ ech_status ech_solve(ech_ctx *ctx, const ech_operator *a, size_t count, const vo
     }
     for (size_t i = 0; i < count; i++)
         write_report(&call, i,
-                     &(ech_solve_report){ .status = ECH_SOLVE_CONVERGED_RTOL,
+                     &(ech_solve_report){ .status = ECH_SOLVE_STATUS_CONVERGED_RTOL,
                                           .method = call.options.method });
     if (count == 0 || call.a.n == 0) return ECH_OK;
     struct echi_call list = { .what = "a system",

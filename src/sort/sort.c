@@ -53,17 +53,7 @@ static ech_status check_shape(ech_ctx *ctx, const ech_sort_options *options, str
     size_t widest = s->value_bytes > (size_t)s->key_bytes ? s->value_bytes : (size_t)s->key_bytes;
     status = echi_check_count(ctx, "n", s->n, widest);
     if (status != ECH_OK) return status;
-    if (s->index_bytes == 4 && (uint64_t)s->n > (uint64_t)1 << 32)
-        return echi_fail(ctx, ECH_ERR_ARG,
-                         "n is %zu: more than 2^32, which needs index_dtype ECH_U64", s->n);
     return ECH_OK;
-}
-
-static ech_status check_index_dtype(ech_ctx *ctx, ech_dtype index_dtype)
-{
-    if (index_dtype == ECH_U32 || index_dtype == ECH_U64) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_ARG, "index_dtype is %s, not u32 or u64",
-                     ech_dtype_name(index_dtype));
 }
 
 static const struct echi_operation *operation(const struct echi_backend *backend)
@@ -128,8 +118,8 @@ ech_status ech_sort(ech_ctx *ctx, const void *in, void *out, size_t n, ech_dtype
     return run(ctx, options, &s, keys_only);
 }
 
-ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, void *keys_out, const void *values_in,
-                          void *values_out, size_t value_bytes, size_t n, ech_dtype dtype,
+ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_in, void *keys_out,
+                          void *values_out, size_t n, ech_dtype dtype, size_t value_bytes,
                           const ech_sort_options *options)
 {
     READ_OPTIONS(ctx, ech_sort_options, options);
@@ -145,21 +135,23 @@ ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, void *keys_out, con
     return run(ctx, options, &s, pairs);
 }
 
-static struct echi_sort argsort_shape(ech_dtype index_dtype, size_t n, ech_dtype dtype)
+static ech_status argsort_shape(ech_ctx *ctx, size_t n, ech_dtype dtype, ech_dtype index_dtype,
+                                struct echi_sort *s)
 {
-    int bytes = (int)ech_dtype_bytes(index_dtype);
-    return (struct echi_sort){
+    const int bytes = (int)ech_dtype_bytes(index_dtype);
+    *s = (struct echi_sort){
         .n = n, .dtype = dtype, .value_bytes = (size_t)bytes, .index_bytes = bytes
     };
+    return echi_check_index(ctx, "index_dtype", index_dtype, "n", n);
 }
 
-ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, ech_dtype index_dtype, size_t n,
-                       ech_dtype dtype, const ech_sort_options *options)
+ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ech_dtype dtype,
+                       ech_dtype index_dtype, const ech_sort_options *options)
 {
     READ_OPTIONS(ctx, ech_sort_options, options);
-    ech_status status = check_index_dtype(ctx, index_dtype);
+    struct echi_sort s;
+    ech_status status = argsort_shape(ctx, n, dtype, index_dtype, &s);
     if (status != ECH_OK) return status;
-    struct echi_sort s = argsort_shape(index_dtype, n, dtype);
     s.keys_in = keys;
     s.values_out = index;
     return run(ctx, options, &s, argsort);
@@ -177,40 +169,41 @@ static ech_status ask_workspace(const char *device, const ech_sort_options *opti
     return status == ECH_OK ? echi_call_workspace(device, operation, s, bytes) : status;
 }
 
-/* Of a device that has the CPU beside it: which of them does it, of arrays in host memory. */
-static ech_status explain_choice(const struct echi_sort *s, const struct echi_backend **backend,
-                                 struct echi_text *lines)
+/* A context "auto" with a GPU: which device sorts arrays in host memory, and why. */
+static void explain_choice(const struct echi_sort *s, const char *name,
+                           const struct echi_backend **backend, struct echi_explain *e)
 {
-    struct echi_sort_times times = echi_sort_times(s, 0);
-    if (s->algorithm) {
-        echi_print(lines, "device     %s, as an algorithm is named\n", (*backend)->name);
-        return ECH_OK;
-    }
-    bool on_cpu = times.cpu <= times.pageable;
-    echi_print(lines,
-               "device     %s for arrays in host memory: about %.*f us on the CPU; on the GPU with "
-               "the copies %.*f, of pinned memory %.*f\n",
-               on_cpu ? "cpu" : (*backend)->name, times.cpu < 10, times.cpu, times.pageable < 10,
-               times.pageable, times.pinned < 10, times.pinned);
+    const struct echi_sort_times times = echi_sort_times(s, 0);
+    const bool on_cpu = !s->algorithm && times.cpu <= times.pageable;
     if (on_cpu) *backend = &echi_cpu;
-    return ECH_OK;
+    echi_explain_call(e, name, (*backend)->name);
+    if (s->algorithm)
+        echi_explain_line(e, "reason", "an algorithm is named");
+    else
+        echi_explain_line(e, "reason",
+                          "arrays in host memory take about %.*f us on the CPU, and on the GPU "
+                          "with the copies %.*f us, or %.*f us if they are pinned",
+                          times.cpu < 10, times.cpu, times.pageable < 10, times.pageable,
+                          times.pinned < 10, times.pinned);
 }
 
 static ech_status ask_explain(const char *device, const ech_sort_options *options,
-                              struct echi_sort *s, char *text, size_t capacity_bytes)
+                              struct echi_sort *s, const char *name, ech_format format, char *text,
+                              size_t capacity_bytes)
 {
-    if (!text || !capacity_bytes)
-        return echi_fail(NULL, ECH_ERR_ARG, "text is NULL or has no capacity");
-    *text = 0;
     const struct echi_backend *backend;
-    struct echi_text lines = { text, capacity_bytes };
-    ech_status status;
+    struct echi_explain e;
+    ech_status status = echi_explain_begin(&e, format, text, capacity_bytes);
+    if (status != ECH_OK) return status;
     TRY(echi_backend_ask(device, &backend));
     TRY(check_shape(NULL, options, s));
-    if (echi_backend_auto(device) && backend != &echi_cpu) TRY(explain_choice(s, &backend, &lines));
-    TRY(operation(backend)->explain(s, &lines));
+    if (echi_backend_auto(device) && backend != &echi_cpu)
+        explain_choice(s, name, &backend, &e);
+    else
+        echi_explain_call(&e, name, backend->name);
+    TRY(echi_explain_operation(&e, operation(backend), s));
 done:
-    return status;
+    return echi_explain_end(&e, status);
 }
 
 ech_status ech_sort_workspace(const char *device, size_t n, ech_dtype dtype, size_t value_bytes,
@@ -226,26 +219,29 @@ ech_status ech_argsort_workspace(const char *device, size_t n, ech_dtype dtype,
                                  size_t *bytes)
 {
     READ_OPTIONS(NULL, ech_sort_options, options);
-    ech_status status = check_index_dtype(NULL, index_dtype);
+    struct echi_sort s;
+    ech_status status = argsort_shape(NULL, n, dtype, index_dtype, &s);
     if (status != ECH_OK) return status;
-    struct echi_sort s = argsort_shape(index_dtype, n, dtype);
     return ask_workspace(device, options, &s, bytes);
 }
 
 ech_status ech_sort_explain(const char *device, size_t n, ech_dtype dtype, size_t value_bytes,
-                            const ech_sort_options *options, char *text, size_t capacity_bytes)
+                            const ech_sort_options *options, ech_format format, char *text,
+                            size_t capacity_bytes)
 {
     READ_OPTIONS(NULL, ech_sort_options, options);
     struct echi_sort s = { .n = n, .dtype = dtype, .value_bytes = value_bytes };
-    return ask_explain(device, options, &s, text, capacity_bytes);
+    return ask_explain(device, options, &s, value_bytes ? "sort_pairs" : "sort", format, text,
+                       capacity_bytes);
 }
 
 ech_status ech_argsort_explain(const char *device, size_t n, ech_dtype dtype, ech_dtype index_dtype,
-                               const ech_sort_options *options, char *text, size_t capacity_bytes)
+                               const ech_sort_options *options, ech_format format, char *text,
+                               size_t capacity_bytes)
 {
     READ_OPTIONS(NULL, ech_sort_options, options);
-    ech_status status = check_index_dtype(NULL, index_dtype);
+    struct echi_sort s;
+    ech_status status = argsort_shape(NULL, n, dtype, index_dtype, &s);
     if (status != ECH_OK) return status;
-    struct echi_sort s = argsort_shape(index_dtype, n, dtype);
-    return ask_explain(device, options, &s, text, capacity_bytes);
+    return ask_explain(device, options, &s, "argsort", format, text, capacity_bytes);
 }

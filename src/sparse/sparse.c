@@ -15,8 +15,9 @@ static ech_status check_limit(ech_ctx *ctx, const char *name, const char *field,
 {
     const size_t most = index == ECH_I32 ? INT32_MAX : PTRDIFF_MAX / 32;
     if (value <= most) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_ARG, "%s->%s is %zu: more than %s", name, field, value,
-                     index == ECH_I32 ? "an index of i32 can say" : "an address space has");
+    return echi_fail(
+        ctx, ECH_ERR_ARG, "%s%s%s is %zu: exceeds %s", name, field ? "->" : "", field ? field : "",
+        value, index == ECH_I32 ? "INT32_MAX; use an index_dtype of 64 bits" : "PTRDIFF_MAX / 32");
 }
 
 /* Checks what is no pointer; *m receives a copy. */
@@ -26,8 +27,9 @@ static ech_status check_csr(ech_ctx *ctx, const char *name, const ech_csr *a, ec
     if (!a) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", name);
     TRY(echi_read_struct(ctx, name, "ech_csr", a, m, sizeof *m));
     a = m;
+    m->index_dtype = echi_csr_index_dtype(a->index_dtype);
     if (a->index_dtype != ECH_I32 && a->index_dtype != ECH_I64)
-        FAIL(ctx, ECH_ERR_ARG, "%s->index_dtype is %s, not i32 or i64", name,
+        FAIL(ctx, ECH_ERR_ARG, "%s->index_dtype is %s, not i32, u32, i64 or u64", name,
              ech_dtype_name(a->index_dtype));
     if (a->dtype != ECH_F32 && a->dtype != ECH_F64)
         FAIL(ctx, ECH_ERR_ARG, "%s->dtype is %s, not f32 or f64", name, ech_dtype_name(a->dtype));
@@ -90,6 +92,14 @@ static ech_status check_stride(ech_ctx *ctx, const char *name, size_t stride, si
                      stride, rows);
 }
 
+/* y = beta y, as a dense product without terms. */
+static ech_status scale(ech_ctx *ctx, const struct echi_sparse *s, double beta, const char *y)
+{
+    if (!s->y) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", y);
+    return ech_matmul(ctx, s->a.rows, s->n, 0, 0, NULL, 0, NULL, s->n, beta, s->y, s->y_stride,
+                      s->a.dtype, NULL);
+}
+
 /* s has all but the rounded numbers; x and y are the arguments' names. */
 static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, double beta,
                            const char *x, const char *y, const ech_csr_options *options)
@@ -97,6 +107,8 @@ static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, do
     const size_t bytes = ech_dtype_bytes(s->a.dtype);
     s->alpha = s->a.dtype == ECH_F32 ? (double)(float)alpha : alpha;
     s->beta = s->a.dtype == ECH_F32 ? (double)(float)beta : beta;
+    if (s->a.rows == 0 || s->n == 0) return ECH_OK;
+    if (s->alpha == 0 || s->a.cols == 0) return scale(ctx, s, beta, y);
     struct echi_call call = { .what = "a product with a sparse matrix",
                               .operation = operation(ctx->backend),
                               .request = s,
@@ -106,8 +118,6 @@ static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, do
     add_rows(&call, x, &s->x, s->a.cols, s->n, s->x_stride, bytes, ECHI_IN);
     add_rows(&call, y, &s->y, s->a.rows, s->n, s->y_stride, bytes,
              s->beta != 0 ? ECHI_KEPT : ECHI_OUT);
-    if (s->a.rows == 0 || s->n == 0) return ECH_OK;
-    if (s->alpha == 0 || s->a.cols == 0) s->a.nnz = 0; /* no entry is looked at */
     return echi_call_run(ctx, &call);
 }
 
@@ -169,17 +179,16 @@ static void add_out(struct echi_call *call, ech_csr *out)
     echi_call_add(call, "out->values", &out->values, out->nnz * value, value, ECHI_OUT);
 }
 
-ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void *columns,
-                            const void *values, ech_csr *out, uint64_t *entries,
-                            const ech_csr_options *options)
+ech_status ech_csr_from_coo(ech_ctx *ctx, const void *rows, const void *cols, const void *values,
+                            ech_csr *out, uint64_t *nnz, size_t n, const ech_csr_options *options)
 {
     READ_OPTIONS(ctx, ech_csr_options, options);
     struct echi_sparse s = { .what = ECHI_SPARSE_FROM_COO,
                              .n = n,
                              .rows = rows,
-                             .columns = columns,
+                             .columns = cols,
                              .values = values,
-                             .entries = entries };
+                             .entries = nnz };
     ech_status status;
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "out", out, &s.out));
@@ -194,10 +203,10 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void
                               .work_bytes = options->work_bytes };
     const size_t index = ech_dtype_bytes(out->index_dtype), value = ech_dtype_bytes(out->dtype);
     echi_call_add(&call, "rows", &s.rows, n * index, index, ECHI_IN);
-    echi_call_add(&call, "columns", &s.columns, n * index, index, ECHI_IN);
+    echi_call_add(&call, "cols", &s.columns, n * index, index, ECHI_IN);
     echi_call_add(&call, "values", &s.values, n * value, value, ECHI_IN);
     add_out(&call, &s.out);
-    echi_call_add(&call, "entries", &s.entries, sizeof *entries, sizeof *entries, ECHI_OUT);
+    echi_call_add(&call, "nnz", &s.entries, sizeof *nnz, sizeof *nnz, ECHI_OUT);
     for (int i = 4; i < 6; i++) { /* as many as there are in the end */
         call.arrays[i].counted_by = call.count;
         call.arrays[i].element_bytes = i == 4 ? index : value;
@@ -220,7 +229,7 @@ ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, ech_csr *out,
     if (out->rows != a->cols || out->cols != a->rows)
         FAIL(ctx, ECH_ERR_ARG, "out is %zu x %zu, not %zu x %zu", out->rows, out->cols, a->cols,
              a->rows);
-    if (out->index_dtype != a->index_dtype || out->dtype != a->dtype)
+    if (s.out.index_dtype != s.a.index_dtype || out->dtype != a->dtype)
         FAIL(ctx, ECH_ERR_ARG, "out is of %s and %s, not of %s and %s",
              ech_dtype_name(out->index_dtype), ech_dtype_name(out->dtype),
              ech_dtype_name(a->index_dtype), ech_dtype_name(a->dtype));
@@ -274,33 +283,56 @@ done:
     return status;
 }
 
-/* ---- A question that needs no device ---- */
+/* ---- Questions that need no device ---- */
 
-ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_csr *a, size_t *bytes)
+/* A request without pointers. */
+static ech_status question(struct echi_sparse *s, ech_csr_call call, const ech_csr *a, size_t n)
 {
-    struct echi_sparse s = { .what = ECHI_SPARSE_MULTIPLY, .n = 1, .x_stride = 1, .y_stride = 1 };
-    const struct echi_backend *backend;
     ech_status status;
-    if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
-    *bytes = 0;
-    TRY(check_csr(NULL, "a", a, &s.a));
-    if ((unsigned)call > ECH_CSR_SPMM)
+    *s = (struct echi_sparse){ .what = ECHI_SPARSE_MULTIPLY, .n = 1, .x_stride = 1, .y_stride = 1 };
+    TRY(check_csr(NULL, "a", a, &s->a));
+    if ((unsigned)call > ECH_CSR_CALL_SPMM)
         FAIL(NULL, ECH_ERR_ARG, "call is %d, not an ech_csr_call", (int)call);
-    if (call == ECH_CSR_SPMM) s.n = 2; /* more than a vector */
-    if (call == ECH_CSR_FROM_COO || call == ECH_CSR_TRANSPOSE) {
-        s.what = call == ECH_CSR_FROM_COO ? ECHI_SPARSE_FROM_COO : ECHI_SPARSE_TRANSPOSE;
-        s.n = s.a.nnz;
-        s.out = s.a;
-        if (call == ECH_CSR_TRANSPOSE) {
-            s.out.rows = s.a.cols;
-            s.out.cols = s.a.rows;
-        }
-        TRY(check_bits(NULL, "a", &s.out, call == ECH_CSR_FROM_COO ? s.n : SIZE_MAX));
+    if (call == ECH_CSR_CALL_SPMM) {
+        s->n = n;
+        s->x_stride = s->y_stride = n > 1 ? n : 2; /* rows may have gaps: not a vector */
     }
-    TRY(echi_backend_ask(device, &backend));
-    if (!backend->operations[ECHI_OP_sparse])
-        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no sparse matrices", backend->name);
-    TRY(echi_call_workspace(device, operation, &s, bytes));
+    if (call == ECH_CSR_CALL_FROM_COO || call == ECH_CSR_CALL_TRANSPOSE) {
+        s->what = call == ECH_CSR_CALL_FROM_COO ? ECHI_SPARSE_FROM_COO : ECHI_SPARSE_TRANSPOSE;
+        if (call == ECH_CSR_CALL_FROM_COO) {
+            TRY(check_limit(NULL, "n", NULL, n, s->a.index_dtype));
+            s->a.nnz = n;
+        }
+        s->n = s->a.nnz;
+        s->out = s->a;
+        if (call == ECH_CSR_CALL_TRANSPOSE) {
+            s->out.rows = s->a.cols;
+            s->out.cols = s->a.rows;
+        }
+        TRY(check_bits(NULL, "a", &s->out, call == ECH_CSR_CALL_FROM_COO ? s->n : SIZE_MAX));
+    }
 done:
     return status;
+}
+
+ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_csr *a, size_t n,
+                             const ech_csr_options *options, size_t *bytes)
+{
+    READ_OPTIONS(NULL, ech_csr_options, options);
+    struct echi_sparse s;
+    if (bytes) *bytes = 0;
+    const ech_status status = question(&s, call, a, n);
+    return status == ECH_OK ? echi_call_workspace(device, operation, &s, bytes) : status;
+}
+
+ech_status ech_csr_explain(const char *device, ech_csr_call call, const ech_csr *a, size_t n,
+                           const ech_csr_options *options, ech_format format, char *text,
+                           size_t capacity_bytes)
+{
+    READ_OPTIONS(NULL, ech_csr_options, options);
+    static const char *const names[] = { "csr_from_coo", "csr_transpose", "spmv", "spmm" };
+    struct echi_sparse s;
+    const ech_status status = question(&s, call, a, n);
+    if (status != ECH_OK) return status;
+    return echi_explain(device, names[call], operation, &s, format, text, capacity_bytes);
 }

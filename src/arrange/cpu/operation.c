@@ -276,4 +276,14 @@ static ech_status cpu_run(ech_ctx *ctx, const void *request, const void *plan, v
     return bad == UINT64_MAX ? ECH_OK : echi_report_error(ctx, ECHI_INDEX_TOO_LARGE, bad);
 }
 
-const struct echi_operation echi_cpu_arrange = { .plan = cpu_workspace, .run = cpu_run };
+static ech_status cpu_explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_arrange *a = request;
+    echi_explain_algorithm(e, true, a->n ? "parts" : "empty",
+                           a->n ? "threads write parts of the output" : "there are no elements");
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_arrange = { .plan = cpu_workspace,
+                                                 .explain = cpu_explain,
+                                                 .run = cpu_run };

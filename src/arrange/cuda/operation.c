@@ -19,6 +19,7 @@
 #include "arrange/arrange.h"
 #include "core/half.h"
 #include "cuda/cuda.h"
+#include "cuda/steps.h"
 #include "arrange/cuda/gather.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ enum {
     BLOCKS = 1 << 30, /* most of a launch */
     STAYING = 8       /* blocks a multiprocessor of a kernel that does much before it writes */
 };
-#define LINE_IMAGE "arrange_line_all"
+#define LINE_MODULE "arrange_line_all"
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -52,25 +53,48 @@ static uint32_t inverse_of(uint32_t d)
     return d > 1 ? (uint32_t)((((uint64_t)1 << 32) + d - 1) / d) : 0;
 }
 
+/* ---- Launches ---- */
+
+/* Where a call goes: to a GPU, or into a list of steps, which only describe it. */
+struct target {
+    struct echi_gpu gpu;
+    struct echi_steps *steps; /* NULL: kernels are launched */
+};
+
+static ech_status launch(const struct target *t, const char *module, const char *kernel,
+                         unsigned blocks, unsigned shared_bytes, const void *args)
+{
+    if (!t->steps)
+        return echi_cuda_launch(t->gpu.ctx, module, kernel, blocks, ARRANGE_THREADS, shared_bytes,
+                                args);
+    echi_step_add(t->steps, (struct echi_step){ .phase = ECHI_MOVE,
+                                                .kind = ECHI_LAUNCH,
+                                                .name = kernel,
+                                                .blocks = blocks,
+                                                .threads = ARRANGE_THREADS,
+                                                .shared_bytes = shared_bytes,
+                                                .level = -1 });
+    return ECH_OK;
+}
+
 /* ---- Words ---- */
 
-/* Launches a kernel of the image of the elements' words. */
-static ech_status launch_words(ech_ctx *ctx, size_t word_bytes, const char *kernel, unsigned blocks,
-                               unsigned shared_bytes, const void *args)
+/* Launches a kernel of the module of the elements' words. */
+static ech_status launch_words(const struct target *t, size_t word_bytes, const char *kernel,
+                               unsigned blocks, unsigned shared_bytes, const void *args)
 {
-    char image[32];
-    snprintf(image, sizeof image, "arrange_w%zu", word_bytes);
-    return echi_cuda_launch(ctx, image, kernel, blocks, ARRANGE_THREADS, shared_bytes, args);
+    char module[32];
+    snprintf(module, sizeof module, "arrange_w%zu", word_bytes);
+    return launch(t, module, kernel, blocks, shared_bytes, args);
 }
 
 /* A block takes several small elements, fewer where that leaves multiprocessors without work; or a
  * part of a large one. */
-static void divide_wide(const ech_ctx *ctx, struct arrange_move_args *args)
+static void divide_wide(const struct target *t, struct arrange_move_args *args)
 {
-    const struct echi_cuda *cuda = ctx->state;
     args->piece_words = (uint32_t)least(args->words, ARRANGE_PIECE_WORDS);
     const uint64_t enough = parts_of(ARRANGE_THREADS, args->piece_words);
-    const uint64_t share = parts_of(args->n, STAYING * (uint64_t)cuda->multiprocessors);
+    const uint64_t share = parts_of(args->n, STAYING * (uint64_t)t->gpu.multiprocessors);
     uint64_t elements = least(ARRANGE_PIECE_WORDS / args->piece_words, ARRANGE_PIECE_ELEMENTS);
     elements = least(elements, share > enough ? share : enough);
     args->piece_elements = (uint32_t)elements;
@@ -79,17 +103,17 @@ static void divide_wide(const ech_ctx *ctx, struct arrange_move_args *args)
 }
 
 /* Moves args->n elements, whose places args->from tells. */
-static ech_status move(ech_ctx *ctx, struct arrange_move_args *args, size_t element_bytes)
+static ech_status move(const struct target *t, struct arrange_move_args *args, size_t element_bytes)
 {
     const size_t word = echi_opaque_align(element_bytes);
     args->words = element_bytes / word;
     if (args->words == 1 && args->from <= ARRANGE_MAP)
-        return launch_words(ctx, word, "arrange_move",
+        return launch_words(t, word, "arrange_move",
                             blocks_of(args->n, ARRANGE_THREADS * ARRANGE_MOVE_WORDS(word)), 0,
                             args);
-    divide_wide(ctx, args);
+    divide_wide(t, args);
     const uint64_t units = parts_of(args->n, args->piece_elements) * args->pieces;
-    return launch_words(ctx, word, "arrange_move_wide", blocks_of(units, 1), 0, args);
+    return launch_words(t, word, "arrange_move_wide", blocks_of(units, 1), 0, args);
 }
 
 ech_status echi_cuda_gather(ech_ctx *ctx, const void *in, const void *index, int index_bytes,
@@ -102,42 +126,44 @@ ech_status echi_cuda_gather(ech_ctx *ctx, const void *in, const void *index, int
                                       .limit = UINT64_MAX,
                                       .from = index_bytes == 4 ? ARRANGE_INDEX_U32
                                                                : ARRANGE_INDEX_U64 };
-    return move(ctx, &args, element_bytes);
+    const struct target target = { .gpu = echi_gpu_of(ctx) };
+    return move(&target, &args, element_bytes);
 }
 
-static ech_status by_index(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status by_index(const struct target *t, const struct echi_arrange *a)
 {
-    struct arrange_move_args args = { .in = a->in,
-                                      .out = a->out,
-                                      .index = a->index,
-                                      .data_error = echi_cuda_error_word(ctx),
-                                      .n = a->n,
-                                      .limit = a->limit,
-                                      .from = a->index_bytes == 4 ? ARRANGE_INDEX_U32
-                                                                  : ARRANGE_INDEX_U64,
-                                      .scatter = a->what == ECHI_SCATTER };
-    return move(ctx, &args, a->element_bytes);
+    struct arrange_move_args args = {
+        .in = a->in,
+        .out = a->out,
+        .index = a->index,
+        .data_error = t->steps ? NULL : echi_cuda_error_word(t->gpu.ctx),
+        .n = a->n,
+        .limit = a->limit,
+        .from = a->index_bytes == 4 ? ARRANGE_INDEX_U32 : ARRANGE_INDEX_U64,
+        .scatter = a->what == ECHI_SCATTER
+    };
+    return move(t, &args, a->element_bytes);
 }
 
-static ech_status shuffle(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status shuffle(const struct target *t, const struct echi_arrange *a)
 {
     struct arrange_move_args args = {
         .in = a->in, .out = a->out, .n = a->n, .from = ARRANGE_MAP, .map = a->map
     };
-    return move(ctx, &args, a->element_bytes);
+    return move(t, &args, a->element_bytes);
 }
 
 /* ---- Tiles ---- */
 
 /* Square, or of whole rows or whole columns where those are short; small where there are too few
  * tiles for all multiprocessors. */
-static void shape_tile(const ech_ctx *ctx, struct arrange_transpose_args *args, size_t word_bytes)
+static void shape_tile(const struct target *t, struct arrange_transpose_args *args,
+                       size_t word_bytes)
 {
-    const struct echi_cuda *cuda = ctx->state;
     const uint64_t words = ARRANGE_THREADS * (unsigned)ARRANGE_TILE_WORDS(word_bytes);
     const uint64_t elements = args->rows * args->columns;
     uint64_t room = words / args->words, edge = 1;
-    if (room >= 1024 && elements / room < 2 * (uint64_t)cuda->multiprocessors) room /= 4;
+    if (room >= 1024 && elements / room < 2 * (uint64_t)t->gpu.multiprocessors) room /= 4;
     while (4 * edge * edge <= room) edge *= 2;
     /* NOLINTBEGIN(clang-analyzer-core.DivideZero): a call that runs has rows and columns */
     uint64_t columns = least(args->columns, edge), rows = least(args->rows, room / columns);
@@ -166,7 +192,7 @@ static bool goes_narrow(const struct echi_arrange *a)
            least(row_bytes, column_bytes) >= ARRANGE_NARROW_BYTES / 2;
 }
 
-static ech_status transpose(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status transpose(const struct target *t, const struct echi_arrange *a)
 {
     const size_t word = echi_opaque_align(a->element_bytes);
     if (a->element_bytes >= ARRANGE_TILE_BYTES) {
@@ -176,7 +202,7 @@ static ech_status transpose(ech_ctx *ctx, const struct echi_arrange *a)
                                           .rows = a->rows,
                                           .columns = a->columns,
                                           .from = ARRANGE_TURN };
-        return move(ctx, &wide, a->element_bytes);
+        return move(t, &wide, a->element_bytes);
     }
     struct arrange_transpose_args args = { .in = a->in,
                                            .out = a->out,
@@ -187,35 +213,35 @@ static ech_status transpose(ech_ctx *ctx, const struct echi_arrange *a)
         const uint64_t edge = ARRANGE_NARROW_BYTES / a->element_bytes;
         args.tiles_across = parts_of(a->columns, edge);
         args.tiles = args.tiles_across * parts_of(a->rows, edge);
-        return launch_words(ctx, word, "arrange_transpose_narrow", blocks_of(args.tiles, 1), 0,
+        return launch_words(t, word, "arrange_transpose_narrow", blocks_of(args.tiles, 1), 0,
                             &args);
     }
-    shape_tile(ctx, &args, word);
+    shape_tile(t, &args, word);
     const size_t shared_bytes = (size_t)args.tile_rows * args.pitch * a->element_bytes;
-    return launch_words(ctx, word, "arrange_transpose", blocks_of(args.tiles, 1),
+    return launch_words(t, word, "arrange_transpose", blocks_of(args.tiles, 1),
                         (unsigned)shared_bytes, &args);
 }
 
-static ech_status reverse_large(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status reverse_large(const struct target *t, const struct echi_arrange *a)
 {
     const size_t word = echi_opaque_align(a->element_bytes);
     struct arrange_move_args args = {
         .in = a->in, .out = a->out, .n = a->n, .limit = a->n, .from = ARRANGE_MIRROR
     };
-    if (a->in != a->out) return move(ctx, &args, a->element_bytes);
+    if (a->in != a->out) return move(t, &args, a->element_bytes);
     args.n = a->n / 2;
     args.words = a->element_bytes / word;
-    divide_wide(ctx, &args);
-    return launch_words(ctx, word, "arrange_swap", blocks_of(args.n * args.pieces, 1), 0, &args);
+    divide_wide(t, &args);
+    return launch_words(t, word, "arrange_swap", blocks_of(args.n * args.pieces, 1), 0, &args);
 }
 
-static ech_status reverse(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status reverse(const struct target *t, const struct echi_arrange *a)
 {
     const size_t bytes = a->element_bytes, word = echi_opaque_align(bytes);
     const bool in_place = a->in == a->out;
     const uint64_t n = in_place ? a->n / 2 : a->n;
     if (n == 0) return ECH_OK;
-    if (bytes > ARRANGE_SMALL_BYTES) return reverse_large(ctx, a);
+    if (bytes > ARRANGE_SMALL_BYTES) return reverse_large(t, a);
     /* Tiles begin at multiples of 16 elements: at the same distance from words of 16 bytes. */
     const size_t room = in_place ? ARRANGE_REVERSE_BYTES / 2 : ARRANGE_REVERSE_BYTES;
     const uint32_t tile = (uint32_t)(room / bytes / 16 * 16);
@@ -228,26 +254,25 @@ static ech_status reverse(ech_ctx *ctx, const struct echi_arrange *a)
     args.inverse = inverse_of(args.words);
     /* A span begins at most 15 bytes after a word of 16, and the next at such a word. */
     const size_t span = (tile * bytes + 31) / 16 * 16;
-    return launch_words(ctx, word, "arrange_reverse", blocks_of(n, tile),
+    return launch_words(t, word, "arrange_reverse", blocks_of(n, tile),
                         (unsigned)(in_place ? 2 * span : span), &args);
 }
 
 /* ---- Lines ---- */
 
-static ech_status launch_line(ech_ctx *ctx, const char *kernel, uint64_t blocks, const void *args)
+static ech_status launch_line(const struct target *t, const char *kernel, uint64_t blocks,
+                              const void *args)
 {
-    return echi_cuda_launch(ctx, LINE_IMAGE, kernel, (unsigned)least(blocks, BLOCKS),
-                            ARRANGE_THREADS, 0, args);
+    return launch(t, LINE_MODULE, kernel, (unsigned)least(blocks, BLOCKS), 0, args);
 }
 
 /* Blocks of a kernel whose threads stay while there is work of 16 bytes each. */
-static uint64_t staying_blocks(const ech_ctx *ctx, uint64_t bytes)
+static uint64_t staying_blocks(const struct target *t, uint64_t bytes)
 {
-    const struct echi_cuda *cuda = ctx->state;
-    return least(parts_of(bytes, 16 * ARRANGE_THREADS), STAYING * (uint64_t)cuda->multiprocessors);
+    return least(parts_of(bytes, 16 * ARRANGE_THREADS), STAYING * (uint64_t)t->gpu.multiprocessors);
 }
 
-static ech_status rotate(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status rotate(const struct target *t, const struct echi_arrange *a)
 {
     const uint64_t bytes = (uint64_t)a->n * a->element_bytes;
     const uint64_t by = (uint64_t)a->by * a->element_bytes;
@@ -258,32 +283,32 @@ static ech_status rotate(ech_ctx *ctx, const struct echi_arrange *a)
                                                   { in, out + (bytes - by), by } } };
     for (int i = 0; i < 2; i++)
         args.blocks[i] = (uint32_t)least(parts_of(args.pieces[i].bytes, each), BLOCKS / 2);
-    return launch_line(ctx, "arrange_copy", args.blocks[0] + args.blocks[1], &args);
+    return launch_line(t, "arrange_copy", args.blocks[0] + args.blocks[1], &args);
 }
 
 /* The first element by arguments, as many as it takes; all others are copies of it. */
-static ech_status fill_large(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status fill_large(const struct target *t, const struct echi_arrange *a)
 {
     struct arrange_put_args put;
     ech_status status = ECH_OK;
     for (size_t at = 0; at < a->element_bytes; at += put.bytes) {
         put.out = (char *)a->out + at;
         put.bytes = (uint32_t)least(a->element_bytes - at, ARRANGE_PUT_BYTES);
-        memcpy(put.from, (const char *)a->value + at, put.bytes);
-        TRY(launch_line(ctx, "arrange_put", 1, &put));
+        if (a->value) memcpy(put.from, (const char *)a->value + at, put.bytes);
+        TRY(launch_line(t, "arrange_put", 1, &put));
     }
     struct arrange_move_args args = {
         .in = a->out, .out = (char *)a->out + a->element_bytes, .n = a->n - 1, .from = ARRANGE_FIRST
     };
-    if (args.n) TRY(move(ctx, &args, a->element_bytes));
+    if (args.n) TRY(move(t, &args, a->element_bytes));
 done:
     return status;
 }
 
-static ech_status fill(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status fill(const struct target *t, const struct echi_arrange *a)
 {
     const uint32_t bytes = (uint32_t)a->element_bytes;
-    if (a->element_bytes > ARRANGE_SMALL_BYTES) return fill_large(ctx, a);
+    if (a->element_bytes > ARRANGE_SMALL_BYTES) return fill_large(t, a);
     struct arrange_fill_args args = { .out = a->out,
                                       .bytes = (uint64_t)a->n * bytes,
                                       .element_bytes = bytes,
@@ -291,11 +316,11 @@ static ech_status fill(ech_ctx *ctx, const struct echi_arrange *a)
     memcpy(args.element, a->value, bytes);
     /* There are more threads than words in a period. */
     const uint64_t enough = parts_of(args.period, ARRANGE_THREADS);
-    const uint64_t blocks = staying_blocks(ctx, args.bytes);
-    return launch_line(ctx, "arrange_fill", blocks < enough ? enough : blocks, &args);
+    const uint64_t blocks = staying_blocks(t, args.bytes);
+    return launch_line(t, "arrange_fill", blocks < enough ? enough : blocks, &args);
 }
 
-static ech_status iota(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status iota(const struct target *t, const struct echi_arrange *a)
 {
     static const uint32_t integers[] = {
         [1] = ARRANGE_U8, [2] = ARRANGE_U16, [4] = ARRANGE_U32, [8] = ARRANGE_U64
@@ -318,16 +343,16 @@ static ech_status iota(ech_ctx *ctx, const struct echi_arrange *a)
         args.start = a->start << 16;
         args.step = a->step << 16;
     }
-    return launch_line(ctx, "arrange_iota",
+    return launch_line(t, "arrange_iota",
                        parts_of((uint64_t)a->n * a->element_bytes, 16 * ARRANGE_THREADS), &args);
 }
 
-static ech_status permutation(ech_ctx *ctx, const struct echi_arrange *a)
+static ech_status permutation(const struct target *t, const struct echi_arrange *a)
 {
     struct arrange_permutation_args args = {
         .out = a->out, .n = a->n, .bytes = (uint32_t)a->element_bytes, .map = a->map
     };
-    return launch_line(ctx, "arrange_permutation", parts_of(a->n, ARRANGE_THREADS), &args);
+    return launch_line(t, "arrange_permutation", parts_of(a->n, ARRANGE_THREADS), &args);
 }
 
 /* ---- The operation ---- */
@@ -340,17 +365,40 @@ static ech_status cuda_workspace(const void *request, void *plan, size_t *bytes)
     return ECH_OK;
 }
 
-static ech_status cuda_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+static ech_status arrange(const struct target *t, const struct echi_arrange *a)
 {
-    (void)plan;
-    static ech_status (*const runs[])(ech_ctx * ctx, const struct echi_arrange *a) = {
+    static ech_status (*const runs[])(const struct target *t, const struct echi_arrange *a) = {
         [ECHI_GATHER] = by_index, [ECHI_SCATTER] = by_index,        [ECHI_REVERSE] = reverse,
         [ECHI_ROTATE] = rotate,   [ECHI_TRANSPOSE] = transpose,     [ECHI_FILL] = fill,
         [ECHI_IOTA] = iota,       [ECHI_PERMUTATION] = permutation, [ECHI_SHUFFLE] = shuffle,
     };
-    const struct echi_arrange *a = request;
-    (void)work;
-    return a->n ? runs[a->what](ctx, a) : ECH_OK;
+    return a->n ? runs[a->what](t, a) : ECH_OK;
 }
 
-const struct echi_operation echi_cuda_arrange = { .plan = cuda_workspace, .run = cuda_run };
+static ech_status cuda_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    const struct target target = { .gpu = echi_gpu_of(ctx) };
+    (void)plan;
+    (void)work;
+    return arrange(&target, request);
+}
+
+static ech_status cuda_explain(const void *request, struct echi_explain *e)
+{
+    static const char zeros[ARRANGE_SMALL_BYTES];
+    struct echi_arrange a = *(const struct echi_arrange *)request;
+    struct echi_steps steps = { 0 };
+    const struct target target = { .gpu = echi_gpu_of(NULL), .steps = &steps };
+    a.value = a.element_bytes <= sizeof zeros ? zeros : NULL;
+    const ech_status status = arrange(&target, &a);
+    if (status != ECH_OK) return status;
+    echi_explain_algorithm(e, true, a.n ? "kernels" : "empty",
+                           a.n ? "elements are moved as words of 1 to 16 bytes"
+                               : "there are no elements");
+    echi_explain_steps(e, &steps);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_arrange = { .plan = cuda_workspace,
+                                                  .explain = cuda_explain,
+                                                  .run = cuda_run };

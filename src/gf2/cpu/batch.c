@@ -303,7 +303,7 @@ static ech_status plan_batch(const void *request, void *plan, size_t *bytes)
     return status == ECH_OK ? lay_out(request, *algorithm, NULL, &p, bytes) : status;
 }
 
-static ech_status explain(const void *request, struct echi_text *text)
+static ech_status explain(const void *request, struct echi_explain *e)
 {
     struct plan p;
     enum algorithm algorithm;
@@ -311,19 +311,16 @@ static ech_status explain(const void *request, struct echi_text *text)
     ech_status status;
     TRY(choose(request, &algorithm));
     TRY(lay_out(request, algorithm, NULL, &p, &bytes));
-    echi_print(text, "algorithm     %s: %s\ncould be      ", algorithms[p.algorithm].name,
-               algorithms[p.algorithm].what);
-    const char *comma = "";
-    for (int i = 0; i < ALGORITHMS; i++) {
-        if (i == (int)p.algorithm || !can(request, i)) continue;
-        echi_print(text, "%s%s", comma, algorithms[i].name);
-        comma = ", ";
-    }
-    echi_print(text, "\ninstructions  %s\n", p.first.block.isa->name);
+    echi_explain_algorithm(e, true, algorithms[p.algorithm].name, "%s",
+                           algorithms[p.algorithm].what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (i != (int)p.algorithm && can(request, i))
+            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    echi_explain_line(e, "isa", "%s", p.first.block.isa->name);
     if (p.algorithm == BLOCK)
-        echi_print(text, "blocks        %zu columns\n",
-                   p.first.block.level[p.first.block.levels - 1].width * 8);
-    echi_print(text, "threads       at most %zu, each with a matrix\n", p.threads);
+        echi_explain_line(e, "blocks", "%zu columns",
+                          p.first.block.level[p.first.block.levels - 1].width * 8);
+    echi_explain_line(e, "threads", "at most %zu, one matrix per thread", p.threads);
 done:
     return status;
 }

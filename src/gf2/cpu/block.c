@@ -230,12 +230,12 @@ static double products_back(const struct echi_gf2_block *e, double rank)
 }
 
 /* As if every column to come were a pivot's. */
-static void tell_forward(struct echi_gf2_block *e, size_t column)
+static bool report_forward(struct echi_gf2_block *e, size_t column)
 {
     const size_t bits = column * 8, columns = bits < e->limit ? e->limit - bits : 0;
     const double q = (double)echi_min(columns, echi_min(e->rows, e->max_rank) - e->at);
     const double left = products_of(e, q, (double)(e->cols - echi_min(bits, e->cols)));
-    echi_progress(e->ctx, e->spent, left + products_back(e, (double)e->at + q));
+    return echi_progress(e->ctx, e->spent, left + products_back(e, (double)e->at + q));
 }
 
 void echi_gf2_block_forward(struct echi_gf2_block *e)
@@ -259,7 +259,7 @@ void echi_gf2_block_forward(struct echi_gf2_block *e)
         update(e, &e->level[top], was, e->at - was, was, targets);
         e->spent += (double)(e->at - was) * (double)(e->rows - (e->whole ? 0 : was)) *
                     (double)(e->cols - echi_min(c * 8, e->cols));
-        tell_forward(e, next);
+        if (report_forward(e, next)) return;
     }
 }
 
@@ -340,8 +340,7 @@ void echi_gf2_block_back(struct echi_gf2_block *e, const uint32_t *list, size_t 
             update(e, &e->level[top], first, q, first, targets);
         }
         const double done = 1 - (double)first * (double)first / ((double)rank * (double)rank);
-        echi_progress(e->ctx, before + all * done, all * (1 - done));
-        if (first == 0) break;
+        if (echi_progress(e->ctx, before + all * done, all * (1 - done)) || first == 0) break;
     }
     e->at = rank;
     e->end = e->rows;

@@ -71,9 +71,11 @@ static void block_run(struct plan *p)
     const int threads = echi_parallel_for_bytes(p->ctx, r->a.rows * e->columns);
     echi_parallel(threads, tiles, load_tile, p);
     echi_gf2_block_forward(e);
+    if (echi_canceled(p->ctx)) return;
     if (r->reduced) {
         p->open = echi_gf2_block_open(e);
         echi_gf2_block_back(e, e->list, p->open);
+        if (echi_canceled(p->ctx)) return;
     }
     echi_parallel(threads, tiles, store_tile, p);
     give(p, e->at, e->pivots, e->from);
@@ -196,7 +198,7 @@ static ech_status plan_echelon(const void *request, void *plan, size_t *bytes)
     return status == ECH_OK ? lay_out(NULL, request, NULL, &p, *algorithm, bytes) : status;
 }
 
-static ech_status explain(const void *request, struct echi_text *text)
+static ech_status explain(const void *request, struct echi_explain *e)
 {
     struct plan p;
     const struct algorithm *algorithm;
@@ -204,19 +206,16 @@ static ech_status explain(const void *request, struct echi_text *text)
     ech_status status;
     TRY(choose(request, &algorithm));
     TRY(lay_out(NULL, request, NULL, &p, algorithm, &bytes));
-    echi_print(text, "algorithm     %s: %s\ncould be      ", algorithm->name, algorithm->what);
-    const char *comma = "";
-    for (int i = 0; i < ALGORITHMS; i++) {
-        if (&algorithms[i] == algorithm) continue;
-        echi_print(text, "%s%s", comma, algorithms[i].name);
-        comma = ", ";
-    }
-    echi_print(text, "\ninstructions  %s\n", echi_gf2_isa()->name);
+    echi_explain_algorithm(e, true, algorithm->name, "%s", algorithm->what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (&algorithms[i] != algorithm)
+            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    echi_explain_line(e, "isa", "%s", echi_gf2_isa()->name);
     if (algorithm->run == block_run)
-        echi_print(text, "blocks        %zu columns\n",
-                   p.block.levels ? p.block.level[p.block.levels - 1].width * 8 : 0);
+        echi_explain_line(e, "blocks", "%zu columns",
+                          p.block.levels ? p.block.level[p.block.levels - 1].width * 8 : 0);
     if (algorithm->run == russians_run)
-        echi_print(text, "tables        of 2^%d sums\n", p.rows.russians.bits);
+        echi_explain_line(e, "tables", "2^%d linear combinations each", p.rows.russians.bits);
 done:
     return status;
 }

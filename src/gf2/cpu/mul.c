@@ -166,7 +166,7 @@ static void block_run(struct plan *p)
             echi_parallel(threads, echi_gf2_tiles(p->in_bits), prepare_rows, p);
         echi_parallel(threads, echi_gf2_tiles(p->rows), multiply_tile, p);
         const double done = p->round + (double)p->end / (double)p->out_bytes;
-        echi_progress(p->ctx, done, p->rounds - done);
+        if (echi_progress(p->ctx, done, p->rounds - done)) return;
     }
 }
 
@@ -225,6 +225,7 @@ static void strassen_run(struct plan *p)
         written |= out;
         p->round = i;
         block_run(p);
+        if (echi_canceled(p->ctx)) return;
     }
 }
 
@@ -255,7 +256,7 @@ static void russians_run(struct plan *p)
         const uint64_t mask = w + 1 < words ? ~(uint64_t)0 : echi_gf2_last_mask(r->a.cols);
         for (size_t i = 0; i < r->a.rows; i++)
             p->russians.multipliers[i] = r->a.words[i * r->a.stride + w] & mask;
-        echi_progress(p->ctx, (double)w, (double)(words - w));
+        if (echi_progress(p->ctx, (double)w, (double)(words - w))) return;
         echi_gf2_russians_add(&p->russians, &r->b, w * 64, echi_min(64, r->a.cols - w * 64),
                               &r->out, 0, r->out.rows, 0);
     }
@@ -415,11 +416,11 @@ static const struct algorithm {
 
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
-static void list(const struct plan *p, const struct algorithm *but, struct echi_text *text)
+static void list(const struct plan *p, struct echi_text *text)
 {
     const char *comma = "";
     for (int i = 0; i < ALGORITHMS; i++) {
-        if (&algorithms[i] == but || !algorithms[i].applicable(p)) continue;
+        if (!algorithms[i].applicable(p)) continue;
         echi_print(text, "%s%s", comma, algorithms[i].name);
         comma = ", ";
     }
@@ -434,8 +435,8 @@ static ech_status choose(const struct plan *p, const struct algorithm **algorith
         if (name ? strcmp(name, algorithms[i].name) == 0 : algorithms[i].chosen(p)) return ECH_OK;
     }
     char names[128] = "";
-    struct echi_text text = { names, sizeof names };
-    list(p, NULL, &text);
+    struct echi_text text = { .at = names, .left = sizeof names };
+    list(p, &text);
     return echi_fail(NULL, ECH_ERR_ARG, "algorithm \"%s\" is not one that can do this: %s", name,
                      names);
 }
@@ -475,7 +476,7 @@ static ech_status plan_product(const void *request, void *plan, size_t *bytes)
     return status == ECH_OK ? lay_out(NULL, *algorithm, NULL, &p, bytes) : status;
 }
 
-static ech_status explain(const void *request, struct echi_text *text)
+static ech_status explain(const void *request, struct echi_explain *e)
 {
     struct plan p;
     const struct algorithm *algorithm;
@@ -484,14 +485,16 @@ static ech_status explain(const void *request, struct echi_text *text)
     begin(NULL, request, &p);
     TRY(choose(&p, &algorithm));
     TRY(lay_out(NULL, algorithm, NULL, &p, &bytes));
-    echi_print(text, "algorithm     %s: %s\ncould be      ", algorithm->name, algorithm->what);
-    list(&p, algorithm, text);
-    echi_print(text, "\ninstructions  %s\n", p.isa->name);
+    echi_explain_algorithm(e, true, algorithm->name, "%s", algorithm->what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (&algorithms[i] != algorithm && algorithms[i].applicable(&p))
+            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    echi_explain_line(e, "isa", "%s", p.isa->name);
     if (algorithm->run == block_run || algorithm->run == strassen_run)
-        echi_print(text, "blocks        %d rows of a x %zu columns of b, %d rows of b at a time\n",
-                   ECHI_GF2_TILE, p.columns * 8, IN_COLUMNS * 8);
+        echi_explain_line(e, "blocks", "%d rows of a x %zu columns of b, %d rows of b at a time",
+                          ECHI_GF2_TILE, p.columns * 8, IN_COLUMNS * 8);
     if (algorithm->run == russians_run)
-        echi_print(text, "tables        of 2^%d sums\n", p.russians.bits);
+        echi_explain_line(e, "tables", "2^%d linear combinations each", p.russians.bits);
 done:
     return status;
 }

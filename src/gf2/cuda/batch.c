@@ -301,7 +301,7 @@ static ech_status run_batch(ech_ctx *ctx, const void *request, const void *plan,
     return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
 }
 
-static ech_status explain_batch(const void *request, struct echi_text *text)
+static ech_status explain_batch(const void *request, struct echi_explain *e)
 {
     const struct echi_gf2_batch *b = request;
     const struct echi_gpu gpu = echi_gpu_of(NULL);
@@ -311,14 +311,13 @@ static ech_status explain_batch(const void *request, struct echi_text *text)
     ech_status status;
     TRY(plan_batch(b, &plan, &bytes));
     make_steps(b, &plan, gpu, NULL, &w);
-    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    echi_explain_algorithm(e, true, plan.strategy->name, "%s", plan.strategy->what);
     for (int i = 0; i < STRATEGIES; i++)
         if (&strategies[i] != plan.strategy)
-            echi_print(text, "could be   %s: %s\n", strategies[i].name, strategies[i].what);
-    echi_steps_print(&w.steps, text);
+            echi_explain_algorithm(e, false, strategies[i].name, "%s", strategies[i].what);
+    echi_explain_steps(e, &w.steps);
     if (bytes && plan.strategy->fits(b, gpu.shared_bytes))
-        echi_print(text, "or         gf2_batch_memory, where shared memory is small\n");
-    echi_print(text, "workspace  %zu bytes\n", bytes);
+        echi_explain_line(e, "fallback", "gf2_batch_memory, if shared memory is too small");
 done:
     return status;
 }

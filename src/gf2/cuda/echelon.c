@@ -276,7 +276,7 @@ static ech_status run_echelon(ech_ctx *ctx, const void *request, const void *pla
     return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
 }
 
-static ech_status explain_echelon(const void *request, struct echi_text *text)
+static ech_status explain_echelon(const void *request, struct echi_explain *text)
 {
     const struct echi_gf2_echelon *e = request;
     struct plan plan;
@@ -285,13 +285,13 @@ static ech_status explain_echelon(const void *request, struct echi_text *text)
     ech_status status = plan_echelon(e, &plan, &bytes);
     if (status != ECH_OK) return status;
     make_steps(e, &plan, echi_gpu_of(NULL), NULL, &w);
-    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    echi_explain_algorithm(text, true, plan.strategy->name, "%s", plan.strategy->what);
     for (int i = 0; i < STRATEGIES; i++)
         if (&strategies[i] != plan.strategy)
-            echi_print(text, "could be   %s: %s\n", strategies[i].name, strategies[i].what);
+            echi_explain_algorithm(text, false, strategies[i].name, "%s", strategies[i].what);
     if (plan.strategy->panels)
-        echi_print(text, "panels     %zu of 64 columns, at most\n", echi_gf2_words(e->columns));
-    echi_steps_print(&w.steps, text);
+        echi_explain_line(text, "panels", "at most %zu, of 64 columns", echi_gf2_words(e->columns));
+    echi_explain_steps(text, &w.steps);
     return ECH_OK;
 }
 

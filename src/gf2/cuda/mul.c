@@ -507,7 +507,7 @@ static ech_status run_product(ech_ctx *ctx, const void *request, const void *pla
     return status == ECH_OK ? echi_cuda_enqueue(ctx, &w.steps, NULL, NULL) : status;
 }
 
-static ech_status explain_product(const void *request, struct echi_text *text)
+static ech_status explain_product(const void *request, struct echi_explain *e)
 {
     const struct echi_gf2_mul *m = request;
     struct plan plan;
@@ -516,14 +516,14 @@ static ech_status explain_product(const void *request, struct echi_text *text)
     ech_status status;
     TRY(plan_product(m, &plan, &bytes));
     TRY(make_steps(m, &plan, echi_gpu_of(NULL), NULL, &w));
-    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    echi_explain_algorithm(e, true, plan.strategy->name, "%s", plan.strategy->what);
     for (int i = 0; i < STRATEGIES; i++)
         if (&strategies[i] != plan.strategy && strategies[i].can(m))
-            echi_print(text, "could be   %s: %s\n", strategies[i].name, strategies[i].what);
+            echi_explain_algorithm(e, false, strategies[i].name, "%s", strategies[i].what);
     if (plan.parts > 1)
-        echi_print(text, "products   %d of parts of 1/%u of each side\n", plan.parts > 2 ? 49 : 7,
-                   plan.parts);
-    echi_steps_print(&w.steps, text);
+        echi_explain_line(e, "products", "%d of blocks of 1/%u of each side",
+                          plan.parts > 2 ? 49 : 7, plan.parts);
+    echi_explain_steps(e, &w.steps);
 done:
     return status;
 }

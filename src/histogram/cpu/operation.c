@@ -379,7 +379,7 @@ static ech_status histogram_plan(const void *request, void *plan, size_t *bytes)
     return status == ECH_OK ? lay_out(request, *algorithm, NULL, &job, bytes) : status;
 }
 
-static ech_status histogram_explain(const void *request, struct echi_text *text)
+static ech_status histogram_explain(const void *request, struct echi_explain *e)
 {
     const struct echi_histogram *h = request;
     struct echi_histogram_job job;
@@ -388,15 +388,13 @@ static ech_status histogram_explain(const void *request, struct echi_text *text)
     ech_status status = choose(h, &algorithm);
     if (status == ECH_OK) status = lay_out(h, algorithm, NULL, &job, &bytes);
     if (status != ECH_OK) return status;
-    echi_print(text, "algorithm     %s: %s\n", algorithms[algorithm].name,
-               algorithms[algorithm].what);
+    echi_explain_algorithm(e, true, algorithms[algorithm].name, "%s", algorithms[algorithm].what);
     for (int i = 0; i < ALGORITHMS; i++)
         if (i != algorithm && algorithms[i].applicable(h))
-            echi_print(text, "could be      %s: %s\n", algorithms[i].name, algorithms[i].what);
-    echi_print(text, "threads       at most %zu\n", job.parts);
+            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    echi_explain_line(e, "threads", "at most %zu", job.parts);
     if (algorithm != ATOMIC)
-        echi_print(text, "tables        %zu a thread, of %zu counters\n", job.copies, h->counters);
-    echi_print(text, "workspace     %zu bytes\n", bytes);
+        echi_explain_line(e, "tables", "%zu per thread, of %zu counters", job.copies, h->counters);
     return ECH_OK;
 }
 

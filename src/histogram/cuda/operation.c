@@ -423,7 +423,7 @@ static ech_status run_histogram(ech_ctx *ctx, const void *request, const void *p
     return echi_cuda_enqueue(ctx, &steps, &args, NULL);
 }
 
-static ech_status explain_histogram(const void *request, struct echi_text *text)
+static ech_status explain_histogram(const void *request, struct echi_explain *e)
 {
     const struct echi_histogram *h = request;
     struct histogram_args args;
@@ -433,14 +433,14 @@ static ech_status explain_histogram(const void *request, struct echi_text *text)
     ech_status status = plan_histogram(h, &plan, &bytes);
     if (status != ECH_OK) return status;
     make_steps(h, &plan, echi_gpu_of(NULL), NULL, &args, &steps);
-    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    echi_explain_algorithm(e, true, plan.strategy->name, "%s", plan.strategy->what);
     for (int i = 0; i < STRATEGIES; i++)
         if (&strategies[i] != plan.strategy && strategies[i].can(h))
-            echi_print(text, "could be   %s: %s\n", strategies[i].name, strategies[i].what);
-    echi_print(text, "image      %s\n", plan.module);
-    echi_steps_print(&steps, text);
-    if (plan.copies) echi_print(text, "tables     %zu of %zu sums\n", plan.copies, h->counters);
-    echi_print(text, "workspace  %zu bytes\n", bytes);
+            echi_explain_algorithm(e, false, strategies[i].name, "%s", strategies[i].what);
+    echi_explain_line(e, "module", "%s", plan.module);
+    echi_explain_steps(e, &steps);
+    if (plan.copies)
+        echi_explain_line(e, "tables", "%zu, of %zu sums each", plan.copies, h->counters);
     return ECH_OK;
 }
 

@@ -60,4 +60,15 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_is_sorted = { .run = run };
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_is_sorted *s = request;
+    echi_explain_algorithm(
+        e, true, "parts",
+        "threads compare neighbours in parts of %zu elements, in ascending order "
+        "of the parts, until one is out of order",
+        PART_BYTES / s->key_bytes);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_is_sorted = { .explain = explain, .run = run };

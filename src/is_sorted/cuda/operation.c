@@ -73,6 +73,25 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return echi_cuda_enqueue(ctx, &steps, &args, NULL);
 }
 
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_gpu gpu = echi_gpu_of(NULL);
+    struct is_sorted_plan plan;
+    struct is_sorted_args args = args_of(request);
+    struct echi_steps steps;
+    size_t bytes;
+    const ech_status status = make_plan(request, &plan, &bytes);
+    if (status != ECH_OK) return status;
+    make_steps(&plan, &gpu, NULL, &args, &steps);
+    echi_explain_algorithm(
+        e, true, "parts",
+        "warps compare neighbours in parts of %d bytes, until one is out of order",
+        (int)IS_SORTED_PART_BYTES);
+    echi_explain_line(e, "module", "%s", plan.module);
+    echi_explain_steps(e, &steps);
+    return ECH_OK;
+}
+
 /* The CPU reads its memory once; the GPU would copy all of it first. */
 static bool faster_on_cpu(const ech_ctx *ctx, const void *request, bool pinned)
 {
@@ -84,5 +103,6 @@ static bool faster_on_cpu(const ech_ctx *ctx, const void *request, bool pinned)
 
 const struct echi_operation echi_cuda_is_sorted = { .plan = make_plan,
                                                     .plan_bytes = sizeof(struct is_sorted_plan),
+                                                    .explain = explain,
                                                     .run = run,
                                                     .faster_on_cpu = faster_on_cpu };

@@ -207,27 +207,27 @@ static ech_status plan_product(const void *request, void *plan, size_t *bytes)
     return status == ECH_OK ? lay_out(request, plan, NULL, &parts, bytes) : status;
 }
 
-static ech_status explain(const void *request, struct echi_text *text)
+static ech_status explain(const void *request, struct echi_explain *e)
 {
     const struct echi_matmul *p = request;
     const struct echi_blas *blas = echi_blas();
     struct plan plan;
     ech_status status = make_plan(p, &plan);
     if (status != ECH_OK) return status;
-    const char *label[2] = { "algorithm ", "could be  " };
     for (int turn = 0; turn < 2; turn++)
         for (int i = 0; i < STRATEGIES; i++) {
             if ((i == plan.strategy) != (turn == 0)) continue;
             if (i == TILED)
-                echi_print(text, "%s tiled: kernels of %s\n", label[turn], echi_matmul_isa()->name);
+                echi_explain_algorithm(e, turn == 0, "tiled", "kernels for %s",
+                                       echi_matmul_isa()->name);
             else if (blas && (p->dtype == ECH_F32 || p->dtype == ECH_F64))
-                echi_print(text, "%s blas: %s\n", label[turn], blas->vendor.what);
+                echi_explain_algorithm(e, turn == 0, "blas", "%s", blas->vendor.what);
         }
-    if (!blas) echi_print(text, "no BLAS was found; ECHELON_BLAS names one\n");
+    if (!blas) echi_explain_line(e, "no_blas", "none was found; ECHELON_BLAS names one");
     if (plan.strategy == TILED)
-        echi_print(text, "tiles      %zu x %zu of %zu x %zu, in blocks of %d of k\n",
-                   plan.row_tiles, plan.column_tiles, plan.rows * plan.real->rows,
-                   plan.cols * plan.real->cols, ECHI_MATMUL_STEPS);
+        echi_explain_line(e, "tiles", "%zu x %zu, of %zu x %zu elements, in blocks of %d of k",
+                          plan.row_tiles, plan.column_tiles, plan.rows * plan.real->rows,
+                          plan.cols * plan.real->cols, ECHI_MATMUL_STEPS);
     return ECH_OK;
 }
 

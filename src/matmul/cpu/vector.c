@@ -170,4 +170,14 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     }
 }
 
-const struct echi_operation echi_cpu_matvec = { .plan = workspace, .run = run };
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_matvec *v = request;
+    echi_explain_algorithm(e, true, v->turned ? "columns" : "rows",
+                           "sums of chunks of %d elements, which are added level by level",
+                           v->turned ? (int)ECHI_MATVEC_ROWS : (int)ECHI_MATVEC_CHUNK);
+    echi_explain_line(e, "isa", "%s", echi_matmul_isa()->name);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_matvec = { .plan = workspace, .explain = explain, .run = run };

@@ -230,15 +230,17 @@ static ech_status run_product(ech_ctx *ctx, const void *request, const void *pla
     return echi_cuda_enqueue(ctx, &w.steps, &w, NULL);
 }
 
-static void describe(const struct strategy *strategy, const char *label, struct echi_text *text)
+static void describe(const struct strategy *strategy, bool chosen, struct echi_explain *e)
 {
     const char *reason;
-    echi_print(text, "%s %s: %s", label, strategy->name, strategy->what);
-    if (strategy->library) echi_print(text, " (%s)", strategy->library(&reason));
-    echi_print(text, "\n");
+    if (strategy->library)
+        echi_explain_algorithm(e, chosen, strategy->name, "%s (%s)", strategy->what,
+                               strategy->library(&reason));
+    else
+        echi_explain_algorithm(e, chosen, strategy->name, "%s", strategy->what);
 }
 
-static ech_status explain_product(const void *request, struct echi_text *text)
+static ech_status explain_product(const void *request, struct echi_explain *e)
 {
     const struct echi_matmul *p = request;
     struct plan plan;
@@ -247,14 +249,15 @@ static ech_status explain_product(const void *request, struct echi_text *text)
     ech_status status = plan_product(p, &plan, &bytes);
     if (status != ECH_OK) return status;
     make_steps(p, &plan, echi_gpu_of(NULL), NULL, &w);
-    describe(plan.strategy, "algorithm ", text);
+    describe(plan.strategy, true, e);
     for (int i = 0; i < STRATEGIES; i++)
         if (&strategies[i] != plan.strategy && !missing(&strategies[i], p))
-            describe(&strategies[i], "could be  ", text);
+            describe(&strategies[i], false, e);
     for (int i = 0; i < STRATEGIES && p->backend->direct_vendor; i++)
         if (missing(&strategies[i], p))
-            echi_print(text, "no %s: %s\n", strategies[i].name, missing(&strategies[i], p));
-    echi_steps_print(&w.steps, text);
+            echi_explain_line(e, "unavailable", "%s: %s", strategies[i].name,
+                              missing(&strategies[i], p));
+    echi_explain_steps(e, &w.steps);
     return ECH_OK;
 }
 

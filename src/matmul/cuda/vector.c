@@ -233,17 +233,39 @@ static void add_levels(const struct echi_matvec *v, struct whole *w, void *work,
     }
 }
 
+static void make_steps(const struct echi_matvec *v, struct echi_gpu gpu, void *work,
+                       struct whole *w)
+{
+    w->steps.count = 0;
+    if (v->empty)
+        add_scale(v, w);
+    else
+        add_levels(v, w, work, (uint64_t)gpu.multiprocessors);
+}
+
 static ech_status run_matvec(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
-    (void)plan;
-    const struct echi_matvec *v = request;
     struct whole w;
-    w.steps.count = 0;
-    if (v->empty)
-        add_scale(v, &w);
-    else
-        add_levels(v, &w, work, (uint64_t)echi_gpu_of(ctx).multiprocessors);
+    (void)plan;
+    make_steps(request, echi_gpu_of(ctx), work, &w);
     return echi_cuda_enqueue(ctx, &w.steps, NULL, NULL);
 }
 
-const struct echi_operation echi_cuda_matvec = { .plan = plan_matvec, .run = run_matvec };
+static ech_status explain_matvec(const void *request, struct echi_explain *e)
+{
+    const struct echi_matvec *v = request;
+    struct whole w;
+    make_steps(v, echi_gpu_of(NULL), NULL, &w);
+    echi_explain_algorithm(e, true,
+                           v->empty    ? "scale"
+                           : v->turned ? "columns"
+                                       : "rows",
+                           v->empty ? "y is multiplied by beta"
+                                    : "sums of chunks, which are added level by level");
+    echi_explain_steps(e, &w.steps);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_matvec = { .plan = plan_matvec,
+                                                 .explain = explain_matvec,
+                                                 .run = run_matvec };

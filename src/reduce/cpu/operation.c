@@ -303,10 +303,15 @@ static void reduce_rows(struct job *job)
 
 /* ---- Segments ---- */
 
+static uint64_t offset(const struct job *job, size_t i)
+{
+    return echi_index_at(job->r->offsets, job->r->offsets_index, i);
+}
+
 /* Whether segment s is one; the first also answers for its own start. */
 static bool is_segment(struct job *job, size_t s)
 {
-    uint64_t n = job->r->n, begin = job->r->offsets[s], end = job->r->offsets[s + 1];
+    uint64_t n = job->r->n, begin = offset(job, s), end = offset(job, s + 1);
     if (s == 0 && begin > n) echi_note_error(&job->data_error, ECHI_OFFSETS_PAST_END, 0);
     if (end > n)
         echi_note_error(&job->data_error, ECHI_OFFSETS_PAST_END, s + 1);
@@ -317,8 +322,7 @@ static bool is_segment(struct job *job, size_t s)
 
 static bool is_long(const struct job *job, size_t s)
 {
-    return job->split &&
-           job->r->offsets[s + 1] - job->r->offsets[s] > LONG_CHUNKS * job->chunk_elements;
+    return job->split && offset(job, s + 1) - offset(job, s) > LONG_CHUNKS * job->chunk_elements;
 }
 
 static void run_segments(void *arg, size_t i, int thread)
@@ -329,7 +333,7 @@ static void run_segments(void *arg, size_t i, int thread)
     (void)thread;
     for (size_t s = i * job->block; s < to; s++) {
         if (!is_segment(job, s) || is_long(job, s)) continue;
-        size_t begin = r->offsets[s], n = r->offsets[s + 1] - begin;
+        const size_t begin = offset(job, s), n = offset(job, s + 1) - begin;
         result(job, reduce_range(job, begin, 0, n), n, s);
     }
 }
@@ -344,7 +348,8 @@ static ech_status reduce_segments(ech_ctx *ctx, struct job *job)
     ech_status status = echi_noted_error(ctx, job->data_error);
     if (status != ECH_OK) return status;
     for (size_t s = 0; job->split && s < r->segments; s++)
-        if (is_long(job, s)) reduce_row(job, r->offsets[s], r->offsets[s + 1] - r->offsets[s], s);
+        if (is_long(job, s))
+            reduce_row(job, offset(job, s), offset(job, s + 1) - offset(job, s), s);
     return ECH_OK;
 }
 
@@ -434,4 +439,14 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_reduce = { .plan = workspace, .run = run };
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_reduce *r = request;
+    echi_explain_algorithm(e, true, "chunks",
+                           "sums of chunks of %u elements, which are added pairwise; threads take "
+                           "parts of the array, rows or segments",
+                           (unsigned)(ECHI_CHUNK_BYTES / r->rule.bytes));
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_reduce = { .plan = workspace, .explain = explain, .run = run };

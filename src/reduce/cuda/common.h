@@ -6,6 +6,7 @@
 #ifndef ECHI_REDUCE_CUDA_COMMON_H
 #define ECHI_REDUCE_CUDA_COMMON_H
 
+#include "core/index.h"
 #include "reduce/value.h"
 
 /* The kinds of ../reduce.h, by the same numbers: it is no header for kernels. */
@@ -56,7 +57,8 @@ struct reduce_counts {
 struct reduce_args {
     const void *in, *b;
     void *out;
-    const uint64_t *offsets;     /* NULL: rows of `columns` */
+    const void *offsets; /* NULL: rows of `columns` */
+    struct echi_index offsets_index;
     const uint64_t *segments_at; /* the number of segments, on the device; NULL: segments */
     uint64_t segments, columns, n;
     uint32_t each;      /* segments that a warp looks at together: 1 ... 32 */

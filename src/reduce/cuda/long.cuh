@@ -149,9 +149,9 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
     }
     if (lane_id() == 0) s.items[warp] = now;
     const bool listed = !alone && !a.row_items;
-    const uint64_t begin = listed ? a.offsets[now.segment] : now.segment * a.columns;
+    const uint64_t begin = listed ? offset_of(a, now.segment) : now.segment * a.columns;
     const uint64_t from = (uint64_t)now.group * a.item * CHUNK;
-    const uint64_t rest = (listed ? a.offsets[now.segment + 1] - begin : a.columns) - from;
+    const uint64_t rest = (listed ? offset_of(a, now.segment + 1) - begin : a.columns) - from;
     const uint32_t most = (alone ? (uint32_t)REDUCE_LONG_CHUNKS : a.item) * CHUNK;
     const struct share p = { begin + from,
                              from,
@@ -181,8 +181,8 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         }
     }
     if (groups && lane_id() == 0 && (alone || warp == 0)) {
-        const uint64_t first = listed ? a.offsets[row] : row * a.columns;
-        const uint64_t n = listed ? a.offsets[row + 1] - first : a.columns;
+        const uint64_t first = listed ? offset_of(a, row) : row * a.columns;
+        const uint64_t n = listed ? offset_of(a, row + 1) - first : a.columns;
         value_result<KIND>(a, v, (const ukey *)a.in + first, n, row);
     }
     if (!alone)

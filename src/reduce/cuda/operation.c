@@ -296,6 +296,7 @@ static void steps_of_runs(const struct build *b)
                                                  .call = find_runs,
                                                  .user = w });
     w->args.offsets = w->parts.starts;
+    w->args.offsets_index = ECHI_INDEX_U64;
     w->args.segments_at = b->r->count;
     w->args.segments = b->r->n;
     steps_of_segments(b);
@@ -367,37 +368,57 @@ static ech_status plan_reduce(const void *request, void *place, size_t *work_byt
     return ECH_OK;
 }
 
-static ech_status run_reduce(ech_ctx *ctx, const void *request, const void *kept, void *work)
+static void make_steps(const struct echi_reduce *r, const struct plan *plan, struct echi_gpu gpu,
+                       void *work, struct whole *w)
 {
-    const struct echi_reduce *r = request;
-    const struct plan *plan = kept;
     const bool rows = r->shape == ECHI_REDUCE_ROWS;
     struct echi_layout layout = { .base = work };
-    struct whole w;
-    const struct build b = { r, plan, echi_gpu_of(ctx), &w };
-    w.r = r;
-    w.steps.count = 0;
-    lay_out(r, plan, &layout, &w.parts);
-    w.args = (struct reduce_args){ .in = r->in,
-                                   .b = r->b,
-                                   .out = r->out,
-                                   .offsets = r->offsets,
-                                   .segments = rows ? r->rows : r->segments,
-                                   .columns = rows ? r->columns : 0,
-                                   .n = r->n,
-                                   .partials = w.parts.partials,
-                                   .done = w.parts.done,
-                                   .items = w.parts.items,
-                                   .capacity = plan->capacity,
-                                   .kind = r->kind,
-                                   .rule = r->rule };
-    if (!rows) w.args.data_error = echi_cuda_error_word(ctx);
+    const struct build b = { r, plan, gpu, w };
+    w->r = r;
+    w->steps.count = 0;
+    lay_out(r, plan, &layout, &w->parts);
+    w->args = (struct reduce_args){ .in = r->in,
+                                    .b = r->b,
+                                    .out = r->out,
+                                    .offsets = r->offsets,
+                                    .offsets_index = r->offsets_index,
+                                    .segments = rows ? r->rows : r->segments,
+                                    .columns = rows ? r->columns : 0,
+                                    .n = r->n,
+                                    .partials = w->parts.partials,
+                                    .done = w->parts.done,
+                                    .items = w->parts.items,
+                                    .capacity = plan->capacity,
+                                    .kind = r->kind,
+                                    .rule = r->rule };
+    if (!rows && gpu.ctx) w->args.data_error = echi_cuda_error_word(gpu.ctx);
     plan->strategy->steps(&b);
+}
+
+static ech_status run_reduce(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct whole w;
+    make_steps(request, plan, echi_gpu_of(ctx), work, &w);
     return echi_cuda_enqueue(ctx, &w.steps, &w.args, NULL);
+}
+
+static ech_status explain_reduce(const void *request, struct echi_explain *e)
+{
+    struct plan plan;
+    struct whole w;
+    size_t bytes;
+    const ech_status status = plan_reduce(request, &plan, &bytes);
+    if (status != ECH_OK) return status;
+    make_steps(request, &plan, echi_gpu_of(NULL), NULL, &w);
+    echi_explain_algorithm(e, true, plan.strategy->name, "%s", plan.strategy->what);
+    echi_explain_line(e, "module", "%s", plan.module);
+    echi_explain_steps(e, &w.steps);
+    return ECH_OK;
 }
 
 const struct echi_operation echi_cuda_reduce = {
     .plan = plan_reduce,
     .plan_bytes = sizeof(struct plan),
+    .explain = explain_reduce,
     .run = run_reduce,
 };

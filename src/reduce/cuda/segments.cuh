@@ -74,14 +74,19 @@ static __device__ inline void list_segment(const struct reduce_args &a, uint64_t
     if (lane_id() == 0) a.done[first] = 0;
 }
 
+static __device__ inline uint64_t offset_of(const struct reduce_args &a, uint64_t i)
+{
+    return echi_index_at(a.offsets, a.offsets_index, i);
+}
+
 /* Where a lane's segment begins and ends by the offsets, or as a row; nothing if there is none. */
 static __device__ inline void load_segment(const struct reduce_args &a, uint64_t s, bool there,
                                            uint64_t *from, uint64_t *to)
 {
     *from = *to = 0;
     if (!there) return;
-    *from = a.offsets ? a.offsets[s] : s * a.columns;
-    *to = a.offsets ? a.offsets[s + 1] : *from + a.columns;
+    *from = a.offsets ? offset_of(a, s) : s * a.columns;
+    *to = a.offsets ? offset_of(a, s + 1) : *from + a.columns;
 }
 
 /* The same as its beginning and length; an empty one where the offsets are bad. */

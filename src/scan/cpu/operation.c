@@ -86,6 +86,11 @@ struct flags {
     uint8_t at[SCAN_TILE_MOST];
 };
 
+static uint64_t offset(const struct echi_scan *s, size_t i)
+{
+    return echi_index_at(s->offsets, s->offsets_index, i);
+}
+
 /* Segments are looked up by position: backward from the last, whose first position is its end. */
 static void flags_of_offsets(const struct echi_scan *s, uint8_t *flags, size_t at, size_t count)
 {
@@ -94,15 +99,15 @@ static void flags_of_offsets(const struct echi_scan *s, uint8_t *flags, size_t a
     if (s->backward) from++;                         /* an end is one past its element */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (s->offsets[middle] < from)
+        if (offset(s, middle) < from)
             low = middle + 1;
         else
             high = middle;
     }
     size_t last = s->backward ? s->segments : s->segments - 1;
     if (s->backward && low == 0) low = 1;
-    for (size_t i = low; i <= last && s->offsets[i] < from + count; i++)
-        flags[s->backward ? n - s->offsets[i] - at : s->offsets[i] - at] = 1;
+    for (size_t i = low; i <= last && offset(s, i) < from + count; i++)
+        flags[s->backward ? n - offset(s, i) - at : offset(s, i) - at] = 1;
 }
 
 #define KEY     uint8_t
@@ -245,11 +250,11 @@ static struct scan_row row_of(const struct echi_scan *s, size_t i)
                             .n = s->columns,
                             .end = s->columns };
     if (s->shape != ECHI_SCAN_SEGMENTS) return row;
-    row.begin = s->offsets[0];
-    row.end = s->offsets[s->segments];
+    row.begin = offset(s, 0);
+    row.end = offset(s, s->segments);
     if (s->backward) {
-        row.begin = s->n - s->offsets[s->segments];
-        row.end = s->n - s->offsets[0];
+        row.begin = s->n - offset(s, s->segments);
+        row.end = s->n - offset(s, 0);
     }
     return row;
 }
@@ -354,8 +359,8 @@ static void scan_row_by_all(const struct scan_kernels *k, const struct scan_row 
 static ech_status check_offsets(ech_ctx *ctx, const struct echi_scan *s)
 {
     for (size_t i = 0; i <= s->segments; i++) {
-        if (s->offsets[i] > s->n) return echi_report_error(ctx, ECHI_OFFSETS_PAST_END, i);
-        if (i && s->offsets[i] < s->offsets[i - 1])
+        if (offset(s, i) > s->n) return echi_report_error(ctx, ECHI_OFFSETS_PAST_END, i);
+        if (i && offset(s, i) < offset(s, i - 1))
             return echi_report_error(ctx, ECHI_OFFSETS_DECREASE, i);
     }
     return ECH_OK;
@@ -390,4 +395,14 @@ static ech_status workspace(const void *request, void *plan, size_t *bytes)
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_scan = { .plan = workspace, .run = run };
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_scan *s = request;
+    echi_explain_algorithm(e, true, "relay",
+                           "tiles of %zu elements: threads reduce and then scan parts of a row, in "
+                           "the order of the row; many rows are divided among threads",
+                           tile_of(s));
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_scan = { .plan = workspace, .explain = explain, .run = run };

@@ -6,6 +6,7 @@
 #ifndef ECHI_SCAN_CUDA_COMMON_H
 #define ECHI_SCAN_CUDA_COMMON_H
 
+#include "core/index.h"
 #include "core/order.h"
 
 enum {
@@ -58,7 +59,8 @@ struct scan_args {
     uint32_t stages;                /* tiles that a block holds */
     uint32_t servers;               /* blocks that add up groups: 1, of one group 0 */
     uint32_t *flags;                /* bit i: a segment begins at position i */
-    const uint64_t *offsets;        /* [segments + 1], or NULL */
+    const void *offsets;            /* [segments + 1], or NULL */
+    struct echi_index offsets_index;
     uint64_t segments;
     const void *keys;
     uint64_t *data_error;

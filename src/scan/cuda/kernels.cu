@@ -105,7 +105,8 @@ extern "C" __global__ void __launch_bounds__(SCAN_FLAGS_THREADS)
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
     wait_for_earlier();
     for (uint64_t s = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; s <= a.segments; s += step) {
-        uint64_t end = a.offsets[s], begin = s ? a.offsets[s - 1] : end;
+        uint64_t end = echi_index_at(a.offsets, a.offsets_index, s);
+        uint64_t begin = s ? echi_index_at(a.offsets, a.offsets_index, s - 1) : end;
         if (end > a.columns)
             report_error(a.data_error, ECHI_OFFSETS_PAST_END, s);
         else if (end < begin)

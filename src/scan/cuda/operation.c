@@ -130,28 +130,13 @@ static size_t lay_out(const struct echi_scan *s, const struct plan *plan, void *
     return layout.bytes;
 }
 
-/* Of any shape: segments take their flags; rows just longer than a tile take two tiles each, and
- * with them two words of groups. */
 static ech_status plan_scan(const void *request, void *place, size_t *work_bytes)
 {
-    struct echi_scan s = *(const struct echi_scan *)request;
+    const struct echi_scan *s = request;
     struct plan *plan = place;
     struct parts parts;
-    *work_bytes = 0;
-    *plan = make_plan(&s);
-    if (s.n == 0) return ECH_OK;
-    *work_bytes = lay_out(&s, plan, NULL, &parts);
-    if (s.shape != ECHI_SCAN_ANY) return ECH_OK;
-    s.shape = ECHI_SCAN_SEGMENTS;
-    *plan = make_plan(&s);
-    *work_bytes = lay_out(&s, plan, NULL, &parts);
-    s.shape = ECHI_SCAN_ROWS;
-    s.columns = SCAN_TILE_BYTES / ech_dtype_bytes(s.dtype) + 1;
-    s.rows = s.n / s.columns;
-    if (s.rows == 0) return ECH_OK;
-    *plan = make_plan(&s);
-    size_t rows_bytes = lay_out(&s, plan, NULL, &parts);
-    if (rows_bytes > *work_bytes) *work_bytes = rows_bytes;
+    *plan = make_plan(s);
+    *work_bytes = s->n ? lay_out(s, plan, NULL, &parts) : 0;
     return ECH_OK;
 }
 
@@ -384,45 +369,65 @@ static const struct strategy strategies[] = {
     },
 };
 
-static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, void *work)
+static const struct strategy *make_steps(const struct echi_scan *s, const struct plan *plan,
+                                         struct echi_gpu gpu, void *work, struct whole *w)
 {
-    const struct echi_scan *s = request;
-    struct whole w;
-    const struct build b = { s, plan, echi_gpu_of(ctx), &w };
+    const struct build b = { s, plan, gpu, w };
     const struct strategy *strategy = strategies;
     static const uint32_t others[] = { [ECHI_SCAN_SUM] = SCAN_SUM,
                                        [ECHI_SCAN_MIN] = SCAN_MIN,
                                        [ECHI_SCAN_PRODUCT] = SCAN_PRODUCT,
                                        [ECHI_SCAN_OR] = SCAN_OR,
                                        [ECHI_SCAN_XOR] = SCAN_XOR };
-    w.steps.count = 0;
-    w.plan = plan;
-    w.wide_words = s->wide || ech_dtype_bytes(s->dtype) == 8;
-    lay_out(s, plan, work, &w.parts);
-    w.args = (struct scan_args){ .in = s->in,
-                                 .out = s->out,
-                                 .rows = s->rows,
-                                 .columns = s->columns,
-                                 .row_tiles = b.plan->row_tiles,
-                                 .row_groups = b.plan->row_groups,
-                                 .flags = w.parts.flags,
-                                 .offsets = s->offsets,
-                                 .segments = s->segments,
-                                 .keys = s->keys,
-                                 .order = s->order,
-                                 .key_order = s->key_order,
-                                 .first = s->first,
-                                 .other = others[s->op],
-                                 .lanes = b.plan->lanes,
-                                 .exclusive = s->exclusive,
-                                 .backward = s->backward,
-                                 .is_signed = s->is_signed,
-                                 .ignore_nan = s->ignore_nan };
-    if (s->offsets) w.args.data_error = echi_cuda_error_word(ctx);
+    w->steps.count = 0;
+    w->plan = plan;
+    w->wide_words = s->wide || ech_dtype_bytes(s->dtype) == 8;
+    lay_out(s, plan, work, &w->parts);
+    w->args = (struct scan_args){ .in = s->in,
+                                  .out = s->out,
+                                  .rows = s->rows,
+                                  .columns = s->columns,
+                                  .row_tiles = b.plan->row_tiles,
+                                  .row_groups = b.plan->row_groups,
+                                  .flags = w->parts.flags,
+                                  .offsets = s->offsets,
+                                  .offsets_index = s->offsets_index,
+                                  .segments = s->segments,
+                                  .keys = s->keys,
+                                  .order = s->order,
+                                  .key_order = s->key_order,
+                                  .first = s->first,
+                                  .other = others[s->op],
+                                  .lanes = b.plan->lanes,
+                                  .exclusive = s->exclusive,
+                                  .backward = s->backward,
+                                  .is_signed = s->is_signed,
+                                  .ignore_nan = s->ignore_nan };
+    if (s->offsets && gpu.ctx) w->args.data_error = echi_cuda_error_word(gpu.ctx);
     if (b.plan->flags) find_flags(&b);
     while (!strategy->can(&b)) strategy++;
     strategy->steps(&b);
+    return strategy;
+}
+
+static ech_status run_scan(ech_ctx *ctx, const void *request, const void *plan, void *work)
+{
+    struct whole w;
+    make_steps(request, plan, echi_gpu_of(ctx), work, &w);
     return echi_cuda_enqueue(ctx, &w.steps, &w, set_args);
+}
+
+static ech_status explain_scan(const void *request, struct echi_explain *e)
+{
+    struct plan plan;
+    struct whole w;
+    size_t bytes;
+    const ech_status status = plan_scan(request, &plan, &bytes);
+    if (status != ECH_OK) return status;
+    const struct strategy *strategy = make_steps(request, &plan, echi_gpu_of(NULL), NULL, &w);
+    echi_explain_algorithm(e, true, strategy->name, "%s", strategy->what);
+    echi_explain_steps(e, &w.steps);
+    return ECH_OK;
 }
 
 _Static_assert(sizeof(struct plan) <= ECHI_PLAN_BYTES, "a plan of a scan is too large");
@@ -430,5 +435,6 @@ _Static_assert(sizeof(struct plan) <= ECHI_PLAN_BYTES, "a plan of a scan is too 
 const struct echi_operation echi_cuda_scan = {
     .plan = plan_scan,
     .plan_bytes = sizeof(struct plan),
+    .explain = explain_scan,
     .run = run_scan,
 };

@@ -33,7 +33,8 @@ static __device__ inline struct scan_row row_of(const struct scan_args &a, uint6
     struct scan_row row = { (const ukey *)a.in + i * a.columns, (uout *)a.out + i * a.columns,
                             a.columns, 0, a.columns };
     if (!SEGMENTED || !a.offsets) return row;
-    uint64_t begin = min(a.offsets[0], a.columns), end = min(a.offsets[a.segments], a.columns);
+    uint64_t begin = min(echi_index_at(a.offsets, a.offsets_index, 0), a.columns);
+    uint64_t end = min(echi_index_at(a.offsets, a.offsets_index, a.segments), a.columns);
     if (end < begin) end = begin; /* scan_flags_offsets reports it */
     row.begin = a.backward ? row.n - end : begin;
     row.end = a.backward ? row.n - begin : end;

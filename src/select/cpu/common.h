@@ -38,6 +38,7 @@ struct echi_select_isa {
 
     /* Packs the positions, counted from `at`, of those that are kept. */
     void (*keep_positions)(uint64_t *out, uint64_t at, const uint64_t *bits, size_t n);
+    void (*keep_positions32)(uint32_t *out, uint64_t at, const uint64_t *bits, size_t n);
 };
 
 extern const struct echi_select_isa echi_select_portable, echi_select_avx2, echi_select_avx512;

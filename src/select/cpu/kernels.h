@@ -129,6 +129,19 @@ static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
     }
 }
 
+static inline void positions32_some(uint32_t *to, uint64_t at, uint64_t kept)
+{
+    __m512i x =
+        _mm512_add_epi32(_mm512_set1_epi32((int)(uint32_t)at),
+                         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    for (; kept; kept >>= 16, x = _mm512_add_epi32(x, _mm512_set1_epi32(16))) {
+        __mmask16 own = (__mmask16)kept;
+        int count = __builtin_popcount(own);
+        _mm512_mask_storeu_epi32(to, lanes_below(count), _mm512_maskz_compress_epi32(own, x));
+        to += count;
+    }
+}
+
 #define KEEP_U8  keep_some_u8
 #define KEEP_U16 keep_some_u16
 #define KEEP_U32 keep_some_u32
@@ -139,6 +152,11 @@ static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
 static inline void positions_some(uint64_t *to, uint64_t at, uint64_t kept)
 {
     for (; kept; kept &= kept - 1) *to++ = at + (uint64_t)__builtin_ctzll(kept);
+}
+
+static inline void positions32_some(uint32_t *to, uint64_t at, uint64_t kept)
+{
+    for (; kept; kept &= kept - 1) *to++ = (uint32_t)(at + (uint64_t)__builtin_ctzll(kept));
 }
 
 #define KEEP_U8(to, from, kept)  keep_some(to, from, kept, 1)
@@ -152,6 +170,14 @@ static void keep_positions(uint64_t *out, uint64_t at, const uint64_t *bits, siz
 {
     for (size_t i = 0; i < n; i += 64) {
         positions_some(out, at + i, bits[i / 64]);
+        out += __builtin_popcountll(bits[i / 64]);
+    }
+}
+
+static void keep_positions32(uint32_t *out, uint64_t at, const uint64_t *bits, size_t n)
+{
+    for (size_t i = 0; i < n; i += 64) {
+        positions32_some(out, at + i, bits[i / 64]);
         out += __builtin_popcountll(bits[i / 64]);
     }
 }
@@ -182,4 +208,5 @@ const struct echi_select_isa ISA = {
     .widths = { &width_u8, &width_u16, &width_u32, &width_u64 },
     .flags = flags,
     .keep_positions = keep_positions,
+    .keep_positions32 = keep_positions32,
 };

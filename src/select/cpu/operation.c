@@ -162,7 +162,10 @@ static size_t write_piece(const struct job *job, size_t piece, const uint64_t to
         if (s->out) keep(job->width, s->out, at[0], s->in, i, bits[0], n, s->element_bytes);
         if (s->values_out)
             keep(job->value_width, s->values_out, at[0], s->values, i, bits[0], n, s->value_bytes);
-        if (s->starts) job->isa->keep_positions(s->starts + at[0], i, bits[0], n);
+        if (s->starts && s->narrow)
+            job->isa->keep_positions32((uint32_t *)s->starts + at[0], i, bits[0], n);
+        else if (s->starts)
+            job->isa->keep_positions((uint64_t *)s->starts + at[0], i, bits[0], n);
         if (s->lengths) job->isa->keep_positions(s->lengths + at[0], i, bits[0], n);
         at[0] += kept;
         if (s->what == ECHI_KEEP) continue;
@@ -291,4 +294,21 @@ static ech_status select_workspace(const void *request, void *plan, size_t *byte
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_select = { .plan = select_workspace, .run = select_run };
+static ech_status select_explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_select *s = request;
+    if (s->what == ECHI_DECODE)
+        echi_explain_algorithm(
+            e, true, "decode",
+            "prefix sums of the lengths; threads then write parts of the output");
+    else
+        echi_explain_algorithm(e, true, "pieces",
+                               "pieces of %d elements: one pass with one thread or, with more, a "
+                               "count and then a placement%s",
+                               (int)PIECE, s->what == ECHI_KEEP ? "" : ", also with one thread");
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_select = { .plan = select_workspace,
+                                                .explain = select_explain,
+                                                .run = select_run };

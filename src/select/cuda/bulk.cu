@@ -213,7 +213,7 @@ static __device__ inline void end_runs(const struct select_args &a, const struct
     if (t.all) *last = tile * a.tile_n + t.last;
     if (tile + 1 < a.tiles || lane_id()) return;
     if (a.lengths) a.lengths[before + t.all - 1] = a.n + a.skew - *last;
-    if (a.close) a.starts[before + t.all] = a.n;
+    if (a.close) store_position(a, before + t.all, a.n);
 }
 
 template <int SOURCE>

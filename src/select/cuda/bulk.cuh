@@ -393,7 +393,8 @@ static __device__ inline void store_positions(const struct select_args &a, const
                                               uint32_t count, uint32_t next)
 {
     if (a.starts)
-        for (uint32_t r = lane_id(); r < count; r += 32) a.starts[before + r] = p.at + local[r];
+        for (uint32_t r = lane_id(); r < count; r += 32)
+            store_position(a, before + r, p.at + local[r]);
     if (a.lengths)
         for (uint32_t r = lane_id(); r < count; r += 32) {
             const uint32_t end = r + 1 < count ? local[r + 1] : next;

@@ -53,7 +53,7 @@ struct select_args {
     const void *in;
     const uint8_t *flags;
     void *out;          /* elements; NULL: none */
-    uint64_t *starts;   /* positions; NULL: none */
+    void *starts;       /* positions, u64; NULL: none */
     uint64_t *lengths;  /* of runs; NULL: none */
     const void *values; /* what goes along, fetched by position; NULL: nothing */
     void *values_out;
@@ -68,6 +68,7 @@ struct select_args {
     uint32_t source;
     uint32_t invert;
     uint32_t tile_n; /* elements of a tile */
+    uint32_t narrow; /* positions are of 32 bits */
     uint32_t close;  /* starts has one place more, for n */
     uint32_t clear;  /* the last block to finish leaves the words zero */
     struct echi_predicate test[2];

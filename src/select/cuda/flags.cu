@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     const uint64_t before = s.before;
     if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
     for (uint32_t r = threadIdx.x; r < total && a.starts; r += SELECT_THREADS)
-        a.starts[before + r] = t.base + s.local[r];
+        store_position(a, before + r, t.base + s.local[r]);
     if (a.values)
         fetch((char *)a.values_out + before * value_bytes,
               (const char *)a.values + t.base * value_bytes, s.local, total, a.value_words,

@@ -64,7 +64,7 @@ static __device__ inline void store_positions(const struct select_args &a,
 {
     const uint64_t value_bytes = a.value_words * a.value_word_bytes;
     for (uint32_t r = threadIdx.x; r < count && a.starts; r += SELECT_THREADS)
-        a.starts[before + begin + r] = t.base + s.data.local[r];
+        store_position(a, before + begin + r, t.base + s.data.local[r]);
     for (uint32_t r = threadIdx.x; r < count && a.lengths; r += SELECT_THREADS) {
         uint64_t at = t.base + s.data.local[r];
         if (begin + r + 1 < all)
@@ -121,7 +121,7 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
         }
     if (tile == a.tiles - 1 && threadIdx.x == 0) {
         *a.count = before + total;
-        if (ALONG && a.close) a.starts[before + total] = a.n;
+        if (ALONG && a.close) store_position(a, before + total, a.n);
     }
 }
 

@@ -192,6 +192,7 @@ static struct select_args args_of(const struct echi_select *s)
                              .flags = s->flags,
                              .out = s->out,
                              .starts = s->starts,
+                             .narrow = s->narrow,
                              .lengths = s->lengths,
                              .values = s->values,
                              .values_out = s->values_out,
@@ -514,33 +515,49 @@ static const struct strategy strategies[] = {
     },
 };
 
+static ech_status make_steps(ech_ctx *ctx, const struct echi_select *s, void *work, struct whole *w,
+                             const struct strategy **strategy)
+{
+    struct build b = { ctx, s, echi_gpu_of(ctx), w };
+    bool overflow;
+    w->steps.count = 0;
+    lay_out(s->n, work, &overflow, &w->parts);
+    w->args.select = s->n && s->what != ECHI_DECODE ? args_of(s) : (struct select_args){ 0 };
+    w->args.select.first = w->parts.first;
+    w->words = &w->args.select.words;
+    w->clear = &w->args.select.clear;
+    if (is_by_flags(s))
+        snprintf(w->module, sizeof w->module, "select_flags_a");
+    else
+        snprintf(w->module, sizeof w->module, "select_k%d", 8 * (int)s->element_bytes);
+    *strategy = strategies;
+    while (!(*strategy)->can(&b)) ++*strategy;
+    return (*strategy)->steps(&b);
+}
+
 static ech_status select_run(ech_ctx *ctx, const void *request, const void *plan, void *work)
 {
     (void)plan;
-    const struct echi_select *s = request;
     struct whole w;
-    struct build b = { ctx, s, echi_gpu_of(ctx), &w };
-    const struct strategy *strategy = strategies;
-    bool overflow;
-    ech_status status;
-    w.steps.count = 0;
-    lay_out(s->n, work, &overflow, &w.parts);
-    w.args.select = s->n && s->what != ECHI_DECODE ? args_of(s) : (struct select_args){ 0 };
-    w.args.select.first = w.parts.first;
-    w.words = &w.args.select.words;
-    w.clear = &w.args.select.clear;
-    if (is_by_flags(s))
-        snprintf(w.module, sizeof w.module, "select_flags_a");
-    else
-        snprintf(w.module, sizeof w.module, "select_k%d", 8 * (int)s->element_bytes);
-    while (!strategy->can(&b)) strategy++;
-    TRY(strategy->steps(&b));
-    TRY(echi_cuda_enqueue(ctx, &w.steps, &w, set_args));
-done:
-    return status;
+    const struct strategy *strategy;
+    const ech_status status = make_steps(ctx, request, work, &w, &strategy);
+    return status == ECH_OK ? echi_cuda_enqueue(ctx, &w.steps, &w, set_args) : status;
 }
 
-const struct echi_operation echi_cuda_select = { .plan = select_workspace, .run = select_run };
+static ech_status select_explain(const void *request, struct echi_explain *e)
+{
+    struct whole w;
+    const struct strategy *strategy;
+    const ech_status status = make_steps(NULL, request, NULL, &w, &strategy);
+    if (status != ECH_OK) return status;
+    echi_explain_algorithm(e, true, strategy->name, "%s", strategy->what);
+    echi_explain_steps(e, &w.steps);
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cuda_select = { .plan = select_workspace,
+                                                 .explain = select_explain,
+                                                 .run = select_run };
 
 /* ---- Runs of equal keys, for other operations ---- */
 

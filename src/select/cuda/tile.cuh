@@ -19,6 +19,16 @@
 #include "select/cuda/common.h"
 #include "cuda/device/warp.cuh"
 
+/* Writes the position of the r-th element that is kept, in the type that the caller wants. */
+static __device__ inline void store_position(const struct select_args &a, uint64_t r,
+                                             uint64_t position)
+{
+    if (a.narrow)
+        ((uint32_t *)a.starts)[r] = (uint32_t)position;
+    else
+        ((uint64_t *)a.starts)[r] = position;
+}
+
 #ifndef BLOCK_THREADS
 #define BLOCK_THREADS SELECT_THREADS
 #endif

@@ -86,12 +86,11 @@ static const struct algorithm {
 
 enum { ALGORITHMS = sizeof algorithms / sizeof *algorithms };
 
-static void list_applicable(const struct echi_sort *s, const struct algorithm *but,
-                            const char *label, struct echi_text *text)
+static void list_applicable(const struct echi_sort *s, struct echi_text *text)
 {
-    const char *before = label;
+    const char *before = "";
     for (int i = 0; i < ALGORITHMS; i++) {
-        if (&algorithms[i] == but || !algorithms[i].applicable(s)) continue;
+        if (!algorithms[i].applicable(s)) continue;
         echi_print(text, "%s%s", before, algorithms[i].name);
         before = ", ";
     }
@@ -100,18 +99,18 @@ static void list_applicable(const struct echi_sort *s, const struct algorithm *b
 static ech_status choose(const struct echi_sort *s, const struct algorithm **algorithm)
 {
     char names[128] = "";
-    struct echi_text text = { names, sizeof names };
+    struct echi_text text = { .at = names, .left = sizeof names };
     for (int i = 0; i < ALGORITHMS; i++) {
         *algorithm = &algorithms[i];
         if (!s->algorithm && algorithms[i].chosen(s)) return ECH_OK;
         if (!s->algorithm || strcmp(s->algorithm, algorithms[i].name) != 0) continue;
         if (algorithms[i].applicable(s)) return ECH_OK;
-        list_applicable(s, NULL, "", &text);
+        list_applicable(s, &text);
         return echi_fail(NULL, ECH_ERR_ARG,
                          "the algorithm \"%s\" (%s) cannot do this sort; these can: %s",
                          s->algorithm, algorithms[i].what, names);
     }
-    list_applicable(s, NULL, "", &text);
+    list_applicable(s, &text);
     return echi_fail(NULL, ECH_ERR_ARG,
                      "there is no algorithm \"%s\" for this sort on the CPU; "
                      "there are: %s",
@@ -265,28 +264,25 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
 
 /* ---- Explain ---- */
 
-static ech_status explain_sort(const void *request, struct echi_text *text)
+static ech_status explain_sort(const void *request, struct echi_explain *e)
 {
     const struct echi_sort *s = request;
     const struct algorithm *algorithm;
-    struct plan plan;
-    size_t bytes = 0;
-    ech_status status;
-    TRY(choose(s, &algorithm));
-    TRY(plan_sort(s, &plan, &bytes));
-    echi_print(text, "algorithm     %s: %s", algorithm->name, algorithm->what);
-    list_applicable(s, algorithm, "\ncould be      ", text);
-    echi_print(text, "\ninstructions  %s\n", echi_cpu_sort_isa()->name);
+    ech_status status = choose(s, &algorithm);
+    if (status != ECH_OK) return status;
+    echi_explain_algorithm(e, true, algorithm->name, "%s", algorithm->what);
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (&algorithms[i] != algorithm && algorithms[i].applicable(s))
+            echi_explain_algorithm(e, false, algorithms[i].name, "%s", algorithms[i].what);
+    echi_explain_line(e, "isa", "%s", echi_cpu_sort_isa()->name);
     if (algorithm->run == echi_sort_msd && s->n > ECHI_BLOCK_KEYS)
-        echi_print(text,
-                   "threads       at most %zu; scatters into %d buckets until they hold at most "
-                   "%zu keys\n",
-                   echi_cpu_sort_parts(s->n), ECHI_BUCKETS,
-                   as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
-                                : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
-    echi_print(text, "workspace     %zu bytes\n", bytes);
-done:
-    return status;
+        echi_explain_line(e, "threads",
+                          "at most %zu; keys are scattered into %d buckets until each holds at "
+                          "most %zu keys",
+                          echi_cpu_sort_parts(s->n), ECHI_BUCKETS,
+                          as_stable(s) ? (size_t)ECHI_BLOCK_KEYS
+                                       : echi_cpu_sort_isa()->leaf_keys[s->key_bytes == 8]);
+    return ECH_OK;
 }
 
 const struct echi_operation echi_cpu_sort = {

@@ -46,7 +46,7 @@ int echi_sort_payload(const struct echi_sort *s, bool *gather)
 static ech_status choose(const struct echi_sort *s, const struct sort_strategy **choice)
 {
     char names[160] = "";
-    struct echi_text text = { names, sizeof names };
+    struct echi_text text = { .at = names, .left = sizeof names };
     for (int i = 0; i < STRATEGIES; i++) {
         const struct sort_strategy *a = strategies[i];
         echi_print(&text, "%s\"%s\"", i == 0 ? "" : i < STRATEGIES - 1 ? ", " : " and ", a->name);
@@ -242,7 +242,7 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
     return status == ECH_OK ? echi_cuda_enqueue(ctx, &w.steps, &w.args, set_args) : status;
 }
 
-static ech_status explain_sort(const void *request, struct echi_text *text)
+static ech_status explain_sort(const void *request, struct echi_explain *e)
 {
     const struct echi_sort *s = request;
     struct sort_plan plan;
@@ -251,13 +251,12 @@ static ech_status explain_sort(const void *request, struct echi_text *text)
     ech_status status;
     TRY(echi_sort_plan(s, &plan, &bytes));
     TRY(make_steps(s, &plan, echi_gpu_of(NULL), NULL, &w));
-    echi_print(text, "algorithm  %s: %s\n", plan.strategy->name, plan.strategy->what);
+    echi_explain_algorithm(e, true, plan.strategy->name, "%s", plan.strategy->what);
     for (int i = 0; i < STRATEGIES; i++)
         if (strategies[i] != plan.strategy && s->n >= strategies[i]->least && strategies[i]->can(s))
-            echi_print(text, "could be   %s: %s\n", strategies[i]->name, strategies[i]->what);
-    echi_print(text, "image      %s\n", plan.module);
-    echi_steps_print(&w.steps, text);
-    echi_print(text, "workspace  %zu bytes\n", bytes);
+            echi_explain_algorithm(e, false, strategies[i]->name, "%s", strategies[i]->what);
+    echi_explain_line(e, "module", "%s", plan.module);
+    echi_explain_steps(e, &w.steps);
 done:
     return status;
 }

@@ -121,4 +121,20 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     return ECH_OK;
 }
 
-const struct echi_operation echi_cpu_sparse = { .plan = workspace, .run = run };
+static ech_status explain(const void *request, struct echi_explain *e)
+{
+    const struct echi_sparse *s = request;
+    if (s->what == ECHI_SPARSE_FROM_COO)
+        echi_explain_algorithm(e, true, "sort",
+                               "a stable sort by row and column; equal positions are then added");
+    else if (s->what == ECHI_SPARSE_TRANSPOSE)
+        echi_explain_algorithm(e, true, "count",
+                               "threads count and then place the entries of parts of the columns");
+    else
+        echi_explain_algorithm(e, true, is_vector(s) ? "vector" : "strips",
+                               "threads take equal numbers of rows and entries%s",
+                               is_vector(s) ? "" : ", for some columns at a time");
+    return ECH_OK;
+}
+
+const struct echi_operation echi_cpu_sparse = { .plan = workspace, .explain = explain, .run = run };

@@ -193,49 +193,47 @@ static void plan_product(const struct echi_sparse *s, struct plan *plan)
 }
 
 /* Where there are few tiles, blocks find where theirs begin; else a kernel before them does. */
-static ech_status multiply(ech_ctx *ctx, const struct echi_sparse *s, const struct plan *plan,
-                           void *work)
+static void make_steps(const struct echi_sparse *s, const struct plan *plan, void *work,
+                       struct whole *w)
 {
     struct echi_layout layout = { .base = work };
-    struct whole w;
-    w.s = s;
-    w.steps.count = 0;
-    w.args = (struct sparse_args){ .offsets = s->a.row_offsets,
-                                   .columns = s->a.col_indices,
-                                   .values = s->a.values,
-                                   .rows = s->a.rows,
-                                   .cols = s->a.cols,
-                                   .entries = s->a.nnz,
-                                   .x = s->x,
-                                   .y = s->y,
-                                   .alpha = s->alpha,
-                                   .beta = s->beta,
-                                   .tiles = plan->tiles,
-                                   .tile_bits = plan->tile_bits,
-                                   .whole = plan->strategy->whole,
-                                   .x_stride = s->x_stride,
-                                   .y_stride = s->y_stride };
-    lay_out(s, plan, &layout, &w.args);
-    echi_cuda_sparse_image(&s->a, w.module);
+    w->s = s;
+    w->steps.count = 0;
+    w->args = (struct sparse_args){ .offsets = s->a.row_offsets,
+                                    .columns = s->a.col_indices,
+                                    .values = s->a.values,
+                                    .rows = s->a.rows,
+                                    .cols = s->a.cols,
+                                    .entries = s->a.nnz,
+                                    .x = s->x,
+                                    .y = s->y,
+                                    .alpha = s->alpha,
+                                    .beta = s->beta,
+                                    .tiles = plan->tiles,
+                                    .tile_bits = plan->tile_bits,
+                                    .whole = plan->strategy->whole,
+                                    .x_stride = s->x_stride,
+                                    .y_stride = s->y_stride };
+    lay_out(s, plan, &layout, &w->args);
+    echi_cuda_sparse_image(&s->a, w->module);
     if (has_places(plan))
-        echi_step_add(&w.steps, (struct echi_step){ .phase = ECHI_PLAN,
-                                                    .kind = ECHI_LAUNCH,
-                                                    .module = w.module,
-                                                    .name = "sparse_places",
-                                                    .blocks = (unsigned)quotient_up(
-                                                        plan->tiles + 1, SPARSE_PLACE_THREADS),
-                                                    .threads = SPARSE_PLACE_THREADS,
-                                                    .level = -1 });
+        echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_PLAN,
+                                                     .kind = ECHI_LAUNCH,
+                                                     .module = w->module,
+                                                     .name = "sparse_places",
+                                                     .blocks = (unsigned)quotient_up(
+                                                         plan->tiles + 1, SPARSE_PLACE_THREADS),
+                                                     .threads = SPARSE_PLACE_THREADS,
+                                                     .level = -1 });
     else
-        echi_step_add(&w.steps,
-                      (struct echi_step){ .phase = ECHI_PLAN,
-                                          .kind = ECHI_ZEROS,
-                                          .level = -1,
-                                          .to = w.args.done,
-                                          .slot = &w.args.done,
-                                          .bytes = done_words(plan->tiles) * sizeof *w.args.done });
-    plan->strategy->steps(&w);
-    return echi_cuda_enqueue(ctx, &w.steps, &w, set_args);
+        echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_PLAN,
+                                                     .kind = ECHI_ZEROS,
+                                                     .level = -1,
+                                                     .to = w->args.done,
+                                                     .slot = &w->args.done,
+                                                     .bytes = done_words(plan->tiles) *
+                                                              sizeof *w->args.done });
+    plan->strategy->steps(w);
 }
 
 /* ---- The operation ---- */
@@ -260,11 +258,38 @@ static ech_status run_sparse(ech_ctx *ctx, const void *request, const void *kept
 {
     const struct echi_sparse *s = request;
     const struct plan *plan = kept;
-    return plan->strategy ? multiply(ctx, s, plan, work) : echi_cuda_sparse_make(ctx, s, work);
+    struct whole w;
+    if (!plan->strategy) return echi_cuda_sparse_make(ctx, s, work);
+    make_steps(s, plan, work, &w);
+    return echi_cuda_enqueue(ctx, &w.steps, &w, set_args);
+}
+
+static ech_status explain_sparse(const void *request, struct echi_explain *e)
+{
+    const struct echi_sparse *s = request;
+    struct plan plan;
+    struct whole w;
+    size_t bytes;
+    const ech_status status = plan_sparse(s, &plan, &bytes);
+    if (status != ECH_OK) return status;
+    if (!plan.strategy) {
+        echi_explain_algorithm(
+            e, true, "sort",
+            s->what == ECHI_SPARSE_FROM_COO
+                ? "a stable sort by row and column; equal positions are then added"
+                : "a stable sort of the entries by column");
+        return ECH_OK;
+    }
+    make_steps(s, &plan, NULL, &w);
+    echi_explain_algorithm(e, true, plan.strategy->name, "%s", plan.strategy->what);
+    echi_explain_line(e, "module", "%s", w.module);
+    echi_explain_steps(e, &w.steps);
+    return ECH_OK;
 }
 
 const struct echi_operation echi_cuda_sparse = {
     .plan = plan_sparse,
     .plan_bytes = sizeof(struct plan),
+    .explain = explain_sparse,
     .run = run_sparse,
 };
