@@ -94,10 +94,11 @@ static void vector_row(size_t rows, size_t cols, ech_dtype dtype, int turned)
     const double bytes = (double)rows * (double)cols * (double)ech_dtype_bytes(dtype) * 1e-9;
     const size_t most = rows > cols ? rows : cols;
     void *a = numbers(rows * cols, dtype), *x = numbers(most, dtype), *y = numbers(most, dtype);
+    const ech_matvec_options options = { .size = sizeof options, .transpose = turned };
     double best = 1e9;
     for (int i = 0; i < 8; i++) {
         const double begin = now();
-        check(ech_matvec(ctx, turned, rows, cols, 1, a, cols, x, 0, y, dtype));
+        check(ech_matvec(ctx, rows, cols, 1, a, cols, x, 0, y, dtype, &options));
         const double time = now() - begin;
         if (time < best) best = time;
     }

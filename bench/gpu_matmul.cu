@@ -166,7 +166,11 @@ static void vectors(const char *dtype, ech_dtype ours, size_t rows, size_t cols,
     CUDA(cudaMalloc(&z, most * sizeof(T)));
     fill<<<1024, 256, 0, stream>>>(a, rows * cols, 0);
     fill<<<1024, 256, 0, stream>>>(x, most, 1ull << 40);
-    const auto mine = [&] { ECH(ech_matvec(ctx, turned, rows, cols, 1, a, cols, x, 0, y, ours)); };
+    ech_matvec_options options = ECH_INIT(ech_matvec_options);
+    options.transpose = turned;
+    const auto mine = [&] {
+        ECH(ech_matvec(ctx, rows, cols, 1, a, cols, x, 0, y, ours, &options));
+    };
     const auto cublas = [&] { gemv(turned, rows, cols, a, x, z); };
     mine();
     cublas();

@@ -150,7 +150,7 @@ static ech_reduce_options options_with(ech_op op, size_t n, ech_dtype dtype, voi
 {
     ech_reduce_options o = {};
     o.size = sizeof o;
-    ECH(ech_reduce_workspace("cuda", op, n, dtype, 0, &o, &o.work_bytes));
+    ECH(ech_reduce_workspace("cuda", ECH_REDUCE_CALL_ROWS, op, n, 1, dtype, &o, &o.work_bytes));
     *work = NULL;
     if (o.work_bytes) CUDA(cudaMalloc(work, o.work_bytes));
     o.work = *work;

@@ -222,7 +222,9 @@ static void bench(const char *type, enum shape shape, ech_op op, size_t n, size_
     for (int c = 0; c < 2; c++) CUDA(cudaMalloc(&j.out[c], n * sizeof(T)));
     if (shape == KEYS) CUDA(cudaMalloc(&j.keys, n * sizeof *j.keys));
     fill<T><<<1024, 256, 0, stream>>>(j.in, j.keys, n);
-    ECH(ech_scan_workspace("cuda", op, n, dtype_of<T>(), NULL, &j.work_bytes));
+    ECH(ech_scan_workspace("cuda", shape == KEYS ? ECH_SCAN_CALL_BY_KEY : ECH_SCAN_CALL_ROWS, op,
+                           j.n, shape == ROWS ? j.n / columns : 1, dtype_of<T>(), NULL,
+                           &j.work_bytes));
     CUDA(cudaMalloc(&j.work, j.work_bytes));
     run_cub(j); /* asks for its workspace */
     CUDA(cudaMalloc(&j.rival_work, j.rival_bytes));

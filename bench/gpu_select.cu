@@ -258,7 +258,13 @@ template <class T> static void bench(enum op op, const char *type, size_t n, int
         if (op == UNIQUE_BY_KEY) CUDA(cudaMalloc(&j.values_out[c], n * 4));
         if (wide) CUDA(cudaMalloc(&j.lengths[c], n * 8));
     }
-    ECH(ech_select_workspace("cuda", n, sizeof(T), NULL, &j.work_bytes));
+    static const ech_select_call calls[] = {
+        ECH_SELECT_CALL_IF,           ECH_SELECT_CALL_FLAGS,
+        ECH_SELECT_CALL_PARTITION_IF, ECH_SELECT_CALL_PARTITION_FLAGS,
+        ECH_SELECT_CALL_UNIQUE,       ECH_SELECT_CALL_UNIQUE_BY_KEY,
+        ECH_SELECT_CALL_RLE_ENCODE,   ECH_SELECT_CALL_RLE_DECODE
+    };
+    ECH(ech_select_workspace("cuda", calls[op], n, sizeof(T), 4, NULL, &j.work_bytes));
     CUDA(cudaMalloc(&j.work, j.work_bytes));
     if (op == DECODE) { /* needs runs */
         ech_select_options o = {};

@@ -82,9 +82,10 @@ struct lanczos {
 static ech_status product(const struct lanczos *z, bool transpose, const double *x, double *y)
 {
     const struct matrix_view *view = z->view;
+    const ech_matvec_options options = { .size = sizeof options, .transpose = transpose };
     if (view->dense)
-        return ech_matvec(z->ctx, transpose, view->rows, view->cols, 1, view->dense, view->cols, x,
-                          0, y, ECH_F64);
+        return ech_matvec(z->ctx, view->rows, view->cols, 1, view->dense, view->cols, x, 0, y,
+                          ECH_F64, &options);
     return ech_spmv(z->ctx, 1, transpose ? &view->t : &view->a, x, 0, y, NULL);
 }
 

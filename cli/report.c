@@ -65,10 +65,11 @@ static void tick(void *user, uint64_t done, uint64_t total)
     show(user, done, total);
 }
 
-void cli_progress_told(void *user, double done)
+int cli_progress_told(void *user, double done)
 {
     enum { WHOLE = 1000000 };
     show(user, (uint64_t)(done * WHOLE), WHOLE);
+    return 0;
 }
 
 void cli_progress_say(struct cli_progress *progress, const char *text)

@@ -49,7 +49,9 @@ static int select_elements(struct job *job, const struct where *where, bool inde
 {
     const struct io_column *c = &job->column;
     size_t bytes = (size_t)c->n * (index ? sizeof(uint64_t) : ech_dtype_bytes(c->dtype));
-    ech_select_options o = { .size = sizeof o, .invert = set.invert, .index = index };
+    ech_select_options o = { .size = sizeof o,
+                             .invert = set.invert,
+                             .positions = index ? ECH_U64 : (ech_dtype)0 };
     *kept = malloc(bytes + 1);
     if (!*kept) return job_no_memory(job, bytes, index ? "the positions" : "what is selected");
     stage_begin(job, STAGE_WORK);

@@ -96,3 +96,23 @@ bool buffer_check_guards(const struct buffer *buffer, const char *name)
     }
     return true;
 }
+
+ech_dtype index_dtype(uint64_t which, uint64_t most)
+{
+    static const ech_dtype types[] = { ECH_U64, ECH_I32, ECH_I64, ECH_U32 };
+    return types[most > INT32_MAX ? which % 2 * 2 : which % 4];
+}
+
+void *index_array(const uint64_t *from, size_t n, ech_dtype dtype)
+{
+    const size_t bytes = ech_dtype_bytes(dtype);
+    char *to = malloc(n * bytes + 1);
+    for (size_t i = 0; to && i < n; i++) {
+        const uint32_t narrow = (uint32_t)from[i];
+        if (bytes == 4)
+            memcpy(to + i * bytes, &narrow, bytes);
+        else
+            memcpy(to + i * bytes, &from[i], bytes);
+    }
+    return to;
+}

@@ -60,15 +60,16 @@ static void bad_on(ech_ctx *ctx)
         ech_matmul_pointers(ctx, 2, 4, 4, 4, 1, pa, 4, pb, 4, 0, pc, 4, ECH_F32, &o));
     BAD("b is NULL",
         ech_matmul_pointers(ctx, 2, 4, 4, 4, 1, pa, 4, NULL, 4, 0, pc, 4, ECH_F32, &o));
-    BAD("transpose is 3", ech_matvec(ctx, 3, 4, 4, 1, a, 4, b, 0, c, ECH_F32));
-    BAD("dtype is f16", ech_matvec(ctx, 0, 4, 4, 1, a, 4, b, 0, c, ECH_F16));
-    BAD("a_stride is 3", ech_matvec(ctx, 0, 4, 4, 1, a, 3, b, 0, c, ECH_F32));
-    BAD("x is NULL", ech_matvec(ctx, 0, 4, 4, 1, a, 4, NULL, 0, c, ECH_F32));
-    BAD("y is NULL", ech_matvec(ctx, 0, 4, 4, 1, a, 4, b, 0, NULL, ECH_F32));
-    BAD("overlap", ech_matvec(ctx, 0, 4, 4, 1, a, 4, b, 0, b + 2, ECH_F32));
+    const ech_matvec_options vector = { .size = sizeof vector, .transpose = 3 };
+    BAD("options->transpose is 3", ech_matvec(ctx, 4, 4, 1, a, 4, b, 0, c, ECH_F32, &vector));
+    BAD("dtype is f16", ech_matvec(ctx, 4, 4, 1, a, 4, b, 0, c, ECH_F16, NULL));
+    BAD("a_stride is 3", ech_matvec(ctx, 4, 4, 1, a, 3, b, 0, c, ECH_F32, NULL));
+    BAD("x is NULL", ech_matvec(ctx, 4, 4, 1, a, 4, NULL, 0, c, ECH_F32, NULL));
+    BAD("y is NULL", ech_matvec(ctx, 4, 4, 1, a, 4, b, 0, NULL, ECH_F32, NULL));
+    BAD("overlap", ech_matvec(ctx, 4, 4, 1, a, 4, b, 0, b + 2, ECH_F32, NULL));
 #undef CALL
 #undef BAD
-    CHECK_FAILS(NULL, ech_matvec(NULL, 0, 1, 1, 1, a, 1, b, 0, c, ECH_F32), ECH_ERR_ARG,
+    CHECK_FAILS(NULL, ech_matvec(NULL, 1, 1, 1, a, 1, b, 0, c, ECH_F32, NULL), ECH_ERR_ARG,
                 "ctx is NULL");
     CHECK_FAILS(NULL, ech_matmul(NULL, 1, 1, 1, 1, a, 1, b, 1, 0, c, 1, ECH_F32, NULL), ECH_ERR_ARG,
                 "ctx is NULL");
@@ -90,13 +91,14 @@ static void unread_on(ech_ctx *ctx)
     CHECK_STATUS(ech_matmul(ctx, 4, 4, 0, 1, NULL, 0, NULL, 4, 2, c, 4, ECH_F32, NULL), ECH_OK);
     CHECK_STATUS(ech_matmul(ctx, 4, 4, 4, 0, a, 4, a, 4, 1, c, 4, ECH_F32, NULL), ECH_OK);
     for (int i = 0; i < 16; i++) CHECK(c[i] == 6);
-    CHECK_STATUS(ech_matvec(ctx, 0, 4, 4, 0, NULL, 4, NULL, 0, y, ECH_F32), ECH_OK);
+    CHECK_STATUS(ech_matvec(ctx, 4, 4, 0, NULL, 4, NULL, 0, y, ECH_F32, NULL), ECH_OK);
     for (int i = 0; i < 4; i++) CHECK(y[i] == 0);
     for (int i = 0; i < 4; i++) y[i] = 3;
-    CHECK_STATUS(ech_matvec(ctx, 1, 0, 4, 1, NULL, 4, NULL, 0.5, y, ECH_F32), ECH_OK);
+    const ech_matvec_options transposed = { .size = sizeof transposed, .transpose = 1 };
+    CHECK_STATUS(ech_matvec(ctx, 0, 4, 1, NULL, 4, NULL, 0.5, y, ECH_F32, &transposed), ECH_OK);
     for (int i = 0; i < 4; i++) CHECK(y[i] == 1.5F);
     CHECK_STATUS(ech_matmul(ctx, 0, 4, 4, 1, NULL, 4, NULL, 4, 0, NULL, 4, ECH_F32, NULL), ECH_OK);
-    CHECK_STATUS(ech_matvec(ctx, 0, 0, 4, 1, NULL, 4, NULL, 0, NULL, ECH_F32), ECH_OK);
+    CHECK_STATUS(ech_matvec(ctx, 0, 4, 1, NULL, 4, NULL, 0, NULL, ECH_F32, NULL), ECH_OK);
 }
 
 static void *no_memory(void *user, size_t bytes, void *stream)
@@ -167,13 +169,14 @@ static void threads_on(ech_ctx *ctx)
     const ech_matmul_options o = { .size = sizeof o, .algorithm = "tiled" };
     if (!a) abort();
     matmul_fill(ECH_F32, "plain", a, N * K, 5);
+    const ech_matvec_options transposed = { .size = sizeof transposed, .transpose = 1 };
     for (int i = 0; i < 3; i++) {
         c[i] = calloc(N * N, sizeof(float));
         y[i] = calloc(K, sizeof(float));
         if (!c[i] || !y[i]) abort();
         CHECK_STATUS(ech_set_threads(ctx, threads[i]), ECH_OK);
         CHECK_STATUS(ech_matmul(ctx, N, N, K, 1, a, K, a, N, 0, c[i], N, ECH_F32, &o), ECH_OK);
-        CHECK_STATUS(ech_matvec(ctx, 1, N, K, 1, a, K, a, 0, y[i], ECH_F32), ECH_OK);
+        CHECK_STATUS(ech_matvec(ctx, N, K, 1, a, K, a, 0, y[i], ECH_F32, &transposed), ECH_OK);
         CHECK(memcmp(c[0], c[i], N * N * sizeof(float)) == 0);
         CHECK(memcmp(y[0], y[i], K * sizeof(float)) == 0);
     }

@@ -88,12 +88,18 @@ static void bad_arguments(ech_ctx *ctx, struct arrays *a)
                                   ECH_F32, NULL),
                 ECH_ERR_ARG, "count is NULL");
     const char *device = ech_device_name(ctx);
-    CHECK_FAILS(NULL, ech_reduce_workspace(device, ECH_OP_SUM, 1, ECH_F32, 0, NULL, NULL),
-                ECH_ERR_ARG, "bytes is NULL");
-    CHECK_FAILS(NULL, ech_reduce_workspace("gpu9", ECH_OP_SUM, 1, ECH_F32, 0, NULL, &bytes),
-                ECH_ERR_ARG, "gpu9");
-    CHECK_FAILS(NULL, ech_reduce_workspace(device, ECH_OP_SUM, 1, ECH_F32, 2, NULL, &bytes),
-                ECH_ERR_ARG, "by_key is 2");
+    CHECK_FAILS(
+        NULL,
+        ech_reduce_workspace(device, ECH_REDUCE_CALL_ROWS, ECH_OP_SUM, 1, 1, ECH_F32, NULL, NULL),
+        ECH_ERR_ARG, "bytes is NULL");
+    CHECK_FAILS(
+        NULL,
+        ech_reduce_workspace("gpu9", ECH_REDUCE_CALL_ROWS, ECH_OP_SUM, 1, 1, ECH_F32, NULL, &bytes),
+        ECH_ERR_ARG, "gpu9");
+    CHECK_FAILS(
+        NULL,
+        ech_reduce_workspace(device, (ech_reduce_call)9, ECH_OP_SUM, 1, 1, ECH_F32, NULL, &bytes),
+        ECH_ERR_ARG, "call is 9");
 }
 
 /* What only the data shows: at once on the CPU and for staged calls, else from ech_sync(). */

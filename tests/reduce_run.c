@@ -30,19 +30,23 @@ static ech_reduce_options options_of(const struct reduce_data *d)
                                  .ddof = c->ddof };
 }
 
+static ech_dtype offsets_dtype(const struct reduce_data *d)
+{
+    return index_dtype(d->n + d->parts, d->n);
+}
+
 static ech_status call(ech_ctx *ctx, const struct reduce_data *d, const struct buffer *b,
                        const ech_reduce_options *o)
 {
     const struct reduce_case *c = d->c;
-    const uint64_t *offsets = (const uint64_t *)(void *)b[OFFSETS].data;
     switch (c->shape) {
     case WHOLE:
         return ech_reduce(ctx, c->op, b[IN].data, b[OUT].data, d->n, c->dtype, o);
     case ROWS:
         return ech_reduce_rows(ctx, c->op, b[IN].data, b[OUT].data, c->parts, c->n, c->dtype, o);
     case SEGMENTS:
-        return ech_reduce_segments(ctx, c->op, b[IN].data, offsets, b[OUT].data, d->n, c->parts,
-                                   c->dtype, ECH_U64, o);
+        return ech_reduce_segments(ctx, c->op, b[IN].data, b[OFFSETS].data, b[OUT].data, d->n,
+                                   c->parts, c->dtype, offsets_dtype(d), o);
     case BY_KEY:
         return ech_reduce_by_key(ctx, c->op, b[KEYS].data, b[IN].data, b[KEYS_OUT].data,
                                  b[OUT].data, (void *)b[COUNT].data, d->n, c->key_dtype, c->dtype,
@@ -75,6 +79,7 @@ static bool prepare(ech_ctx *ctx, const struct reduce_data *d, uint64_t seed, st
 {
     const struct reduce_case *c = d->c;
     size_t parts = c->shape == BY_KEY ? d->n : d->parts, one = d->in_bytes;
+    const size_t offset_bytes = ech_dtype_bytes(offsets_dtype(d));
     const struct {
         const void *from;
         size_t bytes, align;
@@ -82,7 +87,7 @@ static bool prepare(ech_ctx *ctx, const struct reduce_data *d, uint64_t seed, st
         { d->in, d->n * one, one },
         { d->b, d->b ? d->n * one : 0, one },
         { d->keys, d->keys ? d->n * d->key_bytes : 0, d->key_bytes },
-        { d->offsets, d->offsets ? (d->parts + 1) * 8 : 0, 8 },
+        { d->offsets, d->offsets ? (d->parts + 1) * offset_bytes : 0, offset_bytes },
         { NULL, d->keys ? d->n * d->key_bytes : 0, d->key_bytes },
         { NULL, parts * d->out_bytes, c->op == ECH_OP_MINMAX ? one : d->out_bytes },
         { NULL, d->keys ? 8 : 0, 8 },
@@ -93,7 +98,12 @@ static bool prepare(ech_ctx *ctx, const struct reduce_data *d, uint64_t seed, st
         size_t offset = what[i].align * ((seed >> (2 * i)) % 4);
         if (!buffer_make(&b[i], host || test_is_cpu(ctx) ? NULL : ctx, what[i].bytes, offset))
             return false;
-        if (what[i].from && !buffer_set(&b[i], what[i].from)) return false;
+        if (!what[i].from) continue;
+        void *narrow =
+            i == OFFSETS ? index_array(d->offsets, d->parts + 1, offsets_dtype(d)) : NULL;
+        const bool set = buffer_set(&b[i], narrow ? narrow : what[i].from);
+        free(narrow);
+        if (!set) return false;
     }
     return true;
 }
@@ -103,8 +113,20 @@ static bool give_workspace(ech_ctx *ctx, const struct reduce_data *d, const stru
                            ech_reduce_options *o, struct buffer *work)
 {
     size_t bytes;
-    if (!CHECK_STATUS(ech_reduce_workspace(ech_device_name(ctx), d->c->op, d->n, d->c->dtype,
-                                           d->c->shape == BY_KEY, o, &bytes),
+    static const ech_reduce_call calls[] = { [WHOLE] = ECH_REDUCE_CALL_ROWS,
+                                             [ROWS] = ECH_REDUCE_CALL_ROWS,
+                                             [SEGMENTS] = ECH_REDUCE_CALL_SEGMENTS,
+                                             [BY_KEY] = ECH_REDUCE_CALL_BY_KEY,
+                                             [DOT] = ECH_REDUCE_CALL_DOT };
+    char text[8192];
+    const ech_reduce_call call_kind = calls[d->c->shape];
+    const size_t groups = d->c->shape == WHOLE ? 1 : d->parts;
+    const ech_op op = d->c->shape == DOT ? ECH_OP_SUM : d->c->op;
+    CHECK_STATUS(ech_reduce_explain(ech_device_name(ctx), call_kind, op, d->n, groups, d->c->dtype,
+                                    o, ECH_FORMAT_JSON, text, sizeof text),
+                 ECH_OK);
+    if (!CHECK_STATUS(ech_reduce_workspace(ech_device_name(ctx), call_kind, op, d->n, groups,
+                                           d->c->dtype, o, &bytes),
                       ECH_OK) ||
         !buffer_make(work, test_is_cpu(ctx) ? NULL : ctx, bytes, 0))
         return false;
@@ -140,8 +162,13 @@ void reduce_run(ech_ctx *ctx, const struct reduce_data *d, uint64_t seed)
         }
         compare(&b[OUT], OUT, d->out, d->parts * d->out_bytes, d->out_bytes);
         compare(&b[IN], IN, d->in, d->n * d->in_bytes, d->in_bytes);
+        if (d->offsets) {
+            const size_t bytes = ech_dtype_bytes(offsets_dtype(d));
+            void *offsets = index_array(d->offsets, d->parts + 1, offsets_dtype(d));
+            compare(&b[OFFSETS], OFFSETS, offsets, (d->parts + 1) * bytes, bytes);
+            free(offsets);
+        }
         if (d->b) compare(&b[B], B, d->b, d->n * d->in_bytes, d->in_bytes);
-        if (d->offsets) compare(&b[OFFSETS], OFFSETS, d->offsets, (d->parts + 1) * 8, 8);
     }
     if (work.base) buffer_check_guards(&work, "work");
 done:

@@ -49,6 +49,9 @@ void scan_run(ech_ctx *ctx, const struct scan_data *d, uint64_t seed);
 
 /* Calls the function of the case's shape. */
 ech_status scan_call(ech_ctx *ctx, const struct scan_data *d, const void *in, void *out,
-                     const void *keys, const uint64_t *offsets, const ech_scan_options *options);
+                     const void *keys, const void *offsets, const ech_scan_options *options);
+
+/* The type of the offsets that scan_call() takes. */
+ech_dtype scan_offsets_dtype(const struct scan_data *d);
 
 #endif

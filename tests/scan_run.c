@@ -165,8 +165,13 @@ struct way {
     size_t offset; /* elements by which arrays are off an aligned address */
 };
 
+ech_dtype scan_offsets_dtype(const struct scan_data *d)
+{
+    return index_dtype(d->c->n + d->segments, d->c->n);
+}
+
 ech_status scan_call(ech_ctx *ctx, const struct scan_data *d, const void *in, void *out,
-                     const void *keys, const uint64_t *offsets, const ech_scan_options *options)
+                     const void *keys, const void *offsets, const ech_scan_options *options)
 {
     const struct scan_case *c = d->c;
     switch (c->shape) {
@@ -215,13 +220,24 @@ static bool make_buffers(ech_ctx *ctx, const struct scan_data *d, struct way way
         (d->keys && !buffer_set(&b[KEYS], d->keys)))
         return false;
     size_t offsets = d->offsets ? d->segments + 1 : 0;
-    if (!buffer_make(&b[OFFSETS], keys_memory, offsets * 8, 0) ||
-        (d->offsets && !buffer_set(&b[OFFSETS], d->offsets)))
-        return false;
+    const ech_dtype type = scan_offsets_dtype(d);
+    if (!buffer_make(&b[OFFSETS], keys_memory, offsets * ech_dtype_bytes(type), 0)) return false;
+    void *narrow = offsets ? index_array(d->offsets, offsets, type) : NULL;
+    const bool set = !narrow || buffer_set(&b[OFFSETS], narrow);
+    free(narrow);
+    if (!set) return false;
     if (!way.own_work) return true;
-    CHECK_STATUS(
-        ech_scan_workspace(ech_device_name(ctx), c->op, c->n, c->dtype, options, &work_bytes),
-        ECH_OK);
+    const ech_scan_call call = d->offsets ? ECH_SCAN_CALL_SEGMENTS
+                               : d->keys  ? ECH_SCAN_CALL_BY_KEY
+                                          : ECH_SCAN_CALL_ROWS;
+    const size_t groups = d->offsets ? d->segments : c->shape == SCAN_ROWS ? c->n / c->columns : 1;
+    char text[8192];
+    CHECK_STATUS(ech_scan_explain(ech_device_name(ctx), call, c->op, c->n, groups, c->dtype,
+                                  options, ECH_FORMAT_JSON, text, sizeof text),
+                 ECH_OK);
+    CHECK_STATUS(ech_scan_workspace(ech_device_name(ctx), call, c->op, c->n, groups, c->dtype,
+                                    options, &work_bytes),
+                 ECH_OK);
     if (!buffer_make(&b[WORK], test_is_cpu(ctx) ? NULL : ctx, work_bytes, 0)) return false;
     options->work = work_bytes ? b[WORK].data : NULL;
     options->work_bytes = work_bytes;
@@ -246,8 +262,8 @@ static void run_way(ech_ctx *ctx, const struct scan_data *d, struct way way)
     if (!CHECK(before && got) || !make_buffers(ctx, d, way, &options, b)) goto done;
     struct buffer *out = way.in_place ? &b[IN] : &b[OUT];
     if (!buffer_get(out, before)) goto done;
-    ech_status status = scan_call(ctx, d, b[IN].data, out->data, b[KEYS].data,
-                                  (const uint64_t *)(const void *)b[OFFSETS].data, &options);
+    ech_status status =
+        scan_call(ctx, d, b[IN].data, out->data, b[KEYS].data, b[OFFSETS].data, &options);
     CHECK_STATUS(status, ECH_OK);
     CHECK_STATUS(ech_sync(ctx), ECH_OK);
     if (buffer_get(out, got)) compare(d, got, before);

@@ -84,11 +84,11 @@ static void options(ech_ctx *ctx)
     ech_select_options o = { .size = 7 };
     size_t bytes = 1;
     CHECK_FAILS(ctx, ech_unique(ctx, in, out, count, N, ECH_U32, &o), ECH_ERR_ARG, "options->size");
-    o = (ech_select_options){ .size = sizeof o, .index = 1 };
+    o = (ech_select_options){ .size = sizeof o, .positions = ECH_U64 };
     CHECK_FAILS(ctx, ech_unique(ctx, in, out, count, N, ECH_U32, &o), ECH_ERR_ARG,
-                "options->index");
+                "options->positions");
     CHECK_FAILS(ctx, ech_partition_flags(ctx, in, flags, out, count, N, 4, &o), ECH_ERR_ARG,
-                "options->index");
+                "options->positions");
     o = (ech_select_options){ .size = sizeof o, .invert = 1 };
     CHECK_FAILS(ctx, ech_rle_encode(ctx, in, out, lengths, count, N, ECH_U32, &o), ECH_ERR_ARG,
                 "options->invert");
@@ -102,10 +102,12 @@ static void options(ech_ctx *ctx)
     o = (ech_select_options){ .size = sizeof o, .work = (char *)in + 4, .work_bytes = 4 };
     CHECK_FAILS(ctx, ech_unique(ctx, in, out, count, N, ECH_U32, &o), ECH_ERR_ARG,
                 "options->work is not aligned");
-    CHECK_FAILS(NULL, ech_select_workspace("cpu", N, 4, NULL, NULL), ECH_ERR_ARG, "bytes is NULL");
-    CHECK_FAILS(NULL, ech_select_workspace("cpu", N, 0, NULL, &bytes), ECH_ERR_ARG,
-                "element_bytes is 0");
-    CHECK_FAILS(NULL, ech_select_workspace("abacus", N, 4, NULL, &bytes), ECH_ERR_ARG, "abacus");
+    CHECK_FAILS(NULL, ech_select_workspace("cpu", ECH_SELECT_CALL_IF, N, 4, 0, NULL, NULL),
+                ECH_ERR_ARG, "bytes is NULL");
+    CHECK_FAILS(NULL, ech_select_workspace("cpu", ECH_SELECT_CALL_IF, N, 0, 0, NULL, &bytes),
+                ECH_ERR_ARG, "element_bytes is 0");
+    CHECK_FAILS(NULL, ech_select_workspace("abacus", ECH_SELECT_CALL_IF, N, 4, 0, NULL, &bytes),
+                ECH_ERR_ARG, "abacus");
 }
 
 /* Lengths that add up to more than n, also past 2^64; of host memory the call itself fails. */

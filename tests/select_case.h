@@ -85,4 +85,7 @@ void select_run(ech_ctx *ctx, const struct select_data *d, uint64_t seed);
 /* select_bad.c: what must fail, and how. */
 void select_bad(ech_ctx *ctx);
 
+/* The type of the positions that a case with `index` asks for. */
+ech_dtype select_positions(const struct select_case *c);
+
 #endif

@@ -195,6 +195,11 @@ static int kind_of(const struct select_data *d, size_t i)
     return kept != c->invert ? 0 : 2;
 }
 
+ech_dtype select_positions(const struct select_case *c)
+{
+    return index_dtype(c->n / 2 + (size_t)c->percent, c->n);
+}
+
 static void answer(struct select_data *d)
 {
     const struct select_case *c = d->c;
@@ -207,7 +212,7 @@ static void answer(struct select_data *d)
             if (kind_of(d, i) != kind || (kind && !all)) continue;
             if (kind < 2) counts[kind]++;
             if (c->index)
-                append(out, (const char *)&i, 8);
+                append(out, (const char *)&i, ech_dtype_bytes(select_positions(c)));
             else
                 append(out, d->arrays[ARRAY_IN].input + i * d->element_bytes, d->element_bytes);
             if (c->value_bytes)
@@ -273,9 +278,10 @@ bool select_make(const struct select_case *c, uint64_t seed, struct select_data 
         array(d, ARRAY_FLAGS, "flags", c->packed ? (c->n + 7) / 8 : c->n, 1, 1);
         fill_flags(c, seed, d->arrays[ARRAY_FLAGS].input);
     }
-    if (c->index)
-        array(d, ARRAY_OUT, "out", c->n * 8, 8, 8);
-    else
+    if (c->index) {
+        const size_t width = ech_dtype_bytes(select_positions(c));
+        array(d, ARRAY_OUT, "out", c->n * width, width, width);
+    } else
         array(d, ARRAY_OUT, "out", c->n * bytes, align, gpu_align);
     if (c->value_bytes) {
         size_t value_align = opaque_align(c->value_bytes);

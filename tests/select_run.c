@@ -79,13 +79,30 @@ static bool prepare(ech_ctx *ctx, const struct select_data *d, enum way way, uin
     return true;
 }
 
+static const ech_select_call select_calls[] = {
+    [CALL_SELECT_FLAGS] = ECH_SELECT_CALL_FLAGS,
+    [CALL_SELECT_IF] = ECH_SELECT_CALL_IF,
+    [CALL_PARTITION_FLAGS] = ECH_SELECT_CALL_PARTITION_FLAGS,
+    [CALL_PARTITION_IF] = ECH_SELECT_CALL_PARTITION_IF,
+    [CALL_THREE] = ECH_SELECT_CALL_PARTITION_3WAY,
+    [CALL_UNIQUE] = ECH_SELECT_CALL_UNIQUE,
+    [CALL_UNIQUE_BY_KEY] = ECH_SELECT_CALL_UNIQUE_BY_KEY,
+    [CALL_ENCODE] = ECH_SELECT_CALL_RLE_ENCODE,
+    [CALL_DECODE] = ECH_SELECT_CALL_RLE_DECODE,
+};
+
 static bool give_workspace(ech_ctx *ctx, const struct select_data *d, struct buffer *work,
                            ech_select_options *o)
 {
+    char text[8192];
     size_t bytes = 0;
-    if (!CHECK_STATUS(
-            ech_select_workspace(ech_device_name(ctx), d->c->n, d->element_bytes, o, &bytes),
-            ECH_OK) ||
+    CHECK_STATUS(ech_select_explain(ech_device_name(ctx), select_calls[d->c->call], d->c->n,
+                                    d->element_bytes, d->c->value_bytes, o, ECH_FORMAT_JSON, text,
+                                    sizeof text),
+                 ECH_OK);
+    if (!CHECK_STATUS(ech_select_workspace(ech_device_name(ctx), select_calls[d->c->call], d->c->n,
+                                           d->element_bytes, d->c->value_bytes, o, &bytes),
+                      ECH_OK) ||
         !buffer_make(work, test_is_cpu(ctx) ? NULL : ctx, bytes, 0))
         return false;
     if (!bytes) return true;
@@ -98,9 +115,10 @@ static void run_way(ech_ctx *ctx, const struct select_data *d, enum way way, boo
                     uint64_t seed)
 {
     const struct select_case *c = d->c;
-    ech_select_options o = {
-        .size = sizeof o, .invert = c->invert, .index = c->index, .packed = c->packed
-    };
+    ech_select_options o = { .size = sizeof o,
+                             .invert = c->invert,
+                             .positions = c->index ? select_positions(c) : (ech_dtype)0,
+                             .packed = c->packed };
     struct buffer buffers[ARRAYS], work = { NULL, NULL, NULL, 0 };
     void *p[ARRAYS];
     bool failed_before = test_failed();

@@ -335,10 +335,19 @@ static void matvec_on(ech_ctx *ctx, ech_dtype dtype, int turn, size_t rows, size
         array_make(&ab, place(ctx, seed, 0), dtype, a, a_n, seed >> 8 & 1 ? seed >> 9 & 3 : 0);
     made = array_make(&xb, place(ctx, seed, 1), dtype, x, terms, seed >> 11 & 1) && made;
     made = array_make(&yb, place(ctx, seed, 2), dtype, y, n, seed >> 12 & 3) && made;
+    ech_matvec_options options = { .size = sizeof options, .transpose = turn };
+    struct buffer work = { .data = NULL };
+    if (seed % 2) {
+        CHECK_STATUS(ech_matvec_workspace(ech_device_name(ctx), rows, cols, dtype, &options,
+                                          &options.work_bytes),
+                     ECH_OK);
+        made = buffer_make(&work, test_is_cpu(ctx) ? NULL : ctx, options.work_bytes, 0) && made;
+        if (options.work_bytes) options.work = work.data;
+    }
     matvec_exact(dtype, turn, rows, cols, alpha, a, stride, x, beta, y);
     if (CHECK(made) &&
-        CHECK_STATUS(ech_matvec(ctx, turn, rows, cols, alpha, ab.data, stride, xb.data, beta,
-                                yb.data, dtype),
+        CHECK_STATUS(ech_matvec(ctx, rows, cols, alpha, ab.data, stride, xb.data, beta, yb.data,
+                                dtype, &options),
                      ECH_OK) &&
         CHECK_STATUS(ech_sync(ctx), ECH_OK)) {
         same(&ab, a, "a");

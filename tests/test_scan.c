@@ -254,8 +254,9 @@ static void run_refused(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "size is 7");
     o = (ech_scan_options){ .size = sizeof o, .work_bytes = 8 };
     CHECK_FAILS(ctx, ech_scan(ctx, ECH_OP_SUM, x, y, 4, ECH_F32, &o), ECH_ERR_ARG, "work is NULL");
-    CHECK_FAILS(NULL, ech_scan_workspace("cpu", ECH_OP_SUM, 4, ECH_F32, NULL, NULL), ECH_ERR_ARG,
-                "bytes is NULL");
+    CHECK_FAILS(
+        NULL, ech_scan_workspace("cpu", ECH_SCAN_CALL_ROWS, ECH_OP_SUM, 4, 1, ECH_F32, NULL, NULL),
+        ECH_ERR_ARG, "bytes is NULL");
     CHECK_STATUS(ech_scan(ctx, ECH_OP_SUM, NULL, NULL, 0, ECH_F32, NULL), ECH_OK);
     CHECK_STATUS(ech_scan_rows(ctx, ECH_OP_SUM, NULL, NULL, 0, 5, ECH_F32, NULL), ECH_OK);
     CHECK_STATUS(ech_scan_rows(ctx, ECH_OP_SUM, NULL, NULL, 5, 0, ECH_F32, NULL), ECH_OK);
@@ -313,7 +314,8 @@ static void run_memory(ech_ctx *ctx)
     uint64_t ends[] = { 0, N };
     size_t bytes = 0;
     if (test_is_cpu(ctx) || !test_begin("memory(%s)", ech_device_name(ctx))) return;
-    CHECK_STATUS(ech_scan_workspace(ech_device_name(ctx), ECH_OP_SUM, N, ECH_F32, NULL, &bytes),
+    CHECK_STATUS(ech_scan_workspace(ech_device_name(ctx), ECH_SCAN_CALL_SEGMENTS, ECH_OP_SUM, N, 1,
+                                    ECH_F32, NULL, &bytes),
                  ECH_OK);
     CHECK(bytes > 0);
     float *x = calloc(N, sizeof *x);

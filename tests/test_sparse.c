@@ -90,7 +90,8 @@ static void spmv_once(ech_ctx *ctx, const struct spmv_case *c, const struct spmv
         numbers_make(&y, sparse_place(ctx, c->where, 4), d->y, d->y_count, c->dtype, c->shift);
     if (made && own) {
         const ech_csr_call call = c->n ? ECH_CSR_CALL_SPMM : ECH_CSR_CALL_SPMV;
-        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), call, &a.csr, &bytes), ECH_OK);
+        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), call, &a.csr, 7, NULL, &bytes),
+                     ECH_OK);
         made = buffer_make(&work, test_is_cpu(ctx) ? NULL : ctx, bytes, 0);
         o.work = work.data;
         o.work_bytes = bytes;
@@ -303,11 +304,11 @@ static void run_refused(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_spmm(ctx, 1, &a, 2, x, 2, 0, NULL, 2, NULL), ECH_ERR_ARG, "c is NULL");
     CHECK_FAILS(NULL, ech_spmm(NULL, 1, &a, 2, x, 2, 0, y, 2, NULL), ECH_ERR_ARG, "ctx is NULL");
     CHECK_STATUS(ech_spmm(ctx, 1, &a, 0, NULL, 0, 0, NULL, 0, NULL), ECH_OK);
-    CHECK_FAILS(NULL, ech_csr_workspace("cpu", ECH_CSR_CALL_SPMV, &a, NULL), ECH_ERR_ARG,
+    CHECK_FAILS(NULL, ech_csr_workspace("cpu", ECH_CSR_CALL_SPMV, &a, 1, NULL, NULL), ECH_ERR_ARG,
                 "bytes is NULL");
-    CHECK_FAILS(NULL, ech_csr_workspace("cpu", ECH_CSR_CALL_SPMV, NULL, &bytes), ECH_ERR_ARG,
-                "a is NULL");
-    CHECK_FAILS(NULL, ech_csr_workspace("cpu", (ech_csr_call)9, &a, &bytes), ECH_ERR_ARG,
+    CHECK_FAILS(NULL, ech_csr_workspace("cpu", ECH_CSR_CALL_SPMV, NULL, 1, NULL, &bytes),
+                ECH_ERR_ARG, "a is NULL");
+    CHECK_FAILS(NULL, ech_csr_workspace("cpu", (ech_csr_call)9, &a, 1, NULL, &bytes), ECH_ERR_ARG,
                 "call is 9");
     a = good, a.rows = 0;
     CHECK_STATUS(ech_spmv(ctx, 1, &a, x, 0, NULL, NULL), ECH_OK);
@@ -391,8 +392,9 @@ static void run_memory(ech_ctx *ctx)
     ech_csr_options o = { .size = sizeof o };
     if (sparse_copy_make(&a, ctx, &m, 0, 0) && numbers_make(&x, ctx, numbers, 100, ECH_F64, 0) &&
         numbers_make(&y, ctx, numbers, 100, ECH_F64, 0)) {
-        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_SPMV, &a.csr, &bytes),
-                     ECH_OK);
+        CHECK_STATUS(
+            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_SPMV, &a.csr, 1, NULL, &bytes),
+            ECH_OK);
         CHECK(bytes > 0 && buffer_make(&work, ctx, bytes, 0));
         o.work = work.data;
         o.work_bytes = bytes - 1;
