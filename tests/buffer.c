@@ -116,3 +116,9 @@ void *index_array(const uint64_t *from, size_t n, ech_dtype dtype)
     }
     return to;
 }
+
+ech_dtype index_sign(ech_dtype dtype, uint64_t which)
+{
+    if (ech_dtype_bytes(dtype) == 4) return which % 2 ? ECH_U32 : ECH_I32;
+    return which % 2 ? ECH_U64 : ECH_I64;
+}

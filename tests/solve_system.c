@@ -299,7 +299,7 @@ struct solve_run solve_on(ech_ctx *ctx, const struct solve_system *s, enum solve
                           .row_offsets = arrays[A_OFFSETS].buffer.data,
                           .col_indices = arrays[A_COLUMNS].buffer.data,
                           .values = arrays[A_VALUES].buffer.data,
-                          .index_dtype = index,
+                          .index_dtype = index_sign(index, (uint64_t)s->n),
                           .dtype = dtype };
     const ech_operator a = { .size = sizeof a,
                              .n = s->n,

@@ -39,9 +39,9 @@ static ech_sort_options options_of(const struct sort_case *c, const char *algori
                                .algorithm = algorithm };
 }
 
-static ech_dtype index_dtype(const struct sort_case *c)
+static ech_dtype index_type_of(const struct sort_case *c)
 {
-    return c->index_bytes == 4 ? ECH_U32 : ECH_U64;
+    return index_sign(c->index_bytes == 4 ? ECH_U32 : ECH_U64, c->n);
 }
 
 static bool workspace(ech_ctx *ctx, const struct sort_case *c, const ech_sort_options *options,
@@ -50,7 +50,8 @@ static bool workspace(ech_ctx *ctx, const struct sort_case *c, const ech_sort_op
     const char *device = ech_device_name(ctx);
     if (c->index_bytes)
         return CHECK_STATUS(
-            ech_argsort_workspace(device, c->n, c->dtype, index_dtype(c), options, bytes), ECH_OK);
+            ech_argsort_workspace(device, c->n, c->dtype, index_type_of(c), options, bytes),
+            ECH_OK);
     return CHECK_STATUS(ech_sort_workspace(device, c->n, c->dtype, c->value_bytes, options, bytes),
                         ECH_OK);
 }
@@ -61,7 +62,7 @@ static bool call(ech_ctx *ctx, const struct sort_case *c, const ech_sort_options
     void *keys_out = in_place ? b->keys_in.data : b->keys_out.data;
     void *values_out = in_place ? b->values_in.data : b->values_out.data;
     ech_status status = c->index_bytes ? ech_argsort(ctx, b->keys_in.data, b->values_out.data, c->n,
-                                                     c->dtype, index_dtype(c), options)
+                                                     c->dtype, index_type_of(c), options)
                         : c->value_bytes
                             ? ech_sort_pairs(ctx, b->keys_in.data, b->values_in.data, keys_out,
                                              values_out, c->n, c->dtype, c->value_bytes, options)

@@ -102,7 +102,7 @@ bool sparse_copy_make(struct sparse_copy *copy, ech_ctx *ctx, const struct spars
                                            .rows = m->rows,
                                            .cols = m->cols,
                                            .nnz = m->entries,
-                                           .index_dtype = m->index,
+                                           .index_dtype = index_sign(m->index, where),
                                            .dtype = m->dtype } };
     if (!integers_make(&copy->offsets, sparse_place(ctx, where, 0), m->offsets, m->rows + 1,
                        m->index, shift) ||

@@ -109,6 +109,9 @@ bool buffer_check_guards(const struct buffer *buffer, const char *name);
 /* One of the four types of indices, chosen by `which`; one of 64 bits if most exceeds 2^31 - 1. */
 ech_dtype index_dtype(uint64_t which, uint64_t most);
 
+/* The type of indices with this width that is unsigned, or, if which is even, signed. */
+ech_dtype index_sign(ech_dtype dtype, uint64_t which);
+
 /* The same numbers as an array of this type, from malloc(). */
 void *index_array(const uint64_t *from, size_t n, ech_dtype dtype);
 

@@ -47,7 +47,7 @@ static void as_text(void)
 {
     if (!test_begin("steps as text")) return;
     char buffer[2000] = "";
-    struct echi_text text = { buffer, sizeof buffer };
+    struct echi_text text = { .at = buffer, .left = sizeof buffer };
     fill();
     echi_steps_print(&steps, &text);
     CHECK(strcmp(buffer,
@@ -65,7 +65,7 @@ static void as_json(void)
 {
     if (!test_begin("steps as JSON")) return;
     char buffer[2000] = "";
-    struct echi_text text = { buffer, sizeof buffer };
+    struct echi_text text = { .at = buffer, .left = sizeof buffer };
     fill();
     echi_steps_print_json(&steps, &text);
     CHECK(
@@ -91,7 +91,7 @@ static void cut_off(void)
     for (size_t bytes = 1; bytes < 200; bytes++) { /* the address sanitizer watches the end */
         char *buffer = calloc(bytes, 1);
         if (!CHECK(buffer != NULL)) break;
-        struct echi_text text = { buffer, bytes };
+        struct echi_text text = { .at = buffer, .left = bytes };
         fill();
         echi_steps_print(&steps, &text);
         CHECK(memchr(buffer, 0, bytes) != NULL);
@@ -104,7 +104,7 @@ static void too_many(void)
 {
     if (!test_begin("more steps than a list holds")) return;
     char buffer[8000] = "";
-    struct echi_text text = { buffer, sizeof buffer };
+    struct echi_text text = { .at = buffer, .left = sizeof buffer };
     steps.count = 0;
     for (int i = 0; i <= ECHI_STEPS; i++)
         echi_step_add(

@@ -112,7 +112,7 @@ static bool empty_make(struct sparse_copy *out, ech_ctx *ctx, const struct spars
                                           .rows = like->rows,
                                           .cols = like->cols,
                                           .nnz = entries,
-                                          .index_dtype = like->index,
+                                          .index_dtype = index_sign(like->index, where / 2),
                                           .dtype = like->dtype } };
     if (!buffer_make(&out->offsets, sparse_place(ctx, where, 0), (like->rows + 1) * index,
                      shift * index) ||
@@ -140,9 +140,9 @@ static void coo_once(ech_ctx *ctx, const struct coo *coo, size_t shift, unsigned
         buffer_make(&entries, sparse_place(ctx, where, 6), 8, 0) &&
         empty_make(&out, ctx, m, coo->n, shift, where);
     if (made && own) {
-        CHECK_STATUS(
-            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_FROM_COO, &out.csr, &o.work_bytes),
-            ECH_OK);
+        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_FROM_COO, &out.csr,
+                                       coo->n, NULL, &o.work_bytes),
+                     ECH_OK);
         made = buffer_make(&work, test_is_cpu(ctx) ? NULL : ctx, o.work_bytes, 0);
         o.work = work.data;
     }
@@ -285,9 +285,9 @@ static void made_once(ech_ctx *ctx, const void *data, size_t shift, unsigned whe
         empty_make(&out, ctx, &d->t, d->m.entries, shift, where >> 3) &&
         buffer_make(&diagonal, sparse_place(ctx, where, 4), d->n * ech_dtype_bytes(d->m.dtype), 0);
     if (good && own) {
-        CHECK_STATUS(
-            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_TRANSPOSE, &a.csr, &o.work_bytes),
-            ECH_OK);
+        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_TRANSPOSE, &a.csr, 0,
+                                       NULL, &o.work_bytes),
+                     ECH_OK);
         good = buffer_make(&work, test_is_cpu(ctx) ? NULL : ctx, o.work_bytes, 0);
         o.work = work.data;
     }
@@ -493,9 +493,9 @@ static void run_memory(ech_ctx *ctx)
     if (test_is_cpu(ctx) || !test_begin("memory(%s)", ech_device_name(ctx))) return;
     if (sparse_make(&m, 100, 100, ECH_I64, ECH_F64, "7", "small", 3) &&
         sparse_copy_make(&a, ctx, &m, 0, 0) && empty_make(&out, ctx, &m, m.entries, 0, 0)) {
-        CHECK_STATUS(
-            ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_TRANSPOSE, &a.csr, &o.work_bytes),
-            ECH_OK);
+        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), ECH_CSR_CALL_TRANSPOSE, &a.csr, 0,
+                                       NULL, &o.work_bytes),
+                     ECH_OK);
         CHECK(o.work_bytes > 0 && buffer_make(&work, ctx, o.work_bytes, 0));
         o.work = work.data;
         o.work_bytes--;

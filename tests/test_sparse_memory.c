@@ -86,7 +86,9 @@ static size_t workspace(ech_ctx *ctx, struct data *d, enum call call)
                                           ECH_CSR_CALL_FROM_COO, ECH_CSR_CALL_TRANSPOSE };
     size_t bytes = 0;
     if (call < sizeof calls / sizeof *calls)
-        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), calls[call], &d->a.csr, &bytes),
+        CHECK_STATUS(ech_csr_workspace(ech_device_name(ctx), calls[call], &d->a.csr,
+                                       calls[call] == ECH_CSR_CALL_SPMM ? 3 : ROWS * LENGTH, NULL,
+                                       &bytes),
                      ECH_OK);
     return bytes;
 }
