@@ -1,7 +1,8 @@
 /*
- * arrange/arrange.c - ech_gather() and its kin: checks the arguments and calls the backend.
+ * arrange/arrange.c - ech_gather() and related functions: checks the arguments and calls the
+ * backend.
  *
- * The orders of ech_permutation() are in shuffle.c.
+ * ech_permutation(), ech_shuffle() and ech_sample() are in shuffle.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- What all share ---- */
+/* ---- Shared code ---- */
 
 ech_status echi_check_elements(ech_ctx *ctx, size_t n, size_t bytes)
 {
@@ -29,9 +30,9 @@ struct echi_call echi_arrange_call(ech_ctx *ctx, struct echi_arrange *a, const c
     return call;
 }
 
-/* ---- By position ---- */
+/* ---- Moved by index ---- */
 
-/* Of gather, n_other is the elements of in; of scatter, those of out. */
+/* For gather, n_other is the number of elements of in; for scatter, of out. */
 static ech_status by_index(ech_ctx *ctx, struct echi_arrange *a, ech_dtype index_dtype, size_t n,
                            size_t n_other)
 {
@@ -41,7 +42,8 @@ static ech_status by_index(ech_ctx *ctx, struct echi_arrange *a, ech_dtype index
     TRY(echi_check_elements(ctx, n, bytes));
     TRY(echi_check_count(ctx, gather ? "n_in" : "n_out", n_other, bytes));
     if (index_dtype != ECH_U32 && index_dtype != ECH_U64)
-        FAIL(ctx, ECH_ERR_ARG, "index_dtype is %d, neither ECH_U32 nor ECH_U64", (int)index_dtype);
+        FAIL(ctx, ECH_ERR_ARG, "index_dtype is %d: it must be ECH_U32 or ECH_U64",
+             (int)index_dtype);
     a->index_bytes = index_dtype == ECH_U32 ? 4 : 8;
     TRY(echi_check_count(ctx, "n", n, (size_t)a->index_bytes));
     a->n = n;
@@ -76,7 +78,7 @@ ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index, ech_dtyp
     return by_index(ctx, &a, index_dtype, n, n_out);
 }
 
-/* ---- By rule ---- */
+/* ---- Moved by a fixed rule ---- */
 
 ech_status ech_reverse(ech_ctx *ctx, const void *in, void *out, size_t n, size_t element_bytes)
 {
@@ -124,8 +126,8 @@ ech_status ech_transpose(ech_ctx *ctx, const void *in, void *out, size_t rows, s
     if (element_bytes == 0) FAIL(ctx, ECH_ERR_ARG, "element_bytes is 0");
     if (columns && (rows > SIZE_MAX / columns || rows * columns > PTRDIFF_MAX / element_bytes))
         FAIL(ctx, ECH_ERR_ARG,
-             "rows is %zu and columns is %zu: more than an address space of elements of %zu bytes",
-             rows, columns, element_bytes);
+             "rows is %zu and columns is %zu: rows * columns * %zu bytes overflows size_t", rows,
+             columns, element_bytes);
     a.n = rows * columns;
     struct echi_call call =
         echi_arrange_call(ctx, &a, "a transpose", a.n * element_bytes, a.n * element_bytes);
@@ -134,7 +136,7 @@ done:
     return status;
 }
 
-/* ---- Made ---- */
+/* ---- Generated ---- */
 
 ech_status ech_fill(ech_ctx *ctx, void *out, const void *value, size_t n, size_t element_bytes)
 {
@@ -150,7 +152,7 @@ done:
     return status;
 }
 
-/* The bits of one element; of signed integers with the sign carried on. */
+/* The bits of one element; signed integers are sign-extended. */
 static uint64_t bits_of(const void *element, ech_dtype dtype)
 {
     const size_t bytes = ech_dtype_bytes(dtype);

@@ -1,8 +1,8 @@
 /*
- * arrange/cuda/operation.c - arranges elements on the GPU, host half: which kernel, how it divides
- * the work.
+ * arrange/cuda/operation.c - arranges elements on the GPU, host code: selects the kernel and
+ * divides the work.
  *
- *     what is asked                          kernel
+ *     operation                              kernel
  *     gather, scatter, shuffle               arrange_move; elements of several words: _wide
  *     transpose                              arrange_transpose; large elements: arrange_move_wide
  *     reverse                                arrange_reverse; large: _move_wide, in place _swap
@@ -10,8 +10,8 @@
  *     fill                                   arrange_fill; large: _put once, then _move_wide
  *     iota, permutation                      arrange_iota, arrange_permutation
  *
- * The kernels of the first three rows are in images arrange_w<bytes of a word>, the others in
- * arrange_line_all.  None needs a workspace.
+ * The kernels of the first three rows are in the modules arrange_w<bytes of a word>, the others in
+ * arrange_line_all. None needs a workspace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,8 +25,9 @@
 #include <string.h>
 
 enum {
-    BLOCKS = 1 << 30, /* most of a launch */
-    STAYING = 8       /* blocks a multiprocessor of a kernel that does much before it writes */
+    BLOCKS = 1 << 30, /* maximum per launch */
+    STAYING =
+        8 /* blocks per multiprocessor of a kernel whose setup is long compared with its writes */
 };
 #define LINE_IMAGE "arrange_line_all"
 
@@ -35,7 +36,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How many parts of `each` n things make. */
+/* The number of parts of `each` elements that n elements make. */
 static uint64_t parts_of(uint64_t n, uint64_t each)
 {
     return n / each + (n % each != 0);
@@ -46,7 +47,7 @@ static unsigned blocks_of(uint64_t n, uint64_t each)
     return (unsigned)least(parts_of(n, each), BLOCKS);
 }
 
-/* 2^32 / d rounded up, as divide() of word.cuh takes it. */
+/* 2^32 / d rounded up, for divide() of word.cuh. */
 static uint32_t inverse_of(uint32_t d)
 {
     return d > 1 ? (uint32_t)((((uint64_t)1 << 32) + d - 1) / d) : 0;
@@ -54,7 +55,7 @@ static uint32_t inverse_of(uint32_t d)
 
 /* ---- Words ---- */
 
-/* Launches a kernel of the image of the elements' words. */
+/* Launches a kernel of the module for this word size. */
 static ech_status launch_words(ech_ctx *ctx, size_t word_bytes, const char *kernel, unsigned blocks,
                                unsigned shared_bytes, const void *args)
 {
@@ -63,7 +64,7 @@ static ech_status launch_words(ech_ctx *ctx, size_t word_bytes, const char *kern
     return echi_cuda_launch(ctx, image, kernel, blocks, ARRANGE_THREADS, shared_bytes, args);
 }
 
-/* A block takes several small elements, fewer where that leaves multiprocessors without work; or a
+/* A block takes several small elements, fewer if multiprocessors would otherwise have no work; or a
  * part of a large one. */
 static void divide_wide(const ech_ctx *ctx, struct arrange_move_args *args)
 {
@@ -78,7 +79,7 @@ static void divide_wide(const ech_ctx *ctx, struct arrange_move_args *args)
     args->inverse = inverse_of(args->piece_words);
 }
 
-/* Moves args->n elements, whose places args->from tells. */
+/* Moves args->n elements, whose positions args->from specifies. */
 static ech_status move(ech_ctx *ctx, struct arrange_move_args *args, size_t element_bytes)
 {
     const size_t word = echi_opaque_align(element_bytes);
@@ -129,8 +130,8 @@ static ech_status shuffle(ech_ctx *ctx, const struct echi_arrange *a)
 
 /* ---- Tiles ---- */
 
-/* Square, or of whole rows or whole columns where those are short; small where there are too few
- * tiles for all multiprocessors. */
+/* Tiles are square, or consist of whole rows or columns if these are short; they are small if there
+ * are too few tiles for all multiprocessors. */
 static void shape_tile(const ech_ctx *ctx, struct arrange_transpose_args *args, size_t word_bytes)
 {
     const struct echi_cuda *cuda = ctx->state;
@@ -144,7 +145,7 @@ static void shape_tile(const ech_ctx *ctx, struct arrange_transpose_args *args, 
     if (rows < edge) columns = least(args->columns, room / rows);
     /* NOLINTEND(clang-analyzer-core.DivideZero) */
     if (rows > 32 && rows < args->rows)
-        rows -= rows % 32; /* a column's piece then begins where a sector does */
+        rows -= rows % 32; /* each column of the tile then begins at a sector */
     args->tile_rows = (uint32_t)rows;
     args->tile_columns = (uint32_t)columns;
     args->pitch = args->tile_columns | 1;
@@ -155,8 +156,8 @@ static void shape_tile(const ech_ctx *ctx, struct arrange_transpose_args *args, 
     args->tiles = args->tiles_across * parts_of(args->rows, rows);
 }
 
-/* Elements of 1 or 2 bytes whose rows begin at multiples of four on both sides; not so few of them
- * in a row or a column that most of a tile would be empty. */
+/* Elements of 1 or 2 bytes whose rows begin at multiples of four in both matrices. With too few of
+ * them per row or column most of a tile would be empty. */
 static bool goes_narrow(const struct echi_arrange *a)
 {
     const uint64_t places = (uintptr_t)a->in | (uintptr_t)a->out;
@@ -216,7 +217,8 @@ static ech_status reverse(ech_ctx *ctx, const struct echi_arrange *a)
     const uint64_t n = in_place ? a->n / 2 : a->n;
     if (n == 0) return ECH_OK;
     if (bytes > ARRANGE_SMALL_BYTES) return reverse_large(ctx, a);
-    /* Tiles begin at multiples of 16 elements: at the same distance from words of 16 bytes. */
+    /* Tiles begin at multiples of 16 elements, so all have the same offset from words of 16
+     * bytes. */
     const size_t room = in_place ? ARRANGE_REVERSE_BYTES / 2 : ARRANGE_REVERSE_BYTES;
     const uint32_t tile = (uint32_t)(room / bytes / 16 * 16);
     struct arrange_reverse_args args = { .in = a->in,
@@ -226,7 +228,8 @@ static ech_status reverse(ech_ctx *ctx, const struct echi_arrange *a)
                                          .tile = tile,
                                          .in_place = in_place };
     args.inverse = inverse_of(args.words);
-    /* A span begins at most 15 bytes after a word of 16, and the next at such a word. */
+    /* A span begins at most 15 bytes after a word of 16 bytes, and its end is rounded up to such a
+     * word. */
     const size_t span = (tile * bytes + 31) / 16 * 16;
     return launch_words(ctx, word, "arrange_reverse", blocks_of(n, tile),
                         (unsigned)(in_place ? 2 * span : span), &args);
@@ -240,7 +243,7 @@ static ech_status launch_line(ech_ctx *ctx, const char *kernel, uint64_t blocks,
                             ARRANGE_THREADS, 0, args);
 }
 
-/* Blocks of a kernel whose threads stay while there is work of 16 bytes each. */
+/* Blocks of a kernel whose threads loop over the work, 16 bytes at a time. */
 static uint64_t staying_blocks(const ech_ctx *ctx, uint64_t bytes)
 {
     const struct echi_cuda *cuda = ctx->state;
@@ -261,7 +264,8 @@ static ech_status rotate(ech_ctx *ctx, const struct echi_arrange *a)
     return launch_line(ctx, "arrange_copy", args.blocks[0] + args.blocks[1], &args);
 }
 
-/* The first element by arguments, as many as it takes; all others are copies of it. */
+/* The first element is passed as kernel arguments, in several launches; all others are copies of
+ * it. */
 static ech_status fill_large(ech_ctx *ctx, const struct echi_arrange *a)
 {
     struct arrange_put_args put;
@@ -289,7 +293,7 @@ static ech_status fill(ech_ctx *ctx, const struct echi_arrange *a)
                                       .element_bytes = bytes,
                                       .period = bytes / (uint32_t)echi_opaque_align(bytes) };
     memcpy(args.element, a->value, bytes);
-    /* There are more threads than words in a period. */
+    /* At least as many threads are needed as a period has words. */
     const uint64_t enough = parts_of(args.period, ARRANGE_THREADS);
     const uint64_t blocks = staying_blocks(ctx, args.bytes);
     return launch_line(ctx, "arrange_fill", blocks < enough ? enough : blocks, &args);
