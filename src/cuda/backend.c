@@ -222,7 +222,7 @@ static int same(int arch)
     return arch;
 }
 
-static const struct echi_provider executor = { .device = "simt",
+static const struct echi_provider emulator = { .device = "simt",
                                                .unit = "SIMT emulator",
                                                .unusable = "\"simt\" cannot be used",
                                                .by_name = true,
@@ -237,7 +237,7 @@ static int simt_count(void)
 
 static ech_status simt_open(ech_ctx *ctx, int ordinal)
 {
-    return echi_cuda_open(&executor, ctx, ordinal);
+    return echi_cuda_open(&emulator, ctx, ordinal);
 }
 
 const struct echi_backend echi_simt = {
