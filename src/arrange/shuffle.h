@@ -26,8 +26,7 @@
 
 enum {
     ECHI_SHUFFLE_ROUNDS = 8,
-    ECHI_SHUFFLE_LEAST =
-        8 /* minimum of rows and columns: with fewer, small permutations are not uniform */
+    ECHI_SHUFFLE_LEAST = 8 /* minimum rows and columns: fewer make small orders uneven */
 };
 
 struct echi_shuffle {

@@ -71,8 +71,7 @@ struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descend
 struct echi_order echi_order_nan_first(ech_dtype dtype)
 {
     struct echi_order o = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false);
-    o.shift =
-        -o.shift; /* negative NaN come first by their bits; the positive NaN wrap to join them */
+    o.shift = -o.shift; /* negative NaN have the lowest bits; positive NaN wrap to them */
     return o;
 }
 

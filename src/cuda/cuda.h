@@ -64,8 +64,7 @@ struct echi_cuda {
     int slots_used;
     bool may_report_error; /* a queued kernel may have reported a data error */
     struct echi_slot slots[2 * ECHI_LINK_SLOTS]; /* each created on first use */
-    CUevent link_events
-        [3][ECHI_LINK_BUFFERS]; /* up, down, and the work in between; created on first use */
+    CUevent link_events[3][ECHI_LINK_BUFFERS];   /* up, down, work; created on first use */
     /* sort/cuda/host.c: for copies up and down that overlap with the stream; NULL: not yet
      * created */
     CUstream link[2];

@@ -70,9 +70,8 @@ enum {
  * consists of windows of 64 bytes. blocks: resident on a multiprocessor. H200, 2026-11-22. */
 enum {
     SORT_MSD_COUNT_PLAN_KEYS = 2048, /* ... by blocks of at least this many */
-    SORT_BUCKETS_LEAST =
-        1 << 25, /* keys: in smaller arrays, the first level has digits, not buckets */
-    SORT_BUCKETS_BIN_BITS = 15, /* maximum, of the bins from which buckets are made */
+    SORT_BUCKETS_LEAST = 1 << 25,    /* keys: below, the first level has digits, not buckets */
+    SORT_BUCKETS_BIN_BITS = 15,      /* maximum, of the bins from which buckets are made */
     SORT_BUCKETS_THREADS = 1024,
     SORT_MSD_THREADS = 512,
     SORT_MSD_THREAD_BYTES = 112,
@@ -172,9 +171,8 @@ enum {
     ROW(8,  16,    512,    6,   2,     576,          8,        2)
 /* clang-format on */
 enum {
-    SORT_PAIRS_LEAF = 4608, /* keys of the smallest leaf of a row */
-    SORT_PAIRS_LEAST_BITS =
-        24, /* of at most this many, a few passes of LSD radix sort are faster */
+    SORT_PAIRS_LEAF = 4608,      /* keys of the smallest leaf of a row */
+    SORT_PAIRS_LEAST_BITS = 24,  /* or fewer: a few passes of LSD radix sort are faster */
     SORT_PAIRS_COUNT_BLOCKS = 2, /* per multiprocessor, with a scatter's threads */
     SORT_PAIRS_PIECES = 1024     /* maximum number of blocks that count */
 };

@@ -400,8 +400,7 @@ void simt_lines_free(struct simt_lines *lines)
 
 const struct simt_row *simt_lines_find(const struct simt_lines *lines, uint64_t address)
 {
-    size_t low = 0,
-           high = lines->n_sequences; /* sequences below index low begin at or below address */
+    size_t low = 0, high = lines->n_sequences; /* sequences before low begin at or below address */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (lines->sequences[middle].begin <= address)

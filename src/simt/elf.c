@@ -263,8 +263,7 @@ struct simt_module *simt_module_parse(const void *file, size_t bytes)
 /* The whole of a regular file, or NULL. */
 static unsigned char *read_file(const char *path, size_t *bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC |
-                            O_NONBLOCK); /* O_NONBLOCK: opening a pipe must not block */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block */
     if (fd < 0) return NULL;
     struct stat about;
     unsigned char *data = NULL;

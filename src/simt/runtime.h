@@ -113,8 +113,7 @@ enum { SIMT_MOST_SHARED_BYTES = 227 << 10 };
 struct simt_kernel {
     const char *name;
     void (*call)(
-        void *const
-            *parameters); /* runs one thread of the kernel, with pointers to its arguments */
+        void *const *parameters);    /* one thread of the kernel, with pointers to its arguments */
     const uint32_t *parameter_bytes; /* [parameter_count] */
     uint32_t parameter_count;
     uint32_t most_threads; /* of __launch_bounds__(); 0: none */

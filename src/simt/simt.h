@@ -69,8 +69,7 @@ SIMT_API void simt_forget(void); /* findings and counts */
 struct simt_counts {
     uint64_t load_requests, load_sectors, load_bytes; /* global: of a warp; of 32 bytes */
     uint64_t store_requests, store_sectors, store_bytes;
-    uint64_t atomic_requests,
-        atomic_sectors; /* global: a sector counts for each lane with the same word */
+    uint64_t atomic_requests, atomic_sectors; /* global: a sector for each lane that uses a word */
     uint64_t shared_loads, shared_load_wavefronts; /* requests; wavefronts */
     uint64_t shared_stores, shared_store_wavefronts;
     uint64_t shared_atomics, shared_atomic_wavefronts;

@@ -56,8 +56,7 @@ struct arrange_move_args {
     uint64_t words;  /* per element */
     uint64_t pieces; /* per element, of piece_words each */
     uint32_t piece_words, piece_elements;
-    uint32_t
-        inverse; /* 2^32 / piece_words, rounded up: the high half of a product is the quotient */
+    uint32_t inverse; /* 2^32 / piece_words, rounded up: divides by a multiplication */
     struct echi_shuffle map;
 };
 

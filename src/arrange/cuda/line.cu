@@ -139,8 +139,7 @@ static __device__ inline float iota_product(uint64_t i, double step)
 static __device__ inline float iota_product_short(uint64_t i, float step)
 {
     const float high = (float)(uint32_t)(i >> 24) * 0x1p24f, low = (float)((uint32_t)i & 0xffffff);
-    if (step - step != 0)
-        return (high + low) * step; /* 0 times infinity in one part would be NaN */
+    if (step - step != 0) return (high + low) * step; /* 0 * infinity would be NaN */
     return fmaf(low, step, high * step);
 }
 

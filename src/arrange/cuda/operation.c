@@ -26,8 +26,7 @@
 
 enum {
     BLOCKS = 1 << 30, /* maximum per launch */
-    STAYING =
-        8 /* blocks per multiprocessor of a kernel whose setup is long compared with its writes */
+    STAYING = 8       /* blocks per multiprocessor of a kernel with a long setup */
 };
 #define LINE_IMAGE "arrange_line_all"
 

@@ -210,8 +210,7 @@ static __device__ inline void block_network(word *words, uint32_t log, uint32_t 
         network_store(words, at, w);
     }
     for (uint32_t k = window::RUN_LOG + 1; k <= log; k++)
-        if (__syncthreads_or(
-                (int)(needs >> (k - window::RUN_LOG - 1) & 1))) /* all threads have written */
+        if (__syncthreads_or((int)(needs >> (k - window::RUN_LOG - 1) & 1))) /* all have written */
             network_phase(words, k, works);
     __syncthreads();                             /* all threads have written */
     if ((at | (2 * half - 1)) + 1 < 1u << log) { /* every warp but the last */

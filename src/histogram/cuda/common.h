@@ -19,8 +19,7 @@ enum {
     HISTOGRAM_SPLIT = 65536, /* maximum of counters for which the elements are read several times */
     HISTOGRAM_EDGE_BYTES = 32768, /* edges kept in shared memory */
     HISTOGRAM_CELL_BITS = 12,     /* log2 of the maximum number of cells of the edges */
-    HISTOGRAM_HOT_BITS =
-        12, /* log2 of the number of values that histogram_global counts in shared memory */
+    HISTOGRAM_HOT_BITS = 12, /* log2 of the values that histogram_global counts in shared memory */
     HISTOGRAM_NARROW = 1 << 30, /* histogram_shift uses 32-bit indices below this many counters */
     HISTOGRAM_COPIES = 256,     /* maximum number of tables of sums of weights */
     HISTOGRAM_SPREAD = 32768    /* counters over which sums of weights are spread */

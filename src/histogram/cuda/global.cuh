@@ -105,8 +105,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS)
     begin_global(a, tag, hot);
     const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
     const uint64_t warp_first = (uint64_t)blockIdx.x * blockDim.x + 32 * warp_id();
-    for (uint64_t w = warp_first; w < a.n;
-         w += LOADS * threads) { /* the same number of iterations in all lanes */
+    for (uint64_t w = warp_first; w < a.n; w += LOADS * threads) { /* uniform count */
         const uint64_t i = w + lane_id();
         ukey u[LOADS] = {}, v[LOADS] = {};
 #pragma unroll

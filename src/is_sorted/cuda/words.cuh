@@ -78,8 +78,7 @@ static __device__ inline uword word_less(uword x, uword y)
 {
 #if KEY_BITS < 32
     const uint32_t tops = word_tops();
-    const uint32_t rest =
-        (x | tops) - (y & ~tops); /* top bit: x is not less, compared without the top bits */
+    const uint32_t rest = (x | tops) - (y & ~tops); /* top bit: not less without its top bits */
     return (~x & y) | (~(x ^ y) & ~rest);
 #else
     return (uword)(x < y) << (WORD_BITS - 1);

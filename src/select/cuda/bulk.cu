@@ -9,7 +9,7 @@
  *               previous part; stores that part; requests the tile after
  *     scout     a warp that adds the workers' counts of a tile, publishes the sum, adds the counts
  *               that other blocks published for the tiles since the block's previous one, and
- *               passes the total before the tile to the workers, while they already pack the next tile
+ *               passes the total before the tile to the workers, while they pack the next tile
  *
  *     runs      the published words also contain the position of a tile's last run, so that the
  *               scout of a tile that begins a run knows the length of the run before it; lengths
@@ -68,9 +68,8 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
     const uint32_t warp = threadIdx.x / 32;
     const uint64_t all = PLACE ? a.words[SELECT_WORDS_FIRST - 1] : 0;
     uint64_t tile = a.tiles, next = PLACE ? tile_of_turn(a, 0) : s.first[0];
-    uint32_t own = 0, bits = 0,
-             next_bits = 0; /* bits: with runs, which elements the parts select */
-    bool asked = true;      /* the elements of the next tile were requested */
+    uint32_t own = 0, bits = 0, next_bits = 0; /* bits: with runs, the selected elements */
+    bool asked = true;                         /* the elements of the next tile were requested */
     if (next >= a.tiles) return;
     ask_for<SOURCE>(a, s, next, 0, true);
     ask_for<SOURCE>(a, s, PLACE ? tile_of_turn(a, 1) : s.first[1], 1, true);
@@ -225,8 +224,7 @@ template <int SOURCE>
 static __device__ inline void scout(const struct select_args &a, struct bulk_shared &s)
 {
     uint64_t tile = s.first[0], next = s.first[1];
-    uint64_t known = 0, before = 0,
-             last = 0; /* tiles, their selected elements, and the last position */
+    uint64_t known = 0, before = 0, last = 0; /* tiles, their elements, the last position */
     if (tile >= a.tiles) return;
     struct tally t = publish<SOURCE>(a, s, tile, 0);
     for (uint32_t turn = 0;; turn++) {

@@ -34,14 +34,12 @@ static_assert(ROWS == 8, "a row has four bits of a register");
 
 struct bulk_shared {
     uint64_t arrived[2][SELECT_WORKERS]; /* barriers: the part of a slot has arrived */
-    uint64_t counted[2],
-        told[2]; /* ... all workers have counted; the scout has written the totals */
+    uint64_t counted[2], told[2];      /* ... workers have counted; the scout has written totals */
     uint64_t begin[2][SELECT_WORKERS]; /* destination of a part */
     uint64_t after[2][SELECT_WORKERS]; /* the tile after the next */
     uint64_t first[2];                 /* the first two tiles */
     uint32_t own[2][SELECT_WORKERS];   /* number of selected elements of a part */
-    uint32_t ends
-        [2][SELECT_WORKERS]; /* ... the first and, in the upper half, the last of their positions */
+    uint32_t ends[2][SELECT_WORKERS];  /* ... the first and, in the upper half, last position */
     uint32_t next[2][SELECT_WORKERS]; /* the tile's first selected position after a part, or NONE */
 };
 
@@ -143,8 +141,7 @@ static __device__ inline uint32_t starts_in(const struct select_args &a, const u
         bits |= starts_of<FLOAT>(o, v[j], lane_id() ? turned : last_of) << 4 * j;
         last_of = turned;
     }
-    if (p.at + p.first == 0 &&
-        lane_id() == p.first / VECTOR) /* the array's first element has no predecessor */
+    if (p.at + p.first == 0 && lane_id() == p.first / VECTOR) /* it has no predecessor */
         bits |= 1u << p.first % VECTOR;
     return bits;
 }
