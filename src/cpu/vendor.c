@@ -35,7 +35,7 @@ static bool is_old(const char *core)
     return false;
 }
 
-static void look_at_openblas(struct echi_vendor *vendor, void *library, const char *name)
+static void inspect_openblas(struct echi_vendor *vendor, void *library, const char *name)
 {
     const char *(*corename)(void) = NULL;
     const char *core = "";
@@ -54,12 +54,12 @@ static void look_at_openblas(struct echi_vendor *vendor, void *library, const ch
 }
 
 /* MKL and BLIS select suitable kernels themselves. */
-static void look_at(struct echi_vendor *vendor, void *library, const char *name, bool named,
+static void inspect(struct echi_vendor *vendor, void *library, const char *name, bool named,
                     const char *kind)
 {
     *vendor = (struct echi_vendor){ .fast = false };
     if (dlsym(library, "openblas_get_config")) {
-        look_at_openblas(vendor, library, name);
+        inspect_openblas(vendor, library, name);
         return;
     }
     const char *known = dlsym(library, "MKL_Get_Max_Threads") ? "MKL"
@@ -81,7 +81,7 @@ bool echi_vendor_open(struct echi_vendor *vendor, const char *variable, const ch
         void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: it may have threads */
         if (!library) continue;
         if (take(library)) {
-            look_at(vendor, library, name, named != NULL, kind);
+            inspect(vendor, library, name, named != NULL, kind);
             return true;
         }
         dlclose(library);

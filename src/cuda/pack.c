@@ -74,7 +74,7 @@ void echi_pack_find(const char *name, const void *inside, char path[ECHI_PACK_PA
 /* ---- Contents ---- */
 
 static void __attribute__((format(printf, 2, 3)))
-say(char reason[ECHI_PACK_REASON], const char *format, ...)
+set_reason(char reason[ECHI_PACK_REASON], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -232,22 +232,23 @@ static void *read_pack(FILE *file, const struct echi_pack *pack, const char *ima
     struct place place = { 0 };
     char line[LINE];
     if (!read_line(file, line) || strncmp(line, first_words, strlen(first_words)) != 0) {
-        say(reason, "%s is not a file of Echelon's kernels", shown(pack));
+        set_reason(reason, "%s is not a file of Echelon's kernels", shown(pack));
         return NULL;
     }
     if (strcmp(line + strlen(first_words), pack->id) != 0) {
-        say(reason, "%s belongs to another build of Echelon", shown(pack));
+        set_reason(reason, "%s belongs to another build of Echelon", shown(pack));
         return NULL;
     }
     bool whole = read_index(file, image, gpu, &place);
     if (whole && !place.fit) {
-        say(reason, "%s has no kernels for %s%s", shown(pack), image,
-            place.known ? " on this GPU" : "");
+        set_reason(reason, "%s has no kernels for %s%s", shown(pack), image,
+                   place.known ? " on this GPU" : "");
         return NULL;
     }
     *bytes = (size_t)place.bytes;
     void *data = whole ? read_place(file, &place, !pack->data) : NULL;
-    if (!data) say(reason, "%s is damaged, or out of memory for its module %s", shown(pack), image);
+    if (!data)
+        set_reason(reason, "%s is damaged, or out of memory for its module %s", shown(pack), image);
     return data;
 }
 
@@ -258,7 +259,7 @@ void *echi_pack_read(const struct echi_pack *pack, const char *image, int gpu, s
     FILE *file = pack->data ? fmemopen((void *)(uintptr_t)pack->data, pack->bytes, "rb")
                             : fopen(pack->path, "rbe");
     if (!file) {
-        say(reason, "cannot open %s: %s", shown(pack), strerror(errno));
+        set_reason(reason, "cannot open %s: %s", shown(pack), strerror(errno));
         return NULL;
     }
     void *data = read_pack(file, pack, image, gpu, bytes, reason);

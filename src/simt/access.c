@@ -51,7 +51,7 @@ misaligned(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, u
 }
 
 static void __attribute__((cold, noinline))
-unwritten(struct simt_thread *t, const void *at, size_t bytes, uintptr_t pc)
+uninitialised(struct simt_thread *t, const void *at, size_t bytes, uintptr_t pc)
 {
     struct simt_where where;
     simt_locate(t, at, &where);
@@ -93,7 +93,7 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
     }
     if (kind & SIMT_WRITE) t->wrote = t->block->clock;
     if (simt_options.check) {
-        if (!whole) unwritten(t, at, bytes, pc);
+        if (!whole) uninitialised(t, at, bytes, pc);
         atomic_flag *lock = lock_cells(t->block->launch, offset);
         simt_race_check(t, &simt_cells[offset / 4], at, bytes, kind, pc,
                         t->block->launch->first_serial);
@@ -142,7 +142,7 @@ static void shared_access(struct simt_thread *t, struct simt_block *owner, size_
     }
     bool whole = note_written(owner->written + offset, bytes, kind & SIMT_WRITE);
     if (simt_options.check) {
-        if (!whole && (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE)) unwritten(t, at, bytes, pc);
+        if (!whole && (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE)) uninitialised(t, at, bytes, pc);
         simt_race_check(t, &owner->cells[offset / 4], at, bytes, kind, pc, owner->oldest);
     }
     if (simt_options.profile) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);

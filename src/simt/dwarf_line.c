@@ -306,7 +306,7 @@ static void run_extended(struct unit *u)
         if (u->version < 5) add_file(u, name && *name ? name : NULL);
         break;
     default:
-        break; /* its length says where the next one is */
+        break; /* its length gives the position of the next */
     }
 }
 

@@ -26,7 +26,7 @@
 
 enum {
     BLOCKS = 1 << 30, /* maximum per launch */
-    STAYING = 8       /* blocks per multiprocessor of a kernel with a long setup */
+    PERSISTENT = 8    /* blocks per multiprocessor of a kernel with a long setup */
 };
 #define LINE_IMAGE "arrange_line_all"
 
@@ -70,7 +70,7 @@ static void divide_wide(const ech_ctx *ctx, struct arrange_move_args *args)
     const struct echi_cuda *cuda = ctx->state;
     args->piece_words = (uint32_t)least(args->words, ARRANGE_PIECE_WORDS);
     const uint64_t enough = parts_of(ARRANGE_THREADS, args->piece_words);
-    const uint64_t share = parts_of(args->n, STAYING * (uint64_t)cuda->multiprocessors);
+    const uint64_t share = parts_of(args->n, PERSISTENT * (uint64_t)cuda->multiprocessors);
     uint64_t elements = least(ARRANGE_PIECE_WORDS / args->piece_words, ARRANGE_PIECE_ELEMENTS);
     elements = least(elements, share > enough ? share : enough);
     args->piece_elements = (uint32_t)elements;
@@ -243,10 +243,11 @@ static ech_status launch_line(ech_ctx *ctx, const char *kernel, uint64_t blocks,
 }
 
 /* Blocks of a kernel whose threads loop over the work, 16 bytes at a time. */
-static uint64_t staying_blocks(const ech_ctx *ctx, uint64_t bytes)
+static uint64_t persistent_blocks(const ech_ctx *ctx, uint64_t bytes)
 {
     const struct echi_cuda *cuda = ctx->state;
-    return least(parts_of(bytes, 16 * ARRANGE_THREADS), STAYING * (uint64_t)cuda->multiprocessors);
+    return least(parts_of(bytes, 16 * ARRANGE_THREADS),
+                 PERSISTENT * (uint64_t)cuda->multiprocessors);
 }
 
 static ech_status rotate(ech_ctx *ctx, const struct echi_arrange *a)
@@ -294,7 +295,7 @@ static ech_status fill(ech_ctx *ctx, const struct echi_arrange *a)
     memcpy(args.element, a->value, bytes);
     /* At least as many threads are needed as a period has words. */
     const uint64_t enough = parts_of(args.period, ARRANGE_THREADS);
-    const uint64_t blocks = staying_blocks(ctx, args.bytes);
+    const uint64_t blocks = persistent_blocks(ctx, args.bytes);
     return launch_line(ctx, "arrange_fill", blocks < enough ? enough : blocks, &args);
 }
 

@@ -62,9 +62,9 @@ static __device__ inline void transpose_tiles(const struct arrange_transpose_arg
             a.tiles >> 32 ? t / a.tiles_across : (uint32_t)t / (uint32_t)a.tiles_across;
         const uint64_t row = down * a.tile_rows;
         const uint64_t column = (t - down * a.tiles_across) * a.tile_columns;
-        const uint64_t below = a.rows - row, beside = a.columns - column;
+        const uint64_t below = a.rows - row, right = a.columns - column;
         const uint32_t rows = below < a.tile_rows ? (uint32_t)below : a.tile_rows;
-        const uint32_t columns = beside < a.tile_columns ? (uint32_t)beside : a.tile_columns;
+        const uint32_t columns = right < a.tile_columns ? (uint32_t)right : a.tile_columns;
         load_tile(a, row, column, rows, columns);
         __syncthreads(); /* the tile is complete */
         store_tile(a, row, column, rows, columns);

@@ -271,14 +271,9 @@ static bool float_weights(const struct echi_histogram *h)
     return h->weighted && echi_dtype_is_float(h->weights_dtype);
 }
 
-static bool bytes_alone(const struct echi_histogram *h)
-{
-    return h->key_bytes == 1 && !h->pairs && !h->weighted && !many(h);
-}
-
 static bool can_be_bytes(const struct echi_histogram *h)
 {
-    return bytes_alone(h);
+    return h->key_bytes == 1 && !h->pairs && !h->weighted && !many(h);
 }
 
 static bool always(const struct echi_histogram *h)

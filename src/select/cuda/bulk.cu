@@ -85,7 +85,7 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
         if (next < a.tiles) next_own = pack<SOURCE, PLACE>(a, s, next, turn + 1, asked, &next_bits);
         uint64_t after = PLACE ? tile_of_turn(a, 1) : s.first[1];
         if (tile < a.tiles) {
-            wait_for(&s.told[slot], turn);
+            wait_for(&s.placed[slot], turn);
             const uint64_t before = s.begin[slot][warp];
             ukey *out = (ukey *)a.out, *region = region_of<SOURCE>(slot);
             if (SOURCE != BY_RUNS || out) store_part(region, out + before, own);
@@ -244,7 +244,7 @@ static __device__ inline void scout(const struct select_args &a, struct bulk_sha
         known = tile + 1;
         if (known == a.tiles && lane_id() == 0) *a.count = before;
         __syncwarp(); /* all lanes have written */
-        if (lane_id() == 0) mbarrier_arrive(&s.told[turn % 2]);
+        if (lane_id() == 0) mbarrier_arrive(&s.placed[turn % 2]);
         if (next >= a.tiles) return;
         tile = next;
         next = after;
@@ -269,7 +269,7 @@ static __device__ inline void scout_back(const struct select_args &a, struct bul
         const struct tally t = add_up<BY_TEST>(s, turn);
         if (lane_id() < workers()) s.begin[turn % 2][lane_id()] = before + t.before;
         __syncwarp(); /* all lanes have written */
-        if (lane_id() == 0) mbarrier_arrive(&s.told[turn % 2]);
+        if (lane_id() == 0) mbarrier_arrive(&s.placed[turn % 2]);
     }
 }
 
@@ -281,7 +281,7 @@ static __device__ inline void open(struct bulk_shared &s)
     for (uint32_t i = 0; i < 2; i++) {
         for (uint32_t w = 0; w < workers(); w++) mbarrier_init(&s.arrived[i][w], 1);
         mbarrier_init(&s.counted[i], workers());
-        mbarrier_init(&s.told[i], 1);
+        mbarrier_init(&s.placed[i], 1);
     }
 }
 

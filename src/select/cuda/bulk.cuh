@@ -24,8 +24,8 @@ extern __shared__ __align__(16) unsigned char shared_bytes[];
 enum {
     ROWS = SELECT_PART_BYTES / 16 / 32,
     PART = SELECT_PART_BYTES / KEY_BYTES,
-    BESIDE = SELECT_PART_BYTES + 16, /* the vector before contains the part's left neighbour */
-    ROW_BITS = (1 << VECTOR) - 1,    /* the bits of a row; a register holds four rows */
+    FLAGS_AT = SELECT_PART_BYTES + 16, /* the vector before contains the part's left neighbour */
+    ROW_BITS = (1 << VECTOR) - 1,      /* the bits of a row; a register holds four rows */
     WORDS = 8, /* words of other tiles that a lane of the scout reads at once */
     FEW = SELECT_PART_BYTES / (KEY_BYTES + 2) /* up to this many, positions also fit */
 };
@@ -34,7 +34,7 @@ static_assert(ROWS == 8, "a row has four bits of a register");
 
 struct bulk_shared {
     uint64_t arrived[2][SELECT_WORKERS]; /* barriers: the part of a slot has arrived */
-    uint64_t counted[2], told[2];      /* ... workers have counted; the scout has written totals */
+    uint64_t counted[2], placed[2];    /* ... workers have counted; the scout has written totals */
     uint64_t begin[2][SELECT_WORKERS]; /* destination of a part */
     uint64_t after[2][SELECT_WORKERS]; /* the tile after the next */
     uint64_t first[2];                 /* the first two tiles */
@@ -86,7 +86,7 @@ template <int SOURCE> static __device__ inline constexpr bool by_starts(void)
 /* The slot's memory: the vector before, the part, and its flags. */
 template <int SOURCE> static __device__ inline ukey *region_of(uint32_t slot)
 {
-    const uint32_t bytes = BESIDE + (SOURCE == BY_FLAGS ? PART : 0);
+    const uint32_t bytes = FLAGS_AT + (SOURCE == BY_FLAGS ? PART : 0);
     return (ukey *)(shared_bytes + (slot * workers() + threadIdx.x / 32) * bytes);
 }
 
@@ -117,7 +117,7 @@ static __device__ inline void ask_for(const struct select_args &a, struct bulk_s
         mbarrier_arrive_expect(arrived, bytes + (SOURCE == BY_FLAGS ? PART >> shift : 0));
         if (elements) copy_bulk(to - before, in - before, bytes, arrived);
         if (SOURCE == BY_FLAGS)
-            copy_bulk((char *)region_of<SOURCE>(slot) + BESIDE, a.flags + (p.at >> shift),
+            copy_bulk((char *)region_of<SOURCE>(slot) + FLAGS_AT, a.flags + (p.at >> shift),
                       PART >> shift, arrived);
         return;
     }
@@ -160,7 +160,7 @@ static __device__ inline uint32_t tests_in(const struct select_args &a,
 static __device__ inline uint32_t flags_in(const struct select_args &a, uint32_t slot,
                                            const struct part &p)
 {
-    const uint8_t *flags = (const uint8_t *)region_of<BY_FLAGS>(slot) + BESIDE;
+    const uint8_t *flags = (const uint8_t *)region_of<BY_FLAGS>(slot) + FLAGS_AT;
     uint32_t bits = 0;
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
