@@ -184,7 +184,7 @@ INLINE f32_vector load_f32_f32(const float *x)
     return v;
 }
 
-/* Zero-extends 16-bit lanes to 32 bits. */
+/* Loads 16-bit elements, zero-extended to 32 bits. */
 INLINE u32_vector load_u16_u32(const uint16_t *x)
 {
     u16_half u;

@@ -125,8 +125,8 @@ static void check_place(const struct simt_warp *w, const struct simt_meet *m)
         const struct simt_thread *t = &w->threads[gone];
         if (t->warp_pc != first->pc || t->mask == m->mask) continue;
         simt_found(SIMT_MASK, w->block->launch, first, first->pc,
-                   "names lane %u in its mask %08x, which used the mask %08x", gone, m->mask,
-                   t->mask);
+                   "names lane %u in the mask %08x, but that lane used the mask %08x", gone,
+                   m->mask, t->mask);
         return;
     }
 }

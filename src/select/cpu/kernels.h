@@ -91,8 +91,8 @@ static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
     }
 }
 
-/* Zero-extends bytes and 16-bit elements to 32 bits, the minimum width of the compress
- * instruction. */
+/* Zero-extends bytes and 16-bit elements to 32 bits, the minimum width of AVX-512F's
+ * compress instruction. */
 static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 4; v++, kept >>= 16) {

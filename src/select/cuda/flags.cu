@@ -199,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
         for (int k = 0; k < VECTOR; k++) {
             uint32_t p = position(j) + k;
             bool kept = bits[j] >> k & 1;
-            /* before an element that is not selected, there are all elements of the first kind */
+            /* others follow all selected elements and the others before them */
             if (p >= t.first && p < t.end)
                 s.local[kept ? r : total + p - t.first - r] = (uint16_t)p;
             r += kept;

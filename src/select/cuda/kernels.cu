@@ -231,8 +231,7 @@ order_keys(union tile_data &data, const struct span &t, const union vector (&v)[
     }
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
-        /* Before an element of the last kind there are all elements that are not of the other
-         * kinds. */
+        /* The number of the last kind before an element: all elements minus the other kinds. */
         uint32_t first = start[0][j], second = WAYS == 3 ? start[WAYS - 2][j] : first_own;
         uint32_t rest = begin + (position(j) - t.first) - first - (second - first_own);
 #pragma unroll
