@@ -3,13 +3,13 @@
 #   cuda_code(NAME SOURCE "DEFINITIONS" ROWS)             machine code for ECHELON_CUDA_ARCHS
 #   cuda_ptx(NAME SOURCE "ARCHS" "DEFINITIONS" ROWS [FLAG...])    PTX for the compute capabilities ARCHS;
 #                                                         target accepted_NAME compiles it unoptimised
-#   pack_stream(NAME "ROWS" STREAM [FILTER])              what is compressed together, such as an operation's code
-#   pack_file(NAME SYMBOL OBJECTS STREAM...)              echelon/NAME.pack, of such streams; target ptx_NAME
+#   pack_stream(NAME "ROWS" STREAM [FILTER])              files that are compressed together, such as an operation's code
+#   pack_file(NAME SYMBOL OBJECTS STREAM...)              echelon/NAME.pack, which contains these streams; target ptx_NAME
 #   pack_object(NAME SYMBOL ID OBJECTS STREAM...)         the same as part of a program: SYMBOL_begin, SYMBOL_bytes
 #
-# ROWS are words "IMAGE KIND FILE"; src/cuda/pack.c reads a pack and cmake/pack.cmake describes it.  OBJECTS of
-# pack_file() defines SYMBOL, the digest by which a program recognises the file of its own build: it is of the sources,
-# so that a program is built without waiting for nvcc.  Without a SYMBOL it is the project's version.
+# ROWS are words "MODULE KIND FILE"; src/cuda/pack.c reads a pack and cmake/pack.cmake describes it.  OBJECTS of
+# pack_file() defines SYMBOL, a digest by which a program recognises the pack of its own build.  The digest is computed
+# from the sources, so that a program can be built before nvcc has finished.  Without SYMBOL it is the project's version.
 
 option(ECHELON_CUDA "build the CUDA backend when nvcc is found" ON)
 if(ECHELON_CUDA)
@@ -19,10 +19,10 @@ set(ECHELON_NVCC_FLAGS "" CACHE STRING "more flags for nvcc, such as -lineinfo")
 set(ECHELON_CUDA_ARCHS native CACHE STRING
   "compute capabilities whose machine code is embedded, such as \"75;80;90\"; native: of the GPUs here")
 set(ECHELON_CUDA_PTX auto CACHE STRING
-  "compute capability whose PTX is in echelon/kernels.pack, or none; auto: the last of a list, none where \
+  "compute capability whose PTX is in echelon/kernels.pack, or none; auto: the last of a list, none if \
 native finds a GPU, 75 where it finds no GPU")
 
-# native, resolved: no machine code and PTX for the oldest GPU where there is no GPU that this nvcc knows.
+# Resolves "native": no machine code, and PTX for the oldest GPU, if nvcc knows no GPU of this machine.
 function(cuda_native variable)
   set(found "")
   find_program(ECHELON_NVIDIA_SMI nvidia-smi)
@@ -47,8 +47,8 @@ endfunction()
 
 set(ECHELON_HAS_NVCC FALSE)
 set(ECHELON_CODE_KINDS "") # "sm_80" ...
-# On an H200, PTX for 7.5 that was compiled with -O2 takes 1.0 to 1.2 times as long as with -O3, with -O1
-# 5 to 9 times; -O2 saves a third of nvcc's time.
+# On an H200, kernels from PTX for 7.5 take 1.0 to 1.2 times as long if it was compiled with -O2 instead of
+# -O3, and 5 to 9 times as long with -O1; -O2 saves a third of nvcc's time.
 set(ECHELON_PTX_FLAGS "")
 if(ECHELON_CUDA AND ECHELON_NVCC)
   set(ECHELON_HAS_NVCC TRUE)
@@ -70,7 +70,7 @@ if(ECHELON_CUDA AND ECHELON_NVCC)
   endif()
   set(ECHELON_CODE_ARCHS ${archs})
   foreach(arch IN LISTS archs)
-    if(arch EQUAL 90) # every GPU of 9.0 takes the code of 90a, which alone has wgmma
+    if(arch EQUAL 90) # every GPU of 9.0 runs code for 90a, the only target with wgmma
       set(arch 90a)
     endif()
     list(APPEND ECHELON_CODE_KINDS sm_${arch})
@@ -79,12 +79,12 @@ if(ECHELON_CUDA AND ECHELON_NVCC)
   set(ECHELON_NVCC_COMMAND ${ECHELON_NVCC} -std=c++14 -O3 -fmad=false -Werror=all-warnings ${extra_flags}
     -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR})
   list(JOIN archs " " archs)
-  message(STATUS "echelon: CUDA kernels by ${ECHELON_NVCC}; machine code for: ${archs}; PTX for: ${ECHELON_PTX_ARCH}")
+  message(STATUS "echelon: CUDA kernels compiled by ${ECHELON_NVCC}; machine code for: ${archs}; PTX for: ${ECHELON_PTX_ARCH}")
 else()
-  message(STATUS "echelon: no nvcc (or ECHELON_CUDA=OFF): this build uses no GPU")
+  message(STATUS "echelon: no nvcc (or ECHELON_CUDA=OFF): this build has no CUDA backend")
 endif()
 
-# Kernels are compressed where there are xz, which the build calls, and liblzma, with which the library is linked.
+# Kernels are compressed if both xz (called by the build) and liblzma (linked to the library) are found.
 find_package(LibLZMA QUIET)
 find_program(ECHELON_XZ xz)
 mark_as_advanced(ECHELON_XZ)
@@ -95,7 +95,7 @@ elseif(ECHELON_HAS_NVCC)
   message(STATUS "echelon: xz or liblzma is missing: kernels are not compressed, which makes them eight times as large")
 endif()
 
-# Machine code has 16 bytes an instruction, in words whose bits mean the same.
+# Machine code has 16 bytes per instruction; a bit position within them has a fixed meaning.
 set(ECHELON_CODE_FILTER --lzma2=preset=9e,lc=0,lp=4,pb=4,nice=273)
 set(ECHELON_PTX_FILTER --lzma2=preset=6)
 
@@ -126,7 +126,7 @@ function(cuda_ptx name source archs definitions variable)
     list(APPEND rows ${name} compute_${arch} ${ptx})
   endforeach()
   set(${variable} "${rows}" PARENT_SCOPE)
-  # Whether nvcc accepts the source, in a fraction of the time: for make check, which runs no PTX.
+  # Only checks that nvcc accepts the source, in a fraction of the time: for make check, which runs no PTX.
   set(gencode "")
   foreach(arch IN LISTS archs)
     list(APPEND gencode -gencode arch=compute_${arch},code=compute_${arch})
@@ -215,7 +215,7 @@ function(pack_object name symbol id objects)
   set(${objects} ${assembly} ${pack} PARENT_SCOPE)
 endfunction()
 
-# A digest of all sources that a kernel can include, known before nvcc has compiled one.
+# A digest of all sources that a kernel can include, known before nvcc has compiled any of them.
 function(pack_id symbol id source)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cu ${PROJECT_SOURCE_DIR}/src/*.cuh
     ${PROJECT_SOURCE_DIR}/src/*.h ${PROJECT_SOURCE_DIR}/src/*.def ${PROJECT_SOURCE_DIR}/src/instances.txt)

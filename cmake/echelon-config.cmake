@@ -1,4 +1,4 @@
-# echelon-config.cmake - find_package(echelon) gives echelon::echelon (shared) and, where the
-# static library was built, echelon::echelon_static.
+# echelon-config.cmake - find_package(echelon) defines echelon::echelon (shared) and, if the static library
+# was built, echelon::echelon_static.
 
 include("${CMAKE_CURRENT_LIST_DIR}/echelon-targets.cmake")

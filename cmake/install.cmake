@@ -1,8 +1,9 @@
-# install.cmake - what `cmake --install` gives beside the command (cli/): header, libraries, and how
-# others find them: echelon.pc for pkg-config, echelon-config.cmake for find_package(echelon).
+# install.cmake - what `cmake --install` installs in addition to the command (cli/): headers, libraries, and
+# files by which other projects find them: echelon.pc for pkg-config, echelon-config.cmake for
+# find_package(echelon).
 #
-# Nothing installed holds the prefix, so that `cmake --install build --prefix X` and moving the tree
-# later both work.
+# No installed file contains the prefix, so that `cmake --install build --prefix X` works and the tree can be
+# moved later.
 
 include(CMakePackageConfigHelpers)
 
@@ -14,9 +15,9 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS ${libraries} EXPORT echelon-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# What is not built yet is left out: `make install` does not build the executor, `make check` does.
+# Targets that are not built yet are skipped: `make check` builds the SIMT emulator, `make install` does not.
 get_property(simt_modules GLOBAL PROPERTY ECHELON_SIMT_MODULES)
-if(ECHELON_SIMT_FOUND) # opened at run time, from beside the library
+if(ECHELON_SIMT_FOUND) # opened at run time, from the folder of the library
   install(TARGETS echelon_simt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
   install(TARGETS ${simt_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon OPTIONAL)
 endif()

@@ -1,13 +1,13 @@
-# instances.cmake - reads src/<operation>/instances.txt, whose rows both nvcc and the executor's compiler
-# build.
+# instances.cmake - reads src/<operation>/instances.txt; nvcc and the compiler of the SIMT emulator's modules
+# build its rows.
 #
 #   instance_rows(FILE rows)                      every row as one string; read again when it changes
 #   instance_parse(OPERATION "${row}" instance)   sets instance_SOURCE, instance_NAME, instance_DEFINITIONS
 #
 #   row "msd k32 KEY_BITS=32" of sort  ->  cuda/msd.cu as sort_msd_k32
 #   row "kernels k8 KEY_BITS=8" of scan  ->  cuda/kernels.cu as scan_k8
-#   row "stream"                         ->  what follows is compressed apart from what precedes: to load an image
-#                                            means to decompress those before it (src/cuda/pack.c)
+#   row "stream"                         ->  the rows below it are compressed separately from those above: loading a
+#                                            module decompresses all modules before it in its stream (src/cuda/pack.c)
 
 function(instance_rows list variable)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})

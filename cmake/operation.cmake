@@ -1,22 +1,22 @@
-# operation.cmake - how the folder of an operation becomes a part of the library.
+# operation.cmake - builds the folder of an operation as a part of the library.
 #
 #   echelon_operation(sort [VARIANTS FLAG...] [AVX2 FLAG...] [AVX512 FLAG...])
 #
 # Called in src/<operation>/CMakeLists.txt.  The target echelon_<operation> has the objects of
 #
-#   *.c, cpu/*.c     the shared half and the CPU's; a file named avx2.c or *_avx2.c (avx512 likewise)
-#                    is compiled for that instruction set, on x86-64 only; src/cpu/dispatch.c asks the
-#                    machine before one of them runs
-#   cuda/*.c         the host half of the CUDA backend, in builds with nvcc or with the executor
-#   instances.txt    the kernels of cuda/*.cu: with nvcc machine code in the library and PTX in kernels.pack for each
-#                    row (cmake/cuda.cmake says for which GPUs); and a module for the executor
+#   *.c, cpu/*.c     the shared code and the code of the CPU; a file named avx2.c or *_avx2.c (avx512 likewise)
+#                    is compiled for that instruction set, only on x86-64; src/cpu/dispatch.c checks the
+#                    processor before one of them runs
+#   cuda/*.c         the host code of the CUDA backend, in builds with nvcc or with the SIMT emulator
+#   instances.txt    the kernels of cuda/*.cu, per row: with nvcc, machine code in the library and PTX in kernels.pack
+#                    (cmake/cuda.cmake lists the GPUs); and a module for the SIMT emulator
 #
-# VARIANTS: more flags of portable.c, avx2.c and avx512.c; AVX2 and AVX512: more of these files.
+# VARIANTS: more flags of portable.c, avx2.c and avx512.c; AVX2 and AVX512: more flags of these files.
 #
 #   operations_column(folder folders)
 #
-# Sets folders to a column of src/operations.def (name, folder, call, command, tests, benchmark): each word
-# once, without "none".  CMake runs again when that file changes.
+# Sets folders to a column of src/operations.def (name, folder, call, command, tests, benchmark), without
+# duplicates and without "none". CMake runs again when that file changes.
 
 function(operations_column column variable)
   set(def ${PROJECT_SOURCE_DIR}/src/operations.def)
@@ -37,11 +37,11 @@ function(operations_column column variable)
 endfunction()
 set(ECHELON_OPERATION_COLUMNS name folder call command tests benchmark)
 
-# What every file of the library is compiled with.
+# Flags for every file of the library.
 add_library(echelon_build INTERFACE)
 target_include_directories(echelon_build INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-# Results are the same on every device: a product and a sum are rounded one by one.  nvcc and the
-# executor's compiler are told so too.
+# Results are the same on every device, so products and sums are rounded separately. nvcc and the compiler of
+# the SIMT emulator's modules get the same option.
 target_compile_options(echelon_build INTERFACE -ffp-contract=off)
 target_link_libraries(echelon_build INTERFACE echelon_warnings)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
@@ -78,7 +78,7 @@ function(echelon_operation name)
     endif()
   endforeach()
   set(portable ${flags_VARIANTS})
-  if(ECHELON_X86) # only processors older than AVX2 run it: more than -O1 is not worth its compile time
+  if(ECHELON_X86) # runs only on processors without AVX2: -O1 saves compile time
     list(APPEND portable $<$<CONFIG:Release>:-O1>)
   endif()
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/cpu/portable.c)
@@ -115,7 +115,7 @@ function(echelon_operation name)
   echelon_part(${name} ${sources})
 endfunction()
 
-# The kernels of some rows as streams: one for each architecture, and one of PTX.
+# The kernels of some rows as streams: one per architecture, and one of PTX.
 function(operation_streams name code ptx)
   foreach(kind IN LISTS ECHELON_CODE_KINDS)
     set(rows "")

@@ -4,18 +4,18 @@
 #   cmake -DSTREAMS=streams.txt -DPACK=kernels.pack -DVERSION=0.1.0 -P pack.cmake
 #   cmake -DSTREAMS=streams.txt -DPACK=kernels.pack -DID=kernels.id -P pack.cmake
 #
-# ROWS has lines "IMAGE KIND FILE"; KIND is sm_90a for a cubin, compute_75 for PTX.  STREAM gets the files one after another,
-# compressed by XZ where there is one, and STREAM.rows lines "IMAGE KIND OFFSET BYTES".  Kernels for one GPU resemble
-# each other: together they take three quarters of the bytes.
+# ROWS has lines "MODULE KIND FILE"; KIND is sm_90a for a cubin, compute_75 for PTX.  STREAM becomes the concatenation of
+# the files, compressed by XZ if it is given, and STREAM.rows has lines "MODULE KIND OFFSET BYTES".  Kernels for one GPU
+# are similar to each other: compressed together they take three quarters of the bytes.
 #
 # STREAMS has the paths of streams.  PACK begins with text:
 #
-#   echelon-pack 1 ID                       VERSION, or what the file ID contains (cmake/pack_id.cmake)
-#   sort_k32_v0 sm_90a 0 52312 0 431040     an image, what it is for, its stream's offset after the text and bytes, and
-#   ...                                     its offset and bytes in what the stream decompresses to
+#   echelon-pack 1 ID                       VERSION, or the contents of the file ID (cmake/pack_id.cmake)
+#   sort_k32_v0 sm_90a 0 52312 0 431040     a module, its target, the offset (after the text) and bytes of its stream,
+#   ...                                     and its own offset and bytes in the decompressed stream
 #   end
 #
-# and then has the streams.
+# The streams follow.
 
 function(write_stream)
   file(STRINGS ${ROWS} rows)

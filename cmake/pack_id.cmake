@@ -1,8 +1,8 @@
-# pack_id.cmake - a script: writes a digest of source files and of the flags that they are compiled with.
+# pack_id.cmake - a script: writes a digest of source files and of their compiler flags.
 #
 #   cmake -DLIST=files.txt "-DFLAGS=75 -O2" -DID=kernels.id -DSYMBOL=name -DSOURCE=id.c -P pack_id.cmake
 #
-# ID gets the digest as text, for pack.cmake; SOURCE, a C file, as the string SYMBOL.
+# ID receives the digest as text, for pack.cmake; SOURCE is a C file that defines it as the string SYMBOL.
 
 file(STRINGS ${LIST} files)
 set(text "${FLAGS}\n")

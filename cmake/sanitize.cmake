@@ -1,6 +1,6 @@
-# sanitize.cmake - ECHELON_SANITIZE, "address,undefined" or "thread", for everything built here.
+# sanitize.cmake - ECHELON_SANITIZE, "address,undefined" or "thread", for all targets.
 
-set(ECHELON_SANITIZE "" CACHE STRING "sanitizers to build with, as -fsanitize= takes them")
+set(ECHELON_SANITIZE "" CACHE STRING "sanitizers to build with, in the syntax of -fsanitize=")
 if(ECHELON_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:C>:-fsanitize=${ECHELON_SANITIZE}>
     $<$<COMPILE_LANGUAGE:C>:-fno-omit-frame-pointer>

@@ -1,13 +1,13 @@
-# simt.cmake - ECHELON_SIMT, and how a CUDA source becomes a module that the executor loads.
+# simt.cmake - ECHELON_SIMT, and the build of a CUDA source as a module of the SIMT emulator.
 #
 #   simt_image(NAME FILE.cu DEFINITION...)    target simt_NAME -> src/echelon/NAME.so
 #
-# The source is compiled as C++ after src/simt/device.h.  The compiler's hooks of the thread sanitizer
-# and of coverage tell the executor of every access and every basic block; it answers them itself, so
-# that the sanitizer's own library must not be linked.  With the address sanitizer the accesses are
-# that one's to judge.
+# The source is compiled as C++ after src/simt/device.h. The compiler's hooks of the thread sanitizer and of
+# coverage call the emulator at every access and every basic block. The emulator defines these hooks itself,
+# so the sanitizer's own library must not be linked. With the address sanitizer, that sanitizer checks the
+# accesses instead.
 
-option(ECHELON_SIMT "build the executor, which runs CUDA kernels on the CPU" ON)
+option(ECHELON_SIMT "build the SIMT emulator, which runs CUDA kernels on the CPU" ON)
 
 if(ECHELON_SIMT)
   include(CheckLanguage)
@@ -19,21 +19,21 @@ endif()
 if(ECHELON_SIMT AND CMAKE_CXX_COMPILER AND NOT ECHELON_SANITIZE MATCHES "thread")
   set(ECHELON_SIMT_FOUND TRUE)
 else()
-  # The thread sanitizer's library would take the hooks for itself.
+  # The thread sanitizer's library defines the same hooks.
   set(ECHELON_SIMT_FOUND FALSE)
-  message(STATUS "echelon: no executor for CUDA kernels (no C++ compiler, ECHELON_SIMT=OFF, or -fsanitize=thread)")
+  message(STATUS "echelon: no SIMT emulator (no C++ compiler, ECHELON_SIMT=OFF, or -fsanitize=thread)")
   return()
 endif()
 
-# Of kernels, nvcc says what is unused or compared with a sign.
+# In kernels, nvcc reports unused code and comparisons between signed and unsigned.
 set(simt_flags -O2 -gdwarf-4 -gz=none -fno-plt -UNDEBUG -fno-exceptions -fno-rtti -ffp-contract=off -fvisibility=hidden
   -fno-tree-vectorize -fno-tree-slp-vectorize -fno-optimize-sibling-calls -Wall -Wextra -Wno-unknown-pragmas
   -Wno-unused-parameter -Wno-sign-compare)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # A thread-local array of another module has no constructor to be called before its first use.
-  # A vector must stay one access, as on the device.
+  # A thread-local array of another module has no constructor that must run before its first use.
+  # A vector access must stay one access, as on the device.
   list(APPEND simt_flags -g1 -fno-extern-tls-init -fno-tree-sra
-    -fno-thread-jumps -fno-tree-tail-merge -fno-crossjumping) # and a line of the source one place
+    -fno-thread-jumps -fno-tree-tail-merge -fno-crossjumping) # and each source line must stay in one place
 else()
   list(APPEND simt_flags -gline-tables-only -Wno-pass-failed "SHELL:-mllvm -disable-vector-combine")
 endif()
@@ -65,7 +65,7 @@ add_library(simt_shared OBJECT ${CMAKE_CURRENT_LIST_DIR}/../src/simt/image_share
 target_include_directories(simt_shared PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(simt_shared PRIVATE echelon_warnings)
 
-# What a source and the .cu and .cuh files that it includes say; without comments.
+# The text of a source and of the .cu and .cuh files that it includes, without comments.
 function(simt_text source variable)
   set(to_read ${source})
   set(all "")
@@ -96,7 +96,7 @@ function(simt_text source variable)
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
-# The kernels of a text, as lines of C++ for image.cc.in: an object for each, and a row of the table.
+# The kernels in a text, as lines of C++ for image.cc.in: an object per kernel, and a row of the table.
 function(simt_kernels text absent_variable rows_variable)
   set(blank "[ \t\r\n]")
   set(arguments "\\((([^()]|\\([^()]*\\))*)\\)")

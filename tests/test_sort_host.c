@@ -131,7 +131,7 @@ static void limited_memory(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_malloc(ctx, &pointer, 1001), ECH_ERR_MEMORY, "limit is 1000");
     CHECK_STATUS(ech_malloc(ctx, &pointer, 600), ECH_OK);
     void *more = NULL;
-    CHECK_FAILS(ctx, ech_malloc(ctx, &more, 401), ECH_ERR_MEMORY, "600 are held");
+    CHECK_FAILS(ctx, ech_malloc(ctx, &more, 401), ECH_ERR_MEMORY, "600 are in use");
     ech_free(ctx, pointer, 600);
     CHECK_STATUS(ech_set_memory_limit(ctx, 0), ECH_OK);
     CHECK_FAILS(NULL, ech_set_memory_limit(NULL, 0), ECH_ERR_ARG, "ctx is NULL");

@@ -357,11 +357,11 @@ static void run_data_errors(ech_ctx *ctx)
         { 0, -1, 1, 0, "a->row_offsets[0] is not 0" },
         { 700, -1, 3 * 701 + 5, 0, "a: row[700] ends before it begins" },
         { 700, -1, 9, 0, "a: row[699] ends before it begins" },
-        { 5, -1, 0xffffffff, 0, "a: row[4] ends before it begins, or past" },
+        { 5, -1, 0xffffffff, 0, "a: row[4] ends before it begins, or after" },
         { 1000, -1, 2999, 0, "a->row_offsets[1000] is not the number of entries" },
         { -1, 1500, 1000, 0, "a: row[500] has a column" },
         { -1, 2999, 0xffffffff, 1, "a: row[999] has a column" },
-        { -1, 31, 0, 1, "a: row[10] has columns that do not rise" },
+        { -1, 31, 0, 1, "a: row[10] has column indices that are not" },
         { -1, 31, 0, 0, NULL },
         { -1, 30, 0, 1, NULL }, /* a row's first may be less than what is before */
     };

@@ -1,7 +1,8 @@
 /*
- * arrange/arrange.c - ech_gather() and its kin: checks the arguments and calls the backend.
+ * arrange/arrange.c - ech_gather() and related functions: checks the arguments and calls the
+ * backend.
  *
- * The orders of ech_permutation() are in shuffle.c.
+ * ech_permutation(), ech_shuffle() and ech_sample() are in shuffle.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- What all share ---- */
+/* ---- Shared code ---- */
 
 ech_status echi_check_elements(ech_ctx *ctx, size_t n, size_t bytes)
 {
@@ -29,9 +30,9 @@ struct echi_call echi_arrange_call(ech_ctx *ctx, struct echi_arrange *a, const c
     return call;
 }
 
-/* ---- By position ---- */
+/* ---- Moved by index ---- */
 
-/* Of gather, n_other is the elements of in; of scatter, those of out. */
+/* For gather, n_other is the number of elements of in; for scatter, of out. */
 static ech_status by_index(ech_ctx *ctx, struct echi_arrange *a, ech_dtype index_dtype, size_t n,
                            size_t n_other)
 {
@@ -76,7 +77,7 @@ ech_status ech_scatter(ech_ctx *ctx, const void *in, const void *index, void *ou
     return by_index(ctx, &a, index_dtype, n, n_out);
 }
 
-/* ---- By rule ---- */
+/* ---- Moved by a fixed rule ---- */
 
 ech_status ech_reverse(ech_ctx *ctx, const void *in, void *out, size_t n, size_t element_bytes)
 {
@@ -134,7 +135,7 @@ done:
     return status;
 }
 
-/* ---- Made ---- */
+/* ---- Generated ---- */
 
 ech_status ech_fill(ech_ctx *ctx, void *out, size_t n, size_t element_bytes, const void *value)
 {
@@ -150,7 +151,7 @@ done:
     return status;
 }
 
-/* The bits of one element; of signed integers with the sign carried on. */
+/* The bits of one element; signed integers are sign-extended. */
 static uint64_t bits_of(const void *element, ech_dtype dtype)
 {
     const size_t bytes = ech_dtype_bytes(dtype);

@@ -1,6 +1,6 @@
 /*
- * arrange/arrange.h - the checked form of a call that moves elements, or makes them, without
- * looking at them.
+ * arrange/arrange.h - the checked request of a call that moves or generates elements without
+ * interpreting them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,28 +22,28 @@ enum echi_arrange_what {
     ECHI_SHUFFLE
 };
 
-/* What a call does not use is 0. */
+/* Fields that a call does not use are 0. */
 struct echi_arrange {
     enum echi_arrange_what what;
     const void *in;
     void *out;
-    size_t n; /* elements that are moved or made */
+    size_t n; /* elements that are moved or generated */
     size_t element_bytes;
     const void *index;
     int index_bytes;         /* 4 or 8 */
-    size_t limit;            /* what each index must be below */
+    size_t limit;            /* each index must be less */
     size_t by;               /* ECHI_ROTATE: below n */
     size_t rows, columns;    /* ECHI_TRANSPOSE */
     const void *value;       /* ECHI_FILL: in host memory */
     ech_dtype dtype;         /* ECHI_IOTA */
-    uint64_t start, step;    /* ... their bits; of signed integers with the sign carried on */
+    uint64_t start, step;    /* ... their bits; signed integers are sign-extended */
     struct echi_shuffle map; /* ECHI_PERMUTATION, ECHI_SHUFFLE */
 };
 
-/* Fails when bytes is 0 or n elements of so many are more than an address space. */
+/* Fails if element_bytes is 0 or n * element_bytes overflows size_t. */
 ech_status echi_check_elements(ech_ctx *ctx, size_t n, size_t bytes);
 
-/* The call of a request: what it is for messages, and the arrays in and out where they are. */
+/* The call of a request: its name for messages, and the arrays in and out, if they are used. */
 struct echi_call echi_arrange_call(ech_ctx *ctx, struct echi_arrange *a, const char *what,
                                    size_t in_bytes, size_t out_bytes);
 

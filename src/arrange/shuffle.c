@@ -1,6 +1,6 @@
 /*
- * arrange/shuffle.c - ech_permutation() and its kin: checks the arguments, makes the map of
- * shuffle.h, and calls the backend.
+ * arrange/shuffle.c - ech_permutation() and related functions: checks the arguments, computes the
+ * map of shuffle.h, and calls the backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ static uint64_t mix(uint64_t z)
     return z ^ z >> 31;
 }
 
-/* The least even number whose square is not less than n <= 2^62. */
+/* The minimum even number whose square is at least n <= 2^62. */
 static uint64_t even_root(uint64_t n)
 {
     uint64_t low = 0, high = (uint64_t)1 << 30; /* half of it, by bisection */
@@ -42,7 +42,7 @@ static struct echi_shuffle make_map(uint64_t n, uint64_t seed)
     uint64_t a = at_least(even_root(n), ECHI_SHUFFLE_LEAST);
     map.a = (uint32_t)a;
     map.b = (uint32_t)at_least(n / a + (n % a != 0), ECHI_SHUFFLE_LEAST);
-    map.inverse = UINT64_MAX / a; /* that of 2^64 where a is no power of two */
+    map.inverse = UINT64_MAX / a; /* rounded down; if a is a power of two, this is one too small */
     if ((a & (a - 1)) == 0) map.inverse++;
     uint64_t state = mix(mix(seed + golden) ^ n);
     for (uint64_t r = 0; r < ECHI_SHUFFLE_ROUNDS; r++)
@@ -55,7 +55,7 @@ static struct echi_shuffle make_map(uint64_t n, uint64_t seed)
 static ech_status check_n(ech_ctx *ctx, size_t n)
 {
     if (n <= (size_t)1 << 62) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_ARG, "n is %zu: an order is of 2^62 elements at most", n);
+    return echi_fail(ctx, ECH_ERR_ARG, "n is %zu: at most 2^62 is supported", n);
 }
 
 ech_status ech_permutation(ech_ctx *ctx, void *out, size_t n, ech_dtype dtype, uint64_t seed)
@@ -73,7 +73,7 @@ done:
     return status;
 }
 
-/* The first k elements of the order. */
+/* The first k elements of the shuffled array. */
 static ech_status shuffle(ech_ctx *ctx, const char *what, const void *in, void *out, size_t n,
                           size_t k, size_t element_bytes, uint64_t seed)
 {
@@ -83,7 +83,7 @@ static ech_status shuffle(ech_ctx *ctx, const char *what, const void *in, void *
     ech_status status;
     TRY(echi_check_elements(ctx, n, element_bytes));
     TRY(check_n(ctx, n));
-    if (k > n) FAIL(ctx, ECH_ERR_ARG, "k is %zu: more than n, %zu", k, n);
+    if (k > n) FAIL(ctx, ECH_ERR_ARG, "k is %zu: it must not exceed n, which is %zu", k, n);
     a.map = make_map(n, seed);
     struct echi_call call =
         echi_arrange_call(ctx, &a, what, k ? n * element_bytes : 0, k * element_bytes);

@@ -1,13 +1,13 @@
 /*
- * arrange/shuffle.h - a random order of 0 ... n - 1 as parameters: where each position's element
- * comes from is computed from the position alone, so that every thread of every device finds the
- * same.
+ * arrange/shuffle.h - a random permutation of 0 ... n - 1 as parameters: the source of each
+ * position is computed only from that position, so that every thread of every device computes the
+ * same permutation.
  *
- * A position i is a place (i / a, i % a) in a table of b rows of a, with a b >= n.  Each round adds
- * a random function of the row to the column, or of the column to the row, which can be undone, so
- * that together they are a bijection of the table (a Feistel network on two residues: Black and
- * Rogaway, "Ciphers with arbitrary finite domains", 2002).  A place past n goes round again, as
- * often as needed; a b is so close to n that large arrays hardly ever do.
+ * A position i is a cell (i / a, i % a) of a table of b rows of a cells, with a b >= n. Each round
+ * adds a random function of the row to the column, or of the column to the row. This can be undone,
+ * so together the rounds are a bijection of the table (a Feistel network on two residues: Black and
+ * Rogaway, "Ciphers with arbitrary finite domains", 2002). The rounds are repeated while the result
+ * is past n; a b is so close to n that this is rare for large arrays.
  *
  *     function of x with key k, below m    h = (x ^ k) * MULTIPLY_1;  h = h ^ h >> 15;
  *                                          h = h * MULTIPLY_2;  h * m >> 32      modulo 2^32
@@ -26,7 +26,7 @@
 
 enum {
     ECHI_SHUFFLE_ROUNDS = 8,
-    ECHI_SHUFFLE_LEAST = 8 /* rows and columns: with fewer, orders of few elements come unevenly */
+    ECHI_SHUFFLE_LEAST = 8 /* minimum rows and columns: fewer make small orders uneven */
 };
 
 struct echi_shuffle {

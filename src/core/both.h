@@ -1,6 +1,5 @@
 /*
- * core/both.h - functions of one text for the CPU and for kernels, so that both compute the same
- * bits.
+ * core/both.h - functions compiled for the CPU and for kernels, so that both compute the same bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,13 +1,13 @@
 /*
- * core/call.c - what every call on arrays has in common: checks its pointers, stages what lies in
- * host memory, gets the workspace, runs the backend's operation.
+ * core/call.c - the steps that every call on arrays has in common: checks its pointers, stages
+ * arrays in host memory, gets the workspace, runs the backend's operation.
  *
  *     check      NULL, alignment, overlap
- *     sides      where each array lies; on the CPU all memory is usable
+ *     sides      the memory of each array; the CPU can use all memory
  *     plan       computed once: what the operation will do, and its workspace
  *     workspace  the caller's, or borrowed from the context
- *     stage      an array in host memory gets a copy on the device; an output comes back
- *     run        and, if anything was staged, wait: the outputs are the caller's again
+ *     stage      an array in host memory gets a copy on the device; an output is copied back
+ *     run        if any array was staged, also waits: the outputs are then in the caller's memory
  *
  * If all arrays are in host memory, an operation may run on the CPU of an "auto" context, or copy
  * and execute in its own way (run_host).
@@ -55,7 +55,7 @@ size_t echi_opaque_align(size_t bytes)
 ech_status echi_check_size(ech_ctx *ctx, const char *argument, const char *type, size_t size,
                            size_t bytes)
 {
-    enum { MOST_BYTES = 4096 }; /* a larger size was never set */
+    enum { MOST_BYTES = 4096 }; /* no struct has ever been larger */
     if (size >= sizeof size && size <= MOST_BYTES) return ECH_OK;
     return echi_fail(ctx, ECH_ERR_ARG, "%s->size is %zu: set it to sizeof(%s), %zu", argument, size,
                      type, bytes);
@@ -75,8 +75,8 @@ ech_status echi_read_struct(ech_ctx *ctx, const char *argument, const char *type
         if (((const unsigned char *)given)[i])
             return echi_fail(
                 ctx, ECH_ERR_UNSUPPORTED,
-                "%s has a field at byte %zu that this version of the library, %s, does "
-                "not know: leave it zero or use a newer library",
+                "%s has a nonzero field at byte %zu, which this version of the library (%s) does "
+                "not know: set it to zero or use a newer library",
                 argument, i, ech_version());
     return ECH_OK;
 }
@@ -110,9 +110,8 @@ ech_status echi_read_options(ech_ctx *ctx, const char *type, const void *given, 
 ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes)
 {
     if (bytes && count > (size_t)PTRDIFF_MAX / bytes)
-        return echi_fail(ctx, ECH_ERR_ARG,
-                         "%s is %zu: more than an address space of elements of %zu bytes", name,
-                         count, bytes);
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu: %s * %zu bytes overflows size_t", name,
+                         count, name, bytes);
     return ECH_OK;
 }
 
@@ -143,8 +142,8 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return pa < pb + b_bytes && pb < pa + a_bytes;
 }
 
-/* Whether a row of a shares a byte with one of b, which begins later.  Of rows with gaps only those
- * of one matrix are told apart: of one pitch. */
+/* Whether a row of a shares a byte with a row of b, which begins later. Interleaved rows are
+ * recognised only if both arrays have the same pitch, as parts of one matrix. */
 static bool rows_overlap(const struct echi_array *a, const struct echi_array *b, size_t distance)
 {
     const size_t pitch = a->pitch_bytes;
@@ -184,9 +183,8 @@ static ech_status check_pointers(ech_ctx *ctx, const struct echi_call *call)
         if (!a->bytes) continue;
         if (!pointer) return echi_fail(ctx, ECH_ERR_ARG, "%s is NULL", a->name);
         if (a->align > 1 && (uintptr_t)pointer % a->align)
-            return echi_fail(ctx, ECH_ERR_ARG,
-                             "%s is not aligned to %zu bytes, the size of one%s%s", a->name,
-                             a->align, a->element ? " " : "", a->element ? a->element : "");
+            return echi_fail(ctx, ECH_ERR_ARG, "%s is not aligned to %zu bytes, the size of one %s",
+                             a->name, a->align, a->element ? a->element : "element");
         if (call->work && overlap(pointer, a->bytes, call->work, call->work_bytes))
             return echi_fail(ctx, ECH_ERR_ARG, "%s and options->work overlap", a->name);
         for (int j = 0; j < i; j++) {
@@ -203,13 +201,13 @@ struct sides {
     bool pinned; /* the first array */
 };
 
-/* A workspace is given with arrays in host memory: it must be the device's all the same. */
+/* The workspace must be device memory even if the arrays are in host memory. */
 static ech_status check_work_side(ech_ctx *ctx, const struct echi_call *call)
 {
     enum echi_side side = ECHI_DEVICE;
     ech_status status = ctx->backend->side(ctx, call->work, &side, NULL);
     if (status != ECH_OK || side == ECHI_DEVICE) return status;
-    return echi_fail(ctx, ECH_ERR_ARG, "options->work is in host memory, not in that of %s",
+    return echi_fail(ctx, ECH_ERR_ARG, "options->work is in host memory: it must be memory of %s",
                      ctx->name);
 }
 
@@ -230,8 +228,8 @@ static ech_status find_sides(ech_ctx *ctx, const struct echi_call *call, struct 
         sides->all_on_host &= sides->on_host[i];
         if (!sides->on_host[i] && a->device_align && (uintptr_t)pointer_of(a) % a->device_align)
             return echi_fail(ctx, ECH_ERR_ARG,
-                             "%s is not aligned to %zu bytes, as such elements in GPU memory "
-                             "must be",
+                             "%s is not aligned to %zu bytes, as elements of this size must be in "
+                             "GPU memory",
                              a->name, a->device_align);
     }
     return sides->any_on_host && call->work ? check_work_side(ctx, call) : ECH_OK;
@@ -241,7 +239,7 @@ static ech_status find_sides(ech_ctx *ctx, const struct echi_call *call, struct 
 
 struct stage {
     void *host[ECHI_ARRAYS], *device[ECHI_ARRAYS]; /* NULL: not staged */
-    bool shared[ECHI_ARRAYS];                      /* device belongs to an array before */
+    bool shared[ECHI_ARRAYS];                      /* the device copy belongs to an earlier array */
 };
 
 static ech_status stage_in(ech_ctx *ctx, const struct echi_call *call,
@@ -268,7 +266,7 @@ static ech_status stage_in(ech_ctx *ctx, const struct echi_call *call,
     return ECH_OK;
 }
 
-/* How much of an output there is to fetch. */
+/* The number of bytes of an output to copy back. */
 static ech_status written_bytes(ech_ctx *ctx, const struct echi_call *call, int i, size_t *bytes)
 {
     const struct echi_array *a = &call->arrays[i];
@@ -282,13 +280,13 @@ static ech_status written_bytes(ech_ctx *ctx, const struct echi_call *call, int 
     return status;
 }
 
-/* Fetches rows into an array whose gaps are not ours to write. */
+/* Copies rows back into an array with gaps between them, which must not be written. */
 static ech_status fetch_rows(ech_ctx *ctx, const struct echi_array *a, void *to, const void *from)
 {
     char *rows = malloc(a->bytes);
     if (!rows)
-        return echi_fail(ctx, ECH_ERR_MEMORY, "no memory for %zu bytes to fetch %s with", a->bytes,
-                         a->name);
+        return echi_fail(ctx, ECH_ERR_MEMORY, "out of host memory: %zu bytes for a copy of %s",
+                         a->bytes, a->name);
     ech_status status = ctx->backend->copy(ctx, rows, from, a->bytes);
     for (size_t at = 0; status == ECH_OK && at < a->bytes; at += a->pitch_bytes)
         memcpy((char *)to + at, rows + at, a->row_bytes);
@@ -314,7 +312,7 @@ static ech_status stage_out(ech_ctx *ctx, const struct echi_call *call, const st
     return status;
 }
 
-/* The request's pointers are the caller's again. */
+/* Restores the caller's pointers in the request. */
 static void stage_end(ech_ctx *ctx, const struct echi_call *call, const struct stage *stage)
 {
     for (int i = call->count - 1; i >= 0; i--) {
@@ -361,8 +359,8 @@ ech_status echi_operation_workspace(const struct echi_operation *operation, cons
     return make_plan(operation, request, &plan, bytes);
 }
 
-static ech_status execute(ech_ctx *ctx, const struct echi_operation *operation,
-                          const void *request, const union plan *plan, void *work)
+static ech_status execute(ech_ctx *ctx, const struct echi_operation *operation, const void *request,
+                          const union plan *plan, void *work)
 {
     const ech_status status = operation->run(ctx, request, given(operation, plan), work);
     if (status != ECH_OK || !echi_canceled(ctx)) return status;
@@ -395,7 +393,7 @@ static ech_status plan_call(ech_ctx *ctx, const struct echi_call *call, union pl
     return status == ECH_OK ? status : echi_fail(ctx, status, "%s", ech_error(NULL));
 }
 
-/* The workspace from the context.  If it cannot be allocated, the operation may need less. */
+/* The workspace from the context. If it cannot be allocated, a variant that needs less is tried. */
 static ech_status borrow(ech_ctx *ctx, const struct echi_call *call, union plan *plan,
                          size_t *bytes, void **own)
 {
@@ -407,7 +405,7 @@ static ech_status borrow(ech_ctx *ctx, const struct echi_call *call, union plan 
     return status == ECH_OK ? echi_borrow(ctx, *bytes, what, own) : status;
 }
 
-/* Runs with all arrays where the backend can use them, or staged. */
+/* Runs the operation with all arrays in memory that the backend can use, or staged. */
 static ech_status run_staged(ech_ctx *ctx, struct echi_call *call, const struct sides *sides,
                              union plan *plan, size_t bytes)
 {
@@ -417,8 +415,9 @@ static ech_status run_staged(ech_ctx *ctx, struct echi_call *call, const struct 
     if (status != ECH_OK) return status;
     if (sides->any_on_host) stage = (struct stage){ { NULL }, { NULL }, { false } };
     if (call->work && call->work_bytes < bytes)
-        FAIL(ctx, ECH_ERR_MEMORY, "options->work_bytes is %zu, and %s like this needs %zu",
-             call->work_bytes, call->what, bytes);
+        FAIL(ctx, ECH_ERR_MEMORY,
+             "options->work_bytes is %zu, but %s with these arguments needs %zu", call->work_bytes,
+             call->what, bytes);
     if (!call->work) TRY(borrow(ctx, call, plan, &bytes, &own));
     if (sides->any_on_host) TRY(stage_in(ctx, call, sides->on_host, &stage));
     TRY(execute(ctx, call->operation, call->request, plan, call->work ? call->work : own));
@@ -440,7 +439,7 @@ static const struct echi_operation *twin_of(const struct echi_operation *operati
     return i < ECHI_OPERATIONS ? to->operations[i] : NULL;
 }
 
-/* A context of "auto" has the CPU too, for arrays in host memory. */
+/* A context for "auto" also has a CPU context, for arrays in host memory. */
 static ech_status run_on_cpu(ech_ctx *ctx, const struct echi_call *call,
                              const struct echi_operation *operation)
 {
@@ -473,8 +472,8 @@ ech_status echi_call_run(ech_ctx *ctx, struct echi_call *call)
         operation->faster_on_cpu(ctx, call->request, sides.pinned))
         return run_on_cpu(ctx, call, twin_of(operation, ctx->backend, &echi_cpu));
     TRY(plan_call(ctx, call, &plan, &bytes));
-    /* No memory of the caller's is on the device: copies and kernels need no order with the
-     * caller's stream, and do not block it. */
+    /* No array is in device memory, so copies and kernels need not be ordered with the caller's
+     * stream, and do not block it. */
     if (sides.all_on_host && !call->work && ctx->backend->record_event) ctx->private_stream = true;
     if (sides.all_on_host && !call->work && operation->run_host) {
         TRY(enter(ctx));
@@ -496,7 +495,7 @@ ech_status echi_call_check(ech_ctx *ctx, const struct echi_call *call)
     return plan_call(ctx, call, &plan, &bytes);
 }
 
-/* ---- Questions that need no device ---- */
+/* ---- Queries that need no device ---- */
 
 ech_status echi_backend_ask(const char *device, const struct echi_backend **backend)
 {
@@ -532,17 +531,18 @@ ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where)
         [ECHI_OFFSETS_PAST_END] = { "offsets", "is more than n" },
         [ECHI_EDGES_NOT_RISING] = { "edges", "is not greater than the one before" },
         [ECHI_INDEX_TOO_LARGE] = { "index", "is not less than the number of elements" },
-        [ECHI_LENGTHS_TOO_LARGE] = { "lengths", "and those before add up to more than n" },
+        [ECHI_LENGTHS_TOO_LARGE] = { "lengths", "and the lengths before it add up to more than n" },
         [ECHI_ORDER_TOO_LARGE] = { "order", "is not a row or column of the matrix" },
-        [ECHI_ORDER_TWICE] = { "order", "occurs in it more than once" },
-        [ECHI_BASIS_TOO_SHORT] = { "basis", "has no row for it: the kernel has more vectors" },
+        [ECHI_ORDER_TWICE] = { "order", "occurs more than once" },
+        [ECHI_BASIS_TOO_SHORT] = { "basis", "does not exist: the nullspace has more vectors than "
+                                            "basis has rows" },
         [ECHI_COO_ROW] = { "rows", "is not a row of the matrix" },
         [ECHI_COO_COLUMN] = { "columns", "is not a column of the matrix" },
         [ECHI_CSR_BEGIN] = { "a->row_offsets", "is not 0" },
-        [ECHI_CSR_ROW] = { "a: row", "ends before it begins, or past the entries" },
+        [ECHI_CSR_ROW] = { "a: row", "ends before it begins, or after the last entry" },
         [ECHI_CSR_END] = { "a->row_offsets", "is not the number of entries" },
-        [ECHI_CSR_COLUMN] = { "a: row", "has a column that the matrix has not" },
-        [ECHI_CSR_ORDER] = { "a: row", "has columns that do not rise" },
+        [ECHI_CSR_COLUMN] = { "a: row", "has a column index outside the matrix" },
+        [ECHI_CSR_ORDER] = { "a: row", "has column indices that are not in ascending order" },
     };
     return echi_fail(ctx, ECH_ERR_ARG, "%s[%llu] %s", texts[what].array, (unsigned long long)where,
                      texts[what].fault);

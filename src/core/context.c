@@ -1,5 +1,6 @@
 /*
- * core/context.c - opens a device by name, and keeps what belongs to no single operation.
+ * core/context.c - opens a device by name; functions of a context that do not belong to one
+ * operation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -82,7 +83,8 @@ ech_status echi_backend_find(const char *name, const struct echi_backend **backe
                          name);
     if (name_means(device, "simt", &unused))
         return echi_fail(NULL, ECH_ERR_NO_DEVICE,
-                         "%s is \"%s\", but this build of the library has no executor", from, name);
+                         "%s is \"%s\", but this build of the library has no SIMT emulator", from,
+                         name);
     return echi_fail(
         NULL, ECH_ERR_ARG,
         "%s is \"%s\", which is not \"cpu\", \"cuda\", \"cuda:N\", \"simt\" or \"auto\"", from,
@@ -178,7 +180,7 @@ int ech_device_count(void)
 ech_status ech_device_get(int i, ech_device *device)
 {
     if (!device) return echi_fail(NULL, ECH_ERR_ARG, "device is NULL");
-    ech_device all; /* what this library knows, of which the caller gets what its header has */
+    ech_device all; /* of this library; the caller receives the fields that its header has */
     ech_status status = echi_check_size(NULL, "device", "ech_device", device->size, sizeof *device);
     if (status != ECH_OK) return status;
     memset(&all, 0, sizeof all);
@@ -192,7 +194,8 @@ ech_status ech_device_get(int i, ech_device *device)
         }
         ordinal -= count;
     }
-    return echi_fail(NULL, ECH_ERR_ARG, "i is %d, and there are %d devices", i, ech_device_count());
+    return echi_fail(NULL, ECH_ERR_ARG, "i is %d, but the number of devices is %d", i,
+                     ech_device_count());
 }
 
 /* ---- Settings ---- */
@@ -208,9 +211,10 @@ ech_status ech_set_allocator(ech_ctx *ctx, const ech_allocator *allocator)
         return echi_fail(ctx, ECH_ERR_ARG, "allocator->%s is NULL",
                          read.allocate ? "release" : "allocate");
     if (ctx->held_bytes)
-        return echi_fail(ctx, ECH_ERR_ARG,
-                         "the context holds %llu bytes of the allocator that would be replaced",
-                         (unsigned long long)ctx->held_bytes);
+        return echi_fail(
+            ctx, ECH_ERR_ARG,
+            "the allocator cannot be replaced while the context holds %llu bytes: free them first",
+            (unsigned long long)ctx->held_bytes);
     ctx->allocator = read;
     return ECH_OK;
 }
@@ -269,7 +273,8 @@ ech_status ech_wait_event(ech_ctx *ctx, void *event)
 ech_status ech_set_threads(ech_ctx *ctx, int threads)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
-    if (threads < 0) return echi_fail(ctx, ECH_ERR_ARG, "threads is %d, less than 0", threads);
+    if (threads < 0)
+        return echi_fail(ctx, ECH_ERR_ARG, "threads is %d: it must not be negative", threads);
     ctx->threads = threads;
     return ECH_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * core/dtype.c - the twelve element types: names, sizes, and how their bits order.
+ * core/dtype.c - the twelve element types: names, sizes, and the order of their bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +60,7 @@ struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descend
         uint64_t infinity = top - fractions; /* +inf: exponent all ones, fraction zero */
         o.shift = fractions - 1;
         if (merged) {
-            o.zero = top - 1 - o.shift; /* -0 flips to just below the top bit */
+            o.zero = top - 1 - o.shift; /* -0 is mapped to just below the top bit */
             o.merge = 1;
             o.last = (infinity | top) - o.shift + 1;
         }
@@ -71,7 +71,7 @@ struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descend
 struct echi_order echi_order_nan_first(ech_dtype dtype)
 {
     struct echi_order o = echi_order_make(dtype, ECH_ORDER_NAN_LAST, false, false);
-    o.shift = -o.shift; /* negative NaN are first by their bits; the positive wrap to them */
+    o.shift = -o.shift; /* negative NaN have the lowest bits; positive NaN wrap to them */
     return o;
 }
 

@@ -2,12 +2,11 @@
  * core/dtypes.h - the element types, as ENTRY(with, constant, name, width, bytes, kind,
  * mantissa_bits, numpy).
  *
- * with      what the list is called with
- * width     the unsigned integer whose kernels serve the type where no arithmetic is needed
- * kind      how its bits order: UNSIGNED, SIGNED or FLOAT
- * numpy     how a .npy file names it; NULL: not at all
+ * with an argument that is passed to every entry width the unsigned integer whose kernels serve the
+ * type if no arithmetic is needed kind how its bits are ordered: UNSIGNED, SIGNED or FLOAT numpy
+ * its name in a .npy file; NULL: none
  *
- * Tables of kernels by type are made from this list.
+ * Tables of kernels per type are generated from this list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +24,7 @@
     ENTRY(with, ECH_U32,  u32,  u32, 4, UNSIGNED, 0,  "<u4")      \
     ENTRY(with, ECH_U64,  u64,  u64, 8, UNSIGNED, 0,  "<u8")
 
-/* Those whose sums are of f32 unless wider ones are asked for; and f64. */
+/* Floats that are summed in f32 unless a wider accumulator is requested; then also f64. */
 #define ECHI_NARROW_FLOAT_DTYPES(ENTRY, with)                     \
     ENTRY(with, ECH_F16,  f16,  u16, 2, FLOAT,    10, "<f2")      \
     ENTRY(with, ECH_BF16, bf16, u16, 2, FLOAT,    7,  NULL)       \

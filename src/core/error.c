@@ -1,6 +1,6 @@
 /*
- * core/error.c - messages: of a context's last failure, of a thread's last failure without one, and
- * the log.
+ * core/error.c - messages: the last failure of a context, the last failure of a thread without a
+ * context, and the log.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ const char *ech_error(const ech_ctx *ctx)
 #undef echi_fail /* internal.h */
 ech_status echi_fail(ech_ctx *ctx, ech_status code, const char *format, ...)
 {
-    /* Formatted aside first: an argument may be the old message itself. */
+    /* Formatted in a separate buffer first: an argument may be the old message itself. */
     char message[ECHI_ERROR_BYTES];
     va_list args;
     va_start(args, format);

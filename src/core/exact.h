@@ -2,13 +2,14 @@
  * core/exact.h - sums of f64 that do not depend on the order of addition, for the CPU and for
  * kernels.
  *
- * A number becomes an integer of 192 bits (two's complement, three limbs, the least first), in
- * units that follow from the largest number: it has its highest bit at bit 146 at most.  44 bits
- * above are for the sum of 2^44 numbers.  Of a number's bits those are lost that are less than
- * 2^-147 of the power of two just above the largest: f32 loses nothing unless magnitudes lie 2^123
- * apart.  Integers are added limb by limb, in any order; the sum is rounded to f64 once.
+ * A number is converted to an integer of 192 bits (two's complement, three limbs, least significant
+ * limb first). Its unit is derived from the maximum magnitude, whose highest bit is at most bit
+ * 146. The 44 bits above leave room for the sum of 2^44 numbers. Bits of a number below 2^-147
+ * times the power of two just above the maximum are lost: f32 loses nothing unless magnitudes
+ * differ by a factor of 2^123. Integers are added limb by limb, in any order; the sum is rounded to
+ * f64 once.
  *
- *   INLINE    static inline, or what a kernel needs
+ *   INLINE    static inline, or the qualifiers of a kernel's functions
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +21,8 @@
 
 enum {
     ECHI_EXACT_LIMBS = 3,
-    ECHI_EXACT_WORDS = 4, /* the limbs, and what was not finite */
-    ECHI_EXACT_TOP = 147, /* the largest is less than 2^147 units */
+    ECHI_EXACT_WORDS = 4, /* the limbs, and flags for infinities and NaN */
+    ECHI_EXACT_TOP = 147, /* all magnitudes are less than 2^147 units */
     ECHI_EXACT_LOG2_N = 44,
     ECHI_EXACT_PLUS = 1, /* bits of the last word */
     ECHI_EXACT_MINUS = 2,
@@ -35,21 +36,21 @@ INLINE uint64_t exact_bits(double x)
     return bits;
 }
 
-/* The field of the exponent, with that of subnormals the same as that of the least normal. */
+/* The exponent field; subnormals have that of the smallest normal number. */
 INLINE int exact_exponent(uint64_t bits)
 {
     int field = (int)(bits >> 52 & 0x7ff);
     return field ? field : 1;
 }
 
-/* The magnitude of a finite number as bits that compare as it does; 0 for any other. */
+/* The magnitude of a finite number as bits in the same order; 0 for infinities and NaN. */
 INLINE uint64_t exact_magnitude(double x)
 {
     uint64_t magnitude = exact_bits(x) & ~((uint64_t)1 << 63);
     return magnitude >> 52 == 0x7ff ? 0 : magnitude;
 }
 
-/* word[0 ... 3] of x; largest is the greatest exact_magnitude(). */
+/* word[0 ... 3] of x; largest is the maximum of exact_magnitude(). */
 INLINE void exact_split(double x, uint64_t largest, uint64_t word[ECHI_EXACT_WORDS])
 {
     const uint64_t bits = exact_bits(x), fraction = bits & (((uint64_t)1 << 52) - 1);
@@ -131,11 +132,11 @@ INLINE double exact_round(const uint64_t sum[ECHI_EXACT_WORDS], uint64_t largest
                        : w[1] ? 64 + exact_length(w[1])
                               : exact_length(w[0]);
     const int unit = exact_exponent(largest) - 1022 - ECHI_EXACT_TOP; /* a unit is 2^unit */
-    int cut = length - 53;                                            /* bits to round away */
-    if (cut + unit < -1074) cut = -1074 - unit;                       /* of a subnormal, more */
+    int cut = length - 53;                                            /* bits removed by rounding */
+    if (cut + unit < -1074) cut = -1074 - unit; /* a subnormal result has fewer bits */
     if (cut < 0) cut = 0;
     uint64_t kept = 0, half = 0, below = 0;
-    for (int i = 0; i < 3; i++) { /* what lies in each limb above, at and below the cut */
+    for (int i = 0; i < 3; i++) { /* the bits of each limb above, at and below the cut */
         const int at = cut - 64 * i;
         if (at <= 0)
             kept |= at > -64 ? w[i] << -at : 0;
@@ -154,7 +155,7 @@ INLINE double exact_round(const uint64_t sum[ECHI_EXACT_WORDS], uint64_t largest
     return negative ? -x : x;
 }
 
-/* a + b, of which every NaN is one. */
+/* a + b; NaN results are canonicalised. */
 INLINE double exact_plus(double a, double b)
 {
     double x = a + b;

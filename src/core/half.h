@@ -1,8 +1,8 @@
 /*
- * core/half.h - f16 and bf16 from and to f32, for the CPU and for kernels.
+ * core/half.h - conversions of f16 and bf16 from and to f32, for the CPU and for kernels.
  *
- * Without branches, so that loops over them become vectors.  Every NaN is written as the positive
- * quiet one without a payload; everything else is rounded to the nearest, of two the even one.
+ * The functions have no branches, so that loops over them can be vectorised. Every NaN becomes the
+ * canonical NaN; other values are rounded to nearest, ties to even.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ ECHI_BOTH float echi_f32_of_bits(uint32_t u)
     return x;
 }
 
-/* The exponent is 112 less, which a product makes right, exactly, for subnormals too. */
+/* The exponent is too low by 112; a multiplication corrects it exactly, also for subnormals. */
 ECHI_BOTH float echi_f32_of_f16(uint32_t u)
 {
     uint32_t magnitude = (u & 0x7fff) << 13, sign = (u & 0x8000) << 16;
@@ -41,7 +41,8 @@ ECHI_BOTH uint16_t echi_f16_of_f32(float x)
 {
     uint32_t u = echi_bits_of_f32(x), rest = u & 0x7fffffff, sign = u >> 16 & 0x8000;
     uint32_t normal = (rest + 0xfff + (rest >> 13 & 1) - (112u << 23)) >> 13;
-    /* The sum's last bit is that of a subnormal; its first ones are what is taken away again. */
+    /* The addition rounds at the last bit of a subnormal; the subtraction removes the added
+     * bits. */
     uint32_t small = rest < 113u << 23 ? rest : 0;
     uint32_t subnormal = echi_bits_of_f32(echi_f32_of_bits(small) + 0.5f) - 0x3f000000;
     uint32_t h = rest < 113u << 23 ? subnormal : normal;

@@ -1,6 +1,6 @@
 /*
- * core/internal.h - what the library's own files share: the context, errors, and the checked form
- * of a call.
+ * core/internal.h - declarations that all files of the library share: the context, errors, types
+ * and memory.
  *
  * Internal functions that cross files begin with echi_; they are hidden from the shared library's
  * users.
@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 enum {
-    ECHI_ERROR_BYTES = 512, /* longest message, its terminator included */
-    ECHI_ALIGN = 256        /* of every workspace and every part of one */
+    ECHI_ERROR_BYTES = 512, /* maximum length of a message, including the terminator */
+    ECHI_ALIGN = 256        /* alignment of every workspace and each of its parts */
 };
 
 struct echi_backend;
@@ -34,19 +34,19 @@ struct echi_progress_state {
 
 struct ech_ctx {
     const struct echi_backend *backend;
-    void *state;         /* the backend's own */
-    ech_ctx *cpu;        /* "auto": for what the CPU does sooner; NULL: all is done on the device */
-    int threads;         /* 0: all */
-    void *stream;        /* the caller's; NULL: CUDA's legacy default stream */
+    void *state;  /* of the backend */
+    ech_ctx *cpu; /* "auto": for calls that are faster on the CPU; NULL: all calls use the device */
+    int threads;  /* 0: all processors */
+    void *stream; /* the caller's; NULL: CUDA's legacy default stream */
     bool private_stream; /* calls use the backend's own non-blocking stream instead */
     char name[32];       /* "cpu", "cuda:0" */
-    char algorithm[32];  /* what ECHELON_ALGORITHM named when the context was opened, or "" */
+    char algorithm[32];  /* the value of ECHELON_ALGORITHM when the context was opened, or "" */
     ech_allocator allocator;
     uint64_t held_bytes, peak_bytes;
-    uint64_t limit_bytes; /* that held_bytes must not pass; 0: none */
+    uint64_t limit_bytes; /* maximum of held_bytes; 0: no limit */
     void *spare;          /* a workspace kept for the next call; NULL: none */
     size_t spare_bytes;
-    void *lent; /* the one in use, by the outermost of calls within calls */
+    void *lent; /* the workspace in use by the outermost of nested calls */
     size_t lent_bytes;
     ech_log_level log_level;
     ech_log_function log;
@@ -57,10 +57,10 @@ struct ech_ctx {
 
 /* ---- Errors: error.c ---- */
 
-/* Writes the message once, where the fault is first known, and returns code.  ctx may be NULL. */
+/* Writes the message once, where the fault is first detected, and returns code. ctx may be NULL. */
 ech_status echi_fail(ech_ctx *ctx, ech_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#ifdef __clang_analyzer__ /* clang-tidy reads one file at a time; here it sees what is returned */
+#ifdef __clang_analyzer__ /* clang-tidy reads one file at a time; this shows the returned value */
 #define echi_fail(ctx, code, ...) ((void)echi_fail(ctx, code, __VA_ARGS__), (code))
 #endif
 void echi_log(ech_ctx *ctx, ech_log_level level, const char *format, ...)
@@ -72,7 +72,7 @@ void echi_log(ech_ctx *ctx, ech_log_level level, const char *format, ...)
 bool echi_progress(const ech_ctx *ctx, double spent, double left);
 bool echi_canceled(const ech_ctx *ctx);
 
-/* TRY leaves by the label done with status set; FAIL does so with a message. */
+/* TRY jumps to the label done with status set; FAIL also writes a message. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         status = (call);                                                                           \
@@ -88,11 +88,11 @@ bool echi_canceled(const ech_ctx *ctx);
 
 bool echi_dtype_known(ech_dtype dtype);
 
-/* The map of order.h for dtype.  merged: equal keys (-0 and +0, all NaN) get one form, for stable
- * sorts. */
+/* The map of order.h for dtype. merged: equal keys (-0 and +0, all NaN) get one encoded key, for
+ * stable sorts. */
 struct echi_order echi_order_make(ech_dtype dtype, ech_order order, bool descending, bool merged);
 
-/* The same for ascending keys alone, with NaN first: what is least when NaN is less than all. */
+/* The same for ascending keys only, with NaN first: for a minimum that is NaN if any element is. */
 struct echi_order echi_order_nan_first(ech_dtype dtype);
 
 /* The type that backends read indices of CSR matrices as.  Unsigned indices are limited to the range
@@ -103,47 +103,47 @@ ech_dtype echi_csr_index_dtype(ech_dtype dtype);
 struct echi_index echi_index_of(ech_dtype dtype);
 
 bool echi_dtype_is_float(ech_dtype dtype);
-bool echi_dtype_is_signed(ech_dtype dtype); /* integers with a sign */
+bool echi_dtype_is_signed(ech_dtype dtype); /* signed integers */
 
-/* The bits of a float's positive infinity and of the one NaN that results have; those of 1. */
+/* The bits of a float's positive infinity, of the canonical NaN, and of 1. */
 uint64_t echi_dtype_infinity(ech_dtype dtype);
 uint64_t echi_dtype_nan(ech_dtype dtype);
 uint64_t echi_dtype_one(ech_dtype dtype);
 
-/* The map of order.h for one key's bits. */
+/* The map of order.h for the bits of one key. */
 uint64_t echi_order_encode(const struct echi_order *order, int bytes, uint64_t u);
 
 /* ---- Tests of elements: predicate.c ---- */
 
-/* Fails when compare is none, is not for dtype, or needs a value and has none. */
+/* Fails if compare is invalid, does not support dtype, or needs a value and has none. */
 ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compare,
                                const void *value, struct echi_predicate *predicate);
 
 /* ---- Memory: memory.c ---- */
 
-/* Device memory from the context's allocator, counted.  bytes = 0 gives NULL. */
+/* Device memory from the context's allocator, with accounting. bytes = 0 returns NULL. */
 ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
-/* The same for who can do with less: no message; false when there is none. */
+/* The same for callers that can do with less: without a message; false if out of memory. */
 bool echi_try_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
 void echi_release(ech_ctx *ctx, void *pointer, size_t bytes);
 
-/* The same for the one workspace of a call, which the context keeps for the next: the pages of
- * fresh memory cost more than many a sort.  Where the caller or the backend has a pool, that keeps
- * it; and nobody does for a call within a call. */
+/* The same for the workspace of a call, which the context keeps for the next call, because first
+ * accesses to the pages of fresh memory cost more than many sorts. It is not kept if the caller or
+ * the backend has a pool, or for nested calls. */
 ech_status echi_borrow(ech_ctx *ctx, size_t bytes, const char *what, void **pointer);
 void echi_give_back(ech_ctx *ctx, void *pointer, size_t bytes);
 void echi_drop_spare(ech_ctx *ctx);
 
-/* Lays parts of a workspace out one after another, each ECHI_ALIGN aligned.  base NULL only
- * measures. */
+/* Lays out the parts of a workspace one after another, each aligned to ECHI_ALIGN. If base is NULL,
+ * it only computes the size. */
 struct echi_layout {
     char *base;
     size_t bytes;
-    bool overflow; /* a size went past SIZE_MAX */
+    bool overflow; /* a size exceeds SIZE_MAX */
 };
 void *echi_part(struct echi_layout *layout, size_t count, size_t element_bytes);
 
-/* Text that grows until its capacity is full. */
+/* Text that is appended until its capacity is reached. */
 struct echi_text {
     char *at;
     size_t left;

@@ -1,6 +1,6 @@
 /*
- * core/memory.c - device memory: the context's allocator or the caller's, counted, and workspaces
- * laid out.
+ * core/memory.c - allocation by the caller's or the backend's allocator, with accounting and limit;
+ * layout of workspaces.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,10 +33,10 @@ ech_status echi_allocate(ech_ctx *ctx, size_t bytes, const char *what, void **po
     if (echi_try_allocate(ctx, bytes, what, pointer)) return ECH_OK;
     if (!within_limit(ctx, bytes))
         return echi_fail(ctx, ECH_ERR_MEMORY,
-                         "out of memory on %s: %zu bytes for %s, where %llu are held and the limit "
-                         "is %llu",
-                         ctx->name, bytes, what, (unsigned long long)ctx->held_bytes,
-                         (unsigned long long)ctx->limit_bytes);
+                         "out of memory on %s: %zu bytes for %s exceed the limit of %llu bytes, of "
+                         "which %llu are in use",
+                         ctx->name, bytes, what, (unsigned long long)ctx->limit_bytes,
+                         (unsigned long long)ctx->held_bytes);
     return echi_fail(ctx, ECH_ERR_MEMORY, "out of memory on %s: %zu bytes for %s", ctx->name, bytes,
                      what);
 }

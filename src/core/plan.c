@@ -1,5 +1,5 @@
 /*
- * core/plan.c - lists of steps: made, and printed as text and as JSON.
+ * core/plan.c - creates lists of steps, and prints them as text and as JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

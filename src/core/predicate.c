@@ -1,5 +1,5 @@
 /*
- * core/predicate.c - from an ech_compare and its value to the parameters of predicate.h.
+ * core/predicate.c - converts an ech_compare and its value to the parameters of predicate.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ static uint64_t load(const void *value, int bytes)
     }
 }
 
-/* The values from first to last pass, or with invert all others. */
+/* Values from first to last pass; with invert, all others. */
 static void take_range(struct echi_predicate *p, uint64_t first, uint64_t last, bool invert)
 {
     p->low = first;
@@ -77,10 +77,10 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
     if ((unsigned)compare > ECH_COMPARE_HAS_NONE)
         return echi_fail(ctx, ECH_ERR_ARG, "compare is %d, not an ech_compare", (int)compare);
     if (!alone && !value)
-        return echi_fail(ctx, ECH_ERR_ARG, "value is NULL, and compare needs one");
+        return echi_fail(ctx, ECH_ERR_ARG, "value is NULL, but compare needs a value");
     bool is_float = echi_dtype_is_float(dtype);
     if (of_bits && is_float)
-        return echi_fail(ctx, ECH_ERR_ARG, "compare tests bits, which %s has none of",
+        return echi_fail(ctx, ECH_ERR_ARG, "compare tests bits, which is not supported for %s",
                          ech_dtype_name(dtype));
 
     int bytes = (int)ech_dtype_bytes(dtype);
@@ -97,7 +97,7 @@ ech_status echi_predicate_make(ech_ctx *ctx, ech_dtype dtype, ech_compare compar
     }
     uint64_t e = echi_order_encode(&p->order, bytes, u);
     uint64_t nan = p->order.last,
-             most = is_float ? nan - 1 : ones; /* the greatest that is no NaN */
+             most = is_float ? nan - 1 : ones; /* the maximum that is not NaN */
     bool value_is_nan = is_float && e == nan;
     switch (compare) {
     case ECH_COMPARE_IS_NAN:

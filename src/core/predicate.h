@@ -1,13 +1,12 @@
 /*
- * core/predicate.h - a test of elements as parameters: ech_compare and its value, for every dtype.
+ * core/predicate.h - a test of elements, ech_compare and its value, as parameters for every dtype.
  *
- * As in order.h, a test needs no arithmetic: of the bits u of an element, with
- * e = encode(u) & mask,
+ * As in order.h, a test needs no arithmetic. For the bits u of an element and e = encode(u) & mask,
  *
  *     passes = (e - low <= span) != invert          all modulo 2^w
  *
- * where encode() is the map of order.h with equal keys merged.  The struct is passed by value to
- * kernels; src/cuda/device/predicate.cuh is the same test there.
+ * where encode() is the map of order.h with equal keys merged. The struct is passed by value to
+ * kernels; src/cuda/device/predicate.cuh has the same test for kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

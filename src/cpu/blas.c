@@ -1,8 +1,8 @@
 /*
  * cpu/blas.c - a library with the C interface of the BLAS, opened at run time.
  *
- * The environment variable ECHELON_BLAS names one, or says "none".  Else OpenBLAS is looked for,
- * then MKL, BLIS, and what the system calls its BLAS.
+ * The environment variable ECHELON_BLAS names a library, or is "none". By default OpenBLAS, MKL,
+ * BLIS and the system's BLAS are tried, in this order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -19,10 +19,10 @@ struct echi_blas {
                   double *c, int c_stride);
 };
 
-/* The library, looked for at the first call in the process; NULL: there is none. */
+/* The library, which the first call in the process opens; NULL: none was found. */
 const struct echi_blas *echi_blas(void);
 
-/* c = alpha op(a) op(b) + beta c of one product after another; every size is less than 2^31. */
+/* c = alpha op(a) op(b) + beta c for one product after another; every size is less than 2^31. */
 void echi_blas_multiply(const struct echi_blas *blas, const struct echi_matmul *p, int threads);
 
 #endif

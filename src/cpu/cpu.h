@@ -1,5 +1,5 @@
 /*
- * cpu/cpu.h - what the files of the CPU backend share.
+ * cpu/cpu.h - declarations that the files of the CPU backend share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,13 +27,13 @@ static inline int echi_bit_length(uint64_t v)
 /* Names the instruction sets that the dispatch uses on this machine. */
 void echi_cpu_features(char *text, size_t capacity_bytes);
 
-/* The best instruction set that this machine has, or the one that ECHELON_CPU names.  An operation
- * with variants keeps them in a table by this. */
+/* The best instruction set that this machine has, or the one that ECHELON_CPU names. An operation
+ * with variants keeps them in a table with this index. */
 enum echi_isa { ECHI_PORTABLE, ECHI_AVX2, ECHI_AVX512 };
 enum echi_isa echi_cpu_isa(void);
 
-/* Whether the machine multiplies bytes by matrices of bits (GFNI) and permutes the bytes of 64
- * (AVX-512 VBMI). */
+/* Whether the processor can multiply bytes by bit matrices (GFNI) and permute the bytes of 512-bit
+ * registers (AVX-512 VBMI). */
 bool echi_cpu_has_gfni(void);
 
 /* The best variant of the sort kernels that this machine can run, or the one that ECHELON_CPU
@@ -42,20 +42,21 @@ const struct echi_sort_isa *echi_cpu_sort_isa(void);
 
 /* ---- parallel.c ---- */
 
-/* Calls run(arg, i, thread) for every i < count, by at most threads threads, numbered from 0. */
+/* Calls run(arg, i, thread) for every i < count on at most `threads` threads, numbered from 0. */
 void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, int thread),
                    void *arg);
 
-/* To be called between looks at what another thread that runs will do; times: looks until now. */
+/* Called between reads of a variable that another running thread will write; times counts the
+ * reads. */
 void echi_parallel_pause(int times);
 
-/* Waits until another thread that runs has set the counter to value. */
+/* Waits until another running thread has set the counter to value. */
 void echi_parallel_await(const atomic_size_t *counter, size_t value);
 
-/* The threads that OpenMP would use; 1 without it. */
+/* The number of threads that OpenMP would use; 1 without OpenMP. */
 int echi_parallel_threads(void);
 
-/* How many threads are worth waking for work on so many bytes of memory. */
+/* How many threads are worth waking to process this many bytes of memory. */
 int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes);
 
 extern const struct echi_operation echi_cpu_direct_vendor; /* direct/cpu/operation.c */

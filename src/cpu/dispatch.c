@@ -1,8 +1,8 @@
 /*
- * cpu/dispatch.c - the only file that asks the processor what it can do.
+ * cpu/dispatch.c - the only file that queries the processor's capabilities.
  *
- * The best variant that the machine has is used.  ECHELON_CPU=portable (or avx2, avx512) takes that
- * one, or the best below it that the machine has.
+ * The best variant that the machine supports is used. ECHELON_CPU=portable (or avx2, avx512)
+ * selects that variant, or the next lower one that the machine supports.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,17 +29,17 @@ static const struct echi_sort_isa *choose(void)
     int i = 0;
     for (int j = 0; forced && j < VARIANTS; j++)
         if (strcmp(forced, variants[j]->name) == 0) i = j;
-    while (i < VARIANTS - 1 && !variants[i]->supported()) i++; /* the last always is */
+    while (i < VARIANTS - 1 && !variants[i]->supported()) i++; /* the last one always is */
     return variants[i];
 }
 
-/* Asked once a process: a sort of ten keys takes less time than a look at the environment. */
+/* Chosen once per process: reading the environment takes longer than a sort of ten keys. */
 const struct echi_sort_isa *echi_cpu_sort_isa(void)
 {
     static _Atomic(const struct echi_sort_isa *) chosen;
     const struct echi_sort_isa *isa = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (!isa) {
-        isa = choose(); /* threads that come here together choose the same */
+        isa = choose(); /* threads that get here concurrently make the same choice */
         atomic_store_explicit(&chosen, isa, memory_order_relaxed);
     }
     return isa;

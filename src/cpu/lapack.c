@@ -1,14 +1,15 @@
 /*
  * cpu/lapack.c - a library with LAPACK's Fortran interface, opened at run time.
  *
- * The environment variable ECHELON_LAPACK names one, or says "none".  Else OpenBLAS is looked for,
- * then MKL, and what the system calls its LAPACK, which is chosen by itself only if it is one of
- * those: the reference implementation stands on whatever BLAS there is.
+ * The environment variable ECHELON_LAPACK names a library, or is "none". By default OpenBLAS, MKL
+ * and the system's LAPACK are tried, in this order. The system's LAPACK is chosen by default only
+ * if it is one of the other two, because the reference implementation is only as fast as the BLAS
+ * it calls.
  *
- * LAPACK has matrices column by column.  What lies row by row is the transpose: that is all the
- * same to Cholesky, whose lower half becomes the upper; LU and QR work on a transposed copy.
+ * LAPACK's matrices are column-major, so a row-major matrix is its transpose. Cholesky can use this
+ * directly, with the lower and the upper triangle exchanged; LU and QR work on a transposed copy.
  *
- *     workspace   [ copy, n columns of m | pivots | what geqrf asks for ]
+ *     workspace   [ copy, n columns of m | pivots | workspace of geqrf ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +20,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { QR_BLOCK = 64 /* columns that geqrf may work on at once */ };
+enum { QR_BLOCK = 64 /* columns that geqrf may process at once */ };
 
 typedef void getrf(const int *m, const int *n, void *a, const int *stride, int *pivots, int *info);
 typedef void potrf(const char *half, const int *n, void *a, const int *stride, int *info,
@@ -76,9 +77,9 @@ static ech_status lay_out(const struct echi_vendor_factor *p, void *work, struct
     parts->pivots = echi_part(&layout, p->kind == ECH_FACTOR_LU ? p->n : 0, sizeof(int));
     parts->more = echi_part(&layout, p->kind == ECH_FACTOR_QR ? p->n : 0, QR_BLOCK * element);
     *bytes = layout.bytes;
-    return layout.overflow ? echi_fail(NULL, ECH_ERR_MEMORY,
-                                       "the workspace of LAPACK is larger than any memory")
-                           : ECH_OK;
+    return layout.overflow
+               ? echi_fail(NULL, ECH_ERR_MEMORY, "the size of LAPACK's workspace overflows size_t")
+               : ECH_OK;
 }
 
 ech_status echi_lapack_workspace(const struct echi_vendor_factor *request, size_t *bytes)
@@ -87,7 +88,7 @@ ech_status echi_lapack_workspace(const struct echi_vendor_factor *request, size_
     return lay_out(request, NULL, &parts, bytes);
 }
 
-/* to [j][i] = from [i][j], in squares that stay in the cache. */
+/* Sets to[j][i] to from[i][j], in square blocks that fit in the cache. */
 static void transpose(char *to, size_t to_stride, const char *from, size_t from_stride, size_t rows,
                       size_t cols, size_t element)
 {

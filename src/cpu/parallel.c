@@ -1,5 +1,5 @@
 /*
- * cpu/parallel.c - the one place that starts threads.
+ * cpu/parallel.c - the only file that starts threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ int echi_parallel_threads(void)
 
 int echi_parallel_for_bytes(const ech_ctx *ctx, size_t bytes)
 {
-    const size_t each = (size_t)1 << 18; /* of a thread; less is done before it is awake */
+    const size_t each = (size_t)1 << 18; /* per thread; less is done before it is awake */
     size_t most = ctx->threads ? (size_t)ctx->threads : (size_t)echi_parallel_threads();
     size_t worth = bytes / each;
     return (int)(worth < 1 ? 1 : echi_min(worth, most));
@@ -46,7 +46,7 @@ void echi_parallel(int threads, size_t count, void (*run)(void *arg, size_t i, i
 
 void echi_parallel_pause(int times)
 {
-    enum { SPINS = 4000 }; /* some 100 us; longer, and who is waited for may have no processor */
+    enum { SPINS = 4000 }; /* about 100 us; then the other thread may need this processor */
     if (times >= SPINS) sched_yield();
 #ifdef __SSE2__
     __builtin_ia32_pause();

@@ -1,9 +1,9 @@
 /*
- * cpu/vector.h - vectors as wide as the registers that the including file is compiled for,
- * elements as vectors of f32 or f64, and sums of adjacent lanes.
+ * cpu/vector.h - vectors as wide as the registers of the instruction set that the including file is
+ * compiled for, elements as vectors of f32 or f64, and sums of adjacent lanes.
  *
- * The vector types of GCC and Clang keep one text for all processors.  Instructions are named where
- * compilers would take several for one conversion.
+ * The vector types of GCC and Clang allow one source for all processors. Intrinsics are used where
+ * compilers would generate several instructions for one conversion.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,10 +15,10 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A loop over an array that then lies in registers. */
+/* A loop over an array, unrolled so that the array is kept in registers. */
 #define UNROLLED(i, n) _Pragma("GCC unroll 8") for (int i = 0; i < (n); i++)
 
-/* What the names of elements stand for, from which templates make types and names. */
+/* The parameters of element types, from which templates form types and names. */
 typedef int8_t i8_element;
 typedef int16_t i16_element;
 typedef int32_t i32_element;
@@ -33,7 +33,7 @@ typedef double f64_element;
 #define PASTED(a, b) a##b
 #define JOINED(a, b) PASTED(a, b)
 
-/* EVEN and ODD: the even and the odd ones of the lanes of two vectors of f32, then of f64. */
+/* EVEN and ODD: the even and the odd lanes of two vectors of f32, then of f64. */
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #define VECTOR_BYTES 64
@@ -62,7 +62,8 @@ typedef double f64_element;
 #define F64_NUMBERS  0, 1
 #endif
 
-/* _half: as many elements as a vector of elements twice as wide has; _quarter: four times. */
+/* _half: with as many elements as a vector of elements twice as wide; _quarter: four times as
+ * wide. */
 typedef float f32_vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef float f32_half __attribute__((vector_size(VECTOR_BYTES / 2)));
 typedef double f64_vector __attribute__((vector_size(VECTOR_BYTES)));
@@ -77,7 +78,7 @@ typedef uint16_t u16_vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint16_t u16_half __attribute__((vector_size(VECTOR_BYTES / 2)));
 typedef uint16_t u16_quarter __attribute__((vector_size(VECTOR_BYTES / 4)));
 
-typedef i32_vector f32_mask; /* all ones in a lane: yes */
+typedef i32_vector f32_mask; /* all ones in a lane: true */
 typedef i64_vector f64_mask;
 
 #ifdef __clang__
@@ -86,7 +87,7 @@ typedef i64_vector f64_mask;
 #define PICK(a, b, lanes, ...) __builtin_shuffle(a, b, (lanes){ __VA_ARGS__ })
 #endif
 
-/* ---- Pairs of adjacent lanes, those of a before those of b; where `product`, multiplied ---- */
+/* ---- Sums of pairs of adjacent lanes, of a before b; with `product`, products ---- */
 
 INLINE f32_vector pairs_f32(f32_vector a, f32_vector b, int product)
 {
@@ -100,7 +101,7 @@ INLINE f64_vector pairs_f64(f64_vector a, f64_vector b, int product)
     return product ? even * odd : even + odd;
 }
 
-/* ---- Products of neighbours in integers twice as wide, which have room for them ---- */
+/* ---- Products of adjacent lanes in integers twice as wide, which cannot overflow ---- */
 
 INLINE i64_vector twice_u8(i64_vector v)
 {
@@ -138,9 +139,9 @@ INLINE i64_vector twice_i32(i64_vector v)
     return (low >> 32) * (v >> 32);
 }
 
-/* ---- Choices by lane ---- */
+/* ---- Selection by lane ---- */
 
-/* v, but `other` where `there` is not. */
+/* v in the lanes where `there` is true, otherwise `other`. */
 INLINE f32_vector keep_f32(f32_vector v, f32_mask there, f32_vector other)
 {
     return (f32_vector)(((i32_vector)v & there) | ((i32_vector)other & ~there));
@@ -164,7 +165,7 @@ INLINE f64_mask below_f64(ptrdiff_t n)
 
 /* ---- Elements in f32 ---- */
 
-/* The first bytes of a vector, fewer than it has, and zeros. */
+/* The first bytes of a vector, fewer than its size, then zeros. */
 INLINE void copy_some(void *to, const void *from, size_t bytes)
 {
 #ifdef __AVX512F__
@@ -183,7 +184,7 @@ INLINE f32_vector load_f32_f32(const float *x)
     return v;
 }
 
-/* Halves of words as words. */
+/* Loads 16-bit elements, zero-extended to 32 bits. */
 INLINE u32_vector load_u16_u32(const uint16_t *x)
 {
     u16_half u;
@@ -242,7 +243,7 @@ INLINE f32_half load_f16_half(const uint16_t *x)
     return (f32_half)_mm_cvtph_ps(_mm_loadl_epi64((const __m128i *)(const void *)x));
 }
 #else
-/* The product puts the exponent's bias right, and makes of subnormals what they are. */
+/* The multiplication corrects the exponent's bias and normalises subnormals. */
 #define F16_TO_F32(u, f32, i32)                                                                    \
     i32 magnitude = (i32)((u & 0x7fff) << 13), special = (i32)((u & 0x7fff) >= 0x7c00);            \
     i32 scaled = (i32)((f32)magnitude * 0x1p112f);                                                 \
@@ -316,7 +317,7 @@ INLINE f64_vector load_i32_f64(const int32_t *x)
     return wider_i32(v);
 }
 
-/* 2^31 less fits an i32; nothing is rounded. */
+/* The value minus 2^31 fits in an i32; nothing is rounded. */
 INLINE f64_vector load_u32_f64(const uint32_t *x)
 {
     u32_half v;

@@ -1,8 +1,8 @@
 /*
- * cpu/vendor.c - finds a library of somebody else's, and out whether it is worth calling.
+ * cpu/vendor.c - opens a vendor's library, and decides whether it is fast enough to be used.
  *
- * Not every library is: the reference implementation multiplies one number at a time, and OpenBLAS,
- * where a virtual machine shows it a processor that it does not know, takes kernels of long ago.
+ * Some libraries are slow: the reference implementation multiplies one number at a time, and
+ * OpenBLAS uses outdated kernels on a virtual machine that presents a processor it does not know.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* dlsym() gives an object pointer; POSIX promises that the bits fit. */
+/* dlsym() returns an object pointer; POSIX guarantees that it can hold a function pointer. */
 bool echi_vendor_find(void *library, const char *name, void *field)
 {
     void *symbol = dlsym(library, name);
@@ -22,7 +22,7 @@ bool echi_vendor_find(void *library, const char *name, void *field)
     return symbol != NULL;
 }
 
-/* OpenBLAS's kernels that have no vectors of this machine. */
+/* OpenBLAS's kernels that do not use the vector instructions of this machine. */
 static bool is_old(const char *core)
 {
     static const char *const old[] = { "Prescott",  "Core2",   "Katmai",     "Coppermine",
@@ -35,7 +35,7 @@ static bool is_old(const char *core)
     return false;
 }
 
-static void look_at_openblas(struct echi_vendor *vendor, void *library, const char *name)
+static void inspect_openblas(struct echi_vendor *vendor, void *library, const char *name)
 {
     const char *(*corename)(void) = NULL;
     const char *core = "";
@@ -48,18 +48,18 @@ static void look_at_openblas(struct echi_vendor *vendor, void *library, const ch
         snprintf(vendor->what, sizeof vendor->what, "OpenBLAS, kernels for %s (%s)", core, name);
     else
         snprintf(vendor->what, sizeof vendor->what,
-                 "OpenBLAS (%s), which takes this machine for a %s: OPENBLAS_CORETYPE names "
+                 "OpenBLAS (%s), which uses kernels for %s: OPENBLAS_CORETYPE selects "
                  "another",
                  name, core);
 }
 
-/* MKL and BLIS choose kernels as they should. */
-static void look_at(struct echi_vendor *vendor, void *library, const char *name, bool named,
+/* MKL and BLIS select suitable kernels themselves. */
+static void inspect(struct echi_vendor *vendor, void *library, const char *name, bool named,
                     const char *kind)
 {
     *vendor = (struct echi_vendor){ .fast = false };
     if (dlsym(library, "openblas_get_config")) {
-        look_at_openblas(vendor, library, name);
+        inspect_openblas(vendor, library, name);
         return;
     }
     const char *known = dlsym(library, "MKL_Get_Max_Threads") ? "MKL"
@@ -81,7 +81,7 @@ bool echi_vendor_open(struct echi_vendor *vendor, const char *variable, const ch
         void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: it may have threads */
         if (!library) continue;
         if (take(library)) {
-            look_at(vendor, library, name, named != NULL, kind);
+            inspect(vendor, library, name, named != NULL, kind);
             return true;
         }
         dlclose(library);

@@ -1,6 +1,6 @@
 /*
- * cuda/backend.c - an NVIDIA GPU, or the executor in its place, as a kind of device: the functions
- * and operations that core/backend.h asks for.
+ * cuda/backend.c - the CUDA backend, for NVIDIA GPUs and for the SIMT emulator: the functions and
+ * operations of core/backend.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -112,7 +112,7 @@ done:
     return status;
 }
 
-/* The driver takes pinned memory by itself; it may be done with other memory when it returns. */
+/* The driver copies pinned memory asynchronously; other memory may be copied before it returns. */
 static ech_status cuda_copy_async(ech_ctx *ctx, void *to, const void *from, size_t bytes)
 {
     const struct echi_cuda *cuda = ctx->state;
@@ -127,8 +127,8 @@ done:
     return status;
 }
 
-/* Small sorts are over in little more time than this takes.  The driver tells of memory in a third
- * of the time if no context is current. */
+/* Small sorts take little more time than this query. The driver answers it in a third of the time
+ * if no context is current. */
 static ech_status cuda_side(ech_ctx *ctx, const void *pointer, enum echi_side *side, bool *out)
 {
     bool on_device, pinned;
@@ -144,7 +144,7 @@ done:
     return status;
 }
 
-/* ---- The two kinds: they differ in whose driver it is ---- */
+/* ---- The two kinds of device, which differ in their driver ---- */
 
 #define OPERATION(name, folder, call, command, tests, benchmark)                                   \
     [ECHI_OP_##name] = &echi_cuda_##name,
@@ -173,7 +173,7 @@ static int cuda_count(void)
 static ech_status cuda_describe(int ordinal, ech_device *out)
 {
     const struct echi_driver *driver = echi_driver(&echi_libcuda, NULL);
-    ech_ctx *ctx = NULL; /* failures go to the thread's message */
+    ech_ctx *ctx = NULL; /* failures are reported in the thread's message */
     ech_status status = ECH_OK;
     CUdevice device;
     CUcontext context = NULL, popped;
@@ -187,7 +187,7 @@ static ech_status cuda_describe(int ordinal, ech_device *out)
     out->driver = driver->version;
     CU(cuDeviceTotalMem, &total_bytes, device);
     out->memory_bytes = total_bytes;
-    /* Free memory is known only inside a context. */
+    /* The amount of free memory can be queried only with a current context. */
     CU(cuDevicePrimaryCtxRetain, &context, device);
     if (driver->cuCtxPushCurrent(context) == CUDA_SUCCESS) {
         if (driver->cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS)
@@ -216,20 +216,20 @@ const struct echi_backend echi_cuda = { .name = "cuda",
 #endif
 
 #ifdef ECHELON_SIMT
-/* It has each image for the architecture of its device. */
+/* The emulator has every module for the architecture of its device. */
 static int same(int arch)
 {
     return arch;
 }
 
-static const struct echi_provider executor = { .device = "simt",
-                                               .unit = "executor",
+static const struct echi_provider emulator = { .device = "simt",
+                                               .unit = "SIMT emulator",
                                                .unusable = "\"simt\" cannot be used",
                                                .by_name = true,
                                                .code_for = same,
                                                .file = &echi_libsimt };
 
-/* It is no device for work: a program that uses whatever there is must not come upon it. */
+/* It is not listed as a device, so that programs which choose from the list do not use it. */
 static int simt_count(void)
 {
     return 0;
@@ -237,7 +237,7 @@ static int simt_count(void)
 
 static ech_status simt_open(ech_ctx *ctx, int ordinal)
 {
-    return echi_cuda_open(&executor, ctx, ordinal);
+    return echi_cuda_open(&emulator, ctx, ordinal);
 }
 
 const struct echi_backend echi_simt = {

@@ -3,7 +3,7 @@
  * streams, and the memory pool.
  *
  * The device's primary context is used, so that memory of the CUDA runtime in the same process can
- * be sorted; it is current only for the duration of a call.
+ * be used; it is current only for the duration of a call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ ech_status echi_cuda_check(ech_ctx *ctx, const struct echi_driver *driver, CUres
     driver->cuGetErrorString(result, &text);
     return echi_fail(ctx, result == CUDA_ERROR_OUT_OF_MEMORY ? ECH_ERR_MEMORY : ECH_ERR_DEVICE,
                      "%s failed with %s: %s", call, name ? name : "an unknown error",
-                     text ? text : "no text");
+                     text ? text : "no description");
 }
 
 ech_status echi_cuda_enter(ech_ctx *ctx)
@@ -153,7 +153,8 @@ ech_status echi_cuda_open(const struct echi_provider *provider, ech_ctx *ctx, in
 done:
     if (entered) echi_cuda_leave(ctx);
     if (status != ECH_OK) echi_cuda_close(ctx);
-    /* The driver failed before there was a context that could be broken: no usable device. */
+    /* The driver failed before the context existed, so this means that there is no usable
+     * device. */
     return status == ECH_ERR_DEVICE ? ECH_ERR_NO_DEVICE : status;
 }
 
@@ -164,7 +165,7 @@ void echi_cuda_trim_pool(ech_ctx *ctx)
     struct echi_cuda *cuda = ctx->state;
     if (!cuda->pool || echi_cuda_enter(ctx) != ECH_OK) return;
     cuda->driver->cuStreamSynchronize(
-        echi_cuda_stream(ctx)); /* what is freed in its order is not yet free */
+        echi_cuda_stream(ctx)); /* frees queued on the stream must be complete first */
     cuda->driver->cuMemPoolTrimTo(cuda->pool, 0);
     echi_cuda_leave(ctx);
 }

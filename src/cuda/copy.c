@@ -1,8 +1,8 @@
 /*
  * cuda/copy.c - copies between host and device memory.
  *
- * The driver is good at small copies and at those of pinned memory; large ones of other memory are
- * exchange.c's.
+ * The driver is fast for small copies and for pinned memory; exchange.c performs large copies of
+ * pageable memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ ech_status echi_cuda_side(ech_ctx *ctx, const void *pointer, bool *on_device, bo
     const struct echi_cuda *cuda = ctx->state;
     const struct echi_driver *driver = cuda->driver;
     ech_status status = ECH_OK;
-    unsigned type = 0, managed = 0; /* what the driver says of memory that CUDA never saw */
+    unsigned type = 0, managed = 0; /* the driver's answer for memory that CUDA does not know */
     int attributes[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED };
     void *values[] = { &type, &managed };
     CU(cuPointerGetAttributes, 2, attributes, values, device_pointer(pointer));

@@ -1,12 +1,12 @@
 /*
  * cuda/cublas.c - NVIDIA's cuBLAS, opened at run time: a handle for each context.
  *
- * The environment variable ECHELON_CUBLAS names a library, or says "none".  Its binary interface is
- * declared here, as the driver's is.  Matrices lie row by row, which cuBLAS takes for their
- * transposes: c^T = op(b)^T op(a)^T.
+ * The environment variable ECHELON_CUBLAS names a library, or is "none". Its binary interface is
+ * declared here, like that of the driver. cuBLAS takes row-major matrices for their transposes, so
+ * it computes c^T = op(b)^T op(a)^T.
  *
- * The handle is set to compute f32 as such, without rounding to fewer bits on the way to matrix
- * units, and to add up f16 and bf16 in f32 to the end.
+ * The handle is set to multiply f32 without rounding the inputs to fewer bits for tensor cores, and
+ * to accumulate f16 and bf16 in f32 throughout.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 enum {
     CUBLAS_ALLOC_FAILED = 3,
     CUBLAS_PEDANTIC_MATH = 2,
-    CUBLAS_NO_REDUCED_PRECISION = 16, /* of sums of f16 and bf16 that are added up in parts */
+    CUBLAS_NO_REDUCED_PRECISION = 16, /* in split sums of f16 and bf16 */
     CUBLAS_GEMM_DEFAULT = -1,
     CUBLAS_COMPUTE_32F = 68,
     CUBLAS_COMPUTE_32F_PEDANTIC = 69,
@@ -148,7 +148,7 @@ ech_status echi_cublas_multiply(ech_ctx *ctx, const struct echi_matmul *p, void 
                         : p->dtype == ECH_F32 ? CUBLAS_COMPUTE_32F_PEDANTIC
                                               : CUBLAS_COMPUTE_32F;
     TRY(open_handle(ctx));
-    /* The workspace second: a new stream takes it away. */
+    /* The workspace is set last: setting a stream resets it. */
     TRY(check(ctx, cublas.set_stream(cuda->cublas, echi_cuda_stream(ctx)), "cublasSetStream"));
     TRY(check(ctx, cublas.set_workspace(cuda->cublas, work, ECHI_CUBLAS_WORK_BYTES),
               "cublasSetWorkspace"));

@@ -8,20 +8,21 @@
 
 #include "matmul/matmul.h"
 
-/* Of the workspace that it gets, so that it allocates nothing: what it asks for on sm_90. */
+/* The size of the workspace it is given, so that it allocates nothing: what it requests on
+ * sm_90. */
 enum { ECHI_CUBLAS_WORK_BYTES = 32 << 20 };
 
-/* The library's name, or NULL where there is none, and then why, in *reason.  Opened at the first
- * call in the process. */
+/* The library's name; NULL if it is not available, with the cause in *reason. The first call in the
+ * process opens it. */
 const char *echi_cublas_name(const char **reason);
 
-/* Whether it takes sizes of 64 bits; else all must be less than 2^31. */
+/* Whether it supports 64-bit sizes; otherwise all must be less than 2^31. */
 bool echi_cublas_is_64(void);
 
 /* c = alpha op(a) op(b) + beta c, queued. */
 ech_status echi_cublas_multiply(ech_ctx *ctx, const struct echi_matmul *p, void *work);
 
-/* Ends what the context has of it; its CUDA context is current. */
+/* Destroys the context's handle; the CUDA context must be current. */
 void echi_cublas_close(ech_ctx *ctx);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * cuda/cusolver.c - NVIDIA's cuSOLVER, opened at run time: LU, Cholesky and QR.
  *
- * It has matrices column by column.  What lies row by row is the transpose: that is all the same to
- * Cholesky, whose lower half becomes the upper; LU and QR work on a transposed copy.
+ * Its matrices are column-major, so a row-major matrix is its transpose. Cholesky can use this
+ * directly, with the lower and the upper triangle exchanged; LU and QR work on a transposed copy.
  *
- *     workspace   [ copy, n columns of m | pivots | how it ended | what it asks for ]
+ *     workspace   [ copy, n columns of m | pivots | info | workspace of cuSOLVER ]
  *
- * What it asks for, it tells only on the device: what most versions ask for is laid out, and a
- * version that wants more gets it from the context for the length of the call.
+ * cuSOLVER reports the size of its workspace only on a device. The plan reserves what most versions
+ * need; if a version needs more, the context allocates that for the duration of the call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,7 +83,7 @@ struct parts {
     size_t more_bytes;
 };
 
-/* What cuSOLVER asks for in CUDA 13, or more: as was seen, nothing is documented. */
+/* The size that cuSOLVER of CUDA 13 requests, or more: observed, not documented. */
 static size_t usual_elements(const struct echi_vendor_factor *p)
 {
     const size_t m = p->m, n = p->n, little = (size_t)1 << 17;
@@ -103,7 +103,7 @@ static ech_status lay_out(const struct echi_vendor_factor *p, void *work, struct
     parts->more_bytes = usual * element;
     *bytes = layout.bytes;
     return layout.overflow ? echi_fail(NULL, ECH_ERR_MEMORY,
-                                       "the workspace of cuSOLVER is larger than any memory")
+                                       "the size of cuSOLVER's workspace overflows size_t")
                            : ECH_OK;
 }
 
@@ -119,7 +119,7 @@ static ech_status workspace(const void *request, void *plan, size_t *bytes)
     if (p->name)
         *p->name = !found ? cusolver.library.reason
                    : fits ? cusolver.library.name
-                          : "cuSOLVER takes sizes below 2^31, also of what it works in";
+                          : "cuSOLVER requires sizes below 2^31, also of its workspace";
     if (p->fast) *p->fast = found;
     if (!found || !fits) return ECH_ERR_UNSUPPORTED;
     return lay_out(p, NULL, &parts, bytes);

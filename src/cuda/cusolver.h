@@ -11,7 +11,7 @@
 /* Takes struct echi_vendor_factor (../direct.h). */
 extern const struct echi_operation echi_cusolver;
 
-/* Ends what the context has of it; its CUDA context is current. */
+/* Destroys the context's handle; the CUDA context must be current. */
 void echi_cusolver_close(ech_ctx *ctx);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * cuda/driver.c - opens the CUDA driver at run time, or the executor that stands in for one;
- * nothing here is linked against either.
+ * cuda/driver.c - opens the CUDA driver, or the SIMT emulator, at run time; the library is not
+ * linked against either.
  *
- * The environment variable ECHELON_LIBCUDA names another library than libcuda.so.1 to open,
- * ECHELON_LIBSIMT another than libechelon_simt.so.
+ * The environment variables ECHELON_LIBCUDA and ECHELON_LIBSIMT name libraries to open instead of
+ * libcuda.so.1 and libechelon_simt.so.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,12 +23,12 @@ typedef CUresult (*get_proc_function)(const char *name, void **function, int ver
 struct echi_driver_file echi_libcuda = { .called = "the CUDA driver",
                                          .library = "libcuda.so.1",
                                          .variable = "ECHELON_LIBCUDA" };
-struct echi_driver_file echi_libsimt = { .called = "the executor",
+struct echi_driver_file echi_libsimt = { .called = "the SIMT emulator",
                                          .library = "libechelon_simt.so",
                                          .variable = "ECHELON_LIBSIMT" };
 
-/* dlsym() gives an object pointer; C has no conversion to a function pointer, POSIX promises the
- * bits fit. */
+/* dlsym() returns an object pointer; POSIX guarantees that it can hold a function pointer, although
+ * C has no conversion. */
 static get_proc_function get_proc_of(void *library)
 {
     union {
@@ -58,8 +58,8 @@ static bool fill_table(struct echi_driver_file *p, get_proc_function get_proc)
     slot.field = &p->driver.name;                                                                  \
     if (get_proc(#name, slot.object, ECHI_DRIVER_VERSION, 0, NULL) != CUDA_SUCCESS ||              \
         !p->driver.name) {                                                                         \
-        fail(p, "%s has no %s; it may be too old: this library needs version %d.%d", p->called,    \
-             #name, ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);                  \
+        fail(p, "%s has no %s: it may be too old, version %d.%d is needed", p->called, #name,      \
+             ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);                         \
         return false;                                                                              \
     }
 #include "cuda/driver.def"
@@ -88,7 +88,7 @@ static void open_driver(struct echi_driver_file *p)
     }
     get_proc_function get_proc = get_proc_of(library);
     if (!get_proc) {
-        fail(p, "%s in %s is too old: this library needs version %d.%d", p->called, name,
+        fail(p, "%s in %s is too old: version %d.%d is needed", p->called, name,
              ECHI_DRIVER_VERSION / 1000, ECHI_DRIVER_VERSION % 1000 / 10);
         return;
     }
@@ -96,7 +96,7 @@ static void open_driver(struct echi_driver_file *p)
     struct echi_driver *driver = &p->driver;
     CUresult error = driver->cuDriverGetVersion(&driver->version);
     if (error == CUDA_SUCCESS && driver->version < ECHI_DRIVER_VERSION) {
-        fail(p, "%s has version %d.%d and is too old: this library needs %d.%d", p->called,
+        fail(p, "%s has version %d.%d, which is too old: version %d.%d is needed", p->called,
              driver->version / 1000, driver->version % 1000 / 10, ECHI_DRIVER_VERSION / 1000,
              ECHI_DRIVER_VERSION % 1000 / 10);
         return;
@@ -104,7 +104,7 @@ static void open_driver(struct echi_driver_file *p)
     error = driver->cuInit(0);
     if (error != CUDA_SUCCESS) {
         if (error == CUDA_ERROR_NO_DEVICE)
-            fail(p, "%s sees no GPU", p->called);
+            fail(p, "%s finds no GPU", p->called);
         else
             explain(p, "cuInit", error);
         return;
@@ -113,7 +113,7 @@ static void open_driver(struct echi_driver_file *p)
     if (error != CUDA_SUCCESS)
         explain(p, "cuDeviceGetCount", error);
     else if (driver->devices < 1)
-        fail(p, "%s sees no GPU", p->called);
+        fail(p, "%s finds no GPU", p->called);
 }
 
 const struct echi_driver *echi_driver(struct echi_driver_file *p,

@@ -1,9 +1,9 @@
 /*
  * cuda/driver.h - the CUDA driver's functions as a table, filled at run time.
  *
- * The driver's binary interface is stable, so the few types and constants that we use are declared
- * here and the library builds without any CUDA header.  Whoever fills the table provides the
- * device.
+ * The driver's binary interface is stable, so the few types and constants that the library uses are
+ * declared here, and the library builds without any CUDA header. The library that fills the table
+ * provides the device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,7 +75,7 @@ enum {
     CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
     ECHI_DRIVER_VERSION =
-        12000 /* of the signatures in driver.def, and the oldest driver that has them */
+        12000 /* version of the signatures in driver.def, and the oldest supported driver */
 };
 
 struct echi_driver {
@@ -93,18 +93,18 @@ struct echi_driver_failure {
 
 /* A library that fills the table. */
 struct echi_driver_file {
-    const char *called;   /* in messages: "the CUDA driver" */
-    const char *library;  /* its file, */
-    const char *variable; /* and the environment variable that names another */
-    bool opened;          /* the rest is the outcome */
+    const char *called;   /* its name in messages: "the CUDA driver" */
+    const char *library;  /* its file name */
+    const char *variable; /* the environment variable that names another file */
+    bool opened;          /* the fields below are valid */
     struct echi_driver driver;
-    struct echi_driver_failure failure; /* its reason is "" when the table is usable */
+    struct echi_driver_failure failure; /* its reason is "" if the table is usable */
 };
 
 extern struct echi_driver_file echi_libcuda, echi_libsimt;
 
-/* The table, opened at the first call in the process.  NULL when there is no usable driver or no
- * GPU; *failure, which may be NULL, then points to why. */
+/* The table, opened at the first call in the process. NULL if there is no usable driver or no GPU;
+ * *failure, which may be NULL, then points to the cause. */
 const struct echi_driver *echi_driver(struct echi_driver_file *file,
                                       const struct echi_driver_failure **failure);
 

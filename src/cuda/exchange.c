@@ -1,18 +1,19 @@
 /*
- * cuda/exchange.c - copies between host and device memory, both ways at once, at the speed of the
- * link, and work on the device between them.
+ * cuda/exchange.c - copies between host and device memory, in both directions at once, at the speed
+ * of the link, and work on the device in between.
  *
  *     pageable memory  --threads-->  slots, pinned  --link-->  device      (up)
  *     device  --link-->  slots, pinned  --threads-->  pageable memory      (down)
- *     pinned memory, or little  <--driver-->  device
+ *     pinned or small arrays  <--driver-->  device
  *
- * The driver moves pageable memory through a buffer of its own at a third of the link's speed or
- * less, and pinning it costs more than copying it does.  So what a step moves is cut into copies,
- * which have a slot each, and these into parts: copies are large, for each costs the link some
- * microseconds, and parts are small.  Threads take part after part, up and down in turns; whoever
- * fills the last of a slot puts it on the link.  The calling thread opens a way's next step when
- * the last copy of the one before is on the link; the streams wait for each other, not the
- * threads.  One thread alone does it all.
+ * The driver copies pageable memory through its own buffer at a third of the link's speed or less,
+ * and pinning memory costs more than copying it. So the data of a step is divided into copies,
+ * which have a slot each, and copies into parts. Copies are large because each costs the link some
+ * microseconds; parts are small. Threads take one part after another, in both directions
+ * alternately; the thread that fills the last part of a slot issues the copy on the link. The
+ * calling thread opens the next step of a direction when the last copy of the previous step has
+ * been issued. Only the streams wait for each other, not the threads. A single thread does all of
+ * this by itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,32 +29,32 @@
 #include <emmintrin.h>
 #endif
 
-/* Pinned memory in use for one copy after another: of the i-th of n slots, copies i, i + n, ... */
+/* Pinned memory that successive copies use: the i-th of n slots has copies i, i + n, ... */
 struct slot {
     struct echi_slot *memory;
-    atomic_size_t parts;   /* of the copy, that are filled or drained */
-    atomic_size_t sent;    /* 1 + the last copy that was put on the link */
-    atomic_size_t over;    /* 1 + what was sent and is known to have arrived; 0: nothing is known */
-    atomic_size_t drained; /* 1 + the last copy that was, down */
-    char *host;            /* where it goes, down */
+    atomic_size_t parts;   /* parts of the copy that are filled or drained */
+    atomic_size_t sent;    /* 1 + the last copy that was issued */
+    atomic_size_t over;    /* 1 + the last copy known to be complete; 0: none */
+    atomic_size_t drained; /* 1 + the last copy that was drained, down */
+    char *host;            /* destination, down */
     size_t bytes;
 };
 
-/* One way.  Copy k has the parts [k parts, (k + 1) parts), some of them empty if it is short.  The
- * step that is open has the copies [first, limit); what is no atomic changes only when all of them
- * are on the link. */
+/* One direction. Copy k has the parts [k parts, (k + 1) parts), some of which are empty if it is
+ * short. The open step has the copies [first, limit); fields that are not atomic change only when
+ * all of these are issued. */
 struct way {
     bool up;
     CUstream stream;
-    CUevent *done;           /* of the last steps, one for each buffer */
-    struct echi_move *moves; /* those that are staged */
+    CUevent *done;           /* events of the last steps, one per buffer */
+    struct echi_move *moves; /* the staged moves */
     int count;
     size_t part_bytes, parts, first, opened;
-    atomic_size_t limit, issued; /* copies: of steps that are open, on the link */
-    atomic_size_t asked;         /* copies whose slots have been asked for, down */
-    atomic_size_t next;          /* parts: filled or drained by someone */
-    atomic_size_t steps;         /* that are on the link as a whole */
-    atomic_bool asking;          /* a thread asks the driver about a slot */
+    atomic_size_t limit, issued; /* copies: of open steps; issued */
+    atomic_size_t asked;         /* copies whose slots were requested, down */
+    atomic_size_t next;          /* parts: taken by a thread */
+    atomic_size_t steps;         /* steps whose copies are all issued */
+    atomic_bool asking;          /* a thread queries the driver about a slot */
     struct slot slots[ECHI_LINK_SLOTS];
 };
 
@@ -62,14 +63,14 @@ struct exchange {
     const struct echi_exchange *x;
     const struct echi_driver *driver;
     struct way up, down;
-    bool staged; /* or all is left to the driver */
-    bool apart;  /* the streams are different ones */
+    bool staged; /* otherwise the driver makes all copies */
+    bool apart;  /* the two streams are different */
     atomic_int threads;
-    atomic_int error;   /* the first CUresult that is none of success */
-    atomic_bool over;   /* no copies will come any more */
-    atomic_bool failed; /* what is on the way is not waited for */
+    atomic_int error;   /* the first CUresult that is a failure */
+    atomic_bool over;   /* no further copies will come */
+    atomic_bool failed; /* copies in flight are not waited for */
 
-    /* Of the calling thread: */
+    /* Only for the calling thread: */
     struct echi_move *next; /* the next step's, up */
     int next_count;
     bool prepared, direct_down;
@@ -79,15 +80,15 @@ struct exchange {
 
 /* ---- Copies ---- */
 
-/* Of a copy. */
+/* A copy. */
 struct extent {
-    const struct echi_move *move; /* with those after it that follow on it in device memory */
-    size_t skip;                  /* bytes of its beginning */
+    const struct echi_move *move; /* the first of the moves that are adjacent in device memory */
+    size_t skip;                  /* bytes to skip at its beginning */
     char *host, *device;
     size_t bytes;
 };
 
-/* Where the moves from i on end that are copied as if they were one. */
+/* The end of the moves from i on that are copied as one. */
 static int group_end(const struct way *way, int i)
 {
     const struct echi_move *m = way->moves;
@@ -98,7 +99,7 @@ static int group_end(const struct way *way, int i)
     return end;
 }
 
-/* The i-th copy of the open step; with i past them all, i less their number. */
+/* The i-th copy of the open step; if i is past its copies, i minus their number. */
 static size_t find_copy(const struct way *way, size_t i, struct extent *extent)
 {
     const size_t most = way->parts * way->part_bytes;
@@ -124,20 +125,20 @@ static size_t find_copy(const struct way *way, size_t i, struct extent *extent)
     return i;
 }
 
-/* Takes number i, if nobody has. */
+/* Takes number i, if no other thread has taken it. */
 static bool take(atomic_size_t *next, size_t i)
 {
     return atomic_compare_exchange_strong_explicit(next, &i, i + 1, memory_order_relaxed,
                                                    memory_order_relaxed);
 }
 
-/* Acquire: what the calling thread wrote of the step. */
+/* Acquire: sees the calling thread's description of the step. */
 static bool is_open(const struct way *way, size_t k)
 {
     return k < atomic_load_explicit(&way->limit, memory_order_acquire);
 }
 
-/* All of the open step is on the link. */
+/* All copies of the open step are issued. */
 static CUresult finish_step(struct exchange *r, struct way *way)
 {
     CUresult result = CUDA_SUCCESS;
@@ -151,7 +152,7 @@ static CUresult finish_step(struct exchange *r, struct way *way)
 
 static CUresult issued(struct exchange *r, struct way *way)
 {
-    /* Whoever is last sees what all others put on the stream. */
+    /* The thread that issues the last copy sees all that other threads put on the stream. */
     size_t copies = 1 + atomic_fetch_add_explicit(&way->issued, 1, memory_order_acq_rel);
     return copies == atomic_load_explicit(&way->limit, memory_order_relaxed) ? finish_step(r, way)
                                                                              : CUDA_SUCCESS;
@@ -159,7 +160,7 @@ static CUresult issued(struct exchange *r, struct way *way)
 
 /* ---- Slots ---- */
 
-/* Success when what the slot was last used for is over, and it has room for so many bytes. */
+/* Success if the last copy of the slot is complete and the slot has room for this many bytes. */
 static CUresult open_slot(const struct echi_driver *driver, struct echi_slot *slot, size_t bytes)
 {
     CUresult result = CUDA_SUCCESS;
@@ -174,8 +175,8 @@ static CUresult open_slot(const struct echi_driver *driver, struct echi_slot *sl
     return result;
 }
 
-/* Success when the first `sent` copies are over, as far as they are the slot's.  One thread asks,
- * for all. */
+/* Success if those of the first `sent` copies that used this slot are complete. One thread queries
+ * on behalf of all. */
 static CUresult await_slot(const struct exchange *r, struct way *way, struct slot *slot,
                            size_t sent)
 {
@@ -191,7 +192,7 @@ static CUresult await_slot(const struct exchange *r, struct way *way, struct slo
     return result;
 }
 
-/* 1 + the copy that copy k follows in its slot; 0: none. */
+/* 1 + the copy that precedes copy k in its slot; 0: none. */
 static size_t before(size_t k)
 {
     return k < ECHI_LINK_SLOTS ? 0 : k - ECHI_LINK_SLOTS + 1;
@@ -210,8 +211,8 @@ void echi_cuda_close_slots(struct echi_cuda *cuda)
         if (cuda->link[i]) cuda->driver->cuStreamDestroy(cuda->link[i]);
 }
 
-/* Host memory that is not read again soon: written past the cache, which has room then for what
- * is on the link, and without reading it first. */
+/* Writes host memory that is not read again soon, with non-temporal stores: the caches keep their
+ * room for the slots, and the memory is not read first. */
 static void drain(char *to, const char *from, size_t bytes)
 {
 #ifdef __SSE2__
@@ -240,7 +241,7 @@ static CUresult copy(const struct echi_driver *driver, void *to, const void *fro
 
 /* ---- A thread ---- */
 
-/* Another part of the slot's copy is filled or drained; true: that was the last. */
+/* One more part of the slot's copy is filled or drained; true: it was the last. */
 static bool last_part(const struct way *way, struct slot *slot)
 {
     if (1 + atomic_fetch_add_explicit(&slot->parts, 1, memory_order_acq_rel) < way->parts)
@@ -274,7 +275,7 @@ static void fill(char *slot, const struct extent *e, size_t from, size_t end)
     }
 }
 
-/* Fills a part of a slot, and puts the slot on the link if it was the last. */
+/* Fills a part of a slot, and issues the copy if it was the last part. */
 static CUresult carry_up(struct exchange *r, bool *busy)
 {
     struct way *way = &r->up;
@@ -291,7 +292,7 @@ static CUresult carry_up(struct exchange *r, bool *busy)
     return last_part(way, slot) ? put_on_link(r, way, k, &extent) : CUDA_SUCCESS;
 }
 
-/* Has the link fill a slot.  What that was last used for is over: it was drained. */
+/* Issues a copy from the device to a slot, whose previous copy was drained. */
 static CUresult ask_down(struct exchange *r, bool *busy)
 {
     struct way *way = &r->down;
@@ -327,7 +328,7 @@ static CUresult carry_down(struct exchange *r, bool *busy)
     return CUDA_SUCCESS;
 }
 
-/* Does a bit of each, if it can be done now.  *busy: there was something to do. */
+/* Does one part of each direction if possible. *busy: there was work. */
 static CUresult carry(struct exchange *r, bool *busy)
 {
     CUresult result = ask_down(r, busy);
@@ -336,7 +337,7 @@ static CUresult carry(struct exchange *r, bool *busy)
     return result == CUDA_ERROR_NOT_READY ? CUDA_SUCCESS : result;
 }
 
-/* All that came down is where it goes, or in the hands of a thread. */
+/* All data from the device has been copied, or is being copied by a thread. */
 static bool is_drained(struct way *way)
 {
     return atomic_load_explicit(&way->next, memory_order_relaxed) ==
@@ -350,14 +351,14 @@ static ech_status check(const struct exchange *r, CUresult result, const char *c
     return echi_cuda_check(r->ctx, r->driver, result, call);
 }
 
-/* What a stream does from now on comes after the event. */
+/* Later work on the stream waits for the event. */
 static ech_status follow(const struct exchange *r, CUstream stream, CUevent event)
 {
     return r->apart ? check(r, r->driver->cuStreamWaitEvent(stream, event, 0), "cuStreamWaitEvent")
                     : ECH_OK;
 }
 
-/* Puts what the driver copies by itself on the link, and has threads take the rest. */
+/* Issues the copies that the driver makes itself, and gives the others to the threads. */
 static ech_status open_step(struct exchange *r, struct way *way, struct echi_move *moves, int count)
 {
     ech_status status = ECH_OK;
@@ -433,7 +434,7 @@ static size_t steps_of(struct way *way)
     return atomic_load_explicit(&way->steps, memory_order_acquire);
 }
 
-/* Does one of the things that can be done now; false when there is none. */
+/* Does one available piece of work; false if there is none. */
 static bool conduct(struct exchange *r)
 {
     const struct echi_exchange *x = r->x;
@@ -458,7 +459,7 @@ static bool conduct(struct exchange *r)
     return true;
 }
 
-/* Of many threads, the one that conducts several steps carries nothing. */
+/* If there are many threads, the one that coordinates several steps copies nothing. */
 static void work(void *arg, size_t i, int thread)
 {
     enum { FEW = 4 };
@@ -484,7 +485,7 @@ static void work(void *arg, size_t i, int thread)
     r->driver->cuCtxPopCurrent(&popped);
 }
 
-/* ---- The whole ---- */
+/* ---- The exchange ---- */
 
 static ech_status open_events(ech_ctx *ctx, size_t buffers)
 {
@@ -499,10 +500,11 @@ done:
     return status;
 }
 
-/* How many threads are worth it, how much is copied at once, and how much each takes of that. */
+/* How many threads are worth it, how many bytes are copied at once, and how many bytes a part
+ * has. */
 static int choose_threads(struct exchange *r)
 {
-    enum { COPIES = 8, PARTS = 4 }; /* so many at least, if they are not too small */
+    enum { COPIES = 8, PARTS = 4 }; /* at least this many, if they are not too small */
     size_t bytes = r->x->pageable_bytes;
     int most = r->ctx->threads ? r->ctx->threads : echi_parallel_threads();
     size_t threads = (size_t)(most < LINK_THREADS ? most : LINK_THREADS);
@@ -513,7 +515,7 @@ static int choose_threads(struct exchange *r)
     r->up.parts = r->down.parts = copy > part ? copy / part : 1;
     if (!r->staged || bytes < part) return 1;
     if (threads > bytes / part + 1) threads = bytes / part + 1;
-    if (r->x->steps > 1 && (size_t)most > threads) threads++; /* who conducts */
+    if (r->x->steps > 1 && (size_t)most > threads) threads++; /* the coordinating thread */
     return (int)threads;
 }
 
@@ -542,7 +544,7 @@ ech_status echi_cuda_exchange(ech_ctx *ctx, const struct echi_exchange *x)
     status = r.status;
     if (status == ECH_OK) status = check(&r, atomic_load(&r.error), "a copy over the link");
     if (status != ECH_OK) {
-        /* Nothing may be on the way to or from memory that is not ours once this returns. */
+        /* No copy may use the caller's memory after this function returns. */
         driver->cuStreamSynchronize(x->up_stream);
         driver->cuStreamSynchronize(stream);
         driver->cuStreamSynchronize(x->down_stream);

@@ -1,13 +1,13 @@
 /*
- * cuda/launch.c - from the name of a kernel to its launch.
+ * cuda/launch.c - finds a kernel by its name and launches it.
  *
- * An image is loaded when its first kernel is asked for, and a kernel is looked up once per
- * context.  Machine code is in the library; where none of it fits the GPU, PTX is read from the
- * file kernels.pack.
+ * A module is loaded when one of its kernels is first requested, and a kernel is looked up once per
+ * context. Machine code is in the library; if none of it fits the GPU, PTX is read from the file
+ * kernels.pack.
  *
- * A kernel launched early (programmatic dependent launch, from sm_90 on) is on the GPU when those
- * before it in the stream have ended, and waits there until what they wrote can be seen.  All its
- * threads wait, so that its end is the end of all before it too, and what follows may be launched
+ * A kernel launched early (programmatic dependent launch, from sm_90 on) is on the GPU when the
+ * previous kernels of the stream end, and waits there until their writes are visible. All its
+ * threads wait, so when it ends, all earlier kernels have ended too, and later work may be launched
  * in any way.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -18,12 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EARLY_BLOCKS = 8 /* a multiprocessor, at most, of launches that begin early */ };
+enum { EARLY_BLOCKS = 8 /* per multiprocessor, maximum of an early launch */ };
 
-/* ---- Images ---- */
+/* ---- Modules ---- */
 
-/* Machine code runs on GPUs of its major version from its minor version on, PTX on all that are not
- * older. */
+/* Machine code runs on GPUs of its major version and the same or a later minor version; PTX on all
+ * GPUs that are not older. */
 static int machine_code_for(int gpu)
 {
     int best = 0;
@@ -57,7 +57,7 @@ static ech_status has_none(ech_ctx *ctx)
                      cuda->gpu_architecture, ctx->name);
 }
 
-/* The code of an image, from malloc(): machine code, or PTX, which the driver compiles. */
+/* The code of a module, from malloc(): machine code, or PTX, which the driver compiles. */
 static ech_status read_image(ech_ctx *ctx, const char *name, void **data)
 {
     const struct echi_cuda *cuda = ctx->state;
@@ -78,7 +78,7 @@ static ech_status read_image(ech_ctx *ctx, const char *name, void **data)
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
              "the library has no machine code for sm_%d, the GPU of %s, and no PTX: %s", gpu,
              ctx->name, reason);
-    echi_log(ctx, ECH_LOG_TRACE, "load image %s, %zu bytes, from %s", name, bytes,
+    echi_log(ctx, ECH_LOG_TRACE, "load module %s, %zu bytes, from %s", name, bytes,
              pack.data ? "the library" : path);
 done:
     return status;
@@ -94,7 +94,7 @@ static ech_status load_image(ech_ctx *ctx, int i)
     if (!cuda->provider->by_name) TRY(read_image(ctx, echi_images[i], &data));
     CUresult result = driver->cuLibraryLoadData(&cuda->libraries[i], data ? data : echi_images[i],
                                                 NULL, NULL, 0, NULL, NULL, 0);
-    free(data); /* the driver has its copy */
+    free(data); /* the driver has copied it */
     if (result != CUDA_SUCCESS) cuda->libraries[i] = NULL;
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU) return has_none(ctx);
     TRY(echi_cuda_check(ctx, driver, result, "cuLibraryLoadData"));
@@ -102,7 +102,7 @@ done:
     return status;
 }
 
-/* Looks a kernel up in an image; *result is the driver's answer when the image was loaded. */
+/* Looks up a kernel in a module; *result is the driver's result if the module was loaded. */
 static ech_status look_up(ech_ctx *ctx, int i, const char *name, CUkernel *kernel, CUresult *result)
 {
     const struct echi_cuda *cuda = ctx->state;
@@ -114,7 +114,7 @@ static ech_status look_up(ech_ctx *ctx, int i, const char *name, CUkernel *kerne
 
 /* ---- Kernels ---- */
 
-/* Where a kernel is in the table, or the empty place where it would be. */
+/* The entry of a kernel in the table, or the empty entry for it. */
 static struct echi_cuda_kernel *place_of(struct echi_cuda *cuda, const char *image,
                                          const char *name)
 {
@@ -127,7 +127,7 @@ static struct echi_cuda_kernel *place_of(struct echi_cuda *cuda, const char *ima
     }
 }
 
-/* name is a literal; image need not last. */
+/* name must be a literal; the string image need not stay valid. */
 static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
                               unsigned shared_bytes, struct echi_cuda_kernel **kernel)
 {
@@ -140,18 +140,18 @@ static ech_status find_kernel(ech_ctx *ctx, const char *image, const char *name,
     if (!k->name) {
         found = (struct echi_cuda_kernel){ .name = name, .shared_bytes = 48 << 10 };
         TRY(find_image(ctx, image, &i));
-        found.image = echi_images[i]; /* which lasts; the caller's may not */
+        found.image = echi_images[i]; /* stays valid, unlike the caller's string */
         TRY(look_up(ctx, i, name, &found.kernel, &result));
         TRY(echi_cuda_check(ctx, driver, result, "cuLibraryGetKernel"));
         CU(cuKernelGetAttribute, &found.architecture, CU_FUNC_ATTRIBUTE_PTX_VERSION, found.kernel,
            cuda->device);
-        if (cuda->kernel_count == ECHI_KERNELS - 1) /* one place stays empty, where a search ends */
-            FAIL(ctx, ECH_ERR_UNSUPPORTED, "a context cannot hold more than %d kernels",
+        if (cuda->kernel_count == ECHI_KERNELS - 1) /* one entry stays empty, to end a search */
+            FAIL(ctx, ECH_ERR_UNSUPPORTED, "a context cannot load more than %d kernels",
                  ECHI_KERNELS - 1);
         cuda->kernel_count++;
         *k = found;
     }
-    if (shared_bytes > k->shared_bytes) { /* more than it may have without asking */
+    if (shared_bytes > k->shared_bytes) { /* more than the default limit */
         CU(cuKernelSetAttribute, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared_bytes,
            k->kernel, cuda->device);
         k->shared_bytes = shared_bytes;
@@ -161,11 +161,10 @@ done:
     return status;
 }
 
-/* Whether a launch may be told to begin early: of a kernel that was compiled for an architecture
- * that can wait, which one that the driver made of older PTX was not.  Each block pays for it, so
- * that it does not gain where there are many, one after another.  In a graph it gains next to
- * nothing, and who asks the driver for the edges of a graph with such launches must ask in a newer
- * way. */
+/* Whether a launch may begin early. Its kernel must be compiled for an architecture that can wait;
+ * a kernel that the driver compiled from older PTX is not. Early launch costs time per block, so it
+ * does not help with several waves of blocks. In a graph it gains almost nothing, and a program
+ * that queries the edges of a graph with such launches needs a newer driver function. */
 static ech_status may_be_early(ech_ctx *ctx, const struct echi_cuda_kernel *kernel, unsigned blocks,
                                bool *early)
 {

@@ -1,6 +1,6 @@
 /*
- * cuda/library.c - a library of NVIDIA's beside the driver (cuBLAS, cuSOLVER), opened at run time
- * as the driver's is: a build needs none of them, and a process takes what it finds.
+ * cuda/library.c - an additional library of NVIDIA (cuBLAS, cuSOLVER), opened at run time like the
+ * driver: a build needs none of them, and a process uses those that it finds.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 static bool open_one(struct echi_cuda_library *library, const char *name,
                      bool (*take)(void *handle))
 {
-    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: what it makes needs it */
+    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* never closed: its handles need it */
     if (!handle) return false;
     if (!take(handle)) {
         dlclose(handle);
@@ -41,7 +41,7 @@ void echi_cuda_library_open(struct echi_cuda_library *library, const char *const
             snprintf(name, sizeof name, "%s%s.so.%s", folders[folder], library->stem, versions[i]);
             if (open_one(library, name, take)) return;
         }
-    snprintf(library->reason, sizeof library->reason, "no %s.so was found; %s names one",
+    snprintf(library->reason, sizeof library->reason, "%s.so was not found: set %s to its path",
              library->stem, library->variable);
 }
 
@@ -64,13 +64,13 @@ ech_status echi_cuda_library_start(ech_ctx *ctx, const struct echi_cuda_library 
     CU(cuStreamIsCapturing, echi_cuda_stream(ctx), &capturing);
     if (capturing)
         FAIL(ctx, ECH_ERR_UNSUPPORTED,
-             "a context's first %s cannot be captured: make one before, or choose \"%s\"",
+             "a context's first %s cannot be captured: call it once before, or choose \"%s\"",
              library->what, library->instead);
     const int result = create(handle);
     if (result)
         FAIL(ctx, result == library->no_memory ? ECH_ERR_MEMORY : ECH_ERR_UNSUPPORTED,
-             "%s of %s failed with status %d; %s=none does without it", call, library->name, result,
-             library->variable);
+             "%s of %s failed with status %d: set %s=none to disable it", call, library->name,
+             result, library->variable);
 done:
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * cuda/library.h - a library of NVIDIA's beside the driver (cuBLAS, cuSOLVER), opened at run time.
+ * cuda/library.h - an additional library of NVIDIA (cuBLAS, cuSOLVER), opened at run time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,26 +10,26 @@
 
 struct echi_cuda_library {
     const char *stem;     /* "libcublas": its file without a version */
-    const char *variable; /* of the environment, that names it */
-    const char *what;     /* a call of ours that takes it, in messages */
-    const char *instead;  /* the algorithm that does without */
-    int no_memory;        /* its status for that; success is 0 */
-    char name[64];        /* "": there is none, */
-    char reason[128];     /* ... and why */
+    const char *variable; /* the environment variable that names it */
+    const char *what;     /* a call of Echelon that uses it, in messages */
+    const char *instead;  /* the algorithm that does not need it */
+    int no_memory;        /* its status for out of memory; success is 0 */
+    char name[64];        /* "": it is not available */
+    char reason[128];     /* the cause, if it is not available */
 };
 
-/* Looks for it: what the environment names ("none": none), else the stem with each of the versions,
- * where the system's loader looks and then where CUDA is installed.  take() finds the functions
- * that are needed, with echi_vendor_find(), or says that they are not all there. */
+/* Opens the library: the one that the environment variable names ("none": none), otherwise the stem
+ * with each of the versions, on the loader's search path and then in CUDA's folder. take() finds
+ * the required functions with echi_vendor_find(), or returns false. */
 void echi_cuda_library_open(struct echi_cuda_library *library, const char *const *versions,
                             size_t count, bool (*take)(void *handle));
 
-/* The result of a call as a status. */
+/* Converts the result of a call to a status. */
 ech_status echi_cuda_library_check(ech_ctx *ctx, const struct echi_cuda_library *library,
                                    int result, const char *call);
 
-/* A handle is made by `create` where *handle is NULL: that makes memory of its own, which a stream
- * that is captured must not. */
+/* Creates a handle by `create` if *handle is NULL. This allocates memory, which is not possible
+ * while a stream is captured. */
 ech_status echi_cuda_library_start(ech_ctx *ctx, const struct echi_cuda_library *library,
                                    void **handle, int (*create)(void **handle), const char *call);
 

@@ -1,11 +1,12 @@
 /*
- * cuda/pack.c - finds a pack of kernels and reads one image of it.
+ * cuda/pack.c - finds a pack of kernels and reads one module from it.
  *
- * The index is searched again for each image, as there are few and the driver takes longer to load
- * one.  Nothing in a file is trusted: a length is used only after it was compared with the file's.
+ * The index is searched again for each module, because there are few and the driver takes longer to
+ * load one. Nothing in a file is trusted: a length is checked against the file's size before it is
+ * used.
  *
- * A stream has several images, since they resemble each other: to read one means to decompress
- * those before it, 100 MB/s, which takes 2 to 40 ms once per context.
+ * A stream contains several modules, which compress well together. To read one, those before it
+ * must be decompressed, at 100 MB/s, which takes 2 to 40 ms once per context.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,12 +31,12 @@
 #define ECHELON_LIBDIR "lib"
 #endif
 
-enum { LINE = 256, NAME = 128, SHOWN = 160 /* of a path, in a message */ };
+enum { LINE = 256, NAME = 128, SHOWN = 160 /* characters of a path in a message */ };
 static const char first_words[] = "echelon-pack 1 ";
 
-/* ---- Where ---- */
+/* ---- Paths ---- */
 
-/* Appends to the folder of `file`, whose length includes the last '/'. */
+/* Tries a path below the folder of `file`; that folder's name includes the last '/'. */
 static bool try_path(const char *file, const char *below, const char *name,
                      char path[ECHI_PACK_PATH], bool first)
 {
@@ -70,10 +71,10 @@ void echi_pack_find(const char *name, const void *inside, char path[ECHI_PACK_PA
     try_path(program, "../" ECHELON_LIBDIR "/", name, path, false);
 }
 
-/* ---- What ---- */
+/* ---- Contents ---- */
 
 static void __attribute__((format(printf, 2, 3)))
-say(char reason[ECHI_PACK_REASON], const char *format, ...)
+set_reason(char reason[ECHI_PACK_REASON], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -81,7 +82,7 @@ say(char reason[ECHI_PACK_REASON], const char *format, ...)
     va_end(args);
 }
 
-/* The end of a long path says more than its beginning. */
+/* Messages show the end of a long path. */
 static const char *shown(const struct echi_pack *pack)
 {
     if (pack->data) return "the library";
@@ -89,8 +90,8 @@ static const char *shown(const struct echi_pack *pack)
     return length > SHOWN ? pack->path + length - SHOWN : pack->path;
 }
 
-/* A whole line without its '\n'; false at the end of the file or when it is longer than any of
- * ours. */
+/* A whole line without its '\n'; false at the end of the file, or if the line is longer than any
+ * line of a pack. */
 static bool read_line(FILE *file, char line[LINE])
 {
     if (!fgets(line, LINE, file)) return false;
@@ -100,15 +101,15 @@ static bool read_line(FILE *file, char line[LINE])
     return true;
 }
 
-/* An image in its stream, and the stream in the pack. */
+/* A module in its stream, and the stream in the pack. */
 struct place {
-    bool known; /* there is such an image, maybe for other GPUs only */
+    bool known; /* there is such a module, perhaps only for other GPUs */
     int fit;    /* 0: for other GPUs */
     bool ptx;
     uint64_t stream_offset, stream_bytes, offset, bytes;
 };
 
-/* How well code fits a GPU; 0: not at all. */
+/* How well code fits a GPU; 0: it cannot run. */
 static int fit_of(bool ptx, int arch, int gpu)
 {
     if (arch < 1 || arch > gpu) return 0;
@@ -116,7 +117,7 @@ static int fit_of(bool ptx, int arch, int gpu)
     return arch / 10 == gpu / 10 ? 10000 + arch : 0;
 }
 
-/* Reads the text up to its end; false when it is not as it is written. */
+/* Reads the index to its end; false if it is malformed. */
 static bool read_index(FILE *file, const char *image, int gpu, struct place *place)
 {
     char line[LINE], name[NAME], kind[16], variant;
@@ -139,8 +140,8 @@ static bool read_index(FILE *file, const char *image, int gpu, struct place *pla
 }
 
 #ifdef ECHELON_LZMA
-/* Decompresses a stream, of which data gets the image's part; to the end only where its checksum is
- * wanted. */
+/* Decompresses a stream and stores the module's part in data; decompresses to the end only if the
+ * checksum is verified. */
 static bool decompress(FILE *file, const struct place *place, bool check, unsigned char *data)
 {
     enum { CHUNK = 1 << 16, MOST_MEMORY = 256 << 20 };
@@ -163,7 +164,7 @@ static bool decompress(FILE *file, const struct place *place, bool check, unsign
         if (at >= begin && at < end) {
             s.next_out = data + (at - begin);
             s.avail_out = (size_t)(end - at);
-        } else { /* another image's */
+        } else { /* part of another module */
             s.next_out = buffer->out;
             s.avail_out = at < begin && begin - at < CHUNK ? (size_t)(begin - at) : CHUNK;
         }
@@ -177,7 +178,7 @@ static bool decompress(FILE *file, const struct place *place, bool check, unsign
 }
 #endif
 
-/* The stream at the file's position; data gets the image's part. */
+/* Reads the stream at the file's position; stores the module's part in data. */
 static bool read_stream(FILE *file, const struct place *place, bool check, unsigned char *data)
 {
     static const unsigned char xz[] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
@@ -198,7 +199,7 @@ static bool read_stream(FILE *file, const struct place *place, bool check, unsig
 #endif
 }
 
-/* Is it what the driver would take?  It is not asked to say so of damaged data. */
+/* Whether the driver would accept it: damaged data is not passed to the driver. */
 static bool looks_right(const struct place *place, const unsigned char *data)
 {
     if (place->ptx) return place->bytes > 2 && memcmp(data, "//", 2) == 0;
@@ -207,7 +208,7 @@ static bool looks_right(const struct place *place, const unsigned char *data)
 
 static void *read_place(FILE *file, const struct place *place, bool check)
 {
-    enum { MOST_BYTES = 1 << 28 }; /* of an image and of what is before it in a stream */
+    enum { MOST_BYTES = 1 << 28 }; /* of a module, and of those before it in a stream */
     long begin = ftell(file);
     if (begin < 0 || fseek(file, 0, SEEK_END) != 0) return NULL;
     long end = ftell(file);
@@ -219,7 +220,7 @@ static void *read_place(FILE *file, const struct place *place, bool check)
     if (fseek(file, begin + (long)place->stream_offset, SEEK_SET) != 0) return NULL;
     unsigned char *data = malloc((size_t)place->bytes + 1);
     if (!data) return NULL;
-    data[place->bytes] = 0; /* PTX ends with it */
+    data[place->bytes] = 0; /* terminates PTX */
     if (read_stream(file, place, check, data) && looks_right(place, data)) return data;
     free(data);
     return NULL;
@@ -231,23 +232,23 @@ static void *read_pack(FILE *file, const struct echi_pack *pack, const char *ima
     struct place place = { 0 };
     char line[LINE];
     if (!read_line(file, line) || strncmp(line, first_words, strlen(first_words)) != 0) {
-        say(reason, "%s is not a file of Echelon's kernels", shown(pack));
+        set_reason(reason, "%s is not a file of Echelon's kernels", shown(pack));
         return NULL;
     }
     if (strcmp(line + strlen(first_words), pack->id) != 0) {
-        say(reason, "%s belongs to another build of Echelon", shown(pack));
+        set_reason(reason, "%s belongs to another build of Echelon", shown(pack));
         return NULL;
     }
     bool whole = read_index(file, image, gpu, &place);
     if (whole && !place.fit) {
-        say(reason, "%s has no kernels for %s%s", shown(pack), image,
-            place.known ? " on this GPU" : "");
+        set_reason(reason, "%s has no kernels for %s%s", shown(pack), image,
+                   place.known ? " on this GPU" : "");
         return NULL;
     }
     *bytes = (size_t)place.bytes;
     void *data = whole ? read_place(file, &place, !pack->data) : NULL;
     if (!data)
-        say(reason, "%s is damaged, or there is no memory for its part %s", shown(pack), image);
+        set_reason(reason, "%s is damaged, or out of memory for its module %s", shown(pack), image);
     return data;
 }
 
@@ -258,7 +259,7 @@ void *echi_pack_read(const struct echi_pack *pack, const char *image, int gpu, s
     FILE *file = pack->data ? fmemopen((void *)(uintptr_t)pack->data, pack->bytes, "rb")
                             : fopen(pack->path, "rbe");
     if (!file) {
-        say(reason, "cannot open %s: %s", shown(pack), strerror(errno));
+        set_reason(reason, "cannot open %s: %s", shown(pack), strerror(errno));
         return NULL;
     }
     void *data = read_pack(file, pack, image, gpu, bytes, reason);

@@ -1,15 +1,15 @@
 /*
- * cuda/state.c - a context's own small memory on the device: words that are zero before a kernel
- * and after it, and data errors that kernels report.
+ * cuda/state.c - small device memory of a context: words that are zero before and after every
+ * kernel, and data errors that kernels report.
  *
  *     [ data error | slot of stream 0 | slot of stream 1 | ... ]
  *
- * A kernel whose blocks meet (the last to finish adds up what the others left, a tile looks back at
- * those before it) needs counters that start at zero.  Clearing them is a launch more, which costs
- * a small call half its time.  Instead each kernel leaves zeros behind for the next.  Kernels of
- * one stream run one after another, so each stream has a slot; a stream beyond the slots, a larger
- * need and a stream that is being captured (its graph may run beside anything) get a part of the
- * workspace, cleared.
+ * A kernel whose blocks communicate (the last block to finish adds the partial results, a tile
+ * looks back at its predecessors) needs counters that start at zero. Clearing them takes another
+ * launch, which costs a small call half its time. Instead, each kernel leaves zeros for the next.
+ * Kernels of one stream run one after another, so each stream has a slot. If there are more streams
+ * than slots, if the memory needed is larger than a slot, or if the stream is being captured (its
+ * graph may run concurrently with other work), a part of the workspace is cleared and used instead.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,8 +44,8 @@ void echi_cuda_state_close(ech_ctx *ctx)
     cuda->state = NULL;
 }
 
-/* The slot of the stream in use; -1: none is left.  The handle of a stream that is gone may come
- * again while its work still runs; its number does not. */
+/* The slot of the stream in use; -1: none is left. The handle of a destroyed stream may be reused
+ * while its work still runs; its id is not. */
 static ech_status find_slot(ech_ctx *ctx, int *slot)
 {
     struct echi_cuda *cuda = ctx->state;

@@ -104,7 +104,7 @@ ech_status echi_cuda_enqueue(ech_ctx *ctx, const struct echi_steps *steps, void 
 {
     ech_status status = ECH_OK;
     if (steps->count > ECHI_STEPS)
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "a plan has %d steps, more than the %d of a list",
+        FAIL(ctx, ECH_ERR_UNSUPPORTED, "a plan has %d steps, but at most %d are supported",
              steps->count, ECHI_STEPS);
     for (int i = 0; i < steps->count; i++) TRY(enqueue(ctx, &steps->step[i], args, set));
 done:

@@ -1,9 +1,9 @@
 /*
- * histogram/bins.c - from ranges, counts and edges to the parameters of bins.h.
+ * histogram/bins.c - converts ranges, counts and edges to the parameters of bins.h.
  *
- * Integers need care: x - lower has up to 65 bits, and its product with bins up to 128.  So lower
- * and the ends of the dtype are compared in 128 bits once, here, and what remains for each element
- * is a difference that fits its own width, and a division by a constant.
+ * Integers need care: x - lower has up to 65 bits, and its product with bins up to 128. So lower
+ * and the limits of the dtype are compared in 128 bits once, here. Each element then needs only a
+ * difference that fits its own width, and a division by a constant.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ static uint32_t log2_of(uwide v)
     return log2;
 }
 
-/* The greatest number less than x, which is finite and not the least. */
+/* The largest number less than x, which is finite and not the minimum. */
 static float before_f32(float x)
 {
     uint32_t bits;
@@ -52,7 +52,7 @@ static void none(struct echi_bins *b, uint64_t slot)
     b->below = slot;
 }
 
-/* Integers from lower to upper, which is in a bin when closed. */
+/* Integers from lower to upper; upper is in a bin if closed. */
 static ech_status whole(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype, wide lower, wide upper,
                         bool closed)
 {
@@ -67,8 +67,9 @@ static ech_status whole(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype, wide
     if (last > most) last = most;
     uwide range = (uwide)(upper - lower), reach = (uwide)(last - lower);
     if (reach > UINT64_MAX)
-        return echi_fail(ctx, ECH_ERR_ARG,
-                         "the range is 2^64 long, which leaves no room for the last bin's end");
+        return echi_fail(
+            ctx, ECH_ERR_ARG,
+            "the range is 2^64 long: it must be shorter if the last bin includes its right edge");
     b->first = (uint64_t)(first - least);
     b->span = (uint64_t)(last - first);
     b->offset = (uint64_t)(first - lower);
@@ -98,15 +99,16 @@ static ech_status even_integers(ech_ctx *ctx, struct echi_bins *b, ech_dtype dty
     for (int i = 0; i < 2; i++) {
         double value = ends[i].value;
         if (value < -0x1p63 || value > 0x1p64)
-            return echi_fail(ctx, ECH_ERR_ARG, "%s is %g, not within -2^63 and 2^64", ends[i].name,
-                             value);
+            return echi_fail(ctx, ECH_ERR_ARG, "%s is %g: it must be between -2^63 and 2^64",
+                             ends[i].name, value);
         if ((double)(wide)value < value || (double)(wide)value > value)
-            return echi_fail(ctx, ECH_ERR_ARG, "%s is %g, not a whole number, for elements of %s",
+            return echi_fail(ctx, ECH_ERR_ARG, "%s is %g: it must be an integer for elements of %s",
                              ends[i].name, value, ech_dtype_name(dtype));
     }
     if ((wide)upper - (wide)lower > (wide)1 << 64)
-        return echi_fail(ctx, ECH_ERR_ARG, "%s is %g and %s is %g: more than 2^64 apart",
-                         lower_name, lower, upper_name, upper);
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "%s is %g and %s is %g: their difference must not exceed 2^64", lower_name,
+                         lower, upper_name, upper);
     return whole(ctx, b, dtype, (wide)lower, (wide)upper, closed);
 }
 
@@ -130,7 +132,7 @@ static ech_status even_floats(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype
         b->factor = (double)b->bins / (upper - lower);
     }
     if (!(b->lower < upper))
-        return echi_fail(ctx, ECH_ERR_ARG, "%s and %s, %g, are the same in f32", lower_name,
+        return echi_fail(ctx, ECH_ERR_ARG, "%s and %s, %g, are equal in f32", lower_name,
                          upper_name, lower);
     double length = single ? (double)((float)upper - (float)b->lower) : upper - b->lower;
     if (!isfinite(upper) || !isfinite(b->lower) || !isfinite(length) || !isfinite(b->factor))
@@ -147,8 +149,8 @@ ech_status echi_bins_even(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype, do
         return echi_fail(ctx, ECH_ERR_ARG, "%s is not finite",
                          isfinite(lower) ? upper_name : lower_name);
     if (!(lower < upper))
-        return echi_fail(ctx, ECH_ERR_ARG, "%s is %g, not less than %s, %g", lower_name, lower,
-                         upper_name, upper);
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %g: it must be less than %s, which is %g",
+                         lower_name, lower, upper_name, upper);
     return (echi_dtype_is_float(dtype) ? even_floats : even_integers)(
         ctx, b, dtype, lower, upper, lower_name, upper_name, closed);
 }

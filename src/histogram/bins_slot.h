@@ -3,10 +3,10 @@
  * kernels.
  *
  *   KEY_BITS  8, 16, 32 or 64
- *   KEY       the unsigned type of so many bits
- *   SLOT      uint32_t where all slots are less than 2^30, else uint64_t
+ *   KEY       the unsigned type of this many bits
+ *   SLOT      uint32_t if all slots are less than 2^30, otherwise uint64_t
  *   NAME(x)   x##_u8 ...
- *   INLINE    static inline, or what a kernel needs
+ *   INLINE    static inline, or the qualifiers of a kernel's functions
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,7 @@ INLINE double bins_double(uint64_t bits)
 }
 #endif
 
-/* Of 8 and 16 bits the sums are made in 32. */
+/* Sums of 8 and 16 bit keys are computed in 32 bits. */
 #if KEY_BITS == 64
 #define WIDE uint64_t
 #else
@@ -66,7 +66,7 @@ INLINE SLOT NAME(slot_least)(const struct echi_bins *b, SLOT slot)
     return slot < (SLOT)b->bins ? slot : (SLOT)(b->bins - 1);
 }
 
-/* Whether a bin holds u, and the bin when one does; with both, the slot. */
+/* Whether u is in a bin, and that bin if so; together, the slot. */
 INLINE bool NAME(holds_whole)(const struct echi_bins *b, KEY u)
 {
     return (KEY)((KEY)(u ^ (KEY)b->order.sign) - (KEY)b->first) <= (KEY)b->span;
@@ -85,7 +85,8 @@ INLINE SLOT NAME(slot_shift)(const struct echi_bins *b, KEY u)
     return NAME(holds_whole)(b, u) ? NAME(bin_shift)(b, u) : side;
 }
 
-/* The product with the reciprocal is the quotient or one less; two products tell which. */
+/* The product with the reciprocal is the quotient or one less; a comparison of two products
+ * corrects it. */
 INLINE SLOT NAME(bin_scale)(const struct echi_bins *b, KEY u)
 {
     KEY d = (KEY)((KEY)(u ^ (KEY)b->order.sign) - (KEY)b->first);
@@ -167,7 +168,7 @@ INLINE SLOT NAME(slot_f64)(const struct echi_bins *b, double x)
 }
 #endif
 
-/* The slot of e, than which `at` edges are not greater. */
+/* The slot of e, if `at` edges are not greater than e. */
 INLINE SLOT NAME(slot_after)(const struct echi_bins *b, const KEY *edges, KEY e, SLOT at, bool raw)
 {
     if (at < (SLOT)b->bins + 1) return at ? at - 1 : (SLOT)b->below;
@@ -176,9 +177,9 @@ INLINE SLOT NAME(slot_after)(const struct echi_bins *b, const KEY *edges, KEY e,
     return b->closed && e == last ? (SLOT)(b->bins - 1) : (SLOT)b->above;
 }
 
-/* raw: the edges lie as the caller has them.  Else they are merged, and (2 << top) - 1 of them: the
- * last are all ones.  A search whose steps halve takes as many whatever it finds, so that lanes and
- * the pipeline stay together. */
+/* raw: the edges are in the caller's memory. Otherwise they are merged and padded to (2 << top) - 1
+ * with all ones. The number of steps of the binary search does not depend on the element, so that
+ * lanes do not diverge and there are no branch mispredictions. */
 INLINE SLOT NAME(slot_edges)(const struct echi_bins *b, const KEY *edges, KEY u, bool raw)
 {
     const KEY e = NAME(bins_merged)(&b->order, u);
@@ -192,7 +193,7 @@ INLINE SLOT NAME(slot_edges)(const struct echi_bins *b, const KEY *edges, KEY u,
     return NAME(slot_after)(b, edges, e, at, raw);
 }
 
-/* Any kind. */
+/* A map of any kind. */
 INLINE SLOT NAME(slot_any)(const struct echi_bins *b, const KEY *edges, KEY u)
 {
     switch (b->kind) {
@@ -221,7 +222,7 @@ INLINE SLOT NAME(slot_any)(const struct echi_bins *b, const KEY *edges, KEY u)
     }
 }
 
-/* Of the pair u, v in two dimensions. */
+/* The slot of the pair u, v in two dimensions. */
 INLINE SLOT NAME(slot_pair)(const struct echi_bins *x, const struct echi_bins *y, KEY u, KEY v)
 {
     SLOT slot_x = NAME(slot_any)(x, 0, u), slot_y = NAME(slot_any)(y, 0, v);

@@ -1,8 +1,8 @@
 /*
- * histogram/histogram.c - ech_histogram() and its kin: checks the arguments, makes the map from
- * elements to bins, and hands one struct echi_histogram to the backend.
+ * histogram/histogram.c - ech_histogram() and related functions: checks the arguments, computes the
+ * map from elements to bins, and passes a struct echi_histogram to the backend.
  *
- *     check_options()    what every call has: dtype, options, sizes
+ *     check_options()    checks that all calls share: dtype, options, sizes
  *     echi_bins_*()      bins.c: the map
  *     run()              the arrays as a list, then core/call.c
  *
@@ -20,16 +20,16 @@ static ech_status check_weights(ech_ctx *ctx, const ech_histogram_options *optio
                  t == ECH_F64;
     if (!known)
         return echi_fail(ctx, ECH_ERR_ARG,
-                         "options->weights_dtype is %s, not i32, u32, i64, u64, f32 or f64",
+                         "options->weights_dtype is %s: it must be i32, u32, i64, u64, f32 or f64",
                          ech_dtype_name(t));
     if (echi_dtype_is_float(t) && (uint64_t)n > (uint64_t)1 << ECHI_EXACT_LOG2_N)
-        return echi_fail(ctx, ECH_ERR_ARG, "n is %zu: more than 2^%d weights that are floats", n,
-                         ECHI_EXACT_LOG2_N);
+        return echi_fail(ctx, ECH_ERR_ARG, "n is %zu: at most 2^%d is supported with float weights",
+                         n, ECHI_EXACT_LOG2_N);
     return echi_check_count(ctx, "n", n, ech_dtype_bytes(t));
 }
 
-/* What becomes of values outside: below, above and NaN have counters after the bins, or share
- * theirs, or have none. */
+/* The counters of values outside the bins: below, above and NaN have counters after the bins, or
+ * share those of the first and the last bin, or have none. */
 static void set_outside(struct echi_bins *b, ech_outside outside)
 {
     b->below = b->above = b->nan = ECHI_NO_SLOT;
@@ -46,7 +46,8 @@ static void set_outside(struct echi_bins *b, ech_outside outside)
 static ech_status check_option_fields(ech_ctx *ctx, const ech_histogram_options *o)
 {
     if (o->channels < 0)
-        return echi_fail(ctx, ECH_ERR_ARG, "options->channels is %d, less than 0", o->channels);
+        return echi_fail(ctx, ECH_ERR_ARG, "options->channels is %d: it must not be negative",
+                         o->channels);
     if ((unsigned)o->outside > ECH_OUTSIDE_COUNT)
         return echi_fail(ctx, ECH_ERR_ARG, "options->outside is %d, not an ech_outside",
                          (int)o->outside);
@@ -58,7 +59,7 @@ static ech_status check_option_fields(ech_ctx *ctx, const ech_histogram_options 
     return ECH_OK;
 }
 
-/* Fills what follows from n, dtype, the number of bins and the options. */
+/* Derives fields of the request from n, dtype, the number of bins and the options. */
 static ech_status check_shape(ech_ctx *ctx, struct echi_histogram *h, size_t bins,
                               const ech_histogram_options *o)
 {
@@ -74,12 +75,12 @@ static ech_status check_shape(ech_ctx *ctx, struct echi_histogram *h, size_t bin
         FAIL(ctx, ECH_ERR_ARG, "n is %zu, not a multiple of options->channels, %zu", h->n,
              h->channels);
     if (h->pairs && (h->channels > 1 || o->outside == ECH_OUTSIDE_COUNT))
-        FAIL(ctx, ECH_ERR_ARG, "options->%s is for one dimension alone",
+        FAIL(ctx, ECH_ERR_ARG, "options->%s is for one dimension only",
              h->channels > 1 ? "channels" : "outside");
     if (__builtin_add_overflow(bins, o->outside == ECH_OUTSIDE_COUNT ? 3 : 0, &h->stride) ||
         __builtin_mul_overflow(h->stride, h->channels, &h->counters) ||
         __builtin_mul_overflow(h->counters, sizeof(uint64_t), &bytes) || bytes > PTRDIFF_MAX)
-        FAIL(ctx, ECH_ERR_ARG, "bins is %zu: more counters than an address space has", bins);
+        FAIL(ctx, ECH_ERR_ARG, "bins is %zu: the number of counters overflows size_t", bins);
     h->weighted = o->weights != NULL;
     h->weights = o->weights;
     h->weights_dtype = o->weights_dtype;
@@ -157,7 +158,7 @@ ech_status ech_bincount(ech_ctx *ctx, const void *in, void *counts, size_t n, ec
     ech_status status;
     TRY(check_shape(ctx, &h, bins, options));
     if (echi_dtype_is_float(dtype))
-        FAIL(ctx, ECH_ERR_ARG, "dtype is %s, and only integers count by value",
+        FAIL(ctx, ECH_ERR_ARG, "dtype is %s, but only integers count by value",
              ech_dtype_name(dtype));
     TRY(echi_bins_count(ctx, &h.x, dtype));
     TRY(run(ctx, &h, "in", options));
@@ -178,9 +179,8 @@ ech_status ech_histogram_2d(ech_ctx *ctx, const void *x, const void *y, void *co
     ech_status status;
     if (x_bins == 0 || y_bins == 0) FAIL(ctx, ECH_ERR_ARG, "%s_bins is 0", x_bins ? "y" : "x");
     if (__builtin_mul_overflow(x_bins, y_bins, &bins))
-        FAIL(ctx, ECH_ERR_ARG,
-             "x_bins is %zu and y_bins %zu: more counters than an address space has", x_bins,
-             y_bins);
+        FAIL(ctx, ECH_ERR_ARG, "x_bins is %zu and y_bins is %zu: x_bins * y_bins overflows size_t",
+             x_bins, y_bins);
     TRY(check_shape(ctx, &h, bins, options));
     h.x.bins = x_bins;
     h.y.bins = y_bins;
@@ -195,20 +195,20 @@ done:
     return status;
 }
 
-/* ---- Questions that need no device ---- */
+/* ---- Queries that need no device ---- */
 
 static const struct echi_operation *histogram_of(const struct echi_backend *backend)
 {
     return backend->operations[ECHI_OP_histogram];
 }
 
-/* A request for bins counters in all channels: what a call asks for at most. */
+/* A request for `bins` counters in all channels: an upper bound of what a call needs. */
 static ech_status question(struct echi_histogram *h, size_t bins,
                            const ech_histogram_options *options)
 {
     ech_status status;
     size_t n = h->n, each;
-    h->n = 0; /* which need not be a multiple of the channels */
+    h->n = 0; /* so that it is a multiple of the channels */
     TRY(check_shape(NULL, h, bins, options));
     TRY(echi_check_count(NULL, "n", n, (size_t)h->key_bytes));
     h->n = n;

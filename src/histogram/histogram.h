@@ -1,5 +1,6 @@
 /*
- * histogram/histogram.h - the checked form of a histogram, which histogram.c hands to a backend.
+ * histogram/histogram.h - the checked request of a histogram, which histogram.c passes to a
+ * backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,7 @@ struct echi_histogram {
     ech_dtype dtype, weights_dtype;
     int key_bytes;
     bool pairs;    /* two dimensions */
-    bool weighted; /* a call of which the pointer is not known yet */
+    bool weighted; /* also set in a query, in which the pointer is not known */
     bool add;
     struct echi_bins x, y;
     size_t channels, stride, counters; /* counters = channels * stride */
@@ -26,8 +27,8 @@ struct echi_histogram {
 };
 
 /*
- * bins.c: fill the map; bins, and what becomes of values outside, are set.  lower_name and
- * upper_name are the arguments', for messages.
+ * bins.c: fill the map; the number of bins and the slots of values outside must be set.
+ * lower_name and upper_name are the names of the arguments, for messages.
  */
 ech_status echi_bins_even(ech_ctx *ctx, struct echi_bins *b, ech_dtype dtype, double lower,
                           double upper, const char *lower_name, const char *upper_name,

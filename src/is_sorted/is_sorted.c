@@ -19,7 +19,7 @@ static ech_status check_options(ech_ctx *ctx, const ech_is_sorted_options *optio
     return ECH_OK;
 }
 
-/* Everything of the request that has no pointers. */
+/* All fields of the request except pointers. */
 static ech_status start(ech_ctx *ctx, size_t n, ech_dtype dtype,
                         const ech_is_sorted_options *options, struct echi_is_sorted *s)
 {

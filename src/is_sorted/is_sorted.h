@@ -1,5 +1,5 @@
 /*
- * is_sorted/is_sorted.h - the checked form of a search for the first element out of order.
+ * is_sorted/is_sorted.h - the checked request of a search for the first element out of order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ struct echi_is_sorted {
     ech_dtype dtype;
     size_t key_bytes;
     bool strict;
-    struct echi_order order; /* merged: equal keys have one form */
+    struct echi_order order; /* merged: equal keys have one encoded key */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * select/select.c - ech_select_flags() and its kin: checks the arguments, names the arrays, calls
- * the backend.
+ * select/select.c - ech_select_flags() and related functions: checks the arguments, lists the
+ * arrays, calls the backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What one call differs from another in, before its arrays are named. */
+/* The differences between calls, except their arrays. */
 struct call {
     struct echi_select s;
     struct echi_call call;
@@ -22,7 +22,8 @@ enum takes { NOTHING = 0, INVERT = 1, POSITIONS = 2 };
 static ech_status check_options(ech_ctx *ctx, const ech_select_options *o, size_t n, int takes)
 {
     if (o->invert && !(takes & INVERT))
-        return echi_fail(ctx, ECH_ERR_ARG, "options->invert: this call drops nothing");
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "options->invert is set, but this function drops no elements");
     if (!o->positions) return ECH_OK;
     if (!(takes & POSITIONS))
         return echi_fail(ctx, ECH_ERR_ARG,
@@ -31,7 +32,7 @@ static ech_status check_options(ech_ctx *ctx, const ech_select_options *o, size_
     return echi_check_index(ctx, "options->positions", o->positions, "n", n);
 }
 
-/* Opens a call on n elements of element_bytes. */
+/* Begins a call on n elements of element_bytes. */
 static ech_status begin(ech_ctx *ctx, struct call *c, enum echi_select_what what,
                         enum echi_select_by by, size_t n, size_t element_bytes,
                         const ech_select_options *o, int takes)
@@ -50,7 +51,7 @@ done:
     return status;
 }
 
-/* The same on elements of a type, with a test or with the order of equal keys. */
+/* The same for elements of a dtype, with a test or with the equality of keys. */
 static ech_status begin_typed(ech_ctx *ctx, struct call *c, enum echi_select_what what,
                               enum echi_select_by by, size_t n, ech_dtype dtype,
                               const ech_select_options *o, int takes)
@@ -69,7 +70,7 @@ static struct echi_array *add(struct call *c, const char *name, void *pointer, s
     return echi_call_add(&c->call, name, pointer, bytes, align, use);
 }
 
-/* Opaque elements, which only the GPU wants aligned. */
+/* Opaque elements, which must be aligned only on the GPU. */
 static struct echi_array *add_opaque(struct call *c, const char *name, void *pointer, size_t n,
                                      size_t bytes, enum echi_use use)
 {
@@ -83,14 +84,14 @@ static void add_typed(struct call *c, const char *name, void *pointer, enum echi
     add(c, name, pointer, c->s.n * c->s.element_bytes, c->s.element_bytes, use);
 }
 
-/* count, which comes first so that others can be counted by it. */
+/* count must be the first array, so that others can be counted by it. */
 static void add_count(struct call *c, const char *name, uint64_t *const *count, size_t counts)
 {
     c->s.count = *count;
     add(c, name, &c->s.count, counts * sizeof(uint64_t), sizeof(uint64_t), ECHI_OUT);
 }
 
-/* The array added last is written as far as count says. */
+/* Only the first *count elements of the array added last are written. */
 static void counted(struct call *c, size_t element_bytes)
 {
     struct echi_array *a = &c->call.arrays[c->call.count - 1];
@@ -206,7 +207,7 @@ ech_status ech_partition_if(ech_ctx *ctx, ech_compare compare, const void *in, v
     return by_test(ctx, ECHI_PARTITION, in, out, count, n, dtype, compare, value, options);
 }
 
-/* low <= high, as C has it. */
+/* low <= high, with the comparison of C. */
 static bool in_order(ech_dtype dtype, const void *low, const void *high)
 {
     int bytes = (int)ech_dtype_bytes(dtype);

@@ -1,31 +1,31 @@
 /*
- * simt/access.c - every access of a kernel to memory, told by the calls that the compiler inserts.
+ * simt/access.c - every memory access of a kernel, reported by calls that the compiler inserts.
  *
- * Kernels are compiled with the instrumentation of the thread sanitizer, and the functions that it
- * calls are here instead of in the sanitizer's runtime: each access is looked up, checked and
- * counted before it is done.  Basic blocks are told by the calls of the coverage instrumentation.
+ * Kernels are compiled with the instrumentation of the thread sanitizer. The functions that it
+ * calls are defined here instead of in the sanitizer's runtime: each access is checked and counted
+ * before it is executed. Basic blocks are reported by the calls of the coverage instrumentation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 
-/* ---- Where ---- */
+/* ---- Reports ---- */
 
 static void __attribute__((noreturn))
 out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc,
               const char *what)
 {
-    simt_found(SIMT_BOUNDS, t->block->launch, t, pc, "%s %zu bytes at %p, which is %s",
+    simt_found(SIMT_BOUNDS, t->block->launch, t, pc, "%s %zu bytes at %p, %s",
                kind & SIMT_WRITE ? "writes" : "reads", bytes, at, what);
     simt_abandon(t);
 }
 
-/* Says how the address lies to the allocation nearest below it. */
+/* Describes the address relative to the nearest allocation below it. */
 static void __attribute__((noreturn))
 global_out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
                      uintptr_t pc)
@@ -34,10 +34,10 @@ global_out_of_bounds(struct simt_thread *t, const void *at, size_t bytes, unsign
     void *base;
     size_t length;
     if (simt_memory_below(at, &base, &length))
-        snprintf(what, sizeof what, "%td bytes past the begin of an allocation of %zu bytes",
+        snprintf(what, sizeof what, "%td bytes from the beginning of an allocation of %zu bytes",
                  (const char *)at - (char *)base, length);
     else
-        snprintf(what, sizeof what, "device memory that is not allocated");
+        snprintf(what, sizeof what, "which is not allocated");
     out_of_bounds(t, at, bytes, kind, pc, what);
 }
 
@@ -45,23 +45,23 @@ static void __attribute__((noreturn))
 misaligned(struct simt_thread *t, const void *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
     simt_found(SIMT_MISALIGNED, t->block->launch, t, pc,
-               "%s %zu bytes at %p, which is no multiple of %zu",
+               "%s %zu bytes at %p, which is not a multiple of %zu",
                kind & SIMT_WRITE ? "writes" : "reads", bytes, at, bytes);
     simt_abandon(t);
 }
 
 static void __attribute__((cold, noinline))
-unwritten(struct simt_thread *t, const void *at, size_t bytes, uintptr_t pc)
+uninitialised(struct simt_thread *t, const void *at, size_t bytes, uintptr_t pc)
 {
     struct simt_where where;
     simt_locate(t, at, &where);
     simt_found(SIMT_UNWRITTEN, t->block->launch, t, pc,
-               "reads %zu bytes of %s memory%s%s at byte %zu, which nobody wrote", bytes,
+               "reads %zu bytes of %s memory%s%s at byte %zu, which is uninitialised", bytes,
                where.space, where.name ? " " : "", where.name ? where.name : "", where.offset);
 }
 
-/* Several workers may look at the same cells: 256 bytes of memory have one lock, and an aligned
- * access lies within them. */
+/* Several workers may access the same cells concurrently: 256 bytes of memory share a lock, and an
+ * aligned access is within them. */
 static atomic_flag *lock_cells(const struct simt_launch *l, size_t offset)
 {
     static atomic_flag locks[1024];
@@ -80,7 +80,7 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
     if (t->block->launch->early && !t->waited)
         simt_found(SIMT_RACE, t->block->launch, t, pc,
                    "%s %zu bytes of global memory in a launch that may begin early, before it has "
-                   "waited for the launches before",
+                   "waited for the launches before it",
                    kind & SIMT_WRITE ? "writes" : "reads", bytes);
     for (size_t done = 0, cell = offset / 4; done < bytes; cell++) {
         size_t begin = done ? 0 : first, here = 4 - begin < bytes - done ? 4 - begin : bytes - done;
@@ -93,7 +93,7 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
     }
     if (kind & SIMT_WRITE) t->wrote = t->block->clock;
     if (simt_options.check) {
-        if (!whole) unwritten(t, at, bytes, pc);
+        if (!whole) uninitialised(t, at, bytes, pc);
         atomic_flag *lock = lock_cells(t->block->launch, offset);
         simt_race_check(t, &simt_cells[offset / 4], at, bytes, kind, pc,
                         t->block->launch->first_serial);
@@ -102,7 +102,7 @@ static void global_access(struct simt_thread *t, const void *at, size_t bytes, u
     if (simt_options.profile) simt_trace_add(t, SIMT_GLOBAL, kind, (uintptr_t)at, bytes, pc);
 }
 
-/* Whether all of the bytes were written before; `written` has a byte of 0 or 1 for each. */
+/* Whether all of the bytes were written before; `written` has a byte of 0 or 1 per byte. */
 static inline bool note_written(uint8_t *written, size_t bytes, bool writes)
 {
     const uint64_t ones = 0x0101010101010101u;
@@ -128,7 +128,7 @@ static inline bool note_written(uint8_t *written, size_t bytes, bool writes)
     return was == ones && also == ones;
 }
 
-/* offset: in `owner`'s shared memory, as struct simt_block has it. */
+/* offset: in the shared memory of `owner`, with the layout of struct simt_block. */
 static void shared_access(struct simt_thread *t, struct simt_block *owner, size_t offset,
                           const void *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
@@ -136,19 +136,19 @@ static void shared_access(struct simt_thread *t, struct simt_block *owner, size_
     size_t dynamic = offset - t->block->module->dynamic;
     if (dynamic < SIMT_MOST_SHARED_BYTES && dynamic + bytes > launch_bytes) {
         char what[120];
-        snprintf(what, sizeof what, "at byte %zu of %u bytes of dynamic shared memory", dynamic,
-                 launch_bytes);
+        snprintf(what, sizeof what, "which is byte %zu of %u bytes of dynamic shared memory",
+                 dynamic, launch_bytes);
         out_of_bounds(t, at, bytes, kind, pc, what);
     }
     bool whole = note_written(owner->written + offset, bytes, kind & SIMT_WRITE);
     if (simt_options.check) {
-        if (!whole && (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE)) unwritten(t, at, bytes, pc);
+        if (!whole && (!(kind & SIMT_WRITE) || kind & SIMT_CHANGE)) uninitialised(t, at, bytes, pc);
         simt_race_check(t, &owner->cells[offset / 4], at, bytes, kind, pc, owner->oldest);
     }
     if (simt_options.profile) simt_trace_add(t, SIMT_SHARED, kind, offset, bytes, pc);
 }
 
-/* Shared memory of another block of the cluster, as simt_cluster_map() gives it. */
+/* Shared memory of another block of the cluster, at an address that simt_cluster_map() returned. */
 static bool cluster_access(struct simt_thread *t, const void *at, size_t bytes, unsigned kind,
                            uintptr_t pc)
 {
@@ -158,14 +158,14 @@ static bool cluster_access(struct simt_thread *t, const void *at, size_t bytes, 
         if (offset >= t->block->launch->function->module->shared_bytes) continue;
         if (c->blocks[i]->over)
             out_of_bounds(t, at, bytes, kind, pc,
-                          "shared memory of a block of the cluster that has ended");
+                          "which is shared memory of a block that has ended");
         shared_access(t, c->blocks[i], offset, at, bytes, kind, pc);
         return true;
     }
     return false;
 }
 
-/* What a kernel is called with, which the code that calls it copies. */
+/* The kernel's arguments, which are copied by the code that calls the kernel. */
 static bool is_parameter(const struct simt_launch *l, uintptr_t at)
 {
     const struct simt_kernel *k = l->function->kernel;
@@ -203,18 +203,19 @@ void simt_access(struct simt_thread *t, const void *at, size_t bytes, unsigned k
         void *base;
         size_t length;
         if (!simt_memory_find(at, &base, &length, &where))
-            out_of_bounds(t, at, bytes, kind, pc, "no memory of the device");
+            out_of_bounds(t, at, bytes, kind, pc, "which is not memory of the device");
     }
 }
 
-/* A thread that reads the same flag again, or tries the same atomic again, waits for others. */
+/* A thread that reads the same flag again, or retries the same atomic, is waiting for other
+ * threads. */
 static void poll(struct simt_thread *t, const void *at, uintptr_t pc)
 {
     if (t->polled == at) simt_give_way(t, pc);
     t->polled = at;
 }
 
-/* ---- What the compiler calls: plain accesses ---- */
+/* ---- Hooks called by the compiler: plain accesses ---- */
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): the names are the compiler's */
 #define HOOK(type) SIMT_API type
@@ -295,7 +296,7 @@ HOOK(void *) __tsan_memcpy(void *to, const void *from, size_t bytes);
 HOOK(void *) __tsan_memmove(void *to, const void *from, size_t bytes);
 HOOK(void *) __tsan_memset(void *to, int value, size_t bytes);
 
-/* A structure moves as the widest words that its address allows, as on the device. */
+/* A struct is copied in the widest words that its address allows, as on the device. */
 static void range(const char *at, size_t bytes, unsigned kind, uintptr_t pc)
 {
     if (!simt_self) return;
@@ -337,10 +338,10 @@ HOOK(void *) __tsan_memset(void *to, int value, size_t bytes)
     return memset(to, value, bytes);
 }
 
-/* ---- What the compiler calls: atomics ---- */
+/* ---- Hooks called by the compiler: atomics ---- */
 
-/* loads and stores by __atomic_load_n() and __atomic_store_n(), of which there is a plain twin to
- * each instruction in cuda/device/ptx.cuh; changes go by simt_atomic(). */
+/* Loads and stores by __atomic_load_n() and __atomic_store_n(), the C equivalents of instructions
+ * in cuda/device/ptx.cuh; read-modify-write operations use simt_atomic(). */
 #define ATOMIC(bits, type)                                                                         \
     HOOK(type) __tsan_atomic##bits##_load(const volatile type *at, int order);                     \
     HOOK(void) __tsan_atomic##bits##_store(volatile type *at, type value, int order);              \
@@ -377,7 +378,7 @@ SIMT_API void simt_fence(enum simt_scope scope)
     simt_race_fence(simt_self, scope);
 }
 
-/* ---- What the compiler calls: the rest ---- */
+/* ---- Hooks called by the compiler: others ---- */
 
 HOOK(void) __sanitizer_cov_trace_pc(void);
 HOOK(void) __tsan_func_entry(void *caller);
@@ -386,8 +387,8 @@ HOOK(void) __tsan_init(void);
 HOOK(void) __tsan_vptr_update(void **at, void *value);
 HOOK(void) __tsan_vptr_read(void **at);
 
-/* The profile records every basic block; otherwise only the last of those that a thread may run
- * before it gives way takes this path. */
+/* The profile records every basic block. Otherwise only the last of those that a thread may run
+ * before it yields takes this path. */
 static void __attribute__((noinline)) count_block(uintptr_t pc)
 {
     struct simt_thread *t = simt_self;

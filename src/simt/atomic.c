@@ -1,11 +1,11 @@
 /*
- * simt/atomic.c - reads, changes and writes of memory that no other atomic access can split.
+ * simt/atomic.c - atomic operations: reads, writes, and read-modify-write operations.
  *
  * Blocks run on several threads of this machine, so its own atomics are used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static uint64_t add_float(uint64_t a, uint64_t b, unsigned bytes)
     return sum;
 }
 
-/* What is stored in place of `old`. */
+/* The value that is stored in place of `old`. */
 static uint64_t changed(enum simt_atomic_op op, uint64_t old, uint64_t value, uint64_t compare,
                         unsigned bytes)
 {
@@ -85,7 +85,7 @@ SIMT_API uint64_t simt_atomic(enum simt_atomic_op op, void *at, unsigned bytes, 
                               uint64_t compare)
 {
     struct simt_thread *t = simt_self;
-    if (t->polled == at) simt_give_way(t, CALLER); /* tries again: it waits for others */
+    if (t->polled == at) simt_give_way(t, CALLER); /* a retry: it is waiting for other threads */
     t->polled = at;
     if (t->block->launch->function->module->image->reports_accesses) {
         simt_access(t, at, bytes, SIMT_WRITE | SIMT_STRONG | SIMT_CHANGE, CALLER);

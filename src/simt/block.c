@@ -1,10 +1,10 @@
 /*
- * simt/block.c - the threads of a block as fibers: how they begin and end, and the barriers they
- * meet at.
+ * simt/block.c - the threads of a block as fibers: how they begin and end, and the barriers at
+ * which they synchronise.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 
-/* ---- A thread's place ---- */
+/* ---- Indices of a thread ---- */
 
 SIMT_API unsigned simt_thread_index(enum simt_axis axis)
 {
@@ -49,7 +49,7 @@ SIMT_API uint64_t simt_clock(void)
     return ++simt_self->block->worker->clock;
 }
 
-/* ---- What a thread asks for by itself ---- */
+/* ---- Functions of a single thread ---- */
 
 SIMT_API void simt_yield(void)
 {
@@ -91,8 +91,8 @@ static void release_barrier(struct simt_block *b, unsigned number)
     memset(bar, 0, sizeof *bar);
 }
 
-/* Threads that have returned do not count at a barrier: that is defined.  But one that went around
- * the barrier, and then did something in a later line, was meant to meet it. */
+/* Threads that have returned do not count at a barrier: that is defined. But a thread that bypassed
+ * the barrier and then executed a later line was probably meant to arrive. */
 static void check_ended(struct simt_block *b, const struct simt_thread *t, uintptr_t pc)
 {
     uint32_t ended = b->thread_count - b->alive;
@@ -109,12 +109,12 @@ static void check_ended(struct simt_block *b, const struct simt_thread *t, uintp
         simt_thread_name(other, who, sizeof who);
         simt_place(other->pc, place, sizeof place);
         simt_found(SIMT_DIVERGENT_BARRIER, b->launch, t, pc,
-                   "waits for %s, which went on to %s and has ended without coming", who, place);
+                   "waits for %s, which ended after %s without arriving", who, place);
         return;
     }
 }
 
-/* The first to come says where; the others should come to the same line. */
+/* The first thread to arrive defines the line; the others should arrive at the same line. */
 static void note_place(struct simt_thread *t, struct simt_barrier *bar, uintptr_t pc)
 {
     if (bar->arrived == 0) {
@@ -125,11 +125,11 @@ static void note_place(struct simt_thread *t, struct simt_barrier *bar, uintptr_
         simt_place(bar->pc, place, sizeof place);
         simt_thread_name(&t->block->threads[bar->first], other, sizeof other);
         simt_found(SIMT_DIVERGENT_BARRIER, t->block->launch, t, pc,
-                   "comes to this barrier while %s is at that of %s", other, place);
+                   "arrives at this barrier while %s is at the barrier of %s", other, place);
     }
 }
 
-/* Whether t's arrival completes the barrier. */
+/* Whether the arrival of t completes the barrier. */
 static bool arrive(struct simt_thread *t, unsigned number, unsigned threads, int predicate,
                    uintptr_t pc)
 {
@@ -137,14 +137,14 @@ static bool arrive(struct simt_thread *t, unsigned number, unsigned threads, int
     if (t->overwrites) simt_overwrite_settle(t);
     if (number >= SIMT_BARRIERS || threads % SIMT_LANES || (!threads && number)) {
         simt_found(SIMT_LIMIT, b->launch, t, pc,
-                   "barrier %u of %u threads: there are 16, and threads come in warps", number,
-                   threads);
+                   "barrier %u of %u threads: there are 16 barriers, for multiples of 32 threads",
+                   number, threads);
         simt_abandon(t);
     }
     struct simt_barrier *bar = &b->barriers[number];
     if (bar->arrived && bar->expected != threads) {
         simt_found(SIMT_DIVERGENT_BARRIER, b->launch, t, pc,
-                   "comes to barrier %u for %u threads, where others wait for %u", number, threads,
+                   "arrives at barrier %u for %u threads, but others wait for %u", number, threads,
                    bar->expected);
         simt_abandon(t);
     }
@@ -192,7 +192,7 @@ SIMT_API int simt_barrier_vote(enum simt_vote vote, int predicate)
     return vote == SIMT_VOTE_COUNT ? b->vote : vote == SIMT_VOTE_AND ? b->vote_all : b->vote != 0;
 }
 
-/* ---- A thread's life ---- */
+/* ---- Beginning and end of a thread ---- */
 
 static void end_thread(struct simt_thread *t)
 {
@@ -288,7 +288,7 @@ void simt_block_begin(struct simt_block *b)
     b->last_warp = &b->warps[b->warp_order[b->warp_count - 1]];
 }
 
-/* ---- Nobody can go on ---- */
+/* ---- Deadlocks ---- */
 
 static const char *const waits_at[] = { "runs", "waits for lanes of its warp", "waits at a barrier",
                                         "waits for its cluster", "has ended" };
@@ -308,15 +308,15 @@ void simt_block_explain(struct simt_block *b)
     for (int i = 0; i <= SIMT_ENDED; i++)
         if (counts[i] && at < (int)sizeof others - 1)
             at += snprintf(others + at, sizeof others - (size_t)at, "%s%u: %s", at ? ", " : "",
-                           counts[i], i == SIMT_RUNS ? "repeats itself" : waits_at[i]);
+                           counts[i], i == SIMT_RUNS ? "polls memory" : waits_at[i]);
     bool warp = culprit->waits == SIMT_AT_WARP;
     char mask[64] = "";
     if (warp)
-        snprintf(mask, sizeof mask, " (mask %08x, of which %08x came)", culprit->mask,
+        snprintf(mask, sizeof mask, " (mask %08x, of which %08x arrived)", culprit->mask,
                  simt_warp_arrived(culprit));
     simt_found(SIMT_DEADLOCK, b->launch, culprit, culprit->pc,
-               "%s%s and nothing can change that; of the block's threads %s",
-               culprit->waits == SIMT_RUNS ? "waits for memory that nobody writes"
+               "%s%s, which can never end; threads of the block: %s",
+               culprit->waits == SIMT_RUNS ? "waits for memory that no thread writes"
                                            : waits_at[culprit->waits],
                mask, others);
 }

@@ -1,9 +1,9 @@
 /*
- * simt/client.c - finds the functions of simt.h in the library that stands in for a CUDA driver;
- * for commands and ladders, no part of either library.
+ * simt/client.c - finds the functions of simt.h in the SIMT emulator that the library has opened;
+ * for commands and ladders, part of neither library.
  *
- * The library opens it under a name, as a driver; to open the same name again gives the same
- * instance, with the counts of what that one ran.
+ * The library opens the emulator by a name, like a driver. Opening the same name again returns the
+ * same instance, with the counts of its launches.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* dlsym() gives an object pointer; C has no conversion to a function pointer, POSIX promises the
- * bits fit. */
+/* dlsym() returns an object pointer; POSIX guarantees that it can hold a function pointer, although
+ * C has no conversion. */
 static bool find(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
@@ -30,8 +30,8 @@ bool simt_find_executor(struct executor *executor, char *message, size_t message
     if (!name || !*name) name = "libechelon_simt.so";
     void *library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
     if (!library) {
-        snprintf(message, message_bytes,
-                 "there is no executor: %s is not what the library has opened", name);
+        snprintf(message, message_bytes, "there is no SIMT emulator: the library has not opened %s",
+                 name);
         return false;
     }
     bool whole = find(library, "simt_set_options", &executor->set_options) &&
@@ -41,6 +41,6 @@ bool simt_find_executor(struct executor *executor, char *message, size_t message
                  find(library, "simt_forget", &executor->forget);
     if (!whole)
         snprintf(message, message_bytes,
-                 "the executor in %s is of another version: it counts nothing", name);
+                 "the SIMT emulator in %s has another version, without these functions", name);
     return whole;
 }

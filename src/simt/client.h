@@ -1,5 +1,5 @@
 /*
- * simt/client.h - the functions of simt.h, of the executor that the library has opened.
+ * simt/client.h - the functions of simt.h, in the SIMT emulator that the library has opened.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ struct executor {
     void (*forget)(void);
 };
 
-/* To be called while a context of the device "simt" is open.  False, with a message. */
+/* Must be called while a context of the device "simt" is open. False, with a message. */
 bool simt_find_executor(struct executor *executor, char *message, size_t message_bytes);
 
 #endif

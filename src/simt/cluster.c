@@ -1,12 +1,12 @@
 /*
- * simt/cluster.c - blocks of a cluster: their barrier, and each other's shared memory.
+ * simt/cluster.c - clusters: their barrier, and access to the shared memory of other blocks.
  *
- * All blocks of a cluster run on one worker, one at a time, so the shared memory of the others lies
- * saved in memory, and an address there is as good as theirs.
+ * All blocks of a cluster run on one worker, one at a time. The shared memory of the others is
+ * saved in memory, and an address there is used as the mapped address.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #define CALLER ((uintptr_t)__builtin_return_address(0) - 1)
 
@@ -39,7 +39,7 @@ SIMT_API void simt_cluster_arrive(void)
     if (t->overwrites) simt_overwrite_settle(t);
     if (t->cluster_arrived) {
         simt_found(SIMT_DIVERGENT_BARRIER, t->block->launch, t, CALLER,
-                   "arrives at the cluster's barrier again without having waited");
+                   "arrives at the cluster's barrier again without waiting first");
         simt_abandon(t);
     }
     t->cluster_arrived = true;
@@ -53,14 +53,14 @@ SIMT_API void simt_cluster_wait(void)
     struct simt_thread *t = simt_self;
     if (!t->cluster_arrived) {
         simt_found(SIMT_DIVERGENT_BARRIER, t->block->launch, t, CALLER,
-                   "waits at the cluster's barrier without having arrived");
+                   "waits at the cluster's barrier without arriving first");
         simt_abandon(t);
     }
     if (t->block->cluster->phase == t->cluster_phase) simt_wait(t, SIMT_AT_CLUSTER, CALLER);
     t->cluster_arrived = false;
 }
 
-/* A thread of the block has ended: the others need not wait for it. */
+/* A thread of the block has ended: the others no longer wait for it. */
 void simt_cluster_ended(struct simt_block *b)
 {
     struct simt_cluster *c = b->cluster;
@@ -78,7 +78,7 @@ SIMT_API void *simt_cluster_map(const void *pointer, unsigned rank)
     if (rank >= b->launch->cluster_blocks || !shared) {
         simt_found(SIMT_BOUNDS, b->launch, t, CALLER, "maps %p to block %u of a cluster of %u: %s",
                    pointer, rank, b->launch->cluster_blocks,
-                   shared ? "there is none" : "it is no shared memory");
+                   shared ? "there is no such block" : "the address is not in shared memory");
         simt_abandon(t);
     }
     return rank == b->rank ? (void *)address : b->cluster->blocks[rank]->saved + offset;

@@ -1,21 +1,22 @@
 /*
  * simt/device.h - CUDA C for a host compiler: included before a kernel's file, it makes that file
- * C++ whose threads the executor runs.
+ * C++ whose threads the SIMT emulator runs.
  *
- *     keywords      vanish, but for __shared__: thread-local memory, which the executor exchanges
- *                   when it goes from one block to another
- *     places        threadIdx and its kin
- *     everything    barriers and traps here; warps, memory, integers and floats in device_*.h
+ *     keywords      expand to nothing, except __shared__: thread-local memory, which the emulator
+ *                   exchanges when it switches between blocks
+ *     indices       threadIdx and related variables
+ *     functions     barriers and traps here; warps, memory, integers and floats in device_*.h
  *
- * Only a kernel's own accesses to memory may be seen as such, since the compiler reports them all
- * to the executor: what stands here works on values and calls runtime.h.
+ * The compiler reports all memory accesses to the emulator, but only the kernel's own must be
+ * reported. Therefore this code works on values and calls runtime.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SIMT_DEVICE_H
 #define SIMT_DEVICE_H
 
-/* What nvcc includes by itself; and before the keywords, some of which the system's headers use. */
+/* Headers that nvcc includes implicitly; before the keywords, because system headers use some of
+ * these. */
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
@@ -30,13 +31,13 @@
 
 /* ---- Keywords ---- */
 
-#define __global__ __attribute__((noinline)) /* a function of its own, for messages */
+#define __global__ __attribute__((noinline)) /* not inlined, so that messages can name it */
 #define __device__
 #define __host__
 #define __constant__
 #define __managed__
 #define __grid_constant__
-#define __launch_bounds__(...) /* image.cc.in has them from the source's text */
+#define __launch_bounds__(...) /* image.cc.in parses them from the source's text */
 #define __cluster_dims__(...)
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
@@ -51,7 +52,7 @@
 
 #include "simt/vector_types.h"
 
-/* ---- Where a thread is ---- */
+/* ---- Indices of a thread ---- */
 
 static __forceinline__ uint3 simt_thread_place()
 {
@@ -73,8 +74,8 @@ static __forceinline__ dim3 simt_grid_extent()
     return { simt_grid_size(SIMT_X), simt_grid_size(SIMT_Y), simt_grid_size(SIMT_Z) };
 }
 
-/* Values, not objects: nothing is read from memory, and threadIdx.x is an unsigned wherever it is
- * used. */
+/* Values, not objects: nothing is read from memory, and threadIdx.x is an unsigned in every
+ * expression. */
 #define threadIdx (simt_thread_place())
 #define blockIdx  (simt_block_place())
 #define blockDim  (simt_block_extent())
@@ -83,7 +84,7 @@ static constexpr int warpSize = 32;
 
 /* ---- Barriers of a block, and fences ---- */
 
-/* Macros, so that debuggers and the executor's messages show the kernel's own line. */
+/* Macros, so that debuggers and the emulator's messages show the kernel's own line. */
 #define __syncthreads()        simt_barrier(0, 0)
 #define __syncthreads_count(p) simt_barrier_vote(SIMT_VOTE_COUNT, p)
 #define __syncthreads_and(p)   simt_barrier_vote(SIMT_VOTE_AND, p)
@@ -92,7 +93,7 @@ static constexpr int warpSize = 32;
 #define __threadfence()        simt_fence(SIMT_DEVICE)
 #define __threadfence_system() simt_fence(SIMT_SYSTEM)
 
-/* ---- Time, and the end of it ---- */
+/* ---- Time, and termination ---- */
 
 #define __nanosleep(ns) ((void)(ns), simt_yield())
 
@@ -101,7 +102,7 @@ static __forceinline__ long long clock64()
     return (long long)simt_clock();
 }
 
-#define clock() ((clock_t)simt_clock()) /* the C library has one of this name */
+#define clock() ((clock_t)simt_clock()) /* the C library has a function of this name */
 
 static inline __attribute__((noreturn)) void __trap()
 {

@@ -1,8 +1,9 @@
 /*
  * simt/device_float.h - CUDA's intrinsic functions on floats.
  *
- * What is rounded correctly on a GPU is so here.  The fast functions, __expf() and its kin, are
- * those of the C library: more exact than a GPU's, so that results differ in the last bits.
+ * Operations that are correctly rounded on a GPU are correctly rounded here. The fast functions,
+ * __expf() etc., use the C library: they are more accurate than on a GPU, so the last bits may
+ * differ.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +52,7 @@ static __forceinline__ double __dsqrt_rn(double x) { return sqrt(x); }
 static __forceinline__ float __saturatef(float x) { return fminf(fmaxf(x, 0), 1); }
 /* clang-format on */
 
-/* ... and up: the mode holds between what is read and written. */
+/* ... rounded up: the rounding mode is set between the volatile read and write. */
 static inline float __fmaf_ru(float x, float y, float z)
 {
     const int mode = fegetround();
@@ -62,7 +63,7 @@ static inline float __fmaf_ru(float x, float y, float z)
     return result;
 }
 
-/* ---- Functions that C has not, or not by this name ---- */
+/* ---- Functions that C does not have, or has under another name ---- */
 
 /* clang-format off */
 static __forceinline__ float rsqrtf(float x) { return __frsqrt_rn(x); }
@@ -80,7 +81,7 @@ static __forceinline__ double min(double x, float y) { return fmin(x, y); }
 static __forceinline__ double max(double x, float y) { return fmax(x, y); }
 /* clang-format on */
 
-/* The C library declares functions of these names for itself. */
+/* The C library declares functions of these names. */
 #define __expf   expf
 #define __exp10f exp10f
 #define __logf   logf
@@ -91,19 +92,19 @@ static __forceinline__ double max(double x, float y) { return fmax(x, y); }
 #define __cosf   cosf
 #define __tanf   tanf
 
-/* ---- Conversions: to the nearest, to zero, up, down ---- */
+/* ---- Conversions: to nearest, toward zero, up, down ---- */
 
-/* What lies outside of an integer's range becomes its end; what is no number, `none`. */
+/* Values outside the range of an integer are clamped; NaN becomes `none`. */
 template <typename T> static inline T simt_to_integer(double whole, T none)
 {
     const T least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
     if (whole != whole) return none;
-    if (whole >= (double)most) return most; /* of 64 bits, as a double, one more */
+    if (whole >= (double)most) return most; /* for 64 bits, the double is most + 1 */
     if (whole <= (double)least) return least;
     return (T)whole;
 }
 
-/* PTX, cvt: no number becomes 0 where both types have 32 bits, else the integer's top bit. */
+/* PTX, cvt: NaN becomes 0 if both types have 32 bits, otherwise the integer's top bit. */
 /* clang-format off */
 static __forceinline__ int __float2int_rn(float x)
 { return simt_to_integer<int>(nearbyint(x), 0); }

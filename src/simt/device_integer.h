@@ -51,7 +51,7 @@ static inline unsigned long long __brevll(unsigned long long x)
     return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
 }
 
-/* Byte i of the result is that byte of y:x which the i-th hexadecimal digit of s names. */
+/* Byte i of the result is the byte of y:x that the i-th hexadecimal digit of s selects. */
 static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s)
 {
     unsigned long long bytes = (unsigned long long)y << 32 | x;
@@ -60,7 +60,7 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned s)
     return result;
 }
 
-/* The upper or lower word of high:low shifted; the shift is taken modulo 32, or cut at 32. */
+/* The upper or lower word of high:low, shifted; the shift is modulo 32, or clamped to 32. */
 static __forceinline__ unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
 {
     return (unsigned)((((unsigned long long)high << 32 | low) << (shift & 31)) >> 32);
@@ -129,7 +129,7 @@ static inline unsigned __dp4a(unsigned a, unsigned b, unsigned c)
     return c;
 }
 
-/* ... of the halves of a and the lower or upper two bytes of b. */
+/* ... of the 16-bit halves of a and the lower or upper two bytes of b. */
 static inline int __dp2a_lo(int a, int b, int c)
 {
     unsigned sum = (unsigned)c;
@@ -153,7 +153,7 @@ static inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c)
     return __dp2a_lo(a, b >> 16, c);
 }
 
-/* ---- Differences and means, without overflow on the way ---- */
+/* ---- Differences and means, without intermediate overflow ---- */
 
 static __forceinline__ unsigned __sad(int x, int y, unsigned z)
 {
@@ -223,7 +223,7 @@ static inline unsigned __vmaxu4(unsigned x, unsigned y)
     return result;
 }
 
-/* ---- Two halves at a time ---- */
+/* ---- Two 16-bit halves at a time ---- */
 
 static inline unsigned __vmaxu2(unsigned x, unsigned y)
 {
@@ -231,7 +231,7 @@ static inline unsigned __vmaxu2(unsigned x, unsigned y)
     return (x >> 16 > y >> 16 ? x >> 16 : y >> 16) << 16 | low;
 }
 
-/* ---- min and max: of the wider type, and unsigned when either is ---- */
+/* ---- min and max: of the wider type, and unsigned if either is ---- */
 
 /* clang-format off */
 static __forceinline__ int min(int x, int y)

@@ -1,9 +1,9 @@
 /*
- * simt/device_memory.h - what kernels do to memory by other means than C's: atomic operations, and
- * loads and stores that say how to cache.
+ * simt/device_memory.h - memory operations that C does not have: atomic operations, and loads and
+ * stores with cache hints.
  *
- * An atomic operation is one call of simt_atomic(), whatever its scope: the executor is as strict
- * with one among the threads of a block as with one among all.
+ * An atomic operation is one call of simt_atomic(), whatever its scope: the emulator checks block
+ * scope as strictly as device scope.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -245,19 +245,19 @@ static __forceinline__ unsigned long long atomicCAS_system(unsigned long long *a
 { return simt_change(SIMT_ATOMIC_COMPARE, at, value, compare); }
 /* clang-format on */
 
-/* ---- Loads and stores with advice to the caches, which has no meaning here ---- */
+/* ---- Loads and stores with cache hints, which have no effect here ---- */
 
 template <typename T> static __forceinline__ T simt_load(const T *at)
 {
     static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
-                  "one access is of 1, 2, 4, 8 or 16 bytes");
+                  "an access must have 1, 2, 4, 8 or 16 bytes");
     return *at;
 }
 
 template <typename T> static __forceinline__ void simt_store(T *at, T value)
 {
     static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
-                  "one access is of 1, 2, 4, 8 or 16 bytes");
+                  "an access must have 1, 2, 4, 8 or 16 bytes");
     *at = value;
 }
 
@@ -274,7 +274,7 @@ template <typename T> static __forceinline__ void __stcs(T *at, T value) { simt_
 template <typename T> static __forceinline__ void __stwt(T *at, T value) { simt_store(at, value); }
 /* clang-format on */
 
-/* An address in shared memory as PTX's shared loads and stores would take it. */
+/* An address in shared memory, as PTX's shared loads and stores take it. */
 static __forceinline__ size_t __cvta_generic_to_shared(const void *at)
 {
     return (size_t)at;

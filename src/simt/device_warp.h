@@ -1,7 +1,7 @@
 /*
- * simt/device_warp.h - what the lanes of a warp do together: shuffles, votes, matches, reductions.
+ * simt/device_warp.h - collective operations of a warp: shuffles, votes, matches, reductions.
  *
- * Each is one call of simt_warp().  A value of 4 or 8 bytes travels by its bits in a 64-bit word.
+ * Each is one call of simt_warp(). The bits of a value of 4 or 8 bytes are passed in a 64-bit word.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 /* The bits of a value as a word, and back. */
 template <typename T> static __forceinline__ uint64_t simt_bits(T value)
 {
-    static_assert(sizeof(T) <= 8, "no such operation on values of this size");
+    static_assert(sizeof(T) <= 8, "this operation does not support values of this size");
     uint64_t bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     return bits;
@@ -24,7 +24,7 @@ template <typename T> static __forceinline__ T simt_value(uint64_t bits)
     return value;
 }
 
-/* Macros where no type has to be found out, so that messages show the kernel's own line. */
+/* Macros if no type must be deduced, so that messages show the kernel's own line. */
 static constexpr unsigned simt_mask(unsigned mask = 0xffffffffu)
 {
     return mask;
@@ -34,7 +34,7 @@ static constexpr unsigned simt_mask(unsigned mask = 0xffffffffu)
 
 /* ---- Shuffles ---- */
 
-/* The segment of `width` lanes that a lane lies in, as PTX derives it: shfl.sync. */
+/* The segment of `width` lanes that contains a lane, as in PTX: shfl.sync. */
 static __forceinline__ int simt_segment_first(int width)
 {
     return (int)simt_lane() & (32 - width);
@@ -45,9 +45,8 @@ static __forceinline__ int simt_segment_last(int width)
     return simt_segment_first(width) | (~(32 - width) & 31);
 }
 
-/* The instructions use five bits of the distance.  A source outside of the segment leaves a lane
- * with its own value, with one exception, which is the instruction's: "xor" may reach into the
- * segments before. */
+/* The instructions use five bits of the distance. If the source is outside the segment, a lane
+ * keeps its own value, with one exception, as in PTX: "xor" may read from preceding segments. */
 static __forceinline__ unsigned simt_source_index(int lane, int width)
 {
     return (unsigned)(simt_segment_first(width) | (lane & ~(32 - width) & 31));

@@ -1,12 +1,12 @@
 /*
  * simt/driver.c - the functions of the CUDA driver, for a device that is this machine's CPU.
  *
- * Everything is done when a call returns: streams and events have nothing to wait for.  Calls
- * beyond those of ../cuda/driver.def, such as launches of all blocks at once, are in more.def.
+ * All work is complete when a call returns: streams and events have nothing to wait for. Functions
+ * beyond those of ../cuda/driver.def, such as cooperative launches, are in more.def.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 #include "simt/driver.h"
 
 #include <pthread.h>
@@ -68,10 +68,10 @@ static const struct {
     { CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "cuInit() was not called" },
     { CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "there is one device, number 0" },
     { CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE",
-      "the module was not compiled for this executor" },
+      "the module was not compiled for this version of the SIMT emulator" },
     { CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU",
-      "there is no module of that name beside the executor" },
-    { CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "the module has nothing of that name" },
+      "the SIMT emulator has no module of that name" },
+    { CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "the module has no kernel of that name" },
     { CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", first_finding },
     { CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
       "more blocks than can be resident at once" },
@@ -110,7 +110,7 @@ static CUresult simt_cuDeviceGet(CUdevice *device, int ordinal)
 static CUresult simt_cuDeviceGetName(char *name, int bytes, CUdevice device)
 {
     (void)device;
-    snprintf(name, (size_t)bytes, "Echelon's executor of CUDA kernels");
+    snprintf(name, (size_t)bytes, "Echelon's SIMT emulator");
     return CUDA_SUCCESS;
 }
 
@@ -157,7 +157,7 @@ static CUresult simt_cuDeviceGetAttribute(int *value, int attribute, CUdevice de
     return CUDA_SUCCESS;
 }
 
-/* ---- Contexts, streams, events: as little as they need ---- */
+/* ---- Contexts, streams, events: only what the library needs ---- */
 
 static CUresult simt_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
@@ -263,7 +263,7 @@ static CUresult simt_cuEventQuery(CUevent event)
     return simt_cuEventSynchronize(event);
 }
 
-/* Nothing here takes a GPU's time. */
+/* Events do not measure a GPU's time. */
 static CUresult simt_cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to)
 {
     *milliseconds = 0;
@@ -308,7 +308,7 @@ static CUresult simt_cuMemPoolDestroy(CUmemoryPool pool)
 
 static CUresult simt_cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value)
 {
-    (void)value; /* a pool keeps nothing, so that memory once freed is known to be nobody's */
+    (void)value; /* a pool keeps no memory, so that accesses to freed memory are found */
     return pool && attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD ? CUDA_SUCCESS
                                                                   : CUDA_ERROR_INVALID_VALUE;
 }
@@ -387,7 +387,7 @@ static CUresult simt_cuPointerGetAttributes(unsigned count, int *attributes, voi
 
 /* ---- Modules ---- */
 
-/* The image is a module's name or path. */
+/* image is a module's name or path. */
 static CUresult simt_cuLibraryLoadData(CUlibrary *library, const void *image, void *jit_options,
                                        void **jit_values, unsigned jit_count, void *options,
                                        void **values, unsigned count)
@@ -411,7 +411,7 @@ static CUresult simt_cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, con
     return *kernel ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-/* Kernels are what would be compiled for the GPU that is claimed. */
+/* Kernels count as compiled for the GPU that is claimed. */
 static CUresult simt_cuKernelGetAttribute(int *value, int attribute, CUkernel kernel,
                                           CUdevice device)
 {
@@ -444,24 +444,25 @@ static bool within_limits(struct simt_launch *l)
     const uint32_t *grid = l->grid, *block = l->block;
     uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     if (threads == 0 || threads > SIMT_MOST_THREADS || block[2] > 64)
-        simt_found(SIMT_LIMIT, l, NULL, 0, "a block of %ux%ux%u threads: there may be 1 to %d",
+        simt_found(SIMT_LIMIT, l, NULL, 0, "a block of %ux%ux%u threads: 1 to %d are supported",
                    block[0], block[1], block[2], SIMT_MOST_THREADS);
     else if (f->kernel->most_threads && threads > f->kernel->most_threads)
         simt_found(SIMT_LIMIT, l, NULL, 0,
-                   "a block of %llu threads: __launch_bounds__ of the kernel allow %u",
+                   "a block of %llu threads: __launch_bounds__ of the kernel permits %u",
                    (unsigned long long)threads, f->kernel->most_threads);
     else if (!grid[0] || !grid[1] || !grid[2] || grid[0] > INT32_MAX || grid[1] > 65535 ||
              grid[2] > 65535 || (uint64_t)grid[0] * grid[1] > UINT32_MAX / grid[2])
-        simt_found(SIMT_LIMIT, l, NULL, 0, "a grid of %ux%ux%u blocks", grid[0], grid[1], grid[2]);
+        simt_found(SIMT_LIMIT, l, NULL, 0, "a grid of %ux%ux%u blocks is not supported", grid[0],
+                   grid[1], grid[2]);
     else if (l->shared_bytes > f->most_shared_bytes)
         simt_found(SIMT_LIMIT, l, NULL, 0,
-                   "%u bytes of dynamic shared memory: the kernel may have %u", l->shared_bytes,
-                   f->most_shared_bytes);
+                   "%u bytes of dynamic shared memory: the limit of the kernel is %u",
+                   l->shared_bytes, f->most_shared_bytes);
     else if (l->cluster_blocks == 0 || l->cluster_blocks > SIMT_MOST_CLUSTER ||
              grid[0] % l->cluster[0] || grid[1] % l->cluster[1] || grid[2] % l->cluster[2])
         simt_found(SIMT_LIMIT, l, NULL, 0,
-                   "clusters of %ux%ux%u blocks: at most %d, which divide the grid", l->cluster[0],
-                   l->cluster[1], l->cluster[2], SIMT_MOST_CLUSTER);
+                   "clusters of %ux%ux%u blocks: at most %d blocks, which must divide the grid",
+                   l->cluster[0], l->cluster[1], l->cluster[2], SIMT_MOST_CLUSTER);
     return !l->faulted;
 }
 

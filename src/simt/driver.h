@@ -1,5 +1,5 @@
 /*
- * simt/driver.h - the driver's types beyond those of ../cuda/driver.h, for what more.def adds.
+ * simt/driver.h - the driver's types that more.def needs in addition to ../cuda/driver.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ enum {
 };
 
 enum {
-    SIMT_MULTIPROCESSORS = 4, /* that the device claims to have: grids stay small */
+    SIMT_MULTIPROCESSORS = 4, /* that the device reports; few, so that grids are small */
     SIMT_MOST_CLUSTER = 16
 };
 

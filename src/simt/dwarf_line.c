@@ -1,11 +1,11 @@
 /*
  * simt/dwarf_line.c - reads DWARF's line tables, versions 2 to 5, into arrays.
  *
- * .debug_line is a list of units.  A unit has a header, with the names of the source files, and a
- * program for a machine with the registers address, file and line, each of whose instructions
- * moves them or emits a row.  Every read goes through a cursor, which gives zeros once it has met
- * its end; each loop consumes at least one byte, so time and memory are bounded by the file's size.
- * A unit that makes no sense is skipped, and so is a sequence of rows whose addresses descend.
+ * .debug_line is a list of units. A unit has a header, with the names of the source files, and a
+ * program for a state machine with the registers address, file and line; each instruction changes
+ * registers or emits a row. All reads use a cursor, which returns zeros after the end. Each loop
+ * consumes at least one byte, so time and memory are bounded by the file's size. A malformed unit
+ * is skipped, and so is a sequence of rows whose addresses descend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ struct cursor {
     bool failed;
 };
 
-/* What a unit's header says, and the registers of its program. */
+/* The contents of a unit's header, and the registers of its program. */
 struct unit {
     struct simt_lines *lines;
     const struct simt_line_sections *sections;
@@ -59,7 +59,7 @@ static void skip(struct cursor *c, uint64_t bytes)
     c->at += bytes;
 }
 
-/* Numbers of seven bits a byte; what exceeds 64 bits is lost. */
+/* LEB128 numbers, seven bits per byte; bits beyond 64 are lost. */
 static uint64_t get_leb(struct cursor *c, bool is_signed)
 {
     uint64_t value = 0, byte;
@@ -88,7 +88,7 @@ const char *simt_span_string(struct simt_span table, uint64_t at)
     return (const char *)table.at + at;
 }
 
-/* A part of the cursor's bytes, which it then has behind it. */
+/* Splits off a part of the cursor's bytes. */
 static struct cursor part(struct cursor *c, uint64_t bytes)
 {
     struct cursor result = { c->at, c->at, c->failed };
@@ -131,7 +131,7 @@ static void add_row(struct unit *u)
     lines->rows = array;
     if (u->no_memory) return;
 
-    /* Before version 5 the files count from 1. */
+    /* Before version 5, files are numbered from 1. */
     struct simt_row row = { u->address, 0, 0 };
     uint64_t file = u->version < 5 ? u->file - 1 : u->file;
     if (file < lines->n_files - u->first_file && lines->files[u->first_file + (size_t)file] &&
@@ -179,7 +179,7 @@ static void end_sequence(struct unit *u)
 static void read_files_v4(struct unit *u, struct cursor *c)
 {
     const char *name;
-    do { /* past the folders, which base names do not need */
+    do { /* skips the folders, which base names do not need */
         name = get_string(c);
     } while (name && *name);
     while ((name = get_string(c)) && *name) {
@@ -188,7 +188,8 @@ static void read_files_v4(struct unit *u, struct cursor *c)
     }
 }
 
-/* DW_FORM_...: how a value is stored, and in how many bytes; of a block, the bytes of its count. */
+/* DW_FORM_...: the encoding of a value, and its size in bytes; for a block, the size of its
+ * length. */
 enum { FIXED = 1, LEB, BLOCK, INLINE, STR, LINE_STR };
 static const struct {
     unsigned char kind, bytes;
@@ -201,7 +202,7 @@ static const struct {
     [0x28] = { FIXED, 4 },
 };
 
-/* Reads a value, and gives the string if it is one that .debug_line leads to. */
+/* Reads a value, and returns the string if it is one in .debug_line or a section it refers to. */
 static const char *read_form(struct unit *u, struct cursor *c, uint64_t form)
 {
     bool known = form < sizeof forms / sizeof *forms;
@@ -228,7 +229,7 @@ static const char *read_form(struct unit *u, struct cursor *c, uint64_t form)
     return NULL;
 }
 
-/* A table of folders, which only matters for where it ends, or of files. */
+/* A table of folders, of which only the end matters, or of files. */
 static void read_table_v5(struct unit *u, struct cursor *c, bool files)
 {
     enum { CONTENT_PATH = 1 };
@@ -241,7 +242,7 @@ static void read_table_v5(struct unit *u, struct cursor *c, bool files)
         columns[i].form = get_leb(c, false);
     }
     uint64_t n = get_leb(c, false);
-    if (n_columns == 0 && n > 0) c->failed = true; /* entries of no bytes could be any number */
+    if (n_columns == 0 && n > 0) c->failed = true; /* entries of zero bytes could be any number */
     for (uint64_t i = 0; i < n && !c->failed && !u->no_memory; i++) {
         const char *name = NULL;
         for (size_t j = 0; j < n_columns; j++) {
@@ -252,19 +253,19 @@ static void read_table_v5(struct unit *u, struct cursor *c, bool files)
     }
 }
 
-/* Leaves the cursor at the program; false when the unit is not one to understand. */
+/* Leaves the cursor at the program; false if the unit is not supported. */
 static bool read_header(struct unit *u)
 {
     struct cursor *c = &u->c;
     u->version = (unsigned)get(c, 2);
     if (u->version < 2 || u->version > 5) return false;
-    if (u->version == 5) { /* flat addresses */
+    if (u->version == 5) { /* no segment selectors */
         const uint64_t address_bytes = get(c, 1), segment_bytes = get(c, 1);
         if (address_bytes != 8 || segment_bytes != 0) return false;
     }
     struct cursor header = part(c, get(c, 4));
     u->instruction_bytes = (unsigned)get(&header, 1);
-    if (u->version >= 4 && get(&header, 1) > 1) return false; /* of VLIW machines */
+    if (u->version >= 4 && get(&header, 1) > 1) return false; /* VLIW */
     get(&header, 1);                                          /* is_stmt's default */
     u->line_base = (int)get(&header, 1);
     if (u->line_base > 127) u->line_base -= 256;
@@ -305,7 +306,7 @@ static void run_extended(struct unit *u)
         if (u->version < 5) add_file(u, name && *name ? name : NULL);
         break;
     default:
-        break; /* its length says where the next one is */
+        break; /* its length gives the position of the next */
     }
 }
 
@@ -339,7 +340,7 @@ static void run_standard(struct unit *u, unsigned opcode)
     case FIXED_ADVANCE_PC:
         u->address += get(&u->c, 2);
         break;
-    default: /* columns, statements and the like; or of a later version */
+    default: /* columns, statements and other registers; or opcodes of a later version */
         for (unsigned i = u->operands[opcode - 1]; i > 0; i--) get_leb(&u->c, false);
     }
 }
@@ -356,10 +357,10 @@ static void run_program(struct unit *u)
         else
             run_standard(u, opcode);
     }
-    u->lines->n_rows = u->first_row; /* a sequence that nothing ended */
+    u->lines->n_rows = u->first_row; /* a sequence without an end */
 }
 
-/* ---- All of it ---- */
+/* ---- The whole section ---- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -418,7 +419,7 @@ const struct simt_row *simt_lines_find(const struct simt_lines *lines, uint64_t 
         else
             high = middle;
     }
-    while (low > 0) /* of rows with one address, the last one holds */
+    while (low > 0) /* of rows with one address, the last one applies */
         if (rows[--low].line > 0) return &rows[low];
     return NULL;
 }

@@ -1,9 +1,10 @@
 /*
- * simt/elf.c - reads a module's ELF file: where its sections, symbols and thread-local memory are.
+ * simt/elf.c - reads a module's ELF file: its sections, symbols and thread-local memory.
  *
- * The file is kept as it is, and names point into it.  An offset or a size of the file is used only
- * after within() has found the whole range inside, and structs are copied out, as nothing aligns
- * them.  It is read rather than mapped: a file that shrinks under its mapping kills the process.
+ * The file is kept in memory unchanged, and names point into it. An offset or a size from the file
+ * is used only after within() has checked the whole range, and structs are copied out, because they
+ * need not be aligned. The file is read, not mapped: if a mapped file shrinks, an access kills the
+ * process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,9 +43,9 @@ static bool within(const struct simt_module *m, uint64_t offset, uint64_t bytes)
 
 /* ---- Names ---- */
 
-enum { MOST_NAME = 1024 }; /* bytes of a name that is worth taking apart */
+enum { MOST_NAME = 1024 }; /* bytes of the longest name that is parsed */
 
-/* Reads 4bins: the length of a name and the name; gives what follows, or NULL. */
+/* Reads 4bins: the length of a name, and the name; returns the rest, or NULL. */
 static const char *source_name(const char *at, const char **name, size_t *bytes)
 {
     size_t n = 0;
@@ -56,7 +57,7 @@ static const char *source_name(const char *at, const char **name, size_t *bytes)
     return at + n;
 }
 
-/* The compiler numbers the variables of one name in a function: nothing, _0 to _9, __10_ ... */
+/* The compiler numbers variables of one name in a function: nothing, _0 to _9, __10_ ... */
 static bool is_number(const char *at)
 {
     if (!*at) return true;
@@ -68,8 +69,8 @@ static bool is_number(const char *at)
     return longer ? strcmp(at + digits, "_") == 0 : digits == 1 && !at[1];
 }
 
-/* Finds the source's name in the forms that variables of kernels have: in a function
- * _ZZ<function>E4bins, of one file _ZL4bins, in namespaces _ZN5outer5inner4binsE. */
+/* Finds the source's name in these mangled forms of a kernel's variables: in a function
+ * _ZZ<function>E4bins, static in a file _ZL4bins, in namespaces _ZN5outer5inner4binsE. */
 static bool find_name(const char *raw, const char **name, size_t *bytes)
 {
     const char *at = raw + 3;
@@ -90,7 +91,7 @@ static bool find_name(const char *raw, const char **name, size_t *bytes)
     return false;
 }
 
-/* NULL: memory is out. */
+/* NULL: out of memory. */
 static const char *variable_name(struct simt_module *m, const char *raw)
 {
     const char *name;
@@ -113,7 +114,8 @@ static size_t symbol_count(const struct simt_module *m)
     return m->symbols.bytes / sizeof(Elf64_Sym);
 }
 
-/* The i-th symbol, if it is defined, has a size and is of the given type; its name or NULL. */
+/* The name of the i-th symbol if it is defined, has a size and is of the given type; otherwise
+ * NULL. */
 static const char *symbol(const struct simt_module *m, size_t i, unsigned type, Elf64_Sym *s)
 {
     memcpy(s, m->symbols.at + i * sizeof *s, sizeof *s);
@@ -178,7 +180,7 @@ static Elf64_Shdr section(const struct simt_module *m, const Elf64_Ehdr *header,
     return s;
 }
 
-/* A section's bytes; none when they are compressed, or not in the file. */
+/* A section's bytes; none if they are compressed, or not in the file. */
 static struct simt_span contents(const struct simt_module *m, const Elf64_Shdr *s)
 {
     if (s->sh_type == SHT_NOBITS || s->sh_type == SHT_NULL || s->sh_flags & SHF_COMPRESSED ||
@@ -187,7 +189,7 @@ static struct simt_span contents(const struct simt_module *m, const Elf64_Shdr *
     return (struct simt_span){ m->file.at + s->sh_offset, (size_t)s->sh_size };
 }
 
-/* Takes the symbols of .symtab, or of .dynsym while there are no others. */
+/* Reads the symbols of .symtab, or of .dynsym if there are no others. */
 static void take_symbols(struct simt_module *m, const Elf64_Ehdr *header, const Elf64_Shdr *s)
 {
     bool first = !m->symbols.at;
@@ -261,7 +263,7 @@ struct simt_module *simt_module_parse(const void *file, size_t bytes)
 /* The whole of a regular file, or NULL. */
 static unsigned char *read_file(const char *path, size_t *bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not block */
     if (fd < 0) return NULL;
     struct stat about;
     unsigned char *data = NULL;
@@ -271,7 +273,7 @@ static unsigned char *read_file(const char *path, size_t *bytes)
         data = malloc(most);
         while (data && *bytes < most) {
             ssize_t n = read(fd, data + *bytes, most - *bytes);
-            if (n <= 0) break; /* what came is judged by what it says */
+            if (n <= 0) break; /* a shorter file is checked by its contents */
             *bytes += (size_t)n;
         }
     }
@@ -305,9 +307,9 @@ void simt_module_free(struct simt_module *m)
     free(m);
 }
 
-/* ---- Questions ---- */
+/* ---- Queries ---- */
 
-/* Of functions that overlap, the one that begins last; *at gets its begin. */
+/* If functions overlap, the one that begins last; *at receives its address. */
 static const char *function_at(const struct simt_module *m, uint64_t offset, uint64_t *at)
 {
     const char *best = NULL;

@@ -1,10 +1,9 @@
 /*
- * simt/fault.c - what was found wrong in kernels, as text that names kernel, line, block and
- * thread.
+ * simt/fault.c - findings in kernels, as text with kernel, line, block and thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -36,7 +35,7 @@ SIMT_API const char *simt_fault_name(enum simt_fault fault)
     return (unsigned)fault < SIMT_FAULTS ? names[fault] : "unknown";
 }
 
-/* Index i of a block or a thread by what of x, y, z its grid uses. */
+/* Index i of a block or a thread, with the dimensions that its grid uses. */
 static void name_index(const char *what, const uint32_t index[3], const uint32_t size[3],
                        char *text, size_t bytes)
 {

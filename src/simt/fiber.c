@@ -1,8 +1,8 @@
 /*
- * simt/fiber.c - the context switch: saves what the calling convention lets a callee keep.
+ * simt/fiber.c - the context switch: saves the registers that the calling convention preserves.
  *
- * Signals, and with them the signal mask, are left alone; that is what makes this some twenty times
- * faster than swapcontext().  x86-64 and aarch64 have a few lines of assembly each.
+ * Signals and the signal mask are not switched, which makes this about twenty times faster than
+ * swapcontext(). x86-64 and aarch64 need a few lines of assembly each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,9 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-/* simt_switch(save, to): pushes the registers that must survive a call, stores the stack pointer in
- * *save, takes `to` for it and pops.  A new fiber's stack looks as if it had been left so. */
+/* simt_switch(save, to): pushes the callee-saved registers, stores the stack pointer in *save, sets
+ * it to `to` and pops the registers. The stack of a new fiber is prepared as if simt_switch() had
+ * left it. */
 void simt_switch(void **save, void *to) __attribute__((visibility("hidden")));
 void simt_start(void) __attribute__((visibility("hidden")));
 
@@ -105,10 +106,10 @@ __asm__(".text\n"
         "  brk #1\n"
         ".size simt_start, . - simt_start\n");
 #else
-#error "fiber.c knows no context switch for this processor"
+#error "fiber.c has no context switch for this processor"
 #endif
 
-/* A word at the end of the stack that nobody writes who stays on it. */
+/* A word at the end of the stack, which is overwritten only if the stack overflows. */
 static const uint64_t canary = 0x5eed0f57acc0ffee;
 
 void simt_fiber_begin(struct simt_fiber *fiber, void (*run)(void))
@@ -121,10 +122,10 @@ void simt_fiber_begin(struct simt_fiber *fiber, void (*run)(void))
     words[RUN_WORD] = entry.word;
     words[RETURN_WORD] = start.word;
 #ifdef ADDRESS_SANITIZER
-    __asan_unpoison_memory_region(fiber->stack, fiber->bytes); /* of who ended on it before */
+    __asan_unpoison_memory_region(fiber->stack, fiber->bytes); /* of an earlier fiber */
 #endif
     memcpy(fiber->stack, &canary, sizeof canary);
-    /* What simt_start() finds is aligned to 16 bytes. */
+    /* The stack pointer at simt_start() is aligned to 16 bytes. */
     char *top = (char *)((uintptr_t)(fiber->stack + fiber->bytes) & ~(uintptr_t)15);
     top -= 16 + sizeof words;
     if ((uintptr_t)(top + sizeof words) % 16) top -= 8;
@@ -156,7 +157,7 @@ void simt_fiber_entered(void)
 void simt_fiber_here(struct simt_fiber *fiber)
 {
     memset(fiber, 0, sizeof *fiber);
-#ifdef ADDRESS_SANITIZER /* only it asks where the stack lies */
+#ifdef ADDRESS_SANITIZER /* only it needs the bounds of the stack */
     pthread_attr_t attributes;
     void *stack = NULL;
     if (pthread_getattr_np(pthread_self(), &attributes) == 0) {

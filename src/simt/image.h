@@ -1,9 +1,9 @@
 /*
- * simt/image.h - from the functions of a compiled image to the table of kernels that it exports.
+ * simt/image.h - builds the table of kernels that a compiled module exports.
  *
- * image.cc.in names every kernel that it finds in the source's text.  One that the preprocessor
- * left out has no function; the name then finds an object of type simt_none instead, and the table
- * goes without.
+ * image.cc.in names every kernel that it finds in the source's text. A kernel that the preprocessor
+ * removed has no function; its name then refers to an object of type simt_none, and the table omits
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ struct simt_maybe {
     struct simt_kernel kernel;
 };
 
-/* The table's row of the function or the simt_none that a name stands for. */
+/* The table's row for the function or the simt_none that a name refers to. */
 template <typename T, T &entity> struct simt_row {
     static constexpr struct simt_maybe kernel(const char *, uint32_t)
     {
@@ -34,12 +34,12 @@ template <typename T, T &entity> struct simt_row {
 template <typename... P, void (&function)(P...)> struct simt_row<void(P...), function> {
     static constexpr uint32_t bytes[sizeof...(P) + 1] = { sizeof(P)... };
 
-    /* Reading the arguments is no access of the kernel's. */
+    /* Reading the arguments must not be reported as an access of the kernel. */
     template <size_t... I>
     __attribute__((no_sanitize("thread"))) static void unpack(void *const *parameters,
                                                               std::index_sequence<I...>)
     {
-        (void)parameters; /* of a kernel without any */
+        (void)parameters; /* for a kernel without arguments */
         function(*static_cast<std::remove_const_t<P> *>(parameters[I])...);
     }
 
@@ -71,7 +71,7 @@ template <size_t N> constexpr simt_table<N> simt_compact(const struct simt_maybe
     return table;
 }
 
-/* The first of __launch_bounds__'s arguments; 0 without any. */
+/* The first argument of __launch_bounds__; 0 without any. */
 constexpr uint32_t simt_bound(uint32_t most_threads = 0, uint32_t = 0, uint32_t = 0)
 {
     return most_threads;

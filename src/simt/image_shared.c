@@ -1,7 +1,7 @@
 /*
- * simt/image_shared.c - an image's shared memory whose size the launch gives.
+ * simt/image_shared.c - a module's dynamic shared memory, whose size is given at launch.
  *
- * A file of its own, since kernels declare it as an array of whatever type.
+ * In a separate file, because kernels declare it as an array of various types.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,16 +1,16 @@
 /*
- * simt/launch.c - runs a grid: workers take clusters of blocks (most often of one) in order and run
- * them to their ends.
+ * simt/launch.c - runs a grid: workers take clusters of blocks (usually of one block) in order and
+ * run them to their end.
  *
- * A block in which everyone waits for memory that another block is to write stays resident while
- * the worker begins the next, up to a number that options give.  So a look-back makes progress that
- * looks back on blocks which have begun, or begin soon, and a cooperative grid, all of which is
- * resident, meets.
+ * A block in which all threads wait for memory that another block must write stays resident while
+ * the worker begins the next block, up to a number given by an option. So a look-back makes
+ * progress if the preceding blocks have begun, or begin soon, and a cooperative grid, which is
+ * completely resident, can synchronise.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* MAP_NORESERVE */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -34,11 +34,11 @@ enum { STACK_BYTES = 256 << 10 };
 enum { STACK_BYTES = 64 << 10 };
 #endif
 
-/* Stacks that all begin at the same offset of a page would share a few sets of the caches.  The
- * stride is an odd number of cache lines more, so 64 neighbours use 64 different sets. */
+/* Stacks that all begin at the same offset within a page would share a few cache sets. Therefore
+ * the stride includes an odd number of cache lines, so 64 neighbours use 64 different sets. */
 enum { STACK_STRIDE = STACK_BYTES + 5 * 64 };
 
-/* Or it takes a switch to another fiber for an overflow of the stack. */
+/* Otherwise a stack overflow could remain unnoticed until another fiber runs. */
 #ifdef __has_include
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
@@ -49,15 +49,15 @@ enum { STACK_STRIDE = STACK_BYTES + 5 * 64 };
 #endif
 
 enum {
-    IDLE_ROUNDS = 2000,       /* rounds in which nobody did anything: nobody will */
-    PATIENT_ROUNDS = 100,     /* before the next block is begun, where another worker may help */
-    MOST_LONG_STEPS = 1 << 14 /* times that threads ran for long and did nothing to be seen */
+    IDLE_ROUNDS = 2000,       /* rounds without progress after which the launch is deadlocked */
+    PATIENT_ROUNDS = 100,     /* before the next block begins: another worker may make progress */
+    MOST_LONG_STEPS = 1 << 14 /* how often threads may run for long without an observable action */
 };
 
-/* What __shared__ memory holds before anyone writes it. */
+/* The initial contents of __shared__ memory. */
 enum { GARBAGE = 0xa5 };
 
-/* ---- Slots: what a block needs, kept for the next ---- */
+/* ---- Slots: the memory of a block, reused for the next ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct simt_block *free_slots;
@@ -95,7 +95,7 @@ static struct simt_block *create_slot(size_t shared)
     struct simt_block *b = calloc(1, sizeof *b);
     if (!b) return NULL;
     b->capacity = (shared + 0xffff) & ~(size_t)0xffff;
-    b->threads = reserve(SIMT_MOST_THREADS * sizeof *b->threads); /* aligned, and clear */
+    b->threads = reserve(SIMT_MOST_THREADS * sizeof *b->threads); /* aligned, and zero */
     b->stacks = reserve((size_t)SIMT_MOST_THREADS * STACK_STRIDE);
     b->saved = reserve(b->capacity);
     b->written = reserve(b->capacity);
@@ -180,7 +180,7 @@ static bool order_clusters(struct simt_launch *l)
     return true;
 }
 
-/* ---- Blocks of a worker ---- */
+/* ---- The blocks of a worker ---- */
 
 static void place_block(struct simt_launch *l, struct simt_block *b, uint64_t cluster,
                         uint32_t rank)
@@ -197,7 +197,7 @@ static void place_block(struct simt_launch *l, struct simt_block *b, uint64_t cl
     b->rank = rank;
 }
 
-/* Later than of any block that had the slot before. */
+/* Later than the times of all blocks that had the slot before. */
 static void number_block(struct simt_launch *l, struct simt_block *b)
 {
     uint32_t taken = (uint32_t)atomic_fetch_add(&l->serials_taken, 1);
@@ -205,8 +205,8 @@ static void number_block(struct simt_launch *l, struct simt_block *b)
     b->serial = b->oldest = l->first_serial + taken;
 }
 
-/* The parts of the module's shared memory that a launch uses: what lies before the dynamic memory,
- * so much of that as it gives, and what lies behind. */
+/* The parts of the module's shared memory that a launch uses: the memory before the dynamic part,
+ * as many bytes of that as the launch gives, and the memory after it. */
 struct part {
     size_t offset, bytes;
 };
@@ -249,12 +249,12 @@ static struct simt_block *begin_block(struct simt_worker *w, uint64_t cluster, u
 
 static bool out_of_memory(struct simt_launch *l)
 {
-    simt_found(SIMT_LIMIT, l, NULL, 0, "this machine has no memory for another block");
+    simt_found(SIMT_LIMIT, l, NULL, 0, "out of host memory for another block");
     atomic_store(&l->failed, true);
     return false;
 }
 
-/* Begins the blocks of the next cluster; false when there is none. */
+/* Begins the blocks of the next cluster; false if there is none. */
 static bool begin_cluster(struct simt_worker *w)
 {
     struct simt_launch *l = w->launch;
@@ -277,7 +277,7 @@ static bool begin_cluster(struct simt_worker *w)
         c->blocks[c->count] = b;
         c->slots_left++;
     }
-    if (c->count == 0) { /* no block frees it when it leaves */
+    if (c->count == 0) { /* no block will free it when it leaves */
         free(blocks);
         free(c);
         return out_of_memory(l);
@@ -289,8 +289,8 @@ static bool begin_cluster(struct simt_worker *w)
     return c->count == l->cluster_blocks ? true : out_of_memory(l);
 }
 
-/* A block leaves the worker.  Blocks of a cluster leave together, so that an access to one that has
- * ended is seen as what it is. */
+/* A block leaves the worker. Blocks of a cluster leave together, so that an access to one that has
+ * ended is reported as such. */
 static void retire(struct simt_worker *w)
 {
     for (struct simt_block **at = &w->resident; *at;) {
@@ -310,7 +310,7 @@ static void retire(struct simt_worker *w)
             free(b->cluster);
         }
         give_slot(b);
-        if (b->cluster) at = &w->resident; /* the others can leave now */
+        if (b->cluster) at = &w->resident; /* the other blocks may leave now */
     }
 }
 
@@ -328,7 +328,7 @@ static void swap_in(struct simt_worker *w, struct simt_block *b)
     w->current = b;
 }
 
-/* Runs each resident block until it waits; true when one ended. */
+/* Runs each resident block until it waits; true if one ended. */
 static bool run_round(struct simt_worker *w)
 {
     bool ended = false;
@@ -349,7 +349,8 @@ static bool somebody_is_ready(const struct simt_worker *w)
     return false;
 }
 
-/* Nothing happened in this round, and no block can be begun.  True when nothing ever will. */
+/* Called after a round without progress, if no block can be begun. True if there can be no more
+ * progress. */
 static bool is_stuck(struct simt_worker *w, unsigned rounds, bool *counted)
 {
     struct simt_launch *l = w->launch;
@@ -401,10 +402,10 @@ static void run_blocks(struct simt_worker *w)
         } else {
             bool stuck = is_stuck(w, rounds, &counted);
             if (stuck && sure) explain_first(w);
-            sure = stuck; /* another worker may have ended, and helped, since this round */
+            sure = stuck; /* another worker may have made progress since this round */
         }
     }
-    if (!counted) atomic_fetch_add(&l->idle_workers, 1); /* it waits for nobody */
+    if (!counted) atomic_fetch_add(&l->idle_workers, 1); /* it waits for no other worker */
     retire(w);
 }
 
@@ -441,13 +442,13 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* False when this machine lacks memory; what is wrong with the kernel is in l->faulted. */
+/* False if this machine lacks memory; findings in the kernel set l->faulted. */
 bool simt_launch_run(struct simt_launch *l)
 {
     l->workers = count_workers(l);
     struct simt_worker *workers = calloc((size_t)l->workers, sizeof *workers);
     pthread_t *threads = calloc((size_t)l->workers, sizeof *threads);
-    l->number_of = calloc(2 * l->block_count, sizeof *l->number_of); /* in clusters, twice each */
+    l->number_of = calloc(2 * l->block_count, sizeof *l->number_of); /* twice, for clusters */
     bool done = workers && threads && l->number_of && order_clusters(l);
     if (done) {
         if (2 * l->block_count > UINT32_MAX - serials) serials = 1; /* old cells look new: rare */
@@ -459,7 +460,7 @@ bool simt_launch_run(struct simt_launch *l)
         for (int i = 0; i < l->workers; i++) workers[i].launch = l;
         for (; started < l->workers; started++)
             if (pthread_create(&threads[started], NULL, run_worker, &workers[started]) != 0) break;
-        atomic_fetch_add(&l->idle_workers, l->workers - started); /* those that did not begin */
+        atomic_fetch_add(&l->idle_workers, l->workers - started); /* workers that did not start */
         run_worker(&workers[0]);
         for (int i = 1; i < started; i++) pthread_join(threads[i], NULL);
         l->nanoseconds = now() - begin;

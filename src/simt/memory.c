@@ -1,14 +1,14 @@
 /*
- * simt/memory.c - the device's memory: one range of addresses, with a byte of knowledge about each
- * four bytes and room for who accessed them last.
+ * simt/memory.c - the device's memory: one range of addresses, with a byte of state per four bytes,
+ * and cells that record the last accesses.
  *
- * The ranges are reserved with the first allocation and cost nothing until they are used.  Between
- * two allocations lie at least GAP bytes that belong to nobody.
+ * The ranges are reserved with the first allocation and use no memory until they are written. At
+ * least GAP unallocated bytes separate two allocations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* MAP_NORESERVE */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,10 +39,10 @@ struct allocation {
     size_t bytes;
 };
 struct list {
-    struct allocation *of; /* by address */
+    struct allocation *of; /* sorted by address */
     size_t count, capacity;
 };
-static struct list lists[2]; /* by enum simt_memory_kind */
+static struct list lists[2]; /* indexed by enum simt_memory_kind */
 static uint64_t used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -55,7 +55,8 @@ static void *reserve(size_t bytes)
     return at;
 }
 
-/* Less memory than asked for is better than none: a limit on address space may forbid so much. */
+/* If the requested range cannot be reserved, tries smaller ones: the address space may be
+ * limited. */
 static bool open_arena(uint64_t bytes)
 {
     for (; bytes >= 1 << 20; bytes /= 2) {
@@ -137,7 +138,7 @@ static uintptr_t find_gap(const struct list *l, size_t bytes)
     return 0;
 }
 
-/* Sets or clears bits of meta for each of the bytes. */
+/* Sets or clears bits of meta for each byte. */
 static void mark(uintptr_t begin, size_t bytes, unsigned set, unsigned clear)
 {
     uintptr_t at = begin - simt_arena, end = at + bytes;
@@ -145,7 +146,7 @@ static void mark(uintptr_t begin, size_t bytes, unsigned set, unsigned clear)
         simt_meta[at / 4] &= (uint8_t) ~((clear & 0x11u) << at % 4);
         simt_meta[at / 4] |= (uint8_t)((set & 0x11u) << at % 4);
     }
-    if ((set | clear) == 0xff) { /* all of it is known */
+    if ((set | clear) == 0xff) { /* no bits of the old value are kept */
         memset(simt_meta + at / 4, (int)set, (end - at) / 4);
         at += (end - at) / 4 * 4;
     }
@@ -157,7 +158,7 @@ static void mark(uintptr_t begin, size_t bytes, unsigned set, unsigned clear)
     }
 }
 
-/* ---- For the driver ---- */
+/* ---- Functions for the driver ---- */
 
 static void *allocate_device(size_t bytes)
 {
@@ -227,7 +228,7 @@ bool simt_memory_find(const void *pointer, void **base, size_t *bytes, enum simt
     return found;
 }
 
-/* The allocation of device memory that begins nearest below the address. */
+/* The allocation of device memory with the highest address that is not above the given one. */
 bool simt_memory_below(const void *pointer, void **base, size_t *bytes)
 {
     const struct list *l = &lists[SIMT_MEMORY_DEVICE];

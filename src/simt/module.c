@@ -1,10 +1,10 @@
 /*
- * simt/module.c - loads compiled images: one shared module each, found by its name.
+ * simt/module.c - loads compiled modules: shared objects that are found by their name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE /* dladdr, dl_iterate_phdr */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 #include "simt/elf.h"
 
 #include <dlfcn.h>
@@ -32,7 +32,7 @@ static void path_of(const char *name, char *path, size_t bytes)
     snprintf(path, bytes, "%.*sechelon/%s.so", folder, here.dli_fname, name);
 }
 
-/* What the dynamic linker says of a module. */
+/* Information of the dynamic linker about a module. */
 struct found {
     struct simt_loaded *module;
     void *shared;
@@ -78,7 +78,7 @@ int simt_module_load(const char *name, struct simt_loaded **module)
     m->image = image;
     m->base = (uintptr_t)file.dli_fbase;
     struct found found = { m, NULL };
-    char *dynamic = image->shared(); /* a thread's copy comes to be when it is first asked for */
+    char *dynamic = image->shared(); /* a thread's copy is created at its first access */
     dl_iterate_phdr(look, &found);
     m->dynamic = (size_t)(dynamic - (char *)found.shared);
     m->symbols = simt_module_read(path);
@@ -139,7 +139,7 @@ static const struct simt_loaded *module_at(uintptr_t pc)
     return m;
 }
 
-/* The files that CUDA's names are defined in: who called one is what a reader wants to know. */
+/* The files that define CUDA's functions: messages should show the line that calls one. */
 static bool is_ours(const char *file)
 {
     return strncmp(file, "device", 6) == 0 || strcmp(file, "image.h") == 0 ||

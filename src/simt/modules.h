@@ -1,5 +1,5 @@
 /*
- * simt/modules.h - compiled images in memory: their kernels, their shared memory, their lines.
+ * simt/modules.h - compiled modules in memory: their kernels, their shared memory, their lines.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,17 +23,17 @@ struct simt_function { /* a kernel of a module: what a CUkernel is */
 struct simt_loaded { /* a module: what a CUlibrary is */
     void *handle;
     const struct simt_image *image;
-    struct simt_module *symbols; /* elf.h; NULL when the file cannot be read again */
-    uintptr_t base;              /* where it was loaded */
+    struct simt_module *symbols; /* elf.h; NULL if the file cannot be read again */
+    uintptr_t base;              /* its load address */
     uintptr_t begin, end;        /* of its code and data */
-    size_t shared_bytes;         /* its thread-local memory, where all __shared__ lies */
-    size_t dynamic;              /* offset there of what a launch gives the size of */
+    size_t shared_bytes; /* its thread-local memory, which contains all __shared__ variables */
+    size_t dynamic;      /* the offset of dynamic shared memory there */
     struct simt_loaded *next;
     struct simt_function functions[]; /* [image->kernel_count] */
 };
 
-/* Loads NAME.so from the folder "echelon" beside the executor, or from a path with a slash in it.
- * Returns CUDA's error code. */
+/* Loads NAME.so from the folder "echelon" next to the emulator, or from a path that contains a
+ * slash. Returns a CUDA error code. */
 int simt_module_load(const char *name, struct simt_loaded **module);
 void simt_module_unload(struct simt_loaded *module);
 struct simt_function *simt_module_find(struct simt_loaded *module, const char *name);
@@ -42,13 +42,12 @@ void *simt_module_symbol(struct simt_loaded *module, const char *name, size_t *b
 /* This OS thread's copy of the module's __shared__ memory. */
 void *simt_module_shared(const struct simt_loaded *module);
 
-/* "file:line" of an address in any loaded module's code, or its function's name. */
+/* "file:line" of an address in the code of any loaded module, or its function's name. */
 void simt_place(uintptr_t pc, char *text, size_t bytes);
 bool simt_same_line(uintptr_t pc, uintptr_t other);
 bool simt_later_line(uintptr_t pc, uintptr_t than); /* of the same file */
 
-/* The name of the __shared__ variable at an offset of that memory, or NULL;
- * *inside is how far into it. */
+/* The name of the __shared__ variable at an offset, or NULL; *inside is the offset within it. */
 const char *simt_static_name(const struct simt_loaded *module, size_t offset, size_t *inside);
 
 #endif

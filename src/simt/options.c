@@ -1,9 +1,9 @@
 /*
- * simt/options.c - options of the executor, from words with commas between.
+ * simt/options.c - options of the SIMT emulator, as words separated by commas.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -66,10 +66,11 @@ SIMT_API bool simt_set_options(const char *text, char *message, size_t message_b
     while (*text) {
         size_t length = strcspn(text, ",");
         if (length && !set_word(text, length)) {
-            snprintf(message, message_bytes,
-                     "\"%.*s\" is no option of the executor: threads=N, seed=N, resident=N, "
-                     "memory=MiB, sm=N, profile or noprofile, keep or strict, check or nocheck",
-                     (int)length, text);
+            snprintf(
+                message, message_bytes,
+                "\"%.*s\" is not an option of the SIMT emulator: threads=N, seed=N, resident=N, "
+                "memory=MiB, sm=N, profile or noprofile, keep or strict, check or nocheck",
+                (int)length, text);
             return false;
         }
         text += length;

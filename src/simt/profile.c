@@ -1,17 +1,17 @@
 /*
- * simt/profile.c - counts what a warp's accesses cost, as a profiler would.
+ * simt/profile.c - counts the memory transactions of warps, as a profiler does.
  *
- * Lanes run one after another, so each keeps a trace of what it did since the warp last met.  Then
- * the k-th time that each lane passed a certain instruction is taken for one execution of it by the
- * warp: a request, with up to 32 addresses.
+ * Lanes run one after another, so each keeps a trace of its actions since the warp's last
+ * synchronisation. Then the k-th execution of an instruction in each lane is taken as one execution
+ * by the warp: a request, with up to 32 addresses.
  *
- *     global     sectors: 32-byte pieces of memory that the request touches
- *     shared     wavefronts: passes over 32 banks of 4 bytes
- *     branches   the k-th time that lanes entered a basic block, and where they went from there
+ *     global     sectors: 32-byte units of memory that the request touches
+ *     shared     wavefronts: turns of the 32 banks of 4 bytes
+ *     branches   the k-th time that lanes entered a basic block, and their next blocks
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum { SECTOR_BYTES = 32, BANKS = 32, FIRST_BANKS = 16, MOST_TRACE = 1 << 20 };
 
 struct entry {
     uintptr_t pc;
-    uintptr_t at; /* address, or offset in shared memory; of a branch: where it went, 0 unknown */
+    uintptr_t at; /* address, or offset in shared memory; of a branch: its target, 0 unknown */
     uint8_t space, kind, bytes;
 };
 
@@ -93,8 +93,8 @@ static unsigned sectors(const struct request *r)
     return distinct(list, count);
 }
 
-/* Passes over today's banks for some of the lanes: the most words that one bank has to give.  Lanes
- * that want the same word share it, but not if each changes it. */
+/* Wavefronts of 32 banks for some of the lanes: the maximum number of words in one bank. Lanes that
+ * access the same word share it, except if each modifies it. */
 static unsigned passes(const struct request *r, uint32_t lanes, bool share)
 {
     uintptr_t words[4 * SIMT_LANES];
@@ -113,8 +113,8 @@ static unsigned passes(const struct request *r, uint32_t lanes, bool share)
     return most;
 }
 
-/* Whether of all lanes that differ in bit 0, or of all that differ in bit 1, both want the same;
- * a lane that takes no part wants anything. */
+/* Whether, for all pairs of lanes that differ in bit 0, or for all that differ in bit 1, both
+ * access the same address; inactive lanes match any address. */
 static bool in_pairs(const struct request *r)
 {
     for (uint32_t bit = 1; bit <= 2; bit++) {
@@ -127,9 +127,9 @@ static bool in_pairs(const struct request *r)
     return false;
 }
 
-/* Sums passes over the groups of lanes that are served at a time; *fewest counts those groups.  Up
- * to 4 bytes a lane the warp is one group; of 8 bytes its halves are, of 16 its quarters, or twice
- * as many lanes where in_pairs() holds: so it was found on an H200. */
+/* The sum of wavefronts over the groups of lanes that are served together; *fewest is the number of
+ * groups. With up to 4 bytes per lane the warp is one group; with 8 bytes its halves are, with 16
+ * its quarters, or groups of twice as many lanes if in_pairs() is true: measured on an H200. */
 static unsigned wavefronts(const struct request *r, unsigned bytes, unsigned *fewest)
 {
     unsigned size = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8, sum = 0;
@@ -144,9 +144,8 @@ static unsigned wavefronts(const struct request *r, unsigned bytes, unsigned *fe
     return sum;
 }
 
-/* Passes beyond the first of each half warp on the first hardware, of 16 banks.  There lanes share
- * a word only if they want the same bytes of it, and what is longer than a word is one request
- * after the other. */
+/* Wavefronts beyond the first of each half warp on the first GPUs, with 16 banks. There lanes share
+ * a word only if they access the same bytes of it, and longer elements are several requests. */
 static unsigned first_conflicts(const struct request *r, unsigned bytes)
 {
     unsigned sum = 0;
@@ -187,7 +186,7 @@ static void count_shared(struct simt_counts *c, const struct request *r, const s
     }
 }
 
-/* Of atomics, a sector is visited as often as its most wanted word. */
+/* For atomics, a sector counts as often as its most frequent word is accessed. */
 static unsigned atomic_sectors(const struct request *r)
 {
     uintptr_t words[SIMT_LANES];
@@ -241,7 +240,7 @@ static void count_branch(struct simt_counts *c, const struct request *r)
 struct row {
     uintptr_t pc;
     struct simt_counts counts;
-    /* while a warp's traces are put together: */
+    /* while a warp's traces are combined: */
     uint32_t first, cursor, lane; /* executions, as 1 + index in `executions` */
 };
 struct execution {
@@ -275,7 +274,7 @@ static struct simt_profile_table *table_of(struct simt_worker *w)
     return p->rows ? p : NULL;
 }
 
-/* Room for the row, so that rows stay where they are while executions point to them. */
+/* Reserves room for the row, so that rows do not move while executions point to them. */
 static bool make_room(struct simt_profile_table *p, uint32_t more)
 {
     if (p->used + more < p->size / 2) return true;
@@ -313,7 +312,7 @@ static struct execution *new_execution(struct simt_profile_table *p)
     return e;
 }
 
-/* The lane's entry joins the execution that is its turn. */
+/* Adds the lane's entry to the execution with the same ordinal number. */
 static void join(struct simt_profile_table *p, const struct entry *entry, uint32_t lane)
 {
     struct row *row = row_of(p, entry->pc);
@@ -321,7 +320,7 @@ static void join(struct simt_profile_table *p, const struct entry *entry, uint32
     row->lane = lane + 1;
     uint32_t turn = first ? row->first : p->executions[row->cursor - 1].next;
     if (!turn) {
-        struct execution *e = new_execution(p); /* which may move those there are */
+        struct execution *e = new_execution(p); /* may move existing executions */
         if (!e) return;
         e->row = row;
         turn = p->execution_count;
@@ -355,7 +354,7 @@ void simt_trace_flush(struct simt_warp *w)
     for (uint32_t lane = 0; lane < w->lanes; lane++) {
         const struct simt_trace *trace = w->threads[lane].trace;
         for (uint32_t i = 0; trace && i < trace->count; i++) {
-            /* where the last branch goes is known only later: it stays for the next time */
+            /* the target of the last branch is not known yet: it is kept for the next time */
             if (trace->entries[i].space == SIMT_BRANCH && i + 1 == trace->branch &&
                 w->threads[lane].waits != SIMT_ENDED)
                 continue;
@@ -420,7 +419,7 @@ static struct simt_line_counts *line_of(struct simt_kernel_counts *k, uintptr_t 
     return line;
 }
 
-/* struct simt_counts is nothing but numbers of 64 bits. */
+/* struct simt_counts consists only of 64-bit numbers. */
 static void add(struct simt_counts *to, const struct simt_counts *from)
 {
     uint64_t sum[sizeof *to / sizeof(uint64_t)], more[sizeof *to / sizeof(uint64_t)];

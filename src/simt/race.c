@@ -1,23 +1,25 @@
 /*
- * simt/race.c - whether two accesses to the same bytes, one of them a write, are ordered.
+ * simt/race.c - the happens-before test: whether two accesses to the same bytes, at least one of
+ * them a write, are ordered.
  *
- * Beside each 4 bytes of memory stand its last write and its last read: by which thread, and when
- * by the clock of its block.  An access is ordered after an earlier one
- *     of the same block    if a barrier of the block lies between,
- *     of the same warp     if a meeting of both lanes lies between,
- *     of the same thread   always,
- *     of anyone            if its clock covers it: the other met a fence after the access and
- *                          wrote a flag as an atomic or volatile (simt_race_publish), this one read
- *                          the flag so (simt_race_read_flag) and then met a fence, or a barrier
- *                          after a fence.  A clock is handed on: to its block at a barrier, to its
- *                          warp where all lanes meet, to others by its own flags.
- * This is the happens-before order of the PTX memory model, with what flags release reduced to
- * one entry a thread.  The order in which the executor happened to run the two does not matter, so
- * a race is found also when the result was right.
+ * For each 4 bytes of memory the emulator records the last write and the last read: the thread, and
+ * the time by the clock of its block. An access is ordered after an earlier one
+ *    of the same block    if there is a barrier of the block in between,
+ *    of the same warp     if both lanes synchronised in between,
+ *    of the same thread   always,
+ *    of any thread        if its vector clock covers it: the other thread executed a fence after
+ *                         the access and wrote a flag as an atomic or volatile
+ *                         (simt_race_publish); this thread read the flag so (simt_race_read_flag)
+ *                         and then executed a fence, or a barrier after a fence.  A clock is passed
+ *                         on: to the block at a barrier, to the warp if all lanes synchronise, to
+ *                         other threads by the thread's own flags.
+ * This is the happens-before order of the PTX memory model, with the releases of flags reduced to
+ * one entry per thread. The order in which the emulator happened to run the two accesses does not
+ * matter, so a race is found even if the result was right.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,7 +33,7 @@ static bool ordered(const struct simt_cell *c, const struct simt_thread *t)
 {
     const struct simt_block *b = t->block;
     const struct simt_warp *w = t->warp;
-    if (c->kind & SIMT_GRID_READ) return true; /* who read is not known: nothing is said */
+    if (c->kind & SIMT_GRID_READ) return true; /* the readers are not known: no report */
     if (c->serial == b->serial) {
         if (c->time < b->met) return true;
         if (!(c->kind & SIMT_BLOCK_READ) && c->thread / SIMT_LANES == w->number) {
@@ -59,15 +61,15 @@ static void report(struct simt_thread *t, const struct simt_cell *other, bool wr
     else
         simt_other_name(t, other, who, sizeof who);
     simt_found(SIMT_RACE, t->block->launch, t, pc,
-               "%s %zu bytes of %s memory%s%s at byte %zu, which %s %s at %s, and nothing orders "
-               "the two",
+               "%s %zu bytes of %s memory%s%s at byte %zu, which %s %s at %s; the accesses are not "
+               "ordered",
                write ? "writes" : "reads", bytes, where->space, where->name ? " " : "",
                where->name ? where->name : "", where->offset,
                other->kind & (SIMT_WARP_READ | SIMT_BLOCK_READ) ? "others" : who,
                other_write ? "wrote" : "read", place);
 }
 
-/* Two writes of the same value harm nobody: known only once the second is done. */
+/* Two writes of the same value are harmless; the value is known only after the second write. */
 void simt_overwrite_settle(struct simt_thread *t)
 {
     if (!t->overwrites) return;
@@ -95,7 +97,7 @@ static void note_overwrite(struct simt_thread *t, const struct simt_cell *other,
 
 enum { SEVERAL = SIMT_WARP_READ | SIMT_BLOCK_READ | SIMT_GRID_READ };
 
-/* What most accesses come to: nobody before, or before a barrier, or the thread itself. */
+/* The most frequent cases: no earlier access, one before a barrier, or one by the same thread. */
 static inline bool plainly_ordered(const struct simt_cell *c, const struct simt_cell *mine,
                                    uint32_t oldest, simt_time met)
 {
@@ -120,8 +122,9 @@ static bool conflicts(const struct simt_cell *c, const struct simt_cell *mine,
     return c->bytes & mine->bytes && !(c->kind & mine->kind & SIMT_STRONG) && !ordered(c, t);
 }
 
-/* The last read stands for those before it that are ordered before it.  With others it becomes one
- * of several, of the bytes that all of them read: of what else they read nothing is said. */
+/* The last read stands for earlier reads that are ordered before it. Otherwise it becomes one of
+ * several readers, for the bytes that all of them read: races with other bytes of earlier reads are
+ * not reported. */
 static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_t oldest,
                       const struct simt_thread *t)
 {
@@ -135,7 +138,7 @@ static void note_read(struct simt_cell *r, const struct simt_cell *mine, uint32_
     if (!(was.bytes & mine->bytes)) return;
     if (!(was.kind & SIMT_GRID_READ) && ordered(&was, t)) return;
     if ((was.kind ^ mine->kind) &
-        SIMT_STRONG) { /* a plain read says more: it races with all writes */
+        SIMT_STRONG) { /* a plain read is more informative: it races with all writes */
         if (mine->kind & SIMT_STRONG) *r = was;
         return;
     }
@@ -185,8 +188,8 @@ check_cells(struct simt_thread *t, struct simt_cells *cells, const void *at, siz
     }
 }
 
-/* Most accesses are to whole cells whose last accesses are plainly ordered before: then the cell of
- * the same kind is replaced, and there is nothing to merge. */
+/* Fast path: most accesses are to whole cells whose last accesses are ordered before in a simple
+ * way. The cell of the same kind is then replaced, without merging. */
 void simt_race_check(struct simt_thread *t, struct simt_cells *cells, const void *at, size_t bytes,
                      unsigned kind, uintptr_t pc, uint32_t oldest)
 {
@@ -219,7 +222,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct message {
     const void *at;
     struct simt_vector_clock released;
-    uint32_t version; /* grows with each publishing */
+    uint32_t version; /* incremented at each release */
     struct message *next;
 } * messages[MESSAGES];
 static atomic_uint message_count;
@@ -244,7 +247,7 @@ void simt_race_reset(void)
     message_count = 0;
 }
 
-/* What was read from flags is acquired now; by a fence of the block only what is of the block. */
+/* Acquires what was read from flags; a fence of block scope acquires only entries of the block. */
 static void acquire(struct simt_thread *t, enum simt_scope scope)
 {
     struct simt_vector_clock *unacquired = &t->unacquired;
@@ -269,12 +272,13 @@ void simt_race_fence(struct simt_thread *t, enum simt_scope scope)
     else
         t->block->fences++;
     t->released = released;
-    /* With several workers a flag may be written between simt_race_read_flag() and its reading. */
+    /* With several workers a flag may be written between simt_race_read_flag() and the load
+     * itself. */
     if (t->flag) simt_race_read_flag(t, t->flag, false);
     acquire(t, scope);
 }
 
-/* What lanes that met this one without the rest of the warp did before. */
+/* Releases actions of lanes that synchronised with this one without the rest of the warp. */
 static void release_pairs(struct simt_vector_clock *k, const struct simt_thread *t)
 {
     const struct simt_warp *w = t->warp;
@@ -292,12 +296,12 @@ static void release_pairs(struct simt_vector_clock *k, const struct simt_thread 
     }
 }
 
-/* The thread writes a flag, as an atomic or volatile: whoever reads it can learn what the thread
- * did before its last fence.  replaces: a store, which ends what earlier writers released by it;
- * an atomic change hands it on. */
+/* The thread writes a flag, as an atomic or volatile: a reader can acquire what the thread did
+ * before its last fence. replaces: a store, which ends the releases of earlier writers to it; an
+ * atomic read-modify-write continues them. */
 void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
 {
-    const bool fenced = t->released.serial != 0; /* has met a fence */
+    const bool fenced = t->released.serial != 0; /* has executed a fence */
     const bool releases =
         fenced || t->acquired.count || t->warp->acquired.count || t->block->acquired.count;
     if (!releases && message_count == 0) return;
@@ -325,7 +329,7 @@ void simt_race_publish(struct simt_thread *t, const void *at, bool replaces)
 
 void simt_race_read_flag(struct simt_thread *t, const void *at, bool acquires)
 {
-    bool again = t->flag == at && !acquires; /* it waits, and most often acquires nothing new */
+    bool again = t->flag == at && !acquires; /* it is polling, and usually acquires nothing new */
     t->flag = at;
     if (message_count == 0) return;
     pthread_mutex_lock(&lock);
@@ -337,9 +341,9 @@ void simt_race_read_flag(struct simt_thread *t, const void *at, bool acquires)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- Meetings ---- */
+/* ---- Synchronisation ---- */
 
-/* Some lanes, not all, share what they know. */
+/* Some lanes, not all, exchange their clocks. */
 static void share(struct simt_warp *w, uint32_t lanes)
 {
     struct simt_vector_clock all = { 0 };
@@ -370,8 +374,8 @@ void simt_race_met_lanes(struct simt_warp *w, uint32_t lanes)
         }
 }
 
-/* What threads did before fences of their own, any thread of the block can tell after a barrier;
- * most often that is all that they did. */
+/* After a barrier, any thread of the block can release what threads did before their fences;
+ * usually that is all that they did. */
 static void share_fences(struct simt_block *b)
 {
     bool all = true;
@@ -406,7 +410,8 @@ void simt_race_met_block(struct simt_block *b)
     }
 }
 
-/* Warps met at a named barrier: those that waited know of those that came. */
+/* Warps synchronised at a named barrier: those that waited acquire the actions of those that
+ * arrived. */
 void simt_race_met_warps(struct simt_block *b, uint32_t came, uint32_t waited)
 {
     for (uint32_t i = 0; i < b->warp_count; i++)

@@ -1,14 +1,14 @@
 /*
- * simt/schedule.c - who runs next: threads leave the processor, wait, are woken and give way.
+ * simt/schedule.c - the scheduler: threads are suspended, wait, are woken and yield.
  *
- * A thread runs until it must wait.  Then the next ready lane of its warp runs, else the next warp
- * with a ready lane; so a warp comes to each of its meetings lane after lane, and the last to come
- * goes on at once.  A thread that only waits for memory to change gives way in the same manner.
- * When nobody in the block can do more than that, simt_block_run() returns to the worker.
+ * A thread runs until it must wait. Then the next ready lane of its warp runs, otherwise the next
+ * warp with a ready lane. So the lanes of a warp arrive at each synchronisation one after another,
+ * and the last to arrive continues immediately. A thread that polls memory yields in the same way.
+ * If no thread of the block can do more than poll, simt_block_run() returns to the worker.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static uint32_t above(uint32_t mask, uint32_t bit)
     return bit >= 31 ? 0 : mask & ~((2u << bit) - 1);
 }
 
-/* The next to run after `w`'s lane `last`; NULL when nobody is ready. */
+/* The next thread to run after lane `last` of `w`; NULL if none is ready. */
 static struct simt_thread *choose(struct simt_block *b, struct simt_warp *w, bool stay)
 {
     uint32_t lanes = above(w->ready, w->last);
@@ -46,8 +46,7 @@ static struct simt_thread *choose(struct simt_block *b, struct simt_warp *w, boo
     return &w->threads[w->last];
 }
 
-/* Makes t the thread that runs.  With a profile, the hook of basic blocks takes its slow path for
- * each of them. */
+/* Makes t the running thread. With a profile, the hook takes its slow path for each basic block. */
 static void enter(struct simt_thread *t)
 {
     simt_self = t;
@@ -63,7 +62,7 @@ static void return_to_worker(struct simt_thread *t, bool ends)
     simt_fiber_switch(&t->fiber, &b->worker->fiber, ends);
 }
 
-/* Runs someone else; returns when t is chosen again. */
+/* Runs another thread; returns when t is scheduled again. */
 static void leave(struct simt_thread *t, bool stay)
 {
     struct simt_block *b = t->block;

@@ -1,9 +1,9 @@
 /*
- * simt/simt.h - the executor as a test or a command sees it: its options, what it found wrong in
- * kernels, and what it counted.
+ * simt/simt.h - the interface of the SIMT emulator for tests and commands: its options, findings in
+ * kernels, and counters.
  *
- * libechelon_simt.so is opened like a driver, by cuGetProcAddress_v2(); these functions are beside
- * it.  None of them may be called while a kernel runs.
+ * libechelon_simt.so is opened like a driver, by cuGetProcAddress_v2(); these functions are
+ * additional exports. None of them may be called while a kernel runs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,34 +18,34 @@
 
 /* ---- Options ---- */
 
-/* Sets options from words with commas between, as the environment variable ECHELON_SIMT does at the
+/* Sets options from words separated by commas, as the environment variable ECHELON_SIMT does at the
  * start:
  *
- *     threads=N     OS threads to run blocks on; 1 (the default) makes every run the same, 0 means
- *                   one a processor
+ *     threads=N     OS threads that run blocks; 1 (the default) makes every run identical, 0 means
+ *                   one per processor
  *     seed=N        permutes the order of blocks and warps; 0 (the default): in order
  *     profile       counts accesses, conflicts and branches from here on; noprofile stops it
- *     keep          a fault that the kernel can survive (a race, a read of what nobody wrote) is
- *                   noted, but the launch succeeds; strict (the default): it fails
- *     nocheck       looks for no races and no reads of what nobody wrote; check: does again
+ *     keep          a fault that the kernel can survive (a race, an uninitialised read) is
+ *                   recorded, but the launch succeeds; strict (the default): it fails
+ *     nocheck       does not check for races and uninitialised reads; check: does again
  *     resident=N    blocks that may wait on one OS thread (16)
  *     memory=N      MiB of device memory, before the first use (4096)
- *     sm=N          the compute capability to claim, before the first use (90)
+ *     sm=N          the compute capability to report, before the first use (90)
  *
- * False, with a message, when a word is none of these. */
+ * False, with a message, if a word is none of these. */
 SIMT_API bool simt_set_options(const char *text, char *message, size_t message_bytes);
 
 /* ---- Faults ---- */
 
 enum simt_fault {
-    SIMT_RACE,              /* two threads, one of them writing, nothing between that orders them */
-    SIMT_UNWRITTEN,         /* a read of memory that nobody wrote */
-    SIMT_BOUNDS,            /* an access outside of what is allocated */
-    SIMT_MISALIGNED,        /* a vector access whose address is no multiple of its size */
-    SIMT_DIVERGENT_BARRIER, /* a barrier that not all threads come to, or at different lines */
-    SIMT_MASK,              /* a mask without the caller, a shuffle from a lane that is not there */
-    SIMT_DEADLOCK,          /* nobody can go on */
-    SIMT_LIMIT,             /* a launch that asks for more than the device has */
+    SIMT_RACE,              /* two threads, at least one of them writing, with unordered accesses */
+    SIMT_UNWRITTEN,         /* a read of uninitialised memory */
+    SIMT_BOUNDS,            /* an access outside of allocated memory */
+    SIMT_MISALIGNED,        /* a vector access whose address is not a multiple of its size */
+    SIMT_DIVERGENT_BARRIER, /* a barrier at which not all threads arrive, or at different lines */
+    SIMT_MASK,              /* a mask without the caller, a shuffle from an inactive lane */
+    SIMT_DEADLOCK,          /* no thread can continue */
+    SIMT_LIMIT,             /* a launch that exceeds the limits of the device */
     SIMT_TRAP,              /* __trap(), assert() */
     SIMT_STACK,             /* local variables larger than a thread's stack */
     SIMT_FAULTS
@@ -55,12 +55,12 @@ SIMT_API const char *simt_fault_name(enum simt_fault fault); /* "race" */
 
 struct simt_finding {
     enum simt_fault fault;
-    uint64_t count;  /* how often at this line */
+    uint64_t count;  /* number of occurrences at this line */
     char kernel[64]; /* its name */
-    char text[640];  /* the first: who, where, with whom */
+    char text[640];  /* of the first occurrence: the threads, the place, the details */
 };
 
-/* What was found since simt_forget(); valid until the next launch. */
+/* The findings since simt_forget(); valid until the next launch. */
 SIMT_API size_t simt_findings(const struct simt_finding **findings);
 SIMT_API void simt_forget(void); /* findings and counts */
 
@@ -69,16 +69,16 @@ SIMT_API void simt_forget(void); /* findings and counts */
 struct simt_counts {
     uint64_t load_requests, load_sectors, load_bytes; /* global: of a warp; of 32 bytes */
     uint64_t store_requests, store_sectors, store_bytes;
-    uint64_t atomic_requests, atomic_sectors; /* global: a sector for each lane that wants a word */
-    uint64_t shared_loads, shared_load_wavefronts; /* requests; passes over the 32 banks */
+    uint64_t atomic_requests, atomic_sectors; /* global: a sector for each lane that uses a word */
+    uint64_t shared_loads, shared_load_wavefronts; /* requests; wavefronts */
     uint64_t shared_stores, shared_store_wavefronts;
     uint64_t shared_atomics, shared_atomic_wavefronts;
-    uint64_t bank_conflicts;   /* wavefronts beyond the fewest that the bytes need */
-    uint64_t bank16_conflicts; /* the same on the first hardware: 16 banks, half a warp at a time */
-    uint64_t barriers;         /* met by a warp */
+    uint64_t bank_conflicts;   /* wavefronts beyond the minimum for the bytes */
+    uint64_t bank16_conflicts; /* the same on the first GPUs: 16 banks, half a warp at a time */
+    uint64_t barriers;         /* of a warp */
     uint64_t warp_operations;  /* shuffles, ballots, ... of a warp */
     uint64_t branches;         /* basic blocks that a warp entered */
-    uint64_t divergent;        /* ... and left by more than one way */
+    uint64_t divergent;        /* ... and left in more than one direction */
 };
 
 struct simt_line_counts {
@@ -89,9 +89,9 @@ struct simt_line_counts {
 struct simt_kernel_counts {
     char kernel[64];
     uint64_t launches, blocks, threads;
-    uint64_t nanoseconds; /* of this machine, with all checks: no prediction of a GPU */
+    uint64_t nanoseconds; /* on this machine, with all checks: does not predict a GPU's time */
     struct simt_counts counts;
-    struct simt_line_counts *lines; /* [line_count], in the order in which they were met */
+    struct simt_line_counts *lines; /* [line_count], in the order of their first execution */
     size_t line_count;
 };
 

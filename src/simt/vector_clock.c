@@ -1,12 +1,12 @@
 /*
- * simt/vector_clock.c - vector clocks: what a thread has acquired of others.
+ * simt/vector_clock.c - vector clocks: which actions of other threads a thread has acquired.
  *
- * An entry holds, for one thread, the time until which all that it did is ordered before.  Entries
- * are in order of block and thread, so that two clocks are merged in one pass.
+ * An entry contains, for one thread, the time before which all its actions are ordered. Entries are
+ * sorted by block and thread, so that two clocks are merged in one pass.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void add_up(struct simt_vector_clock_entry *e, const struct simt_vector_c
     later(&e->block, what->block);
 }
 
-/* Room for `count`; when there is too much to keep, everything counts as known. */
+/* Reserves room for `count`; if there is too much to keep, everything counts as known. */
 static bool make_room(struct simt_vector_clock *k, uint32_t count)
 {
     if (k->all || count <= k->capacity) return !k->all;
@@ -71,7 +71,7 @@ void simt_vector_clock_add(struct simt_vector_clock *k, const struct simt_vector
     }
 }
 
-/* Merges from behind, in the room behind what is there. */
+/* Merges from the end, in the room after the existing entries. */
 void simt_vector_clock_merge(struct simt_vector_clock *k, const struct simt_vector_clock *from)
 {
     k->all |= from->all;

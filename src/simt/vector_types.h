@@ -1,17 +1,16 @@
 /*
  * simt/vector_types.h - CUDA's vector types, with the alignment that CUDA gives them.
  *
- * Alignment is part of what a kernel relies on: an access through a vector of 16 bytes is one
- * access, at a multiple of 16.  Vectors of three are aligned as their elements, and none more than
- * 16 bytes.
+ * Kernels rely on the alignment: an access through a vector of 16 bytes is one access, at a
+ * multiple of 16. Vectors of three are aligned like their elements, and none to more than 16 bytes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SIMT_VECTOR_TYPES_H
 #define SIMT_VECTOR_TYPES_H
 
-/* g++ keeps a struct together where it is told to (-fno-tree-sra); clang++ does so with vectors of
- * its own, which have the same members. */
+/* g++ keeps a struct together with -fno-tree-sra; clang++ does so with its own vectors, which have
+ * the same members. */
 #ifdef __clang__
 #define SIMT_VECTOR2(name, type, align) typedef type name __attribute__((ext_vector_type(2)))
 #define SIMT_VECTOR4(name, type, align) typedef type name __attribute__((ext_vector_type(4)))

@@ -1,13 +1,13 @@
 /*
- * simt/warp.c - where the lanes of a warp meet: shuffles, ballots, matches, reductions.
+ * simt/warp.c - collective operations of a warp: shuffles, ballots, matches, reductions.
  *
- * Each lane that comes leaves its value and waits; the last of those that the mask names and that
- * have not ended computes the results of all and goes on.  Lanes with different masks can be under
- * way to different meetings at a time.
+ * Each lane that arrives stores its value and waits. The last lane of those that are in the mask
+ * and have not ended computes the results of all and continues. Lanes with different masks can be
+ * in different operations at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void shuffle(struct simt_warp *w, uint32_t lanes)
 static void match(struct simt_warp *w, uint32_t lanes, bool all)
 {
     uint32_t left = lanes;
-    while (left) { /* the lanes that have the first one's value, and so on */
+    while (left) { /* the lanes with the value of the first one, and so on */
         uint32_t peers = 0;
         uint64_t value = w->threads[__builtin_ctz(left)].value;
         EACH_LANE (lane, left)
@@ -105,27 +105,27 @@ static void finish(struct simt_warp *w, const struct simt_meet *m)
     EACH_LANE (each, lanes) w->threads[each].result = result;
 }
 
-/* ---- Meeting ---- */
+/* ---- Synchronisation ---- */
 
-/* All lanes should come to the same line: on the device one instruction does it for all. */
+/* All lanes should arrive at the same line: on the device one instruction serves all. */
 static void check_place(const struct simt_warp *w, const struct simt_meet *m)
 {
     const struct simt_thread *first = &w->threads[__builtin_ctz(m->arrived)];
     char place[64];
-    if (m->op == SIMT_WARP_SYNC) return; /* may be met at several */
+    if (m->op == SIMT_WARP_SYNC) return; /* may be called at several lines */
     EACH_LANE (lane, m->apart ? m->arrived : 0) {
         const struct simt_thread *t = &w->threads[lane];
         if (t->pc == first->pc || simt_same_line(t->pc, first->pc)) continue;
         simt_place(first->pc, place, sizeof place);
         simt_found(SIMT_MASK, w->block->launch, t, t->pc,
-                   "meets lane %u, which is at the warp operation of %s", first->lane, place);
+                   "is at another warp operation than lane %u, which is at %s", first->lane, place);
         return;
     }
     EACH_LANE (gone, m->mask & w->ended) {
         const struct simt_thread *t = &w->threads[gone];
         if (t->warp_pc != first->pc || t->mask == m->mask) continue;
         simt_found(SIMT_MASK, w->block->launch, first, first->pc,
-                   "names lane %u in its mask %08x, which did this with the mask %08x", gone,
+                   "names lane %u in the mask %08x, but that lane used the mask %08x", gone,
                    m->mask, t->mask);
         return;
     }
@@ -136,7 +136,7 @@ static struct simt_meet *find_meet(struct simt_warp *w, uint32_t mask, enum simt
 {
     for (uint32_t i = 0; i < w->meet_count; i++)
         if (w->meets[i].mask == mask && w->meets[i].op == op) return &w->meets[i];
-    struct simt_meet *m = &w->meets[w->meet_count++]; /* each has a lane, so there are 32 at most */
+    struct simt_meet *m = &w->meets[w->meet_count++]; /* each has a lane: at most 32 */
     *m = (struct simt_meet){ .mask = mask, .op = op, .pc = pc };
     return m;
 }
@@ -169,7 +169,8 @@ SIMT_API uint64_t simt_warp(enum simt_warp_op op, uint32_t mask, uint64_t value,
     t->pc = t->warp_pc = pc;
     if (!(mask & me)) {
         simt_found(SIMT_MASK, t->block->launch, t, pc,
-                   "calls a warp operation with the mask %08x, which lacks its own lane", mask);
+                   "calls a warp operation with the mask %08x, which does not contain its own lane",
+                   mask);
         simt_abandon(t);
     }
     t->polled = NULL;
@@ -189,7 +190,7 @@ void simt_warp_ended(struct simt_warp *w)
         struct simt_meet *m = &w->meets[i];
         if (m->arrived && m->arrived == (m->mask & w->exists & ~w->ended)) {
             complete(w, m, 0);
-            i--; /* another stands in its place now */
+            i--; /* another entry has replaced it */
         }
     }
     if (w->ended == w->exists && simt_options.profile) simt_trace_flush(w);
@@ -203,8 +204,8 @@ uint32_t simt_warp_arrived(const struct simt_thread *t)
     return 0;
 }
 
-/* Lanes that run now, as far as this can be said of threads that run one after another: all that
- * are neither waiting nor over. */
+/* The active lanes, as far as this is defined for threads that run one after another: all that
+ * neither wait nor have ended. */
 SIMT_API uint32_t simt_active_mask(void)
 {
     const struct simt_thread *t = simt_self;

@@ -1,11 +1,11 @@
 /*
- * simt/where.c - the place of an access in memory, as messages name it.
+ * simt/where.c - the description of a memory address in messages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "simt/executor.h"
+#include "simt/emulator.h"
 
-/* The block whose shared memory has the address, and the offset there; NULL: none. */
+/* The block whose shared memory contains the address, and the offset there; NULL: none. */
 static const struct simt_block *owner_of(const struct simt_thread *t, uintptr_t at, size_t *offset)
 {
     const struct simt_block *b = t->block;

@@ -1,6 +1,6 @@
 /*
- * arrange/cpu/common.h - what the files that arrange elements on the CPU share: parts of an array
- * for threads, and copies of one element that the compiler knows the size of.
+ * arrange/cpu/common.h - declarations that the CPU files of arrange share: division of an array
+ * among threads, and copies of elements of a size known at compile time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,22 +12,22 @@
 
 #include <string.h>
 
-enum { ECHI_PART_BYTES = 1 << 18 }; /* that a thread takes at a time */
+enum { ECHI_PART_BYTES = 1 << 18 }; /* the part that a thread takes at a time */
 
-/* A request that threads work on, [begin, end) of count things at a time. */
+/* A request that threads execute in parts [begin, end) of count items. */
 struct echi_arrange_job {
     const struct echi_arrange *request;
     void (*run)(struct echi_arrange_job *job, size_t begin, size_t end);
     size_t count, each;
-    _Atomic(uint64_t) first_bad; /* the least position of an index that is too large */
+    _Atomic(uint64_t) first_bad; /* the lowest position of an index that is too large */
 };
 
-/* Runs job->run() on parts of about ECHI_PART_BYTES of count things of thing_bytes each. */
+/* Runs job->run() on parts of about ECHI_PART_BYTES, for count items of thing_bytes each. */
 void echi_arrange_parts(ech_ctx *ctx, struct echi_arrange_job *job, size_t count,
                         size_t thing_bytes);
 
-/* CALL_BY_SIZE(f, size, ...) calls f(..., size) so that usual sizes are constants in f, which must
- * be inlined: a copy of so many bytes is then one load and one store. */
+/* CALL_BY_SIZE(f, size, ...) calls f(..., size) so that common sizes are constants in f, which must
+ * be inlined: a copy of that many bytes is then one load and one store. */
 #define CALL_BY_SIZE(f, size, ...)                                                                 \
     switch (size) {                                                                                \
     case 1:                                                                                        \

@@ -1,5 +1,5 @@
 /*
- * arrange/cpu/make.c - arrays out of nothing on the CPU: fill and iota.
+ * arrange/cpu/make.c - fill and iota on the CPU.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 enum { PATTERN_BYTES = 4 << 10 };
 
-/* Copies of as many elements as the buffer holds; of larger ones, of the one. */
+/* A buffer of several copies of the element; larger elements are copied one at a time. */
 static void fill_part(struct echi_arrange_job *job, size_t begin, size_t end)
 {
     const struct echi_arrange *a = job->request;
@@ -67,8 +67,9 @@ static void iota_u64(struct echi_arrange_job *job, size_t begin, size_t end)
     for (size_t i = begin; i < end; i++, value += a->step) out[i] = value;
 }
 
-/* i * step, rounded once.  Below 2^29 the product of doubles is exact; above it is that of two
- * parts, whose sum is made odd where it is not exact, which no rounding to fewer bits can see. */
+/* i * step, rounded once. Below 2^29 the product of doubles is exact. Above, it is the sum of two
+ * products, rounded to odd if it is inexact: rounding that sum to fewer bits then gives the same
+ * result as rounding the exact product. */
 static float product(uint64_t i, double step)
 {
     const uint64_t low_bits = ((uint64_t)1 << 29) - 1;
@@ -91,7 +92,7 @@ enum { BATCH = 256 };
 static void iota_batch(float start, double step, uint64_t first, size_t count, float *values)
 {
     if (first + count <= (uint64_t)1 << 29) {
-        /* The position as a sum of what a vector can convert. */
+        /* The position is a sum of two terms that vector instructions can convert. */
         const double base = (double)first;
         for (int32_t j = 0; j < (int32_t)count; j++)
             values[j] = start + (float)((base + (double)j) * step);
@@ -131,7 +132,7 @@ static void iota_f64(struct echi_arrange_job *job, size_t begin, size_t end)
     }
 }
 
-/* ---- ... of 16-bit floats ---- */
+/* ---- Iota of 16-bit floats ---- */
 
 static void iota_f16(struct echi_arrange_job *job, size_t begin, size_t end)
 {

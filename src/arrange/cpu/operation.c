@@ -1,9 +1,9 @@
 /*
  * arrange/cpu/operation.c - gather, scatter, reverse and rotate on the CPU; fill, iota, transpose
- * and shuffle are files beside it.
+ * and shuffle are in separate files.
  *
- * All threads take parts of the array in turn.  Elements in host memory have no alignment of their
- * own, so each is copied by memcpy(), which for the sizes of CALL_BY_SIZE is a load and a store.
+ * Threads take parts of the array dynamically. Elements in host memory need no alignment, so each
+ * is copied by memcpy(), which is a load and a store for the sizes of CALL_BY_SIZE.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +33,7 @@ static void report_error(struct echi_arrange_job *job, uint64_t where)
     }
 }
 
-/* Each part ends at its first index that is too large. */
+/* Each part stops at its first index that is too large. */
 INLINED void gather_sized(struct echi_arrange_job *job, size_t begin, size_t end, int index_bytes,
                           size_t size)
 {
@@ -68,7 +68,7 @@ static void gather(ech_ctx *ctx, struct echi_arrange_job *job)
     echi_arrange_parts(ctx, job, a->n, a->element_bytes);
 }
 
-/* Where two indices agree, two threads may write one place: words are stored as atomic ones. */
+/* With duplicate indices, two threads may write the same element: words are stored atomically. */
 INLINED void put_words(char *to, const char *from, size_t size, size_t word)
 {
     for (size_t at = 0; at < size; at += word) {
@@ -97,7 +97,8 @@ INLINED void put_words(char *to, const char *from, size_t size, size_t word)
     }
 }
 
-/* word is the largest power of two that divides the size and the place of out, 8 at most. */
+/* word is the largest power of two, at most 8, that divides both the size and the address of
+ * out. */
 INLINED void scatter_words(struct echi_arrange_job *job, size_t begin, size_t end, size_t word)
 {
     const struct echi_arrange *a = job->request;
@@ -146,7 +147,7 @@ static void scatter(ech_ctx *ctx, struct echi_arrange_job *job)
 
 /* ---- Reverse ---- */
 
-/* The elements of eight bytes in reverse; size is 1, 2 or 4. */
+/* Reverses the elements within eight bytes; size is 1, 2 or 4. */
 INLINED uint64_t reverse_word(uint64_t u, size_t size)
 {
     if (size == 1) return __builtin_bswap64(u);
@@ -158,7 +159,7 @@ INLINED uint64_t reverse_word(uint64_t u, size_t size)
 INLINED void reverse_sized(struct echi_arrange_job *job, size_t begin, size_t end, size_t size)
 {
     const struct echi_arrange *a = job->request;
-    const size_t n = a->n, each = 8 / size; /* elements of a word */
+    const size_t n = a->n, each = 8 / size; /* elements per word */
     const char *in = a->in;
     char *out = a->out;
     size_t i = begin;
@@ -184,7 +185,7 @@ INLINED void swap_bytes(char *a, char *b, size_t size)
     }
 }
 
-/* Exchanges elements [begin, end) of the first half with theirs of the second. */
+/* Exchanges elements [begin, end) of the first half with their mirror images in the second. */
 INLINED void swap_sized(struct echi_arrange_job *job, size_t begin, size_t end, size_t size)
 {
     const struct echi_arrange *a = job->request;
@@ -225,7 +226,8 @@ static void reverse(ech_ctx *ctx, struct echi_arrange_job *job)
 
 /* ---- Rotate ---- */
 
-/* Of bytes [begin, end) of out, those before the turn and those after it are one piece each. */
+/* In bytes [begin, end) of out, those before the rotation point and those after it are one piece
+ * each. */
 static void rotate_part(struct echi_arrange_job *job, size_t begin, size_t end)
 {
     const struct echi_arrange *a = job->request;

@@ -1,5 +1,5 @@
 /*
- * arrange/cpu/parts.c - an array in parts, which all threads take in turn.
+ * arrange/cpu/parts.c - divides an array into parts, which the threads take dynamically.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ void echi_arrange_parts(ech_ctx *ctx, struct echi_arrange_job *job, size_t count
     if (count == 0) return;
     job->count = count;
     job->each = thing_bytes < ECHI_PART_BYTES ? ECHI_PART_BYTES / thing_bytes : 1;
-    /* In place or not, about as much is written as is read. */
+    /* In place or not, about as many bytes are written as are read. */
     const int threads = echi_parallel_for_bytes(ctx, 2 * count * thing_bytes);
     echi_parallel(threads, (count - 1) / job->each + 1, run_part, job);
 }

@@ -1,6 +1,6 @@
 /*
- * arrange/cpu/shuffle.c - random orders on the CPU: where a batch of elements comes from is
- * computed, then they are fetched.
+ * arrange/cpu/shuffle.c - random permutations on the CPU: computes the source positions of a batch
+ * of elements, then loads them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

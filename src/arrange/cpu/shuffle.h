@@ -1,5 +1,5 @@
 /*
- * arrange/cpu/shuffle.h - what the variants of the shuffle's kernel share.
+ * arrange/cpu/shuffle.h - declarations that the variants of the shuffle's kernel share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,8 +4,8 @@
  *
  *   NAME(x)   x##_avx2 ...
  *
- * Rounds are applied to a batch one after another, so that each is a loop that the compiler turns
- * into vectors.  The few places that lie past n go round again one by one.
+ * The rounds are applied to a batch one after another, so that each round is a loop that the
+ * compiler vectorises. The few positions that map past n are processed again one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ static inline uint32_t NAME(below)(uint32_t x, uint32_t key, uint32_t m)
 
 static inline uint32_t NAME(add)(uint32_t x, uint32_t y, uint32_t m)
 {
-    const uint32_t sum = x + y; /* m is 2^31 at most */
+    const uint32_t sum = x + y; /* m is at most 2^31 */
     return sum >= m ? sum - m : sum;
 }
 
@@ -39,7 +39,7 @@ static uint64_t NAME(again)(const struct echi_shuffle *map, uint64_t i)
     return i;
 }
 
-/* from[j] for j < count <= ECHI_SHUFFLE_BATCH is where position first + j comes from. */
+/* from[j], for j < count <= ECHI_SHUFFLE_BATCH, is the source of position first + j. */
 static void NAME(positions)(const struct echi_shuffle *map, uint64_t first, size_t count,
                             uint64_t *from)
 {

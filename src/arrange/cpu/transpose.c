@@ -1,20 +1,20 @@
 /*
  * arrange/cpu/transpose.c - transposes on the CPU.
  *
- * A thread copies a block of rows into a buffer, whole pieces of rows at a time, and writes it out
- * by columns.  Without the buffer the rows of a matrix whose width is a power of two would all want
- * the same few lines of the cache.
+ * A thread copies a block of rows into a buffer, contiguous parts of rows at a time, and writes it
+ * out by columns. Without the buffer, the rows of a matrix whose width is a power of two would map
+ * to the same few cache sets.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "arrange/cpu/common.h"
 
 enum {
-    BLOCK_BYTES = 16 << 10, /* half of the smallest first-level cache */
-    EDGE = 128              /* most rows and columns of a block */
+    BLOCK_BYTES = 16 << 10, /* half of the smallest L1 cache */
+    EDGE = 128              /* maximum number of rows and columns of a block */
 };
 
-/* The extent of a block: full in both directions, or long in one where the matrix is narrow. */
+/* The extent of a block: square, or longer in one direction if the matrix is narrow. */
 struct extent {
     size_t rows, columns;
 };
@@ -33,8 +33,8 @@ static struct extent extent_of(const struct echi_arrange *a)
     return e;
 }
 
-/* Turns a square of elements, of which each word holds a row: halves of words change places, then
- * quarters, down to elements (Warren, "Hacker's Delight", 7-3). */
+/* Transposes a square of elements, one row per word: exchanges halves of words, then quarters, down
+ * to elements (Warren, "Hacker's Delight", 7-3). */
 INLINED void turn_square(uint64_t *words, size_t size)
 {
     static const uint64_t lower[] = { 0, 0x00FF00FF00FF00FFu, 0x0000FFFF0000FFFFu, 0, 0xFFFFFFFFu };
@@ -49,8 +49,8 @@ INLINED void turn_square(uint64_t *words, size_t size)
         }
 }
 
-/* Squares of 8 bytes across, of elements that several fit into a word; tells how many rows and
- * columns they cover.  The first element must be the lowest of the word. */
+/* Transposes squares of 8 bytes across, for elements smaller than a word; returns how many rows and
+ * columns they cover. The first element must be in the lowest bits of the word. */
 INLINED struct extent squares_sized(const char *block, char *out, size_t out_rows, size_t rows,
                                     size_t columns, size_t size)
 {
@@ -96,7 +96,7 @@ static void block(const struct echi_arrange *a, size_t row, size_t column, size_
     CALL_BY_SIZE(block_sized, a->element_bytes, a, row, column, rows, columns)
 }
 
-/* Blocks [begin, end), counted along the rows of the matrix. */
+/* Blocks [begin, end), numbered along the rows of the matrix. */
 static void blocks(struct echi_arrange_job *job, size_t begin, size_t end)
 {
     const struct echi_arrange *a = job->request;
@@ -109,7 +109,7 @@ static void blocks(struct echi_arrange_job *job, size_t begin, size_t end)
     }
 }
 
-/* Elements that no block holds: each is a copy. */
+/* Elements outside the blocks are copied one by one. */
 static void large_elements(struct echi_arrange_job *job, size_t begin, size_t end)
 {
     const struct echi_arrange *a = job->request;

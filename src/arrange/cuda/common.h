@@ -1,8 +1,9 @@
 /*
- * arrange/cuda/common.h - what the two halves of the GPU's arranging agree on: sizes and arguments.
+ * arrange/cuda/common.h - definitions that host code and kernels of arrange share: sizes and
+ * arguments.
  *
- * Elements move as words: the largest power of two that divides their size, 16 bytes at most, has
- * an image of its own; an element is one word or several.
+ * Elements move as words: the largest power of two, at most 16 bytes, that divides their size. Each
+ * word size has its own module; an element is one or more words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,30 +14,30 @@
 
 enum {
     ARRANGE_THREADS = 256,
-    ARRANGE_LINE_WORDS = 4,        /* of 16 bytes that a thread of arrange_copy moves at a time */
-    ARRANGE_PIECE_WORDS = 4096,    /* most words of a block of arrange_move_wide */
-    ARRANGE_PIECE_ELEMENTS = 1024, /* ... and elements */
-    ARRANGE_REVERSE_BYTES = 16 << 10, /* that a block of arrange_reverse holds */
-    ARRANGE_SMALL_BYTES = 512,        /* elements up to this are reversed in tiles ... */
-    ARRANGE_TILE_BYTES = 256,         /* ... and below this are transposed in tiles */
-    ARRANGE_NARROW_BYTES = 128,       /* of a row of a tile of arrange_transpose_narrow */
-    ARRANGE_PUT_BYTES = 3584          /* of a large element to fill with, in one launch */
+    ARRANGE_LINE_WORDS = 4, /* words of 16 bytes that a thread of arrange_copy moves at a time */
+    ARRANGE_PIECE_WORDS = 4096,       /* maximum number of words of a block of arrange_move_wide */
+    ARRANGE_PIECE_ELEMENTS = 1024,    /* ... and elements */
+    ARRANGE_REVERSE_BYTES = 16 << 10, /* bytes that a block of arrange_reverse holds */
+    ARRANGE_SMALL_BYTES = 512,        /* elements of at most this size are reversed in tiles ... */
+    ARRANGE_TILE_BYTES = 256,         /* ... and smaller ones than this are transposed in tiles */
+    ARRANGE_NARROW_BYTES = 128,       /* bytes of a row of a tile of arrange_transpose_narrow */
+    ARRANGE_PUT_BYTES = 3584          /* bytes of a large fill element per launch */
 };
 
-/* Words of an element of one word that a thread of arrange_move moves at a time, and those of a
- * tile of arrange_transpose. */
+/* Words that a thread of arrange_move moves at a time (elements of one word), and words of a tile
+ * of arrange_transpose. */
 #define ARRANGE_MOVE_WORDS(word_bytes) ((word_bytes) == 16 ? 4 : 8)
 #define ARRANGE_TILE_WORDS(word_bytes)                                                             \
-    ((word_bytes) == 16 ? 4 : (word_bytes) == 8 ? 8 : 16) /* a thread */
+    ((word_bytes) == 16 ? 4 : (word_bytes) == 8 ? 8 : 16) /* per thread */
 
-/* Where element i comes from, or with scatter goes to. */
+/* How the source of element i is found, or its destination with scatter. */
 enum arrange_from {
     ARRANGE_INDEX_U32,
     ARRANGE_INDEX_U64,
     ARRANGE_MAP,    /* the map of arrange/shuffle.h */
     ARRANGE_MIRROR, /* limit - 1 - i */
     ARRANGE_FIRST,  /* 0 */
-    ARRANGE_TURN    /* that of the transposed matrix */
+    ARRANGE_TURN    /* the position in the transposed matrix */
 };
 
 /* arrange_move, arrange_move_wide, arrange_swap. */
@@ -46,15 +47,16 @@ struct arrange_move_args {
     const void *index;
     uint64_t *data_error;
     uint64_t n;
-    uint64_t limit;         /* places are below this */
-    uint64_t rows, columns; /* ARRANGE_TURN: of in */
+    uint64_t limit;         /* positions are less */
+    uint64_t rows, columns; /* ARRANGE_TURN: the shape of in */
     uint32_t from;          /* enum arrange_from */
     uint32_t scatter;
-    /* arrange_move_wide: a block takes piece_elements at a time, or piece_words of one */
-    uint64_t words;  /* of an element */
-    uint64_t pieces; /* of an element, of piece_words each */
+    /* arrange_move_wide: a block takes piece_elements elements, or piece_words words of one
+     * element */
+    uint64_t words;  /* per element */
+    uint64_t pieces; /* per element, of piece_words each */
     uint32_t piece_words, piece_elements;
-    uint32_t inverse; /* 2^32 / piece_words, rounded up: a product's high half divides by it */
+    uint32_t inverse; /* 2^32 / piece_words, rounded up: divides by a multiplication */
     struct echi_shuffle map;
 };
 
@@ -63,11 +65,11 @@ struct arrange_transpose_args {
     void *out;
     uint64_t rows, columns;
     uint64_t tiles, tiles_across;
-    uint32_t words; /* of an element */
+    uint32_t words; /* per element */
     uint32_t tile_rows, tile_columns;
     uint32_t pitch; /* elements from one row of the tile to the next */
-    uint32_t inverse_words, inverse_row, inverse_column; /* as above, of: an element, a tile's row,
-                                                            its column */
+    uint32_t inverse_words, inverse_row, inverse_column; /* as above: of an element, of a tile's
+                                                            row, of its column */
 };
 
 struct arrange_reverse_args {
@@ -75,11 +77,12 @@ struct arrange_reverse_args {
     void *out;
     uint64_t n;
     uint32_t words, inverse; /* of an element, as above */
-    uint32_t tile;           /* elements of a block */
+    uint32_t tile;           /* elements per block */
     uint32_t in_place;       /* a block takes a tile of the first half and its mirror image */
 };
 
-/* arrange_copy: up to two pieces of bytes, whose places need not be aligned alike. */
+/* arrange_copy: up to two pieces of bytes, whose source and destination may be aligned
+ * differently. */
 struct arrange_piece {
     const void *from;
     void *to;
@@ -88,7 +91,7 @@ struct arrange_piece {
 
 struct arrange_copy_args {
     struct arrange_piece pieces[2];
-    uint32_t blocks[2]; /* that each has */
+    uint32_t blocks[2]; /* blocks of each piece */
 };
 
 /* arrange_fill: copies of an element of at most ARRANGE_SMALL_BYTES. */
@@ -96,11 +99,11 @@ struct arrange_fill_args {
     void *out;
     uint64_t bytes;
     uint32_t element_bytes;
-    uint32_t period; /* after so many words of 16 bytes the same comes again */
+    uint32_t period; /* the pattern repeats after this many words of 16 bytes */
     unsigned char element[ARRANGE_SMALL_BYTES];
 };
 
-/* arrange_put: some bytes. */
+/* arrange_put: some bytes, passed as arguments. */
 struct arrange_put_args {
     void *out;
     uint32_t bytes;
@@ -121,14 +124,14 @@ enum arrange_kind {
 struct arrange_iota_args {
     void *out;
     uint64_t n;
-    uint64_t start, step; /* bits; of f16 and bf16 those of the f32 */
+    uint64_t start, step; /* bits; for f16 and bf16 the bits of the f32 */
     uint32_t kind;        /* enum arrange_kind */
 };
 
 struct arrange_permutation_args {
     void *out;
     uint64_t n;
-    uint32_t bytes; /* of one */
+    uint32_t bytes; /* of one element */
     struct echi_shuffle map;
 };
 

@@ -8,8 +8,8 @@
 
 #include "core/backend.h"
 
-/* out[i] becomes in[index[i]].  All on the device; the indices, of 4 or 8 bytes, are known to be
- * valid. */
+/* Sets out[i] to in[index[i]]. All arrays are on the device; the indices, of 4 or 8 bytes, are
+ * known to be valid. */
 ech_status echi_cuda_gather(ech_ctx *ctx, const void *in, const void *index, int index_bytes,
                             void *out, uint64_t n, size_t element_bytes);
 

@@ -1,6 +1,6 @@
 /*
- * arrange/cuda/kernels.cu - moves elements of words of one size: by index, by a rule, through
- * tiles.
+ * arrange/cuda/kernels.cu - kernels that move elements of words of one size: by index, by a fixed
+ * rule, or through tiles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

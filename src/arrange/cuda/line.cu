@@ -1,8 +1,9 @@
 /*
- * arrange/cuda/line.cu - writes an array from its first byte to its last in words of 16 bytes,
- * whatever its elements are: copies whose two sides are not aligned alike, fill, iota, permutation.
+ * arrange/cuda/line.cu - kernels that write an array from its first byte to its last in words of 16
+ * bytes, whatever its elements are: copies between differently aligned arrays, fill, iota,
+ * permutation.
  *
- * The bytes before the first such word and after the last are the first block's.
+ * The first block writes the bytes before the first aligned word and after the last.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,7 @@
 
 /* ---- Copy ---- */
 
-/* The 16 bytes that begin `shift` bytes after the first of low. */
+/* The 16 bytes that begin `shift` bytes after the beginning of low. */
 static __device__ inline uint4 realigned(uint4 low, uint4 high, uint32_t shift)
 {
     uint32_t x[7] = { low.x, low.y, low.z, low.w, high.x, high.y, high.z };
@@ -31,8 +32,9 @@ static __device__ inline uint4 realigned(uint4 low, uint4 high, uint32_t shift)
                       __funnelshift_r(x[2], x[3], bits), __funnelshift_r(x[3], x[4], bits));
 }
 
-/* Words that both sides have aligned, or those that lie between two such of the source: of these
- * the first and the last would reach beyond it, and go by bytes. */
+/* Copies words. If source and destination are aligned differently, a word is combined from two
+ * aligned words of the source. The first and the last word would then read outside the source, so
+ * their bytes are copied one by one. */
 static __device__ inline void copy_piece(const struct arrange_piece &p, uint32_t block,
                                          uint32_t blocks)
 {
@@ -81,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
 
 /* ---- Fill ---- */
 
-/* A step is a multiple of the period, so a thread writes one word all the time. */
+/* A step is a multiple of the period, so a thread always writes the same word. */
 extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     arrange_fill(const __grid_constant__ struct arrange_fill_args a)
 {
@@ -117,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
     for (uint32_t j = threadIdx.x; j < a.bytes; j += ARRANGE_THREADS) out[j] = a.from[j];
 }
 
-/* ---- Iota: arrange/cpu/make.c says why it is computed so ---- */
+/* ---- Iota: arrange/cpu/make.c explains the computation ---- */
 
 static __device__ inline float iota_product(uint64_t i, double step)
 {
@@ -132,12 +134,12 @@ static __device__ inline float iota_product(uint64_t i, double step)
     return (float)sum;
 }
 
-/* The same of a step of at most 11 bits and i < 2^37: the product of the upper part is exact, so
- * that only the whole is rounded.  Conversions to doubles would take longer than memory does. */
+/* The same for a step of at most 11 bits and i < 2^37: the product of the upper part is exact, so
+ * only the sum is rounded. Conversions to doubles would take longer than the memory accesses. */
 static __device__ inline float iota_product_short(uint64_t i, float step)
 {
     const float high = (float)(uint32_t)(i >> 24) * 0x1p24f, low = (float)((uint32_t)i & 0xffffff);
-    if (step - step != 0) return (high + low) * step; /* 0 times inf in one part is no number */
+    if (step - step != 0) return (high + low) * step; /* 0 * infinity would be NaN */
     return fmaf(low, step, high * step);
 }
 
@@ -160,7 +162,7 @@ static __device__ inline uint32_t bf16_bits(float x)
 template <int KIND>
 static __device__ inline uint64_t iota_bits(const struct arrange_iota_args &a, uint64_t i)
 {
-    if (KIND <= ARRANGE_U64) return a.start + i * a.step; /* what is too wide is cut off */
+    if (KIND <= ARRANGE_U64) return a.start + i * a.step; /* excess high bits are dropped */
     if (KIND == ARRANGE_F64) {
         const double x = __longlong_as_double((long long)a.start) +
                          (double)i * __longlong_as_double((long long)a.step);

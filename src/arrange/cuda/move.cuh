@@ -1,9 +1,9 @@
 /*
- * arrange/cuda/move.cuh - elements from one place to another: gather, scatter, shuffle, and what
- * moves large elements by a rule.
+ * arrange/cuda/move.cuh - moves elements by position: gather, scatter, shuffle, and fixed rules for
+ * large elements.
  *
- * First a thread finds the places of several elements, then it loads them all, then it stores them:
- * the loads go to places far apart and each waits for memory, so they must be under way together.
+ * A thread first computes the positions of several elements, then loads them all, then stores them:
+ * the loads are not coalesced and each waits for memory, so several must be in flight together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 
 #define NOWHERE (~(uint64_t)0)
 
-/* An index that is too large is told, and is nowhere. */
+/* Reports an index that is too large and returns NOWHERE for it. */
 static __device__ inline uint64_t checked(const struct arrange_move_args &a, uint64_t i,
                                           uint64_t place)
 {
@@ -25,7 +25,8 @@ static __device__ inline uint64_t checked(const struct arrange_move_args &a, uin
     return NOWHERE;
 }
 
-/* Where two indices of a scatter agree, two threads write one place: neither may by halves. */
+/* With duplicate indices of a scatter, two threads write the same word: such a store must not
+ * tear. */
 static __device__ inline void put_word(const struct arrange_move_args &a, word *to, word w)
 {
     if (!a.scatter) {
@@ -119,7 +120,7 @@ static __device__ inline uint64_t find_place(const struct arrange_move_args &a, 
     }
 }
 
-/* Threads that follow each other move words that do, whatever the size of an element. */
+/* Consecutive threads move consecutive words, whatever the size of an element. */
 static __device__ inline void move_wide(const struct arrange_move_args &a)
 {
     __shared__ uint64_t places[ARRANGE_PIECE_ELEMENTS];
@@ -133,10 +134,10 @@ static __device__ inline void move_wide(const struct arrange_move_args &a)
         const uint64_t begin = (unit - group * a.pieces) * a.piece_words, rest = a.words - begin;
         const uint32_t count = left < a.piece_elements ? (uint32_t)left : a.piece_elements;
         const uint32_t width = rest < a.piece_words ? (uint32_t)rest : a.piece_words;
-        __syncthreads(); /* all have read the places of the unit before */
+        __syncthreads(); /* all threads have read the positions of the previous unit */
         for (uint32_t e = threadIdx.x; e < count; e += ARRANGE_THREADS)
             places[e] = find_place(a, first + e);
-        __syncthreads(); /* the places are there */
+        __syncthreads(); /* the positions are written */
         for (uint32_t j = threadIdx.x; j < count * a.piece_words; j += AT_ONCE * ARRANGE_THREADS) {
             uint64_t to[AT_ONCE];
             word w[AT_ONCE];
@@ -158,7 +159,7 @@ static __device__ inline void move_wide(const struct arrange_move_args &a)
     }
 }
 
-/* Large elements in reverse, in place: n is that of the first half, limit that of all. */
+/* Large elements in reverse, in place: n counts the first half, limit all elements. */
 static __device__ inline void swap_wide(const struct arrange_move_args &a)
 {
     word *out = (word *)a.out;

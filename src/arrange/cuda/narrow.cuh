@@ -1,9 +1,9 @@
 /*
  * arrange/cuda/narrow.cuh - the transpose of elements of 1 and 2 bytes, four bytes at a time.
  *
- * A thread loads a square of 4 x 4 bytes (or 2 x 2 elements of 2) as words from as many rows, turns
- * it in registers, and puts its rows, words again, into a tile that is stored by rows of the
- * output.  Rows on both sides must begin at multiples of four bytes; where they do not,
+ * A thread loads a square of 4 x 4 bytes (or 2 x 2 elements of 2 bytes) as one word from each row,
+ * transposes it in registers, and stores the resulting rows, words again, in a tile that is written
+ * by rows of the output. Rows of both matrices must begin at multiples of four bytes; otherwise
  * tile.cuh moves one element at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,15 +16,15 @@
 #if WORD_BYTES <= 2
 
 enum {
-    EACH = 4 / WORD_BYTES,  /* elements of a word */
-    EDGE_WORDS = 32,        /* of a tile, across and down in squares */
-    PITCH = EDGE_WORDS + 1, /* so that a column's words lie in different banks */
+    EACH = 4 / WORD_BYTES,  /* elements per word */
+    EDGE_WORDS = 32,        /* words per tile edge, across; squares, down */
+    PITCH = EDGE_WORDS + 1, /* so that the words of a column are in different banks */
     WARPS = ARRANGE_THREADS / 32,
-    SQUARES = EDGE_WORDS / WARPS, /* of a thread */
+    SQUARES = EDGE_WORDS / WARPS, /* per thread */
     EDGE = EDGE_WORDS * EACH      /* elements */
 };
 
-/* Row c of the output's square has element c of each word. */
+/* Row c of the output's square consists of element c of each word. */
 static __device__ inline void turn_square(uint32_t x[EACH])
 {
 #if WORD_BYTES == 1
@@ -41,8 +41,8 @@ static __device__ inline void turn_square(uint32_t x[EACH])
 #endif
 }
 
-/* In each step the lanes of a warp store different rows of their squares, or several would meet in
- * one bank. */
+/* In each step the lanes of a warp store different rows of their squares: otherwise several would
+ * access the same bank. */
 static __device__ inline void put_square(uint32_t *tile, uint32_t lane, uint32_t square,
                                          const uint32_t x[EACH])
 {
@@ -83,12 +83,12 @@ static __device__ inline void transpose_narrow(const struct arrange_transpose_ar
                 turn_square(x[s]);
                 put_square(tile, lane, warp + s * WARPS, x[s]);
             }
-        __syncthreads(); /* the tile is there */
+        __syncthreads(); /* the tile is complete */
         const bool below = row + lane * EACH < a.rows;
 #pragma unroll 8
         for (uint32_t c = warp; c < EDGE; c += WARPS)
             if (below && column + c < a.columns) to[c * out_pitch + lane] = tile[c * PITCH + lane];
-        __syncthreads(); /* ... and no more needed */
+        __syncthreads(); /* all threads have read the tile */
     }
 }
 

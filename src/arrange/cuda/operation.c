@@ -1,8 +1,8 @@
 /*
- * arrange/cuda/operation.c - arranges elements on the GPU, host half: which kernel, how it divides
- * the work.
+ * arrange/cuda/operation.c - arranges elements on the GPU, host code: selects the kernel and
+ * divides the work.
  *
- *     what is asked                          kernel
+ *     operation                              kernel
  *     gather, scatter, shuffle               arrange_move; elements of several words: _wide
  *     transpose                              arrange_transpose; large elements: arrange_move_wide
  *     reverse                                arrange_reverse; large: _move_wide, in place _swap
@@ -10,8 +10,8 @@
  *     fill                                   arrange_fill; large: _put once, then _move_wide
  *     iota, permutation                      arrange_iota, arrange_permutation
  *
- * The kernels of the first three rows are in images arrange_w<bytes of a word>, the others in
- * arrange_line_all.  None needs a workspace.
+ * The kernels of the first three rows are in the modules arrange_w<bytes of a word>, the others in
+ * arrange_line_all. None needs a workspace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@
 #include <string.h>
 
 enum {
-    BLOCKS = 1 << 30, /* most of a launch */
-    STAYING = 8       /* blocks a multiprocessor of a kernel that does much before it writes */
+    BLOCKS = 1 << 30, /* maximum per launch */
+    PERSISTENT = 8    /* blocks per multiprocessor of a kernel with a long setup */
 };
 #define LINE_MODULE "arrange_line_all"
 
@@ -36,7 +36,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How many parts of `each` n things make. */
+/* The number of parts of `each` elements that n elements make. */
 static uint64_t parts_of(uint64_t n, uint64_t each)
 {
     return n / each + (n % each != 0);
@@ -47,7 +47,7 @@ static unsigned blocks_of(uint64_t n, uint64_t each)
     return (unsigned)least(parts_of(n, each), BLOCKS);
 }
 
-/* 2^32 / d rounded up, as divide() of word.cuh takes it. */
+/* 2^32 / d rounded up, for divide() of word.cuh. */
 static uint32_t inverse_of(uint32_t d)
 {
     return d > 1 ? (uint32_t)((((uint64_t)1 << 32) + d - 1) / d) : 0;
@@ -79,7 +79,7 @@ static ech_status launch(const struct target *t, const char *module, const char 
 
 /* ---- Words ---- */
 
-/* Launches a kernel of the module of the elements' words. */
+/* Launches a kernel of the module for this word size. */
 static ech_status launch_words(const struct target *t, size_t word_bytes, const char *kernel,
                                unsigned blocks, unsigned shared_bytes, const void *args)
 {
@@ -88,13 +88,13 @@ static ech_status launch_words(const struct target *t, size_t word_bytes, const 
     return launch(t, module, kernel, blocks, shared_bytes, args);
 }
 
-/* A block takes several small elements, fewer where that leaves multiprocessors without work; or a
+/* A block takes several small elements, fewer if multiprocessors would otherwise have no work; or a
  * part of a large one. */
 static void divide_wide(const struct target *t, struct arrange_move_args *args)
 {
     args->piece_words = (uint32_t)least(args->words, ARRANGE_PIECE_WORDS);
     const uint64_t enough = parts_of(ARRANGE_THREADS, args->piece_words);
-    const uint64_t share = parts_of(args->n, STAYING * (uint64_t)t->gpu.multiprocessors);
+    const uint64_t share = parts_of(args->n, PERSISTENT * (uint64_t)t->gpu.multiprocessors);
     uint64_t elements = least(ARRANGE_PIECE_WORDS / args->piece_words, ARRANGE_PIECE_ELEMENTS);
     elements = least(elements, share > enough ? share : enough);
     args->piece_elements = (uint32_t)elements;
@@ -102,7 +102,7 @@ static void divide_wide(const struct target *t, struct arrange_move_args *args)
     args->inverse = inverse_of(args->piece_words);
 }
 
-/* Moves args->n elements, whose places args->from tells. */
+/* Moves args->n elements, whose positions args->from specifies. */
 static ech_status move(const struct target *t, struct arrange_move_args *args, size_t element_bytes)
 {
     const size_t word = echi_opaque_align(element_bytes);
@@ -155,8 +155,8 @@ static ech_status shuffle(const struct target *t, const struct echi_arrange *a)
 
 /* ---- Tiles ---- */
 
-/* Square, or of whole rows or whole columns where those are short; small where there are too few
- * tiles for all multiprocessors. */
+/* Tiles are square, or consist of whole rows or columns if these are short; they are small if there
+ * are too few tiles for all multiprocessors. */
 static void shape_tile(const struct target *t, struct arrange_transpose_args *args,
                        size_t word_bytes)
 {
@@ -170,7 +170,7 @@ static void shape_tile(const struct target *t, struct arrange_transpose_args *ar
     if (rows < edge) columns = least(args->columns, room / rows);
     /* NOLINTEND(clang-analyzer-core.DivideZero) */
     if (rows > 32 && rows < args->rows)
-        rows -= rows % 32; /* a column's piece then begins where a sector does */
+        rows -= rows % 32; /* each column of the tile then begins at a sector */
     args->tile_rows = (uint32_t)rows;
     args->tile_columns = (uint32_t)columns;
     args->pitch = args->tile_columns | 1;
@@ -181,8 +181,8 @@ static void shape_tile(const struct target *t, struct arrange_transpose_args *ar
     args->tiles = args->tiles_across * parts_of(args->rows, rows);
 }
 
-/* Elements of 1 or 2 bytes whose rows begin at multiples of four on both sides; not so few of them
- * in a row or a column that most of a tile would be empty. */
+/* Elements of 1 or 2 bytes whose rows begin at multiples of four in both matrices. With too few of
+ * them per row or column most of a tile would be empty. */
 static bool goes_narrow(const struct echi_arrange *a)
 {
     const uint64_t places = (uintptr_t)a->in | (uintptr_t)a->out;
@@ -242,7 +242,8 @@ static ech_status reverse(const struct target *t, const struct echi_arrange *a)
     const uint64_t n = in_place ? a->n / 2 : a->n;
     if (n == 0) return ECH_OK;
     if (bytes > ARRANGE_SMALL_BYTES) return reverse_large(t, a);
-    /* Tiles begin at multiples of 16 elements: at the same distance from words of 16 bytes. */
+    /* Tiles begin at multiples of 16 elements, so all have the same offset from words of 16
+     * bytes. */
     const size_t room = in_place ? ARRANGE_REVERSE_BYTES / 2 : ARRANGE_REVERSE_BYTES;
     const uint32_t tile = (uint32_t)(room / bytes / 16 * 16);
     struct arrange_reverse_args args = { .in = a->in,
@@ -252,7 +253,8 @@ static ech_status reverse(const struct target *t, const struct echi_arrange *a)
                                          .tile = tile,
                                          .in_place = in_place };
     args.inverse = inverse_of(args.words);
-    /* A span begins at most 15 bytes after a word of 16, and the next at such a word. */
+    /* A span begins at most 15 bytes after a word of 16 bytes, and its end is rounded up to such a
+     * word. */
     const size_t span = (tile * bytes + 31) / 16 * 16;
     return launch_words(t, word, "arrange_reverse", blocks_of(n, tile),
                         (unsigned)(in_place ? 2 * span : span), &args);
@@ -266,10 +268,11 @@ static ech_status launch_line(const struct target *t, const char *kernel, uint64
     return launch(t, LINE_MODULE, kernel, (unsigned)least(blocks, BLOCKS), 0, args);
 }
 
-/* Blocks of a kernel whose threads stay while there is work of 16 bytes each. */
-static uint64_t staying_blocks(const struct target *t, uint64_t bytes)
+/* Blocks of a kernel whose threads loop over the work, 16 bytes at a time. */
+static uint64_t persistent_blocks(const struct target *t, uint64_t bytes)
 {
-    return least(parts_of(bytes, 16 * ARRANGE_THREADS), STAYING * (uint64_t)t->gpu.multiprocessors);
+    return least(parts_of(bytes, 16 * ARRANGE_THREADS),
+                 PERSISTENT * (uint64_t)t->gpu.multiprocessors);
 }
 
 static ech_status rotate(const struct target *t, const struct echi_arrange *a)
@@ -286,7 +289,8 @@ static ech_status rotate(const struct target *t, const struct echi_arrange *a)
     return launch_line(t, "arrange_copy", args.blocks[0] + args.blocks[1], &args);
 }
 
-/* The first element by arguments, as many as it takes; all others are copies of it. */
+/* The first element is passed as kernel arguments, in several launches; all others are copies of
+ * it. */
 static ech_status fill_large(const struct target *t, const struct echi_arrange *a)
 {
     struct arrange_put_args put;
@@ -314,9 +318,9 @@ static ech_status fill(const struct target *t, const struct echi_arrange *a)
                                       .element_bytes = bytes,
                                       .period = bytes / (uint32_t)echi_opaque_align(bytes) };
     memcpy(args.element, a->value, bytes);
-    /* There are more threads than words in a period. */
+    /* At least as many threads are needed as a period has words. */
     const uint64_t enough = parts_of(args.period, ARRANGE_THREADS);
-    const uint64_t blocks = staying_blocks(t, args.bytes);
+    const uint64_t blocks = persistent_blocks(t, args.bytes);
     return launch_line(t, "arrange_fill", blocks < enough ? enough : blocks, &args);
 }
 

@@ -8,22 +8,22 @@
 
 #include "arrange/shuffle.h"
 
-/* x + a random number below m, modulo m, which is 2^31 at most. */
+/* x + a random number below m, modulo m, which is at most 2^31. */
 static __device__ inline uint32_t shuffle_add(uint32_t x, uint32_t of, uint32_t key, uint32_t m)
 {
     uint32_t h = (of ^ key) * ECHI_SHUFFLE_MULTIPLY_1;
     h ^= h >> 15;
     h *= ECHI_SHUFFLE_MULTIPLY_2;
     const uint32_t sum = x + __umulhi(h, m);
-    return min(sum, sum - m); /* what is below 0 is more than any sum */
+    return min(sum, sum - m); /* a negative difference wraps to a large number */
 }
 
-/* Where position i comes from.  A place past n is one of another position, from which the rounds
- * go on: there is nothing to divide again. */
+/* The source of position i. If a result is past n, the rounds are applied to it again, without
+ * another division. */
 static __device__ inline uint64_t shuffle_at(const struct echi_shuffle &map, uint64_t i)
 {
     const uint32_t a = map.a, b = map.b;
-    uint32_t row = (uint32_t)__umul64hi(i, map.inverse); /* or one too small */
+    uint32_t row = (uint32_t)__umul64hi(i, map.inverse); /* may be one too small */
     uint32_t column = (uint32_t)(i - (uint64_t)row * a);
     if (column >= a) {
         column -= a;

@@ -1,11 +1,11 @@
 /*
- * arrange/cuda/tile.cuh - what goes through shared memory: transpose and reverse.
+ * arrange/cuda/tile.cuh - operations that use shared memory: transpose and reverse.
  *
- * Both read what lies together and write what lies together, and meet in between.
+ * Both read and write contiguous memory; the elements are reordered in shared memory.
  *
- * A tile of a transpose has an odd number of elements from one row to the next, so that a column's
- * words lie in different banks.  The host chooses its shape: square where the matrix is wide and
- * tall, whole rows or whole columns where there are few.
+ * A row of a tile of a transpose has an odd number of elements, so that the words of a column are
+ * in different banks. The host chooses the shape: square if the matrix is wide and tall, otherwise
+ * whole rows or whole columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,20 +62,20 @@ static __device__ inline void transpose_tiles(const struct arrange_transpose_arg
             a.tiles >> 32 ? t / a.tiles_across : (uint32_t)t / (uint32_t)a.tiles_across;
         const uint64_t row = down * a.tile_rows;
         const uint64_t column = (t - down * a.tiles_across) * a.tile_columns;
-        const uint64_t below = a.rows - row, beside = a.columns - column;
+        const uint64_t below = a.rows - row, right = a.columns - column;
         const uint32_t rows = below < a.tile_rows ? (uint32_t)below : a.tile_rows;
-        const uint32_t columns = beside < a.tile_columns ? (uint32_t)beside : a.tile_columns;
+        const uint32_t columns = right < a.tile_columns ? (uint32_t)right : a.tile_columns;
         load_tile(a, row, column, rows, columns);
-        __syncthreads(); /* the tile is there */
+        __syncthreads(); /* the tile is complete */
         store_tile(a, row, column, rows, columns);
-        __syncthreads(); /* ... and no more needed */
+        __syncthreads(); /* all threads have read the tile */
     }
 }
 
 /* ---- Reverse ---- */
 
-/* Loads bytes in words of 16 where they are aligned, and tells where the first lies: at the same
- * distance from such a word as in memory. */
+/* Loads bytes in words of 16 where these are aligned, and returns the position of the first byte in
+ * shared memory. Its offset from a word of 16 is the same as in memory. */
 static __device__ inline const unsigned char *load_span(unsigned char *shared, const void *from,
                                                         uint32_t bytes)
 {
@@ -109,7 +109,7 @@ static __device__ inline word reversed(const struct arrange_reverse_args &a, con
     return tile[(count - 1 - e) * a.words + part];
 }
 
-/* Narrow words are put together to four bytes. */
+/* Narrow words are combined into words of four bytes. */
 static __device__ inline void store_reversed(const struct arrange_reverse_args &a,
                                              const unsigned char *span, uint64_t first,
                                              uint32_t count)
@@ -154,10 +154,10 @@ static __device__ inline void reverse_tiles(const struct arrange_reverse_args &a
         const unsigned char *front = NULL;
         if (a.in_place) front = load_span(other, in + first * bytes, count * bytes);
         const unsigned char *back = load_span(shared_bytes, in + mirror * bytes, count * bytes);
-        __syncthreads(); /* both are read before either is written */
+        __syncthreads(); /* both tiles are loaded before either is written */
         store_reversed(a, back, first, count);
         if (a.in_place) store_reversed(a, front, mirror, count);
-        __syncthreads(); /* the tiles are no more needed */
+        __syncthreads(); /* all threads have read the tiles */
     }
 }
 

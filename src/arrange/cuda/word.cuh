@@ -1,5 +1,5 @@
 /*
- * arrange/cuda/word.cuh - the word of this image, from WORD_BYTES, and division by a number that
+ * arrange/cuda/word.cuh - the word of this module, from WORD_BYTES, and division by a number that
  * the host knows.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -29,7 +29,7 @@ typedef uint4 word;
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-/* x / d where inverse is 2^32 / d rounded up and x d < 2^32; d = 1 has no inverse. */
+/* x / d, if inverse is 2^32 / d rounded up and x d < 2^32; d = 1 has no inverse. */
 static __device__ inline uint32_t divide(uint32_t x, uint32_t d, uint32_t inverse)
 {
     return d == 1 ? x : __umulhi(x, inverse);

@@ -1,16 +1,16 @@
 /*
- * cuda/device/block_merge.cuh - sorts the keys that a block holds in shared memory by merging, in
- * the same time however they are distributed.
+ * cuda/device/block_merge.cuh - sorts the keys that a block holds in shared memory by merging, in a
+ * time that does not depend on their distribution.
  *
  *     runs      each thread sorts 64 bytes of keys in registers, by a network
- *     merges    two runs next to each other become one, twice as long: each thread finds where its
- *               window of the result begins in both, and merges from there
+ *     merges    two adjacent runs become one of twice the length: each thread finds where its
+ *               window of the result begins in both runs, and merges from there
  *
  *         keys      | d b | a c | h f | g e |
  *         runs      | b d | a c | f h | e g |
  *         merged    |  a b c d  |  e f g h  |
  *
- * It is for keys that crowd: others are ranked faster by bins.
+ * It is for skewed keys: other keys are ranked faster by bins.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,11 +20,11 @@
 #include "cuda/device/block_range.cuh"
 
 enum {
-    MERGE_RUN = 64 / KEY_BYTES, /* keys of the first runs */
-    MERGE_EACH = 16 / KEY_BYTES /* keys of a vector */
+    MERGE_RUN = 64 / KEY_BYTES, /* keys of an initial run */
+    MERGE_EACH = 16 / KEY_BYTES /* keys per vector */
 };
 
-/* A thread's keys; RUNS of the first runs. */
+/* The keys of a thread; RUNS: the number of initial runs. */
 template <int RUNS> struct merge_window {
     enum { KEYS = RUNS * MERGE_RUN, VECTORS = KEYS / MERGE_EACH };
     union {
@@ -33,8 +33,8 @@ template <int RUNS> struct merge_window {
     };
 };
 
-/* Where in shared memory key p lies: 16 bytes change places within their 64 so that threads next to
- * each other, which read so many, use all banks. */
+/* The position of key p in shared memory. Words of 16 bytes are permuted within each 64 bytes, so
+ * that adjacent threads, which each read 16 bytes, use all banks. */
 static __device__ inline uint32_t merge_place(uint32_t p)
 {
     return p ^ (p >> 3 & 3 * MERGE_EACH);
@@ -64,8 +64,8 @@ template <int RUNS> static __device__ inline void window_order(struct merge_wind
 #undef COMPARE
 }
 
-/* Of two runs, [from, middle) and [middle, end): how many of their first `count` keys together the
- * first has. */
+/* For two runs, [from, middle) and [middle, end): how many of the first `count` keys of the merged
+ * run are from the first run. */
 static __device__ inline uint32_t merge_split(const ukey *keys, uint32_t from, uint32_t middle,
                                               uint32_t end, uint32_t count)
 {
@@ -81,14 +81,14 @@ static __device__ inline uint32_t merge_split(const ukey *keys, uint32_t from, u
     return low;
 }
 
-/* The window that begins `count` keys on in the merged run. */
+/* The window that begins at position `count` of the merged run. */
 template <int RUNS>
 static __device__ inline void merge_runs(const ukey *keys, uint32_t from, uint32_t middle,
                                          uint32_t end, uint32_t count, struct merge_window<RUNS> &w)
 {
     const uint32_t split = merge_split(keys, from, middle, end, count);
     uint32_t x = from + split, y = middle + count - split;
-    ukey first = keys[merge_place(x)]; /* where x is middle, not used */
+    ukey first = keys[merge_place(x)]; /* not used if x is middle */
     ukey second = keys[merge_place(min(y, end - 1))];
 #pragma unroll
     for (int k = 0; k < merge_window<RUNS>::KEYS; k++) {
@@ -106,24 +106,26 @@ static __device__ inline void merge_runs(const ukey *keys, uint32_t from, uint32
     }
 }
 
-/* A thread waits for those whose keys its own are merged with: of its warp, or of the block. */
+/* A thread waits for the threads whose keys are merged with its own: those of its warp, or of the
+ * block. */
 static __device__ inline void merge_wait(uint32_t threads)
 {
     if (threads <= 32)
-        __syncwarp(); /* they have written, or read */
+        __syncwarp(); /* all lanes have written, or read */
     else
-        __syncthreads(); /* the same */
+        __syncthreads(); /* all threads have written, or read */
 }
 
-/* Sorts `count` keys, for each window of which there is a thread.  Key p lies at merge_place(p),
- * whoever wrote it; every thread of the block calls it, and can read the result. */
+/* Sorts `count` keys; there must be a thread for each window of them. Key p is at merge_place(p),
+ * whichever thread wrote it; every thread of the block calls this function, and can then read the
+ * result. */
 template <int RUNS> static __device__ inline void block_merge(ukey *keys, uint32_t count)
 {
     typedef struct merge_window<RUNS> window;
     const uint32_t me = threadIdx.x, at = me * window::KEYS;
     const uint32_t all = (count + window::KEYS - 1) / window::KEYS * window::KEYS;
     if (count + me < all) keys[merge_place(count + me)] = (ukey) ~(ukey)0; /* stays last */
-    __syncthreads();                                                       /* the keys are there */
+    __syncthreads(); /* all keys are written */
     window w;
     if (at < all) {
 #pragma unroll
@@ -146,7 +148,7 @@ template <int RUNS> static __device__ inline void block_merge(ukey *keys, uint32
         if (moved) merge_runs<RUNS>(keys, from, middle, end, at - from, w);
         merge_wait(threads);
     }
-    __syncthreads(); /* the keys are in order */
+    __syncthreads(); /* the keys are sorted */
 }
 
 #endif

@@ -2,16 +2,15 @@
  * cuda/device/block_network.cuh - sorts the words that a block holds in shared memory by a network.
  *
  *     windows   each thread sorts 64 bytes of words in registers
- *     runs      of a warp: two runs next to each other are compared from the first's end and the
- *               second's begin on, in opposite directions, which leaves the lesser half of all in
- *               the first, the greater in the second; then halves of those, and so on (Batcher's
- *               bitonic merge), by shuffles
- *     all       the same of longer runs, of which a thread takes words that lie far apart, in
- *               registers, until what is left to compare lies within a warp's run
+ *     runs      within a warp: the words of two adjacent runs are compared, from the end of the
+ *               first and the beginning of the second, in opposite directions.  The lower half of
+ *               all words is then in the first run, the upper half in the second.  Then halves of
+ *               the runs are compared, and so on (Batcher's bitonic merge), by shuffles
+ *     all       the same for longer runs: a thread compares words that are far apart, in registers,
+ *               until the remaining comparisons are within a warp's run
  *
- * Words may lie in bins that are in order already: then few words near their ends are all that two
- * runs have to exchange, and one merge of the halves around each end does it.
- *
+ * The words may be in bins that are already in order. Then two runs exchange only a few words near
+ * their boundary, and one merge of the halves around each boundary is enough.
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef ECHI_CUDA_DEVICE_BLOCK_NETWORK_CUH
@@ -19,7 +18,7 @@
 
 #include "cuda/device/warp.cuh"
 
-/* A thread's words; run_log: of a warp's. */
+/* The words of a thread; run_log: log2 of the words of a warp. */
 template <typename word> struct network_window {
     enum { LOG = sizeof(word) == 4 ? 4 : 3, WORDS = 1 << LOG, RUN_LOG = LOG + 5 };
     enum { VECTORS = 4, EACH = 16 / sizeof(word) };
@@ -29,8 +28,8 @@ template <typename word> struct network_window {
     };
 };
 
-/* Where in shared memory word p lies: 16 bytes change places within their 64 so that threads next
- * to each other, which read so many, use all banks. */
+/* The position of word p in shared memory. Words of 16 bytes are permuted within each 64 bytes, so
+ * that adjacent threads, which each read 16 bytes, use all banks. */
 template <typename word> static __device__ inline uint32_t network_place(uint32_t p)
 {
     return p ^ (p >> 3 & (uint32_t)(48 / sizeof(word)));
@@ -75,7 +74,7 @@ static __device__ inline void network_order(struct network_window<uint64_t> &w)
 }
 #undef COMPARE
 
-/* Words of a window that lie STEP apart are compared, and those half as far, and so on. */
+/* Compares the words of a window at distance STEP, then at half this distance, and so on. */
 template <int STEP, typename word>
 static __device__ inline void network_steps(struct network_window<word> &w)
 {
@@ -86,8 +85,8 @@ static __device__ inline void network_steps(struct network_window<word> &w)
             if (!(i & step)) network_compare(w, i, i + step);
 }
 
-/* Of each 2^top words of the warp, halves are compared, and halves of those, until each word is in
- * its place. */
+/* Within each 2^top words of the warp, compares the two halves, then the halves of each half, until
+ * every word is in its place. */
 template <typename word>
 static __device__ inline void network_halves(struct network_window<word> &w, uint32_t top)
 {
@@ -101,7 +100,7 @@ static __device__ inline void network_halves(struct network_window<word> &w, uin
     network_steps<window::WORDS / 2>(w);
 }
 
-/* Merges runs of so many lanes' words, two by two. */
+/* Merges pairs of runs of this many lanes' words. */
 template <typename word>
 static __device__ inline void network_merge(struct network_window<word> &w, uint32_t lanes)
 {
@@ -138,8 +137,9 @@ static __device__ inline void network_store(word *words, uint32_t at,
         *(uint4 *)&words[network_place<word>(at + j)] = w.vector[j / window::EACH];
 }
 
-/* Which merges the words of a bin need, whose keys go to [first, end): bit k for those into runs of
- * 2^(k + 1) warps; none where the halves of the runs around its only end of a run hold it. */
+/* The merges that the words of a bin with keys [first, end) need: bit k for merges into runs of
+ * 2^(k + 1) warps. None is needed if the bin contains only one boundary of runs and is within the
+ * halves around it. */
 template <typename word>
 static __device__ inline uint32_t network_needs(uint32_t first, uint32_t end)
 {
@@ -150,8 +150,8 @@ static __device__ inline uint32_t network_needs(uint32_t first, uint32_t end)
     return needs;
 }
 
-/* Merges runs of 2^(k - 1) words, two by two: only words of the same bin change places, for others
- * are in order, so that it does not matter if elsewhere a run is not. */
+/* Merges pairs of runs of 2^(k - 1) words. Only words of the same bin are exchanged, because other
+ * words are already in order; therefore runs elsewhere need not be sorted. */
 template <typename word>
 static __device__ inline void network_phase(word *words, uint32_t k, bool works)
 {
@@ -160,7 +160,7 @@ static __device__ inline void network_phase(word *words, uint32_t k, bool works)
     const uint32_t me = threadIdx.x;
     uint32_t top = k;
     window w;
-    do { /* a word in each of so many parts of 2^apart; at first, in the second run from the end */
+    do { /* one word of each of several parts of 2^apart; at first from the second run's end */
         const uint32_t apart = top - window::LOG, part = (1u << apart) - 1, low = me & part;
         const uint32_t first = (me - low) * window::WORDS + low;
         const uint32_t second = top == k ? first ^ part : first;
@@ -180,7 +180,7 @@ static __device__ inline void network_phase(word *words, uint32_t k, bool works)
             for (uint32_t i = 0; i < window::WORDS; i++)
                 words[network_place<word>((i < HALF ? first : second) + (i << apart))] = w.of[i];
         }
-        __syncthreads(); /* all have written */
+        __syncthreads(); /* all threads have written */
         top = apart;
     } while (top > window::RUN_LOG);
     if (works) {
@@ -191,9 +191,9 @@ static __device__ inline void network_phase(word *words, uint32_t k, bool works)
     }
 }
 
-/* Sorts 2^log words, at least as many as a warp has, that lie in bins; needs: network_needs() of
- * any.  Word p lies at network_place(p), whoever wrote it; every thread of the block calls it, and
- * can read the result. */
+/* Sorts 2^log words, at least as many as a warp has, that are in bins; needs is the result of
+ * network_needs() for some bins of the thread. Word p is at network_place(p), whichever thread
+ * wrote it; every thread of the block calls this function, and can then read the result. */
 template <typename word>
 static __device__ inline void block_network(word *words, uint32_t log, uint32_t needs)
 {
@@ -201,7 +201,7 @@ static __device__ inline void block_network(word *words, uint32_t log, uint32_t 
     const uint32_t me = threadIdx.x, at = me * window::WORDS, half = 16 * window::WORDS;
     const bool works = me < 1u << (log - window::LOG); /* whole warps */
     window w;
-    __syncthreads(); /* the words are there */
+    __syncthreads(); /* all words are written */
     if (works) {
         __syncwarp(); /* for the shuffles */
         network_load(words, at, w);
@@ -212,14 +212,14 @@ static __device__ inline void block_network(word *words, uint32_t log, uint32_t 
     for (uint32_t k = window::RUN_LOG + 1; k <= log; k++)
         if (__syncthreads_or((int)(needs >> (k - window::RUN_LOG - 1) & 1))) /* all have written */
             network_phase(words, k, works);
-    __syncthreads();                             /* all have written */
-    if ((at | (2 * half - 1)) + 1 < 1u << log) { /* of each warp but the last */
+    __syncthreads();                             /* all threads have written */
+    if ((at | (2 * half - 1)) + 1 < 1u << log) { /* every warp but the last */
         __syncwarp();                            /* for the shuffles */
         network_load(words, at + half, w);
         network_merge(w, 16);
         network_store(words, at + half, w);
     }
-    __syncthreads(); /* the words are in order */
+    __syncthreads(); /* the words are sorted */
 }
 
 #endif

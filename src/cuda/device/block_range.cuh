@@ -1,6 +1,6 @@
 /*
- * cuda/device/block_range.cuh - the least and the greatest key of a block, and what else its warps
- * sum up.
+ * cuda/device/block_range.cuh - the minimum and maximum key of a block, and other reductions over
+ * its warps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ static __device__ inline ukey key_max(ukey x, ukey y)
     return x < y ? y : x;
 }
 
-/* The least and greatest of the warp's values, in every lane. */
+/* The minimum and maximum of the warp's values, in every lane. */
 static __device__ inline void warp_range(ukey &low, ukey &high)
 {
 #if KEY_BYTES <= 4 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800)
@@ -32,7 +32,7 @@ static __device__ inline void warp_range(ukey &low, ukey &high)
         low = key_min(low, (ukey)__shfl_xor_sync(WARP_ALL, (uint32_t)low, step));
         high = key_max(high, (ukey)__shfl_xor_sync(WARP_ALL, (uint32_t)high, step));
     }
-#elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* first by the upper halves */
+#elif !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* first reduces the upper halves */
     const uint32_t least = __reduce_min_sync(WARP_ALL, (uint32_t)(low >> 32));
     const uint32_t most = __reduce_max_sync(WARP_ALL, (uint32_t)(high >> 32));
     const uint32_t least_low = (uint32_t)(low >> 32) == least ? (uint32_t)low : ~0u;
@@ -48,8 +48,8 @@ static __device__ inline void warp_range(ukey &low, ukey &high)
 #endif
 }
 
-/* The same of the block, whose every thread calls it.  What threads wrote to shared memory before,
- * all see after it. */
+/* The same for the block; every thread must call it. It is also a barrier for earlier writes to
+ * shared memory. */
 template <int WARPS>
 static __device__ inline void block_range(ukey (&lows)[WARPS], ukey (&highs)[WARPS], ukey &low,
                                           ukey &high)
@@ -60,7 +60,7 @@ static __device__ inline void block_range(ukey (&lows)[WARPS], ukey (&highs)[WAR
         lows[warp] = low;
         highs[warp] = high;
     }
-    __syncthreads(); /* the ranges of all warps are there */
+    __syncthreads(); /* the ranges of all warps are written */
     low = lows[lane];
     high = highs[lane];
     warp_range(low, high);

@@ -1,19 +1,19 @@
 /*
- * cuda/device/block_rank.cuh - where each key of a tile goes when the tile is sorted by one digit,
- * stably.
+ * cuda/device/block_rank.cuh - the position of each key of a tile after a stable sort of the tile
+ * by one digit.
  *
  * A warp holds 32 x ITEMS consecutive keys, lane l of item i being key 32 i + l, and has a row of
  * counters:
  *
- *     counts[warp][bin]    1. how many keys of mine have this digit
- *                          2. how many of the warps before me                    rank_column()
- *                             + how many keys of the tile have a lower digit     rank_offsets()
- *                          3. + how many of my own items so far: the rank        rank_keys()
+ *     counts[warp][bin]    1. the number of the warp's keys with this digit
+ *                          2. the number in preceding warps                          rank_column()
+ *                             + the number of the tile's keys with a lower digit     rank_offsets()
+ *                          3. + the number in the warp's preceding items: the rank   rank_keys()
  *
- * or, where nobody waits for the counts, rank_keys() first, on clear counters: then it is also what
- * counts, and the rank is what it gives plus what rank_offsets() gives.
+ * If no other block waits for the counts, rank_keys() is called first, on zeroed counters. It then
+ * also counts, and the rank is its result plus the result of rank_offsets().
  *
- * Lanes with the same digit find each other by ballots; the least of them counts for all.
+ * Lanes with the same digit find each other by ballots; the lowest of them counts for all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,14 +23,14 @@
 #include "sort/cuda/common.h"
 #include "cuda/device/warp.cuh"
 
-/* Exclusive prefix sum over the first SORT_BINS threads; every thread of the block calls it.  sums
+/* Exclusive prefix sum over the first SORT_BINS threads; every thread of the block calls it. sums
  * is shared memory for SORT_BINS / 32 words. */
 static __device__ inline uint32_t bins_scan(uint32_t x, uint32_t *sums)
 {
     const uint32_t warp = threadIdx.x / 32;
     uint32_t inclusive = warp_scan(x);
     if (warp < SORT_BINS / 32 && lane_id() == 31) sums[warp] = inclusive;
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     uint32_t before = 0;
 #pragma unroll
     for (uint32_t w = 0; w < SORT_BINS / 32; w++)
@@ -43,9 +43,9 @@ static __device__ inline void rank_clear(uint32_t *counts, uint32_t words)
     for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) counts[i] = 0;
 }
 
-/* Thread `bin` turns its column into prefixes over the warps; returns the bin's total in the tile.
- * (Holding the column in registers until the offset is known costs more than it saves: the tile's
- * keys want them.) */
+/* Thread `bin` replaces its column by exclusive prefixes over the warps, and returns the number of
+ * the tile's keys in the bin. (Keeping the column in registers until the offset is known is slower,
+ * because the tile's keys need the registers.) */
 template <int WARPS> static __device__ inline uint32_t rank_column(uint32_t *counts, uint32_t bin)
 {
     uint32_t total = 0;
@@ -58,7 +58,7 @@ template <int WARPS> static __device__ inline uint32_t rank_column(uint32_t *cou
     return total;
 }
 
-/* ... and adds where the bin itself begins. */
+/* ... and adds the beginning of the bin. */
 template <int WARPS>
 static __device__ inline void rank_offsets(uint32_t *counts, uint32_t bin, uint32_t offset)
 {
@@ -66,9 +66,8 @@ static __device__ inline void rank_offsets(uint32_t *counts, uint32_t bin, uint3
     for (int w = 0; w < WARPS; w++) counts[w * SORT_BINS + bin] += offset;
 }
 
-/* Replaces each digit by the key's rank in the tile.  A lane that is not the least of its peers
- * only reads the counter, and no other lane of the warp writes it, so a read and a write do what an
- * atomic would. */
+/* Replaces each digit by the key's rank in the tile. Only the lowest lane of a group writes the
+ * counter; the other lanes only read it. So a read and a write replace an atomic operation. */
 template <int ITEMS>
 static __device__ inline void rank_keys(uint32_t *row, uint32_t (&slot)[ITEMS], int items)
 {
@@ -80,7 +79,7 @@ static __device__ inline void rank_keys(uint32_t *row, uint32_t (&slot)[ITEMS], 
         uint32_t first = row[slot[i]];
         __syncwarp(); /* every lane has read */
         if (before == 0) row[slot[i]] = first + __popc(peers);
-        __syncwarp(); /* the next item reads what was written */
+        __syncwarp(); /* the next item reads the written counters */
         slot[i] = first + before;
     }
 }

@@ -1,5 +1,5 @@
 /*
- * cuda/device/data_error.cuh - how a kernel says that the data is wrong (core/data_error.h).
+ * cuda/device/data_error.cuh - reports an error in the data from a kernel (core/data_error.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include "core/data_error.h"
 
-/* Of several errors the one with the least `where` stays, whoever comes first. */
+/* The error with the lowest `where` is kept, in whatever order errors are reported. */
 static __device__ inline void report_error(uint64_t *data_error, enum echi_data_error what,
                                            uint64_t where)
 {

@@ -1,9 +1,9 @@
 /*
  * cuda/device/order.cuh - the map of core/order.h on the device, in two steps.
  *
- * Between the first and the last pass keys lie in memory as order_encode() makes them, which is one
- * to one; the digit is taken from order_merge() of that, which gives -0 and +0, and all NaN, one
- * form each where values make the difference visible.
+ * Between the first and the last pass keys are stored as order_encode() returns them, which is a
+ * bijection. The digit is taken from order_merge() of such a key, which gives -0 and +0, and all
+ * NaN, the same encoded key if values make the difference visible.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static __device__ inline ukey order_encode(const struct echi_order &o, ukey u)
     return (ukey)((ukey)(u ^ (negative | (ukey)o.sign)) - (ukey)o.shift) ^ (ukey)o.flip;
 }
 
-/* The map changes nothing: unsigned keys, ascending. */
+/* The map is the identity: unsigned keys, ascending. */
 static __device__ inline bool order_plain(const struct echi_order &o)
 {
     return !((ukey)o.sign | (ukey)o.float_mask | (ukey)o.shift | (ukey)o.flip);

@@ -1,8 +1,9 @@
 /*
- * cuda/device/ptx.cuh - instructions that C cannot express, each beside what it means in C.
+ * cuda/device/ptx.cuh - instructions that C cannot express, each with an equivalent in C.
  *
- * The twins are what a host compiler gets, for the executor (src/simt) to run; simt_*() are its
- * calls.  What takes effect later on a GPU does so at once there: a twin says when it may be relied
+ * A host compiler uses the equivalents, for the SIMT emulator (src/simt); simt_*() are functions of
+ * the emulator. An effect that is asynchronous on a GPU is immediate there: an equivalent then
+ * models when a program may rely on the effect.
  * on, not when it happens.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,7 +15,7 @@
 
 /* ---- Memory that other blocks of the grid see (PTX ISA, "Memory Consistency Model") ---- */
 
-/* A load or store that is one access, with no order to any other: relaxed, of scope gpu. */
+/* A load or store that is one access and does not order other accesses: relaxed, gpu scope. */
 static __device__ inline uint32_t load_relaxed(const uint32_t *at)
 {
 #ifdef __CUDACC__
@@ -55,7 +56,7 @@ static __device__ inline void store_relaxed_u64(uint64_t *at, uint64_t value)
 #endif
 }
 
-/* The same of shared memory, which the threads of a block see. */
+/* The same for shared memory, cta scope. */
 static __device__ inline uint64_t load_shared_u64(const uint64_t *at)
 {
 #ifdef __CUDACC__
@@ -108,7 +109,8 @@ static __device__ inline void store_shared(uint32_t *at, uint32_t value)
 #endif
 }
 
-/* ... and in order: who loads what a release stored sees all that its thread knew of before. */
+/* ... ordered: an acquire load that reads a released value also sees all earlier writes of its
+ * thread. */
 static __device__ inline uint32_t load_acquire(const uint32_t *at)
 {
 #ifdef __CUDACC__
@@ -149,8 +151,8 @@ static __device__ inline void store_release_u64(uint64_t *at, uint64_t value)
 #endif
 }
 
-/* Adds, and returns what was there before; in order with what its thread did before and does
- * after. */
+/* Adds, and returns the previous value; ordered with all earlier and later accesses of its
+ * thread. */
 static __device__ inline uint32_t add_acq_rel(uint32_t *at, uint32_t value)
 {
 #ifdef __CUDACC__
@@ -168,8 +170,9 @@ static __device__ inline uint32_t add_acq_rel(uint32_t *at, uint32_t value)
 #endif
 }
 
-/* Waits until a word that others add to is at least so much, and sees then what load_acquire()
- * would.  The twin looks without learning until then, since it has much to learn each time. */
+/* Waits until a word to which other threads add is at least this value, then acts like
+ * load_acquire(). The equivalent polls with relaxed loads, because an acquire is expensive in the
+ * emulator. */
 static __device__ inline void wait_acquire(const uint32_t *at, uint32_t least)
 {
 #ifdef __CUDACC__
@@ -182,8 +185,9 @@ static __device__ inline void wait_acquire(const uint32_t *at, uint32_t least)
 
 /* ---- Earlier launches ---- */
 
-/* Waits until the launches before this one have ended and all that they wrote can be seen: first in
- * every thread of a kernel that is launched early (launch.c).  Before sm_90 none is. */
+/* Waits until earlier launches have ended and their writes are visible. Must be called first in
+ * every thread of a kernel that is launched early (launch.c). Before sm_90 there are no early
+ * launches. */
 static __device__ inline void wait_for_earlier(void)
 {
 #ifndef __CUDACC__
@@ -195,8 +199,8 @@ static __device__ inline void wait_for_earlier(void)
 
 /* ---- Addresses ---- */
 
-/* The same pointer, which the compiler holds in a register from here on: else it computes it again
- * in front of each load that a condition guards. */
+/* Returns the same pointer, but the compiler keeps it in a register from here on. Otherwise it
+ * computes the address again before each conditional load. */
 template <typename type> static __device__ inline const type *keep_pointer(const type *at)
 {
 #ifdef __CUDACC__
@@ -207,8 +211,8 @@ template <typename type> static __device__ inline const type *keep_pointer(const
 
 /* ---- Bits ---- */
 
-/* The bits of one where mask has ones, of zero elsewhere: one instruction, where the compiler makes
- * two of a mask that it knows. */
+/* The bits of one where mask has ones, and of zero elsewhere: one instruction, where the compiler
+ * generates two if it knows the mask. */
 static __device__ inline uint32_t bits_select(uint32_t mask, uint32_t one, uint32_t zero)
 {
 #ifdef __CUDACC__
@@ -222,8 +226,9 @@ static __device__ inline uint32_t bits_select(uint32_t mask, uint32_t one, uint3
 
 /* ---- Warps ---- */
 
-/* The lanes of the warp that have the same bit of x as I.  Four instructions; the compiler makes
- * seven of the twin, since it moves the bit through a register on its way to the ballot. */
+/* The lanes of the warp that have the same bit of x as the caller. Four instructions; the compiler
+ * generates seven from the equivalent, because it moves the bit through a register before the
+ * ballot. */
 static __device__ inline uint32_t warp_match_bit(uint32_t x, uint32_t bit)
 {
 #ifdef __CUDACC__

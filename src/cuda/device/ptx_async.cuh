@@ -1,8 +1,8 @@
 /*
- * cuda/device/ptx_async.cuh - copies to shared memory beside the kernel, barriers that tell of
- * their end, and clusters of blocks.
+ * cuda/device/ptx_async.cuh - asynchronous copies to shared memory, barriers that signal their
+ * completion, and clusters of blocks.
  *
- * Copies of one thread are of sm_80, the rest is of sm_90.
+ * Copies of single threads need sm_80, everything else sm_90.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,17 +12,17 @@
 #include <stdint.h>
 
 #ifdef __CUDACC__
-/* An address in shared memory as PTX takes it. */
+/* An address in shared memory, as PTX instructions take it. */
 static __device__ inline uint32_t shared_address(const void *at)
 {
     return (uint32_t)__cvta_generic_to_shared(at);
 }
 #endif
 
-/* ---- Copies of one thread ---- */
+/* ---- Copies of single threads ---- */
 
-/* 16, 8 or 4 bytes from global to shared memory, at multiples of their size.  There after the
- * copy_wait() of this thread, and for others after a barrier then. */
+/* Copies 16, 8 or 4 bytes from global to shared memory, at multiples of their size. The bytes are
+ * visible to this thread after its copy_wait(), and to other threads after a subsequent barrier. */
 static __device__ inline void copy_async_16(void *to, const void *from)
 {
 #ifdef __CUDACC__
@@ -59,7 +59,7 @@ static __device__ inline void copy_async_4(void *to, const void *from)
 #endif
 }
 
-/* Makes one group of the copies since the last. */
+/* Makes the copies since the last call one group. */
 static __device__ inline void copy_commit(void)
 {
 #ifdef __CUDACC__
@@ -67,7 +67,7 @@ static __device__ inline void copy_commit(void)
 #endif
 }
 
-/* Waits until at most the latest GROUPS groups are under way. */
+/* Waits until at most the latest GROUPS groups are in flight. */
 template <int GROUPS> static __device__ inline void copy_wait(void)
 {
 #ifdef __CUDACC__
@@ -77,24 +77,25 @@ template <int GROUPS> static __device__ inline void copy_wait(void)
 
 /* ---- Barriers in shared memory ----
  *
- * A phase ends when `count` threads have arrived and every byte that they expect is there; the next
- * begins at once.  Phases are told apart by their parity.  In the twin the 8 bytes hold
+ * A phase is complete when `count` threads have arrived and all expected bytes have been copied;
+ * the next phase begins immediately.  Phases are distinguished by their parity.  In the C
+ * equivalent the 8 bytes contain
  *
- *     parity of the phase | bytes to come + 2^21 | arrivals to come | count
+ *     parity of the phase | pending bytes + 2^21 | pending arrivals | count
  *     1                     23                     20                 20 bits */
 
 #ifndef __CUDACC__
 enum { MBARRIER_FIELD = 20 };
 #define MBARRIER_COUNT  ((1ull << MBARRIER_FIELD) - 1)
-#define MBARRIER_NONE   (1ull << (3 * MBARRIER_FIELD + 1)) /* no bytes to come */
+#define MBARRIER_NONE   (1ull << (3 * MBARRIER_FIELD + 1)) /* no pending bytes */
 #define MBARRIER_PARITY (1ull << 63)
 
-/* So many arrive, and so many bytes more are to come. */
+/* This many threads arrive, and this many more bytes are pending. */
 static inline void mbarrier_change(uint64_t *barrier, uint32_t arrivals, int64_t bytes)
 {
     unsigned long long *word = (unsigned long long *)barrier;
     unsigned long long old = __atomic_load_n(word, __ATOMIC_RELAXED), seen;
-    __threadfence_block(); /* to whom waits: what this thread did before */
+    __threadfence_block(); /* earlier writes of this thread become visible to waiting threads */
     for (;; old = seen) {
         const unsigned long long count = old & MBARRIER_COUNT;
         unsigned long long next = old - ((unsigned long long)arrivals << MBARRIER_FIELD) +
@@ -107,7 +108,7 @@ static inline void mbarrier_change(uint64_t *barrier, uint32_t arrivals, int64_t
 }
 #endif
 
-/* One thread, before a barrier that all others meet. */
+/* Called by one thread, before a barrier of all threads that use it. */
 static __device__ inline void mbarrier_init(uint64_t *barrier, uint32_t count)
 {
 #ifdef __CUDACC__
@@ -133,7 +134,7 @@ static __device__ inline void mbarrier_arrive(uint64_t *barrier)
 #endif
 }
 
-/* ... and `bytes` are to come in this phase by copies. */
+/* ... and expects `bytes` from copies in this phase. */
 static __device__ inline void mbarrier_arrive_expect(uint64_t *barrier, uint32_t bytes)
 {
 #ifdef __CUDACC__
@@ -146,7 +147,7 @@ static __device__ inline void mbarrier_arrive_expect(uint64_t *barrier, uint32_t
 #endif
 }
 
-/* Has the phase of this parity ended?  May take a while over the answer no. */
+/* Whether the phase of this parity is complete. May wait for some time before it returns false. */
 static __device__ inline bool mbarrier_try_wait(uint64_t *barrier, uint32_t parity)
 {
 #ifdef __CUDACC__
@@ -167,8 +168,8 @@ static __device__ inline bool mbarrier_try_wait(uint64_t *barrier, uint32_t pari
 #endif
 }
 
-/* Copies `bytes`, a multiple of 16, from global to shared memory, both at multiples of 16; the
- * barrier hears of their arrival. */
+/* Copies `bytes`, a multiple of 16, from global to shared memory, both at multiples of 16; their
+ * arrival completes bytes of the barrier's phase. */
 static __device__ inline void copy_bulk(void *to, const void *from, uint32_t bytes,
                                         uint64_t *barrier)
 {
@@ -184,7 +185,7 @@ static __device__ inline void copy_bulk(void *to, const void *from, uint32_t byt
 #endif
 }
 
-/* The same of what is not read again: the first to leave the L2 cache. */
+/* The same for data that is not read again: it is evicted first from the L2 cache. */
 static __device__ inline void copy_bulk_once(void *to, const void *from, uint32_t bytes,
                                              uint64_t *barrier)
 {
@@ -202,7 +203,7 @@ static __device__ inline void copy_bulk_once(void *to, const void *from, uint32_
 #endif
 }
 
-/* What this thread stored in shared memory comes before the bulk copies that overwrite it. */
+/* Orders this thread's earlier stores to shared memory before bulk copies that overwrite it. */
 static __device__ inline void copy_bulk_fence(void)
 {
 #ifdef __CUDACC__
@@ -234,7 +235,7 @@ static __device__ inline uint32_t cluster_blocks(void)
 #endif
 }
 
-/* What lies in the shared memory of another block of the cluster where `mine` lies in my own. */
+/* The address in another block's shared memory that corresponds to `mine` in this block's. */
 static __device__ inline void *cluster_map(void *mine, uint32_t rank)
 {
 #ifdef __CUDACC__
@@ -246,8 +247,8 @@ static __device__ inline void *cluster_map(void *mine, uint32_t rank)
 #endif
 }
 
-/* The barrier of all threads of the cluster, in two halves: what was done before the one is seen
- * after the other. */
+/* The barrier of all threads of the cluster, in two halves: writes before the first are visible
+ * after the second. */
 static __device__ inline void cluster_arrive(void)
 {
 #ifdef __CUDACC__

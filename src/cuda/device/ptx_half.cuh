@@ -1,5 +1,6 @@
 /*
- * cuda/device/ptx_half.cuh - f16 from and to f32, each instruction beside what it means in C.
+ * cuda/device/ptx_half.cuh - conversions of f16 from and to f32, each instruction with an
+ * equivalent in C.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +24,7 @@ static __device__ inline float f32_of_f16(uint16_t u)
 #endif
 }
 
-/* Rounded to nearest, ties to even.  x is no NaN: which one would come of it differs. */
+/* Rounds to nearest, ties to even. x must not be NaN: the resulting NaN would differ. */
 static __device__ inline uint16_t f16_of_f32(float x)
 {
 #ifdef __CUDACC__

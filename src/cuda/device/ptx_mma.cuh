@@ -1,10 +1,10 @@
 /*
- * cuda/device/ptx_mma.cuh - products of matrices of bits by one warp (sm_80), and their operands
- * from shared memory.
+ * cuda/device/ptx_mma.cuh - products of bit matrices by one warp (sm_80), and loads of their
+ * operands from shared memory.
  *
  *     d[16][8] = c[16][8] + popcount(a[16][256] op b[256][8])
  *
- * Lane l = 4 g + t holds of a, b and of c and d
+ * Lane l = 4 g + t holds these parts of a, b, c and d:
  *
  *     a[0] row g      bits 32 t ..    a[2] row g      bits 128 + 32 t ..
  *     a[1] row g + 8  bits 32 t ..    a[3] row g + 8  bits 128 + 32 t ..
@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include "cuda/device/ptx_async.cuh"
 
-/* Four matrices of 8 rows of 16 bytes from shared memory: lane l tells where row l % 8 of matrix
- * l / 8 is, and receives word l % 4 of row l / 4 of each. */
+/* Loads four matrices of 8 rows of 16 bytes from shared memory: lane l passes the address of row l
+ * % 8 of matrix l / 8, and receives word l % 4 of row l / 4 of each. */
 static __device__ inline void load_matrices(uint32_t (&to)[4], const void *row)
 {
 #ifdef __CUDACC__
@@ -39,7 +39,7 @@ static __device__ inline void load_matrices(uint32_t (&to)[4], const void *row)
 }
 
 #ifndef __CUDACC__
-/* The product by shuffles; op is 0 for "and", 1 for "xor". */
+/* The product, by shuffles; op is 0 for "and", 1 for "xor". */
 static inline void mma_bits(int op, int32_t (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
 {
     const uint32_t all = 0xffffffffu, lane = simt_lane(), row = lane & ~3u, column = lane % 4 * 8;

@@ -1,16 +1,16 @@
 /*
- * cuda/device/ptx_wgmma.cuh - products of matrices of bits by four warps, from shared memory
- * (sm_90a).
+ * cuda/device/ptx_wgmma.cuh - products of bit matrices by four warps, from shared memory (sm_90a).
  *
  *     d[64][256] = (d +) popcount(a[64][256] and b[256][256])
  *
- * a lies row by row and b column by column, eight at a time as two matrices of 8 x 16 bytes, one
- * behind the other: bits 0 to 127 of each, then bits 128 to 255.  Lane l = 4 g + t of warp w has
+ * a is row-major and b column-major, in groups of eight as two matrices of 8 x 16 bytes, one after
+ * the other: bits 0 to 127 of each, then bits 128 to 255. Lane l = 4 g + t of warp w has
  *
  *     d[4 j + e]      row 16 w + g,      column 8 j + 2 t + e    (e = 0, 1)
  *     d[4 j + 2 + e]  row 16 w + 8 + g
  *
- * The products are under way until they are waited for; d and what they read is theirs till then.
+ * The products are asynchronous: d and the operands must not be accessed before they are waited
+ * for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,8 @@
 static __device__ inline uint64_t wgmma_operand(const void *at)
 {
 #ifdef __CUDACC__
-    /* From the bits 0 to 127 to the others, and from eight rows to the next, in 16 bytes. */
+    /* Distances, in units of 16 bytes, from bits 0 to 127 to the others, and from eight rows to the
+     * next. */
     const uint64_t half = 8, eight = 16;
     return shared_address(at) >> 4 | half << 16 | eight << 32;
 #else
@@ -32,7 +33,7 @@ static __device__ inline uint64_t wgmma_operand(const void *at)
 #endif
 }
 
-/* What was stored in registers comes before the products that follow. */
+/* Orders earlier writes to registers before the following products. */
 static __device__ inline void wgmma_fence(void)
 {
 #ifdef __CUDACC__
@@ -40,7 +41,7 @@ static __device__ inline void wgmma_fence(void)
 #endif
 }
 
-/* Makes one group of the products since the last. */
+/* Makes the products since the last call one group. */
 static __device__ inline void wgmma_commit(void)
 {
 #ifdef __CUDACC__
@@ -48,7 +49,7 @@ static __device__ inline void wgmma_commit(void)
 #endif
 }
 
-/* Waits until at most the latest GROUPS groups are under way. */
+/* Waits until at most the latest GROUPS groups are in flight. */
 template <int GROUPS> static __device__ inline void wgmma_wait(void)
 {
 #ifdef __CUDACC__
@@ -62,8 +63,8 @@ static inline int32_t wgmma_count(uint4 a, uint4 b)
     return __popc(a.x & b.x) + __popc(a.y & b.y) + __popc(a.z & b.z) + __popc(a.w & b.w);
 }
 
-/* What all warps read is not shown to the executor, which of several readers keeps the last alone;
- * the rows, each a warp's, come and go with it. */
+/* The operand that all warps read is not reported to the emulator, which remembers only the last of
+ * several readers; the rows, which belong to one warp each, are read and written by that warp. */
 static __attribute__((noinline, no_sanitize("thread"))) void
 wgmma_columns(int32_t *d, const uint4 *rows, const uint4 *columns, uint32_t add)
 {
@@ -77,7 +78,7 @@ wgmma_columns(int32_t *d, const uint4 *rows, const uint4 *columns, uint32_t add)
 }
 #endif
 
-/* add 0: d counts as zero. */
+/* add 0: d is taken as zero. */
 static __device__ inline void wgmma_and(int32_t (&d)[128], uint64_t a, uint64_t b, uint32_t add)
 {
 #ifdef __CUDACC__

@@ -1,6 +1,6 @@
 /*
- * cuda/device/warp.cuh - what one warp can do: its lanes, sums over them, and who holds the same
- * digit.
+ * cuda/device/warp.cuh - functions of one warp: its lanes, sums over them, and the lanes with the
+ * same digit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #define WARP_ALL 0xffffffffu
 
-/* Threads that a multiprocessor holds at most. */
+/* Maximum number of threads resident on a multiprocessor. */
 #ifndef __CUDA_ARCH__
 enum { MULTIPROCESSOR_THREADS = 2048 };
 #elif __CUDA_ARCH__ < 800
@@ -28,9 +28,9 @@ static __device__ inline uint32_t lane_id(void)
     return threadIdx.x & 31;
 }
 
-/* The warp's number in the block, by all its lanes.  The exchange shows the compiler that it is the
- * same in all lanes: where a branch on it might part them, each exchange in the branch would get a
- * second form for lanes that are apart. */
+/* The number of the warp in the block, equal in all its lanes. The shuffle shows the compiler that
+ * it is the same in all lanes. Otherwise, if a branch depends on it, the compiler would generate a
+ * second version of each exchange in the branch, for diverged lanes. */
 static __device__ inline uint32_t warp_id(void)
 {
     return __shfl_sync(WARP_ALL, threadIdx.x / 32, 0);
@@ -62,7 +62,7 @@ static __device__ inline uint64_t warp_scan_u64(uint64_t x)
     return x;
 }
 
-/* The lanes whose low BITS bits of digit are mine: one ballot a bit. */
+/* The lanes whose low BITS bits of digit equal those of the caller: one ballot per bit. */
 template <int BITS> static __device__ inline uint32_t warp_match(uint32_t digit)
 {
     uint32_t peers = WARP_ALL;

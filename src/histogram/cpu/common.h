@@ -1,6 +1,6 @@
 /*
- * histogram/cpu/common.h - what the files of the CPU histogram share: the kernels that have
- * instruction-set variants.
+ * histogram/cpu/common.h - declarations that the files of the CPU histogram share: the kernels that
+ * have instruction-set variants.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,17 +15,17 @@ enum { ECHI_SLOTS = 1024 }; /* elements mapped at a time */
 /* A running histogram. */
 struct echi_histogram_job {
     const struct echi_histogram *h;
-    const void *edges; /* merged where raw is false */
+    const void *edges; /* merged if raw is false */
     bool raw;
-    size_t parts, part_n; /* the elements, cut into pieces of whole channels */
-    size_t copies;        /* tables that take turns */
-    size_t table_words;   /* of the tables of a part */
+    size_t parts, part_n; /* the elements, divided into parts of whole groups of channels */
+    size_t copies;        /* copies of a table, used in turn */
+    size_t table_words;   /* of all copies of a part's table */
     uint64_t *tables;     /* [parts][copies][counters + 1][words] */
-    uint64_t largest;     /* of the weights: core/exact.h */
+    uint64_t largest;     /* maximum magnitude of the weights: core/exact.h */
 };
 
-/* Writes the counters of the n elements from `from` on; that of an element in none is
- * h->counters.  u32 where those are less than 2^30. */
+/* Writes the counters of n elements, beginning at `from`; the counter of an element in no bin is
+ * h->counters. u32 if all counters are less than 2^30. */
 typedef void (*echi_slots_u32)(const struct echi_histogram_job *job, size_t from, size_t n,
                                uint32_t *slots);
 typedef void (*echi_slots_u64)(const struct echi_histogram_job *job, size_t from, size_t n,
@@ -37,7 +37,7 @@ struct echi_histogram_isa {
 extern const struct echi_histogram_isa echi_histogram_portable, echi_histogram_avx2,
     echi_histogram_avx512;
 
-/* portable.c; many counters miss the cache, whatever the instruction set. */
+/* portable.c: many counters miss the cache, with every instruction set. */
 extern const echi_slots_u64 echi_histogram_slots_u64[4];
 
 #endif

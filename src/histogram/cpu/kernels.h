@@ -2,7 +2,7 @@
  * histogram/cpu/kernels.h - template: the histogram's kernels of all widths in the instruction set
  * that the including file is compiled for.
  *
- *   ISA    the name of the struct that holds them
+ *   ISA    the name of the struct that contains them
  *
  * SPDX-License-Identifier: Apache-2.0
  */

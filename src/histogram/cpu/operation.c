@@ -1,12 +1,12 @@
 /*
- * histogram/cpu/operation.c - the CPU's histogram: each thread counts in tables of its own, which
- * are added up; or, of very many bins, all count in one table by atomic additions.
+ * histogram/cpu/operation.c - the CPU's histogram: each thread counts in its own tables, which are
+ * added at the end; or, with very many bins, all threads count in one table by atomic additions.
  *
  *     elements --map, a block at a time--> counters --++--> tables[part][copy] --sum--> counts
  *
- * A counter that was just written is not ready for the next element for some cycles; where they fit
- * the cache, several copies of a table take turns, so that equal elements cost what others do.
- * Bytes are counted by their value first, and the map is applied to the 256 counts.
+ * A counter that was just written is not available for some cycles. If they fit in the cache,
+ * several copies of a table are used in turn, so that runs of equal elements do not stall. Bytes
+ * are first counted by their value, and the map is applied to the 256 counts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,14 +20,14 @@
 #include <string.h>
 
 enum {
-    PARTS = 64,            /* most, which is most threads */
-    PART_N = 1 << 16,      /* least elements of a part */
-    EDGES = 2048,          /* that are merged once; more are merged at every look */
+    PARTS = 64,            /* maximum, which is also the maximum number of threads */
+    PART_N = 1 << 16,      /* minimum number of elements of a part */
+    EDGES = 2048,          /* that are merged once; more are merged at every comparison */
     BYTE_COPIES = 8,       /* of the table of bytes */
-    FOUR_COUNTERS = 8192,  /* up to so many counters, four copies take turns */
+    FOUR_COUNTERS = 8192,  /* with up to this many counters, four copies are used in turn */
     TWO_COUNTERS = 65536,  /* ... two */
-    MANY_SLOTS = 1 << 30,  /* from so many on, they are counted in 64 bits */
-    ATOMIC_BYTES = 1 << 20 /* less is not worth threads that collide */
+    MANY_SLOTS = 1 << 30,  /* from this many on, slots have 64 bits */
+    ATOMIC_BYTES = 1 << 20 /* minimum for which colliding threads are worth it */
 };
 
 /* ---- Counting one block ---- */
@@ -111,7 +111,7 @@ static bool many(const struct echi_histogram *h)
     return h->counters >= MANY_SLOTS;
 }
 
-/* The counters of the elements from i on, whichever type is used. */
+/* The counters of the elements from i on, in the type in use. */
 static void find_slots(const struct echi_histogram_job *job, size_t i, size_t n, uint32_t *slots,
                        uint64_t *wide)
 {
@@ -143,7 +143,7 @@ static void count_part(void *arg, size_t part, int thread)
     }
 }
 
-/* The bytes that lie step apart; 32-bit counters, for at most 2^31 of them. */
+/* The bytes at distance step; 32-bit counters, for at most 2^31 bytes. */
 static void count_apart(const uint8_t *in, size_t n, size_t step, uint32_t (*t)[256])
 {
     size_t i = 0;
@@ -184,7 +184,7 @@ static void count_bytes(void *arg, size_t part, int thread)
     uint32_t t[BYTE_COPIES][256];
     uint8_t all[256];
     uint32_t slots[256];
-    struct echi_histogram one = *h; /* of all bytes, one channel */
+    struct echi_histogram one = *h; /* all bytes as one channel */
     struct echi_histogram_job values = *job;
     for (int v = 0; v < 256; v++) all[v] = (uint8_t)v;
     one.in = all;
@@ -209,7 +209,7 @@ static void count_bytes(void *arg, size_t part, int thread)
     }
 }
 
-/* All threads in the one table, which is counts itself. */
+/* All threads count in one table, which is counts itself. */
 static void count_atomic(void *arg, size_t part, int thread)
 {
     (void)thread;
@@ -261,7 +261,7 @@ static void sum_counters(void *arg, size_t piece, int thread)
 
 struct algorithm {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*applicable)(const struct echi_histogram *h);
     bool (*chosen)(const struct echi_histogram *h);
 };
@@ -271,14 +271,9 @@ static bool float_weights(const struct echi_histogram *h)
     return h->weighted && echi_dtype_is_float(h->weights_dtype);
 }
 
-static bool bytes_alone(const struct echi_histogram *h)
-{
-    return h->key_bytes == 1 && !h->pairs && !h->weighted && !many(h);
-}
-
 static bool can_be_bytes(const struct echi_histogram *h)
 {
-    return bytes_alone(h);
+    return h->key_bytes == 1 && !h->pairs && !h->weighted && !many(h);
 }
 
 static bool always(const struct echi_histogram *h)
@@ -292,32 +287,32 @@ static bool can_be_atomic(const struct echi_histogram *h)
     return !float_weights(h);
 }
 
-/* Tables for two threads would be more than the elements are. */
+/* Tables of two threads would be larger than the elements. */
 static bool is_atomic(const struct echi_histogram *h)
 {
     return can_be_atomic(h) && h->counters > h->n / 16 && h->n * 8 > ATOMIC_BYTES;
 }
 
-/* The first that is chosen runs unless one is named. */
+/* The first row that is chosen runs, unless one is named. */
 enum { BYTES, ATOMIC, PRIVATE, ALGORITHMS };
 static const struct algorithm algorithms[ALGORITHMS] = {
     [BYTES] = {
         .name = "bytes",
-        .what = "bytes by their value, then the map of 256 counts",
-        .when = "elements of 8 bits, no weights, one dimension, one channel",
+        .what = "counts the 256 byte values, then maps these counts to bins",
+        .when = "8-bit elements, no weights, one dimension, one channel",
         .applicable = can_be_bytes,
         .chosen = can_be_bytes,
     },
     [ATOMIC] = {
         .name = "atomic",
-        .what = "one table for all threads",
-        .when = "more counters than n / 16, in large arrays; no weights that are floats",
+        .what = "one table, which all threads update atomically",
+        .when = "more than n / 16 counters, large arrays, no float weights",
         .applicable = can_be_atomic,
         .chosen = is_atomic,
     },
     [PRIVATE] = {
         .name = "privatized",
-        .what = "a table for each thread, added up",
+        .what = "a table per thread; the tables are added at the end",
         .when = "all other histograms",
         .applicable = always,
         .chosen = always,
@@ -334,23 +329,23 @@ static ech_status choose(const struct echi_histogram *h, int *choice)
         }
         if (h->algorithm)
             return echi_fail(NULL, ECH_ERR_ARG,
-                             "the algorithm \"%s\" (%s) cannot do this histogram",
+                             "the algorithm \"%s\" (%s) does not support this histogram",
                              algorithms[i].name, algorithms[i].what);
     }
     return echi_fail(NULL, ECH_ERR_ARG,
-                     "options->algorithm is \"%s\", and the CPU has \"bytes\", \"atomic\" and "
-                     "\"private\"",
+                     "options->algorithm is \"%s\": the CPU has \"bytes\", \"atomic\" and "
+                     "\"privatized\"",
                      h->algorithm);
 }
 
-/* Fills what follows from the request and the algorithm, and measures. */
+/* Computes the layout of the workspace for a request and an algorithm. */
 static ech_status lay_out(const struct echi_histogram *h, int algorithm, void *work,
                           struct echi_histogram_job *job, size_t *bytes)
 {
     struct echi_layout layout = { .base = work };
     *job = (struct echi_histogram_job){ .h = h, .copies = 1 };
     size_t words = float_weights(h) ? ECHI_EXACT_WORDS : 1, counters = h->counters + 1;
-    if (!h->weighted) /* also of bytes: the workspace is the same for all kinds of histogram */
+    if (!h->weighted) /* also for bytes: all kinds of histogram have the same workspace */
         job->copies = counters <= FOUR_COUNTERS ? 4 : counters <= TWO_COUNTERS ? 2 : 1;
     size_t most = algorithm == ATOMIC ? h->n : h->n / (8 * words * job->copies) / counters;
     job->parts = echi_min(echi_min(most, h->n / PART_N), PARTS);
@@ -365,8 +360,8 @@ static ech_status lay_out(const struct echi_histogram *h, int algorithm, void *w
         job->tables = echi_part(&layout, all, sizeof *job->tables);
     }
     if (layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY,
-                         "bins is %zu: the workspace is larger than memory can be", h->x.bins);
+        return echi_fail(NULL, ECH_ERR_MEMORY, "bins is %zu: the workspace size overflows size_t",
+                         h->x.bins);
     *bytes = layout.bytes;
     return ECH_OK;
 }
@@ -407,7 +402,8 @@ static uint64_t merged(const struct echi_histogram *h, size_t i)
     return echi_order_encode(&h->x.order, h->key_bytes, u);
 }
 
-/* Checks that the edges rise, and merges them where there is room; kept of the elements' type. */
+/* Checks that the edges are ascending, and merges them if there is room; stored in the elements'
+ * type. */
 static ech_status take_edges(ech_ctx *ctx, struct echi_histogram_job *job, uint64_t *room)
 {
     const struct echi_histogram *h = job->h;

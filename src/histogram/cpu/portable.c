@@ -1,6 +1,6 @@
 /*
- * histogram/cpu/portable.c - the histogram's kernels for any machine, and those for 2^30 counters
- * and more.
+ * histogram/cpu/portable.c - the histogram's kernels for any processor, and those for at least 2^30
+ * counters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

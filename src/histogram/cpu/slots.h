@@ -1,6 +1,6 @@
 /*
- * histogram/cpu/slots.h - template: the counters of a block of elements, one loop for each kind of
- * map, which the compiler turns into vectors where it can.
+ * histogram/cpu/slots.h - template: the counters of a block of elements, one loop per kind of map,
+ * which the compiler vectorises if possible.
  *
  *   KEY_BITS, KEY, SLOT, NAME, INLINE  of ../bins_slot.h
  *
@@ -14,8 +14,8 @@
         slots[i] = (expression);                                                                   \
     }
 
-/* The searches of a block go on side by side: their looks at the edges do not wait for each other,
- * and are gathers where there are such. */
+/* The binary searches of a block are interleaved: their loads of edges do not wait for each other,
+ * and become gathers if the instruction set has them. */
 static void NAME(slots_edges)(const struct echi_histogram_job *job, const KEY *in, size_t n,
                               SLOT *restrict slots)
 {
@@ -33,7 +33,7 @@ static void NAME(slots_edges)(const struct echi_histogram_job *job, const KEY *i
 static void NAME(slots_one)(const struct echi_histogram_job *job, const KEY *in, size_t n,
                             SLOT *restrict slots)
 {
-    const struct echi_bins b = job->h->x; /* a copy: no store to slots can change it */
+    const struct echi_bins b = job->h->x; /* a copy: stores to slots cannot alias it */
     const KEY *edges = job->edges;
     switch (b.kind) {
     case ECHI_BINS_SHIFT:

@@ -1,6 +1,6 @@
 /*
- * histogram/cuda/common.cuh - what the histogram's kernels share: the map from elements to
- * counters, and the arrays as vectors.
+ * histogram/cuda/common.cuh - code that the histogram's kernels share: the map from elements to
+ * counters, and arrays as vectors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,12 +27,12 @@
 
 enum { VECTOR = 16 / KEY_BYTES, LOADS = KEY_BYTES == 1 ? 2 : 4 };
 
-/* Beside the kinds of maps: one that the compiler does not know, and counters that are the values
- * themselves. */
+/* In addition to the kinds of maps: one that is not known at compile time, and counters that are
+ * the values themselves. */
 enum { HISTOGRAM_ANY = 100, HISTOGRAM_DIRECT };
 static const uint32_t NO_SLOT = (uint32_t)ECHI_NO_SLOT;
 
-/* Dynamic shared memory; each kernel reads it as its own arrays. */
+/* Dynamic shared memory; each kernel defines its layout. */
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 union keys {
@@ -40,13 +40,13 @@ union keys {
     ukey key[VECTOR];
 };
 
-/* The edges in shared memory, merged, or the caller's. */
+/* The edges: merged, in shared memory, or the caller's. */
 struct edges {
     const ukey *at;
     bool raw;
 };
 
-/* A map whose kind the compiler knows; HISTOGRAM_ANY: it does not. */
+/* A map whose kind is known at compile time, except HISTOGRAM_ANY. */
 template <int KIND>
 static __device__ inline uint32_t slot_of(const struct echi_bins &b, struct edges edges, ukey u)
 {
@@ -64,8 +64,8 @@ static __device__ inline uint32_t slot_of(const struct echi_bins &b, struct edge
     return slot_any_32(&b, edges.at, u);
 }
 
-/* Each thread of the grid looks at some of the edges: one that does not rise is the caller's
- * fault. */
+/* Each thread of the grid checks some of the edges, and reports one that is not greater than the
+ * previous. */
 static __device__ inline void check_edges(const struct histogram_args &a)
 {
     if (a.x.kind != ECHI_BINS_EDGES) return;
@@ -80,7 +80,7 @@ static __device__ inline void check_edges(const struct histogram_args &a)
     }
 }
 
-/* The array as aligned vectors of 16 bytes, and what lies before and after them. */
+/* The array as aligned vectors of 16 bytes, and the elements before and after them. */
 struct body {
     const ukey *in;
     uint64_t head, vectors, tail; /* elements before; vectors; the first element after */
@@ -97,13 +97,13 @@ static __device__ inline struct body body_of(const void *in, uint64_t n)
     return b;
 }
 
-/* Clears the counters of the block. */
+/* Sets the counters of the block to zero. */
 static __device__ inline void clear_table(uint32_t *table, uint32_t words)
 {
     for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) table[i] = 0;
 }
 
-/* The columns of counter k added up; lanes begin at different banks. */
+/* The sum over the columns of counter k; lanes begin at different banks. */
 static __device__ inline uint64_t sum_columns(const uint32_t *table, uint32_t k, uint32_t bits)
 {
     const uint32_t mask = (1u << bits) - 1, turn = k >> (HISTOGRAM_COLUMN_BITS - bits);

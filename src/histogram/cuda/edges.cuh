@@ -1,12 +1,13 @@
 /*
- * histogram/cuda/edges.cuh - bins between edges that fit in shared memory, one channel.
+ * histogram/cuda/edges.cuh - bins given by edges that fit in shared memory, one channel.
  *
  *     element --linear--> cell --> first and last candidate --binary search--> counter
  *
- * Cells cut the range from the first edge to the last into even pieces, some for each edge: one
- * look-up leaves the edges of one cell to search among, none or one when edges are nearly even.
- * The cell of an element only has to be monotone, as each rounded operation is; which of two cells
- * an element near their border falls into is the same for an edge of that value.
+ * Cells divide the range from the first edge to the last into equal pieces, several per edge. A
+ * lookup of the cell leaves only the edges in that cell to search; none or one if the edges are
+ * nearly evenly spaced. The map from elements to cells only has to be monotone, as each rounded
+ * operation is: an element near the border of two cells is in the same cell as an edge of the same
+ * value.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,7 @@
 
 enum { EDGE_BLOCKS = KEY_BITS == 64 ? 1 : (int)FULL_BLOCKS };
 
-/* How a key finds its cell: floats by a product, integers by a shift. */
+/* How the cell of a key is computed: for floats by a multiplication, for integers by a shift. */
 struct cells {
     uint32_t *at; /* [count] edges before the cell, and edges up to its end << 16 */
     const ukey *edges;
@@ -37,7 +38,7 @@ static __device__ inline float value_of(const struct histogram_args &a, ukey u)
 #endif
 }
 
-/* u as the caller has it, e merged. */
+/* u is the caller's key, e the merged encoded key. */
 template <bool FLOAT>
 static __device__ inline uint32_t cell_of(const struct histogram_args &a, const struct cells &c,
                                           ukey u, ukey e)
@@ -50,8 +51,8 @@ static __device__ inline uint32_t cell_of(const struct histogram_args &a, const 
     return (uint32_t)min((unsigned long long)(d >> c.shift), (unsigned long long)c.last);
 }
 
-/* Do the edges rise?  Those that do not are reported, and make no cells: a cell would have
- * several writers. */
+/* Whether the edges are ascending. Edges that are not are reported and the cells are not built,
+ * because a cell would have several writers. */
 static __device__ inline bool edges_rise(const struct histogram_args &a, const ukey *edges)
 {
     bool rise = true;
@@ -59,7 +60,7 @@ static __device__ inline bool edges_rise(const struct histogram_args &a, const u
         bool is_nan = a.x.order.float_mask && edges[i] == (ukey)a.x.order.last;
         rise = rise && edges[i - 1] < edges[i] && !is_nan;
     }
-    return __syncthreads_and(rise); /* every edge was looked at */
+    return __syncthreads_and(rise); /* every edge was checked */
 }
 
 template <bool FLOAT>
@@ -132,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS, EDGE_BLOCKS)
     cells.last = a.cells - 1;
     clear_table(cells.at, a.cells);
     copy_edges(a, edges);
-    __syncthreads(); /* the counters are clear, the edges are there */
+    __syncthreads(); /* the counters are zero, the edges are copied */
 
     const bool is_float = a.cell_kind != HISTOGRAM_CELLS_WHOLE;
     const ukey *raw = (const ukey *)a.edges;
@@ -146,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS, EDGE_BLOCKS)
         make_cells<true>(a, cells);
     else if (rise)
         make_cells<false>(a, cells);
-    __syncthreads(); /* the cells are there */
+    __syncthreads(); /* the cells are complete */
 
     if (rise && is_float)
         count_cells<true>(a, c, cells);

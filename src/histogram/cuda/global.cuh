@@ -1,13 +1,13 @@
 /*
- * histogram/cuda/global.cuh - counters in memory, which the L2 cache adds to; those of frequent
- * values on the chip.
+ * histogram/cuda/global.cuh - counters in global memory, updated by atomics in the L2 cache; the
+ * counters of frequent values in shared memory.
  *
- *     sample of the elements --> tag[hash], the values that came first
- *     element --map--> counter --- tag[hash] is it: hot[hash] + 1        at the end --> counts
- *                              --- else: lanes of a warp that agree add together to counts
+ *     sample of the elements --> tag[hash], the first value with each hash
+ *     element --map--> counter --- equal to tag[hash]: hot[hash] + 1        at the end --> counts
+ *                              --- otherwise: one atomic for all lanes of a warp with this counter
  *
- * Additions to one address go one after the other, some hundred million a second: a value that is
- * frequent enough to wait for itself is also frequent enough to be in a sample, and then its block
+ * Additions to one address are serialised, at some hundred million per second. A value that is
+ * frequent enough for this to matter is also frequent enough to be in a sample, and its block then
  * counts it in shared memory.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,8 @@ enum { HOT = 1 << HISTOGRAM_HOT_BITS, GLOBAL_LOADS = 2 };
 enum { GLOBAL_BLOCKS = MULTIPROCESSOR_THREADS / HISTOGRAM_MOVE_THREADS };
 static const uint32_t NO_TAG = 0xffffffffu;
 
-/* The counter of element i, which is u, or of the pair u, v; ECHI_NO_SLOT of none. */
+/* The counter of element i, whose key is u, or of the pair u, v; ECHI_NO_SLOT if it is not
+ * counted. */
 static __device__ inline uint64_t counter_of(const struct histogram_args &a, uint64_t i, ukey u,
                                              ukey v)
 {
@@ -32,7 +33,7 @@ static __device__ inline uint64_t counter_of(const struct histogram_args &a, uin
     return slot + i % a.channels * a.stride;
 }
 
-/* A function of its own where several elements are loaded at a time: any map is long. */
+/* Not inlined, because several elements are loaded at a time and the code of every map is long. */
 static __device__ __noinline__ uint64_t counter_called(const struct histogram_args &a, uint64_t i,
                                                        ukey u, ukey v)
 {
@@ -49,7 +50,8 @@ static __device__ inline uint32_t hash_of(uint64_t counter)
     return ((uint32_t)counter * 2654435761u) >> (32 - HISTOGRAM_HOT_BITS);
 }
 
-/* All lanes come here.  Those that agree with the first that misses add together, once. */
+/* All lanes call this. Lanes with the same counter as the first remaining lane add together,
+ * once. */
 template <typename T>
 static __device__ inline void count_global(const struct histogram_args &a, const uint32_t *tag,
                                            uint32_t *hot, T counter)
@@ -76,15 +78,16 @@ static __device__ inline void begin_global(const struct histogram_args &a, uint3
         hot[h] = 0;
     }
     check_edges(a);
-    __syncthreads(); /* no tag is taken */
+    __syncthreads(); /* all tags are empty */
 
-    /* Elements all over the array, of each block others; who comes first keeps a tag. */
+    /* Samples from the whole array, different ones in each block; the first value of a hash keeps
+     * the tag. */
     const uint64_t gap = a.n / HOT;
     for (uint32_t s = threadIdx.x; gap && s < HOT; s += blockDim.x) {
         uint64_t counter = counter_at(a, s * gap + blockIdx.x % gap);
         if (counter < NO_TAG) atomicCAS(&tag[hash_of(counter)], NO_TAG, (uint32_t)counter);
     }
-    __syncthreads(); /* the tags are taken */
+    __syncthreads(); /* the tags are set */
 }
 
 static __device__ inline void end_global(const struct histogram_args &a, const uint32_t *tag,
@@ -102,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS)
     begin_global(a, tag, hot);
     const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
     const uint64_t warp_first = (uint64_t)blockIdx.x * blockDim.x + 32 * warp_id();
-    for (uint64_t w = warp_first; w < a.n; w += LOADS * threads) { /* as many turns for all lanes */
+    for (uint64_t w = warp_first; w < a.n; w += LOADS * threads) { /* uniform count */
         const uint64_t i = w + lane_id();
         ukey u[LOADS] = {}, v[LOADS] = {};
 #pragma unroll
@@ -121,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS)
     end_global(a, tag, hot);
 }
 
-/* One channel, bins as wide as a power of two, so few instructions that memory is the limit. */
+/* One channel, bin width a power of two: so few instructions that memory bandwidth is the limit. */
 extern "C" __global__ void __launch_bounds__(HISTOGRAM_MOVE_THREADS, GLOBAL_BLOCKS)
     histogram_shift(const __grid_constant__ struct histogram_args a)
 {

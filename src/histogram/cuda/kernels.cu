@@ -1,15 +1,15 @@
 /*
- * histogram/cuda/kernels.cu - histograms on the GPU, device half.
+ * histogram/cuda/kernels.cu - histograms on the GPU, kernels.
  *
  *     histogram_shared    in shared.cuh: counters in shared memory
  *     histogram_bytes     the same for bytes, whose map is applied to 256 counts at the end
- *     histogram_global    in global.cuh: counters in memory, frequent ones on the chip
+ *     histogram_bytes     the same for bytes: counts the 256 values and applies the map at the end
+ *     histogram_global    in global.cuh: counters in memory, frequent ones in shared memory
  *     histogram_largest, histogram_weights, histogram_sums
- *                         in weights.cuh: each element counts for a weight
+ *                         in weights.cuh: each element adds a weight
  *
- * Counts are whole numbers and atomic additions of them commute: the result does not depend on who
- * comes first.  A counter of 32 bits never overflows, since a block takes less than 2^32 elements.
- *
+ * Counts are integers, whose atomic additions commute: the result does not depend on the order. A
+ * 32-bit counter never overflows, because a block processes fewer than 2^32 elements.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "histogram/cuda/common.cuh"
@@ -24,7 +24,7 @@ enum { BYTE_LOADS = 2 };
 #if KEY_BITS == 8
 /* ---- Bytes: counter[channel][byte][column] ---- */
 
-/* The map of the 256 values, when all elements are counted. */
+/* Applies the map to the 256 values, after all elements are counted. */
 static __device__ inline void add_bytes(const struct histogram_args &a, const uint32_t *table)
 {
     for (uint32_t k = threadIdx.x; k < a.channels * 256; k += blockDim.x) {
@@ -42,7 +42,7 @@ static __device__ void count_bytes(const struct histogram_args &a, uint32_t *tab
     const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
     const uint4 *vectors = (const uint4 *)(b.in + b.head);
     const uint32_t bits = a.column_bits, column = threadIdx.x & ((1u << bits) - 1);
-    uint32_t channel = 0, step = 0; /* of vector i; from one to the next */
+    uint32_t channel = 0, step = 0; /* of vector i; increment to the next vector */
     if (CHANNELS > 1) {
         channel = (uint32_t)((b.head + thread * VECTOR) % a.channels);
         step = (uint32_t)(threads * VECTOR % a.channels);
@@ -63,7 +63,7 @@ static __device__ void count_bytes(const struct histogram_args &a, uint32_t *tab
                 if (CHANNELS > 1) {
                     atomicAdd(&table[at + ((byte << bits) | column)], 1u);
                     at = at + size == a.channels * size ? 0 : at + size;
-                } else { /* one channel has all columns: shifts that the compiler knows */
+                } else { /* one channel has all columns: shifts by constants */
                     atomicAdd(&table[(byte << HISTOGRAM_COLUMN_BITS) | column], 1u);
                 }
             }
@@ -86,9 +86,9 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS, FULL_BLOCKS)
     const uint32_t size = 256u << a.column_bits;
     clear_table(table, a.channels * size);
     check_edges(a);
-    if (gridDim.x == 1 && !a.add) /* nobody else has cleared the counts */
+    if (gridDim.x == 1 && !a.add) /* no memset has cleared the counts */
         for (uint64_t k = threadIdx.x; k < a.counters; k += blockDim.x) a.counts[k] = 0;
-    __syncthreads(); /* the counters are clear */
+    __syncthreads(); /* the counters are zero */
 
     if (a.channels == 1)
         count_bytes<1>(a, table, size);

@@ -1,6 +1,6 @@
 /*
- * histogram/cuda/mixed.cuh - counters in shared memory for what shared.cuh leaves:
- * several channels, two dimensions, and maps that need many registers.
+ * histogram/cuda/mixed.cuh - counters in shared memory for the cases that shared.cuh does not
+ * cover: several channels, two dimensions, and maps that need many registers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,8 @@
 
 #include "histogram/cuda/shared.cuh"
 
-/* A function of its own, since several vectors are loaded at a time; a loop, where the map takes
- * many instructions. */
+/* Not inlined, because several vectors are loaded at a time; a loop, if the map needs many
+ * instructions. */
 template <int KIND>
 static __device__ __noinline__ void count_vector(const struct histogram_args &a, struct counting c,
                                                  uint4 vector, uint32_t channel)
@@ -24,7 +24,8 @@ static __device__ __noinline__ void count_vector(const struct histogram_args &a,
     }
 }
 
-/* The elements of the block's group: groups share them out, the parts of a group all see them. */
+/* The elements of the block's group: groups divide the elements; all parts of a group read the same
+ * ones. */
 template <int KIND>
 static __device__ void count_elements(const struct histogram_args &a, const struct counting &c)
 {
@@ -33,7 +34,7 @@ static __device__ void count_elements(const struct histogram_args &a, const stru
     const uint64_t thread = (uint64_t)group * blockDim.x + threadIdx.x;
     const uint64_t threads = (uint64_t)groups * blockDim.x;
     const uint4 *vectors = (const uint4 *)(b.in + b.head);
-    uint32_t channel = 0, step = 0; /* of vector i; from one to the next */
+    uint32_t channel = 0, step = 0; /* of vector i; increment to the next vector */
     if (a.channels > 1) {
         channel = (uint32_t)((b.head + thread * VECTOR) % a.channels);
         step = (uint32_t)(threads * VECTOR % a.channels);
@@ -50,7 +51,7 @@ static __device__ void count_elements(const struct histogram_args &a, const stru
             if (channel >= a.channels) channel -= a.channels;
         }
     }
-    /* The ends, one element a thread. */
+    /* The elements before and after the vectors, one per thread. */
     const uint64_t ends = b.head + (a.n - b.tail);
     if (thread < ends) {
         uint64_t i = thread < b.head ? thread : b.tail + (thread - b.head);
@@ -126,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS)
         copy_edges(a, edges);
         c.edges.at = edges;
     }
-    __syncthreads(); /* the counters are clear, the edges are there */
+    __syncthreads(); /* the counters are zero, the edges are copied */
 
     count_by_kind(a, c);
     __syncthreads(); /* every element of the block is counted */

@@ -1,17 +1,16 @@
 /*
- * histogram/cuda/operation.c - histograms on the GPU, host half: the table of strategies, the plan,
- * and the steps that follow.
+ * histogram/cuda/operation.c - histograms on the GPU, host code: the table of strategies, the plan,
+ * and the steps.
  *
  *     algorithm   counters                                     launches
- *     bytes       in shared memory, 256 a channel              1, of large arrays after a memset
+ *     bytes       in shared memory, 256 per channel            1; for large arrays, after a memset
  *     shared      in shared memory                             the same
- *     split       in shared memory, a part of them each block  the same
- *     global      in memory                                    a memset, then 1
+ *     multiblock  in shared memory, a part of them per block   the same
+ *     global      in global memory                             a memset, then 1
  *     weights     sums in the workspace                        a memset, then 2 or 3
  *
- * What depends on the GPU, the number of blocks, columns and parts, changes no count and no byte of
- * the workspace.
- *
+ * The numbers of blocks, columns and parts depend on the GPU; they do not affect counts or the size
+ * of the workspace.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "histogram/cuda/common.h"
@@ -26,42 +25,42 @@
 #include <string.h>
 
 enum {
-    ALONE_N = 16384, /* elements that one block counts before two launches would */
-    BLOCKS = 2       /* of a multiprocessor */
+    ALONE_N = 16384, /* maximum of elements for which one block is faster than two launches */
+    BLOCKS = 2       /* per multiprocessor */
 };
 
 struct strategy;
 
-/* What follows from the request only. */
+/* The part of the plan that depends only on the request. */
 struct plan {
     const struct strategy *strategy;
     char module[24];
-    size_t copies, work_bytes; /* of a histogram of weights: tables of sums */
+    size_t copies, work_bytes; /* of a histogram with weights: tables of sums */
 };
 
-/* Where steps are made. */
+/* The state of building the steps. */
 struct build {
     const struct echi_histogram *h;
     const struct plan *plan;
     struct echi_gpu gpu;
-    struct histogram_args *args; /* of all kernels */
+    struct histogram_args *args; /* the argument of all kernels */
     struct echi_steps *steps;
 };
 
 struct strategy {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*can)(const struct echi_histogram *h);
-    bool (*best)(const struct echi_histogram *h); /* chosen then, if it is not named */
+    bool (*best)(const struct echi_histogram *h); /* chosen if true and no algorithm is named */
     void (*size)(const struct echi_histogram *h, struct plan *plan); /* (optional) */
 
-    /* (optional) Its parts of the workspace, as pointers of args. */
+    /* (optional) Sets pointers of args to its parts of the workspace. */
     void (*lay_out)(const struct echi_histogram *h, const struct plan *plan,
                     struct echi_layout *layout, struct histogram_args *args);
     void (*steps)(const struct build *b);
 };
 
-/* ---- When each can be used ---- */
+/* ---- Conditions ---- */
 
 static bool float_weights(const struct echi_histogram *h)
 {
@@ -88,7 +87,7 @@ static bool can_global(const struct echi_histogram *h)
     return !h->weighted;
 }
 
-/* Tables on the chip pay when there are as many elements as counters. */
+/* Tables in shared memory are worth it if there are at least as many elements as counters. */
 static bool worth_shared(const struct echi_histogram *h)
 {
     return can_shared(h) && (h->counters <= 4096 || h->n >= h->counters);
@@ -142,14 +141,14 @@ static void clear_counts(const struct build *b)
     if (!b->h->add) clear(b, b->h->counts, b->h->counters * sizeof(uint64_t));
 }
 
-/* Shared memory that a block can have, less what the system keeps of it. */
+/* The maximum shared memory of a block, minus the part that the system reserves. */
 static size_t most_shared_bytes(const struct build *b)
 {
     return b->gpu.shared_bytes > 48 << 10 ? b->gpu.shared_bytes : 48 << 10;
 }
 
-/* Groups of blocks: enough to fill the GPU, few enough that each has as many elements as counters,
- * and so many that none has 2^32 elements. */
+/* Groups of blocks: enough to fill the GPU; few enough that each has at least as many elements as
+ * counters; and so many that none has 2^32 elements. */
 static uint64_t groups_of(const struct build *b, uint64_t fill, unsigned threads)
 {
     const struct echi_histogram *h = b->h;
@@ -159,7 +158,7 @@ static uint64_t groups_of(const struct build *b, uint64_t fill, unsigned threads
     return most(groups, (h->n >> 31) + 1);
 }
 
-/* So many columns that the counters fill HISTOGRAM_TABLE_BYTES. */
+/* As many columns as fit in HISTOGRAM_TABLE_BYTES. */
 static uint32_t columns_of(uint64_t counters, size_t bytes)
 {
     uint32_t bits = 0;
@@ -179,7 +178,7 @@ static void steps_of_bytes(const struct build *b)
     launch(b, ECHI_COUNT, "histogram_bytes", blocks, HISTOGRAM_THREADS, bytes);
 }
 
-/* Blocks of a kernel whose threads each take a few of n things at a time. */
+/* The number of blocks of a kernel whose threads each process a few of n items at a time. */
 static uint64_t move_blocks(const struct build *b, uint64_t n)
 {
     uint64_t blocks =
@@ -197,14 +196,14 @@ static void steps_of_global(const struct build *b)
            HISTOGRAM_MOVE_THREADS, 0);
 }
 
-/* What histogram_shared and histogram_edges count; the rest is histogram_mixed's. */
+/* What histogram_shared and histogram_edges support; histogram_mixed counts everything else. */
 static bool is_even(const struct echi_histogram *h)
 {
     return h->x.kind != ECHI_BINS_WIDE && h->x.kind != ECHI_BINS_EDGES &&
            h->x.kind != ECHI_BINS_NONE;
 }
 
-/* Bytes of the edges and of their cells, if they go into shared memory. */
+/* Bytes of the edges and of their cells, if they are copied to shared memory. */
 static size_t edge_bytes_of(const struct echi_histogram *h, size_t limit,
                             struct histogram_args *args)
 {
@@ -226,7 +225,7 @@ static void steps_of_shared(const struct build *b)
     struct histogram_args *args = b->args;
     if (h->x.kind == ECHI_BINS_EDGES &&
         ((size_t)h->key_bytes * 2 << h->x.top) > HISTOGRAM_EDGE_BYTES) {
-        steps_of_global(b); /* as many looks at edges in memory anyway */
+        steps_of_global(b); /* needs as many reads of edges in global memory */
         return;
     }
     const size_t limit = most_shared_bytes(b), edge_bytes = edge_bytes_of(h, limit, args);
@@ -255,7 +254,7 @@ static void size_weights(const struct echi_histogram *h, struct plan *plan)
     if (plan->copies == 0) plan->copies = 1;
 }
 
-/* One after the other: they are cleared together. */
+/* Adjacent, because they are cleared together. */
 static void lay_out_weights(const struct echi_histogram *h, const struct plan *plan,
                             struct echi_layout *layout, struct histogram_args *args)
 {
@@ -296,12 +295,12 @@ static enum histogram_weights weights_type(const struct echi_histogram *h)
 
 /* ---- The strategies ---- */
 
-/* The first that is the best runs, unless one is named. */
+/* The first row whose `best` is true runs, unless one is named. */
 static const struct strategy strategies[] = {
     {
         .name = "bytes",
-        .what = "bytes by their value in shared memory, then the map of 256 counts",
-        .when = "elements of 8 bits, no weights, one dimension, up to 8 channels",
+        .what = "counts the 256 byte values in shared memory, then maps these counts to bins",
+        .when = "8-bit elements, no weights, one dimension, up to 8 channels",
         .can = can_bytes,
         .best = can_bytes,
         .steps = steps_of_bytes,
@@ -317,7 +316,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "multiblock",
-        .what = "counters in shared memory, split among blocks that read the same elements",
+        .what = "counters in shared memory, divided among blocks that read the same elements",
         .when = "up to 65,536 counters and at least four elements per counter",
         .can = can_split,
         .best = worth_split,
@@ -325,7 +324,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "global",
-        .what = "counters in memory, those of frequent values in shared memory",
+        .what = "counters in global memory, those of frequent values in shared memory",
         .when = "all other histograms without weights",
         .can = can_global,
         .best = can_global,
@@ -333,7 +332,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "weights",
-        .what = "sums of whole numbers in memory, whatever the weights are",
+        .what = "integer sums in global memory; float weights are converted to integers",
         .when = "histograms with weights",
         .can = has_weights,
         .best = has_weights,
@@ -355,12 +354,12 @@ static ech_status choose(const struct echi_histogram *h, const struct strategy *
         }
         if (h->algorithm)
             return echi_fail(NULL, ECH_ERR_ARG,
-                             "the algorithm \"%s\" of the GPU (%s) cannot do this histogram",
+                             "the algorithm \"%s\" of the GPU (%s) does not support this histogram",
                              a->name, a->what);
     }
     return echi_fail(NULL, ECH_ERR_ARG,
-                     "options->algorithm is \"%s\", and the GPU has \"bytes\", \"shared\", "
-                     "\"split\", \"global\" and \"weights\"",
+                     "options->algorithm is \"%s\": the GPU has \"bytes\", \"shared\", "
+                     "\"multiblock\", \"global\" and \"weights\"",
                      h->algorithm);
 }
 
@@ -378,8 +377,8 @@ static ech_status plan_histogram(const void *request, void *place, size_t *work_
     if (plan->strategy->size) plan->strategy->size(h, plan);
     if (plan->strategy->lay_out) plan->strategy->lay_out(h, plan, &layout, &args);
     if (layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY,
-                         "bins is %zu: the workspace is larger than any memory", h->x.bins);
+        return echi_fail(NULL, ECH_ERR_MEMORY, "bins is %zu: the workspace size overflows size_t",
+                         h->x.bins);
     *work_bytes = plan->work_bytes = layout.bytes;
     return ECH_OK;
 }

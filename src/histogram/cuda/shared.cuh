@@ -1,12 +1,13 @@
 /*
- * histogram/cuda/shared.cuh - counters in shared memory: a table for each block, of all the bins or
- * of a part of them.
+ * histogram/cuda/shared.cuh - counters in shared memory: a table per block, of all bins or of a
+ * part of them.
  *
- *     element --map--> counter --atomicAdd--> table[counter][column of my lane] --sum--> counts
+ *     element --map--> counter --atomicAdd--> table[counter][column of the lane] --sum--> counts
  *
- * Few bins have a column of counters for each lane, so that no two lanes of a warp collide in one
- * bank; more bins have fewer columns.  More bins than a block can hold are split among blocks that
- * read the same elements, at the same time: memory gives each element once, the L2 cache again.
+ * With few bins each lane has its own column of counters, so that no two lanes of a warp collide in
+ * a bank; with more bins there are fewer columns. If a block cannot hold all bins, they are divided
+ * among blocks that read the same elements at the same time: the first read of an element is from
+ * memory, the others are from the L2 cache.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,10 +16,10 @@
 
 #include "histogram/cuda/common.cuh"
 
-/* Registers for so many blocks. */
+/* Limits registers to those of this many blocks. */
 enum { FULL_BLOCKS = MULTIPROCESSOR_THREADS / HISTOGRAM_THREADS };
 
-/* What a thread needs to count an element. */
+/* The state of a thread that counts elements. */
 struct counting {
     uint32_t *table; /* counter 0 of the thread's column */
     struct edges edges;
@@ -32,13 +33,13 @@ typedef uint64_t wide_key;
 typedef uint32_t wide_key;
 #endif
 
-/* What no bin holds is not counted. */
+/* Elements in no bin are not counted. */
 static __device__ inline bool drops(const struct echi_bins &x)
 {
     return x.below == ECHI_NO_SLOT && x.above == ECHI_NO_SLOT && x.nan == ECHI_NO_SLOT;
 }
 
-/* Half the instructions, where counters are values and all others are dropped. */
+/* Half the instructions, if counters are values and all other values are dropped. */
 static __device__ inline bool is_direct(const struct histogram_args &a)
 {
     const struct echi_bins &x = a.x;
@@ -64,14 +65,14 @@ static __device__ inline void count_slot(const struct histogram_args &a, const s
     if (slot != NO_SLOT) count_at(c, slot + channel * (uint32_t)a.stride - c.first);
 }
 
-/* ---- Tables, for each kernel that counts in shared memory ---- */
+/* ---- Tables, for all kernels that count in shared memory ---- */
 
 static __device__ inline uint32_t table_words(const struct histogram_args &a)
 {
     return a.part_counters << a.column_bits;
 }
 
-/* Clears the counters of the block. */
+/* Sets the counters of the block to zero. */
 static __device__ inline struct counting begin_counting(const struct histogram_args &a)
 {
     struct counting c;
@@ -87,7 +88,8 @@ static __device__ inline struct counting begin_counting(const struct histogram_a
     return c;
 }
 
-/* The one group of a small array is the only to write its counters: none need be cleared. */
+/* A small array has one group, which is the only writer of its counters: they need not be
+ * cleared. */
 static __device__ inline void end_counting(const struct histogram_args &a, const struct counting &c)
 {
     const bool alone = gridDim.x == a.parts;
@@ -101,7 +103,7 @@ static __device__ inline void end_counting(const struct histogram_args &a, const
     }
 }
 
-/* Edges lie behind the counters. */
+/* The edges are stored after the counters. */
 static __device__ inline ukey *shared_edges(const struct histogram_args &a)
 {
     return (ukey *)((uint32_t *)shared_bytes + ((table_words(a) + 1) & ~1u));
@@ -116,7 +118,8 @@ static __device__ inline void copy_edges(const struct histogram_args &a, ukey *e
 
 /* ---- One channel, even bins ---- */
 
-/* Counts u, of a map whose kind the compiler knows.  DROP: what no bin holds is not counted. */
+/* Counts u, with a map whose kind is known at compile time. DROP: elements in no bin are not
+ * counted. */
 template <int KIND, bool DROP>
 static __device__ inline void count_key(const struct histogram_args &a, const struct counting &c,
                                         ukey u)
@@ -145,8 +148,8 @@ static __device__ inline void count_key(const struct histogram_args &a, const st
 #endif
 }
 
-/* The elements of the block's group: groups share them out, the parts of a group all see them.
- * N loads are in flight: as many as the map leaves registers for. */
+/* The elements of the block's group: groups divide the elements; all parts of a group read the same
+ * ones. N loads are in flight: as many as the map leaves registers for. */
 template <int KIND, bool DROP, int N>
 static __device__ void count_keys(const struct histogram_args &a, const struct counting &c)
 {
@@ -171,7 +174,7 @@ static __device__ void count_keys(const struct histogram_args &a, const struct c
 #pragma unroll
         for (int k = 0; k < VECTOR; k++) count_key<KIND, DROP>(a, c, load.key[k]);
     }
-    /* The ends, one element a thread. */
+    /* The elements before and after the vectors, one per thread. */
     const uint64_t ends = b.head + (a.n - b.tail);
     if (thread < ends)
         count_key<KIND, DROP>(a, c, b.in[thread < b.head ? thread : b.tail + (thread - b.head)]);
@@ -192,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(HISTOGRAM_THREADS, FULL_BLOCKS)
     histogram_shared(const __grid_constant__ struct histogram_args a)
 {
     const struct counting c = begin_counting(a);
-    __syncthreads(); /* the counters are clear */
+    __syncthreads(); /* the counters are zero */
 
     if (is_direct(a))
         count_keys<HISTOGRAM_DIRECT, true, 4>(a, c);

@@ -1,14 +1,14 @@
 /*
- * histogram/cuda/weights.cuh - each element counts for a weight.
+ * histogram/cuda/weights.cuh - each element adds a weight to its bin.
  *
- *     weights --histogram_largest--> the largest magnitude, from which the units of core/exact.h
- * follow
+ *     weights --histogram_largest--> the maximum magnitude, which determines the
+ *                                      units of core/exact.h
  *     elements, weights --histogram_weights--> sums[copy][counter][word]
  *     sums --histogram_sums--> counts
  *
- * Sums are integers, of 64 bits or, of floats, of 192, and each carry is added where it belongs by
- * whoever saw it: the sum does not depend on the order.  Copies keep few counters from being a
- * queue for all threads.
+ * Sums are integers: 64 bits, or 192 bits for float weights. A thread adds the carry of its
+ * addition to the next word, so the sum does not depend on the order. Several copies reduce
+ * contention if there are few counters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * is_sorted/cpu/operation.c - the CPU's half of ech_is_sorted(): threads take parts of the array in
+ * is_sorted/cpu/operation.c - ech_is_sorted() on the CPU: threads take parts of the array in
  * ascending order.
  *
  *     |  part 0  |  part 1  |  part 2  |  part 3  | ...
@@ -19,7 +19,7 @@ struct job {
     const struct echi_is_sorted *s;
     echi_unsorted_function *first;
     size_t part;          /* elements */
-    atomic_size_t lowest; /* the first position out of order that is known; n: none */
+    atomic_size_t lowest; /* the first known position that is out of order; n: none */
 };
 
 static void run_part(void *arg, size_t i, int thread)

@@ -3,8 +3,8 @@
  *
  *   FROM      u8 ... u64 (undefined at the end)
  *
- * A step compares some hundred neighbours without a branch, which compilers turn into vectors.
- * Only a step that has an element out of order is searched for its position.
+ * A step compares some hundred neighbours without a branch, so that compilers vectorise it. Only a
+ * step that contains an element out of order is searched for its position.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +35,8 @@ INLINE bool NAME(any)(const struct echi_order *o, const KEY *at, size_t n, enum 
     return any;
 }
 
-/* first: the form in which every step is compared.  Merging never reverses two keys, so what is in
- * order before it is in order after it. */
+/* first: the encoding that every step compares. Merging never reverses two keys, so keys that are
+ * in order before it are in order after it. */
 INLINE size_t NAME(search)(const struct echi_order *order, const KEY *x, size_t from, size_t to,
                            enum echi_form first, bool strict)
 {

@@ -1,16 +1,17 @@
 /*
- * is_sorted/cuda/kernels.cu - the first key out of order on the GPU, device half: one kernel.
+ * is_sorted/cuda/kernels.cu - finds the first key out of order on the GPU: one kernel.
  *
- *     array    . . a b | c d e f | g h i j | k . . .        vectors of 16 bytes, four a thread
+ *     array    . . a b | c d e f | g h i j | k . . .        vectors of 16 bytes, four per thread
  *     warps    |<---- part 0 ---->|<---- part 1 ---->|      parts are taken in ascending order
  *
- * Each thread compares its keys with those before them, in words of several keys (words.cuh).  The
- * key before a vector comes from the lane below; lane 31 reads the one before the part.  This test
- * distinguishes -0 from +0 and one NaN from another.  It therefore suspects more than is wrong, and
- * never less: a vector that it suspects, or that the array does not fill, is compared exactly.
+ * Each thread compares its keys with those before them, in words of several keys (words.cuh). The
+ * key before a vector comes from the lane below; lane 31 reads the one before the part. This test
+ * distinguishes -0 from +0 and one NaN from another, so it may report keys that are in order, but
+ * it never misses a key. A vector that it reports, or that the array does not fill, is compared
+ * exactly.
  *
- * A warp that finds a key out of order puts its position in words->found and stops.  Others stop
- * when they come to a part after that position.  The last block to finish writes the result.
+ * A warp that finds a key out of order stores its position in words->found and stops. Others stop
+ * when they get to a part after that position. The last block to finish writes the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,8 +46,8 @@ static __device__ inline uword word_ending(const struct is_sorted_args &a, uint6
     return (uword)__ldg((const ukey *)a.in + i) << (WORD_BITS - KEY_BITS);
 }
 
-/* The first position out of order among the keys of the vector that begins at key `first` of the
- * array with its skew; NONE: there is none. */
+/* The first position out of order among the keys of the vector that begins at key `first`, counted
+ * including the skew; NONE: there is none. */
 template <int STRICT>
 static __device__ uint64_t exact(const struct is_sorted_args &a, uint64_t first)
 {
@@ -85,7 +86,7 @@ static __device__ inline void load_edge(const struct is_sorted_args &a, const ch
     }
 }
 
-/* The vectors of a part that may have a key out of order, a bit each. */
+/* The vectors of a part that may have a key out of order, one bit each. */
 template <int STRICT, int FLOAT>
 static __device__ inline uint32_t suspects_of(const struct is_sorted_args &a, uint64_t first)
 {
@@ -136,7 +137,7 @@ static __device__ bool report(const struct is_sorted_args &a, uint64_t first, ui
     return false;
 }
 
-/* Whether a position is known that no key from `first` on can precede. */
+/* Whether the known position is less than `first`, so that no further key matters. */
 static __device__ inline bool is_over(const struct is_sorted_args &a, uint64_t first)
 {
     unsigned long long found = 0;
@@ -176,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(IS_SORTED_THREADS, IS_SORTED_BLOCKS
 
     __syncthreads(); /* every warp of the block has reported */
     if (threadIdx.x) return;
-    /* Whoever has counted has reported: the last one sees the position of all. */
+    /* A block counts itself after it has reported: the last one sees the positions of all. */
     if (add_acq_rel(&a.words->blocks, 1) != gridDim.x - 1) return;
     const uint64_t found = load_relaxed_u64(&a.words->found);
     *a.position = found ? ~found : a.n;

@@ -1,5 +1,5 @@
 /*
- * is_sorted/cuda/operation.c - ech_is_sorted() on the GPU, host half: one launch that reads the
+ * is_sorted/cuda/operation.c - ech_is_sorted() on the GPU, host code: one launch that reads the
  * array once.
  *
  *     workspace   [ struct is_sorted_words ]
@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-/* What follows from the request only. */
+/* The part of the plan that depends only on the request. */
 struct is_sorted_plan {
     char module[16];
     size_t words_bytes;
@@ -92,7 +92,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
     return ECH_OK;
 }
 
-/* The CPU reads its memory once; the GPU would copy all of it first. */
+/* The CPU reads its memory once; the GPU would have to copy all of it first. */
 static bool faster_on_cpu(const ech_ctx *ctx, const void *request, bool pinned)
 {
     (void)ctx;

@@ -1,9 +1,9 @@
 /*
- * is_sorted/cuda/words.cuh - keys packed in words: their order-preserving form, and comparisons of
- * all keys of a word at once.
+ * is_sorted/cuda/words.cuh - keys packed in words: their encoding, and comparisons of all keys of a
+ * word at once.
  *
  *     word     | d | c | b | a |      four keys of 8 bits, two of 16, one of 32 or 64
- *     before   | c | b | a | z |      the key before each, from the word before
+ *     before   | c | b | a | z |      the key before each, from the previous word
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,11 +20,11 @@ typedef uint32_t uword;
 
 enum {
     WORD_BITS = 8 * sizeof(uword),
-    WORDS = 16 / sizeof(uword), /* of a vector */
-    VECTOR = 16 / KEY_BYTES     /* keys of a vector */
+    WORDS = 16 / sizeof(uword), /* per vector */
+    VECTOR = 16 / KEY_BYTES     /* keys per vector */
 };
 
-/* A number in each key of a word. */
+/* A number repeated in each key of a word. */
 static __device__ inline uword word_of(uint64_t key)
 {
 #if KEY_BITS == 8
@@ -42,7 +42,7 @@ static __device__ inline uword word_tops(void)
     return word_of((uint64_t)1 << (KEY_BITS - 1));
 }
 
-/* Keys as order_encode() makes them; STRICT: with equal keys merged. */
+/* Encodes keys like order_encode(); STRICT: with equal keys merged. */
 template <int STRICT, int FLOAT>
 static __device__ inline uword word_encode(const struct echi_order &o, uword w)
 {
@@ -53,7 +53,7 @@ static __device__ inline uword word_encode(const struct echi_order &o, uword w)
         const uint32_t high = order_merge(o, order_encode(o, (ukey)(w >> 16)));
         return low | high << 16;
     }
-    /* Two keys at once; o.shift has no top bit, so that no borrow leaves a key. */
+    /* Two keys at once; o.shift has no top bit, so that there is no borrow between keys. */
     const uint32_t tops = word_tops();
     const uint32_t e = w ^ ((w >> 15 & 0x00010001u) * 0xffffu | tops);
     return ((e | tops) - word_of(o.shift)) ^ (~e & tops) ^ word_of(o.flip);
@@ -73,19 +73,19 @@ static __device__ inline uword word_before(uword before, uword w)
 #endif
 }
 
-/* In the top bit of each key: is it less than the key of y? */
+/* In the top bit of each key: whether it is less than the key of y. */
 static __device__ inline uword word_less(uword x, uword y)
 {
 #if KEY_BITS < 32
     const uint32_t tops = word_tops();
-    const uint32_t rest = (x | tops) - (y & ~tops); /* top bit: no less without its top bits */
+    const uint32_t rest = (x | tops) - (y & ~tops); /* top bit: not less without its top bits */
     return (~x & y) | (~(x ^ y) & ~rest);
 #else
     return (uword)(x < y) << (WORD_BITS - 1);
 #endif
 }
 
-/* In the top bit of each key: is it out of order after the key of y? */
+/* In the top bit of each key: whether it is out of order after the key of y. */
 template <int STRICT> static __device__ inline uword word_bad(uword x, uword y)
 {
     return STRICT ? ~word_less(y, x) : word_less(x, y);

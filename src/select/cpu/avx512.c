@@ -1,5 +1,5 @@
 /*
- * select/cpu/avx512.c - the kernels of selections for AVX-512: what is kept is packed by vectors.
+ * select/cpu/avx512.c - the kernels of selections for AVX-512: packed by compress instructions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

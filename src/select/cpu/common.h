@@ -1,9 +1,9 @@
 /*
- * select/cpu/common.h - what the files of the CPU's selections share: the kernels that have
- * instruction-set variants.
+ * select/cpu/common.h - declarations that the files of the CPU's selections share: the kernels that
+ * have instruction-set variants.
  *
- * Who is kept is a bit an element, of a block that stays in the cache: one kernel makes bits,
- * another packs what they keep.  Bits past n are zero.
+ * A selection is one bit per element, for a block that fits in the cache: one kernel computes the
+ * bits, another packs the selected elements. Bits past n are zero.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,19 +14,19 @@
 #include "cpu/cpu.h"
 
 enum {
-    ECHI_SELECT_BLOCK = 2048, /* elements whose bits are made at a time */
+    ECHI_SELECT_BLOCK = 2048, /* elements whose bits are computed at a time */
     ECHI_SELECT_WORDS = ECHI_SELECT_BLOCK / 64
 };
 
-/* Of elements of 1, 2, 4 or 8 bytes. */
+/* Kernels for elements of 1, 2, 4 or 8 bytes. */
 struct echi_select_width {
     /* Which of n elements pass. */
     void (*test)(const struct echi_predicate *p, const void *in, size_t n, uint64_t *bits);
 
-    /* Which differ from the element before, which in[-1] must be. */
+    /* Which elements differ from the previous one; in[-1] must exist. */
     void (*starts)(const struct echi_order *o, const void *in, size_t n, uint64_t *bits);
 
-    /* Packs those that are kept, without writing past them; in and out need no alignment. */
+    /* Packs the selected elements, without writing past them; in and out need no alignment. */
     void (*keep)(void *out, const void *in, const uint64_t *bits, size_t n);
 };
 
@@ -36,7 +36,7 @@ struct echi_select_isa {
     /* Which of n bytes are not 0. */
     void (*flags)(const uint8_t *flags, size_t n, uint64_t *bits);
 
-    /* Packs the positions, counted from `at`, of those that are kept. */
+    /* Packs the positions of the selected elements, counted from `at`. */
     void (*keep_positions)(uint64_t *out, uint64_t at, const uint64_t *bits, size_t n);
     void (*keep_positions32)(uint32_t *out, uint64_t at, const uint64_t *bits, size_t n);
 };

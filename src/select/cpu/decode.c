@@ -1,11 +1,12 @@
 /*
- * select/cpu/decode.c - writes each element as often as its length says.
+ * select/cpu/decode.c - run-length decoding: writes each element as often as its length specifies.
  *
- *     sums     of the lengths of pieces of 4096 runs; then of all pieces before each
- *     write    shares of the output, as even as threads want them whatever the lengths: each looks
- *              its first piece up in the sums, and goes on from there
+ *     sums     the lengths of each piece of 4096 runs are added, then exclusive prefix sums over
+ *              the pieces are computed
+ *     write    the output is divided into equal shares, whatever the lengths are: each finds its
+ *              first piece in the prefix sums and continues from there
  *
- * Sums stay at n + 1 once they are beyond n, so that no lengths overflow them.
+ * Sums saturate at n + 1, so that they cannot overflow.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +20,8 @@ enum { RUNS = 4096, SHARE_BYTES = 1 << 18 };
 
 struct decode {
     const struct echi_select *s;
-    uint64_t *before; /* [pieces + 1]: the lengths of all pieces before each */
-    size_t share;     /* outputs */
+    uint64_t *before; /* [pieces + 1]: exclusive prefix sums of the pieces' lengths */
+    size_t share;     /* outputs per share */
     uint64_t total;
 };
 
@@ -34,7 +35,7 @@ size_t echi_cpu_decode_words(size_t runs)
     return pieces_of(runs) + 1;
 }
 
-/* The sum that stays at most. */
+/* A saturating sum. */
 static uint64_t add_to(uint64_t a, uint64_t b, uint64_t most)
 {
     return a >= most || b >= most - a ? most : a + b;
@@ -65,7 +66,7 @@ static size_t find_piece(const struct decode *d, uint64_t at)
     return low;
 }
 
-/* to[0 ... n) = *from, of any size. */
+/* to[0 ... n) = *from, for elements of any size. */
 static void repeat(char *to, const char *from, size_t n, size_t bytes)
 {
     uint16_t u2;

@@ -1,5 +1,5 @@
 /*
- * select/cpu/decode.h - the decoding of runs, for operation.c.
+ * select/cpu/decode.h - run-length decoding, for operation.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "select/cpu/common.h"
 
-/* Words of 8 bytes of workspace for so many runs. */
+/* Words of 8 bytes of workspace for this many runs. */
 size_t echi_cpu_decode_words(size_t runs);
 ech_status echi_cpu_decode(ech_ctx *ctx, const struct echi_select *s, uint64_t *work);
 

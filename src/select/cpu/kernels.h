@@ -61,8 +61,8 @@ static inline __attribute__((unused)) void keep_some(char *to, const char *from,
 
 #ifdef __AVX512BW__
 
-/* A store of the lanes below a count; a compressing store takes ten times as long on some
- * processors. */
+/* A masked store of the lanes below a count, because a compressing store to memory takes ten times
+ * as long on some processors. */
 static inline __mmask16 lanes_below(int count)
 {
     return (__mmask16)((1u << count) - 1);
@@ -91,7 +91,8 @@ static inline void keep_some_u64(char *to, const char *from, uint64_t kept)
     }
 }
 
-/* Bytes and halves of words as whole words, which is what can be compressed. */
+/* Zero-extends bytes and 16-bit elements to 32 bits, the minimum width of AVX-512F's
+ * compress instruction. */
 static inline void keep_some_u8(char *to, const char *from, uint64_t kept)
 {
     for (int v = 0; v < 4; v++, kept >>= 16) {

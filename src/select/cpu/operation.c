@@ -1,12 +1,12 @@
 /*
- * select/cpu/operation.c - selections on the CPU: pieces of the array are counted, then each is
- * written to where the counts of those before it say.
+ * select/cpu/operation.c - selections on the CPU: the selected elements of each piece of the array
+ * are counted; each piece is then written at the prefix sum of the counts.
  *
- *     bits     which elements of a block are kept, 2048 at a time (width.h)
- *     count    of each piece; left out where one thread keeps elements in one go
- *     write    what is kept of a block is packed while the block is in the cache
+ *     bits     which elements of a block are selected, 2048 at a time (width.h)
+ *     count    per piece; not needed if one thread selects elements in one go
+ *     write    the selected elements of a block are packed while the block is in the cache
  *
- * Pieces do not depend on the threads.  Runs are decoded in decode.c.
+ * Pieces do not depend on the number of threads. Runs are decoded in decode.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +23,8 @@ struct job {
     const struct echi_select_isa *isa;
     const struct echi_select_width *width; /* of the elements, NULL for other sizes */
     const struct echi_select_width *value_width;
-    uint64_t *counts[2]; /* [pieces] of elements that come first; of those that come second */
-    uint64_t *first;     /* [pieces], with lengths: where each piece's first run begins */
+    uint64_t *counts[2]; /* [pieces] counts of the first and of the second kind */
+    uint64_t *first;     /* [pieces], with lengths: the start of each piece's first run */
     uint64_t total[2];
 };
 
@@ -64,7 +64,7 @@ static size_t count_bits(const uint64_t *bits, size_t n)
     return count;
 }
 
-/* Which of the n elements from `at` on, a multiple of 64, are kept. */
+/* Computes which of the n elements from `at` on, a multiple of 64, are selected. */
 static void find_bits(const struct job *job, size_t at, size_t n, uint64_t *bits)
 {
     const struct echi_select *s = job->s;
@@ -81,7 +81,7 @@ static void find_bits(const struct job *job, size_t at, size_t n, uint64_t *bits
         job->width->test(&s->test[0], in + at * s->element_bytes, n, bits);
         break;
     default:
-        if (at == 0) { /* the first begins a run whatever follows */
+        if (at == 0) { /* the first element always begins a run */
             size_t head = echi_min(n, 64);
             _Alignas(8) char block[65 * 8];
             memcpy(block, in, s->element_bytes);
@@ -105,7 +105,8 @@ static void find_kept(const struct job *job, size_t at, size_t n, uint64_t *bits
     clear_past(bits, n);
 }
 
-/* Of the rest of a division in three, which come second; rest gets what is neither. */
+/* For a three-way partition: which of the rest are of the second kind; rest receives those of
+ * neither. */
 static void find_second(const struct job *job, size_t at, size_t n, const uint64_t *kept,
                         uint64_t *second)
 {
@@ -117,7 +118,7 @@ static void find_second(const struct job *job, size_t at, size_t n, const uint64
 
 /* ---- Writing ---- */
 
-/* Elements of a size that no kernel has: whole runs of them. */
+/* Elements of a size without a kernel: copies runs of selected elements. */
 static void keep_any(char *out, const char *in, const uint64_t *bits, size_t n, size_t bytes)
 {
     for (size_t i = 0; i < n; i += 64)
@@ -143,13 +144,14 @@ static void keep(const struct echi_select_width *width, void *out, uint64_t to, 
         keep_any(target, source, bits, n, bytes);
 }
 
-/* Runs that begin at starts[0 ... count - 1] get their lengths; the last keeps its start. */
+/* Sets the lengths of the runs that begin at starts[0 ... count - 1]; the last one keeps its
+ * start. */
 static void subtract(uint64_t *starts, size_t count)
 {
     for (size_t r = 0; r + 1 < count; r++) starts[r] = starts[r + 1] - starts[r];
 }
 
-/* Writes a piece whose elements of each kind go to to[kind] on; returns how many it keeps. */
+/* Writes a piece; elements of each kind go to to[kind]. Returns how many it selects. */
 static size_t write_piece(const struct job *job, size_t piece, const uint64_t to[WAYS])
 {
     const struct echi_select *s = job->s;
@@ -210,7 +212,7 @@ static void count_one(void *arg, size_t piece, int thread)
     }
 }
 
-/* Counts become what the pieces before have. */
+/* Converts counts to exclusive prefix sums over the pieces. */
 static void add_up(struct job *job)
 {
     for (int w = 0; w < 2; w++) {
@@ -234,7 +236,8 @@ static void write_one(void *arg, size_t piece, int thread)
     write_piece(job, piece, to);
 }
 
-/* What crosses pieces: the piece that begins the next run says where the one before ended. */
+/* Lengths that cross pieces: the piece that begins the next run determines where the previous run
+ * ends. */
 static void end_runs(const struct job *job)
 {
     const struct echi_select *s = job->s;

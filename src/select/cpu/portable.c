@@ -1,5 +1,5 @@
 /*
- * select/cpu/portable.c - the kernels of selections for any machine.
+ * select/cpu/portable.c - the kernels of selections for any processor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,12 +1,12 @@
 /*
- * select/cpu/width.h - template: the kernels of selections of elements of one width, in whatever
- * instruction set the including file is compiled for.
+ * select/cpu/width.h - template: the kernels of selections of elements of one width, in the
+ * instruction set that the including file is compiled for.
  *
  *   KEY            uint8_t ... uint64_t
  *   NAME(x)        x##_u8 ...
  *   KEEP_SOME      packs some of 64 elements: out, in, their bits
  *
- * A test fills bytes, in loops that vectorise, and bits_of_bytes() makes bits of them.
+ * A test writes bytes, in loops that vectorise, and bits_of_bytes() converts them to bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 
 static void NAME(test)(const struct echi_predicate *p, const void *in, size_t n, uint64_t *bits)
 {
-    const struct echi_predicate test = *p; /* which stores of bytes cannot change */
+    const struct echi_predicate test = *p; /* a copy: stores of bytes cannot alias it */
     const KEY *x = in, mask = (KEY)test.mask, low = (KEY)test.low, span = (KEY)test.span;
     const KEY sign = (KEY)test.order.sign;
     uint8_t passes[64], invert = (uint8_t)test.invert;
@@ -22,7 +22,7 @@ static void NAME(test)(const struct echi_predicate *p, const void *in, size_t n,
         size_t here = echi_min(64, n - i);
         if (test.order.float_mask)
             for (size_t k = 0; k < here; k++) passes[k] = NAME(passes)(&test, x[i + k]);
-        else if (here == 64) /* integers are in order but for their sign */
+        else if (here == 64) /* the encoding of integers only flips the sign */
             for (size_t k = 0; k < 64; k++)
                 passes[k] = (uint8_t)(((KEY)(((x[i + k] ^ sign) & mask) - low) <= span) ^ invert);
         else

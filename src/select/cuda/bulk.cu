@@ -1,43 +1,45 @@
 /*
- * select/cuda/bulk.cu - large arrays on GPUs that copy in bulk (sm_90): one block a multiprocessor,
- * whose warps each have a part of every tile for themselves and synchronise only with the scout.
+ * select/cuda/bulk.cu - selection of large arrays on GPUs with bulk asynchronous copies (sm_90):
+ * one block per multiprocessor, whose warps each process their own part of every tile and
+ * synchronise only with the scout warp.
  *
- *     part      4 KiB of a tile, in two slots of shared memory: one arrives, of the other what is
- *               kept lies at its beginning, by rank, and waits to be told where it goes
- *     worker    tests and packs its part of the next tile and counts it; waits until it is told
- *               where the part before that goes; stores it; asks for the tile after
- *     scout     a warp that adds up the workers' counts of a tile, publishes the sum, adds up what
- *               other blocks published of the tiles since the block's last one, and tells the
- *               workers: all of a tile before, while they already pack the next
+ *     part      4 KiB of a tile, in two slots of shared memory: one is being filled; in the other,
+ *               the selected elements are at its beginning, by rank, and wait for their destination
+ *     worker    tests, packs and counts its part of the next tile; waits for the destination of the
+ *               previous part; stores that part; requests the tile after
+ *     scout     a warp that adds the workers' counts of a tile, publishes the sum, adds the counts
+ *               that other blocks published for the tiles since the block's previous one, and
+ *               passes the total before the tile to the workers, while they pack the next tile
  *
- *     runs      words tell where a tile's last run begins, too, so that the scout of a tile that
- *               begins one knows how long the run before it is; lengths and values that go along
- *               come from the positions (bulk.cuh)
+ *     runs      the published words also contain the position of a tile's last run, so that the
+ *               scout of a tile that begins a run knows the length of the run before it; lengths
+ *               and values are derived from the positions (bulk.cuh)
  *
- *     partition   one launch counts; the next places, from the array's end on, which the L2 cache
- *                 still holds; its scouts add up what is known
+ *     partition   one launch counts; the next one moves elements, from the array's end on, which is
+ *                 still in the L2 cache; its scouts only add known counts
  *
- * Tiles are given out by a ticket: who waits for a count waits for a block that has begun.
- * What is under way is bounded by two slots on purpose: counts of other blocks wait in the same
- * queues as bulk copies, and a third slot made every tile later.
+ * Tiles are assigned by a ticket: a block that waits for a count waits for a block that is running.
+ * There are deliberately only two slots: polls of other blocks' counts wait in the same queues as
+ * bulk copies, and a third slot delayed every tile.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-/* Other GPUs cannot, and the host starts nothing of this there. */
+/* Other GPUs have no bulk copies, and the host launches none of these kernels there. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #include "select/cuda/bulk.cuh"
 
 /* ---- Workers ---- */
 
-/* PLACE: the block's turns go from the array's end to its begin. */
+/* PLACE: the block processes tiles from the array's end to its beginning. */
 static __device__ inline uint64_t tile_of_turn(const struct select_args &a, uint32_t turn)
 {
     const uint64_t after = blockIdx.x + (uint64_t)turn * gridDim.x;
     return after < a.tiles ? a.tiles - 1 - after : a.tiles;
 }
 
-/* Stores what goes along with the part in a slot, whose keys are stored; next: of the tile, what
- * comes behind it.  some: the first values, if the positions were there to load them by. */
+/* Stores positions and values of a part whose keys are already stored. next: the tile's first
+ * selected position after the part. some: the first values, if the positions were available to load
+ * them. */
 template <int VALUE>
 static __device__ inline void store_along(const struct select_args &a, const struct part &p,
                                           ukey *region, uint32_t own, uint32_t bits,
@@ -48,9 +50,9 @@ static __device__ inline void store_along(const struct select_args &a, const str
     const struct word<VALUE_WORD> *values = (const struct word<VALUE_WORD> *)a.values + p.at;
     uint16_t *local = (uint16_t *)(own <= FEW ? region + own : region);
     if (own > FEW) {
-        __syncwarp(); /* the keys are stored */
+        __syncwarp(); /* all keys are stored */
         order_positions(local, bits, rank_rows(bits));
-        __syncwarp(); /* the positions lie by rank */
+        __syncwarp(); /* the positions are ordered by rank */
         if (VALUE) load_values(values, local, lane_id(), own, some);
     }
     store_positions(a, p, local, before, own, next == NONE ? NONE : next - threadIdx.x / 32 * PART);
@@ -58,7 +60,7 @@ static __device__ inline void store_along(const struct select_args &a, const str
         store_values(values, local, own, some, (struct word<VALUE_WORD> *)a.values_out + before);
 }
 
-/* VALUE: bytes of the values that go along; 0: none do. */
+/* VALUE: bytes of the values that are moved; 0: there are none. */
 template <int SOURCE, int PLACE, int VALUE>
 static __device__ inline void work(const struct select_args &a, struct bulk_shared &s)
 {
@@ -66,12 +68,12 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
     const uint32_t warp = threadIdx.x / 32;
     const uint64_t all = PLACE ? a.words[SELECT_WORDS_FIRST - 1] : 0;
     uint64_t tile = a.tiles, next = PLACE ? tile_of_turn(a, 0) : s.first[0];
-    uint32_t own = 0, bits = 0, next_bits = 0; /* bits: of runs: what the parts keep */
-    bool asked = true;                         /* for the elements of the next tile */
+    uint32_t own = 0, bits = 0, next_bits = 0; /* bits: with runs, the selected elements */
+    bool asked = true;                         /* the elements of the next tile were requested */
     if (next >= a.tiles) return;
     ask_for<SOURCE>(a, s, next, 0, true);
     ask_for<SOURCE>(a, s, PLACE ? tile_of_turn(a, 1) : s.first[1], 1, true);
-    /* One turn before the first, which only packs. */
+    /* An additional first iteration only packs. */
 #pragma unroll 1
     for (uint32_t turn = ~0u;; turn++) {
         const uint32_t slot = turn % 2;
@@ -83,7 +85,7 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
         if (next < a.tiles) next_own = pack<SOURCE, PLACE>(a, s, next, turn + 1, asked, &next_bits);
         uint64_t after = PLACE ? tile_of_turn(a, 1) : s.first[1];
         if (tile < a.tiles) {
-            wait_for(&s.told[slot], turn);
+            wait_for(&s.placed[slot], turn);
             const uint64_t before = s.begin[slot][warp];
             ukey *out = (ukey *)a.out, *region = region_of<SOURCE>(slot);
             if (SOURCE != BY_RUNS || out) store_part(region, out + before, own);
@@ -99,7 +101,8 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
             if (next >= a.tiles) return;
             copy_bulk_fence();
             __syncwarp(); /* the slot is free */
-            /* Where flags keep few, only those are read; that the next are as many is a guess. */
+            /* With flags that select few elements, only those are read; assumes the next part
+             * selects as many. */
             asked = SOURCE != BY_FLAGS || PLACE || next_own > PART / SELECT_SPARSE;
             ask_for<SOURCE>(a, s, after, slot, asked);
         }
@@ -112,19 +115,19 @@ static __device__ inline void work(const struct select_args &a, struct bulk_shar
 
 /* ---- The scout ---- */
 
-/* A word of a tile whose kept ones' positions are told, too: the state, the last of these, the
- * count. */
+/* The word of a tile if positions of selected elements are published too: the state, the last such
+ * position, the count. */
 enum { LAST_AT = 20 };
 #define OWN_MASK ((1ull << LAST_AT) - 1)
 
 struct tally {
-    uint32_t all, before; /* what the workers keep of a tile, and those before this lane */
-    /* BY_RUNS: positions in the tile of the first and the last, and of the first behind this lane's
-     * part */
+    uint32_t all, before; /* selected elements of the tile, and of the workers before this lane */
+    /* BY_RUNS: positions in the tile of the first and the last selected element, and of the first
+     * after this lane's part */
     uint32_t first, last, next;
 };
 
-/* Of the turn's tile, once all workers have counted it. */
+/* The tally of the current tile, once all workers have counted it. */
 template <int SOURCE>
 static __device__ inline struct tally add_up(struct bulk_shared &s, uint32_t turn)
 {
@@ -142,7 +145,7 @@ static __device__ inline struct tally add_up(struct bulk_shared &s, uint32_t tur
     return t;
 }
 
-/* ... and other blocks hear of it. */
+/* ... published to other blocks. */
 template <int SOURCE>
 static __device__ inline struct tally publish(const struct select_args &a, struct bulk_shared &s,
                                               uint64_t tile, uint32_t turn)
@@ -162,14 +165,15 @@ static __device__ inline uint64_t warp_max_u64(uint64_t x)
     return x;
 }
 
-/* The counts of tiles from ... to - 1, which are waited for.  BY_RUNS: *last becomes where the last
- * one lies that they keep, as if the array began at a multiple of 16 bytes, if they keep any. */
+/* The sum of the counts of tiles from ... to - 1, for which it waits. BY_RUNS: *last becomes the
+ * position of the last selected element, counted from the beginning of the first vector, if there
+ * is one. */
 template <int SOURCE>
 static __device__ inline uint64_t sum_counts(const struct select_args &a, uint64_t from,
                                              uint64_t to, uint64_t *last)
 {
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;
-    uint64_t sum = 0, at = 0; /* at: behind the last */
+    uint64_t sum = 0, at = 0; /* at: one past the last selected position */
     for (; from < to; from += 32 * WORDS) {
         const uint64_t *mine = words + from + lane_id();
         uint64_t word[WORDS];
@@ -203,8 +207,8 @@ static __device__ inline uint64_t take_ticket(const struct select_args &a)
     return atomicAdd((unsigned long long *)a.words + 1, 1ull);
 }
 
-/* What is known of runs once a tile is told: how long the one is that ends where the tile's first
- * begins, and after the last tile the array's last one.  last: as above, of what lies before. */
+/* Writes lengths of runs once a tile's total is known: of the run that ends at the tile's first
+ * run, and after the last tile the array's last run. last: as above, before the tile. */
 static __device__ inline void end_runs(const struct select_args &a, const struct tally &t,
                                        uint64_t tile, uint64_t before, uint64_t *last)
 {
@@ -220,7 +224,7 @@ template <int SOURCE>
 static __device__ inline void scout(const struct select_args &a, struct bulk_shared &s)
 {
     uint64_t tile = s.first[0], next = s.first[1];
-    uint64_t known = 0, before = 0, last = 0; /* tiles, how many they keep, and where the last is */
+    uint64_t known = 0, before = 0, last = 0; /* tiles, their elements, the last position */
     if (tile >= a.tiles) return;
     struct tally t = publish<SOURCE>(a, s, tile, 0);
     for (uint32_t turn = 0;; turn++) {
@@ -239,8 +243,8 @@ static __device__ inline void scout(const struct select_args &a, struct bulk_sha
         before += t.all;
         known = tile + 1;
         if (known == a.tiles && lane_id() == 0) *a.count = before;
-        __syncwarp(); /* it is all written */
-        if (lane_id() == 0) mbarrier_arrive(&s.told[turn % 2]);
+        __syncwarp(); /* all lanes have written */
+        if (lane_id() == 0) mbarrier_arrive(&s.placed[turn % 2]);
         if (next >= a.tiles) return;
         tile = next;
         next = after;
@@ -248,11 +252,11 @@ static __device__ inline void scout(const struct select_args &a, struct bulk_sha
     }
 }
 
-/* Of a partition, whose counts are all known. */
+/* For a partition, whose counts are all known. */
 static __device__ inline void scout_back(const struct select_args &a, struct bulk_shared &s)
 {
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;
-    uint64_t known = a.tiles, before = words[-1]; /* what lies before tile `known` */
+    uint64_t known = a.tiles, before = words[-1]; /* the sum of the tiles before `known` */
     if (blockIdx.x == 0 && lane_id() == 0) *a.count = before;
     for (uint32_t turn = 0;; turn++) {
         const uint64_t tile = tile_of_turn(a, turn);
@@ -264,8 +268,8 @@ static __device__ inline void scout_back(const struct select_args &a, struct bul
         known = tile;
         const struct tally t = add_up<BY_TEST>(s, turn);
         if (lane_id() < workers()) s.begin[turn % 2][lane_id()] = before + t.before;
-        __syncwarp(); /* it is all written */
-        if (lane_id() == 0) mbarrier_arrive(&s.told[turn % 2]);
+        __syncwarp(); /* all lanes have written */
+        if (lane_id() == 0) mbarrier_arrive(&s.placed[turn % 2]);
     }
 }
 
@@ -277,7 +281,7 @@ static __device__ inline void open(struct bulk_shared &s)
     for (uint32_t i = 0; i < 2; i++) {
         for (uint32_t w = 0; w < workers(); w++) mbarrier_init(&s.arrived[i][w], 1);
         mbarrier_init(&s.counted[i], workers());
-        mbarrier_init(&s.told[i], 1);
+        mbarrier_init(&s.placed[i], 1);
     }
 }
 
@@ -288,23 +292,23 @@ static __device__ inline void keep_bulk(const struct select_args &a)
     wait_for_earlier();
     open(s);
     if (threadIdx.x < 2) s.first[threadIdx.x] = take_ticket(a);
-    __syncthreads(); /* barriers and tickets are there */
+    __syncthreads(); /* barriers and tickets are initialised */
     if (threadIdx.x / 32 < workers())
         work<SOURCE, 0, VALUE>(a, s);
     else
         scout<SOURCE>(a, s);
-    __syncthreads(); /* the block is done with the words */
+    __syncthreads(); /* the block no longer uses the words */
     if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
 }
 
-/* How many of each tile and of all a partition puts first. */
+/* Counts the elements of each tile, and of all tiles, that a partition puts first. */
 template <int SOURCE> static __device__ inline void count_bulk(const struct select_args &a)
 {
     __shared__ struct bulk_shared s;
     unsigned long long *words = (unsigned long long *)a.words + SELECT_WORDS_FIRST, all = 0;
     wait_for_earlier();
     open(s);
-    __syncthreads(); /* the barriers are there */
+    __syncthreads(); /* the barriers are initialised */
     if (threadIdx.x / 32 == workers()) return;
     ask_for<SOURCE>(a, s, blockIdx.x, 0, SOURCE != BY_FLAGS);
     ask_for<SOURCE>(a, s, blockIdx.x + gridDim.x, 1, SOURCE != BY_FLAGS);
@@ -332,12 +336,12 @@ template <int SOURCE> static __device__ inline void place_bulk(const struct sele
     __shared__ struct bulk_shared s;
     wait_for_earlier();
     open(s);
-    __syncthreads(); /* the barriers are there */
+    __syncthreads(); /* the barriers are initialised */
     if (threadIdx.x / 32 < workers())
         work<SOURCE, 1, 0>(a, s);
     else
         scout_back(a, s);
-    __syncthreads(); /* the block is done with the words */
+    __syncthreads(); /* the block no longer uses the words */
     if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
 }
 

@@ -1,13 +1,13 @@
 /*
- * select/cuda/bulk.cuh - a part of a tile, which a warp has for itself: asked for in bulk, tested,
- * packed in place by rank, stored.
+ * select/cuda/bulk.cuh - the part of a tile that one warp processes: requested by bulk copies,
+ * tested, packed in place by rank, stored.
  *
  *     slot      [ a vector before | 4 KiB of elements | their flags, if flags select ]
  *
- * Where what is known by position goes along, the positions lie behind what is kept, or take its
- * place once it is stored.
+ * If positions, lengths or values are written too, the positions are stored after the selected
+ * elements, or replace them after these have been stored.
  *
- * What bulk.cu does with parts is told there.
+ * bulk.cu describes how the parts are used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,31 +20,31 @@
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-/* Elements are rows of 32 vectors, a row at a time from lane to lane. */
+/* Elements are rows of 32 vectors; a row is distributed over the lanes. */
 enum {
     ROWS = SELECT_PART_BYTES / 16 / 32,
     PART = SELECT_PART_BYTES / KEY_BYTES,
-    BESIDE = SELECT_PART_BYTES + 16, /* a vector before, which ends with the part's neighbour */
-    ROW_BITS = (1 << VECTOR) - 1,    /* of the four that a row has in a register */
-    WORDS = 8,                       /* of other tiles, a lane of the scout asks for at once */
-    FEW = SELECT_PART_BYTES / (KEY_BYTES + 2) /* so many have room for their positions, too */
+    FLAGS_AT = SELECT_PART_BYTES + 16, /* the vector before contains the part's left neighbour */
+    ROW_BITS = (1 << VECTOR) - 1,      /* the bits of a row; a register holds four rows */
+    WORDS = 8, /* words of other tiles that a lane of the scout reads at once */
+    FEW = SELECT_PART_BYTES / (KEY_BYTES + 2) /* up to this many, positions also fit */
 };
 #define NONE 0xffffffffu
 static_assert(ROWS == 8, "a row has four bits of a register");
 
 struct bulk_shared {
-    uint64_t arrived[2][SELECT_WORKERS]; /* barriers: of a slot, a part is there */
-    uint64_t counted[2], told[2];        /* ... all workers have counted; the scout has told */
-    uint64_t begin[2][SELECT_WORKERS];   /* where a part goes */
-    uint64_t after[2][SELECT_WORKERS];   /* the tile of two turns later */
-    uint64_t first[2];                   /* of the first two */
-    uint32_t own[2][SELECT_WORKERS];     /* what a part keeps */
-    uint32_t ends[2][SELECT_WORKERS];    /* ... the first and, above, the last position of these */
-    uint32_t next[2][SELECT_WORKERS];    /* the first that a tile keeps behind a part, or NONE */
+    uint64_t arrived[2][SELECT_WORKERS]; /* barriers: the part of a slot has arrived */
+    uint64_t counted[2], placed[2];    /* ... workers have counted; the scout has written totals */
+    uint64_t begin[2][SELECT_WORKERS]; /* destination of a part */
+    uint64_t after[2][SELECT_WORKERS]; /* the tile after the next */
+    uint64_t first[2];                 /* the first two tiles */
+    uint32_t own[2][SELECT_WORKERS];   /* number of selected elements of a part */
+    uint32_t ends[2][SELECT_WORKERS];  /* ... the first and, in the upper half, last position */
+    uint32_t next[2][SELECT_WORKERS]; /* the tile's first selected position after a part, or NONE */
 };
 
-/* What a worker has of a tile: positions first ... end - 1, of which position 0 is element at,
- * modulo 2^64. */
+/* A worker's part of a tile: positions first ... end - 1; position 0 is element `at`, modulo
+ * 2^64. */
 struct part {
     uint64_t at;
     uint32_t first, end;
@@ -69,13 +69,13 @@ static __device__ inline bool is_whole(const struct part &p)
     return p.first == 0 && p.end == PART;
 }
 
-/* Is there an element before position 0? */
+/* Whether there is an element before position 0. */
 static __device__ inline bool has_neighbour(const struct part &p)
 {
     return p.first == 0 && p.end && p.at;
 }
 
-/* Who says what is kept; BY_RUNS: starts, and what is known by position goes along. */
+/* The source of a selection; BY_RUNS: starts, with positions, lengths or values. */
 enum source { BY_TEST, BY_STARTS, BY_FLAGS, BY_RUNS };
 
 template <int SOURCE> static __device__ inline constexpr bool by_starts(void)
@@ -83,10 +83,10 @@ template <int SOURCE> static __device__ inline constexpr bool by_starts(void)
     return SOURCE == BY_STARTS || SOURCE == BY_RUNS;
 }
 
-/* The vector before, the part, and what lies beside it. */
+/* The slot's memory: the vector before, the part, and its flags. */
 template <int SOURCE> static __device__ inline ukey *region_of(uint32_t slot)
 {
-    const uint32_t bytes = BESIDE + (SOURCE == BY_FLAGS ? PART : 0);
+    const uint32_t bytes = FLAGS_AT + (SOURCE == BY_FLAGS ? PART : 0);
     return (ukey *)(shared_bytes + (slot * workers() + threadIdx.x / 32) * bytes);
 }
 
@@ -96,10 +96,10 @@ static __device__ inline void wait_for(uint64_t *barrier, uint32_t turn)
     }
 }
 
-/* ---- Asking ---- */
+/* ---- Requests ---- */
 
-/* Asks for a part of a tile; of one that is cut the elements are copied at once.  elements: or for
- * flags alone. */
+/* Requests a part of a tile; elements of an incomplete part are copied directly. elements: false to
+ * request only flags. */
 template <int SOURCE>
 static __device__ inline void ask_for(const struct select_args &a, struct bulk_shared &s,
                                       uint64_t tile, uint32_t slot, bool elements)
@@ -117,14 +117,14 @@ static __device__ inline void ask_for(const struct select_args &a, struct bulk_s
         mbarrier_arrive_expect(arrived, bytes + (SOURCE == BY_FLAGS ? PART >> shift : 0));
         if (elements) copy_bulk(to - before, in - before, bytes, arrived);
         if (SOURCE == BY_FLAGS)
-            copy_bulk((char *)region_of<SOURCE>(slot) + BESIDE, a.flags + (p.at >> shift),
+            copy_bulk((char *)region_of<SOURCE>(slot) + FLAGS_AT, a.flags + (p.at >> shift),
                       PART >> shift, arrived);
         return;
     }
     for (uint32_t i = lane_id(); i < PART && elements; i += 32)
         to[i] = i >= p.first && i < p.end ? in[i] : (ukey)0;
     if (by_starts<SOURCE>() && lane_id() == 0 && has_neighbour(p)) to[-1] = in[-1];
-    __syncwarp(); /* the part is there */
+    __syncwarp(); /* the part is complete */
     if (lane_id() == 0) mbarrier_arrive(arrived);
 }
 
@@ -133,7 +133,7 @@ static __device__ inline uint32_t starts_in(const struct select_args &a, const u
                                             const struct part &p, const union vector (&v)[ROWS])
 {
     const struct echi_order &o = a.test[0].order;
-    uform last_of = has_neighbour(p) ? keys[-1] : (ukey)0; /* the row before; of lane 0 alone */
+    uform last_of = has_neighbour(p) ? keys[-1] : (ukey)0; /* the row before; only in lane 0 */
     uint32_t bits = 0;
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
@@ -141,7 +141,7 @@ static __device__ inline uint32_t starts_in(const struct select_args &a, const u
         bits |= starts_of<FLOAT>(o, v[j], lane_id() ? turned : last_of) << 4 * j;
         last_of = turned;
     }
-    if (p.at + p.first == 0 && lane_id() == p.first / VECTOR) /* nothing lies before the array */
+    if (p.at + p.first == 0 && lane_id() == p.first / VECTOR) /* it has no predecessor */
         bits |= 1u << p.first % VECTOR;
     return bits;
 }
@@ -156,11 +156,11 @@ static __device__ inline uint32_t tests_in(const struct select_args &a,
     return bits;
 }
 
-/* Those of a whole part lie in shared memory. */
+/* The flags of a complete part are in shared memory. */
 static __device__ inline uint32_t flags_in(const struct select_args &a, uint32_t slot,
                                            const struct part &p)
 {
-    const uint8_t *flags = (const uint8_t *)region_of<BY_FLAGS>(slot) + BESIDE;
+    const uint8_t *flags = (const uint8_t *)region_of<BY_FLAGS>(slot) + FLAGS_AT;
     uint32_t bits = 0;
 #pragma unroll
     for (int j = 0; j < ROWS; j++) {
@@ -192,7 +192,7 @@ static __device__ inline void read_part(const ukey *keys, union vector (&v)[ROWS
     for (int j = 0; j < ROWS; j++) v[j].v = ((const uint4 *)keys)[j * 32 + lane_id()];
 }
 
-/* What is kept of a part that was not asked for. */
+/* The selection of a part whose elements were not requested. */
 static __device__ inline void fetch_kept(const struct select_args &a, const struct part &p,
                                          uint32_t bits, union vector (&v)[ROWS])
 {
@@ -204,7 +204,7 @@ static __device__ inline void fetch_kept(const struct select_args &a, const stru
             v[j].key[k] = bits >> (4 * j + k) & 1 ? in[j * 32 * VECTOR + k] : (ukey)0;
 }
 
-/* Of row j bits 4 j ... of those that are kept; v is what is tested. */
+/* Bits 4 j ... of the result: the selected elements of row j; v is tested. */
 template <int SOURCE>
 static __device__ inline uint32_t kept_bits(const struct select_args &a, uint32_t slot,
                                             const struct part &p, const union vector (&v)[ROWS])
@@ -233,7 +233,7 @@ static __device__ inline uint32_t kept_bits(const struct select_args &a, uint32_
     return bits & exist;
 }
 
-/* Sums over the lanes of eight rows, whose counts are bytes of two registers. */
+/* Sums over the lanes, for eight rows whose counts are the bytes of two registers. */
 struct row_sums {
     uint32_t even, odd;
 };
@@ -249,7 +249,7 @@ static __device__ inline uint32_t sum_bytes(uint32_t x)
     return (x + (x >> 16)) & 0xffff;
 }
 
-/* The first position and, above, the last of those whose bits are set, which some are. */
+/* The first and, in the upper half, the last position whose bit is set; at least one must be. */
 static __device__ inline uint32_t ends_of(uint32_t bits)
 {
     const uint32_t low = (uint32_t)__ffs((int)bits) - 1, high = 31 - (uint32_t)__clz((int)bits);
@@ -260,7 +260,7 @@ static __device__ inline uint32_t ends_of(uint32_t bits)
     return last << 16 | first;
 }
 
-/* Of a part whose kept ones are these: in each row, those of the lanes before, and of all. */
+/* Given the selected elements of a part: for each row, the number in lower lanes, and the total. */
 struct ranks {
     struct row_sums before, all;
 };
@@ -280,7 +280,7 @@ static __device__ inline struct ranks rank_rows(uint32_t bits)
     return r;
 }
 
-/* The positions in the part of what is kept, by rank. */
+/* The positions of the selected elements in the part, by rank. */
 static __device__ inline void order_positions(uint16_t *local, uint32_t bits, const struct ranks &r)
 {
     uint32_t rows = 0;
@@ -295,7 +295,7 @@ static __device__ inline void order_positions(uint16_t *local, uint32_t bits, co
     }
 }
 
-/* The part by rank; PLACE: and behind that the rest.  rows: ranks of each row's first. */
+/* The part by rank; PLACE: followed by the other elements. rows: the rank of each row's first. */
 template <int PLACE, int WHOLE>
 static __device__ inline void order(ukey *region, const union vector (&v)[ROWS], uint32_t bits,
                                     const struct ranks &r, const struct part &p, uint32_t total)
@@ -320,8 +320,9 @@ static __device__ inline void order(ukey *region, const union vector (&v)[ROWS],
     }
 }
 
-/* What is kept of the turn's part goes to the beginning of its region, by rank; how many those
- * are, of which the scout hears, and which.  asked: the elements are there. */
+/* Packs the selected elements of the current part to the beginning of its region, by rank; returns
+ * their number, which it passes to the scout, and their bits. asked: the elements were
+ * requested. */
 template <int SOURCE, int PLACE>
 static __device__ inline uint32_t pack(const struct select_args &a, struct bulk_shared &s,
                                        uint64_t tile, uint32_t turn, bool asked, uint32_t *which)
@@ -337,7 +338,7 @@ static __device__ inline uint32_t pack(const struct select_args &a, struct bulk_
     const struct ranks r = rank_rows(bits);
     const uint32_t total = sum_bytes(r.all.even) + sum_bytes(r.all.odd);
     const uint32_t ends = SOURCE == BY_RUNS ? ends_of(bits) : 0;
-    __syncwarp(); /* all lanes hold their vectors, and are done with what the scout writes next */
+    __syncwarp(); /* all lanes have loaded their vectors; the scout may write the next totals */
     if (lane_id() == 0) {
         if (SOURCE == BY_RUNS) s.ends[slot][warp] = ends;
         s.own[slot][warp] = total;
@@ -348,20 +349,20 @@ static __device__ inline uint32_t pack(const struct select_args &a, struct bulk_
     else
         order<PLACE, 0>(region, v, bits, r, p, total);
     if (SOURCE == BY_RUNS && total <= FEW) order_positions((uint16_t *)(region + total), bits, r);
-    __syncwarp(); /* the part lies by rank */
+    __syncwarp(); /* the part is ordered by rank */
     if (SOURCE == BY_RUNS) *which = bits;
     return total;
 }
 
 /* ---- Storing ---- */
 
-/* Values that a lane has at a time: 32 apart. */
+/* The values that a lane loads at a time: 32 apart. */
 template <int BYTES> struct some_values {
     enum { MOST = BYTES == 8 ? 2 : 4 };
     struct word<BYTES> x[MOST];
 };
 
-/* Of count kept ones with the values at `values`, the lane's from r on. */
+/* Loads the lane's values from rank r on, of `count` selected elements. */
 template <int BYTES>
 static __device__ inline void load_values(const struct word<BYTES> *values, const uint16_t *local,
                                           uint32_t r, uint32_t count,
@@ -372,7 +373,7 @@ static __device__ inline void load_values(const struct word<BYTES> *values, cons
         if (r + 32 * q < count) some.x[q] = values[local[r + 32 * q]];
 }
 
-/* some: the first of them. */
+/* some: the first of them, already loaded. */
 template <int BYTES>
 static __device__ inline void store_values(const struct word<BYTES> *values, const uint16_t *local,
                                            uint32_t count, struct some_values<BYTES> some,
@@ -386,8 +387,8 @@ static __device__ inline void store_values(const struct word<BYTES> *values, con
     }
 }
 
-/* What is known by position alone, of a part that keeps count from rank `before` on; next: the
- * position in the part of the first beyond it, or NONE. */
+/* Writes positions and lengths of a part that selects `count` elements, the first of rank `before`;
+ * next: the position in the part of the first selected element after it, or NONE. */
 static __device__ inline void store_positions(const struct select_args &a, const struct part &p,
                                               const uint16_t *local, uint64_t before,
                                               uint32_t count, uint32_t next)
@@ -402,11 +403,11 @@ static __device__ inline void store_positions(const struct select_args &a, const
         }
 }
 
-/* count keys, so that a warp writes whole lines; four a lane at once. */
+/* Stores count keys so that a warp writes whole cache lines; four per lane at once. */
 static __device__ inline void store_part(const ukey *keys, ukey *out, uint32_t count)
 {
     const uint32_t line = 128 / KEY_BYTES, skip = (uint32_t)((uintptr_t)out / KEY_BYTES) % line;
-    const uint32_t head = lane_id() - skip; /* or beyond any count */
+    const uint32_t head = lane_id() - skip; /* or greater than any count */
     if (head < count) out[head] = keys[head];
     for (uint32_t begin = 32 - skip; begin < count; begin += 128) {
         ukey x[4];

@@ -1,7 +1,8 @@
 /*
- * select/cuda/fetch.cuh - copies what lies at the positions that a tile keeps, of any size.
+ * select/cuda/fetch.cuh - copies elements of any size at the positions that a tile selects.
  *
- * Positions rise, so that the lanes of a warp read next to each other, and only what is kept.
+ * Positions are ascending, so that the lanes of a warp read nearby memory, and only selected
+ * elements are read.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +23,7 @@ static __device__ inline void fetch_words(void *to, const void *from, const uint
         for (uint32_t r = threadIdx.x; r < count; r += blockDim.x) target[r] = source[local[r]];
         return;
     }
-    uint32_t lanes = 2; /* that share an element */
+    uint32_t lanes = 2; /* lanes per element */
     while (lanes < 32 && lanes < words) lanes *= 2;
     for (uint32_t r = threadIdx.x / lanes; r < count; r += blockDim.x / lanes)
         for (uint64_t part = threadIdx.x % lanes; part < words; part += lanes)

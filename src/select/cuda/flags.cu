@@ -1,12 +1,12 @@
 /*
  * select/cuda/flags.cu - flags select elements of any size.
  *
- *     select_pass    keeps: flags are read once, and of the elements only what is kept
- *     select_count   how many elements a partition will put first; leaves the words
- *     select_place   then writes each element to its place
+ *     select_pass    selects: reads flags once, and only the selected elements
+ *     select_count   counts the elements that a partition puts first; leaves the words
+ *     select_place   then moves each element to its place
  *
- * A block takes a tile of flags, 32 a thread, ranks them as kernels.cu does elements, and leaves in
- * shared memory the positions that it keeps, by rank; then it fetches those elements.
+ * A block takes a tile of flags, 32 per thread, ranks them as kernels.cu does with elements, and
+ * stores the selected positions in shared memory, by rank; then it loads those elements.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,9 @@
 
 enum { VECTOR = 16, LOADS = 2, TILE = SELECT_THREADS * LOADS * VECTOR };
 
-static_assert((int)TILE == (int)SELECT_TILE_FLAGS, "the host counts other tiles");
+static_assert((int)TILE == (int)SELECT_TILE_FLAGS, "the host assumes other tiles");
 
-/* Blocks a multiprocessor; sm_75 holds no more than 1024 threads. */
+/* Blocks per multiprocessor; sm_75 holds no more than 1024 threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 enum { RESIDENT = 2 };
 #else
@@ -30,8 +30,8 @@ struct tile_shared {
     uint64_t before;
 };
 
-/* Which part of the array a tile is: its position p is element base + p, modulo 2^64, and exists
- * for first <= p < end. */
+/* The positions of a tile: position p is element base + p, modulo 2^64, and exists for first <= p <
+ * end. */
 struct span {
     uint64_t base;
     uint32_t first, end;
@@ -46,7 +46,7 @@ static __device__ inline struct span span_of(const struct select_args &a, uint64
     return t;
 }
 
-/* Where row j of this lane begins in the tile. */
+/* The position in the tile at which row j of this lane begins. */
 static __device__ inline uint32_t position(int j)
 {
     return threadIdx.x / 32 * (32 * LOADS * VECTOR) + (j * 32 + lane_id()) * VECTOR;
@@ -67,7 +67,7 @@ static __device__ inline uint32_t vector_bits(const uint4 &v)
            nonzero_bytes(v.w) << 12;
 }
 
-/* The flags of positions p ... p + 15 that exist, one by one. */
+/* The flags of those of positions p ... p + 15 that exist, one by one. */
 static __device__ inline uint32_t bytes_between(const uint8_t *flags, uint32_t p,
                                                 const struct span &t)
 {
@@ -90,7 +90,7 @@ static __device__ inline void find_bits(const struct select_args &a, const struc
 #pragma unroll
         for (int j = 0; j < LOADS; j++)
             bits[j] = whole ? vector_bits(v[j]) : bytes_between(flags, position(j), t);
-    } else { /* the skew is whole bytes, so that positions of vectors are */
+    } else { /* the skew is a multiple of 8 flags, so vectors begin at bytes */
         const uint8_t *flags = a.flags + (int64_t)t.base / 8;
 #pragma unroll
         for (int j = 0; j < LOADS; j++) {
@@ -110,7 +110,7 @@ static __device__ inline void find_bits(const struct select_args &a, const struc
     }
 }
 
-/* Ranks in the tile of the kept ones; total gets how many there are. */
+/* Ranks of the selected elements in the tile; total receives their number. */
 static __device__ inline void find_ranks(struct tile_shared &s, const uint32_t (&bits)[LOADS],
                                          uint32_t (&start)[LOADS], uint32_t *total)
 {
@@ -144,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
         uint64_t before = a.tiles > 1 ? place_tile(words, tile, total, COUNT_MASK) : 0;
         if (lane_id() == 0) s.before = before;
     }
-    __syncthreads(); /* the positions lie by rank, and where they go is known */
+    __syncthreads(); /* the positions are ordered by rank, and their destination is known */
     const uint64_t before = s.before;
     if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
     for (uint32_t r = threadIdx.x; r < total && a.starts; r += SELECT_THREADS)
@@ -199,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
         for (int k = 0; k < VECTOR; k++) {
             uint32_t p = position(j) + k;
             bool kept = bits[j] >> k & 1;
-            /* of those that are not kept there are before it all that are not kept ones */
+            /* others follow all selected elements and the others before them */
             if (p >= t.first && p < t.end)
                 s.local[kept ? r : total + p - t.first - r] = (uint16_t)p;
             r += kept;
@@ -209,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     const uint64_t all = a.tiles > 1 ? placed_before(words, a.tiles) : total;
     const uint64_t rest = all + (t.base + t.first - before);
     if (a.tiles == 1 && threadIdx.x == 0) *a.count = total;
-    __syncthreads(); /* the positions lie by kind and rank, and all have read the words */
+    __syncthreads(); /* the positions are ordered, and all threads have read the words */
     if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, a.tiles);
     const char *values = (const char *)a.values + t.base * value_bytes;
     fetch((char *)a.values_out + before * value_bytes, values, s.local, total, a.value_words,

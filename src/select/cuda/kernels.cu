@@ -1,25 +1,25 @@
 /*
- * select/cuda/kernels.cu - what elements say of themselves selects them: a test, or the run they
- * begin.
+ * select/cuda/kernels.cu - selection by the elements themselves: by a test, or by whether they
+ * begin a run.
  *
- *     select_pass          keeps: each element is read once and each that is kept written once
- *     select_pass_along    ... and positions, lengths of runs or values with it
- *     select_count         how many elements a partition will put first; leaves the words
- *     select_place         then writes each element to its place, two ways
- *     select_place_three   ... or three
+ *     select_pass          selects: reads each element once and writes each selected one once
+ *     select_pass_along    ... and also writes positions, lengths of runs or values
+ *     select_count         counts the elements that a partition puts first; leaves the words
+ *     select_place         then moves each element to its place, two-way
+ *     select_place_three   ... or three-way
  *
  *     load      a tile as vectors of 16 bytes, in registers
- *     test      a bit an element
- *     rank      where among the tile's kept ones each goes; the tile says how many it has
+ *     test      one bit per element
+ *     rank      the rank of each selected element in the tile; the tile publishes its count
  *     exchange  through shared memory into that order, while one warp looks back (tile.cuh)
- *     store     as one run
+ *     store     as one contiguous range
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "select/cuda/fetch.cuh"
 #include "select/cuda/keys.cuh"
 
-/* Blocks a multiprocessor: three leave 40 registers a thread, too few for halves of words; and
+/* Blocks per multiprocessor: three leave 40 registers per thread, too few for 16-bit elements; and
  * sm_75 holds no more than 1024 threads. */
 #if KEY_BITS == 16 || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
 enum { RESIDENT = 2 };
@@ -27,19 +27,19 @@ enum { RESIDENT = 2 };
 enum { RESIDENT = 3 };
 #endif
 
-/* Bytes are many, and their bits with the sum of the tiles before take more. */
+/* There are many bytes per vector; their bits and the look-back's sum need more registers. */
 enum { PLACE_RESIDENT = KEY_BITS == 8 ? 2 : RESIDENT };
 
 struct tile_shared {
     union tile_data data;
     uint32_t sums[2][WARPS];
     uint64_t before;
-    uint64_t parts[WARPS]; /* of the sum of the tiles before */
+    uint64_t parts[WARPS]; /* partial sums of the tiles before, per warp */
 };
 
 /* ---- Positions ---- */
 
-/* The positions of the ranks from begin on, as many as there is room for. */
+/* The positions of the ranks from begin on, as many as fit. */
 static __device__ inline void gather_local(struct tile_shared &s, uint32_t begin,
                                            const uint32_t (&bits)[LOADS],
                                            const uint32_t (&start)[LOADS])
@@ -56,7 +56,7 @@ static __device__ inline void gather_local(struct tile_shared &s, uint32_t begin
     }
 }
 
-/* What is known by position alone: count ranks from begin on, of `all`. */
+/* Writes what depends only on positions: count ranks from begin on, of `all`. */
 static __device__ inline void store_positions(const struct select_args &a,
                                               const struct tile_shared &s, const struct span &t,
                                               uint64_t before, uint32_t begin, uint32_t count,
@@ -69,7 +69,7 @@ static __device__ inline void store_positions(const struct select_args &a,
         uint64_t at = t.base + s.data.local[r];
         if (begin + r + 1 < all)
             a.lengths[before + begin + r] = (uint32_t)(s.data.local[r + 1] - s.data.local[r]);
-        else /* where it ends another tile knows: select_lengths puts it together */
+        else /* its end is in another tile: select_lengths computes the length */
             a.lengths[before + begin + r] = a.tiles == 1 ? a.n - at : at;
     }
     if (a.lengths && a.tiles > 1 && begin == 0 && threadIdx.x == 0)
@@ -82,7 +82,7 @@ static __device__ inline void store_positions(const struct select_args &a,
 
 /* ---- One pass ---- */
 
-/* ALONG: more is written than the elements, by position. */
+/* ALONG: positions, lengths or values are written, too. */
 template <int ALONG>
 static __device__ inline void keep_tile(const struct select_args &a, struct tile_shared &s)
 {
@@ -108,15 +108,15 @@ static __device__ inline void keep_tile(const struct select_args &a, struct tile
         uint64_t before = a.tiles > 1 ? place_tile(words, tile, total, COUNT_MASK) : 0;
         if (lane_id() == 0) s.before = before;
     }
-    __syncthreads(); /* the tile lies by rank, and where it goes is known */
+    __syncthreads(); /* the tile is ordered by rank, and its destination is known */
     const uint64_t before = s.before;
     if (a.clear && warp == 0) leave_words(a.words, a.tiles, a.tiles);
     if (!ALONG || a.out) store_keys(s.data, (ukey *)a.out + before, 0, total);
     if (ALONG)
         for (uint32_t begin = 0; begin < total; begin += LOCAL) {
-            __syncthreads(); /* what lay in shared memory is stored */
+            __syncthreads(); /* the contents of shared memory are stored */
             gather_local(s, begin, bits, start);
-            __syncthreads(); /* the positions lie by rank */
+            __syncthreads(); /* the positions are ordered by rank */
             store_positions(a, s, t, before, begin, min(total - begin, (uint32_t)LOCAL), total);
         }
     if (tile == a.tiles - 1 && threadIdx.x == 0) {
@@ -171,13 +171,13 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, RESIDENT)
     if (tile == a.tiles - 1 && lane_id() == 0) a.count[warp] = before + total;
 }
 
-/* Where the tile's elements of each kind go: base[kind] + rank, of the kinds' own ranks. */
+/* The destinations of the tile's elements of each kind: base[kind] + rank within the kind. */
 template <int WAYS> struct places {
-    uint32_t own[WAYS];  /* how many of the tile's; the last kind is the rest */
-    uint64_t base[WAYS]; /* where they go */
+    uint32_t own[WAYS];  /* how many the tile has; the last kind is the rest */
+    uint64_t base[WAYS]; /* their destinations */
 };
 
-/* parts: the warps' of sum_before(), if the tiles are in groups. */
+/* parts: partial sums of sum_before() per warp, if the tiles are in groups. */
 template <int WAYS>
 static __device__ inline struct places<WAYS>
 find_places(const struct select_args &a, const struct span &t, const uint32_t (&own)[WAYS],
@@ -207,7 +207,8 @@ find_places(const struct select_args &a, const struct span &t, const uint32_t (&
     return p;
 }
 
-/* The tile's elements by kind and rank: first_own of the first, the last kind's from begin on. */
+/* The tile's elements by kind and rank: first_own of the first kind, the last kind from begin
+ * on. */
 template <int WAYS>
 static __device__ inline void
 order_keys(union tile_data &data, const struct span &t, const union vector (&v)[LOADS],
@@ -230,14 +231,14 @@ order_keys(union tile_data &data, const struct span &t, const union vector (&v)[
     }
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
-        /* Of the last kind there are before an element all that the other kinds have not. */
+        /* The number of the last kind before an element: all elements minus the other kinds. */
         uint32_t first = start[0][j], second = WAYS == 3 ? start[WAYS - 2][j] : first_own;
         uint32_t rest = begin + (position(j) - t.first) - first - (second - first_own);
 #pragma unroll
         for (int k = 0; k < VECTOR; k++) {
             uint32_t p = position(j) + k;
             if (p < t.first || p >= t.end) {
-                if (p < t.first) rest++; /* which p - first counted as one fewer */
+                if (p < t.first) rest++; /* p - first wrapped around */
                 continue;
             }
             bool is_second = WAYS == 3 && (bits[WAYS - 2][j] >> k & 1);
@@ -267,7 +268,7 @@ static __device__ inline void place_keys(const struct select_args &a, struct til
         if (lane_id() == 0) s.sums[w][warp] = sum;
     }
     __syncthreads();    /* every warp has counted */
-    uint32_t begin = 0; /* slot of the kind's first */
+    uint32_t begin = 0; /* slot of the kind's first element */
     own[WAYS - 1] = t.end - t.first;
 #pragma unroll
     for (int w = 0; w < WAYS - 1; w++) {
@@ -279,7 +280,7 @@ static __device__ inline void place_keys(const struct select_args &a, struct til
     }
     order_keys<WAYS>(s.data, t, v, bits, start, own[0], begin);
     const struct places<WAYS> p = find_places<WAYS>(a, t, own, s.parts);
-    __syncthreads(); /* the tile lies by kind and rank, and all have read the words */
+    __syncthreads(); /* the tile is ordered by kind and rank, and all threads have read the words */
     if (a.clear && warp == 0) leave_words(a.words, (a.group ? 2 : WAYS - 1) * a.tiles, a.tiles);
     begin = 0;
 #pragma unroll

@@ -1,7 +1,8 @@
 /*
- * select/cuda/keys.cuh - a tile of elements: read as vectors of 16 bytes, tested, ordered by rank.
+ * select/cuda/keys.cuh - a tile of elements: loaded as vectors of 16 bytes, tested, ordered by
+ * rank.
  *
- * Tiles begin where vectors do, so that an array of any alignment is read by whole vectors: the
+ * Tiles begin at aligned vectors, so that an array of any alignment is read in whole vectors: the
  * first tile has fewer elements, and so has the last.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -13,18 +14,18 @@
 
 enum { TILE = SELECT_TILE_BYTES / KEY_BYTES, LOADS = TILE / VECTOR / BLOCK_THREADS };
 
-/* Of so many positions a tile's memory has room. */
+/* The number of positions that fit in a tile's memory. */
 enum { LOCAL = TILE < 16384 ? TILE : 16384 };
 
 union tile_data {
-    uint4 vectors[SELECT_TILE_BYTES / 16 + 1]; /* and what fills the last word */
+    uint4 vectors[SELECT_TILE_BYTES / 16 + 1]; /* and padding for the last word */
     ukey keys[TILE];                           /* the tile by rank */
     uint32_t words[SELECT_TILE_BYTES / 4];
     uint16_t local[LOCAL]; /* positions in the tile, by rank */
 };
 
-/* Which part of the array a tile is: its position p is element base + p, modulo 2^64, and exists
- * for first <= p < end. */
+/* The positions of a tile: position p is element base + p, modulo 2^64, and exists for first <= p <
+ * end. */
 struct span {
     uint64_t base;
     uint32_t first, end;
@@ -40,7 +41,7 @@ static __device__ inline struct span span_of(const struct select_args &a, uint64
     return t;
 }
 
-/* Where row j of this lane begins in the tile. */
+/* The position in the tile at which row j of this lane begins. */
 static __device__ inline uint32_t position(int j)
 {
     return threadIdx.x / 32 * (32 * LOADS * VECTOR) + (j * 32 + lane_id()) * VECTOR;
@@ -66,7 +67,7 @@ static __device__ inline void load_tile(const struct select_args &a, const struc
 
 /* ---- Test ---- */
 
-/* Is there an element before the warp's first one, which is in the tile? */
+/* Whether there is an element before the warp's first one, which is in the tile. */
 static __device__ inline bool has_edge(const struct select_args &a, const struct span &t)
 {
     const uint32_t mine = position(0) - lane_id() * VECTOR;
@@ -87,7 +88,7 @@ static __device__ inline void find_starts(const struct select_args &a, const str
                                           uint32_t (&bits)[LOADS])
 {
     const struct echi_order &o = a.test[0].order;
-    uform before = edge; /* of the row, where lane 0 is */
+    uform before = edge; /* the element before the row, in lane 0 */
 #pragma unroll
     for (int j = 0; j < LOADS; j++) {
         uform last = v[j].key[VECTOR - 1];
@@ -96,11 +97,11 @@ static __device__ inline void find_starts(const struct select_args &a, const str
         before = __shfl_sync(WARP_ALL, last, 31);
         uint32_t p = position(j);
         if (t.base + a.skew == 0 && p <= t.first && t.first < p + VECTOR)
-            bits[j] |= 1u << (t.first - p); /* nothing lies before the array */
+            bits[j] |= 1u << (t.first - p); /* the array's first element has no predecessor */
     }
 }
 
-/* Bits of the elements that are kept, or that come second of three. */
+/* Bits of the elements that are selected, or that are of the second of three kinds. */
 static __device__ inline void find_bits(const struct select_args &a, const struct span &t,
                                         const union vector (&v)[LOADS], ukey edge,
                                         uint32_t (&bits)[LOADS])
@@ -144,7 +145,7 @@ static __device__ inline void gather_keys(union tile_data &data, const union vec
     }
 }
 
-/* count keys of data from `from` on; small ones by whole words of the output. */
+/* Stores count keys of data from `from` on; small keys by whole words of the output. */
 static __device__ inline void store_keys(const union tile_data &data, ukey *out, uint32_t from,
                                          uint32_t count)
 {

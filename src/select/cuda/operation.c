@@ -1,12 +1,12 @@
 /*
- * select/cuda/operation.c - selections on the GPU, host half: lays out the workspace, the table of
- * strategies, and their steps.
+ * select/cuda/operation.c - selections on the GPU, host code: lays out the workspace, selects a row
+ * of the table of strategies, and builds its steps.
  *
- *     who says what is kept       image           kernels
+ *     selection by                module          kernels
  *     the elements themselves     select_k<bits>  select_pass, or with positions, lengths or values
  *                                                 select_pass_along; select_count and select_place
  *     flags                       select_flags_a  the same, by the same names
- *     any, of large arrays        select_bulk_k<bits>   select_bulk_test, _starts, _flags, _runs or
+ *     any, large arrays           select_bulk_k<bits>   select_bulk_test, _starts, _flags, _runs or
  *                                                       _values<bytes>; or select_bulk_count, then
  *                                                       select_bulk_place, or both by _flags
  *                                 select_ring_k<bits>   select_ring; or select_ring_count, and then
@@ -14,10 +14,10 @@
  *     runs                        select_k<bits>  the same, and select_lengths of select_runs_a
  *     lengths                     select_runs_a   decode_sums, then decode_write
  *
- *     workspace   [ words of the look-back | where each tile's first run begins ]
+ *     workspace   [ tile status descriptors | start of each tile's first run ]
  *
- * An array of one tile needs neither words nor a second kernel.  The words are zero before the
- * first kernel and after the last (state.c).
+ * An array of one tile needs neither words nor a second kernel. The words are zero before the first
+ * kernel and after the last (state.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,20 +34,20 @@ struct parts {
     uint32_t *first;
 };
 
-/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
+/* The plan of a call; its first member is the kernels' argument. */
 struct whole {
     union {
         struct select_args select;
         struct decode_args decode;
     } args;
-    uint64_t **words; /* of the look-back, and where kernels are told to leave zeros: in args */
+    uint64_t **words; /* in args: tile status descriptors, and memory that kernels leave zeroed */
     uint32_t *clear;
     struct parts parts;
     char module[24], large_module[24];
     struct echi_steps steps;
 };
 
-/* Where steps are made. */
+/* The state of building the steps. */
 struct build {
     ech_ctx *ctx;
     const struct echi_select *s;
@@ -57,7 +57,7 @@ struct build {
 
 struct strategy {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*can)(const struct build *b);
     ech_status (*steps)(const struct build *b);
 };
@@ -84,7 +84,7 @@ static ech_status select_workspace(const void *request, void *plan, size_t *byte
     bool overflow;
     *bytes = lay_out(s->n, NULL, &overflow, &parts);
     if (overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace is larger than any memory",
+        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace size overflows size_t",
                          s->n);
     return ECH_OK;
 }
@@ -96,7 +96,7 @@ static bool is_by_flags(const struct echi_select *s)
     return s->by == ECHI_BY_BYTES || s->by == ECHI_BY_BITS;
 }
 
-/* Elements by which the first tile begins before the array, so that its vectors are aligned. */
+/* The elements by which the first tile begins before the array, so that its vectors are aligned. */
 static uint32_t skew_of(const struct echi_select *s)
 {
     if (s->by == ECHI_BY_BYTES) return (uint32_t)((uintptr_t)s->flags % 16);
@@ -113,10 +113,11 @@ static uint32_t tile_of(const struct echi_select *s)
 static ech_status check_tiles(ech_ctx *ctx, const struct echi_select *s, uint64_t tiles)
 {
     if (tiles <= INT32_MAX) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "n is %zu: more tiles than a grid has blocks", s->n);
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED,
+                     "n is %zu: it has more tiles than a grid can have blocks", s->n);
 }
 
-/* What a launch does to the words where they are the context's own, which stay zero. */
+/* What a launch does with the words if they are the context's own, which must stay zero. */
 enum { CLEARS = 1, CLEARS_BY_ONE_BLOCK = 2 };
 
 static void launch(const struct build *b, enum echi_phase phase, const char *module,
@@ -134,7 +135,7 @@ static void launch(const struct build *b, enum echi_phase phase, const char *mod
                                                     .units = clears });
 }
 
-/* The words that the look-back of so many tiles takes, zero. */
+/* The tile status descriptors for this many tiles, zeroed. */
 static void get_words(const struct build *b, uint64_t count)
 {
     echi_step_add(&b->w->steps,
@@ -165,8 +166,9 @@ static void split(size_t bytes, uint64_t *words, uint32_t *word_bytes)
     *word_bytes = (uint32_t)word;
 }
 
-/* The test where equal keys are merged and its bits are all looked at, without the merging: what
- * becomes a limit of the interval belongs to it. */
+/* A simpler form of a test that merges equal keys and uses all bits, without the merging: if a
+ * limit of the interval is a key with several encodings, the interval is extended to include or
+ * exclude all of them. */
 static struct select_test quick_of(const struct echi_predicate *p, size_t bytes)
 {
     const struct echi_order *o = &p->order;
@@ -209,7 +211,7 @@ static struct select_args args_of(const struct echi_select *s)
                                         [ECHI_BY_STARTS] = SELECT_STARTS };
     a.source = s->what == ECHI_DIVIDE ? SELECT_THREE : sources[s->by];
     const bool by_flags = is_by_flags(s);
-    if (by_flags && s->out) { /* elements of any size go along as values do */
+    if (by_flags && s->out) { /* elements of any size are moved like values */
         a.values = s->in;
         a.values_out = s->out;
         a.out = NULL;
@@ -222,7 +224,7 @@ static struct select_args args_of(const struct echi_select *s)
     return a;
 }
 
-/* ---- Strategy: one pass with a look-back, or counts and then places ---- */
+/* ---- Strategy: one pass with a look-back, or counts and then moves ---- */
 
 static bool always(const struct build *b)
 {
@@ -263,14 +265,14 @@ done:
     return status;
 }
 
-/* ---- Strategy: blocks that take one tile after the other (ring.cuh) ---- */
+/* ---- Strategy: blocks that take one tile after another (ring.cu) ---- */
 
 static unsigned ring_blocks(const struct build *b)
 {
     return (unsigned)b->gpu.multiprocessors * SELECT_RING_BLOCKS;
 }
 
-/* Where there are enough tiles. */
+/* Whether there are enough tiles. */
 static bool can_ring(const struct build *b)
 {
     const struct select_args *a = &b->w->args.select;
@@ -301,11 +303,11 @@ done:
     return status;
 }
 
-/* ---- Strategy: warps that take parts copied in bulk (bulk.cuh) ---- */
+/* ---- Strategy: warps that process parts, with bulk copies (bulk.cuh) ---- */
 
-/* Whether what flags select is copied in bulk: a part's flags begin where 16 bytes do, as its
- * elements.  A partition moves all of these.  A selection reads all, too, which gains where a third
- * or more is kept, and costs little elsewhere if they are many, and small. */
+/* Whether a selection by flags uses bulk copies: a part's flags must be aligned to 16 bytes, like
+ * its elements. A partition moves all elements. A selection reads all of them, too, which is faster
+ * if at least a third is selected, and otherwise costs little if they are many and small. */
 static bool flags_to_bulk(const struct echi_select *s, uint32_t skew, uint64_t turns)
 {
     const uintptr_t flags = (uintptr_t)s->flags;
@@ -314,14 +316,14 @@ static bool flags_to_bulk(const struct echi_select *s, uint32_t skew, uint64_t t
     return s->what == ECHI_PARTITION || (s->element_bytes == 4 && turns >= SELECT_FLAGS_TILES);
 }
 
-/* Shared memory of a part. */
+/* Shared memory per part. */
 static uint32_t slot_bytes(const struct echi_select *s)
 {
     const uint32_t flags = is_by_flags(s) ? SELECT_PART_BYTES / (uint32_t)s->element_bytes : 0;
     return SELECT_PART_BYTES + 16 + flags;
 }
 
-/* Parts of a tile: as many as blocks hold. */
+/* Parts per tile: as many as a block can hold. */
 static uint32_t most_workers(const struct echi_gpu *gpu, const struct echi_select *s)
 {
     const bool less = gpu->gpu_architecture / 10 == 12;
@@ -336,7 +338,7 @@ static uint32_t bulk_skew(const struct echi_select *s)
     return (uint32_t)((uintptr_t)s->in % 16 / s->element_bytes);
 }
 
-/* Of runs, what goes along; values that are a word. */
+/* For runs: whether positions, lengths or values are supported; values must be one word. */
 static bool along_to_bulk(const struct echi_select *s)
 {
     if (s->what != ECHI_KEEP || s->by != ECHI_BY_STARTS) return false;
@@ -345,8 +347,8 @@ static bool along_to_bulk(const struct echi_select *s)
            ((uintptr_t)s->values | (uintptr_t)s->values_out) % s->value_bytes == 0;
 }
 
-/* Elements of a tile; 0: warps do not take parts.  Tiles are as large as blocks hold, but so that
- * all blocks take as many, and three or more. */
+/* Elements of a tile; 0: this strategy cannot be used. Tiles are as large as blocks can hold, but
+ * so that all blocks take equally many, and at least three. */
 static uint32_t bulk_tile(const struct build *b)
 {
     const struct echi_select *s = b->s;
@@ -412,7 +414,7 @@ done:
     return status;
 }
 
-/* ---- Strategies: lengths back to elements, and no elements ---- */
+/* ---- Strategies: run-length decoding, and no elements ---- */
 
 static bool can_decode(const struct build *b)
 {
@@ -434,7 +436,7 @@ static ech_status steps_of_decode(const struct build *b)
                               .tiles = ((uint64_t)s->n + SELECT_TILE_RUNS - 1) / SELECT_TILE_RUNS };
     w->words = &a->words;
     w->clear = &a->clear;
-    /* As many blocks as fill the GPU, if each has some to write; none has 2^31 outputs. */
+    /* Enough blocks to fill the GPU, if each has outputs to write; none has 2^31 outputs. */
     const uint64_t fill = (uint64_t)b->gpu.multiprocessors * SELECT_DECODE_BLOCKS;
     const uint64_t worth = a->n / (SELECT_TILE_BYTES / 2 / s->element_bytes + 1) + 1;
     const uint64_t needed = (a->n >> 31) + 1;
@@ -458,7 +460,7 @@ static bool is_empty(const struct build *b)
     return b->s->n == 0;
 }
 
-/* Of no elements there are none kept. */
+/* Without elements, the count is zero. */
 static ech_status steps_of_nothing(const struct build *b)
 {
     const size_t counts = b->s->what == ECHI_DIVIDE ? 2 : 1;
@@ -473,33 +475,34 @@ static ech_status steps_of_nothing(const struct build *b)
 
 /* ---- The strategies ---- */
 
-/* The first that can be used is. */
+/* The first row that can be used is used. */
 static const struct strategy strategies[] = {
     {
         .name = "empty",
-        .what = "the count becomes zero",
+        .what = "sets the count to zero",
         .when = "there are no elements",
         .can = is_empty,
         .steps = steps_of_nothing,
     },
     {
         .name = "decode",
-        .what = "a sum of the lengths, then each block writes a share of the output",
-        .when = "run lengths are decoded",
+        .what = "sums the lengths; then each block writes an equal share of the output",
+        .when = "run-length decoding",
         .can = can_decode,
         .steps = steps_of_decode,
     },
     {
         .name = "bulk",
-        .what = "one block per multiprocessor, whose warps take parts that are copied in bulk",
+        .what = "one block per multiprocessor; its warps process parts loaded by bulk asynchronous "
+                "copies",
         .when = "large arrays of elements of 4 or 8 bytes on sm_90 and later; no three-way "
-                "partition; with flags, only where all elements are worth reading",
+                "partition; with flags, only if all elements are worth reading",
         .can = can_bulk,
         .steps = steps_of_bulk,
     },
     {
         .name = "ring",
-        .what = "blocks that stay and take one tile after the other through a ring of buffers",
+        .what = "persistent blocks that take one tile after another through a ring of buffers",
         .when = "many tiles on sm_80 and later, without flags, values, positions or lengths; no "
                 "three-way partition",
         .can = can_ring,
@@ -507,7 +510,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "tiles",
-        .what = "one tile per block: one pass with a decoupled look-back, or a count and then a "
+        .what = "one tile per block: one pass with decoupled look-back, or a count and then a "
                 "placement",
         .when = "all other calls",
         .can = always,

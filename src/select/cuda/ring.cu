@@ -1,18 +1,20 @@
 /*
- * select/cuda/ring.cu - large arrays: as many blocks as the GPU holds take one tile after the
- * other, and what they will look at next is on its way to shared memory meanwhile.
+ * select/cuda/ring.cu - selection of large arrays: as many blocks as are resident take one tile
+ * after another, and prefetch the next tile into shared memory.
  *
- *     select_ring         keeps, in one pass
- *     select_ring_count   how many elements of each tile, of each group of tiles and of all a
- *                         partition puts first
+ *     select_ring         selects, in one pass
+ *     select_ring_count   counts the elements that a partition puts first, per tile, per group of
+ *                         tiles and in total
  *
- *     slot        a tile in shared memory; each thread copies what it itself will read
- *     ahead       of a tile that has arrived the kept ones are counted, and the count published, a
- *                 tile before it is written: nobody waits for a tile that is still on its way
- *     before      what lies before a tile is what lay before the block's last one, and the counts
- *                 of the tiles since, which others hold: a word a thread, no chain of blocks
+ *     slot        a tile in shared memory; each thread copies the elements that it will read
+ *     ahead       the selected elements of a tile that has arrived are counted, and the count is
+ *                 published, one tile before it is written: no block waits for a tile that is still
+ *                 being loaded
+ *     before      the total before a tile is the total before the block's previous tile, plus the
+ *                 counts of the tiles since then, which other blocks published: one word per
+ *                 thread, no chain of blocks
  *
- * Tiles are given out by a ticket: who waits for a count waits for a block that has begun.
+ * Tiles are assigned by a ticket: a block that waits for a count waits for a block that is running.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,9 +26,9 @@ extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 enum { SLOTS = SELECT_SLOTS, EDGE = KEY_BYTES == 8 ? 1 : 4 / KEY_BYTES };
 
-static_assert(sizeof(union tile_data) == (int)SELECT_SLOT_BYTES, "the host gives other slots");
+static_assert(sizeof(union tile_data) == (int)SELECT_SLOT_BYTES, "the host assumes other slots");
 
-/* The element before each warp's first one, and those that are copied with it. */
+/* The element before each warp's first one, and the elements that are copied with it. */
 union edge {
     uint32_t word;
     ukey key[EDGE];
@@ -34,7 +36,7 @@ union edge {
 
 struct ring_shared {
     uint64_t ticket[SLOTS]; /* tiles in the slots */
-    uint64_t parts[WARPS];  /* of the sum of the tiles before */
+    uint64_t parts[WARPS];  /* partial sums of the tiles before, per warp */
     uint32_t sums[2][WARPS];
     union edge edges[SLOTS][WARPS];
 };
@@ -44,9 +46,9 @@ static __device__ inline union tile_data &slot_of(uint32_t slot)
     return ((union tile_data *)shared_bytes)[slot];
 }
 
-/* ---- To shared memory and from there ---- */
+/* ---- Copies to shared memory, and reads ---- */
 
-/* sm_75 has no copies beside the kernel, and the host starts no ring there. */
+/* sm_75 has no asynchronous copies, and the host launches no ring there. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <class WORD> static __device__ inline void fetch(void *to, const void *from)
 {
@@ -82,7 +84,7 @@ template <int GROUPS> static __device__ inline void await(void)
 }
 #endif
 
-/* This thread's share of a tile; a tile beyond the last is nothing. */
+/* Copies this thread's share of a tile; a tile past the last is empty. */
 static __device__ inline void fetch_tile(const struct select_args &a, struct ring_shared &s,
                                          uint64_t tile, uint32_t slot)
 {
@@ -128,10 +130,10 @@ static __device__ inline void find_slot_bits(const struct select_args &a,
     find_bits(a, t, v, edge, bits);
 }
 
-/* ---- What lies before ---- */
+/* ---- Exclusive prefix of a tile ---- */
 
-/* This warp's part of the counts of tiles from ... to - 1, which are waited for; word is what a
- * look at this thread's first has shown. */
+/* This warp's part of the counts of tiles from ... to - 1, for which it waits; word is the result
+ * of an earlier read of this thread's first one. */
 static __device__ inline uint64_t sum_counts(const uint64_t *words, uint64_t from, uint64_t to,
                                              uint64_t word)
 {
@@ -152,7 +154,7 @@ static __device__ inline uint64_t sum_parts(const struct ring_shared &s)
 
 /* ---- One pass ---- */
 
-/* Of a tile that has arrived: bits, ranks in the warp, and the warp's sum. */
+/* For a tile that has arrived: bits, ranks in the warp, and the warp's sum. */
 static __device__ inline void rank_ahead(const struct select_args &a, struct ring_shared &s,
                                          uint64_t tile, uint32_t slot, uint32_t (&sums)[WARPS],
                                          uint32_t (&bits)[LOADS], uint32_t (&start)[LOADS])
@@ -165,7 +167,7 @@ static __device__ inline void rank_ahead(const struct select_args &a, struct rin
     if (lane_id() == 0) sums[threadIdx.x / 32] = own;
 }
 
-/* ... once all warps have done so: ranks in the tile.  The total, which is published. */
+/* ... once all warps have done so: ranks in the tile. Publishes and returns the total. */
 static __device__ inline uint32_t publish_ahead(const struct select_args &a, uint64_t tile,
                                                 const uint32_t (&sums)[WARPS],
                                                 uint32_t (&start)[LOADS])
@@ -192,9 +194,9 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
     const uint64_t *words = a.words + SELECT_WORDS_FIRST;
     const uint32_t warp = threadIdx.x / 32;
     uint32_t bits[LOADS] = {}, start[LOADS] = {}, slot = 0;
-    uint64_t known = 0, before = 0; /* tiles, and how many they keep */
+    uint64_t known = 0, before = 0; /* tiles, and their number of selected elements */
     if (threadIdx.x < SLOTS) s.ticket[threadIdx.x] = take_ticket(a);
-    __syncthreads(); /* the tickets are there */
+    __syncthreads(); /* the tickets are taken */
     for (uint32_t i = 0; i < SLOTS; i++) fetch_tile(a, s, s.ticket[i], i);
     uint64_t tile = s.ticket[0];
     await<SLOTS - 1>();
@@ -212,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
         await<SLOTS - 2>();
         rank_ahead(a, s, next, ahead, s.sums[turn], next_bits, next_start);
         read_slot(slot, v);
-        __syncthreads(); /* every warp has counted ahead, and holds what is in the slot */
+        __syncthreads(); /* every warp has counted ahead, and has loaded the contents of the slot */
         uint32_t next_total = publish_ahead(a, next, s.sums[turn], next_start);
         gather_keys(slot_of(slot), v, bits, start);
         if (KEY_BYTES < 4 && threadIdx.x < 4 / KEY_BYTES)
@@ -220,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
         if (threadIdx.x == 0) s.ticket[slot] = ticket;
         uint64_t part = sum_counts(words, known, tile, word);
         if (lane_id() == 0) s.parts[warp] = part;
-        __syncthreads(); /* the tile lies by rank, and where it goes is known */
+        __syncthreads(); /* the tile is ordered by rank, and its destination is known */
         before += sum_parts(s);
         store_keys(slot_of(slot), (ukey *)a.out + before, 0, total);
         before += total;
@@ -240,8 +242,8 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
 
 /* ---- Partition ---- */
 
-/* A block takes a group of tiles.  Each warp adds what it has of a tile to the tile's word, and at
- * the end to the group's and to that of all. */
+/* A block takes a group of tiles. Each warp adds its count of a tile to the tile's word, and at the
+ * end to the group's word and to the total. */
 extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BLOCKS)
     select_ring_count(const __grid_constant__ struct select_args a)
 {
@@ -258,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_RING_THREADS, SELECT_RING_BL
         read_slot(slot, v);
         find_slot_bits(a, s, tile, slot, v, bits);
         uint32_t own = count_bits(bits);
-        fetch_tile(a, s, tile + SLOTS, slot); /* this thread alone has read it */
+        fetch_tile(a, s, tile + SLOTS, slot); /* only this thread has read it */
         if (lane_id() == 0) atomicAdd(words + tile, (unsigned long long)own);
         all += own;
         slot = slot + 1 < SLOTS ? slot + 1 : 0;

@@ -1,11 +1,11 @@
 /*
- * select/cuda/runs.cu - runs by their lengths: the lengths that cross tiles, and decoding.
+ * select/cuda/runs.cu - lengths of runs: lengths that cross tiles, and run-length decoding.
  *
- *     select_lengths   a run that goes on past its tile has its start where its length belongs; the
- *                      next tile that begins a run makes a length of it
- *     decode_sums      sums of the lengths of all tiles of runs up to each
- *     decode_write     a block takes a share of the outputs, finds the tile of runs that its first
- *                      output lies in, and writes run by run, a tile's at a time
+ *     select_lengths   a run that continues past its tile has its start in place of its length; the
+ *                      next tile that begins a run replaces it by the length
+ *     decode_sums      inclusive prefix sums of the lengths per tile of runs
+ *     decode_write     a block takes a share of the outputs, finds the tile of runs of its first
+ *                      output, and writes run by run, one tile of runs at a time
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
             a.lengths[before - 1] = t * a.tile_n - a.skew + a.first[t] - a.lengths[before - 1];
         if (t == a.tiles - 1) a.lengths[through - 1] = a.n - a.lengths[through - 1];
     }
-    __syncthreads(); /* the block is done with the words */
+    __syncthreads(); /* the block no longer uses the words */
     if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
 }
 
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
 
 enum { RUNS = SELECT_TILE_RUNS, OWN = RUNS / SELECT_THREADS };
 
-/* Sums stay at n + 1 once they are beyond n, so that no lengths overflow them. */
+/* Sums saturate at n + 1, so that they cannot overflow. */
 extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
     decode_sums(const __grid_constant__ struct decode_args a)
 {
@@ -48,18 +48,18 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS)
     }
     own = warp_sum_to(own, most);
     if (lane_id() == 0) sums[threadIdx.x / 32] = own;
-    __syncthreads(); /* every warp has its sum */
+    __syncthreads(); /* every warp has computed its sum */
     if (threadIdx.x >= 32) return;
     uint64_t total = warp_sum_to(lane_id() < WARPS ? sums[lane_id()] : 0, most);
     if (lane_id() == 0) publish_tile(words, tile, total);
     uint64_t sum = place_tile(words, tile, total, most);
     if (lane_id() != 0 || sum > a.n || add_to(sum, total, most) <= a.n) return;
-    uint64_t run = tile * RUNS; /* the first whose end is beyond n */
+    uint64_t run = tile * RUNS; /* the first whose end is greater than n */
     for (; a.lengths[run] <= a.n - sum; run++) sum += a.lengths[run];
     report_error(a.data_error, ECHI_LENGTHS_TOO_LARGE, run);
 }
 
-/* Blocks a multiprocessor; sm_75 holds no more than 1024 threads. */
+/* Blocks per multiprocessor; sm_75 holds no more than 1024 threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 enum { DECODE_RESIDENT = 2 };
 #else
@@ -67,12 +67,13 @@ enum { DECODE_RESIDENT = SELECT_DECODE_BLOCKS };
 #endif
 
 struct write_shared {
-    uint32_t ends[RUNS]; /* of the tile's runs, from the first output on that is written now */
+    uint32_t ends[RUNS]; /* of the tile's runs, relative to the first output of this step */
     uint64_t sums[WARPS];
     uint64_t tile;
 };
 
-/* By a warp: the tile of runs that output `at` lies in, which there is; 32 words at a time. */
+/* By a warp: the tile of runs that contains output `at`, which must exist; reads 32 words at a
+ * time. */
 static __device__ inline uint64_t find_tile(const uint64_t *words, uint64_t tiles, uint64_t at)
 {
     uint64_t low = 0, count = tiles;
@@ -86,7 +87,7 @@ static __device__ inline uint64_t find_tile(const uint64_t *words, uint64_t tile
     return low;
 }
 
-/* Ends of the tile's runs, counted from begin on and cut at count. */
+/* Ends of the tile's runs, relative to begin and limited to count. */
 static __device__ inline void find_ends(const struct decode_args &a, struct write_shared &s,
                                         uint64_t tile, uint64_t begin, uint64_t count)
 {
@@ -98,7 +99,7 @@ static __device__ inline void find_ends(const struct decode_args &a, struct writ
     for (int i = 0; i < OWN; i++) end[i] = sum += end[i];
     uint64_t through = warp_scan_u64(sum);
     if (lane_id() == 31) s.sums[threadIdx.x / 32] = through;
-    __syncthreads(); /* every warp has its sum, and what was in ends is written */
+    __syncthreads(); /* every warp has its sum, and the outputs of ends are written */
     uint64_t before = placed_before(a.words + SELECT_WORDS_FIRST, tile) + through - sum;
     for (uint32_t w = 0; w < threadIdx.x / 32; w++) before += s.sums[w];
 #pragma unroll
@@ -106,10 +107,10 @@ static __device__ inline void find_ends(const struct decode_args &a, struct writ
         uint64_t at = before + end[i];
         s.ends[threadIdx.x * OWN + i] = at <= begin ? 0 : (uint32_t)min(at - begin, count);
     }
-    __syncthreads(); /* the ends are there, and the sums may be written again */
+    __syncthreads(); /* the ends are complete, and the sums may be overwritten */
 }
 
-/* The run that output p lies in: the first that ends beyond it. */
+/* The run that contains output p: the first with an end greater than p. */
 static __device__ inline uint32_t find_run(const uint32_t *ends, uint32_t p)
 {
     uint32_t run = 0;
@@ -119,7 +120,7 @@ static __device__ inline uint32_t find_run(const uint32_t *ends, uint32_t p)
     return run;
 }
 
-/* count outputs from out on, of one word each, as aligned vectors of 16 bytes. */
+/* Writes count outputs of one word each from out on, as aligned vectors of 16 bytes. */
 template <int BYTES>
 static __device__ inline void write_words(const void *in, void *out, const uint32_t *ends,
                                           uint32_t count)
@@ -156,7 +157,7 @@ static __device__ inline void write_words(const void *in, void *out, const uint3
     }
 }
 
-/* The same of elements of several words, each by as many lanes as it is worth. */
+/* The same for elements of several words, each written by an appropriate number of lanes. */
 template <int BYTES>
 static __device__ inline void write_elements(const void *in, void *out, const uint32_t *ends,
                                              uint32_t count, uint64_t words)
@@ -216,12 +217,12 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, DECODE_RESIDENT)
     const uint64_t total = placed_before(words, a.tiles);
     const uint64_t end = min((blockIdx.x + 1) * a.share, total);
     uint64_t at = blockIdx.x * a.share;
-    if (at < end && total <= a.n) { /* else there is nothing to do, or an error was reported */
+    if (at < end && total <= a.n) { /* otherwise there is no output, or an error was reported */
         if (threadIdx.x < 32) {
             uint64_t found = find_tile(words, a.tiles, at);
             if (lane_id() == 0) s.tile = found;
         }
-        __syncthreads(); /* the tile is known */
+        __syncthreads(); /* the tile is found */
         for (uint64_t tile = s.tile; at < end; tile++) {
             uint64_t through = min(placed_before(words, tile + 1), end);
             if (through <= at) continue; /* a tile of empty runs */
@@ -230,6 +231,6 @@ extern "C" __global__ void __launch_bounds__(SELECT_THREADS, DECODE_RESIDENT)
             at = through;
         }
     }
-    __syncthreads(); /* the block is done with the words */
+    __syncthreads(); /* the block no longer uses the words */
     if (a.clear && threadIdx.x < 32) leave_words(a.words, a.tiles, gridDim.x);
 }

@@ -1,7 +1,7 @@
 /*
- * select/cuda/test.cuh - which elements of a vector pass: a test, or being the first of a run.
+ * select/cuda/test.cuh - which elements of a vector pass: a test, or whether they begin a run.
  *
- * Keys of 8 bits are integers and are tested four in a register; others one by one.
+ * Keys of 8 bits are integers and are tested four per register; others one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +54,7 @@ static __device__ inline uint32_t test_vector(const struct select_args &a, int w
     return p.invert ? bits ^ 0xffff : bits;
 }
 
-/* The elements that are not what lies before them; before: the vector's neighbour. */
+/* The elements that differ from their predecessor; before: the element before the vector. */
 template <int FLOAT>
 static __device__ inline uint32_t starts_of(const struct echi_order &o, const union vector &v,
                                             uint32_t before)
@@ -73,7 +73,8 @@ typedef uint32_t uform;
 
 #else
 
-/* Tests with fewer operations than any: of integers; of signed ones and floats. */
+/* Tests with fewer operations than the general one: for integers; for signed integers and
+ * floats. */
 enum test_kind { TEST_PLAIN, TEST_SIGNED, TEST_ANY };
 
 template <int KIND>
@@ -94,8 +95,8 @@ static __device__ inline uint32_t test_by(const struct select_args &a, int which
     return bits;
 }
 
-/* What is long for eight elements and seldom needed is a function of its own: otherwise each of the
- * vectors that a thread holds would have its copy. */
+/* Long code that is rarely needed is not inlined: otherwise there would be a copy for each vector
+ * that a thread holds. */
 #if KEY_BITS == 16
 #define CALLED __noinline__
 #else
@@ -117,20 +118,20 @@ static __device__ inline uint32_t test_vector(const struct select_args &a, int w
     return q.negative ? test_by<TEST_SIGNED>(a, which, v) : test_by<TEST_PLAIN>(a, which, v);
 }
 
-/* What a shuffle takes of a key. */
+/* The type of a key in a shuffle. */
 #if KEY_BITS == 64
 typedef unsigned long long uform;
 #else
 typedef uint32_t uform;
 #endif
 
-/* Equal for equal floats, and for no others. */
+/* Equal for equal floats, different for others. */
 static __device__ inline ukey form_of(const struct echi_order &o, ukey u)
 {
     return (ukey)order_merge(o, order_encode(o, u));
 }
 
-/* May a float equal one of other bits?  Zeros, NaN, and, which does no harm, infinities may. */
+/* Whether a float may equal one with other bits: zeros, NaN, and, harmlessly, infinities. */
 static __device__ inline bool is_special(const struct echi_order &o, ukey u)
 {
     const uint32_t width = KEY_BITS < 32 ? KEY_BITS : 32, ones = ~0u >> (32 - width);

@@ -1,15 +1,16 @@
 /*
- * select/cuda/tile.cuh - how blocks that each take a tile in one pass learn what lies before it:
- * decoupled look-back (Merrill and Garland, 2016).
+ * select/cuda/tile.cuh - the exclusive prefix of a tile in one pass, for blocks that each take one
+ * tile: decoupled look-back (Merrill and Garland, 2016).
  *
- *     words    [ blocks finished | gap | a word a tile | (three ways: another word a tile) ]
- *     a word   a state in the top two bits, a count below: nothing, the tile's own count, the count
- *              of all tiles up to it.  State and count are one access, so no fence is needed.
+ *     words    [ blocks finished | gap | a word per tile | (three-way: another word per tile) ]
+ *     a word   a tile status descriptor: a state in the top two bits, and a count below, which is
+ *              absent, the tile's aggregate, or its inclusive prefix.  State and count are one
+ *              access, so no fence is needed.
  *
- * A block publishes its own count; then one warp reads the words of the tiles before, 128 in one
- * go, since at full rate a hundred tiles begin while one word travels; adds own counts until it
- * finds a count of all; and publishes that with its own.  Tiles are those of blockIdx: the hardware
- * begins blocks in its order, so that a block only waits for blocks that are under way.
+ * A block publishes its aggregate. Then one warp reads the words of the preceding tiles, 128 at a
+ * time, because at full rate a hundred tiles begin while one word travels. It adds aggregates until
+ * it finds an inclusive prefix, and publishes its own. Tiles are numbered by blockIdx: the hardware
+ * starts blocks in this order, so that a block only waits for blocks that are running.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +42,7 @@ enum { WARPS = BLOCK_THREADS / 32, WINDOW = 4 };
 
 /* ---- Look-back ---- */
 
-/* Sums of lengths saturate; counts cannot come near. */
+/* Sums of lengths saturate; counts cannot get near the limit. */
 static __device__ inline uint64_t add_to(uint64_t a, uint64_t b, uint64_t most)
 {
     return min(a + b, most);
@@ -69,13 +70,14 @@ static __device__ inline uint64_t warp_sum_u64(uint64_t x)
 #endif
 }
 
-/* The word of the tile that lies `back` before this one; before the first: all of nothing. */
+/* The word of the tile `back` before this one; before the first tile: an inclusive prefix of
+ * zero. */
 static __device__ inline uint64_t word_before(const uint64_t *words, uint64_t tile, uint64_t back)
 {
     return back <= tile ? load_relaxed_u64(words + tile - back) : STATE_ALL;
 }
 
-/* What the tiles before `tile` have together; by a whole warp. */
+/* The exclusive prefix of `tile`; called by a whole warp. */
 static __device__ inline uint64_t look_back(const uint64_t *words, uint64_t tile, uint64_t most)
 {
     uint64_t mine = 0;
@@ -87,7 +89,7 @@ static __device__ inline uint64_t look_back(const uint64_t *words, uint64_t tile
 #pragma unroll
         for (int q = 0; q < WINDOW; q++) {
             uint32_t all, needed;
-            for (;;) { /* until every tile up to the first count of all has counted */
+            for (;;) { /* until all tiles up to the first inclusive prefix have published */
                 all = __ballot_sync(WARP_ALL, word[q] >= STATE_ALL);
                 needed = all ? all ^ (all - 1) : WARP_ALL;
                 if (!(__ballot_sync(WARP_ALL, word[q] < STATE_OWN) & needed)) break;
@@ -99,7 +101,7 @@ static __device__ inline uint64_t look_back(const uint64_t *words, uint64_t tile
     }
 }
 
-/* By one warp: what the tiles before have, while those after learn of this one's count. */
+/* By one warp: publishes this tile's aggregate and returns its exclusive prefix. */
 static __device__ inline uint64_t place_tile(uint64_t *words, uint64_t tile, uint64_t own,
                                              uint64_t most)
 {
@@ -109,20 +111,20 @@ static __device__ inline uint64_t place_tile(uint64_t *words, uint64_t tile, uin
     return before;
 }
 
-/* Early, by one thread; the first tile's own count is that of all. */
+/* Early, by one thread; the first tile's aggregate is its inclusive prefix. */
 static __device__ inline void publish_tile(uint64_t *words, uint64_t tile, uint64_t own)
 {
     store_relaxed_u64(words + tile, (tile ? STATE_OWN : STATE_ALL) | own);
 }
 
-/* What the tiles before `tile` have, once all words are counts of all. */
+/* The exclusive prefix of `tile`, once all words are inclusive prefixes. */
 static __device__ inline uint64_t placed_before(const uint64_t *words, uint64_t tile)
 {
     return tile ? words[tile - 1] & COUNT_MASK : 0;
 }
 
-/* This warp's part of what the tiles before `tile` have, once each tile's word is its count, and
- * behind them is one for each group of so many tiles. */
+/* This warp's part of the exclusive prefix of `tile`, if each tile's word is its count, followed by
+ * a word for each group of `group` tiles. */
 static __device__ inline uint64_t sum_before(const uint64_t *words, uint64_t tiles, uint64_t group,
                                              uint64_t tile)
 {
@@ -133,18 +135,18 @@ static __device__ inline uint64_t sum_before(const uint64_t *words, uint64_t til
     return warp_sum_u64(sum);
 }
 
-/* By one warp of each block, once all of the block is done with the words: the last clears them.
- * Best as early as that is so, for the others of the block need not wait for the answer. */
+/* By one warp of each block, once the whole block no longer uses the words: the last block clears
+ * them. It should be called early, so that the other warps do not wait for the atomic's result. */
 static __device__ inline void leave_words(uint64_t *words, uint64_t count, uint64_t blocks)
 {
     uint32_t last = 0;
     if (lane_id() == 0) {
-        __threadfence(); /* what the block did with the words lies before its being counted */
+        __threadfence(); /* orders the block's accesses to the words before its atomic */
         last = atomicAdd((unsigned long long *)words, 1ull) == blocks - 1;
-        __threadfence(); /* ... and so it does of every block counted before */
+        __threadfence(); /* ... and the accesses of blocks that counted themselves earlier */
     }
     last = __shfl_sync(WARP_ALL, last, 0);
-    __syncwarp(); /* which is so for every lane */
+    __syncwarp(); /* extends this order to every lane */
     if (!last) return;
     for (uint32_t i = lane_id(); i < SELECT_WORDS_FIRST + (uint32_t)count; i += 32) words[i] = 0;
 }
@@ -152,10 +154,10 @@ static __device__ inline void leave_words(uint64_t *words, uint64_t count, uint6
 /* ---- Ranks in a tile ----
  *
  * A warp holds LOADS rows of 32 vectors of VECTOR elements: element k of row j of a lane is the
- * element (j * 32 + lane) * VECTOR + k of the warp's.  Which of them are kept is a bit each. */
+ * warp's element (j * 32 + lane) * VECTOR + k.  A bit each marks the selected ones. */
 
-/* Sums over the lanes of all rows at once: a row's count of a warp is at most 32 * VECTOR, so that
- * two or four share a register. */
+/* Sums over the lanes, for all rows at once: a warp's count of a row is at most 32 * VECTOR, so
+ * that two or four counts share a register. */
 template <int LOADS, int VECTOR>
 static __device__ inline uint32_t warp_ranks(const uint32_t (&bits)[LOADS],
                                              uint32_t (&start)[LOADS])
@@ -180,7 +182,8 @@ static __device__ inline uint32_t warp_ranks(const uint32_t (&bits)[LOADS],
     return total;
 }
 
-/* How many the warps before this one have, once sums[] has every warp's; total gets the sum. */
+/* The sum over the warps before this one; sums[] must contain that of every warp; total receives
+ * the sum. */
 static __device__ inline uint32_t warps_before(const uint32_t *sums, uint32_t *total)
 {
     uint32_t own = lane_id() < WARPS ? sums[lane_id()] : 0;
@@ -189,8 +192,8 @@ static __device__ inline uint32_t warps_before(const uint32_t *sums, uint32_t *t
     return __shfl_sync(WARP_ALL, inclusive - own, threadIdx.x / 32);
 }
 
-/* The elements of a tile that exist: positions first ... end - 1 of it; bits of those of the vector
- * that begins at position p. */
+/* The elements of a tile that exist, positions first ... end - 1, as bits of the vector that begins
+ * at position p. */
 template <int VECTOR>
 static __device__ inline uint32_t bits_between(uint32_t p, uint32_t first, uint32_t end)
 {

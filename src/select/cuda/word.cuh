@@ -1,6 +1,6 @@
 /*
- * select/cuda/word.cuh - what moves as one piece: words of 1 to 16 bytes, of which an element of
- * any size is made.
+ * select/cuda/word.cuh - words of 1 to 16 bytes, which are moved in one access; an element of any
+ * size consists of words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
