@@ -34,7 +34,7 @@ MAPPED = {"README.md": "index.md", "docs/README.md": "contents.md", "CHANGELOG.m
           "CONTRIBUTING.md": "contributing.md", "CONVENTIONS.md": "conventions.md", "SECURITY.md": "security.md",
           "cli/echelon.1": "command.md", "include/echelon.h": "reference/index.md",
           "docs/performance": "contents.md#performance", "docs/contributing": "contributing.md"}
-MATTER = {"index.md": "hide: [navigation]", "source/": "search: {exclude: true}", "lab/": "search: {boost: 0.5}",
+MATTER = {"index.md": "hide: [navigation]", "source/": "search: {exclude: true}\nhide: [navigation, toc]", "lab/": "search: {boost: 0.5}",
           "guide/|reference/": "search: {boost: 2}"}  # of the pages whose names begin so
 LANGUAGES = {".c": "c", ".h": "c", ".cu": "cuda", ".cuh": "cuda", ".py": "python", ".sh": "bash", ".cmake": "cmake",
              ".cff": "yaml", ".json": "json", ".yml": "yaml"}
@@ -43,6 +43,7 @@ FENCED = re.compile(r"(^ *(`{3,}).*?^ *\2 *$)", re.M | re.S)
 CODE = re.compile(r"(^ *(`{3,}).*?^ *\2 *$|`+[^`]+`+)", re.M | re.S)
 LINK = re.compile(r'(\]\(|\b(?:href|src)=")([^)\s"#]*)(#[^)\s"]*)?(?=[\s)"])')
 TABLE = re.compile(r"^([^|\s][^\n]*\n)(\|[^\n]*\n\|[ :|-]+\n)", re.M)
+NESTED = re.compile(r"^ {2,3}(?=[-*] )", re.M)
 WHOLE_LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\([^)]*\))")
 NAME = re.compile(r"`(ech_\w+)(\([^`]*\))?`")
 
@@ -176,8 +177,10 @@ def finished(name, markdown):
     for i in range(0, len(pieces), 3):
         pieces[i] = linked_names(name, pieces[i])
     text = "".join(piece for i, piece in enumerate(pieces) if i % 3 != 2)
-    # The Markdown of Python wants an empty line before a table, and an attribute where HTML contains Markdown.
-    return TABLE.sub(r"\1\n\2", text).replace("\n<details>", '\n<details markdown="1">')
+    # The Markdown of Python wants an empty line before a table, four blanks before an item within a list, and an
+    # attribute where HTML contains Markdown.
+    text = NESTED.sub("    ", TABLE.sub(r"\1\n\2", text))
+    return text.replace("\n<details>", '\n<details markdown="1">')
 
 
 def main():
