@@ -17,7 +17,7 @@ SECTION = re.compile(r"/\* ---- (.*?) -*-{4} \*/")
 NAMES = re.compile(r"\b(ech_\w+)\(|^typedef (?:enum|struct) (\w+) |\(\*(ech_\w+)\)\(|^typedef struct \w+ (\w+);|"
                    r"^#define (ECH_\w+)", re.M)
 CODE = re.compile(r'(\bech_\w+\([^()]*\)|\b(?:ech|ECH|ECHELON)_\w*\*?|\b[a-z_]+->\w+|\bcu[A-Z]\w+|\bcuda[A-Z]\w+|'
-                  r'"[\w:?.-]+"|\b\w+\[[^\]]*\](?:\[[^\]]*\])*|(?:\[[\w +*>-]+\])+|\bsizeof\(\w+\)|'
+                  r'"[a-z0-9?][\w:?.-]*"|\b\w+\[[^\]]*\](?:\[[^\]]*\])*(?:\.\w+)?|(?:\[[\w +*>-]+\])+|\bsizeof\(\w+\)|'
                   r'\bdocs/[\w/]+\.md|\bechelon/\w+\.h|\b[a-z]\w*_\w+\b|\b[a-zA-Z]:[0-9]+)')
 UP = "ROOT/"  # stands for the way from a header to the root of the repository
 

@@ -34,8 +34,8 @@ MAPPED = {"README.md": "index.md", "docs/README.md": "contents.md", "CHANGELOG.m
           "CONTRIBUTING.md": "contributing.md", "CONVENTIONS.md": "conventions.md", "SECURITY.md": "security.md",
           "cli/echelon.1": "command.md", "include/echelon.h": "reference/index.md",
           "docs/performance": "contents.md#performance", "docs/contributing": "contributing.md"}
-MATTER = {"index.md": "hide: [navigation]", "source/": "search: {exclude: true}\nhide: [navigation, toc]", "lab/": "search: {boost: 0.5}",
-          "guide/|reference/": "search: {boost: 2}"}  # of the pages whose names begin so
+MATTER = {"index.md": "hide: [navigation]", "source/": "search: {exclude: true}\nhide: [navigation, toc]",
+          "lab/": "search: {boost: 0.5}", "guide/|reference/": "search: {boost: 2}"}  # by the beginning of a page's name
 LANGUAGES = {".c": "c", ".h": "c", ".cu": "cuda", ".cuh": "cuda", ".py": "python", ".sh": "bash", ".cmake": "cmake",
              ".cff": "yaml", ".json": "json", ".yml": "yaml"}
 COPIED = {".csv", ".npy", ".svg", ".png", ".gz", ".bin"}
@@ -148,9 +148,9 @@ def changed_links(name, text):
     return LINK.sub(change, text)
 
 
-def linked_names(name, text):
-    """`ech_sort()` as a link to the reference, except in headings, links and below its own heading."""
-    lines, own = [], ""
+def linked_names(name, text, own):
+    """`ech_sort()` as a link to the reference, except in headings, links and below its own heading; the last heading."""
+    lines = []
     for line in text.split("\n"):
         if line.startswith("#"):
             own = line
@@ -158,12 +158,12 @@ def linked_names(name, text):
             parts = WHOLE_LINK.split(line)
             for i in range(0, len(parts), 2):
                 parts[i] = NAME.sub(
-                    lambda m: m.group(0) if m.group(1) not in anchors or m.group(1) in own else
+                    lambda m: m.group(0) if m.group(1) not in anchors or f"#{m.group(1)} " in own else
                     f"[{m.group(0)}]({posixpath.relpath(anchors[m.group(1)], posixpath.dirname(name) or '.')}"
                     f"#{m.group(1)})", parts[i])
             line = "".join(parts)
         lines.append(line)
-    return "\n".join(lines)
+    return "\n".join(lines), own
 
 
 def finished(name, markdown):
@@ -174,8 +174,9 @@ def finished(name, markdown):
     for i in range(0, len(pieces), 3):
         pieces[i] = changed_links(name, pieces[i])
     pieces = FENCED.split("".join(piece for i, piece in enumerate(pieces) if i % 3 != 2))
+    own = ""
     for i in range(0, len(pieces), 3):
-        pieces[i] = linked_names(name, pieces[i])
+        pieces[i], own = linked_names(name, pieces[i], own)
     text = "".join(piece for i, piece in enumerate(pieces) if i % 3 != 2)
     # The Markdown of Python wants an empty line before a table, four blanks before an item within a list, and an
     # attribute where HTML contains Markdown.
