@@ -34,8 +34,9 @@ MAPPED = {"README.md": "index.md", "docs/README.md": "contents.md", "CHANGELOG.m
           "CONTRIBUTING.md": "contributing.md", "CONVENTIONS.md": "conventions.md", "SECURITY.md": "security.md",
           "cli/echelon.1": "command.md", "include/echelon.h": "reference/index.md",
           "docs/performance": "contents.md#performance", "docs/contributing": "contributing.md"}
+# By the beginning of a page's name.
 MATTER = {"index.md": "hide: [navigation]", "source/": "search: {exclude: true}\nhide: [navigation, toc]",
-          "lab/": "search: {boost: 0.5}", "guide/|reference/": "search: {boost: 2}"}  # by the beginning of a page's name
+          "lab/": "search: {boost: 0.5}", "guide/|reference/": "search: {boost: 2}"}
 LANGUAGES = {".c": "c", ".h": "c", ".cu": "cuda", ".cuh": "cuda", ".py": "python", ".sh": "bash", ".cmake": "cmake",
              ".cff": "yaml", ".json": "json", ".yml": "yaml"}
 COPIED = {".csv", ".npy", ".svg", ".png", ".gz", ".bin"}
@@ -149,7 +150,8 @@ def changed_links(name, text):
 
 
 def linked_names(name, text, own):
-    """`ech_sort()` as a link to the reference, except in headings, links and below its own heading; the last heading."""
+    """Makes `ech_sort()` a link to the reference, except in headings, in links and below its own heading, which is `own`
+    at first.  Also returns the last heading."""
     lines = []
     for line in text.split("\n"):
         if line.startswith("#"):
