@@ -150,8 +150,8 @@ def changed_links(name, text):
 
 
 def linked_names(name, text, own):
-    """Makes `ech_sort()` a link to the reference, except in headings, in links and below its own heading, which is `own`
-    at first.  Also returns the last heading."""
+    """Makes `ech_sort()` a link to the reference, except in headings, links and below its own heading.  own is the
+    heading before the text; also returns the last one in it."""
     lines = []
     for line in text.split("\n"):
         if line.startswith("#"):
