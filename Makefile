@@ -19,7 +19,7 @@ report_deps = NO_INSTALL=1 scripts/install_deps.sh
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
 .PHONY: help deps build demo check check-all asan ubsan tsan valgrind bench format format-check \
-        install amalgamation clean
+        install amalgamation docs clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -82,6 +82,9 @@ install: build ## install below PREFIX (/usr/local)
 
 amalgamation: ## write the headers as one file, build/amalgamation/echelon.h
 	@scripts/amalgamate.sh build/amalgamation/echelon.h
+
+docs: ## build the documentation as a site in build/site (needs MkDocs: docs/requirements.txt)
+	@scripts/site.sh build/site
 
 clean: ## remove the build directories
 	@rm -rf build build-release build-dev build-tsan build-clang build-cpu-only

@@ -1,24 +1,27 @@
 #!/usr/bin/env python3
-"""chart.py - draws figures of the benchmarks' CSV as SVG.
+"""chart.py - draws charts of the benchmark results (CSV) as SVG.
 
     bench/chart.py docs/performance/h200.svg             writes the chart of that name
-    bench/chart.py --check docs/performance/h200.svg     fails when it is not that of the CSV
+    bench/chart.py --check docs/performance/h200.svg     fails if the chart does not match the CSV
 
-h200: the operations' rates beside CUB's.  Each bar is GB/s of bytes that must be read and written, of one
-row of bench/results/h200_*_OP.csv; ROWS says which.  The line is what a device copy reaches.
-gf2: times of products and eliminations over GF(2) by size, on a GPU, on a core, and M4RI's.
-sort: uniform keys sorted in a second by how many there are, beside CUB's.
+h200: throughput of operations compared with CUB and Thrust.  Each bar is one row of
+bench/results/h200_*_OP.csv, selected by ROWS, in GB/s of the bytes that must be read and written.  The
+dashed line is the throughput of a device copy.
+gf2: time versus size of products and eliminations over GF(2), on a GPU and on one CPU core, and of M4RI.
+sort: Gkeys/s versus n for uniform keys, compared with CUB.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import math
 import pathlib
+import re
 import sys
+import textwrap
 from xml.sax.saxutils import escape
 
 from table import RESULTS, read
 
-# label, file's operation, and the columns by which its row is found
+# label, operation of the file, and the column values that select the row
 ROWS = (
     ("sum f32, 2^28", "reduce", {"op": "sum", "dtype": "f32", "n": 2**28, "shape": "whole"}),
     ("sum u8, 2^30", "reduce", {"op": "sum", "dtype": "u8", "n": 2**30, "shape": "whole"}),
@@ -28,38 +31,58 @@ ROWS = (
     ("scan f32, 2^28", "scan", {"op": "scan_sum", "dtype": "f32", "n": 2**28, "shape": "inclusive"}),
     ("scan f64, 2^28", "scan", {"op": "scan_sum", "dtype": "f64", "n": 2**28, "shape": "inclusive"}),
     ("scan f32, rows of 32", "scan", {"op": "scan_sum", "dtype": "f32", "shape": "rows=32"}),
-    ("bytes counted, uniform", "histogram",
+    ("histogram u8, uniform", "histogram",
      {"op": "bincount", "dtype": "u8", "n": 2**30, "shape": "bins=256", "dist": "uniform"}),
-    ("bytes counted, all equal", "histogram",
+    ("histogram u8, constant", "histogram",
      {"op": "bincount", "dtype": "u8", "n": 2**30, "shape": "bins=256", "dist": "constant"}),
-    ("2048 bins, u32 uniform", "histogram",
+    ("histogram u32, 2048 bins", "histogram",
      {"op": "bincount", "dtype": "u32", "n": 2**28, "shape": "bins=2048", "dist": "uniform"}),
-    ("65536 bins, u32 uniform", "histogram",
+    ("histogram u32, 65536 bins", "histogram",
      {"op": "bincount", "dtype": "u32", "n": 2**28, "shape": "bins=65536", "dist": "uniform"}),
-    ("select u32, half kept", "select",
+    ("select u32, half selected", "select",
      {"op": "select_if", "dtype": "u32", "n": 2**28, "shape": "kept=50%"}),
     ("unique u32, 16 values", "select",
      {"op": "unique", "dtype": "u32", "n": 2**28, "dist": "few16"}),
-    ("runs of 10 encoded, u32", "select",
+    ("run-length encoding u32", "select",
      {"op": "encode_runs", "dtype": "u32", "n": 2**28, "dist": "runs10"}),
     ("reverse u32, 2^28", "arrange",
      {"op": "reverse", "dtype": "u32", "n": 2**28, "shape": "apart", "dist": "any"}),
 )
 LEFT, WIDTH, BAR, ROW, TOP, MOST = 190, 520, 9, 26, 58, 5000
-OURS, OTHER = "#2a6fbb", "#c9ccd1"
+ECHELON, OTHER = "#2a6fbb", "#9aa3ad"
+
+
+def start(width, height):
+    """The first lines of a chart.  Its background is opaque, so it is legible on pages with a dark background."""
+    return [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
+            "<style>.n{font-size:9px;fill:#444}</style>",
+            '<rect width="100%" height="100%" fill="white"/>']
+
+
+def caption(texts, width):
+    """The lines of a caption: what the CSV files say about the run, wrapped to the width of the chart."""
+    parts = [part for text in texts for part in text.split("; ")]
+    parts = [re.sub(r"^(CUDA|driver interface) (\d+)0(\d)0$", r"\1 \2.\3", part) for part in parts]
+    parts = [re.sub(r"^CUB (\d)0*(\d+)0(\d)$", r"CUB \1.\2.\3", part) for part in parts]
+    return textwrap.wrap("; ".join(dict.fromkeys(parts)), int(width / 5.2))
+
+
+def draw_caption(lines, top):
+    return [f'<text x="10" y="{top + 13 * i}" class="n">{escape(line)}</text>' for i, line in enumerate(lines)]
 
 
 def find(rows, wanted):
-    """The rates of the row: ours, the other's name and rate."""
-    ours = other = name = None
+    """The rates of the row: Echelon's, the competitor's name and its rate."""
+    echelon = other = name = None
     for row in rows:
         if any(str(value) != row[key] for key, value in wanted.items()):
             continue
         if row["contender"] == "echelon":
-            ours = float(row["gb_per_s"])
+            echelon = float(row["gb_per_s"])
         else:
             name, other = row["contender"], float(row["gb_per_s"])
-    return ours, name, other
+    return echelon, name, other
 
 
 def bar(y, rate, color):
@@ -74,35 +97,35 @@ def draw():
         tables[path.stem.split("_")[-1]] = read(path)
     found = [(label, *find(tables[op][1], wanted)) for label, op, wanted in ROWS if op in tables]
     found = [row for row in found if row[1] is not None]
-    about = next(iter(tables.values()))[0]
-    height = TOP + ROW * len(found) + 34
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 60}" height="{height}" '
-           f'font-family="sans-serif" font-size="12">',
-           "<style>.n{font-size:9px;fill:#444}</style>",
-           f'<rect width="100%" height="100%" fill="white"/>',
-           '<text x="10" y="20" font-size="15">Echelon beside CUB and Thrust on an NVIDIA H200, GB/s'
-           "</text>",
-           f'<rect x="{LEFT}" y="32" width="10" height="10" fill="{OURS}"/>'
-           f'<text x="{LEFT + 15}" y="41">Echelon</text>',
-           f'<rect x="{LEFT + 90}" y="32" width="10" height="10" fill="{OTHER}"/>'
-           f'<text x="{LEFT + 105}" y="41">CUB, Thrust</text>']
-    roof = LEFT + 4220 / MOST * WIDTH
+    width = LEFT + WIDTH + 60
+    # Each operation has a program of its own, which the caption leaves out.
+    used = [re.sub(r", gpu_\w+", "", text) for op in dict.fromkeys(row[1] for row in ROWS) if op in tables
+            for text in tables[op][0]]
+    about = caption(used, width)
     bottom = TOP + ROW * len(found)
-    out.append(f'<line x1="{roof:.1f}" x2="{roof:.1f}" y1="{TOP - 6}" y2="{bottom}" stroke="#999" '
-               f'stroke-dasharray="3 3"/><text x="{roof - 30:.1f}" y="{TOP - 9}" class="n">'
+    out = start(width, bottom + 20 + 13 * len(about))
+    out += ['<text x="10" y="20" font-size="15">Echelon compared with CUB and Thrust on an NVIDIA H200, GB/s'
+            "</text>",
+            f'<rect x="{LEFT}" y="32" width="10" height="10" fill="{ECHELON}"/>'
+            f'<text x="{LEFT + 15}" y="41">Echelon</text>',
+            f'<rect x="{LEFT + 90}" y="32" width="10" height="10" fill="{OTHER}"/>'
+            f'<text x="{LEFT + 105}" y="41">CUB, Thrust</text>']
+    peak = LEFT + 4220 / MOST * WIDTH
+    out.append(f'<line x1="{peak:.1f}" x2="{peak:.1f}" y1="{TOP - 6}" y2="{bottom}" stroke="#999" '
+               f'stroke-dasharray="3 3"/><text x="{peak - 30:.1f}" y="{TOP - 9}" class="n">'
                "device copy</text>")
-    for i, (label, ours, _, other) in enumerate(found):
+    for i, (label, echelon, _, other) in enumerate(found):
         y = TOP + ROW * i
         out.append(f'<text x="{LEFT - 6}" y="{y + 13}" text-anchor="end">{escape(label)}</text>')
-        out.append(bar(y, ours, OURS))
+        out.append(bar(y, echelon, ECHELON))
         if other is not None:
             out.append(bar(y + BAR + 1, other, OTHER))
-    out.append(f'<text x="10" y="{height - 12}" class="n">{escape("; ".join(about)[:150])}</text>')
+    out += draw_caption(about, bottom + 18)
     out.append("</svg>")
     return "\n".join(out) + "\n"
 
 
-SERIES = (  # name, file, contender's first letters, colour
+SERIES = (  # name, file, prefix of the contender, colour
     ("M4RI, one core", "cpu_amd_zen4_gf2_1t.csv", "M4RI", "#c0803a"),
     ("Echelon, one core", "cpu_amd_zen4_gf2_1t.csv", "Echelon", "#6a9fd8"),
     ("Echelon, H200", "h200_*_gf2.csv", "echelon", "#2a6fbb"),
@@ -110,7 +133,7 @@ SERIES = (  # name, file, contender's first letters, colour
 
 
 def points(pattern, contender, op):
-    """n and milliseconds of square matrices, of full rank where that matters."""
+    """n and milliseconds of square matrices; of full rank, for eliminations."""
     _, rows = read(sorted(RESULTS.glob(pattern))[-1])
     found = {}
     for row in rows:
@@ -127,8 +150,8 @@ def points(pattern, contender, op):
 
 
 def panel(left, title, op):
-    """Both scales are logarithmic: n from 2^10 to 2^17, 10 us to 10 s."""
-    top, width, height = 60, 330, 260
+    """Both axes are logarithmic: n from 2^10 to 2^17, 10 us to 10 s."""
+    top, width, height = 84, 330, 260
     across = lambda n: left + width * (math.log2(n) - 10) / 7
     up = lambda ms: top + height * (1 - (math.log10(ms) + 2) / 6)
     out = [f'<text x="{left + width / 2}" y="{top - 12}" text-anchor="middle">{escape(title)}</text>']
@@ -148,20 +171,25 @@ def panel(left, title, op):
 
 
 def draw_gf2():
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="860" height="380" font-family="sans-serif" '
-           'font-size="12">', '<rect width="100%" height="100%" fill="white"/>']
+    about = [part for _, pattern, _, _ in SERIES[1:]
+             for text in read(sorted(RESULTS.glob(pattern))[-1])[0] for part in text.split("; ")]
+    about = caption([part for part in about
+                     if re.match("machine|versions|date|library|2|device|driver|CUDA", part)], 860)
+    out = start(860, 394 + 13 * len(about))
+    out.append('<text x="10" y="20" font-size="15">Time versus n</text>')
     for i, (name, _, _, color) in enumerate(SERIES):
-        out.append(f'<rect x="{70 + 160 * i}" y="12" width="10" height="10" fill="{color}"/>'
-                   f'<text x="{86 + 160 * i}" y="21">{escape(name)}</text>')
-    out += panel(70, "product of n x n bits", "mul")
-    out += panel(500, "reduced echelon form, full rank", "rref")
+        out.append(f'<rect x="{70 + 160 * i}" y="34" width="10" height="10" fill="{color}"/>'
+                   f'<text x="{86 + 160 * i}" y="43">{escape(name)}</text>')
+    out += panel(70, "product of two n x n matrices over GF(2)", "mul")
+    out += panel(500, "reduced echelon form, n x n, full rank", "rref")
+    out += draw_caption(about, 388)
     out.append("</svg>")
     return "\n".join(out) + "\n"
 
 
 def sort_panel(left, title, rows, wanted):
-    """Both scales are logarithmic: n from 2^9 to 2^30, 0.05 to 100 10^9 keys a second."""
-    top, width, height = 60, 230, 260
+    """Both axes are logarithmic: n from 2^9 to 2^30, 0.05 to 100 Gkeys/s."""
+    top, width, height = 84, 230, 260
     across = lambda n: left + width * (math.log2(n) - 9) / 21
     up = lambda rate: top + height * (1 - math.log(rate / 0.05) / math.log(100 / 0.05))
     out = [f'<text x="{left + width / 2}" y="{top - 12}" text-anchor="middle">{escape(title)}</text>']
@@ -171,7 +199,7 @@ def sort_panel(left, title, rows, wanted):
     for power in range(10, 31, 4):
         out.append(f'<text x="{across(2**power):.1f}" y="{top + height + 18}" '
                    f'text-anchor="middle">2^{power}</text>')
-    for contender, color in (("cub", "#c0803a"), ("echelon", OURS)):
+    for contender, color in (("cub", "#c0803a"), ("echelon", ECHELON)):
         line = sorted((int(row["n"]), float(row["gkeys_per_s"])) for row in rows
                       if row["contender"] == contender and row["dist"] == "uniform"
                       and all(row[key] == value for key, value in wanted.items()))
@@ -184,19 +212,19 @@ def sort_panel(left, title, rows, wanted):
 
 def draw_sort():
     about, rows = read(sorted(RESULTS.glob("h200_*_sort.csv"))[-1])
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" width="880" height="390" font-family="sans-serif" '
-           'font-size="12">', "<style>.n{font-size:9px;fill:#444}</style>",
-           '<rect width="100%" height="100%" fill="white"/>']
-    for i, (name, color) in enumerate((("Echelon", OURS), ("CUB", "#c0803a"))):
-        out.append(f'<rect x="{50 + 100 * i}" y="12" width="10" height="10" fill="{color}"/>'
-                   f'<text x="{66 + 100 * i}" y="21">{name}</text>')
-    out.append('<text x="260" y="21">10^9 sorted in a second, by n</text>')
+    about = caption([re.sub(r"; torch [^;]*; CuPy [^;]*", "", text.replace(", sort_python.py", ""))
+                     for text in about], 880)
+    out = start(880, 394 + 13 * len(about))
+    out.append('<text x="10" y="20" font-size="15">Sort: Gkeys/s versus n, uniform keys, NVIDIA H200</text>')
+    for i, (name, color) in enumerate((("Echelon", ECHELON), ("CUB", "#c0803a"))):
+        out.append(f'<rect x="{50 + 100 * i}" y="34" width="10" height="10" fill="{color}"/>'
+                   f'<text x="{66 + 100 * i}" y="43">{name}</text>')
     for left, title, wanted in (
             (50, "keys, u32", {"op": "keys", "dtype": "u32"}),
             (340, "keys, u64", {"op": "keys", "dtype": "u64"}),
-            (630, "pairs, u32 and 4 bytes", {"op": "pairs", "dtype": "u32", "value_bytes": "4"})):
+            (630, "pairs, u32 keys and 4-byte values", {"op": "pairs", "dtype": "u32", "value_bytes": "4"})):
         out += sort_panel(left, title, rows, wanted)
-    out.append(f'<text x="10" y="378" class="n">{escape("; ".join(about)[:170])}</text>')
+    out += draw_caption(about, 388)
     out.append("</svg>")
     return "\n".join(out) + "\n"
 
@@ -211,7 +239,7 @@ def main():
         if "--check" not in sys.argv:
             path.write_text(text)
         elif not path.exists() or path.read_text() != text:
-            print(f"{path}: not that of bench/results; run bench/chart.py {path}")
+            print(f"{path} does not match bench/results: run bench/chart.py {path}")
             return 1
     return 0
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tree.sh SOURCE - the rules of CONVENTIONS.md that a machine can check: one folder an operation, sizes of
-# files, columns, head comments, format, that README says what examples do, and that pages for
-# contributors name what exists.
+# files, columns, head comments, format, that README says what examples do, that pages for
+# contributors name what exists, and that no link is dead.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 cd "$1" || exit 1
@@ -161,6 +161,9 @@ if command -v python3 >/dev/null; then
         python3 docs/ladder/pictures/draw.py --check
     check "no headers include each other (scripts/include_cycles.py)" \
         python3 scripts/include_cycles.py
+    # shellcheck disable=SC2046
+    check "a link is dead, or mkdocs.yml lacks a page (tests/links.py)" \
+        python3 tests/links.py $(echo "$files" | grep '\.md$')
 else
     skip "the tables: no python3 on this machine"
 fi

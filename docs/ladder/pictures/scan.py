@@ -1,4 +1,4 @@
-"""scan.py - the sum tree of eight words, up and down, and a tile that looks back.
+"""scan.py - the up-sweep and the down-sweep of eight elements, and the decoupled look-back of a tile.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -19,7 +19,7 @@ def edge(svg, x, y, source, to, colour):
 
 def tree(svg, x, y):
     values = list(VALUES)
-    svg.text(x, y, "Up: sums of pairs, of fours, of all", bold=True)
+    svg.text(x, y, "Up-sweep: sums of pairs, of fours, of all", bold=True)
     y += 14
     row(svg, x, y, values, [], "the elements")
     for s in (1, 2, 4):
@@ -31,7 +31,7 @@ def tree(svg, x, y):
         y += 58
         row(svg, x, y, values, rights, f"s = {s}: {8 // (2 * s)} addition" + "s" * (s < 4))
     y += 62
-    svg.text(x, y - 8, "Down: the root becomes 0; left takes the parent's, right that and left's",
+    svg.text(x, y - 8, "Down-sweep: left = parent, right = parent + left sum; the root is 0",
              bold=True)
     values[7] = 0
     row(svg, x, y, values, [7], "the root is 0")
@@ -49,16 +49,19 @@ def tree(svg, x, y):
 
 
 def look_back(svg, x, y):
-    svg.text(x, y, "The look-back: tile 6 adds up what the tiles before it have said", bold=True)
+    svg.text(x, y, "Decoupled look-back: tile 6 computes its exclusive prefix", bold=True)
     y += 14
-    words = ["all 310", "own 40", "all 402", "own 51", "own 47", "own 60", "?"]
+    words = ["310", "40", "402", "51", "47", "60", "?"]
     fills = [GREEN, PALE, GREEN, PALE, PALE, PALE, WARM]
     svg.row(x, y, words, 76, fills=fills)
     for i in range(7):
         svg.text(x + 76 * i + 38, y + 42, f"tile {i}", "middle", 11)
     svg.arrow(x + 76 * 6 + 38, y + 62, x + 76 * 2 + 38, y + 62, COOL)
     svg.line(x + 76 * 6 + 38, y + 48, x + 76 * 6 + 38, y + 62, COOL)
-    svg.text(x + 76 * 2 + 38, y + 82, "60 + 47 + 51, and 402 of all up to tile 2: 560 lie before tile 6")
+    svg.text(x + 76 * 2 + 38, y + 82, "exclusive prefix of tile 6: 60 + 47 + 51 + 402 = 560")
+    for column, fill, text in ((0, GREEN, "inclusive prefix"), (150, PALE, "aggregate"), (260, WARM, "tile 6")):
+        svg.box(x + column, y + 96, 14, 14, fill=fill)
+        svg.text(x + column + 20, y + 108, text)
 
 
 def draw(svg):
