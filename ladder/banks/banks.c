@@ -1,9 +1,8 @@
 /*
- * banks.c - the ladder of banks: n reads of shared memory, by lanes that are so many words apart or
- * read elements of so many bytes.
+ * banks.c - the ladder of banks: n reads of shared memory with different strides and element sizes.
  *
- * A thread adds up 256 elements that follow one another, of 1280 words that every block has; its
- * sum shows that it read what it should.
+ * A thread adds up 256 consecutive elements of the 1280 words of its block; the sum shows that it
+ * read the right elements.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +26,7 @@ static void make(struct trial *trial)
     for (uint64_t i = 0; i < WORDS; i++) words[i] = (uint32_t)ladder_random(trial->seed, i);
 }
 
-/* Element `at` as one word: that of 8 bytes is the sum of its halves. */
+/* Element `at` as one word; for 8 bytes the sum of its halves. */
 static uint32_t element_at(const struct trial *trial, uint64_t at)
 {
     const unsigned char *x = trial->host_in;
@@ -45,7 +44,7 @@ static uint32_t sum_of(const struct trial *trial, uint64_t lane, uint64_t count)
     return sum;
 }
 
-/* All warps read the same; only the last thread may have fewer reads. */
+/* All warps read the same elements; only the last thread may have fewer reads. */
 static void expect(struct trial *trial)
 {
     uint32_t *sums = trial->expected;
@@ -81,14 +80,14 @@ static const struct rung rungs[] = {
     SIZE(4, "elements of 4 bytes"), SIZE(8, "elements of 8 bytes"),
 };
 
-/* ---- Claims: n is a multiple of what a warp reads ---- */
+/* ---- Claims: n is a multiple of a warp's reads ---- */
 
 static const struct result *row_of(const struct results *results, int number, uint64_t parameter)
 {
     return ladder_row(results, number, parameter, 0);
 }
 
-/* Passes beyond the fewest for each load of a warp, on 32 banks and, of both half warps, on 16. */
+/* Excess wavefronts per load of a warp, with 32 banks, and of both half warps with 16 banks. */
 static uint64_t extra(const struct result *row, bool of_16)
 {
     uint64_t loads = row->n / 32;
@@ -132,7 +131,7 @@ static bool odd_none(const struct results *results, char *because, size_t bytes)
     return c->bank_conflicts == 0 && c->bank16_conflicts == 0;
 }
 
-/* Doubles were two requests, of words that are 2 apart: of half a warp 2 + 2 passes, not 1 + 1. */
+/* Doubles were two requests of words 2 apart: 2 + 2 wavefronts per half warp, not 1 + 1. */
 static bool sizes_of_16(const struct results *results, char *because, size_t bytes)
 {
     uint64_t of_1 = extra(row_of(results, SIZES, 1), true);

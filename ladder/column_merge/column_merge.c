@@ -1,8 +1,8 @@
 /*
- * column_merge.c - the ladder of column sorts: the keys as a matrix, whose columns are sorted by
- * one thread each; then the merges of them, and the host's own sort beside them.
+ * column_merge.c - the ladder of column sorts: the keys form a matrix, one thread sorts each
+ * column; then several merges, compared with a sort on the host.
  *
- * A rung's parameter is the number of columns.
+ * The parameter of a rung is the number of columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum {
-    ONE_BLOCK = 5000, /* keys twice, and the heads of 1024 columns, fit 48 KB of shared memory */
-    TILE = 4096,      /* of a block of rung 5 */
-    COLUMNS = 32,     /* of the original */
+    ONE_BLOCK = 5000, /* keys twice and the heads of 1024 columns fit in 48 KB of shared memory */
+    TILE = 4096,      /* per block of rung 5 */
+    COLUMNS = 32,     /* of the original version */
     MORE = 256
 };
 
@@ -59,7 +59,7 @@ static void run_4(struct trial *trial)
     one_block(trial, "column_merge_4");
 }
 
-/* Every round of merging goes from one array to the other; the last one ends in out. */
+/* Merge rounds alternate between two arrays; the last one writes to out. */
 static void run_5(struct trial *trial)
 {
     enum { THREADS = 256, KEYS_A_THREAD = 8 };
@@ -182,7 +182,7 @@ static const struct simt_counts *counts(const struct results *results, int numbe
     return &ladder_row(results, number, columns, 0)->counts;
 }
 
-/* Two barriers load and sort the columns; the merges have some for each key. */
+/* Loading and sorting the columns has two barriers; the merges have some per key. */
 static uint64_t barriers_a_key(const struct results *results, int number, unsigned columns)
 {
     const struct result *row = ladder_row(results, number, columns, 0);
@@ -229,7 +229,7 @@ static bool no_conflicts(const struct results *results, char *because, size_t by
     return c->bank_conflicts == 0 && c->bank16_conflicts == 0;
 }
 
-/* Two for the columns, one a round of each of the block's 8 warps. */
+/* Two barriers for the columns and one per round, for each of the block's 8 warps. */
 static bool barriers_of_rounds(const struct results *results, char *because, size_t bytes)
 {
     uint64_t few = counts(results, 5, COLUMNS)->barriers / 8;

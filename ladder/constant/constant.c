@@ -1,8 +1,8 @@
 /*
- * constant.c - the ladder of constant memory: a polynomial of 32 terms for each of n numbers.
+ * constant.c - the ladder of constant memory: a polynomial of 32 terms at each of n numbers.
  *
- * The input holds the numbers and, after them, the coefficients.  Rungs add up the terms in
- * different orders, so that a result may be off by the roundings of all of them.
+ * The input contains the numbers and then the coefficients.  Rungs add the terms in different
+ * orders, so a result may differ by the rounding errors of all of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static void make(struct trial *trial)
     memcpy((char *)trial->host_in + trial->out_bytes, &coefficients, sizeof coefficients);
 }
 
-/* The polynomial, and what it is with every term positive. */
+/* The polynomial, and the sum of the absolute values of its terms. */
 static double value(double x, double *all)
 {
     double sum = 0;
@@ -42,7 +42,7 @@ static double value(double x, double *all)
     return sum;
 }
 
-/* accept() computes what it compares with. */
+/* accept() computes the expected values. */
 static void expect(struct trial *trial)
 {
     memset(trial->expected, 0, trial->out_bytes);
@@ -53,7 +53,7 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
     for (uint64_t i = 0; i < trial->n; i++) {
         double got = ladder_number(trial->type, trial->host_out, i), all;
         double wanted = value(ladder_number(trial->type, trial->host_in, i), &all);
-        /* A term has the roundings of its power, and those of the sums that it goes into. */
+        /* A term has the rounding errors of its power, and of the additions after it. */
         if (fabs(got - wanted) <= 3 * CONSTANT_TERMS * 0x1p-24 * all) continue;
         snprintf(message, bytes, "y[%llu] is %.9g, not %.9g", (unsigned long long)i, got, wanted);
         return false;
@@ -63,7 +63,7 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
 
 /* ---- Rungs ---- */
 
-/* With the coefficients from memory, or without. */
+/* With or without coefficients in memory. */
 static void run(struct trial *trial)
 {
     char kernel[16];

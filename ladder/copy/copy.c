@@ -1,5 +1,5 @@
 /*
- * copy.c - the first ladder: an array copied, to see threads, warps, blocks and memory at work.
+ * copy.c - the first ladder: copying an array, to show threads, warps, blocks and memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,7 +58,7 @@ static const struct rung rungs[] = {
     { .number = 1,
       .idea = "one_thread",
       .text = "one thread",
-      .most = 1 << 20, /* it takes some 50 ns an element */
+      .most = 1 << 20, /* about 50 ns per element */
       .run = run_1 },
     { .number = 2, .idea = "one_block", .text = "one block", .run = run_2 },
     { .number = 3, .idea = "chunks", .text = "32 neighbours a thread", .run = run_3 },

@@ -1,6 +1,6 @@
 /*
- * gf2_gauss.c - the ladder of Gauss's elimination over GF(2): an n x n matrix of bits becomes its
- * reduced echelon form, a column at a time.
+ * gf2_gauss.c - the ladder of Gaussian elimination over GF(2): the reduced echelon form of an n x n
+ * matrix of bits, column by column.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@ enum { THREADS = 256, PANEL = 32, STATE_BYTES = 4 * (2 + PANEL + PANEL) };
 static void shape(struct trial *trial)
 {
     ladder_shape_bits(trial);
-    /* Of the panel: its state, a sum for each row, a copy of the pivot rows. */
+    /* For the panel: its state, the linear combination of each row, a copy of the pivot rows. */
     trial->p[1] = STATE_BYTES;
     trial->p[2] = trial->p[1] + 4 * trial->n;
     trial->scratch_bytes = trial->p[2] + PANEL * 4 * trial->p[0];

@@ -1,6 +1,6 @@
 /*
- * gf2_m4ri.c - the ladder of the four Russians: an n x n matrix of bits becomes its reduced echelon
- * form, k columns at a time.
+ * gf2_m4ri.c - the ladder of the method of the four Russians: the reduced echelon form of an n x n
+ * matrix of bits, k columns at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +14,15 @@ enum {
     MOST_K = 10,
     TABLES = 4, /* of 8 columns */
     NARROW = 32,
-    WIDE = 256,               /* columns of the tensor cores' panel */
-    ENTRY_BYTES = 4 * NARROW, /* of a table: 32 words */
+    WIDE = 256,               /* columns of the panel for tensor cores */
+    ENTRY_BYTES = 4 * NARROW, /* per table entry: 32 words */
     STATE_BYTES = 4 * (2 + WIDE + WIDE * WIDE / 32)
 };
 
 static void shape(struct trial *trial)
 {
     ladder_shape_bits(trial);
-    /* Of the panel: its state, which pivots each row needs, the pivot rows. */
+    /* For the panel: its state, the pivots that each row needs, the pivot rows. */
     trial->p[1] = STATE_BYTES;
     trial->p[2] = trial->p[1] + WIDE / 8 * trial->n;
     trial->scratch_bytes = trial->p[2] + WIDE * 4 * trial->p[0];
@@ -30,14 +30,14 @@ static void shape(struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* Few blocks make few tables, many have more to do at a time. */
+/* Few blocks compute few tables; many blocks run more work in parallel. */
 static uint32_t rows_of_a_block(uint64_t n)
 {
     uint64_t rows = n / 32;
     return rows < 64 ? 64 : rows > 512 ? 512 : (uint32_t)rows;
 }
 
-/* Panels of so many columns, with one table or four. */
+/* Panels of the given number of columns, with one table or four. */
 static void russians(struct trial *trial, uint32_t columns, const char *add, size_t table_bytes)
 {
     uint64_t *stride = &trial->p[0];

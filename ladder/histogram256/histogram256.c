@@ -1,7 +1,7 @@
 /*
- * histogram256.c - the ladder of histograms of 256 bins: how many of n bytes have each value.
+ * histogram256.c - the ladder of histograms with 256 bins: the counts of n bytes.
  *
- * A rung's parameter says what the bytes are: RANDOM, or ALIKE, all of them.
+ * The parameter of a rung is the distribution of the bytes: RANDOM, or ALIKE (all equal).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,8 +34,8 @@ static void expect(struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* Blocks of 4 KB each, but no more than eight a multiprocessor.  least: so many at least that no
- * counter of a warp overflows. */
+/* One block per 4 KB, but at most eight per multiprocessor.  least: the minimum number with which
+ * no counter of a warp overflows. */
 static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t least)
 {
     uint64_t blocks = ladder_ceil(trial->n, 4096);
@@ -48,7 +48,7 @@ static void count(struct trial *trial, const char *kernel, unsigned threads, uin
 
 static void run_1(struct trial *trial)
 {
-    /* 27 bits of each of six tables; half as many, since pieces are not all of one size. */
+    /* 27 bits in each of six tables; half of that, because parts differ in size. */
     count(trial, "histogram256_1", 32 * WARPS, ladder_ceil(trial->n, WARPS * ((uint64_t)1 << 26)));
 }
 
@@ -84,7 +84,7 @@ static const struct result *row_of(const struct results *results, int number, ui
     return ladder_row(results, number, bytes_are, 0);
 }
 
-/* How often a warp wrote for 32 values: all writes to the tables but those that made them 0. */
+/* Writes of a warp per 32 values: all writes to the tables except their initialisation. */
 static double rounds(const struct result *row)
 {
     uint64_t blocks = ladder_ceil(row->n, 4096), values = row->n / 32;

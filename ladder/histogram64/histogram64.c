@@ -1,8 +1,8 @@
 /*
- * histogram64.c - the ladder of histograms of 64 bins: how many of n bytes have each value of
- * their upper six bits.
+ * histogram64.c - the ladder of histograms with 64 bins: the counts of the upper six bits of n
+ * bytes.
  *
- * A rung's parameter says what the bytes are: RANDOM, or ALIKE, all of them.
+ * The parameter of a rung is the distribution of the bytes: RANDOM, or ALIKE (all equal).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ static void expect(struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* As many blocks as there are pieces, but no more than `each` a multiprocessor. */
+/* One block per tile, but at most `each` per multiprocessor. */
 static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t piece,
                   uint64_t each)
 {
@@ -101,7 +101,7 @@ static const struct result *row_of(const struct results *results, int number, ui
     return ladder_row(results, number, bytes_are, 0);
 }
 
-/* Accesses of half warps to counters: each value is read and written. */
+/* Accesses of half warps to counters: one read and one write per value. */
 static uint64_t half_accesses(const struct results *results)
 {
     return row_of(results, 1, RANDOM)->n / 16 * 2;
@@ -117,8 +117,8 @@ static uint64_t conflicts(const struct results *results, int number, uint64_t by
     return row_of(results, number, bytes_are)->counts.bank_conflicts;
 }
 
-/* The counters of threads t ... t + 3 lie in one word, of four banks a half warp: three passes
- * more for each access, whatever the values are. */
+/* The counters of threads t ... t + 3 are in one word, so a half warp uses four banks: three excess
+ * wavefronts per access, for any values. */
 static bool four_way(const struct results *results, char *because, size_t bytes)
 {
     uint64_t a = old_conflicts(results, 2, RANDOM), b = old_conflicts(results, 3, RANDOM);
@@ -129,8 +129,8 @@ static bool four_way(const struct results *results, char *because, size_t bytes)
            old_conflicts(results, 3, ALIKE) == 0;
 }
 
-/* All of a half warp in one bank: 15 passes more.  Summing up, 16 threads read neighbouring
- * bytes, of four banks: three more for each of 64 reads of 4 half warps a tile. */
+/* A half warp in one bank: 15 excess wavefronts.  In the sums, 16 threads read adjacent bytes of
+ * four banks: three more for each of 64 reads of 4 half warps per tile. */
 static bool sixteen_way(const struct results *results, char *because, size_t bytes)
 {
     uint64_t random = old_conflicts(results, 1, RANDOM), alike = old_conflicts(results, 1, ALIKE);

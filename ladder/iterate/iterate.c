@@ -1,10 +1,11 @@
 /*
- * iterate.c - the ladder of iterations: A x = f by x1 = x0 + alpha (A x0 - f), from x = 0 on.
+ * iterate.c - the ladder of iterations: A x = f by x1 = x0 + alpha (A x0 - f), beginning with x =
+ * 0.
  *
- * A is that of an implicit step of a heat equation on a grid of about sqrt(n) x sqrt(n) points: 5
- * on the diagonal, -1 for each of at most 4 neighbours.  Its eigenvalues lie between 1 and 9; with
- * alpha = -2 / (1 + 9) a step makes the largest error 0.8 times as large or smaller.  The input
- * holds A with all its zeros, f, and A as compressed sparse rows:
+ * A is the matrix of an implicit step of the heat equation on a grid of about sqrt(n) x sqrt(n)
+ * points: 5 on the diagonal, -1 for each of at most 4 neighbours.  Its eigenvalues are between 1
+ * and 9; with alpha = -2 / (1 + 9) a step reduces the maximum error at least by the factor 0.8.
+ * The input contains A as a dense matrix, f, and A as compressed sparse rows:
  *
  *     A [n][n]   f [n]   values [entries]   offsets [n + 1] i32   columns [entries] i32
  *
@@ -19,8 +20,8 @@
 enum { THREADS = 256, STEPS = 32, MOST_STEPS = 96, LOOK = 8, DIAGONAL = 5 };
 static const double alpha = -0.2, contraction = 0.8;
 
-/* What is left of an error of 1, and the residual at which variant 4 and production stop: as A is
- * dominated by its diagonal, no error is larger than the residual. */
+/* The bound of an initial error of 1 after STEPS steps, and the residual at which variant 4 and
+ * production stop.  A is diagonally dominant, so no error exceeds the residual. */
 static double limit(void)
 {
     return pow(contraction, STEPS);
@@ -29,7 +30,7 @@ static double limit(void)
 /* ---- The system ---- */
 
 struct parts {
-    size_t f, values, offsets, columns; /* where they begin, in bytes */
+    size_t f, values, offsets, columns; /* offsets in the input, in bytes */
 };
 
 static uint64_t width_of_grid(uint64_t n)
@@ -62,7 +63,7 @@ static void shape(struct trial *trial)
     trial->scratch_bytes = 2 * trial->out_bytes + sizeof(double); /* x0, x1, a sum of squares */
 }
 
-/* Multiples of 2^-10, so that f is exact. */
+/* Multiples of 2^-10, so f is exact. */
 static double solution(const struct trial *trial, uint64_t i)
 {
     return (double)(ladder_random(trial->seed, i) % 2048) / 1024 - 1;
@@ -85,7 +86,7 @@ static void make(struct trial *trial)
     memset(in, 0, parts.f);
     offsets[0] = 0;
     for (uint64_t row = 0; row < n; row++) {
-        /* columns below 0 are too large as well */
+        /* negative columns wrap around to large numbers */
         uint64_t in_order[] = { row - width, row - 1, row, row + 1, row + width };
         double f = 0;
         for (int i = 0; i < 5; i++) {
@@ -106,8 +107,8 @@ static void expect(struct trial *trial)
     for (uint64_t i = 0; i < trial->n; i++) put(trial, trial->expected, i, solution(trial, i));
 }
 
-/* The error of the start shrinks; a step adds a dozen roundings of numbers below 10, which shrink
- * as well. */
+/* The initial error shrinks; a step adds a dozen rounding errors of numbers below 10, which also
+ * shrink. */
 static bool accept(const struct trial *trial, char *message, size_t bytes)
 {
     double most = limit() + 128 * (trial->type == ECH_F32 ? 0x1p-24 : 0x1p-53);
@@ -121,7 +122,7 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
     return true;
 }
 
-/* Of the products: each entry that is stored once a step, with its column if it has one. */
+/* Of the products: each stored entry once per step, with its column index if it is stored. */
 static double bytes_moved(const struct trial *trial)
 {
     double n = (double)trial->n, element = (double)trial->element_bytes;
@@ -132,7 +133,7 @@ static double bytes_moved(const struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* alpha, of the type of the elements, as the argument of a kernel. */
+/* alpha as a kernel argument of the element type. */
 static void *step_of(const struct trial *trial)
 {
     static double of_f64;
@@ -142,7 +143,7 @@ static void *step_of(const struct trial *trial)
     return trial->type == ECH_F64 ? (void *)&of_f64 : (void *)&of_f32;
 }
 
-/* x0 is 0, then STEPS steps go from one of two vectors to the other. */
+/* x0 is 0; STEPS steps alternate between two vectors. */
 static void run_dense(struct trial *trial)
 {
     CUdeviceptr x0 = trial->scratch, x1 = trial->scratch + trial->out_bytes;
@@ -164,7 +165,7 @@ static void run_sparse(struct trial *trial)
 {
     struct parts parts = parts_of(trial);
     CUdeviceptr x0 = trial->scratch, x1 = trial->scratch + trial->out_bytes;
-    CUdeviceptr squares = x1 + trial->out_bytes; /* of the residual */
+    CUdeviceptr squares = x1 + trial->out_bytes; /* the squared residual norm */
     CUdeviceptr offsets = trial->in + parts.offsets, columns = trial->in + parts.columns;
     CUdeviceptr values = trial->in + parts.values, f = trial->in + parts.f;
     uint64_t blocks = ladder_ceil(trial->n, THREADS);
@@ -231,7 +232,7 @@ static uint64_t sectors(const struct results *results, int number)
     return ladder_row(results, number, 0, 0)->counts.load_sectors;
 }
 
-/* Of f32: an element each of 32 rows is 32 sectors, with one of x0; of 32 columns it is 4 and 4. */
+/* f32: one element of 32 rows each is 32 sectors, and one of x0; of 32 columns 4 and 4. */
 static bool one_sector_a_lane(const struct results *results, char *because, size_t bytes)
 {
     uint64_t n = ladder_row(results, 1, 0, 0)->n;

@@ -1,9 +1,9 @@
 /*
- * matmul.c - the ladder of products of matrices: c = a b, n x n.
+ * matmul.c - the ladder of matrix products: c = a b, n x n.
  *
- * The input holds a, b and the transpose of b, so that the rungs that multiply with a transpose
- * have the same c.  Sums are made in whatever order: each element may be off by the roundings of n
- * additions.
+ * The input contains a, b and the transpose of b, so that rungs that multiply by a transpose
+ * compute the same c.  Sums may be computed in any order: each element may differ by the rounding
+ * errors of n additions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOOKED_AT = 256 /* up to this order every element is compared, then every 61st */ };
+enum { LOOKED_AT = 256 /* up to this n every element is compared, then every 61st */ };
 
 static void shape(struct trial *trial)
 {
@@ -44,13 +44,13 @@ static void make(struct trial *trial)
             }
 }
 
-/* accept() computes the elements that it looks at. */
+/* accept() computes the elements that it compares. */
 static void expect(struct trial *trial)
 {
     memset(trial->expected, 0, trial->out_bytes);
 }
 
-/* Products of such elements are multiples of 2^-20, so that sums of doubles are exact. */
+/* Products of such elements are multiples of 2^-20, so sums in double are exact. */
 static bool accept(const struct trial *trial, char *message, size_t bytes)
 {
     uint64_t n = trial->n, step = n > LOOKED_AT ? 61 : 1;
@@ -81,7 +81,7 @@ static double operations(const struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* A block for each square of c; b from its transpose where that is wanted. */
+/* One block per tile of c; b or its transpose. */
 static void squares(struct trial *trial, const char *kernel, uint64_t width, unsigned threads_x,
                     unsigned threads_y, bool transpose)
 {
@@ -172,11 +172,11 @@ static bool fewer_loads(const struct results *results, char *because, size_t byt
            one->load_sectors == 8 * two->load_sectors;
 }
 
-/* For each k of a step a warp loads from both tiles; those of a are two words, or one. */
+/* For each k of a step a warp loads from both tiles: one or two words of a. */
 static bool conflicts_16(const struct results *results, char *because, size_t bytes)
 {
     uint64_t n = ladder_row(results, 3, 16, 0)->n, columns = n / 16;
-    uint64_t loads = columns * columns * n * 8; /* of b: blocks, k, warps */
+    uint64_t loads = columns * columns * n * 8; /* loads from b: blocks, k, warps */
     const struct simt_counts *c = counts(results, 3, 16);
     snprintf(because, bytes, "a load of a warp takes %llu passes more on 16 banks, %llu on 32",
              (unsigned long long)(c->bank16_conflicts / loads),

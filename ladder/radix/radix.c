@@ -1,9 +1,9 @@
 /*
- * radix.c - the ladder of radix sorts: from the lowest digit to the highest, by our own prefix
- * sums.
+ * radix.c - the ladder of radix sorts: least significant digit first, with prefix sums of the
+ * ladder.
  *
- * A rung's parameter is how many of a key's bits it sorts by: 32, or 10 of keys that are below
- * 2^10 (as their order goes: counted from 0).  Keys of the user's own are sorted by all.
+ * The parameter of a rung is the number of key bits to sort by: 32, or 10 for keys below 2^10 (in
+ * their order, counted from 0).  The user's keys are sorted by all bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ static void shape(struct trial *trial)
     uint64_t counts = trial->n > 16 ? trial->n : 16, sums = 0;
     for (uint64_t level = counts; level > 1; level = ladder_ceil(level, TILE)) sums += level;
     trial->in_bytes = trial->out_bytes = trial->n * trial->element_bytes;
-    /* Keys twice; counts, their sums, the sums of those.  Counts of 16 digits a tile are fewer. */
+    /* Keys twice; counts, their sums, the sums of these.  16 digits per tile have fewer counts. */
     trial->p[0] = trial->n * sizeof(uint32_t);
     trial->scratch_bytes = 2 * trial->p[0] + (sums + 16 * 2 + 2) * sizeof(uint32_t);
 }
@@ -44,7 +44,7 @@ static unsigned bits_of(const struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* Tiles of counts, then their sums, then what lies before each tile onto it. */
+/* Scans tiles of counts, then their sums, then adds the exclusive prefixes. */
 static void scan(struct trial *trial, CUdeviceptr counts, uint64_t n)
 {
     uint64_t tiles = ladder_ceil(n, TILE);
@@ -55,7 +55,7 @@ static void scan(struct trial *trial, CUdeviceptr counts, uint64_t n)
     LAUNCH(trial, "radix_1_add", tiles - 1, TILE, 0, &counts, &n, &sums);
 }
 
-/* All passes of a rung, between the flip and the flip back. */
+/* All passes of a rung, between the map and the inverse map. */
 static void passes(struct trial *trial, unsigned digit,
                    void (*pass)(struct trial *trial, CUdeviceptr from, CUdeviceptr to,
                                 CUdeviceptr counts, unsigned shift))
@@ -136,7 +136,7 @@ static uint64_t scan_launches(uint64_t n)
     return n > TILE ? 2 + scan_launches(ladder_ceil(n, TILE)) : 1;
 }
 
-/* The number of launches, of which two are the flips, says how many passes there were. */
+/* The number of passes follows from the launches, two of which are the maps. */
 static bool ten_passes(const struct results *results, char *because, size_t bytes)
 {
     const struct result *all = ladder_row(results, 1, ALL_BITS, 0);
@@ -159,7 +159,7 @@ static bool eight_passes(const struct results *results, char *because, size_t by
     return all->launches == 8 * a_pass + 2 && few->launches == 3 * a_pass + 2;
 }
 
-/* In sectors of 8 words, as memory moves them, for each key. */
+/* In sectors of 8 words, per key. */
 static double words_moved(const struct result *row)
 {
     return 8 * (double)(row->counts.load_sectors + row->counts.store_sectors) / (double)row->n;
@@ -174,8 +174,8 @@ static bool less_traffic(const struct results *results, char *because, size_t by
     return one > 5 * four;
 }
 
-/* Every pass but a stable one would undo those before it: the result of many is in order only if
- * all of them kept the order of what they did not tell apart. */
+/* An unstable pass would undo earlier passes: the result is sorted only if all passes kept the
+ * order of keys with equal digits. */
 static bool stable(const struct results *results, char *because, size_t bytes)
 {
     bool right = true;

@@ -1,8 +1,8 @@
 /*
- * rank.c - the ladder of rank sorts: the final place of every key is counted.
+ * rank.c - the ladder of rank sorts: the final position of every key is found by counting.
  *
- * Of equal keys the earlier one comes first, so that every place is taken once.  Variants 3 and 4
- * are one block and work in place: in is copied to out for them.
+ * Equal keys keep their order, so every position is taken once.  Variants 3 and 4 are one block and
+ * work in place: in is copied to out first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,14 +83,14 @@ static const struct rung rungs[] = {
 
 /* ---- Claims of counts ---- */
 
-enum { FEW = 512, TWICE = 1024 }; /* keys that are counted */
+enum { FEW = 512, TWICE = 1024 }; /* n of the counted runs */
 
 static const struct simt_counts *counts(const struct results *results, int number, uint64_t n)
 {
     return &ladder_row(results, number, 0, n)->counts;
 }
 
-/* A warp meets a barrier once for all its lanes. */
+/* A barrier counts once per warp. */
 static bool one_barrier_fewer(const struct results *results, char *because, size_t bytes)
 {
     uint64_t third = counts(results, 3, TWICE)->barriers;
@@ -109,7 +109,7 @@ static bool steps_are_n(const struct results *results, char *because, size_t byt
     return fabs(twice / a_warp - 2) < 0.05;
 }
 
-/* A block of 8 warps reads n keys once, each warp 32 in a load of four sectors; then its own. */
+/* A block of 8 warps reads n keys once, 32 per load of four sectors; then its own keys. */
 static bool tiles_ask_once(const struct results *results, char *because, size_t bytes)
 {
     const struct simt_counts *first = counts(results, 1, TWICE);
@@ -148,7 +148,7 @@ static double ms(const struct results *results, int number, uint64_t n)
     return row ? row->ms : INFINITY;
 }
 
-/* Fourfold keys take four times the time in O(n), sixteen times in O(n^2): the middle is eight. */
+/* Four times the keys take 4 times as long in O(n), 16 times in O(n^2); 8 separates the two. */
 static bool is_linear(const struct results *results, int number, uint64_t n)
 {
     return ms(results, number, n) < 8 * ms(results, number, n / 4);
@@ -170,7 +170,7 @@ static bool quadratic_at_last(const struct results *results, char *because, size
     return !is_linear(results, 1, MOST);
 }
 
-/* The first of the sizes that took more than eight times the one before it; 0: none. */
+/* The first size that took more than eight times as long as the previous one; 0: none. */
 static uint64_t crossing(const struct results *results, int number)
 {
     for (uint64_t n = 4 * LEAST; n <= MOST; n *= 4)

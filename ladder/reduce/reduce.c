@@ -1,9 +1,9 @@
 /*
- * reduce.c - the ladder of sums: n elements, one result of their type.
+ * reduce.c - the ladder of reductions: the sum of n elements, of their type.
  *
- * A rung sums up what a block has; what the blocks leave is summed up in the same way, until one is
- * left.  Integers are added modulo 2^32 or 2^64; floats in whatever order, so that the result may
- * be off by the roundings of a tree.
+ * A rung computes one sum per block; the sums of the blocks are reduced in the same way until one
+ * is left.  Integers are added modulo 2^32 or 2^64; floats in any order, so the result may differ
+ * by the rounding errors of a tree.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static void shape(struct trial *trial)
 {
     trial->in_bytes = trial->n * trial->element_bytes;
     trial->out_bytes = trial->element_bytes;
-    /* The sums of the blocks, and the sums of those; production's is of 64 bits. */
+    /* The sums of the blocks, and the sums of these; production's result has 64 bits. */
     trial->p[0] = ladder_ceil(trial->n, THREADS) + 2;
     trial->scratch_bytes = 2 * trial->p[0] * trial->element_bytes;
 }
@@ -44,8 +44,8 @@ static void expect(struct trial *trial)
         memcpy(trial->expected, &bits, trial->element_bytes);
 }
 
-/* Every addition rounds by half a unit at most: on the way of an element to the top of a tree there
- * are fewer than 64, and n / threads where a thread adds up by itself. */
+/* An addition rounds by at most half a unit.  From an element to the root of a tree there are fewer
+ * than 64 additions, and n / threads in the loop of a thread. */
 static bool accept(const struct trial *trial, char *message, size_t bytes)
 {
     double got = ladder_number(trial->type, trial->host_out, 0);
@@ -66,14 +66,14 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
 
 /* ---- Rungs ---- */
 
-/* Launches kernel, whose blocks sum up `each` elements, until there is one sum. */
+/* Launches a kernel whose blocks reduce `each` elements, until there is one sum. */
 static void climb(struct trial *trial, const char *kernel, uint64_t each)
 {
     CUdeviceptr from = trial->in, to = trial->scratch;
     CUdeviceptr other = trial->scratch + trial->p[0] * trial->element_bytes;
     uint64_t n = trial->n;
     do {
-        uint64_t blocks = n ? ladder_ceil(n, each) : 1; /* the sum of nothing is 0 */
+        uint64_t blocks = n ? ladder_ceil(n, each) : 1; /* the empty sum is 0 */
         if (blocks == 1) to = trial->out;
         LAUNCH(trial, kernel, blocks, THREADS, 0, &from, &n, &to);
         from = to;
@@ -124,7 +124,7 @@ static void run_7(struct trial *trial)
 
 static void run_production(struct trial *trial)
 {
-    /* Sums of 32-bit integers have 64 bits; their lower half is the sum modulo 2^32. */
+    /* Production's sums of 32-bit integers have 64 bits; the lower half is the sum modulo 2^32. */
     ladder_try(trial,
                ech_reduce(trial->device->ctx, ECH_OP_SUM, ladder_pointer(trial->in),
                           ladder_pointer(trial->scratch), (size_t)trial->n, trial->type, NULL));
@@ -152,9 +152,9 @@ static uint64_t conflicts(const struct results *results, int number)
     return ladder_row(results, number, 0, 0)->counts.bank_conflicts;
 }
 
-/* Of 256 threads a step s = 1, 2, 4 ... 128 has 128 / s at work, 2s words apart: 2, 4, 8, 8, 8, 4,
- * 2 of a warp's want the same bank, in 4, 2, 1, 1, 1, 1, 1 warps.  An addition reads two words and
- * writes one. */
+/* In step s = 1, 2, 4 ... 128, 128 / s of 256 threads work, 2s words apart: 2, 4, 8, 8, 8, 4, 2
+ * lanes of a warp access the same bank, in 4, 2, 1, 1, 1, 1, 1 warps.  An addition reads two words
+ * and writes one. */
 static bool conflicts_double(const struct results *results, char *because, size_t bytes)
 {
     const struct result *row = ladder_row(results, 2, 0, 0);

@@ -1,9 +1,9 @@
 /*
- * scan.c - the ladder of prefix sums: out[i] is the sum of all elements before i.
+ * scan.c - the ladder of exclusive prefix sums: out[i] is the sum of all elements before i.
  *
- * The first three rungs scan tiles of 512 elements in one block, one tile after the other; the
- * others use the whole GPU.  Integers are added modulo 2^32; floats in whatever order, so that a
- * result may be off by the roundings of a tree and of the tiles before it.
+ * The first three rungs scan tiles of 512 elements in one block, one tile after another; the others
+ * use the whole GPU.  Integers are added modulo 2^32; floats in any order, so a result may differ
+ * by the rounding errors of a tree and of the preceding tiles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,8 @@ static void shape(struct trial *trial)
     uint64_t sums = 0, tiles = ladder_ceil(trial->n, TILE);
     trial->in_bytes = trial->out_bytes = trial->n * trial->element_bytes;
     for (; tiles > 1; tiles = ladder_ceil(tiles, TILE)) sums += tiles;
-    /* Sums of tiles, of tiles of those ...; or a word a tile, and the number of the next one. */
+    /* Sums of tiles, sums of these ...; or a status descriptor per tile and the next tile number.
+     * */
     trial->p[0] = (sums + 1) * trial->element_bytes;
     trial->p[1] = (ladder_ceil(trial->n, LOOK_BACK_TILE) + 1) * sizeof(uint64_t);
     trial->scratch_bytes = trial->p[0] > trial->p[1] ? trial->p[0] : trial->p[1];
@@ -42,8 +43,7 @@ static void expect(struct trial *trial)
     }
 }
 
-/* A sum of i elements passes fewer than 64 additions in trees, and one for each tile before its
- * own. */
+/* A prefix sum passes fewer than 64 additions in trees, and one per preceding tile. */
 static bool accept(const struct trial *trial, char *message, size_t bytes)
 {
     double all = 0;
@@ -79,7 +79,7 @@ static void run_3(struct trial *trial)
     LAUNCH(trial, "scan_3", 1, THREADS, 0, &trial->in, &trial->n, &trial->out);
 }
 
-/* Tiles, then their sums, then what lies before each tile onto it. */
+/* Scans tiles, then their sums, then adds the exclusive prefixes. */
 static void scan_level(struct trial *trial, CUdeviceptr from, CUdeviceptr to, uint64_t n,
                        CUdeviceptr sums)
 {
@@ -124,7 +124,7 @@ static const struct rung rungs[] = {
     { .number = 6, .idea = "production", .text = "production, ech_scan()", .run = run_production },
 };
 
-/* ---- What is said of them ---- */
+/* ---- Claims ---- */
 
 static const struct simt_counts *counts_of(const struct results *results, int number)
 {
@@ -136,9 +136,9 @@ static uint64_t tiles_of(const struct results *results)
     return ladder_ceil(ladder_row(results, 1, 0, 0)->n, TILE);
 }
 
-/* Per tile and access of the tree: strides of 2, 4, 8, 16, 32 and more words; the warps that work
- * times the passes beyond the first: 8 * 1, 4 * 3, 2 * 7, 15, 15, 7, 3, 1.  Going up makes three
- * accesses a step, down four. */
+/* Per tile and access of the tree: strides of 2, 4, 8, 16, 32 and more words; active warps times
+ * excess wavefronts: 8 * 1, 4 * 3, 2 * 7, 15, 15, 7, 3, 1.  The up-sweep has three accesses per
+ * step, the down-sweep four. */
 static bool tree_conflicts(const struct results *results, char *because, size_t bytes)
 {
     uint64_t a_tile = (3 + 4) * (8 * 1 + 4 * 3 + 2 * 7 + 15 + 15 + 7 + 3 + 1);
@@ -150,9 +150,9 @@ static bool tree_conflicts(const struct results *results, char *because, size_t 
     return tree == a_tile * tiles_of(results) && padded == 0;
 }
 
-/* Reads by warps, a tile.  Rung 1: 9 steps of 16 warps, then 129 of what lies s before, where a
- * warp has a thread from s on; 32 to write.  Rung 2: 20 warps at work on the way up, 20 down, two
- * words each; 24 to write. */
+/* Reads by warps, per tile.  Rung 1: 9 steps of 16 warps; 129 reads of the element s positions
+ * before, by warps with a thread >= s; 32 for the output.  Rung 2: 20 active warps in the up-sweep,
+ * 20 in the down-sweep, two words each; 24 for the output. */
 static bool fewer_additions(const struct results *results, char *because, size_t bytes)
 {
     uint64_t first = counts_of(results, 1)->shared_loads / tiles_of(results);
@@ -173,7 +173,7 @@ static bool twice_the_steps(const struct results *results, char *because, size_t
     return first == 2 + 9 && tree == 2 * (2 + 9);
 }
 
-/* In sectors of 8 words, as memory moves them. */
+/* In sectors of 8 words. */
 static double words_moved(const struct results *results, int number)
 {
     const struct simt_counts *c = counts_of(results, number);

@@ -1,8 +1,9 @@
 /*
- * warp.c - the ladder of warp sorts: each 32 consecutive keys are a row, which one warp sorts.
+ * warp.c - the ladder of warp sorts: 32 consecutive keys are a row, which one warp sorts.
  *
- * The last row may be shorter.  Rungs 1 and 2 take the bits to sort by: what a row's keys do not
- * differ in need not be looked at, and keys that agree in the bits [begin, end) keep their order.
+ * The last row may be shorter.  Rungs 1 and 2 take the range of bits [begin, end) to sort by: bits
+ * that are equal in all keys can be omitted, and keys with equal bits in the range keep their
+ * order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,7 @@ static void find_bits(const struct rung *rung, unsigned *begin, unsigned *end)
 static void shape(struct trial *trial)
 {
     ladder_shape_keys(trial);
-    trial->scratch_bytes = trial->n * sizeof(uint64_t); /* of production: row and key */
+    trial->scratch_bytes = trial->n * sizeof(uint64_t); /* for production: row and key */
 }
 
 /* Sorts a row by the bits in mask, stably. */
@@ -175,7 +176,7 @@ static bool shuffles_instead(const struct results *results, char *because, size_
     return first == 2 * KEY_BITS * rows_of(results) && second == 0 && fourth == 0;
 }
 
-/* A pass is a ballot and a meeting of the warp in variant 1, a ballot and a shuffle in 2. */
+/* A pass is a ballot and a warp barrier in variant 1, a ballot and a shuffle in variant 2. */
 static bool passes_by_bits(const struct results *results, char *because, size_t bytes)
 {
     uint64_t all[3], ten[3], rows = rows_of(results);
