@@ -21,6 +21,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import markers  # noqa: E402 - the folder of this script is first in the search path
+from ladder_terms import today  # noqa: E402
 
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 FILES = {"times": "ladder_h200.csv", "counts": "ladder_executor.csv"}
@@ -72,7 +73,7 @@ def times(name):
     out = []
     for row in rows:
         seconds = float(row["ms"]) * 1e-3
-        cells = [row["rung"], row["text"], size(row["n"])]
+        cells = [row["rung"], today(row["text"]), size(row["n"])]
         if row["result"] != "right":
             out.append(cells + ["wrong"] + [""] * (counted + 2 * roofed + 1))
             continue
@@ -95,7 +96,7 @@ def counts(name):
     out = []
     for row in rows:
         branches = int(row["branches"])
-        out.append([row["rung"], row["text"], size(row["n"]), row["launches"],
+        out.append([row["rung"], today(row["text"]), size(row["n"]), row["launches"],
                     f"{float(row['sectors_per_request']):.2f}", f"{int(row['bank_conflicts']):,}",
                     f"{int(row['bank16_conflicts']):,}",
                     f"{100 * int(row['divergent']) / branches if branches else 0:.1f} %",
@@ -110,8 +111,8 @@ def claims(name):
     for what, where in (("counts", "emulator"), ("times", "H200")):
         for row in read(what, name)[2]:
             first = [row["ladder"]] if name == "all" else []
-            out.append(first + [row["text"], where, "yes" if row["result"] == "so" else "no",
-                                row["because"]])
+            out.append(first + [today(row["text"]), where, "yes" if row["result"] == "so" else "no",
+                                today(row["because"])])
     if not out:
         return ["Not evaluated yet."]
     if name == "all":

@@ -179,7 +179,7 @@ bool ladder_open(struct ladder_device *d, const char *name)
 {
     *d = (struct ladder_device){ 0 };
     if (name && strncmp(name, "cuda", 4) != 0 && strcmp(name, "simt") != 0) {
-        say(d, "rungs run on a GPU (cuda) or under the executor (simt), not on \"%s\"", name);
+        say(d, "the device must be a GPU (cuda) or the SIMT emulator (simt), not \"%s\"", name);
         return false;
     }
     if (!find_device(d, name)) return false;
@@ -262,7 +262,7 @@ static bool load(struct trial *trial, const char *name, int *index)
         return false;
     }
     if (!d->simt && !built_for_gpus) {
-        ladder_fail(trial, "this build has no ladder for GPUs: there was no nvcc");
+        ladder_fail(trial, "this build has no rungs for GPUs; it was built without nvcc");
         return false;
     }
     if (!d->libraries[i] && d->simt)
@@ -304,7 +304,7 @@ void ladder_launch(struct trial *trial, const char *name, uint64_t blocks_x, uin
     enum { WITHOUT_ASKING = 48 << 10 };
     if (trial->failed || blocks_x == 0 || blocks_y == 0) return;
     if (blocks_x > INT32_MAX || blocks_y > UINT16_MAX) {
-        ladder_fail(trial, "%s: n is %llu, too many for one grid", name,
+        ladder_fail(trial, "%s: n = %llu exceeds the maximum of a grid", name,
                     (unsigned long long)trial->n);
         return;
     }

@@ -72,7 +72,7 @@ static void compare(struct trial *trial, struct result *result)
     result->right = i == trial->out_bytes;
     if (!result->right)
         snprintf(result->message, sizeof result->message,
-                 "byte %zu of %zu of the result is not the oracle's", i, trial->out_bytes);
+                 "byte %zu of %zu differs from the oracle's result", i, trial->out_bytes);
 }
 
 static void check_input(struct trial *trial, struct result *result)
@@ -85,7 +85,7 @@ static void check_input(struct trial *trial, struct result *result)
     ladder_download(trial, now, trial->in, trial->in_bytes);
     if (!trial->failed && memcmp(now, trial->host_in, trial->in_bytes) != 0) {
         result->right = false;
-        snprintf(result->message, sizeof result->message, "the input was written over");
+        snprintf(result->message, sizeof result->message, "the rung changed its input");
     }
     free(now);
 }

@@ -67,9 +67,12 @@ static void run_production(struct trial *trial)
 }
 
 static const struct rung rungs[] = {
-    { .number = 1, .idea = "global", .text = "one launch a half-cleaner", .run = run_1 },
-    { .number = 2, .idea = "shared", .text = "near steps in shared memory", .run = run_2 },
-    { .number = 3, .idea = "registers", .text = "nearest steps by shuffles", .run = run_3 },
+    { .number = 1, .idea = "global", .text = "one launch per half-cleaner", .run = run_1 },
+    { .number = 2,
+      .idea = "shared",
+      .text = "steps within a block in shared memory",
+      .run = run_2 },
+    { .number = 3, .idea = "registers", .text = "steps within a warp by shuffles", .run = run_3 },
     { .number = 4, .idea = "production", .text = "production, ech_sort()", .run = run_production },
 };
 
@@ -101,7 +104,7 @@ static double passes(const struct result *row)
 static bool traffic_falls(const struct results *results, char *because, size_t bytes)
 {
     double a = passes(ladder_row(results, 1, 0, 0)), b = passes(ladder_row(results, 2, 0, 0));
-    snprintf(because, bytes, "words loaded and stored for each key: %.1f, %.1f", a, b);
+    snprintf(because, bytes, "words loaded and stored per key: %.1f, %.1f", a, b);
     return a > 5 * b;
 }
 
@@ -110,7 +113,7 @@ static bool barriers_fall(const struct results *results, char *because, size_t b
 {
     const struct result *a = ladder_row(results, 2, 0, 0), *b = ladder_row(results, 3, 0, 0);
     uint64_t tiles = ladder_ceil(a->n, TILE), beyond = merges_of(a->n) - merges_of(TILE);
-    snprintf(because, bytes, "barriers met by warps: %llu, %llu",
+    snprintf(because, bytes, "barriers, counted once per warp: %llu, %llu",
              (unsigned long long)a->counts.barriers, (unsigned long long)b->counts.barriers);
     return a->counts.barriers == tiles * (TILE / 64) * (1 + 55 + beyond * (1 + 10)) &&
            b->counts.barriers == tiles * (TILE / 128) * 2 * (6 + beyond * 3);
@@ -151,16 +154,16 @@ static bool radix_faster(const struct results *results, char *because, size_t by
 
 static const struct claim claims[] = {
     { .text =
-          "m (m + 1) / 2 launches sort 2^m keys; tiles in shared memory leave those of the wide "
-          "steps",
+          "m (m + 1) / 2 launches sort 2^m keys; with tiles in shared memory only the wide steps "
+          "remain",
       .holds = launches_fall },
-    { .text = "With tiles less than a fifth of the words is moved", .holds = traffic_falls },
-    { .text = "Shuffles leave 12 of a tile's 56 barriers", .holds = barriers_fall },
-    { .text = "Near steps take two passes over the banks in shared memory, by shuffles none",
+    { .text = "With tiles less than a fifth of the words are moved", .holds = traffic_falls },
+    { .text = "With shuffles 12 of the 56 barriers of a tile remain", .holds = barriers_fall },
+    { .text = "Steps within a warp take two wavefronts in shared memory, none by shuffles",
       .holds = conflicts_vanish },
     { .text = "Tiles in shared memory are twice as fast", .of_gpu = true, .holds = shared_faster },
     { .text = "Shuffles are faster still", .of_gpu = true, .holds = registers_faster },
-    { .text = "The library's sort, by radix, is ten times as fast as the best of them",
+    { .text = "The library's radix sort is ten times as fast as the best rung",
       .of_gpu = true,
       .holds = radix_faster },
 };
@@ -171,7 +174,7 @@ static const uint64_t counted[] = { 1 << 12, LADDER_END };
 static const uint64_t timed[] = { 1 << 24, 1 << 16, LADDER_END };
 
 const struct ladder bitonic_ladder = { .name = "bitonic",
-                                       .summary = "keys sorted by half-cleaners",
+                                       .summary = "bitonic sort",
                                        .types = "u32 i32 f32",
                                        .unit = "keys",
                                        .takes_input = true,

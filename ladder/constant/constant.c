@@ -87,8 +87,11 @@ static const struct rung rungs[] = {
     { .number = 1, .idea = "global", .text = "from global memory", .run = run },
     { .number = 2, .idea = "constant", .text = "from constant memory", .run = run },
     { .number = 3, .idea = "parameters", .text = "as a parameter", .run = run_3 },
-    { .number = 4, .idea = "divergent", .text = "constant, each lane another", .run = run },
-    { .number = 5, .idea = "shared", .text = "shared, each lane another", .run = run },
+    { .number = 4,
+      .idea = "divergent",
+      .text = "constant, a different index per lane",
+      .run = run },
+    { .number = 5, .idea = "shared", .text = "shared, a different index per lane", .run = run },
 };
 
 /* ---- Claims ---- */
@@ -138,15 +141,15 @@ static bool divergent_slow(const struct results *results, char *because, size_t 
 }
 
 static const struct claim claims[] = {
-    { .text = "Constants need no loads: 1 a warp instead of 33", .holds = loads_vanish },
-    { .text = "A table in shared memory has no conflict where each lane wants another word",
+    { .text = "Constants need no loads: 1 per warp instead of 33", .holds = loads_vanish },
+    { .text = "A table in shared memory has no conflict if each lane reads another word",
       .holds = no_conflicts },
-    { .text = "Coefficients from constant memory beat those from global memory",
+    { .text = "Coefficients in constant memory are faster than in global memory",
       .of_gpu = true,
       .holds = faster },
     { .text = "Parameters are as fast as constant memory", .of_gpu = true, .holds = as_fast },
-    { .text = "Where each lane wants another constant, constant memory is ten times as slow, and "
-              "shared memory better",
+    { .text = "If each lane reads another constant, constant memory is ten times as slow, and "
+              "shared memory is faster",
       .of_gpu = true,
       .holds = divergent_slow },
 };

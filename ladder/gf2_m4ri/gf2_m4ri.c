@@ -208,16 +208,16 @@ static bool tensor_wins(const struct results *results, char *because, size_t byt
 }
 
 static const struct claim claims[] = {
-    { .text = "k columns at a time take 3 n / k launches", .holds = launches },
-    { .text = "More columns at a time store less", .holds = fewer_stores },
+    { .text = "k columns per pass take 3 n / k launches", .holds = launches },
+    { .text = "More columns per pass store less", .holds = fewer_stores },
     { .text = "The best k grows with the matrix", .of_gpu = true, .holds = best_k_grows },
-    { .text = "The four Russians are more than three times as fast as Gauss",
+    { .text = "M4R is more than three times as fast as Gauss",
       .of_gpu = true,
       .holds = beats_gauss },
-    { .text = "Several tables a pass beat the best single one",
+    { .text = "Several tables per pass are faster than the best single table",
       .of_gpu = true,
       .holds = more_tables },
-    { .text = "Tensor cores beat the tables", .of_gpu = true, .holds = tensor_wins },
+    { .text = "Tensor cores are faster than the tables", .of_gpu = true, .holds = tensor_wins },
 };
 
 static const uint64_t checked[] = { 0, 1, 2, 31, 33, 64, 65, 100, 129, 300, LADDER_END };
@@ -225,7 +225,7 @@ static const uint64_t counted[] = { 128, LADDER_END };
 static const uint64_t timed[] = { SMALL, 2048, 4096, 8192, LARGE, LADDER_END };
 
 const struct ladder gf2_m4ri_ladder = { .name = "gf2_m4ri",
-                                        .summary = "bits to reduced echelon form, by tables",
+                                        .summary = "reduced echelon form over GF(2), by M4R",
                                         .types = "u32",
                                         .unit = "rows",
                                         .roof = ROOF_NONE,

@@ -218,10 +218,10 @@ static void run_production(struct trial *trial)
 }
 
 static const struct rung rungs[] = {
-    { .number = 1, .idea = "thread", .text = "dense, a thread a row", .run = run_dense },
-    { .number = 2, .idea = "warp", .text = "dense, a warp a row", .run = run_dense },
+    { .number = 1, .idea = "thread", .text = "dense, one thread per row", .run = run_dense },
+    { .number = 2, .idea = "warp", .text = "dense, one warp per row", .run = run_dense },
     { .number = 3, .idea = "sparse", .text = "sparse rows", .run = run_sparse },
-    { .number = 4, .idea = "residual", .text = "sparse, until it is good", .run = run_sparse },
+    { .number = 4, .idea = "residual", .text = "sparse, until convergence", .run = run_sparse },
     { .number = 5, .idea = "production", .text = "production, ech_solve()", .run = run_production },
 };
 
@@ -236,7 +236,7 @@ static uint64_t sectors(const struct results *results, int number)
 static bool one_sector_a_lane(const struct results *results, char *because, size_t bytes)
 {
     uint64_t n = ladder_row(results, 1, 0, 0)->n;
-    snprintf(because, bytes, "%llu sectors a step against %llu",
+    snprintf(because, bytes, "%llu sectors per step against %llu",
              (unsigned long long)(sectors(results, 1) / STEPS),
              (unsigned long long)(sectors(results, 2) / STEPS));
     return sectors(results, 1) == STEPS * (n / 32) * (n * (32 + 1) + 4 + 4) &&
@@ -245,7 +245,7 @@ static bool one_sector_a_lane(const struct results *results, char *because, size
 
 static bool zeros_cost(const struct results *results, char *because, size_t bytes)
 {
-    snprintf(because, bytes, "n = %llu: %llu sectors a step against %llu",
+    snprintf(because, bytes, "n = %llu: %llu sectors per step against %llu",
              (unsigned long long)ladder_row(results, 3, 0, 0)->n,
              (unsigned long long)(sectors(results, 3) / STEPS),
              (unsigned long long)(sectors(results, 2) / STEPS));
@@ -279,13 +279,14 @@ static bool sparse_faster(const struct results *results, char *because, size_t b
 }
 
 static const struct claim claims[] = {
-    { .text = "A thread a row touches 32 sectors with each load of A, a warp a row touches 4",
+    { .text = "One thread per row touches 32 sectors per load of A, one warp per row touches 4",
       .holds = one_sector_a_lane },
-    { .text = "Rows without their zeros need less than a quarter of the sectors",
-      .holds = zeros_cost },
+    { .text = "Sparse rows need less than a quarter of the sectors", .holds = zeros_cost },
     { .text = "Variant 4 stops by itself", .holds = stops_itself },
-    { .text = "A warp a row is faster than a thread a row", .of_gpu = true, .holds = warp_faster },
-    { .text = "Rows without their zeros are more than ten times as fast",
+    { .text = "One warp per row is faster than one thread per row",
+      .of_gpu = true,
+      .holds = warp_faster },
+    { .text = "Sparse rows are more than ten times as fast",
       .of_gpu = true,
       .holds = sparse_faster },
 };
@@ -295,7 +296,7 @@ static const uint64_t counted[] = { 128, LADDER_END };
 static const uint64_t timed[] = { 8192, LADDER_END };
 
 const struct ladder iterate_ladder = { .name = "iterate",
-                                       .summary = "a linear system, by steps towards its solution",
+                                       .summary = "a linear system, by an iterative method",
                                        .types = "f32 f64",
                                        .unit = "unknowns",
                                        .roof = ROOF_MEMORY,

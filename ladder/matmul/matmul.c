@@ -145,7 +145,7 @@ static const struct rung rungs[] = {
       .text = "A B^T, rows of 33",
       .parameter = 32,
       .run = run_3_or_4 },
-    { .number = 5, .idea = "registers", .text = "8 x 8 elements a thread", .run = run_5 },
+    { .number = 5, .idea = "registers", .text = "8 x 8 elements per thread", .run = run_5 },
     { .number = 6,
       .idea = "production",
       .text = "production, ech_matmul()",
@@ -164,8 +164,8 @@ static bool fewer_loads(const struct results *results, char *because, size_t byt
 {
     const struct simt_counts *one = counts(results, 1, 0), *two = counts(results, 2, 0);
     snprintf(because, bytes,
-             "%llu loads of a warp against %llu, of %llu against %llu sectors: threads beside each "
-             "other in a row of variant 1 share theirs",
+             "%llu loads of a warp against %llu, of %llu against %llu sectors: adjacent threads in "
+             "a row of variant 1 share sectors",
              (unsigned long long)one->load_requests, (unsigned long long)two->load_requests,
              (unsigned long long)one->load_sectors, (unsigned long long)two->load_sectors);
     return one->load_requests == 16 * two->load_requests &&
@@ -178,7 +178,8 @@ static bool conflicts_16(const struct results *results, char *because, size_t by
     uint64_t n = ladder_row(results, 3, 16, 0)->n, columns = n / 16;
     uint64_t loads = columns * columns * n * 8; /* loads from b: blocks, k, warps */
     const struct simt_counts *c = counts(results, 3, 16);
-    snprintf(because, bytes, "a load of a warp takes %llu passes more on 16 banks, %llu on 32",
+    snprintf(because, bytes,
+             "a load of a warp takes %llu excess wavefronts with 16 banks, %llu on 32",
              (unsigned long long)(c->bank16_conflicts / loads),
              (unsigned long long)(c->bank_conflicts / loads));
     return c->bank16_conflicts == 2 * 15 * loads && c->bank_conflicts == 7 * loads;
@@ -189,7 +190,8 @@ static bool conflicts_32(const struct results *results, char *because, size_t by
     uint64_t n = ladder_row(results, 3, 32, 0)->n, columns = n / 32;
     uint64_t loads = columns * columns * n * 32;
     const struct simt_counts *c = counts(results, 3, 32);
-    snprintf(because, bytes, "a load of a warp takes %llu passes more on 16 banks, %llu on 32",
+    snprintf(because, bytes,
+             "a load of a warp takes %llu excess wavefronts with 16 banks, %llu on 32",
              (unsigned long long)(c->bank16_conflicts / loads),
              (unsigned long long)(c->bank_conflicts / loads));
     return c->bank16_conflicts == 2 * 15 * loads && c->bank_conflicts == 31 * loads;
@@ -240,16 +242,18 @@ static bool library_wins(const struct results *results, char *because, size_t by
 
 static const struct claim claims[] = {
     { .text = "Tiles of 16 x 16 need a sixteenth of the loads", .holds = fewer_loads },
-    { .text = "A B^T in tiles of 16 x 16 conflicts 16-way on 16 banks, and 8-way on today's 32",
+    { .text = "A B^T in tiles of 16 x 16 conflicts 16-way with 16 banks, and 8-way with today's 32",
       .holds = conflicts_16 },
     { .text = "A B^T in tiles of 32 x 32 conflicts 32-way on today's banks",
       .holds = conflicts_32 },
-    { .text = "Padded by one element a row, A B^T has no conflict", .holds = padded_none },
+    { .text = "With one element of padding per row, A B^T has no conflict", .holds = padded_none },
     { .text = "Tiles make the product more than fifteen times as fast",
       .of_gpu = true,
       .holds = twenty_times },
     { .text = "Padding makes A B^T faster", .of_gpu = true, .holds = padding_pays },
-    { .text = "The vendor's library beats the best rung", .of_gpu = true, .holds = library_wins },
+    { .text = "The vendor's library is faster than the best rung",
+      .of_gpu = true,
+      .holds = library_wins },
 };
 
 static const uint64_t checked[] = { 0, 1, 2, 15, 16, 17, 33, 65, 130, LADDER_END };

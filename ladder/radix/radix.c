@@ -124,8 +124,8 @@ static void run_production(struct trial *trial)
     }
 
 static const struct rung rungs[] = {
-    RUNG(1, "one_bit", "one bit a pass", UINT32_MAX, run_1),
-    RUNG(2, "four_bits", "four bits a pass", UINT32_MAX, run_2),
+    RUNG(1, "one_bit", "one bit per pass", UINT32_MAX, run_1),
+    RUNG(2, "four_bits", "four bits per pass", UINT32_MAX, run_2),
     RUNG(3, "production", "ech_sort()", 0, run_production),
 };
 
@@ -142,7 +142,7 @@ static bool ten_passes(const struct results *results, char *because, size_t byte
     const struct result *all = ladder_row(results, 1, ALL_BITS, 0);
     const struct result *few = ladder_row(results, 1, FEW_BITS, 0);
     uint64_t a_pass = 2 + scan_launches(all->n);
-    snprintf(because, bytes, "%llu launches a pass and two flips: %llu launches, %llu",
+    snprintf(because, bytes, "%llu launches per pass and two maps: %llu launches, %llu",
              (unsigned long long)a_pass, (unsigned long long)all->launches,
              (unsigned long long)few->launches);
     return all->launches == 32 * a_pass + 2 && few->launches == 10 * a_pass + 2;
@@ -153,7 +153,7 @@ static bool eight_passes(const struct results *results, char *because, size_t by
     const struct result *all = ladder_row(results, 2, ALL_BITS, 0);
     const struct result *few = ladder_row(results, 2, FEW_BITS, 0);
     uint64_t a_pass = 2 + scan_launches(16 * ladder_ceil(all->n, TILE));
-    snprintf(because, bytes, "%llu launches a pass and two flips: %llu launches, %llu",
+    snprintf(because, bytes, "%llu launches per pass and two maps: %llu launches, %llu",
              (unsigned long long)a_pass, (unsigned long long)all->launches,
              (unsigned long long)few->launches);
     return all->launches == 8 * a_pass + 2 && few->launches == 3 * a_pass + 2;
@@ -169,8 +169,8 @@ static bool less_traffic(const struct results *results, char *because, size_t by
 {
     double one = words_moved(ladder_row(results, 1, ALL_BITS, 0));
     double four = words_moved(ladder_row(results, 2, ALL_BITS, 0));
-    snprintf(because, bytes, "words moved for each key: %.0f, %.0f; in a pass %.1f, %.1f", one,
-             four, one / 32, four / 8);
+    snprintf(because, bytes, "words moved per key: %.0f, %.0f; per pass %.1f, %.1f", one, four,
+             one / 32, four / 8);
     return one > 5 * four;
 }
 
@@ -180,7 +180,7 @@ static bool stable(const struct results *results, char *because, size_t bytes)
 {
     bool right = true;
     for (int i = 0; i < results->count; i++) right = right && results->rows[i].right;
-    snprintf(because, bytes, "32, 8, 10 and 3 passes from the lowest bit up leave keys in order");
+    snprintf(because, bytes, "32, 8, 10 and 3 passes from the lowest bit up sort the keys");
     return right;
 }
 
@@ -203,15 +203,16 @@ static bool production_few(const struct results *results, char *because, size_t 
 }
 
 static const struct claim claims[] = {
-    { .text = "Keys below 2^10 take 10 passes of one bit, others 32", .holds = ten_passes },
-    { .text = "Four bits a pass take 8 passes, of keys below 2^10 three", .holds = eight_passes },
-    { .text = "Four bits a pass move less than a fifth of the words", .holds = less_traffic },
+    { .text = "Keys below 2^10 take 10 passes of one bit, other keys 32", .holds = ten_passes },
+    { .text = "Four bits per pass take 8 passes, three for keys below 2^10",
+      .holds = eight_passes },
+    { .text = "Four bits per pass move less than a fifth of the words", .holds = less_traffic },
     { .text = "Each pass is stable", .holds = stable },
-    { .text = "10 bits take 10/32 of the time", .of_gpu = true, .holds = ten_of_32 },
-    { .text = "Four bits a pass are at least four times as fast",
+    { .text = "Sorting by 10 bits takes 10/32 of the time", .of_gpu = true, .holds = ten_of_32 },
+    { .text = "Four bits per pass are at least four times as fast",
       .of_gpu = true,
       .holds = four_faster },
-    { .text = "Production, too, takes half the time or less for 10 bits",
+    { .text = "Production also takes at most half of the time for 10 bits",
       .of_gpu = true,
       .holds = production_few },
 };
@@ -223,7 +224,7 @@ static const uint64_t counted[] = { 1 << 12, LADDER_END };
 static const uint64_t timed[] = { 1 << 24, LADDER_END };
 
 const struct ladder radix_ladder = { .name = "radix",
-                                     .summary = "keys sorted from the lowest digit up",
+                                     .summary = "radix sort, least significant digit first",
                                      .types = "u32 i32 f32",
                                      .unit = "keys",
                                      .takes_input = true,

@@ -132,13 +132,13 @@ static void run_production(struct trial *trial)
 }
 
 static const struct rung rungs[] = {
-    { .number = 1, .idea = "interleaved", .text = "interleaved, by the rest of t", .run = run_1 },
+    { .number = 1, .idea = "interleaved", .text = "interleaved, by t modulo 2s", .run = run_1 },
     { .number = 2, .idea = "strided", .text = "interleaved, by the first threads", .run = run_2 },
     { .number = 3, .idea = "sequential", .text = "upper half onto lower", .run = run_3 },
     { .number = 4, .idea = "load_add", .text = "first addition while loading", .run = run_4 },
-    { .number = 5, .idea = "last_warp", .text = "last warp without barriers", .run = run_5 },
+    { .number = 5, .idea = "last_warp", .text = "last warp without block barriers", .run = run_5 },
     { .number = 6, .idea = "shuffle", .text = "shuffles", .run = run_6 },
-    { .number = 7, .idea = "many_loads", .text = "few blocks, many loads", .run = run_7 },
+    { .number = 7, .idea = "many_loads", .text = "few resident blocks, many loads", .run = run_7 },
     { .number = 8,
       .idea = "production",
       .text = "production, ech_reduce()",
@@ -160,7 +160,7 @@ static bool conflicts_double(const struct results *results, char *because, size_
     const struct result *row = ladder_row(results, 2, 0, 0);
     uint64_t blocks = 0, a_block = 3 * (4 * 1 + 2 * 3 + 3 * 7 + 3 + 1);
     for (uint64_t n = row->n; n > 1; n = ladder_ceil(n, THREADS)) blocks += ladder_ceil(n, THREADS);
-    snprintf(because, bytes, "%llu conflicts, %llu a block; variant 3: %llu",
+    snprintf(because, bytes, "%llu conflicts, %llu per block; variant 3: %llu",
              (unsigned long long)conflicts(results, 2),
              (unsigned long long)(conflicts(results, 2) / blocks),
              (unsigned long long)conflicts(results, 3));
@@ -180,7 +180,7 @@ static bool fewer_barriers(const struct results *results, char *because, size_t 
 {
     uint64_t b[7] = { 0 };
     for (int i = 3; i <= 6; i++) b[i] = ladder_row(results, i, 0, 0)->counts.barriers;
-    snprintf(because, bytes, "barriers met by warps: %llu, %llu, %llu, %llu",
+    snprintf(because, bytes, "barriers, counted once per warp: %llu, %llu, %llu, %llu",
              (unsigned long long)b[3], (unsigned long long)b[4], (unsigned long long)b[5],
              (unsigned long long)b[6]);
     return b[3] > b[4] && b[4] > b[5] && b[5] > b[6];
@@ -202,13 +202,13 @@ static bool each_faster(const struct results *results, char *because, size_t byt
 }
 
 static const struct claim claims[] = {
-    { .text = "Variant 2 has bank conflicts that double each step, variant 3 has none",
+    { .text = "The bank conflicts of variant 2 double in each step; variant 3 has none",
       .holds = conflicts_double },
     { .text = "Variant 2 diverges less than half as often as variant 1",
       .holds = divergence_falls },
-    { .text = "Variants 3, 4, 5 and 6 have fewer barriers each than the one before",
+    { .text = "Variants 3, 4, 5 and 6 each have fewer barriers than the previous one",
       .holds = fewer_barriers },
-    { .text = "Each of the five variants is faster than the one before",
+    { .text = "Each of the five variants is faster than the previous one",
       .of_gpu = true,
       .holds = each_faster },
 };

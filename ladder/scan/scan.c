@@ -117,10 +117,10 @@ static const struct rung rungs[] = {
       .idea = "work_inefficient",
       .text = "one block, n log n additions",
       .run = run_1 },
-    { .number = 2, .idea = "tree", .text = "one block, a tree up and down", .run = run_2 },
-    { .number = 3, .idea = "padded", .text = "a word left out after every 32", .run = run_3 },
+    { .number = 2, .idea = "tree", .text = "one block, up-sweep and down-sweep", .run = run_2 },
+    { .number = 3, .idea = "padded", .text = "one word of padding after every 32", .run = run_3 },
     { .number = 4, .idea = "blocks", .text = "many blocks, their sums scanned", .run = run_4 },
-    { .number = 5, .idea = "look_back", .text = "one pass that looks back", .run = run_5 },
+    { .number = 5, .idea = "look_back", .text = "single pass with look-back", .run = run_5 },
     { .number = 6, .idea = "production", .text = "production, ech_scan()", .run = run_production },
 };
 
@@ -144,7 +144,7 @@ static bool tree_conflicts(const struct results *results, char *because, size_t 
     uint64_t a_tile = (3 + 4) * (8 * 1 + 4 * 3 + 2 * 7 + 15 + 15 + 7 + 3 + 1);
     uint64_t tree = counts_of(results, 2)->bank_conflicts;
     uint64_t padded = counts_of(results, 3)->bank_conflicts;
-    snprintf(because, bytes, "%llu conflicts, %llu a tile of 512; padded: %llu",
+    snprintf(because, bytes, "%llu conflicts, %llu per tile of 512; padded: %llu",
              (unsigned long long)tree, (unsigned long long)(tree / tiles_of(results)),
              (unsigned long long)padded);
     return tree == a_tile * tiles_of(results) && padded == 0;
@@ -159,7 +159,7 @@ static bool fewer_additions(const struct results *results, char *because, size_t
     uint64_t tree = counts_of(results, 2)->shared_loads / tiles_of(results);
     snprintf(
         because, bytes,
-        "a tile: 4097 additions against 1022; warps read shared memory %llu times against %llu",
+        "per tile: 4097 additions against 1022; warps read shared memory %llu times against %llu",
         (unsigned long long)first, (unsigned long long)tree);
     return first == 9 * 16 + 129 + 32 && tree == 2 * (20 + 20) + 24;
 }
@@ -168,7 +168,7 @@ static bool twice_the_steps(const struct results *results, char *because, size_t
 {
     uint64_t first = counts_of(results, 1)->barriers / (TILE / 32) / tiles_of(results);
     uint64_t tree = counts_of(results, 2)->barriers / (THREADS / 32) / tiles_of(results);
-    snprintf(because, bytes, "barriers a tile: %llu, %llu", (unsigned long long)first,
+    snprintf(because, bytes, "barriers per tile: %llu, %llu", (unsigned long long)first,
              (unsigned long long)tree);
     return first == 2 + 9 && tree == 2 * (2 + 9);
 }
@@ -184,7 +184,7 @@ static double words_moved(const struct results *results, int number)
 static bool half_the_traffic(const struct results *results, char *because, size_t bytes)
 {
     double many = words_moved(results, 4), once = words_moved(results, 5);
-    snprintf(because, bytes, "words moved for each element: %.2f, %.2f", many, once);
+    snprintf(because, bytes, "words moved per element: %.2f, %.2f", many, once);
     return many > 3.9 && many < 4.2 && once >= 2 && once < 2.1;
 }
 
@@ -207,17 +207,20 @@ static bool look_back_faster(const struct results *results, char *because, size_
 }
 
 static const struct claim claims[] = {
-    { .text = "The padded tree has no bank conflicts, the unpadded tree's double each step",
+    { .text =
+          "The padded tree has no bank conflicts; those of the unpadded tree double in each step",
       .holds = tree_conflicts },
-    { .text = "Hillis and Steele's scan adds n log n times, the tree 2n times",
+    { .text = "The Hillis-Steele scan has n log n additions, the tree 2n",
       .holds = fewer_additions },
-    { .text = "The tree takes twice the steps", .holds = twice_the_steps },
-    { .text = "Block sums move 4n words, a look-back 2n", .holds = half_the_traffic },
-    { .text = "The tree is faster than n log n additions", .of_gpu = true, .holds = tree_faster },
-    { .text = "The padded tree is faster than the unpadded",
+    { .text = "The tree takes twice as many steps", .holds = twice_the_steps },
+    { .text = "Block sums move 4n words, the look-back 2n", .holds = half_the_traffic },
+    { .text = "The work-efficient tree is faster than n log n additions",
+      .of_gpu = true,
+      .holds = tree_faster },
+    { .text = "The padded tree is faster than the unpadded tree",
       .of_gpu = true,
       .holds = padded_faster },
-    { .text = "The look-back is at least half as fast again as block sums",
+    { .text = "The look-back is at least 1.5 times as fast as block sums",
       .of_gpu = true,
       .holds = look_back_faster },
 };
@@ -228,7 +231,7 @@ static const uint64_t counted[] = { 1 << 14, LADDER_END };
 static const uint64_t timed[] = { 1 << 26, LADDER_END };
 
 const struct ladder scan_ladder = { .name = "scan",
-                                    .summary = "the sums of all that lies before each element",
+                                    .summary = "exclusive prefix sums",
                                     .types = "u32 f32",
                                     .unit = "elements",
                                     .takes_input = true,
