@@ -15,7 +15,6 @@ TERMS = (
     ("... by bits 22 to 31 alone", "... only by bits 22 to 31"),
     ("interleaved, by the rest of t", "interleaved, by t modulo 2s"),
     ("last warp without barriers", "last warp without block barriers"),
-    ("few blocks, many loads", "few resident blocks, many loads"),
     ("words, 33 apart: 32 and one of padding", "words, stride 33: 32 + 1 of padding"),
     ("words, 1 apart", "words, stride 1"),
     ("words, 2 apart", "words, stride 2"),

@@ -138,7 +138,7 @@ static const struct rung rungs[] = {
     { .number = 4, .idea = "load_add", .text = "first addition while loading", .run = run_4 },
     { .number = 5, .idea = "last_warp", .text = "last warp without block barriers", .run = run_5 },
     { .number = 6, .idea = "shuffle", .text = "shuffles", .run = run_6 },
-    { .number = 7, .idea = "many_loads", .text = "few resident blocks, many loads", .run = run_7 },
+    { .number = 7, .idea = "many_loads", .text = "few blocks, many loads", .run = run_7 },
     { .number = 8,
       .idea = "production",
       .text = "production, ech_reduce()",
