@@ -1,15 +1,15 @@
 /*
- * bench_cpu.c - the CPU's sorts beside their rivals', as CSV.
+ * bench_cpu.c - measures the CPU sorts and their competitors, and writes CSV.
  *
  *     bench_cpu [threads [largest_n [repeats [row ...]]]]      1, 10^7, 5, all
  *
- * A row is named as dtype/n/value_bytes/distribution, "u32/10000000/0/zipf"; a part names all rows
- * that have it.
+ * A row is named dtype/n/value_bytes/distribution, such as "u32/10000000/0/zipf"; a part of the
+ * name selects all rows that contain it.
  *
- * Every row: one input; every contender sorts a copy of it in place, in turn, repeats times;
- * results are checked each time, outside of the time; the median counts.  Rows of small arrays sort
- * a batch of different ones.  Workspace is the context's, which keeps it: only the first call's
- * time has its allocation in it.
+ * In each row every contender sorts a copy of the same input in place, alternating, repeats times.
+ * Every result is checked outside the measured time; the median is reported.  Rows of small arrays
+ * sort a batch of different arrays.  The context keeps the workspace, so only the first call
+ * includes its allocation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -111,7 +111,7 @@ static bool right(const struct row *row, const struct arrays *a, bool stable)
     return true;
 }
 
-/* One sort of the whole batch; negative when the rival cannot. */
+/* Milliseconds of one sort of the whole batch; negative if the contender does not support it. */
 static double once(ech_ctx *ctx, const struct row *row, const struct arrays *a, int r, int threads)
 {
     size_t bytes = row->n * row->batch * a->key_bytes;
@@ -155,7 +155,7 @@ static void measure(ech_ctx *ctx, const struct row *row, int threads, int repeat
     }
     for (int r = 0; r < RIVALS; r++) able[r] = verified[r] = true;
     uint64_t peak = 0;
-    for (int i = -1; i < repeats; i++) /* the first time is not counted */
+    for (int i = -1; i < repeats; i++) /* the first is a warm-up */
         for (int j = 0; j < RIVALS; j++) {
             int r = (j + i + RIVALS) % RIVALS;
             if (!able[r]) continue;

@@ -1,5 +1,5 @@
 /*
- * bench_cpu_data.c - keys of every distribution, and checks of results, for the CPU benchmark.
+ * bench_cpu_data.c - generates keys of each distribution and checks results, for bench_cpu.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ static size_t bytes_of(const char *dtype)
     return (size_t)(dtype[1] == '8' ? 1 : dtype[1] == '1' ? 2 : dtype[1] == '3' ? 4 : 8);
 }
 
-/* x in [0, 1) becomes a key; the order is kept. */
+/* Maps x in [0, 1) to a key; the map is monotonic. */
 static void put(void *keys, size_t i, const char *dtype, double x)
 {
     size_t bytes = bytes_of(dtype);
@@ -34,7 +34,7 @@ static void put(void *keys, size_t i, const char *dtype, double x)
     if (dtype[0] == 'f')
         memcpy(to, bytes == 4 ? (void *)&f : (void *)&d, bytes);
     else
-        memcpy(to, &u, bytes); /* little-endian, as every machine with rivals */
+        memcpy(to, &u, bytes); /* little-endian, like all machines of the competitors */
 }
 
 static double draw(const char *distribution, size_t i, size_t n)
@@ -51,7 +51,7 @@ static double draw(const char *distribution, size_t i, size_t n)
     case 'f':
         return floor(unit * 16) / 16;
     case 'z':
-        return floor(pow(1e6, unit)) * 0x1p-32; /* ranks 1 .. 10^6, as the small integers */
+        return floor(pow(1e6, unit)) * 0x1p-32; /* small integers: ranks 1 .. 10^6 */
     default:
         return unit;
     }

@@ -1,13 +1,14 @@
 /*
- * bench_cpu_ops.c - the CPU's reduce, scan, histogram, select and arrange beside their rivals', as
- * CSV.
+ * bench_cpu_ops.c - measures reduce, scan, histogram, select and arrange on the CPU, and their
+ * competitors, and writes CSV.
  *
  *     bench_cpu_ops [threads [n [repeats [row ...]]]]      1, 10^8, 7, all
  *
- * A row is named as op/dtype/distribution, "sum/f32/uniform"; a part names all rows that have it.
- * Every contender works on the same input, in turn, repeats times; the median counts.  Its result
- * is compared with Echelon's outside of the time.  gb_per_s counts each byte that must be read and
- * each that must be written once; the rows read and copy are the machine's roof for such work.
+ * A row is named op/dtype/distribution, such as "sum/f32/uniform"; a part of the name selects all
+ * rows that contain it.  The contenders process the same input, alternating, repeats times; the
+ * median is reported.  Results are compared with Echelon's outside the measured time.  gb_per_s
+ * counts each byte that must be read or written once; the rows read and copy measure the bandwidth
+ * ceiling of the machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +27,7 @@
 static const struct row {
     const char *name, *dtype, *dist;
     enum call_op op;
-    int reads, writes; /* how often each element is read and written; writes -1: as selected */
+    int reads, writes; /* per element; writes -1: only selected elements are written */
 } rows[] = {
     { "read", "f64", "uniform", CALL_READ, 1, 0 },
     { "copy", "f64", "uniform", CALL_COPY, 1, 1 },
@@ -87,7 +88,7 @@ static void fill(const struct row *row, char *to, size_t n, size_t bytes)
     }
 }
 
-/* ---- Ours, and the roofs ---- */
+/* ---- Echelon, and the bandwidth ceilings ---- */
 
 static double as_double(const void *at, ech_dtype dtype)
 {
@@ -215,7 +216,7 @@ static size_t out_bytes(const struct row *row, const struct call *c, size_t byte
     return row->writes ? c->n * bytes : 0;
 }
 
-/* Sums of floats differ in their last digits; random orders differ by right. */
+/* Sums of floats may differ in their last digits; shuffles are expected to differ. */
 static bool agree(const struct row *row, const struct call *ours, const struct call *theirs,
                   const char *got, size_t bytes)
 {
@@ -243,7 +244,7 @@ static void measure(const struct row *row, size_t n, int threads, int repeats)
     ours.in = in;
     ours.out = out;
     for (int c = 0; c < CONTENDERS; c++) able[c] = verified[c] = true;
-    for (int i = -1; i < repeats; i++) /* the first time is not counted */
+    for (int i = -1; i < repeats; i++) /* the first is a warm-up */
         for (int j = 0; j < CONTENDERS; j++) {
             int c = i < 0 ? j : (j + i) % CONTENDERS;
             if (!able[c]) continue;

@@ -1,6 +1,6 @@
 /*
- * bench_gf2.c - times Echelon's products and eliminations over GF(2), alone and in batches, as CSV;
- * see gf2_bench.h.  ECHELON_DEVICE says on what.
+ * bench_gf2.c - measures Echelon's products, eliminations and batches over GF(2), and writes CSV;
+ * see gf2_bench.h.  ECHELON_DEVICE selects the device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -82,7 +82,7 @@ static void run_rref(const struct gf2_row *row)
     free(a.words), free(m.words);
 }
 
-/* Orders of columns as a decoder has them: all different. */
+/* A different column order for each matrix, as in a decoder. */
 static uint32_t *orders(size_t count, size_t cols)
 {
     uint32_t *order = memory(count * cols * sizeof *order);
@@ -130,7 +130,7 @@ static void run_batch(const struct gf2_row *row)
     free(all.words), free(work.words), free(rank), free(order), free(b), free(x), free(solvable);
 }
 
-/* What the figures are of: the device that was opened, as ech_device_get() describes it. */
+/* The opened device, as described by ech_device_get(). */
 static void print_about(void)
 {
     ech_device device = { .size = sizeof device };
@@ -140,11 +140,11 @@ static void print_about(void)
         if (ech_device_get(i, &device) == ECH_OK && strcmp(device.name, ech_device_name(ctx)) == 0)
             break;
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-    printf("# machine: %s, %d units, %s\n", device.description, device.multiprocessors,
-           device.features);
+    printf("# machine: %s, %d multiprocessors or threads, %s\n", device.description,
+           device.multiprocessors, device.features);
     printf("# versions: Echelon %s\n# date: %s\n", ech_version(), date);
     printf("# command: bench_gf2 %d %g\n", threads, seconds);
-    printf("# time: %s\n", threads == 1 ? "the process's own" : "the wall's");
+    printf("# time: %s\n", threads == 1 ? "CPU time of the process" : "wall time");
 }
 
 int main(int argc, char **argv)

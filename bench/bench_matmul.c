@@ -1,11 +1,11 @@
 /*
- * bench_matmul.c - products of matrices on the CPU: the library's own kernels beside OpenBLAS.
+ * bench_matmul.c - measures matrix products on the CPU by the library's kernels and by OpenBLAS.
  *
  *     [OPENBLAS_CORETYPE=SkylakeX] bench_matmul [THREADS [LARGEST]]
  *
- * OpenBLAS is opened here, too, so that the output names the kernels that it chose; in a virtual
- * machine it may need OPENBLAS_CORETYPE to choose well.  The best of several runs counts, in
- * GFLOP/s; of a matrix times a vector, in GB/s of the matrix.
+ * This program also opens OpenBLAS itself, to print the name of the kernels that it selected; in a
+ * virtual machine OPENBLAS_CORETYPE may be needed for a good selection.  Results are the best of
+ * several runs, in GFLOP/s; for matrix-vector products in GB/s of the matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ static void *numbers(size_t n, ech_dtype dtype)
     return to;
 }
 
-/* Seconds of the best of some runs; < 0: there is no such algorithm here. */
+/* Seconds of the best of several runs; negative if the algorithm is not available. */
 static double product(size_t n, ech_dtype dtype, int turned, const char *algorithm)
 {
     const ech_matmul_options options = { .size = sizeof options,
@@ -84,7 +84,7 @@ static void product_row(size_t n, ech_dtype dtype, int turned)
     const double tiled = product(n, dtype, turned, "tiled");
     const double blas = dtype < ECH_F32 ? -1 : product(n, dtype, turned, "blas");
     printf("matmul %-4s n=%-5zu%-8s tiled %7.1f GFLOP/s", ech_dtype_name(dtype), n,
-           turned ? " b turned" : "", work / tiled);
+           turned ? " B^T" : "", work / tiled);
     if (blas > 0) printf("   blas %7.1f GFLOP/s   ratio %.2f", work / blas, blas / tiled);
     puts("");
 }
@@ -103,7 +103,7 @@ static void vector_row(size_t rows, size_t cols, ech_dtype dtype, int turned)
         if (time < best) best = time;
     }
     printf("matvec %-4s %zu x %zu%s %.1f GB/s\n", ech_dtype_name(dtype), rows, cols,
-           turned ? " turned" : "", bytes / best);
+           turned ? " transposed" : "", bytes / best);
     free(a);
     free(x);
     free(y);

@@ -1,12 +1,12 @@
 /*
- * bench_simt.c - how fast the executor (src/simt) runs kernels on this machine: sorts, and kernels
- * that do one thing over and over.
+ * bench_simt.c - measures the speed of the SIMT emulator (src/simt) on this machine: sorts, and
+ * kernels that repeat one operation.
  *
  *     bench_simt [LARGEST_N]     writes CSV, by default up to sorts of 10^6 elements
  *
- * Rows of the kind "sort" and "kernel" are medians of 3 to 9 runs (fewer of more than 10 s) in one
- * process, after one that is not counted; of the kind "process" one run of a fresh process, up to
- * ten times as many elements, with the memory that it took.  Sorts are compared with the CPU's.
+ * Rows of the kinds "sort" and "kernel" are medians of 3 to 9 runs (fewer if they take more than
+ * 10 s) in one process, after a warm-up.  A row of the kind "process" is one run of a new process
+ * with its peak memory, for up to ten times as many elements.  Sorts are checked against the CPU.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@
 enum { LEAST_RUNS = 3, MOST_RUNS = 9, BLOCKS = 16, PLACES = 8 };
 static const double enough_seconds = 2, most_seconds = 30;
 
-/* What each case is measured with: words of simt_set_options(). */
+/* The options of simt_set_options() for which each case is measured. */
 static const char *const options[] = {
     "threads=1", "threads=1,nocheck", "threads=1,profile",
     "threads=2", "threads=2,nocheck", "threads=2,profile",
@@ -61,7 +61,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Runs until that was long enough; prints the row.  `operations` are those of a run. */
+/* Repeats the run until enough time has passed, and prints the row.  `operations`: per run. */
 static void measure(const char *kind, const char *name, double n, const char *with,
                     double operations, const char *unit, void (*run)(void *), void *argument)
 {
@@ -73,7 +73,7 @@ static void measure(const char *kind, const char *name, double n, const char *wi
         run(argument);
         seconds[runs] = now() - begin;
         sum += seconds[runs++];
-        simt_forget(); /* counts; outside of the time, though adding them up is inside */
+        simt_forget(); /* discards the counters, outside the measured time */
     }
     qsort(seconds, (size_t)runs, sizeof *seconds, compare);
     double median = seconds[runs / 2];
@@ -115,7 +115,7 @@ static void fill(struct sort *s, ech_dtype dtype, size_t value_bytes, size_t n)
     s->keys_out = calloc(n, s->key_bytes);
     s->values = malloc(n * value_bytes + 1);
     s->values_out = calloc(n, value_bytes + 1);
-    if (!s->keys || !s->keys_out || !s->values || !s->values_out) die("memory", "there is none");
+    if (!s->keys || !s->keys_out || !s->values || !s->values_out) die("memory", "out of memory");
     uint64_t x = 88172645463325252u;
     for (size_t i = 0; i < n; i++) {
         x ^= x << 13, x ^= x >> 7, x ^= x << 17;
@@ -132,7 +132,7 @@ static void drop(struct sort *s)
     free(s->values_out);
 }
 
-/* Whether what the executor sorted last is what the CPU makes of it. */
+/* Compares the last result of the emulator with a sort on the CPU. */
 static void check(const struct sort *s)
 {
     char *keys = malloc(s->n * s->key_bytes), *values = malloc(s->n * s->value_bytes + 1);
@@ -141,7 +141,7 @@ static void check(const struct sort *s)
     sort(s, cpu, keys, values);
     if (memcmp(keys, s->keys_out, s->n * s->key_bytes) != 0 ||
         memcmp(values, s->values_out, s->n * s->value_bytes) != 0)
-        die("a sort", "wrong");
+        die("a sort", "the result differs from the CPU's");
     ech_close(cpu);
     free(keys);
     free(values);
@@ -171,7 +171,7 @@ static void sorts(size_t largest)
     ech_close(s.ctx);
 }
 
-/* ---- A process of its own: from opening to the end, and its memory ---- */
+/* ---- New processes: total time and peak memory ---- */
 
 static void process(size_t n, const char *with)
 {
@@ -237,15 +237,15 @@ static void open_driver(void)
 #define DRIVER(name, parameters)                                                                   \
     slot.field = &driver.name;                                                                     \
     if (cuGetProcAddress_v2(#name, slot.object, ECHI_DRIVER_VERSION, 0, NULL) != CUDA_SUCCESS)     \
-        die("the executor lacks", #name);
+        die("the SIMT emulator lacks", #name);
 #include "cuda/driver.def"
 #undef DRIVER
     if (driver.cuInit(0) != CUDA_SUCCESS ||
         driver.cuDevicePrimaryCtxRetain(&context, 0) != CUDA_SUCCESS)
-        die("the executor", "does not begin");
+        die("the SIMT emulator", "failed to start");
 }
 
-/* What a thread does in a round, and by how many threads one such is done. */
+/* The operations of a thread per round, and the number of threads that share one operation. */
 static const struct kernel {
     const char *name, *unit;
     double a_round, by;
@@ -269,7 +269,7 @@ static void run_kernels(void)
     open_driver();
     if (driver.cuLibraryLoadData(&library, BENCH_SIMT_MODULE, NULL, NULL, 0, NULL, NULL, 0) !=
         CUDA_SUCCESS)
-        die("the module", "is not there");
+        die("the module", "not found");
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         const struct kernel *c = &kernels[k];
         double threads = (double)c->blocks * c->threads;
@@ -287,7 +287,7 @@ static void run_kernels(void)
     }
 }
 
-/* ---- The whole ---- */
+/* ---- The program ---- */
 
 static void print_head(size_t largest)
 {
@@ -301,7 +301,7 @@ static void print_head(size_t largest)
     getloadavg(load, 1);
     strftime(date, sizeof date, "%Y-%m-%d", localtime(&t));
     printf("# machine: %s, %ld threads\n# versions: Echelon %s, compiler %s\n# date: %s\n"
-           "# command: bench_simt %zu\n# load when it began: %.2f\n"
+           "# command: bench_simt %zu\n# load average at the start: %.2f\n"
            "kind,case,n,options,runs,seconds,seconds_best,per_second,unit,peak_bytes\n",
            model, sysconf(_SC_NPROCESSORS_ONLN), ech_version(), COMPILER, date, largest, load[0]);
 }

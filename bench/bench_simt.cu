@@ -1,8 +1,9 @@
 /*
- * bench_simt.cu - kernels that do one thing over and over, for bench_simt.c: how often a second the
- * executor (src/simt) does it.
+ * bench_simt.cu - kernels for bench_simt.c that repeat one operation, to measure its rate in the
+ * SIMT emulator (src/simt).
  *
- * None has a fault.  Each thread writes a word of its own at the end, so that nothing is left out.
+ * No kernel has a fault.  Each thread writes one word at the end, so the compiler cannot remove the
+ * work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +16,7 @@ static __device__ inline uint32_t global_id(void)
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-/* A thread that begins and ends. */
+/* Threads that start and end. */
 extern "C" __global__ void threads(uint32_t *data, uint32_t rounds)
 {
     if (rounds == 0) data[global_id()] = rounds;
@@ -36,7 +37,7 @@ extern "C" __global__ void shuffles(uint32_t *data, uint32_t rounds)
     data[global_id()] = x;
 }
 
-/* A read and a write a round, in turn of PLACES words of the thread's own; in order of lanes. */
+/* One read and one write per round, cycling through PLACES words per thread; lanes are adjacent. */
 extern "C" __global__ void shared_accesses(uint32_t *data, uint32_t rounds)
 {
     __shared__ uint32_t words[PLACES * MOST_THREADS];
@@ -53,7 +54,7 @@ extern "C" __global__ void global_accesses(uint32_t *data, uint32_t rounds)
     for (uint32_t i = 0; i < rounds; i++) data[i % PLACES * threads + global_id()] += i;
 }
 
-/* Each to a word of its own: nobody waits for another. */
+/* Each thread has its own word, so there is no contention. */
 extern "C" __global__ void global_atomics(uint32_t *data, uint32_t rounds)
 {
     uint32_t threads = gridDim.x * blockDim.x;

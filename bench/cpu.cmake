@@ -1,8 +1,8 @@
-# The CPU benchmarks: bench_cpu for sorts, bench_cpu_ops for the rest.  Rivals are C++ and optional: the standard library where a C++
-# compiler is found; x86-simd-sort where ECHELON_BENCH_X86SIMDSORT names a folder with its headers;
-# vqsort where Highway is installed.
+# The CPU benchmarks: bench_cpu measures sorts, bench_cpu_ops other operations.  Competitors are C++
+# and optional: the standard library if a C++ compiler is found, x86-simd-sort if
+# ECHELON_BENCH_X86SIMDSORT is the folder of its headers, vqsort if Highway is installed.
 set(ECHELON_BENCH_X86SIMDSORT "" CACHE PATH "folder of x86simdsort-static-incl.h")
-set(ECHELON_BENCH_X86SIMDSORT_VERSION "unknown" CACHE STRING "what results call that version")
+set(ECHELON_BENCH_X86SIMDSORT_VERSION "unknown" CACHE STRING "version of x86-simd-sort for the results")
 
 add_executable(bench_cpu bench_cpu.c bench_cpu_data.c)
 target_link_libraries(bench_cpu PRIVATE echelon echelon_warnings m)
@@ -17,7 +17,7 @@ if(OpenMP_C_FOUND)
   target_link_libraries(bench_cpu_ops PRIVATE OpenMP::OpenMP_C)
 endif()
 
-# Matrices over GF(2): ours, and M4RI, where it is installed, as a program of its own.
+# Matrices over GF(2): Echelon, and a separate program for M4RI if it is installed.
 add_executable(bench_gf2 bench_gf2.c)
 target_link_libraries(bench_gf2 PRIVATE echelon echelon_warnings)
 find_path(M4RI_INCLUDE m4ri/m4ri.h)
@@ -33,7 +33,7 @@ if(M4RI_INCLUDE AND M4RI)
   endif()
 endif()
 
-# Products of matrices beside OpenBLAS, which it opens itself.
+# Matrix products compared with OpenBLAS, which the program opens at run time.
 add_executable(bench_matmul bench_matmul.c)
 target_link_libraries(bench_matmul PRIVATE echelon echelon_warnings ${CMAKE_DL_LIBS})
 

@@ -1,6 +1,5 @@
 /*
- * cpu_ops.h - what the benchmark of the CPU's other operations compares with: a call with its
- * arrays, and rivals that may know how to do it.
+ * cpu_ops.h - the calls that bench_cpu_ops measures, and the contenders that may implement them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,16 +14,16 @@ extern "C" {
 #endif
 
 enum call_op {
-    CALL_READ,      /* the roof of what only reads: sums 64-bit words */
-    CALL_COPY,      /* the roof of what reads and writes: memcpy() */
+    CALL_READ,      /* read bandwidth ceiling: sums 64-bit words */
+    CALL_COPY,      /* copy bandwidth ceiling: memcpy() */
     CALL_SUM,       /* result: the sum */
-    CALL_MAX,       /* result: the greatest */
+    CALL_MAX,       /* result: the maximum */
     CALL_VARIANCE,  /* result */
     CALL_SCAN,      /* out: inclusive sums */
-    CALL_COUNT,     /* out: [256] or [65536] u64, how often each byte or 16-bit value occurs */
+    CALL_COUNT,     /* out: [256] or [65536] u64, the counts of bytes or 16-bit values */
     CALL_HISTOGRAM, /* out: [256] u64, of floats in [0, 1) */
-    CALL_SELECT,    /* out: those less than half the range; result: how many */
-    CALL_UNIQUE,    /* out: the first of each run; result: how many */
+    CALL_SELECT,    /* out: elements below half the range; result: their number */
+    CALL_UNIQUE,    /* out: the first element of each run; result: their number */
     CALL_REVERSE,   /* out */
     CALL_SHUFFLE    /* out: in random order */
 };
@@ -41,7 +40,7 @@ struct call {
 
 struct contender {
     const char *name, *version;
-    int (*run)(struct call *call); /* 0: cannot */
+    int (*run)(struct call *call); /* returns 0 if not supported */
 };
 
 extern const struct contender contender_std, contender_gnu_parallel, contender_openmp,

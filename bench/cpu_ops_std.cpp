@@ -1,4 +1,4 @@
-// cpu_ops_std.cpp - the C++ standard library, its parallel forms, and plain OpenMP loops as rivals.
+// cpu_ops_std.cpp - competitors: the C++ standard library, its parallel algorithms, OpenMP loops.
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu_ops.h"
 
@@ -121,7 +121,7 @@ template <class T> int run_openmp(call *c)
         c->result = double(most);
         return 1;
     }
-    case CALL_VARIANCE: { // two passes, as it is usually written
+    case CALL_VARIANCE: { // the usual two-pass form
         double sum = 0, squares = 0;
 #pragma omp parallel for simd reduction(+ : sum) num_threads(c->threads)
         for (size_t i = 0; i < n; i++) sum += double(in[i]);

@@ -1,5 +1,5 @@
-// cpu_rival_std.cpp - the C++ standard library's sorts, as rivals.  SPDX-License-Identifier:
-// Apache-2.0
+// cpu_rival_std.cpp - competitors: the sorts of the C++ standard library.
+// SPDX-License-Identifier: Apache-2.0
 #include "cpu_rivals.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// cpu_rival_vqsort.cpp - Highway's vqsort, as installed, as a rival.  SPDX-License-Identifier:
-// Apache-2.0
+// cpu_rival_vqsort.cpp - competitor: vqsort of the installed Highway.
+// SPDX-License-Identifier: Apache-2.0
 #include "cpu_rivals.h"
 
 #include <hwy/base.h>

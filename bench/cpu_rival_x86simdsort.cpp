@@ -1,5 +1,5 @@
-// cpu_rival_x86simdsort.cpp - Intel's x86-simd-sort as a rival, in the instruction set that this
-// file is compiled for.  hasnan = true: it must order NaN as the others do.
+// cpu_rival_x86simdsort.cpp - competitor: Intel's x86-simd-sort, for the instruction set for which
+// this file is compiled.  hasnan = true, because all contenders must order NaN.
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu_rivals.h"
 

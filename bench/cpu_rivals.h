@@ -1,8 +1,9 @@
 /*
- * cpu_rivals.h - what the CPU benchmark compares with: each rival is a table entry whose sort()
- * says whether it can do the row.
+ * cpu_rivals.h - the competitors of bench_cpu: table entries whose sort() returns whether it
+ * supports a row.
  *
- * A rival is one C++ file, built when its header is there; none is part of this project.
+ * Each competitor is called from one C++ file, which is built if its header is found.  No
+ * competitor is part of this project.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +16,7 @@
 extern "C" {
 #endif
 
-/* A row's keys and values; sorted in place.  values NULL: keys alone. */
+/* The keys and values of a row, sorted in place.  values == NULL: keys only. */
 struct job {
     const char *dtype; /* "u32" ... */
     void *keys, *values;
@@ -27,7 +28,7 @@ struct rival {
     const char *name;
     const char *version;
     int stable;
-    int (*sort)(const struct job *job); /* 0: cannot */
+    int (*sort)(const struct job *job); /* returns 0 if not supported */
 };
 
 extern const struct rival rival_std, rival_std_stable, rival_std_parallel;

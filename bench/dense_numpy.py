@@ -1,12 +1,12 @@
-"""dense_numpy.py - products and solutions of dense systems on the CPU beside NumPy's.
+"""dense_numpy.py - measures dense products and solutions on the CPU, compared with NumPy.
 
     OPENBLAS_NUM_THREADS=1 bench/dense_numpy.py LIBRARY THREADS >dense.csv
 
-LIBRARY is libechelon.so; OPENBLAS_NUM_THREADS, which NumPy reads when it is loaded, is THREADS.
-Best of a few runs, in turn: one thread by the processor's time, which others on the machine do not
-add to; several by the clock.  Each of our algorithms is forced; NumPy has an OpenBLAS of its own.
-matmul: n x n x n.  solve: one right-hand side, of ours without refinement, of NumPy linalg.solve();
-ours makes the condition's estimate, the determinant and the backward error too.
+LIBRARY is libechelon.so.  OPENBLAS_NUM_THREADS, which NumPy reads when it is loaded, must be THREADS.
+Results are the best of several alternating runs: CPU time for one thread, wall time for several.  Each
+algorithm of Echelon is forced; NumPy includes its own OpenBLAS.  matmul: n x n x n.  solve: one
+right-hand side, by Echelon without refinement and by NumPy's linalg.solve(); Echelon also computes the
+condition estimate, the determinant and the backward error.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -58,7 +58,7 @@ def our_solve(a, b, dtype, algorithm):
 
 
 def rows(op, name, n, flops, contenders):
-    """Each contender's best, after its answer was compared with NumPy's, the last."""
+    """The best time of each contender; results are compared with NumPy's, which is last."""
     answers, best, runs = {}, {}, 0
     begin = time.perf_counter()
     while runs < 5 or (runs < 15 and time.perf_counter() - begin < 5):

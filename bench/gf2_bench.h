@@ -1,15 +1,15 @@
 /*
- * gf2_bench.h - what the two programs that time matrices over GF(2) share, so that they work on the
- * same bits and print the same columns: bench_gf2 for Echelon, gf2_m4ri for M4RI, which is under
- * another licence and must not be in one program with us.
+ * gf2_bench.h - input and output of the two programs that measure matrices over GF(2): bench_gf2
+ * for Echelon and gf2_m4ri for M4RI, whose licence (GPL) requires a separate program.  Both use the
+ * same bits and print the same columns.
  *
  *     bench_gf2 [THREADS [SECONDS [ROW ...]]]      1, 1, all
  *     gf2_m4ri  [THREADS [SECONDS [ROW ...]]]
  *
- * A row is named as op/shape/case, "rref/4096x4096/half"; a part names all rows that have it.  A
- * case is repeated for so many seconds, three times at least.  With one thread, time is the
- * processor's, so that other programs on the machine count little.  Of a batch the time is that of
- * one matrix.  result is the rank and a hash of the bits that came out: equal where both are right.
+ * A row is named op/shape/case, such as "rref/4096x4096/half"; a part of the name selects all rows
+ * that contain it.  A case is repeated for SECONDS, at least three times.  With one thread, times
+ * are CPU time, which depends little on other programs.  The time of a batch is per matrix.  result
+ * is the rank and a hash of the resulting bits, which must be equal in both programs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@
 #include <string.h>
 #include <time.h>
 
-/* rank 0: random.  count: matrices of a batch. */
+/* rank 0: random matrices.  count: matrices per batch. */
 struct gf2_row {
     const char *op;
     size_t rows, cols, rank, count;
@@ -54,7 +54,7 @@ static inline uint64_t gf2_word(uint64_t seed, uint64_t i)
     return x ^ x >> 31;
 }
 
-/* Random rows of whole words; bits beyond cols are 0. */
+/* Random rows; bits beyond cols are 0. */
 static inline void gf2_random_row(uint64_t seed, size_t row, size_t cols, uint64_t *words)
 {
     const size_t n = (cols + 63) / 64;

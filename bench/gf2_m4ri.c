@@ -1,6 +1,6 @@
 /*
- * gf2_m4ri.c - times M4RI (libm4ri, GPL) on what bench_gf2 times Echelon on, as CSV; see
- * gf2_bench.h.  A program of its own, which has nothing of Echelon in it.
+ * gf2_m4ri.c - measures M4RI (libm4ri, GPL) on the input of bench_gf2, and writes CSV; see
+ * gf2_bench.h.  This program contains no code of Echelon.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +62,7 @@ static void run_rref(const struct gf2_row *row)
     mzd_free(a), mzd_free(m);
 }
 
-/* One matrix after the other. */
+/* A batch is a loop over its matrices. */
 static void run_batch(const struct gf2_row *row)
 {
     const size_t n = row->count;

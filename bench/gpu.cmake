@@ -1,5 +1,5 @@
-# The GPU benchmarks need nvcc as a compiler of programs, with CUB's headers, which come with it: one program
-# an operation, build/bench/<name>.
+# The GPU benchmarks, one program per operation: build/bench/<name>.  They require nvcc, which includes
+# the headers of CUB.
 if(ECHELON_HAS_NVCC)
   operations_column(benchmark programs)
   list(TRANSFORM programs PREPEND gpu_)
@@ -20,5 +20,5 @@ if(ECHELON_HAS_NVCC)
       DEPENDS ${program}.cu echelon VERBATIM)
     list(APPEND binaries ${binary})
   endforeach()
-  add_custom_target(gpu_benchmark DEPENDS ${binaries}) # not in "all": -arch=native wants a GPU
+  add_custom_target(gpu_benchmark DEPENDS ${binaries}) # not in "all": -arch=native requires a GPU
 endif()

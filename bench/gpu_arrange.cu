@@ -1,10 +1,10 @@
 /*
- * gpu_arrange.cu - gather and its kin beside a copy on the device, which is as fast as any of them
- * can be, and beside Thrust's where it has such a function.
+ * gpu_arrange.cu - measures transpose, gather and related functions, compared with a device copy
+ * (the bandwidth ceiling) and with Thrust if it has such a function.
  *
  *     gpu_arrange [--quick] [--only TEXT] [--csv FILE]
  *
- * C++ since Thrust is; no part of the library.
+ * C++ because of Thrust; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static __global__ void fill_words(u32 *to, size_t n)
 enum order { RANDOM, SEQUENTIAL, NEAR, ORDERS };
 static const char *const order_names[] = { "random", "sequential", "near" };
 
-/* An order without a place twice, by the library, whose tests check it. */
+/* A permutation, computed by the library (its tests verify it). */
 static void make_index(u32 *index, size_t n, enum order order)
 {
     if (order == RANDOM) {
@@ -59,7 +59,7 @@ static void make_index(u32 *index, size_t n, enum order order)
     if (order == NEAR) ECH(ech_reverse(ctx, index, index, n, sizeof *index));
 }
 
-/* Three arrays of so many bytes: the input and two outputs. */
+/* Three arrays of equal size: the input and two outputs. */
 struct arrays {
     size_t bytes;
     unsigned char *in, *out[2];
@@ -87,7 +87,7 @@ struct arrays {
     }
 };
 
-/* Beside a copy of the same bytes, whose result is another: `same` then has nothing to compare. */
+/* Compared with a copy of as many bytes; the results differ and are not compared. */
 template <class Ours>
 static void beside_copy(bench_name name, const arrays &a, double bytes, const Ours &ours)
 {
@@ -100,8 +100,8 @@ static void beside_copy(bench_name name, const arrays &a, double bytes, const Ou
 
 /* ---- Rows ---- */
 
-/* The rival's transpose is the textbook's: a tile of 32 x 33 elements in shared memory, of large
- * ones 16 x 17. */
+/* The competing transpose is the textbook kernel: a tile of 32 x 33 elements in shared memory, 16 x
+ * 17 for large elements. */
 template <class T> struct textbook {
     enum { EDGE = sizeof(T) <= 16 ? 32 : 16 };
 };
@@ -164,7 +164,7 @@ template <class T> static void lines(const char *type, size_t n)
         [&] { return a.same(); }, "thrust");
     beside_copy(reverse, a, bytes, reverse_ours);
     bench_row(
-        rotate, bytes, 0, rotate_ours, /* Thrust has none: two of the driver's copies */
+        rotate, bytes, 0, rotate_ours, /* no Thrust function: two driver copies */
         [&] {
             CUDA(cudaMemcpyAsync(out, in + by, (n - by) * sizeof(T), cudaMemcpyDeviceToDevice,
                                  stream));
@@ -195,11 +195,11 @@ template <class T> static void iota(const char *type, ech_dtype dtype, size_t n)
     bench_row(
         name, a.bytes, 0, [&] { ECH(ech_iota(ctx, a.out[0], n, dtype, &start, &step)); },
         [&] { thrust::sequence(policy, out, out + n, start, step); },
-        [&] { return dtype >= ECH_F16 || a.same(); }, /* floats: it rounds i first */
+        [&] { return dtype >= ECH_F16 || a.same(); }, /* floats: Thrust rounds i first */
         "thrust");
 }
 
-/* The half precisions have no rival. */
+/* f16 and bf16 have no competitor. */
 static void iota_half(const char *type, ech_dtype dtype, size_t n)
 {
     const bench_name name = { "iota", type, n, "start=0 step=1", "any" };
@@ -238,7 +238,7 @@ template <class T> static void by_index(const char *type, size_t n, enum order o
     CUDA(cudaFree(index));
 }
 
-/* The orders differ, so that there is nothing to compare; the library's own tests do. */
+/* The permutations differ, so results are not compared; the library's tests verify them. */
 template <class T> static void shuffle(const char *type, size_t n)
 {
     const bench_name name = { "shuffle", type, n, "all", "any" };

@@ -1,5 +1,5 @@
 /*
- * gpu_common.cuh - what the GPU benchmarks share: options, data, timing in turns, CSV.
+ * gpu_common.cuh - shared by the GPU benchmarks: options, data, alternating measurements, CSV.
  *
  *     int main(int argc, char **argv)
  *     {
@@ -8,9 +8,9 @@
  *         return bench_close();
  *     }
  *
- * ours and cub are functions without arguments that queue one call on `stream`; same() says whether
- * their results agree.  Every time is the median of several, between two events of the stream;
- * small calls are made many times between them.
+ * ours and cub are functions without arguments that queue one call on `stream`; same() returns
+ * whether their results agree.  Times are medians of several measurements between two events of the
+ * stream; short calls are repeated between the events.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,7 +75,7 @@ static __global__ void count_differences(const uint8_t *a, const uint8_t *b, siz
     if (mine) atomicAdd(count, mine);
 }
 
-/* How many bytes of two arrays on the device differ. */
+/* The number of bytes in which two device arrays differ. */
 static inline unsigned long long differences(const void *a, const void *b, size_t bytes)
 {
     unsigned long long *count, result;
@@ -119,7 +119,7 @@ template <class Call> static double bench_time(const Call &call, int calls)
     return ms / calls;
 }
 
-/* Is the row asked for?  For rows whose data is costly to make. */
+/* Whether the row is selected; for rows whose data is expensive to generate. */
 static inline bool bench_wanted(const struct bench_name &name)
 {
     char text[160];
@@ -128,8 +128,8 @@ static inline bool bench_wanted(const struct bench_name &name)
     return !only || strstr(text, only);
 }
 
-/* Runs both once, compares, then times them in turns.  bytes: that must be moved; rival: the name
- * of what stands beside. */
+/* Runs both calls once, compares the results, then measures them alternately.  bytes: the bytes
+ * that must be moved; rival_name: the name of the competitor. */
 template <class Ours, class Rival, class Same>
 static void bench_row(const struct bench_name &name, double bytes, size_t work_bytes,
                       const Ours &ours, const Rival &rival, const Same &same,
@@ -167,7 +167,7 @@ static void bench_row(const struct bench_name &name, double bytes, size_t work_b
 
 /* ---- The program ---- */
 
-/* about and columns: of the CSV, where it is other than that of bench_row(). */
+/* about, columns: text and columns of the CSV file, if not those of bench_row(). */
 static inline void bench_open(int argc, char **argv, const char *what, const char *about = NULL,
                               const char *columns = NULL)
 {
@@ -203,14 +203,15 @@ static inline void bench_open(int argc, char **argv, const char *what, const cha
         perror(csv_path);
         exit(2);
     }
-    setvbuf(csv, NULL, _IOLBF, BUFSIZ); /* a run that is cut short leaves the rows that it had */
+    setvbuf(csv, NULL, _IOLBF, BUFSIZ); /* an interrupted run keeps its rows */
     char date[16];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%F", gmtime(&now));
     fprintf(csv, "# %s; by scripts/gpu_check.sh, gpu_%s; %s\n", date, what,
-            about ? about
-                  : "arrays in device memory, the workspace given; bytes that must be read and "
-                    "written");
+            about
+                ? about
+                : "arrays in device memory, caller-provided workspace; rates count the bytes that "
+                  "must be read and written");
     fprintf(csv, "# device: %s; driver interface %d; CUDA %d; CUB %d; echelon %s\n", device.name,
             driver, runtime, CUB_VERSION, ech_version());
     fprintf(csv, "%s\n",
@@ -222,8 +223,8 @@ static inline void bench_open(int argc, char **argv, const char *what, const cha
 static inline int bench_close(void)
 {
     ech_close(ctx);
-    if (csv && fclose(csv)) return perror("the CSV"), 2;
-    if (wrong) return fprintf(stderr, "%d rows differ\n", wrong), 1;
+    if (csv && fclose(csv)) return perror("closing the CSV file"), 2;
+    if (wrong) return fprintf(stderr, "%d rows have wrong results\n", wrong), 1;
     return 0;
 }
 

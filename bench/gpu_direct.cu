@@ -1,15 +1,15 @@
 /*
- * gpu_direct.cu - dense systems solved directly on the GPU beside cuSOLVER called directly.
+ * gpu_direct.cu - measures direct solvers of dense systems on the GPU, compared with cuSOLVER.
  *
  *     gpu_direct [--quick] [--only TEXT] [--csv FILE]
  *
- *     factor   ech_determinant(): norms, the factors, their diagonal; beside getrf, potrf
- *     solve    ech_solve_direct() of one right-hand side without refinement, with condition and
- *              error; beside getrf and getrs, potrf and potrs, geqrf, ormqr and trsm
+ *     factor   ech_determinant(): norms, the factors, their diagonal; compared with getrf, potrf
+ *     solve    ech_solve_direct() for one right-hand side without refinement, with condition and
+ *              error; compared with getrf and getrs, potrf and potrs, geqrf, ormqr and trsm
  *
- * "blocked" is the library's own kernels, "cusolver" the vendor's by the library, "direct" the same
- * without it, of a matrix that lies column by column as it wants it; all leave A as it was.  The
- * error of every solution is computed here: |b - A x| / (|A| |x| + |b|), of least squares
+ * "blocked": the library's kernels; "cusolver": cuSOLVER called by the library; "direct": cuSOLVER
+ * called by this program, with a column-major matrix.  All keep A unchanged.  The error of every
+ * solution is computed here: |b - A x| / (|A| |x| + |b|), for least squares
  * |A^T r| / (|A^T| (|A| |x| + |b|)).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -38,7 +38,7 @@ static __device__ double number_at(uint64_t i)
     return (double)(int64_t)(random_at(i) >> 11) / 4503599627370496.0 - 1;
 }
 
-/* Random; symmetric and positive definite, where it is to be. */
+/* A random matrix; symmetric positive definite if requested. */
 template <class T>
 static __global__ void fill(T *a, size_t rows, size_t cols, bool positive, uint64_t seed)
 {
@@ -55,7 +55,7 @@ static __global__ void fill(T *a, size_t rows, size_t cols, bool positive, uint6
 
 /* ---- The error ---- */
 
-/* A, whose element (i, j) is a[i * down + j * right]. */
+/* Element (i, j) of A is a[i * down + j * right]. */
 struct matrix {
     const void *a;
     size_t rows, cols, down, right;
@@ -63,11 +63,11 @@ struct matrix {
 
 static __device__ void keep_largest(double *largest, double x)
 {
-    const double size = x == x ? fabs(x) : 1e300; /* bits of what is not negative are in order */
+    const double size = x == x ? fabs(x) : 1e300; /* the bits of nonnegative floats are ordered */
     atomicMax((unsigned long long *)largest, (unsigned long long)__double_as_longlong(size));
 }
 
-/* out = b - A x, or, without b, A x; the largest sum of |A|'s rows. */
+/* out = b - A x, or A x without b; also the maximum row sum of |A|. */
 template <class T>
 static __global__ void multiply(struct matrix m, const T *b, const double *x, double *out,
                                 double *row)
@@ -137,7 +137,7 @@ template <class T> static double error_of(struct matrix m, const T *b, const T *
 
 /* ---- cuSOLVER ---- */
 
-/* Functions of one name for both types. */
+/* Overloads for both types. */
 #define BOTH(name, parameters, arguments)                                                          \
     static void name(float *a, parameters(float))                                                  \
     {                                                                                              \
@@ -271,7 +271,7 @@ static void systems(const char *dtype, ech_dtype ours, size_t m, size_t n, ech_f
     CUDA(cudaMalloc(&r.pivots, n * sizeof(int)));
     CUDA(cudaMalloc(&r.info, sizeof(int)));
     r.count = count_of(r);
-    printf("# cuSOLVER's workspace: %d elements\n", r.count);
+    printf("# workspace of cuSOLVER: %d elements\n", r.count);
     CUDA(cudaMalloc(&r.work, ((size_t)r.count + 1) * sizeof(T)));
     fill<<<1024, 256, 0, stream>>>(r.a, m, n, kind == ECH_FACTOR_CHOLESKY, 0);
     fill<<<64, 256, 0, stream>>>(r.b, m, 1, false, 1ull << 40);
@@ -318,9 +318,10 @@ static void systems(const char *dtype, ech_dtype ours, size_t m, size_t n, ech_f
 
 int main(int argc, char **argv)
 {
-    bench_open(argc, argv, "direct",
-               "matrices in device memory, the workspace given; operations of the factorization",
-               "op,dtype,n,shape,contender,ms,ms_min,ms_max,rate,unit,error,result");
+    bench_open(
+        argc, argv, "direct",
+        "matrices in device memory, caller-provided workspace; operations of the factorization",
+        "op,dtype,n,shape,contender,ms,ms_min,ms_max,rate,unit,error,result");
     CALL(cusolverDnCreate(&solver));
     CALL(cusolverDnSetStream(solver, stream));
     CALL(cublasCreate(&blas));

@@ -1,13 +1,13 @@
 /*
- * gpu_gf2.cu - matrices over GF(2): products and echelon forms, the algorithm that is chosen beside
- * the one by tables in shared memory ("m4r"), which every GPU can run; batches beside one
- * pivot after the other ("gauss").
+ * gpu_gf2.cu - measures products and echelon forms over GF(2) by the default algorithm, compared
+ * with tables in shared memory ("m4r"), which every GPU can run; batches compared with elimination
+ * pivot by pivot ("gauss").
  *
  *     gpu_gf2 [--quick] [--only TEXT] [--csv FILE]
  *
- * An echelon form is made in place, so a call copies the matrix first.  Bytes are those of the
- * matrices, each read and written once.  A product of size n takes 2 n^3 operations of bits: the
- * last column of the text says how many 10^15 a second that is.
+ * An echelon form is computed in place, so the call copies the matrix first.  Rates count each
+ * matrix once.  A product of size n takes 2 n^3 bit operations; the last column of the text output
+ * is their rate in 10^15 per second (Pbop/s).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,7 @@ static ech_gf2_echelon_options form(ech_gf2_form form, const char *name)
     return options;
 }
 
-/* Of what is chosen. */
+/* Of the default algorithm. */
 static size_t workspace(ech_gf2_call call, size_t rows, size_t cols, size_t other,
                         ech_gf2_form kind)
 {
@@ -78,7 +78,7 @@ static void product(size_t m, size_t k, size_t n, const char *shape)
     for (int i = 0; i < 2; i++) CUDA(cudaFree(out[i].words));
 }
 
-/* A matrix and several vectors, beside the product of matrices. */
+/* A matrix times several vectors, compared with a matrix product. */
 static void vectors(size_t count, size_t n)
 {
     char shape[32];
@@ -98,7 +98,7 @@ static void vectors(size_t count, size_t n)
     for (const ech_gf2 &m : { a, x, out[0], out[1] }) CUDA(cudaFree(m.words));
 }
 
-/* rank: of the product of two random matrices that the matrix is. */
+/* The matrix is the product of two random matrices, so it has the given rank. */
 static void echelon(size_t rows, size_t cols, size_t rank, ech_gf2_form kind, const char *shape)
 {
     const struct bench_name name = { "gf2_echelon", "bit", rows, shape,
@@ -133,16 +133,16 @@ static void echelon(size_t rows, size_t cols, size_t rank, ech_gf2_form kind, co
     for (int i = 0; i < 2; i++) CUDA(cudaFree(out[i].words));
 }
 
-/* ---- Batches: beside one pivot after the other ---- */
+/* ---- Batches: compared with elimination pivot by pivot ---- */
 
-/* An order for each matrix; columns are a power of two. */
+/* A column order for each matrix; the number of columns is a power of two. */
 static __global__ void make_orders(uint32_t *order, size_t n, uint32_t cols)
 {
     const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x, matrix = i / cols;
     if (i < n) order[i] = (uint32_t)(i * (2 * matrix + 1) + 7 * matrix) & (cols - 1);
 }
 
-/* Eliminates all; or, with orders, solves a right-hand side for each. */
+/* Eliminates all matrices, or with column orders solves one right-hand side each. */
 static void batch(size_t count, size_t rows, size_t cols, bool solves)
 {
     char shape[32];
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
 {
     static const size_t sizes[] = { 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072 };
     bench_open(argc, argv, "gf2",
-               "matrices in device memory, random bits; bytes of the matrices, each once");
+               "matrices in device memory, random bits; rates count each matrix once");
     for (size_t n : sizes) {
         if (n > 65536 || (quick && n > 32768)) break;
         product(n, n, n, "square");

@@ -1,12 +1,12 @@
 /*
- * gpu_histogram.cu - the GPU histograms beside CUB's, on the same data in the same run.
+ * gpu_histogram.cu - measures histograms on the GPU, compared with CUB on the same data in one run.
  *
  *     gpu_histogram [--quick] [--only TEXT] [--csv FILE]
  *
- * CUB counts in 32 bits, echelon in 64; the counts are compared one by one.  Floats are multiples
- * of 2^-20, whose bins no rounding can change.
+ * CUB counts in 32 bits, Echelon in 64; all counts are compared.  Floats are multiples of 2^-20, so
+ * rounding cannot change their bins.
  *
- * C++ since CUB is; no part of the library.
+ * C++ because of CUB; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ enum dist { UNIFORM, CONSTANT, FEW16, ZIPF, SORTED };
 static const char *const dist_names[] = { "uniform", "constant", "few16", "zipf", "sorted" };
 enum { MOST_CHANNELS = 4 };
 
-/* Values below `values`: as integers, or of floats that many steps of 2^-20. */
+/* Integers below `values`; floats are such integers times 2^-20. */
 template <class T> __global__ void fill(T *in, size_t n, uint64_t values, int dist)
 {
     const size_t step = (size_t)gridDim.x * blockDim.x;
@@ -68,7 +68,7 @@ template <class T> struct job {
     unsigned *rival;
     void *work, *rival_work;
     size_t work_bytes, rival_bytes;
-    T upper; /* of even bins */
+    T upper; /* for even bins */
 };
 
 template <class T> static void run_echelon(const struct job<T> &j)
@@ -86,7 +86,7 @@ template <class T> static void run_echelon(const struct job<T> &j)
         ECH(ech_histogram_edges(ctx, j.in, j.edges, j.counts, j.n, dtype_of<T>(), j.bins, &o));
 }
 
-/* Levels are of a type that holds the upper end: of integers, int. */
+/* The type of CUB's levels must hold the upper end: int for integers. */
 template <class Level, class T> static void run_cub(struct job<T> &j)
 {
     const int levels = (int)j.bins + 1;
@@ -142,7 +142,7 @@ static void bench(enum kind kind, const char *type, size_t n, size_t bins, size_
     o.size = sizeof o;
     ECH(ech_histogram_workspace("cuda", n, dtype_of<T>(), counters, &o, &j.work_bytes));
     if (j.work_bytes) CUDA(cudaMalloc(&j.work, j.work_bytes));
-    run_cub<Level>(j); /* asks for its workspace */
+    run_cub<Level>(j); /* queries its workspace */
     CUDA(cudaMalloc(&j.rival_work, j.rival_bytes));
     bench_row(
         name, (double)(n * sizeof(T)), j.work_bytes, [&] { run_echelon(j); },

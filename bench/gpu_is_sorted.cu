@@ -1,14 +1,14 @@
 /*
- * gpu_is_sorted.cu - ech_is_sorted() compared with thrust::is_sorted_until(), on the same data in
- * the same run.
+ * gpu_is_sorted.cu - measures ech_is_sorted(), compared with thrust::is_sorted_until() on the same
+ * data in one run.
  *
  *     gpu_is_sorted [--quick] [--only TEXT] [--csv FILE]
  *
  * Positions are compared exactly.  "sorted": the whole array is read; "half" has one inversion in
- * the middle, "first" at the first pair, "last" at the last.  Bytes are those before the position.
- * Thrust returns the position to the host, and waits for it.
+ * the middle, "first" at the first pair, "last" at the last.  Rates count the bytes before the
+ * position.  Thrust returns the position to the host and waits for it.
  *
- * C++ since Thrust is; no part of the library.
+ * C++ because of Thrust; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 
 #include "gpu_common.cuh"
 
-/* Rising, with runs of equal elements where there are more elements than values. */
+/* Ascending, with runs of equal elements if there are more elements than values. */
 template <class T> __global__ static void fill(T *in, size_t n, double span)
 {
     const size_t step = (size_t)gridDim.x * blockDim.x;
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 {
     const size_t M = (size_t)1 << 20;
     bench_open(argc, argv, "is_sorted",
-               "arrays in device memory, the workspace given; bytes before the position");
+               "arrays in device memory, caller-provided workspace; bytes before the position");
     const size_t sizes[] = { 1000, 65536, M, 16 * M, 256 * M, 1024 * M };
     for (int s = 0; s < 6; s++) bench<float>(sizes[s], ECH_F32, "sorted", sizes[s], 1e6);
     bench<uint32_t>(256 * M, ECH_U32, "sorted", 256 * M, 4e9);

@@ -1,12 +1,12 @@
 /*
- * gpu_matmul.cu - products of matrices on the GPU beside cuBLAS called directly, and a matrix times
- * a vector beside its gemv.
+ * gpu_matmul.cu - measures matrix products and matrix-vector products on the GPU, compared with
+ * cuBLAS.
  *
  *     gpu_matmul [--quick] [--only TEXT] [--csv FILE]
  *
- * "tiled" is the library's own kernels, "chosen" what it takes by itself (cuBLAS, where it is), and
- * "cublas" the same call without the library.  f32 is computed as such: no TF32.  Results are
- * compared: they differ by the order of sums at most.
+ * "tiled": the library's kernels; "chosen": the library's default (cuBLAS if installed); "cublas":
+ * cuBLAS called by this program.  f32 is computed in f32, without TF32.  Results may differ only by
+ * the order of additions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@ template <class T> static __global__ void fill(T *to, size_t n, uint64_t seed)
         to[i] = (T)(float)((double)(int64_t)(random_at(i + seed) >> 11) / 4503599627370496.0 - 1);
 }
 
-/* How many elements differ by more than bound. */
+/* The number of elements that differ by more than bound. */
 template <class T>
 static __global__ void count_far(const T *a, const T *b, size_t n, double bound,
                                  unsigned long long *count)
@@ -58,7 +58,7 @@ template <class T> static bool all_near(const T *a, const T *b, size_t n, double
     return far == 0;
 }
 
-/* One line, and one row of the CSV: work is in operations, or bytes. */
+/* One line of text and one CSV row; work is in operations or bytes. */
 template <class Call>
 static void measure(const struct bench_name &name, const char *contender, double work,
                     const char *unit, bool good, const Call &call)
@@ -188,9 +188,10 @@ int main(int argc, char **argv)
 {
     static const size_t shapes[][2] = { { 1024, 1024 },   { 4096, 4096 },   { 16384, 16384 },
                                         { 100000, 1000 }, { 10000000, 16 }, { 16, 10000000 } };
-    bench_open(argc, argv, "matmul",
-               "matrices in device memory, the workspace given; operations, or bytes of the matrix",
-               "op,dtype,n,shape,contender,ms,ms_min,ms_max,rate,unit,result");
+    bench_open(
+        argc, argv, "matmul",
+        "matrices in device memory, caller-provided workspace; operations, or bytes of the matrix",
+        "op,dtype,n,shape,contender,ms,ms_min,ms_max,rate,unit,result");
     BLAS(cublasCreate(&handle));
     BLAS(cublasSetStream(handle, stream));
     BLAS(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH));

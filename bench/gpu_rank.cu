@@ -1,14 +1,14 @@
 /*
- * gpu_rank.cu - how many digits a second a GPU ranks, by each way that a radix sort could take.
+ * gpu_rank.cu - measures how many digits per second a GPU ranks, by the methods for radix sorts.
  *
  *     gpu_rank
  *
- * Keys are made in registers, so that ranking is all there is to do: by ballots or by match with
- * counters of each warp (stable), by additions to counters of the block whose results are used
- * (unstable) or not (a histogram).  Digits are uniform, of 16 values, or one value.  The
- * table of docs/lab/sort.md was made by these loops.
+ * Keys are generated in registers, so only ranking is measured: by ballots or match with counters
+ * per warp (stable), by atomic additions to counters per block whose results are used (unstable) or
+ * not (a histogram).  Digits are uniform, of 16 values, or of one value.  The table in
+ * docs/lab/sort.md was measured with this program.
  *
- * C++ as the other benchmarks are; no part of the library.
+ * C++ like the other benchmarks; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,10 +27,10 @@
         }                                                                                          \
     } while (0)
 
-enum { THREADS = 512, BLOCKS = 4 /* a multiprocessor */, KEYS = 8, ROUNDS = 1000, RUNS = 3 };
+enum { THREADS = 512, BLOCKS = 4 /* per multiprocessor */, KEYS = 8, ROUNDS = 1000, RUNS = 3 };
 enum way { BALLOT, MATCH, ADD, COUNT };
 
-/* The lanes whose low BITS bits of digit are mine. */
+/* The lanes whose low BITS digit bits equal those of this lane. */
 template <int BITS> static __device__ inline uint32_t peers_by_ballot(uint32_t digit)
 {
     uint32_t peers = 0xffffffffu;
@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(THREADS) rank(uint32_t *sink, uint32_t 
     }
     __syncthreads();
     if (WAY == COUNT) sum += counts[threadIdx.x % BINS];
-    if (sum == 0x12345) *sink = sum; /* so that nothing is left out */
+    if (sum == 0x12345) *sink = sum; /* keeps the compiler from removing the work */
 }
 
 template <int WAY, int BITS> static void bench(const char *name, int processors, uint32_t *sink)
@@ -103,7 +103,7 @@ template <int WAY, int BITS> static void bench(const char *name, int processors,
     printf("%-10s %2d bits", name, BITS);
     for (int values = 0; values < 3; values++) {
         float least = 1e30f;
-        for (int run = 0; run <= RUNS; run++) { /* the first warms up */
+        for (int run = 0; run <= RUNS; run++) { /* the first is a warm-up */
             float ms;
             CUDA(cudaEventRecord(begin));
             rank<WAY, BITS><<<blocks, THREADS, shared_bytes>>>(sink, values == 2 ? 0 : ~0u,
@@ -126,7 +126,7 @@ int main(void)
     uint32_t *sink;
     CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
     CUDA(cudaMalloc(&sink, sizeof *sink));
-    printf("10^9 digits a second: uniform, 16 values, one value\n");
+    printf("10^9 digits per second: uniform, 16 values, one value\n");
     bench<BALLOT, 8>("ballots", processors, sink);
     bench<BALLOT, 6>("ballots", processors, sink);
     bench<MATCH, 8>("match", processors, sink);

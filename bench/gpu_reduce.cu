@@ -1,13 +1,13 @@
 /*
- * gpu_reduce.cu - the GPU reductions beside CUB's, on the same data in the same run.
+ * gpu_reduce.cu - measures reductions on the GPU, compared with CUB on the same data in one run.
  *
  *     gpu_reduce [--quick] [--only TEXT] [--csv FILE]
  *
- * Results are compared: integers, extremes and positions exactly, sums of floats within what the
- * order of additions can change.  CUB has no variance: beside it stands a sum in double of a
- * transformed input; beside both ends of a range stand CUB's two calls.
+ * Integers, extremes and positions must be equal; sums of floats may differ by the order of
+ * additions.  CUB has no variance, so the variance is compared with a sum in double of a
+ * transformed input; minmax is compared with two calls of CUB.
  *
- * C++ since CUB is; no part of the library.
+ * C++ because of CUB; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,7 @@ template <> struct traits<uint8_t> {
     typedef uint64_t sum;
 };
 
-/* Floats from 0 to 1; integers of all values. */
+/* Floats in [0, 1]; integers of all values. */
 template <class T> __device__ static T value_of(uint64_t r)
 {
     return (T)(r >> (64 - 8 * sizeof(T)));
@@ -124,7 +124,7 @@ static char *out[2];
 static void *cub_work;
 static size_t cub_bytes;
 
-/* CUB asks for its workspace in a first call. */
+/* The first call of CUB queries its workspace. */
 template <class Call> static void cub_prepare(const Call &call)
 {
     if (cub_work) CUDA(cudaFree(cub_work));
@@ -185,7 +185,7 @@ template <class T> static void bench_sum(size_t n)
 
 enum other { MAX, ARGMAX, MINMAX, VARIANCE, DOT };
 
-/* Of f32, against the call or the calls of CUB that come nearest. */
+/* f32, compared with the most similar call or calls of CUB. */
 static void bench_other(enum other what, const char *op_name, ech_op op, size_t n)
 {
     struct bench_name name = { op_name, "f32", n, "whole", "uniform" };
@@ -206,7 +206,7 @@ static void bench_other(enum other what, const char *op_name, ech_op op, size_t 
         switch (what) {
         case MAX:
             return cub::DeviceReduce::Max(cub_work, cub_bytes, in, to, count, stream);
-        case ARGMAX: /* the value, then the position */
+        case ARGMAX: /* value and position */
             return cub::DeviceReduce::ArgMax(cub_work, cub_bytes, in, to + 8, (int64_t *)out[1],
                                              count, stream);
         case MINMAX: {
@@ -230,7 +230,7 @@ static void bench_other(enum other what, const char *op_name, ech_op op, size_t 
         double sum;
         CUDA(cudaMemcpy(&ours, out[0], 4, cudaMemcpyDeviceToHost));
         CUDA(cudaMemcpy(&sum, out[1], 8, cudaMemcpyDeviceToHost));
-        return fabs(sum / (double)n - ours) < 1e-3; /* the mean is nearly 1/2 */
+        return fabs(sum / (double)n - ours) < 1e-3; /* the mean is close to 1/2 */
     };
     cub_prepare(rival);
     bench_row(
@@ -286,7 +286,7 @@ static void bench_parts(const char *shape, const char *dist, size_t n,
     CUDA(cudaFree(work));
 }
 
-/* Lengths by a power law: many are short, few are long. */
+/* Lengths follow a power law. */
 static void bench_segments(size_t n, size_t mean)
 {
     char shape[48];

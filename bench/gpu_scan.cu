@@ -1,13 +1,13 @@
 /*
- * gpu_scan.cu - the GPU scans beside CUB's, on the same data in the same run.
+ * gpu_scan.cu - measures scans on the GPU, compared with CUB on the same data in one run.
  *
  *     gpu_scan [--quick] [--only TEXT] [--csv FILE]
  *
- * Rows stand beside CUB's scan by key, whose keys are computed, not read: CUB has no scan of rows.
- * Integers must agree exactly; floats within a part of the greatest sum, and ten runs of ours to
- * the bit.  f16 is added in f32 by both.
+ * CUB has no scan of rows, so rows are compared with its scan by key with computed keys.  Integers
+ * must be equal.  Floats must agree within a fraction of the maximum sum, and ten runs of Echelon
+ * must be bit-identical.  Both add f16 in f32.
  *
- * C++ since CUB is; no part of the library.
+ * C++ because of CUB; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,7 +46,7 @@ template <> ech_dtype dtype_of<double>()
     return ECH_F64;
 }
 
-/* What CUB computes in. */
+/* The accumulator type of CUB. */
 template <class T> struct sum_of {
     typedef T type;
 };
@@ -54,7 +54,7 @@ template <> struct sum_of<__half> {
     typedef float type;
 };
 
-/* Integers of any bits, floats in [-1, 1); f16 smaller, so that no sum leaves its range. */
+/* Random integers, floats in [-1, 1); smaller f16, so that no sum overflows. */
 static __device__ float unit_at(uint64_t i)
 {
     return (float)((double)(random_at(i) >> 11) * 0x1p-52 - 1);
@@ -89,12 +89,12 @@ template <class T> __global__ void fill(T *in, uint32_t *keys, size_t n)
     const size_t step = (size_t)gridDim.x * blockDim.x;
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
         set(in[i], i);
-        uint64_t run = i / 20; /* two runs of ten on average */
+        uint64_t run = i / 20; /* two runs, of ten elements on average */
         if (keys) keys[i] = (uint32_t)(2 * run + (i % 20 > random_at(run) % 20));
     }
 }
 
-/* The greatest difference, and the greatest magnitude, as integers that grow with them. */
+/* The maximum difference and the maximum magnitude, as order-preserving integers. */
 template <class T> __global__ void distance(const T *a, const T *b, size_t n, unsigned *result)
 {
     const size_t step = (size_t)gridDim.x * blockDim.x;
@@ -184,7 +184,7 @@ template <class T> static void run_cub(struct job<T> &j)
     }
 }
 
-/* Ten runs, the last of which must be as the first. */
+/* Ten runs; the last result must be equal to the first. */
 template <class T> static bool repeats(const struct job<T> &j)
 {
     T *first;
@@ -226,7 +226,7 @@ static void bench(const char *type, enum shape shape, ech_op op, size_t n, size_
                            j.n, shape == ROWS ? j.n / columns : 1, dtype_of<T>(), NULL,
                            &j.work_bytes));
     CUDA(cudaMalloc(&j.work, j.work_bytes));
-    run_cub(j); /* asks for its workspace */
+    run_cub(j); /* queries its workspace */
     CUDA(cudaMalloc(&j.rival_work, j.rival_bytes));
     double bytes = (double)(j.n * (2 * sizeof(T) + (shape == KEYS ? sizeof *j.keys : 0)));
     const bool exact = (T)0.5f == (T)0 || op == ECH_OP_MAX;

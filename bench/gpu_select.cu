@@ -1,12 +1,13 @@
 /*
- * gpu_select.cu - the GPU selections beside CUB's, on the same data in the same run.
+ * gpu_select.cu - measures selections on the GPU, compared with CUB on the same data in one run.
  *
  *     gpu_select [--quick] [--only TEXT] [--csv FILE]
  *
- * What both write is compared byte by byte; CUB's partition, which reverses what it does not keep,
- * is turned before.  CUB decodes no runs of a whole array: beside that stands a copy of the output.
+ * The outputs are compared byte by byte.  CUB's partition reverses the rejected elements; they are
+ * reversed back first.  CUB has no run-length decoding of an array; it is compared with a copy of
+ * the output.
  *
- * C++ since CUB is; no part of the library.
+ * C++ because of CUB; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,7 @@
 
 #include "gpu_common.cuh"
 
-/* Random; 16 random values; runs of that mean length. */
+/* Random; 16 random values; runs of the given mean length. */
 enum dist { UNIFORM = 0, FEW16 = 16, RUNS10 = 10, RUNS1000 = 1000 };
 
 static const char *dist_name(int dist)
@@ -27,7 +28,7 @@ static const char *dist_name(int dist)
                             : "runs1000";
 }
 
-/* Of an unsigned integer all values alike; floats from 0 to 1. */
+/* Unsigned integers, uniform over all values; floats in [0, 1]. */
 template <class T> __host__ __device__ static T value_of(uint64_t r)
 {
     return (T)0.5 == (T)0 ? (T)(r >> (64 - 8 * sizeof(T))) : (T)((double)(r >> 11) * 0x1p-53);
@@ -39,7 +40,7 @@ template <class T> __global__ void fill(T *in, size_t n, int dist)
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
         uint64_t r = random_at(i), pair = i / (2 * dist + (dist == 0));
         if (dist == FEW16) r = mix(r % 16 + 1);
-        if (dist == RUNS10 || dist == RUNS1000) /* two runs in 2 * dist, cut anywhere */
+        if (dist == RUNS10 || dist == RUNS1000) /* random boundary of two runs */
             r = mix(2 * pair + (i % (2 * dist) > random_at(pair) % (2 * dist)) + 1);
         in[i] = value_of<T>(r);
     }
@@ -137,7 +138,7 @@ template <class T> static void run_echelon(const struct job<T> &j)
     case ENCODE:
         ECH(ech_rle_encode(ctx, j.in, j.out[0], j.lengths[0], j.count[0], j.n, dtype, &o));
         break;
-    case DECODE: /* what was encoded before */
+    case DECODE: /* decodes the output of ENCODE */
         ECH(ech_rle_decode(ctx, j.out[1], j.lengths[1], j.out[0], j.kept, j.n, sizeof(T), &o));
         break;
     }
@@ -175,7 +176,7 @@ template <class T> static void run_rival(struct job<T> &j)
         CUDA(cub::DeviceRunLengthEncode::Encode(work, bytes, j.in, j.out[1], j.lengths[1],
                                                 j.count[1], (int)n, stream));
         break;
-    case DECODE: /* the memory's own rate */
+    case DECODE: /* the memory bandwidth */
         if (!work)
             bytes = 1;
         else
@@ -184,7 +185,7 @@ template <class T> static void run_rival(struct job<T> &j)
     }
 }
 
-/* Both wrote the same: count, elements, and what goes along. */
+/* Whether the outputs are equal: count, elements, and values or lengths. */
 template <class T> static bool same(const struct job<T> &j)
 {
     if (j.op == DECODE) return differences(j.out[0], j.in, j.n * sizeof(T)) == 0;
@@ -248,7 +249,7 @@ template <class T> static void bench(enum op op, const char *type, size_t n, int
     fill<T><<<1024, 256, 0, stream>>>(j.in, n, dist);
     CUDA(cudaMalloc(&j.flags, n));
     fill_flags<<<1024, 256, 0, stream>>>(j.flags, n);
-    const size_t value_bytes = sizeof(T) > 4 ? sizeof(T) : 4; /* DECODE's copy lands there */
+    const size_t value_bytes = sizeof(T) > 4 ? sizeof(T) : 4; /* also holds DECODE's copy */
     if (pairs) CUDA(cudaMalloc(&j.values, n * value_bytes));
     if (pairs) fill<uint32_t><<<1024, 256, 0, stream>>>(j.values, n, UNIFORM);
     for (int c = 0; c < 2; c++) {
@@ -266,7 +267,7 @@ template <class T> static void bench(enum op op, const char *type, size_t n, int
     };
     ECH(ech_select_workspace("cuda", calls[op], n, sizeof(T), 4, NULL, &j.work_bytes));
     CUDA(cudaMalloc(&j.work, j.work_bytes));
-    if (op == DECODE) { /* needs runs */
+    if (op == DECODE) { /* first encodes runs */
         ech_select_options o = {};
         o.size = sizeof o;
         ECH(ech_rle_encode(ctx, j.in, j.out[1], j.lengths[1], j.count[1], n, dtype_of<T>(), &o));
@@ -274,7 +275,7 @@ template <class T> static void bench(enum op op, const char *type, size_t n, int
         run_echelon(j);
     }
     fetch_count(j, op == DECODE);
-    run_rival(j); /* asks for its workspace */
+    run_rival(j); /* queries its workspace */
     CUDA(cudaMalloc(&j.rival_work, j.rival_bytes));
     bench_row(
         name, bytes_of(j), j.work_bytes, [&] { run_echelon(j); }, [&] { run_rival(j); },

@@ -1,12 +1,14 @@
 /*
- * gpu_solve.cu - conjugate gradients on the GPU beside the same made of cuSPARSE and cuBLAS.
+ * gpu_solve.cu - measures conjugate gradients on the GPU, compared with a loop of cuSPARSE and
+ * cuBLAS.
  *
  *     gpu_solve [--quick] [--only TEXT] [--csv FILE]
  *
- * Poisson's equation on a square and in a cube, a random right-hand side.  A row is so many
- * iterations; what stands beside keeps its scalars on the device too (cuBLAS in that pointer mode)
- * and never looks at the residual.  Then each system is solved to 1e-8, and the iterations are set
- * beside Chebyshev's bound for the spectrum, sqrt(kappa) / 2 log(2 sqrt(kappa) / rtol).
+ * Poisson's equation on a square and in a cube, with a random right-hand side.  A row measures a
+ * fixed number of iterations.  The competing loop also keeps its scalars on the device (cuBLAS
+ * device pointer mode) and never reads the residual.  Then each system is solved to 1e-8, and the
+ * number of iterations is compared with Chebyshev's bound, sqrt(kappa) / 2 log(2 sqrt(kappa) /
+ * rtol).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,12 +34,12 @@ struct grid {
     int dimensions;
 };
 
-/* Entries of the rows before row i. */
+/* The number of entries before row i. */
 static __host__ __device__ uint64_t entries_before(const grid &g, uint64_t i)
 {
     const uint64_t k = g.k, n = g.n, plane = k * k;
     const uint64_t first = i < plane ? i : plane, last = i > n - plane ? i - (n - plane) : 0;
-    const uint64_t across = (i + k - 1) / k + i / k; /* no neighbour to the left, to the right */
+    const uint64_t across = (i + k - 1) / k + i / k; /* missing neighbours, left and right */
     if (g.dimensions == 2) return 5 * i - (i < k ? i : k) - (i > n - k ? i - (n - k) : 0) - across;
     const uint64_t in = i % plane, front = in < k ? in : k;
     const uint64_t back = in > plane - k ? in - (plane - k) : 0;
@@ -112,7 +114,7 @@ template <class T> struct rival {
     cusparseSpMatDescr_t a;
     cusparseDnVecDescr_t p_vector, q_vector;
     void *buffer;
-    T *r, *p, *q, *scalars; /* rr, rr before, pq, alpha, -alpha, beta, 1 */
+    T *r, *p, *q, *scalars; /* rr, previous rr, pq, alpha, -alpha, beta, 1 */
     int64_t n;
 };
 
@@ -205,7 +207,7 @@ template <class T> static bool close_to(const T *a, const T *b, uint64_t n, doub
     return off <= tolerance * most;
 }
 
-/* To the end, with the workspace that it takes. */
+/* Solves to convergence, and prints the workspace. */
 static void solve_with(const ech_operator &a, ech_solve_options options, ech_precond precond,
                        const void *b, void *x)
 {
@@ -218,7 +220,7 @@ static void solve_with(const ech_operator &a, ech_solve_options options, ech_pre
     ECH(ech_solve(ctx, &a, 1, b, 0, x, 0, &options, &report));
     clock_gettime(CLOCK_MONOTONIC, &t1);
     const double s = (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec);
-    printf("  %s: %s, %llu iterations, %llu restarts, |r| / |b| %.3g, %.3f s, %.4f ms an "
+    printf("  %s: %s, %llu iterations, %llu restarts, |r| / |b| %.3g, %.3f s, %.4f ms per "
            "iteration\n",
            ech_precond_name(precond), report.status > 0 ? "converged" : "not converged",
            (unsigned long long)report.iterations, (unsigned long long)report.restarts,
@@ -281,7 +283,7 @@ template <class T> static void row(int dimensions, uint64_t k, bool solve)
         const double root = sqrt((1 + cos(angle)) / (1 - cos(angle)));
         options.rtol = sizeof(T) == 8 ? 1e-8 : 1e-5;
         options.max_iterations = 100000;
-        printf("solve %s %s, theory without M: %.0f iterations at most\n", shape, name.dtype,
+        printf("solve %s %s, bound without M: %.0f iterations\n", shape, name.dtype,
                ceil(root / 2 * log(2 * root / options.rtol)));
         solve_with(a, options, ECH_PRECOND_NONE, b, x);
         if (n <= (uint64_t)1 << 24) solve_with(a, options, ECH_PRECOND_BLOCK_JACOBI, b, x);

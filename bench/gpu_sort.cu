@@ -1,15 +1,16 @@
 /*
- * gpu_sort.cu - the GPU sort beside CUB's, on the same data in the same run.
+ * gpu_sort.cu - measures sorts on the GPU, compared with CUB on the same data in one run.
  *
  *     gpu_sort [--quick] [--only TEXT] [--csv FILE]
  *
- * Data lies on the device, the input is kept, workspaces are given.  The two take turns; every time
- * is the median of several, between two events of the stream; small arrays are sorted many times
- * between them. What the two write is compared element by element before anything is timed.
+ * Data is in device memory, sorts are out of place, workspaces are provided.  Both are measured
+ * alternately; times are medians of several measurements between two events of the stream; sorts of
+ * small arrays are repeated between the events.  The outputs are compared element by element before
+ * any measurement.
  *
- * The algorithm is the library's choice, or that of ECHELON_ALGORITHM.
+ * The algorithm is the library's default, or that of ECHELON_ALGORITHM.
  *
- * C++ since CUB is; no part of the library.
+ * C++ because of CUB; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,7 @@
 
 #include "gpu_common.cuh"
 
-/* ---- Data: a hash of the position, shaped ---- */
+/* ---- Data: hashes of the positions, in several distributions ---- */
 
 enum dist { UNIFORM, SORTED, REVERSED, EQUAL, FEW16, AND3, HOT, ZIPF, HEAVY, UNIT, NORMAL };
 static const char *const dist_names[] = { "uniform", "sorted", "reversed", "equal", "few16", "and3",
@@ -49,10 +50,10 @@ template <class K> __global__ void fill(K *keys, size_t n, int dist)
         case HOT:
             x = i + 4096 < n ? r : r | 0xff;
             break;
-        case ZIPF: /* one of r(r + 1) keys has rank r; ranks are scrambled */
+        case ZIPF: /* rank r has probability 1 / (r (r + 1)); ranks are scrambled */
             x = mix((uint64_t)fmin(0x1p53 / (double)((r >> 11) + 1), 1e9));
             break;
-        case HEAVY: /* nine of ten are one key */
+        case HEAVY: /* nine of ten keys are equal */
             x = r % 10 ? 0x1234567812345678ull : mix(r);
             break;
         default:
@@ -62,7 +63,7 @@ template <class K> __global__ void fill(K *keys, size_t n, int dist)
         memcpy(&key, &x, sizeof key);
         const double unit = (double)(r >> 11) * 0x1p-53;
         if (dist == UNIT) key = (K)unit; /* floats in [0, 1) */
-        if (dist == NORMAL)              /* floats, by Box and Muller */
+        if (dist == NORMAL)              /* floats, by the Box-Muller transform */
             key = (K)(sqrt(-2 * log(1 - unit)) * cospi((double)(mix(3 * i + 1) >> 11) * 0x1p-52));
         keys[i] = key;
     }
@@ -112,7 +113,7 @@ template <> ech_dtype dtype_of<int64_t>()
 }
 
 enum what { KEYS, PAIRS, ARGSORT };
-static const char *algorithm; /* named for the rows that follow; NULL: none */
+static const char *algorithm; /* forced in the following rows; NULL: the default */
 
 template <class K, class V> struct job {
     enum what what;
@@ -147,7 +148,7 @@ template <class K, class V> static void run_cub(struct job<K, V> &j)
                                             8 * (int)sizeof(K), stream));
         return;
     }
-    if (j.what == ARGSORT) iota<<<1024, 256, 0, stream>>>(j.values_in, j.n); /* part of the work */
+    if (j.what == ARGSORT) iota<<<1024, 256, 0, stream>>>(j.values_in, j.n); /* for CUB */
     CUDA(cub::DeviceRadixSort::SortPairs(j.work[1], j.work_bytes[1], j.in, j.out[1], j.values_in,
                                          j.values_out[1], j.n, 0, 8 * (int)sizeof(K), stream));
 }
@@ -192,7 +193,7 @@ static void bench(const char *type, enum what what, size_t n, enum dist dist, si
     else
         ECH(ech_sort_workspace("cuda", n, dtype_of<K>(), what == KEYS ? 0 : sizeof(V), &o,
                                &j.work_bytes[0]));
-    run_cub(j); /* asks for its workspace */
+    run_cub(j); /* queries its workspace */
     for (int c = 0; c < 2; c++) CUDA(cudaMalloc(&j.work[c], j.work_bytes[c]));
 
     run_echelon(j);
@@ -287,7 +288,7 @@ static void all_rows(void)
 
 int main(int argc, char **argv)
 {
-    bench_open(argc, argv, "sort", "keys in device memory, the input kept, the workspace given",
+    bench_open(argc, argv, "sort", "keys in device memory, out of place, caller-provided workspace",
                "op,dtype,n,value_bytes,dist,contender,ms,ms_min,ms_max,gkeys_per_s,"
                "workspace_bytes,result");
     all_rows();

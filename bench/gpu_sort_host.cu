@@ -1,19 +1,19 @@
 /*
- * gpu_sort_host.cu - sorts of arrays in host memory: on the GPU, on the CPU, and what the link
- * allows.
+ * gpu_sort_host.cu - measures sorts of arrays in host memory on the GPU and the CPU, and the bound
+ * given by the link.
  *
  *     gpu_sort_host [--quick] [--only TEXT] [--csv FILE]
  *
- * A row is sort(dtype, n, value bytes, memory, limit).  Out of place; memory is pinned (of
- * cudaHostAlloc) or pageable (of malloc, touched before).  The limit is that of the context's
- * device memory, in parts of the array.  Contenders take turns, each time is the median of several
- * between two readings of the clock:
- *     cuda   ech_sort() and its kin on a context of "cuda"
- *     cpu    the same on one of "cpu", all threads
- *     auto   the same on one that ech_open() chooses
- *     link   the input copied to the GPU and the output back, both pinned, one after the other
- *     twice  both at once, twice: what a sort in parts takes at least, whose runs come back, too
- * All results are compared with the CPU's.
+ * A row is sort(dtype, n, value bytes, memory, limit).  Sorts are out of place; memory is pinned
+ * (cudaHostAlloc) or pageable (malloc, touched before).  The limit of the context's device memory
+ * is a fraction of the array.  Contenders alternate; times are medians of several measurements by
+ * the clock of the host:
+ *     cuda   ech_sort() and related functions on a context of "cuda"
+ *     cpu    the same calls on a context of "cpu", all threads
+ *     auto   the same calls on a context of "auto"
+ *     link   copies the input to the GPU, then the output back, both pinned
+ *     twice  both copies at once, twice: the lower bound of an out-of-core sort
+ * All results are compared with those of the CPU.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ struct row {
     size_t n, value_bytes;
     bool argsort, pinned;
     unsigned parts; /* the limit is n / parts; 0: none */
-    unsigned who;   /* bits: which contenders */
+    unsigned who;   /* bit mask of contenders */
 };
 
 struct data {
@@ -53,7 +53,7 @@ static __global__ void fill(uint64_t *words, size_t n)
         words[i] = random_at(i);
 }
 
-/* Memory of a use, kept for all rows: to pin it takes longer than to sort it. */
+/* Memory for one purpose, kept for all rows, because pinning takes longer than sorting. */
 static char *host_memory(int use, size_t bytes, bool pinned)
 {
     enum { USES = 6 };
@@ -77,7 +77,7 @@ static char *host_memory(int use, size_t bytes, bool pinned)
 
 /* ---- Contenders ---- */
 
-/* The input to the GPU, or the output back. */
+/* Copies the input to the GPU, or the output back. */
 static void copy(const struct row &r, const struct data &d, bool up, char *device, cudaStream_t on)
 {
     size_t key_bytes = r.n * ech_dtype_bytes(r.dtype), value_bytes = r.n * r.value_bytes;
@@ -153,7 +153,7 @@ static void bench(const struct row &r)
             ECH(ech_set_memory_limit(contexts[who], r.parts ? of_array / r.parts : 0));
 
     bool good = true;
-    static char before[64]; /* the same data and the same answer for rows one after another */
+    static char before[64]; /* consecutive rows with equal data share the expected result */
     char now[64];
     snprintf(now, sizeof now, "%s %s %zu %zu", r.what, r.type, r.n, r.value_bytes);
     if (strcmp(now, before) != 0) run(CPU_ONLY, r, d, d.keys_wanted, d.values_wanted);
@@ -172,7 +172,7 @@ static void bench(const struct row &r)
     for (int i = 0; i < runs; i++)
         for (int who = 0; who < WHO; who++) {
             if (!(r.who >> who & 1)) continue;
-            run((enum who)who, r, d, d.keys_out, d.values_out); /* wakes its number of threads */
+            run((enum who)who, r, d, d.keys_out, d.values_out); /* wakes its threads */
             double begin = seconds();
             for (int c = 0; c < calls; c++) run((enum who)who, r, d, d.keys_out, d.values_out);
             s[who][i] = (seconds() - begin) / calls;
@@ -215,12 +215,12 @@ static const struct {
     { "keys", "u16", ECH_U16, 0, false },   { "pairs", "u32", ECH_U32, 8, false },
     { "pairs", "u64", ECH_U64, 4, false },  { "argsort", "i32", ECH_I32, 4, true },
 };
-enum { KINDS = sizeof kinds / sizeof *kinds, CHIEF = 5 }; /* the first few: large, too */
+enum { KINDS = sizeof kinds / sizeof *kinds, CHIEF = 5 }; /* the first CHIEF kinds: also large n */
 
 int main(int argc, char **argv)
 {
     bench_open(argc, argv, "sort_host",
-               "keys in host memory, the input kept; times by the clock of the host",
+               "keys in host memory, out of place; times by the clock of the host",
                "op,dtype,n,value_bytes,memory,parts,contender,ms,ms_min,ms_max,gkeys_per_s,result");
     contexts[CUDA_ONLY] = ctx;
     ECH(ech_open(&contexts[CPU_ONLY], "cpu"));

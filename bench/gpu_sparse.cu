@@ -1,13 +1,14 @@
 /*
- * gpu_sparse.cu - products of sparse matrices beside cuSPARSE's, on the same data in the same run.
+ * gpu_sparse.cu - measures sparse products on the GPU, compared with cuSPARSE on the same data in
+ * one run.
  *
  *     gpu_sparse [--quick] [--only TEXT] [--csv FILE]
  *
- * Bytes: each entry, each offset, x and y once; what x's rows cost more when they are fetched from
- * anywhere does not count.  cuSPARSE's algorithm 1 is its own choice, 2 gives the same bits in each
- * run, as ours does; what each prepares of a matrix is outside of the time.
+ * Rates count entries, offsets, x and y once each; repeated reads of x are not counted.  Algorithm
+ * 1 is cuSPARSE's default; algorithm 2 is bit-identical in every run, like Echelon.  The
+ * preprocessing of a matrix is outside the measured time.
  *
- * C++ since the common part is; no part of the library.
+ * C++ like gpu_common.cuh; not part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,13 +28,13 @@
 
 static cusparseHandle_t handle;
 
-/* ---- Matrices by rules ---- */
+/* ---- Generated matrices ---- */
 
 enum kind { POISSON2, POISSON3, FIXED, POWER, DENSE_ROW, ONE_ROW };
 
 struct rule {
     enum kind kind;
-    uint64_t side; /* of a grid; of others the rows */
+    uint64_t side; /* of a grid; the number of rows of other matrices */
     uint64_t length;
 };
 
@@ -45,7 +46,7 @@ static __host__ __device__ uint64_t rows_of(const struct rule &r)
                                 : r.side;
 }
 
-/* The k-th neighbour that a point of a grid has, or how many there are. */
+/* The k-th neighbour of a grid point, or the number of neighbours. */
 static __device__ uint64_t neighbour(const struct rule &r, uint64_t row, int k, int *count)
 {
     const uint64_t step[3] = { r.side * r.side, r.side, 1 };
@@ -73,7 +74,7 @@ static __global__ void make_lengths(struct rule r, int32_t *lengths)
     int count = 0;
     if (r.kind == POISSON2 || r.kind == POISSON3)
         neighbour(r, row, -1, &count);
-    else if (r.kind == POWER) /* of length, and few of much more */
+    else if (r.kind == POWER) /* lengths follow a power law */
         count = (int)(r.length / (0.0005 + (double)(random_at(row) >> 40) * 0x1p-24) / 8);
     else
         count = r.kind == DENSE_ROW && row == rows / 3 ? (int)rows : (int)r.length;
@@ -183,7 +184,7 @@ static void drop(struct matrix *m)
 
 /* ---- Rows ---- */
 
-/* Near, and ours to the bit the same again. */
+/* Whether the results agree, and a second run of Echelon is bit-identical. */
 template <class Real, class Ours>
 static bool agree(const Real *y, const Real *other, Real *again, uint64_t n, double far,
                   const Ours &ours)
@@ -203,7 +204,7 @@ static bool agree(const Real *y, const Real *other, Real *again, uint64_t n, dou
     return result == 0;
 }
 
-/* columns 0: a vector. */
+/* columns == 0: a vector. */
 template <class Index, class Real>
 static void run(const char *shape, const char *dist, const struct rule &r, int64_t columns)
 {
@@ -264,7 +265,7 @@ static void run(const char *shape, const char *dist, const struct rule &r, int64
         CUSPARSE(cusparseDestroyDnVec(vx));
         CUSPARSE(cusparseDestroyDnVec(vy));
     } else {
-        const cusparseSpMMAlg_t how = CUSPARSE_SPMM_CSR_ALG2; /* its best of rows */
+        const cusparseSpMMAlg_t how = CUSPARSE_SPMM_CSR_ALG2; /* its best for row-major matrices */
         CUSPARSE(cusparseCreateDnMat(&mx, (int64_t)a.cols, n, n, x, type, CUSPARSE_ORDER_ROW));
         CUSPARSE(cusparseCreateDnMat(&my, (int64_t)a.rows, n, n, other, type, CUSPARSE_ORDER_ROW));
         CUSPARSE(cusparseSpMM_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
@@ -295,8 +296,8 @@ static void run(const char *shape, const char *dist, const struct rule &r, int64
 int main(int argc, char **argv)
 {
     bench_open(argc, argv, "sparse",
-               "matrices in device memory, the workspace given; bytes: entries, offsets, x and y "
-               "once each; what cuSPARSE prepares is outside of the time");
+               "matrices in device memory, caller-provided workspace; bytes: entries, offsets, x "
+               "and y once each; preprocessing of cuSPARSE not measured");
     CUSPARSE(cusparseCreate(&handle));
     CUSPARSE(cusparseSetStream(handle, stream));
     const struct rule grid = { POISSON2, 4096, 0 }, cube = { POISSON3, 256, 0 };

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""ladder_table.py - writes the ladders' tables into markdown, from what "echelon ladder --csv" wrote.
+"""ladder_table.py - generates the tables of the ladder pages from the output of "echelon ladder --csv".
 
-    bench/ladder_table.py docs/ladder/*.md          rewrites what lies between markers
-    bench/ladder_table.py --check docs/ladder/*.md  fails when a table is not that of the CSV
+    bench/ladder_table.py docs/ladder/*.md          rewrites the text between markers
+    bench/ladder_table.py --check docs/ladder/*.md  fails if a table differs from the CSV file
 
-A page says where its tables go:
+Markers in a page:
 
-    <!-- ladder:begin NAME times -->    of a GPU: bench/results/ladder_h200.csv
-    <!-- ladder:begin NAME counts -->   of the executor: bench/results/ladder_executor.csv
-    <!-- ladder:begin NAME claims -->   what is said of the rungs and whether it is so, of both
-    <!-- ladder:begin all claims -->    the same of all ladders
+    <!-- ladder:begin NAME times -->    times on a GPU: bench/results/ladder_h200.csv
+    <!-- ladder:begin NAME counts -->   counters of the SIMT emulator: bench/results/ladder_executor.csv
+    <!-- ladder:begin NAME claims -->   the claims about the rungs and whether they hold, from both files
+    <!-- ladder:begin all claims -->    the claims of all ladders
     <!-- ladder:end -->
 
 SPDX-License-Identifier: Apache-2.0
@@ -19,15 +19,19 @@ import pathlib
 import re
 import sys
 
+sys.dont_write_bytecode = True
+import markers  # noqa: E402 - the folder of this script is first in the search path
+from ladder_terms import today  # noqa: E402
+
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 FILES = {"times": "ladder_h200.csv", "counts": "ladder_executor.csv"}
-MATRICES = ("matmul", "iterate", "gf2_gauss", "gf2_m4ri")  # whose n is the order of one
+MATRICES = ("matmul", "iterate", "gf2_gauss", "gf2_m4ri")  # n is the order of a matrix
 MARKERS = re.compile(r"(<!-- ladder:begin (?P<name>\w+) (?P<what>\w+) -->\n).*?(<!-- ladder:end -->)",
                      re.S)
 
 
 def read(what, name):
-    """The lines on top of the CSV, its rows of a ladder, and its claims."""
+    """The "#" lines of the CSV file, the rows of a ladder, and its claims."""
     path = RESULTS / FILES[what]
     if not path.exists():
         return [], [], []
@@ -62,14 +66,14 @@ def table(head, rows, numbers):
 def times(name):
     about, rows, _ = read("times", name)
     if not rows:
-        return ["Not measured yet: `echelon ladder all --csv` on a GPU does."]
+        return ["Not measured yet; run `echelon ladder all --csv` on a GPU."]
     arithmetic = any(float(row["operations"]) for row in rows)
     roofed = any(float(row["roof_percent"]) for row in rows)
     counted = name not in MATRICES
     out = []
     for row in rows:
         seconds = float(row["ms"]) * 1e-3
-        cells = [row["rung"], row["text"], size(row["n"])]
+        cells = [row["rung"], today(row["text"]), size(row["n"])]
         if row["result"] != "right":
             out.append(cells + ["wrong"] + [""] * (counted + 2 * roofed + 1))
             continue
@@ -80,41 +84,41 @@ def times(name):
             work = float(row["operations" if arithmetic else "bytes"])
             cells += [rate(work / seconds * 1e-9), f"{float(row['roof_percent']):.3g} %"]
         out.append(cells + [f"{float(row['speed_up']):.2f}"])
-    head = (["rung", "idea", "n", "time"] + ["10^9 a second"] * counted +
-            ["GFLOP/s" if arithmetic else "GB/s", "of the roof"] * roofed + ["speed-up"])
-    return [f"{rows[0]['type']}; {'; '.join(about)}.", ""] + table(head, out, 2)
+    head = (["rung", "idea", "n", "time"] + ["10^9 per second"] * counted +
+            ["GFLOP/s" if arithmetic else "GB/s", "of the ceiling"] * roofed + ["speedup"])
+    return [f"{rows[0]['type']}; {markers.about('; '.join(about))}.", ""] + table(head, out, 2)
 
 
 def counts(name):
     _, rows, _ = read("counts", name)
     if not rows:
-        return ["Not counted yet: `echelon ladder all --csv --device simt` does."]
+        return ["Not counted yet; run `echelon ladder all --csv --device simt`."]
     out = []
     for row in rows:
         branches = int(row["branches"])
-        out.append([row["rung"], row["text"], size(row["n"]), row["launches"],
+        out.append([row["rung"], today(row["text"]), size(row["n"]), row["launches"],
                     f"{float(row['sectors_per_request']):.2f}", f"{int(row['bank_conflicts']):,}",
                     f"{int(row['bank16_conflicts']):,}",
                     f"{100 * int(row['divergent']) / branches if branches else 0:.1f} %",
                     f"{int(row['barriers']):,}", f"{int(row['warp_operations']):,}", row["faults"]])
-    head = ["rung", "idea", "n", "launches", "sectors a request", "bank conflicts", "of 16 banks",
-            "divergent", "barriers", "warp operations", "races"]
+    head = ["rung", "idea", "n", "launches", "sectors per request", "bank conflicts",
+            "with 16 banks", "divergent branches", "barriers", "warp operations", "races"]
     return [f"`echelon ladder {name} --device simt`, {rows[0]['type']}.", ""] + table(head, out, 2)
 
 
 def claims(name):
     out = []
-    for what, where in (("counts", "counted"), ("times", "H200")):
+    for what, where in (("counts", "emulator"), ("times", "H200")):
         for row in read(what, name)[2]:
             first = [row["ladder"]] if name == "all" else []
-            out.append(first + [row["text"], where, "yes" if row["result"] == "so" else "no",
-                                row["because"]])
+            out.append(first + [today(row["text"]), where, "yes" if row["result"] == "so" else "no",
+                                today(row["because"])])
     if not out:
-        return ["Not judged yet."]
+        return ["Not evaluated yet."]
     if name == "all":
         order = {ladder: i for i, ladder in enumerate(dict.fromkeys(row[0] for row in out))}
         out.sort(key=lambda row: order[row[0]])
-    head = (["ladder"] if name == "all" else []) + ["said", "where", "so?", "because"]
+    head = (["ladder"] if name == "all" else []) + ["claim", "device", "holds", "evidence"]
     return table(head, out, len(head))
 
 
@@ -127,6 +131,4 @@ def rewrite(text):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    import markers  # bench/, where this script lies, is where Python looks first
     sys.exit(markers.main("ladder_table.py", rewrite))

@@ -1,13 +1,11 @@
 /*
- * latency.c - how long a fresh process waits: to open a context, for the first sort, for the
- * hundredth.
+ * latency.c - measures a new process: opening a context, the first sort, and the hundredth sort.
  *
  *     latency [DEVICE] [N]
  *
- * Prints "device,n,open_ms,first_ms,hundredth_ms,peak_bytes,formula_bytes".  The sort is of n u32
- * in host memory; peak is what the context held of the device's memory at most, formula what a sort
- * of host memory should hold: the keys (on a GPU) and the workspace that ech_sort_workspace()
- * tells.
+ * Prints "device,n,open_ms,first_ms,hundredth_ms,peak_bytes,formula_bytes".  It sorts
+ * n u32 keys in host memory.  peak_bytes is the maximum of device memory that the context held,
+ * formula_bytes the expected value: the keys (on a GPU) plus the result of ech_sort_workspace().
  *
  * SPDX-License-Identifier: Apache-2.0
  */

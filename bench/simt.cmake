@@ -1,4 +1,4 @@
-# The executor's benchmark: bench_simt, and the module of kernels that it loads.
+# The benchmark of the SIMT emulator: bench_simt, and the module of kernels that it loads.
 if(ECHELON_SIMT_FOUND)
   simt_image(bench_simt bench_simt.cu)
   set_target_properties(simt_bench_simt PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/simt)

@@ -1,12 +1,12 @@
-"""solve_cupy.py - Krylov solvers on the GPU beside CuPy's, whole solutions to 1e-8 (f32: 1e-5).
+"""solve_cupy.py - measures Krylov solvers on the GPU, compared with CuPy: solutions to 1e-8 (f32: 1e-5).
 
     bench/solve_cupy.py libechelon.so >cupy.csv
 
-Poisson's equation on a square and in a cube, a random right-hand side, from zero, no preconditioner;
-GMRES starts anew after 30 iterations.  A row is one solver's best time of three, with how many
-iterations it took, |b - A x| / |b| computed here in f64, and whether it says that it converged.  CuPy
-makes the systems, so that both work on the same arrays of the GPU.  Exits with 77 when there is no
-CuPy with a GPU.
+Poisson's equation on a square and in a cube, random right-hand side, zero initial guess, no
+preconditioner; the restart length of GMRES is 30.  A row is the best time of three of one solver, with
+the number of iterations, |b - A x| / |b| computed here in f64, and whether the solver reports
+convergence.  CuPy generates the systems, so both use the same device arrays.  Exits with 77 if there is
+no CuPy with a GPU.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,7 +21,7 @@ try:
     import cupyx.scipy.sparse as sp
     import cupyx.scipy.sparse.linalg as spl
     cp.zeros(1)
-except Exception as reason:  # whatever CuPy raises where there is no driver
+except Exception as reason:  # CuPy raises various exceptions without a driver
     print(f"no CuPy with a GPU: {reason}", file=sys.stderr)
     sys.exit(77)
 
@@ -48,7 +48,7 @@ def address(array):
 
 
 def poisson(side, dimensions, dtype):
-    """2 d on the diagonal, -1 for each neighbour of a point of the grid."""
+    """2 d on the diagonal, -1 for each neighbour of a grid point."""
     line = sp.diags([-cp.ones(side - 1), 2 * cp.ones(side), -cp.ones(side - 1)], [-1, 0, 1])
     a = line
     for _ in range(dimensions - 1):
@@ -67,7 +67,7 @@ def ours(a, b, method, rtol):
     o = Options(size=ctypes.sizeof(Options), method=lib.ech_method_from_name(method.encode()),
                 rtol=rtol, max_iterations=MOST, restart=RESTART)
     x, report = cp.zeros_like(b), Report(size=ctypes.sizeof(Report))
-    cp.cuda.Device().synchronize()  # our stream does not wait for CuPy's
+    cp.cuda.Device().synchronize()  # Echelon's stream does not wait for CuPy's
     if lib.ech_solve(ctx, ctypes.byref(op), 1, address(b), a.shape[0], address(x), a.shape[0],
                      ctypes.byref(o), ctypes.byref(report)):
         sys.exit(lib.ech_error(ctx).decode())
@@ -113,7 +113,7 @@ def system(side, dimensions, dtype):
     b = (2 * cp.random.random(a.shape[0]) - 1).astype(dtype)
     for method in ("cg", "minres", "gmres"):
         if method == "gmres" and side ** dimensions > 2 ** 20:
-            continue  # with restarts it crawls
+            continue  # too slow with restarts
         for who, solve in (("echelon", ours), (f"cupy-{cp.__version__}", theirs)):
             times, iterations, residual, says = measure(a, b, method, rtol, solve)
             result = "equal" if residual <= 1.1 * rtol else "wrong" if says == "converged" else says

@@ -1,17 +1,16 @@
-"""solve_scipy.py - linear systems of real matrices on the CPU beside SciPy's solvers.
+"""solve_scipy.py - measures solvers of linear systems of real matrices on the CPU, compared with SciPy.
 
     OPENBLAS_NUM_THREADS=1 bench/solve_scipy.py LIBRARY MATRIX.mtx... >solve.csv
     bench/solve_scipy.py --table solve.csv
 
-LIBRARY is libechelon.so.  Of a file without values the graph's Laplacian + I is made.  b = A x for
-random x; both stop at a residual of 1e-8 |b| or after 20,000 products with A, begin at zero, use
-one thread.  A row is one method with one preconditioner by one of the two: iterations, the time of
-the processor with what it takes to make the preconditioner, best of a few; |b - A x| / |b| computed
-here, in whatever precision long double has; |x - solution| / |solution|; whether it says that it
-converged.  Preconditioners: none; the diagonal; incomplete factors: here ILU(0), of CG and MINRES
-IC(0); of SciPy its spilu() as it comes (ILUTP, which may have ten times A's entries), which is the
-only one it has, and a second time with no more entries than A ("spilu, 1x").  GMRES starts anew
-after 50 iterations.  Direct solvers: of A as a dense matrix, and SciPy's of a sparse one.
+LIBRARY is libechelon.so.  If a file has no values, the graph's Laplacian + I is used.  b = A x for
+random x.  Both start at zero, use one thread, and stop at a residual of 1e-8 |b| or after 20,000
+products with A.  A row is one method and preconditioner of one library: iterations; the best CPU time of
+several runs, including the setup of the preconditioner; |b - A x| / |b| computed here in long double;
+|x - solution| / |solution|; and whether the solver reports convergence.  Preconditioners: none, diagonal,
+and incomplete factors.  Echelon has ILU(0), and IC(0) for CG and MINRES.  SciPy has only spilu() (ILUTP,
+with up to ten times the entries of A); it is also measured with as many entries as A ("spilu, 1x").  The
+restart length of GMRES is 50.  Direct solvers: dense A, and SciPy's sparse solver.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -31,7 +30,7 @@ def time_of(row):
 
 
 def cell(row):
-    """Iterations and time; what is no solution: -, or with its residual where it says it is one."""
+    """Iterations and time; -: no solution; the residual is added to a solution wrongly reported."""
     if row is None or not row["residual"]:
         return "-"
     if float(row["residual"]) > 1.01e-8 and row["says"] != "converged":
@@ -113,7 +112,7 @@ def load(path):
 
 
 def true_residual(a, b, x):
-    """Of long doubles: what A's rows leave of b."""
+    """b - A x in long double."""
     terms = a.data.astype(np.longdouble) * x[a.indices].astype(np.longdouble)
     sums = np.zeros(a.shape[0], np.longdouble)
     np.add.at(sums, np.repeat(np.arange(a.shape[0]), np.diff(a.indptr)), terms)
@@ -121,7 +120,7 @@ def true_residual(a, b, x):
 
 
 def measure(solve):
-    """What it gives, and the least time of the processor of a few runs, in ms."""
+    """The result, and the minimum CPU time of several runs in ms."""
     times = []
     while len(times) < 5 and sum(times) < 2:
         begin = time.thread_time()

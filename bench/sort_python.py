@@ -1,10 +1,9 @@
-"""sort_python.py - torch.sort, cupy.sort and cupy.argsort on the GPU: the peers that Python has.
+"""sort_python.py - measures torch.sort, cupy.sort and cupy.argsort on the GPU.
 
-    bench/sort_python.py [ROWS] >python.csv        rows whose name begins so, as in "argsort,i64"
+    bench/sort_python.py [ROWS] >python.csv        only rows whose name begins with ROWS: "argsort,i64"
 
-Prints CSV rows as gpu_sort writes them, so that they stand beside those; keys lie on the device and
-are kept.  torch.sort returns keys and indices of 64 bits always.  Exits with 77 where there is
-neither of the two with a GPU.
+Prints CSV rows in the format of gpu_sort.  Keys are in device memory, sorts are out of place.  torch.sort
+always returns keys and 64-bit indices.  Exits with 77 if neither torch nor CuPy finds a GPU.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,7 +14,7 @@ REPEATS = 7
 
 
 def rivals():
-    """(name, module, sort(keys, what), an event) of each that is here."""
+    """(name, module, sort(keys, what), an event) of each available library."""
     found = []
     try:
         import torch
@@ -33,7 +32,7 @@ def rivals():
 
 
 def keys_of(module, dtype, n):
-    """Uniform bits; of f32 and f64, uniform in [0, 1)."""
+    """Uniform bits; f32 and f64 uniform in [0, 1)."""
     unit = dtype.startswith("f")
     name = {"i": "int", "u": "uint", "f": "float"}[dtype[0]] + dtype[1:]
     if module.__name__ == "torch":

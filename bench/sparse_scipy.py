@@ -1,11 +1,10 @@
-"""sparse_scipy.py - products of sparse matrices on the CPU beside SciPy's, on the same data.
+"""sparse_scipy.py - measures sparse products on the CPU, compared with SciPy on the same data.
 
     bench/sparse_scipy.py LIBRARY [MATRIX.mtx...]
 
-LIBRARY is libechelon.so.  Prints a table: GB/s of entries, offsets, x and y once each, the best
-of some runs, by the processor's time of one thread, which others on the machine do not add to, and by the
-clock with all threads.  Of a matrix from a file also how far the product is from sums that are rounded once,
-as a part of the sum of the magnitudes.
+LIBRARY is libechelon.so.  Prints a table of GB/s, counting entries, offsets, x and y once each: the best of
+several runs, in CPU time for one thread and in wall time for all threads.  For a matrix from a file it also
+prints the error relative to the sum of the magnitudes, against sums that are rounded once.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -1,5 +1,4 @@
-"""structs.py - the structs of echelon.h as ctypes, for the scripts that measure the library beside
-what Python has.
+"""structs.py - the structs of echelon.h as ctypes, for the scripts that compare the library with Python's.
 
 SPDX-License-Identifier: Apache-2.0
 """

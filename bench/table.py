@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""table.py - writes the tables of measurements into markdown, from the benchmarks' CSV.
+"""table.py - generates the tables of measurements in Markdown files from the CSV files of the benchmarks.
 
-    bench/table.py docs/performance/*.md               rewrites what lies between markers
-    bench/table.py --check docs/performance/*.md       fails when a table is not that of the CSV
+    bench/table.py docs/performance/*.md               rewrites the text between markers
+    bench/table.py --check docs/performance/*.md       fails if a table differs from the CSV file
 
-A file says where its tables go and what they show:
+Markers in a file say where its tables are and what they contain:
 
     <!-- bench:begin FILE.csv ... [brief] [times] -->
     <!-- bench:end -->
 
-FILE.csv lies in bench/results; without one, all there are.  brief: of each kind of sort only the
-largest n of random keys.  times: how long one takes, whatever else the CSV has.  A CSV has lines of
-"# text" on top, which say machine, versions, date and command, or columns of those names; a row is
-one contender's time of one case.  Every case becomes a line, every contender a column of 10^9 keys a
-second, of GB/s where the CSV has gb_per_s, or of times where it has runs_per_s; small n are told in
-microseconds beside it.  The last column is ours by the best of the others, also where that is below 1.
+FILE.csv is in bench/results; without a name, all files are used.  brief: only the largest n of each kind
+of case, with random data.  times: time per call, even if the CSV file has rates.  A CSV file begins with
+"# text" lines that state machine, versions, date and command, or has columns of these names.  A row is the
+time of one contender in one case.  In the table every case is a row and every contender a column: 10^9
+keys per second, GB/s if the CSV file has gb_per_s, or times if it has runs_per_s; short times are added in
+microseconds.  The last column is the speedup of Echelon over its best competitor, also if it is below 1.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,14 +23,22 @@ import pathlib
 import re
 import sys
 
+sys.dont_write_bytecode = True
+import markers  # noqa: E402 - the folder of this script is first in the search path
+
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 MARKERS = re.compile(r"(<!-- bench:begin(?P<what>[^>]*)-->\n).*?(<!-- bench:end -->)", re.S)
 CASE = ("op", "case", "dtype", "n", "value_bytes", "shape", "dist", "threads")
 ABOUT = ("machine", "device", "versions", "date", "command")
+LABELS = {  # names in older CSV files, and those of today
+    "lean": "low_memory", "russians": "m4r", "roof": "ceiling",
+    "encode_runs": "rle_encode", "decode_runs": "rle_decode",
+    "batch solve in order": "batch ordered solve",
+}
 
 
 def read(path):
-    """The lines of text on top, and the rows as dictionaries."""
+    """The "#" lines, and the rows as dictionaries."""
     lines = path.read_text().splitlines()
     about = [line.lstrip("# ").strip() for line in lines if line.startswith("#")]
     rows = list(csv.DictReader(line for line in lines if line and not line.startswith("#")))
@@ -53,7 +61,7 @@ def count(n):
 
 
 def brief(cases):
-    """Of each kind the largest n, of random keys, where such were measured."""
+    """The largest n of each kind of case, with random data."""
     best = {}
     for case in cases:
         c = dict(zip(CASE, case))
@@ -71,7 +79,7 @@ def is_ours(contender):
 
 
 def cell(speed, row, unit):
-    """A speed; of bytes, as a whole number, with the time where that is what matters."""
+    """A speed, or a time.  GB/s are rounded to integers; short calls add their time."""
     if unit == "gkeys_per_s":
         return f"{speed:.3g}"
     ms = float(row["ms"])
@@ -94,7 +102,8 @@ def table(path, short, times):
     titles = {"value_bytes": "values", "case": "case"}
     if unit == "gkeys_per_s":
         titles.update({"dist": "keys", "op": "sort of"})
-    head = [titles.get(CASE[i], CASE[i]) for i in shown] + contenders + ["ours by best other"]
+    head = [titles.get(CASE[i], CASE[i]) for i in shown] + [LABELS.get(name, name) for name in contenders]
+    head.append("speedup over the best")
     lines = ["| " + " | ".join(head) + " |",
              "|" + "|".join("---" if i < len(shown) else "---:" for i in range(len(head))) + "|"]
     for case in cases:
@@ -106,14 +115,14 @@ def table(path, short, times):
         others = [s for name, s in speeds.items() if not is_ours(name)]
         words = [count(case[i]) if CASE[i] == "n" and case[i] else
                  f"{case[i]} B" if CASE[i] == "value_bytes" and case[i] not in ("", "0") else
-                 "-" if CASE[i] == "value_bytes" else case[i] for i in shown]
+                 "-" if CASE[i] == "value_bytes" else LABELS.get(case[i], case[i]) for i in shown]
         words += [cell(speeds[name], cells[case][name], unit) if name in speeds else
                   "wrong" if name in wrong else "" for name in contenders]
         words += [f"{max(ours) / max(others):.2f}" if ours and others else ""]
         lines.append("| " + " | ".join(words) + " |")
-    what = {"gkeys_per_s": "10^9 keys a second", "gb_per_s": "GB/s, and microseconds where few",
-            "runs_per_s": "Time of one", "ms": "Time of one call"}[unit]
-    return "\n".join([f"{what}; {'; '.join(about)}.", ""] + lines)
+    what = {"gkeys_per_s": "10^9 keys per second", "gb_per_s": "GB/s (and microseconds of short calls)",
+            "runs_per_s": "Time per run", "ms": "Time per call"}[unit]
+    return "\n".join([f"{what}; {markers.about('; '.join(about))}.", ""] + lines)
 
 
 def rewrite(text):
@@ -122,13 +131,11 @@ def rewrite(text):
         names = [word for word in words if word not in ("brief", "times")]
         paths = [RESULTS / name for name in names] or sorted(RESULTS.glob("*.csv"))
         tables = [table(path, "brief" in words, "times" in words) for path in paths if path.exists()]
-        body = "\n\n".join(tables) if tables else "No measurements yet: `make bench` makes them."
+        body = "\n\n".join(tables) if tables else "No measurements yet; run `make bench`."
         return f"{match[1]}\n{body}\n\n{match[3]}"
 
     return MARKERS.sub(section, text)
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    import markers  # bench/, where this script lies, is where Python looks first
     sys.exit(markers.main("table.py", rewrite))

@@ -1,8 +1,8 @@
 /*
- * bits.c - matrices of bits for ladders that eliminate: n x n, in the library's layout.
+ * bits.c - n x n matrices of bits for the elimination ladders, in the library's layout.
  *
- * The reduced echelon form is made first, since there is but one for each matrix.  Then rows are
- * added to rows, which does not change it, until the matrix looks like any other.
+ * The reduced echelon form, which is unique, is generated first.  Then rows are added to rows,
+ * which does not change the form, until the matrix looks random.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,7 @@ void ladder_shape_bits(struct trial *trial)
     trial->in_bytes = trial->out_bytes = trial->n * trial->p[0] * sizeof(uint32_t);
 }
 
-/* Whether no row has its pivot in the column: of about two columns, of half of them, of most, of
- * none. */
+/* Whether the column has no pivot: about two columns, half of them, most, or none, by seed. */
 static bool is_free(const struct trial *trial, uint64_t column)
 {
     uint64_t x = ladder_random(trial->seed, column) >> 8;
@@ -27,7 +26,7 @@ static bool is_free(const struct trial *trial, uint64_t column)
     return trial->seed == 2 && column % 7 != 3;
 }
 
-/* Fills words with the form: of its pivots' rows, random bits in the columns that are free. */
+/* Fills words with the form: pivot rows have random bits in the free columns. */
 static void reduced(const struct trial *trial, uint64_t *words)
 {
     uint64_t stride = trial->p[0] / 2, rank = 0;
@@ -64,8 +63,7 @@ void ladder_make_bits(struct trial *trial)
     uint64_t *words = trial->host_in, stride = trial->p[0] / 2, n = trial->n;
     reduced(trial, words);
     for (uint64_t pass = 0; pass < PASSES; pass++) {
-        /* Each row gets one of those above, which have got theirs; then, upwards, one of those
-         * below. */
+        /* Adds to each row one of the updated rows above; then, upwards, one of the rows below. */
         for (uint64_t i = 1; i < n; i++)
             add_row(words + i * stride,
                     words + ladder_random(trial->seed + 16 + pass, i) % i * stride, stride);

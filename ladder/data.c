@@ -1,5 +1,6 @@
 /*
- * data.c - what ladders make to work on: keys of several kinds, small numbers, random words.
+ * data.c - the input data of the ladders: keys of several distributions, small numbers, random
+ * bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIGITS = 1 << 16 }; /* values of a digit of the oracle */
+enum { DIGITS = 1 << 16 }; /* digit values of the oracle */
 
 uint64_t ladder_random(uint64_t seed, uint64_t i)
 {
@@ -46,10 +47,10 @@ void ladder_make_keys(struct trial *trial)
     bool is_signed = io_is_float(trial->type) || trial->type == ECH_I32;
     uint64_t middle = is_signed ? (uint64_t)1 << (8 * trial->element_bytes - 1) : 0;
     for (uint64_t i = 0; i < trial->n; i++) {
-        uint64_t x = ladder_random(trial->seed, i), rank = 12345; /* all alike */
+        uint64_t x = ladder_random(trial->seed, i), rank = 12345; /* all equal */
         if (trial->seed == 1) rank = x % 5;                       /* equal keys */
-        if (trial->seed == 2) rank = trial->n - i;                /* falling */
-        /* Of seed 0 any bits: of floats, NaN too.  The middle rank is that of 0. */
+        if (trial->seed == 2) rank = trial->n - i;                /* descending */
+        /* Seed 0: random bits, for floats including NaN.  The middle rank is that of 0. */
         store(trial, i, trial->seed == 0 ? x : io_unrank(trial->type, middle + rank));
     }
 }
@@ -81,7 +82,7 @@ void ladder_make_bytes(struct trial *trial, bool alike)
     }
 }
 
-/* Sorts ranks by their digit of 16 bits from `shift` on, into `to`; equal ones stay in order. */
+/* Sorts ranks stably by their 16-bit digit at `shift`, into `to`. */
 static void sort_digit(const uint64_t *from, uint64_t *to, uint64_t n, int shift, uint64_t *places)
 {
     memset(places, 0, (DIGITS + 1) * sizeof *places);
@@ -90,8 +91,7 @@ static void sort_digit(const uint64_t *from, uint64_t *to, uint64_t n, int shift
     for (uint64_t i = 0; i < n; i++) to[places[(from[i] >> shift) % DIGITS]++] = from[i];
 }
 
-/* By counting, digit after digit: a library's sort with a comparison takes longer for large n than
- * all rungs together. */
+/* Counting sort digit by digit: for large n, qsort() would take longer than all rungs together. */
 void ladder_expect_sorted(struct trial *trial)
 {
     struct io_order by = { .dtype = trial->type, .order = ECH_ORDER_TOTAL };

@@ -1,13 +1,14 @@
 /*
- * gf2_panel.cuh - the pivots of some columns of a matrix of bits, found by one block.
+ * gf2_panel.cuh - finds the pivots of a panel of a matrix of bits, by one block.
  *
- * A panel is 32 * WORDS columns.  Only pivot rows are brought to reduced form, and of these only
- * the panel's own bits.  What a row needs to have its pivots' columns cleared follows from its bits
- * in these columns: gf2_sum() says which pivot rows, as they were, are to be added to it.
+ * A panel is 32 * WORDS columns.  Only pivot rows are reduced, and only their bits in the panel.
+ * The pivot rows that clear the pivot columns of a row follow from its bits in these columns:
+ * gf2_sum() returns which original pivot rows must be added to it.
  *
  *     matrix   row i begins at a + i * stride, in words; bit j is bit j % 32 of word j / 32
- *     state    first: pivots of all panels before; count: of this one; column[q] of pivot q within
- *              the panel; sum[q]: which pivot rows, as they were, pivot row q is the sum of
+ *     state    first: number of pivots of all preceding panels; count: of this panel; column[q]:
+ *              the column of pivot q within the panel; sum[q]: the original pivot rows whose sum
+ *              is pivot row q
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,7 @@ template <int WORDS> struct gf2_state {
     uint32_t sum[32 * WORDS][WORDS];
 };
 
-/* Bits column ... column + width - 1 of a row, at most 32; those beyond are zero. */
+/* Bits column ... column + width - 1 of a row, at most 32; bits beyond the row are zero. */
 static __device__ inline uint32_t gf2_bits(const uint32_t *row, uint64_t stride, uint64_t column,
                                            unsigned width)
 {
@@ -33,7 +34,7 @@ static __device__ inline uint32_t gf2_bits(const uint32_t *row, uint64_t stride,
     return (uint32_t)(bits >> column % 32) & (width < 32 ? (1u << width) - 1 : ~0u);
 }
 
-/* What is to be added to a row whose bits in the panel these are. */
+/* The pivot rows to add to a row with these bits in the panel. */
 template <int WORDS>
 static __device__ inline void gf2_sum(const gf2_state<WORDS> *state, const uint32_t *bits,
                                       uint32_t *sum)
@@ -57,17 +58,17 @@ static __device__ inline void gf2_panel(uint32_t *a, uint64_t n, uint64_t stride
     if (t == 0) now.first = state->first + state->count;
     if (t == 0) now.count = 0;
     for (unsigned c = 0; c < width; c++) {
-        /* Bit c of a row, once pivots are added, is the parity of its bits under a mask: its own
-         * and those in the columns of pivots that have bit c. */
+        /* Bit c of a row, after the additions, is the parity of its bits under a mask: bit c and
+         * the bits in the columns of pivots that have bit c. */
         if (t < WORDS) mask[t] = t == c / 32 ? 1u << c % 32 : 0;
         if (t == 0) found = GF2_NONE;
-        __syncthreads(); /* the mask is begun, the column before done */
+        __syncthreads(); /* the mask is initialised, the previous column is done */
         const unsigned p = now.count;
         const uint64_t top = (uint64_t)now.first + p;
         for (unsigned q = t; q < p; q += threads)
             if (pivots[q][c / 32] >> c % 32 & 1)
                 atomicOr(&mask[now.column[q] / 32], 1u << now.column[q] % 32);
-        __syncthreads(); /* the mask is there */
+        __syncthreads(); /* the mask is complete */
         int any = 0;
         for (uint64_t from = top; from < n && !any; from += threads) {
             const uint64_t row = from + t;
@@ -75,7 +76,7 @@ static __device__ inline void gf2_panel(uint32_t *a, uint64_t n, uint64_t stride
             for (unsigned j = 0; j < WORDS && row < n; j++)
                 parity ^= mask[j] & gf2_bits(a + row * stride, stride, begin + 32 * j, each);
             if (__popc(parity) & 1) atomicMin(&found, (uint32_t)row);
-            any = __syncthreads_or(__popc(parity) & 1); /* all have looked */
+            any = __syncthreads_or(__popc(parity) & 1); /* all have searched */
         }
         if (!any) continue;
         for (uint64_t j = begin / 32 + t; j < stride; j += threads) {
@@ -83,21 +84,21 @@ static __device__ inline void gf2_panel(uint32_t *a, uint64_t n, uint64_t stride
             a[found * stride + j] = a[top * stride + j];
             a[top * stride + j] = x;
         }
-        __syncthreads(); /* the row is at its place */
+        __syncthreads(); /* the row is swapped */
         if (t < WORDS) {
             bits[t] = gf2_bits(a + top * stride, stride, begin + 32 * t, each);
             pivots[p][t] = bits[t];
             now.sum[p][t] = t == p / 32 ? 1u << p % 32 : 0;
         }
         if (t == 0) now.column[p] = c;
-        __syncthreads(); /* its bits are there */
+        __syncthreads(); /* its bits are written */
         for (unsigned q = t; q < p; q += threads)
             if (bits[now.column[q] / 32] >> now.column[q] % 32 & 1)
                 for (unsigned j = 0; j < WORDS; j++) {
                     atomicXor(&pivots[p][j], pivots[q][j]);
                     atomicXor(&now.sum[p][j], now.sum[q][j]);
                 }
-        __syncthreads(); /* those before are added to it */
+        __syncthreads(); /* the previous pivots are added to it */
         for (unsigned q = t; q < p; q += threads)
             if (pivots[q][c / 32] >> c % 32 & 1)
                 for (unsigned j = 0; j < WORDS; j++) {
@@ -115,7 +116,7 @@ static __device__ inline void gf2_panel(uint32_t *a, uint64_t n, uint64_t stride
     if (t == 0) state->count = now.count;
 }
 
-/* Which pivot rows are to be added to each row: sums [n][WORDS]; a thread a row. */
+/* The pivot rows to add to each row: sums [n][WORDS]; one thread per row. */
 template <int WORDS>
 static __device__ inline void gf2_sums(const uint32_t *a, uint64_t n, uint64_t stride,
                                        uint64_t begin, unsigned width,
@@ -128,13 +129,13 @@ static __device__ inline void gf2_sums(const uint32_t *a, uint64_t n, uint64_t s
         bits[j] = gf2_bits(a + row * stride, stride, begin + 32 * j, width < 32 ? width : 32);
     gf2_sum<WORDS>(state, bits, sum);
     for (unsigned j = 0; j < WORDS; j++) {
-        /* A pivot row becomes its sum, and has itself already. */
+        /* A pivot row becomes its sum, which already includes itself. */
         if (q < state->count) sum[j] = state->sum[q][j] ^ (j == q / 32 ? 1u << q % 32 : 0);
         sums[row * WORDS + j] = sum[j];
     }
 }
 
-/* The pivot rows as they are now, from word begin / 32 on, for kernels that change them. */
+/* Copies the pivot rows, from word begin / 32 on, for kernels that change them. */
 template <int WORDS>
 static __device__ inline void gf2_keep(const uint32_t *a, uint64_t stride, uint64_t begin,
                                        const gf2_state<WORDS> *state, uint32_t *rows)
@@ -143,7 +144,7 @@ static __device__ inline void gf2_keep(const uint32_t *a, uint64_t stride, uint6
         if (i % stride >= begin / 32) rows[i] = a[state->first * stride + i];
 }
 
-/* Word j of pivot row q of those kept; zero beyond the last. */
+/* Word j of copied pivot row q; zero beyond the last. */
 template <int WORDS>
 static __device__ inline uint32_t gf2_pivot(const gf2_state<WORDS> *state, const uint32_t *rows,
                                             uint64_t stride, unsigned q, uint64_t j)

@@ -1,8 +1,8 @@
 /*
- * ladder.c - the device of the rungs: the driver, the images of the ladders, memory and launches.
+ * ladder.c - the device of the rungs: the driver, the modules of the ladders, memory and launches.
  *
- * The driver is opened here as the library opens it, since the library exports none of it.  Rungs
- * that call the library do so on a context whose stream is that of the other rungs.
+ * The driver is opened here in the same way as in the library, which exports no driver functions.
+ * Rungs that call the library use a context with the stream of the other rungs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What the build made ---- */
+/* ---- Results of the build ---- */
 
 #ifdef ECHELON_CUDA
 static const bool built_for_gpus = true; /* echelon/ladder.pack */
@@ -92,7 +92,7 @@ static bool works(struct ladder_device *device, CUresult result, const char *cal
 
 /* ---- Open and close ---- */
 
-/* What a copy within the device moves in a second, and what its multipliers do at their clock. */
+/* Measures the rate of a device copy; computes the peak rate of multiplications from the clock. */
 static bool find_roofs(struct ladder_device *d)
 {
     enum { CLOCK_RATE_KHZ = 13, TIMES = 5 };
@@ -149,7 +149,7 @@ static int attribute(const struct ladder_device *d, int which)
     return d->driver->cuDeviceGetAttribute(&value, which, d->device) == CUDA_SUCCESS ? value : 0;
 }
 
-/* The driver's view of the device that the context d->ctx is on. */
+/* Opens the device of d->ctx by the driver. */
 static bool open_driver(struct ladder_device *d)
 {
     const char *colon = strchr(ech_device_name(d->ctx), ':');
@@ -179,7 +179,7 @@ bool ladder_open(struct ladder_device *d, const char *name)
 {
     *d = (struct ladder_device){ 0 };
     if (name && strncmp(name, "cuda", 4) != 0 && strcmp(name, "simt") != 0) {
-        say(d, "rungs run on a GPU (cuda) or under the executor (simt), not on \"%s\"", name);
+        say(d, "the device must be a GPU (cuda) or the SIMT emulator (simt), not \"%s\"", name);
         return false;
     }
     if (!find_device(d, name)) return false;
@@ -200,7 +200,7 @@ bool ladder_open(struct ladder_device *d, const char *name)
                             works(d, d->driver->cuMemAlloc(&d->flush, FLUSH_BYTES), "cuMemAlloc") &&
                             find_roofs(d);
     if (ok && d->simt) {
-        /* A fault is told by the findings; counts come from every launch. */
+        /* Findings report faults; every launch is counted. */
         ok = d->executor.set_options("keep,profile", d->message, sizeof d->message);
     }
     if (!ok) ladder_close(d);
@@ -234,10 +234,10 @@ void ladder_close(struct ladder_device *d)
 
 /* ---- Kernels ---- */
 
-/* Loads an image from ladder.pack, which lies in the folder of the library's kernels. */
+/* Loads a module from ladder.pack, which is in the folder of the library's kernels. */
 static void load_ptx(struct trial *trial, const char *name, CUlibrary *library)
 {
-    static const char inside = 0; /* this program, where the library is static */
+    static const char inside = 0; /* this program, if the library is static */
     char path[ECHI_PACK_PATH], reason[ECHI_PACK_REASON];
     const struct echi_pack pack = { .path = path, .id = ECHELON_VERSION };
     size_t bytes = 0;
@@ -262,7 +262,7 @@ static bool load(struct trial *trial, const char *name, int *index)
         return false;
     }
     if (!d->simt && !built_for_gpus) {
-        ladder_fail(trial, "this build has no ladder for GPUs: there was no nvcc");
+        ladder_fail(trial, "this build has no rungs for GPUs; it was built without nvcc");
         return false;
     }
     if (!d->libraries[i] && d->simt)
@@ -304,7 +304,7 @@ void ladder_launch(struct trial *trial, const char *name, uint64_t blocks_x, uin
     enum { WITHOUT_ASKING = 48 << 10 };
     if (trial->failed || blocks_x == 0 || blocks_y == 0) return;
     if (blocks_x > INT32_MAX || blocks_y > UINT16_MAX) {
-        ladder_fail(trial, "%s: n is %llu, too many for one grid", name,
+        ladder_fail(trial, "%s: n = %llu exceeds the maximum of a grid", name,
                     (unsigned long long)trial->n);
         return;
     }

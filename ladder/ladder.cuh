@@ -1,5 +1,5 @@
 /*
- * ladder.cuh - what every rung may use: the type of an element, its order, and where a thread is.
+ * ladder.cuh - for all rungs: the element type, its order, and thread indices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Of the image that is being compiled: one for each type in ladders.txt. */
+/* The element type of the module: one module per type in ladders.txt. */
 #ifndef ELEMENT
 #define ELEMENT uint32_t
 #endif
@@ -16,7 +16,7 @@ typedef ELEMENT element;
 
 #define ALL_LANES 0xffffffffu
 
-/* This thread's number in the whole grid, and how many there are. */
+/* The index of this thread in the grid, and the number of threads. */
 static __device__ inline uint64_t global_thread(void)
 {
     return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -27,8 +27,8 @@ static __device__ inline uint64_t global_threads(void)
     return (uint64_t)gridDim.x * blockDim.x;
 }
 
-/* Bits that order as keys do, as unsigned numbers: the sign of integers is flipped; of floats it is
- * too, and of negative ones all other bits. */
+/* Order-preserving unsigned form of a key: the sign bit is inverted; for negative floats all bits
+ * are. */
 static __device__ inline uint32_t order_bits(uint32_t x)
 {
     return x;
@@ -56,7 +56,7 @@ static __device__ inline uint64_t order_bits(double x)
     return bits >> 63 ? ~bits : bits ^ 1ull << 63;
 }
 
-/* The key that has these order bits, into *x. */
+/* The inverse of order_bits(). */
 static __device__ inline void from_order_bits(uint32_t bits, uint32_t *x)
 {
     *x = bits;
@@ -72,7 +72,7 @@ static __device__ inline void from_order_bits(uint32_t bits, float *x)
     *x = __uint_as_float(bits & 0x80000000u ? bits ^ 0x80000000u : ~bits);
 }
 
-/* Whether a comes before b; any two floats, NaN too, have an order. */
+/* Whether a precedes b; floats are totally ordered, including NaN. */
 static __device__ inline bool before(element a, element b)
 {
     return order_bits(a) < order_bits(b);

@@ -1,14 +1,14 @@
 /*
- * ladder.h - what a ladder is: one problem, and its rungs, each a way to solve it on a GPU that
- * shows one idea.
+ * ladder.h - the declaration of a ladder: one problem and its rungs, each a GPU solution that shows
+ * one idea.
  *
  *     ladder/reduce/1_interleaved.cu   the kernels of a rung
  *     ladder/reduce/reduce.c           the problem: data, oracle, what each rung launches, claims
- *     ladder/ladder.c                  the device: images, memory, launches
- *     ladder/measure.c                 a rung checked, counted on the executor, timed on a GPU
+ *     ladder/ladder.c                  the device: modules, memory, launches
+ *     ladder/measure.c                 checks a rung, counts on the SIMT emulator, times on a GPU
  *
- * All rungs of a ladder read trial->in, which they leave as it is, and write trial->out.  The
- * command "echelon ladder" runs them.  Nothing here is part of the library.
+ * All rungs of a ladder read trial->in without changing it, and write trial->out.  The command
+ * "echelon ladder" runs them.  Nothing here is part of the library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,56 +22,56 @@ struct trial;
 struct rung;
 struct results;
 
-/* ---- What a ladder says of itself ---- */
+/* ---- Declarations ---- */
 
 struct rung {
-    int number;                       /* of its file, NUMBER_IDEA.cu */
+    int number;                       /* as in the file name NUMBER_IDEA.cu */
     const char *idea;                 /* "interleaved"; "production" has no file */
     const char *text;                 /* a line for the table */
-    uint64_t parameter;               /* of rungs that are several by one file: k, a stride */
-    uint64_t most;                    /* elements that it takes; 0: any number */
-    bool own_data;                    /* make() has its own for it: not for the user's */
-    bool on_host;                     /* to compare with: timed by the host's clock */
+    uint64_t parameter;               /* if a file has several rungs: k, a stride */
+    uint64_t most;                    /* maximum number of elements; 0: no limit */
+    bool own_data;                    /* make() generates separate data; cannot run on the user's */
+    bool on_host;                     /* for comparison; timed by the host clock */
     void (*run)(struct trial *trial); /* queues its kernels; on_host: host_in to host_out */
 };
 
-/* Something that people say of the rungs, and what shows it. */
+/* A common statement about the rungs, and its test. */
 struct claim {
     const char *text;
-    bool of_gpu; /* of times on a GPU, where it may turn out false; else of counts, and must hold */
-    /* Writes the figures into because. */
+    bool of_gpu; /* 1: about times on a GPU, may be false; 0: about counts, must hold */
+    /* Writes the figures to because. */
     bool (*holds)(const struct results *results, char *because, size_t bytes);
 };
 
 enum roof {
-    ROOF_MEMORY,     /* bytes() by what a copy moves */
-    ROOF_ARITHMETIC, /* operations() by what the multipliers do */
+    ROOF_MEMORY,     /* bytes() relative to the rate of a copy */
+    ROOF_ARITHMETIC, /* operations() relative to the arithmetic peak */
     ROOF_NONE
 };
 
 struct ladder {
     const char *name, *summary;
     const char *types; /* "u32 i32 f32", as in ladders.txt; the first is the default */
-    const char *unit;  /* what n counts: "keys" */
-    bool takes_input;  /* a column of the user's own, and its out is one */
-    int out_type;      /* of that column, an ech_dtype; LADDER_SAME: of the input's type */
+    const char *unit;  /* unit of n: "keys" */
+    bool takes_input;  /* accepts a column of the user's data, and returns one */
+    int out_type;      /* dtype of the result column; LADDER_SAME: the input type */
     enum roof roof;
     const struct rung *rungs;
     int rung_count;
     const struct claim *claims;
     int claim_count;
-    const uint64_t *checked; /* awkward sizes, 0 among them or not; LADDER_END ends each list */
-    const uint64_t *counted; /* on the executor */
+    const uint64_t *checked; /* sizes that test boundaries; LADDER_END ends each list */
+    const uint64_t *counted; /* on the SIMT emulator */
     const uint64_t *timed;   /* on a GPU */
-    /* Bytes of the arrays for trial->n: in_bytes, out_bytes, scratch_bytes, and whatever else. */
+    /* Sets in_bytes, out_bytes, scratch_bytes and other sizes for trial->n. */
     void (*shape)(struct trial *trial);
-    /* Fills host_in from trial->seed; seeds below LADDER_SEEDS are all checked. */
+    /* Fills host_in from trial->seed; all seeds below LADDER_SEEDS are checked. */
     void (*make)(struct trial *trial);
     void (*expect)(struct trial *trial); /* fills expected */
-    /* NULL: out must be expected, byte for byte.  Else whether host_out will do, or a message. */
+    /* Returns whether host_out is acceptable, or a message.  NULL: out must be byte-identical. */
     bool (*accept)(const struct trial *trial, char *message, size_t bytes);
-    double (*bytes)(const struct trial *trial);      /* that must move; NULL: in and out once */
-    double (*operations)(const struct trial *trial); /* NULL where the roof is another */
+    double (*bytes)(const struct trial *trial);      /* minimum traffic; NULL: in and out once */
+    double (*operations)(const struct trial *trial); /* NULL if memory is the limit */
 };
 
 #define LADDER_END UINT64_MAX
@@ -83,15 +83,15 @@ extern const int ladder_count;
 /* ---- Device: ladder.c ---- */
 
 struct ladder_device {
-    ech_ctx *ctx;  /* of production rungs, on the same stream */
-    ech_ctx *host; /* of rungs on the host, once one has asked for it */
+    ech_ctx *ctx;  /* for production rungs, on the same stream */
+    ech_ctx *host; /* for rungs on the host; opened when needed */
     const struct echi_driver *driver;
     CUdevice device;
-    CUcontext context; /* the device's primary one, which the library uses, too */
-    bool entered;      /* it is current in this thread */
+    CUcontext context; /* the device's primary context, which the library also uses */
+    bool entered;      /* whether it is current in this thread */
     CUstream stream;
     CUevent before, after;
-    CUdeviceptr flush; /* larger than the second cache */
+    CUdeviceptr flush; /* larger than the L2 cache */
     CUlibrary *libraries;
     struct {
         char name[48];
@@ -102,15 +102,16 @@ struct ladder_device {
     bool simt;
     struct executor executor;
     int multiprocessors, architecture;
-    double copy_bytes_per_s, operations_per_s, f64_operations_per_s; /* roofs */
-    char message[1024];                                              /* of the last failure */
+    double copy_bytes_per_s, operations_per_s, f64_operations_per_s; /* ceilings */
+    char message[1024];                                              /* the last failure */
 };
 
-/* name: "cuda", "cuda:1", "simt"; NULL: the first GPU, else the executor.  False with a message. */
+/* name: "cuda", "cuda:1", "simt"; NULL: the first GPU, otherwise the SIMT emulator.  Returns false
+ * and sets the message on failure. */
 bool ladder_open(struct ladder_device *device, const char *name);
 void ladder_close(struct ladder_device *device);
 
-/* One rung on one array.  After the first failure every call on it does nothing. */
+/* One run of a rung on an array.  After the first failure every call on it does nothing. */
 struct trial {
     struct ladder_device *device;
     const struct ladder *ladder;
@@ -118,17 +119,17 @@ struct trial {
     ech_dtype type;
     size_t element_bytes; /* of type */
     uint64_t n, seed;
-    uint64_t rows, cols, p[4]; /* whatever shape() makes of n */
+    uint64_t rows, cols, p[4]; /* set by shape() */
     size_t in_bytes, out_bytes, scratch_bytes;
     CUdeviceptr in, out, scratch;
     void *host_in, *host_out, *expected;
-    bool given; /* host_in is the user's */
+    bool given; /* host_in is the user's data */
     uint64_t launches;
     bool failed;
 };
 
-/* Queues a kernel of the ladder's image for the trial's type: blocks of threads.  No blocks:
- * nothing.  What follows shared_bytes are addresses of its arguments. */
+/* Queues a kernel of the ladder's module for the trial's type.  Does nothing for 0 blocks.  The
+ * addresses of the kernel arguments follow shared_bytes. */
 #define LAUNCH(trial, kernel, blocks, threads, shared_bytes, ...)                                  \
     ladder_launch(trial, kernel, blocks, 1, threads, 1, shared_bytes, (void *[]){ __VA_ARGS__ })
 /* The same in two dimensions. */
@@ -139,15 +140,15 @@ void ladder_launch(struct trial *trial, const char *kernel, uint64_t blocks_x, u
                    unsigned threads_x, unsigned threads_y, size_t shared_bytes, void **arguments);
 void ladder_zero(struct trial *trial, CUdeviceptr at, size_t bytes);
 void ladder_copy(struct trial *trial, CUdeviceptr to, CUdeviceptr from, size_t bytes);
-/* What a call of the library on trial->device->ctx returned. */
+/* Fails the trial if a call of the library on trial->device->ctx failed. */
 void ladder_try(struct trial *trial, ech_status status);
-/* Sorts host_in into host_out by the library on the host's processor. */
+/* Sorts host_in into host_out by the library on the CPU. */
 void ladder_sort_on_host(struct trial *trial);
-/* Fails the trial; the text is the device's message. */
+/* Fails the trial with a message. */
 void ladder_fail(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Of the device, as a pointer for calls of the library. */
+/* A device address as a pointer, for calls of the library. */
 static inline void *ladder_pointer(CUdeviceptr at)
 {
     return (void *)(uintptr_t)at;
@@ -160,24 +161,24 @@ static inline uint64_t ladder_ceil(uint64_t n, uint64_t by)
 
 /* ---- Data: data.c ---- */
 
-/* For ladders that sort: in, out of n elements; random, with few values, falling, all alike, with
- * what a float may be, by seed.  In order means by value, floats by IEEE 754's totalOrder. */
+/* For ladders that sort: in and out have n elements.  By seed: random bits (floats including NaN),
+ * few values, descending, all equal.  The order is by value, for floats IEEE 754's totalOrder. */
 void ladder_shape_keys(struct trial *trial);
 void ladder_make_keys(struct trial *trial);
 void ladder_expect_sorted(struct trial *trial);
-/* n numbers small enough for sums of them: integers to 255, floats in [-1, 1) in steps of 2^-10. */
+/* n small numbers for sums: integers up to 255, floats in [-1, 1) in steps of 2^-10. */
 void ladder_make_numbers(struct trial *trial);
-/* bits.c: an n x n matrix of bits, laid out as ech_gf2 has it; p[0] is its stride in 32-bit words.
- * What is expected is its reduced echelon form. */
+/* bits.c: an n x n matrix of bits in the layout of ech_gf2; p[0] is its stride in 32-bit words.
+ * The expected result is its reduced echelon form. */
 void ladder_shape_bits(struct trial *trial);
 void ladder_make_bits(struct trial *trial);
 void ladder_expect_reduced(struct trial *trial);
-/* n bytes: random, with few values, rising by one, all alike, by seed; or alike in any case. */
+/* n bytes, by seed: random, few values, ascending by one, all equal; alike: always equal. */
 void ladder_make_bytes(struct trial *trial, bool alike);
 uint64_t ladder_random(uint64_t seed, uint64_t i);
-/* Element i of host memory, of the trial's type, as a number. */
+/* Element i in host memory as a number. */
 double ladder_number(ech_dtype type, const void *elements, uint64_t i);
-/* The bits that it orders by, as unsigned numbers do: order_bits() of ladder.cuh. */
+/* The order-preserving form of element i: order_bits() of ladder.cuh. */
 uint64_t ladder_order_bits(ech_dtype type, const void *elements, uint64_t i);
 
 /* ---- Measuring: measure.c ---- */
@@ -187,11 +188,11 @@ struct result {
     ech_dtype type;
     uint64_t n;
     bool right;
-    char message[640]; /* what is wrong */
-    double ms;         /* on a GPU: the median; else 0 */
+    char message[640]; /* if wrong: why */
+    double ms;         /* on a GPU: the median; otherwise 0 */
     double bytes, operations;
     uint64_t launches, faults;
-    struct simt_counts counts; /* on the executor */
+    struct simt_counts counts; /* on the SIMT emulator */
 };
 
 struct results {
@@ -201,32 +202,32 @@ struct results {
     int count, room;
 };
 
-/* A user's array, of the trial's type. */
+/* The user's array, of the trial's type. */
 struct ladder_data {
     const void *in;
-    void *out; /* of out_bytes(), filled; may be NULL */
+    void *out; /* receives the result; may be NULL */
     uint64_t n;
 };
 
-/* Runs a rung once on n elements made from seed, or on data, and compares with the oracle; on the
- * executor with counts.  True when there is a result, right or not. */
+/* Runs a rung once on n elements generated from seed, or on data, and compares with the oracle; on
+ * the SIMT emulator it also counts.  Returns true if there is a result, right or wrong. */
 bool ladder_check(struct ladder_device *device, const struct ladder *ladder,
                   const struct rung *rung, ech_dtype type, uint64_t n, uint64_t seed,
                   const struct ladder_data *data, struct result *result);
-/* The same, and on a GPU its time. */
+/* The same, and measures the time on a GPU. */
 bool ladder_measure(struct ladder_device *device, const struct ladder *ladder,
                     const struct rung *rung, ech_dtype type, uint64_t n,
                     const struct ladder_data *data, struct result *result);
-/* What out of n elements takes. */
+/* The size of out for n elements. */
 size_t ladder_out_bytes(const struct ladder *ladder, ech_dtype type, uint64_t n);
-/* False when out of memory. */
+/* Returns false if out of memory. */
 bool ladder_keep(struct results *results, const struct result *result);
 
-/* The row of a rung, by its number, its parameter and n (0: the first of any n); NULL: none. */
+/* The result of a rung by number, parameter and n (0: the first for any n), or NULL. */
 const struct result *ladder_row(const struct results *results, int number, uint64_t parameter,
                                 uint64_t n);
 
-/* For claims of times: whether a takes at least `least` and at most `most` times as long as b. */
+/* For claims about times: whether a takes `least` to `most` times as long as b. */
 bool ladder_ratio(const struct result *a, const struct result *b, double least, double most,
                   char *because, size_t bytes);
 

@@ -1,6 +1,6 @@
 /*
- * measure.c - one rung on one array: made, run, compared with the oracle; counted on the executor,
- * timed on a GPU.
+ * measure.c - runs one rung on one array and compares the result with the oracle; counts on the
+ * SIMT emulator, times on a GPU.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +14,10 @@
 #include <time.h>
 
 enum {
-    UNWRITTEN = 0xA7, /* what out and scratch hold before a run */
+    UNWRITTEN = 0xA7, /* content of out and scratch before a run */
     MOST_TIMES = 15
 };
-static const double most_ms = 600; /* that the timing of a rung takes, about */
+static const double most_ms = 600; /* approximate time limit for timing a rung */
 
 /* ---- A trial's memory ---- */
 
@@ -42,7 +42,7 @@ static void begin(struct trial *trial, const struct ladder_data *data)
     ladder_allocate(trial, &trial->out, trial->out_bytes);
     ladder_allocate(trial, &trial->scratch, trial->scratch_bytes);
     ladder_upload(trial, trial->in, trial->host_in, trial->in_bytes);
-    if (!trial->device->simt) { /* which knows by itself what nobody wrote */
+    if (!trial->device->simt) { /* the emulator detects uninitialised reads */
         ladder_fill(trial, trial->out, UNWRITTEN, trial->out_bytes);
         ladder_fill(trial, trial->scratch, UNWRITTEN, trial->scratch_bytes);
     }
@@ -58,7 +58,7 @@ static void end(struct trial *trial)
     free(trial->expected);
 }
 
-/* ---- Right or not ---- */
+/* ---- Comparison with the oracle ---- */
 
 static void compare(struct trial *trial, struct result *result)
 {
@@ -72,7 +72,7 @@ static void compare(struct trial *trial, struct result *result)
     result->right = i == trial->out_bytes;
     if (!result->right)
         snprintf(result->message, sizeof result->message,
-                 "byte %zu of %zu of the result is not the oracle's", i, trial->out_bytes);
+                 "byte %zu of %zu differs from the oracle's result", i, trial->out_bytes);
 }
 
 static void check_input(struct trial *trial, struct result *result)
@@ -85,7 +85,7 @@ static void check_input(struct trial *trial, struct result *result)
     ladder_download(trial, now, trial->in, trial->in_bytes);
     if (!trial->failed && memcmp(now, trial->host_in, trial->in_bytes) != 0) {
         result->right = false;
-        snprintf(result->message, sizeof result->message, "the input was written over");
+        snprintf(result->message, sizeof result->message, "the rung changed its input");
     }
     free(now);
 }
@@ -99,13 +99,13 @@ static void add_counts(struct simt_counts *to, const struct simt_counts *from)
     memcpy(to, a, sizeof a);
 }
 
-/* What the executor saw; a fault makes the result wrong. */
+/* The findings of the emulator; a fault makes the result wrong. */
 static void take_counts(const struct ladder_device *device, struct result *result)
 {
     const struct simt_kernel_counts *kernels;
     const struct simt_finding *findings;
     size_t n = device->executor.profile(&kernels);
-    result->launches = 0; /* the library's too */
+    result->launches = 0; /* includes the library's */
     for (size_t i = 0; i < n; i++) {
         add_counts(&result->counts, &kernels[i].counts);
         result->launches += kernels[i].launches;
@@ -167,7 +167,7 @@ static void time_it(struct trial *trial, struct result *result)
     result->ms = ms[times / 2];
 }
 
-/* ---- What others call ---- */
+/* ---- Interface ---- */
 
 static bool measure(struct ladder_device *device, const struct ladder *ladder,
                     const struct rung *rung, ech_dtype type, uint64_t n, uint64_t seed,

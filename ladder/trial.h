@@ -1,5 +1,5 @@
 /*
- * trial.h - what the two halves of the harness share: ladder.c has the device, measure.c uses it.
+ * trial.h - the interface between ladder.c (the device) and measure.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,13 +8,13 @@
 
 #include "ladder.h"
 
-void ladder_allocate(struct trial *trial, CUdeviceptr *at, size_t bytes); /* of 0 bytes: none */
+void ladder_allocate(struct trial *trial, CUdeviceptr *at, size_t bytes); /* 0 bytes: none */
 void ladder_release(struct trial *trial, CUdeviceptr *at);
 void ladder_upload(struct trial *trial, CUdeviceptr to, const void *from, size_t bytes);
 void ladder_download(struct trial *trial, void *to, CUdeviceptr from, size_t bytes);
 void ladder_fill(struct trial *trial, CUdeviceptr at, unsigned char byte, size_t bytes);
 void ladder_wait(struct trial *trial);
-/* Runs the rung with nothing of its data in the caches; milliseconds between two events. */
+/* Runs the rung with cold caches; returns the milliseconds between two events. */
 double ladder_time(struct trial *trial);
 
 #endif

@@ -4,7 +4,7 @@
  *
  *     test_simt                     every case
  *     test_simt 'fault(race_war'    the cases that begin so
- *     test_simt --csv FILE          also writes what was found and counted, for docs/executor.md
+ *     test_simt --csv FILE          also writes what was found and counted, for docs/simt.md
  *
  * simt/faults.def and simt/patterns.def say what must come out; scripts/gpu_truth.sh compared them
  * with compute-sanitizer and the profiler's counters.

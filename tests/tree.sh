@@ -152,7 +152,7 @@ if command -v python3 >/dev/null; then
         $(for operation in sort histogram select scan reduce matmul gf2 sparse; do
             echo docs/$operation.md
         done)
-    check "the tables on the executor are those of bench/results" \
+    check "the tables about the SIMT emulator are those of bench/results" \
         python3 bench/truth_table.py --check $(echo "$files" | grep '\.md$')
     # shellcheck disable=SC2086
     check "the tables of the ladders are those of bench/results" \

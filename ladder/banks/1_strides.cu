@@ -1,12 +1,12 @@
 /*
- * 1_strides.cu - lanes that read words so many words apart.
+ * 1_strides.cu - lanes that read words with a stride.
  *
- * Idea:   lane l adds up 256 words of shared memory, from word stride * l on; at any time the lanes
- *         are stride words apart
- * Cost:   banks are words modulo 32: with a stride of 2^k, 2^k lanes meet in each bank that is
- *         used, and are served one after another
- * Wastes: the banks between; an odd stride, as one word of padding makes, uses all of them
- * From:   the lecture's bank conflicts, on hardware of 16 banks and half warps
+ * Idea:   lane l adds up 256 words of shared memory, beginning at word stride * l; at any time the
+ *         lanes are stride words apart
+ * Cost:   the bank is the word index modulo 32: with a stride of 2^k, 2^k lanes access each bank
+ *         that is used, and are serialised
+ * Wastes: the unused banks; an odd stride, as made by one word of padding, uses all of them
+ * From:   the lecture's bank conflicts, on hardware with 16 banks and half warps
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +15,11 @@
 extern "C" __global__ void banks_1(const uint32_t *in, uint64_t n, uint32_t stride, uint32_t *sums)
 {
     __shared__ uint32_t x[1280];
-    uint64_t first = 256 * global_thread(); /* of the accesses */
+    uint64_t first = 256 * global_thread(); /* of this thread's accesses */
     const uint32_t *from = &x[threadIdx.x % 32 * stride];
     uint32_t sum = 0;
     for (unsigned i = threadIdx.x; i < 1280; i += blockDim.x) x[i] = in[i];
-    __syncthreads(); /* all of x is there */
+    __syncthreads(); /* x is loaded */
     if (first >= n) return;
     unsigned count = n - first < 256 ? (unsigned)(n - first) : 256;
 #pragma unroll 16

@@ -1,13 +1,13 @@
 /*
- * 2_sizes.cu - lanes that read neighbouring elements of 1, 2, 4 and 8 bytes.
+ * 2_sizes.cu - lanes that read adjacent elements of 1, 2, 4 and 8 bytes.
  *
- * Idea:   lane l adds up 256 elements from element l on: lanes are one element apart
- * Cost:   one pass a load of up to 4 bytes a lane; of 8 bytes two, each of half a warp
- * Wastes: with 1 or 2 bytes, banks that stay unused
- * From:   the lecture's char and short arrays: the first hardware gave a word to lanes that want
- *         the same of it, and 4 lanes that want its 4 bytes were served one after another.  Today a
- *         word goes to all lanes that want any part of it.  8 bytes were two requests then, each of
- *         words that are 2 apart
+ * Idea:   lane l adds up 256 elements, beginning at element l: lanes are one element apart
+ * Cost:   one wavefront per load of up to 4 bytes per lane; two for 8 bytes, one per half warp
+ * Wastes: with 1 or 2 bytes, unused banks
+ * From:   the lecture's char and short arrays. On the first hardware, lanes shared a word only if
+ *         they read the same bytes of it; 4 lanes that read its 4 bytes were serialised. Today a
+ *         word is broadcast to all lanes that read any part of it. 8 bytes were two requests, each
+ *         of words that are 2 apart
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ union banks_2_tile {
     uint64_t of_8[640];
 };
 
-/* Both halves of an element of 8 bytes, which is read once. */
+/* Adds both halves of an 8-byte element, which is read once. */
 static __device__ inline uint32_t banks_2_fold(uint64_t x)
 {
     return (uint32_t)x + (uint32_t)(x >> 32);
@@ -29,11 +29,11 @@ static __device__ inline uint32_t banks_2_fold(uint64_t x)
 extern "C" __global__ void banks_2(const uint32_t *in, uint64_t n, uint32_t bytes, uint32_t *sums)
 {
     __shared__ banks_2_tile x;
-    uint64_t first = 256 * global_thread(); /* of the accesses */
+    uint64_t first = 256 * global_thread(); /* of this thread's accesses */
     unsigned lane = threadIdx.x % 32;
     uint32_t sum = 0;
     for (unsigned i = threadIdx.x; i < 1280; i += blockDim.x) x.words[i] = in[i];
-    __syncthreads(); /* all of x is there */
+    __syncthreads(); /* x is loaded */
     if (first >= n) return;
     unsigned count = n - first < 256 ? (unsigned)(n - first) : 256;
     if (bytes == 1) {

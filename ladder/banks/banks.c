@@ -1,9 +1,8 @@
 /*
- * banks.c - the ladder of banks: n reads of shared memory, by lanes that are so many words apart or
- * read elements of so many bytes.
+ * banks.c - the ladder of banks: n reads of shared memory with different strides and element sizes.
  *
- * A thread adds up 256 elements that follow one another, of 1280 words that every block has; its
- * sum shows that it read what it should.
+ * A thread adds up 256 consecutive elements of the 1280 words of its block; the sum shows that it
+ * read the right elements.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +26,7 @@ static void make(struct trial *trial)
     for (uint64_t i = 0; i < WORDS; i++) words[i] = (uint32_t)ladder_random(trial->seed, i);
 }
 
-/* Element `at` as one word: that of 8 bytes is the sum of its halves. */
+/* Element `at` as one word; for 8 bytes the sum of its halves. */
 static uint32_t element_at(const struct trial *trial, uint64_t at)
 {
     const unsigned char *x = trial->host_in;
@@ -45,7 +44,7 @@ static uint32_t sum_of(const struct trial *trial, uint64_t lane, uint64_t count)
     return sum;
 }
 
-/* All warps read the same; only the last thread may have fewer reads. */
+/* All warps read the same elements; only the last thread may have fewer reads. */
 static void expect(struct trial *trial)
 {
     uint32_t *sums = trial->expected;
@@ -74,21 +73,21 @@ static void run(struct trial *trial)
     }
 
 static const struct rung rungs[] = {
-    STRIDE(1, "words, 1 apart"),    STRIDE(2, "words, 2 apart"),
-    STRIDE(4, "words, 4 apart"),    STRIDE(16, "words, 16 apart"),
-    STRIDE(32, "words, 32 apart"),  STRIDE(33, "words, 33 apart: 32 and one of padding"),
+    STRIDE(1, "words, stride 1"),   STRIDE(2, "words, stride 2"),
+    STRIDE(4, "words, stride 4"),   STRIDE(16, "words, stride 16"),
+    STRIDE(32, "words, stride 32"), STRIDE(33, "words, stride 33: 32 + 1 of padding"),
     SIZE(1, "elements of 1 byte"),  SIZE(2, "elements of 2 bytes"),
     SIZE(4, "elements of 4 bytes"), SIZE(8, "elements of 8 bytes"),
 };
 
-/* ---- Claims: n is a multiple of what a warp reads ---- */
+/* ---- Claims: n is a multiple of a warp's reads ---- */
 
 static const struct result *row_of(const struct results *results, int number, uint64_t parameter)
 {
     return ladder_row(results, number, parameter, 0);
 }
 
-/* Passes beyond the fewest for each load of a warp, on 32 banks and, of both half warps, on 16. */
+/* Excess wavefronts per load of a warp, with 32 banks, and of both half warps with 16 banks. */
 static uint64_t extra(const struct result *row, bool of_16)
 {
     uint64_t loads = row->n / 32;
@@ -100,7 +99,7 @@ static bool strides_today(const struct results *results, char *because, size_t b
 {
     static const uint64_t strides[] = { 1, 2, 4, 16, 32 };
     bool holds = true;
-    size_t length = (size_t)snprintf(because, bytes, "passes a load:");
+    size_t length = (size_t)snprintf(because, bytes, "wavefronts per load:");
     for (int i = 0; i < 5; i++) {
         uint64_t passes = 1 + extra(row_of(results, STRIDES, strides[i]), false);
         length +=
@@ -114,7 +113,7 @@ static bool strides_of_16(const struct results *results, char *because, size_t b
 {
     static const uint64_t strides[] = { 1, 2, 4, 16, 32 }, wanted[] = { 1, 2, 4, 16, 16 };
     bool holds = true;
-    size_t length = (size_t)snprintf(because, bytes, "passes a load of half a warp:");
+    size_t length = (size_t)snprintf(because, bytes, "wavefronts per load of a half warp:");
     for (int i = 0; i < 5; i++) {
         uint64_t more = extra(row_of(results, STRIDES, strides[i]), true);
         length += (size_t)snprintf(because + length, bytes - length, " %llu",
@@ -127,19 +126,19 @@ static bool strides_of_16(const struct results *results, char *because, size_t b
 static bool odd_none(const struct results *results, char *because, size_t bytes)
 {
     const struct simt_counts *c = &row_of(results, STRIDES, 33)->counts;
-    snprintf(because, bytes, "%llu conflicts on 32 banks, %llu on 16",
+    snprintf(because, bytes, "%llu conflicts with 32 banks, %llu on 16",
              (unsigned long long)c->bank_conflicts, (unsigned long long)c->bank16_conflicts);
     return c->bank_conflicts == 0 && c->bank16_conflicts == 0;
 }
 
-/* Doubles were two requests, of words that are 2 apart: of half a warp 2 + 2 passes, not 1 + 1. */
+/* Doubles were two requests of words 2 apart: 2 + 2 wavefronts per half warp, not 1 + 1. */
 static bool sizes_of_16(const struct results *results, char *because, size_t bytes)
 {
     uint64_t of_1 = extra(row_of(results, SIZES, 1), true);
     uint64_t of_2 = extra(row_of(results, SIZES, 2), true);
     uint64_t of_4 = extra(row_of(results, SIZES, 4), true);
     uint64_t of_8 = extra(row_of(results, SIZES, 8), true);
-    snprintf(because, bytes, "passes more for each load of a warp: %llu, %llu, %llu, %llu",
+    snprintf(because, bytes, "excess wavefronts per load of a warp: %llu, %llu, %llu, %llu",
              (unsigned long long)of_1, (unsigned long long)of_2, (unsigned long long)of_4,
              (unsigned long long)of_8);
     return of_1 == 2 * 3 && of_2 == 2 * 1 && of_4 == 0 && of_8 == 2 * 2;
@@ -150,7 +149,7 @@ static bool sizes_today(const struct results *results, char *because, size_t byt
     uint64_t all = 0;
     for (uint64_t size = 1; size <= 8; size *= 2)
         all += row_of(results, SIZES, size)->counts.bank_conflicts;
-    snprintf(because, bytes, "%llu conflicts of all four", (unsigned long long)all);
+    snprintf(because, bytes, "%llu conflicts in all four", (unsigned long long)all);
     return all == 0;
 }
 
@@ -173,14 +172,15 @@ static bool small_cost_nothing(const struct results *results, char *because, siz
 }
 
 static const struct claim claims[] = {
-    { .text = "Words 1, 2, 4, 16, 32 apart conflict as many ways on today's banks",
+    { .text =
+          "Strides of 1, 2, 4, 16, 32 words conflict 1-, 2-, 4-, 16- and 32-way on today's banks",
       .holds = strides_today },
-    { .text = "On 16 banks they conflict 1-, 2-, 4-, 16- and 16-way", .holds = strides_of_16 },
-    { .text = "One word of padding takes the conflicts of a stride of 32 away", .holds = odd_none },
+    { .text = "With 16 banks they conflict 1-, 2-, 4-, 16- and 16-way", .holds = strides_of_16 },
+    { .text = "One word of padding removes the conflicts of a stride of 32", .holds = odd_none },
     { .text = "Bytes conflicted 4-way, shorts 2-way and doubles 2-way on the first hardware",
       .holds = sizes_of_16 },
-    { .text = "None of them conflicts today", .holds = sizes_today },
-    { .text = "Words 32 apart take more than 16 times as long as neighbours",
+    { .text = "None of them conflicts on today's banks", .holds = sizes_today },
+    { .text = "A stride of 32 words takes more than 16 times as long as adjacent words",
       .of_gpu = true,
       .holds = time_follows },
     { .text = "Bytes and shorts are read as fast as words",

@@ -1,12 +1,12 @@
 /*
- * 2_shared.cu - steps that fit a block are done in shared memory, in one launch.
+ * 2_shared.cu - steps that fit in a block run in shared memory, in one launch.
  *
- * Idea:   a block takes 1024 keys.  The first launch sorts each such tile, all 55 steps of it; of
- *         the later merges the steps up to 512 apart are one launch, only the wider ones one each
- * Cost:   a barrier a step instead of a launch; memory is read and written once for up to ten
+ * Idea:   a block processes 1024 keys. The first launch sorts each such tile, all 55 steps; the
+ *         steps up to 512 apart of a later merge are one launch, wider steps one launch each
+ * Cost:   a barrier per step instead of a launch; memory is read and written once per up to ten
  *         steps
- * Wastes: in steps less than 32 apart a warp skips every other run of words, and so uses half the
- *         banks: two passes for each access
+ * Wastes: in steps less than 32 apart a warp skips every other run of words, so it uses half of the
+ *         banks: two wavefronts per access
  * From:   the lecture's second variant
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -28,13 +28,13 @@ static __device__ inline void bitonic_2_step(element *x, unsigned count, unsigne
     __syncthreads(); /* before the next step reads them */
 }
 
-/* The tile of the block: first where it begins, count what there is of it. */
+/* Loads the tile of the block; returns its number of keys. */
 static __device__ inline unsigned bitonic_2_load(element *x, const element *keys, uint64_t n)
 {
     const uint64_t first = (uint64_t)blockIdx.x * 1024;
     const unsigned count = n - first < 1024 ? (unsigned)(n - first) : 1024;
     for (unsigned i = threadIdx.x; i < count; i += 512) x[i] = keys[first + i];
-    __syncthreads(); /* the tile is there */
+    __syncthreads(); /* the tile is loaded */
     return count;
 }
 

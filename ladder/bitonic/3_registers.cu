@@ -1,21 +1,21 @@
 /*
  * 3_registers.cu - steps within a warp need neither shared memory nor barriers.
  *
- * Idea:   a warp holds 128 keys, four a lane: key 32 r + lane in register r.  Keys 32 and 64
- *         apart are in two registers of one lane, nearer ones in the same register of two lanes,
- *         which swap them by a shuffle and keep the lesser or the greater; only steps 128 or more
- *         apart go through memory
- * Cost:   of the 55 steps of a tile 6 need barriers, and no bank is fought for
- * Wastes: both lanes of a pair compare; and the array still goes through memory log2(n / 1024) ^
- *         2 / 2 times, which no sort that compares by a fixed pattern can avoid: radix sort goes
- *         four times
+ * Idea:   a warp holds 128 keys, four per lane: key 32 r + lane in register r. Keys 32 and 64 apart
+ *         are in two registers of one lane, closer keys in the same register of two lanes, which
+ *         exchange them by a shuffle and keep the minimum or the maximum; only steps 128 or more
+ *         apart use shared memory
+ * Cost:   6 of the 55 steps of a tile need barriers; no bank conflicts
+ * Wastes: both lanes of a pair compare; and the array still passes through memory log2(n / 1024) ^
+ *         2 / 2 times, which no sort by a fixed pattern of comparisons can avoid: radix sort needs
+ *         four passes
  * From:   the shuffles of sm_30 (2012)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/ladder.cuh"
 
-/* The bits that order as keys do; past the end, where nothing is written back, the greatest. */
+/* Loads order-preserving bits; the maximum past the end, where nothing is written back. */
 static __device__ inline void bitonic_3_load(uint32_t *key, const element *keys, uint64_t n)
 {
     const uint64_t first = (uint64_t)blockIdx.x * 1024 + threadIdx.x / 32 * 128 + threadIdx.x % 32;
@@ -32,13 +32,13 @@ static __device__ inline void bitonic_3_store(const uint32_t *key, element *keys
         if (first + 32 * r < n) from_order_bits(key[r], &keys[first + 32 * r]);
 }
 
-/* The lane has the lower of the two where the bit `half` of its number is 0. */
+/* The lane holds the lower position if the bit `half` of its index is 0. */
 static __device__ inline uint32_t bitonic_3_keep(uint32_t mine, uint32_t other, bool upper)
 {
     return (other < mine) != upper ? other : mine;
 }
 
-/* A step within the warp: half and flip as in rung 1, both known to the compiler. */
+/* A step within the warp: half and flip as in rung 1, both compile-time constants. */
 static __device__ inline void bitonic_3_near(uint32_t *key, unsigned half, unsigned flip)
 {
     const unsigned lane = threadIdx.x % 32;
@@ -58,10 +58,10 @@ static __device__ inline void bitonic_3_far(uint32_t *key, uint32_t *x, unsigned
                                             unsigned flip)
 {
     const unsigned first = threadIdx.x / 32 * 128 + threadIdx.x % 32;
-    __syncthreads(); /* all have read what was there before */
+    __syncthreads(); /* all have read the previous keys */
 #pragma unroll
     for (unsigned r = 0; r < 4; r++) x[first + 32 * r] = key[r];
-    __syncthreads(); /* all keys are there */
+    __syncthreads(); /* all keys are written */
 #pragma unroll
     for (unsigned r = 0; r < 4; r++)
         key[r] = bitonic_3_keep(key[r], x[(first + 32 * r) ^ flip], (first + 32 * r) & half);

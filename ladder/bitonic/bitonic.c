@@ -1,9 +1,8 @@
 /*
- * bitonic.c - the ladder of bitonic sorts: keys in their order, by a pattern of comparisons that
- * does not depend on them.
+ * bitonic.c - the ladder of bitonic sorts: a fixed pattern of comparisons, independent of the data.
  *
- * A sort of n = 2^m keys has m merges, the k-th of k steps; with any n, what lies past the end is
- * thought of as greater than all, which no step ever moves.
+ * A sort of n = 2^m keys has m merges, the k-th of k steps.  For other n, elements past the end
+ * count as larger than all keys, so no step moves them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +19,7 @@ static void copy_to_out(struct trial *trial)
     ladder_copy(trial, trial->out, trial->in, trial->in_bytes);
 }
 
-/* One step in global memory, a thread a pair. */
+/* One step in global memory, one thread per pair. */
 static void step(struct trial *trial, uint64_t half, uint64_t flip)
 {
     uint64_t blocks = ladder_ceil(ladder_ceil(trial->n, 2 * half) * half, THREADS);
@@ -36,7 +35,7 @@ static void run_1(struct trial *trial)
     }
 }
 
-/* Tiles sorted by one kernel; of later merges the wide steps as before, the others by another. */
+/* One kernel sorts tiles; later merges have wide steps as before, and one kernel for the others. */
 static void by_tiles(struct trial *trial, const char *sort, const char *merge, unsigned threads)
 {
     uint64_t tiles = ladder_ceil(trial->n, TILE);
@@ -68,9 +67,12 @@ static void run_production(struct trial *trial)
 }
 
 static const struct rung rungs[] = {
-    { .number = 1, .idea = "global", .text = "one launch a half-cleaner", .run = run_1 },
-    { .number = 2, .idea = "shared", .text = "near steps in shared memory", .run = run_2 },
-    { .number = 3, .idea = "registers", .text = "nearest steps by shuffles", .run = run_3 },
+    { .number = 1, .idea = "global", .text = "one launch per half-cleaner", .run = run_1 },
+    { .number = 2,
+      .idea = "shared",
+      .text = "steps within a block in shared memory",
+      .run = run_2 },
+    { .number = 3, .idea = "registers", .text = "steps within a warp by shuffles", .run = run_3 },
     { .number = 4, .idea = "production", .text = "production, ech_sort()", .run = run_production },
 };
 
@@ -83,8 +85,8 @@ static uint64_t merges_of(uint64_t n)
     return m;
 }
 
-/* Launches of both, for n = 2^m: m (m + 1) / 2 steps; or one for the tiles, and for the k-th
- * merge beyond them k wide steps and one. */
+/* Launches for n = 2^m: m (m + 1) / 2 steps; or one for the tiles, and k wide steps and one more
+ * for the k-th merge beyond them. */
 static bool launches_fall(const struct results *results, char *because, size_t bytes)
 {
     const struct result *a = ladder_row(results, 1, 0, 0), *b = ladder_row(results, 2, 0, 0);
@@ -102,24 +104,24 @@ static double passes(const struct result *row)
 static bool traffic_falls(const struct results *results, char *because, size_t bytes)
 {
     double a = passes(ladder_row(results, 1, 0, 0)), b = passes(ladder_row(results, 2, 0, 0));
-    snprintf(because, bytes, "words loaded and stored for each key: %.1f, %.1f", a, b);
+    snprintf(because, bytes, "words loaded and stored per key: %.1f, %.1f", a, b);
     return a > 5 * b;
 }
 
-/* In rung 2 a tile's 55 steps and a merge's ten, and the load; in rung 3 six and three, twice. */
+/* Barriers: rung 2 a tile's 55 steps, a merge's ten, and the load; rung 3 six and three, twice. */
 static bool barriers_fall(const struct results *results, char *because, size_t bytes)
 {
     const struct result *a = ladder_row(results, 2, 0, 0), *b = ladder_row(results, 3, 0, 0);
     uint64_t tiles = ladder_ceil(a->n, TILE), beyond = merges_of(a->n) - merges_of(TILE);
-    snprintf(because, bytes, "barriers met by warps: %llu, %llu",
+    snprintf(because, bytes, "barriers, counted once per warp: %llu, %llu",
              (unsigned long long)a->counts.barriers, (unsigned long long)b->counts.barriers);
     return a->counts.barriers == tiles * (TILE / 64) * (1 + 55 + beyond * (1 + 10)) &&
            b->counts.barriers == tiles * (TILE / 128) * 2 * (6 + beyond * 3);
 }
 
-/* Steps 1, 2, 4, 8, 16 apart take two passes for each access of a warp; a flip of 2, 4, ... 32
- * keys is such a step too.  40 of a tile's 55, 5 of a merge's 10.  Each reads two words; how
- * often it writes depends on the keys, so that this is between twice and four times the reads. */
+/* Steps 1, 2, 4, 8, 16 apart take two wavefronts per access of a warp; so does a flip of 2, 4, ...
+ * 32 keys.  These are 40 of the 55 steps of a tile, 5 of the 10 of a merge.  Each reads two words;
+ * the number of writes depends on the keys, so the total is two to four times the reads. */
 static bool conflicts_vanish(const struct results *results, char *because, size_t bytes)
 {
     const struct result *a = ladder_row(results, 2, 0, 0), *b = ladder_row(results, 3, 0, 0);
@@ -152,16 +154,16 @@ static bool radix_faster(const struct results *results, char *because, size_t by
 
 static const struct claim claims[] = {
     { .text =
-          "m (m + 1) / 2 launches sort 2^m keys; tiles in shared memory leave those of the wide "
-          "steps",
+          "m (m + 1) / 2 launches sort 2^m keys; with tiles in shared memory only the wide steps "
+          "remain",
       .holds = launches_fall },
-    { .text = "With tiles less than a fifth of the words is moved", .holds = traffic_falls },
-    { .text = "Shuffles leave 12 of a tile's 56 barriers", .holds = barriers_fall },
-    { .text = "Near steps take two passes over the banks in shared memory, by shuffles none",
+    { .text = "With tiles less than a fifth of the words are moved", .holds = traffic_falls },
+    { .text = "With shuffles 12 of the 56 barriers of a tile remain", .holds = barriers_fall },
+    { .text = "Steps within a warp take two wavefronts in shared memory, none by shuffles",
       .holds = conflicts_vanish },
     { .text = "Tiles in shared memory are twice as fast", .of_gpu = true, .holds = shared_faster },
     { .text = "Shuffles are faster still", .of_gpu = true, .holds = registers_faster },
-    { .text = "The library's sort, by radix, is ten times as fast as the best of them",
+    { .text = "The library's radix sort is ten times as fast as the best rung",
       .of_gpu = true,
       .holds = radix_faster },
 };
@@ -172,7 +174,7 @@ static const uint64_t counted[] = { 1 << 12, LADDER_END };
 static const uint64_t timed[] = { 1 << 24, 1 << 16, LADDER_END };
 
 const struct ladder bitonic_ladder = { .name = "bitonic",
-                                       .summary = "keys sorted by half-cleaners",
+                                       .summary = "bitonic sort",
                                        .types = "u32 i32 f32",
                                        .unit = "keys",
                                        .takes_input = true,

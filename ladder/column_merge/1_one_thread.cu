@@ -1,9 +1,9 @@
 /*
- * 1_one_thread.cu - columns sorted side by side, then merged by one thread.
+ * 1_one_thread.cu - columns sorted in parallel, then merged by one thread.
  *
- * Idea:   the thread holds the heads of all columns, and takes the least in each step
+ * Idea:   the thread holds the heads of all columns, and takes the minimum in each step
  * Cost:   n * columns comparisons, one after another
- * Wastes: every thread but one
+ * Wastes: all threads except one
  * From:   the course's first merge
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,13 +14,13 @@ extern "C" __global__ void column_merge_1(const uint32_t *in, uint64_t n, uint32
                                           unsigned columns)
 {
     __shared__ unsigned long long heads[1024];
-    unsigned t = threadIdx.x, count = (unsigned)n; /* of one block's shared memory */
+    unsigned t = threadIdx.x, count = (unsigned)n; /* fits in shared memory */
     uint32_t *x = (uint32_t *)shared_bytes, *y = x + count;
     load_columns(in, count, columns, x, y);
     if (t > 0) return;
     for (unsigned c = 0; c < columns; c++) {
         heads[c] = column_head(x, 0, column_count(count, columns, c), columns, c);
-        if (c < count) y[c] = 0; /* how many of the column have been taken; an empty one has none */
+        if (c < count) y[c] = 0; /* the number of keys taken from the column */
     }
     for (unsigned k = 0; k < count; k++) {
         unsigned long long least = NO_HEAD;

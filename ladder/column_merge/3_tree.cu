@@ -1,7 +1,7 @@
 /*
- * 3_tree.cu - the least head by a tree.
+ * 3_tree.cu - the minimum head by a tree.
  *
- * Idea:   the heads are halved, the lesser of each pair going on, until one is left
+ * Idea:   the number of heads is halved repeatedly; the minimum of each pair remains
  * Cost:   n steps of log2(columns) halvings with a barrier each, and two more
  * Wastes: barriers: a tree of 32 columns has five, for 31 comparisons
  * From:   the course's third merge
@@ -14,7 +14,7 @@ extern "C" __global__ void column_merge_3(const uint32_t *in, uint64_t n, uint32
                                           unsigned columns)
 {
     __shared__ unsigned long long heads[1024];
-    unsigned t = threadIdx.x, count = (unsigned)n; /* of one block's shared memory */
+    unsigned t = threadIdx.x, count = (unsigned)n; /* fits in shared memory */
     uint32_t *x = (uint32_t *)shared_bytes, *y = x + count;
     unsigned half = 1;
     while (2 * half < columns) half *= 2;
@@ -23,15 +23,15 @@ extern "C" __global__ void column_merge_3(const uint32_t *in, uint64_t n, uint32
     unsigned long long head = column_head(x, 0, mine, columns, t);
     for (unsigned k = 0; k < count; k++) {
         heads[t] = head;
-        __syncthreads(); /* all heads are there */
+        __syncthreads(); /* all heads are written */
         for (unsigned s = half; s > 0; s /= 2) {
             if (t < s && t + s < columns && heads[t + s] < heads[t]) heads[t] = heads[t + s];
-            __syncthreads(); /* before the next halving reads these */
+            __syncthreads(); /* before the next halving reads them */
         }
         if (head != NO_HEAD && heads[0] == head) {
             out[k] = (uint32_t)(head >> 32);
             head = column_head(x, ++taken, mine, columns, t);
         }
-        __syncthreads(); /* all know the least: its place may be written again */
+        __syncthreads(); /* all have read the minimum before it is overwritten */
     }
 }

@@ -1,19 +1,19 @@
 /*
- * 5_merge_path.cu - every thread finds its own piece of the result.
+ * 5_merge_path.cu - every thread finds its own part of the result.
  *
- * Idea:   of two sorted runs, how many of the first d keys of their merge come from the one is
- *         found by binary search, without merging: so every thread starts at its own d.  Runs are
- *         merged in pairs, first the columns of a block, then the blocks' results
+ * Idea:   for two sorted runs, binary search finds how many of the first d keys of their merge come
+ *         from the first run, without merging: so every thread starts at its own d. Runs are merged
+ *         in pairs, first the columns of a block, then the results of the blocks
  * Cost:   log2(columns) rounds with one barrier each instead of n; any n
- * Wastes: keys travel once a round, and each thread reads its own stretch of memory
+ * Wastes: keys move once per round, and each thread reads its own range of memory
  * From:   merge path (Odeh, Green, Mwassi, Shmueli, Birk: 2012)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "columns.cuh"
 
-/* Writes out[from] ... out[to - 1] of the merge of a and b, whose elements lie step apart; of equal
- * keys a's come first. */
+/* Writes out[from] ... out[to - 1] of the merge of a and b, whose elements are step apart; equal
+ * keys of a come first. */
 template <typename count>
 static __device__ inline void column_merge_5_piece(const uint32_t *a, count a_count,
                                                    const uint32_t *b, count b_count, unsigned step,
@@ -33,13 +33,13 @@ static __device__ inline void column_merge_5_piece(const uint32_t *a, count a_co
     }
 }
 
-/* Sorts each 4096 keys: columns, then rounds that merge neighbouring runs of `width` columns. */
+/* Sorts 4096 keys per block: columns, then rounds that merge adjacent runs of `width` columns. */
 extern "C" __global__ void column_merge_5_block(const uint32_t *in, uint64_t n, uint32_t *out,
                                                 unsigned columns)
 {
     uint64_t first = (uint64_t)blockIdx.x * 4096;
     unsigned count = n - first < 4096 ? (unsigned)(n - first) : 4096;
-    unsigned rows = count / columns, longer = count % columns; /* columns of one key more */
+    unsigned rows = count / columns, longer = count % columns; /* columns with one more key */
     unsigned each = (count + blockDim.x - 1) / blockDim.x, begin = threadIdx.x * each;
     unsigned end = begin + each < count ? begin + each : count;
     uint32_t *x = (uint32_t *)shared_bytes, *y = x + count;
@@ -47,7 +47,7 @@ extern "C" __global__ void column_merge_5_block(const uint32_t *in, uint64_t n, 
     for (unsigned width = 1; width == 1 || width < columns; width *= 2) {
         uint32_t *to = 2 * width >= columns ? out + first : y;
         for (unsigned k = begin, stop; k < end; k = stop) {
-            /* The column that k would be of, were they one behind another; its pair of runs. */
+            /* The column of k if columns were contiguous; its pair of runs. */
             unsigned head = longer * (rows + 1);
             unsigned c = k < head ? k / (rows + 1) : longer + (k - head) / rows;
             unsigned a = c / (2 * width) * (2 * width), b = min(a + width, columns);
@@ -59,13 +59,13 @@ extern "C" __global__ void column_merge_5_block(const uint32_t *in, uint64_t n, 
                                  x + (width == 1 ? b : middle), over - middle,
                                  width == 1 ? columns : 1, to + at, k - at, stop - at);
         }
-        __syncthreads(); /* this round's runs are there */
+        __syncthreads(); /* the runs of this round are written */
         y = x;
         x = to;
     }
 }
 
-/* Merges neighbouring runs of `run` keys: 8 keys a thread. */
+/* Merges adjacent runs of `run` keys, 8 keys per thread. */
 extern "C" __global__ void column_merge_5(const uint32_t *in, uint64_t n, uint32_t *out,
                                           uint64_t run)
 {

@@ -1,8 +1,8 @@
 /*
- * column_merge.c - the ladder of column sorts: the keys as a matrix, whose columns are sorted by
- * one thread each; then the merges of them, and the host's own sort beside them.
+ * column_merge.c - the ladder of column sorts: the keys form a matrix, one thread sorts each
+ * column; then several merges, compared with a sort on the host.
  *
- * A rung's parameter is the number of columns.
+ * The parameter of a rung is the number of columns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum {
-    ONE_BLOCK = 5000, /* keys twice, and the heads of 1024 columns, fit 48 KB of shared memory */
-    TILE = 4096,      /* of a block of rung 5 */
-    COLUMNS = 32,     /* of the original */
+    ONE_BLOCK = 5000, /* keys twice and the heads of 1024 columns fit in 48 KB of shared memory */
+    TILE = 4096,      /* per block of rung 5 */
+    COLUMNS = 32,     /* of the original version */
     MORE = 256
 };
 
@@ -59,7 +59,7 @@ static void run_4(struct trial *trial)
     one_block(trial, "column_merge_4");
 }
 
-/* Every round of merging goes from one array to the other; the last one ends in out. */
+/* Merge rounds alternate between two arrays; the last one writes to out. */
 static void run_5(struct trial *trial)
 {
     enum { THREADS = 256, KEYS_A_THREAD = 8 };
@@ -124,7 +124,7 @@ static const struct rung rungs[] = {
       .run = run_2 },
     { .number = 3,
       .idea = "tree",
-      .text = "32 columns, least head by a tree",
+      .text = "32 columns, minimum head by a tree",
       .parameter = COLUMNS,
       .most = ONE_BLOCK,
       .run = run_3 },
@@ -136,7 +136,7 @@ static const struct rung rungs[] = {
       .run = run_3 },
     { .number = 4,
       .idea = "two_levels",
-      .text = "32 columns, least of chunks",
+      .text = "32 columns, minimum of chunks",
       .parameter = COLUMNS,
       .most = ONE_BLOCK,
       .run = run_4 },
@@ -154,12 +154,12 @@ static const struct rung rungs[] = {
       .run = run_4 },
     { .number = 5,
       .idea = "merge_path",
-      .text = "32 columns a block, merge path",
+      .text = "32 columns per block, merge path",
       .parameter = COLUMNS,
       .run = run_5 },
     { .number = 5,
       .idea = "merge_path",
-      .text = "... 256 columns a block",
+      .text = "... 256 columns per block",
       .parameter = MORE,
       .run = run_5 },
     { .number = 6,
@@ -182,7 +182,7 @@ static const struct simt_counts *counts(const struct results *results, int numbe
     return &ladder_row(results, number, columns, 0)->counts;
 }
 
-/* Two barriers load and sort the columns; the merges have some for each key. */
+/* Loading and sorting the columns has two barriers; the merges have some per key. */
 static uint64_t barriers_a_key(const struct results *results, int number, unsigned columns)
 {
     const struct result *row = ladder_row(results, number, columns, 0);
@@ -194,7 +194,7 @@ static bool fewer_barriers(const struct results *results, char *because, size_t 
 {
     uint64_t third = barriers_a_key(results, 3, COLUMNS);
     uint64_t fourth = barriers_a_key(results, 4, COLUMNS);
-    snprintf(because, bytes, "%llu a key by the tree, %llu by chunks", (unsigned long long)third,
+    snprintf(because, bytes, "%llu per key by the tree, %llu by chunks", (unsigned long long)third,
              (unsigned long long)fourth);
     return third == 7 && fourth == 3;
 }
@@ -204,7 +204,7 @@ static bool barriers_by_columns(const struct results *results, char *because, si
     uint64_t third = barriers_a_key(results, 3, MORE), fourth = barriers_a_key(results, 4, MORE);
     uint64_t most = barriers_a_key(results, 4, 1000);
     snprintf(because, bytes,
-             "256 columns: %llu a key by the tree, %llu by chunks; 1000 columns: %llu by chunks",
+             "256 columns: %llu per key by the tree, %llu by chunks; 1000 columns: %llu by chunks",
              (unsigned long long)third, (unsigned long long)fourth, (unsigned long long)most);
     return third == 10 && fourth == 3 && most == 3;
 }
@@ -214,7 +214,7 @@ static bool one_barrier(const struct results *results, char *because, size_t byt
     uint64_t second = barriers_a_key(results, 2, COLUMNS);
     const struct simt_counts *c = counts(results, 2, COLUMNS);
     double passes = (double)c->shared_atomic_wavefronts / (double)c->shared_atomics;
-    snprintf(because, bytes, "%llu barrier a key, %.1f passes an atomic",
+    snprintf(because, bytes, "%llu barrier per key, %.1f wavefronts per atomic",
              (unsigned long long)second, passes);
     return second == 1 && passes > 24;
 }
@@ -229,12 +229,12 @@ static bool no_conflicts(const struct results *results, char *because, size_t by
     return c->bank_conflicts == 0 && c->bank16_conflicts == 0;
 }
 
-/* Two for the columns, one a round of each of the block's 8 warps. */
+/* Two barriers for the columns and one per round, for each of the block's 8 warps. */
 static bool barriers_of_rounds(const struct results *results, char *because, size_t bytes)
 {
     uint64_t few = counts(results, 5, COLUMNS)->barriers / 8;
     uint64_t many = counts(results, 5, MORE)->barriers / 8;
-    snprintf(because, bytes, "%llu a warp in all with 32 columns, %llu with 256",
+    snprintf(because, bytes, "%llu per warp in total with 32 columns, %llu with 256",
              (unsigned long long)few, (unsigned long long)many);
     return few == 2 + 5 && many == 2 + 8;
 }
@@ -320,25 +320,24 @@ static bool device_beats_host(const struct results *results, char *because, size
 
 static const struct claim claims[] = {
     { .text = "Merge 4 has fewer barriers than merge 3", .holds = fewer_barriers },
-    { .text = "The tree's barriers grow with the columns, those of two levels do not",
+    { .text = "The barriers of the tree grow with the columns, those of two levels do not",
       .holds = barriers_by_columns },
-    { .text = "Merge 2 has one barrier a key, but its atomics wait for each other",
+    { .text = "Merge 2 has one barrier per key, but its atomics are serialised",
       .holds = one_barrier },
-    { .text = "A matrix stored by rows has no bank conflicts between its columns",
-      .holds = no_conflicts },
-    { .text = "Merge path has barriers by rounds, not by keys", .holds = barriers_of_rounds },
-    { .text = "Each of the four merges is faster than the one before",
+    { .text = "A row-major matrix has no bank conflicts between columns", .holds = no_conflicts },
+    { .text = "Merge path has barriers per round, not per key", .holds = barriers_of_rounds },
+    { .text = "Each of the four merges is faster than the previous one",
       .of_gpu = true,
       .holds = each_faster },
     { .text = "Merge path is faster than all four", .of_gpu = true, .holds = path_beats_merges },
     { .text = "Two levels are faster than a tree", .of_gpu = true, .holds = chunks_faster },
-    { .text = "The host's own sort is faster than one block with merges 1 to 4",
+    { .text = "The host's sort is faster than one block with merges 1 to 4",
       .of_gpu = true,
       .holds = host_faster },
-    { .text = "Merge path is faster than the host's own sort",
+    { .text = "Merge path is faster than the host's sort",
       .of_gpu = true,
       .holds = path_beats_host },
-    { .text = "The more columns, the faster", .of_gpu = true, .holds = more_columns_faster },
+    { .text = "More columns are faster", .of_gpu = true, .holds = more_columns_faster },
     { .text = "Production is faster than the host at every size",
       .of_gpu = true,
       .holds = device_beats_host },
@@ -348,7 +347,8 @@ static const uint64_t checked[] = { 0, 1, 2, 31, 32, 33, 100, 257, 450, 8200, 12
 static const uint64_t counted[] = { 512, LADDER_END };
 
 const struct ladder column_merge_ladder = { .name = "column_merge",
-                                            .summary = "columns sorted by a thread each, merged",
+                                            .summary =
+                                                "columns sorted by one thread each, then merged",
                                             .types = "u32",
                                             .unit = "keys",
                                             .takes_input = true,

@@ -1,9 +1,8 @@
 /*
- * columns.cuh - the first phase, which all merges share: every column sorted by one thread.
+ * columns.cuh - the first phase of all merges: one thread sorts each column.
  *
- * Element i of column t lies at i * columns + t, as in a matrix that is stored by rows.  With 32
- * columns the bank of an element is its column's number: whatever elements the lanes of a warp look
- * at, no two want the same bank.
+ * Element i of column t is at i * columns + t, as in a row-major matrix.  With 32 columns the bank
+ * of an element is its column: whatever elements the lanes of a warp access, no two share a bank.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,15 +11,15 @@
 
 #include "ladder/ladder.cuh"
 
-extern __shared__ __align__(16) unsigned char shared_bytes[]; /* x and y, of n keys each */
+extern __shared__ __align__(16) unsigned char shared_bytes[]; /* x and y, n keys each */
 
-/* How many of n elements are in a column: the last row may be short. */
+/* The number of elements in a column; the last row may be short. */
 static __device__ inline unsigned column_count(unsigned n, unsigned columns, unsigned column)
 {
     return n / columns + (column < n % columns);
 }
 
-/* By radix, one bit a pass: zeros close up in place, ones wait in y and then follow them. */
+/* Radix sort, one bit per pass: zeros are compacted in place, ones are appended from a buffer y. */
 static __device__ inline void sort_column(uint32_t *x, uint32_t *y, unsigned n, unsigned columns,
                                           unsigned column)
 {
@@ -39,19 +38,19 @@ static __device__ inline void sort_column(uint32_t *x, uint32_t *y, unsigned n, 
     }
 }
 
-/* Loads n keys into x by all threads of the block and sorts the columns by the first of them. */
+/* All threads of the block load n keys into x; the first threads sort the columns. */
 static __device__ inline void load_columns(const uint32_t *in, unsigned n, unsigned columns,
                                            uint32_t *x, uint32_t *y)
 {
     unsigned t = threadIdx.x;
     for (unsigned i = t; i < n; i += blockDim.x) x[i] = in[i];
-    __syncthreads(); /* all of x is there */
+    __syncthreads(); /* x is loaded */
     if (t < columns) sort_column(x, y, n, columns, t);
     __syncthreads(); /* every column is sorted */
 }
 
-/* The head of a column as a number that no other column's equals, and the lower column's is less of
- * equal keys; NO_HEAD of one that has ended. */
+/* The head of a column as a unique number: the key, then the column; NO_HEAD at the end of the
+ * column. */
 #define NO_HEAD 0xffffffffffffffffull
 
 static __device__ inline unsigned long long

@@ -1,10 +1,10 @@
 /*
- * 1_global.cu - a polynomial whose coefficients lie in global memory.
+ * 1_global.cu - a polynomial with coefficients in global memory.
  *
- * Idea:   a thread has one x, and evaluates by Horner's rule: y = (... c[31] x + c[30]) x + ...
- * Cost:   32 loads of coefficients for one of x; all lanes want the same one, which is one sector
- * Wastes: each of these loads is a request to the cache that x is loaded by
- * From:   the lecture, as what constant memory is compared with
+ * Idea:   a thread has one x and evaluates by Horner's rule: y = (... c[31] x + c[30]) x + ...
+ * Cost:   32 loads of coefficients per load of x; all lanes read the same coefficient, one sector
+ * Wastes: each of these loads is a request to the L1 cache, which also serves x
+ * From:   the lecture, as the baseline for constant memory
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
 /*
  * 2_constant.cu - the coefficients in constant memory.
  *
- * Idea:   64 KB of memory have a cache of their own, which gives one word to all lanes at a time;
- *         an instruction can take it as an operand, so that there is no load at all
- * Cost:   one load and one store a thread
+ * Idea:   64 KB of constant memory have a separate cache, which broadcasts one word to all lanes at
+ *         a time; an instruction can use the word as an operand, so there is no load
+ * Cost:   one load and one store per thread
  * Wastes: nothing here; but the values are fixed when the module is loaded
  * From:   the lecture's constant memory
  *

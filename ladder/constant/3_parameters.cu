@@ -1,10 +1,10 @@
 /*
- * 3_parameters.cu - the coefficients as a parameter of the kernel.
+ * 3_parameters.cu - the coefficients as a kernel parameter.
  *
- * Idea:   what a kernel is called with lies in constant memory: a struct by value is a constant
- *         table that each launch can choose anew
- * Cost:   as before; 128 bytes more to send with the launch
- * Wastes: nothing, up to the 4 KB that parameters can take (32 KB from CUDA 12.1 on)
+ * Idea:   kernel parameters are in constant memory: a struct passed by value is a constant table
+ *         that each launch can choose
+ * Cost:   the same; 128 more bytes per launch
+ * Wastes: nothing, up to the 4 KB that parameters may have (32 KB from CUDA 12.1 on)
  * From:   sm_20, which moved parameters from shared to constant memory
  *
  * SPDX-License-Identifier: Apache-2.0

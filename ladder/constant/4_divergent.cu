@@ -1,9 +1,10 @@
 /*
- * 4_divergent.cu - constant memory where each lane wants another coefficient.
+ * 4_divergent.cu - constant memory if each lane reads another coefficient.
  *
- * Idea:   lane l begins with c[l] x^l and goes round: at any time the lanes want 32 different words
- * Cost:   the cache of constants gives one word at a time: a load takes 32 turns
- * Wastes: the whole point of constant memory.  Tables that are looked up by data are such a case
+ * Idea:   lane l begins with c[l] x^l and continues cyclically: at any time the lanes read 32
+ *         different words
+ * Cost:   the constant cache delivers one word at a time: a load is serialised into 32
+ * Wastes: the whole advantage of constant memory. Tables indexed by data are such a case
  * From:   the lecture's warning
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -13,7 +14,7 @@
 
 __constant__ float constant_4_c[CONSTANT_TERMS] = CONSTANT_COEFFICIENTS;
 
-/* The lane's power of x, by squares: at^lane. */
+/* at^lane, by repeated squaring. */
 static __device__ inline float constant_4_power(float at, unsigned lane)
 {
     float power = 1;

@@ -1,8 +1,8 @@
 /*
- * constant.c - the ladder of constant memory: a polynomial of 32 terms for each of n numbers.
+ * constant.c - the ladder of constant memory: a polynomial of 32 terms at each of n numbers.
  *
- * The input holds the numbers and, after them, the coefficients.  Rungs add up the terms in
- * different orders, so that a result may be off by the roundings of all of them.
+ * The input contains the numbers and then the coefficients.  Rungs add the terms in different
+ * orders, so a result may differ by the rounding errors of all of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static void make(struct trial *trial)
     memcpy((char *)trial->host_in + trial->out_bytes, &coefficients, sizeof coefficients);
 }
 
-/* The polynomial, and what it is with every term positive. */
+/* The polynomial, and the sum of the absolute values of its terms. */
 static double value(double x, double *all)
 {
     double sum = 0;
@@ -42,7 +42,7 @@ static double value(double x, double *all)
     return sum;
 }
 
-/* accept() computes what it compares with. */
+/* accept() computes the expected values. */
 static void expect(struct trial *trial)
 {
     memset(trial->expected, 0, trial->out_bytes);
@@ -53,7 +53,7 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
     for (uint64_t i = 0; i < trial->n; i++) {
         double got = ladder_number(trial->type, trial->host_out, i), all;
         double wanted = value(ladder_number(trial->type, trial->host_in, i), &all);
-        /* A term has the roundings of its power, and those of the sums that it goes into. */
+        /* A term has the rounding errors of its power, and of the additions after it. */
         if (fabs(got - wanted) <= 3 * CONSTANT_TERMS * 0x1p-24 * all) continue;
         snprintf(message, bytes, "y[%llu] is %.9g, not %.9g", (unsigned long long)i, got, wanted);
         return false;
@@ -63,7 +63,7 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
 
 /* ---- Rungs ---- */
 
-/* With the coefficients from memory, or without. */
+/* With or without coefficients in memory. */
 static void run(struct trial *trial)
 {
     char kernel[16];
@@ -87,8 +87,11 @@ static const struct rung rungs[] = {
     { .number = 1, .idea = "global", .text = "from global memory", .run = run },
     { .number = 2, .idea = "constant", .text = "from constant memory", .run = run },
     { .number = 3, .idea = "parameters", .text = "as a parameter", .run = run_3 },
-    { .number = 4, .idea = "divergent", .text = "constant, each lane another", .run = run },
-    { .number = 5, .idea = "shared", .text = "shared, each lane another", .run = run },
+    { .number = 4,
+      .idea = "divergent",
+      .text = "constant, a different index per lane",
+      .run = run },
+    { .number = 5, .idea = "shared", .text = "shared, a different index per lane", .run = run },
 };
 
 /* ---- Claims ---- */
@@ -138,15 +141,15 @@ static bool divergent_slow(const struct results *results, char *because, size_t 
 }
 
 static const struct claim claims[] = {
-    { .text = "Constants need no loads: 1 a warp instead of 33", .holds = loads_vanish },
-    { .text = "A table in shared memory has no conflict where each lane wants another word",
+    { .text = "Constants need no loads: 1 per warp instead of 33", .holds = loads_vanish },
+    { .text = "A table in shared memory has no conflict if each lane reads another word",
       .holds = no_conflicts },
-    { .text = "Coefficients from constant memory beat those from global memory",
+    { .text = "Coefficients in constant memory are faster than in global memory",
       .of_gpu = true,
       .holds = faster },
     { .text = "Parameters are as fast as constant memory", .of_gpu = true, .holds = as_fast },
-    { .text = "Where each lane wants another constant, constant memory is ten times as slow, and "
-              "shared memory better",
+    { .text = "If each lane reads another constant, constant memory is ten times as slow, and "
+              "shared memory is faster",
       .of_gpu = true,
       .holds = divergent_slow },
 };

@@ -1,6 +1,5 @@
 /*
- * polynomial.cuh - the coefficients of the polynomial that all rungs evaluate, for them and for the
- * oracle.
+ * polynomial.cuh - the coefficients of the polynomial, for all rungs and for the oracle.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +16,7 @@
       -0.3125f,  0.6875f,  0.1875f, -0.8125f, 1.5f,  -0.4375f,  0.375f,  -0.5625f }
 /* clang-format on */
 
-/* Coefficients as the parameter of a kernel. */
+/* Coefficients as a kernel parameter. */
 struct constant_coefficients {
     float c[CONSTANT_TERMS];
 };

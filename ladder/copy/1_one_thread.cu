@@ -1,9 +1,10 @@
 /*
  * 1_one_thread.cu - one thread copies the whole array.
  *
- * Idea:   a kernel is a C function; here a loop as on a CPU
+ * Idea:   a kernel is a C function; here it is a loop as on a CPU
  * Cost:   n loads and n stores, one after another
- * Wastes: all of the GPU but one lane of one warp: a thread of a GPU is slow, there are only many
+ * Wastes: the whole GPU except for one lane of one warp: a single GPU thread is slow; GPUs are fast
+ *         because they run many threads
  * From:   what a C programmer writes first
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,9 +1,10 @@
 /*
- * 2_one_block.cu - the threads of one block take turns.
+ * 2_one_block.cu - the threads of one block copy the array together.
  *
- * Idea:   thread t copies elements t, t + 1024, t + 2048 ...: neighbours copy neighbours
- * Cost:   a request of a warp moves 32 elements at once
- * Wastes: one of the GPU's many multiprocessors has work, the others none
+ * Idea:   thread t copies elements t, t + 1024, t + 2048 ...: adjacent threads copy adjacent
+ *         elements
+ * Cost:   one request of a warp moves 32 elements
+ * Wastes: one multiprocessor works, all others are idle
  * From:   threadIdx, the number of a thread in its block
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,11 +1,11 @@
 /*
- * 3_chunks.cu - many blocks; each thread has a piece of the array for itself.
+ * 3_chunks.cu - many blocks; each thread copies a contiguous chunk.
  *
- * Idea:   thread i copies 32 neighbouring elements, as a thread of a CPU would
- * Cost:   every load of a warp wants 32 words that lie 128 bytes apart: 32 sectors of 32 bytes, of
+ * Idea:   thread i copies 32 contiguous elements, as a CPU thread would
+ * Cost:   every load of a warp reads 32 words that are 128 bytes apart: 32 sectors of 32 bytes, of
  *         which 4 bytes each are used
- * Wastes: memory is asked for eight times what is wanted, unless the caches keep the rest
- * From:   how loops are divided among the cores of a CPU; on a GPU, the mistake to know
+ * Wastes: eight times the necessary memory traffic, unless the caches keep the other bytes
+ * From:   the usual division of loops among CPU cores; on a GPU this is the mistake to know
  *
  * SPDX-License-Identifier: Apache-2.0
  */

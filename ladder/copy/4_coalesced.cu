@@ -1,10 +1,10 @@
 /*
- * 4_coalesced.cu - a thread an element.
+ * 4_coalesced.cu - one thread per element.
  *
- * Idea:   the lanes of a warp want 32 neighbouring words: one request, four sectors of 32 bytes
- * Cost:   n / 32 requests to read and as many to write, none of them in vain
- * Wastes: a thread lives for one element; each has one load under way
- * From:   coalescing, the first rule of CUDA since 2007
+ * Idea:   the lanes of a warp read 32 adjacent words: one request, four sectors of 32 bytes
+ * Cost:   n / 32 read requests and n / 32 write requests, without unused bytes
+ * Wastes: a thread processes only one element and has only one load in flight
+ * From:   coalesced access, the first rule of CUDA since 2007
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
 /*
- * 5_vectors.cu - sixteen bytes a thread, twice.
+ * 5_vectors.cu - two 16-byte vectors per thread.
  *
- * Idea:   one instruction loads 16 bytes, and two such loads are under way before one is needed
- * Cost:   a quarter of the requests, each of sixteen sectors
- * Wastes: next to nothing: this is what memory can do
- * From:   vector loads; Little's law: bytes under way = latency times rate
+ * Idea:   one instruction loads 16 bytes, and two such loads are in flight before the first is used
+ * Cost:   a quarter of the requests, of sixteen sectors each
+ * Wastes: almost nothing: this is the memory bandwidth
+ * From:   vector loads; Little's law: bytes in flight = latency x bandwidth
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ extern "C" __global__ void copy_5(const uint4 *in, uint64_t vectors, uint4 *out)
     }
 }
 
-/* What does not fill a vector. */
+/* Copies the elements after the last whole vector. */
 extern "C" __global__ void copy_5_rest(const element *in, uint64_t n, uint64_t first, element *out)
 {
     uint64_t i = first + threadIdx.x;

@@ -1,5 +1,5 @@
 /*
- * copy.c - the first ladder: an array copied, to see threads, warps, blocks and memory at work.
+ * copy.c - the first ladder: copying an array, to show threads, warps, blocks and memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,11 +58,11 @@ static const struct rung rungs[] = {
     { .number = 1,
       .idea = "one_thread",
       .text = "one thread",
-      .most = 1 << 20, /* it takes some 50 ns an element */
+      .most = 1 << 20, /* about 50 ns per element */
       .run = run_1 },
     { .number = 2, .idea = "one_block", .text = "one block", .run = run_2 },
-    { .number = 3, .idea = "chunks", .text = "32 neighbours a thread", .run = run_3 },
-    { .number = 4, .idea = "coalesced", .text = "a thread an element", .run = run_4 },
+    { .number = 3, .idea = "chunks", .text = "32 contiguous elements per thread", .run = run_3 },
+    { .number = 4, .idea = "coalesced", .text = "one thread per element", .run = run_4 },
     { .number = 5, .idea = "vectors", .text = "vectors of 16 bytes", .run = run_5 },
     { .number = 6, .idea = "production", .text = "the driver's copy", .run = run_production },
 };
@@ -79,7 +79,7 @@ static bool sectors(const struct results *results, char *because, size_t bytes)
 {
     double a = sectors_a_load(results, 3), b = sectors_a_load(results, 4);
     double c = sectors_a_load(results, 5);
-    snprintf(because, bytes, "%g, %g and %g sectors a load", a, b, c);
+    snprintf(because, bytes, "%g, %g and %g sectors per load", a, b, c);
     return a == 32 && b == 4 && c == 16;
 }
 
@@ -100,9 +100,9 @@ static bool vectors_reach(const struct results *results, char *because, size_t b
 }
 
 static const struct claim claims[] = {
-    { .text = "A load of a warp takes 32 sectors by chunks, 4 by neighbours, 16 by vectors",
+    { .text = "A load of a warp takes 32 sectors for chunks, 4 for adjacent words, 16 for vectors",
       .holds = sectors },
-    { .text = "A piece of the array for each thread is several times slower than neighbours",
+    { .text = "One contiguous chunk per thread is several times slower than adjacent elements",
       .of_gpu = true,
       .holds = chunks_lose },
     { .text = "A kernel of five lines copies as fast as the driver",

@@ -1,12 +1,14 @@
 /*
- * 2_fused_panel.cu - Gauss for 32 columns in one kernel; the rows follow later, once.
+ * 2_fused_panel.cu - Gaussian elimination of 32 columns in one kernel; the rows are updated later,
+ * once.
  *
- * Idea:   32 columns are one word of a row.  One block does both of Gauss's steps in that word, for
- *         the pivot rows alone, and notes which of them were added to which (gf2_panel.cuh).  Then
- *         each row of the matrix adds all the pivot rows that it needs, 16 on average, at once
- * Cost:   3 launches for 32 columns; every row goes through memory once for 32 columns
- * Wastes: many rows need the same sums of pivot rows, and each adds them up for itself
- * From:   the panel of the text on the Four Russians, with Gauss for the rest
+ * Idea:   32 columns are one word of a row. One block does both steps of the elimination in that
+ *         word, for the pivot rows only, and records which of them were added to which
+ *         (gf2_panel.cuh). Then each row of the matrix adds all the pivot rows that it needs, 16 on
+ *         average, at once
+ * Cost:   3 launches per 32 columns; every row passes through memory once per 32 columns
+ * Wastes: many rows need the same linear combinations of pivot rows, and each computes them itself
+ * From:   the panel of the text on the Four Russians, with Gaussian elimination for the rest
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +29,7 @@ extern "C" __global__ void gf2_gauss_2_sums(const uint32_t *a, uint64_t n, uint6
     gf2_keep<1>(a, stride, begin, state, pivots);
 }
 
-/* A block has 32 words of `rows` rows, and those words of the pivot rows in shared memory. */
+/* A block updates 32 words of `rows` rows, with these words of the pivot rows in shared memory. */
 extern "C" __global__ void gf2_gauss_2_add(uint32_t *a, uint64_t n, uint64_t stride, uint64_t begin,
                                            uint32_t rows, const gf2_state<1> *state,
                                            const uint32_t *sums, const uint32_t *pivots)
@@ -36,7 +38,7 @@ extern "C" __global__ void gf2_gauss_2_add(uint32_t *a, uint64_t n, uint64_t str
     unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint64_t j = begin / 32 + (uint64_t)blockIdx.x * 32 + lane;
     for (unsigned q = warp; q < 32; q += 8) pivot[q][lane] = gf2_pivot(state, pivots, stride, q, j);
-    __syncthreads(); /* the pivot rows are there */
+    __syncthreads(); /* the pivot rows are loaded */
     for (unsigned i = warp; i < rows; i += 8) {
         uint64_t row = (uint64_t)blockIdx.y * rows + i;
         if (row >= n) break;

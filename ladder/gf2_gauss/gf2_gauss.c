@@ -1,6 +1,6 @@
 /*
- * gf2_gauss.c - the ladder of Gauss's elimination over GF(2): an n x n matrix of bits becomes its
- * reduced echelon form, a column at a time.
+ * gf2_gauss.c - the ladder of Gaussian elimination over GF(2): the reduced echelon form of an n x n
+ * matrix of bits, column by column.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@ enum { THREADS = 256, PANEL = 32, STATE_BYTES = 4 * (2 + PANEL + PANEL) };
 static void shape(struct trial *trial)
 {
     ladder_shape_bits(trial);
-    /* Of the panel: its state, a sum for each row, a copy of the pivot rows. */
+    /* For the panel: its state, the linear combination of each row, a copy of the pivot rows. */
     trial->p[1] = STATE_BYTES;
     trial->p[2] = trial->p[1] + 4 * trial->n;
     trial->scratch_bytes = trial->p[2] + PANEL * 4 * trial->p[0];
@@ -67,7 +67,7 @@ static void run_production(struct trial *trial)
 }
 
 static const struct rung rungs[] = {
-    { .number = 1, .idea = "two_kernels", .text = "a column at a time", .run = run_1 },
+    { .number = 1, .idea = "two_kernels", .text = "column by column", .run = run_1 },
     { .number = 2, .idea = "fused_panel", .text = "a panel of 32 columns", .run = run_2 },
     { .number = 3,
       .idea = "production",
@@ -114,13 +114,13 @@ static bool cubic(const struct results *results, char *because, size_t bytes)
 }
 
 static const struct claim claims[] = {
-    { .text = "A column at a time takes 2 n launches, a panel of 32 columns 3 n / 32",
+    { .text = "Column by column takes 2 n launches, panels of 32 columns 3 n / 32",
       .holds = launches },
-    { .text = "With panels less than a quarter of the sectors is stored", .holds = fewer_stores },
-    { .text = "The fused panel is faster than two kernels a column",
+    { .text = "With panels less than a quarter of the sectors are stored", .holds = fewer_stores },
+    { .text = "The fused panel is faster than two kernels per column",
       .of_gpu = true,
       .holds = panel_faster },
-    { .text = "Gauss's time is that of n^3 operations: twice the size takes eight times as long",
+    { .text = "Gaussian elimination takes n^3 operations: twice the size takes eight times as long",
       .of_gpu = true,
       .holds = cubic },
 };
@@ -130,7 +130,7 @@ static const uint64_t counted[] = { 128, LADDER_END };
 static const uint64_t timed[] = { 1024, 2048, 4096, LARGE / 2, LARGE, LADDER_END };
 
 const struct ladder gf2_gauss_ladder = { .name = "gf2_gauss",
-                                         .summary = "bits to reduced echelon form, by Gauss",
+                                         .summary = "reduced echelon form over GF(2), by Gauss",
                                          .types = "u32",
                                          .unit = "rows",
                                          .roof = ROOF_NONE,

@@ -1,13 +1,15 @@
 /*
- * 1_russians.cu - the method of the four Russians: all sums of k pivot rows in a table.
+ * 1_russians.cu - the method of the four Russians (M4R): all linear combinations of k pivot rows in
+ * a table.
  *
- * Idea:   k columns have k pivot rows and 2^k sums of these.  A block makes a table of them in
- *         shared memory, 32 words wide; then each row has one addition for k columns: its k bits
- *         say which entry
- * Cost:   3 launches for k columns; 2^(k-1) additions for a table: entries follow one another in
- *         Gray's code, one row apart, and those with the last row are the others with it added
- * Wastes: large k: tables of which entries stay unused.  Small k: many passes over the matrix
- * From:   Arlazarov, Dinic, Kronrod and Faradzhev (1970); as in the text, the panel is Gauss's
+ * Idea:   k columns have k pivot rows and 2^k linear combinations of these. A block computes a
+ *         table of them in shared memory, 32 words wide; then each row has one addition for k
+ *         columns: its k bits select the entry
+ * Cost:   3 launches per k columns; 2^(k-1) additions for a table: consecutive entries in Gray code
+ *         order differ by one row, and entries that include the last row are computed by adding it
+ * Wastes: large k: tables with unused entries. Small k: many passes over the matrix
+ * From:   Arlazarov, Dinic, Kronrod and Faradzhev (1970); as in the text, the panel is eliminated
+ *         by Gauss
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +31,7 @@ extern "C" __global__ void gf2_m4ri_sums(const uint32_t *a, uint64_t n, uint64_t
     gf2_keep<1>(a, stride, begin, state, pivots);
 }
 
-/* A block has 32 words of `rows` rows; the table [2^(k-1)][32] is in shared memory. */
+/* A block updates 32 words of `rows` rows; the table [2^(k-1)][32] is in shared memory. */
 extern "C" __global__ void gf2_m4ri_1_add(uint32_t *a, uint64_t n, uint64_t stride, uint64_t begin,
                                           uint32_t k, uint32_t rows, const gf2_state<1> *state,
                                           const uint32_t *sums, const uint32_t *pivots)
@@ -39,18 +41,18 @@ extern "C" __global__ void gf2_m4ri_1_add(uint32_t *a, uint64_t n, uint64_t stri
     unsigned entries = 1u << (k - 1), each = entries < 8 ? 1 : entries / 8;
     uint64_t j = begin / 32 + (uint64_t)blockIdx.x * 32 + lane;
     uint32_t last = gf2_pivot(state, pivots, stride, k - 1, j);
-    if (warp * each < entries) { /* each warp a stretch of Gray's code */
+    if (warp * each < entries) { /* each warp computes a range of the Gray code */
         unsigned i = warp * each, end = i + each, gray = i ^ i >> 1;
         uint32_t sum = 0;
         for (unsigned left = gray; left; left &= left - 1)
             sum ^= gf2_pivot(state, pivots, stride, __ffs(left) - 1, j);
         table[gray][lane] = sum;
-        while (++i < end) { /* the next differs in the bit that i ends with */
+        while (++i < end) { /* the next entry differs in the lowest set bit of i */
             sum ^= gf2_pivot(state, pivots, stride, __ffs(i) - 1, j);
             table[i ^ i >> 1][lane] = sum;
         }
     }
-    __syncthreads(); /* the table is there */
+    __syncthreads(); /* the table is complete */
     for (unsigned i = warp; i < rows; i += 8) {
         uint64_t row = (uint64_t)blockIdx.y * rows + i;
         if (row >= n) break;

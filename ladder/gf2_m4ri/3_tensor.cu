@@ -1,12 +1,12 @@
 /*
- * 3_tensor.cu - 256 columns at once, and the additions as a product of matrices.
+ * 3_tensor.cu - 256 columns at once; the additions are a matrix product.
  *
- * Idea:   which pivot rows are to be added to which rows is a matrix of bits, n x 256; times the
- *         256 pivot rows it is what to add.  Tensor cores count the ones of 256 products for each
- *         element, and the lowest bit of the count is the sum
- * Cost:   4 launches for 256 columns; 16 x 8 sums of 256 products an instruction, no table
+ * Idea:   which pivot rows to add to which rows is a matrix of bits, n x 256; its product with the
+ *         256 pivot rows is what to add. Tensor cores count the ones of 256 products per element,
+ *         and the lowest bit of the count is the sum over GF(2)
+ * Cost:   4 launches per 256 columns; 16 x 8 sums of 256 products per instruction, no table
  * Wastes: the panel: one block finds 256 pivots while all others wait
- * From:   ours; the instruction is that of sm_80 (2020), of binary neural networks
+ * From:   our addition; the instruction is of sm_80 (2020), for binary neural networks
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@ extern "C" __global__ void gf2_m4ri_3_sums(const uint32_t *a, uint64_t n, uint64
     gf2_sums<8>(a, n, stride, begin, width, state, sums);
 }
 
-/* The pivot rows turned: column c of them is 8 words at turned + 8 c.  A block has 32 columns, and
- * a warp 32 of the rows: the ballot of one bit of all lanes is a word. */
+/* Transposes the pivot rows: their column c is 8 words at turned + 8 c.  A block has 32 columns,
+ * and a warp 32 of the rows: the ballot of one bit of all lanes is a word. */
 extern "C" __global__ void gf2_m4ri_3_turn(const uint32_t *a, uint64_t stride, uint64_t begin,
                                            const gf2_state<8> *state, uint32_t *turned)
 {
@@ -39,7 +39,7 @@ extern "C" __global__ void gf2_m4ri_3_turn(const uint32_t *a, uint64_t stride, u
     }
 }
 
-/* A warp has 16 rows, a block 32 words of 128 rows. */
+/* A warp updates 16 rows, a block 32 words of 128 rows. */
 extern "C" __global__ void gf2_m4ri_3_add(uint32_t *a, uint64_t n, uint64_t stride, uint64_t begin,
                                           const uint32_t *sums, const uint32_t *turned)
 {
@@ -50,7 +50,7 @@ extern "C" __global__ void gf2_m4ri_3_add(uint32_t *a, uint64_t n, uint64_t stri
         which[2 * half] = upper < n ? sums[upper * 8 + 4 * half + t] : 0;
         which[2 * half + 1] = lower < n ? sums[lower * 8 + 4 * half + t] : 0;
     }
-    for (unsigned four = 0; four < 32; four += 4) { /* words; lane t keeps the t-th of four */
+    for (unsigned four = 0; four < 32; four += 4) { /* words; lane t keeps word t of four */
         uint64_t from = begin / 32 + (uint64_t)blockIdx.x * 32 + four;
         uint32_t to_upper = 0, to_lower = 0;
         for (unsigned i = 0; i < 4 && from + i < stride; i++) {

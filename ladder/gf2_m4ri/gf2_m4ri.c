@@ -1,6 +1,6 @@
 /*
- * gf2_m4ri.c - the ladder of the four Russians: an n x n matrix of bits becomes its reduced echelon
- * form, k columns at a time.
+ * gf2_m4ri.c - the ladder of the method of the four Russians: the reduced echelon form of an n x n
+ * matrix of bits, k columns at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +14,15 @@ enum {
     MOST_K = 10,
     TABLES = 4, /* of 8 columns */
     NARROW = 32,
-    WIDE = 256,               /* columns of the tensor cores' panel */
-    ENTRY_BYTES = 4 * NARROW, /* of a table: 32 words */
+    WIDE = 256,               /* columns of the panel for tensor cores */
+    ENTRY_BYTES = 4 * NARROW, /* per table entry: 32 words */
     STATE_BYTES = 4 * (2 + WIDE + WIDE * WIDE / 32)
 };
 
 static void shape(struct trial *trial)
 {
     ladder_shape_bits(trial);
-    /* Of the panel: its state, which pivots each row needs, the pivot rows. */
+    /* For the panel: its state, the pivots that each row needs, the pivot rows. */
     trial->p[1] = STATE_BYTES;
     trial->p[2] = trial->p[1] + WIDE / 8 * trial->n;
     trial->scratch_bytes = trial->p[2] + WIDE * 4 * trial->p[0];
@@ -30,14 +30,14 @@ static void shape(struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* Few blocks make few tables, many have more to do at a time. */
+/* Few blocks compute few tables; many blocks run more work in parallel. */
 static uint32_t rows_of_a_block(uint64_t n)
 {
     uint64_t rows = n / 32;
     return rows < 64 ? 64 : rows > 512 ? 512 : (uint32_t)rows;
 }
 
-/* Panels of so many columns, with one table or four. */
+/* Panels of the given number of columns, with one table or four. */
 static void russians(struct trial *trial, uint32_t columns, const char *add, size_t table_bytes)
 {
     uint64_t *stride = &trial->p[0];
@@ -208,16 +208,16 @@ static bool tensor_wins(const struct results *results, char *because, size_t byt
 }
 
 static const struct claim claims[] = {
-    { .text = "k columns at a time take 3 n / k launches", .holds = launches },
-    { .text = "More columns at a time store less", .holds = fewer_stores },
+    { .text = "k columns per pass take 3 n / k launches", .holds = launches },
+    { .text = "More columns per pass store less", .holds = fewer_stores },
     { .text = "The best k grows with the matrix", .of_gpu = true, .holds = best_k_grows },
-    { .text = "The four Russians are more than three times as fast as Gauss",
+    { .text = "M4R is more than three times as fast as Gauss",
       .of_gpu = true,
       .holds = beats_gauss },
-    { .text = "Several tables a pass beat the best single one",
+    { .text = "Several tables per pass are faster than the best single table",
       .of_gpu = true,
       .holds = more_tables },
-    { .text = "Tensor cores beat the tables", .of_gpu = true, .holds = tensor_wins },
+    { .text = "Tensor cores are faster than the tables", .of_gpu = true, .holds = tensor_wins },
 };
 
 static const uint64_t checked[] = { 0, 1, 2, 31, 33, 64, 65, 100, 129, 300, LADDER_END };
@@ -225,7 +225,7 @@ static const uint64_t counted[] = { 128, LADDER_END };
 static const uint64_t timed[] = { SMALL, 2048, 4096, 8192, LARGE, LADDER_END };
 
 const struct ladder gf2_m4ri_ladder = { .name = "gf2_m4ri",
-                                        .summary = "bits to reduced echelon form, by tables",
+                                        .summary = "reduced echelon form over GF(2), by M4R",
                                         .types = "u32",
                                         .unit = "rows",
                                         .roof = ROOF_NONE,

@@ -1,6 +1,6 @@
 /*
- * mma.cuh - a product of 16 x 256 by 256 x 8 bits by a warp: the tensor cores' where they have it
- * (sm_80), else the same by shuffles.  src/cuda/device/ptx_mma.cuh says which lane holds what.
+ * mma.cuh - a product of 16 x 256 by 256 x 8 bits by a warp: by tensor cores from sm_80 on,
+ * otherwise by shuffles.  src/cuda/device/ptx_mma.cuh documents the layout of the operands.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ static __device__ inline void gf2_mma(int32_t (&d)[4], const uint32_t (&a)[4],
     for (unsigned i = 0; i < 4; i++) d[i] = 0;
     for (unsigned t = 0; t < 4; t++)
         for (unsigned half = 0; half < 2; half++)
-            for (unsigned i = 0; i < 4; i++) /* row i / 2, column i % 2 of this lane's */
+            for (unsigned i = 0; i < 4; i++) /* row i / 2, column i % 2 of this lane */
                 d[i] += __popc(__shfl_sync(0xffffffffu, a[2 * half + i / 2], (int)(row + t)) &
                                __shfl_sync(0xffffffffu, b[half], (int)(column + 4 * (i % 2) + t)));
 #else

@@ -1,25 +1,25 @@
 /*
- * 1_tagged.cu - 256 bins: a table for each warp, where a counter says who wrote it last.
+ * 1_tagged.cu - 256 bins: a table per warp, with a tag in each counter that identifies the last
+ * writer.
  *
- * Idea:   six warps with a table each, 6 KB. A lane reads a counter, adds one, puts its own
- *         number into the top five bits and writes it back; if it then reads what it wrote, it
- *         has counted. If another lane of the warp counted the same value, only one of them finds
- *         its own write; the others begin again
- * Cost:   a read, a write and a read for each value, as often as there are lanes of one value in
- *         the warp: of random values two or three times
- * Wastes: of values all alike 32 times
+ * Idea:   six warps with a table each, 6 KB. A lane reads a counter, adds one, puts its lane number
+ *         into the top five bits and writes it back; if it then reads the same word, it has
+ *         counted. If several lanes of the warp counted the same value, only one of them reads its
+ *         own word; the others repeat
+ * Cost:   a read, a write and a read per value, repeated as often as lanes of the warp have the
+ *         same value: two or three times for random values
+ * Wastes: 32 repetitions if all values are equal
  * From:   the lecture; histogram256 of NVIDIA's samples (Podlozhnyuk, 2007), for hardware without
- *         atomics in shared memory. There the lanes of a warp went in step, and `volatile` was
- *         all it took. Since sm_70 they must be told to meet between reading and writing:
- *         __syncwarp()
+ *         atomics in shared memory. The lanes of a warp ran in lockstep there, so `volatile` was
+ *         enough. Since sm_70 they must be synchronised between reading and writing: __syncwarp()
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/ladder.cuh"
 
-#define HISTOGRAM256_1_COUNT 0x07ffffffu /* the rest of the bits are the lane's number */
+#define HISTOGRAM256_1_COUNT 0x07ffffffu /* the other bits are the lane number */
 
-/* To be called by the whole warp: lanes with nothing to count wait for the others. */
+/* Must be called by the whole warp; lanes without a value pass there = false. */
 static __device__ inline void histogram256_1_add(volatile uint32_t *table, uint32_t value,
                                                  bool there)
 {
@@ -29,7 +29,7 @@ static __device__ inline void histogram256_1_add(volatile uint32_t *table, uint3
     while (__any_sync(ALL_LANES, waits)) {
         if (waits) mine = tag | ((table[value] + 1) & HISTOGRAM256_1_COUNT);
         __syncwarp();                   /* all have read */
-        if (waits) table[value] = mine; /* of several lanes, one is the last */
+        if (waits) table[value] = mine; /* one of several lanes writes last */
         __syncwarp();                   /* all have written */
         if (waits) waits = table[value] != mine;
     }

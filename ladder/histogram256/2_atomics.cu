@@ -1,13 +1,11 @@
 /*
- * 2_atomics.cu - one table a block, counted by atomics in shared memory.
+ * 2_atomics.cu - one table per block, with atomics in shared memory.
  *
- * Idea:   256 counters of 32 bits a block, to which every thread adds by atomicAdd()
- * Cost:   an atomic for each value, and 1 KB a block instead of six
- * Wastes: lanes with different values in one bank take turns, and so do lanes of other warps;
- *         lanes with one value want one word, which was as slow where an addition was a lock, a
- *         read and a write
- * From:   atomics in shared memory came with sm_12, and have been instructions of their own since
- *         sm_50
+ * Idea:   256 counters of 32 bits per block, to which every thread adds by atomicAdd()
+ * Cost:   one atomic per value, and 1 KB per block instead of six
+ * Wastes: lanes with different values in one bank are serialised, also between warps; so were lanes
+ *         with one value when an addition was a lock, a read and a write
+ * From:   atomics in shared memory came with sm_12, and are native instructions since sm_50
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,6 +26,6 @@ extern "C" __global__ void histogram256_2(const uint32_t *in, uint64_t n, unsign
                 atomicAdd(&count[((const uint8_t *)in)[last]], 1u);
         }
     }
-    __syncthreads(); /* the block has counted all of its own */
+    __syncthreads(); /* the block has counted its values */
     atomicAdd(&bins[t], (unsigned long long)count[t]);
 }

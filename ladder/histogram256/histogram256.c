@@ -1,7 +1,7 @@
 /*
- * histogram256.c - the ladder of histograms of 256 bins: how many of n bytes have each value.
+ * histogram256.c - the ladder of histograms with 256 bins: the counts of n bytes.
  *
- * A rung's parameter says what the bytes are: RANDOM, or ALIKE, all of them.
+ * The parameter of a rung is the distribution of the bytes: RANDOM, or ALIKE (all equal).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,8 +34,8 @@ static void expect(struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* Blocks of 4 KB each, but no more than eight a multiprocessor.  least: so many at least that no
- * counter of a warp overflows. */
+/* One block per 4 KB, but at most eight per multiprocessor.  least: the minimum number with which
+ * no counter of a warp overflows. */
 static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t least)
 {
     uint64_t blocks = ladder_ceil(trial->n, 4096);
@@ -48,7 +48,7 @@ static void count(struct trial *trial, const char *kernel, unsigned threads, uin
 
 static void run_1(struct trial *trial)
 {
-    /* 27 bits of each of six tables; half as many, since pieces are not all of one size. */
+    /* 27 bits in each of six tables; half of that, because parts differ in size. */
     count(trial, "histogram256_1", 32 * WARPS, ladder_ceil(trial->n, WARPS * ((uint64_t)1 << 26)));
 }
 
@@ -67,12 +67,12 @@ static void run_production(struct trial *trial)
 #define RUNG(n, name, words, function)                                                             \
     { .number = n, .idea = name, .text = words, .parameter = RANDOM, .run = function },            \
     {                                                                                              \
-        .number = n, .idea = name, .text = words " (alike)", .parameter = ALIKE, .own_data = true, \
-        .run = function                                                                            \
+        .number = n, .idea = name, .text = words " (all equal)", .parameter = ALIKE,               \
+        .own_data = true, .run = function                                                          \
     }
 
 static const struct rung rungs[] = {
-    RUNG(1, "tagged", "a tagged table a warp", run_1),
+    RUNG(1, "tagged", "a tagged table per warp", run_1),
     RUNG(2, "atomics", "shared atomics", run_2),
     RUNG(3, "production", "production, ech_bincount()", run_production),
 };
@@ -84,7 +84,7 @@ static const struct result *row_of(const struct results *results, int number, ui
     return ladder_row(results, number, bytes_are, 0);
 }
 
-/* How often a warp wrote for 32 values: all writes to the tables but those that made them 0. */
+/* Writes of a warp per 32 values: all writes to the tables except their initialisation. */
 static double rounds(const struct result *row)
 {
     uint64_t blocks = ladder_ceil(row->n, 4096), values = row->n / 32;
@@ -94,7 +94,7 @@ static double rounds(const struct result *row)
 static bool tags_repeat(const struct results *results, char *because, size_t bytes)
 {
     double random = rounds(row_of(results, 1, RANDOM)), alike = rounds(row_of(results, 1, ALIKE));
-    snprintf(because, bytes, "rounds for 32 values: %.2f of random ones, %.2f", random, alike);
+    snprintf(because, bytes, "rounds for 32 values: %.2f for random values, %.2f", random, alike);
     return alike == 32 && random > 1.5 && random < 4;
 }
 
@@ -104,7 +104,7 @@ static bool lanes_of_a_word(const struct results *results, char *because, size_t
     const struct simt_counts *a = &row_of(results, 2, ALIKE)->counts;
     double random = (double)r->shared_atomic_wavefronts / (double)r->shared_atomics;
     double alike = (double)a->shared_atomic_wavefronts / (double)a->shared_atomics;
-    snprintf(because, bytes, "most lanes at one bank, on average: %.2f of random values, %.2f",
+    snprintf(because, bytes, "maximum of lanes per bank, on average: %.2f for random values, %.2f",
              random, alike);
     return alike == 32 && random > 1.5 && random < 6;
 }
@@ -134,16 +134,18 @@ static bool production_steady(const struct results *results, char *because, size
 }
 
 static const struct claim claims[] = {
-    { .text = "Tags take about two rounds for random values, 32 for values all alike",
+    { .text = "Tags take about two rounds for random values, 32 if all values are equal",
       .holds = tags_repeat },
-    { .text = "When all values are alike 32 lanes of an atomic want one word, too",
+    { .text = "If all values are equal, the 32 lanes of an atomic access one word, too",
       .holds = lanes_of_a_word },
-    { .text = "Values all alike cost the tagged tables five times the time or more",
+    { .text = "The tagged tables take at least five times as long if all values are equal",
       .of_gpu = true,
       .holds = tags_slow_alike },
-    { .text = "Values all alike cost atomics more time", .of_gpu = true, .holds = alike_slower },
+    { .text = "Atomics take longer if all values are equal",
+      .of_gpu = true,
+      .holds = alike_slower },
     { .text = "Atomics are faster than tags", .of_gpu = true, .holds = atomics_faster },
-    { .text = "Production takes no longer for values all alike",
+    { .text = "Production takes no longer if all values are equal",
       .of_gpu = true,
       .holds = production_steady },
 };
@@ -154,7 +156,7 @@ static const uint64_t counted[] = { 1 << 14, LADDER_END };
 static const uint64_t timed[] = { 1 << 28, LADDER_END };
 
 const struct ladder histogram256_ladder = { .name = "histogram256",
-                                            .summary = "how many of each of 256 values",
+                                            .summary = "a histogram of 256 bins",
                                             .types = "u8",
                                             .unit = "bytes",
                                             .takes_input = true,

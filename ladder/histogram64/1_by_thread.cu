@@ -1,12 +1,12 @@
 /*
- * 1_by_thread.cu - 64 bins: counters of one byte for each thread, thread by thread.
+ * 1_by_thread.cu - 64 bins: byte counters per thread, thread by thread.
  *
- * Idea:   64 threads have 64 counters of a byte each, 4 KB a block, so that nobody shares one;
+ * Idea:   64 threads have 64 counters of a byte each, 4 KB per block (a privatised histogram);
  *         thread t counts value v at 64 t + v. Before a counter can overflow, after 252 values,
- *         they are summed up. Values come four to a word
- * Cost:   n loads of a byte, 2n accesses to shared memory, 4096 bytes summed up for 16128 values
- * Wastes: a thread's counters are 16 words from the next one's, so that the bank depends on the
- *         value alone: of values all alike 16 threads want one bank
+ *         they are summed up. Values are loaded four per word
+ * Cost:   n byte loads, 2n accesses to shared memory, 4096 bytes summed up per 16128 values
+ * Wastes: the counters of adjacent threads are 16 words apart, so the bank depends only on the
+ *         value: if all values are equal, 16 threads access one bank
  * From:   the lecture; histogram64 of NVIDIA's samples (Podlozhnyuk, 2007)
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -28,7 +28,7 @@ extern "C" __global__ void histogram64_1(const uint32_t *in, uint64_t n, unsigne
     for (uint64_t tile = blockIdx.x; tile * 16128 < n; tile += gridDim.x) {
         for (unsigned i = t; i < 1024; i += 64) words[i] = 0;
         __syncthreads();                    /* all counters are 0 */
-        for (unsigned k = 0; k < 63; k++) { /* 252 values a thread */
+        for (unsigned k = 0; k < 63; k++) { /* 252 values per thread */
             const uint64_t i = 4 * (tile * 4032 + k * 64 + t);
             if (i + 4 <= n) {
                 const uint32_t four = in[i / 4];
@@ -41,7 +41,7 @@ extern "C" __global__ void histogram64_1(const uint32_t *in, uint64_t n, unsigne
         }
         __syncthreads(); /* the tile is counted */
         for (unsigned k = 0; k < 64; k++) sum += counters[histogram64_1_place(t, k)];
-        __syncthreads(); /* all have read, and the next tile may come */
+        __syncthreads(); /* all have read before the next tile is counted */
     }
     atomicAdd(&bins[t], sum);
 }

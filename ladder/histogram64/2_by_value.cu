@@ -1,12 +1,12 @@
 /*
  * 2_by_value.cu - the same counters, value by value.
  *
- * Idea:   value v of thread t is counted at 64 v + t: which bank depends on the thread, not on
- *         the data
- * Cost:   as before, for any data the same
- * Wastes: the counters of four neighbouring threads lie in one word: the first hardware, which
- *         shared only whole words, took four passes. Today a word is shared, but different values
- *         are different words
+ * Idea:   value v of thread t is counted at 64 v + t: the bank depends on the thread, not on the
+ *         data
+ * Cost:   the same, for any data
+ * Wastes: the counters of four adjacent threads are in one word: the first hardware, where lanes
+ *         shared only whole words, took four wavefronts. Today lanes share words, but different
+ *         values are in different words
  * From:   the lecture
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -28,7 +28,7 @@ extern "C" __global__ void histogram64_2(const uint32_t *in, uint64_t n, unsigne
     for (uint64_t tile = blockIdx.x; tile * 16128 < n; tile += gridDim.x) {
         for (unsigned i = t; i < 1024; i += 64) words[i] = 0;
         __syncthreads();                    /* all counters are 0 */
-        for (unsigned k = 0; k < 63; k++) { /* 252 values a thread */
+        for (unsigned k = 0; k < 63; k++) { /* 252 values per thread */
             const uint64_t i = 4 * (tile * 4032 + k * 64 + t);
             if (i + 4 <= n) {
                 const uint32_t four = in[i / 4];
@@ -40,11 +40,11 @@ extern "C" __global__ void histogram64_2(const uint32_t *in, uint64_t n, unsigne
             }
         }
         __syncthreads();                    /* the tile is counted */
-        for (unsigned k = 0; k < 16; k++) { /* its row of 16 words, each thread from elsewhere */
+        for (unsigned k = 0; k < 16; k++) { /* its row of 16 words, from another start per thread */
             const uint32_t four = words[16 * t + ((k + t + t / 16) & 15)];
             sum += (four & 255) + (four >> 8 & 255) + (four >> 16 & 255) + (four >> 24);
         }
-        __syncthreads(); /* all have read, and the next tile may come */
+        __syncthreads(); /* all have read before the next tile is counted */
     }
     atomicAdd(&bins[t], sum);
 }

@@ -1,11 +1,11 @@
 /*
- * 3_permuted.cu - the same, with the bits of the thread's number in another order.
+ * 3_permuted.cu - the same, with the bits of the thread number permuted.
  *
- * Idea:   thread t counts where thread 4 (t mod 16) + t / 16 would: 16 neighbours have 16
- *         different words of a row, and so, on 16 banks, never the same bank
+ * Idea:   thread t counts at the position of thread 4 (t mod 16) + t / 16: 16 adjacent threads have
+ *         16 different words of a row, so with 16 banks they never share a bank
  * Cost:   a shift, an or
- * Wastes: today a warp goes to 32 banks at once: threads t and t + 16 have one bank, and
- *         different values of the same parity are different words there: two passes again
+ * Wastes: today a warp accesses 32 banks at once: threads t and t + 16 have one bank, and different
+ *         values of the same parity are different words there: two wavefronts again
  * From:   the lecture, and that sample
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -27,7 +27,7 @@ extern "C" __global__ void histogram64_3(const uint32_t *in, uint64_t n, unsigne
     for (uint64_t tile = blockIdx.x; tile * 16128 < n; tile += gridDim.x) {
         for (unsigned i = t; i < 1024; i += 64) words[i] = 0;
         __syncthreads();                    /* all counters are 0 */
-        for (unsigned k = 0; k < 63; k++) { /* 252 values a thread */
+        for (unsigned k = 0; k < 63; k++) { /* 252 values per thread */
             const uint64_t i = 4 * (tile * 4032 + k * 64 + t);
             if (i + 4 <= n) {
                 const uint32_t four = in[i / 4];
@@ -39,11 +39,11 @@ extern "C" __global__ void histogram64_3(const uint32_t *in, uint64_t n, unsigne
             }
         }
         __syncthreads();                    /* the tile is counted */
-        for (unsigned k = 0; k < 16; k++) { /* its row of 16 words, each thread from elsewhere */
+        for (unsigned k = 0; k < 16; k++) { /* its row of 16 words, from another start per thread */
             const uint32_t four = words[16 * t + ((k + t + t / 16) & 15)];
             sum += (four & 255) + (four >> 8 & 255) + (four >> 16 & 255) + (four >> 24);
         }
-        __syncthreads(); /* all have read, and the next tile may come */
+        __syncthreads(); /* all have read before the next tile is counted */
     }
     atomicAdd(&bins[t], sum);
 }

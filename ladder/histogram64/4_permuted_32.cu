@@ -1,13 +1,13 @@
 /*
  * 4_permuted_32.cu - the same for 32 banks.
  *
- * Idea:   bank b holds what threads b and b + 32 count, and nothing else: two values of two
- *         threads a word. A warp never has two lanes in one bank, whatever the values are, by
- *         today's rule or the first hardware's
- * Cost:   as before
- * Wastes: 4 KB for 64 threads: of 256 bins there would be four times as much, and that many
- *         threads would no longer fit
- * From:   ours: what the permutation is for, on the banks of sm_20 and later
+ * Idea:   bank b contains only the counters of threads b and b + 32: two values of two threads per
+ *         word. Two lanes of a warp never access one bank, for any values, by today's rule or that
+ *         of the first hardware
+ * Cost:   the same
+ * Wastes: 4 KB for 64 threads: 256 bins would take four times as much, and as many threads would no
+ *         longer fit
+ * From:   our addition: the same permutation for the banks of sm_20 and later
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ extern "C" __global__ void histogram64_4(const uint32_t *in, uint64_t n, unsigne
     for (uint64_t tile = blockIdx.x; tile * 16128 < n; tile += gridDim.x) {
         for (unsigned i = t; i < 1024; i += 64) words[i] = 0;
         __syncthreads();                    /* all counters are 0 */
-        for (unsigned k = 0; k < 63; k++) { /* 252 values a thread */
+        for (unsigned k = 0; k < 63; k++) { /* 252 values per thread */
             const uint64_t i = 4 * (tile * 4032 + k * 64 + t);
             if (i + 4 <= n) {
                 const uint32_t four = in[i / 4];
@@ -44,7 +44,7 @@ extern "C" __global__ void histogram64_4(const uint32_t *in, uint64_t n, unsigne
             const uint32_t two = words[t / 2 * 32 + ((k + t) & 31)] >> t % 2 * 16;
             sum += (two & 255) + (two >> 8 & 255);
         }
-        __syncthreads(); /* all have read, and the next tile may come */
+        __syncthreads(); /* all have read before the next tile is counted */
     }
     atomicAdd(&bins[t], sum);
 }

@@ -1,12 +1,11 @@
 /*
- * 5_atomics.cu - one table a block, counted by atomics in shared memory.
+ * 5_atomics.cu - one table per block, with atomics in shared memory.
  *
- * Idea:   64 counters of 32 bits a block, to which every thread adds by atomicAdd()
- * Cost:   an atomic for each value; nothing overflows, and nothing is summed up but in the end
- * Wastes: lanes with different values in one bank take turns; lanes with one value want one word,
- *         which was as slow where an addition was a lock, a read and a write
- * From:   atomics in shared memory came with sm_12, and have been instructions of their own since
- *         sm_50
+ * Idea:   64 counters of 32 bits per block, to which every thread adds by atomicAdd()
+ * Cost:   one atomic per value; no overflow, and no sums except at the end
+ * Wastes: lanes with different values in one bank are serialised; so were lanes with one value when
+ *         an addition was a lock, a read and a write
+ * From:   atomics in shared memory came with sm_12, and are native instructions since sm_50
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,6 +26,6 @@ extern "C" __global__ void histogram64_5(const uint32_t *in, uint64_t n, unsigne
                 atomicAdd(&count[((const uint8_t *)in)[last] >> 2], 1u);
         }
     }
-    __syncthreads(); /* the block has counted all of its own */
+    __syncthreads(); /* the block has counted its values */
     if (t < 64) atomicAdd(&bins[t], (unsigned long long)count[t]);
 }

@@ -1,8 +1,8 @@
 /*
- * histogram64.c - the ladder of histograms of 64 bins: how many of n bytes have each value of
- * their upper six bits.
+ * histogram64.c - the ladder of histograms with 64 bins: the counts of the upper six bits of n
+ * bytes.
  *
- * A rung's parameter says what the bytes are: RANDOM, or ALIKE, all of them.
+ * The parameter of a rung is the distribution of the bytes: RANDOM, or ALIKE (all equal).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ static void expect(struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* As many blocks as there are pieces, but no more than `each` a multiprocessor. */
+/* One block per tile, but at most `each` per multiprocessor. */
 static void count(struct trial *trial, const char *kernel, unsigned threads, uint64_t piece,
                   uint64_t each)
 {
@@ -81,8 +81,8 @@ static void run_production(struct trial *trial)
 #define RUNG(n, name, words, function)                                                             \
     { .number = n, .idea = name, .text = words, .parameter = RANDOM, .run = function },            \
     {                                                                                              \
-        .number = n, .idea = name, .text = words " (alike)", .parameter = ALIKE, .own_data = true, \
-        .run = function                                                                            \
+        .number = n, .idea = name, .text = words " (all equal)", .parameter = ALIKE,               \
+        .own_data = true, .run = function                                                          \
     }
 
 static const struct rung rungs[] = {
@@ -101,7 +101,7 @@ static const struct result *row_of(const struct results *results, int number, ui
     return ladder_row(results, number, bytes_are, 0);
 }
 
-/* Accesses of half warps to counters: each value is read and written. */
+/* Accesses of half warps to counters: one read and one write per value. */
 static uint64_t half_accesses(const struct results *results)
 {
     return row_of(results, 1, RANDOM)->n / 16 * 2;
@@ -117,8 +117,8 @@ static uint64_t conflicts(const struct results *results, int number, uint64_t by
     return row_of(results, number, bytes_are)->counts.bank_conflicts;
 }
 
-/* The counters of threads t ... t + 3 lie in one word, of four banks a half warp: three passes
- * more for each access, whatever the values are. */
+/* The counters of threads t ... t + 3 are in one word, so a half warp uses four banks: three excess
+ * wavefronts per access, for any values. */
 static bool four_way(const struct results *results, char *because, size_t bytes)
 {
     uint64_t a = old_conflicts(results, 2, RANDOM), b = old_conflicts(results, 3, RANDOM);
@@ -129,14 +129,14 @@ static bool four_way(const struct results *results, char *because, size_t bytes)
            old_conflicts(results, 3, ALIKE) == 0;
 }
 
-/* All of a half warp in one bank: 15 passes more.  Summing up, 16 threads read neighbouring
- * bytes, of four banks: three more for each of 64 reads of 4 half warps a tile. */
+/* A half warp in one bank: 15 excess wavefronts.  In the sums, 16 threads read adjacent bytes of
+ * four banks: three more for each of 64 reads of 4 half warps per tile. */
 static bool sixteen_way(const struct results *results, char *because, size_t bytes)
 {
     uint64_t random = old_conflicts(results, 1, RANDOM), alike = old_conflicts(results, 1, ALIKE);
     uint64_t sums = row_of(results, 1, ALIKE)->n / TILE * 64 * 4 * 3;
     snprintf(because, bytes,
-             "on 16 banks %llu conflicts of random values, %llu of values all alike",
+             "on 16 banks %llu conflicts for random values, %llu if all values are equal",
              (unsigned long long)random, (unsigned long long)alike);
     return alike == 15 * half_accesses(results) + sums && random < alike / 3;
 }
@@ -157,7 +157,7 @@ static bool lanes_of_a_word(const struct results *results, char *because, size_t
     const struct simt_counts *a = &row_of(results, 5, ALIKE)->counts;
     double random = (double)r->shared_atomic_wavefronts / (double)r->shared_atomics;
     double alike = (double)a->shared_atomic_wavefronts / (double)a->shared_atomics;
-    snprintf(because, bytes, "most lanes at one bank, on average: %.2f of random values, %.2f",
+    snprintf(because, bytes, "maximum of lanes per bank, on average: %.2f for random values, %.2f",
              random, alike);
     return alike > 31 && alike <= 32 && random < 8;
 }
@@ -193,23 +193,25 @@ static bool atomics_slower(const struct results *results, char *because, size_t 
 }
 
 static const struct claim claims[] = {
-    { .text = "64 value + thread conflicts 4-way on 16 banks, permuted not at all",
+    { .text = "64 value + thread conflicts 4-way with 16 banks; permuted it has no conflicts",
       .holds = four_way },
-    { .text = "64 thread + value conflicts as the values will, up to 16-way",
+    { .text = "The conflicts of 64 thread + value depend on the values, up to 16-way",
       .holds = sixteen_way },
-    { .text = "On today's 32 banks that permutation conflicts 2-way, ours not at all",
+    { .text = "With today's 32 banks that permutation conflicts 2-way; ours has no conflicts",
       .holds = two_way_today },
-    { .text = "When all values are alike 32 lanes of an atomic want one word",
+    { .text = "If all values are equal, the 32 lanes of an atomic access one word",
       .holds = lanes_of_a_word },
     { .text = "Permuted is faster than unpermuted", .of_gpu = true, .holds = permuted_faster },
     { .text = "Permuted for 32 banks is faster still",
       .of_gpu = true,
       .holds = permuted_32_faster },
-    { .text = "Counters of one's own take the same time for any values",
+    { .text = "A privatised histogram takes the same time for any values",
       .of_gpu = true,
       .holds = any_data },
-    { .text = "Values all alike cost atomics more time", .of_gpu = true, .holds = alike_slower },
-    { .text = "Atomics are slower than counters of one's own when all values are alike",
+    { .text = "Atomics take longer if all values are equal",
+      .of_gpu = true,
+      .holds = alike_slower },
+    { .text = "Atomics are slower than a privatised histogram if all values are equal",
       .of_gpu = true,
       .holds = atomics_slower },
 };
@@ -220,7 +222,7 @@ static const uint64_t counted[] = { 2 * TILE, LADDER_END }; /* whole tiles */
 static const uint64_t timed[] = { 1 << 28, LADDER_END };
 
 const struct ladder histogram64_ladder = { .name = "histogram64",
-                                           .summary = "how many of each of 64 values",
+                                           .summary = "a histogram of 64 bins",
                                            .types = "u8",
                                            .unit = "bytes",
                                            .takes_input = true,

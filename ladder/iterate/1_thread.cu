@@ -1,10 +1,10 @@
 /*
- * 1_thread.cu - one step of x1 = x0 + alpha (A x0 - f), a thread a row.
+ * 1_thread.cu - one step of x1 = x0 + alpha (A x0 - f), one thread per row.
  *
- * Idea:   thread i goes along row i of A and has its element of A x0 at the end
- * Cost:   n loads of A and n of x0 a thread, n^2 multiplications a step
- * Wastes: at any time the lanes are in 32 different rows: each load of a warp touches 32 sectors,
- *         and has use for one element of each
+ * Idea:   thread i computes element i of A x0 in a loop along row i of A
+ * Cost:   n loads of A and n of x0 per thread, n^2 multiplications per step
+ * Wastes: at any time the lanes are in 32 different rows: each load of a warp touches 32 sectors
+ *         and uses one element of each
  * From:   the lecture's iteration
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,10 +1,10 @@
 /*
- * 2_warp.cu - the same step, a warp a row.
+ * 2_warp.cu - the same step, one warp per row.
  *
- * Idea:   the 32 lanes take neighbouring elements of a row, and add up their sums by shuffles
- * Cost:   the same loads, of 4 sectors each instead of 32; 5 shuffles a row
- * Wastes: nearly all that is loaded is zeros
- * From:   ours; the usual form of a dense product with a vector
+ * Idea:   the 32 lanes read adjacent elements of a row and add their sums by shuffles
+ * Cost:   the same loads, of 4 sectors each instead of 32; 5 shuffles per row
+ * Wastes: almost all loaded elements are zero
+ * From:   our addition; the usual form of a dense matrix-vector product
  *
  * SPDX-License-Identifier: Apache-2.0
  */

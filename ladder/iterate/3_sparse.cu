@@ -1,10 +1,10 @@
 /*
- * 3_sparse.cu - the same step on rows without their zeros.
+ * 3_sparse.cu - the same step with a sparse matrix.
  *
- * Idea:   of each row only what is not zero is kept, with its column (CSR); a thread a row is
- *         enough, since rows are short
- * Cost:   the entries of A, 5 a row here, and as many elements of x0
- * Wastes: a launch a step, and nobody knows whether so many steps are needed
+ * Idea:   only the nonzeros of each row are stored, with their columns (CSR); one thread per row is
+ *         enough for short rows
+ * Cost:   the nonzeros of A, 5 per row here, and as many elements of x0
+ * Wastes: a launch per step, and a fixed number of steps that may be too large
  * From:   the lecture's "worth it when A is very sparse"
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,11 +1,12 @@
 /*
- * 4_residual.cu - the step knows how far off x0 was, and the iteration stops when that is little.
+ * 4_residual.cu - the step also computes the residual of x0, and the iteration stops when it is
+ * small.
  *
- * Idea:   A x0 - f is the residual: its squares are added up on the way, by shuffles in a warp and
- *         one atomic addition for each warp; the host looks at the sum every few steps
- * Cost:   5 shuffles and an atomic a warp; a copy of 8 bytes to the host for each look
- * Wastes: the steps between the one that was enough and the next look
- * From:   ours; production does the same
+ * Idea:   A x0 - f is the residual: its squares are added by shuffles in a warp and one atomic
+ *         addition per warp; the host reads the sum every few steps
+ * Cost:   5 shuffles and an atomic per warp; a copy of 8 bytes to the host per test
+ * Wastes: the steps between convergence and the next test
+ * From:   our addition; production does the same
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,7 @@ extern "C" __global__ void iterate_4(const int32_t *offsets, const int32_t *colu
         residual -= f[row];
         x1[row] = fma(alpha, residual, x0[row]);
     }
-    square = (double)residual * (double)residual; /* of threads beyond n: 0 */
+    square = (double)residual * (double)residual; /* 0 for threads beyond n */
 #pragma unroll
     for (int s = 16; s > 0; s /= 2) square += __shfl_down_sync(ALL_LANES, square, s);
     if (threadIdx.x % 32 == 0) atomicAdd(squares, square);

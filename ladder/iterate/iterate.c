@@ -1,10 +1,11 @@
 /*
- * iterate.c - the ladder of iterations: A x = f by x1 = x0 + alpha (A x0 - f), from x = 0 on.
+ * iterate.c - the ladder of iterations: A x = f by x1 = x0 + alpha (A x0 - f), beginning with x =
+ * 0.
  *
- * A is that of an implicit step of a heat equation on a grid of about sqrt(n) x sqrt(n) points: 5
- * on the diagonal, -1 for each of at most 4 neighbours.  Its eigenvalues lie between 1 and 9; with
- * alpha = -2 / (1 + 9) a step makes the largest error 0.8 times as large or smaller.  The input
- * holds A with all its zeros, f, and A as compressed sparse rows:
+ * A is the matrix of an implicit step of the heat equation on a grid of about sqrt(n) x sqrt(n)
+ * points: 5 on the diagonal, -1 for each of at most 4 neighbours.  Its eigenvalues are between 1
+ * and 9; with alpha = -2 / (1 + 9) a step reduces the maximum error at least by the factor 0.8.
+ * The input contains A as a dense matrix, f, and A as compressed sparse rows:
  *
  *     A [n][n]   f [n]   values [entries]   offsets [n + 1] i32   columns [entries] i32
  *
@@ -19,8 +20,8 @@
 enum { THREADS = 256, STEPS = 32, MOST_STEPS = 96, LOOK = 8, DIAGONAL = 5 };
 static const double alpha = -0.2, contraction = 0.8;
 
-/* What is left of an error of 1, and the residual at which variant 4 and production stop: as A is
- * dominated by its diagonal, no error is larger than the residual. */
+/* The bound of an initial error of 1 after STEPS steps, and the residual at which variant 4 and
+ * production stop.  A is diagonally dominant, so no error exceeds the residual. */
 static double limit(void)
 {
     return pow(contraction, STEPS);
@@ -29,7 +30,7 @@ static double limit(void)
 /* ---- The system ---- */
 
 struct parts {
-    size_t f, values, offsets, columns; /* where they begin, in bytes */
+    size_t f, values, offsets, columns; /* offsets in the input, in bytes */
 };
 
 static uint64_t width_of_grid(uint64_t n)
@@ -62,7 +63,7 @@ static void shape(struct trial *trial)
     trial->scratch_bytes = 2 * trial->out_bytes + sizeof(double); /* x0, x1, a sum of squares */
 }
 
-/* Multiples of 2^-10, so that f is exact. */
+/* Multiples of 2^-10, so f is exact. */
 static double solution(const struct trial *trial, uint64_t i)
 {
     return (double)(ladder_random(trial->seed, i) % 2048) / 1024 - 1;
@@ -85,7 +86,7 @@ static void make(struct trial *trial)
     memset(in, 0, parts.f);
     offsets[0] = 0;
     for (uint64_t row = 0; row < n; row++) {
-        /* columns below 0 are too large as well */
+        /* negative columns wrap around to large numbers */
         uint64_t in_order[] = { row - width, row - 1, row, row + 1, row + width };
         double f = 0;
         for (int i = 0; i < 5; i++) {
@@ -106,8 +107,8 @@ static void expect(struct trial *trial)
     for (uint64_t i = 0; i < trial->n; i++) put(trial, trial->expected, i, solution(trial, i));
 }
 
-/* The error of the start shrinks; a step adds a dozen roundings of numbers below 10, which shrink
- * as well. */
+/* The initial error shrinks; a step adds a dozen rounding errors of numbers below 10, which also
+ * shrink. */
 static bool accept(const struct trial *trial, char *message, size_t bytes)
 {
     double most = limit() + 128 * (trial->type == ECH_F32 ? 0x1p-24 : 0x1p-53);
@@ -121,7 +122,7 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
     return true;
 }
 
-/* Of the products: each entry that is stored once a step, with its column if it has one. */
+/* Of the products: each stored entry once per step, with its column index if it is stored. */
 static double bytes_moved(const struct trial *trial)
 {
     double n = (double)trial->n, element = (double)trial->element_bytes;
@@ -132,7 +133,7 @@ static double bytes_moved(const struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* alpha, of the type of the elements, as the argument of a kernel. */
+/* alpha as a kernel argument of the element type. */
 static void *step_of(const struct trial *trial)
 {
     static double of_f64;
@@ -142,7 +143,7 @@ static void *step_of(const struct trial *trial)
     return trial->type == ECH_F64 ? (void *)&of_f64 : (void *)&of_f32;
 }
 
-/* x0 is 0, then STEPS steps go from one of two vectors to the other. */
+/* x0 is 0; STEPS steps alternate between two vectors. */
 static void run_dense(struct trial *trial)
 {
     CUdeviceptr x0 = trial->scratch, x1 = trial->scratch + trial->out_bytes;
@@ -164,7 +165,7 @@ static void run_sparse(struct trial *trial)
 {
     struct parts parts = parts_of(trial);
     CUdeviceptr x0 = trial->scratch, x1 = trial->scratch + trial->out_bytes;
-    CUdeviceptr squares = x1 + trial->out_bytes; /* of the residual */
+    CUdeviceptr squares = x1 + trial->out_bytes; /* the squared residual norm */
     CUdeviceptr offsets = trial->in + parts.offsets, columns = trial->in + parts.columns;
     CUdeviceptr values = trial->in + parts.values, f = trial->in + parts.f;
     uint64_t blocks = ladder_ceil(trial->n, THREADS);
@@ -217,10 +218,10 @@ static void run_production(struct trial *trial)
 }
 
 static const struct rung rungs[] = {
-    { .number = 1, .idea = "thread", .text = "dense, a thread a row", .run = run_dense },
-    { .number = 2, .idea = "warp", .text = "dense, a warp a row", .run = run_dense },
+    { .number = 1, .idea = "thread", .text = "dense, one thread per row", .run = run_dense },
+    { .number = 2, .idea = "warp", .text = "dense, one warp per row", .run = run_dense },
     { .number = 3, .idea = "sparse", .text = "sparse rows", .run = run_sparse },
-    { .number = 4, .idea = "residual", .text = "sparse, until it is good", .run = run_sparse },
+    { .number = 4, .idea = "residual", .text = "sparse, until convergence", .run = run_sparse },
     { .number = 5, .idea = "production", .text = "production, ech_solve()", .run = run_production },
 };
 
@@ -231,11 +232,11 @@ static uint64_t sectors(const struct results *results, int number)
     return ladder_row(results, number, 0, 0)->counts.load_sectors;
 }
 
-/* Of f32: an element each of 32 rows is 32 sectors, with one of x0; of 32 columns it is 4 and 4. */
+/* f32: one element of 32 rows each is 32 sectors, and one of x0; of 32 columns 4 and 4. */
 static bool one_sector_a_lane(const struct results *results, char *because, size_t bytes)
 {
     uint64_t n = ladder_row(results, 1, 0, 0)->n;
-    snprintf(because, bytes, "%llu sectors a step against %llu",
+    snprintf(because, bytes, "%llu sectors per step against %llu",
              (unsigned long long)(sectors(results, 1) / STEPS),
              (unsigned long long)(sectors(results, 2) / STEPS));
     return sectors(results, 1) == STEPS * (n / 32) * (n * (32 + 1) + 4 + 4) &&
@@ -244,7 +245,7 @@ static bool one_sector_a_lane(const struct results *results, char *because, size
 
 static bool zeros_cost(const struct results *results, char *because, size_t bytes)
 {
-    snprintf(because, bytes, "n = %llu: %llu sectors a step against %llu",
+    snprintf(because, bytes, "n = %llu: %llu sectors per step against %llu",
              (unsigned long long)ladder_row(results, 3, 0, 0)->n,
              (unsigned long long)(sectors(results, 3) / STEPS),
              (unsigned long long)(sectors(results, 2) / STEPS));
@@ -278,13 +279,14 @@ static bool sparse_faster(const struct results *results, char *because, size_t b
 }
 
 static const struct claim claims[] = {
-    { .text = "A thread a row touches 32 sectors with each load of A, a warp a row touches 4",
+    { .text = "One thread per row touches 32 sectors per load of A, one warp per row touches 4",
       .holds = one_sector_a_lane },
-    { .text = "Rows without their zeros need less than a quarter of the sectors",
-      .holds = zeros_cost },
+    { .text = "Sparse rows need less than a quarter of the sectors", .holds = zeros_cost },
     { .text = "Variant 4 stops by itself", .holds = stops_itself },
-    { .text = "A warp a row is faster than a thread a row", .of_gpu = true, .holds = warp_faster },
-    { .text = "Rows without their zeros are more than ten times as fast",
+    { .text = "One warp per row is faster than one thread per row",
+      .of_gpu = true,
+      .holds = warp_faster },
+    { .text = "Sparse rows are more than ten times as fast",
       .of_gpu = true,
       .holds = sparse_faster },
 };
@@ -294,7 +296,7 @@ static const uint64_t counted[] = { 128, LADDER_END };
 static const uint64_t timed[] = { 8192, LADDER_END };
 
 const struct ladder iterate_ladder = { .name = "iterate",
-                                       .summary = "a linear system, by steps towards its solution",
+                                       .summary = "a linear system, by an iterative method",
                                        .types = "f32 f64",
                                        .unit = "unknowns",
                                        .roof = ROOF_MEMORY,

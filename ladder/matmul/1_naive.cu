@@ -1,8 +1,8 @@
 /*
- * 1_naive.cu - a product of matrices as it is defined.
+ * 1_naive.cu - a matrix product by its definition.
  *
- * Idea:   a thread has one element of c: a row of a times a column of b, from global memory
- * Cost:   2 n loads a thread for n multiplications
+ * Idea:   a thread computes one element of c: a row of a times a column of b, from global memory
+ * Cost:   2 n loads per thread for n multiplications
  * Wastes: n threads read the same row, and n the same column
  * From:   the lecture's first product, of 2578 ms
  *

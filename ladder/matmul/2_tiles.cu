@@ -2,8 +2,8 @@
  * 2_tiles.cu - tiles of 16 x 16 in shared memory.
  *
  * Idea:   256 threads load a tile of a and one of b, one element each, and each thread then uses 16
- *         elements of both: what is loaded once is used 16 times
- * Cost:   a sixteenth of the loads; two barriers a step of 16
+ *         elements of both: each loaded element is used 16 times
+ * Cost:   a sixteenth of the loads; two barriers per step of 16
  * Wastes: a multiplication still needs two loads, now from shared memory
  * From:   the lecture's second product, of 132 ms
  *
@@ -20,9 +20,9 @@ extern "C" __global__ void matmul_2(const element *a, const element *b, uint64_t
     for (uint64_t first = 0; first < n; first += 16) {
         of_a[y][x] = row < n && first + x < n ? a[row * n + first + x] : (element)0;
         of_b[y][x] = first + y < n && column < n ? b[(first + y) * n + column] : (element)0;
-        __syncthreads(); /* both tiles are there */
+        __syncthreads(); /* both tiles are loaded */
         for (unsigned k = 0; k < 16; k++) sum = fma(of_a[y][k], of_b[k][x], sum);
-        __syncthreads(); /* nobody reads them any more */
+        __syncthreads(); /* all threads have read the tiles */
     }
     if (row < n && column < n) c[row * n + column] = sum;
 }

@@ -1,9 +1,10 @@
 /*
- * 4_padded.cu - the same, with one element more in each row of a tile.
+ * 4_padded.cu - the same, with one more element in each row of a tile.
  *
- * Idea:   rows of 17 (33) words: word k of row x lies in bank (17 x + k) % 16, another for each x
- * Cost:   16 (32) words of shared memory that hold nothing
- * Wastes: a thread still has one element of c, and loads two operands for each multiplication
+ * Idea:   rows of 17 (33) words: word k of row x is in bank (17 x + k) % 16, a different one for
+ *         each x
+ * Cost:   16 (32) unused words of shared memory
+ * Wastes: a thread still computes one element of c, and loads two operands per multiplication
  * From:   the lecture's A B^T with padding
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,15 +17,15 @@ static __device__ __forceinline__ void matmul_4_tile(const element *a, const ele
 {
     const unsigned x = threadIdx.x, y = threadIdx.y, line = width + 1;
     uint64_t row = (uint64_t)blockIdx.y * width + y, column = (uint64_t)blockIdx.x * width + x;
-    uint64_t row_of_b = (uint64_t)blockIdx.x * width + y; /* the tile's y-th column of c */
+    uint64_t row_of_b = (uint64_t)blockIdx.x * width + y; /* column y of the tile of c */
     element sum = 0;
     for (uint64_t first = 0; first < n; first += width) {
         bool inside = first + x < n;
         of_a[y * line + x] = inside && row < n ? a[row * n + first + x] : (element)0;
         of_b[y * line + x] = inside && row_of_b < n ? b[row_of_b * n + first + x] : (element)0;
-        __syncthreads(); /* both tiles are there */
+        __syncthreads(); /* both tiles are loaded */
         for (unsigned k = 0; k < width; k++) sum = fma(of_a[y * line + k], of_b[x * line + k], sum);
-        __syncthreads(); /* nobody reads them any more */
+        __syncthreads(); /* all threads have read the tiles */
     }
     if (row < n && column < n) c[row * n + column] = sum;
 }

@@ -1,12 +1,12 @@
 /*
- * 5_registers.cu - 64 elements of c a thread, in registers.
+ * 5_registers.cu - 64 elements of c per thread, in registers.
  *
- * Idea:   a block of 256 threads has 128 x 128 elements of c, a thread 8 x 8: of 8 elements of a
- *         and 8 of b it makes 64 products, and loads them from shared memory 4 at a time
- * Cost:   a quarter of an element is loaded for a multiplication; a tile of a is turned while it is
- *         stored, so that both are read along rows
- * Wastes: loading waits for multiplying and the other way round, since there is one pair of tiles
- * From:   Volkov and Demmel (2008): registers are the largest and fastest memory that there is
+ * Idea:   a block of 256 threads computes 128 x 128 elements of c, a thread 8 x 8: it computes 64
+ *         products from 8 elements of a and 8 of b, which it loads from shared memory 4 at a time
+ * Cost:   a quarter of an element is loaded per multiplication; a tile of a is transposed while it
+ *         is stored, so that both tiles are read along rows
+ * Wastes: loads and multiplications do not overlap, because there is one pair of tiles
+ * From:   Volkov and Demmel (2008): registers are the largest and fastest memory
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ struct __align__(16) matmul_5_four
     element x[4];
 };
 
-/* Four elements from element (row, column) on, with zeros beyond the matrix. */
+/* Four elements beginning at (row, column); zeros outside the matrix. */
 static __device__ inline matmul_5_four matmul_5_load(const element *m, uint64_t n, uint64_t row,
                                                      uint64_t column)
 {
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(256)
         matmul_5_four four = matmul_5_load(a, n, row + t / 2, first + t % 2 * 4);
         for (unsigned i = 0; i < 4; i++) of_a[t % 2 * 4 + i][t / 8].x[t / 2 % 4] = four.x[i];
         of_b[t / 32][t % 32] = matmul_5_load(b, n, first + t / 32, column + t % 32 * 4);
-        __syncthreads(); /* both tiles are there */
+        __syncthreads(); /* both tiles are loaded */
 #pragma unroll
         for (unsigned k = 0; k < 8; k++) {
             matmul_5_four of_row[2] = { of_a[k][y], of_a[k][16 + y] };
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256)
                 sum[i / 8][i % 8] = fma(of_row[i / 32].x[i / 8 % 4], of_column[i / 4 % 2].x[i % 4],
                                         sum[i / 8][i % 8]);
         }
-        __syncthreads(); /* nobody reads them any more */
+        __syncthreads(); /* all threads have read the tiles */
     }
 #pragma unroll
     for (unsigned i = 0; i < 64; i++) { /* rows 4 y ... and 64 + 4 y ..., columns likewise */

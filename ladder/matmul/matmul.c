@@ -1,9 +1,9 @@
 /*
- * matmul.c - the ladder of products of matrices: c = a b, n x n.
+ * matmul.c - the ladder of matrix products: c = a b, n x n.
  *
- * The input holds a, b and the transpose of b, so that the rungs that multiply with a transpose
- * have the same c.  Sums are made in whatever order: each element may be off by the roundings of n
- * additions.
+ * The input contains a, b and the transpose of b, so that rungs that multiply by a transpose
+ * compute the same c.  Sums may be computed in any order: each element may differ by the rounding
+ * errors of n additions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOOKED_AT = 256 /* up to this order every element is compared, then every 61st */ };
+enum { LOOKED_AT = 256 /* up to this n every element is compared, then every 61st */ };
 
 static void shape(struct trial *trial)
 {
@@ -44,13 +44,13 @@ static void make(struct trial *trial)
             }
 }
 
-/* accept() computes the elements that it looks at. */
+/* accept() computes the elements that it compares. */
 static void expect(struct trial *trial)
 {
     memset(trial->expected, 0, trial->out_bytes);
 }
 
-/* Products of such elements are multiples of 2^-20, so that sums of doubles are exact. */
+/* Products of such elements are multiples of 2^-20, so sums in double are exact. */
 static bool accept(const struct trial *trial, char *message, size_t bytes)
 {
     uint64_t n = trial->n, step = n > LOOKED_AT ? 61 : 1;
@@ -81,7 +81,7 @@ static double operations(const struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* A block for each square of c; b from its transpose where that is wanted. */
+/* One block per tile of c; b or its transpose. */
 static void squares(struct trial *trial, const char *kernel, uint64_t width, unsigned threads_x,
                     unsigned threads_y, bool transpose)
 {
@@ -145,7 +145,7 @@ static const struct rung rungs[] = {
       .text = "A B^T, rows of 33",
       .parameter = 32,
       .run = run_3_or_4 },
-    { .number = 5, .idea = "registers", .text = "8 x 8 elements a thread", .run = run_5 },
+    { .number = 5, .idea = "registers", .text = "8 x 8 elements per thread", .run = run_5 },
     { .number = 6,
       .idea = "production",
       .text = "production, ech_matmul()",
@@ -164,21 +164,22 @@ static bool fewer_loads(const struct results *results, char *because, size_t byt
 {
     const struct simt_counts *one = counts(results, 1, 0), *two = counts(results, 2, 0);
     snprintf(because, bytes,
-             "%llu loads of a warp against %llu, of %llu against %llu sectors: threads beside each "
-             "other in a row of variant 1 share theirs",
+             "%llu loads of a warp against %llu, of %llu against %llu sectors: adjacent threads in "
+             "a row of variant 1 share sectors",
              (unsigned long long)one->load_requests, (unsigned long long)two->load_requests,
              (unsigned long long)one->load_sectors, (unsigned long long)two->load_sectors);
     return one->load_requests == 16 * two->load_requests &&
            one->load_sectors == 8 * two->load_sectors;
 }
 
-/* For each k of a step a warp loads from both tiles; those of a are two words, or one. */
+/* For each k of a step a warp loads from both tiles: one or two words of a. */
 static bool conflicts_16(const struct results *results, char *because, size_t bytes)
 {
     uint64_t n = ladder_row(results, 3, 16, 0)->n, columns = n / 16;
-    uint64_t loads = columns * columns * n * 8; /* of b: blocks, k, warps */
+    uint64_t loads = columns * columns * n * 8; /* loads from b: blocks, k, warps */
     const struct simt_counts *c = counts(results, 3, 16);
-    snprintf(because, bytes, "a load of a warp takes %llu passes more on 16 banks, %llu on 32",
+    snprintf(because, bytes,
+             "a load of a warp takes %llu excess wavefronts with 16 banks, %llu on 32",
              (unsigned long long)(c->bank16_conflicts / loads),
              (unsigned long long)(c->bank_conflicts / loads));
     return c->bank16_conflicts == 2 * 15 * loads && c->bank_conflicts == 7 * loads;
@@ -189,7 +190,8 @@ static bool conflicts_32(const struct results *results, char *because, size_t by
     uint64_t n = ladder_row(results, 3, 32, 0)->n, columns = n / 32;
     uint64_t loads = columns * columns * n * 32;
     const struct simt_counts *c = counts(results, 3, 32);
-    snprintf(because, bytes, "a load of a warp takes %llu passes more on 16 banks, %llu on 32",
+    snprintf(because, bytes,
+             "a load of a warp takes %llu excess wavefronts with 16 banks, %llu on 32",
              (unsigned long long)(c->bank16_conflicts / loads),
              (unsigned long long)(c->bank_conflicts / loads));
     return c->bank16_conflicts == 2 * 15 * loads && c->bank_conflicts == 31 * loads;
@@ -240,16 +242,18 @@ static bool library_wins(const struct results *results, char *because, size_t by
 
 static const struct claim claims[] = {
     { .text = "Tiles of 16 x 16 need a sixteenth of the loads", .holds = fewer_loads },
-    { .text = "A B^T in tiles of 16 x 16 conflicts 16-way on 16 banks, and 8-way on today's 32",
+    { .text = "A B^T in tiles of 16 x 16 conflicts 16-way with 16 banks, and 8-way with today's 32",
       .holds = conflicts_16 },
     { .text = "A B^T in tiles of 32 x 32 conflicts 32-way on today's banks",
       .holds = conflicts_32 },
-    { .text = "Padded by one element a row, A B^T has no conflict", .holds = padded_none },
+    { .text = "With one element of padding per row, A B^T has no conflict", .holds = padded_none },
     { .text = "Tiles make the product more than fifteen times as fast",
       .of_gpu = true,
       .holds = twenty_times },
     { .text = "Padding makes A B^T faster", .of_gpu = true, .holds = padding_pays },
-    { .text = "The vendor's library beats the best rung", .of_gpu = true, .holds = library_wins },
+    { .text = "The vendor's library is faster than the best rung",
+      .of_gpu = true,
+      .holds = library_wins },
 };
 
 static const uint64_t checked[] = { 0, 1, 2, 15, 16, 17, 33, 65, 130, LADDER_END };

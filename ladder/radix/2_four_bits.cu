@@ -1,13 +1,13 @@
 /*
- * 2_four_bits.cu - a radix sort of four bits a pass: 16 groups, counted block by block.
+ * 2_four_bits.cu - a radix sort with four bits per pass: 16 digit values, counted per block.
  *
- * Idea:   a block counts how many of its 1024 keys have each digit; all counts, digit by digit
- *         and in a digit block by block, are scanned: that is where each block's keys of each
- *         digit go.  Moving them, a key's place among those of its digit in the block is what
- *         keeps the pass stable: in a warp four ballots say who has the same digit
- * Cost:   a pass: the keys read twice and written once, 16 counts a block; 8 passes
- * Wastes: each pass waits for counts of all blocks, though a look-back could say them on the way;
- *         16 short runs a block are written, where eight bits and sorted tiles write long ones
+ * Idea:   a block counts the digits of its 1024 keys; all counts, ordered by digit and then by
+ *         block, are scanned: the result is the output offset of each block's keys of each digit.
+ *         When keys are moved, the rank of a key among the keys of its digit in the block keeps the
+ *         pass stable: in a warp, four ballots find the lanes with the same digit
+ * Cost:   a pass reads the keys twice and writes them once, 16 counts per block; 8 passes
+ * Wastes: each pass waits for the counts of all blocks, which a look-back could avoid; a block
+ *         writes 16 short runs, whereas eight bits and sorted tiles write long runs
  * From:   Satish, Harris and Garland (2009), who sorted the tile in shared memory first; ballots
  *         came with sm_20
  *
@@ -26,7 +26,7 @@ extern "C" __global__ void radix_2_count(const uint32_t *keys, uint64_t n, unsig
         const uint64_t i = (uint64_t)blockIdx.x * 1024 + row * 256 + t;
         if (i < n) atomicAdd(&count[keys[i] >> shift & 15], 1u);
     }
-    __syncthreads(); /* the whole tile is counted */
+    __syncthreads(); /* the tile is counted */
     if (t < 16) counts[(uint64_t)t * gridDim.x + blockIdx.x] = count[t];
 }
 
@@ -49,16 +49,16 @@ extern "C" __global__ void radix_2_move(const uint32_t *keys, uint64_t n, unsign
         if (lane < 16) of_warp[warp][lane] = 0;
         __syncwarp(); /* all are 0 */
         if (there && earlier == 0) of_warp[warp][digit] = (uint32_t)__popc(alike);
-        __syncthreads(); /* the counts of all warps are there */
-        if (t < 16) {    /* become where each warp's keys of the digit begin */
+        __syncthreads(); /* the counts of all warps are written */
+        if (t < 16) {    /* counts become the offsets of each warp's keys of the digit */
             for (unsigned w = 0; w < 8; w++) {
                 const uint32_t count = of_warp[w][t];
                 of_warp[w][t] = next[t];
                 next[t] += count;
             }
         }
-        __syncthreads(); /* the places are there */
+        __syncthreads(); /* the offsets are written */
         if (there) out[of_warp[warp][digit] + earlier] = key;
-        __syncwarp(); /* all have read them, before the next row's */
+        __syncwarp(); /* all have read the offsets before the next row */
     }
 }

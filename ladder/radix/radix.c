@@ -1,9 +1,9 @@
 /*
- * radix.c - the ladder of radix sorts: from the lowest digit to the highest, by our own prefix
- * sums.
+ * radix.c - the ladder of radix sorts: least significant digit first, with prefix sums of the
+ * ladder.
  *
- * A rung's parameter is how many of a key's bits it sorts by: 32, or 10 of keys that are below
- * 2^10 (as their order goes: counted from 0).  Keys of the user's own are sorted by all.
+ * The parameter of a rung is the number of key bits to sort by: 32, or 10 for keys below 2^10 (in
+ * their order, counted from 0).  The user's keys are sorted by all bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ static void shape(struct trial *trial)
     uint64_t counts = trial->n > 16 ? trial->n : 16, sums = 0;
     for (uint64_t level = counts; level > 1; level = ladder_ceil(level, TILE)) sums += level;
     trial->in_bytes = trial->out_bytes = trial->n * trial->element_bytes;
-    /* Keys twice; counts, their sums, the sums of those.  Counts of 16 digits a tile are fewer. */
+    /* Keys twice; counts, their sums, the sums of these.  16 digits per tile have fewer counts. */
     trial->p[0] = trial->n * sizeof(uint32_t);
     trial->scratch_bytes = 2 * trial->p[0] + (sums + 16 * 2 + 2) * sizeof(uint32_t);
 }
@@ -44,7 +44,7 @@ static unsigned bits_of(const struct trial *trial)
 
 /* ---- Rungs ---- */
 
-/* Tiles of counts, then their sums, then what lies before each tile onto it. */
+/* Scans tiles of counts, then their sums, then adds the exclusive prefixes. */
 static void scan(struct trial *trial, CUdeviceptr counts, uint64_t n)
 {
     uint64_t tiles = ladder_ceil(n, TILE);
@@ -55,7 +55,7 @@ static void scan(struct trial *trial, CUdeviceptr counts, uint64_t n)
     LAUNCH(trial, "radix_1_add", tiles - 1, TILE, 0, &counts, &n, &sums);
 }
 
-/* All passes of a rung, between the flip and the flip back. */
+/* All passes of a rung, between the map and the inverse map. */
 static void passes(struct trial *trial, unsigned digit,
                    void (*pass)(struct trial *trial, CUdeviceptr from, CUdeviceptr to,
                                 CUdeviceptr counts, unsigned shift))
@@ -124,8 +124,8 @@ static void run_production(struct trial *trial)
     }
 
 static const struct rung rungs[] = {
-    RUNG(1, "one_bit", "one bit a pass", UINT32_MAX, run_1),
-    RUNG(2, "four_bits", "four bits a pass", UINT32_MAX, run_2),
+    RUNG(1, "one_bit", "one bit per pass", UINT32_MAX, run_1),
+    RUNG(2, "four_bits", "four bits per pass", UINT32_MAX, run_2),
     RUNG(3, "production", "ech_sort()", 0, run_production),
 };
 
@@ -136,13 +136,13 @@ static uint64_t scan_launches(uint64_t n)
     return n > TILE ? 2 + scan_launches(ladder_ceil(n, TILE)) : 1;
 }
 
-/* The number of launches, of which two are the flips, says how many passes there were. */
+/* The number of passes follows from the launches, two of which are the maps. */
 static bool ten_passes(const struct results *results, char *because, size_t bytes)
 {
     const struct result *all = ladder_row(results, 1, ALL_BITS, 0);
     const struct result *few = ladder_row(results, 1, FEW_BITS, 0);
     uint64_t a_pass = 2 + scan_launches(all->n);
-    snprintf(because, bytes, "%llu launches a pass and two flips: %llu launches, %llu",
+    snprintf(because, bytes, "%llu launches per pass and two maps: %llu launches, %llu",
              (unsigned long long)a_pass, (unsigned long long)all->launches,
              (unsigned long long)few->launches);
     return all->launches == 32 * a_pass + 2 && few->launches == 10 * a_pass + 2;
@@ -153,13 +153,13 @@ static bool eight_passes(const struct results *results, char *because, size_t by
     const struct result *all = ladder_row(results, 2, ALL_BITS, 0);
     const struct result *few = ladder_row(results, 2, FEW_BITS, 0);
     uint64_t a_pass = 2 + scan_launches(16 * ladder_ceil(all->n, TILE));
-    snprintf(because, bytes, "%llu launches a pass and two flips: %llu launches, %llu",
+    snprintf(because, bytes, "%llu launches per pass and two maps: %llu launches, %llu",
              (unsigned long long)a_pass, (unsigned long long)all->launches,
              (unsigned long long)few->launches);
     return all->launches == 8 * a_pass + 2 && few->launches == 3 * a_pass + 2;
 }
 
-/* In sectors of 8 words, as memory moves them, for each key. */
+/* In sectors of 8 words, per key. */
 static double words_moved(const struct result *row)
 {
     return 8 * (double)(row->counts.load_sectors + row->counts.store_sectors) / (double)row->n;
@@ -169,18 +169,18 @@ static bool less_traffic(const struct results *results, char *because, size_t by
 {
     double one = words_moved(ladder_row(results, 1, ALL_BITS, 0));
     double four = words_moved(ladder_row(results, 2, ALL_BITS, 0));
-    snprintf(because, bytes, "words moved for each key: %.0f, %.0f; in a pass %.1f, %.1f", one,
-             four, one / 32, four / 8);
+    snprintf(because, bytes, "words moved per key: %.0f, %.0f; per pass %.1f, %.1f", one, four,
+             one / 32, four / 8);
     return one > 5 * four;
 }
 
-/* Every pass but a stable one would undo those before it: the result of many is in order only if
- * all of them kept the order of what they did not tell apart. */
+/* An unstable pass would undo earlier passes: the result is sorted only if all passes kept the
+ * order of keys with equal digits. */
 static bool stable(const struct results *results, char *because, size_t bytes)
 {
     bool right = true;
     for (int i = 0; i < results->count; i++) right = right && results->rows[i].right;
-    snprintf(because, bytes, "32, 8, 10 and 3 passes from the lowest bit up leave keys in order");
+    snprintf(because, bytes, "32, 8, 10 and 3 passes from the lowest bit up sort the keys");
     return right;
 }
 
@@ -203,15 +203,16 @@ static bool production_few(const struct results *results, char *because, size_t 
 }
 
 static const struct claim claims[] = {
-    { .text = "Keys below 2^10 take 10 passes of one bit, others 32", .holds = ten_passes },
-    { .text = "Four bits a pass take 8 passes, of keys below 2^10 three", .holds = eight_passes },
-    { .text = "Four bits a pass move less than a fifth of the words", .holds = less_traffic },
+    { .text = "Keys below 2^10 take 10 passes of one bit, other keys 32", .holds = ten_passes },
+    { .text = "Four bits per pass take 8 passes, three for keys below 2^10",
+      .holds = eight_passes },
+    { .text = "Four bits per pass move less than a fifth of the words", .holds = less_traffic },
     { .text = "Each pass is stable", .holds = stable },
-    { .text = "10 bits take 10/32 of the time", .of_gpu = true, .holds = ten_of_32 },
-    { .text = "Four bits a pass are at least four times as fast",
+    { .text = "Sorting by 10 bits takes 10/32 of the time", .of_gpu = true, .holds = ten_of_32 },
+    { .text = "Four bits per pass are at least four times as fast",
       .of_gpu = true,
       .holds = four_faster },
-    { .text = "Production, too, takes half the time or less for 10 bits",
+    { .text = "Production also takes at most half of the time for 10 bits",
       .of_gpu = true,
       .holds = production_few },
 };
@@ -223,7 +224,7 @@ static const uint64_t counted[] = { 1 << 12, LADDER_END };
 static const uint64_t timed[] = { 1 << 24, LADDER_END };
 
 const struct ladder radix_ladder = { .name = "radix",
-                                     .summary = "keys sorted from the lowest digit up",
+                                     .summary = "radix sort, least significant digit first",
                                      .types = "u32 i32 f32",
                                      .unit = "keys",
                                      .takes_input = true,

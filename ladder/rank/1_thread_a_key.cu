@@ -1,13 +1,13 @@
 /*
- * 1_thread_a_key.cu - the final place of a key is the number of keys that come before it.
+ * 1_thread_a_key.cu - the final position of a key is the number of keys before it.
  *
- * Idea:   thread t counts the keys that are less than in[t], and writes in[t] to that place: n
- *         threads do it in n steps, and none waits for another
- * Cost:   n * n comparisons; n steps while there is a thread for every key
- * Wastes: the rank lies in global memory, and is written again for every key that is less; each
- *         warp reads all of the array by itself
- * From:   the course's enumeration sort.  It lost keys that were equal, since they had one place:
- *         here the earlier of two equal keys comes first
+ * Idea:   thread t counts the keys that are less than in[t] and writes in[t] to that position: n
+ *         threads take n steps, and no thread waits for another
+ * Cost:   n * n comparisons; n steps as long as there is a thread per key
+ * Wastes: the rank is in global memory and is written for every smaller key; each warp reads the
+ *         whole array
+ * From:   the course's enumeration sort. It lost equal keys, because they got one position; here
+ *         the earlier of two equal keys comes first
  *
  * SPDX-License-Identifier: Apache-2.0
  */

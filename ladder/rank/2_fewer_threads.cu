@@ -1,10 +1,10 @@
 /*
  * 2_fewer_threads.cu - more keys than threads.
  *
- * Idea:   of T threads each takes ceil(n / T) neighbouring keys, one after another
- * Cost:   n * n comparisons, n * ceil(n / T) steps: past T keys the time is n * n again
- * Wastes: as before; and the keys of neighbouring threads lie apart
- * From:   the course's variant for large arrays, which lost the rest of n / T
+ * Idea:   each of T threads processes ceil(n / T) adjacent keys, one after another
+ * Cost:   n * n comparisons, n * ceil(n / T) steps: beyond T keys the time is O(n^2) again
+ * Wastes: the same as rung 1; and the keys of adjacent threads are not adjacent
+ * From:   the course's variant for large arrays, which lost the remainder of n / T
  *
  * SPDX-License-Identifier: Apache-2.0
  */

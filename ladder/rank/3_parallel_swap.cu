@@ -1,11 +1,11 @@
 /*
  * 3_parallel_swap.cu - one block, in place.
  *
- * Idea:   all threads read the array from shared memory, where it lies once for the whole block;
- *         then each reads its own key, all wait, and each writes it to its place: no second array
+ * Idea:   all threads read the array from shared memory; then each reads its own key, all wait at a
+ *         barrier, and each writes its key to its position: no second array
  * Cost:   n steps, two barriers
- * Wastes: the rank is in memory still, though a nearer one, and the key is fetched twice; one block
- *         is one multiprocessor of the many
+ * Wastes: the rank is still in memory, although in shared memory, and the key is read twice; one
+ *         block uses one multiprocessor
  * From:   the course's "parallel swap"
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,9 +16,9 @@ extern "C" __global__ void rank_3(element *keys, uint64_t n)
 {
     __shared__ element x[1024];
     __shared__ unsigned rank[1024];
-    unsigned t = threadIdx.x, count = (unsigned)n; /* of a block: 1024 at most */
+    unsigned t = threadIdx.x, count = (unsigned)n; /* at most 1024 */
     if (t < count) x[t] = keys[t];
-    __syncthreads(); /* all of x is there */
+    __syncthreads(); /* x is loaded */
     element own = 0;
     if (t < count) {
         rank[t] = 0;
@@ -26,6 +26,6 @@ extern "C" __global__ void rank_3(element *keys, uint64_t n)
             if (before(x[i], x[t]) || (!before(x[t], x[i]) && i < t)) rank[t]++;
         own = keys[t];
     }
-    __syncthreads(); /* every key is in somebody's hand */
+    __syncthreads(); /* every thread has read its key */
     if (t < count) keys[rank[t]] = own;
 }

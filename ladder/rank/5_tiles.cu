@@ -1,18 +1,19 @@
 /*
  * 5_tiles.cu - all blocks, tile by tile through shared memory.
  *
- * Idea:   a block reads 256 keys at a time into shared memory, once for its 256 threads, as the
- *         bits that they order by; a thread reads four of them in one load.  Of a tile that lies
- *         wholly before or behind the own key one comparison decides, ties too
- * Cost:   n * n comparisons, n / 4 loads a thread; a block reads the array once instead of 8 times
- * Wastes: it is n * n, and no care changes that
+ * Idea:   a block loads tiles of 256 keys into shared memory, once for its 256 threads, as
+ *         order-preserving bits; a thread reads four keys per load. If a tile lies entirely before
+ *         or after the own key, one comparison decides, also for equal keys
+ * Cost:   n * n comparisons, n / 4 loads per thread; a block reads the array once instead of 8
+ *         times
+ * Wastes: it is still O(n^2)
  * From:   the tiles of the lecture's matrix product
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/ladder.cuh"
 
-/* How many of a tile are less than own, or less or equal. */
+/* The number of keys of a tile that are less than own, or less or equal. */
 template <bool OR_EQUAL>
 static __device__ inline unsigned rank_5_count(const uint4 *tile, uint32_t own)
 {
@@ -39,7 +40,7 @@ extern "C" __global__ void rank_5(const element *in, uint64_t n, element *out)
     for (uint64_t at = 0; at < n; at += 256) {
         unsigned here = n - at < 256 ? (unsigned)(n - at) : 256;
         if (t < here) x[t] = order_bits(in[at + t]);
-        __syncthreads(); /* the tile is there */
+        __syncthreads(); /* the tile is loaded */
         if (here == 256 && at < first) {
             rank += rank_5_count<true>(tile, own);
         } else if (here == 256 && at > first) {
@@ -48,7 +49,7 @@ extern "C" __global__ void rank_5(const element *in, uint64_t n, element *out)
             for (unsigned i = 0; i < here; i++)
                 rank += x[i] < own || (x[i] == own && at + i < mine);
         }
-        __syncthreads(); /* before the next tile takes its place */
+        __syncthreads(); /* all have read before the next tile is loaded */
     }
     if (mine < n) out[rank] = key;
 }

@@ -1,8 +1,8 @@
 /*
- * rank.c - the ladder of rank sorts: the final place of every key is counted.
+ * rank.c - the ladder of rank sorts: the final position of every key is found by counting.
  *
- * Of equal keys the earlier one comes first, so that every place is taken once.  Variants 3 and 4
- * are one block and work in place: in is copied to out for them.
+ * Equal keys keep their order, so every position is taken once.  Variants 3 and 4 are one block and
+ * work in place: in is copied to out first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -65,8 +65,8 @@ static void run_production(struct trial *trial)
 }
 
 static const struct rung rungs[] = {
-    { .number = 1, .idea = "thread_a_key", .text = "one thread a key", .run = run_1 },
-    { .number = 2, .idea = "fewer_threads", .text = "several keys a thread", .run = run_2 },
+    { .number = 1, .idea = "thread_a_key", .text = "one thread per key", .run = run_1 },
+    { .number = 2, .idea = "fewer_threads", .text = "several keys per thread", .run = run_2 },
     { .number = 3,
       .idea = "parallel_swap",
       .text = "one block, parallel swap",
@@ -77,25 +77,25 @@ static const struct rung rungs[] = {
       .text = "rank and own key in registers",
       .most = ONE_BLOCK,
       .run = run_4 },
-    { .number = 5, .idea = "tiles", .text = "tiles, four keys a load", .run = run_5 },
+    { .number = 5, .idea = "tiles", .text = "tiles, four keys per load", .run = run_5 },
     { .number = 6, .idea = "production", .text = "production, ech_sort()", .run = run_production },
 };
 
 /* ---- Claims of counts ---- */
 
-enum { FEW = 512, TWICE = 1024 }; /* keys that are counted */
+enum { FEW = 512, TWICE = 1024 }; /* n of the counted runs */
 
 static const struct simt_counts *counts(const struct results *results, int number, uint64_t n)
 {
     return &ladder_row(results, number, 0, n)->counts;
 }
 
-/* A warp meets a barrier once for all its lanes. */
+/* A barrier counts once per warp. */
 static bool one_barrier_fewer(const struct results *results, char *because, size_t bytes)
 {
     uint64_t third = counts(results, 3, TWICE)->barriers;
     uint64_t fourth = counts(results, 4, TWICE)->barriers, warps = TWICE / 32;
-    snprintf(because, bytes, "%llu and %llu a warp", (unsigned long long)(third / warps),
+    snprintf(because, bytes, "%llu and %llu per warp", (unsigned long long)(third / warps),
              (unsigned long long)(fourth / warps));
     return third == fourth + warps;
 }
@@ -104,12 +104,12 @@ static bool steps_are_n(const struct results *results, char *because, size_t byt
 {
     double a_warp = (double)counts(results, 1, FEW)->load_requests / (FEW / 32);
     double twice = (double)counts(results, 1, TWICE)->load_requests / (TWICE / 32);
-    snprintf(because, bytes, "%.0f loads a warp for %d keys, %.0f for %d: %.2f times", a_warp, FEW,
-             twice, TWICE, twice / a_warp);
+    snprintf(because, bytes, "%.0f loads per warp for %d keys, %.0f for %d: %.2f times", a_warp,
+             FEW, twice, TWICE, twice / a_warp);
     return fabs(twice / a_warp - 2) < 0.05;
 }
 
-/* A block of 8 warps reads n keys once, each warp 32 in a load of four sectors; then its own. */
+/* A block of 8 warps reads n keys once, 32 per load of four sectors; then its own keys. */
 static bool tiles_ask_once(const struct results *results, char *because, size_t bytes)
 {
     const struct simt_counts *first = counts(results, 1, TWICE);
@@ -148,7 +148,7 @@ static double ms(const struct results *results, int number, uint64_t n)
     return row ? row->ms : INFINITY;
 }
 
-/* Fourfold keys take four times the time in O(n), sixteen times in O(n^2): the middle is eight. */
+/* Four times the keys take 4 times as long in O(n), 16 times in O(n^2); 8 separates the two. */
 static bool is_linear(const struct results *results, int number, uint64_t n)
 {
     return ms(results, number, n) < 8 * ms(results, number, n / 4);
@@ -170,7 +170,7 @@ static bool quadratic_at_last(const struct results *results, char *because, size
     return !is_linear(results, 1, MOST);
 }
 
-/* The first of the sizes that took more than eight times the one before it; 0: none. */
+/* The first size that took more than eight times as long as the previous one; 0: none. */
 static uint64_t crossing(const struct results *results, int number)
 {
     for (uint64_t n = 4 * LEAST; n <= MOST; n *= 4)
@@ -181,11 +181,12 @@ static uint64_t crossing(const struct results *results, int number)
 static bool threads_last(const struct results *results, char *because, size_t bytes)
 {
     uint64_t all = crossing(results, 1), few = crossing(results, 2);
-    snprintf(because, bytes,
-             "more than eightfold time for fourfold keys: first at %llu with a thread a key, at "
-             "%llu with %d threads (0: nowhere)",
-             (unsigned long long)all, (unsigned long long)few,
-             THREADS * results->device->multiprocessors);
+    snprintf(
+        because, bytes,
+        "more than 8 times the time for 4 times the keys: first at %llu with a thread per key, at "
+        "%llu with %d threads (0: nowhere)",
+        (unsigned long long)all, (unsigned long long)few,
+        THREADS * results->device->multiprocessors);
     return few && (!all || few <= all);
 }
 
@@ -213,7 +214,7 @@ static bool beats_production(const struct results *results, char *because, size_
             if (ms(results, number, n) < ms(results, 6, n)) last = n;
             if (n == LEAST) best = fmin(best, ms(results, number, n));
         }
-    snprintf(because, bytes, "1024 keys: %.3g ms, ech_sort() %.3g ms; last ahead at %llu keys",
+    snprintf(because, bytes, "1024 keys: %.3g ms, ech_sort() %.3g ms; last ahead with %llu keys",
              best, ms(results, 6, LEAST), (unsigned long long)last);
     return best < ms(results, 6, LEAST);
 }
@@ -221,28 +222,28 @@ static bool beats_production(const struct results *results, char *because, size_
 static const struct claim claims[] = {
     { .text = "Variant 4 has one barrier fewer than variant 3", .holds = one_barrier_fewer },
     { .text = "A thread of variant 1 takes O(N) steps", .holds = steps_are_n },
-    { .text = "Variant 5 asks global memory less than a 32nd as often as variant 1",
+    { .text = "Variant 5 has less than 1/32 of the global memory requests of variant 1",
       .holds = tiles_ask_once },
-    { .text = "Variant 5 asks shared memory less than half as often as variant 4",
+    { .text = "Variant 5 has less than half of the shared memory requests of variant 4",
       .holds = four_a_load },
-    { .text = "Lanes that read one key together, or each its own, have no bank conflict",
+    { .text = "Lanes that read the same key, or each its own key, have no bank conflict",
       .holds = no_conflicts },
-    { .text = "O(N) time while threads last: to 2^14 keys",
+    { .text = "O(N) time while there is a thread per key: up to 2^14 keys",
       .of_gpu = true,
       .holds = linear_at_first },
-    { .text = "O(N^2) past that: from 2^16 keys to 2^18",
+    { .text = "O(N^2) time beyond that: from 2^16 to 2^18 keys",
       .of_gpu = true,
       .holds = quadratic_at_last },
-    { .text = "The fewer threads, the earlier the time turns to O(N^2)",
+    { .text = "With fewer threads, O(N^2) begins at smaller N",
       .of_gpu = true,
       .holds = threads_last },
     { .text = "Shared memory is faster than global memory, registers than both",
       .of_gpu = true,
       .holds = each_faster },
-    { .text = "Tiles are four times as fast as a thread a key",
+    { .text = "Tiles are four times as fast as one thread per key",
       .of_gpu = true,
       .holds = tiles_faster },
-    { .text = "With a thread for every key no other sort is as fast",
+    { .text = "With a thread per key no other sort is as fast",
       .of_gpu = true,
       .holds = beats_production },
 };
@@ -252,7 +253,7 @@ static const uint64_t counted[] = { FEW, TWICE, LADDER_END };
 static const uint64_t timed[] = { LEAST, 1 << 12, 1 << 14, 1 << 16, MOST, LADDER_END };
 
 const struct ladder rank_ladder = { .name = "rank",
-                                    .summary = "rank sort: the place of every key counted",
+                                    .summary = "rank sort: counts the position of every key",
                                     .types = "u32 i32 f32",
                                     .unit = "keys",
                                     .takes_input = true,

@@ -1,10 +1,10 @@
 /*
- * 2_strided.cu - the same tree, with its work given to the first threads.
+ * 2_strided.cu - the same tree, with the work assigned to the first threads.
  *
- * Idea:   thread t takes the sum at 2 s t: whole warps work, or none of their threads does
- * Cost:   as before, without the divergence
- * Wastes: neighbouring threads are 2s words apart, so that 2, 4, 8 ... of them want the same bank
- *         of shared memory, and are served one after another
+ * Idea:   thread t computes the sum at 2 s t: all threads of a warp work, or none
+ * Cost:   the same, without the divergence
+ * Wastes: adjacent threads are 2s words apart, so 2, 4, 8 ... of them access the same bank of
+ *         shared memory and are serialised
  * From:   the lecture's second variant
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,7 +16,7 @@ extern "C" __global__ void reduce_2(const element *in, uint64_t n, element *sums
     __shared__ element x[256];
     unsigned t = threadIdx.x;
     x[t] = global_thread() < n ? in[global_thread()] : (element)0;
-    __syncthreads(); /* all of x is there */
+    __syncthreads(); /* x is loaded */
     for (unsigned s = 1; s < 256; s *= 2) {
         unsigned i = 2 * s * t;
         if (i < 256) x[i] += x[i + s];

@@ -1,8 +1,9 @@
 /*
  * 3_sequential.cu - the tree from its other end: the upper half is added to the lower.
  *
- * Idea:   in step s thread t < s adds what lies s ahead; neighbours want neighbouring words
- * Cost:   8 steps; no divergence but within the last warp, no bank conflict
+ * Idea:   in step s, thread t < s adds the element s positions ahead; adjacent threads access
+ *         adjacent words
+ * Cost:   8 steps; no divergence except within the last warp, no bank conflict
  * Wastes: half of the threads never add anything
  * From:   the lecture's third variant
  *
@@ -15,7 +16,7 @@ extern "C" __global__ void reduce_3(const element *in, uint64_t n, element *sums
     __shared__ element x[256];
     unsigned t = threadIdx.x;
     x[t] = global_thread() < n ? in[global_thread()] : (element)0;
-    __syncthreads(); /* all of x is there */
+    __syncthreads(); /* x is loaded */
     for (unsigned s = 128; s > 0; s /= 2) {
         if (t < s) x[t] += x[t + s];
         __syncthreads(); /* before the next step reads these sums */

@@ -1,13 +1,12 @@
 /*
- * 5_last_warp.cu - the last warp by itself.
+ * 5_last_warp.cu - the last warp without block barriers.
  *
- * Idea:   when 32 threads are left nobody else need be waited for: their steps are written out,
- *         with __syncwarp() between reading and writing
- * Cost:   three barriers less a block than there are steps of one warp: 4 instead of 9
- * Wastes: shared memory is written and read for sums that one lane could hand to another
- * From:   the lecture's fifth variant, which had no barrier at all there and `volatile` instead:
- *         the lanes of a warp then went in step.  Since sm_70 they need not, and must be told to
- *         meet
+ * Idea:   the last 32 threads need not wait for other warps: their steps are unrolled, with
+ *         __syncwarp() between reading and writing
+ * Cost:   no block barrier for the steps of one warp: 4 barriers per block instead of 9
+ * Wastes: shared memory is written and read for sums that a lane could pass to another directly
+ * From:   the lecture's fifth variant, which used `volatile` without any barrier, because the lanes
+ *         of a warp ran in lockstep then. Since sm_70 they must be synchronised
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +19,7 @@ extern "C" __global__ void reduce_5(const element *in, uint64_t n, element *sums
     uint64_t i = (uint64_t)blockIdx.x * 512 + t;
     element first = i < n ? in[i] : (element)0, second = i + 256 < n ? in[i + 256] : (element)0;
     x[t] = first + second;
-    __syncthreads(); /* all of x is there */
+    __syncthreads(); /* x is loaded */
     for (unsigned s = 128; s >= 32; s /= 2) {
         if (t < s) x[t] += x[t + s];
         __syncthreads(); /* before the next step reads these sums */
@@ -28,7 +27,7 @@ extern "C" __global__ void reduce_5(const element *in, uint64_t n, element *sums
     if (t >= 32) return;
 #pragma unroll
     for (unsigned s = 16; s > 0; s /= 2) {
-        element sum = x[t] + x[t + s]; /* lanes from s on add what nobody will look at */
+        element sum = x[t] + x[t + s]; /* the sums of lanes from s on are not used */
         __syncwarp();                  /* all have read */
         x[t] = sum;
         __syncwarp(); /* all have written */

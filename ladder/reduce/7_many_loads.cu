@@ -1,11 +1,11 @@
 /*
- * 7_many_loads.cu - few blocks that stay, and many loads under way.
+ * 7_many_loads.cu - few resident blocks, and many loads in flight.
  *
- * Idea:   as many blocks as the GPU holds at once; each thread goes through the array in steps of
- *         the whole grid, four loads at a time, and the tree is climbed once at the end
- * Cost:   n loads; the sums of the blocks are added up by a second launch of one block
+ * Idea:   as many blocks as the GPU can run at once; each thread strides through the array by the
+ *         size of the grid, four loads at a time, and the tree is computed once at the end
+ * Cost:   n loads; a second launch of one block adds the sums of the blocks
  * Wastes: loads of one element each; production loads 16 bytes at a time and needs one launch
- * From:   Brent's theorem, as Harris's last variant uses it: more work a thread, fewer steps
+ * From:   Brent's theorem, as used in Harris's last variant: more work per thread, fewer steps
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ extern "C" __global__ void reduce_7(const element *in, uint64_t n, element *sums
     for (; i < n; i += step) x += in[i];
     x = reduce_7_warp(x);
     if (t % 32 == 0) of_warp[t / 32] = x;
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     if (t >= 32) return;
     x = reduce_7_warp(t < 8 ? of_warp[t] : (element)0);
     if (t == 0) sums[blockIdx.x] = x;

@@ -1,9 +1,9 @@
 /*
- * reduce.c - the ladder of sums: n elements, one result of their type.
+ * reduce.c - the ladder of reductions: the sum of n elements, of their type.
  *
- * A rung sums up what a block has; what the blocks leave is summed up in the same way, until one is
- * left.  Integers are added modulo 2^32 or 2^64; floats in whatever order, so that the result may
- * be off by the roundings of a tree.
+ * A rung computes one sum per block; the sums of the blocks are reduced in the same way until one
+ * is left.  Integers are added modulo 2^32 or 2^64; floats in any order, so the result may differ
+ * by the rounding errors of a tree.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static void shape(struct trial *trial)
 {
     trial->in_bytes = trial->n * trial->element_bytes;
     trial->out_bytes = trial->element_bytes;
-    /* The sums of the blocks, and the sums of those; production's is of 64 bits. */
+    /* The sums of the blocks, and the sums of these; production's result has 64 bits. */
     trial->p[0] = ladder_ceil(trial->n, THREADS) + 2;
     trial->scratch_bytes = 2 * trial->p[0] * trial->element_bytes;
 }
@@ -44,8 +44,8 @@ static void expect(struct trial *trial)
         memcpy(trial->expected, &bits, trial->element_bytes);
 }
 
-/* Every addition rounds by half a unit at most: on the way of an element to the top of a tree there
- * are fewer than 64, and n / threads where a thread adds up by itself. */
+/* An addition rounds by at most half a unit.  From an element to the root of a tree there are fewer
+ * than 64 additions, and n / threads in the loop of a thread. */
 static bool accept(const struct trial *trial, char *message, size_t bytes)
 {
     double got = ladder_number(trial->type, trial->host_out, 0);
@@ -66,14 +66,14 @@ static bool accept(const struct trial *trial, char *message, size_t bytes)
 
 /* ---- Rungs ---- */
 
-/* Launches kernel, whose blocks sum up `each` elements, until there is one sum. */
+/* Launches a kernel whose blocks reduce `each` elements, until there is one sum. */
 static void climb(struct trial *trial, const char *kernel, uint64_t each)
 {
     CUdeviceptr from = trial->in, to = trial->scratch;
     CUdeviceptr other = trial->scratch + trial->p[0] * trial->element_bytes;
     uint64_t n = trial->n;
     do {
-        uint64_t blocks = n ? ladder_ceil(n, each) : 1; /* the sum of nothing is 0 */
+        uint64_t blocks = n ? ladder_ceil(n, each) : 1; /* the empty sum is 0 */
         if (blocks == 1) to = trial->out;
         LAUNCH(trial, kernel, blocks, THREADS, 0, &from, &n, &to);
         from = to;
@@ -124,7 +124,7 @@ static void run_7(struct trial *trial)
 
 static void run_production(struct trial *trial)
 {
-    /* Sums of 32-bit integers have 64 bits; their lower half is the sum modulo 2^32. */
+    /* Production's sums of 32-bit integers have 64 bits; the lower half is the sum modulo 2^32. */
     ladder_try(trial,
                ech_reduce(trial->device->ctx, ECH_OP_SUM, ladder_pointer(trial->in),
                           ladder_pointer(trial->scratch), (size_t)trial->n, trial->type, NULL));
@@ -132,11 +132,11 @@ static void run_production(struct trial *trial)
 }
 
 static const struct rung rungs[] = {
-    { .number = 1, .idea = "interleaved", .text = "interleaved, by the rest of t", .run = run_1 },
+    { .number = 1, .idea = "interleaved", .text = "interleaved, by t modulo 2s", .run = run_1 },
     { .number = 2, .idea = "strided", .text = "interleaved, by the first threads", .run = run_2 },
     { .number = 3, .idea = "sequential", .text = "upper half onto lower", .run = run_3 },
     { .number = 4, .idea = "load_add", .text = "first addition while loading", .run = run_4 },
-    { .number = 5, .idea = "last_warp", .text = "last warp without barriers", .run = run_5 },
+    { .number = 5, .idea = "last_warp", .text = "last warp without block barriers", .run = run_5 },
     { .number = 6, .idea = "shuffle", .text = "shuffles", .run = run_6 },
     { .number = 7, .idea = "many_loads", .text = "few blocks, many loads", .run = run_7 },
     { .number = 8,
@@ -152,15 +152,15 @@ static uint64_t conflicts(const struct results *results, int number)
     return ladder_row(results, number, 0, 0)->counts.bank_conflicts;
 }
 
-/* Of 256 threads a step s = 1, 2, 4 ... 128 has 128 / s at work, 2s words apart: 2, 4, 8, 8, 8, 4,
- * 2 of a warp's want the same bank, in 4, 2, 1, 1, 1, 1, 1 warps.  An addition reads two words and
- * writes one. */
+/* In step s = 1, 2, 4 ... 128, 128 / s of 256 threads work, 2s words apart: 2, 4, 8, 8, 8, 4, 2
+ * lanes of a warp access the same bank, in 4, 2, 1, 1, 1, 1, 1 warps.  An addition reads two words
+ * and writes one. */
 static bool conflicts_double(const struct results *results, char *because, size_t bytes)
 {
     const struct result *row = ladder_row(results, 2, 0, 0);
     uint64_t blocks = 0, a_block = 3 * (4 * 1 + 2 * 3 + 3 * 7 + 3 + 1);
     for (uint64_t n = row->n; n > 1; n = ladder_ceil(n, THREADS)) blocks += ladder_ceil(n, THREADS);
-    snprintf(because, bytes, "%llu conflicts, %llu a block; variant 3: %llu",
+    snprintf(because, bytes, "%llu conflicts, %llu per block; variant 3: %llu",
              (unsigned long long)conflicts(results, 2),
              (unsigned long long)(conflicts(results, 2) / blocks),
              (unsigned long long)conflicts(results, 3));
@@ -180,7 +180,7 @@ static bool fewer_barriers(const struct results *results, char *because, size_t 
 {
     uint64_t b[7] = { 0 };
     for (int i = 3; i <= 6; i++) b[i] = ladder_row(results, i, 0, 0)->counts.barriers;
-    snprintf(because, bytes, "barriers met by warps: %llu, %llu, %llu, %llu",
+    snprintf(because, bytes, "barriers, counted once per warp: %llu, %llu, %llu, %llu",
              (unsigned long long)b[3], (unsigned long long)b[4], (unsigned long long)b[5],
              (unsigned long long)b[6]);
     return b[3] > b[4] && b[4] > b[5] && b[5] > b[6];
@@ -202,13 +202,13 @@ static bool each_faster(const struct results *results, char *because, size_t byt
 }
 
 static const struct claim claims[] = {
-    { .text = "Variant 2 has bank conflicts that double each step, variant 3 has none",
+    { .text = "The bank conflicts of variant 2 double in each step; variant 3 has none",
       .holds = conflicts_double },
     { .text = "Variant 2 diverges less than half as often as variant 1",
       .holds = divergence_falls },
-    { .text = "Variants 3, 4, 5 and 6 have fewer barriers each than the one before",
+    { .text = "Variants 3, 4, 5 and 6 each have fewer barriers than the previous one",
       .holds = fewer_barriers },
-    { .text = "Each of the five variants is faster than the one before",
+    { .text = "Each of the five variants is faster than the previous one",
       .of_gpu = true,
       .holds = each_faster },
 };

@@ -1,9 +1,9 @@
 /*
- * scan.c - the ladder of prefix sums: out[i] is the sum of all elements before i.
+ * scan.c - the ladder of exclusive prefix sums: out[i] is the sum of all elements before i.
  *
- * The first three rungs scan tiles of 512 elements in one block, one tile after the other; the
- * others use the whole GPU.  Integers are added modulo 2^32; floats in whatever order, so that a
- * result may be off by the roundings of a tree and of the tiles before it.
+ * The first three rungs scan tiles of 512 elements in one block, one tile after another; the others
+ * use the whole GPU.  Integers are added modulo 2^32; floats in any order, so a result may differ
+ * by the rounding errors of a tree and of the preceding tiles.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,8 @@ static void shape(struct trial *trial)
     uint64_t sums = 0, tiles = ladder_ceil(trial->n, TILE);
     trial->in_bytes = trial->out_bytes = trial->n * trial->element_bytes;
     for (; tiles > 1; tiles = ladder_ceil(tiles, TILE)) sums += tiles;
-    /* Sums of tiles, of tiles of those ...; or a word a tile, and the number of the next one. */
+    /* Sums of tiles, sums of these ...; or a status descriptor per tile and the next tile number.
+     * */
     trial->p[0] = (sums + 1) * trial->element_bytes;
     trial->p[1] = (ladder_ceil(trial->n, LOOK_BACK_TILE) + 1) * sizeof(uint64_t);
     trial->scratch_bytes = trial->p[0] > trial->p[1] ? trial->p[0] : trial->p[1];
@@ -42,8 +43,7 @@ static void expect(struct trial *trial)
     }
 }
 
-/* A sum of i elements passes fewer than 64 additions in trees, and one for each tile before its
- * own. */
+/* A prefix sum passes fewer than 64 additions in trees, and one per preceding tile. */
 static bool accept(const struct trial *trial, char *message, size_t bytes)
 {
     double all = 0;
@@ -79,7 +79,7 @@ static void run_3(struct trial *trial)
     LAUNCH(trial, "scan_3", 1, THREADS, 0, &trial->in, &trial->n, &trial->out);
 }
 
-/* Tiles, then their sums, then what lies before each tile onto it. */
+/* Scans tiles, then their sums, then adds the exclusive prefixes. */
 static void scan_level(struct trial *trial, CUdeviceptr from, CUdeviceptr to, uint64_t n,
                        CUdeviceptr sums)
 {
@@ -117,14 +117,14 @@ static const struct rung rungs[] = {
       .idea = "work_inefficient",
       .text = "one block, n log n additions",
       .run = run_1 },
-    { .number = 2, .idea = "tree", .text = "one block, a tree up and down", .run = run_2 },
-    { .number = 3, .idea = "padded", .text = "a word left out after every 32", .run = run_3 },
+    { .number = 2, .idea = "tree", .text = "one block, up-sweep and down-sweep", .run = run_2 },
+    { .number = 3, .idea = "padded", .text = "one word of padding after every 32", .run = run_3 },
     { .number = 4, .idea = "blocks", .text = "many blocks, their sums scanned", .run = run_4 },
-    { .number = 5, .idea = "look_back", .text = "one pass that looks back", .run = run_5 },
+    { .number = 5, .idea = "look_back", .text = "single pass with look-back", .run = run_5 },
     { .number = 6, .idea = "production", .text = "production, ech_scan()", .run = run_production },
 };
 
-/* ---- What is said of them ---- */
+/* ---- Claims ---- */
 
 static const struct simt_counts *counts_of(const struct results *results, int number)
 {
@@ -136,30 +136,30 @@ static uint64_t tiles_of(const struct results *results)
     return ladder_ceil(ladder_row(results, 1, 0, 0)->n, TILE);
 }
 
-/* Per tile and access of the tree: strides of 2, 4, 8, 16, 32 and more words; the warps that work
- * times the passes beyond the first: 8 * 1, 4 * 3, 2 * 7, 15, 15, 7, 3, 1.  Going up makes three
- * accesses a step, down four. */
+/* Per tile and access of the tree: strides of 2, 4, 8, 16, 32 and more words; active warps times
+ * excess wavefronts: 8 * 1, 4 * 3, 2 * 7, 15, 15, 7, 3, 1.  The up-sweep has three accesses per
+ * step, the down-sweep four. */
 static bool tree_conflicts(const struct results *results, char *because, size_t bytes)
 {
     uint64_t a_tile = (3 + 4) * (8 * 1 + 4 * 3 + 2 * 7 + 15 + 15 + 7 + 3 + 1);
     uint64_t tree = counts_of(results, 2)->bank_conflicts;
     uint64_t padded = counts_of(results, 3)->bank_conflicts;
-    snprintf(because, bytes, "%llu conflicts, %llu a tile of 512; padded: %llu",
+    snprintf(because, bytes, "%llu conflicts, %llu per tile of 512; padded: %llu",
              (unsigned long long)tree, (unsigned long long)(tree / tiles_of(results)),
              (unsigned long long)padded);
     return tree == a_tile * tiles_of(results) && padded == 0;
 }
 
-/* Reads by warps, a tile.  Rung 1: 9 steps of 16 warps, then 129 of what lies s before, where a
- * warp has a thread from s on; 32 to write.  Rung 2: 20 warps at work on the way up, 20 down, two
- * words each; 24 to write. */
+/* Reads by warps, per tile.  Rung 1: 9 steps of 16 warps; 129 reads of the element s positions
+ * before, by warps with a thread >= s; 32 for the output.  Rung 2: 20 active warps in the up-sweep,
+ * 20 in the down-sweep, two words each; 24 for the output. */
 static bool fewer_additions(const struct results *results, char *because, size_t bytes)
 {
     uint64_t first = counts_of(results, 1)->shared_loads / tiles_of(results);
     uint64_t tree = counts_of(results, 2)->shared_loads / tiles_of(results);
     snprintf(
         because, bytes,
-        "a tile: 4097 additions against 1022; warps read shared memory %llu times against %llu",
+        "per tile: 4097 additions against 1022; warps read shared memory %llu times against %llu",
         (unsigned long long)first, (unsigned long long)tree);
     return first == 9 * 16 + 129 + 32 && tree == 2 * (20 + 20) + 24;
 }
@@ -168,12 +168,12 @@ static bool twice_the_steps(const struct results *results, char *because, size_t
 {
     uint64_t first = counts_of(results, 1)->barriers / (TILE / 32) / tiles_of(results);
     uint64_t tree = counts_of(results, 2)->barriers / (THREADS / 32) / tiles_of(results);
-    snprintf(because, bytes, "barriers a tile: %llu, %llu", (unsigned long long)first,
+    snprintf(because, bytes, "barriers per tile: %llu, %llu", (unsigned long long)first,
              (unsigned long long)tree);
     return first == 2 + 9 && tree == 2 * (2 + 9);
 }
 
-/* In sectors of 8 words, as memory moves them. */
+/* In sectors of 8 words. */
 static double words_moved(const struct results *results, int number)
 {
     const struct simt_counts *c = counts_of(results, number);
@@ -184,7 +184,7 @@ static double words_moved(const struct results *results, int number)
 static bool half_the_traffic(const struct results *results, char *because, size_t bytes)
 {
     double many = words_moved(results, 4), once = words_moved(results, 5);
-    snprintf(because, bytes, "words moved for each element: %.2f, %.2f", many, once);
+    snprintf(because, bytes, "words moved per element: %.2f, %.2f", many, once);
     return many > 3.9 && many < 4.2 && once >= 2 && once < 2.1;
 }
 
@@ -207,17 +207,20 @@ static bool look_back_faster(const struct results *results, char *because, size_
 }
 
 static const struct claim claims[] = {
-    { .text = "The padded tree has no bank conflicts, the unpadded tree's double each step",
+    { .text =
+          "The padded tree has no bank conflicts; those of the unpadded tree double in each step",
       .holds = tree_conflicts },
-    { .text = "Hillis and Steele's scan adds n log n times, the tree 2n times",
+    { .text = "The Hillis-Steele scan has n log n additions, the tree 2n",
       .holds = fewer_additions },
-    { .text = "The tree takes twice the steps", .holds = twice_the_steps },
-    { .text = "Block sums move 4n words, a look-back 2n", .holds = half_the_traffic },
-    { .text = "The tree is faster than n log n additions", .of_gpu = true, .holds = tree_faster },
-    { .text = "The padded tree is faster than the unpadded",
+    { .text = "The tree takes twice as many steps", .holds = twice_the_steps },
+    { .text = "Block sums move 4n words, the look-back 2n", .holds = half_the_traffic },
+    { .text = "The work-efficient tree is faster than n log n additions",
+      .of_gpu = true,
+      .holds = tree_faster },
+    { .text = "The padded tree is faster than the unpadded tree",
       .of_gpu = true,
       .holds = padded_faster },
-    { .text = "The look-back is at least half as fast again as block sums",
+    { .text = "The look-back is at least 1.5 times as fast as block sums",
       .of_gpu = true,
       .holds = look_back_faster },
 };
@@ -228,7 +231,7 @@ static const uint64_t counted[] = { 1 << 14, LADDER_END };
 static const uint64_t timed[] = { 1 << 26, LADDER_END };
 
 const struct ladder scan_ladder = { .name = "scan",
-                                    .summary = "the sums of all that lies before each element",
+                                    .summary = "exclusive prefix sums",
                                     .types = "u32 f32",
                                     .unit = "elements",
                                     .takes_input = true,

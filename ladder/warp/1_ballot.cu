@@ -1,14 +1,14 @@
 /*
- * 1_ballot.cu - 32 keys, one warp, one bit a pass.
+ * 1_ballot.cu - 32 keys, one warp, one bit per pass.
  *
- * Idea:   a ballot tells every lane the bit of all 32; the lanes whose bit is 0 come first.  A
- *         lane's new place is the number of lanes that come before its group, and of those in its
- *         group that stand before it: both are population counts
- * Cost:   a ballot, a store and a load a bit; two halves of shared memory in turn, so that nobody
- *         writes what another lane has yet to read
- * Wastes: keys go through memory from one lane to another
- * From:   the course's warp sort, which relied on lanes that go in step: since sm_70 they are told
- *         to meet
+ * Idea:   a ballot returns the bit of all 32 lanes; lanes whose bit is 0 come first. The new
+ *         position of a lane is the number of lanes before its group, plus the number of earlier
+ *         lanes in its group: both are population counts
+ * Cost:   a ballot, a store and a load per bit; two alternating halves of shared memory, so that no
+ *         lane overwrites data that another lane has not read
+ * Wastes: keys move between lanes through memory
+ * From:   the course's warp sort, which relied on lanes in lockstep; since sm_70 they must be
+ *         synchronised
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,11 +20,11 @@ extern "C" __global__ void warp_1(const element *in, uint64_t n, element *out, u
     __shared__ uint32_t room[2][256];
     unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
     uint64_t i = global_thread();
-    if (i - lane >= n) return; /* a row for a warp */
+    if (i - lane >= n) return; /* one warp per row */
     bool filled = i < n;
     uint32_t key = filled ? order_bits(in[i]) : 0, before_me = (1u << lane) - 1;
     for (unsigned bit = begin; bit < end; bit++) {
-        /* What is behind the end of the row has ones only, and so stays there. */
+        /* Missing keys have only ones, so they stay at the end of the row. */
         bool one = !filled || (key >> bit & 1);
         uint32_t ones = __ballot_sync(ALL_LANES, one);
         unsigned zeros = 32 - __popc(ones);

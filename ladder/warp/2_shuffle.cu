@@ -1,18 +1,18 @@
 /*
  * 2_shuffle.cu - the same by shuffles, without shared memory.
  *
- * Idea:   a lane takes the key that belongs to it from the register of another.  A shuffle asks
- *         whose key to take, not where to put one's own: lane p wants the lane whose zero is the
- *         p-th, or whose one is, and finds it by halving the ballot
- * Cost:   a ballot, a shuffle and five population counts a bit
- * Wastes: the search takes longer than the trip through shared memory that it saves
- * From:   the shuffles of sm_30 (2012); begin and end are the course's
+ * Idea:   a lane reads the key for its position from a register of another lane. A shuffle
+ *         specifies the source, not the destination: lane p needs the lane with the p-th zero, or
+ *         with the corresponding one, and finds it by binary search in the ballot
+ * Cost:   a ballot, a shuffle and five population counts per bit
+ * Wastes: the search takes longer than the access to shared memory that it saves
+ * From:   the shuffles of sm_30 (2012); begin and end are from the course
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ladder/ladder.cuh"
 
-/* The place of the k-th bit that is set, from 0: its half, then its quarter ... of the word. */
+/* The position of the k-th set bit, from 0, by binary search. */
 static __device__ inline unsigned warp_2_find(uint32_t bits, unsigned k)
 {
     unsigned place = 0;
@@ -32,11 +32,11 @@ extern "C" __global__ void warp_2(const element *in, uint64_t n, element *out, u
 {
     unsigned lane = threadIdx.x % 32;
     uint64_t i = global_thread();
-    if (i - lane >= n) return; /* a row for a warp */
+    if (i - lane >= n) return; /* one warp per row */
     bool filled = i < n;
     uint32_t key = filled ? order_bits(in[i]) : 0;
     for (unsigned bit = begin; bit < end; bit++) {
-        /* What is behind the end of the row has ones only, and so stays there. */
+        /* Missing keys have only ones, so they stay at the end of the row. */
         uint32_t ones = __ballot_sync(ALL_LANES, !filled || (key >> bit & 1));
         unsigned zeros = 32 - __popc(ones);
         bool zero = lane < zeros;

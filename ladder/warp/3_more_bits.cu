@@ -1,11 +1,11 @@
 /*
- * 3_more_bits.cu - several bits a pass.
+ * 3_more_bits.cu - several bits per pass.
  *
- * Idea:   from the highest bit of a digit down, two masks say which lanes have a lesser digit than
- *         mine, and which have the same as far as is known; when all its bits are seen, their
- *         counts are my place.  The keys move once a digit, and of a digit of 32 bits once at all
- * Cost:   a ballot a bit, a store and a load a digit
- * Wastes: the ballots are as many as before, whatever the digit: only the moves are fewer
+ * Idea:   from the highest bit of a digit down, two masks contain the lanes with a smaller digit,
+ *         and the lanes whose bits so far are equal; after all bits their population counts give
+ *         the position. Keys move once per digit, for a digit of 32 bits only once
+ * Cost:   a ballot per bit, a store and a load per digit
+ * Wastes: the number of ballots does not change with the digit size; only the moves are fewer
  * From:   the course's "two or more bits a pass"
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,13 +17,13 @@ extern "C" __global__ void warp_3(const element *in, uint64_t n, element *out, u
     __shared__ uint32_t room[2][256];
     unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane, pass = 0;
     uint64_t i = global_thread();
-    if (i - lane >= n) return; /* a row for a warp */
+    if (i - lane >= n) return; /* one warp per row */
     bool filled = i < n;
     uint32_t key = filled ? order_bits(in[i]) : 0, before_me = (1u << lane) - 1;
     for (unsigned begin = 0; begin < 32; begin += digit_bits) {
         uint32_t less = 0, same = ALL_LANES;
         for (unsigned bit = begin + digit_bits; bit-- > begin;) {
-            /* What is behind the end of the row has ones only, and so stays there. */
+            /* Missing keys have only ones, so they stay at the end of the row. */
             bool one = !filled || (key >> bit & 1);
             uint32_t ones = __ballot_sync(ALL_LANES, one);
             if (one) less |= same & ~ones;

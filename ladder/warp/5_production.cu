@@ -1,11 +1,11 @@
 /*
  * 5_production.cu - rows for a library that sorts arrays.
  *
- * Idea:   a key becomes a number of 64 bits whose upper half is its row, so that one sort of all of
- *         them sorts every row; its bits above the last row's need not be looked at
- * Cost:   a pass over memory before and behind the sort, and twice the bytes within
- * Wastes: rows that fit a warp go through global memory several times
- * From:   what a caller of ech_sort() does, which has no rows
+ * Idea:   a key becomes a 64-bit number whose upper half is its row, so that one sort of all
+ *         numbers sorts every row; bits above the last row number are not sorted by
+ * Cost:   one pass over memory before and after the sort, and twice the bytes within
+ * Wastes: rows that fit in a warp pass through global memory several times
+ * From:   how a caller of ech_sort() can sort rows
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /*
- * warp.c - the ladder of warp sorts: each 32 consecutive keys are a row, which one warp sorts.
+ * warp.c - the ladder of warp sorts: 32 consecutive keys are a row, which one warp sorts.
  *
- * The last row may be shorter.  Rungs 1 and 2 take the bits to sort by: what a row's keys do not
- * differ in need not be looked at, and keys that agree in the bits [begin, end) keep their order.
+ * The last row may be shorter.  Rungs 1 and 2 take the range of bits [begin, end) to sort by: bits
+ * that are equal in all keys can be omitted, and keys with equal bits in the range keep their
+ * order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,7 @@ static void find_bits(const struct rung *rung, unsigned *begin, unsigned *end)
 static void shape(struct trial *trial)
 {
     ladder_shape_keys(trial);
-    trial->scratch_bytes = trial->n * sizeof(uint64_t); /* of production: row and key */
+    trial->scratch_bytes = trial->n * sizeof(uint64_t); /* for production: row and key */
 }
 
 /* Sorts a row by the bits in mask, stably. */
@@ -108,22 +109,26 @@ static const struct rung rungs[] = {
     { .number = 1, .idea = "ballot", .text = "ballots, shared memory", .run = run_1 },
     { .number = 1,
       .idea = "ballot",
-      .text = "... by bits 0 to 9 alone",
+      .text = "... only by bits 0 to 9",
       .parameter = BITS(0, 10),
       .run = run_1 },
     { .number = 1,
       .idea = "ballot",
-      .text = "... by bits 22 to 31 alone",
+      .text = "... only by bits 22 to 31",
       .parameter = BITS(22, 32),
       .run = run_1 },
     { .number = 2, .idea = "shuffle", .text = "ballots, shuffles", .run = run_2 },
     { .number = 2,
       .idea = "shuffle",
-      .text = "... by bits 0 to 9 alone",
+      .text = "... only by bits 0 to 9",
       .parameter = BITS(0, 10),
       .run = run_2 },
-    { .number = 3, .idea = "more_bits", .text = "two bits a pass", .parameter = 2, .run = run_3 },
-    { .number = 3, .idea = "more_bits", .text = "eight bits a pass", .parameter = 8, .run = run_3 },
+    { .number = 3, .idea = "more_bits", .text = "two bits per pass", .parameter = 2, .run = run_3 },
+    { .number = 3,
+      .idea = "more_bits",
+      .text = "eight bits per pass",
+      .parameter = 8,
+      .run = run_3 },
     { .number = 3,
       .idea = "more_bits",
       .text = "all 32 bits in one pass",
@@ -168,14 +173,14 @@ static bool shuffles_instead(const struct results *results, char *because, size_
     uint64_t first = shared(counts(results, 1, 0)), second = shared(counts(results, 2, 0));
     uint64_t fourth = shared(counts(results, 4, 0));
     snprintf(because, bytes,
-             "requests to shared memory a row: %llu in variant 1, %llu in 2, %llu in 4",
+             "requests to shared memory per row: %llu in variant 1, %llu in 2, %llu in 4",
              (unsigned long long)(first / rows_of(results)),
              (unsigned long long)(second / rows_of(results)),
              (unsigned long long)(fourth / rows_of(results)));
     return first == 2 * KEY_BITS * rows_of(results) && second == 0 && fourth == 0;
 }
 
-/* A pass is a ballot and a meeting of the warp in variant 1, a ballot and a shuffle in 2. */
+/* A pass is a ballot and a warp barrier in variant 1, a ballot and a shuffle in variant 2. */
 static bool passes_by_bits(const struct results *results, char *because, size_t bytes)
 {
     uint64_t all[3], ten[3], rows = rows_of(results);
@@ -186,7 +191,7 @@ static bool passes_by_bits(const struct results *results, char *because, size_t 
         holds = holds && all[i] == 2 * KEY_BITS * rows && ten[i] == 2 * 10 * rows;
     }
     uint64_t upper = counts(results, 1, BITS(22, 32))->warp_operations;
-    snprintf(because, bytes, "operations of a warp a row: %llu by 32 bits, %llu by 10",
+    snprintf(because, bytes, "warp operations per row: %llu by 32 bits, %llu by 10",
              (unsigned long long)(all[1] / rows), (unsigned long long)(ten[1] / rows));
     return holds && upper == ten[1];
 }
@@ -200,7 +205,7 @@ static bool moves_by_digit(const struct results *results, char *because, size_t 
         stores[i] = counts(results, 3, digits[i])->shared_stores / rows;
         holds = holds && stores[i] == KEY_BITS / digits[i];
     }
-    snprintf(because, bytes, "stores a row: %llu, %llu, %llu by digits of 2, 8, 32 bits",
+    snprintf(because, bytes, "stores per row: %llu, %llu, %llu by digits of 2, 8, 32 bits",
              (unsigned long long)stores[0], (unsigned long long)stores[1],
              (unsigned long long)stores[2]);
     return holds;
@@ -218,7 +223,7 @@ static bool no_conflicts(const struct results *results, char *because, size_t by
 static bool fifteen_steps(const struct results *results, char *because, size_t bytes)
 {
     uint64_t fourth = counts(results, 4, 0)->warp_operations / rows_of(results);
-    snprintf(because, bytes, "%llu shuffles a row", (unsigned long long)fourth);
+    snprintf(because, bytes, "%llu shuffles per row", (unsigned long long)fourth);
     return fourth == 15;
 }
 
@@ -239,7 +244,7 @@ static bool rows_sorted(const struct results *results, char *because, size_t byt
         runs++;
         right += results->rows[i].right;
     }
-    snprintf(because, bytes, "all are as the CPU sorts them in %d of %d rungs", right, runs);
+    snprintf(because, bytes, "equal to the CPU's result in %d of %d rungs", right, runs);
     return runs > 0 && right == runs;
 }
 
@@ -261,8 +266,8 @@ static bool more_bits_faster(const struct results *results, char *because, size_
 {
     double one = ms(results, 1, 0), two = ms(results, 3, 2), eight = ms(results, 3, 8);
     double all = ms(results, 3, 32);
-    snprintf(because, bytes, "1, 2, 8, 32 bits a pass: %.3g, %.3g, %.3g, %.3g ms", one, two, eight,
-             all);
+    snprintf(because, bytes, "1, 2, 8, 32 bits per pass: %.3g, %.3g, %.3g, %.3g ms", one, two,
+             eight, all);
     return two < one && eight < two && all < eight;
 }
 
@@ -290,20 +295,23 @@ static bool memory_is_the_roof(const struct results *results, char *because, siz
 
 static const struct claim claims[] = {
     { .text = "The warp sort has no barrier", .holds = no_barrier },
-    { .text = "Shuffles take the place of shared memory", .holds = shuffles_instead },
-    { .text = "Keys known below 2^10 need 10 passes, not 32", .holds = passes_by_bits },
-    { .text = "Keys move once a digit, whatever its bits", .holds = moves_by_digit },
-    { .text = "Keys that change places within a warp's words meet in no bank",
-      .holds = no_conflicts },
+    { .text = "Shuffles replace shared memory", .holds = shuffles_instead },
+    { .text = "Keys below 2^10 need 10 passes instead of 32", .holds = passes_by_bits },
+    { .text = "Keys move once per digit of any size", .holds = moves_by_digit },
+    { .text = "Permuting keys within a warp's words has no bank conflict", .holds = no_conflicts },
     { .text = "The network takes 15 shuffles", .holds = fifteen_steps },
-    { .text = "100,000 random rows all come out sorted", .of_gpu = true, .holds = rows_sorted },
-    { .text = "Ten bits take a third of the time of 32", .of_gpu = true, .holds = ten_bits_pay },
+    { .text = "100,000 random rows are all sorted correctly",
+      .of_gpu = true,
+      .holds = rows_sorted },
+    { .text = "Sorting by 10 bits takes a third of the time of 32",
+      .of_gpu = true,
+      .holds = ten_bits_pay },
     { .text = "Shuffles are faster than shared memory", .of_gpu = true, .holds = shuffles_faster },
-    { .text = "The more bits a pass, the faster", .of_gpu = true, .holds = more_bits_faster },
+    { .text = "More bits per pass are faster", .of_gpu = true, .holds = more_bits_faster },
     { .text = "A warp's radix sort is faster than its bitonic network",
       .of_gpu = true,
       .holds = radix_faster },
-    { .text = "The network sorts rows as fast as memory brings them",
+    { .text = "The network sorts rows at the memory bandwidth",
       .of_gpu = true,
       .holds = memory_is_the_roof },
 };
