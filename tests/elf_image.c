@@ -82,8 +82,7 @@ static void put_program(struct image *im, int version)
     put_set_address(im, CODE + 0x100);
     put_set_file(im, version, 0);
     put_bytes(im, "\3\343\0\1", 4); /* line += 99: row 0x1100, line 100 */
-    put_bytes(im, "\116\3\175", 3); /* address += 4, line += 3: row 0x1104, line 103; then line
-                                     * -= 3 */
+    put_bytes(im, "\116\3\175", 3); /* address += 4, line += 3: row 0x1104; line -= 3 */
     put_set_file(im, version, 1);
     put_bytes(im, "\1", 1);           /* row 0x1104, line 100 */
     put_bytes(im, "\2\200\1\1", 4);   /* address += 128: row 0x1184 */

@@ -26,8 +26,7 @@ struct histogram_data {
     const struct histogram_case *c;
     size_t bytes, weight_bytes, stride, counters;
     char *in, *in_y, *edges, *weights; /* NULL if unused */
-    uint64_t *before, *after;          /* [counters]: counts before the call (with add) and the
-                                        * expected result */
+    uint64_t *before, *after;          /* [counters]: with add, counts before the call; expected */
 };
 
 /* histogram_cases.c: calls run() with every case. */

@@ -62,9 +62,7 @@ static void options(run_function run)
                 c.add = (o + r) % 2;
                 c.channels = (int)((o + r) % 5 == 4 ? 3 : (o + r) % 5 == 2 ? 4 : 0);
                 bool whole = c.upper - c.lower >= 0x1p64 && c.lower < 0;
-                if (whole && c.closed && c.dtype == ECH_U64)
-                    continue; /* the library rejects this
-                                                                        * range */
+                if (whole && c.closed && c.dtype == ECH_U64) continue; /* rejected */
                 run(&c);
             }
 }

@@ -172,8 +172,7 @@ void reduce_calls(ech_ctx *ctx)
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         if (!test_begin("%s(%s)", groups[i].name, ech_device_name(ctx))) continue;
         if (groups[i].run == no_memory) {
-            groups[i].run(ctx, NULL); /* an allocator can only be replaced when no memory is
-                                       * allocated */
+            groups[i].run(ctx, NULL); /* no memory may be allocated */
         } else {
             if (CHECK(make(ctx, &a))) groups[i].run(ctx, &a);
             drop(&a);

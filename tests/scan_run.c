@@ -83,9 +83,7 @@ static bool make_segments(struct scan_data *d, struct rng *rng, char *heads)
     if (!d->offsets) return false;
     d->offsets[0] = at;
     while (d->segments < most) {
-        size_t next =
-            at + (rng_below(rng, 5) ? rng_below(rng, 2 * c->run + 1) : 0); /* some segments are
-                                                                            * empty */
+        size_t next = at + (rng_below(rng, 5) ? rng_below(rng, 2 * c->run + 1) : 0); /* or empty */
         if (next > c->n) next = rng_below(rng, 3) ? c->n : at;
         d->offsets[++d->segments] = next;
         if (next > at) heads[c->backward ? c->n - next : at] = 1;

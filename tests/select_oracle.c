@@ -137,9 +137,7 @@ static void fill_flags(const struct select_case *c, uint64_t seed, char *flags)
         else
             flags[i] = (char)(set ? 1 + rng_below(&rng, 255) : 0);
     }
-    if (c->packed && c->n % 8)
-        flags[c->n / 8] |= (char)(0xff << c->n % 8); /* set the unused bits
-                                                                             * of the last byte */
+    if (c->packed && c->n % 8) flags[c->n / 8] |= (char)(0xff << c->n % 8); /* unused bits */
 }
 
 /* Lengths of runs: mostly 0 for "zeros", a single long run for "one", 0 to 20 for "len10". */

@@ -40,8 +40,7 @@ struct planted {
     const char *file, *kernel;
     unsigned blocks, threads, shared_bytes, n_in, n_out;
     uint32_t p;
-    bool early;         /* programmatic dependent launch: may start before earlier launches have
-                         * ended */
+    bool early;         /* programmatic dependent launch */
     uint32_t *in, *out; /* valid until the next run */
 };
 

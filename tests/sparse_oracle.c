@@ -59,8 +59,7 @@ bool sparse_make(struct sparse *m, size_t rows, size_t cols, ech_dtype index, ec
     m->columns = calloc(m->entries + 1, sizeof *m->columns);
     m->values = calloc(m->entries + 1, sizeof *m->values);
     if (!CHECK(m->columns && m->values)) return false;
-    for (size_t i = 0; i < rows; i++) { /* ascending columns if the row has room, otherwise random
-                                         * ones */
+    for (size_t i = 0; i < rows; i++) { /* ascending columns if possible */
         const size_t n = (size_t)(m->offsets[i + 1] - m->offsets[i]);
         for (size_t j = 0; j < n; j++) {
             const size_t e = (size_t)m->offsets[i] + j;

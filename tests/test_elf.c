@@ -130,8 +130,8 @@ static void hostile(void)
         { "e_shoff wraps", 40, UINT64_MAX - 63, 8, false },
         { "sh_offset wraps", LINES + 24, UINT64_MAX - 15, 8, true },
         { "sh_size is too much", LINES + 32, 1 << 20, 8, true },
-        { "sh_size wraps", LINES + 64 + 32, UINT64_MAX - 1, 8, true }, /* the file has a zero three
-                                                                        * bytes before */
+        { "sh_size wraps", LINES + 64 + 32, UINT64_MAX - 1, 8,
+          true }, /* a zero is 3 bytes before */
         { "string table without an end", -1, 'x', 1, true },
         { "2^48 folders without columns", 0, 0x7fffffffffffff00, 8, true },
     };
@@ -271,8 +271,7 @@ static void own_lines(const struct simt_module *m)
         CHECK_TEXT(simt_module_function(m, marks[i].address - 1 - base), "marked");
         if (i > 0) continue;
         CHECK(simt_module_line(m, entry.address - base, &file, &line));
-        CHECK(line >= MARKED_LINE && line <= MARKED_LINE + 2); /* the lines from the head of the
-                                                                * function to its first statement */
+        CHECK(line >= MARKED_LINE && line <= MARKED_LINE + 2); /* head or first statement */
     }
 }
 

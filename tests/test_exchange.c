@@ -28,8 +28,7 @@ CUstream echi_cuda_stream(const ech_ctx *ctx)
     return ((const struct echi_cuda *)ctx->state)->own_stream;
 }
 
-/* ---- An exchange: copies pieces of host arrays to the device, changes them, copies them back
- * ---- */
+/* ---- An exchange: copies pieces of host arrays to the device and back ---- */
 
 struct kind {
     size_t steps, buffers, bytes; /* approximate size of a step's array */

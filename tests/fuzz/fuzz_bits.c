@@ -9,11 +9,7 @@
 
 #include <string.h>
 
-enum {
-    MOST_CELLS = 4096,
-    MOST_SIDE = 1000
-}; /* limits the size so that every format fits in the
-                                               * output buffer */
+enum { MOST_CELLS = 4096, MOST_SIDE = 1000 }; /* every format must fit in an output buffer */
 
 static void check_shape(const struct io_bits *b)
 {

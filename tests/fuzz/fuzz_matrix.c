@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_CELLS = 4096 }; /* limits the size so that every format fits in the output buffer */
+enum { MOST_CELLS = 4096 }; /* every format must fit in an output buffer */
 
 static void check_entries(const struct io_matrix *m)
 {

@@ -313,8 +313,7 @@ extern "C" __global__ void atomics_global_result(const __grid_constant__ struct 
     if (old == 2) a.out[0] = 0;
 }
 
-/* ---- Branches: each path contains a loop, so that no compiler converts them to a selection
- * ---- */
+/* ---- Branches: paths with loops, which compilers do not convert to selections ---- */
 
 static __device__ inline uint32_t mix(uint32_t x, uint32_t rounds)
 {
