@@ -123,7 +123,7 @@ static void run_way(ech_ctx *ctx, const struct histogram_data *d, const char *al
     ech_status status =
         histogram_call(ctx, c, b[IN].data, b[IN_Y].data, b[EDGE].data, b[COUNTS].data, &options);
     if (status == ECH_ERR_ARG && algorithm && strcmp(algorithm, "bytes") == 0 && c->kind == PAIRS)
-        goto done; /* "bytes" is for one dimension, but ech_histogram_explain() does not know the call */
+        goto done; /* which ech_histogram_explain() cannot exclude */
     if (!test_check_status(__FILE__, __LINE__, "the histogram", status, ECH_OK, ctx) ||
         !CHECK_STATUS(ech_sync(ctx), ECH_OK))
         goto done;

@@ -7,9 +7,9 @@
  *
  *     __syncwarp(0xffff)          orders 16 lanes, transitively
  *     __shfl_sync(), a ballot     order no memory
- *     __threadfence_block()       a flag, shared or global, then publishes data only within the block
- *     __threadfence()             covers earlier writes of its thread, even if another thread sets the
- *                                 flag after a barrier
+ *     __threadfence_block()       a flag, shared or global, then publishes data only in the block
+ *     __threadfence()             covers earlier writes of its thread, even if another thread sets
+ *                                 the flag after a barrier
  *
  * Many twins are correct, but a detector that keeps one record per word reports them.
  *

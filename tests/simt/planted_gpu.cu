@@ -1,7 +1,7 @@
 /*
  * simt/planted_gpu.cu - runs the planted kernels on a GPU, to verify the expected results.
  *
- *     planted_gpu KERNEL          one of faults.def; one process each, since a fault ends the context
+ *     planted_gpu KERNEL          one of faults.def; each needs its own process
  *     planted_gpu --patterns      all of patterns.def, in order
  *     planted_gpu --list-faults, --list-patterns    the tables as CSV
  *
