@@ -126,7 +126,7 @@ static void levels(run_function run)
             for (size_t n = 14337; n <= 20000; n += 5663)
                 run(&(struct sort_case){
                     .dtype = dtypes[t], .n = n, .descending = (t + d) % 2, .dist = dists[d] });
-    /* A bucket that is larger than a leaf with bins that are not: its digits are already counted. */
+    /* a bucket larger than a leaf, with smaller bins: its digits are already counted */
     run(&(struct sort_case){ .dtype = ECH_U32, .n = 15800, .dist = "and4" });
 }
 

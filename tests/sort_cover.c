@@ -3,8 +3,8 @@
  *
  * A sort has features: its algorithm with its widths, with its distribution, with its size, and so
  * on. The cases are processed in order, and a sort is selected if one of its features is new. So
- * each algorithm runs with each width, distribution, tile boundary and memory location once, but not
- * every combination of them.
+ * each algorithm runs with each width, distribution, tile boundary and memory location once, but
+ * not with every combination of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
