@@ -254,7 +254,7 @@ static wide weight_at(const struct histogram_case *c, uint64_t seed, size_t i, i
     default: {
         int digits = c->weights == ECH_F32 ? 24 : 53;
         wide w = (wide)(bits >> (64 - digits)) << rng_below(&rng, c->weights == ECH_F32 ? 60 : 40);
-        /* a third of the seeds: near 1, subnormal and of both signs, or large and positive */
+        /* by seed: near 1 or subnormal with both signs, or large and positive */
         *scale = kind == 0 ? -70 : kind == 1 ? (c->weights == ECH_F32 ? -149 : -1074) : 30;
         return kind != 2 && rng_below(&rng, 2) ? -w : w;
     }

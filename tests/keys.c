@@ -118,7 +118,7 @@ static uint64_t unseen_key(struct keys *k, size_t i)
     return i % STRIDE && i % 2 ? constant_key(k, i) : random_key(k, i);
 }
 
-/* For n = 20,000: the sampled keys have zero high bits; the others do not. */
+/* For n = 20,000: the sampled keys have zero high bits; some others do not. */
 static uint64_t wider_key(struct keys *k, size_t i)
 {
     enum { STRIDE = 9 };
