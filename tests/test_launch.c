@@ -58,7 +58,7 @@ CUstream echi_cuda_stream(const ech_ctx *ctx)
 /* ---- A driver ---- */
 
 static struct {
-    bool refuses, lazy;         /* reject machine code or PTX, when it is loaded or looked up */
+    bool refuses, lazy;         /* rejects everything; lazy: at look-up, not when loaded */
     CUresult error;             /* the result of a rejection */
     char loaded[LIBRARIES][32]; /* the loaded modules, in order */
     int loads, unloads, launches;
