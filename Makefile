@@ -1,4 +1,4 @@
-# Makefile - short names for what CMake and the scripts do.  `make help` lists them.
+# Makefile - short names for CMake commands and scripts. `make help` lists them.
 # SPDX-License-Identifier: Apache-2.0
 
 ifndef CMAKE_GENERATOR
@@ -6,13 +6,13 @@ ifneq ($(shell command -v ninja 2>/dev/null),)
 export CMAKE_GENERATOR = Ninja
 endif
 endif
-# One compiler process a processor.  Ninja would find that out, make would not.
+# One compiler process per processor. This is the default of Ninja, but not of make.
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 sources = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cu' '*.cuh')
 
-# Only demo and check install what the build lacks; the other targets report it and fail.
+# Only demo and check install missing tools; the other targets report them and fail.
 install_deps = scripts/install_deps.sh
 report_deps = NO_INSTALL=1 scripts/install_deps.sh
 
@@ -24,14 +24,14 @@ report_deps = NO_INSTALL=1 scripts/install_deps.sh
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-deps: ## report what the build lacks; fails if there is anything
+deps: ## report the missing tools of the build; fails if there are any
 	@$(report_deps)
 
 build: deps ## build the library, the command and the ladder's kernels in build/
 	@cmake --preset default
 	@cmake --build --preset product
 
-demo: ## build the library and the command, sort a real array, check it with the system's own tools
+demo: ## build the library and the command, sort an array, check it with tools of the system
 	@$(install_deps)
 	@cmake --preset default
 	@cmake --build --preset demo
@@ -43,44 +43,44 @@ check: ## build everything and run the tests; the last line is the totals
 	@cmake --build --preset check
 	@scripts/check.sh build -LE long
 
-check-all: deps ## build everything and run all tests, long ones too, and again under every sanitizer
+check-all: deps ## build everything and run all tests, including long ones, and again under every sanitizer
 	@cmake --preset default
 	@cmake --build --preset default
 	@cmake --build --preset bench
 	@scripts/check.sh build
 	@$(MAKE) asan tsan valgrind
 
-asan: deps ## the tests under the address and undefined-behaviour sanitizers, in build-dev/
+asan: deps ## run the tests under the address and undefined-behaviour sanitizers, in build-dev/
 	@cmake --preset dev
 	@cmake --build --preset dev
 	@scripts/check.sh build-dev -LE long
 
-ubsan: asan ## the same build has both
+ubsan: asan ## the same as asan, which includes both sanitizers
 
-tsan: deps ## the tests under the thread sanitizer, in build-tsan/ (clang and its OpenMP)
+tsan: deps ## run the tests under the thread sanitizer, in build-tsan/ (clang and its OpenMP)
 	@cmake --preset tsan
 	@cmake --build --preset tsan
-	@scripts/check.sh build-tsan -LE long -R '^(test|example)_' # the others start no threads of ours
+	@scripts/check.sh build-tsan -LE long -R '^(test|example)_' # other tests do not start threads of the library
 
-valgrind: deps ## the library's tests under valgrind: no leak, no invalid access
+valgrind: deps ## run tests of the library under valgrind
 	@cmake --preset default
 	@cmake --build --preset default
 	@scripts/valgrind.sh build
 
-bench: build ## measure on this machine; results go to bench/results/
+bench: build ## run the benchmarks on this machine; writes bench/results/
 	@cmake --build --preset bench
 	@scripts/bench.sh build
 
 format: ## format the C and CUDA files in place
 	@clang-format -i $(sources)
 
-format-check: ## fail when a C or CUDA file is not formatted
+format-check: ## fail if a C or CUDA file is not formatted
 	@clang-format --dry-run --Werror $(sources)
 
 install: build ## install below PREFIX (/usr/local)
 	@cmake --install build --prefix $(PREFIX)
 
-amalgamation: ## write the headers as one file, build/amalgamation/echelon.h
+amalgamation: ## write all headers to one file, build/amalgamation/echelon.h
 	@scripts/amalgamate.sh build/amalgamation/echelon.h
 
 docs: ## build the documentation as a site in build/site (needs MkDocs: docs/requirements.txt)

@@ -1,4 +1,4 @@
-/* argsort.c - ranks rows by a column without moving them, greatest first. */
+/* argsort.c - ranks rows by a column without moving them, in descending order. */
 #include <echelon.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,14 +1,15 @@
 /*
- * code_parameters.c - builds two published codes from their definitions and finds their parameters:
- * how many bits or qubits they protect.   cc code_parameters.c -lechelon
+ * code_parameters.c - builds two published codes from their definitions and computes their
+ * parameters: the number of bits or qubits that they protect.   cc code_parameters.c -lechelon
  *
- * The quantum code is the bivariate bicycle code [[144,12,12]] of Bravyi and others (2024): with x
- * and y the cyclic shifts of 12 and of 6, and A = x^3 + y + y^2, B = y^3 + x + x^2, it checks with
- * HX = [A|B] and HZ = [B^T|A^T].  They must commute, HX HZ^T = 0, and it protects
- * n - rank HX - rank HZ qubits.
+ * The quantum code is the bivariate bicycle code [[144,12,12]] of Bravyi and others (2024). x and
+ * y are the cyclic shifts of 12 and of 6 elements. With A = x^3 + y + y^2 and B = y^3 + x + x^2,
+ * its check matrices are HX = [A|B] and HZ = [B^T|A^T]. They must commute, HX HZ^T = 0, and the
+ * code protects n - rank HX - rank HZ qubits.
  *
- * The classical code is that of 802.11n for 648 bits at rate 1/2: each entry of a table of 12 x 24
- * is the identity of 27 x 27, shifted so far to the right; -1 is 27 x 27 zeros.
+ * The classical code is the code of 802.11n with 648 bits and rate 1/2. Each entry of a table of
+ * 12 x 24 stands for a 27 x 27 block: the identity matrix, shifted to the right by the entry, or
+ * zeros for -1.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,12 +1,12 @@
 /*
- * lfsr.c - finds the state of a shift register from the bits that it puts out, as a linear system;
- * and when one bit of them is wrong, a proof of it.   cc lfsr.c -lechelon
+ * lfsr.c - computes the state of a shift register from its output bits by solving a linear system.
+ * If an output bit is wrong, it computes a certificate of inconsistency.   cc lfsr.c -lechelon
  *
  *     s[t + 128] = s[t] + s[t + 27] + s[t + 29] + s[t + 2]        the register, modulo 2
- *     out[t] = s[t] + s[t + 17] + s[t + 64] + s[t + 101]          what is seen, each third t alone
+ *     out[t] = s[t] + s[t + 17] + s[t + 64] + s[t + 101]          the output, for every third t
  *
- * Every s[t], and so every bit that is seen, is a sum of some of s[0] ... s[127]: a row of 128
- * bits.  With 160 bits seen there are 160 equations for 128 unknowns.
+ * Every s[t], and thus every output bit, is a sum of some of s[0] ... s[127], stored as a row of
+ * 128 bits. 160 output bits give 160 equations with 128 unknowns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 
 enum { STATE = 128, SEEN = 160, STEPS = 3 * SEEN + STATE };
 
-/* A sum of unknowns, a bit for each of them. */
+/* A sum of unknowns, with one bit per unknown. */
 struct sum {
     uint64_t words[STATE / 64];
 };
@@ -28,7 +28,7 @@ static struct sum add(struct sum a, struct sum b)
     return a;
 }
 
-/* The equations: row i is what the i-th bit seen is a sum of. */
+/* The equations: row i is the sum that equals output bit i. */
 static void make_equations(struct sum rows[SEEN])
 {
     static struct sum s[STEPS];
@@ -41,7 +41,7 @@ static void make_equations(struct sum rows[SEEN])
     }
 }
 
-/* The register itself, which knows its state. */
+/* Runs the register from a known state. */
 static void run_register(const uint64_t state[STATE / 64], uint64_t seen[SEEN])
 {
     static uint8_t s[STEPS];
@@ -61,7 +61,7 @@ int main(void)
     uint8_t solvable;
     uint32_t rank = 0;
     ech_gf2 a = { sizeof(ech_gf2), rows[0].words, SEEN, STATE, STATE / 64 };
-    ech_gf2 b = { sizeof(ech_gf2), seen, SEEN, 1, 1 }; /* a column: a word for each bit */
+    ech_gf2 b = { sizeof(ech_gf2), seen, SEEN, 1, 1 }; /* a column with one word per bit */
     ech_gf2 x = { sizeof(ech_gf2), found, STATE, 1, 1 };
     ech_gf2 certificate = { sizeof(ech_gf2), why, 1, SEEN, 3 };
     ech_ctx *ctx;
@@ -75,15 +75,15 @@ int main(void)
     if (status == ECH_OK) status = ech_gf2_solve(ctx, &a, &b, &x, &solvable, NULL, NULL);
     if (status == ECH_OK) {
         for (int t = 0; t < STATE; t++) state[t / 64] |= found[t] << t % 64;
-        printf("%d equations of rank %u: state %016llx %016llx, which is %s\n", SEEN,
-               (unsigned)rank, (unsigned long long)state[1], (unsigned long long)state[0],
-               memcmp(state, secret, sizeof state) == 0 ? "right" : "wrong");
+        printf("%d equations of rank %u: state %016llx %016llx (%s)\n", SEEN, (unsigned)rank,
+               (unsigned long long)state[1], (unsigned long long)state[0],
+               memcmp(state, secret, sizeof state) == 0 ? "correct" : "wrong");
 
         seen[100] ^= 1;
         status = ech_gf2_solve(ctx, &a, &b, &x, &solvable, &certificate, NULL);
     }
     if (status == ECH_OK) {
-        /* The sum of these equations has no unknown left, and says that 0 is 1. */
+        /* The sum of these equations contains no unknowns: it is 0 = 1. */
         struct sum left = { { 0 } };
         uint64_t right = 0;
         int n = 0;
@@ -93,7 +93,7 @@ int main(void)
             right ^= seen[i];
             n++;
         }
-        printf("with a wrong bit: %s; the sum of %d equations says %s = %d\n",
+        printf("with a wrong bit: %s; the sum of %d equations is %s = %d\n",
                solvable ? "a state is found" : "there is no state", n,
                left.words[0] | left.words[1] ? "something" : "0", (int)right);
     } else {

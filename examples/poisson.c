@@ -1,11 +1,11 @@
 /*
- * poisson.c - the temperature of a square plate whose edge is kept cold and whose middle is heated:
- * a sparse linear system, made of its entries and solved.   cc poisson.c -lechelon
+ * poisson.c - the temperature of a square plate with a cold edge and a heated centre: builds a
+ * sparse linear system from its entries and solves it.   cc poisson.c -lechelon
  *
  *     4 u[i][j] - u[i-1][j] - u[i+1][j] - u[i][j-1] - u[i][j+1] = h^2 f[i][j]
  *
- * The matrix is symmetric positive definite, so conjugate gradients solve it, in a number of
- * iterations that grows as SIDE does.
+ * The matrix is symmetric positive definite, so the conjugate gradient method applies. The number
+ * of iterations is proportional to SIDE.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ enum { SIDE = 200, N = SIDE * SIDE };
 static int32_t rows[5 * N], columns[5 * N], offsets[N + 1], sorted[5 * N];
 static double values[5 * N], entries[5 * N], f[N], u[N];
 
-/* The entries, in any order; returns how many. */
+/* Creates the entries in arbitrary order and returns their number. */
 static size_t make_entries(void)
 {
     static const int steps[4][2] = { { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } };

@@ -1,6 +1,6 @@
 /*
- * statistics.c - what one column of numbers looks like: count, mean, extremes, how many are greater
- * than the mean, and a histogram.   cc statistics.c -lechelon -lm
+ * statistics.c - summarises a column of numbers: mean, standard deviation, minimum, maximum, the
+ * number of values above the mean, and a histogram.   cc statistics.c -lechelon -lm
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Daily rain in millimetres; NaN where the gauge was broken. */
+/* Daily rain in millimetres; NaN if the gauge was broken. */
 static const float rain[] = { 0,    0,    2.5f, 11.0f, 0.2f, 0,     NAN,  4.1f,
                               7.3f, 0.1f, 0,    0,     3.3f, 28.4f, 1.0f, 0 };
 enum { N = sizeof rain / sizeof *rain, BINS = 6 };

@@ -1,10 +1,10 @@
 /*
- * systematic.c - brings the generator matrix of a random code, as a McEliece key has one, to
- * systematic form on an information set that a random order of the columns chooses.
+ * systematic.c - transforms the generator matrix of a random code, such as a McEliece key, to
+ * systematic form. A random order of the columns selects the information set.
  *
- *     G, k x n  ->  [I | R], in columns that are put into the order of the pivots, then of the rest
+ *     G, k x n  ->  [I | R], with the columns in the order of the pivots, then the others
  *
- * Its parity checks are then [R^T | I].   cc systematic.c -lechelon
+ * The parity checks of this form are [R^T | I].   cc systematic.c -lechelon
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ static ech_gf2 zeros(size_t rows, size_t cols)
     return m;
 }
 
-/* The pivots first, then the other columns in the order that was asked for. */
+/* The pivots, then the other columns in the given order. */
 static void complete(uint32_t *order, const uint32_t *wanted, const uint32_t *pivots, uint32_t rank)
 {
     char taken[N] = { 0 };
@@ -70,7 +70,7 @@ int main(void)
     TRY(ech_gf2_identity(ctx, &below));
     TRY(ech_gf2_mul(ctx, &form, &ht, &zero, NULL));
     TRY(ech_gf2_count(ctx, &zero, &ones));
-    printf("%d parity checks, of which its words violate %d\n", N - K, (int)ones);
+    printf("%d parity checks; the rows of G violate %d of them\n", N - K, (int)ones);
 done:
     if (status != ECH_OK) fprintf(stderr, "%s\n", ech_error(ctx));
     ech_close(ctx);

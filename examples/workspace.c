@@ -1,8 +1,8 @@
 /*
- * workspace.c - sorts pairs in memory that is all the caller's: the library allocates nothing.
+ * workspace.c - sorts pairs in memory of the caller: the library allocates nothing.
  *
- * On a GPU context the same calls work with memory from ech_malloc(), and return at once; see the
- * part of echelon.h on streams.
+ * On a GPU context the same calls work with memory from ech_malloc() and return immediately; see
+ * docs/guide/streams.md.
  */
 #include <echelon.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ int main(void)
     ech_sort_options options = { .size = sizeof options, .work = work, .work_bytes = work_bytes };
     status = ech_sort_pairs(ctx, keys, values, keys, values, N, ECH_U32, sizeof *values, &options);
     ech_memory_usage(ctx, 0, NULL, &peak_bytes);
-    printf("workspace %zu bytes, of the library's own %llu\n", work_bytes,
+    printf("workspace %zu bytes; the library allocated %llu\n", work_bytes,
            (unsigned long long)peak_bytes);
     for (uint32_t i = 0; i < N && status == ECH_OK; i++)
         if (keys[i] != values[i] * 2654435761u || (i && keys[i] < keys[i - 1])) abort();

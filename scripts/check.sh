@@ -1,11 +1,11 @@
 #!/bin/sh
-# check.sh - runs all tests of a build directory and sums their cases up.
+# check.sh - runs all tests of a build directory and adds up their cases.
 #
 #   scripts/check.sh BUILD_DIR [ctest arguments]
 #
-# A test program's last line is "N passed, N failed, N skipped" and counts its cases; a test without
-# such a line counts as one case.  The last line printed here is "N passed, N failed"; the exit
-# status is 1 when one failed, or when none ran.
+# The last line of a test program is "N passed, N failed, N skipped", the numbers of its cases. A test without such
+# a line counts as one case. The last line of this script is "N passed, N failed". The exit status is 1 if a case
+# failed or none passed.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -24,7 +24,7 @@ end=$(date +%s)
 totals=$(awk '
     function close_test() {
         if (!open) return
-        if (!result) result = "failed" # the run was cut off
+        if (!result) result = "failed" # the run was interrupted
         if (!lines && result == "skipped") skipped++
         else if (!lines && result == "passed") passed++
         else if (result == "failed" && !own_failed) failed++ # crashed, or has no cases of its own

@@ -1,8 +1,7 @@
 #!/bin/sh
-# demo.sh BUILD_DIR - sorts a real array with the command just built, and checks the result with od,
-# awk and sort, which know nothing of Echelon.
+# demo.sh BUILD_DIR - sorts an array with the command of the build, and checks the result with od, awk and sort.
 #
-#   N=4M       how many numbers
+#   N=4M       number of elements
 #   DEVICE=    cpu or cuda; default: a GPU if there is one
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -12,22 +11,22 @@ export LC_ALL=C
 n=${N:-4M}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-[ -t 1 ] || say() { printf '\n%s\n' "$*"; }
+heading() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+[ -t 1 ] || heading() { printf '\n%s\n' "$*"; }
 
-say "1. An array of $n numbers, 32-bit floats, in the file format of NumPy"
+heading "1. Create an array of $n 32-bit floats in the file format of NumPy"
 echo "\$ echelon gen normal -n $n --type f32 -o data.npy"
 cd "$work"
 echelon gen normal -n "$n" --type f32 -o data.npy
 ls -l data.npy | awk '{ printf "  data.npy, %.1f MB\n", $5 / 1e6 }'
 
-say "2. Sorted"
+heading "2. Sort"
 echo "\$ echelon sort data.npy -o sorted.npy --stats"
 echelon sort data.npy -o sorted.npy --stats ${DEVICE:+--device "$DEVICE"} 2>stats
 sed 's/^/  /' stats
 
-say "3. Checked without Echelon"
-# An .npy file is a header, whose length is in its bytes 8 and 9, and then the numbers.
+heading "3. Check without Echelon"
+# A .npy file consists of a header, whose length is in its bytes 8 and 9, and the numbers.
 numbers() { tail -c +$((11 + $(od -An -tu2 -j8 -N2 "$1"))) "$1"; }
 
 echo "\$ od -t f4 sorted.npy | awk: is every number at least the one before?"
@@ -46,4 +45,4 @@ if [ "$before" != "$after" ]; then
 fi
 echo "  yes, the checksum of both is ${before%% *}"
 
-say "Done.  Next: echelon sort --help, examples/sort.c, README.md."
+heading "Done.  Next: echelon sort --help, examples/sort.c, README.md."

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# gpu_check.sh - everything that only a machine with an NVIDIA GPU can tell, in one command.
+# gpu_check.sh - runs all tests and benchmarks that need an NVIDIA GPU.
 #
 #   scripts/gpu_check.sh [--arch 90] [--quick] [--skip STEP]... OUT_DIR
 #
-# Builds for this GPU, runs every test on the CUDA backend, compute-sanitizer on a subset, the benchmark beside
-# CUB, and leaves logs and CSV in OUT_DIR.  Steps: tests, stream, large, sanitizer, bench, ladder,
-# latency.  Exits with 1 when a step failed.
+# Builds for this GPU, runs every test on the CUDA backend, compute-sanitizer on a subset, and the benchmarks with their
+# competitors. Writes logs and CSV to OUT_DIR. Steps: tests, stream, large, sanitizer, bench, ladder,
+# latency. The exit status is 1 if a step failed.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
@@ -29,7 +29,7 @@ if [ "$arch" = native ]; then
 fi
 build=build-gpu
 failed=0
-step() { # NAME COMMAND...: runs it with its log, unless skipped
+step() { # NAME COMMAND...: runs the command with a log, unless the step is skipped
     local name=$1 begin=$SECONDS
     shift
     case $skip in *" $name "*) echo "== $name: skipped"; return ;; esac
@@ -38,7 +38,7 @@ step() { # NAME COMMAND...: runs it with its log, unless skipped
 }
 
 build() {
-    # shellcheck disable=SC2086  # flags of the caller's, in words
+    # shellcheck disable=SC2086  # the caller's flags
     cmake -S . -B $build -DCMAKE_BUILD_TYPE=Release "-DECHELON_CUDA_ARCHS=$arch" -DECHELON_CUDA_PTX=none ${CMAKE_FLAGS:-} &&
         cmake --build $build --parallel && cmake --build $build --parallel --target bench gpu_benchmark || return 1
     local program
@@ -47,7 +47,7 @@ build() {
             -L$build/src -lechelon -Xlinker "-rpath=$PWD/$build/src" || return 1
     done
 }
-column() { # NUMBER: the words of a column of src/operations.def, each once
+column() { # NUMBER: the distinct words of a column of src/operations.def
     sed -n 's/^OPERATION(\(.*\))$/\1/p' src/operations.def | cut -d, -f"$1" | tr -d '"' | tr -s ' ' '\n' |
         grep -vx -e none -e '' | awk '!seen[$0]++'
 }
@@ -56,7 +56,7 @@ tests() {
     for name in $(column 5) api context memory; do
         $build/tests/test_$name --device cuda $quick || return 1
     done
-    ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # that opens a GPU 500 times
+    ECHELON_TEST_DEVICE=cuda ctest --test-dir $build -R '^cli_' -E cli_numpy --output-on-failure # cli_numpy opens a GPU 500 times
 }
 stream() { $build/tests/test_stream && $build/tests/test_queued; }
 large() { $build/tests/test_sort --large --device cuda && $build/tests/test_queued --large; }
@@ -69,10 +69,10 @@ sanitizer() {
         done
         for name in $(column 5 | grep -vxE 'sort|.*_(host|memory|api|call)'); do # a few cases, small
             every=${SANITIZER_EVERY:-997}
-            case $name in gf2* | direct | solve) every=$((every / 20 + 1)) ;; esac # which have fewer
+            case $name in gf2* | direct | solve) every=$((every / 20 + 1)) ;; esac # these have fewer cases
             echo "-- $tool $name"
-            # racecheck does not follow the order that mbarriers make between warps, on which scan's ring rests:
-            # there src/simt, which does, is the judge
+            # racecheck does not support the order between warps that mbarriers establish, which scan's ring uses.
+            # The SIMT emulator checks these kernels.
             ring=""
             [ $tool$name = racecheckscan ] && ring="--kernel-name-exclude kns=_ring_"
             # shellcheck disable=SC2086  # two words or none
@@ -87,9 +87,9 @@ bench() {
         echo "-- $name"
         $build/bench/gpu_$name $quick --csv "$out/$name.csv" || return 1
     done
-    python3 bench/sort_python.py >"$out/sort_python.csv" # 77: neither torch nor CuPy, which is no failure
+    python3 bench/sort_python.py >"$out/sort_python.csv" # 77: neither torch nor CuPy is installed, which is not a failure
     case $? in 0) cat "$out/sort_python.csv" >>"$out/sort.csv" ;; 77) echo "neither torch nor CuPy" ;; *) return 1 ;; esac
-    python3 bench/solve_cupy.py $build/src/libechelon.so >"$out/solve_cupy.csv" # likewise
+    python3 bench/solve_cupy.py $build/src/libechelon.so >"$out/solve_cupy.csv" # the same
     case $? in 0 | 77) ;; *) return 1 ;; esac
 }
 ladder() { $build/cli/echelon ladder all --check --device cuda && $build/cli/echelon ladder all --device cuda --csv >"$out/ladder_h200.csv"; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gpu_truth.py OUT_DIR - makes faults.csv and patterns.csv of the logs that gpu_truth.sh left.
+"""gpu_truth.py OUT_DIR - writes faults.csv and patterns.csv from the logs of gpu_truth.sh.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,8 +10,8 @@ import re
 import sys
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-# Which counters the columns of patterns.def are.  Those of "sass" leave out instructions that were
-# issued for no lane at all.
+# The counters that correspond to the columns of patterns.def. Counters with "sass" do not count instructions that are
+# issued without active lanes.
 COUNTERS = {
     "global_load_requests": ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",),
     "global_load_sectors": ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",),
@@ -46,7 +46,7 @@ def head(logs, command):
 
 
 def finding(log):
-    """How many the tool reports, and the first of its messages."""
+    """The number of findings that the tool reports, and its first message."""
     if "== exit 124" in log or "== exit 137" in log:
         return "timeout", ""
     summary = re.search(r"(ERROR|RACECHECK) SUMMARY: (.*)", log)
@@ -63,8 +63,8 @@ def faults(out):
     columns = ["kernel", "expect", "tool", "plain", "checksum", *TOOLS,
                *(f"{tool}_says" for tool in TOOLS)]
     with open(out / "faults.csv", "w", newline="") as file:
-        file.write(head(logs, "each kernel of tests/simt/faults.def; counts are the tools' own, "
-                              "of racecheck a hazard for each byte"))
+        file.write(head(logs, "each kernel of tests/simt/faults.def; the counts are those of the tools; "
+                              "racecheck counts one hazard per byte"))
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for row in csv.DictReader(open(logs / "faults.list")):
@@ -86,7 +86,7 @@ def number(cell):
 
 
 def launches(path):
-    """A dictionary for each kernel of a report, in the order of the launches."""
+    """One dictionary per kernel of a report, in the order of the launches."""
     lines = [line for line in text(path).splitlines() if line.startswith('"')]
     rows = list(csv.DictReader(lines))[1:]  # the first has the units
     return sorted(rows, key=lambda row: int(row["ID"]))
@@ -108,8 +108,8 @@ def patterns(out):
     columns = [*listed[0], "result", "checksum", "disagree", "barriers_ncu",
                *(name for name in others)]
     with open(out / "patterns.csv", "w", newline="") as file:
-        file.write(head(logs, "each row of tests/simt/patterns.def: first what it expects; "
-                              "`disagree` names what the counters have otherwise"))
+        file.write(head(logs, "each row of tests/simt/patterns.def with its expected counts; "
+                              "`disagree` lists the counters that differ"))
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for i, row in enumerate(listed):

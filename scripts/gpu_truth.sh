@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# gpu_truth.sh - what NVIDIA's tools find in the planted kernels of tests/simt, on a real GPU.
+# gpu_truth.sh - records what NVIDIA's tools find in the planted kernels of tests/simt on a GPU.
 #
 #   scripts/gpu_truth.sh [--arch 90] OUT_DIR
 #
-# Builds tests/simt/planted_gpu.cu; runs each kernel of faults.def alone, and under the four tools of
-# compute-sanitizer; runs all of patterns.def under Nsight Compute.  Leaves faults.csv, patterns.csv
-# and the logs in OUT_DIR.  The executor's tests compare its findings with these tables.
+# Builds tests/simt/planted_gpu.cu, runs each kernel of faults.def without tools and under the four tools of
+# compute-sanitizer, and runs all of patterns.def under Nsight Compute. Writes faults.csv, patterns.csv and the logs to
+# OUT_DIR. The tests of the SIMT emulator compare its findings with these tables.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
@@ -26,7 +26,7 @@ if [ "$arch" = native ]; then
     arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
 fi
 began=$SECONDS
-said() { echo "== $1, $((SECONDS - began)) s"; }
+progress() { echo "== $1, $((SECONDS - began)) s"; }
 
 program=$out/planted_gpu
 (cd tests/simt && nvcc -O2 -std=c++14 -lineinfo -I../../src "-arch=sm_$arch" -o "$program" \
@@ -35,14 +35,14 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -1 >"$ou
 nvcc --version | sed -n 's/.*release \([^,]*\),.*/\1/p' >"$out/logs/cuda"
 compute-sanitizer --version 2>&1 | sed -n 's/.*Version \([0-9.]*\).*/\1/p' | head -1 >"$out/logs/sanitizer"
 ncu --version | sed -n 's/^Version \([0-9.]*\).*/\1/p' >"$out/logs/ncu"
-said "built for sm_$arch on $(cat "$out/logs/machine")"
+progress "built for sm_$arch on $(cat "$out/logs/machine")"
 
 "$program" --list-faults >"$out/logs/faults.list" || exit 1
 "$program" --list-patterns >"$out/logs/patterns.list" || exit 1
 
-# ---- Patterns: one process, several times by what is counted ----
+# ---- Patterns: one process per group of counters ----
 
-# Of these the ones that this chip has.
+# Metrics; those that this chip does not have are left out.
 wanted="
 l1tex__t_requests_pipe_lsu_mem_global_op_ld l1tex__t_sectors_pipe_lsu_mem_global_op_ld
 l1tex__t_requests_pipe_lsu_mem_global_op_st l1tex__t_sectors_pipe_lsu_mem_global_op_st
@@ -68,14 +68,14 @@ counters() { # NAME OPTIONS...
         --print-metric-instances details >"$out/logs/$1.csv" 2>>"$out/logs/$1.log"
 }
 counters ncu --metrics "$metrics"
-said "patterns under Nsight Compute"
+progress "patterns under Nsight Compute"
 counters opcodes --section InstructionStats --section SourceCounters
-said "patterns by opcodes"
+progress "patterns by opcodes"
 "$program" --patterns >"$out/logs/patterns.results"
 
-# ---- Faults: a process for each kernel and tool ----
+# ---- Faults: one process per kernel and tool ----
 
-one() { # TOOL KERNEL: its log is TOOL.KERNEL
+one() { # TOOL KERNEL: writes the log TOOL.KERNEL
     local options=""
     case $1 in
     memcheck) options="--report-api-errors no" ;;
@@ -83,7 +83,7 @@ one() { # TOOL KERNEL: its log is TOOL.KERNEL
     esac
     if [ "$1" = plain ]; then set -- "$1" "$2" "$PROGRAM" "$2"
     else
-        # shellcheck disable=SC2086  # options, in words
+        # shellcheck disable=SC2086  # several options
         set -- "$1" "$2" compute-sanitizer --tool "$1" --print-limit 0 $options "$PROGRAM" "$2"
     fi
     timeout -k 2 "$SECONDS_EACH" "${@:3}" >"$LOGS/$1.$2" 2>&1
@@ -93,11 +93,11 @@ export -f one
 export PROGRAM=$program LOGS=$out/logs SECONDS_EACH=10
 kernels=$(awk -F, '$4 == 1 { print $1 }' "$out/logs/faults.list")
 for kernel in $kernels; do echo plain "$kernel"; done | xargs -P 8 -L 1 bash -c 'one "$@"' one
-said "faults alone"
+progress "faults without tools"
 SECONDS_EACH=40
 for tool in memcheck racecheck initcheck synccheck; do
     for kernel in $kernels; do echo $tool "$kernel"; done
 done | xargs -P "$(nproc)" -L 1 bash -c 'one "$@"' one
-said "faults under compute-sanitizer"
+progress "faults under compute-sanitizer"
 
 python3 scripts/gpu_truth.py "$out"

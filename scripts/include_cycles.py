@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""include_cycles.py [--build DIR] [SOURCE] - groups of files of which each needs all others.
+"""include_cycles.py [--build DIR] [SOURCE] - finds groups of files that depend on each other.
 
-Without --build: headers (.h, .cuh, .def) that include each other, directly or by way of others.
-With --build: also C files whose functions call each other, as the symbol tables of the objects in the
-build directory DIR tell (by nm).  A function that is reached through a pointer counts for the file that
-takes its address.  Only cycles within one folder are listed; --all lists those across folders, too.
---fan FILE tells what FILE uses of which other file, and who uses what of FILE.
-The exit status is 1 when a cycle is found, unless --allow names a file of it.
+Without --build: headers (.h, .cuh, .def) that include each other, directly or indirectly.
+With --build: also C files whose functions call each other, according to the symbol tables of the objects in
+the build directory DIR (nm). A function that is called through a pointer counts for the file that takes its
+address. Only cycles within one folder are listed; --all also lists cycles across folders.
+--fan FILE lists the names that FILE uses from other files, and the names of FILE that other files use.
+The exit status is 1 if a cycle is found, unless --allow names a file of the cycle.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -60,7 +60,7 @@ def groups(edges):
 
 
 def header_edges(source):
-    """Which header includes which; paths are below the source folder."""
+    """The includes of each header; paths are relative to the source folder."""
     headers = [path for folder in FOLDERS for pattern in ("*.h", "*.cuh", "*.def")
                for path in (source / folder).rglob(pattern)]
     edges = {str(path.relative_to(source)): set() for path in headers}
@@ -77,7 +77,7 @@ def header_edges(source):
 
 
 def source_of(path, source, build):
-    """The C file that an object in DIR/CMakeFiles/TARGET.dir/ was made of, or None."""
+    """The C file of an object in DIR/CMakeFiles/TARGET.dir/, or None."""
     parts = path.relative_to(build).parts
     if "CMakeFiles" not in parts:
         return None
@@ -91,7 +91,7 @@ def source_of(path, source, build):
 
 
 def symbols(path):
-    """(functions and data that an object defines, those that it needs)."""
+    """(symbols that an object defines, symbols that it needs)."""
     defined, needed = set(), set()
     out = subprocess.run(["nm", "--format=posix", str(path)], capture_output=True, text=True,
                          check=True).stdout
@@ -105,7 +105,7 @@ def symbols(path):
 
 
 def object_edges(source, build):
-    """edges[a][b]: names of b that a uses, of all C files below `source` with an object."""
+    """edges[a][b]: names of b that a uses, for all C files below `source` with an object."""
     files, owners = {}, {}
     for path in sorted(build.rglob("*.c.o")):
         file = source_of(path, source, build)
@@ -123,7 +123,7 @@ def object_edges(source, build):
     for name, (defined, needed) in files.items():
         for symbol in needed - defined:
             for owner in owners.get(symbol, ()):
-                # Of tests, several define a name for themselves: none of those is meant.
+                # A name that several tests define for themselves is ambiguous.
                 if owner != name and len(owners[symbol]) == 1:
                     edges[name][owner].add(symbol)
     return edges
@@ -145,7 +145,7 @@ def print_fan(edges, name):
 
 
 def report(what, edges, allowed):
-    """Prints the cycles, the calls of each; returns how many are not allowed."""
+    """Prints the cycles with their calls; returns the number of cycles that are not allowed."""
     bad = 0
     for group in groups({a: set(others) for a, others in edges.items()}):
         permitted = any(name in allowed for name in group)

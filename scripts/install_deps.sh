@@ -1,8 +1,8 @@
 #!/bin/sh
-# install_deps.sh - installs what the build needs and this machine lacks: a C and a C++ compiler,
-# CMake, ninja or make, and with nvcc xz and its library.  Does nothing, and needs no network, when all are there.
+# install_deps.sh - installs the missing tools of the build: a C and a C++ compiler, CMake, ninja or make, and with nvcc
+# also xz and its library. If none is missing, it does nothing and needs no network.
 #
-#   NO_INSTALL=1   installs nothing: reports what is missing, and the command that installs it, and fails
+#   NO_INSTALL=1   installs nothing: reports the missing tools and the command that installs them, and fails
 #
 # make demo and make check install; all other targets of the Makefile set NO_INSTALL.
 #
@@ -11,22 +11,22 @@ set -u
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# Each line: what is missing, why, and its package for apt, dnf, pacman, zypper, apk.
+# Each line: the missing tool, its purpose, and its package for apt, dnf, pacman, zypper, apk.
 missing=
 lack() { missing="$missing$1|$2|$3|$4|$5|$6|$7
 "; }
 
 if ! have "${CC:-cc}" && ! have gcc && ! have clang; then
-    lack "a C compiler" "it compiles the library (and gcc brings OpenMP, for all processors)" \
+    lack "a C compiler" "it compiles the library (gcc includes OpenMP)" \
         gcc gcc gcc gcc gcc
 fi
 compiler=${CC:-$(command -v cc || command -v gcc || command -v clang || echo none)}
 if ! have "$compiler" || ! echo '#include <stdlib.h>' | "$compiler" -E - >/dev/null 2>&1; then
-    lack "the C library's headers" "every source file includes some" \
+    lack "the C library's headers" "the source files include them" \
         libc6-dev glibc-devel glibc glibc-devel musl-dev
 fi
 have "${CXX:-c++}" || have g++ || have clang++ ||
-    lack "a C++ compiler" "the CUDA kernels are compiled with it, to be tested without a GPU" \
+    lack "a C++ compiler" "it compiles the CUDA kernels for tests without a GPU" \
         g++ gcc-c++ gcc gcc-c++ g++
 have cmake || lack cmake "it configures the build" cmake cmake cmake cmake cmake
 if have nvcc || [ -x /usr/local/cuda/bin/nvcc ]; then
@@ -39,7 +39,7 @@ have ninja || have make ||
     lack "ninja or make" "it runs the build" ninja-build ninja-build ninja ninja ninja
 
 if [ -n "$missing" ]; then
-    echo "The build needs what this machine lacks:"
+    echo "The build needs tools that are not installed:"
     printf %s "$missing" | while IFS='|' read -r what why _; do echo "  $what: $why"; done
 
     if have apt-get; then column=3 install="apt-get install -y --no-install-recommends"
@@ -48,20 +48,20 @@ if [ -n "$missing" ]; then
     elif have zypper; then column=6 install="zypper --non-interactive install"
     elif have apk; then column=7 install="apk add"
     else
-        echo "No package manager that this script knows was found: install them by hand." >&2
+        echo "There is no supported package manager: install the tools manually." >&2
         exit 1
     fi
     packages=$(printf %s "$missing" | cut -d'|' -f$column | tr '\n' ' ')
     as_root=
     [ "$(id -u)" = 0 ] || as_root="sudo "
     if [ "${NO_INSTALL:-0}" != 0 ]; then
-        echo "Nothing was installed.  To install it: $as_root$install $packages" >&2
+        echo "Nothing was installed. To install the tools: $as_root$install $packages" >&2
         exit 1
     fi
     echo "Installing: $as_root$install $packages"
     export DEBIAN_FRONTEND=noninteractive
     if have apt-get; then ${as_root}apt-get update -q || exit 1; fi
-    # shellcheck disable=SC2086  # a list of words each
+    # shellcheck disable=SC2086  # lists of words
     $as_root$install $packages || exit 1
 fi
 
@@ -69,7 +69,7 @@ version=$(cmake --version | sed -n 's/^cmake version \([0-9]*\)\.\([0-9]*\).*/\1
 # shellcheck disable=SC2086
 set -- $version
 if [ "$1" -lt 3 ] || { [ "$1" -eq 3 ] && [ "$2" -lt 21 ]; }; then
-    echo "cmake is version $1.$2, and the presets need 3.21: get a newer one, for example by" >&2
+    echo "cmake has version $1.$2, but the presets need 3.21. Install a newer version, for example with" >&2
     echo "  python3 -m pip install cmake" >&2
     exit 1
 fi

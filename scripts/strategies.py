@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""strategies.py - the strategies of an operation, as its source has them, in tables of markdown.
+"""strategies.py - writes Markdown tables of the strategies of an operation from its source.
 
     python3 scripts/strategies.py OPERATION...         prints the tables
     python3 scripts/strategies.py --write FILE...      writes them between the markers of documents
-    python3 scripts/strategies.py --check FILE...      exits with 1 if a document has other ones
+    python3 scripts/strategies.py --check FILE...      exits with 1 if a document has different tables
 
-A table comes from the rows in src/OPERATION/{cuda,cpu}/*.c that have a name, what the strategy does
-and when it is chosen.  In a document it stands between <!-- strategies:OPERATION:begin --> and
+A table contains the rows in src/OPERATION/{cuda,cpu}/*.c with the fields name, what (the strategy does) and
+when (it is chosen). In a document it is between <!-- strategies:OPERATION:begin --> and
 <!-- strategies:OPERATION:end -->.
 
 SPDX-License-Identifier: Apache-2.0
@@ -25,12 +25,12 @@ MARKERS = re.compile(r"(<!-- strategies:(\w+):begin -->\n)(.*?)(<!-- strategies:
 
 
 def joined(literals):
-    """The text of string literals that stand one after the other."""
+    """The text of adjacent string literals."""
     return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace('\\"', '"')
 
 
 def rows_of(text):
-    """The rows of a source file, each with the name of the variable if it stands for itself."""
+    """The rows of a source file, each with the name of its variable if it is not in an array."""
     for match in ROW.finditer(text):
         owner = DEFINITION.search(text[: match.start()].rstrip())
         yield (owner.group(1) if owner else "", *(joined(field) for field in match.groups()))
@@ -47,7 +47,7 @@ def tables_of(operation):
                 sys.exit(f"{path}: a strategy has .name and .what, but no .when after them")
             rows = [row for owner, *row in rows_of(text) if not owner]
             listed = LISTED.search(text)
-            if listed:  # rows in files of their own
+            if listed:  # rows in separate files
                 rows = [named[name] for name in re.findall(r"&(\w+)", listed.group(1))]
             if rows:
                 yield device, path.relative_to(ROOT), rows
@@ -68,14 +68,14 @@ def markdown(operation):
 
 
 def documents(names, write):
-    """Renews the documents, or returns how many of them have other tables."""
+    """Updates the documents, or returns the number of documents with different tables."""
     different = 0
     for name in names:
         path = pathlib.Path(name)
         text = path.read_text()
         found = {match.group(2) for match in MARKERS.finditer(text)}
         if path.stem not in found:
-            print(f"{name} has no tables between markers of strategies:{path.stem}")
+            print(f"{name} has no tables between the markers strategies:{path.stem}")
             different += 1
         new = MARKERS.sub(lambda m: m.group(1) + "\n" + markdown(m.group(2)) + m.group(4), text)
         if new != text:

@@ -1,11 +1,11 @@
 #!/bin/sh
-# tidy.sh - clang-tidy 14, with the checks of .clang-tidy, over the host code of src and cli.
+# tidy.sh - runs clang-tidy 14 with the checks of .clang-tidy on the host code of src and cli.
 #
 #   scripts/tidy.sh [BUILD_DIR [FILE...]]
 #
-# BUILD_DIR (default: build-tidy) is configured if it has no compile_commands.json; nothing in it needs to
-# be built.  FILE: only these sources, as paths from here.  Prints findings and exits with 1 if there are
-# any.  All files take some ten minutes of one processor.
+# BUILD_DIR (default: build-tidy) is configured if it has no compile_commands.json; it need not be built. FILE: only
+# these sources, as paths from the repository root. Prints findings; the exit status is 1 if there are any. All files
+# take about ten minutes on one core.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -13,8 +13,8 @@ cd "$(dirname "$0")/.."
 build=${1:-build-tidy}
 [ $# -eq 0 ] || shift
 
-# Another version has other checks.
-tidy=$(command -v clang-tidy-14 || command -v clang-tidy) || { echo "tidy.sh: there is no clang-tidy" >&2; exit 2; }
+# Other versions have different checks.
+tidy=$(command -v clang-tidy-14 || command -v clang-tidy) || { echo "tidy.sh: clang-tidy is not installed" >&2; exit 2; }
 "$tidy" --version | grep -q 'version 14' || { echo "tidy.sh: $tidy is not version 14" >&2; exit 2; }
 
 if [ ! -f "$build/compile_commands.json" ]; then
@@ -22,12 +22,12 @@ if [ ! -f "$build/compile_commands.json" ]; then
     [ -f "$build/compile_commands.json" ] || { echo "tidy.sh: no $build/compile_commands.json" >&2; exit 2; }
 fi
 if [ $# -eq 0 ]; then
-    # shellcheck disable=SC2046  # names without blanks: those that this build compiles
+    # shellcheck disable=SC2046  # the sources that this build compiles; names without blanks
     set -- $(sed -n "s#^ *\"file\": \"$PWD/\(\(src\|cli\)/.*\.c\)\".*#\1#p" "$build/compile_commands.json" | sort -u)
 fi
 [ $# -gt 0 ] || { echo "tidy.sh: $build compiles no file of src or cli" >&2; exit 2; }
 
-# One process per file keeps all processors busy to the end.
+# One process per file keeps all cores busy.
 status=0
 printf '%s\n' "$@" | xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 1 \
     "$tidy" -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option 2>"$build/tidy.log" || status=1

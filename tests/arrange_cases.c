@@ -1,8 +1,9 @@
 /*
- * arrange_cases.c - the cases of test_arrange: every operation, sizes of elements, lengths around
- * those of tiles, alignments, and where the arrays lie.
+ * arrange_cases.c - the cases of test_arrange: every operation with element sizes, lengths near
+ * tile sizes, alignments and memory locations.
  *
- * What is not multiplied out (alignment, place, order of indices) goes round from case to case.
+ * Alignment, memory location and order of indices vary from case to case. They are not combined
+ * with each other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +22,7 @@ static const size_t lengths[] = { 0,    1,    2,    3,    5,    31,    32,    33
 static void (*run_case)(const struct arrange_case *c);
 static unsigned turn;
 
-/* Completes a case by what goes round. */
+/* Sets the alignment and the memory location, which vary from case to case. */
 static void add(struct arrange_case c)
 {
     turn = turn * 1664525u + 1013904223u;
@@ -30,7 +31,7 @@ static void add(struct arrange_case c)
     run_case(&c);
 }
 
-/* ---- Those of opaque elements, of one size and length ---- */
+/* ---- Opaque elements of one size and length ---- */
 
 static void opaque(size_t bytes, size_t n)
 {
@@ -88,7 +89,7 @@ static void transposes(size_t bytes)
     }
 }
 
-/* ---- Those of types ---- */
+/* ---- Typed elements ---- */
 
 static void typed(size_t n)
 {
@@ -124,7 +125,7 @@ void arrange_cases(void (*run)(const struct arrange_case *c))
         transposes(large_sizes[s]);
     }
     for (size_t i = 0; i < COUNT(lengths); i++) typed(lengths[i]);
-    for (size_t n = 0; n < 100; n++) typed(n); /* also past each square and power of two */
+    for (size_t n = 0; n < 100; n++) typed(n); /* also around squares and powers of two */
 }
 
 void arrange_case_id(const struct arrange_case *c, char *id, size_t capacity_bytes)

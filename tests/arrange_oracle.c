@@ -1,7 +1,7 @@
 /*
- * arrange_oracle.c - what the cases of test_arrange must give, an element at a time.
+ * arrange_oracle.c - computes the expected results of test_arrange, element by element.
  *
- * The order of a shuffle is written after docs/arrange.md.
+ * The order of a shuffle follows docs/arrange.md.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Orders ---- */
+/* ---- Permutations ---- */
 
 static uint64_t mixed(uint64_t z)
 {
@@ -26,7 +26,7 @@ static uint64_t mixed(uint64_t z)
 uint64_t oracle_permutation(uint64_t n, uint64_t seed, uint64_t i)
 {
     const uint64_t golden = 0x9E3779B97F4A7C15, wrap = (uint64_t)1 << 32;
-    static uint64_t a, of_n = UINT64_MAX; /* kept: it takes long to find */
+    static uint64_t a, of_n = UINT64_MAX; /* cached: the search is slow */
     uint64_t table[2];
     if (of_n != n)
         for (a = 8, of_n = n; a * a < n;) a += 2;
@@ -50,7 +50,8 @@ uint64_t oracle_permutation(uint64_t n, uint64_t seed, uint64_t i)
 
 /* ---- Numbers ---- */
 
-/* Of a format with so many bits of fraction, whose least normal number is 2^least. */
+/* The value of a float with the given number of fraction bits. `least` is the exponent of its
+ * smallest normal number. */
 static double value_of(uint64_t bits, int fraction_bits, int least, int width)
 {
     const uint64_t fraction = bits & (((uint64_t)1 << fraction_bits) - 1);
@@ -63,7 +64,7 @@ static double value_of(uint64_t bits, int fraction_bits, int least, int width)
                         least - fraction_bits + exponent - 1);
 }
 
-/* The nearest number of the format, of two the even one; what is exact in a double. */
+/* Rounds x to nearest, ties to even. The intermediate result is exact in a double. */
 static uint64_t bits_of(double x, int fraction_bits, int least, int width)
 {
     const uint64_t sign = signbit(x) ? (uint64_t)1 << (width - 1) : 0;
@@ -74,7 +75,7 @@ static uint64_t bits_of(double x, int fraction_bits, int least, int width)
     frexp(x, &exponent);
     exponent = exponent - 1 < least ? least : exponent - 1;
     const uint64_t units = (uint64_t)nearbyint(ldexp(fabs(x), fraction_bits - exponent));
-    /* Units with their first bit step the exponent by themselves. */
+    /* a carry out of the fraction increments the exponent */
     const uint64_t bits = units + ((uint64_t)(exponent - least) << fraction_bits);
     return sign | (bits > infinity ? infinity : bits);
 }
@@ -85,7 +86,7 @@ static const struct format {
 
 /* ---- Iota ---- */
 
-/* In rows: integers; floats by the bits of f16, bf16, f32, f64. */
+/* Columns of the tables: integers; floats as bits of f16, bf16, f32, f64. */
 void arrange_iota_of(const struct arrange_case *c, uint64_t values[2], const void **start,
                      const void **step)
 {
@@ -158,11 +159,10 @@ static void fill_random(unsigned char *to, size_t bytes, struct rng *rng)
 
 static void put_number(unsigned char *to, size_t i, uint64_t value, size_t bytes)
 {
-    memcpy(to + i * bytes, &value,
-           bytes); /* the lowest bytes come first on every machine of ours */
+    memcpy(to + i * bytes, &value, bytes); /* little-endian, as on all supported machines */
 }
 
-/* Any of them, in order, all one, backwards; of a scatter all are different. */
+/* Variants: random, in order, all equal, backwards. The indices of a scatter are distinct. */
 static void make_index(const struct arrange_case *c, struct arrange_data *d, struct rng *rng)
 {
     const size_t width = ech_dtype_bytes(c->dtype);
@@ -184,7 +184,7 @@ static uint64_t index_at(const struct arrange_case *c, const struct arrange_data
     return value;
 }
 
-/* Where element i of out comes from. */
+/* The input position of element i of out. */
 static size_t source_of(const struct arrange_case *c, const struct arrange_data *d, size_t i)
 {
     switch (c->what) {

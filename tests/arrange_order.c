@@ -1,9 +1,10 @@
 /*
- * arrange_order.c - random orders: values that never change, and how even they are.
+ * arrange_order.c - random permutations: known values that must never change, and statistical
+ * tests of uniformity.
  *
- * Each statistic is far above what chance gives when it fails: a chi-square of f degrees has the
- * mean f and the deviation sqrt(2 f), and six deviations are allowed; seeds are fixed, so that a
- * run that passes always does.
+ * A statistic may differ from its mean by six standard deviations. A chi-square statistic with f
+ * degrees of freedom has mean f and standard deviation sqrt(2 f). Seeds are fixed, so the results
+ * are reproducible.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fails when counts that should be equal are further apart than chance has them. */
+/* Fails if the counts differ from a uniform distribution by more than chance explains. */
 static void check_even(const uint64_t *counts, size_t n, double freedom, const char *what)
 {
     double sum = 0, chi = 0;
@@ -23,11 +24,13 @@ static void check_even(const uint64_t *counts, size_t n, double freedom, const c
         chi += ((double)counts[i] - mean) * ((double)counts[i] - mean) / mean;
     const double deviations = (chi - freedom) / sqrt(2 * freedom);
     if (fabs(deviations) > 6)
-        test_fail(__FILE__, __LINE__, "%s: chi-square is %.0f of %.0f degrees: %.1f deviations off",
+        test_fail(__FILE__, __LINE__,
+                  "%s: chi-square is %.0f with %.0f degrees of freedom: %.1f standard deviations "
+                  "from the mean",
                   what, chi, freedom, deviations);
 }
 
-/* The number of an order among all of n things. */
+/* The rank of a permutation among all permutations of n elements. */
 static size_t rank_of(const uint32_t *p, size_t n)
 {
     size_t rank = 0;
@@ -39,7 +42,7 @@ static size_t rank_of(const uint32_t *p, size_t n)
     return rank;
 }
 
-/* Every order of few things comes as often as any other. */
+/* All permutations of a few elements are equally frequent. */
 static void all_orders(ech_ctx *ctx, size_t n)
 {
     if (!test_begin("orders(n=%zu) on %s", n, ech_device_name(ctx))) return;
@@ -58,7 +61,8 @@ static void all_orders(ech_ctx *ctx, size_t n)
     test_end();
 }
 
-/* Each element comes to each place, and both halves of all orders, the odd and the even. */
+/* Each element is equally frequent in each position, and even and odd permutations are equally
+ * frequent. */
 static void places(ech_ctx *ctx, size_t n)
 {
     enum { SEEDS = 20000 };
@@ -69,7 +73,7 @@ static void places(ech_ctx *ctx, size_t n)
         if (ech_permutation(ctx, p, n, ECH_U32, seed << 32 | seed) != ECH_OK) break;
         size_t cycles = 0;
         for (size_t i = 0; i < n; i++) counts[i * n + p[i]]++;
-        for (size_t i = 0; i < n; i++) { /* what has been passed through points to itself */
+        for (size_t i = 0; i < n; i++) { /* a visited position has the value UINT32_MAX */
             if (p[i] == UINT32_MAX) continue;
             cycles++;
             for (size_t j = i; p[j] != UINT32_MAX;) {
@@ -88,8 +92,7 @@ static void places(ech_ctx *ctx, size_t n)
     test_end();
 }
 
-/* Neighbours, and those that lie far apart, come to places that have nothing to do with each
- * other. */
+/* The positions of two elements are independent, whether the elements are adjacent or far apart. */
 static void neighbours(ech_ctx *ctx, size_t n, size_t distance)
 {
     enum { SEEDS = 10, BINS = 16 };
@@ -112,14 +115,15 @@ static void neighbours(ech_ctx *ctx, size_t n, size_t distance)
         check_even(both, BINS * BINS, BINS * BINS - 1, "both");
         check_even(apart, BINS * BINS, BINS * BINS - 1, "apart");
         check_even(moved, BINS * BINS, BINS * BINS - 1, "moved");
-        /* The product of two uniform numbers around 0 has the deviation 1/12. */
+        /* The product of two uniform numbers around 0 has the standard deviation 1/12. */
         CHECK(fabs(sum / sqrt(count) * 12) < 6);
     }
     free(p);
     test_end();
 }
 
-/* Orders of following seeds and lengths agree no more often than chance has it: once on average. */
+/* Permutations of successive seeds or lengths agree in one position on average, as random ones
+ * do. */
 static void unrelated(ech_ctx *ctx)
 {
     enum { N = 10000, ORDERS = 40 };
@@ -133,13 +137,13 @@ static void unrelated(ech_ctx *ctx)
         CHECK_STATUS(ech_permutation(ctx, p[1], N + 1 + k, ECH_U32, k), ECH_OK);
         for (size_t i = 0; i < N; i++) by_length += p[0][i] == p[1][i];
     }
-    /* ORDERS are expected; the deviation is its root. */
+    /* ORDERS agreements are expected; the standard deviation is its square root. */
     CHECK(by_seed > 2 && by_seed < 78);
     CHECK(by_length > 2 && by_length < 78);
     test_end();
 }
 
-/* Whoever keeps a seed gets the same order in every version. */
+/* A seed gives the same permutation in every version. */
 static void fixed(ech_ctx *ctx)
 {
     static const struct {
@@ -170,7 +174,7 @@ static void fixed(ech_ctx *ctx)
 void arrange_order(ech_ctx *ctx)
 {
     fixed(ctx);
-    if (!test_is_cpu(ctx)) return; /* every device gives the same: the cases say so */
+    if (!test_is_cpu(ctx)) return; /* the cases compare all devices */
     for (size_t n = 2; n <= 6; n++) all_orders(ctx, n);
     static const size_t few[] = { 9, 16, 17, 25, 64, 65, 81, 100, 121 };
     for (size_t i = 0; i < sizeof few / sizeof *few; i++) places(ctx, few[i]);

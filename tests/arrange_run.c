@@ -1,6 +1,6 @@
 /*
- * arrange_run.c - runs a case of test_arrange: arrays between guard zones, where the case wants
- * them; every byte of the result compared, the inputs unchanged.
+ * arrange_run.c - runs a case of test_arrange with arrays between guard zones, in the memory that
+ * the case names. It compares every byte of the result and checks that the inputs are unchanged.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The alignment that GPU memory of opaque elements has. */
+/* The alignment that opaque elements in GPU memory require. */
 static size_t align_of(size_t bytes)
 {
     size_t align = 1;
@@ -22,7 +22,7 @@ static bool is_typed(const struct arrange_case *c)
     return c->what == IOTA || c->what == PERMUTATION;
 }
 
-/* Opaque elements in host memory may lie anywhere. */
+/* Opaque elements in host memory may have any address. */
 static bool place_array(const struct arrange_case *c, ech_ctx *ctx, bool on_host, size_t bytes,
                         size_t element_bytes, const void *from, struct buffer *buffer)
 {
@@ -69,8 +69,8 @@ static void check_bytes(const struct buffer *buffer, const unsigned char *wanted
     if (CHECK(got != NULL) && buffer_get(buffer, got) && memcmp(got, wanted, buffer->bytes) != 0) {
         size_t i = 0;
         while (got[i] == wanted[i]) i++;
-        test_fail(__FILE__, __LINE__, "%s: byte %zu of element %zu is 0x%02X, not 0x%02X", name,
-                  i % element_bytes, i / element_bytes, got[i], wanted[i]);
+        test_fail(__FILE__, __LINE__, "%s: byte %zu of element %zu is 0x%02X instead of 0x%02X",
+                  name, i % element_bytes, i / element_bytes, got[i], wanted[i]);
     }
     free(got);
     buffer_check_guards(buffer, name);

@@ -4,7 +4,7 @@
  *     base                data                    data + bytes
  *     | GUARD of 0xA7     | bytes of 0x5C          | GUARD of 0xA7 |
  *
- * Of a GPU context the zones are written and read by ech_copy(), as the data is.
+ * In GPU memory, ech_copy() writes and reads the zones and the data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offse
     if (image && ctx && ech_malloc(ctx, &base, whole) != ECH_OK) base = NULL;
     if (!image || !base) {
         free(image);
-        test_fail(__FILE__, __LINE__, "no memory for a buffer of %zu bytes", bytes);
+        test_fail(__FILE__, __LINE__, "out of memory for a buffer of %zu bytes", bytes);
         return false;
     }
     memset(image, GUARD_BYTE, whole);
@@ -88,7 +88,7 @@ bool buffer_check_guards(const struct buffer *buffer, const char *name)
         }
         for (size_t i = 0; i < zones[z].bytes; i++)
             if (zone[i] != GUARD_BYTE) {
-                test_fail(__FILE__, __LINE__, "%s: the byte %zu %s is 0x%02X", name,
+                test_fail(__FILE__, __LINE__, "%s: byte %zu %s is 0x%02X", name,
                           z ? i + 1 : zones[z].bytes - i, z ? "past its end" : "before its start",
                           zone[i]);
                 return false;

@@ -1,5 +1,5 @@
 /*
- * device.c - the devices that a test program runs on: the one asked for, or all.
+ * device.c - the devices that a test program runs on: the requested one, or all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * direct_accuracy.c - direct solvers against long double: condition, least squares, refinement.
+ * direct_accuracy.c - compares direct solvers with long double: condition number, least squares,
+ * refinement.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,14 +37,14 @@ void direct_condition(ech_ctx *ctx, const char *kind, size_t n, ech_factor facto
     const double rcond = answer.report.rcond;
     CHECK_STATUS(answer.status, ECH_OK);
     if (!(rcond >= (factor == ECH_FACTOR_QR ? 0.1 : 0.999) * right) || !(rcond <= 10 * right))
-        test_fail(__FILE__, __LINE__, "rcond %g, and it is %g", rcond, right);
+        test_fail(__FILE__, __LINE__, "rcond is %g; the exact value is %g", rcond, right);
     answer_free(&answer);
     free(a);
     direct_free(&s);
     test_end();
 }
 
-/* The normal equations, solved in long double. */
+/* Solves the normal equations in long double. */
 void direct_least_squares(ech_ctx *ctx, size_t m, size_t n, ech_dtype dtype)
 {
     if (!test_begin("least_squares(%s,%zux%zu,%s)", ech_device_name(ctx), m, n,
@@ -68,14 +69,14 @@ void direct_least_squares(ech_ctx *ctx, size_t m, size_t n, ech_dtype dtype)
         most = fmaxl(most, fabsl(x[j]));
     }
     if (!(worst <= 1000 * unit_of(dtype) * most))
-        test_fail(__FILE__, __LINE__, "differs by %Lg of %Lg", worst, most);
+        test_fail(__FILE__, __LINE__, "the error is %Lg, the largest element is %Lg", worst, most);
     answer_free(&answer);
     free(normal);
     direct_free(&s);
     test_end();
 }
 
-/* Refinement makes of few right digits nearly all. */
+/* Iterative refinement raises the accuracy from a few digits to nearly full precision. */
 void direct_refinement(ech_ctx *ctx, const char *kind, size_t n, ech_dtype dtype, ech_factor factor,
                        const char *algorithm)
 {
@@ -83,7 +84,7 @@ void direct_refinement(ech_ctx *ctx, const char *kind, size_t n, ech_dtype dtype
                     ech_dtype_name(dtype), ech_factor_name(factor)))
         return;
     if (!direct_has(ctx, algorithm)) {
-        test_skip("there is no %s", algorithm);
+        test_skip("%s is not available", algorithm);
         test_end();
         return;
     }
@@ -108,8 +109,8 @@ void direct_refinement(ech_ctx *ctx, const char *kind, size_t n, ech_dtype dtype
         answer_free(&answer);
     }
     if (!(error[1] <= (2 * unit_of(dtype) + own) * most) || !(error[0] > 10 * error[1]))
-        test_fail(__FILE__, __LINE__, "error %Lg before, %Lg after, of %Lg", error[0], error[1],
-                  most);
+        test_fail(__FILE__, __LINE__, "error %Lg before, %Lg after refinement, largest element %Lg",
+                  error[0], error[1], most);
     free(a);
     direct_free(&s);
     test_end();

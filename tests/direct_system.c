@@ -1,5 +1,6 @@
 /*
- * direct_system.c - matrices for tests of direct solvers, a call, and elimination in long double.
+ * direct_system.c - matrices for the tests of direct solvers, one call, and elimination in long
+ * double.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -118,7 +119,7 @@ static bool image_make(struct image *image, ech_ctx *ctx, const double *from, si
            buffer_set(&image->buffer, image->host);
 }
 
-/* What lies there now, and whether all that is not the matrix (x NULL: all) is as it was. */
+/* Reads the matrix to x, and checks that the other bytes are unchanged (x NULL: all bytes). */
 static void image_end(struct image *image, double *x, ech_dtype dtype, const char *name)
 {
     const size_t element_bytes = ech_dtype_bytes(dtype);
@@ -137,7 +138,7 @@ static void image_end(struct image *image, double *x, ech_dtype dtype, const cha
             memset(from, 0xEE, element_bytes);
         }
     if (memcmp(now, image->host, image->bytes) != 0)
-        test_fail(__FILE__, __LINE__, "%s: what is not of the answer has changed", name);
+        test_fail(__FILE__, __LINE__, "%s: bytes outside the result have changed", name);
     buffer_check_guards(&image->buffer, name);
     buffer_free(&image->buffer);
     free(image->host);
@@ -182,8 +183,8 @@ bool answers_same(const struct direct_system *s, const struct direct_answer *a,
                          memcmp(&p->backward_error, &q->backward_error, 8) == 0;
     if (reports && (p->status != ECH_DIRECT_STATUS_SOLVED || memcmp(a->x, b->x, bytes) == 0))
         return true;
-    test_fail(__FILE__, __LINE__, "%s: other bits (rcond %.17g and %.17g, error %g and %g)", what,
-              p->rcond, q->rcond, p->backward_error, q->backward_error);
+    test_fail(__FILE__, __LINE__, "%s: not bit-identical (rcond %.17g and %.17g, error %g and %g)",
+              what, p->rcond, q->rcond, p->backward_error, q->backward_error);
     return false;
 }
 

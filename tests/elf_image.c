@@ -1,10 +1,11 @@
 /*
- * elf_image.c - makes small ELF files by hand.
+ * elf_image.c - writes small ELF files for the tests of simt/elf.c.
  *
  *   0 header   64 segments   176 sections   624 strings, symbols, file names, lines, section names
  *
- * The lines come after two units to be skipped, and their sequence after one of code that the
- * linker discarded and one whose addresses descend; they take every instruction that moves a row.
+ * The line table follows two units that must be skipped. The sequence under test follows a
+ * sequence of discarded code and one with descending addresses. It contains every opcode that
+ * changes a row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +27,7 @@ static void put_bytes(struct image *im, const void *from, size_t bytes)
     for (size_t i = 0; i < bytes; i++) put(im, ((const unsigned char *)from)[i], 1);
 }
 
-/* A text of one byte a character, its end included. */
+/* Writes a string of bytes with its terminator. */
 static void put_text(struct image *im, const char *text)
 {
     put_bytes(im, text, strlen(text) + 1);
@@ -40,7 +41,7 @@ static void patch(struct image *im, size_t at, uint64_t value)
     im->n = n;
 }
 
-/* The bytes from `begin` are a section, whose header write_section() puts down. */
+/* Adds a section for the bytes from `begin` on; write_section() writes its header. */
 static Elf64_Shdr add_section(struct image *im, const char *name, uint32_t type, size_t begin)
 {
     Elf64_Shdr s = { .sh_type = type, .sh_offset = begin, .sh_size = im->n - begin };
@@ -68,10 +69,10 @@ static void put_set_address(struct image *im, uint64_t address)
     put(im, address, 8);
 }
 
-/* Three sequences, in octal, as what follows a byte of zero in a string is always octal. */
+/* Writes three sequences. The bytes are in octal because \0 begins an octal escape. */
 static void put_program(struct image *im, int version)
 {
-    put_set_address(im, 0); /* discarded; it would cover what is around the third */
+    put_set_address(im, 0); /* a discarded sequence, which would overlap the third */
     put_bytes(im, "\1\2\200\60\0\1\1", 7);
     put_set_address(im, CODE + 0x900); /* descending */
     put_bytes(im, "\1\2\177\1", 4);
@@ -80,22 +81,22 @@ static void put_program(struct image *im, int version)
 
     put_set_address(im, CODE + 0x100);
     put_set_file(im, version, 0);
-    put_bytes(im, "\3\343\0\1", 4); /* line + 99: row 0x1100, line 100 */
-    put_bytes(im, "\116\3\175", 3); /* special, 4 on and line + 3: row 0x1104, line 103; line - 3 */
+    put_bytes(im, "\3\343\0\1", 4); /* line += 99: row 0x1100, line 100 */
+    put_bytes(im, "\116\3\175", 3); /* address += 4, line += 3: row 0x1104; line -= 3 */
     put_set_file(im, version, 1);
     put_bytes(im, "\1", 1);           /* row 0x1104, line 100 */
-    put_bytes(im, "\2\200\1\1", 4);   /* 128 on: row 0x1184 */
-    put_bytes(im, "\10\6\1", 3);      /* (255 - 14) / 14 = 17 on; of statements: row 0x1195 */
-    put_bytes(im, "\5\7\3\1\1", 5);   /* a column, line + 1: row 0x1195, line 101 */
-    put_bytes(im, "\11\5\1", 3);      /* 0x105 on */
-    put_bytes(im, "\3\233\177\1", 4); /* line - 101: row 0x129a, line 0 */
-    put_bytes(im, "\15\201\1\1", 4);  /* unknown, of two operands */
-    put_bytes(im, "\0\3\200\2\1", 5); /* unknown, extended */
-    put_bytes(im, "\4\143\2\6", 4);   /* file 99, which there is not; 6 on */
+    put_bytes(im, "\2\200\1\1", 4);   /* address += 128: row 0x1184 */
+    put_bytes(im, "\10\6\1", 3);      /* address += (255 - 14) / 14 = 17; is_stmt: row 0x1195 */
+    put_bytes(im, "\5\7\3\1\1", 5);   /* column, line += 1: row 0x1195, line 101 */
+    put_bytes(im, "\11\5\1", 3);      /* address += 0x105 */
+    put_bytes(im, "\3\233\177\1", 4); /* line -= 101: row 0x129a, line 0 */
+    put_bytes(im, "\15\201\1\1", 4);  /* unknown opcode with two operands */
+    put_bytes(im, "\0\3\200\2\1", 5); /* unknown extended opcode */
+    put_bytes(im, "\4\143\2\6", 4);   /* file 99, which does not exist; address += 6 */
     put_bytes(im, "\3\54\1", 3);      /* row 0x12a0, line 44 */
     put_set_file(im, version, 0);
     put_bytes(im, "\2\20\1", 3);     /* row 0x12b0 */
-    put_bytes(im, "\2\20\0\1\1", 5); /* the end, 0x12c0 */
+    put_bytes(im, "\2\20\0\1\1", 5); /* end of sequence, 0x12c0 */
 }
 
 static void put_tables(struct image *im, const struct by_hand *how)
@@ -108,10 +109,10 @@ static void put_tables(struct image *im, const struct by_hand *how)
         put(im, 0, 1);
         return;
     }
-    put_bytes(im, "\1\1\10\1/src\0", 9); /* a folder: a string in place */
-    put_bytes(im, "\5\1", 2);            /* of a file: its name, */
+    put_bytes(im, "\1\1\10\1/src\0", 9); /* folder format: an inline string */
+    put_bytes(im, "\5\1", 2);            /* file format: its name ... */
     put(im, (uint64_t)how->form, 1);
-    put_bytes(im, "\2\13\5\36\3\17\4\11", 8); /* folder, MD5, time, a block */
+    put_bytes(im, "\2\13\5\36\3\17\4\11", 8); /* ... folder, MD5, time, a block */
     put(im, 2, 1);
     for (unsigned i = 0; i < 2; i++) {
         if (how->form == FORM_STRING)
@@ -132,12 +133,12 @@ static void put_unit(struct image *im, const struct by_hand *how)
     size_t begin = im->n;
     put(im, 0, 4);
     put(im, (uint64_t)version, 2);
-    if (version >= 5) put(im, 8, 2); /* bytes of an address, of a segment */
+    if (version >= 5) put(im, 8, 2); /* sizes of addresses and segment selectors */
     size_t header = im->n;
     put(im, 0, 4);
     put(im, 1, 1);
     if (version >= 4) put(im, 1, 1);
-    put_bytes(im, "\1\373\16\16", 4); /* statements; lines from -5, 14 of them; opcodes from 14 */
+    put_bytes(im, "\1\373\16\16", 4); /* is_stmt; line_base -5, line_range 14; opcode_base 14 */
     put_bytes(im, "\0\1\1\1\1\0\0\0\1\0\0\1\2", 13);
     put_tables(im, how);
     patch(im, header, im->n - header - 4);
@@ -185,7 +186,7 @@ static void put_symbols(struct image *im, const struct by_hand *how)
     put_symbol(im, 7, STT_OBJECT, CODE + 0x300, 0x10);
     for (int i = IMAGE_VARIABLES; i-- > 0;)
         put_symbol(im, at[i], STT_TLS, image_variables[i].offset, image_variables[i].bytes);
-    put_symbol(im, 1, STT_TLS, IMAGE_TLS_BYTES - 1, 2); /* more than there is */
+    put_symbol(im, 1, STT_TLS, IMAGE_TLS_BYTES - 1, 2); /* exceeds the TLS segment */
     Elf64_Shdr s = how->dynamic ? add_section(im, ".dynsym", SHT_DYNSYM, begin)
                                 : add_section(im, ".symtab", SHT_SYMTAB, begin);
     s.sh_link = strings;
@@ -201,8 +202,8 @@ static void put_lines(struct image *im, const struct by_hand *how)
     write_section(im, add_section(im, how->form == FORM_STRP ? ".debug_str" : ".debug_line_str",
                                   SHT_PROGBITS, begin));
     begin = im->n;
-    put_bytes(im, "\3\0\0\0\11\0x", 7);                         /* of version 9 */
-    put_bytes(im, "\377\377\377\377\3\0\0\0\0\0\0\0\4\0x", 15); /* of 64 bits */
+    put_bytes(im, "\3\0\0\0\11\0x", 7);                         /* DWARF version 9 */
+    put_bytes(im, "\377\377\377\377\3\0\0\0\0\0\0\0\4\0x", 15); /* 64-bit DWARF */
     put_unit(im, how);
     Elf64_Shdr s = add_section(im, ".debug_line", SHT_PROGBITS, begin);
     s.sh_flags = how->compressed ? SHF_COMPRESSED : 0;
@@ -240,7 +241,7 @@ void image_make(struct image *im, const struct by_hand *how)
     memcpy(im->bytes + 64, p, sizeof p);
 }
 
-/* ---- What is to be found ---- */
+/* ---- Expected results ---- */
 
 const struct image_place image_places[] = {
     { 0, NULL, 0, NULL },
@@ -251,13 +252,13 @@ const struct image_place image_places[] = {
     { CODE + 0x183, "two.cuh", 100, "inner" },
     { CODE + 0x195, "two.cuh", 101, "outer" },
     { CODE + 0x299, "two.cuh", 101, NULL },
-    { CODE + 0x29a, "two.cuh", 101, NULL }, /* of line 0 */
-    { CODE + 0x2a0, "two.cuh", 101, NULL }, /* of a file that there is not */
+    { CODE + 0x29a, "two.cuh", 101, NULL }, /* row with line 0 */
+    { CODE + 0x2a0, "two.cuh", 101, NULL }, /* row with an unknown file */
     { CODE + 0x2b0, "one.cu", 44, NULL },
     { CODE + 0x2bf, "one.cu", 44, NULL },
     { CODE + 0x2c0, NULL, 0, NULL },
     { CODE + 0x300, NULL, 0, NULL },
-    { CODE + 0x900, NULL, 0, NULL }, /* where the addresses descended */
+    { CODE + 0x900, NULL, 0, NULL }, /* the sequence with descending addresses */
     { UINT64_MAX, NULL, 0, NULL },
 };
 const size_t image_n_places = sizeof image_places / sizeof *image_places;

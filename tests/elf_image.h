@@ -1,5 +1,5 @@
 /*
- * elf_image.h - small ELF files made by hand, of every DWARF version, and what is in them.
+ * elf_image.h - writes small ELF files of every DWARF version, and lists their expected contents.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,27 +12,27 @@
 
 enum { IMAGE_CODE = 0x1000, IMAGE_TLS_BYTES = 4096, IMAGE_VARIABLES = 11 };
 
-/* Below this size the table of sections is cut. */
+/* A file that is shorter than this has an incomplete section table. */
 enum { IMAGE_SECTIONS = 7, IMAGE_TABLES_BYTES = 64 + 2 * 56 + IMAGE_SECTIONS * 64 };
 
 struct image {
     unsigned char bytes[4096];
     size_t n;
     int sections;
-    unsigned char names[128]; /* of the sections */
+    unsigned char names[128]; /* section names */
     size_t names_bytes;
 };
 
 enum { FORM_STRING = 0x08, FORM_STRP = 0x0e, FORM_LINE_STRP = 0x1f };
 
 struct by_hand {
-    int version, form;        /* of DWARF; of a file's name in version 5 */
-    bool compressed, dynamic; /* .debug_line compressed; .dynsym rather than .symtab */
+    int version, form;        /* DWARF version; form of file names in version 5 */
+    bool compressed, dynamic; /* .debug_line is compressed; .dynsym instead of .symtab */
 };
 
 void image_make(struct image *im, const struct by_hand *how);
 
-/* By offset. */
+/* In ascending order of offsets. */
 struct image_variable {
     const char *raw, *name;
     uint64_t offset, bytes;
@@ -41,7 +41,7 @@ extern const struct image_variable image_variables[IMAGE_VARIABLES];
 
 struct image_place {
     uint64_t offset;
-    const char *file; /* NULL: no line */
+    const char *file; /* NULL: no line information */
     int line;
     const char *function;
 };

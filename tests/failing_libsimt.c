@@ -1,8 +1,9 @@
 /*
- * failing_libsimt.c - the executor, but copies fail from some on, for test_sort_host.
+ * failing_libsimt.c - the SIMT emulator with copies that fail, for test_sort_host.
  *
- * Everything else is in libechelon_simt.so, which this is linked with.  The environment variable
- * FAILING_COPIES is how many copies do not fail; without it none does, and counting starts anew.
+ * The library links with libechelon_simt.so for all other functions. The environment variable
+ * FAILING_COPIES is the number of copies that succeed before all others fail. If it is not set,
+ * all copies succeed and the count is reset.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

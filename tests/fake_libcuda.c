@@ -1,11 +1,11 @@
 /*
- * fake_libcuda.c - a CUDA driver that is there but of no use, for test_driver.
+ * fake_libcuda.c - a CUDA driver that can be opened but not used, for test_driver.
  *
- * The environment variable FAKE_LIBCUDA says how:
- *   version=11040          a driver of that version, else in order
+ * The environment variable FAKE_LIBCUDA selects its behaviour:
+ *   version=11040          a driver of that version, without other faults
  *   missing=cuLaunchKernel without that function
  *   init=100               cuInit() returns that error; 100 is "no device"
- *   devices=0              counts that many GPUs, which all fail in every further call
+ *   devices=0              reports that number of GPUs; all other calls fail
  *
  * SPDX-License-Identifier: Apache-2.0
  */

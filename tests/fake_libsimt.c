@@ -1,9 +1,9 @@
 /*
- * fake_libsimt.c - the executor, but its counts and faults are always these, so that what the
- * command prints of them can be compared to the letter.
+ * fake_libsimt.c - the SIMT emulator with fixed counts and faults, so that tests can compare the
+ * output of the command exactly.
  *
- * Everything else is in libechelon_simt.so, which this is linked with.  The environment variable
- * FAKE_SIMT_FAULTS is how many faults there are, at most 2.
+ * The library links with libechelon_simt.so for all other functions. The environment variable
+ * FAKE_SIMT_FAULTS is the number of faults, at most 2.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

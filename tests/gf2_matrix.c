@@ -1,6 +1,6 @@
 /*
- * gf2_matrix.c - packed matrices for tests, in device or host memory, with every bit around them
- * watched; devices and algorithms to test.
+ * gf2_matrix.c - packed matrices for tests, in device or host memory, with a check of all
+ * surrounding bits; devices and algorithms to test.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 /* ---- Matrices ---- */
 
-/* The bits of n <= 64 bytes, eight at a time: a product puts byte k's at bit 56 + k. */
+/* Packs n <= 64 bytes to bits, eight at a time: a product moves byte k to bit 56 + k. */
 static uint64_t packed(const uint8_t *bytes, size_t n)
 {
     uint64_t bits = 0;
@@ -58,7 +58,7 @@ void matrix_free(struct matrix *m)
     free(m->image);
 }
 
-/* The row and column of the first bit that differs, or where around the matrix it lies. */
+/* Reports the row and column of the first bit that differs, inside or outside the matrix. */
 static void tell(const struct matrix *m, const uint64_t *got, const char *name)
 {
     for (size_t i = 0; i < m->words; i++) {
@@ -68,7 +68,7 @@ static void tell(const struct matrix *m, const uint64_t *got, const char *name)
         size_t col = i % m->m.stride * 64 + (size_t)__builtin_ctzll(differ);
         test_fail(__FILE__, __LINE__, "%s of %zu x %zu: bit (%zu, %zu)%s", name, m->m.rows,
                   m->m.cols, row, col,
-                  col < m->m.cols ? " is wrong" : ", not its own, has changed");
+                  col < m->m.cols ? " is wrong" : ", outside the matrix, has changed");
         return;
     }
 }
@@ -140,7 +140,7 @@ int gf2_algorithms(ech_ctx *ctx, ech_gf2_call call, size_t rows, size_t cols, si
         for (int i = 1; i < count; i++) known |= strcmp(word, names[i]) == 0;
         if (!known && accepts(ctx, call, rows, cols, other, word)) strcpy(names[count++], word);
     }
-    CHECK(count > 1); /* at least the one that is chosen */
+    CHECK(count > 1); /* at least the chosen one */
     return count;
 }
 
@@ -154,7 +154,7 @@ static int n_opened;
 int gf2_contexts(ech_ctx ***contexts)
 {
     char name[64];
-    while (n_opened < DEVICES && test_device(n_opened, name, sizeof name)) { /* once each */
+    while (n_opened < DEVICES && test_device(n_opened, name, sizeof name)) { /* each device once */
         if (ech_open(&opened[n_opened], name) != ECH_OK) {
             fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL));
             exit(1);

@@ -1,5 +1,5 @@
 /*
- * gf2_oracle.c - matrices over GF(2) as a byte a bit, and elimination as the textbook has it.
+ * gf2_oracle.c - matrices over GF(2) with one byte per bit, and textbook elimination.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,7 +76,7 @@ struct bits bits_of(const char *dist, size_t rows, size_t cols, uint64_t seed)
     return m;
 }
 
-/* to and from do not overlap, so that the compiler adds many at once. */
+/* to and from do not overlap, so the compiler can vectorise the loop. */
 static void add_bits(uint8_t *restrict to, const uint8_t *restrict from, size_t count)
 {
     for (size_t j = 0; j < count; j++) to[j] ^= from[j];

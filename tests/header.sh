@@ -27,17 +27,17 @@ for cxx in g++ clang++; do
         check "the header is $standard for $cxx" $cxx -std=$standard $strict "$work/use.cpp"
     done
 done
-[ $found = yes ] || skip "the header as C++: no compiler of it on this machine"
+[ $found = yes ] || skip "the header as C++: there is no C++ compiler"
 
 # Each header includes what it needs.
 for header in "$source"/include/echelon/*.h "$work/echelon.h"; do
     # shellcheck disable=SC2086
-    check "$(basename "$header") compiles alone" "$cc" -std=c11 $strict -x c "$header"
+    check "$(basename "$header") compiles by itself" "$cc" -std=c11 $strict -x c "$header"
 done
 
 if python3 -c 'import cffi' 2>/dev/null; then
     cat >"$work/parse.py" <<'END'
-# Reads the header as a binding would: without comments, preprocessor lines, ECH_API and extern "C".
+# Reads the header as a binding does: without comments, preprocessor lines, ECH_API and extern "C".
 import re, sys, cffi
 text = open(sys.argv[1]).read()
 text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
@@ -56,13 +56,13 @@ assert ffi.string(lib.ech_dtype_name(lib.ECH_BF16)) == b"bf16"
 END
     library=$(find "$2/src" -name libechelon.so | head -n 1)
     if grep -q '^ECHELON_SANITIZE:STRING=..*' "$2/CMakeCache.txt"; then
-        skip "cffi: a library under a sanitizer cannot be opened by python"
+        skip "cffi: python cannot open a library with a sanitizer"
     else
         check "cffi parses the header and finds every function" \
             python3 "$work/parse.py" "$work/echelon.h" "$library"
     fi
 else
-    skip "cffi: not on this machine"
+    skip "cffi is not installed"
 fi
 
 finish

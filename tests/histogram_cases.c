@@ -15,7 +15,7 @@ static bool is_float(ech_dtype dtype)
     return dtype >= ECH_F16;
 }
 
-/* Every dtype where a loop starts, or a warp, a vector or a block is just full. */
+/* Every dtype at sizes where a loop starts, or a warp, a vector or a block is exactly full. */
 static void small_sizes(run_function run)
 {
     static const size_t sizes[] = { 0,  1,  2,   3,   15,  16,  17,  31,   32,   33,
@@ -34,7 +34,7 @@ static void small_sizes(run_function run)
         }
 }
 
-/* All options, in turn, with ranges inside and beyond what a dtype holds. */
+/* All options in turn, with ranges inside and beyond the range of the dtype. */
 static void options(run_function run)
 {
     static const struct {
@@ -62,7 +62,7 @@ static void options(run_function run)
                 c.add = (o + r) % 2;
                 c.channels = (int)((o + r) % 5 == 4 ? 3 : (o + r) % 5 == 2 ? 4 : 0);
                 bool whole = c.upper - c.lower >= 0x1p64 && c.lower < 0;
-                if (whole && c.closed && c.dtype == ECH_U64) continue; /* refused */
+                if (whole && c.closed && c.dtype == ECH_U64) continue; /* rejected */
                 run(&c);
             }
 }
@@ -151,7 +151,7 @@ static void pairs(run_function run)
         }
 }
 
-/* Many blocks, many threads; what the library chooses for each is another algorithm. */
+/* Many blocks and threads. The library chooses different algorithms for these cases. */
 static void big_sizes(run_function run)
 {
     static const struct histogram_case biggest[] = {
@@ -179,7 +179,7 @@ static void big_sizes(run_function run)
     for (size_t i = 0; i < LENGTH(biggest); i++) {
         struct histogram_case c = biggest[i];
         run(&c);
-        c.n = 60000; /* of blocks that meet, under the executor too */
+        c.n = 60000; /* several blocks, also on the SIMT emulator */
         run(&c);
     }
 }

@@ -1,9 +1,8 @@
 /*
- * histogram_oracle.c - data for test_histogram, and the counts by the text of echelon.h: each
- * element is decoded to a number and put into its bin by that definition alone.
+ * histogram_oracle.c - creates the data of test_histogram and computes the expected counts:
+ * decodes each element to a number and applies the definition of bins in echelon/histogram.h.
  *
- * Weights that are floats are made as integers of 128 bits times a power of two, so that their sums
- * are exact here, and rounded once.
+ * Float weights are 128-bit integers times a power of two. Their sums are exact and rounded once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -70,7 +69,7 @@ static double float_at(const char *in, ech_dtype dtype, size_t i)
     }
 }
 
-/* A number near x, by its bits. */
+/* Stores a number near x. */
 static void put(char *in, ech_dtype dtype, size_t i, double x)
 {
     size_t bytes = ech_dtype_bytes(dtype);
@@ -84,7 +83,7 @@ static void put(char *in, ech_dtype dtype, size_t i, double x)
         bits = single;
     } else if (dtype == ECH_BF16) {
         bits = single >> 16;
-    } else if (dtype == ECH_F16) { /* the greatest magnitude that is not more */
+    } else if (dtype == ECH_F16) { /* the largest magnitude <= |x| */
         unsigned u = 0;
         for (unsigned bit = 1u << 14; bit; bit >>= 1)
             if (half(u | bit) <= fabs(x)) u |= bit;
@@ -173,7 +172,7 @@ static long long bin_of(const struct histogram_data *d, const char *in, size_t i
     return bin_of_integer(c, integer_at(in, c->dtype, i), bins);
 }
 
-/* The place among the channel's counters; -1: none. */
+/* The position among the channel's counters; -1: not counted. */
 static long long place_of(const struct histogram_case *c, long long bin, size_t bins)
 {
     if (bin >= 0) return bin;
@@ -208,7 +207,7 @@ static bool fill(const struct histogram_case *c, uint64_t seed, char *in)
            upper = c->kind == COUNT ? (double)c->bins : c->upper;
     for (size_t i = 0; i < c->n; i++) {
         double u = (double)(rng_next(&rng) >> 11) * 0x1p-53, x;
-        if (ends) { /* around the ends of bins */
+        if (ends) { /* near the boundaries of bins */
             double b = (double)rng_below(&rng, c->bins + 1) / (double)c->bins;
             x = lower + b * (upper - lower);
             x += ((double)rng_below(&rng, 3) - 1) * (is_float(c->dtype) ? fabs(x) * 0x1p-23 : 1);
@@ -220,7 +219,7 @@ static bool fill(const struct histogram_case *c, uint64_t seed, char *in)
     return true;
 }
 
-/* Edges that rise: distinct values of the elements' kind, in order. */
+/* Ascending edges: distinct values of the elements' type. */
 static bool fill_edges(const struct histogram_case *c, char *edges)
 {
     for (size_t b = 0; b <= c->bins; b++) {
@@ -230,13 +229,14 @@ static bool fill_edges(const struct histogram_case *c, char *edges)
     }
     for (size_t b = 0; b < c->bins; b++)
         if (compare(edges, edges, c->dtype, b, b + 1) >= 0) {
-            test_fail(__FILE__, __LINE__, "the case's edge %zu does not rise", b + 1);
+            test_fail(__FILE__, __LINE__,
+                      "edge %zu of the case is not greater than the edge before it", b + 1);
             return false;
         }
     return true;
 }
 
-/* The weight i as an integer; floats are that times 2^scale. */
+/* Weight i as an integer; a float weight is this integer times 2^scale. */
 static wide weight_at(const struct histogram_case *c, uint64_t seed, size_t i, int *scale)
 {
     struct rng rng = { seed ^ (i * 0x9E3779B97F4A7C15u) };
@@ -254,7 +254,7 @@ static wide weight_at(const struct histogram_case *c, uint64_t seed, size_t i, i
     default: {
         int digits = c->weights == ECH_F32 ? 24 : 53;
         wide w = (wide)(bits >> (64 - digits)) << rng_below(&rng, c->weights == ECH_F32 ? 60 : 40);
-        /* thirds near 1, subnormals of the type, and near the greatest; or all of one sign */
+        /* by seed: near 1 or subnormal with both signs, or large and positive */
         *scale = kind == 0 ? -70 : kind == 1 ? (c->weights == ECH_F32 ? -149 : -1074) : 30;
         return kind != 2 && rng_below(&rng, 2) ? -w : w;
     }

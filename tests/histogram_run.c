@@ -1,11 +1,11 @@
 /*
- * histogram_run.c - runs one case of test_histogram on one device by one algorithm, in each way
- * that memory can be given, and compares with the oracle's answer.
+ * histogram_run.c - runs one case of test_histogram on one device with one algorithm, in each way
+ * that memory can be given, and compares the result with the oracle.
  *
- *     workspace of the context's or ours  x  (GPU) all on the device, all in host memory, by turns
+ *     workspace of the context or of the caller  x  (GPU) all device memory, all host, or mixed
  *
- * Arrays lie between guard zones, by turns aligned to an element alone; counts start as a pattern
- * that is no answer, or as what is to be added to; inputs must come back unchanged.
+ * Arrays lie between guard zones; some are aligned only to an element. Before the call, counts
+ * hold a pattern, or the values to accumulate to. The inputs must be unchanged afterwards.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ enum { IN, IN_Y, EDGE, WEIGHT, COUNTS, WORK, BUFFERS };
 
 struct way {
     bool own_work;
-    int memory; /* 0: device, 1: host, 2: by turns */
+    int memory; /* 0: device, 1: host, 2: mixed */
     size_t offset;
 };
 
@@ -82,7 +82,7 @@ static void compare(const struct histogram_data *d, const struct buffer *counts)
     if (CHECK(got) && buffer_get(counts, got))
         for (size_t k = 0; k < d->counters; k++)
             if (got[k] != d->after[k]) {
-                test_fail(__FILE__, __LINE__, "counts[%zu] is 0x%llX, not 0x%llX", k,
+                test_fail(__FILE__, __LINE__, "counts[%zu] is 0x%llX instead of 0x%llX", k,
                           (unsigned long long)got[k], (unsigned long long)d->after[k]);
                 break;
             }
@@ -123,7 +123,7 @@ static void run_way(ech_ctx *ctx, const struct histogram_data *d, const char *al
     ech_status status =
         histogram_call(ctx, c, b[IN].data, b[IN_Y].data, b[EDGE].data, b[COUNTS].data, &options);
     if (status == ECH_ERR_ARG && algorithm && strcmp(algorithm, "bytes") == 0 && c->kind == PAIRS)
-        goto done; /* which the question did not know */
+        goto done; /* which ech_histogram_explain() cannot exclude */
     if (!test_check_status(__FILE__, __LINE__, "the histogram", status, ECH_OK, ctx) ||
         !CHECK_STATUS(ech_sync(ctx), ECH_OK))
         goto done;

@@ -1,8 +1,8 @@
 /*
- * keys.c - the distributions that test_sort draws its keys from.
+ * keys.c - the distributions of the keys of test_sort and other tests.
  *
- * Keys are made as bit patterns.  pattern_of_rank() turns a place in IEEE 754 totalOrder (or in the
- * order of integers) into a pattern, so that "sorted" means sorted for every dtype.
+ * A key is a bit pattern. pattern_of_rank() converts a position in IEEE 754 totalOrder, or in the
+ * order of integers, to a pattern, so that "sorted" means sorted for every dtype.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static uint64_t nearly_key(struct keys *k, size_t i)
     return rng_below(&k->rng, 64) ? sorted_key(k, i) : random_key(k, i);
 }
 
-/* A sawtooth: many ascending runs, as concatenated sorted files give. */
+/* Many ascending runs, as in concatenated sorted files. */
 static uint64_t runs_key(struct keys *k, size_t i)
 {
     return sorted_key(k, i % (k->c->n / 7 + 1) * 7 % (k->c->n + 1));
@@ -67,7 +67,7 @@ static uint64_t few_key(struct keys *k, size_t i)
     return rng_next(&value) & k->ones;
 }
 
-/* About as many values as a shortcut for few of them takes. */
+/* About as many distinct values as a shortcut for few values handles. */
 static uint64_t some_key(struct keys *k, size_t i)
 {
     (void)i;
@@ -75,32 +75,32 @@ static uint64_t some_key(struct keys *k, size_t i)
     return rng_next(&value) & k->ones;
 }
 
-/* Few values, and rarely another, which a sample of the keys does not show. */
+/* Few values, and rare others that a sample of the keys does not contain. */
 static uint64_t rare_key(struct keys *k, size_t i)
 {
     return rng_below(&k->rng, 5000) ? few_key(k, i) : random_key(k, i);
 }
 
-/* Nine of ten are one key. */
+/* Nine of ten keys are equal. */
 static uint64_t heavy_key(struct keys *k, size_t i)
 {
     return rng_below(&k->rng, 10) ? constant_key(k, i) : random_key(k, i);
 }
 
-/* Few clusters, whose keys differ in low bits alone, and many of which are equal. */
+/* Few clusters of keys that differ only in low bits; many keys are equal. */
 static uint64_t near_key(struct keys *k, size_t i)
 {
     return (few_key(k, i) + rng_below(&k->rng, 100)) & k->ones;
 }
 
-/* In order, and each key a hundred times in a row. */
+/* Ascending; each key occurs a hundred times in a row. */
 static uint64_t steps_key(struct keys *k, size_t i)
 {
     return sorted_key(k, i / 100 * 100);
 }
 
-/* Of 20,000 keys those that a sample sort on a GPU samples are like random keys, and lie apart from
- * all others, which no splitter divides. */
+/* For n = 20,000: the keys that the GPU's sample sort samples look random. All other keys lie in a
+ * range that no splitter divides. */
 static uint64_t unlucky_key(struct keys *k, size_t i)
 {
     enum { STRIDE = 31, SAMPLES = 632 };
@@ -110,15 +110,15 @@ static uint64_t unlucky_key(struct keys *k, size_t i)
     return sampled ? random : k->top | (random & k->ones >> k->width / 2);
 }
 
-/* Of 20,000 keys those that the GPU looks at first are random, and so is half of the rest: too many
- * are one key. */
+/* For n = 20,000: the sampled keys and half of the others are random. All remaining keys are
+ * equal. */
 static uint64_t unseen_key(struct keys *k, size_t i)
 {
     enum { STRIDE = 9 };
     return i % STRIDE && i % 2 ? constant_key(k, i) : random_key(k, i);
 }
 
-/* Of 20,000 keys those that the GPU looks at first have no high bits; others have. */
+/* For n = 20,000: the sampled keys have zero high bits; some others do not. */
 static uint64_t wider_key(struct keys *k, size_t i)
 {
     enum { STRIDE = 9 };
@@ -126,13 +126,13 @@ static uint64_t wider_key(struct keys *k, size_t i)
     return i % STRIDE == 4 ? random : random & k->ones >> k->width / 4;
 }
 
-/* The last 4000 keys are one: the last tile of a radix sort has one full counter. */
+/* The last 4000 keys are equal: one counter of a radix sort receives the whole last tile. */
 static uint64_t hot_key(struct keys *k, size_t i)
 {
     return i + 4000 >= k->c->n ? constant_key(k, i) : random_key(k, i);
 }
 
-/* Magnitudes of every length alike, as Zipf's law has it. */
+/* All bit lengths are equally frequent, as in Zipf's law. */
 static uint64_t zipf_key(struct keys *k, size_t i)
 {
     (void)i;
@@ -171,8 +171,8 @@ static uint64_t and8_key(struct keys *k, size_t i)
     return and_key(k, 8);
 }
 
-/* Zeros and ones of both signs, the ends of the range; of floats also infinities, subnormals, and
- * quiet and signaling NaN of both signs and several payloads.  A quarter are ordinary. */
+/* Zeros and ones of both signs, and the ends of the range; for floats also infinities, subnormals,
+ * and quiet and signaling NaN of both signs with several payloads. A quarter are random keys. */
 static uint64_t special_key(struct keys *k, size_t i)
 {
     uint64_t choice = rng_below(&k->rng, 8), sign = rng_below(&k->rng, 2) ? k->top : 0;
@@ -199,7 +199,7 @@ static uint64_t special_key(struct keys *k, size_t i)
     }
 }
 
-/* Nothing but zeros of both signs and a few NaN: all ties, which only bits tell apart. */
+/* Zeros of both signs and a few NaN: all keys are ties that differ only in their bits. */
 static uint64_t ties_key(struct keys *k, size_t i)
 {
     (void)i;
@@ -208,7 +208,7 @@ static uint64_t ties_key(struct keys *k, size_t i)
     return sign | (k->top - 1 - rng_below(&k->rng, 2));
 }
 
-/* A float of the width that c asks for, of integers a number; f16 and bf16 get a random key. */
+/* x as f32 or f64; other dtypes get a random key. */
 static uint64_t key_of(struct keys *k, double x)
 {
     float single = (float)x;
@@ -230,7 +230,7 @@ static double normal(struct keys *k)
     return sum;
 }
 
-/* Floats in [0, 1); half of those that lie near to 1. */
+/* Floats in [0, 1); half of them have the largest exponent. */
 static uint64_t unit_key(struct keys *k, size_t i)
 {
     (void)i;
@@ -249,20 +249,20 @@ static uint64_t normal_key(struct keys *k, size_t i)
     return key_of(k, normal(k));
 }
 
-/* Around a power of two. */
+/* Close to 1, on both sides of a power of two. */
 static uint64_t narrow_key(struct keys *k, size_t i)
 {
     (void)i;
     return key_of(k, 1 + normal(k) / 1000);
 }
 
-/* Floats in [0, 1) and one in eight that is anything. */
+/* Floats in [0, 1), and one special key in eight. */
 static uint64_t strewn_key(struct keys *k, size_t i)
 {
     return rng_below(&k->rng, 8) ? unit_key(k, i) : special_key(k, i);
 }
 
-/* Most of them 0, the others half of a normal distribution. */
+/* Half of the keys are 0, the others half of a normal distribution. */
 static uint64_t halved_key(struct keys *k, size_t i)
 {
     double x = normal(k);
@@ -270,14 +270,14 @@ static uint64_t halved_key(struct keys *k, size_t i)
     return key_of(k, x > 0 ? x : 0);
 }
 
-/* Values that a sample sees as even, since it takes one in so many, and between them another. */
+/* A sample with a fixed stride looks uniform; all other keys lie in a narrow range. */
 static uint64_t hidden_key(struct keys *k, size_t i)
 {
     size_t step = (k->c->n + 4095) / 4096;
     return key_of(k, i % step ? 0.7 + 1e-6 * unit(k) : unit(k));
 }
 
-/* Even in value, too small or too large for the numbers that are made of their range. */
+/* Uniform, but too small or too large for arithmetic with their range. */
 static uint64_t tiny_key(struct keys *k, size_t i)
 {
     (void)i;
@@ -327,6 +327,6 @@ bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys)
         }
         return true;
     }
-    test_fail(__FILE__, __LINE__, "no distribution is named \"%s\"", c->dist);
+    test_fail(__FILE__, __LINE__, "there is no distribution \"%s\"", c->dist);
     return false;
 }

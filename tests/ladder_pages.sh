@@ -1,11 +1,11 @@
 #!/bin/sh
-# ladder_pages.sh SOURCE BUILD - walks the ladder's pages: every command in them runs, where it needs no GPU;
-# of the others the output is recorded, and the page's table is that (tests/tree.sh).
+# ladder_pages.sh SOURCE BUILD - runs the commands in the pages of the ladders. If a command needs a GPU, its output
+# must be recorded in bench/results; tests/tree.sh compares it with the table of the page.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 echelon=$2/cli/echelon
 . "$source/tests/lib.sh"
-[ -x "$echelon" ] || { skip "the ladder's pages: no command in this build"; finish; }
+[ -x "$echelon" ] || { skip "the pages of the ladders: this build has no command"; finish; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -22,7 +22,7 @@ for page in "$source"/docs/ladder/*.md; do
             name=$(echo "$line" | awk '{ print $3 }')
             check "$(basename "$page"): the output of \"$line\" is not recorded" \
                 grep -q "^$name," "$source/bench/results/ladder_h200.csv" ;;
-        *) fail "$(basename "$page"): cannot tell how to run \"$line\"" ;;
+        *) fail "$(basename "$page"): cannot run \"$line\"" ;;
         esac
     done <commands
 done

@@ -1,10 +1,12 @@
 /*
- * late_driver.c - a CUDA driver whose streams are threads that do what they are given late.
+ * late_driver.c - a CUDA driver that runs each stream in a thread with random delays, for
+ * test_exchange.
  *
- *     stream 0   copy  copy  record e  |  copy            a thread each, which waits a random while
- *     stream 1   wait e  ......... call                   before it does the next
+ *     stream 0   copy  copy  record e  |  copy            one thread per stream, which waits a
+ *     stream 1   wait e  ......... call                   random time before each operation
  *
- * So what nobody waits for is missed, which the executor, where all is done at once, cannot show.
+ * A missing dependency therefore causes a failure. The SIMT emulator cannot show it, because it
+ * runs every operation immediately.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,11 +21,11 @@
 enum { FAILED = 700, ROOM = 4096 };
 
 struct CUevent_st {
-    size_t recorded, done; /* how often */
+    size_t recorded, done; /* number of records */
 };
 
 struct task {
-    CUevent event; /* to be reached or waited for; NULL: a copy, or a call */
+    CUevent event; /* the record to reach or to wait for; NULL: a copy or a call */
     bool wait;
     size_t times;
     void *to;
@@ -190,7 +192,7 @@ static CUresult query_event(CUevent event)
     return result;
 }
 
-/* ---- The rest ---- */
+/* ---- Other functions ---- */
 
 static CUresult push(CUcontext context)
 {

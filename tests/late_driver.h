@@ -1,5 +1,5 @@
 /*
- * late_driver.h - a CUDA driver whose streams are threads that do what they are given late, for
+ * late_driver.h - a CUDA driver that runs each stream in a thread with random delays, for
  * test_exchange.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -9,16 +9,17 @@
 
 #include "cuda/driver.h"
 
-/* Fills in what copies need: contexts, streams, events, pinned memory, which is of malloc(). */
+/* Fills in the functions that copies need: contexts, streams, events and pinned memory (from
+ * malloc()). */
 void late_driver(struct echi_driver *driver);
 
-/* Calls of which a stream's order is made fail from the one after `most` on; -1: none does. */
+/* Calls that define the order of a stream fail after the first `most` ones; -1: none fails. */
 void late_fail_after(long most);
 
-/* Has a stream call run(arg, number). */
+/* Queues run(arg, number) on a stream. */
 void late_call(CUstream stream, void (*run)(void *arg, size_t number), void *arg, size_t number);
 
-/* Copies and calls that no stream has done yet. */
+/* The number of copies and calls that no stream has completed. */
 size_t late_left(void);
 
 #endif

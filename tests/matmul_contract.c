@@ -1,6 +1,6 @@
 /*
- * matmul_contract.c - what a product refuses, what it does not read, its workspace, and that
- * threads do not change it.
+ * matmul_contract.c - tests the contract of matrix products: invalid arguments, inputs that must
+ * not be read, workspace, and independence of the number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,7 +79,7 @@ static void bad_on(ech_ctx *ctx)
                 ECH_ERR_ARG, "text is NULL");
 }
 
-/* a and b are not read with alpha 0 or k 0, and may be NULL; what c holds not with beta 0. */
+/* With alpha 0 or k 0, a and b are not read and may be NULL. With beta 0, c is not read. */
 static void unread_on(ech_ctx *ctx)
 {
     float a[16], c[16], y[4];
@@ -117,7 +117,7 @@ static void no_release(void *user, void *pointer, size_t bytes, void *stream)
     (void)stream;
 }
 
-/* A workspace of just the size; a byte less; none, when there is no memory. */
+/* A workspace of the exact size, one byte less, and a failing allocator. */
 static void workspace_on(ech_ctx *ctx)
 {
     enum { N = 70, K = 300 };
@@ -150,7 +150,7 @@ static void workspace_on(ech_ctx *ctx)
         o.work = NULL;
         o.work_bytes = 0;
         ech_trim(ctx);
-        if (where) continue; /* the buffers are of the allocator that is there */
+        if (where) continue; /* the device buffers belong to the current allocator */
         CHECK_STATUS(ech_set_allocator(ctx, &none), ECH_OK);
         CHECK_FAILS(ctx,
                     ech_matmul(ctx, N, N, K, 1, a.data, K, a.data, N, 0, c.data, N, ECH_F32, &o),
@@ -210,7 +210,7 @@ void matmul_contract(ech_ctx *const *all, int n)
         void (*run)(ech_ctx *ctx);
         bool cpu_alone;
     } cases[] = { { "bad arguments", bad_on, false },
-                  { "what is not read", unread_on, false },
+                  { "inputs that are not read", unread_on, false },
                   { "workspace", workspace_on, false },
                   { "threads", threads_on, true },
                   { "explain", explain_on, false } };

@@ -1,5 +1,5 @@
 /*
- * matmul_oracle.c - data for products, and what must come of them.
+ * matmul_oracle.c - creates the data of products and computes the expected results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ static double get_f16(uint16_t u)
     return u >> 15 ? -magnitude : magnitude;
 }
 
-/* Rounded to a multiple of its last place, of ties to the even one, as rint() does. */
+/* Rounds to the precision of the format, ties to even, as rint() does. */
 static uint16_t put_small(double x, int fraction_bits, int least_exponent, int bias)
 {
     const uint16_t sign = (uint16_t)(signbit(x) ? 0x8000 : 0);
@@ -36,7 +36,7 @@ static uint16_t put_small(double x, int fraction_bits, int least_exponent, int b
     const double whole = ldexp(places, exponent - fraction_bits);
     if (whole >= ldexp(1, (1 << (15 - fraction_bits)) - 1 - bias))
         return (uint16_t)(sign | infinity);
-    /* Subnormals go on into the normal numbers without a gap. */
+    /* the largest subnormal is followed by the smallest normal number */
     const int base = (exponent + bias - 1) * (1 << fraction_bits);
     return (uint16_t)(sign | (uint16_t)(base + (int)places));
 }
@@ -222,7 +222,7 @@ static double added(bool f64, double x, double y)
     return f64 ? wide : narrow;
 }
 
-/* terms [n] with factors [n], or NULL: ones. */
+/* The sum of terms [n] times factors [n] (NULL: ones). */
 static double row_sum(bool f64, const double *terms, const double *factors, size_t n)
 {
     const size_t chunks = n > CHUNK ? (n + CHUNK - 1) / CHUNK : 1;

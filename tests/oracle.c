@@ -1,15 +1,16 @@
 /*
- * oracle.c - the answer of a sort, found in the slowest and plainest way that is fast enough.
+ * oracle.c - computes the expected result of a sort with a simple algorithm.
  *
- * A bottom-up merge sort of positions.  Whole keys in the default order are compared as numbers:
- * integers as integers, every float as the double that it equals.  Sorts by some bits and
- * totalOrder compare ranks: the count of patterns that come before.
+ * A bottom-up merge sort of positions. Whole keys in the default order are compared as numbers:
+ * integers as integers, and every float as an equal double. Sorts by some bits and totalOrder
+ * compare ranks: the number of patterns that precede the key.
  *
- * What the header leaves to be read between its lines, as it is understood here:
- *   - keys alone order NaN "by their bits": positive ones first, by rising payload, then negative
- *     ones by falling payload, which is how ranks wrap when negative NaN move to the end;
- *   - in a sort by some bits that moves values, equal keys still are equal: -0 has the rank of +0,
- *     and every NaN that of the first.
+ * The header leaves two points open; they are understood as follows:
+ *   - a sort of only keys orders NaN by their bits: first the positive ones with ascending payload,
+ *     then the negative ones with descending payload, because ranks wrap when negative NaN move to
+ *     the end;
+ *   - a sort by some bits that moves values treats equal keys as equal: -0 has the rank of +0, and
+ *     every NaN has the rank of the first NaN.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,9 +28,9 @@ union number {
 
 struct oracle {
     int (*compare)(const struct oracle *o, uint32_t a, uint32_t b);
-    union number *value; /* of each key: as a number, or its rank */
+    union number *value; /* of each key: the number or its rank */
     uint64_t *pattern;
-    int direction; /* 1, or -1 for descending */
+    int direction; /* 1: ascending, -1: descending */
 };
 
 static int compare_signed(const struct oracle *o, uint32_t a, uint32_t b)
@@ -49,7 +50,7 @@ static int compare_floats(const struct oracle *o, uint32_t a, uint32_t b)
     return (x > y) - (x < y);
 }
 
-/* Of keys alone equal floats are ordered by their bits. */
+/* A sort of only keys orders equal floats by their bits. */
 static int compare_floats_and_bits(const struct oracle *o, uint32_t a, uint32_t b)
 {
     int order = compare_floats(o, a, b);
@@ -87,7 +88,7 @@ static double number_of_float(ech_dtype dtype, uint64_t pattern)
     return (double)f;
 }
 
-/* The number of patterns that come before this one; merged: equal floats have the first's. */
+/* The number of patterns that precede this one. merged: equal floats have the rank of the first. */
 static uint64_t rank(const struct sort_case *c, uint64_t pattern, bool merged)
 {
     static const int fractions[] = { 10, 7, 23, 52 };
@@ -126,7 +127,7 @@ static void prepare(const struct sort_case *c, const void *keys, struct oracle *
         uint64_t pattern = 0;
         memcpy(&pattern, (const char *)keys + i * bytes, bytes);
         o->pattern[i] = pattern;
-        if (!whole || (is_float && c->total)) /* A range of no bits of 64 would shift by 64. */
+        if (!whole || (is_float && c->total)) /* an empty range would shift by 64 */
             o->value[i].u = mask ? rank(c, pattern, values) >> c->begin_bit & mask : 0;
         else if (is_float)
             o->value[i].f = number_of_float(c->dtype, pattern);

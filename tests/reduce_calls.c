@@ -1,5 +1,5 @@
 /*
- * reduce_calls.c - reductions that must fail, with what message, and leave what behind.
+ * reduce_calls.c - reductions that must fail: status, message and effects.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +35,7 @@ static void drop(struct arrays *a)
         if (all[i]->base) buffer_free(all[i]);
 }
 
-/* options that differ from the defaults in one field */
+/* the field of the options that differs from its default */
 #define WITH(...)                                                                                  \
     &(ech_reduce_options)                                                                          \
     {                                                                                              \
@@ -102,7 +102,8 @@ static void bad_arguments(ech_ctx *ctx, struct arrays *a)
         ECH_ERR_ARG, "call is 9");
 }
 
-/* What only the data shows: at once on the CPU and for staged calls, else from ech_sync(). */
+/* Invalid data. The CPU and staged calls report it at once; queued calls report it in
+ * ech_sync(). */
 static void bad_offsets(ech_ctx *ctx, struct arrays *a)
 {
     static const struct {
@@ -122,9 +123,9 @@ static void bad_offsets(ech_ctx *ctx, struct arrays *a)
             ech_status status = ech_reduce_segments(ctx, ECH_OP_SUM, a->in.data, offsets,
                                                     a->out.data, N, 4, ECH_F64, ECH_U64, NULL);
             if (status == ECH_OK && !staged && !test_is_cpu(ctx)) status = ech_sync(ctx);
-            test_check_fails(__FILE__, __LINE__, "a reduction by bad offsets", status, ECH_ERR_ARG,
-                             ctx, cases[i].message);
-            CHECK_STATUS(ech_sync(ctx), ECH_OK); /* told once */
+            test_check_fails(__FILE__, __LINE__, "a reduction with bad offsets", status,
+                             ECH_ERR_ARG, ctx, cases[i].message);
+            CHECK_STATUS(ech_sync(ctx), ECH_OK); /* reported only once */
             buffer_check_guards(&a->out, "out");
         }
 }
@@ -155,7 +156,7 @@ static void no_memory(ech_ctx *ctx, struct arrays *a)
     char *host = calloc(N, 8);
     ech_status status = ech_reduce(ctx, ECH_OP_SUM, host, &result, N, ECH_U64, NULL);
     if (test_is_cpu(ctx))
-        CHECK_STATUS(status, ECH_OK); /* it needs no memory */
+        CHECK_STATUS(status, ECH_OK); /* the CPU needs no workspace */
     else
         CHECK_STATUS(status, ECH_ERR_MEMORY);
     CHECK(test_is_cpu(ctx) || asked > 0);
@@ -178,7 +179,7 @@ void reduce_calls(ech_ctx *ctx)
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         if (!test_begin("%s(%s)", groups[i].name, ech_device_name(ctx))) continue;
         if (groups[i].run == no_memory) {
-            groups[i].run(ctx, NULL); /* the allocator before must hold nothing */
+            groups[i].run(ctx, NULL); /* no memory may be allocated */
         } else {
             if (CHECK(make(ctx, &a))) groups[i].run(ctx, &a);
             drop(&a);

@@ -1,6 +1,6 @@
 /*
- * reduce_cases.c - the cases of test_reduce: every operation of every dtype in every shape, at the
- * sizes where a vector, a line, a chunk or a group of chunks is just full.
+ * reduce_cases.c - the cases of test_reduce: every operation, dtype and shape, at sizes where a
+ * vector, a line, a chunk or a group of chunks is exactly full.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ static bool exists(ech_op op, ech_dtype dtype)
     return ech_reduce_dtype(op, dtype, 0) >= 0;
 }
 
-/* By turns every option that the operation looks at. */
+/* Varies every option that the operation uses. */
 static struct reduce_case options(struct reduce_case c, unsigned turn)
 {
     bool is_float = c.dtype >= ECH_F16;
@@ -89,7 +89,7 @@ static void sizes(run_function run)
         }
 }
 
-/* Values that are all ties, all NaN, or of which none is. */
+/* Ties, sorted values, and only NaN. */
 static void contents(run_function run)
 {
     static const char *const dists[] = { "ties", "constant", "few", "sorted", "reversed", "nans" };
@@ -127,7 +127,7 @@ static void rows(run_function run)
     for (int t = 0; t < DTYPES; t++)
         for (int op = 0; op < (int)OPS; op++) {
             size_t line = 512 / ech_dtype_bytes((ech_dtype)t), chunk = 8 * line;
-            /* Columns, rows. */
+            /* columns, rows */
             const size_t shapes[][2] = {
                 { 0, 3 },
                 { 1, 100 },
@@ -194,7 +194,7 @@ static void dots(run_function run)
     }
 }
 
-/* Where many blocks, or several threads, work on one row. */
+/* Many blocks or several threads share one row. */
 static void large(run_function run)
 {
     for (int t = 0; t < DTYPES; t++)
@@ -225,7 +225,7 @@ static void large(run_function run)
             c.key_dtype = ECH_U32;
             run(&c);
         }
-    for (int op = 0; op < (int)OPS; op++) { /* so many rows that each is a warp's */
+    for (int op = 0; op < (int)OPS; op++) { /* enough rows for one warp per row */
         struct reduce_case c = { .shape = ROWS, .op = (ech_op)op, .dtype = ECH_F64, .n = 521 };
         c.parts = 1030;
         if (exists(c.op, c.dtype)) run((c = options(c, (unsigned)op), &c));

@@ -1,8 +1,9 @@
 /*
- * reduce_oracle.c - what a reduction gives, straight from the text of echelon.h and docs/reduce.md.
+ * reduce_oracle.c - computes the expected result of a reduction as echelon/reduce.h and
+ * docs/reduce.md define it.
  *
- * Floats are computed in double; where the text says f32, every result is rounded to float, which
- * is what a float operation gives, for a double has more than twice its digits and two.
+ * Floats are computed in double. For f32 every result is rounded to float. This equals a float
+ * operation, because a double has more than twice as many significand bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +30,7 @@ static uint64_t raw(ech_dtype t, const char *at)
     return u;
 }
 
-/* An integer as two's complement of 64 bits. */
+/* An integer as 64-bit two's complement. */
 static uint64_t integer(ech_dtype t, const char *at)
 {
     uint64_t u = raw(t, at);
@@ -163,7 +164,7 @@ static struct sums both(const struct tree *t, struct sums a, struct sums b)
     return s;
 }
 
-/* Chunks first ... first + 2^k - 1, of those that there are. */
+/* The sum of chunks first ... first + width - 1, as far as they exist; width is a power of two. */
 static struct sums of_chunks(const struct tree *t, size_t first, size_t width)
 {
     size_t chunk = 8 * t->lanes, n = t->part.n;
@@ -240,7 +241,8 @@ bool oracle_equal(ech_dtype t, const char *a, const char *b)
     return x == y || (x != x && y != y);
 }
 
-/* The position of the first best element: sign 1: greatest, -1: least.  part.n: there is none. */
+/* The position of the first maximum (sign 1) or minimum (sign -1); part.n if all elements are
+ * ignored. */
 static size_t best(const struct reduce_case *c, struct reduce_part part, int sign, bool zeros)
 {
     size_t bytes = ech_dtype_bytes(c->dtype), at = part.n;

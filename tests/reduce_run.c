@@ -1,12 +1,12 @@
 /*
- * reduce_run.c - runs one case of test_reduce on one device, in the ways that memory can be given,
- * and compares with the oracle's answer bit for bit.
+ * reduce_run.c - runs one case of test_reduce on one device, in each way that memory can be given,
+ * and compares the bits with the oracle.
  *
- *     workspace of the context's or ours  x  (GPU) device memory, host memory or some of each
+ *     workspace of the context or the caller  x  (GPU) device memory, host memory or mixed
  *     x (CPU) 1, 2 or 7 threads
  *
- * Outputs lie between guard zones and start as a pattern that is no answer; the workspace is
- * exactly as large as the library asked for.  Memory is aligned to the size of an element.
+ * Outputs lie between guard zones and start with a pattern. The workspace has exactly the size
+ * that the query returned. Memory is aligned to the size of an element.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,7 +67,7 @@ static void compare(const struct buffer *buffer, int which, const void *wanted, 
             uint64_t g = 0, w = 0;
             memcpy(&g, got + i, element_bytes < 8 ? element_bytes : 8);
             memcpy(&w, (const char *)wanted + i, element_bytes < 8 ? element_bytes : 8);
-            test_fail(__FILE__, __LINE__, "%s[%zu] is 0x%llX, not 0x%llX", names[which],
+            test_fail(__FILE__, __LINE__, "%s[%zu] is 0x%llX instead of 0x%llX", names[which],
                       i / element_bytes, (unsigned long long)g, (unsigned long long)w);
             break;
         }
@@ -92,7 +92,7 @@ static bool prepare(ech_ctx *ctx, const struct reduce_data *d, uint64_t seed, st
         { NULL, parts * d->out_bytes, c->op == ECH_OP_MINMAX ? one : d->out_bytes },
         { NULL, d->keys ? 8 : 0, 8 },
     };
-    uint64_t place = test_is_cpu(ctx) ? 0 : seed / 5 % 4; /* 0: device, 1: host, else mixed */
+    uint64_t place = test_is_cpu(ctx) ? 0 : seed / 5 % 4; /* 0: device, 1: host, otherwise mixed */
     for (int i = 0; i < BUFFERS; i++) {
         bool host = place == 1 || (place > 1 && (seed >> i & 1));
         size_t offset = what[i].align * ((seed >> (2 * i)) % 4);
@@ -108,7 +108,7 @@ static bool prepare(ech_ctx *ctx, const struct reduce_data *d, uint64_t seed, st
     return true;
 }
 
-/* One byte of workspace less than asked for is refused. */
+/* Also checks that a workspace which is one byte too small is rejected. */
 static bool give_workspace(ech_ctx *ctx, const struct reduce_data *d, const struct buffer *b,
                            ech_reduce_options *o, struct buffer *work)
 {

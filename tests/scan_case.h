@@ -1,5 +1,5 @@
 /*
- * scan_case.h - a case of test_scan, its data, and what the scan of it is to be.
+ * scan_case.h - one case of test_scan, its data and the expected result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,20 +25,20 @@ struct scan_data {
     const struct scan_case *c;
     size_t bytes, out_bytes; /* of an element */
     char *in, *keys, *want;
-    char *written; /* [n]: 1 where want counts */
+    char *written; /* [n]: 1 if want is defined */
     uint64_t *offsets;
     size_t segments;
     uint64_t init[1];
 };
 
-/* Fills the data and what is wanted of it; false when memory is short. */
+/* Creates the data and the expected result; false if memory is exhausted. */
 bool scan_data_make(const struct scan_case *c, uint64_t seed, struct scan_data *d);
 void scan_data_free(struct scan_data *d);
 
-/* Fills written and want: scan_oracle.c. */
+/* Fills written and want (scan_oracle.c). */
 bool scan_oracle(struct scan_data *d, const char *heads);
 
-/* Whether two elements of out are the same; of minima and maxima, every NaN is. */
+/* Whether two elements of out are equal. For minima and maxima all NaN are equal. */
 bool scan_same(const struct scan_data *d, const void *a, const void *b);
 
 bool scan_is_nan(ech_dtype dtype, uint64_t u);

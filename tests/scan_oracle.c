@@ -1,9 +1,9 @@
 /*
- * scan_oracle.c - what a scan is to give: integers one after the other, sums and products of floats
- * by the definition in docs/scan.md, as it stands there.
+ * scan_oracle.c - computes the expected result of a scan: integers sequentially, sums and products
+ * of floats exactly as docs/scan.md defines them.
  *
- * All is computed in double, and rounded to float after each operation where that is the type:
- * a sum or product of floats has at most twice their bits, so that nothing is rounded twice.
+ * All floats are computed in double and, for f32, rounded to float after each operation. A double
+ * has more than twice as many significand bits, so double rounding cannot change the result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -102,14 +102,14 @@ static void put(const struct part *p, size_t i, uint64_t u)
     memcpy(p->d->want + place(p, i) * p->d->out_bytes, &u, p->d->out_bytes);
 }
 
-/* Whether there is an init that counts: a NaN that is to be ignored does not. */
+/* Whether init contributes: an ignored NaN does not. */
 static bool has_init(const struct scan_data *d)
 {
     const struct scan_case *c = d->c;
     return c->init && !(c->ignore_nan && scan_is_nan(scan_out_dtype(c), d->init[0]));
 }
 
-/* ---- Integers, and minima and maxima of all: one after the other ---- */
+/* ---- Integers, and all minima and maxima: sequential ---- */
 
 static int64_t signed_value(size_t bytes, uint64_t u)
 {
@@ -117,7 +117,8 @@ static int64_t signed_value(size_t bytes, uint64_t u)
     return (int64_t)(u << unused) >> unused;
 }
 
-/* Whether a is less than b; NaN is least for a minimum, greatest for a maximum. */
+/* Whether a is less than b. NaN precedes all numbers for a minimum and follows them for a
+ * maximum. */
 static bool less(const struct scan_case *c, uint64_t a, uint64_t b)
 {
     if (c->dtype < ECH_U8) {
@@ -197,12 +198,12 @@ enum { LANES = 32, MOST = 256 };
 struct network {
     const struct part *p;
     bool single, product;
-    size_t v; /* elements a vector */
+    size_t v; /* elements per vector */
     double neutral, first;
-    double x[MOST]; /* the line's elements */
+    double x[MOST]; /* elements of the line */
     bool head[MOST];
-    double up[MOST];     /* of each vector up to the element */
-    double lanes[LANES]; /* the vectors up to this one */
+    double up[MOST];     /* inclusive sums within each vector */
+    double lanes[LANES]; /* inclusive sums of the vectors */
     bool lane_head[LANES];
 };
 
@@ -234,7 +235,7 @@ static void line_up(struct network *w, size_t at)
     }
     for (size_t step = 1; step < LANES; step *= 2)
         for (size_t l = LANES - 1; l >= step;
-             l--) { /* downwards: the lower are of the step before */
+             l--) { /* descending, so that lower lanes still hold the values of the previous step */
             bool cut = false;
             for (size_t m = l - step + 1; m <= l; m++) cut |= w->lane_head[m];
             if (!cut) w->lanes[l] = op_float(w, w->lanes[l - step], w->lanes[l]);
@@ -263,7 +264,7 @@ static void line_down(const struct network *w, size_t at, double before)
     }
 }
 
-/* A sum that begins anew at heads. */
+/* A sum that restarts at heads. */
 struct fold {
     double sum;
     bool any, cut;
@@ -300,7 +301,7 @@ static void network(struct network *w)
     }
 }
 
-/* ---- All ---- */
+/* ---- All shapes ---- */
 
 ech_dtype scan_out_dtype(const struct scan_case *c)
 {

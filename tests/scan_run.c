@@ -1,5 +1,5 @@
 /*
- * scan_run.c - makes the data of a case, runs it in several ways, and compares.
+ * scan_run.c - creates the data of a case, runs it in several ways and compares the results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = 200000 }; /* elements of a case that is run in fewer ways */
+enum { MANY = 200000 }; /* larger cases run in fewer ways */
 
 /* ---- Data ---- */
 
@@ -64,7 +64,7 @@ static uint64_t draw(const struct scan_case *c, ech_dtype dtype, struct rng *rng
     return float_bits(dtype, 2 * unit - 1);
 }
 
-/* Few different keys, of which some are equal only as floats. */
+/* Few distinct keys, some of which are equal floats with different bits. */
 static uint64_t draw_key(ech_dtype dtype, struct rng *rng)
 {
     uint64_t r = rng_below(rng, 6);
@@ -83,8 +83,7 @@ static bool make_segments(struct scan_data *d, struct rng *rng, char *heads)
     if (!d->offsets) return false;
     d->offsets[0] = at;
     while (d->segments < most) {
-        size_t next =
-            at + (rng_below(rng, 5) ? rng_below(rng, 2 * c->run + 1) : 0); /* some empty */
+        size_t next = at + (rng_below(rng, 5) ? rng_below(rng, 2 * c->run + 1) : 0); /* or empty */
         if (next > c->n) next = rng_below(rng, 3) ? c->n : at;
         d->offsets[++d->segments] = next;
         if (next > at) heads[c->backward ? c->n - next : at] = 1;
@@ -158,11 +157,11 @@ void scan_data_free(struct scan_data *d)
     free(d->offsets);
 }
 
-/* ---- One way ---- */
+/* ---- One run ---- */
 
 struct way {
     bool in_place, own_work, host, host_keys;
-    size_t offset; /* elements by which arrays are off an aligned address */
+    size_t offset; /* misalignment in elements */
 };
 
 ech_dtype scan_offsets_dtype(const struct scan_data *d)
@@ -198,8 +197,9 @@ static void compare(const struct scan_data *d, const char *got, const char *befo
             continue;
         memcpy(&a, got + i * d->out_bytes, d->out_bytes);
         memcpy(&b, want + i * d->out_bytes, d->out_bytes);
-        test_fail(__FILE__, __LINE__, "out[%zu] is 0x%llx, not 0x%llx%s", i, (unsigned long long)a,
-                  (unsigned long long)b, d->written[i] ? "" : ", which was there before");
+        test_fail(__FILE__, __LINE__, "out[%zu] is 0x%llx instead of 0x%llx%s", i,
+                  (unsigned long long)a, (unsigned long long)b,
+                  d->written[i] ? "" : ", its value before the call");
         return;
     }
 }

@@ -1,6 +1,6 @@
 /*
- * select_bad.c - calls of test_select that must fail: the status, and a message that names the
- * argument.
+ * select_bad.c - calls of test_select that must fail: checks the status, and that the message
+ * names the argument.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -110,7 +110,7 @@ static void options(ech_ctx *ctx)
                 ECH_ERR_ARG, "abacus");
 }
 
-/* Lengths that add up to more than n, also past 2^64; of host memory the call itself fails. */
+/* Lengths whose sum exceeds n or 2^64. With host memory the call itself fails. */
 static void long_lengths(ech_ctx *ctx)
 {
     static const uint64_t sets[][3] = { { 50, 51, 0 }, { 1, 2, UINT64_MAX }, { 101, 0, 0 } };

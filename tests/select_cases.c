@@ -1,6 +1,6 @@
 /*
- * select_cases.c - the cases of test_select: lists that meet each other in part, since all with all
- * would be millions.
+ * select_cases.c - the cases of test_select: selected combinations of parameters, because all
+ * combinations would be millions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ static bool by_flags(enum select_call call)
     return call == CALL_SELECT_FLAGS || call == CALL_PARTITION_FLAGS;
 }
 
-/* A case of any call, with whatever it takes chosen by `which`. */
+/* A case of any call; `which` selects its other parameters. */
 static struct select_case some_case(enum select_call call, ech_dtype dtype, size_t n,
                                     unsigned which)
 {
@@ -56,7 +56,7 @@ static void sizes(run_function run)
             }
 }
 
-/* Around the tiles of the GPU's kernels and the pieces of the CPU's. */
+/* Lengths near the tile sizes of the GPU kernels and the chunk sizes of the CPU. */
 static void edges(run_function run)
 {
     static const size_t tiles[] = { 2048, 4096, 8192, 16384, 32768, 65536 };
@@ -113,7 +113,7 @@ static void element_sizes(run_function run)
             run(&c);
         }
     }
-    for (unsigned k = 0; k < 2; k++) /* more than any tile has room for */
+    for (unsigned k = 0; k < 2; k++) /* larger than the output buffer of any tile */
         run(&(struct select_case){ .call = k ? CALL_PARTITION_FLAGS : CALL_SELECT_FLAGS,
                                    .n = 41,
                                    .element_bytes = 5000,
@@ -176,7 +176,7 @@ static void big(run_function run)
     }
 }
 
-/* So many tiles that blocks of the executor take several, one after the other. */
+/* Several tiles per block, also on the SIMT emulator. */
 static void many_tiles(run_function run)
 {
     static const struct {
@@ -202,7 +202,8 @@ static void many_tiles(run_function run)
         .call = CALL_UNIQUE, .dtype = ECH_I16, .n = 1190003, .always = true, .dist = "len10" });
 }
 
-/* ... by flags: a partition of each width; a selection of one, of more. */
+/* Calls by flags with several tiles per block: partitions of each width, and selections of 1 % and
+ * 50 %. */
 static void many_flags(run_function run)
 {
     for (unsigned k = 0; k < 10; k++) {
@@ -223,7 +224,7 @@ static void many_flags(run_function run)
     }
 }
 
-/* ... of runs, with what goes along. */
+/* Runs with several tiles per block, with keys or lengths as payload. */
 static void many_runs(run_function run)
 {
     static const char *const dists[] = { "special", "len10", "len1000", "constant", "random" };

@@ -1,7 +1,8 @@
 /*
- * select_oracle.c - the data of test_select's cases, and what must come of it.
+ * select_oracle.c - creates the data of test_select and computes the expected results.
  *
- * Every element becomes a long double, which holds all values of all types, and is compared in C.
+ * Every element is converted to a long double, which represents all values of all types, and
+ * compared in C.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -136,10 +137,10 @@ static void fill_flags(const struct select_case *c, uint64_t seed, char *flags)
         else
             flags[i] = (char)(set ? 1 + rng_below(&rng, 255) : 0);
     }
-    if (c->packed && c->n % 8) flags[c->n / 8] |= (char)(0xff << c->n % 8); /* no flags of ours */
+    if (c->packed && c->n % 8) flags[c->n / 8] |= (char)(0xff << c->n % 8); /* unused bits */
 }
 
-/* Lengths of runs: "zeros" are mostly that, "one" has a single long one, "len10" up to twice 10. */
+/* Lengths of runs: mostly 0 for "zeros", a single long run for "one", 0 to 20 for "len10". */
 static uint64_t fill_lengths(const struct select_case *c, uint64_t seed, char *lengths)
 {
     struct rng rng = { seed + 3 };
@@ -162,7 +163,7 @@ static size_t opaque_align(size_t bytes)
     return align;
 }
 
-/* ---- Answers ---- */
+/* ---- Expected results ---- */
 
 static void append(struct select_array *a, const char *from, size_t bytes)
 {
@@ -171,7 +172,7 @@ static void append(struct select_array *a, const char *from, size_t bytes)
     a->want_bytes += bytes;
 }
 
-/* Which part of the output element i goes to: 0 first, 1 second of three, 2 to the rest. */
+/* The part of the output that element i belongs to: 0 first, 1 second of three, 2 last. */
 static int kind_of(const struct select_data *d, size_t i)
 {
     const struct select_case *c = d->c;
@@ -242,12 +243,13 @@ static bool make_decode(struct select_data *d, uint64_t seed)
     for (size_t run = 0; run < c->n; run++)
         for (uint64_t k = 0; k < bits_at(lengths->input, run, 8); k++)
             append(out, in->input + run * c->element_bytes, c->element_bytes);
-    memset(out->want + out->want_bytes, 0x5C, out->bytes - out->want_bytes); /* as it was */
+    memset(out->want + out->want_bytes, 0x5C, out->bytes - out->want_bytes); /* unchanged */
     out->want_bytes = out->bytes;
     return true;
 }
 
-/* What is compared with comes from the data, so that something equals it. */
+/* The operands of the comparison are taken from the data, so that some elements are equal to
+ * them. */
 static void choose_values(struct select_data *d)
 {
     const struct select_case *c = d->c;

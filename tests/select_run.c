@@ -1,12 +1,12 @@
 /*
  * select_run.c - runs one case of test_select on one device, in each way that memory can be given,
- * and compares with the oracle's answer.
+ * and compares the result with the oracle.
  *
- *     workspace of the context's or ours  x  (GPU) device memory, host memory or some of each
+ *     workspace of the context or the caller  x  (GPU) device memory, host memory or mixed
  *
- * Outputs lie between guard zones and start as a pattern that is no answer; so does the workspace,
- * which is exactly as large as the library asked for.  Inputs must come back unchanged.  Memory is
- * aligned as the call wants it and no better.
+ * Outputs and workspace lie between guard zones and start with a pattern. The workspace has
+ * exactly the size that the query returned. Inputs must be unchanged afterwards. Memory has only
+ * the alignment that the call requires.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -59,7 +59,7 @@ static void compare(const struct buffer *b, const char *name, const char *want, 
     if (CHECK(got != NULL) && buffer_check_guards(b, name) && buffer_get(b, got))
         for (size_t i = 0; i < bytes; i++)
             if (got[i] != want[i]) {
-                test_fail(__FILE__, __LINE__, "byte %zu of %s is 0x%02X, not 0x%02X", i, name,
+                test_fail(__FILE__, __LINE__, "byte %zu of %s is 0x%02X instead of 0x%02X", i, name,
                           (unsigned char)got[i], (unsigned char)want[i]);
                 break;
             }
@@ -127,7 +127,7 @@ static void run_way(ech_ctx *ctx, const struct select_data *d, enum way way, boo
     if (own_work && !give_workspace(ctx, d, &work, &o)) goto done;
     for (int i = 0; i < ARRAYS; i++) p[i] = d->arrays[i].bytes ? buffers[i].data : NULL;
 
-    if (o.work_bytes) { /* a byte less must do nothing */
+    if (o.work_bytes) { /* one byte less: the call must fail without effects */
         o.work_bytes--;
         CHECK_FAILS(ctx, call(ctx, d, p, &o), ECH_ERR_MEMORY, "work_bytes");
         o.work_bytes++;

@@ -1,5 +1,5 @@
 /*
- * simt_run.c - runs kernels on the executor for its tests.
+ * simt_run.c - runs kernels on the SIMT emulator, for its tests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ static void fill_table(void)
 #define DRIVER(name, parameters)                                                                   \
     slot.field = &simt_driver.name;                                                                \
     if (cuGetProcAddress_v2(#name, slot.object, ECHI_DRIVER_VERSION, 0, NULL) != CUDA_SUCCESS) {   \
-        fprintf(stderr, "the executor has no %s\n", #name);                                        \
+        fprintf(stderr, "the emulator has no %s\n", #name);                                        \
         exit(2);                                                                                   \
     }
 #include "cuda/driver.def"
@@ -48,7 +48,7 @@ int simt_run_begin(int argc, char **argv)
     fill_table();
     if (simt_driver.cuInit(0) != CUDA_SUCCESS ||
         simt_driver.cuDevicePrimaryCtxRetain(&context, 0) != CUDA_SUCCESS) {
-        fprintf(stderr, "the executor does not begin\n");
+        fprintf(stderr, "the emulator cannot be opened\n");
         exit(2);
     }
     return left;
@@ -193,7 +193,7 @@ void simt_csv_fault(const char *kernel, const struct simt_finding *finding)
     size_t count = finding ? simt_findings(&all) : 0;
     if (!csv) return;
     fprintf(csv, "fault,%s,,%s", kernel, count ? "" : "none");
-    for (size_t i = 0; i < count; i++) { /* each kind once, in the order in which they were found */
+    for (size_t i = 0; i < count; i++) { /* each kind once, in the order of detection */
         size_t earlier = 0;
         while (earlier < i && all[earlier].fault != all[i].fault) earlier++;
         if (earlier == i) fprintf(csv, "%s%s", i ? " + " : "", simt_fault_name(all[i].fault));

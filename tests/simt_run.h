@@ -1,5 +1,6 @@
 /*
- * simt_run.h - what the executor's tests share: its driver, planted kernels and their buffers, CSV.
+ * simt_run.h - shared code of the emulator's tests: its driver, planted kernels with their
+ * buffers, CSV files.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,16 +21,18 @@ struct executor {
 };
 extern struct executor simt_driver;
 
-/* Opens the driver; takes --csv FILE out of the command line, returns how many words are left. */
+/* Opens the driver. Removes --csv FILE from the command line and returns the number of remaining
+ * arguments. */
 int simt_run_begin(int argc, char **argv);
 void simt_run_end(void);
 void simt_options_set(const char *options);
 
-/* A module of the build's, by its name; loaded once.  NULL fails the case. */
+/* A module of the build by its name, loaded once. If it cannot be loaded, the case fails and NULL
+ * is returned. */
 CUlibrary simt_library(const char *name);
 CUkernel simt_kernel(const char *library, const char *name);
 
-/* Device memory of exactly so many bytes, filled from `from` or left as it is. */
+/* Device memory of exactly this size, filled from `from` unless that is NULL. */
 CUdeviceptr simt_buffer(size_t bytes, const void *from);
 void simt_read(void *to, CUdeviceptr from, size_t bytes);
 
@@ -37,15 +40,17 @@ struct planted {
     const char *file, *kernel;
     unsigned blocks, threads, shared_bytes, n_in, n_out;
     uint32_t p;
-    bool early;         /* launched so that it may begin before earlier launches have ended */
-    uint32_t *in, *out; /* kept until the next run */
+    bool early;         /* programmatic dependent launch */
+    uint32_t *in, *out; /* valid until the next run */
 };
 
-/* Runs a planted kernel in fresh memory, forgetting earlier findings; the launch's result. */
+/* Clears the findings, runs a planted kernel in fresh memory and returns the result of the
+ * launch. */
 int simt_run_planted(struct planted *run);
 void simt_check_output(const struct planted *run);
 
-/* The counts of a pattern, as patterns.def has them; the last is that of divergent branches. */
+/* The counts of a pattern in the order of patterns.def. The last one is the number of divergent
+ * branches. */
 enum { PATTERN_DIVERGENT = 13, PATTERN_COUNTS = 15 };
 void simt_pattern_counts(const struct simt_counts *counts, uint64_t out[PATTERN_COUNTS]);
 

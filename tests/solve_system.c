@@ -1,5 +1,5 @@
 /*
- * solve_system.c - systems whose spectrum is known, and a call of ech_solve() on one.
+ * solve_system.c - systems with a known spectrum, and a call of ech_solve().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,10 +62,10 @@ static void random_row(struct solve_system *s, size_t i, struct rng *rng)
         entry(s, column, value);
         sum += fabs(value);
     }
-    entry(s, i, i % 2 ? sum : -sum); /* not in order: the diagonal is the last */
+    entry(s, i, i % 2 ? sum : -sum); /* not in order: the diagonal comes last */
 }
 
-/* Squares of five, whose eigenvalues are 0.05 and 5.05, times 1, 2 or 3; 0.01 between two. */
+/* 5 x 5 blocks with the eigenvalues 0.05 and 5.05, times 1, 2 or 3; the coupling is 0.01. */
 static void block_row(struct solve_system *s, size_t i)
 {
     const size_t square = i / 5 * 5;
@@ -161,7 +161,7 @@ long double system_norm(const struct solve_system *s, ech_dtype dtype, const dou
 
 /* ---- Arrays ---- */
 
-/* An array of the device's memory, or the host's, with what it holds. */
+/* An array in device or host memory, with a copy of its contents. */
 struct array {
     struct buffer buffer;
     void *image;
@@ -201,21 +201,21 @@ static void array_end(struct array *a, const char *name)
 {
     void *now = room(a->buffer.bytes, 1);
     if (!test_failed() && a->buffer.data && name && CHECK(buffer_get(&a->buffer, now)))
-        CHECK(memcmp(now, a->image, a->buffer.bytes) == 0); /* inputs are as they were */
+        CHECK(memcmp(now, a->image, a->buffer.bytes) == 0); /* inputs are unchanged */
     if (a->buffer.data) buffer_check_guards(&a->buffer, name ? name : "x");
     buffer_free(&a->buffer);
     free(now);
     free(a->image);
 }
 
-/* ---- An operator of the user's ---- */
+/* ---- A user-defined operator ---- */
 
 struct applied {
     const struct solve_system *s;
     ech_dtype dtype;
 };
 
-/* One product after the other is added, in the order of the row. */
+/* Adds the products of a row sequentially. */
 static ech_status apply(void *user, ech_ctx *ctx, const void *x, void *y)
 {
     const struct applied *a = user;
@@ -349,7 +349,7 @@ bool runs_same(const struct solve_run *a, const struct solve_run *b, size_t coun
             memcmp(&p->residual, &q->residual, sizeof p->residual) ||
             memcmp(&p->lower, &q->lower, 2 * sizeof p->lower)) {
             test_fail(__FILE__, __LINE__,
-                      "%s: reason %d and %d, iterations %llu and %llu, residual %.17g and %.17g, "
+                      "%s: status %d and %d, iterations %llu and %llu, residual %.17g and %.17g, "
                       "bounds %.17g %.17g and %.17g %.17g",
                       what, p->status, q->status, (unsigned long long)p->iterations,
                       (unsigned long long)q->iterations, p->residual, q->residual, p->lower,

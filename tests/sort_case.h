@@ -1,5 +1,5 @@
 /*
- * sort_case.h - one case of test_sort: what is sorted how, its data, and the oracle's answer.
+ * sort_case.h - one case of test_sort: the call, its data and the expected result.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,62 +8,62 @@
 
 #include "test.h"
 
-/* What a case is after, beside the right answer. */
+/* What a case tests in addition to the result. */
 enum sort_kind {
-    SORT_PLAIN,   /* "sort": in and out of place, with own and with given workspace */
-    SORT_REPEAT,  /* "repeat": ten runs, bit for bit the same */
-    SORT_THREADS, /* "threads": 1, 2, 3 and 7 threads, bit for bit the same */
-    SORT_LARGE    /* "large": by an analytic oracle; sort_large.c */
+    SORT_PLAIN,   /* "sort": in and out of place, workspace of the context and of the caller */
+    SORT_REPEAT,  /* "repeat": ten bit-identical runs */
+    SORT_THREADS, /* "threads": bit-identical with 1, 2, 3 and 7 threads */
+    SORT_LARGE    /* "large": with an analytic oracle; sort_large.c */
 };
 
 struct sort_case {
     enum sort_kind kind;
     ech_dtype dtype;
     size_t n;
-    size_t value_bytes; /* 0: keys alone, or an argsort when index_dtype is given */
+    size_t value_bytes; /* 0: only keys, or an argsort if index_bytes is set */
     int index_bytes;    /* 0, 4 or 8 */
     bool descending, total;
-    int begin_bit, end_bit; /* end_bit 0: all */
-    const char *dist;       /* name in the table of keys.c */
+    int begin_bit, end_bit; /* end_bit 0: all bits */
+    const char *dist;       /* a name in keys.c */
 };
 
-/* sort_cases.c: calls run with every case of the table. */
+/* sort_cases.c: calls run() with every case. */
 void sort_cases(void (*run)(const struct sort_case *));
 
-/* "sort(f32,n=1000003,v=8,desc,dist=few)" */
+/* For example "sort(f32,n=1000003,v=8,desc,dist=few)". */
 void sort_case_id(const struct sort_case *c, char *text, size_t capacity_bytes);
 
-/* keys.c: writes n keys of the case's distribution, the same for the same seed. */
+/* keys.c: writes n keys of the case's distribution, which depend only on the seed. */
 bool keys_fill(const struct sort_case *c, uint64_t seed, void *keys);
 
 /*
- * oracle.c: order[i] becomes the position in keys of the i-th key of the sorted sequence, by a
- * merge sort whose comparison is written from the text of echelon.h and shares nothing with the
- * library.
+ * oracle.c: order[i] becomes the input position of the i-th key of the sorted sequence. The merge
+ * sort and its comparison follow echelon/sort.h and share no code with the library.
  */
 bool oracle_order(const struct sort_case *c, const void *keys, uint32_t *order);
 
-/* sort_run.c: runs a case on a device by one algorithm; NULL: the library's choice. */
+/* sort_run.c: runs a case on a device with one algorithm; NULL: the library's choice. */
 struct sort_data {
     const struct sort_case *c;
-    size_t key_bytes, value_bytes;     /* of one; value_bytes also for an index */
-    char *keys, *values;               /* inputs; values NULL where there are none */
-    char *keys_sorted, *values_sorted; /* answers; NULL where there are none */
-    char *got;                         /* room for either */
+    size_t key_bytes, value_bytes;     /* per element; value_bytes also for an index */
+    char *keys, *values;               /* inputs; values is NULL if unused */
+    char *keys_sorted, *values_sorted; /* expected results; NULL if unused */
+    char *got;                         /* a buffer for keys or values */
 };
 void sort_run(ech_ctx *ctx, const struct sort_data *data, const char *algorithm, uint64_t seed,
               unsigned ways);
 
-/* The ways of giving memory that a case is run in, a bit each. */
+/* The ways in which a case receives its memory, one bit per way. */
 enum { SORT_WAYS = 7 };
 unsigned sort_ways(ech_ctx *ctx, const struct sort_case *c, uint64_t seed);
 
-/* sort_cover.c: of the ways those in which no sort like this one ran by the algorithm, or one of
- * them; the same, but none unless something about the sort is new. */
+/* sort_cover.c: sort_one_way() selects the ways that no earlier sort of this kind used with the
+ * algorithm, or one way if there are none. sort_cover() does the same, but returns 0 if the sort
+ * has no new feature. */
 unsigned sort_one_way(const struct sort_case *c, const char *algorithm, unsigned ways);
 unsigned sort_cover(const struct sort_case *c, const char *algorithm, unsigned ways);
 
-/* sort_large.c: sizes around 2^31 and 2^32, where memory suffices. */
+/* sort_large.c: sizes near 2^31 and 2^32, if memory suffices. */
 void sort_large(ech_ctx *ctx);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * sort_cases.c - the cases of test_sort: lists that meet each other in part, since all with all
- * would be millions.
+ * sort_cases.c - the cases of test_sort: selected combinations of parameters, because all
+ * combinations would be millions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@ enum { DTYPES = 12 };
 
 typedef void (*run_function)(const struct sort_case *);
 
-/* What moves along: by turns nothing, values of 4 and 8 bytes, and indices. */
+/* Sets the payload: in turn none, values of 4 and 8 bytes, and indices. */
 static struct sort_case payload(struct sort_case c, unsigned which)
 {
     static const size_t values[] = { 0, 4, 0, 8, 0 };
@@ -23,7 +23,7 @@ static struct sort_case payload(struct sort_case c, unsigned which)
     return c;
 }
 
-/* Every dtype at the sizes where a loop starts or a warp, a vector or a block is just full. */
+/* Every dtype at sizes where a loop starts, or a warp, a vector or a block is exactly full. */
 static void small_sizes(run_function run)
 {
     static const size_t sizes[] = { 0,   1,   2,   3,   5,   31,  32,  33,   63,   64,  65,
@@ -55,7 +55,7 @@ static void distributions(run_function run)
             }
 }
 
-/* Around the tiles of the GPU's kernels and the blocks of the CPU's. */
+/* Sizes near the tiles of the GPU kernels and the blocks of the CPU. */
 static void tile_edges(run_function run)
 {
     static const size_t tiles[] = { 3072, 3840,  4096,  4608,  5760,  6144, 7680,
@@ -87,7 +87,7 @@ static void value_sizes(run_function run)
                                          .dist = t % 2 ? "few" : "special" });
 }
 
-/* All begin and end of {0, w/3, 3w/4, w}, also empty ranges, and odd ones. */
+/* All begin and end bits of {0, w/3, 3w/4, w}, including empty ranges, and odd values. */
 static void bit_ranges(run_function run)
 {
     static const int odd[][2] = { { 4, 10 }, { 3, 22 }, { 8, 20 },  { 0, 34 },  { 5, 6 },
@@ -115,7 +115,7 @@ static void bit_ranges(run_function run)
     }
 }
 
-/* Keys alone of which several levels of digits are needed, or none. */
+/* Keys without values that need several levels of digits, or none. */
 static void levels(run_function run)
 {
     static const char *const dists[] = { "random", "sorted", "constant", "few", "hot",
@@ -126,11 +126,11 @@ static void levels(run_function run)
             for (size_t n = 14337; n <= 20000; n += 5663)
                 run(&(struct sort_case){
                     .dtype = dtypes[t], .n = n, .descending = (t + d) % 2, .dist = dists[d] });
-    /* A class of more keys than a leaf, none of whose bins is: its digits are counted already. */
+    /* a bucket larger than a leaf, with smaller bins: its digits are already counted */
     run(&(struct sort_case){ .dtype = ECH_U32, .n = 15800, .dist = "and4" });
 }
 
-/* Floats alone that are more even in value than in bits, or seem so; of few and of more levels. */
+/* Floats that are, or look, more uniform in value than in bits; with few and with more levels. */
 static void values_of_floats(run_function run)
 {
     static const char *const dists[] = { "unit",   "negative", "normal", "narrow", "strewn",
@@ -146,8 +146,8 @@ static void values_of_floats(run_function run)
                                          .dist = dists[d] });
 }
 
-/* The same with values and indices, of each width that moves along.  "and8" of few bits and
- * "ties" fill leaves whose keys agree in all but low bits. */
+/* Keys with values and indices of every width. "and8" of small dtypes and "ties" fill leaves with
+ * keys that differ only in low bits. */
 static void levels_of_pairs(run_function run)
 {
     static const char *const dists[] = { "random", "sorted", "reversed", "constant", "few",
@@ -163,7 +163,7 @@ static void levels_of_pairs(run_function run)
                 c = payload(c, p);
                 run(&c);
             }
-    /* What a sample of the keys does not tell. */
+    /* distributions that a sample does not reveal */
     static const struct sort_case unseen[] = {
         { .dtype = ECH_U32, .n = 20000, .value_bytes = 4, .dist = "unseen" },
         { .dtype = ECH_U32, .n = 20000, .value_bytes = 4, .dist = "wider" },
@@ -172,7 +172,8 @@ static void levels_of_pairs(run_function run)
     for (size_t i = 0; i < LENGTH(unseen); i++) run(&unseen[i]);
 }
 
-/* What one block ranks by bins, of every distribution: bins crowd by equal keys and by others. */
+/* Distributions for the kernel that ranks the keys of one block by bins: some bins receive many
+ * equal or many different keys. */
 static void bins(run_function run)
 {
     static const char *const dists[] = {
@@ -189,7 +190,7 @@ static void bins(run_function run)
                 c = payload(c, (unsigned)(t + d) + p);
                 run(&c);
             }
-    /* Keys that crowd level after level, alone and with what goes along; also by some bits. */
+    /* keys that are skewed on several levels, with each payload, and also by some bits */
     static const char *const crowds[] = { "zipf", "and3", "and4", "heavy", "near", "steps" };
     for (size_t t = 0; t < LENGTH(dtypes); t++)
         for (size_t d = 0; d < LENGTH(crowds); d++)
@@ -203,8 +204,7 @@ static void bins(run_function run)
             }
 }
 
-/* Around what a sample sort takes a bucket and a tile more for, and a bucket that is sorted in
- * chunks. */
+/* Sizes that add a bucket or a tile to a sample sort, and buckets that are sorted in chunks. */
 static void samples(run_function run)
 {
     static const size_t sizes[] = { 512, 4097, 8191, 8193, 12800, 16383, 20000 };
@@ -283,7 +283,7 @@ static void big_sizes(run_function run)
         { .dtype = ECH_F16, .n = 600011, .descending = true, .dist = "few" },
         { .dtype = ECH_U32, .n = 3000017, .value_bytes = 8, .dist = "random" },
         { .dtype = ECH_F32, .n = 3000017, .dist = "special" },
-        { .dtype = ECH_U32, .n = 4000037, .dist = "random" }, /* large leaves, as below */
+        { .dtype = ECH_U32, .n = 4000037, .dist = "random" }, /* large leaves */
         { .dtype = ECH_U64, .n = 1500007, .dist = "zipf" },
         { .dtype = ECH_I64, .n = 2000003, .dist = "random", .descending = true },
         { .dtype = ECH_U64, .n = 2000003, .index_bytes = 4, .descending = true, .dist = "zipf" },

@@ -1,10 +1,10 @@
 /*
- * sort_cover.c - which sorts of test_sort's table run something that none before them ran.
+ * sort_cover.c - selects the sorts of test_sort that run something new.
  *
- * A sort has features: its algorithm with its widths, with its distribution, with its size and so
- * on.  The table is read in its order, and a sort is chosen if one of its features is new.
- * So each pair of an algorithm and a width, a distribution, an edge of a tile or a way of giving
- * memory is there once, and not each of all of them with all others.
+ * A sort has features: its algorithm with its widths, with its distribution, with its size, and so
+ * on. The cases are processed in order, and a sort is selected if one of its features is new. So
+ * each algorithm runs with each width, distribution, tile boundary and memory location once, but
+ * not with every combination of them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,9 +14,9 @@
 
 enum { SLOTS = 1 << 16 };
 
-static uint64_t seen[SLOTS]; /* hashes of features; 0: none */
+static uint64_t seen[SLOTS]; /* hashes of features; 0: empty */
 
-/* Notes the feature; true when it is new. */
+/* Records the feature; true if it is new. */
 static bool is_new(const char *feature)
 {
     uint64_t hash = hash_text(feature) | 1;
@@ -27,7 +27,7 @@ static bool is_new(const char *feature)
     return !found;
 }
 
-/* "none", "index", or the values' width where kernels move such values themselves. */
+/* "none", "index", or the width of values that kernels move themselves. */
 static const char *payload_of(const struct sort_case *c)
 {
     if (c->index_bytes) return c->index_bytes == 4 ? "i4" : "i8";
@@ -39,7 +39,7 @@ static const char *payload_of(const struct sort_case *c)
                                   : "wide";
 }
 
-/* A warp, a block of few, one tile, two, more. */
+/* Classes: up to a warp, one small block, one tile, two tiles, more. */
 static int size_class(size_t n)
 {
     static const size_t ends[] = { 1, 32, 1024, 4096, 8192 };
@@ -48,7 +48,7 @@ static int size_class(size_t n)
     return i;
 }
 
-/* What the sort is, whatever way its memory is given. */
+/* Features of the sort that do not depend on its memory. */
 static bool has_new_feature(const struct sort_case *c, const char *algorithm)
 {
     const int size = size_class(c->n);
@@ -75,8 +75,8 @@ static bool has_new_feature(const struct sort_case *c, const char *algorithm)
     return any;
 }
 
-/* With --cover each way is run for each algorithm with each width and payload; without, for each
- * algorithm, each width and each payload. */
+/* With --cover, each way runs once per combination of algorithm, width and payload. Otherwise it
+ * runs once per algorithm, once per width and once per payload. */
 static bool is_new_way(const struct sort_case *c, const char *algorithm, int way)
 {
     const size_t width = ech_dtype_bytes(c->dtype);

@@ -1,10 +1,10 @@
 /*
- * sort_large.c - sorts of 2^31 - 1 to 2^32 + 1 keys, where 32-bit counts and offsets break.
+ * sort_large.c - sorts 2^31 - 1 to 2^32 + 1 keys, where 32-bit counts and offsets overflow.
  *
- * No oracle could sort that in time, so the answer comes first: the i-th sorted key is a formula of
- * i.  A bijection of positions, i -> (i * odd + add) mod 2^b walked until it falls below n, spreads
- * the keys over the input, and what the library returns is compared with the formula, chunk by
- * chunk. Of pairs each value is the sorted position itself.
+ * No oracle can sort so many keys in reasonable time. The expected result is a formula instead:
+ * the i-th sorted key is a function of i. A bijection of positions, i -> (i * odd + add) mod 2^b
+ * repeated until the result is less than n, permutes the keys. The output is compared with the
+ * formula chunk by chunk. In sorts of pairs each value is the sorted position.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,12 +18,13 @@ enum { CHUNK = 1 << 24 };
 /* The i-th key of the sorted sequence of n. */
 static uint64_t key_at(uint64_t i, uint64_t n, size_t key_bytes)
 {
-    if (key_bytes == 8) return i * 4; /* rises */
+    if (key_bytes == 8) return i * 4; /* strictly ascending */
     uint64_t range = (uint64_t)1 << (8 * key_bytes);
     return range <= n ? i / (n / range + 1) : i * (range / n);
 }
 
-/* A bijection on [0, n): a permutation of [0, 2^b) whose cycle is followed until it is below n. */
+/* A bijection on [0, n): follows a cycle of a permutation of [0, 2^b) until the result is less than
+ * n. */
 static uint64_t shuffled(uint64_t i, uint64_t n, int bits)
 {
     uint64_t mask = ((uint64_t)1 << bits) - 1;
@@ -42,7 +43,7 @@ static int bits_for(uint64_t n)
     return bits;
 }
 
-/* One element: the key or the value at position i of the input, or of the sorted answer. */
+/* An array: keys or values, as input or as expected output. */
 struct source {
     uint64_t n;
     size_t bytes;
@@ -73,7 +74,7 @@ static bool upload(ech_ctx *ctx, char *device, const struct source *s, char *chu
     return true;
 }
 
-/* chunk has room for two. */
+/* chunk has room for two chunks. */
 static bool compare(ech_ctx *ctx, const char *device, const struct source *s, char *chunk)
 {
     char *wanted = chunk + CHUNK * s->bytes;
@@ -91,7 +92,7 @@ static bool compare(ech_ctx *ctx, const char *device, const struct source *s, ch
     return true;
 }
 
-/* Pairs need keys that differ, so that each value's place is known. */
+/* Sorts of pairs need distinct keys, so that the position of each value is known. */
 static void run(ech_ctx *ctx, ech_dtype dtype, uint64_t n, size_t value_bytes)
 {
     size_t key_bytes = ech_dtype_bytes(dtype), work_bytes = 0;
@@ -108,7 +109,7 @@ static void run(ech_ctx *ctx, ech_dtype dtype, uint64_t n, size_t value_bytes)
                  ECH_OK);
     uint64_t needed = keys_bytes + values_bytes + work_bytes;
     if (!chunk || needed + needed / 16 > free_bytes) {
-        test_skip("needs %.1f GB, and %.1f GB are free", (double)needed / 1e9,
+        test_skip("needs %.1f GB; %.1f GB are free", (double)needed / 1e9,
                   (double)free_bytes / 1e9);
         goto done;
     }
@@ -145,7 +146,7 @@ void sort_large(ech_ctx *ctx)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t n = cases[i].n;
-        if (test_options.quick) n = n / 512 | 1; /* tries this file itself */
+        if (test_options.quick) n = n / 512 | 1; /* tests this file on small machines */
         if (!test_begin("large(%s,n=%llu,v=%zu) on %s", ech_dtype_name(cases[i].dtype),
                         (unsigned long long)n, cases[i].value_bytes, ech_device_name(ctx)))
             continue;

@@ -1,13 +1,13 @@
 /*
- * sort_run.c - runs one case of test_sort on one device by one algorithm, in each way that memory
- * can be given, and compares with the oracle's answer.
+ * sort_run.c - runs one case of test_sort on one device with one algorithm, in each way that
+ * memory can be given, and compares the result with the oracle.
  *
- *     in place or not  x  workspace of the context's or ours  x  (GPU) device or host memory,
- *                                                        the latter also with a limit, in parts
+ *     in place or not  x  workspace of the context or the caller  x  (GPU) device or host memory,
+ *                                                the latter also out of core, with a memory limit
  *
- * Outputs lie between guard zones and start as a pattern that is no answer; so does the workspace,
- * which is exactly as large as the library asked for.  Inputs that are not outputs must come back
- * unchanged.  Host memory is aligned to the size of a key and no better.
+ * Outputs and workspace lie between guard zones and start with a pattern. The workspace has
+ * exactly the size that the query returned. Inputs that are not outputs must be unchanged
+ * afterwards. Host memory is aligned only to the size of a key.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 #include <string.h>
 
 enum {
-    MANY = 20000, /* beyond this n only some of the ways are tried */
-    PARTS = 4096  /* below this n nothing is sorted in parts */
+    MANY = 20000, /* larger cases run only in some of the ways */
+    PARTS = 4096  /* smaller cases do not run out of core */
 };
 
 struct way {
@@ -71,8 +71,8 @@ static bool call(ech_ctx *ctx, const struct sort_case *c, const ech_sort_options
            CHECK_STATUS(ech_sync(ctx), ECH_OK);
 }
 
-/* A quarter of what the arrays take, or as little as does at all: four chunks of 1024 elements,
- * each array in whole 256 bytes, and their workspace. */
+/* Limits memory to a quarter of the arrays, but at least to the minimum of an out-of-core sort:
+ * four chunks of 1024 elements, each array rounded up to 256 bytes, and their workspace. */
 static bool limit_memory(ech_ctx *ctx, const struct sort_data *d, const ech_sort_options *options)
 {
     enum { LEAST = 1024 };
@@ -98,13 +98,13 @@ static void compare(const struct buffer *buffer, const struct sort_data *d, cons
         const unsigned char *want = (const unsigned char *)wanted + i * element_bytes;
         if (memcmp(got, want, element_bytes) == 0) continue;
         char text[2][20] = { "", "" };
-        for (size_t b = 0; b < element_bytes && b < 8; b++) { /* little-endian: last byte first */
+        for (size_t b = 0; b < element_bytes && b < 8; b++) { /* most significant byte first */
             snprintf(text[0] + 2 * b, 4, "%02X",
                      got[(element_bytes < 8 ? element_bytes : 8) - 1 - b]);
             snprintf(text[1] + 2 * b, 4, "%02X",
                      want[(element_bytes < 8 ? element_bytes : 8) - 1 - b]);
         }
-        test_fail(__FILE__, __LINE__, "%s[%zu] is 0x%s, not 0x%s", name, i, text[0], text[1]);
+        test_fail(__FILE__, __LINE__, "%s[%zu] is 0x%s instead of 0x%s", name, i, text[0], text[1]);
         return;
     }
 }
@@ -167,15 +167,15 @@ done:
                algorithm ? algorithm : "chosen", way.in_place ? "in place" : "out of place",
                way.own_work ? "given" : "the context's",
                memory      ? "device"
-               : way.parts ? "host, in parts,"
+               : way.parts ? "host, out of core,"
                            : "host");
     struct buffer *all[] = { &b.keys_in, &b.keys_out, &b.values_in, &b.values_out, &b.work };
     for (int i = 0; i < 5; i++)
         if (all[i]->base) buffer_free(all[i]);
 }
 
-/* The first four: in place or not, own workspace or not; then two of host memory, and one out of
- * core. */
+/* Ways 0 to 3: in place or not, workspace of the context or the caller. Ways 4 and 5: host memory.
+ * Way 6: out of core. */
 static struct way way_of(int i, uint64_t seed)
 {
     if (i == SORT_WAYS - 1)
@@ -188,7 +188,7 @@ unsigned sort_ways(ech_ctx *ctx, const struct sort_case *c, uint64_t seed)
     const bool gpu = !test_is_cpu(ctx);
     unsigned ways = 0;
     for (int i = 0; i < (gpu ? 6 : 4); i++) {
-        /* Of a big case: one way a kind of memory, another for each. */
+        /* large cases: one way with device memory, one with host memory */
         if (c->n > MANY && (i < 4 ? (size_t)i != seed % 4 : (size_t)i != 4 + seed % 2)) continue;
         ways |= 1u << i;
     }

@@ -1,9 +1,9 @@
 /*
- * sparse_oracle.c - sparse matrices made by rows' lengths, and their products added up as the text
- * says, by recursion.
+ * sparse_oracle.c - creates sparse matrices from the lengths of their rows, and computes products
+ * in the documented order, recursively.
  *
- * All is computed in f64.  Of f32 each result is rounded again, which gives what f32 arithmetic
- * does: f64 has more than twice its digits.
+ * All results are computed in f64 and, for f32, rounded to f32 after each operation. f64 has more
+ * than twice as many significand bits, so this equals f32 arithmetic.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -59,7 +59,7 @@ bool sparse_make(struct sparse *m, size_t rows, size_t cols, ech_dtype index, ec
     m->columns = calloc(m->entries + 1, sizeof *m->columns);
     m->values = calloc(m->entries + 1, sizeof *m->values);
     if (!CHECK(m->columns && m->values)) return false;
-    for (size_t i = 0; i < rows; i++) { /* in order where there is room, else anywhere */
+    for (size_t i = 0; i < rows; i++) { /* ascending columns if possible */
         const size_t n = (size_t)(m->offsets[i + 1] - m->offsets[i]);
         for (size_t j = 0; j < n; j++) {
             const size_t e = (size_t)m->offsets[i] + j;
@@ -78,7 +78,7 @@ void sparse_free(struct sparse *m)
     free(m->values);
 }
 
-/* ---- The documented order ---- */
+/* ---- Sums in the documented order ---- */
 
 struct sum {
     const struct sparse *m;
@@ -98,7 +98,7 @@ static double add_chunk(const struct sum *s, size_t chunk)
     return total;
 }
 
-/* Chunks from `first` on, `width` of them where there are so many: a power of two. */
+/* The sum of chunks first ... first + width - 1, as far as they exist; width is a power of two. */
 static double add_tree(const struct sum *s, size_t first, size_t width)
 {
     const size_t chunks = (s->end - s->begin + CHUNK - 1) / CHUNK;

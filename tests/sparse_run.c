@@ -1,5 +1,5 @@
 /*
- * sparse_run.c - matrices and vectors of a test in buffers of a device, as its types have them.
+ * sparse_run.c - typed matrices and vectors of a test in buffers on a device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,7 +60,7 @@ bool integers_make(struct buffer *buffer, ech_ctx *ctx, const uint64_t *from, si
     return make(buffer, ctx, typed_integers(from, n, index), n, ech_dtype_bytes(index), shift);
 }
 
-/* Fails at the first of n elements that is not the one wanted; frees wanted. */
+/* Fails at the first element that differs from wanted; frees wanted. */
 static bool same(const struct buffer *buffer, char *wanted, size_t n, size_t bytes,
                  const char *name)
 {
@@ -72,7 +72,7 @@ static bool same(const struct buffer *buffer, char *wanted, size_t n, size_t byt
             uint64_t a = 0, b = 0;
             memcpy(&a, got + i * bytes, bytes);
             memcpy(&b, wanted + i * bytes, bytes);
-            test_fail(__FILE__, __LINE__, "%s[%zu] is %llx, not %llx", name, i,
+            test_fail(__FILE__, __LINE__, "%s[%zu] is %llx instead of %llx", name, i,
                       (unsigned long long)a, (unsigned long long)b);
             good = false;
         }

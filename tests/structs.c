@@ -1,10 +1,10 @@
 /*
- * structs.c - a program against a header that is not the library's: structs.sh compiles it with
- * fields removed from the structs that begin with `size`, and with fields added to them.
+ * structs.c - a program compiled with a header of another version: structs.sh removes the last
+ * fields of the structs that begin with `size`, or adds fields to them.
  *
- *     structs        exit status 0: every call gave the right result
+ *     structs        exit status 0: every call returned the right result
  *     OLDER          work_bytes, the last field of options, is missing
- *     NEWER          the field newer is there: 0 does nothing, other values are refused
+ *     NEWER          the field `newer` exists: 0 has no effect, other values are rejected
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,10 +26,11 @@ static void expect_true(const char *what, int holds)
 {
     if (holds) return;
     failures++;
-    printf("%s does not hold\n", what);
+    printf("check failed: %s\n", what);
 }
 
-/* All fields of the options are set, so that each must arrive where it belongs. */
+/* All fields of the options are set, so the test detects any field that is read from a wrong
+ * offset. */
 static void sorts(ech_ctx *ctx)
 {
     float keys[5] = { 3, 1, 2, 5, 4 }, out[5];
@@ -75,7 +76,7 @@ static ech_status twice(void *user, ech_ctx *ctx, const void *x, void *y)
     return ECH_OK;
 }
 
-/* ech_operator is read, with `diagonal` as its last field. */
+/* ech_operator is an input; its last field is `diagonal`. */
 static void solves(ech_ctx *ctx)
 {
     double b[3] = { 2, 4, 6 }, x[3] = { 0, 0, 0 };
@@ -94,7 +95,7 @@ static void solves(ech_ctx *ctx)
     options.method = ECH_METHOD_CG;
     expect("ech_solve", ech_solve(ctx, &a, 1, b, n, x, n, &options, &report), ECH_OK);
     expect_true("solution", x[0] == 1 && x[1] == 2 && x[2] == 3);
-    expect_true("the end of the report", report.history_count > 0 || report.lower == 0);
+    expect_true("bytes after the report", report.history_count > 0 || report.lower == 0);
 #ifdef NEWER
     expect_true("unknown fields of a report are 0", report.newer[0] == 0 && report.newer[1] == 0);
     a.newer[0] = 1;
@@ -103,7 +104,7 @@ static void solves(ech_ctx *ctx)
 #endif
 }
 
-/* ech_device is written: what follows it stays as it is, and unknown fields become 0. */
+/* ech_device is an output: the bytes after it are unchanged, and unknown fields become 0. */
 static void devices(void)
 {
     struct {

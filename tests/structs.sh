@@ -1,6 +1,6 @@
 #!/bin/sh
-# structs.sh SOURCE BUILD CC - programs compiled against other versions of the header run with this library: its own
-# header, one whose structs have a field less, and one whose structs have two more.
+# structs.sh SOURCE BUILD CC - programs that are compiled with other versions of the header run with this library: the
+# current header, one whose structs lack a field, and one whose structs have two more fields.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 build=$2 cc=$3
@@ -12,11 +12,11 @@ mkdir "$work/same" "$work/older" "$work/newer"
 header=$work/same/echelon.h
 "$source/scripts/amalgamate.sh" "$header" || exit 1
 
-# A struct with a size ends where its name follows the brace.
+# A struct with a size ends at the line with a brace and its name.
 awk '/^typedef struct/ { sized = 0 }
      /^ *size_t size;/ { sized = 1 }
      sized && /^    (size_t work_bytes|const void \*diagonal|int driver);/ {
-         while (/\/\*/ && !/\*\//) { getline more; $0 = $0 more } # with its comment
+         while (/\/\*/ && !/\*\//) { getline more; $0 = $0 more } # including its comment
          next
      }
      { print }' "$header" >"$work/older/echelon.h"
@@ -29,7 +29,7 @@ structs=$(grep -c 'newer\[2\]' "$work/newer/echelon.h")
 check "the older header lacks fields" test "$fields" -ge 12
 check "the newer header has more fields" test "$structs" -ge 12
 
-# A struct that ended in padding could not grow: an older program may have anything there.
+# A struct that ends in padding cannot grow, because the padding of an older program is undefined.
 names=$(sed -n '/newer\[2\]/,/^} ech_/s/^} \(ech_[a-z0-9_]*\);.*/\1/p' "$work/newer/echelon.h")
 for version in same newer; do
     {

@@ -77,7 +77,7 @@ int test_finish(void)
 {
     if (test_options.list) return 0;
     if (test_options.n_ids && test_options.cases == 0) {
-        printf("no case begins with '%s'\n", test_options.ids[0]);
+        printf("no case id begins with '%s'\n", test_options.ids[0]);
         return 2;
     }
     printf("%d passed, %d failed, %d skipped\n", test_options.passed, test_options.failed,
@@ -90,14 +90,14 @@ int test_finish(void)
 
 bool test_check(const char *file, int line, const char *text, bool holds)
 {
-    if (!holds) test_fail(file, line, "does not hold: %s", text);
+    if (!holds) test_fail(file, line, "check failed: %s", text);
     return holds;
 }
 
 bool test_check_int(const char *file, int line, const char *a_text, const char *b_text, long long a,
                     long long b)
 {
-    if (a != b) test_fail(file, line, "%s is %lld, and %s is %lld", a_text, a, b_text, b);
+    if (a != b) test_fail(file, line, "%s is %lld, but %s is %lld", a_text, a, b_text, b);
     return a == b;
 }
 
@@ -105,8 +105,8 @@ bool test_check_status(const char *file, int line, const char *text, ech_status 
                        ech_status wanted, const ech_ctx *ctx)
 {
     if (got != wanted)
-        test_fail(file, line, "%s gives %s, not %s; message \"%s\"", text, ech_status_name(got),
-                  ech_status_name(wanted), ech_error(ctx));
+        test_fail(file, line, "%s returns %s instead of %s; message \"%s\"", text,
+                  ech_status_name(got), ech_status_name(wanted), ech_error(ctx));
     return got == wanted;
 }
 
@@ -171,7 +171,7 @@ uint64_t rng_next(struct rng *rng)
     return z ^ z >> 31;
 }
 
-/* The remainder's bias is below n / 2^64, which no test can see. */
+/* The bias of the remainder is less than n / 2^64, which no test can detect. */
 uint64_t rng_below(struct rng *rng, uint64_t n)
 {
     return rng_next(rng) % n;

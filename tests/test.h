@@ -1,10 +1,10 @@
 /*
- * test.h - what the test programs share: checks that print both values, a seeded generator, counts,
- * devices, and buffers with guard zones.
+ * test.h - shared code of the test programs: checks that print both values, a seeded generator,
+ * counts, devices, and buffers with guard zones.
  *
- * A program runs cases: test_begin(), checks, test_end().  The first failed check of a case prints
- * the case's id, which the program takes as an argument to run that case alone.  main() returns
- * test_finish(), which prints the totals in the form that scripts/check.sh sums up.
+ * A program runs cases: test_begin(), checks, test_end(). The first failed check of a case prints
+ * the id of the case; an id as an argument runs only this case. main() returns test_finish(),
+ * which prints the totals in the form that scripts/check.sh reads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,29 +19,29 @@
 
 /* ---- Cases and checks: test.c ---- */
 
-/* Opens a case; false when the command line asks for others. */
+/* Opens a case; false if the command line selects other cases. */
 bool test_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void test_end(void);
 
-/* Counts the open case as skipped, with a reason.  A skip is never a pass. */
+/* Counts the open case as skipped and prints the reason. A skipped case never counts as passed. */
 void test_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Marks the open case as failed and prints why; only its first few failures are printed. */
+/* Marks the open case as failed and prints the reason, for the first few failures of a case. */
 void test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool test_failed(void);
 
-/* Prints "N passed, N failed, N skipped"; the exit status of main(). */
+/* Prints "N passed, N failed, N skipped"; returns the exit status of main(). */
 int test_finish(void);
 
-/* Each takes its arguments once, and is true when the check holds. */
+/* These evaluate their arguments once and return true if the check holds. */
 #define CHECK(condition) test_check(__FILE__, __LINE__, #condition, (condition))
 #define CHECK_INT(a, b)  test_check_int(__FILE__, __LINE__, #a, #b, (long long)(a), (long long)(b))
 #define CHECK_STATUS(call, status)                                                                 \
     test_check_status(__FILE__, __LINE__, #call, (call), (status), NULL)
 #define CHECK_TEXT(text, part) test_check_text(__FILE__, __LINE__, #text, (text), (part))
 
-/* The call fails with status and its message, in ctx or without one, contains part. */
+/* The call must fail with status, and its message must contain part. ctx may be NULL. */
 #define CHECK_FAILS(ctx, call, status, part)                                                       \
     test_check_fails(__FILE__, __LINE__, #call, (call), (status), (ctx), (part))
 
@@ -58,23 +58,23 @@ bool test_check_text(const char *file, int line, const char *what, const char *t
 /* ---- Command line ---- */
 
 struct test_options {
-    const char *device; /* --device NAME or ECHELON_TEST_DEVICE; NULL: every one */
+    const char *device; /* --device NAME or ECHELON_TEST_DEVICE; NULL: all devices */
     bool quick, large, list;
-    bool one_way;        /* --one-way: of the ways to run a case one, and those that are new */
-    bool cover;          /* --cover: quick, and of the cases those that run something new */
-    int every;           /* --every N: one of N cases, as --quick takes one of 7 */
-    const char *ids[64]; /* cases to run alone */
+    bool one_way;        /* --one-way: runs only new ways of a case, or one if there are none */
+    bool cover;          /* --cover: as --quick, and only cases that run something new */
+    int every;           /* --every N: one of N cases; the default of --quick is 7 */
+    const char *ids[64]; /* ids of the cases to run */
     int n_ids;
     int cases, passed, failed, skipped;
 };
 extern struct test_options test_options;
 
-/* Reads the options that every program has; exits with a usage message on others. */
+/* Reads the options of every program; exits with a usage message for unknown ones. */
 void test_main(int argc, char **argv);
 
 /* ---- Devices: device.c ---- */
 
-/* Names the i-th device to test on; false when there is none. */
+/* Returns the name of the i-th device to test on; false if there is none. */
 bool test_device(int i, char *name, size_t capacity_bytes);
 bool test_is_cpu(const ech_ctx *ctx);
 
@@ -89,21 +89,20 @@ uint64_t hash_text(const char *text);
 
 /* ---- Buffers of device or host memory, with guard zones: buffer.c ---- */
 
-/* bytes of memory between two zones of a pattern, aligned to 256 plus offset. */
+/* Allocates bytes of memory between two zones with a pattern, aligned to 256 plus offset. */
 struct buffer {
     ech_ctx *ctx; /* NULL: host memory */
     char *base, *data;
     size_t bytes;
 };
 
-/* Fills the buffer with a pattern that is no answer; ctx NULL: host memory.  offset misaligns it.
- */
+/* Fills the buffer with a pattern. ctx NULL: host memory. offset: misalignment in bytes. */
 bool buffer_make(struct buffer *buffer, ech_ctx *ctx, size_t bytes, size_t offset);
 void buffer_free(struct buffer *buffer);
 bool buffer_set(struct buffer *buffer, const void *from);
 bool buffer_get(const struct buffer *buffer, void *to);
 
-/* Fails the case when a byte of the guard zones has changed. */
+/* Fails the case if a byte of the guard zones has changed. */
 bool buffer_check_guards(const struct buffer *buffer, const char *name);
 
 /* One of the four types of indices, chosen by `which`; one of 64 bits if most exceeds 2^31 - 1. */

@@ -1,8 +1,8 @@
 /*
- * test_api.c - wrong arguments of the sorts: each is refused with the right status, a message that
- * names it, and nothing written.
+ * test_api.c - invalid arguments of the sorts: each call must fail with the right status and a
+ * message that names the argument, and write nothing.
  *
- * A case starts from a call that would work and spoils one thing.
+ * A case changes one argument of a valid call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,8 @@ struct call {
     const ech_sort_options *options;
 };
 
-/* Room for inputs and outputs, far apart; outputs hold a pattern that must stay. */
+/* Memory for inputs and outputs at distant addresses. Outputs hold a pattern that must not
+ * change. */
 static _Alignas(256) char room[5][BYTES];
 
 static ech_sort_options options;
@@ -66,7 +67,7 @@ static void expect(const struct call *c, ech_status status, const char *part)
     CHECK(untouched);
 }
 
-/* A row: the call, what spoils it, and the status and the part of the message that must come. */
+/* One row: the call, the change, the expected status and a part of the expected message. */
 #define BAD(which, spoil, status, part)                                                            \
     if (test_begin("%s(%s) on %s", #which, #spoil, ech_device_name(ctx))) {                        \
         struct call c = good(ctx, which);                                                          \
@@ -141,12 +142,12 @@ static void numbers(ech_ctx *ctx)
     BAD(SORT, options.work_bytes = 4096, ECH_ERR_ARG, "options->work is NULL")
 }
 
-/* A workspace is memory of the device, so these sort memory of the device. */
+/* A workspace is device memory, so these calls sort device memory. */
 static void workspaces(ech_ctx *ctx)
 {
     struct buffer keys, work;
     size_t bytes = 0;
-    if (!test_begin("workspace of wrong size and place on %s", ech_device_name(ctx))) return;
+    if (!test_begin("workspace of invalid size and address on %s", ech_device_name(ctx))) return;
     options = (ech_sort_options){ .size = sizeof options };
     CHECK_STATUS(ech_sort_workspace(ech_device_name(ctx), N, ECH_F32, 4, &options, &bytes), ECH_OK);
     ech_ctx *memory = test_is_cpu(ctx) ? NULL : ctx;
@@ -182,12 +183,13 @@ static void workspaces(ech_ctx *ctx)
     test_end();
 }
 
-/* What only memory of a GPU can get wrong. */
+/* Errors that only occur with GPU memory. */
 static void device_memory(ech_ctx *ctx)
 {
     struct buffer keys;
     static _Alignas(256) char host[BYTES], other[BYTES];
-    if (test_is_cpu(ctx) || !test_begin("memory of two kinds on %s", ech_device_name(ctx))) return;
+    if (test_is_cpu(ctx) || !test_begin("device and host memory on %s", ech_device_name(ctx)))
+        return;
     buffer_make(&keys, ctx, BYTES, 0);
     char *values = keys.data + BYTES / 2;
     CHECK_STATUS(ech_sort_pairs(ctx, keys.data, host, keys.data, host, N, ECH_F32, 4, NULL),
@@ -219,7 +221,7 @@ static void nothing_to_do(ech_ctx *ctx)
     test_end();
 }
 
-/* ---- The questions that take no context ---- */
+/* ---- Queries without a context ---- */
 
 static void questions(const char *device)
 {
@@ -262,7 +264,7 @@ static void questions(const char *device)
     test_end();
 }
 
-/* The environment chooses where the caller does not; a context asks it when it is opened. */
+/* The environment selects an algorithm if the caller does not. A context reads it in ech_open(). */
 static void environment(const char *device)
 {
     float keys[] = { 2, 1 };

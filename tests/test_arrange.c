@@ -1,6 +1,6 @@
 /*
- * test_arrange.c - gather, scatter, reverse, rotate, transpose, fill, iota, and random orders: each
- * case on every device; bad arguments, bad indices, threads, allocators.
+ * test_arrange.c - gather, scatter, reverse, rotate, transpose, fill, iota and random
+ * permutations: each case on every device; invalid arguments and indices, threads, allocators.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ static bool open_devices(void)
 
 /* ---- Cases ---- */
 
-/* Of the quick ones, what the executor does in a blink; larger ones where few bytes move. */
+/* With --quick, large arrays are only tested if they have few bytes or elements. */
 static bool too_large(const struct arrange_case *c)
 {
     const size_t n = c->what == TRANSPOSE ? c->n * c->other : c->n;
@@ -57,7 +57,7 @@ static void run_case(const struct arrange_case *c)
     arrange_data_free(&d);
 }
 
-/* ---- Bad arguments ---- */
+/* ---- Invalid arguments ---- */
 
 static void bad_arguments(ech_ctx *ctx)
 {
@@ -127,7 +127,7 @@ static void bad_arguments(ech_ctx *ctx)
     test_end();
 }
 
-/* GPU memory of opaque elements has an alignment. */
+/* Opaque elements in GPU memory have a required alignment. */
 static void bad_alignment(ech_ctx *ctx)
 {
     if (test_is_cpu(ctx)) return;
@@ -143,7 +143,8 @@ static void bad_alignment(ech_ctx *ctx)
 
 /* ---- Indices that are too large ---- */
 
-/* Fails by the first of two: at once, or by ech_sync(); then all is well again. */
+/* The first of two invalid indices is reported, by the call or by ech_sync(). Later calls
+ * succeed. */
 static void bad_index(ech_ctx *ctx, bool gather, bool wide, size_t bytes, bool on_host)
 {
     enum { N = 3000, LIMIT = 500 };
@@ -180,7 +181,7 @@ static void bad_index(ech_ctx *ctx, bool gather, bool wide, size_t bytes, bool o
     test_end();
 }
 
-/* Of indices that agree, one element comes to lie there whole. */
+/* With duplicate indices the result is one of the elements, without tearing. */
 static void same_index(ech_ctx *ctx, size_t bytes)
 {
     enum { N = 5000, PLACES_HIT = 10 };
@@ -213,7 +214,7 @@ static void no_release(void *user, void *pointer, size_t bytes, void *stream)
     (void)user, (void)pointer, (void)bytes, (void)stream;
 }
 
-/* Nothing is allocated but what arrays in host memory need on a GPU. */
+/* These calls allocate nothing, except for staging host arrays on a GPU. */
 static void allocator(ech_ctx *ctx)
 {
     if (!test_begin("allocator on %s", ech_device_name(ctx))) return;

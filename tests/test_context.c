@@ -1,6 +1,6 @@
 /*
- * test_context.c - what belongs to no single operation: names, devices, errors, the log,
- * and threads with a context each.
+ * test_context.c - what all operations share: names, devices, errors, the log, and one context per
+ * thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,7 +77,7 @@ static void device_names(void)
         ech_close(ctx);
         setenv("ECHELON_DEVICE", "tpu", 1);
         CHECK_FAILS(NULL, ech_open(&ctx, NULL), ECH_ERR_ARG, "ECHELON_DEVICE is \"tpu\"");
-        CHECK_STATUS(ech_open(&ctx, "cpu"), ECH_OK); /* a name given comes first */
+        CHECK_STATUS(ech_open(&ctx, "cpu"), ECH_OK); /* an explicit name has priority */
         ech_close(ctx);
         setenv("ECHELON_DEVICE", "", 1);
         CHECK_STATUS(ech_open(&ctx, NULL), ECH_OK);
@@ -149,13 +149,14 @@ static void null_contexts(void)
 
 /* ---- Streams, events, polling ---- */
 
-/* A device without streams says so; one with them changes them, and refuses no event at all. */
+/* A device without streams reports that. A device with streams changes them, and rejects NULL
+ * events. */
 static void streams(ech_ctx *ctx)
 {
     if (!test_begin("streams on %s", ech_device_name(ctx))) return;
     void *stream = ctx;
     CHECK_STATUS(ech_get_stream(ctx, &stream), ECH_OK);
-    CHECK(stream == NULL); /* of a new context: the legacy default stream */
+    CHECK(stream == NULL); /* the default of a context: the legacy default stream */
     CHECK_FAILS(ctx, ech_get_stream(ctx, NULL), ECH_ERR_ARG, "stream is NULL");
     if (test_is_cpu(ctx)) {
         CHECK_FAILS(ctx, ech_set_private_stream(ctx), ECH_ERR_UNSUPPORTED, "no streams");
@@ -167,7 +168,7 @@ static void streams(ech_ctx *ctx)
         CHECK(stream != NULL);
         CHECK_FAILS(ctx, ech_record_event(ctx, NULL), ECH_ERR_ARG, "event is NULL");
         CHECK_FAILS(ctx, ech_wait_event(ctx, NULL), ECH_ERR_ARG, "event is NULL");
-        float keys[3] = { 2, 3, 1 }; /* a call with host arrays leaves the setting as it is */
+        float keys[3] = { 2, 3, 1 }; /* a call with host arrays does not change the setting */
         void *before = stream;
         CHECK_STATUS(ech_set_stream(ctx, NULL), ECH_OK);
         CHECK_STATUS(ech_sort(ctx, keys, keys, 3, ECH_F32, NULL), ECH_OK);
@@ -262,7 +263,7 @@ struct worker {
     bool done;
 };
 
-/* Sorts and fails by turns; each thread's messages are its own. */
+/* Alternates between sorts and failures. Each thread must see its own messages. */
 static void *work(void *argument)
 {
     struct worker *w = argument;

@@ -1,6 +1,6 @@
 /*
- * test_direct.c - dense systems solved directly: residuals and condition in long double, what is
- * singular, and the same bits with any number of threads.
+ * test_direct.c - direct solvers of dense systems: residuals and condition numbers in long double,
+ * singular systems, and bit-identical results with any number of threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,16 +15,16 @@ enum { CONTEXTS = 8 };
 static ech_ctx *contexts[CONTEXTS], *one_thread;
 static int context_count;
 
-static const char *algorithms[] = { "blocked", NULL /* the vendor's */ };
+static const char *algorithms[] = { "blocked", NULL /* NULL: the vendor's library if available */ };
 
-/* With --quick, one case of several is run. */
+/* With --quick, only one of N cases is run. */
 static bool is_drawn(void)
 {
     static int number;
     return !test_options.quick || number++ % test_options.every == 0;
 }
 
-/* ---- Systems that have a solution ---- */
+/* ---- Solvable systems ---- */
 
 static const struct {
     const char *kind;
@@ -98,7 +98,7 @@ static void run_case(ech_ctx *ctx, int which, ech_dtype dtype, const char *algor
                     ech_dtype_name(dtype), refine))
         return;
     if (!direct_has(ctx, algorithm)) {
-        test_skip("there is no %s", algorithm);
+        test_skip("%s is not available", algorithm);
         test_end();
         return;
     }
@@ -120,7 +120,7 @@ static void run_case(ech_ctx *ctx, int which, ech_dtype dtype, const char *algor
     test_end();
 }
 
-/* ---- Systems that have none ---- */
+/* ---- Unsolvable systems ---- */
 
 static const struct {
     const char *kind;
@@ -151,7 +151,7 @@ static void run_failure(ech_ctx *ctx, int which, ech_dtype dtype, const char *al
                     ech_factor_name(failures[which].factor), ech_dtype_name(dtype)))
         return;
     if (!direct_has(ctx, algorithm)) {
-        test_skip("there is no %s", algorithm);
+        test_skip("%s is not available", algorithm);
         test_end();
         return;
     }
@@ -192,7 +192,7 @@ static void run_not_finite(ech_ctx *ctx, double bad)
     CHECK_INT(answer.report.failed_index, 7);
     CHECK(isnan(answer.report.log_abs));
     answer_free(&answer);
-    o.kind = ECH_FACTOR_CHOLESKY; /* does not read it */
+    o.kind = ECH_FACTOR_CHOLESKY; /* reads only the lower triangle */
     answer = direct_solve(ctx, &s, true, &o);
     CHECK_STATUS(answer.status, ECH_OK);
     CHECK_INT(answer.report.status, ECH_DIRECT_STATUS_SOLVED);
@@ -220,7 +220,7 @@ static void check_determinant(ech_ctx *ctx, const char *kind, size_t n, ech_dtyp
                  ECH_OK);
     CHECK_INT(got_sign, sign);
     if (!(fabs(got - log_abs) <= (dtype == ECH_F32 ? 2e-3 : 1e-10)) && got != log_abs)
-        test_fail(__FILE__, __LINE__, "%s(%zu) by %s: %.15g, not %.15g", kind, n,
+        test_fail(__FILE__, __LINE__, "%s(%zu) by %s: %.15g instead of %.15g", kind, n,
                   ech_factor_name(factor), got, log_abs);
     free(narrow);
     direct_free(&s);
@@ -234,7 +234,7 @@ static void run_determinant(ech_ctx *ctx, ech_dtype dtype, const char *algorithm
                     ech_dtype_name(dtype)))
         return;
     if (!direct_has(ctx, algorithm)) {
-        test_skip("there is no %s", algorithm);
+        test_skip("%s is not available", algorithm);
         test_end();
         return;
     }
@@ -259,7 +259,7 @@ static void run_inverse(ech_ctx *ctx, const char *kind, size_t n, ech_dtype dtyp
                     ech_dtype_name(dtype)))
         return;
     if (!direct_has(ctx, algorithm)) {
-        test_skip("there is no %s", algorithm);
+        test_skip("%s is not available", algorithm);
         test_end();
         return;
     }
@@ -392,7 +392,8 @@ static void release_none(void *user, void *pointer, size_t bytes, void *stream)
     (void)stream;
 }
 
-/* A workspace of the size that is told is enough, and is not left; a byte less is reported. */
+/* A workspace of the size that the query returns suffices and is not exceeded. One byte less is
+ * reported. */
 static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_factor kind,
                        const char *algorithm)
 {
@@ -402,7 +403,7 @@ static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_facto
                     ech_factor_name(kind)))
         return;
     if (!direct_has(ctx, algorithm)) {
-        test_skip("there is no %s", algorithm);
+        test_skip("%s is not available", algorithm);
         test_end();
         return;
     }
@@ -445,7 +446,7 @@ static void run_memory(ech_ctx *ctx, size_t m, size_t n, size_t count, ech_facto
     test_end();
 }
 
-/* ---- All ---- */
+/* ---- All cases ---- */
 
 static void run_accuracy(ech_ctx *ctx)
 {

@@ -1,9 +1,9 @@
 /*
- * test_driver.c - CUDA drivers that are absent, too old or broken: ech_open("cuda") says why, and
- * ech_open(NULL) goes on with the CPU.
+ * test_driver.c - CUDA drivers that are missing, too old or faulty: ech_open("cuda") reports the
+ * reason, and ech_open(NULL) uses the CPU.
  *
- * The library opens a driver once in a process, so each case is a child of its own, with
- * ECHELON_LIBCUDA naming a library that only pretends (fake_libcuda.c).
+ * The library opens a driver once per process. Each case is therefore a child process in which
+ * ECHELON_LIBCUDA names a fake library (fake_libcuda.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,9 +19,9 @@
 enum { CHILD_FAILED = 1, CHILD_SKIPPED = 77 };
 
 struct driver {
-    const char *library; /* NULL: the fake one */
-    const char *fake;    /* FAKE_LIBCUDA */
-    const char *reason;  /* must be in the message */
+    const char *library; /* NULL: fake_libcuda.c */
+    const char *fake;    /* value of FAKE_LIBCUDA */
+    const char *reason;  /* must be part of the message */
 };
 
 static void expect_cpu(void)
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
         { NULL, "init=999", "fake error 999" },
         { NULL, "init=803", "fake error 803" },
         { NULL, "devices=0", "no GPU" },
-        { NULL, "devices=1", "999" }, /* one that fails in every call */
+        { NULL, "devices=1", "999" }, /* all its other calls fail */
     };
     test_main(argc, argv);
     for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {

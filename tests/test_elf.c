@@ -1,9 +1,9 @@
 /*
- * test_elf.c - what simt/elf.h finds in a module: in files made by hand of every DWARF version, in
- * this program itself, and in damaged files, where it may find nothing and must not crash.
+ * test_elf.c - tests simt/elf.h with generated files of every DWARF version, with this program,
+ * and with damaged files, in which it may find nothing but must not crash.
  *
- * This file is to be compiled with -g1; without lines in the program, the case that looks for its
- * own is skipped.
+ * This file must be compiled with -g1. The case that reads the lines of this program is skipped if
+ * there are none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,11 +20,11 @@
 
 enum { DAMAGES = 20000 };
 
-/* ---- Files made by hand ---- */
+/* ---- Generated files ---- */
 
 static void by_hand(const struct by_hand *how)
 {
-    if (!test_begin("by hand, DWARF %d%s%s, form %#x", how->version,
+    if (!test_begin("generated, DWARF %d%s%s, form %#x", how->version,
                     how->compressed ? ", compressed" : "", how->dynamic ? ", .dynsym" : "",
                     (unsigned)how->form))
         return;
@@ -62,7 +62,7 @@ static void by_hand(const struct by_hand *how)
 
 /* ---- Damaged files ---- */
 
-/* Asks everything, so that a sanitizer sees what is read; true when there is a line. */
+/* Calls every query, so that a sanitizer checks all reads; true if line information was found. */
 static bool ask(const struct simt_module *m, struct rng *rng, uint64_t begin, uint64_t bytes)
 {
     const struct simt_variable *v;
@@ -85,7 +85,7 @@ static bool ask(const struct simt_module *m, struct rng *rng, uint64_t begin, ui
     return lines && letters > 0;
 }
 
-/* Parses a copy of exactly its size, past whose end a sanitizer sees a read. */
+/* Parses a copy of exactly n bytes, so that a sanitizer detects reads beyond the end. */
 static bool parse_copy(const void *bytes, size_t n, struct rng *rng, bool *lines)
 {
     void *copy = malloc(n ? n : 1);
@@ -108,19 +108,20 @@ static void truncated(const struct by_hand *how)
     for (size_t n = 0; n < im.n; n++) {
         bool parsed = parse_copy(im.bytes, n, &rng, &lines);
         if (n < IMAGE_TABLES_BYTES) CHECK(!parsed);
-        CHECK(!lines); /* the sections' names are last */
+        CHECK(!lines); /* the section names are at the end */
     }
     CHECK(parse_copy(im.bytes, im.n, &rng, &lines) && lines);
     test_end();
 }
 
-/* What chance does not find: sums that wrap around, and a table of endless empty entries. */
+/* Values that random damage rarely produces: sums that wrap around, and huge tables without
+ * entries. */
 static void hostile(void)
 {
     enum { SECTIONS = IMAGE_TABLES_BYTES - IMAGE_SECTIONS * 64, LINES = SECTIONS + 5 * 64 };
     const struct {
         const char *what;
-        int at; /* below 0: from the end; 0: the table of folders */
+        int at; /* negative: relative to the end; 0: the folder table */
         uint64_t value;
         int bytes;
         bool parsed;
@@ -129,13 +130,14 @@ static void hostile(void)
         { "e_shoff wraps", 40, UINT64_MAX - 63, 8, false },
         { "sh_offset wraps", LINES + 24, UINT64_MAX - 15, 8, true },
         { "sh_size is too much", LINES + 32, 1 << 20, 8, true },
-        { "sh_size wraps", LINES + 64 + 32, UINT64_MAX - 1, 8, true }, /* a zero is 3 before it */
-        { "a table of strings without an end", -1, 'x', 1, true },
+        { "sh_size wraps", LINES + 64 + 32, UINT64_MAX - 1, 8,
+          true }, /* a zero is 3 bytes before */
+        { "string table without an end", -1, 'x', 1, true },
         { "2^48 folders without columns", 0, 0x7fffffffffffff00, 8, true },
     };
     const char folders[] = "\1\1\10\1/src";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!test_begin("hostile: %s", rows[i].what)) continue;
+        if (!test_begin("invalid: %s", rows[i].what)) continue;
         struct image im;
         struct rng rng = { 2 };
         bool lines;
@@ -151,7 +153,7 @@ static void hostile(void)
     }
 }
 
-/* One to eight places of a file take a random, an extreme or another place's byte. */
+/* Changes one to eight bytes to a random or extreme value, or to another byte of the file. */
 static void damage(unsigned char *bytes, size_t n, struct rng *rng)
 {
     for (uint64_t i = 1 + rng_below(rng, 8); i > 0; i--) {
@@ -182,7 +184,7 @@ static void damaged(const struct by_hand *how)
         parsed += parse_copy(changed.bytes, im.n, &rng, &lines);
         lost += !lines;
     }
-    CHECK(parsed > n / 4 && parsed < n); /* else this tried little */
+    CHECK(parsed > n / 4 && parsed < n); /* otherwise the damage never left readable lines */
     CHECK(lost > n / 100 && lost < n * 3 / 4);
     test_end();
 }
@@ -199,7 +201,7 @@ static _Thread_local uint64_t marked_sums[5];
 
 static __attribute__((noinline)) uintptr_t caller(void)
 {
-    __asm__ volatile("" ::: "memory"); /* no call of it is like another */
+    __asm__ volatile("" ::: "memory"); /* keeps the calls distinct */
     return (uintptr_t)__builtin_return_address(0);
 }
 
@@ -223,7 +225,7 @@ static int first_base(struct dl_phdr_info *info, size_t bytes, void *base)
 {
     (void)bytes;
     *(uintptr_t *)base = info->dlpi_addr;
-    return 1; /* the program itself comes first */
+    return 1; /* the first object is the program itself */
 }
 
 static unsigned char *read_own(size_t *n)
@@ -241,7 +243,7 @@ static unsigned char *read_own(size_t *n)
     return bytes;
 }
 
-/* Whether the compiler was told to write a section, and nothing removed or compressed it. */
+/* Whether the compiler wrote a section that was neither removed nor compressed. */
 static bool has_section(const unsigned char *bytes, const char *name)
 {
     const Elf64_Ehdr *h = (const void *)bytes;
@@ -269,7 +271,7 @@ static void own_lines(const struct simt_module *m)
         CHECK_TEXT(simt_module_function(m, marks[i].address - 1 - base), "marked");
         if (i > 0) continue;
         CHECK(simt_module_line(m, entry.address - base, &file, &line));
-        CHECK(line >= MARKED_LINE && line <= MARKED_LINE + 2); /* the head's to the first one's */
+        CHECK(line >= MARKED_LINE && line <= MARKED_LINE + 2); /* head or first statement */
     }
 }
 
@@ -294,7 +296,7 @@ static void own(void)
     if (test_begin("this program: variables")) {
         struct simt_module *m = simt_module_read("/proc/self/exe");
         if (!has_section(bytes, ".symtab"))
-            test_skip("it was stripped of its symbols");
+            test_skip("the symbols were stripped");
         else if (CHECK(m))
             own_variables(m);
         simt_module_free(m);
@@ -303,7 +305,7 @@ static void own(void)
     if (test_begin("this program: lines")) {
         struct simt_module *m = simt_module_parse(bytes, n);
         if (!has_section(bytes, ".debug_line"))
-            test_skip("it has no lines, or compressed ones");
+            test_skip("the program has no lines, or compressed ones");
         else if (CHECK(m))
             own_lines(m);
         simt_module_free(m);

@@ -1,7 +1,6 @@
 /*
- * test_exchange.c - copies both ways at once with work between them, step after step, by a driver
- * whose streams are late: that all waits for what it needs, and that after a failure nothing is on
- * the way.
+ * test_exchange.c - bidirectional copies that overlap with work, step by step, on a driver with
+ * delayed streams: every operation waits for its inputs, and after a failure nothing is in flight.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +14,7 @@
 
 enum { PIECES = 5, ARRAYS = 2, GUARD = 64 };
 
-/* ---- What the library's other files would say ---- */
+/* ---- Replacements for other files of the library ---- */
 
 ech_status echi_cuda_check(ech_ctx *ctx, const struct echi_driver *driver, CUresult result,
                            const char *call)
@@ -29,10 +28,10 @@ CUstream echi_cuda_stream(const ech_ctx *ctx)
     return ((const struct echi_cuda *)ctx->state)->own_stream;
 }
 
-/* ---- An exchange: bytes go up in pieces from anywhere, are changed, and go down ---- */
+/* ---- An exchange: copies pieces of host arrays to the device and back ---- */
 
 struct kind {
-    size_t steps, buffers, bytes; /* of a step's array, about */
+    size_t steps, buffers, bytes; /* approximate size of a step's array */
     int threads;
     bool up_pinned[ARRAYS], down_pinned[ARRAYS], one_stream;
 };
@@ -42,7 +41,7 @@ struct job {
     size_t bytes[ARRAYS];
     unsigned char *in, *out, *device;
     struct echi_move up[2][ARRAYS * PIECES], down[2][ARRAYS];
-    ech_status fails; /* what work says at last */
+    ech_status fails; /* the result of the work function */
 };
 
 static size_t step_bytes(const struct job *j)
@@ -65,7 +64,7 @@ static unsigned char changed(size_t step, unsigned char byte)
     return (unsigned char)(byte * 3 + step);
 }
 
-/* The pieces lie in reverse order in host memory. */
+/* The pieces are in reverse order in host memory. */
 static int up(void *user, size_t step, struct echi_move **moves)
 {
     struct job *j = user;
@@ -134,7 +133,7 @@ static void check_out(const struct job *j)
         for (size_t i = 0; i < step_bytes(j); i++) {
             unsigned char wanted = i < j->bytes[0] + j->bytes[1] ? changed(s, byte_at(s, i)) : 0x5C;
             if (j->out[s * step_bytes(j) + i] == wanted) continue;
-            test_fail(__FILE__, __LINE__, "step %zu, byte %zu is %d, not %d", s, i,
+            test_fail(__FILE__, __LINE__, "step %zu, byte %zu is %d instead of %d", s, i,
                       j->out[s * step_bytes(j) + i], wanted);
             return;
         }
@@ -198,7 +197,7 @@ static const struct kind kinds[] = {
     { 12, 1, 300000, 5, { 1, 0 }, { 1, 0 }, false },
     { 12, 4, 300000, 5, { 1, 1 }, { 1, 1 }, false },
     { 3, 4, 3000000, 13, { 0 }, { 0 }, false },
-    { 3, 2, 9000000, 7, { 0 }, { 0 }, false }, /* copies of the greatest size, and a rest */
+    { 3, 2, 9000000, 7, { 0 }, { 0 }, false }, /* copies of the maximum size, and a remainder */
 };
 
 static bool begin(const char *what, const struct kind *k)

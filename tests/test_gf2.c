@@ -1,6 +1,6 @@
 /*
- * test_gf2.c - matrices over GF(2): views, what moves bits, makes them and looks at them, and
- * products, on every device.
+ * test_gf2.c - matrices over GF(2) on every device: views, operations that move, create or inspect
+ * bits, and products.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@ static const size_t shapes[][2] = { { 0, 0 },     { 0, 7 },     { 7, 0 },     { 
                                     { 300, 100 }, { 513, 511 }, { 70, 1030 }, { 1030, 70 } };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* ---- Moved ---- */
+/* ---- Operations that move bits ---- */
 
 static void copy_on(ech_ctx *ctx, const struct bits *from, const struct bits *to, uint64_t seed)
 {
@@ -64,7 +64,7 @@ static void run_copy(size_t rows, size_t cols)
     test_end();
 }
 
-/* What a call with one input must give. */
+/* A call with one input and one output. */
 typedef ech_status one_input(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order, ech_gf2 *out);
 
 static ech_status call_transpose(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
@@ -127,7 +127,7 @@ static void run_moves(size_t rows, size_t cols)
     test_end();
 }
 
-/* ---- Made and looked at ---- */
+/* ---- Operations that create or inspect matrices ---- */
 
 static void add_on(ech_ctx *ctx, const struct bits *x, const struct bits *y, int in_place,
                    uint64_t seed)
@@ -187,7 +187,7 @@ static void looked_at_on(ech_ctx *ctx, const struct bits *a, uint64_t seed)
     if (!odd) abort();
     for (size_t i = 0; i < n; i++) {
         ones += a->at[i];
-        odd[i] = (uint8_t)(a->at[i] + 2 * (i % 100)); /* bit 0 alone matters */
+        odd[i] = (uint8_t)(a->at[i] + 2 * (i % 100)); /* only bit 0 is used */
     }
     if (n) other.at[n - 1] ^= 1;
     bool made = matrix_make(&m, ctx, a->rows, a->cols, a, 1, seed) &&
@@ -212,7 +212,7 @@ static void looked_at_on(ech_ctx *ctx, const struct bits *a, uint64_t seed)
     if (n && CHECK(matrix_make(&same, ctx, a->rows, a->cols, &other, 0, seed))) {
         CHECK_STATUS(ech_gf2_equal(ctx, &m.m, &same.m, (uint8_t *)equal.data), ECH_OK);
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
-        array_is(&equal, &no, 1, 1, "equal, of others");
+        array_is(&equal, &no, 1, 1, "equal, for unequal matrices");
         matrix_free(&same);
     }
     matrix_free(&m);
@@ -243,7 +243,7 @@ static void run_made(size_t rows, size_t cols)
     test_end();
 }
 
-/* The same bits on every device, and about as many as the probability says. */
+/* The same bits on every device. The number of ones agrees with the probability. */
 static void run_random(double probability)
 {
     enum { ROWS = 60, COLS = 330, WORDS = 6 };
@@ -378,7 +378,7 @@ static void run_views(void)
     test_end();
 }
 
-/* Two halves of one matrix are two matrices; two that share a word are not. */
+/* Two halves of one matrix may be used as two matrices, unless they share a word. */
 static void views_on(ech_ctx *ctx)
 {
     struct bits both = bits_of("random", 40, 192, 9);
@@ -430,7 +430,7 @@ static void bad_on(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_gf2_mul(ctx, &a, &a, &out, &o), ECH_ERR_ARG, "magic");
 }
 
-/* ---- How far a call is ---- */
+/* ---- Progress ---- */
 
 struct told {
     int cancel_at; /* the report that cancels the call; 0: none */
@@ -451,7 +451,8 @@ static int on_progress(void *user, double done)
 static void is_told(struct told *told, const char *name)
 {
     char text[128];
-    snprintf(text, sizeof text, "%s: told %d times, last %g", name, told->times, told->last);
+    snprintf(text, sizeof text, "%s: %d progress calls, the last with %g", name, told->times,
+             told->last);
     test_check(__FILE__, __LINE__, text, told->times > 0 && !told->falls && told->last > 0.9);
     *told = (struct told){ .times = 0 };
 }

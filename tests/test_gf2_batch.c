@@ -1,6 +1,6 @@
 /*
- * test_gf2_batch.c - many small eliminations over GF(2) against textbook elimination of each, by
- * every algorithm on every device.
+ * test_gf2_batch.c - batches of small eliminations over GF(2), compared with textbook elimination
+ * of each matrix, with every algorithm on every device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,15 +14,15 @@ struct batch_case {
     size_t count, rows, cols;
     const char *dist;
     ech_gf2_form form;
-    bool ordered, pivots, shared; /* shared: one matrix for all, of what only reads */
+    bool ordered, pivots, shared; /* shared: one matrix for all, for calls that only read it */
     size_t columns, max_rank, extra;
 };
 
-/* A batch in one array, as a case has it, and what must become of it. */
+/* A batch in one array, with the expected results. */
 struct batch_data {
     const struct batch_case *c;
     size_t stride, step, words, least, columns;
-    uint64_t *in, *out; /* all words, those between too */
+    uint64_t *in, *out; /* all words, including those between matrices */
     uint32_t *order, *rank, *pivots;
     uint64_t *b, *x;
     uint8_t *solvable;
@@ -44,7 +44,7 @@ static void put(uint64_t *words, size_t stride, const struct bits *m)
         }
 }
 
-/* x with a x = b and free bits 0, where there is one; b is a multiple of a's columns, or not. */
+/* Computes x with a x = b and free bits 0, if it exists. Two of three b are products of a. */
 static void make_system(struct batch_data *d, size_t i, const struct bits *a, struct rng *rng)
 {
     const size_t rows = a->rows, cols = a->cols;
@@ -59,7 +59,7 @@ static void make_system(struct batch_data *d, size_t i, const struct bits *a, st
         both.at[r * (cols + 1) + cols] = b.at[r];
         d->b[i * b_words + r / 64] |= (uint64_t)b.at[r] << r % 64;
     }
-    if (rows % 64) d->b[i * b_words + b_words - 1] |= ~(uint64_t)0 << rows % 64; /* not looked at */
+    if (rows % 64) d->b[i * b_words + b_words - 1] |= ~(uint64_t)0 << rows % 64; /* not read */
     const uint32_t *order = d->c->ordered ? d->order + i * d->columns : NULL;
     uint32_t rank = bits_echelon(&both, order, d->columns, rows, true, pivots, NULL, NULL);
     d->solvable[i] = 1;
@@ -234,7 +234,7 @@ static void run_case(const struct batch_case *c)
         int count =
             gf2_algorithms(contexts[i], ECH_GF2_CALL_BATCHED, c->rows, c->cols, c->count, names);
         for (int j = 0; j < count && !test_failed(); j++) {
-            uint64_t where = j ? 0 : seed; /* in host memory too, once */
+            uint64_t where = j ? 0 : seed; /* the first algorithm also with host memory */
             if (!c->shared) echelon_by(contexts[i], &d, names[j], where);
             if (!c->max_rank && c->form == ECH_GF2_FORM_REDUCED && c->cols)
                 solve_by(contexts[i], &d, names[j], where);

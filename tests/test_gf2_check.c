@@ -1,6 +1,6 @@
 /*
- * test_gf2_check.c - "echelon gf2 --check" accepts right answers and refuses wrong ones: answers of
- * the library are shown to it as they are, and then with one fault planted after the other.
+ * test_gf2_check.c - "echelon gf2 --check" accepts correct results and rejects wrong ones: it
+ * receives results of the library, first unchanged and then with one planted fault at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What the checks ask of the command ---- */
+/* ---- Replacements for functions of the command ---- */
 
 const char *cli_command = "test";
 
@@ -35,11 +35,12 @@ static void expect(int code, int want, const char *what, uint64_t where)
     checks++;
     if (code == want) return;
     failures++;
-    printf("FAIL %s, fault %llu: code %d, not %d\n", what, (unsigned long long)where, code, want);
+    printf("FAIL %s, fault %llu: code %d instead of %d\n", what, (unsigned long long)where, code,
+           want);
 }
 
-/* splitmix64: one whose bits are no linear function of its state, or 65 x 65 would never have full
- * rank. */
+/* splitmix64. A generator whose bits are linear functions of its state would never give a 65 x 65
+ * matrix of full rank. */
 static uint64_t next(void)
 {
     static uint64_t state = 1;
@@ -64,7 +65,7 @@ static struct io_bits copy(const struct io_bits *from)
     return m;
 }
 
-/* Random, and the last rows sums of two others, so that some rows depend. */
+/* A random matrix. Its last `dependent` rows are sums of two other rows. */
 static struct io_bits make(uint64_t rows, uint64_t cols, uint64_t dependent)
 {
     struct io_bits m = zeros(rows, cols);
@@ -109,7 +110,7 @@ static void form_faults(struct gf2_job *job, const struct gf2_form *good, struct
     pivots[1]++;
     expect(gf2_check_form(job, good), EXIT_DEVICE, what, 102);
     pivots[1]--;
-    /* Nothing at all is in echelon form, and T A = E: but what A has is lost. */
+    /* Zero matrices are in echelon form and satisfy T A = E, but they lose the row space of A. */
     struct io_bits no_e = zeros(e->rows, e->cols), no_t = zeros(t->rows, t->cols);
     bad = (struct gf2_form){ good->a, &no_e, &no_t, pivots, 0 };
     expect(gf2_check_form(job, &bad), EXIT_DEVICE, what, 103);
@@ -155,7 +156,7 @@ static void test_solution(struct gf2_job *job)
     job->a = make(70, 90, 9);
     job->b = make(70, 20, 0);
     struct io_bits x = zeros(90, 20), y = zeros(20, 70), *b = &job->b;
-    for (uint64_t i = 0; i < 70; i++) /* A x = b for the first ten, of random x */
+    for (uint64_t i = 0; i < 70; i++) /* A x = b for the first ten columns, with x of known bits */
         for (uint64_t j = 0; j < 10; j++) {
             uint64_t sum = 0;
             for (uint64_t k = j; k < 90; k += 7) sum ^= io_bits_get(&job->a, i, k);
@@ -184,11 +185,11 @@ static void test_solution(struct gf2_job *job)
     io_bits_free(&y);
 }
 
-/* ---- Kernels ---- */
+/* ---- Nullspaces ---- */
 
 static void test_kernel(struct gf2_job *job, bool left)
 {
-    const char *what = left ? "left kernel" : "kernel";
+    const char *what = left ? "left nullspace" : "kernel";
     job->a = make(70, 90, 9);
     job->words.left = left;
     struct io_bits basis = left ? zeros(70, 70) : zeros(90, 90);
@@ -205,7 +206,7 @@ static void test_kernel(struct gf2_job *job, bool left)
         expect(gf2_check_kernel(job, &basis), EXIT_DEVICE, what, k);
         flip(&basis, i, j);
     }
-    basis.rows--; /* one too few, then the last twice */
+    basis.rows--; /* one vector less, then the last vector twice */
     expect(gf2_check_kernel(job, &basis), EXIT_DEVICE, what, 61);
     basis.rows++;
     size_t bytes = basis.stride * sizeof *basis.words;
@@ -238,7 +239,7 @@ static void test_inverse(struct gf2_job *job)
 {
     struct io_bits inverse = zeros(65, 65);
     uint32_t rank = 0;
-    do { /* about every third has one */
+    do { /* about one third of the matrices are invertible */
         io_bits_free(&job->a);
         job->a = make(65, 65, 0);
         ech_gf2 a = gf2_matrix(&job->a), to = gf2_matrix(&inverse);
@@ -263,7 +264,7 @@ int main(void)
         fprintf(stderr, "%s\n", ech_error(NULL));
         return 1;
     }
-    if (!freopen("/dev/null", "w", stderr)) return 1; /* what was found to be so */
+    if (!freopen("/dev/null", "w", stderr)) return 1; /* hides the reports of the checks */
     test_forms(&job);
     test_solution(&job);
     test_kernel(&job, false);

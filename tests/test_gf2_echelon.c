@@ -1,9 +1,9 @@
 /*
- * test_gf2_echelon.c - echelon forms, ranks, decompositions, solutions, kernels and inverses over
- * GF(2) against textbook elimination, by every algorithm on every device.
+ * test_gf2_echelon.c - echelon forms, ranks, decompositions, solutions, nullspaces and inverses
+ * over GF(2), compared with textbook elimination, with every algorithm on every device.
  *
  *     test_gf2_echelon                       every case on every device
- *     test_gf2_echelon 'echelon(65x63,half'  the cases that begin so; data depends on the id alone
+ *     test_gf2_echelon 'echelon(65x63,half'  cases with this prefix; data depends only on the id
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ static const char *const dists[] = { "random", "zero", "identity", "ones", "spar
                                      "upper",  "last", "repeat",   "few",  "half" };
 enum { DISTS = sizeof dists / sizeof *dists };
 
-/* Shapes around words, pairs of words, and the panels of algorithms. */
+/* Shapes near multiples of words, pairs of words, and the panels of algorithms. */
 static const size_t shapes[][2] = { { 0, 0 },      { 0, 5 },      { 5, 0 },      { 1, 1 },
                                     { 1, 130 },    { 130, 1 },    { 7, 9 },      { 8, 8 },
                                     { 63, 65 },    { 64, 64 },    { 65, 63 },    { 64, 200 },
@@ -63,7 +63,7 @@ static void echelon_by(ech_ctx *ctx, const struct form *f, const char *algorithm
     struct matrix a, t = { .words = 0 };
     struct buffer rank, pivots, rows_from, order_there;
     const size_t columns = f->columns ? f->columns : f->cols, n = least(f->rows, f->cols);
-    const uint64_t where = algorithm[0] ? 0 : seed; /* in host memory too, once */
+    const uint64_t where = algorithm[0] ? 0 : seed; /* the first algorithm also with host memory */
     ech_gf2_echelon_options options = { .size = sizeof options,
                                         .form = f->form,
                                         .pivot_cols = f->columns,
@@ -225,10 +225,10 @@ static void pluq_on(ech_ctx *ctx, const struct bits *content, uint32_t wanted_ra
                 bad += i >= wanted_rank && j >= wanted_rank && bit;
                 bad += i == j && i < wanted_rank && !bit;
             }
-        CHECK_INT(bad, 0); /* ones below both, or zeros on U's diagonal */
+        CHECK_INT(bad, 0); /* ones below both factors, or zeros on the diagonal of U */
         struct bits product = bits_mul(&lower, &upper);
         CHECK(bits_same(&product, &permuted));
-        matrix_is(&a, &packed, "a"); /* and nothing around it */
+        matrix_is(&a, &packed, "a"); /* also checks the surrounding bits */
         bits_free(&product);
         bits_free(&lower);
         bits_free(&upper);
@@ -265,7 +265,8 @@ struct system {
     uint8_t *solvable;
 };
 
-/* x = the solution with free bits 0, by elimination of [a | b]; b's odd columns are solvable. */
+/* Computes the solution with free bits 0 by elimination of [a | b]. The odd columns of b are
+ * solvable. */
 static struct system system_of(size_t rows, size_t cols, size_t k, const char *dist, uint64_t seed)
 {
     struct system s = { .a = bits_of(dist, rows, cols, seed), .x = bits_make(cols, k) };
@@ -343,7 +344,7 @@ static void run_solve(size_t rows, size_t cols, size_t k, const char *dist)
     test_end();
 }
 
-/* ---- Kernels and inverses ---- */
+/* ---- Nullspaces and inverses ---- */
 
 static void kernel_on(ech_ctx *ctx, const struct bits *content, const struct bits *basis, bool left,
                       size_t more_rows, uint64_t seed)
@@ -410,14 +411,14 @@ static void inverse_on(ech_ctx *ctx, const struct bits *content, const struct bi
     buffer_free(&rank);
 }
 
-/* Random matrices that have an inverse, made as products of triangular ones; and some without. */
+/* Random invertible matrices, created as products of triangular ones, and singular matrices. */
 static void run_inverse(size_t n, bool singular)
 {
     ech_ctx **contexts;
     if (!gf2_wanted(n * n) || !test_begin("inverse(%zu%s)", n, singular ? ",singular" : "")) return;
     struct bits upper = bits_of("upper", n, n, n), other = bits_of("upper", n, n, n + 1);
     struct bits lower = bits_transpose(&other), a = bits_mul(&upper, &lower);
-    if (singular) /* the last row is the first: n of 2 or more */
+    if (singular) /* the last row equals the first; n >= 2 */
         for (size_t j = 0; j < n; j++) a.at[(n - 1) * n + j] = a.at[j];
     struct bits e = bits_copy(&a), t = bits_make(n, n);
     uint32_t rank = bits_echelon(&e, NULL, n, n, true, NULL, NULL, &t);
@@ -532,8 +533,8 @@ static void run_bad(void)
 
 /* ---- Workspaces ---- */
 
-/* A workspace of exactly the size that is asked for does, one byte less does not, and none is
- * allocated. */
+/* A workspace of the exact size suffices, one byte less does not, and the call allocates
+ * nothing. */
 static void workspace_on(ech_ctx *ctx)
 {
     enum { N = 130 };

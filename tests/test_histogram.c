@@ -1,12 +1,12 @@
 /*
- * test_histogram.c - histograms against an oracle, on every device by every algorithm.
+ * test_histogram.c - histograms, compared with an oracle, on every device with every algorithm.
  *
  *     test_histogram                          every case on every device
- *     test_histogram --device simt --quick    a seventh of them, and only small ones
- *     test_histogram 'histogram(even,f32'     the cases that begin so
+ *     test_histogram --device simt --quick    one of seven cases, only small ones
+ *     test_histogram 'histogram(even,f32'     cases with this prefix
  *
- * Algorithms are those that ech_histogram_explain() lists.  Bad arguments and failures of memory
- * are in test_histogram_api.c.
+ * ech_histogram_explain() lists the algorithms. Invalid arguments and failing allocations are in
+ * test_histogram_api.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,7 +39,7 @@ static void case_id(const struct histogram_case *c, char *text, size_t capacity_
              c->closed ? ",closed" : "", c->add ? ",add" : "", c->dist);
 }
 
-/* Lists the algorithms of a histogram like c; the first, "", is the library's choice. */
+/* Lists the algorithms for a histogram like c. The first is "", the library's choice. */
 static int find_algorithms(const char *device, const struct histogram_case *c,
                            char names[ALGORITHMS][NAME_BYTES])
 {
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
             return fprintf(stderr, "ech_open(\"%s\"): %s\n", name, ech_error(NULL)), 1;
     histogram_cases(run_case);
     for (size_t i = 0; i < sizeof ran / sizeof *ran && ran[i].cases && !test_options.list; i++)
-        printf("%d cases on %s by %s\n", ran[i].cases, ran[i].device,
+        printf("%d cases on %s with %s\n", ran[i].cases, ran[i].device,
                *ran[i].name ? ran[i].name : "the library's choice");
     for (int i = 0; i < n_contexts; i++) {
         uint64_t now_bytes;

@@ -1,9 +1,8 @@
 /*
- * test_histogram_api.c - histograms that must fail: wrong arguments, edges that do not rise, too
- * little memory; and what the other test has no room for: sums of weights that are not finite,
- * repeated runs, text that explains.
+ * test_histogram_api.c - histograms that must fail (invalid arguments, edges that do not ascend,
+ * failing allocations), weights that are not finite, repeated runs, and explanations.
  *
- * A case of wrong arguments starts from a call that would work and spoils one thing.
+ * A case of invalid arguments changes one argument of a valid call.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +18,7 @@ enum { N = 1000, BINS = 10, DEVICES = 8 };
 enum which { EVEN, EDGES, COUNT, PAIRS };
 static const char *const names[] = { "even", "edges", "bincount", "2d" };
 
-/* ---- Wrong arguments ---- */
+/* ---- Invalid arguments ---- */
 
 struct call {
     enum which which;
@@ -74,7 +73,7 @@ static ech_status make(const struct call *c)
     }
 }
 
-/* The call works as it is, and fails when it is spoilt, with part in its message. */
+/* The call succeeds before the change and fails after it, with a message that contains part. */
 static void refuse(const struct call *c, ech_status status, const char *part)
 {
     struct call whole = good(c->ctx, c->which);
@@ -167,7 +166,7 @@ static void wrong_arguments(ech_ctx *ctx)
     }
 }
 
-/* ---- Edges that do not rise: found at once, or by ech_sync() ---- */
+/* ---- Edges that do not ascend: reported by the call or by ech_sync() ---- */
 
 static void wrong_edges(ech_ctx *ctx)
 {
@@ -201,7 +200,7 @@ static void wrong_edges(ech_ctx *ctx)
                     status = ech_sync(ctx);
                 }
                 CHECK_FAILS(ctx, status, ECH_ERR_ARG, cases[i].part);
-                CHECK_STATUS(ech_sync(ctx), ECH_OK); /* it is told once */
+                CHECK_STATUS(ech_sync(ctx), ECH_OK); /* reported only once */
                 buffer_check_guards(&result, "counts");
                 buffer_free(&values);
                 buffer_free(&bounds);
@@ -263,7 +262,7 @@ static void too_little_memory(ech_ctx *ctx)
     }
 }
 
-/* ---- Weights that are not finite, cancel, or are far apart ---- */
+/* ---- Weights that are not finite, cancel, or differ by many orders of magnitude ---- */
 
 static void special_weights(ech_ctx *ctx)
 {
@@ -287,7 +286,7 @@ static void special_weights(ech_ctx *ctx)
         { { 0x1.fffffffffffffp1023, 0x1p970, 0, 0, 0, 0 }, (double)INFINITY },
         { { 0x1p-1074, 0x1p-1074, 0x1p-1073, 0, 0, 0 }, 0x1p-1072 },
         { { 0x1p-1022, -0x1p-1074, 0, 0, 0, 0 }, 0x0.fffffffffffffp-1022 },
-        { { -1e300, -1e300, 1e300, 1e300, 5, 0 }, 0 }, /* 5 is lost: documented */
+        { { -1e300, -1e300, 1e300, 1e300, 5, 0 }, 0 }, /* 5 is lost, as documented */
     };
     uint8_t zeros[6] = { 0 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -300,12 +299,12 @@ static void special_weights(ech_ctx *ctx)
         memcpy(&got, &sum, 8);
         memcpy(&want, &wanted, 8);
         if (isnan(wanted)) want = (uint64_t)0x7ff8 << 48;
-        if (got != want) test_fail(__FILE__, __LINE__, "the sum is %a, not %a", sum, wanted);
+        if (got != want) test_fail(__FILE__, __LINE__, "the sum is %a instead of %a", sum, wanted);
         test_end();
     }
 }
 
-/* The same bits from every order of the weights, and from run to run. */
+/* The result is bit-identical for every order of the weights and in every run. */
 static void any_order(ech_ctx *ctx)
 {
     enum { MANY = 5000 };
@@ -347,7 +346,7 @@ static void explain(ech_ctx *ctx)
     CHECK_TEXT(text, "bytes");
     CHECK_TEXT(text, "could be");
     CHECK_TEXT(text, "workspace");
-    if (strcmp(device, "cpu") != 0) { /* the steps of a nominal GPU */
+    if (strcmp(device, "cpu") != 0) { /* the steps for a nominal GPU */
         CHECK_TEXT(text, "plan       clear 2048 bytes\ncount      histogram_bytes: ");
         CHECK_TEXT(text, " blocks of 1024 threads, ");
     }

@@ -1,7 +1,7 @@
 /*
- * test_intrinsics.c - CUDA's intrinsic functions and the instructions of src/cuda/device/ptx.cuh
- * under the executor, word for word against oracles in plain C.  simt/intrinsics_gpu.cu asks a GPU
- * the same.
+ * test_intrinsics.c - CUDA's intrinsic functions and the functions of src/cuda/device/ptx.cuh on
+ * the SIMT emulator, compared with oracles in plain C, word by word. simt/intrinsics_gpu.cu does
+ * the same on a GPU.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,11 +38,11 @@ static void compare(const struct intrinsics_case *c, uint32_t n, const uint64_t 
     for (size_t i = 0; i < (size_t)c->slots * n; i++) {
         const uint64_t *x = in + i % n * INTRINSICS_INPUTS;
         if (got[i] == expected[i]) continue;
-        test_fail(__FILE__, __LINE__, "%s of thread %zu: %llx, not %llx, from %llx %llx %llx",
+        test_fail(__FILE__, __LINE__, "%s of thread %zu: %llx instead of %llx, from %llx %llx %llx",
                   c->names[i / n], i % n, (unsigned long long)got[i],
                   (unsigned long long)expected[i], (unsigned long long)x[0],
                   (unsigned long long)x[1], (unsigned long long)x[2]);
-        i += n - 1 - i % n; /* on to the next slot */
+        i += n - 1 - i % n; /* continue with the next slot */
     }
 }
 

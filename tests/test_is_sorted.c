@@ -1,13 +1,13 @@
 /*
- * test_is_sorted.c - ech_is_sorted() against an oracle, on every device.
+ * test_is_sorted.c - ech_is_sorted(), compared with an oracle, on every device.
  *
  *     test_is_sorted                                  every case on every device
- *     test_is_sorted --device simt --quick            a part of them, and only small ones
- *     test_is_sorted 'is_sorted(f32,n=33'             the cases that begin so
+ *     test_is_sorted --device simt --quick            some of the cases, only small ones
+ *     test_is_sorted 'is_sorted(f32,n=33'             cases with this prefix
  *
- * A case sorts keys by the oracle's comparison, which is written from the text of echelon.h.  Then
- * it puts one inversion at each position of a list: the first and the last pair, the borders of
- * vectors, warps and blocks.
+ * A case sorts keys with the oracle's comparison, which follows the text of echelon/sort.h. Then
+ * it puts one inversion at each position of a list: the first and the last pair, and the
+ * boundaries of vectors, warps and blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ struct is_sorted_case {
 
 /* ---- The cases ---- */
 
-/* Elements, and bytes which become elements: parts of a warp have 2 KiB, of a block 16 KiB. */
+/* Numbers of elements, and numbers of bytes. A warp processes 2 KiB at a time, a block 16 KiB. */
 static const struct {
     size_t n, bytes;
 } sizes[] = {
@@ -61,9 +61,9 @@ static void cases(void (*run)(const struct is_sorted_case *))
                 for (int d = 0; d < 3; d++) {
                     const ech_dtype dtype = (ech_dtype)t;
                     const size_t n = sizes[s].n + sizes[s].bytes / ech_dtype_bytes(dtype);
-                    if ((way & 2) && !is_float(dtype) && s > 12) continue; /* changes nothing */
+                    if ((way & 2) && !is_float(dtype) && s > 12) continue; /* has no effect */
                     if (d && n > 5000) continue;
-                    if (s > 21 && way != t % 2 + t / 2 % 2 * 4) continue; /* large: one each */
+                    if (s > 21 && way != t % 2 + t / 2 % 2 * 4) continue; /* one case per size */
                     run(&(struct is_sorted_case){ .dtype = dtype,
                                                   .n = n,
                                                   .descending = way & 1,
@@ -116,7 +116,7 @@ static int compare_integers(ech_dtype t, uint64_t a, uint64_t b)
     return (x > y) - (x < y);
 }
 
-/* IEEE 754 totalOrder: by sign, then by magnitude. */
+/* IEEE 754 totalOrder: sign, then magnitude. */
 static int compare_total(ech_dtype t, uint64_t a, uint64_t b)
 {
     const uint64_t top = (uint64_t)1 << (8 * ech_dtype_bytes(t) - 1);
@@ -142,7 +142,7 @@ static int compare(const struct is_sorted_case *c, const char *a, const char *b)
     return c->descending ? -sign : sign;
 }
 
-/* The first position from `from` on that is out of order. */
+/* The first position >= from that is out of order. */
 static uint64_t oracle(const struct is_sorted_case *c, const char *keys, size_t from, size_t n)
 {
     const size_t bytes = ech_dtype_bytes(c->dtype);
@@ -157,7 +157,8 @@ static uint64_t oracle(const struct is_sorted_case *c, const char *keys, size_t 
 
 enum { SPECIALS = 16 };
 
-/* Ends and zeros; of floats also infinities, subnormals, and NaN of both signs, some payloads. */
+/* Ends of the range and zeros; for floats also infinities, subnormals, and NaN of both signs with
+ * several payloads. */
 static uint64_t special(ech_dtype t, size_t i)
 {
     const int width = 8 * (int)ech_dtype_bytes(t);
@@ -173,14 +174,14 @@ static uint64_t special(ech_dtype t, size_t i)
     return some[i / 2 % 8] | (i % 2 ? top : 0);
 }
 
-static const struct is_sorted_case *sorting; /* qsort() passes nothing along */
+static const struct is_sorted_case *sorting; /* qsort() has no context argument */
 
 static int compare_keys(const void *a, const void *b)
 {
     return compare(sorting, a, b);
 }
 
-/* Keys of the case; returns how many there are: strict cases keep only different ones. */
+/* Creates the keys of the case and returns their number; strict cases keep only distinct keys. */
 static size_t make_keys(const struct is_sorted_case *c, uint64_t seed, char *keys)
 {
     const size_t bytes = ech_dtype_bytes(c->dtype);
@@ -190,7 +191,7 @@ static size_t make_keys(const struct is_sorted_case *c, uint64_t seed, char *key
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
         uint64_t u = rng_next(&rng);
-        if (equal) /* by other bits where a float has them: -0 and +0, any two NaN */
+        if (equal) /* the same value with different bits if possible: -0 and +0, any two NaN */
             u = which % 4 ? special(c->dtype, nan + u % 6) : special(c->dtype, u % 2);
         else if (u >> 60 == 0)
             u = special(c->dtype, u % SPECIALS);
@@ -207,8 +208,8 @@ static size_t make_keys(const struct is_sorted_case *c, uint64_t seed, char *key
     return n;
 }
 
-/* The first (way -1) or the last (way 1) of all special keys in the order of the case: of equal
- * ones that with the lowest number, or with `tie` the highest, which is a negative NaN. */
+/* The first (way -1) or the last (way 1) of all special keys in the order of the case. Among equal
+ * keys it is the one with the lowest index or, with `tie`, the highest, which is a negative NaN. */
 static uint64_t extreme(const struct is_sorted_case *c, int way, bool tie)
 {
     uint64_t best = special(c->dtype, 0);
@@ -220,7 +221,7 @@ static uint64_t extreme(const struct is_sorted_case *c, int way, bool tie)
     return best;
 }
 
-/* Where inversions go. */
+/* The positions of inversions. */
 static int positions_of(size_t n, size_t bytes, size_t skew, size_t position[POSITIONS])
 {
     const size_t part = PART_BYTES / bytes, vector = 16 / bytes;
@@ -259,11 +260,11 @@ static void expect(struct run *r, const char *keys, uint64_t wanted)
     if (!test_check_status(__FILE__, __LINE__, "ech_is_sorted()", status, ECH_OK, r->ctx)) return;
     if (!CHECK_STATUS(ech_sync(r->ctx), ECH_OK) || !buffer_get(&r->position, &got)) return;
     if (got != wanted)
-        test_fail(__FILE__, __LINE__, "position is %llu, not %llu, of %zu", (unsigned long long)got,
-                  (unsigned long long)wanted, r->n);
+        test_fail(__FILE__, __LINE__, "the position is %llu instead of %llu, of %zu",
+                  (unsigned long long)got, (unsigned long long)wanted, r->n);
 }
 
-/* A byte of workspace less than asked for is refused. */
+/* Also checks that a workspace which is one byte too small is rejected. */
 static bool give_workspace(struct run *r)
 {
     size_t bytes = 0;
@@ -282,7 +283,7 @@ static bool give_workspace(struct run *r)
     return true;
 }
 
-/* The last key of the order, then the first. */
+/* Replaces a pair by the last key of the order and the first. */
 static void put_inversion(const struct is_sorted_case *c, char *keys, size_t at, bool tie)
 {
     const size_t bytes = ech_dtype_bytes(c->dtype);
@@ -296,7 +297,8 @@ static int compare_positions(const void *a, const void *b)
     return compare_u64(*(const size_t *)b, *(const size_t *)a);
 }
 
-/* One inversion at each position in turn; then more and more of them, from the last on. */
+/* One inversion at each position in turn, then an increasing number of them, beginning at the
+ * end. */
 static void invert(struct run *r, char *keys, size_t skew)
 {
     const size_t bytes = ech_dtype_bytes(r->c->dtype);
@@ -344,7 +346,7 @@ static void run_on(ech_ctx *ctx, const struct is_sorted_case *c, char *keys, siz
         buffer_check_guards(&r.position, "position");
         if (r.work.base) buffer_check_guards(&r.work, "work");
         char *now = malloc(n * bytes + 1);
-        expect(&r, keys, oracle(c, keys, 1, n)); /* in again holds keys */
+        expect(&r, keys, oracle(c, keys, 1, n)); /* `in` holds keys again */
         if (CHECK(now) && buffer_get(&r.in, now)) CHECK(memcmp(now, keys, n * bytes) == 0);
         free(now);
     }
@@ -375,7 +377,7 @@ static void run_case(const struct is_sorted_case *c)
     free(keys);
 }
 
-/* ---- What sorts produce is sorted ---- */
+/* ---- The output of sorts is sorted ---- */
 
 static void check_sorts(ech_ctx *ctx, ech_ctx *cpu, ech_dtype dtype, int way)
 {
@@ -422,7 +424,7 @@ static void sorts(ech_ctx *ctx)
 
 /* ---- Queued calls, and calls that fail ---- */
 
-/* Calls of several widths and results, none of which is waited for. */
+/* Queues several calls with different widths and results before any of them is complete. */
 static void queued(ech_ctx *ctx)
 {
     enum { N = 5003, CALLS = 12 };

@@ -1,10 +1,10 @@
 /*
- * test_launch.c - kernels found by name: machine code of the library where some fits the GPU,
- * otherwise PTX from kernels.pack; what is said when there is none.
+ * test_launch.c - kernels are found by name: machine code of the library if it fits the GPU,
+ * otherwise PTX from kernels.pack. If neither is available, the message names the reason.
  *
- * cuda/launch.c is compiled into this program, with images of the test and a driver that remembers
- * what it loads.  A real driver may refuse an image when it is loaded or, as it loads lazily, when
- * a kernel is looked up; both are tried.
+ * The program contains cuda/launch.c, modules of the test, and a driver that records what it
+ * loads. A real driver may reject a module when it is loaded or, with lazy loading, when a kernel
+ * is looked up. The test does both.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 
 enum { NOT_FOUND = 500, INVALID_PTX = 218, IMAGES = 3, LIBRARIES = 16 };
 
-/* ---- What the library's other files would say ---- */
+/* ---- Replacements for other files of the library ---- */
 
 const char *const echi_images[] = { "one", "two", "bare" };
 const int echi_image_count = IMAGES;
@@ -27,7 +27,7 @@ const char *const echi_ptx_id = "test";
 const int echi_image_archs[] = { 80, 86, 90, 0 };
 const int echi_ptx_arch = 75;
 
-/* "bare" has machine code for one GPU only. */
+/* "bare" has machine code for only one GPU. */
 static const char code[] =
     "echelon-pack 1 library\n"
     "one sm_80 0 24 0 12\ntwo sm_80 0 24 12 12\n"
@@ -58,9 +58,9 @@ CUstream echi_cuda_stream(const ech_ctx *ctx)
 /* ---- A driver ---- */
 
 static struct {
-    bool refuses, lazy;         /* machine code and PTX, when loaded or when looked up */
-    CUresult error;             /* of refusing */
-    char loaded[LIBRARIES][32]; /* the images, in order */
+    bool refuses, lazy;         /* rejects everything; lazy: at look-up, not when loaded */
+    CUresult error;             /* the result of a rejection */
+    char loaded[LIBRARIES][32]; /* the loaded modules, in order */
     int loads, unloads, launches;
 } fake;
 
@@ -159,8 +159,8 @@ static ech_status run(const char *image, const char *kernel)
     return echi_cuda_launch(&ctx, image, kernel, 1, 32, 0, "");
 }
 
-/* The libraries that the context holds are those that were loaded and not unloaded; a load that
- * failed gives none. */
+/* The context holds exactly the libraries that were loaded and not unloaded. A failed load adds
+ * none. */
 static void expect_held(int held)
 {
     int n = 0;
@@ -222,7 +222,7 @@ static void test_has(void)
     test_end();
 }
 
-/* The file is of no use: the message names it, and the GPU; once it is put right, all works. */
+/* The file is unusable: the message names it and the GPU. After a correction all kernels load. */
 static void test_no_file(void)
 {
     static const struct {
@@ -281,7 +281,7 @@ static void test_refused(void)
         expect_held(0);
         test_end();
     }
-    if (begin("by name", 121)) { /* the executor has neither code nor PTX */
+    if (begin("by name", 121)) { /* the emulator has neither machine code nor PTX */
         cuda.provider = &executor;
         CHECK_STATUS(run("bare", "a"), ECH_OK);
         CHECK(strcmp(fake.loaded[0], "bare") == 0);

@@ -1,12 +1,13 @@
 /*
- * test_matmul.c - products of matrices, and of a matrix and a vector, on every device, by every
- * algorithm; bad arguments.
+ * test_matmul.c - products of matrices, and of a matrix and a vector, on every device with every
+ * algorithm; invalid arguments.
  *
  *     test_matmul                                 every case on every device
- *     test_matmul --device simt --quick           small ones, and a few of them
- *     test_matmul 'product(f32,33x65x17'          the cases that begin so
+ *     test_matmul --device simt --quick           some small cases
+ *     test_matmul 'product(f32,33x65x17'          cases with this prefix
  *
- * "tiled" must give the oracle's bits; "blas" what any order of sums could.
+ * "tiled" must return the bits of the oracle. "blas" may differ by the error of any order of
+ * summation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,7 @@ static int n_contexts;
 
 /* ---- Arrays ---- */
 
-/* Device memory or, by turns, the host's. */
+/* Device memory or host memory, in turn. */
 static ech_ctx *place(ech_ctx *ctx, uint64_t seed, int bit)
 {
     return test_is_cpu(ctx) || seed >> bit & 1 ? NULL : ctx;
@@ -35,7 +36,7 @@ static size_t extent(size_t rows, size_t cols, size_t stride, size_t count, size
     return rows && cols && count ? (count - 1) * step + (rows - 1) * stride + cols : 0;
 }
 
-/* An array of n elements, which begins at element `offset` of aligned memory. */
+/* An array of n elements with a misalignment of `offset` elements. */
 static bool array_make(struct buffer *b, ech_ctx *ctx, ech_dtype dtype, const void *from, size_t n,
                        size_t offset)
 {
@@ -161,7 +162,7 @@ static void product_on(ech_ctx *ctx, const struct product *p, const struct data 
             close_enough(p, d, &c);
     }
     if (test_failed())
-        test_fail(__FILE__, __LINE__, "by \"%s\" on %s", algorithm ? algorithm : "",
+        test_fail(__FILE__, __LINE__, "with \"%s\" on %s", algorithm ? algorithm : "",
                   ech_device_name(ctx));
     buffer_free(&a);
     buffer_free(&b);
@@ -248,7 +249,7 @@ static void run_shapes(void)
         }
 }
 
-/* ---- Lists ---- */
+/* ---- Arrays of pointers ---- */
 
 static void list_on(ech_ctx *ctx, const struct product *p, const struct data *d, bool on_device,
                     const char *algorithm)

@@ -1,6 +1,6 @@
 /*
- * test_memory.c - device memory: counted, as much as was published, the caller's when the caller
- * wants, and nothing lost when there is none.
+ * test_memory.c - device memory: it is counted, does not exceed the documented amount, comes from
+ * the caller's allocator if there is one, and is released after failures.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,8 @@ static void memory(ech_ctx *ctx)
     test_end();
 }
 
-/* The context never holds more for a sort than the query says, and nothing afterwards. */
+/* During a sort the context never holds more than the query returns. Afterwards it holds
+ * nothing. */
 static void peak(ech_ctx *ctx, ech_dtype dtype, size_t value_bytes)
 {
     if (!test_begin("peak(%s,v=%zu) on %s", ech_dtype_name(dtype), value_bytes,
@@ -75,15 +76,15 @@ static void peak(ech_ctx *ctx, ech_dtype dtype, size_t value_bytes)
     test_end();
 }
 
-/* ---- An allocator of the caller's ---- */
+/* ---- An allocator of the caller ---- */
 
 struct hook {
-    ech_ctx *source; /* a context whose memory the hook gives on */
+    ech_ctx *source; /* a context whose memory the allocator uses */
     int calls, fail_at, held;
     struct {
         void *pointer;
         size_t bytes;
-    } released[64]; /* kept until the work that may still use them is done */
+    } released[64]; /* kept until the work that may use it is complete */
     int n_released;
 };
 
@@ -109,7 +110,7 @@ static void hook_release(void *user, void *pointer, size_t bytes, void *stream)
     hook->released[hook->n_released++].bytes = bytes;
 }
 
-/* After ech_sync() of the context that used them. */
+/* Called after ech_sync() of the context that used the memory. */
 static void hook_flush(struct hook *hook)
 {
     while (hook->n_released > 0) {
@@ -119,7 +120,8 @@ static void hook_flush(struct hook *hook)
     }
 }
 
-/* Every allocation of a call fails in turn: the call says so, writes nothing and leaks nothing. */
+/* Each allocation of a call fails in turn. The call reports it, writes nothing and leaks
+ * nothing. */
 static void failing_allocations(ech_ctx *ctx, bool pairs)
 {
     if (!test_begin("failing allocations of a sort of %s on %s", pairs ? "pairs" : "keys",
@@ -150,7 +152,7 @@ static void failing_allocations(ech_ctx *ctx, bool pairs)
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
         hook_flush(&hook);
         if (status == ECH_OK) {
-            CHECK(hook.calls <= fail_at); /* no failure was swallowed */
+            CHECK(hook.calls <= fail_at); /* every failure was reported */
             break;
         }
         CHECK_INT(status, ECH_ERR_MEMORY);
@@ -188,7 +190,7 @@ static void count_reuse(void *user, ech_log_level level, const char *message)
     *(int *)user += strncmp(message, "reuse ", 6) == 0;
 }
 
-/* The CPU keeps its workspace for the next call that it is enough for, until ech_trim(). */
+/* The CPU keeps its workspace for later calls that need at most as much, until ech_trim(). */
 static void kept_workspace(void)
 {
     enum { MANY = 100000 };

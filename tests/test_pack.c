@@ -1,6 +1,6 @@
 /*
- * test_pack.c - packs of kernels: what cmake/pack.cmake writes is read again, from memory and from
- * every place where a file may lie; missing, truncated and damaged files are refused.
+ * test_pack.c - packs of kernels: files that cmake/pack.cmake writes are read from memory and from
+ * every folder in which the library searches; missing, truncated and damaged files are rejected.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_BYTES = 70000, /* of an image: more than one chunk of the reader */
+    MOST_BYTES = 70000, /* of a module: more than one chunk of the reader */
     MOST = 1 << 19,     /* of a file */
     DAMAGES = 3000,
     PATH = 512,
@@ -27,7 +27,7 @@ enum {
 static char folder[] = "/tmp/test_pack.XXXXXX";
 static const char inside = 0; /* an address in this program */
 
-/* Images of two streams; "b2" is PTX, too. */
+/* Modules in two streams; "b2" is PTX. */
 static struct {
     const char *image, *kind;
     int stream;
@@ -44,7 +44,7 @@ static struct {
 };
 enum { IMAGES = sizeof images / sizeof *images };
 
-static unsigned char whole[MOST]; /* a right file */
+static unsigned char whole[MOST]; /* a correct file */
 static size_t whole_bytes;
 
 static const char *in_folder(const char *name)
@@ -75,7 +75,7 @@ static bool run(const char *command)
     return status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* The script of the build makes the streams, compressed or not. */
+/* The streams are written by the script of the build, compressed or not. */
 static bool write_streams(bool compressed)
 {
     const char *compress = "";
@@ -100,7 +100,7 @@ static bool write_streams(bool compressed)
     return true;
 }
 
-/* The script of the build, with a version or with a file that has a digest. */
+/* The pack is written by the script of the build, with a version or with the digest of a file. */
 static bool write_pack(const char *options)
 {
     char command[COMMAND], list[2 * PATH];
@@ -113,7 +113,7 @@ static bool write_pack(const char *options)
     return true;
 }
 
-/* The script that makes the digest, here of two images; and the file with it. */
+/* The script of the build computes the digest of two modules and writes it to a file. */
 static bool write_pack_with_digest(const char *flags, char id[64])
 {
     char command[COMMAND], options[2 * PATH], list[2 * PATH + 16], text[COMMAND] = "";
@@ -129,7 +129,7 @@ static bool write_pack_with_digest(const char *flags, char id[64])
     return sscanf(text, "extern const char the_id[]; const char the_id[] = \"%63[0-9a-f]", id) == 1;
 }
 
-/* Half of the bytes repeat, as those of kernels do. */
+/* Half of the bytes repeat, as in kernels. */
 static void make_files(void)
 {
     struct rng rng = { 7 };
@@ -196,7 +196,7 @@ static void refuse_file(const char *file, const char *image, const char *part)
     free(got);
 }
 
-/* ---- Right files ---- */
+/* ---- Correct files ---- */
 
 static void test_right(bool compressed)
 {
@@ -205,7 +205,7 @@ static void test_right(bool compressed)
         bool m = memory != 0;
         if (!test_begin("%s, %s", compressed ? "compressed" : "stored", m ? "memory" : "file"))
             continue;
-        expect(m, id, "image_a", 80, 0); /* machine code, of the same major version */
+        expect(m, id, "image_a", 80, 0); /* machine code of the same major version */
         expect(m, id, "image_a", 89, 0);
         expect(m, id, "image_a", 90, 3);
         expect(m, id, "b2", 80, 1);
@@ -241,16 +241,16 @@ static void test_digest(void)
     CHECK(write_pack_with_digest("75", id));
     CHECK_INT(strlen(id), 32);
     expect(false, id, "image_a", 80, 0);
-    CHECK(write_pack_with_digest("80", other)); /* other flags make another build */
+    CHECK(write_pack_with_digest("80", other)); /* different flags give a different digest */
     refuse(false, id, "image_a", 80, "another build");
-    images[1].data[MOST_BYTES - 1] ^= 1; /* and so do other sources */
+    images[1].data[MOST_BYTES - 1] ^= 1; /* different sources give a different digest */
     CHECK(write_file("1.image", images[1].data, MOST_BYTES) && write_pack_with_digest("75", other));
     refuse(false, id, "image_a", 80, "another build");
     expect(false, other, "image_a", 80, 0);
     test_end();
 }
 
-/* ---- Wrong files ---- */
+/* ---- Incorrect files ---- */
 
 static void test_missing(void)
 {
@@ -263,7 +263,7 @@ static void test_missing(void)
     test_end();
 }
 
-/* The last image but one is in the last stream, whose end is missing. */
+/* The next to last module is in the last stream, whose end is missing. */
 static void test_truncated(void)
 {
     if (!test_begin("truncated")) return;
@@ -297,10 +297,10 @@ static void test_lines(void)
         "b2 sm_80 0 -37 0 37\n",
         "b2 sm_80 0 37 -1 37\n",
         "b2 sm_80 0 37 0 -37\n",
-        "b2 sm_80 0 1037 0 1037\n", /* one byte more than there is */
-        "b2 sm_80 0 1000 0 3\n",    /* less than a cubin's first word */
+        "b2 sm_80 0 1037 0 1037\n", /* one byte more than exists */
+        "b2 sm_80 0 1000 0 3\n",    /* less than the first word of a cubin */
         "b2 sm_80 0 1000 0 0\n",
-        "b2 sm_80 0 1000 1 37\n", /* no cubin begins there */
+        "b2 sm_80 0 1000 1 37\n", /* no cubin begins at this offset */
         "b2 compute_75 0 1000 0 37\n",
         "b2 sm_80 0 1000 0\n",
         "b2 sm_80 0 1000 0 37 1\n",
@@ -325,7 +325,7 @@ static void test_lines(void)
     }
     if (test_begin("index without an end")) {
         unsigned char file[2000];
-        memset(file, 'x', sizeof file); /* a line longer than any */
+        memset(file, 'x', sizeof file); /* a line longer than any valid line */
         memcpy(file, "echelon-pack 1 1.2.3\n", 21);
         CHECK(write_file("wrong.pack", file, sizeof file));
         refuse_file("wrong.pack", "b2", "is damaged");
@@ -333,8 +333,8 @@ static void test_lines(void)
     }
 }
 
-/* Bytes changed at random: an answer is NULL, or it begins as code does and its bytes are in the
- * file, which the address sanitizer sees.  In a compressed stream every changed byte is noticed. */
+/* Changes bytes at random. The result must be NULL, or begin as code does with all bytes inside the
+ * file, which the address sanitizer checks. In a compressed stream every change is detected. */
 static void test_damaged(bool compressed)
 {
     struct rng rng = { 11 };
@@ -371,9 +371,9 @@ static void test_damaged(bool compressed)
     test_end();
 }
 
-/* ---- Places ---- */
+/* ---- Search path ---- */
 
-/* This program, copied to <folder>/<where>/program, finds x.pack. */
+/* Copies this program to <folder>/<where>/program, which must find x.pack. */
 static void finds(const char *where, const char *variable, const char *wanted)
 {
     char command[COMMAND], path[ECHI_PACK_PATH] = "";
@@ -405,7 +405,7 @@ static void test_places(void)
     finds("bin", "", "/" ECHELON_LIBDIR "/echelon/x.pack");
     snprintf(command, sizeof command, "rm '%s/%s/echelon/x.pack'", folder, ECHELON_LIBDIR);
     CHECK(run(command));
-    finds("bin", "", "/bin/echelon/x.pack"); /* nowhere: where it should be */
+    finds("bin", "", "/bin/echelon/x.pack"); /* nowhere: the path in the message */
     test_end();
 }
 

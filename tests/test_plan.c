@@ -1,6 +1,6 @@
 /*
- * test_plan.c - lists of steps: as text, as JSON, cut off by a small buffer, and longer than a list
- * can be.
+ * test_plan.c - lists of steps: as text, as JSON, truncated by a small buffer, and with too many
+ * steps.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -88,7 +88,7 @@ static void as_json(void)
 static void cut_off(void)
 {
     if (!test_begin("a buffer that is too small")) return;
-    for (size_t bytes = 1; bytes < 200; bytes++) { /* the address sanitizer watches the end */
+    for (size_t bytes = 1; bytes < 200; bytes++) { /* a sanitizer detects overruns */
         char *buffer = calloc(bytes, 1);
         if (!CHECK(buffer != NULL)) break;
         struct echi_text text = { .at = buffer, .left = bytes };
@@ -110,7 +110,7 @@ static void too_many(void)
         echi_step_add(
             &steps, (struct echi_step){
                         .phase = ECHI_PLAN, .kind = ECHI_CLEAR, .level = -1, .bytes = (size_t)i });
-    CHECK_INT(steps.count, ECHI_STEPS + 1); /* what enqueues them sees that one is lost */
+    CHECK_INT(steps.count, ECHI_STEPS + 1); /* so the overflow is detected */
     CHECK_INT(steps.step[ECHI_STEPS - 1].bytes, ECHI_STEPS - 1);
     echi_steps_print(&steps, &text);
     int lines = 0;

@@ -1,8 +1,9 @@
 /*
- * test_predicate.c - every comparison of every dtype against C's own, on values at the edges.
+ * test_predicate.c - every comparison of every dtype, compared with C's own, for values at
+ * boundaries.
  *
- * The library's internal functions are compiled in; the oracle converts to double or to a 64-bit
- * integer and compares there.
+ * The program contains internal functions of the library. The oracle converts values to double or
+ * to a 64-bit integer and compares these.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +46,7 @@ static bool passes(const struct echi_predicate *p, int bytes, uint64_t u)
     }
 }
 
-/* The value of a float of 1 + exponent_bits + fraction_bits bits. */
+/* The value of a float with 1 + exponent_bits + fraction_bits bits. */
 static double float_value(uint64_t u, int exponent_bits, int fraction_bits)
 {
     uint64_t fraction = u & (((uint64_t)1 << fraction_bits) - 1);
@@ -78,7 +79,7 @@ static int64_t signed_value(int bytes, uint64_t u)
     return (int64_t)(u << unused) >> unused;
 }
 
-/* -1, 0, 1; 2 when one is NaN. */
+/* -1, 0 or 1; 2 if one is NaN. */
 static int order_of(ech_dtype dtype, uint64_t x, uint64_t v)
 {
     int bytes = (int)ech_dtype_bytes(dtype);
@@ -165,7 +166,7 @@ static void run_dtype(ech_dtype dtype)
             for (int x = 0; x < n && !refused; x++) {
                 bool want = wanted(dtype, (ech_compare)compare, values[x], values[v]);
                 if (passes(&p, bytes, values[x]) != want)
-                    test_fail(__FILE__, __LINE__, "0x%llx against 0x%llx: not %d",
+                    test_fail(__FILE__, __LINE__, "0x%llx and 0x%llx: the result is not %d",
                               (unsigned long long)values[x], (unsigned long long)values[v], want);
             }
         }

@@ -1,7 +1,7 @@
 /*
- * test_queued.cu - reduce, scan, histogram, select and arrange on a GPU's own memory: captured in a
- * graph and replayed, the same bits in ten runs and on streams that run side by side, data errors
- * at ech_sync(), and arrays of 2^32 + 1 elements.
+ * test_queued.cu - reduce, scan, histogram, select and arrange in GPU memory: captured in a graph
+ * and replayed, bit-identical in ten runs and on concurrent streams, data errors in ech_sync(),
+ * and arrays of 2^32 + 1 elements.
  *
  *     test_queued [--large]
  *
@@ -218,16 +218,16 @@ static ech_status transpose(const struct arrays *a)
 static const struct call {
     const char *name;
     ech_status (*run)(const struct arrays *a);
-    size_t bytes_each; /* of out, of an element that may be written; 0: out_bytes */
+    size_t bytes_each; /* of out, per element that may be written; 0: out_bytes */
     size_t out_bytes;
 } calls[] = {
     { "is sorted", is_sorted, 0, 8 },
     { "sum", sum, 0, 4 },
     { "variance", variance, 0, 4 },
     { "argmax", argmax, 0, 8 },
-    { "sum of rows", sum_rows, 0, 4 * 1000 },
-    { "sum of segments", sum_segments, 0, 4 * SEGMENTS },
-    { "sum by key", sum_by_key, 4, 0 },
+    { "sums of rows", sum_rows, 0, 4 * 1000 },
+    { "sums of segments", sum_segments, 0, 4 * SEGMENTS },
+    { "sums by key", sum_by_key, 4, 0 },
     { "scan", scan, 4, 0 },
     { "scan backward", scan_backward, 4, 0 },
     { "scan of segments", scan_segments, 4, 0 },
@@ -244,7 +244,7 @@ static const struct call {
 };
 enum { CALLS = sizeof calls / sizeof *calls, N = 1000003 };
 
-/* What a call wrote into out, and its count. */
+/* The contents of out after a call, and its count. */
 static size_t fetch(const struct arrays *a, const struct call *call, char *to, cudaStream_t stream)
 {
     size_t bytes = call->bytes_each ? call->bytes_each * a->n : call->out_bytes;
@@ -312,7 +312,7 @@ static void test_call(const struct call *call, struct arrays *a, struct arrays *
         OK(call->run(a));
         CHECK(fetch(a, call, again, streams[0]) == bytes && memcmp(first, again, bytes) == 0);
     }
-    /* Two streams side by side share nothing. */
+    /* Calls on two concurrent streams share no state. */
     for (int run = 0; run < 20; run++) {
         OK(ech_set_stream(ctx, streams[run % 2]));
         OK(call->run(run % 2 ? b : a));
@@ -336,7 +336,7 @@ static void test_call(const struct call *call, struct arrays *a, struct arrays *
     if (failed > failed_before) printf("    in \"%s\"\n", call->name);
 }
 
-/* What only the data shows to be wrong is said by ech_sync(), once. */
+/* Errors that only the data reveals are reported by ech_sync(), once. */
 static void test_data_errors(struct arrays *a)
 {
     uint64_t offsets[3] = { 5, 3, 100 };
@@ -365,8 +365,8 @@ template <class T> __global__ void fill(T *x, size_t n, int pattern)
                                           : (T)(i >> 22);
 }
 
-/* Counts the i < n with x[i] != want(i), where want is i + 1 modulo 2^32, or the reverse of the
- * bytes. */
+/* Counts the i < n with x[i] != want(i). want(i) is i + 1 modulo 2^32 or, for bytes, the
+ * reverse. */
 template <class T> __global__ void differ(const T *x, size_t n, int scan, unsigned long long *count)
 {
     const size_t step = (size_t)gridDim.x * blockDim.x;

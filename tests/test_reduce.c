@@ -1,10 +1,10 @@
 /*
- * test_reduce.c - reductions of whole arrays, rows, segments and runs of keys, and dot products,
- * against an oracle, on every device.
+ * test_reduce.c - reductions of arrays, rows, segments and runs of keys, and dot products,
+ * compared with an oracle, on every device.
  *
  *     test_reduce                                 every case on every device
- *     test_reduce --device simt --quick           a part of them, and only small ones
- *     test_reduce 'rows(sum,f32,n=33'             the cases that begin so; data depends on the id
+ *     test_reduce --device simt --quick           some of the cases, only small ones
+ *     test_reduce 'rows(sum,f32,n=33'             cases with this prefix; data depends on the id
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ static int n_contexts;
 
 /* ---- Data ---- */
 
-/* A float near 1, of either sign, and for "nan" one in eight a NaN; an integer of any size. */
+/* A float near 1 of either sign ("nan": one in eight is NaN), or any integer. */
 static uint64_t tame(ech_dtype t, bool nan, struct rng *rng)
 {
     static const int fractions[] = { 10, 7, 23, 52 };
@@ -52,7 +52,7 @@ static bool fill(const struct reduce_case *c, ech_dtype t, const char *dist, siz
     return true;
 }
 
-/* How long the next segment is. */
+/* The length of the next segment. */
 static size_t length_of(const char *lengths, size_t i, size_t left, struct rng *rng)
 {
     size_t n = rng_below(rng, 17);
@@ -71,7 +71,7 @@ static void fill_offsets(const struct reduce_case *c, struct reduce_data *d, str
         d->offsets[s + 1] = d->offsets[s] + length_of(c->lengths, s, d->n - d->offsets[s], rng);
 }
 
-/* Keys in runs: each a pattern of few that differ, or one equal by other bits. */
+/* Keys in runs: few distinct patterns, and equal keys with different bits. */
 static bool fill_keys(const struct reduce_case *c, struct reduce_data *d, struct rng *rng)
 {
     size_t bytes = d->key_bytes, n = d->n;
@@ -153,7 +153,7 @@ static bool make_data(const struct reduce_case *c, uint64_t seed, struct reduce_
         d->keys_out = malloc(d->n * d->key_bytes + 1);
         done = done && d->keys && d->keys_out && fill_keys(c, d, &rng);
     }
-    /* A value that elements are equal to now and then. */
+    /* A value that some elements equal. */
     done = done && fill(c, c->dtype, "special", 1, seed % 3, d->value);
     if (done && d->n && seed % 2) memcpy(d->value, d->in + seed % d->n * d->in_bytes, d->in_bytes);
     if (done) answers(d);

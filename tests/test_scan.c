@@ -1,9 +1,9 @@
 /*
- * test_scan.c - scans against an oracle, on every device; bad arguments.
+ * test_scan.c - scans, compared with an oracle, on every device; invalid arguments.
  *
  *     test_scan                              every case on every device
- *     test_scan --device cpu --quick         a seventh of them, and only small ones
- *     test_scan 'whole(sum,f32,n=4097'       the cases that begin so; data depends on the id alone
+ *     test_scan --device cpu --quick         one of seven cases, only small ones
+ *     test_scan 'whole(sum,f32,n=4097'       cases with this prefix; data depends only on the id
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,7 @@ static bool allowed(ech_op op, ech_dtype dtype)
     return op < ECH_OP_AND || dtype < ECH_F16;
 }
 
-/* The flags of a case from bits: each combination comes up somewhere. */
+/* Decodes the flags of a case. Every combination occurs in some case. */
 static void set_flags(struct scan_case *c, unsigned bits)
 {
     c->exclusive = bits & 1;
@@ -65,7 +65,7 @@ static const char *dist_of(ech_op op, ech_dtype dtype, unsigned bits)
     return op == ECH_OP_PRODUCT ? "unit" : "small";
 }
 
-/* Every type and operator, with flags that go round. */
+/* Every type and operator, with varying flags. */
 static void run_types(void)
 {
     static const size_t sizes[] = { 1, 33, 257, 5000, 20011 };
@@ -80,7 +80,7 @@ static void run_types(void)
             }
 }
 
-/* Every combination of flags, of some types. */
+/* Every combination of flags, for some types. */
 static void run_flags(void)
 {
     static const ech_dtype dtypes[] = { ECH_I8,   ECH_U16, ECH_I32, ECH_F16,
@@ -96,7 +96,7 @@ static void run_flags(void)
             }
 }
 
-/* Sizes around lines, tiles and groups. */
+/* Sizes near multiples of lines, tiles and groups. */
 static void run_sizes(void)
 {
     static const ech_dtype dtypes[] = { ECH_U8, ECH_U32, ECH_F16, ECH_F32, ECH_F64 };
@@ -121,7 +121,7 @@ static void run_sizes(void)
         c.wide = c.backward = 0;
         if (ech_dtype_bytes(dtypes[t]) == 8) run_case(&c); /* more than 32 groups */
     }
-    for (int t = ECH_F32; t <= ECH_F64; t++) { /* more than the tiles that each block asks for */
+    for (int t = ECH_F32; t <= ECH_F64; t++) { /* more tiles than there are blocks */
         struct scan_case c = { .op = ECH_OP_SUM, .dtype = (ech_dtype)t, .n = 5000003 };
         c.dist = "small";
         run_case(&c);
@@ -161,7 +161,7 @@ static void run_rows(void)
     run_case(&c);
     c.columns = 1000;
     run_case(&c);
-    c.dtype = ECH_F16; /* results that go around the CPU's caches, backward */
+    c.dtype = ECH_F16; /* results for which the CPU uses non-temporal stores, in reverse */
     c.columns = 3000001;
     c.n = 3 * c.columns;
     c.backward = 1;
@@ -205,7 +205,7 @@ static void run_segments(void)
         }
 }
 
-/* ---- What is refused ---- */
+/* ---- Calls that must fail ---- */
 
 static void run_refused(ech_ctx *ctx)
 {
@@ -306,7 +306,7 @@ static void release_none(void *user, void *pointer, size_t bytes, void *stream)
     (void)stream;
 }
 
-/* A workspace that is a byte short, and memory that there is not. */
+/* A workspace that is one byte too small, and a failing allocator. */
 static void run_memory(ech_ctx *ctx)
 {
     enum { N = 20000 };

@@ -1,10 +1,10 @@
 /*
- * test_select.c - everything that keeps, divides, encodes and decodes elements, against an oracle,
- * on every device.
+ * test_select.c - selection, partition, unique, run-length encoding and decoding, compared with an
+ * oracle, on every device.
  *
  *     test_select                              every case on every device
- *     test_select --device simt --quick        a seventh of them, and only small ones
- *     test_select 'unique(f32,n=5003'          the cases that begin so
+ *     test_select --device simt --quick        one of seven cases, only small ones
+ *     test_select 'unique(f32,n=5003'          cases with this prefix
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static bool open_devices(void)
     return n_contexts > 0;
 }
 
-/* Each device counts as a case of its own; the data and the answer are made once. */
+/* Each device counts as a case. The data and the expected result are created only once. */
 static void run_case(const struct select_case *c)
 {
     char id[256];

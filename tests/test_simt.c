@@ -1,13 +1,14 @@
 /*
- * test_simt.c - the executor: planted faults are found and their correct twins are not accused,
- * planted patterns cost what they cost on a GPU, and intrinsic functions give what they should.
+ * test_simt.c - the SIMT emulator: it finds planted faults and reports none in their correct
+ * twins, planted patterns have the same costs as on a GPU, and intrinsic functions return the
+ * right results.
  *
  *     test_simt                     every case
- *     test_simt 'fault(race_war'    the cases that begin so
- *     test_simt --csv FILE          also writes what was found and counted, for docs/simt.md
+ *     test_simt 'fault(race_war'    cases with this prefix
+ *     test_simt --csv FILE          also writes the findings and counts, for docs/simt.md
  *
- * simt/faults.def and simt/patterns.def say what must come out; scripts/gpu_truth.sh compared them
- * with compute-sanitizer and the profiler's counters.
+ * simt/faults.def and simt/patterns.def list the expected results. scripts/gpu_truth.sh compares
+ * them with compute-sanitizer and the profiler's counters.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With the address sanitizer, kernels do not report their accesses to the executor. */
+/* With the address sanitizer, kernels do not report their accesses to the emulator. */
 #ifdef TEST_SANITIZED
 static const bool reported = false;
 #else
@@ -37,7 +38,7 @@ static const struct fault {
 #undef FAULT
 };
 
-/* The word of faults.def for a finding. */
+/* The names of findings in faults.def. */
 static const char *const words[SIMT_FAULTS] = {
     [SIMT_RACE] = "race",
     [SIMT_UNWRITTEN] = "uninitialized",
@@ -51,7 +52,7 @@ static const char *const words[SIMT_FAULTS] = {
     [SIMT_STACK] = "stack",
 };
 
-/* How the blocks and warps are run: a fault must be found in every order. */
+/* Execution orders of blocks and warps. A fault must be found in every order. */
 static const char *const orders[] = { "threads=1,seed=0", "threads=1,seed=1", "threads=1,seed=2",
                                       "threads=2,seed=0" };
 
@@ -69,14 +70,14 @@ static void check_fault(const struct fault *f)
     int result = simt_run_planted(&run);
     size_t count = simt_findings(&found);
     bool none = strcmp(f->expect, "none") == 0, benign = strcmp(f->expect, "benign") == 0;
-    if (none && count) test_fail(__FILE__, __LINE__, "a false alarm: %s", found[0].text);
+    if (none && count) test_fail(__FILE__, __LINE__, "false alarm: %s", found[0].text);
     if (none) CHECK_INT(result, 0);
     if (none && result == 0) simt_check_output(&run);
     if (none || benign) return;
     bool right = false;
     for (size_t i = 0; i < count; i++) right |= strstr(f->expect, words[found[i].fault]) != NULL;
     if (!right)
-        test_fail(__FILE__, __LINE__, "expected %s, and found %s", f->expect,
+        test_fail(__FILE__, __LINE__, "expected %s, found %s", f->expect,
                   count ? found[0].text : "nothing");
     CHECK(result != 0);
     for (size_t i = 0; i < count; i++) CHECK_TEXT(found[i].text, f->kernel);
@@ -92,7 +93,7 @@ static void test_faults(void)
             if (reported || strcmp(faults[i].expect, "none") == 0)
                 check_fault(&faults[i]);
             else
-                test_skip("the address sanitizer has the place of the executor's own checks");
+                test_skip("the address sanitizer replaces the emulator's own checks");
             const struct simt_finding *found = NULL;
             size_t count = simt_findings(&found);
             if (o == 0) simt_csv_fault(faults[i].kernel, count ? found : NULL);
@@ -134,7 +135,7 @@ static void check_pattern(const struct pattern *c)
     const struct simt_finding *found = NULL;
     const struct simt_kernel_counts *kernels = NULL;
     CHECK_INT(simt_run_planted(&run), 0);
-    if (simt_findings(&found)) test_fail(__FILE__, __LINE__, "a false alarm: %s", found[0].text);
+    if (simt_findings(&found)) test_fail(__FILE__, __LINE__, "false alarm: %s", found[0].text);
     simt_check_output(&run);
     if (!reported || !CHECK_INT(simt_profile(&kernels), 1)) return;
     uint64_t got[PATTERN_COUNTS];
@@ -143,7 +144,8 @@ static void check_pattern(const struct pattern *c)
         if (got[i] != c->counts[i])
             test_fail(__FILE__, __LINE__, "%s: %llu, expected %llu", names[i],
                       (unsigned long long)got[i], (unsigned long long)c->counts[i]);
-    /* A compiler may make a branch of a source's if, or none; clang++ arranges loops anew. */
+    /* A compiler may compile an if statement to a branch or to a selection; clang++ rearranges
+     * loops. */
     uint64_t divergent = got[PATTERN_DIVERGENT];
     if (!TEST_COUNTS_BRANCHES) divergent = c->counts[PATTERN_DIVERGENT];
     if (divergent != c->counts[PATTERN_DIVERGENT] && divergent != c->counts[PATTERN_DIVERGENT + 1])
@@ -164,7 +166,7 @@ static void test_patterns(void)
     simt_options_set("noprofile");
 }
 
-/* ---- Launches that may begin early ---- */
+/* ---- Programmatic dependent launches ---- */
 
 static void test_early(void)
 {

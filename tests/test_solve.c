@@ -1,6 +1,6 @@
 /*
- * test_solve.c - iterative solvers: against theory, against the residual in long double, and the
- * same to the bit on every device, with any number of threads and however often the host looks.
+ * test_solve.c - iterative solvers: compared with theory and with the residual in long double, and
+ * bit-identical on every device, with any number of threads and for any check interval.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,7 @@ static ech_solve_options options_of(ech_method method, ech_precond precond)
                                 .precond = precond };
 }
 
-/* What was reported is what the residual in long double says. */
+/* The report must agree with the residual in long double. */
 static void check_report(const struct solve_system *s, ech_dtype dtype, const struct solve_run *run,
                          size_t i, const ech_solve_options *options)
 {
@@ -62,7 +62,7 @@ static void check_report(const struct solve_system *s, ech_dtype dtype, const st
     CHECK(fabsl(r->b_norm - norm) <= 100 * unit * norm);
     if (isfinite(r->residual) &&
         fabsl(r->residual - residual) > 1e-3L * residual + 30 * unit * size)
-        test_fail(__FILE__, __LINE__, "reported %g, and the residual is %Lg", r->residual,
+        test_fail(__FILE__, __LINE__, "the report has the residual %g instead of %Lg", r->residual,
                   residual);
     if (r->status > 0) {
         const double relative = rtol * r->b_norm;
@@ -183,7 +183,7 @@ static void run_case(int which, enum solve_form form, ech_dtype dtype)
     test_end();
 }
 
-/* Enough chunks for items of several, and for all threads; few iterations. */
+/* Enough chunks to give every thread several; few iterations. */
 static void run_long(ech_method method, size_t n, ech_dtype dtype, uint64_t iterations)
 {
     if (!test_begin("long(%s,%zu,%s)", ech_method_name(method), n, ech_dtype_name(dtype))) return;
@@ -208,7 +208,7 @@ static void run_long(ech_method method, size_t n, ech_dtype dtype, uint64_t iter
     test_end();
 }
 
-/* The norm of b is that of ech_dot(), to the bit. */
+/* The norm of b is bit-identical with the result of ech_dot(). */
 static void run_dot(size_t n, ech_dtype dtype)
 {
     if (!test_begin("dot(%zu,%s)", n, ech_dtype_name(dtype))) return;
@@ -227,8 +227,8 @@ static void run_dot(size_t n, ech_dtype dtype)
         CHECK_STATUS(ech_dot(contexts[i], b, b, &dot, n, dtype, dtype == ECH_F32 ? &wide : NULL),
                      ECH_OK);
         if (run.reports[0].b_norm != sqrt(dot))
-            test_fail(__FILE__, __LINE__, "norm %.17g, ech_dot() %.17g", run.reports[0].b_norm,
-                      sqrt(dot));
+            test_fail(__FILE__, __LINE__, "the norm is %.17g, ech_dot() returns %.17g",
+                      run.reports[0].b_norm, sqrt(dot));
         run_free(&run);
     }
     free(narrow);
@@ -246,14 +246,15 @@ static struct solve_run simply(const struct solve_system *s, const ech_solve_opt
     return run;
 }
 
-/* Between the distance that news travel and what Chebyshev's polynomial promises: O(side). */
+/* CG needs at least `side` iterations, because a product moves information by one grid point, and
+ * at most as many as the Chebyshev bound: O(side). */
 static void run_poisson(size_t side)
 {
     if (!test_begin("poisson(%zu)", side)) return;
     const double pi = acos(-1), angle = pi / (double)(side + 1);
     const double kappa = (1 + cos(angle)) / (1 - cos(angle)), root = sqrt(kappa);
     struct solve_system s = system_make("poisson", side, 0, side);
-    for (size_t i = 0; i < s.n; i++) s.b[i] = i == 0; /* a corner: the other is 2 side - 2 away */
+    for (size_t i = 0; i < s.n; i++) s.b[i] = i == 0; /* in one corner */
     ech_solve_options o = options_of(ECH_METHOD_CG, ECH_PRECOND_NONE);
     struct solve_run run = simply(&s, &o);
     CHECK(run.reports[0].status > 0);
@@ -264,7 +265,7 @@ static void run_poisson(size_t side)
     test_end();
 }
 
-/* As many steps as there are eigenvalues. */
+/* As many iterations as there are distinct eigenvalues. */
 static void run_seven(ech_method method, const char *kind, size_t n, uint64_t most)
 {
     if (!test_begin("seven(%s,%s,%zu)", ech_method_name(method), kind, n)) return;
@@ -281,7 +282,8 @@ static void run_seven(ech_method method, const char *kind, size_t n, uint64_t mo
     test_end();
 }
 
-/* Richardson's residual falls by (kappa - 1) / (kappa + 1) each time, in the end. */
+/* Asymptotically, each iteration of Richardson multiplies the residual by (kappa - 1) / (kappa +
+ * 1). */
 static void run_richardson(double kappa)
 {
     if (!test_begin("richardson(%g)", kappa)) return;
@@ -294,13 +296,13 @@ static void run_richardson(double kappa)
     CHECK(run.reports[0].status > 0);
     const double ratio = run.history[k] / run.history[k - 1], wanted = (kappa - 1) / (kappa + 1);
     if (fabs(ratio - wanted) > 1e-3)
-        test_fail(__FILE__, __LINE__, "rate %g, theory says %g", ratio, wanted);
+        test_fail(__FILE__, __LINE__, "the rate is %g instead of %g", ratio, wanted);
     run_free(&run);
     system_free(&s);
     test_end();
 }
 
-/* Chebyshev's residual is below its bound after every step, and not far below. */
+/* The residual of Chebyshev is below its bound after every iteration, but not far below. */
 static void run_chebyshev(double kappa)
 {
     if (!test_begin("chebyshev(%g)", kappa)) return;
@@ -321,7 +323,7 @@ static void run_chebyshev(double kappa)
     test_end();
 }
 
-/* Estimated bounds hold the spectrum, and not much more. */
+/* The estimated bounds contain the spectrum and are not much wider. */
 static void run_bounds(double kappa)
 {
     if (!test_begin("bounds(%g)", kappa)) return;
@@ -336,7 +338,8 @@ static void run_bounds(double kappa)
     test_end();
 }
 
-/* The residuals of MINRES and GMRES never rise, and GMRES without restart ends in n steps. */
+/* The residuals of MINRES and GMRES never increase, and GMRES without restart ends after n
+ * iterations. */
 static void run_least(ech_method method, const char *kind, size_t side)
 {
     if (!test_begin("least(%s,%s,%zu)", ech_method_name(method), kind, side)) return;
@@ -353,8 +356,8 @@ static void run_least(ech_method method, const char *kind, size_t side)
     test_end();
 }
 
-/* In f32 the method soon believes in less than the true residual is: beginning again it must aim
- * lower, or it ends a hair's breadth above what is asked. */
+/* In f32 the recurrence soon underestimates the true residual. After a restart the method must aim
+ * at a smaller residual, otherwise it ends slightly above the tolerance. */
 static void run_near(ech_method method, size_t side, double least)
 {
     if (!test_begin("near(%s,%zu)", ech_method_name(method), side)) return;
@@ -371,13 +374,14 @@ static void run_near(ech_method method, size_t side, double least)
         restarts += run.reports[0].restarts;
         run_free(&run);
     }
-    CHECK(gpu || restarts > 0); /* which small systems need not have */
+    CHECK(gpu || restarts > 0); /* small systems may need no restart */
     system_free(&s);
     test_end();
 }
 
-/* Gauss-Seidel's residual falls by the square of Jacobi's rate, cos^2(pi / (side + 1)), and SOR's
- * of the best omega by omega - 1 (Young, 1954): the error of one iteration is written out too. */
+/* Each iteration multiplies the residual of Gauss-Seidel by the square of Jacobi's rate, cos^2(pi /
+ * (side + 1)), and that of SOR with the best omega by omega - 1 (Young, 1954). The test also
+ * computes the iterates. */
 static void run_gauss_seidel(size_t side, double omega)
 {
     if (!test_begin("gauss-seidel(%zu,%g)", side, omega)) return;
@@ -390,7 +394,7 @@ static void run_gauss_seidel(size_t side, double omega)
     const double jacobi = cos(acos(-1) / (double)(side + 1));
     double *x = calloc(s.n, sizeof *x);
     if (!x) abort();
-    for (uint64_t t = 0; t < k; t++) /* as the books have it, row after row */
+    for (uint64_t t = 0; t < k; t++) /* the textbook algorithm, row by row */
         for (size_t i = 0; i < s.n; i++) {
             double sum = s.b[i], middle = 1;
             for (int64_t e = s.offsets[i]; e < s.offsets[i + 1]; e++)
@@ -409,12 +413,12 @@ static void run_gauss_seidel(size_t side, double omega)
     test_end();
 }
 
-/* ILU(0) and IC(0) of a matrix whose factors fill nothing are exact: one step or two. */
+/* ILU(0) and IC(0) are exact if the factors have no fill-in: one or two iterations. */
 static void run_exact(ech_method method, ech_precond precond)
 {
     if (!test_begin("exact(%s,%s)", ech_method_name(method), ech_precond_name(precond))) return;
     struct solve_system s = system_make("neumann", 500, 0, 3);
-    s.values[0] = 1.25; /* regular now */
+    s.values[0] = 1.25; /* makes the matrix regular */
     ech_solve_options o = options_of(method, precond);
     struct solve_run run = simply(&s, &o);
     CHECK(run.reports[0].status > 0);
@@ -424,7 +428,7 @@ static void run_exact(ech_method method, ech_precond precond)
     test_end();
 }
 
-/* IC(0) takes a third of the iterations, about (Meijerink and van der Vorst). */
+/* IC(0) takes about a third of the iterations (Meijerink and van der Vorst). */
 static void run_fewer(size_t side)
 {
     if (!test_begin("fewer(%zu)", side)) return;
@@ -445,7 +449,8 @@ static void run_fewer(size_t side)
     test_end();
 }
 
-/* Squares of one are the diagonal, to the bit; squares that the matrix has save iterations. */
+/* Diagonal blocks of size 1 are bit-identical with Jacobi. Blocks that match the matrix save
+ * iterations. */
 static void run_blocks(ech_method method)
 {
     if (!test_begin("blocks(%s)", ech_method_name(method))) return;
@@ -468,7 +473,8 @@ static void run_blocks(ech_method method)
     test_end();
 }
 
-/* A matrix of squares alone is solved in one step, by inverses that are as good as f64 has them. */
+/* A block diagonal matrix is solved in one iteration if the inverses are accurate to f64
+ * precision. */
 static void run_inverse(const char *kind, int block)
 {
     if (!test_begin("inverse(%s,%d)", kind, block)) return;
@@ -484,7 +490,7 @@ static void run_inverse(const char *kind, int block)
     test_end();
 }
 
-/* Several right-hand sides go the way that each goes alone. */
+/* Several right-hand sides give the same iterates as each right-hand side separately. */
 static void run_several(ech_method method, ech_precond precond, const char *kind, size_t side)
 {
     enum { COUNT = 4 };
@@ -530,7 +536,7 @@ int main(int argc, char **argv)
                               (precond >= ECH_PRECOND_SSOR && !squares);
             const int forms = rows ? FORM_DENSE : squares ? FORM_APPLY : FORMS;
             if (form >= forms) continue;
-            if (gpu && form != which % forms) continue; /* the executor is slow */
+            if (gpu && form != which % forms) continue; /* the emulator is slow */
             run_case(which, (enum solve_form)form, which % 3 == 2 ? ECH_F32 : ECH_F64);
         }
     run_long(ECH_METHOD_CG, 263000, ECH_F64, gpu ? 1 : 5);
@@ -566,7 +572,7 @@ int main(int argc, char **argv)
     run_blocks(ECH_METHOD_CHEBYSHEV);
     for (int block = 1; block <= 32; block += gpu ? 31 : 1) {
         run_inverse("random", block);
-        run_inverse("cycle", block); /* rows are exchanged all the way */
+        run_inverse("cycle", block); /* pivoting exchanges every row */
     }
     run_several(ECH_METHOD_AUTO, ECH_PRECOND_NONE, "indefinite", 7);
     run_several(ECH_METHOD_AUTO, ECH_PRECOND_NONE, "convection", 8);

@@ -1,6 +1,6 @@
 /*
- * test_solve_call.c - ech_solve() beyond the methods themselves: why it ends, what it is given, and
- * what it refuses.
+ * test_solve_call.c - the contract of ech_solve(): its reasons to stop, its options and memory,
+ * and invalid arguments.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ static struct solve_run simply(const struct solve_system *s, const double *guess
     return run;
 }
 
-/* ---- Why it ends ---- */
+/* ---- Reasons to stop ---- */
 
 static void run_zero(void)
 {
@@ -54,7 +54,7 @@ static void run_zero(void)
     test_end();
 }
 
-/* A guess that is the solution is left as it is; a good one saves iterations. */
+/* An initial guess that solves the system is unchanged; a good guess saves iterations. */
 static void run_guess(void)
 {
     if (!test_begin("guess")) return;
@@ -114,12 +114,12 @@ static void run_limits(void)
     }
     ech_solve_options o = options_of(ECH_METHOD_CG);
     o.max_iterations = 5;
-    o.check_every = 100; /* yet no product is made after the last iteration, but the residual's */
+    o.check_every = 100; /* the last iteration needs no further product, except for the residual */
     struct solve_run run = simply(&s, NULL, &o);
     CHECK_INT(run.reports[0].applications, 7);
     run_free(&run);
     o = options_of(ECH_METHOD_RICHARDSON);
-    o.omega = 3; /* 2 / 8 would be the most */
+    o.omega = 3; /* the limit is 2 / 8 */
     run = simply(&s, NULL, &o);
     CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_DIVERGED);
     CHECK(run.reports[0].residual > 1e5 * run.reports[0].b_norm);
@@ -131,7 +131,7 @@ static void run_limits(void)
     CHECK(run.reports[0].residual <= 0.5 && run.reports[0].residual > 1e-4);
     run_free(&run);
     o.atol = 0;
-    o.rtol = 1e-19; /* beyond f64 */
+    o.rtol = 1e-19; /* below the precision of f64 */
     run = simply(&s, NULL, &o);
     CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_STAGNATED);
     CHECK(run.reports[0].residual < 1e-13);
@@ -140,7 +140,7 @@ static void run_limits(void)
     test_end();
 }
 
-/* A zero on the diagonal is told with its row; missing entries are zeros. */
+/* A zero on the diagonal is reported with its row; missing entries are zeros. */
 static void run_singular(void)
 {
     if (!test_begin("singular")) return;
@@ -180,7 +180,7 @@ static void run_singular(void)
     run_free(&run);
     system_free(&s);
     s = system_make("blocks", 88, 0, 5);
-    for (size_t i = 35; i < 40; i++) /* a square of equal rows */
+    for (size_t i = 35; i < 40; i++) /* a singular diagonal block: all rows are equal */
         for (int64_t e = s.offsets[i]; e < s.offsets[i + 1]; e++)
             if ((size_t)s.columns[e] == i) s.values[e] = 2;
     o = options_of(ECH_METHOD_BICGSTAB);
@@ -190,7 +190,7 @@ static void run_singular(void)
     CHECK_INT(run.reports[0].status, ECH_SOLVE_STATUS_STOPPED_SINGULAR);
     CHECK_INT(run.reports[0].failed_index, 36);
     run_free(&run);
-    o.block = 10; /* what is beside it makes it regular */
+    o.block = 10; /* the larger block is regular */
     run = simply(&s, NULL, &o);
     CHECK(run.reports[0].status > 0);
     run_free(&run);
@@ -227,7 +227,7 @@ static void run_monitor(void)
     test_end();
 }
 
-/* Shapes of next to nothing. */
+/* Small systems, including n = 0. */
 static void run_small(size_t n)
 {
     if (!test_begin("small(%zu)", n)) return;
@@ -245,7 +245,7 @@ static void run_small(size_t n)
     test_end();
 }
 
-/* ---- What it is given ---- */
+/* ---- Options and memory ---- */
 
 struct plain {
     struct solve_system s;
@@ -417,7 +417,7 @@ static void run_workspace(ech_method method, ech_precond precond)
     test_end();
 }
 
-/* What is told is what is done: the workspace to the byte, and the method that ran. */
+/* The explanation agrees with the call: the number of workspace bytes, and the method. */
 static void run_explain(void)
 {
     if (!test_begin("explain")) return;
@@ -484,7 +484,7 @@ static void run_memory(void)
     uint64_t now = 1;
     plain_make(&p);
     if (!test_is_cpu(ctx)) {
-        test_skip("an allocator of host memory");
+        test_skip("the test allocates host memory");
     } else {
         ech_trim(ctx);
         CHECK_STATUS(ech_set_allocator(ctx, &allocator), ECH_OK);
@@ -500,7 +500,7 @@ static void run_memory(void)
     test_end();
 }
 
-/* The user's product calls the library while ech_solve() has a workspace of its own lent. */
+/* A user-defined product calls the library while ech_solve() uses a workspace of the context. */
 static ech_status sum_product(void *user, ech_ctx *c, const void *x, void *y)
 {
     static double sums[20000];
@@ -522,7 +522,7 @@ static void run_nested(void)
     const ech_solve_options o = options_of(ECH_METHOD_CG);
     for (size_t i = 0; i < n; i++) b[i] = (double)(i * 7919 % 1000) - 500;
     if (!test_is_cpu(ctx)) {
-        test_skip("the CPU's workspaces");
+        test_skip("the test is about workspaces of the CPU");
     } else {
         for (int i = 0; i < 3; i++) {
             uint64_t now = 1;

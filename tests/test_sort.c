@@ -1,17 +1,17 @@
 /*
- * test_sort.c - sorts, sorts of pairs and argsorts against an oracle, on every device by every
- * algorithm.
+ * test_sort.c - sorts, sorts of pairs and argsorts, compared with an oracle, on every device with
+ * every algorithm.
  *
  *     test_sort                              every case on every device
- *     test_sort --device cpu --quick         a seventh of them, and only small ones
- *     test_sort --quick --every 21           one of 21, and only small ones
- *     test_sort --one-way                    each case in one way of giving memory, and in all once
- *     test_sort --cover                      of the small ones those that run something new
- *     test_sort 'sort(f32,n=1000003,v=8'     the cases that begin so; data depends on the id alone
- *     test_sort --large --device cuda        n around 2^31 and 2^32
+ *     test_sort --device cpu --quick         one of seven cases, only small ones
+ *     test_sort --quick --every 21           one of 21 cases, only small ones
+ *     test_sort --one-way                    each case with one kind of memory, and each kind once
+ *     test_sort --cover                      small cases that run something new
+ *     test_sort 'sort(f32,n=1000003,v=8'     cases with this prefix; data depends only on the id
+ *     test_sort --large --device cuda        n near 2^31 and 2^32
  *
- * Devices are those that ech_device_get() lists; algorithms are the words of ech_sort_explain()'s
- * text that a sort of that shape accepts.
+ * ech_device_get() lists the devices. The algorithms are the words in the text of
+ * ech_sort_explain() that a sort of this shape accepts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +62,7 @@ static bool accepts(const char *device, const struct sort_case *c, const char *a
     return ech_sort_workspace(device, c->n, c->dtype, c->value_bytes, &options, &bytes) == ECH_OK;
 }
 
-/* Lists the algorithms that a sort like c accepts; the first, "", is the library's choice. */
+/* Lists the algorithms that a sort like c accepts. The first is "", the library's choice. */
 static int find_algorithms(const char *device, const struct sort_case *c,
                            char names[ALGORITHMS][NAME_BYTES])
 {
@@ -81,11 +81,12 @@ static int find_algorithms(const char *device, const struct sort_case *c,
         for (int i = 1; i < count; i++) known |= strcmp(word, names[i]) == 0;
         if (!known && accepts(device, c, word)) strcpy(names[count++], word);
     }
-    CHECK(count > 1); /* at least the one that is chosen */
+    CHECK(count > 1); /* at least the chosen one */
     return count;
 }
 
-/* What ran how often, to be seen at the end: an algorithm that no case reaches is not tested. */
+/* The number of cases per device and algorithm, printed at the end to show algorithms that no case
+ * reaches. */
 static struct ran {
     const char *device;
     char name[NAME_BYTES];
@@ -109,13 +110,13 @@ static void count_run(const char *device, const char *algorithm)
 static void print_runs(void)
 {
     for (size_t i = 0; i < sizeof ran / sizeof *ran && ran[i].cases; i++)
-        printf("%d cases on %s by %s\n", ran[i].cases, ran[i].device,
+        printf("%d cases on %s with %s\n", ran[i].cases, ran[i].device,
                *ran[i].name ? ran[i].name : "the library's choice");
 }
 
 /* ---- A case ---- */
 
-/* Bytes that tell which position they came from. */
+/* Bytes that identify their position. */
 static void fill_values(char *values, size_t n, size_t value_bytes)
 {
     for (size_t i = 0; i < n; i++) {
@@ -182,7 +183,8 @@ static bool is_wanted(const struct sort_case *c, uint64_t seed)
     return c->n <= SMALL && (o->cover || seed % (unsigned)o->every == 0);
 }
 
-/* Each device and algorithm counts as a case of its own; the data and the answer are made once. */
+/* Each device and algorithm counts as a case. The data and the expected result are created only
+ * once. */
 static void run_case(const struct sort_case *c)
 {
     char id[256], names[ALGORITHMS][NAME_BYTES];

@@ -1,10 +1,10 @@
 /*
- * test_sort_host.c - sorts of host memory on a GPU, in parts: that they are, within the limit, that
- * nothing is written when there is no memory, and what is left after a failure on the way; and by
- * the CPU, where that is sooner done.
+ * test_sort_host.c - sorts of host memory on a GPU: they run out of core within the memory limit,
+ * write nothing if memory is exhausted, and keep all elements after a failed copy; and they run on
+ * the CPU if that is faster.
  *
- * What they write is test_sort's to check.  With --quick half of the combinations of limits and
- * threads, and of arrays and a workspace, are run.
+ * test_sort checks their output. With --quick, half of the combinations of limits and threads, and
+ * of arrays and a workspace, are run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 
 enum { N = 50021, LEAST = 1024 };
 
-/* ---- Data: keys of few values, and where each was ---- */
+/* ---- Data: few distinct keys with their positions ---- */
 
 struct data {
     uint32_t *keys, *values, *keys_out, *values_out;
@@ -37,7 +37,7 @@ static bool make_data(struct data *d)
     return true;
 }
 
-/* Out holds the keys in order, each with where it was; equal ones in their order. */
+/* The output has the keys in order with their input positions; equal keys keep their order. */
 static void check_sorted(const struct data *d)
 {
     for (uint32_t i = 0; i < N; i++) {
@@ -46,7 +46,8 @@ static void check_sorted(const struct data *d)
             (i == 0 || d->keys_out[i - 1] < d->keys_out[i] ||
              (d->keys_out[i - 1] == d->keys_out[i] && d->values_out[i - 1] < from)))
             continue;
-        test_fail(__FILE__, __LINE__, "element %u is key %u of %u", i, d->keys_out[i], from);
+        test_fail(__FILE__, __LINE__, "element %u is key %u from position %u", i, d->keys_out[i],
+                  from);
         return;
     }
 }
@@ -109,7 +110,7 @@ static void limits(ech_ctx *ctx)
         CHECK(least_chunks[i] ? chunks >= least_chunks[i] : chunks == 0);
         check_sorted(&d);
         free(d.keys);
-        if (k % 3 == 0) ech_trim(ctx); /* or the next sort has this one's memory for its runs */
+        if (k % 3 == 0) ech_trim(ctx); /* otherwise the next sort reuses this workspace */
     }
     CHECK_STATUS(ech_set_log(ctx, ECH_LOG_NONE, NULL, NULL), ECH_OK);
     CHECK_STATUS(ech_set_threads(ctx, 0), ECH_OK);
@@ -125,7 +126,7 @@ static void limits(ech_ctx *ctx)
 
 static void limited_memory(ech_ctx *ctx)
 {
-    if (!test_begin("memory with a limit on %s", ech_device_name(ctx))) return;
+    if (!test_begin("memory limit on %s", ech_device_name(ctx))) return;
     void *pointer = NULL;
     CHECK_STATUS(ech_set_memory_limit(ctx, 1000), ECH_OK);
     CHECK_FAILS(ctx, ech_malloc(ctx, &pointer, 1001), ECH_ERR_MEMORY, "limit is 1000");
@@ -138,9 +139,9 @@ static void limited_memory(ech_ctx *ctx)
     test_end();
 }
 
-/* ---- The CPU beside a GPU ---- */
+/* ---- The device auto ---- */
 
-/* Where a sort of host memory was done shows in the device memory that it took. */
+/* The device memory that a sort of host arrays uses shows on which device it ran. */
 static void automatic(const char *device)
 {
     static const size_t sizes[] = { 1000, N };
@@ -150,7 +151,7 @@ static void automatic(const char *device)
     snprintf(name, sizeof name, "auto:%s", device);
     if (!test_begin("%s", name)) return;
     if (!CHECK_STATUS(ech_open(&ctx, name), ECH_OK)) goto done;
-    CHECK(strncmp(ech_device_name(ctx), name, strlen(name)) == 0); /* "cuda" is "cuda:0" */
+    CHECK(strncmp(ech_device_name(ctx), name, strlen(name)) == 0); /* "cuda" stands for "cuda:0" */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && make_data(&d); i++) {
         uint64_t peak;
         CHECK_STATUS(
@@ -167,7 +168,7 @@ static void automatic(const char *device)
         for (size_t j = 1; j < sizes[i]; j++)
             if (d.keys_out[j - 1] > d.keys_out[j]) CHECK(d.keys_out[j - 1] <= d.keys_out[j]);
 
-        /* What is named is done there, and what lies there. */
+        /* A named algorithm of the GPU, and arrays in GPU memory, run on the GPU. */
         const ech_sort_options named = { .size = sizeof named, .algorithm = "onesweep" };
         void *there = NULL;
         CHECK_STATUS(ech_sort(ctx, d.keys, d.keys_out, sizes[i], ECH_U32, &named), ECH_OK);
@@ -201,7 +202,7 @@ done:
 
 enum { KEYS_IN, KEYS_OUT, VALUES_IN, VALUES_OUT, ARRAYS };
 
-/* A sort whose arrays lie in device memory where `there` has a bit; work: with a workspace. */
+/* A sort with array i in device memory if bit i of `there` is set; work: with a workspace. */
 static void sort_mixed(ech_ctx *ctx, const struct data *d, unsigned there, bool work)
 {
     const size_t bytes = N * sizeof *d->keys;
@@ -242,7 +243,8 @@ static void mixed_memories(ech_ctx *ctx)
             sort_mixed(ctx, &d, k >> 1, k & 1);
         free(d.keys);
     }
-    /* Indices in device memory, of keys in host memory; and in place with values elsewhere. */
+    /* Indices in device memory with keys in host memory; an in-place sort with values in device
+     * memory. */
     if (make_data(&d)) {
         void *index = NULL;
         CHECK_STATUS(ech_malloc(ctx, &index, N * 4), ECH_OK);
@@ -252,7 +254,7 @@ static void mixed_memories(ech_ctx *ctx)
         CHECK_STATUS(ech_copy(ctx, index, d.values, N * 4), ECH_OK);
         CHECK_STATUS(ech_sort_pairs(ctx, d.keys_out, index, d.keys_out, index, N, ECH_U32, 4, NULL),
                      ECH_OK);
-        check_sorted(&d); /* the keys of the one with the indices of the other */
+        check_sorted(&d); /* the keys of the second call with the indices of the first */
         CHECK_STATUS(ech_copy(ctx, d.values_out, index, N * 4), ECH_OK);
         check_sorted(&d);
         ech_free(ctx, index, N * 4);
@@ -272,7 +274,7 @@ static void mixed_memories(ech_ctx *ctx)
 
 struct hook {
     ech_ctx *source;
-    int calls, from, until; /* those of the calls fail */
+    int calls, from, until; /* the calls from `from` to `until` - 1 fail */
 };
 
 static void *hook_allocate(void *user, size_t bytes, void *stream)
@@ -291,7 +293,7 @@ static void hook_release(void *user, void *pointer, size_t bytes, void *stream)
 {
     struct hook *hook = user;
     (void)stream;
-    ech_free(hook->source, pointer, bytes); /* all is done when a sort of host memory returns */
+    ech_free(hook->source, pointer, bytes); /* sorts of host memory are complete when they return */
 }
 
 static void failing_allocations(ech_ctx *ctx)
@@ -302,7 +304,7 @@ static void failing_allocations(ech_ctx *ctx)
     ech_allocator allocator = { sizeof(ech_allocator), hook_allocate, hook_release, &hook };
     CHECK_STATUS(ech_open(&hook.source, ech_device_name(ctx)), ECH_OK);
     CHECK_STATUS(ech_set_allocator(ctx, &allocator), ECH_OK);
-    for (int until = 0; until <= 3 && make_data(&d); until++) { /* less is asked for then */
+    for (int until = 0; until <= 3 && make_data(&d); until++) { /* less after a failure */
         hook.calls = hook.from = 0;
         hook.until = until;
         CHECK_STATUS(sort_pairs(ctx, &d), ECH_OK);
@@ -324,20 +326,21 @@ static void failing_allocations(ech_ctx *ctx)
 /* ---- Copies that fail ---- */
 
 #ifdef FAILING_LIBSIMT_PATH
-/* Every key is there as often as before, with a value it had. */
+/* The output contains every key as often as the input, each with one of its values. */
 static void check_permuted(const struct data *d)
 {
     unsigned char *seen = calloc(N, 1);
     for (uint32_t i = 0; seen && i < N; i++) {
         uint32_t from = d->values_out[i];
         if (from < N && !seen[from]++ && d->keys[from] == d->keys_out[i]) continue;
-        test_fail(__FILE__, __LINE__, "element %u is key %u of %u", i, d->keys_out[i], from);
+        test_fail(__FILE__, __LINE__, "element %u is key %u from position %u", i, d->keys_out[i],
+                  from);
         break;
     }
     free(seen);
 }
 
-/* In place and in parts: after a failure anywhere the elements are there, in some order. */
+/* An out-of-core sort in place: after a failed copy all elements are still there, in some order. */
 static void failing_copies(void)
 {
     if (!test_begin("copies that fail")) return;
@@ -354,7 +357,7 @@ static void failing_copies(void)
         uint64_t word = 1;
         void *place = NULL;
         CHECK_STATUS(ech_malloc(ctx, &place, sizeof word), ECH_OK);
-        CHECK_STATUS(ech_copy(ctx, place, &word, sizeof word), ECH_OK); /* counts from here */
+        CHECK_STATUS(ech_copy(ctx, place, &word, sizeof word), ECH_OK); /* the count starts here */
         ech_free(ctx, place, sizeof word);
         setenv("FAILING_COPIES", text, 1);
         memcpy(d.keys_out, d.keys, N * sizeof *d.keys);

@@ -1,8 +1,8 @@
 /*
- * test_sort_memory.c - the memory of sorts on a GPU: what docs/performance/sort.md says, no byte
- * more or less, and none at all where the workspace is given.
+ * test_sort_memory.c - the workspace of sorts on a GPU: exactly as large as
+ * docs/performance/sort.md documents, and no allocation if the caller provides it.
  *
- * The formulas stand here once more, with their numbers, on purpose.
+ * The formulas and their constants are repeated here on purpose.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,13 +16,13 @@ typedef uint64_t u64;
 
 enum { STATE = 49408 }; /* of sort_histogram and sort_plan */
 
-/* Each part of a workspace takes whole 256 bytes. */
+/* Each part of a workspace is rounded up to 256 bytes. */
 static u64 part(u64 bytes)
 {
     return (bytes + 255) / 256 * 256;
 }
 
-/* Keys of a tile of onesweep, by the bytes of a key and of what goes along. */
+/* Keys per tile of onesweep, for keys of k bytes with a payload of m bytes. */
 static u64 tile_of(u64 k, u64 m)
 {
     static const u64 tiles[4][4] = { { 8448, 10240, 7680, 3840 },
@@ -44,7 +44,8 @@ static u64 onesweep(u64 n, u64 k, u64 m, bool argsort)
     return part(n * k) * (argsort ? 2 : 1) + part(n * m) + STATE + 1024 * ((n + tile - 1) / tile);
 }
 
-/* Where the first level is one launch: its counts; and the lists, or what passes take in place. */
+/* The counters of a first level that takes one launch. lists_of_few() adds the lists, or the state
+ * of passes in place. */
 static u64 few(u64 n, u64 k)
 {
     return n < (k == 8 ? 1 << 23 : 1 << 24) ? 1280 : 0;
@@ -56,7 +57,7 @@ static u64 lists_of_few(u64 n, u64 k, u64 lists)
     return few(n, k) && passes > lists ? passes : lists;
 }
 
-/* plain: nothing is done for few keys. */
+/* plain: without the special case for few keys. */
 static u64 msd(u64 n, u64 k, bool classes, bool plain)
 {
     u64 tile = 57344 / k, leaf = 36864 / k, levels = (k == 8 ? 9 : 5) + (u64)classes;
@@ -74,7 +75,7 @@ static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort, bool plain)
     u64 items = m == 16 ? 6 : k == 8 ? 10 : m == 8 ? 12 : 16, tile = 512 * items;
     u64 levels = k == 8 ? 9 : 5, segments = n / 4608 + 1, tiles = n / tile + segments + 1;
     u64 leaves = 6 * segments + 4 * levels * segments, pieces = tiles < 1024 ? tiles : 1024;
-    if (plain && k == 4 && m == 4) { /* as many segments as digits, at least */
+    if (plain && k == 4 && m == 4) { /* at least one segment per digit */
         leaves += segments < 256 ? 4 * levels * (256 - segments) : 0;
         segments = segments < 256 ? 256 : segments;
         tiles = tiles < n / 5120 + 256 ? n / 5120 + 256 : tiles;
@@ -85,8 +86,8 @@ static u64 msd_pairs(u64 n, u64 k, u64 m, bool argsort, bool plain)
     return all + (plain ? lists : few(n, k) + lists_of_few(n, k, lists));
 }
 
-/* The lists of the levels, or what else onesweep takes: of few integers of 64 bits, and with
- * values, those of msd, else of classes. */
+/* The maximum of onesweep and of the level-based sort that adaptive may choose: msd with values or
+ * for small arrays of 64-bit integers, otherwise buckets. */
 static u64 adaptive(u64 n, u64 k, u64 m, bool classes, bool argsort)
 {
     u64 levels = m ? msd_pairs(n, k, m, argsort, true) : msd(n, k, classes, true);
@@ -102,7 +103,7 @@ static u64 samplesort(u64 n, u64 k, u64 m)
     return part(n * k) + part(n * m) + part(2 * (buckets + 1) * buckets) + 256;
 }
 
-/* ---- What the library says ---- */
+/* ---- The library's answer ---- */
 
 struct sort {
     ech_dtype dtype;
@@ -141,8 +142,8 @@ static u64 wanted(u64 n, const struct sort *s)
     return more + onesweep(n, k, m, s->index_bytes != 0);
 }
 
-/* The greater need of a window, two of eight blocks in place, and the last, which may be shorter;
- * of an argsort a copy of the keys, and pairs. */
+/* The larger workspace of a window, which is two of eight blocks, and of the last window, which may
+ * be shorter; for argsorts also a copy of the keys, and pairs. */
 static u64 low_memory(const char *device, u64 n, const struct sort *s)
 {
     const struct sort w = { s->dtype, s->index_bytes ? (size_t)s->index_bytes : s->value_bytes, 0,
@@ -196,11 +197,11 @@ static void formulas(void)
         4294967295, 4294967296, 4294967297, 10000000000, 1000000000000,
     };
     if (!test_begin("workspaces of sorts on a GPU")) return;
-    size_t bytes; /* of a build that has one or both kinds of device */
+    size_t bytes; /* a build may have one or both kinds of device */
     bool simt = ech_sort_workspace("simt", 1, ECH_U8, 0, NULL, &bytes) == ECH_OK;
     const char *device = simt ? "simt" : "cuda";
     if (ech_sort_workspace(device, 1, ECH_U8, 0, NULL, &bytes) != ECH_OK) {
-        test_skip("this build has neither the GPU nor the executor");
+        test_skip("this build has neither CUDA nor the SIMT emulator");
         test_end();
         return;
     }
@@ -226,7 +227,7 @@ static void formulas(void)
     test_end();
 }
 
-/* ---- Nothing is allocated ---- */
+/* ---- No allocations ---- */
 
 static void *count_allocate(void *user, size_t bytes, void *stream)
 {
@@ -285,8 +286,8 @@ static void nothing_allocated(ech_ctx *ctx, const struct sort *s, size_t n)
 
 /* ---- Little memory ---- */
 
-/* Keys on the device where the limit leaves no room for the usual workspace, down to as much as
- * "low_memory" needs; with less, nothing is written.  The keys are a permutation. */
+/* Device keys with a memory limit that is too small for the usual workspace, down to the workspace
+ * of "low_memory". With less memory nothing is written. The keys are a permutation. */
 static void little_memory(ech_ctx *ctx)
 {
     enum { MANY = 70001 };
@@ -315,7 +316,7 @@ static void little_memory(ech_ctx *ctx)
         buffer_get(&out, keys);
         for (uint32_t j = 0; j < MANY; j++)
             if (i < 3 ? keys[j] != j : keys[j] != 0x5C5C5C5C) {
-                test_fail(__FILE__, __LINE__, "room %d: key %u is %u", i, j, keys[j]);
+                test_fail(__FILE__, __LINE__, "limit %d: key %u is %u", i, j, keys[j]);
                 break;
             }
         memset(keys, 0x5C, MANY * sizeof *keys);

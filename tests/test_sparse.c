@@ -1,9 +1,9 @@
 /*
- * test_sparse.c - sparse matrices against an oracle, on every device; bad arguments.
+ * test_sparse.c - sparse matrices, compared with an oracle, on every device; invalid arguments.
  *
  *     test_sparse                                every case on every device
- *     test_sparse --device simt --quick          a seventh of them, and only small ones
- *     test_sparse 'spmv(i32,f64,five'            the cases that begin so
+ *     test_sparse --device simt --quick          one of seven cases, only small ones
+ *     test_sparse 'spmv(i32,f64,five'            cases with this prefix
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,8 +26,8 @@ struct spmv_case {
     const char *lens, *dist;
     size_t rows, cols, shift;
     double alpha, beta;
-    size_t n, gap;  /* columns of x and y, and elements between their rows; 0 and 0: ech_spmv() */
-    unsigned where; /* of offsets, columns, values, x, y: bits, 1 for host memory */
+    size_t n, gap;  /* columns of x and y, and padding of their rows; 0 and 0: ech_spmv() */
+    unsigned where; /* bits for offsets, columns, values, x and y: 1 for host memory */
 };
 
 struct spmv_data {
@@ -57,7 +57,7 @@ static bool spmv_make(const struct spmv_case *c, struct spmv_data *d, uint64_t s
     d->wanted = calloc(d->y_count + 1, sizeof *d->wanted);
     if (!CHECK(d->x && d->y && d->wanted)) return false;
     for (size_t i = 0; i < d->x_count; i++) d->x[i] = sparse_number(&rng, c->dist, c->dtype);
-    for (size_t i = 0; i < d->y_count; i++) /* with beta 0 NaN in y must do no harm */
+    for (size_t i = 0; i < d->y_count; i++) /* with beta 0, NaN in y must have no effect */
         d->y[i] = c->beta == 0 ? (double)NAN : sparse_number(&rng, c->dist, c->dtype);
     for (size_t i = 0; i < d->y_count; i++) d->wanted[i] = d->y[i];
     for (size_t i = 0; i < c->rows; i++)
@@ -77,7 +77,7 @@ static void spmv_free(struct spmv_data *d)
     free(d->wanted);
 }
 
-/* once: with a workspace of the caller's, or the library's. */
+/* own: with a workspace of the caller, otherwise of the context. */
 static void spmv_once(ech_ctx *ctx, const struct spmv_case *c, const struct spmv_data *d, bool own)
 {
     struct sparse_copy a = { 0 };
@@ -150,7 +150,7 @@ static void run_spmv(const struct spmv_case *c)
     test_end();
 }
 
-/* Each size in each type, with factors, places and alignments that go round. */
+/* Each size in each type, with varying factors, memory locations and alignments. */
 static void run_spmv_cases(void)
 {
     static const struct {
@@ -197,7 +197,7 @@ static void run_spmv_cases(void)
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) run_spmv(&large[i]);
 }
 
-/* Columns around a strip and powers of two, in matrices small enough for an executor. */
+/* Numbers of columns near a strip and powers of two; the matrices are small, for the emulator. */
 static void run_spmm_cases(void)
 {
     static const struct {
@@ -233,8 +233,8 @@ static void run_spmm_cases(void)
     for (int i = 0; i < 2; i++) run_spmv(&large[i]);
 }
 
-/* More tiles than find their own places; the executor takes half a minute for what a GPU does in
- * no time. */
+/* So many tiles that a kernel computes their boundaries. The emulator takes half a minute for
+ * this. */
 static void run_spmv_tiles(void)
 {
     static const struct spmv_case c[] = {
@@ -253,7 +253,7 @@ static void run_spmv_tiles(void)
     }
 }
 
-/* ---- What is refused ---- */
+/* ---- Calls that must fail ---- */
 
 static void run_refused(ech_ctx *ctx)
 {
@@ -318,8 +318,8 @@ static void run_refused(ech_ctx *ctx)
     test_end();
 }
 
-/* Matrices that are none: whatever comes out, nothing outside of arrays is touched, and the next
- * product is right. */
+/* Invalid matrices: the result is undefined, but no memory outside the arrays is accessed, and the
+ * next product is right. */
 static void run_bad(ech_ctx *ctx)
 {
     enum { ROWS = 3000, COLS = 100, ENTRIES = 3 * ROWS };
@@ -375,7 +375,7 @@ static void release_none(void *user, void *pointer, size_t bytes, void *stream)
     (void)stream;
 }
 
-/* A workspace that is a byte short, and memory that there is not. */
+/* A workspace that is one byte too small, and a failing allocator. */
 static void run_memory(ech_ctx *ctx)
 {
     struct sparse m;

@@ -1,6 +1,6 @@
 /*
- * test_sparse_make.c - sparse matrices made of entries, transposed, looked at, against an oracle,
- * on every device; bad arguments and bad data.
+ * test_sparse_make.c - sparse matrices that are created from entries, transposed and inspected,
+ * compared with an oracle, on every device; invalid arguments and data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ enum { DEVICES = 16, NAME_BYTES = 64 };
 static ech_ctx *contexts[DEVICES];
 static int n_contexts;
 
-/* Of the cases with a size, those that --quick and --every leave. */
+/* Whether a case runs with --quick and --every. */
 static bool drawn(size_t n)
 {
     static int number;
@@ -26,7 +26,7 @@ static bool drawn(size_t n)
     return !test_options.quick || test_options.n_ids || (mine && n <= 20000);
 }
 
-/* ---- Entries in any order ---- */
+/* ---- Entries in arbitrary order ---- */
 
 struct entry {
     uint64_t row, column;
@@ -49,7 +49,7 @@ struct coo {
     struct sparse wanted;
 };
 
-/* spread: in how many places entries may lie, of those that there are; 0: anywhere. */
+/* spread: the number of distinct positions of entries; 0: all positions. */
 static bool coo_make(struct coo *coo, size_t n, size_t rows, size_t cols, ech_dtype index,
                      ech_dtype dtype, size_t spread, const char *dist, uint64_t seed)
 {
@@ -103,7 +103,7 @@ static void coo_free(struct coo *coo)
     sparse_free(&coo->wanted);
 }
 
-/* An empty matrix of a place's memory, to be filled. */
+/* An empty matrix in the memory that `where` selects. */
 static bool empty_make(struct sparse_copy *out, ech_ctx *ctx, const struct sparse *like,
                        size_t entries, size_t shift, unsigned where)
 {
@@ -199,7 +199,7 @@ static void run_coo(void)
         { 9000, 60, 60, 1 },
         { 5003, 20000, 4, 0 },
         { 12000, 900, 900, 0 },
-        { 1, 100, WIDE, 0 }, /* a row's and a column's number take more than 64 bits */
+        { 1, 100, WIDE, 0 }, /* a row and a column index together need more than 64 bits */
         { 2000, 100, WIDE, 0 },
         { 3000, 1000, WIDE, 400 },
         { 2000, 1, WIDE, 0 },
@@ -261,7 +261,7 @@ static bool made_make(struct made *d, size_t rows, size_t cols, ech_dtype index,
             const size_t at = (size_t)(t->offsets[c + 1] - ++next[c]);
             t->columns[at] = row;
             t->values[at] = m->values[e];
-            if (c == row) d->diagonal[row] = m->values[e]; /* the first is the last that we meet */
+            if (c == row) d->diagonal[row] = m->values[e]; /* in reverse, so the first entry wins */
         }
     free(next);
     return true;
@@ -337,9 +337,9 @@ static void run_made(void)
         }
 }
 
-/* ---- Data that is bad ---- */
+/* ---- Invalid data ---- */
 
-/* A failure that comes at once, or by the next ech_sync(). */
+/* The error of the call or, if it succeeded, of the next ech_sync(). */
 static ech_status later(ech_ctx *ctx, ech_status status)
 {
     return status == ECH_OK ? ech_sync(ctx) : status;
@@ -348,10 +348,10 @@ static ech_status later(ech_ctx *ctx, ech_status status)
 static void run_data_errors(ech_ctx *ctx)
 {
     static const struct {
-        int offset, column; /* which to change, or -1 */
+        int offset, column; /* index of the element to change, or -1 */
         uint64_t to;
         int in_order;
-        const char *text; /* NULL: all is well */
+        const char *text; /* NULL: the matrix is valid */
     } cases[] = {
         { -1, -1, 0, 1, NULL },
         { 0, -1, 1, 0, "a->row_offsets[0] is not 0" },
@@ -363,7 +363,7 @@ static void run_data_errors(ech_ctx *ctx)
         { -1, 2999, 0xffffffff, 1, "a: row[999] has a column" },
         { -1, 31, 0, 1, "a: row[10] has column indices that are not" },
         { -1, 31, 0, 0, NULL },
-        { -1, 30, 0, 1, NULL }, /* a row's first may be less than what is before */
+        { -1, 30, 0, 1, NULL }, /* rows are independent */
     };
     struct sparse m;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -387,7 +387,8 @@ static void run_data_errors(ech_ctx *ctx)
         }
 }
 
-/* Entries that lie nowhere are named and left out, and nothing outside of arrays is touched. */
+/* Entries outside the matrix are reported and ignored, and no memory outside the arrays is
+ * accessed. */
 static void run_bad_coo(ech_ctx *ctx)
 {
     static const struct {
@@ -432,7 +433,7 @@ static void run_bad_coo(ech_ctx *ctx)
     }
 }
 
-/* ---- What is refused ---- */
+/* ---- Calls that must fail ---- */
 
 static void run_refused(ech_ctx *ctx)
 {
@@ -483,7 +484,7 @@ static void run_refused(ech_ctx *ctx)
     test_end();
 }
 
-/* A workspace that is a byte short. */
+/* A workspace that is one byte too small. */
 static void run_memory(ech_ctx *ctx)
 {
     struct sparse m;

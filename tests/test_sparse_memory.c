@@ -1,7 +1,6 @@
 /*
- * test_sparse_memory.c - the workspace of each call on sparse matrices: as much as is said
- * suffices, a byte less is refused, and where there is no memory at all the call says so and
- * nothing is lost.
+ * test_sparse_memory.c - the workspace of each call on sparse matrices: the size that the query
+ * returns suffices, one byte less is rejected, and a failed allocation is reported without leaks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +17,8 @@ static const char *const names[CALLS] = {
     "spmv", "spmm", "from_coo", "transpose", "diagonal", "check",
 };
 
-/* A square matrix, its entries as ech_csr_from_coo() takes them, vectors, and room for a result. */
+/* A square matrix, its entries as arguments of ech_csr_from_coo(), vectors, and memory for a
+ * result. */
 struct data {
     struct sparse m;
     struct sparse_copy a;
@@ -109,12 +109,12 @@ static void release_none(void *user, void *pointer, size_t bytes, void *stream)
     (void)stream;
 }
 
-/* All that is said, then a byte less. */
+/* A workspace of the size that the query returns, then one byte less. */
 static void short_workspace(ech_ctx *ctx, struct data *d, enum call call)
 {
     ech_csr_options o = { .size = sizeof o, .work_bytes = workspace(ctx, d, call) };
     struct buffer work = { 0 };
-    if (o.work_bytes == 0) { /* the call takes none */
+    if (o.work_bytes == 0) { /* the call needs no workspace */
         CHECK_STATUS(run(ctx, d, call, NULL), ECH_OK);
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
         return;
@@ -130,8 +130,8 @@ static void short_workspace(ech_ctx *ctx, struct data *d, enum call call)
     buffer_free(&work);
 }
 
-/* No memory, and arrays on the host: what takes some says so, on a GPU all that copies arrays
- * there; what takes none does not ask.  Both work again afterwards. */
+/* Host arrays and an allocator that always fails. Calls that allocate memory report the failure; on
+ * a GPU these are all calls, because they copy their arrays. Later calls succeed. */
 static void no_memory(ech_ctx *ctx, struct data *d, enum call call)
 {
     int asked = 0;

@@ -1,7 +1,6 @@
 /*
- * test_stream.cu - what only a program with the CUDA runtime can show: the caller's stream, memory
- * of the runtime, an allocator of the caller's, capture in a graph, and runs that are the same to
- * the bit.
+ * test_stream.cu - tests that need the CUDA runtime: the caller's stream, memory of the runtime,
+ * an allocator of the caller, capture in a graph, and bit-identical runs.
  *
  * Built and run by scripts/gpu_check.sh; needs a GPU and nvcc.  Prints "N passed, N failed".
  *
@@ -52,7 +51,7 @@ static void make_data(void)
     qsort(expected, N, sizeof *expected, by_value);
 }
 
-/* Is the device array the sorted one? */
+/* Whether the device array is the expected result. */
 static bool is_sorted(const uint32_t *device)
 {
     uint32_t *copy = (uint32_t *)malloc(N * sizeof *copy);
@@ -64,9 +63,9 @@ static bool is_sorted(const uint32_t *device)
     return ok;
 }
 
-/* ---- Captured in a graph ---- */
+/* ---- Capture in a graph ---- */
 
-/* A way to sort; op is that of the call. */
+/* A sort to capture; op selects the function. */
 static const struct path {
     enum { KEYS, PAIRS, ARGSORT } op;
     ech_dtype dtype;
@@ -94,13 +93,13 @@ static const struct path {
     { path::ARGSORT, ECH_I64, N, 8, "msd" },
     { path::KEYS, ECH_I64, N, 0, "onesweep" },
     { path::PAIRS, ECH_F32, N, 4, "onesweep" },
-    { path::PAIRS, ECH_U32, N, 12, NULL }, /* by index, then fetched */
+    { path::PAIRS, ECH_U32, N, 12, NULL }, /* argsort, then a gather */
     { path::KEYS, ECH_U32, N, 0, "low_memory" },
     { path::PAIRS, ECH_U32, 100003, 4, "low_memory" },
 };
 enum { PATHS = sizeof paths / sizeof *paths, SHAPES = 4 };
 
-/* Bytes of keys: random, other random ones, the AND of three words, all equal. */
+/* Fills the keys: random, other random values, the AND of three words, all equal. */
 __global__ static void fill(uint64_t *words, size_t count, int shape)
 {
     for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count;
@@ -156,7 +155,7 @@ static void test_capture(const struct path *p)
     }
     fill<<<1024, 256, 0, stream>>>((uint64_t *)b.values, value_words, 0);
     fill<<<1024, 256, 0, stream>>>((uint64_t *)b.keys, words, 0);
-    CHECK(run_path(p, &b, &o) == ECH_OK); /* kernels are loaded: a capture may not */
+    CHECK(run_path(p, &b, &o) == ECH_OK); /* a capture cannot load kernels */
     CUDA(cudaStreamSynchronize(stream));
 
     cudaGraph_t graph;
@@ -201,7 +200,7 @@ static void test_capture(const struct path *p)
     free(wanted);
 }
 
-/* What the replayed graph writes is what was asked for, not only what a call writes. */
+/* Replays of the graph write the sorted array again. */
 static void test_graph(uint32_t *in, uint32_t *out)
 {
     ech_sort_options o = {};
@@ -225,7 +224,7 @@ static void test_graph(uint32_t *in, uint32_t *out)
     CUDA(cudaFree(o.work));
 }
 
-/* Stable pairs and indices give the same bits every time. */
+/* Stable sorts of pairs and argsorts are bit-identical in every run. */
 static void test_same_bits(uint32_t *in)
 {
     uint64_t *index[2];
@@ -281,7 +280,7 @@ static void test_allocator(uint32_t *in, uint32_t *out)
     CHECK(ech_set_allocator(ctx, NULL) == ECH_OK);
 }
 
-/* Managed and pinned memory go where a GPU's and a host's would. */
+/* Managed memory is treated as device memory, pinned memory as host memory. */
 static void test_kinds_of_memory(void)
 {
     uint32_t *pinned, *managed;
@@ -297,10 +296,10 @@ static void test_kinds_of_memory(void)
     CUDA(cudaFree(managed));
 }
 
-/* ---- Which stream, and its order with other work ---- */
+/* ---- Streams and their order ---- */
 
-/* Keeps a stream busy for some milliseconds, but none of the GPU's processors: a cooperative launch
- * would wait for these. */
+/* Blocks a stream for some milliseconds without using a multiprocessor, for which a cooperative
+ * launch would wait. */
 static void CUDART_CB sleep_host(void *milliseconds)
 {
     std::this_thread::sleep_for(std::chrono::milliseconds((intptr_t)milliseconds));
@@ -311,7 +310,7 @@ static void busy(cudaStream_t on, intptr_t milliseconds)
     CUDA(cudaLaunchHostFunc(on, sleep_host, (void *)milliseconds));
 }
 
-/* Work that is queued before a sort and writes its input: wrong results show a lost order. */
+/* Work queued before a sort writes its input, so that a wrong order gives a wrong result. */
 static void write_late(uint32_t *in, const uint32_t *from, cudaStream_t on)
 {
     CUDA(cudaMemsetAsync(in, 0, N * sizeof *in, on));
@@ -342,11 +341,11 @@ static void test_streams(uint32_t *in, uint32_t *out)
     CHECK(ech_sort(own, in, out, N, ECH_U32, NULL) == ECH_OK);
     CHECK(ech_poll(own, &done) == ECH_OK && done == 0);
     CUDA(cudaMemcpy(pinned, out, N * sizeof *pinned,
-                    cudaMemcpyDefault)); /* the legacy stream, too */
+                    cudaMemcpyDefault)); /* also on the legacy stream */
     CHECK(memcmp(pinned, expected, N * sizeof *pinned) == 0);
     CHECK(ech_poll(own, &done) == ECH_OK && done == 1);
 
-    /* Host arrays wait for nothing of it. */
+    /* Calls with host arrays do not wait for the stream. */
     memcpy(pinned, host, N * sizeof *pinned);
     busy(NULL, 1000);
     CHECK(ech_sort(own, pinned, pinned, N, ECH_U32, NULL) == ECH_OK);
@@ -354,7 +353,7 @@ static void test_streams(uint32_t *in, uint32_t *out)
     CHECK(memcmp(pinned, expected, N * sizeof *pinned) == 0);
     CHECK(ech_sync(own) == ECH_OK && cudaStreamQuery(NULL) == cudaSuccess);
 
-    /* A private stream is ordered with others by events only. */
+    /* Only events order a private stream with other streams. */
     CHECK(ech_set_private_stream(own) == ECH_OK);
     CHECK(ech_get_stream(own, &used) == ECH_OK && used != NULL);
     CUDA(cudaMemset(out, 0, N * sizeof *out));
@@ -371,7 +370,7 @@ static void test_streams(uint32_t *in, uint32_t *out)
     CHECK(memcmp(pinned, expected, N * sizeof *pinned) == 0);
     CHECK(ech_poll(own, &done) == ECH_OK && done == 1);
 
-    /* What only the data shows to be wrong is reported by ech_poll(), once. */
+    /* Errors that only the data reveals are reported by ech_poll(), once. */
     const uint64_t offsets[3] = { 0, 9, 5 };
     uint64_t *bad;
     CUDA(cudaMalloc(&bad, sizeof offsets));
@@ -411,7 +410,7 @@ int main(void)
     test_allocator(in, out);
     test_kinds_of_memory();
     test_streams(in, out);
-    CHECK(ech_sort(ctx, in, host, N, ECH_U32, NULL) == ECH_OK); /* one in each memory */
+    CHECK(ech_sort(ctx, in, host, N, ECH_U32, NULL) == ECH_OK); /* output in host memory */
     bool sorted = true;
     for (size_t i = 1; i < N; i++) sorted = sorted && host[i - 1] <= host[i];
     CHECK(sorted);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tree.sh SOURCE - the rules of CONVENTIONS.md that a machine can check: one folder an operation, sizes of
-# files, columns, head comments, format, that README says what examples do, that pages for
-# contributors name what exists, and that no link is dead.
+# tree.sh SOURCE - checks the rules of CONVENTIONS.md that a program can check: one folder per operation, sizes of
+# files, columns, head comments, format, words, links, the example in README.md, and the files and functions that pages for
+# contributors name.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 cd "$1" || exit 1
@@ -48,7 +48,7 @@ for page in docs/decisions/0*.md; do
         grep -qF "(${page##*/})" docs/decisions/README.md
 done
 
-# Files and functions that these pages name; a file by its path from the root, from src or from the page.
+# These pages must name existing files and functions. A file is named by its path from the root, src or the page.
 pages=$(ls CONTRIBUTING.md src/*/README.md src/*/*/README.md docs/contributing/*.md docs/decisions/*.md)
 # shellcheck disable=SC2086  # lists of names without blanks
 {
@@ -63,7 +63,7 @@ pages=$(ls CONTRIBUTING.md src/*/README.md src/*/*/README.md docs/contributing/*
     missing=$missing$(grep -ohE '\bechi?_[a-z0-9_]+\(' $pages | tr -d '(' | sort -u | comm -23 - "$functions")
     rm -f "$functions"
 }
-check "a page names what does not exist: $missing" test -z "$missing"
+check "a page names a file or function that does not exist: $missing" test -z "$missing"
 
 # ---- Every file ----
 
@@ -71,16 +71,16 @@ if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
     files=$(git ls-files --cached --others --exclude-standard)
 else
     files=$(find . -name 'build*' -prune -o -name .git -prune -o -type f -print | sed 's|^\./||')
-    for cache in $(find . -name CMakeCache.txt); do # a build directory of whatever name
+    for cache in $(find . -name CMakeCache.txt); do # a build directory of any name
         files=$(echo "$files" | grep -v "^$(dirname "${cache#./}")/")
     done
 fi
-# One that is deleted but not yet committed is still listed.
+# git also lists a file that is deleted without a commit.
 files=$(for file in $files; do [ -f "$file" ] && echo "$file"; done)
 sources=$(echo "$files" | grep -E '\.(c|h|cu|cuh|def)$')
 texts=$(echo "$files" | grep -vE '\.(npy|bin|pbm|png|svg|gz)$|^LICENSE$|^bench/results/')
 
-# none "what it proves" PATTERN FILES...: no line of the files has the pattern.
+# none WHAT PATTERN FILES...: fails with the name WHAT if a line of the files matches PATTERN.
 none() {
     what=$1 pattern=$2
     shift 2
@@ -90,42 +90,57 @@ none() {
 
 # shellcheck disable=SC2086  # lists of names without blanks
 {
-    none "a path of someone's own machine" '(^|[^[:alnum:]._])/(home|Users)/[a-z]' \
+    none "a path of a private machine" '(^|[^[:alnum:]._])/(home|Users)/[a-z]' \
         $(echo "$texts" | grep -v '^tests/tree.sh$')
-    none "a TODO or FIXME without the number of an issue" '(TODO|FIXME)([^(]|$)' \
+    none "a TODO or FIXME without an issue number" '(TODO|FIXME)([^(]|$)' \
         $(echo "$texts" | grep -vE '^(tests/tree.sh|CONVENTIONS.md)$')
-    none "code that is switched off" '^#[[:space:]]*if 0' $sources
+    none "code disabled by #if 0" '^#[[:space:]]*if 0' $sources
     none "a conflict marker of git" '^(<<<<<<<|>>>>>>>) ' $(git ls-files)
     none "a line of more than 100 columns" '^.{101}' $(echo "$sources" | grep -v '\.def$')
     none "blanks at the end of a line" '[[:blank:]]$' $(echo "$texts" | grep -vE '\.(md|out|txt)$')
     none "a tab" "$(printf '\t')" $sources
-    none "an include that leaves its folder by ../ (the roots are src/ and the project)" \
+    none "an include with ../ (the include roots are src/ and the project)" \
         '^#[[:space:]]*include "[^"]*\.\./' $sources
 }
 for file in $sources; do
-    case $file in src/*) # its first sentence names it by its path below src/
-        check "$file is not called ${file#src/} in its head" \
+    case $file in src/*) # the first sentence contains the path below src/
+        check "the head of $file does not contain ' ${file#src/} - '" \
             sh -c "head -n 3 '$file' | grep -qF ' ${file#src/} - '" ;;
     esac
     case $(head -n 1 "$file") in
     "/*"*" - "* | "/* "*" - "*) pass ;;
     *) if sed -n 2p "$file" | grep -q " - "; then pass
-       else fail "$file does not open with a sentence on what it is"; fi ;;
+       else fail "$file does not begin with a sentence that states what it is"; fi ;;
     esac
     lines=$(wc -l <"$file")
     most=600
-    if [ "$lines" -le $most ]; then pass; else fail "$file has $lines lines: more than one idea"; fi
+    if [ "$lines" -le $most ]; then pass; else fail "$file has $lines lines, more than $most"; fi
 done
 
 # ---- Format ----
 
-# Versions differ in what they write; the one of Debian 12 judges.
+# The output of clang-format depends on its version; Debian 12 has version 14.
 if clang-format --version 2>/dev/null | grep -q 'version 14'; then
     formatted=$(echo "$sources" | grep -E '\.(c|h|cu|cuh)$')
     # shellcheck disable=SC2086
     check "clang-format would change a file (make format)" clang-format --dry-run --Werror $formatted
 else
-    skip "the format: no clang-format 14 on this machine"
+    skip "the format: clang-format 14 is not installed"
+fi
+
+# ---- Words ----
+
+if command -v python3 >/dev/null; then
+    # shellcheck disable=SC2046  # lists of names without blanks
+    {
+        check "tests/words.py misses an example of tests/words.txt, or finds more" python3 tests/words.py --test
+        check "a text has a word that docs/glossary.md replaces" python3 tests/words.py $(echo "$files" |
+            grep -vE '^(bench/results|tests/fuzz/corpus)/' |
+            grep -E -e '\.(md|1|c|h|cuh?|def|sh|py|cmake|in|svg)$|(^|/)(CMakeLists|instances|ladders)\.txt$' \
+                -e '(^|/)(Makefile|CMakePresets\.json|CITATION\.cff|\.clang-tidy|\.editorconfig|run|pre-commit)$')
+    }
+else
+    skip "the words: python3 is not installed"
 fi
 
 # ---- Texts that must agree ----
@@ -135,7 +150,7 @@ awk '/^```c$/ && !done { on = 1; next } /^```$/ { if (on) done = 1; on = 0 } on'
 check "the first program in README.md is examples/sort.c" \
     diff examples/sort.c "${TMPDIR:-/tmp}/tree.$$.c"
 rm -f "${TMPDIR:-/tmp}/tree.$$.c"
-check "that program is within the first 30 lines" \
+check "the first program begins within the first 30 lines of README.md" \
     sh -c "awk '/^\`\`\`c/ { print NR; exit }' README.md | xargs -I{} test {} -le 30"
 check "README.md has make demo and make check" grep -q 'make check' README.md
 version=$(sed -n 's/^#define ECH_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' include/echelon/base.h | paste -sd.)
@@ -152,12 +167,12 @@ if command -v python3 >/dev/null; then
         $(for operation in sort histogram select scan reduce matmul gf2 sparse; do
             echo docs/$operation.md
         done)
-    check "the tables about the SIMT emulator are those of bench/results" \
+    check "the tables on the emulator are those of bench/results" \
         python3 bench/truth_table.py --check $(echo "$files" | grep '\.md$')
     # shellcheck disable=SC2086
     check "the tables of the ladders are those of bench/results" \
         python3 bench/ladder_table.py --check $(echo "$files" | grep '\.md$')
-    check "the pictures of the ladders are what their scripts draw" \
+    check "the pictures of the ladders are those that their script draws" \
         python3 docs/ladder/pictures/draw.py --check
     check "no headers include each other (scripts/include_cycles.py)" \
         python3 scripts/include_cycles.py
@@ -165,7 +180,7 @@ if command -v python3 >/dev/null; then
     check "a link is dead, or mkdocs.yml lacks a page (tests/links.py)" \
         python3 tests/links.py $(echo "$files" | grep '\.md$')
 else
-    skip "the tables: no python3 on this machine"
+    skip "the tables: python3 is not installed"
 fi
 
 finish

@@ -1,5 +1,5 @@
 /*
- * fuzz.h - what the fuzz targets share: their entry, and a check that stops the program.
+ * fuzz.h - the interface of the fuzz targets, and a check that aborts the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n);
 #define FUZZ_CHECK(condition)                                                                      \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #condition);          \
             abort();                                                                               \
         }                                                                                          \
     } while (0)

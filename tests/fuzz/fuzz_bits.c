@@ -1,6 +1,6 @@
 /*
- * fuzz_bits.c - any bytes as a matrix of bits: refused, or read, and the same again from every
- * format that it is written in.
+ * fuzz_bits.c - reads arbitrary bytes as a bit matrix: the reader rejects them, or the matrix
+ * survives a round trip through every output format.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_CELLS = 4096, MOST_SIDE = 1000 }; /* so that any format of it fits an output's buffer */
+enum { MOST_CELLS = 4096, MOST_SIDE = 1000 }; /* every format must fit in an output buffer */
 
 static void check_shape(const struct io_bits *b)
 {
@@ -19,7 +19,7 @@ static void check_shape(const struct io_bits *b)
         FUZZ_CHECK(b->words[(i + 1) * b->stride - 1] >> b->cols % 64 == 0);
 }
 
-/* JCF cannot begin a row that has no ones, so such a row can only be among the last. */
+/* JCF marks a row by its first one, so only rows at the end may be empty. */
 static bool has_gap(const struct io_bits *b)
 {
     bool empty = false;
@@ -58,8 +58,8 @@ static void check_written(const struct io_bits *b, io_bits_format format)
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-    /* The first byte says how: as a file, or as a pipe of unknown size; of .npy, packed or not; and
-     * by which extension, or by none. */
+    /* The first byte selects a file or a pipe of unknown size, packed or unpacked .npy, and the
+     * file extension, if any. */
     static const char *const names[] = { "fuzz",     "fuzz.pbm",   "fuzz.npy", "fuzz.jcf",
                                          "fuzz.mtx", "fuzz.alist", "fuzz.txt", "fuzz" };
     if (n == 0) return 0;

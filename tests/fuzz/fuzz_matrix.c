@@ -1,6 +1,6 @@
 /*
- * fuzz_matrix.c - any bytes as a matrix of numbers: refused, or read, and, made dense, the same
- * again from every format that it is written in.
+ * fuzz_matrix.c - reads arbitrary bytes as a matrix of numbers: the reader rejects them, or the
+ * dense matrix survives a round trip through every output format.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MOST_CELLS = 4096 }; /* so that any format of it fits an output's buffer */
+enum { MOST_CELLS = 4096 }; /* every format must fit in an output buffer */
 
 static void check_entries(const struct io_matrix *m)
 {
@@ -22,7 +22,7 @@ static void check_entries(const struct io_matrix *m)
     }
 }
 
-/* What a file says of its symmetry must be so. */
+/* The matrix must have the symmetry that the file declares. */
 static void check_symmetry(const struct io_matrix *m)
 {
     for (uint64_t i = 0; m->symmetry != IO_GENERAL && i < m->rows; i++)
@@ -53,7 +53,7 @@ static void check_written(const struct io_matrix *m, bool mtx)
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-    /* The first byte says how: as a file or as a pipe of unknown size; and by which extension. */
+    /* The first byte selects a file or a pipe of unknown size, and the file extension. */
     static const char *const names[] = { "fuzz", "fuzz.mtx", "fuzz.npy", "fuzz.txt" };
     if (n == 0) return 0;
     struct io_source source;

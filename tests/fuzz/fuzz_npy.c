@@ -1,5 +1,6 @@
 /*
- * fuzz_npy.c - any bytes as a .npy file: the reader refuses them or reads what the header says.
+ * fuzz_npy.c - reads arbitrary bytes as a .npy file: the reader rejects them or returns what the
+ * header describes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +16,7 @@ static void check_column(const struct io_column *c, size_t bytes)
     FUZZ_CHECK(c->keys_bytes == c->n * element_bytes);
     FUZZ_CHECK(c->npy.header_bytes + c->keys_bytes == bytes);
 
-    /* The header written for the column says the same of it. */
+    /* A header written for this column describes the same column. */
     unsigned char header[IO_NPY_HEADER];
     struct io_npy again;
     struct io_error error;
@@ -30,8 +31,8 @@ static void check_column(const struct io_column *c, size_t bytes)
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-    /* The first byte says how: as a file, or as a pipe of unknown size; with a type or not; of one
-     * dimension or more. */
+    /* The first byte selects a file or a pipe of unknown size, whether the type is given, and
+     * whether several dimensions are allowed. */
     if (n == 0) return 0;
     struct io_hints hints = { .format = IO_NPY, .dtype = bytes[0] & 2 ? ECH_BF16 : -1 };
     if (bytes[0] & 4) hints.dimensions = 4;

@@ -1,5 +1,6 @@
 /*
- * fuzz_text.c - any bytes as a column of numbers: refused, or parsed as strtod() and strtoull() do.
+ * fuzz_text.c - reads arbitrary bytes as a column of numbers: the reader rejects them, or returns
+ * the values of strtod() and strtoull().
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The line's number, by the C library; the grammar is narrower than theirs, the values are not. */
+/* The value of a line according to the C library. The grammar of the reader is stricter; the values
+ * are the same. */
 static void check_key(const struct io_column *c, uint64_t i)
 {
     const char *line = c->text + c->lines[i];
     size_t bytes = ech_dtype_bytes(c->dtype);
     const char *key = (const char *)c->keys + i * bytes;
-    while (*line == '\r') line++; /* a blank here, and not for strtod() on every system */
+    while (*line == '\r') line++; /* a blank for the reader, but not for strtod() on every system */
     if (c->dtype == ECH_F64) {
         double want = strtod(line, NULL), got;
         memcpy(&got, key, sizeof got);
@@ -31,7 +33,7 @@ static void check_key(const struct io_column *c, uint64_t i)
         FUZZ_CHECK((int64_t)io_load(key, 8) == strtoll(line, NULL, 10));
     }
 
-    /* A key printed and parsed is the same key, but for the payload of a NaN. */
+    /* Printing and parsing a key returns the same key, except for the payload of a NaN. */
     char text[IO_NUMBER_TEXT];
     size_t n = io_format_key(c->dtype, key, text);
     uint64_t back = 0;
@@ -53,7 +55,7 @@ static void check_column(const struct io_column *c, const unsigned char *bytes, 
     FUZZ_CHECK(c->n == 0 || c->lines[0] == 0);
 }
 
-/* Of lines with columns: each line is there, after the one that names them. */
+/* With columns, every line after the header is present. */
 static void check_lines(const struct io_column *c)
 {
     size_t at = c->head_bytes;
@@ -68,7 +70,7 @@ static void check_lines(const struct io_column *c)
 
 int LLVMFuzzerTestOneInput(const unsigned char *bytes, size_t n)
 {
-    /* The first byte chooses the type, 12 and more leave it open; and whether there are columns. */
+    /* The first byte selects the type (12 and more: none) and whether there are columns. */
     if (n == 0) return 0;
     int dtype = bytes[0] & 15;
     struct io_hints hints = { .format = IO_TEXT, .dtype = dtype <= ECH_F64 ? dtype : -1 };

@@ -1,10 +1,11 @@
 /*
- * standalone.c - runs a fuzz target without libFuzzer: every file of a corpus, and changed copies.
+ * standalone.c - runs a fuzz target without libFuzzer, on every file of a corpus and on mutated
+ * copies.
  *
  *     fuzz_npy_short CORPUS [CHANGED [SEED]]
  *
- * The changes are few and blind; they keep the targets in every `make check` with any compiler.
- * Finding new paths is libFuzzer's work (tests/fuzz/README.md).
+ * The mutations are few and random. They exercise the targets in every `make check`, with any
+ * compiler. To find new paths, use libFuzzer (tests/fuzz/README.md).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +42,7 @@ static size_t replace(unsigned char *bytes, size_t n, size_t at, const char *wit
     return at + length > n ? at + length : n;
 }
 
-/* One change; the new length. */
+/* Applies one mutation and returns the new length. */
 static size_t change(unsigned char *bytes, size_t n)
 {
     static const char *const words[] = {
@@ -52,19 +53,19 @@ static size_t change(unsigned char *bytes, size_t n)
     };
     size_t at = below(n), length = below(16);
     switch (next() % 6) {
-    case 0: /* one bit */
+    case 0: /* flip a bit */
         if (n) bytes[at] ^= (unsigned char)(1u << below(8));
         return n;
-    case 1: /* one byte */
+    case 1: /* replace a byte */
         if (n) bytes[at] = (unsigned char)next();
         return n;
-    case 2: /* cut the end */
+    case 2: /* truncate */
         return at;
-    case 3: /* take some out */
+    case 3: /* delete bytes */
         if (at + length > n) length = n - at;
         memmove(bytes + at, bytes + at + length, n - at - length);
         return n - length;
-    case 4: /* put some in twice */
+    case 4: /* duplicate bytes */
         if (at + length > n) length = n - at;
         if (n + length > MOST_BYTES) return n;
         memmove(bytes + at + length, bytes + at, n - at);
@@ -88,7 +89,7 @@ static size_t load(const char *directory, const char *name, unsigned char *bytes
     return n;
 }
 
-/* From a block of just their size, so that a sanitizer sees a step past the end. */
+/* Runs the input from an allocation of exactly its size, so that a sanitizer detects an overrun. */
 static void run(const unsigned char *bytes, size_t n)
 {
     unsigned char *copy = malloc(n ? n : 1);

@@ -1,19 +1,19 @@
 /*
- * simt/faults.cu - kernels with one fault each, and for each a twin without it, within a block.
+ * simt/faults.cu - kernels with one fault within a block, and for each kernel a twin without it.
  *
- * Those of more than one block are in faults_grid.cu, those of what orders memory in
- * faults_order.cu; faults.def lists them all.
- * A pair shares its body, and `fixed`, a constant where the body is called, is all the difference:
+ * Faults between blocks are in faults_grid.cu, faults of memory order in faults_order.cu.
+ * faults.def lists all of them.
+ * A kernel and its twin share a body and differ only in `fixed`, a constant argument:
  *
  *     race_raw(a, 0)    s[t] = in[t];                     out[t] = s[t ^ 32];
  *     race_raw(a, 1)    s[t] = in[t];  __syncthreads();   out[t] = s[t ^ 32];
  *
- * Each body is as small as it can be with the fault still there after a compiler has been over it.
- * What the twins write is in planted_oracle.c.
+ * Each body is the smallest one whose fault survives compilation. planted_oracle.c computes the
+ * output of the twins.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-/* A fault may depend on which statements share a line. */
+/* Findings depend on which statements share a line. */
 /* clang-format off */
 #include "planted.h"
 
@@ -80,7 +80,7 @@ extern "C" __global__ void race_waw(const __grid_constant__ struct planted_args 
 extern "C" __global__ void race_waw_ok(const __grid_constant__ struct planted_args a)
 { race_write_write(a, 1); }
 
-/* Both warps write the same value: not an error by its effect. */
+/* Both warps write the same value, so the race has no effect. */
 extern "C" __global__ void race_waw_same(const __grid_constant__ struct planted_args a)
 {
     uint32_t *s = shared_words(), t = threadIdx.x;
@@ -89,7 +89,7 @@ extern "C" __global__ void race_waw_same(const __grid_constant__ struct planted_
     a.out[t] = s[0];
 }
 
-/* One store by 32 lanes: which of them wins is not defined. */
+/* One store by 32 lanes to one word: the result is undefined. */
 static __device__ inline void race_write_write_lanes(const struct planted_args &a, int fixed)
 {
     uint32_t *s = shared_words(), t = threadIdx.x;
@@ -102,7 +102,7 @@ extern "C" __global__ void race_waw_lanes(const __grid_constant__ struct planted
 extern "C" __global__ void race_waw_lanes_ok(const __grid_constant__ struct planted_args a)
 { race_write_write_lanes(a, 1); }
 
-/* A byte is read of what another warp writes 16 bytes at a time. */
+/* Reads a byte of 16 bytes that another warp writes. */
 static __device__ inline void race_overlapping(const struct planted_args &a, int fixed)
 {
     uint32_t t = threadIdx.x;
@@ -115,7 +115,7 @@ extern "C" __global__ void race_overlap(const __grid_constant__ struct planted_a
 extern "C" __global__ void race_overlap_ok(const __grid_constant__ struct planted_args a)
 { race_overlapping(a, 1); }
 
-/* Two warps write the bytes of a word: no race, however close. */
+/* Two warps write adjacent bytes of a word, which is not a race. */
 extern "C" __global__ void race_bytes_ok(const __grid_constant__ struct planted_args a)
 {
     uint32_t t = threadIdx.x, at = t % 32 * 2 + t / 32;
@@ -124,7 +124,7 @@ extern "C" __global__ void race_bytes_ok(const __grid_constant__ struct planted_
     a.out[t] = shared_bytes[at ^ 2];
 }
 
-/* The second barrier of a loop, without which a warp is a round ahead. */
+/* Without the second barrier of the loop, one warp may be an iteration ahead. */
 static __device__ inline void race_next_round(const struct planted_args &a, int fixed)
 {
     uint32_t *s = shared_words(), t = threadIdx.x, x = a.in[t];
@@ -141,7 +141,7 @@ extern "C" __global__ void race_loop(const __grid_constant__ struct planted_args
 extern "C" __global__ void race_loop_ok(const __grid_constant__ struct planted_args a)
 { race_next_round(a, 1); }
 
-/* ---- Updates that get lost, and atomics beside plain accesses ---- */
+/* ---- Lost updates, and atomic with plain accesses ---- */
 
 static __device__ inline void lost_in_shared(const struct planted_args &a, int fixed)
 {
@@ -195,9 +195,9 @@ extern "C" __global__ void mixed_global(const __grid_constant__ struct planted_a
 extern "C" __global__ void mixed_global_ok(const __grid_constant__ struct planted_args a)
 { mixed_in_global(a, 1); }
 
-/* ---- Barriers that not every thread meets ---- */
+/* ---- Barriers that some threads do not reach ---- */
 
-/* Where some do not meet the first one, `again` says whether all come to a second. */
+/* Threads without `meets` skip the first barrier; `again`: all threads reach a second one. */
 static __device__ inline void barrier_some(const struct planted_args &a, int meets, int again)
 {
     if (meets) __syncthreads();
@@ -211,7 +211,7 @@ extern "C" __global__ void barrier_half_warp(const __grid_constant__ struct plan
 extern "C" __global__ void barrier_some_ok(const __grid_constant__ struct planted_args a)
 { barrier_some(a, 1, 1); }
 
-/* Threads that returned do not count at a barrier: defined, though few know. */
+/* Threads that have returned do not count at a barrier. This is defined. */
 static __device__ inline void barrier_after_return(const struct planted_args &a, int returns)
 {
     uint32_t *s = shared_words(), t = threadIdx.x;
@@ -247,7 +247,7 @@ extern "C" __global__ void barrier_two_lines_warp(const __grid_constant__ struct
 extern "C" __global__ void barrier_two_lines_ok(const __grid_constant__ struct planted_args a)
 { barrier_two(a, a.p != 0); }
 
-/* Warp 0 meets p barriers, warp 1 one more. */
+/* Warp 0 reaches p barriers, warp 1 one more. */
 static __device__ inline void barrier_count(const struct planted_args &a, int fixed)
 {
     uint32_t t = threadIdx.x, rounds = fixed ? a.p : a.p + t / 32;
@@ -259,7 +259,7 @@ extern "C" __global__ void barrier_counts(const __grid_constant__ struct planted
 extern "C" __global__ void barrier_counts_ok(const __grid_constant__ struct planted_args a)
 { barrier_count(a, 1); }
 
-/* ---- Out of bounds: the last thread is one too far, or the first ---- */
+/* ---- Out of bounds: the last thread exceeds the end by one, or the first thread the start ---- */
 
 static __device__ inline uint32_t next_place(int fixed)
 {
@@ -313,7 +313,7 @@ extern "C" __global__ void bounds_before(const __grid_constant__ struct planted_
 extern "C" __global__ void bounds_before_ok(const __grid_constant__ struct planted_args a)
 { a.out[threadIdx.x] = a.in[(threadIdx.x + blockDim.x - 1) % blockDim.x]; }
 
-/* Of the last 16 bytes the first 8 are there. */
+/* Only the first half of the last vector is inside the array. */
 static __device__ inline void bounds_in_vector(const struct planted_args &a, uint32_t vectors)
 {
     uint4 v = ((const uint4 *)a.in)[threadIdx.x % vectors];
@@ -324,7 +324,7 @@ extern "C" __global__ void bounds_vector(const __grid_constant__ struct planted_
 extern "C" __global__ void bounds_vector_ok(const __grid_constant__ struct planted_args a)
 { bounds_in_vector(a, a.n_in / 4); }
 
-/* ---- Addresses that a vector access cannot have ---- */
+/* ---- Misaligned addresses of vector accesses ---- */
 
 static __device__ inline void misaligned(const struct planted_args &a, uint32_t begin)
 {
@@ -349,7 +349,7 @@ extern "C" __global__ void misaligned_shared(const __grid_constant__ struct plan
 extern "C" __global__ void misaligned_shared_ok(const __grid_constant__ struct planted_args a)
 { misaligned_in_shared(a, 0); }
 
-/* ---- Memory that nobody wrote ---- */
+/* ---- Uninitialised reads ---- */
 
 static __device__ inline void uninitialized_in(const struct planted_args &a, uint32_t *to,
                                                int fixed)
@@ -368,7 +368,7 @@ extern "C" __global__ void uninitialized_global(const __grid_constant__ struct p
 extern "C" __global__ void uninitialized_global_ok(const __grid_constant__ struct planted_args a)
 { uninitialized_in(a, a.raw, 1); }
 
-/* The sum that nobody set to 0. */
+/* A sum that is not initialised to 0. */
 static __device__ inline void uninitialized_sum(const struct planted_args &a, uint32_t *sum,
                                                 int fixed)
 {
@@ -390,7 +390,7 @@ extern "C" __global__ void
     uninitialized_atomic_global_ok(const __grid_constant__ struct planted_args a)
 { uninitialized_sum(a, a.raw, 1); }
 
-/* ---- Masks that are not those of the lanes that call ---- */
+/* ---- Masks that differ from the calling lanes ---- */
 
 static __device__ inline void mask_self(const struct planted_args &a, uint32_t mask)
 {
@@ -406,8 +406,8 @@ extern "C" __global__ void mask_ballot(const __grid_constant__ struct planted_ar
 extern "C" __global__ void mask_ballot_ok(const __grid_constant__ struct planted_args a)
 { a.out[threadIdx.x] = __ballot_sync(ALL_LANES, a.in[threadIdx.x] & 1); }
 
-/* Half of the lanes call.  Self: their mask lacks one of them.  Outside: they shuffle from a lane
- * that is not in their mask.  Absent: their mask has lanes that wait elsewhere. */
+/* Only half of the lanes call. lacks_self: the mask lacks the calling lane. outside: the source
+ * lane is not in the mask. absent: the mask contains lanes that do not call. */
 static __device__ inline void mask_half(const struct planted_args &a, uint32_t mask, int source)
 {
     uint32_t t = threadIdx.x, x = 0;
@@ -424,7 +424,7 @@ extern "C" __global__ void mask_absent(const __grid_constant__ struct planted_ar
 extern "C" __global__ void mask_half_ok(const __grid_constant__ struct planted_args a)
 { mask_half(a, 0xffff, 4); }
 
-/* Lanes that returned may be named, but have no value. */
+/* The mask may contain lanes that have returned, but they cannot be sources. */
 static __device__ inline void mask_returned(const struct planted_args &a, int source)
 {
     uint32_t t = threadIdx.x;
@@ -436,7 +436,7 @@ extern "C" __global__ void mask_exited(const __grid_constant__ struct planted_ar
 extern "C" __global__ void mask_exited_ok(const __grid_constant__ struct planted_args a)
 { mask_returned(a, 4); }
 
-/* Each half shuffles from the other, at its own line. */
+/* Each half shuffles from the other half, but at a different line. */
 extern "C" __global__ void mask_two_lines(const __grid_constant__ struct planted_args a)
 {
     uint32_t t = threadIdx.x, x = a.in[t];
@@ -446,7 +446,7 @@ extern "C" __global__ void mask_two_lines(const __grid_constant__ struct planted
 extern "C" __global__ void mask_two_lines_ok(const __grid_constant__ struct planted_args a)
 { a.out[threadIdx.x] = __shfl_xor_sync(ALL_LANES, a.in[threadIdx.x], 16); }
 
-/* Half of the lanes know only of themselves, the others of all. */
+/* Half of the lanes have a mask of themselves, the others a mask of all lanes. */
 extern "C" __global__ void mask_differs(const __grid_constant__ struct planted_args a)
 {
     uint32_t t = threadIdx.x;

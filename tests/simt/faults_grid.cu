@@ -1,17 +1,18 @@
 /*
- * simt/faults_grid.cu - the planted faults between blocks, of waiting and of launching, with twins.
+ * simt/faults_grid.cu - planted faults between blocks, of waiting and of launch parameters, with
+ * twins.
  *
- * As in faults.cu a pair shares its body.  That blocks wait for each other, which decides the order
- * of memory, not of time:
+ * As in faults.cu, a kernel and its twin share a body. Waiting for a flag orders time, but not
+ * memory, which needs fences:
  *
  *     block 0:  data; __threadfence(); flag = 1         release: who sees the flag sees the data
  *     block 1:  while (flag == 0); __threadfence(); data                                acquire
  *
- * Some of the kernels never end; faults.def says which.
+ * Some of the kernels do not terminate; faults.def lists them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-/* A fault may depend on which statements share a line. */
+/* Findings depend on which statements share a line. */
 /* clang-format off */
 #include "planted.h"
 
@@ -27,7 +28,7 @@ static __device__ inline void tell(uint32_t *at, uint32_t value)
     *(volatile uint32_t *)at = value;
 }
 
-/* ---- Races in global memory without any flag ---- */
+/* ---- Races in global memory without a flag ---- */
 
 static __device__ inline void race_two_warps(const struct planted_args &a, int fixed)
 {
@@ -41,7 +42,7 @@ extern "C" __global__ void race_global(const __grid_constant__ struct planted_ar
 extern "C" __global__ void race_global_ok(const __grid_constant__ struct planted_args a)
 { race_two_warps(a, 1); }
 
-/* A barrier is one of a block: it does not help here. */
+/* A barrier synchronises only one block, so it has no effect here. */
 static __device__ inline void race_two_blocks(const struct planted_args &a, const uint32_t *from)
 {
     uint32_t t = threadIdx.x;
@@ -63,11 +64,11 @@ extern "C" __global__ void race_blocks_write(const __grid_constant__ struct plan
 extern "C" __global__ void race_blocks_write_ok(const __grid_constant__ struct planted_args a)
 { race_blocks_writing(a, blockIdx.x * blockDim.x); }
 
-/* Each block writes the same values: not an error by its effect. */
+/* Each block writes the same values, so the race has no effect. */
 extern "C" __global__ void race_blocks_same(const __grid_constant__ struct planted_args a)
 { a.out[threadIdx.x] = a.in[threadIdx.x]; }
 
-/* ---- Look-back: block 1 waits for what block 0 has, one thread each ---- */
+/* ---- Look-back: block 1 waits for a value of block 0, with one thread per block ---- */
 
 enum { RELEASE = 1, ACQUIRE = 2, FLAG_FIRST = 4, DATA_FIRST = 8 };
 
@@ -97,7 +98,7 @@ extern "C" __global__ void lookback_read_early(const __grid_constant__ struct pl
 extern "C" __global__ void lookback_ok(const __grid_constant__ struct planted_args a)
 { lookback(a, RELEASE | ACQUIRE); }
 
-/* The same with atomics for the flag: which alone order nothing but themselves. */
+/* The same with an atomic flag. Atomics without fences do not order other accesses. */
 static __device__ inline void lookback_by_atomics(const struct planted_args &a, int fixed)
 {
     if (blockIdx.x == 0) {
@@ -115,7 +116,7 @@ extern "C" __global__ void lookback_atomic(const __grid_constant__ struct plante
 extern "C" __global__ void lookback_atomic_ok(const __grid_constant__ struct planted_args a)
 { lookback_by_atomics(a, 1); }
 
-/* Flag and data in one word, which needs no fence. */
+/* Flag and data in one word need no fence. */
 extern "C" __global__ void lookback_packed_ok(const __grid_constant__ struct planted_args a)
 {
     if (blockIdx.x == 0) {
@@ -127,20 +128,21 @@ extern "C" __global__ void lookback_packed_ok(const __grid_constant__ struct pla
     }
 }
 
-/* Every thread of block 0 has data, thread 0 tells; thread 0 of block 1 waits, all read. */
+/* Every thread of block 0 writes data, and thread 0 sets the flag. Thread 0 of block 1 waits, and
+ * all threads read. */
 static __device__ inline void lookback_all(const struct planted_args &a, int gather, int scatter)
 {
     uint32_t t = threadIdx.x;
     if (blockIdx.x == 0) {
         a.out[t] = a.in[t];
         __threadfence();
-        if (gather) __syncthreads(); /* all have written before thread 0 tells */
+        if (gather) __syncthreads(); /* all threads have written before thread 0 sets the flag */
         if (t == 0) tell(a.flag, 1);
     } else {
         if (t == 0)
             while (look(a.flag) == 0) {}
         __threadfence();
-        if (scatter) __syncthreads(); /* thread 0 has seen the flag before any reads */
+        if (scatter) __syncthreads(); /* thread 0 has seen the flag before any thread reads */
         a.out[64 + t] = a.out[t ^ 32];
     }
 }
@@ -151,7 +153,7 @@ extern "C" __global__ void lookback_no_scatter(const __grid_constant__ struct pl
 extern "C" __global__ void lookback_all_ok(const __grid_constant__ struct planted_args a)
 { lookback_all(a, 1, 1); }
 
-/* A lock that each thread takes in turn, lanes of a warp too. */
+/* A spin lock that every thread acquires, including lanes of one warp. */
 static __device__ inline void lock(const struct planted_args &a, int fixed)
 {
     uint32_t x = a.in[blockIdx.x * blockDim.x + threadIdx.x];
@@ -171,9 +173,9 @@ extern "C" __global__ void lock_no_fence(const __grid_constant__ struct planted_
 extern "C" __global__ void lock_ok(const __grid_constant__ struct planted_args a)
 { lock(a, 1); }
 
-/* ---- What never ends ---- */
+/* ---- Kernels that do not terminate ---- */
 
-/* Of one block it waits for a flag that nobody sets; of two, block 1 sets it. */
+/* With one block no thread sets the flag; with two, block 1 sets it. */
 static __device__ inline void wait_for_flag(const struct planted_args &a)
 {
     if (blockIdx.x == 1) {
@@ -188,7 +190,7 @@ extern "C" __global__ void deadlock_spin(const __grid_constant__ struct planted_
 extern "C" __global__ void deadlock_spin_ok(const __grid_constant__ struct planted_args a)
 { wait_for_flag(a); }
 
-/* A barrier of the whole grid, whose last block may leave before it. */
+/* A barrier of the grid. With `leaves` the last block returns before it. */
 static __device__ inline void meet_grid(const struct planted_args &a, int leaves)
 {
     if (leaves && blockIdx.x == gridDim.x - 1) return;
@@ -204,7 +206,7 @@ extern "C" __global__ void deadlock_grid(const __grid_constant__ struct planted_
 extern "C" __global__ void deadlock_grid_ok(const __grid_constant__ struct planted_args a)
 { meet_grid(a, 0); }
 
-/* Warp 1 waits for a flag that warp 0 sets behind, or before, a barrier of both. */
+/* Warp 1 waits for a flag that warp 0 sets before (fixed) or after a barrier of both. */
 static __device__ inline void flag_and_barrier(const struct planted_args &a, int fixed)
 {
     uint32_t t = threadIdx.x;
@@ -220,7 +222,7 @@ extern "C" __global__ void deadlock_barrier(const __grid_constant__ struct plant
 extern "C" __global__ void deadlock_barrier_ok(const __grid_constant__ struct planted_args a)
 { flag_and_barrier(a, 1); }
 
-/* ---- Launches that the device refuses: by faults.def they ask for too much ---- */
+/* ---- Launches that the device rejects because of their parameters in faults.def ---- */
 
 static __device__ inline void reverse(const struct planted_args &a)
 {

@@ -1,19 +1,21 @@
 /*
- * simt/faults_order.cu - planted faults, and twins, of what orders memory only almost, or just so.
+ * simt/faults_order.cu - planted faults of memory order, and twins, in which a fence or barrier is
+ * missing or just sufficient.
  *
- * As in faults.cu a pair shares its body, and `fixed` is all the difference.  What decides here is
- * who met which fence or barrier:
+ * As in faults.cu, a kernel and its twin share a body and differ only in `fixed`. The result
+ * depends on which threads execute which fence or barrier:
  *
- *     __syncwarp(0xffff)          orders 16 lanes, and hands on what they have heard of others
+ *     __syncwarp(0xffff)          orders 16 lanes, transitively
  *     __shfl_sync(), a ballot     order no memory
- *     __threadfence_block()       a flag, shared or global, may tell of data within the block only
- *     __threadfence()             of what its thread wrote before it, whoever tells after a barrier
+ *     __threadfence_block()       a flag, shared or global, then publishes data only in the block
+ *     __threadfence()             covers earlier writes of its thread, even if another thread sets
+ *                                 the flag after a barrier
  *
- * Many are correct and look wrong, to whoever keeps one record of a word that several threads use.
+ * Many twins are correct, but a detector that keeps one record per word reports them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-/* A fault may depend on which statements share a line. */
+/* Findings depend on which statements share a line. */
 /* clang-format off */
 #include "planted.h"
 
@@ -37,11 +39,11 @@ static __device__ inline void tell(uint32_t *at, uint32_t value)
     *(volatile uint32_t *)at = value;
 }
 
-/* ---- Accesses to one word of which only some conflict ---- */
+/* ---- Accesses to one word that conflict only in part ---- */
 
-/* Thread 0 reads plainly, then thread 32 as volatile, then one of them writes atomically: that is a
- * race with the plain read of another thread, but with none as volatile.  The flag, without any
- * fence, orders nothing but time. */
+/* Thread 0 does a plain read, then thread 32 a volatile read, then one of them an atomic write. The
+ * write races with the plain read of another thread, but not with a volatile read. The flag has no
+ * fence, so it orders only time. */
 static __device__ inline void mixed_strength_by(const struct planted_args &a, uint32_t writer)
 {
     uint32_t *s = shared_words(), t = threadIdx.x;
@@ -64,7 +66,7 @@ extern "C" __global__ void mixed_strength(const __grid_constant__ struct planted
 extern "C" __global__ void mixed_strength_ok(const __grid_constant__ struct planted_args a)
 { mixed_strength_by(a, 0); }
 
-/* Both warps write the same value, which harms nobody, and then one of them another. */
+/* Both warps write the same value, which has no effect, and then one of them another value. */
 static __device__ inline void race_waw_same_other(const struct planted_args &a, int fixed)
 {
     uint32_t t = threadIdx.x;
@@ -80,8 +82,8 @@ extern "C" __global__ void
     race_waw_same_then_other_ok(const __grid_constant__ struct planted_args a)
 { race_waw_same_other(a, 1); }
 
-/* In each round every thread changes a byte, or two, of words that it shares with other threads, in
- * the next round another: the barrier between is what may be missing. */
+/* In each round every thread changes a byte, or two, of words that it shares with other threads,
+ * and in the next round a different one. Without `fixed` the barrier between rounds is missing. */
 template <typename small>
 static __device__ inline void change_parts(const struct planted_args &a, void *memory, int fixed)
 {
@@ -113,7 +115,7 @@ extern "C" __global__ void parts_halves_global(const __grid_constant__ struct pl
 extern "C" __global__ void parts_halves_global_ok(const __grid_constant__ struct planted_args a)
 { change_parts<uint16_t>(a, a.raw, 1); }
 
-/* ---- What a warp does together, and orders no memory by ---- */
+/* ---- Warp operations that order no memory ---- */
 
 static __device__ inline void race_beside_shuffle(const struct planted_args &a, int fixed)
 {
@@ -141,7 +143,7 @@ extern "C" __global__ void race_ballot(const __grid_constant__ struct planted_ar
 extern "C" __global__ void race_ballot_ok(const __grid_constant__ struct planted_args a)
 { race_beside_ballot(a, 1); }
 
-/* ---- Look-back for half a warp: lane 0 hears, or tells, for 16 lanes ---- */
+/* ---- Look-back for half a warp: lane 0 waits, or sets the flag, for 16 lanes ---- */
 
 static __device__ inline void lookback_hears(const struct planted_args &a, int fixed)
 {
@@ -160,7 +162,7 @@ static __device__ inline void lookback_hears(const struct planted_args &a, int f
         if (fixed) __syncwarp(LOWER_HALF);
         a.out[1 + t] = a.out[0];
     }
-    __syncwarp(); /* so that the upper half is still there */
+    __syncwarp(); /* keeps the upper half in the kernel */
 }
 extern "C" __global__ void lookback_half_hears(const __grid_constant__ struct planted_args a)
 { lookback_hears(a, 0); }
@@ -194,7 +196,7 @@ extern "C" __global__ void lookback_half_tells(const __grid_constant__ struct pl
 extern "C" __global__ void lookback_half_tells_ok(const __grid_constant__ struct planted_args a)
 { lookback_tells(a, 1); }
 
-/* ---- How far a fence reaches ---- */
+/* ---- The scope of a fence ---- */
 
 static __device__ inline void fence(int far)
 {
@@ -202,7 +204,7 @@ static __device__ inline void fence(int far)
     else __threadfence_block();
 }
 
-/* Between blocks: a fence of the block is none, on either side. */
+/* A fence of the block is not sufficient between blocks, on either side. */
 static __device__ inline void lookback_fences(const struct planted_args &a, int told, int heard)
 {
     if (blockIdx.x == 0) {
@@ -224,7 +226,7 @@ extern "C" __global__ void lookback_block_acquire(const __grid_constant__ struct
 extern "C" __global__ void lookback_block_fence_ok(const __grid_constant__ struct planted_args a)
 { lookback_fences(a, 1, 1); }
 
-/* Within a block, from warp to warp, it is enough. */
+/* It is sufficient between warps of a block. */
 static __device__ inline void block_fences(const struct planted_args &a, uint32_t *data,
                                            uint32_t *flag, int fixed)
 {
@@ -252,8 +254,8 @@ extern "C" __global__ void block_fence_global_ok(const __grid_constant__ struct 
 extern "C" __global__ void block_fence_mixed_ok(const __grid_constant__ struct planted_args a)
 { block_fences(a, a.raw, shared_words(), 1); }
 
-/* Thread 32 has data and meets its fence; thread 0, behind a barrier of both, tells of it, with or
- * without a fence of its own before the barrier. */
+/* Thread 32 writes data and executes a fence (fixed: after the write). Thread 0 sets the flag after
+ * a barrier of both; `fences`: with its own fence before the barrier. */
 static __device__ inline void lookback_other(const struct planted_args &a, int fixed, int fences)
 {
     uint32_t t = threadIdx.x;

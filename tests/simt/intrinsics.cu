@@ -1,12 +1,12 @@
 /*
- * simt/intrinsics.cu - kernels that call every intrinsic function which the executor offers.
+ * simt/intrinsics.cu - kernels that call every intrinsic function that the SIMT emulator supports.
  *
- * The oracle beside them was compared with a GPU (intrinsics_gpu.cu), so that it speaks for one.
+ * Their oracle was verified on a GPU (intrinsics_gpu.cu).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifdef __CUDACC__
-#pragma nv_diag_suppress 1444 /* CUDA 13 would have the long vectors of four named otherwise */
+#pragma nv_diag_suppress 1444 /* CUDA 13 deprecates long4 and similar names */
 #endif
 #include "intrinsics.h"
 
@@ -25,7 +25,7 @@ static __device__ inline void put(const struct intrinsics_args &a, int slot, uin
     a.out[(uint64_t)slot * a.n + thread_of_grid()] = word;
 }
 
-/* Floats by their bits; what is no number has no sign or payload that one could rely on. */
+/* Floats as bits; every NaN becomes one value, because its sign and payload are unspecified. */
 static __device__ inline void put_float(const struct intrinsics_args &a, int slot, float x)
 {
     put(a, slot, x == x ? __float_as_uint(x) : 0x7fc00000u);

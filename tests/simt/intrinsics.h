@@ -1,10 +1,11 @@
 /*
- * simt/intrinsics.h - tests of CUDA's intrinsic functions: what the kernels and their oracle share.
+ * simt/intrinsics.h - tests of CUDA's intrinsic functions: declarations that the kernels and their
+ * oracle share.
  *
- * A kernel gives each of its n threads four words of input, and the thread writes one word to each
- * slot: out[slot][thread].  The slots are listed here; intrinsics_<group>.cuh fills them by the
- * intrinsic functions, intrinsics_<group>.c by plain C.  Threads count through the grid, x fastest
- * within the block and then within the grid.
+ * Each of n threads reads four words of input and writes one word to each slot: out[slot][thread].
+ * The slots are listed here. intrinsics_<group>.cuh computes them with the intrinsic functions,
+ * intrinsics_<group>.c in plain C. Threads are numbered through the grid, x fastest within the
+ * block and then within the grid.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,13 +17,13 @@
 enum { INTRINSICS_INPUTS = 4, INTRINSICS_SCRATCH = 4 };
 
 struct intrinsics_args {
-    const uint64_t *in; /* [n][INTRINSICS_INPUTS], at a multiple of 32 bytes */
-    uint64_t *out;      /* [slots][n], clear */
-    uint64_t *scratch;  /* [n][INTRINSICS_SCRATCH], at a multiple of 32 bytes, clear */
+    const uint64_t *in; /* [n][INTRINSICS_INPUTS], aligned to 32 bytes */
+    uint64_t *out;      /* [slots][n], zero */
+    uint64_t *scratch;  /* [n][INTRINSICS_SCRATCH], aligned to 32 bytes, zero */
     uint32_t n;
 };
 
-/* Each of these lists makes an enumeration, and the names of the slots for messages. */
+/* Each list becomes an enumeration and the slot names for messages. */
 /* clang-format off */
 #define INTEGER_SLOTS(SLOT)                                                                        \
     SLOT(POPC) SLOT(POPCLL) SLOT(CLZ) SLOT(CLZLL) SLOT(FFS) SLOT(FFSLL) SLOT(BREV) SLOT(BREVLL)    \
@@ -114,7 +115,7 @@ enum { MEMORY_SLOTS(SLOT) MEMORY_SLOT_COUNT };
 enum { PLACE_SLOTS(SLOT) PLACE_SLOT_COUNT };
 #undef SLOT
 
-/* The lanes of the SOME_ slots; they hold bit 0. */
+/* The lanes of the SOME_ slots; bit 0 is set. */
 #define WARP_SOME 0x80f13355u
 
 #endif

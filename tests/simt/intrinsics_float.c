@@ -1,6 +1,6 @@
 /*
- * simt/intrinsics_float.c - what the intrinsic functions on floats give, by the C library and IEEE
- * arithmetic.
+ * simt/intrinsics_float.c - expected results of the intrinsic functions on floats, computed with
+ * the C library and IEEE arithmetic.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +44,7 @@ static double double_of_bits(uint64_t bits)
     return x;
 }
 
-/* The lesser, or that which is a number; zeros have no sign. */
+/* The minimum, or the operand that is a number; zeros are +0. */
 static double lesser(double x, double y)
 {
     if (isnan(x)) return isnan(y) ? y : y + 0.0;
@@ -57,7 +57,7 @@ static double greater(double x, double y)
     return 0.0 - lesser(0.0 - x, 0.0 - y);
 }
 
-/* A float as an integer of so many bits, two's complement. */
+/* A float as a two's complement integer with the given number of bits. */
 struct integer {
     int bits, is_signed;
     uint64_t of_nan;
@@ -117,7 +117,7 @@ static void casts(float x, double xx, uint32_t n, uint64_t *out)
     PUT_D(HILOINT, xx);
 }
 
-/* The least float that x * y + z is not above: the nearest, or the next. */
+/* The smallest float >= x * y + z: the nearest one, or the next. */
 static float rounded_up(float x, float y, float z)
 {
     const float nearest = fmaf(x, y, z);
@@ -204,6 +204,6 @@ void intrinsics_expect_float(const struct intrinsics_case *c, uint32_t n, const 
         integers(f[0], d[0], n, out);
         floats(in[0], d[0], n, out);
         for (int slot = FLOAT_RSQRTF; slot < FLOAT_SLOT_COUNT; slot++)
-            out[(size_t)slot * n] = 1; /* near enough */
+            out[(size_t)slot * n] = 1; /* within the tolerance */
     }
 }

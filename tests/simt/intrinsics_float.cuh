@@ -40,7 +40,7 @@ static __device__ inline void put_arithmetic(const struct intrinsics_args &a, fl
     put_double(a, FLOAT_DFMA, __fma_rn(xx, yy, zz));
     put_double(a, FLOAT_DRCP, __drcp_rn(xx));
     put_double(a, FLOAT_DSQRT, __dsqrt_rn(xx));
-    put_float(a, FLOAT_SATURATE, __saturatef(x) + 0.0f); /* of two zeros, either */
+    put_float(a, FLOAT_SATURATE, __saturatef(x) + 0.0f); /* either of two zeros */
     put_float(a, FLOAT_MIN, min(x, y) + 0.0f);
     put_float(a, FLOAT_MAX, max(x, y) + 0.0f);
     put_double(a, FLOAT_MIN_D, min(xx, yy) + 0.0);
@@ -100,7 +100,7 @@ static __device__ inline void put_floats(const struct intrinsics_args &a, uint64
     put_float(a, FLOAT_FROM_D, __double2float_rn(xx));
 }
 
-/* Is x the exact value but for an error that no fast function exceeds in these ranges? */
+/* Whether x is the exact value within an error that no fast function exceeds in these ranges. */
 static __device__ inline bool near(double x, double exact)
 {
     return fabs(x - exact) <= 1e-4 * (fabs(exact) + 0.01);
@@ -132,12 +132,12 @@ extern "C" __global__ void __launch_bounds__(256)
     const uint64_t *in = a.in + (uint64_t)thread * INTRINSICS_INPUTS;
     float f[3];
     double d[3];
-    for (int i = 0; i < 3; i++) { /* any bits; in every other thread, of moderate size */
+    for (int i = 0; i < 3; i++) { /* any bits; in every other thread a moderate value */
         f[i] = thread & 1 ? __uint_as_float((uint32_t)in[i])
                           : __fmul_rn(__int2float_rn((int)in[i]), 1.0f / 65536);
         d[i] = thread & 1 ? __longlong_as_double((long long)in[i])
                           : __dmul_rn(__ll2double_rn((long long)in[i]), 1.0 / (1ll << 40));
-        if (f[i] != f[i]) f[i] = __uint_as_float(0x7fc00000u); /* fminf() of others differs */
+        if (f[i] != f[i]) f[i] = __uint_as_float(0x7fc00000u); /* fminf() of other values differs */
         if (d[i] != d[i]) d[i] = __longlong_as_double(0x7ff8000000000000ll);
     }
     put_casts(a, f[0], d[0]);

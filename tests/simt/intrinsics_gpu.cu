@@ -1,8 +1,8 @@
 /*
- * simt/intrinsics_gpu.cu - asks a GPU whether the oracles of intrinsics.cu and ptx.cu are right.
+ * simt/intrinsics_gpu.cu - verifies the oracles of intrinsics.cu and ptx.cu on a GPU.
  *
- * Built with intrinsics_*.c and ptx_oracle.c by nvcc for sm_90a; needs such a GPU.  Prints
- * "N passed, N failed".
+ * nvcc builds it with intrinsics_*.c and ptx_oracle.c for sm_90a, and it needs such a GPU. It
+ * prints "N passed, N failed".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * simt/intrinsics_integer.c - what the intrinsic functions on integers give, by bits and bytes.
+ * simt/intrinsics_integer.c - expected results of the intrinsic functions on integers, computed
+ * bit by bit or byte by byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -62,7 +63,7 @@ static uint64_t mirrored(uint64_t x, int width)
     return result;
 }
 
-/* The word that begins at bit `from` of high:low, and may begin at bit 32. */
+/* The word at bit `from` of high:low, 0 <= from <= 32. */
 static uint32_t window(uint32_t low, uint32_t high, uint32_t from)
 {
     uint32_t result = 0;
@@ -95,7 +96,7 @@ static void bits(uint64_t xx, uint32_t x, uint32_t y, uint32_t z, uint32_t n, ui
     PUT(FUNNEL_RC, window(x, y, z > 32 ? 32 : z));
 }
 
-/* The upper half of a product of 128 bits, by the schoolbook. */
+/* The upper half of a 128-bit product, by schoolbook multiplication. */
 static uint64_t product_high(uint64_t x, uint64_t y)
 {
     uint64_t x0 = x & 0xffffffffu, x1 = x >> 32, y0 = y & 0xffffffffu, y1 = y >> 32;
@@ -139,7 +140,7 @@ static void products(uint64_t xx, uint64_t yy, uint32_t x, uint32_t y, uint32_t 
     PUT(UDP2A_HI, (uint32_t)(uhigh + z));
 }
 
-/* Half of a sum, downward. */
+/* Half of a sum, rounded down. */
 static int64_t half(int64_t sum)
 {
     return (sum - (sum & 1)) / 2;
@@ -159,7 +160,7 @@ static void sums(uint32_t x, uint32_t y, uint32_t z, uint32_t n, uint64_t *out)
         uint32_t u = byte(x, b), v = byte(y, b), shift = 8 * (uint32_t)b;
         add |= ((u + v) & 0xff) << shift;
         sub |= ((u - v) & 0xff) << shift;
-        equal |= (b % 2 == 1 || u == v ? 0xffu : 0) << shift; /* the odd bytes were made equal */
+        equal |= (b % 2 == 1 || u == v ? 0xffu : 0) << shift; /* the odd bytes were set equal */
         least |= (u < v ? u : v) << shift;
         most |= (u < v ? v : u) << shift;
     }

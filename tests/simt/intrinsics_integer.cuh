@@ -86,7 +86,7 @@ static __device__ inline void put_choices(const struct intrinsics_args &a, uint6
     put(a, INTEGER_LLMAX, (uint64_t)llmax(p, q));
     put(a, INTEGER_ULLMIN, ullmin(u, v));
     put(a, INTEGER_ULLMAX, ullmax(u, v));
-    put(a, INTEGER_ABS, (uint32_t)abs(i >> 1)); /* the least int has no absolute value */
+    put(a, INTEGER_ABS, (uint32_t)abs(i >> 1)); /* INT_MIN has no absolute value */
     put(a, INTEGER_LLABS, (uint64_t)llabs(p >> 1));
     put(a, INTEGER_MIN_TYPE, (min(-1, 1u) == 1) + (max(-1ll, 1ull) > 1)); /* unsigned */
 }

@@ -1,5 +1,6 @@
 /*
- * simt/intrinsics_memory.c - what atomic operations, and loads and stores with advice, give.
+ * simt/intrinsics_memory.c - expected results of atomic operations, and of loads and stores with
+ * cache hints.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,13 +40,13 @@ static const struct change {
     { MEMORY_INC, INC, U },         { MEMORY_DEC, DEC, U },
 };
 
-/* A word of a type, as an unsigned one that orders the same way. */
+/* A word of a type, as an unsigned word with the same order. */
 static uint64_t ordered(enum type type, uint64_t x)
 {
     return type == I ? x ^ 1u << 31 : type == LL ? x ^ (uint64_t)1 << 63 : x;
 }
 
-/* Floats are whole numbers here. */
+/* All floats are integers here. */
 static uint64_t changed(const struct change *c, uint64_t old, uint64_t by)
 {
     const int by_less = ordered(c->type, by) < ordered(c->type, old);
@@ -78,7 +79,7 @@ static uint64_t cut(enum type type, uint64_t x)
     return type == F || type == D ? x & 0xffff : type == I || type == U ? x & 0xffffffffu : x;
 }
 
-/* A whole number's bits in its type. */
+/* The bits of an integer in its type. */
 static uint64_t bits_of(enum type type, uint64_t x)
 {
     float f = (float)x;
@@ -145,7 +146,7 @@ static void shared(uint32_t threads, const uint64_t *in, uint32_t n, uint64_t *o
 
 static void totals(const uint64_t *in, uint32_t n, uint64_t *out)
 {
-    uint32_t sum = 0, any = 0, least = 1u << 31; /* 0, its top bit flipped */
+    uint32_t sum = 0, any = 0, least = 1u << 31; /* 0 with the top bit inverted */
     uint64_t sum64 = 0, small = 0, most = 0, odd = 0;
     for (uint32_t t = 0; t < n; t++) {
         const uint64_t x = in[(size_t)t * INTRINSICS_INPUTS];

@@ -1,12 +1,12 @@
 /*
- * simt/intrinsics_memory.cuh - atomic operations, and loads and stores with advice to the caches.
+ * simt/intrinsics_memory.cuh - atomic operations, and loads and stores with cache hints.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SIMT_INTRINSICS_MEMORY_CUH
 #define SIMT_INTRINSICS_MEMORY_CUH
 
-/* Many words as one. */
+/* Combines many words to one. */
 static __device__ inline uint64_t fold(uint64_t sum, uint64_t word)
 {
     return sum * 0x9e3779b97f4a7c15u + word;
@@ -42,13 +42,13 @@ static __device__ inline uint64_t word_of(double x)
     return (uint64_t)__double_as_longlong(x);
 }
 
-/* Floats take whole numbers of 16 bits, whose sums are exact. */
+/* Floats are 16-bit integers, whose sums are exact. */
 template <typename T> static __device__ inline T value_of(uint64_t x)
 {
     return (T)((T)0.5 != 0 ? x & 0xffff : x);
 }
 
-/* ROW(slot, type, function): one operation in its three scopes, on a thread's own cell. */
+/* ROW(slot, type, function): one operation in three scopes, on a cell of the thread. */
 /* clang-format off */
 #define CHANGES(ROW)                                                                               \
     ROW(ADD_I, int, atomicAdd) ROW(ADD_U, unsigned, atomicAdd)                                     \
@@ -88,7 +88,7 @@ static __device__ inline void put_changes(const struct intrinsics_args &a, const
 #define COMPARISONS(ROW)                                                                           \
     ROW(CAS_I, int) ROW(CAS_U, unsigned) ROW(CAS_ULL, unsigned long long)
 
-/* One comparison that fails unless two words happen to be the same, and two that do not. */
+/* One compare-and-swap that fails unless two words happen to be equal, and two that succeed. */
 static __device__ inline void put_comparisons(const struct intrinsics_args &a, const uint64_t *in,
                                               uint64_t *cell)
 {
@@ -106,7 +106,7 @@ static __device__ inline void put_comparisons(const struct intrinsics_args &a, c
 }
 /* clang-format on */
 
-/* Two bytes, whose neighbours stay. */
+/* Two bytes; their neighbours must not change. */
 static __device__ inline void put_short(const struct intrinsics_args &a, const uint64_t *in,
                                         uint64_t *cell)
 {
@@ -123,7 +123,7 @@ static __device__ inline void put_shared(const struct intrinsics_args &a, uint64
     __shared__ unsigned long long most;
     if (threadIdx.x < 32) counts[threadIdx.x] = 0;
     if (threadIdx.x == 0) most = 0;
-    __syncthreads(); /* the counters are clear */
+    __syncthreads(); /* the counters are zero */
     atomicAdd(&counts[word & 31], 1);
     unsigned long long seen = 0;
     while (seen < word) {
@@ -136,7 +136,7 @@ static __device__ inline void put_shared(const struct intrinsics_args &a, uint64
     put(a, MEMORY_SHARED_CAS, most);
 }
 
-/* All threads of the grid in one cell each, the first word of a slot. */
+/* All threads of the grid update one cell, the first word of a slot. */
 static __device__ inline void put_totals(const struct intrinsics_args &a, uint64_t word)
 {
     uint64_t *const out = a.out;

@@ -17,7 +17,7 @@ extern "C" {
 struct intrinsics_case {
     const char *kernel;
     uint32_t grid[3], block[3], shared_bytes;
-    uint32_t cluster; /* blocks, along x; 1: no clusters */
+    uint32_t cluster; /* number of blocks along x; 1: no clusters */
     uint32_t slots;
     const char *const *names; /* [slots] */
     void (*expect)(const struct intrinsics_case *c, uint32_t n, const uint64_t *in, uint64_t *out);
@@ -29,13 +29,14 @@ extern const int intrinsics_case_count;
 extern const struct intrinsics_case ptx_cases[]; /* of ptx.cu */
 extern const int ptx_case_count;
 
-/* Threads of the launch. */
+/* The number of threads of the launch. */
 uint32_t intrinsics_threads(const struct intrinsics_case *c);
 
-/* Words that are often special: ends of ranges, small, floats that convert with trouble. */
+/* Words that are often special: ends of ranges, small numbers, floats that are difficult to
+ * convert. */
 void intrinsics_fill(uint64_t *in, size_t words);
 
-/* out[slots][n], which is clear, as the kernel must leave it. */
+/* out is [slots][n] and zero, as it is before the kernel runs. */
 void intrinsics_expect_integer(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,
                                uint64_t *out);
 void intrinsics_expect_float(const struct intrinsics_case *c, uint32_t n, const uint64_t *in,

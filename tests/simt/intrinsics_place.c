@@ -1,5 +1,6 @@
 /*
- * simt/intrinsics_place.c - where the threads of a grid are, and what its blocks do.
+ * simt/intrinsics_place.c - expected positions of threads in the grid, and results of block
+ * operations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -63,7 +64,7 @@ static void vectors(uint64_t x, uint32_t n, uint64_t *out)
     PUT(MAKE_FLOATS, fold(float_bits, double_bits));
 }
 
-/* x: the words of the block, one each INTRINSICS_INPUTS. */
+/* x: the words of the block, one per INTRINSICS_INPUTS words. */
 static void block_words(const uint64_t *x, uint32_t threads, uint32_t block, uint32_t me,
                         uint32_t n, uint64_t *out)
 {

@@ -1,5 +1,5 @@
 /*
- * simt/intrinsics_place.cuh - where a thread is, the keywords, vector types, shared memory, and
+ * simt/intrinsics_place.cuh - built-in variables, keywords, vector types, shared memory, and
  * barriers that count.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -104,7 +104,7 @@ static __device__ inline uint64_t exchange(uint32_t me, uint32_t other, uint64_t
 {
     __shared__ struct place_shared<THREADS> s;
     s.words[me] = x;
-    __syncthreads(); /* every word is there */
+    __syncthreads(); /* every word is written */
     return (uint64_t)s.halves[other].low << 32 | s.halves[other].high;
 }
 
@@ -118,14 +118,14 @@ static __device__ inline void put_block(const struct intrinsics_args &a, uint64_
     put(a, PLACE_OR, __syncthreads_or(block % 2 != 0 && me == 95) != 0);
     words[me] = x;
     dynamic[95 - me] = x;
-    __syncthreads(); /* every word is there */
+    __syncthreads(); /* every word is written */
     put(a, PLACE_STATIC, words[(me + 33) % 96]);
     put(a, PLACE_DYNAMIC, dynamic[(me + 33) % 96]);
     put(a, PLACE_TEMPLATE, exchange<96>(me, me ^ 1, x));
     put(a, PLACE_CONSTANT, place_table_sum(place_table, me));
 }
 
-/* Of time only that it does not go back; and what has no result. */
+/* Clocks, which must only not decrease, and functions without a result. */
 static __device__ inline void put_clock(const struct intrinsics_args &a)
 {
     const long long before = clock64();
@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(96, 1)
     put_vectors(a, x);
     put_block(a, x);
     put_clock(a);
-    /* The outcome is that of the threads that met, also when some end before others go on. */
+    /* The result covers all threads of the barrier, even if some return before others continue. */
     const int all = __syncthreads_and(threadIdx.x != 5);
     put(a, PLACE_AND_LAST, all != 0);
 }

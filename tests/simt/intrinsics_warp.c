@@ -1,5 +1,6 @@
 /*
- * simt/intrinsics_warp.c - what the lanes of a warp give each other, from all their words at once.
+ * simt/intrinsics_warp.c - expected results of warp operations, computed from the words of all
+ * lanes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,15 +10,15 @@
 
 enum { LANES = 32 };
 
-/* The words of one kind that the lanes hold. */
+/* The words of all lanes in one type. */
 struct lanes {
     uint64_t word[LANES];
 };
 
 enum direction { IDX, UP, DOWN, XOR };
 
-/* The lane that `lane` reads in a shuffle by `by`, in segments of `width`: its own when the other
- * is outside; only "xor" reaches into segments before. */
+/* The source lane of a shuffle by `by` in segments of `width`: the lane itself if the source is
+ * outside the segment; only "xor" may read from earlier segments. */
 static int source(enum direction direction, int lane, int by, int width)
 {
     const int first = lane / width * width, end = first + width;
@@ -49,7 +50,7 @@ static void shuffles(const struct lanes *x, int lane, int by, uint32_t n, uint64
     }
 }
 
-/* The lanes of `among` whose word, under a mask, is that of `lane`. */
+/* The lanes of `among` whose masked word equals that of `lane`. */
 static uint32_t peers(const struct lanes *x, uint64_t mask, int lane, uint32_t among)
 {
     uint32_t lanes = 0;
@@ -117,7 +118,7 @@ static void matches(const struct lanes *x, const struct lanes *same, int lane, u
 static void reductions(const struct lanes *x, uint32_t n, uint64_t *out)
 {
     uint32_t sum = 0, least = ~0u, most = 0, all = ~0u, any = 0, odd = 0;
-    uint32_t low = ~0u, high = 0; /* of signed words, their top bit flipped */
+    uint32_t low = ~0u, high = 0; /* signed words with their top bit inverted */
     for (int i = 0; i < LANES; i++) {
         const uint32_t w = (uint32_t)x->word[i], flipped = w ^ 1u << 31;
         sum += w;

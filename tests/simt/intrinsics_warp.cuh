@@ -8,7 +8,7 @@
 
 #define ALL_LANES 0xffffffffu
 
-/* x travels, by `by` lanes. */
+/* Shuffles x by `by` lanes. */
 static __device__ inline void put_shuffles(const struct intrinsics_args &a, uint64_t x, int by)
 {
     const int i = (int)x;
@@ -55,7 +55,7 @@ static __device__ inline void put_shuffles(const struct intrinsics_args &a, uint
     put(a, WARP_XOR_DOUBLE, (uint64_t)__double_as_longlong(__shfl_xor_sync(ALL_LANES, d, by)));
 }
 
-/* ... within segments of fewer lanes. */
+/* Shuffles within segments. */
 static __device__ inline void put_segments(const struct intrinsics_args &a, uint64_t word, int by)
 {
     const unsigned x = (unsigned)word;
@@ -81,7 +81,7 @@ static __device__ inline void put_segments(const struct intrinsics_args &a, uint
     put(a, WARP_XOR_W1, __shfl_xor_sync(ALL_LANES, x, by, 1));
 }
 
-/* Fewer lanes than all; two groups at once. */
+/* Subsets of lanes; two groups at a time. */
 static __device__ inline void put_partial(const struct intrinsics_args &a, uint64_t word, int by)
 {
     const unsigned x = (unsigned)word;
@@ -111,7 +111,7 @@ static __device__ inline void put_votes(const struct intrinsics_args &a, uint64_
     put(a, WARP_ACTIVE, __activemask() >> (thread_of_grid() & 31) & 1);
 }
 
-/* Few values, so that lanes agree; of floats, two zeros and no number among them. */
+/* Few distinct values, so that lanes match; for floats with two zeros and NaN. */
 static __device__ inline float few_floats(uint64_t x)
 {
     return __uint_as_float((x & 3) == 0   ? 0
@@ -167,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(96)
     put_segments(a, in[0], by);
     put_partial(a, in[0], by);
     put_votes(a, in[0]);
-    /* Every other warp has the same value in all lanes. */
+    /* In every other warp all lanes have the same value. */
     put_matches(a, in[0], thread / 32 & 1 ? 5 : in[2] & 1);
     put_reductions(a, in[3]);
 }

@@ -1,20 +1,21 @@
 /*
  * simt/patterns.cu - kernels with one pattern of access or branch each, whose costs are known.
  *
- * patterns.def has how each is launched and what it must count.  Nothing here has a fault, and what
- * each writes is in planted_oracle.c.  The counts are of a warp's instructions, so they hold for
- * every compiler that does not change which accesses there are:
+ * patterns.def lists the launch parameters and the expected counts. The kernels have no faults,
+ * and planted_oracle.c computes their output. The counts are per warp instruction, so they hold
+ * for every compiler that keeps the accesses:
  *
  *     request     an instruction that at least one lane of a warp executes
- *     sector      32 aligned bytes of global memory that a request touches
- *     wavefront   a turn of the 32 banks of shared memory, 4 bytes each, that a request takes
+ *     sector      32 aligned bytes of global memory that a request accesses
+ *     wavefront   one access to the 32 banks of shared memory, 4 bytes each, that a request needs
  *
- * Wavefronts are the most words that any bank has to give.  Of 8 bytes a lane the halves of a warp
- * are counted one after the other, of 16 its quarters.  If in the whole warp the lanes that differ
- * in bit 0 alone, or those that differ in bit 1 alone, want the same, then two halves or quarters
- * are counted as one; a lane that is not there wants what the other does.  Of atomics each lane
- * counts, also for a word that others want; and a sector as often as the most wanted of its words.
- * That is what the counters of an H200 say: NVIDIA documents none of it for this chip.
+ * The number of wavefronts is the largest number of different words in one bank. With 8 bytes per
+ * lane the halves of a warp are counted one after the other, with 16 bytes its quarters. If in the
+ * whole warp all pairs of lanes that differ only in bit 0, or all pairs that differ only in bit 1,
+ * access the same element, then two halves or quarters are counted as one; an inactive lane
+ * accesses the same as its partner. In atomics every lane counts, even if lanes access the same
+ * word, and a sector counts as often as the most frequent of its words. The counters of an H200
+ * show these rules. NVIDIA does not document them for this chip.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,13 +38,13 @@ static __device__ inline uint32_t global_id(void)
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-/* The place that PLANTED_INDEX() gives a lane. */
+/* The index that PLANTED_INDEX() gives a lane. */
 static __device__ inline uint32_t place(uint32_t p, uint32_t lane)
 {
     return lane / (p & 255) % (p >> 8 & 255) * (p >> 16 & 255) + (p >> 24);
 }
 
-/* Words of `in` to shared memory, as many as there are, without a conflict. */
+/* Copies `words` words of `in` to shared memory, without bank conflicts. */
 static __device__ inline void fill(const struct planted_args &a, uint32_t words)
 {
     for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) shared_words()[i] = a.in[i];
@@ -54,7 +55,7 @@ extern "C" __global__ void nothing(const __grid_constant__ struct planted_args a
 {
 }
 
-/* ---- Global memory: each warp has 1024 elements for itself ---- */
+/* ---- Global memory: each warp has its own 1024 elements ---- */
 
 extern "C" __global__ void global_read_4(const __grid_constant__ struct planted_args a)
 {
@@ -102,7 +103,7 @@ extern "C" __global__ void global_reverse(const __grid_constant__ struct planted
     a.out[i] = a.in[i ^ 31];
 }
 
-/* p, a power of 2, words to choose from. */
+/* p, a power of 2, is the number of words to choose from. */
 extern "C" __global__ void global_gather(const __grid_constant__ struct planted_args a)
 {
     uint32_t i = global_id();
@@ -131,7 +132,7 @@ extern "C" __global__ void shared_read_16(const __grid_constant__ struct planted
     a.out[global_id()] = v.x ^ v.y ^ v.z ^ v.w;
 }
 
-/* Lanes that differ in bit p alone read the same; what is read is contiguous. */
+/* Lanes that differ only in bit p read the same element; the elements are contiguous. */
 static __device__ inline uint32_t pair(uint32_t p, uint32_t lane)
 {
     return lane >> (p + 1) << p | (lane & ((1u << p) - 1));
@@ -171,7 +172,7 @@ extern "C" __global__ void shared_half_pairs_16(const __grid_constant__ struct p
     a.out[global_id()] = v.x ^ v.y ^ v.z ^ v.w;
 }
 
-/* Only the lanes of p read, and what they read is contiguous. */
+/* Only the lanes in p read; their elements are contiguous. */
 extern "C" __global__ void shared_active_8(const __grid_constant__ struct planted_args a)
 {
     fill(a, a.n_in);
@@ -194,7 +195,8 @@ extern "C" __global__ void shared_active_16(const __grid_constant__ struct plant
     a.out[global_id()] = x;
 }
 
-/* One warp a block: it writes by the pattern, and reads so what the next lane wrote. */
+/* One warp per block: each lane writes by the pattern and then reads the element of the next
+ * lane. */
 extern "C" __global__ void shared_write_4(const __grid_constant__ struct planted_args a)
 {
     shared_words()[place(a.p, lane_id())] = a.in[global_id()];
@@ -222,14 +224,14 @@ extern "C" __global__ void shared_write_16(const __grid_constant__ struct plante
     a.out[global_id()] = v.x * 3 + v.y * 5 + v.z * 7 + v.w;
 }
 
-/* Words of shared memory at random: of p, a power of 2, behind which `in` has where to look. */
+/* Random reads from p words of shared memory, p a power of 2. The indices are in `in` from p on. */
 extern "C" __global__ void shared_gather(const __grid_constant__ struct planted_args a)
 {
     fill(a, a.p);
     a.out[global_id()] = shared_words()[a.in[a.p + global_id()] & (a.p - 1)];
 }
 
-/* 32 x 32 words, which lie p words a row in shared memory. */
+/* 32 x 32 words; a row has p words in shared memory. */
 extern "C" __global__ void transpose(const __grid_constant__ struct planted_args a)
 {
     uint32_t x = lane_id(), y = threadIdx.x / 32, tile = blockIdx.x * 1024;
@@ -243,7 +245,7 @@ extern "C" __global__ void transpose(const __grid_constant__ struct planted_args
 /* ---- Sums over a block of 256, in three ways to halve it ----
  * Not unrolled, since a compiler would then join two loads into one. */
 
-/* Every second, fourth, ... thread works: the lanes of all warps diverge. */
+/* Every second, fourth, ... thread adds: the lanes of all warps diverge. */
 extern "C" __global__ void reduce_modulo(const __grid_constant__ struct planted_args a)
 {
     uint32_t *s = shared_words(), t = threadIdx.x;
@@ -257,7 +259,7 @@ extern "C" __global__ void reduce_modulo(const __grid_constant__ struct planted_
     if (t == 0) a.out[blockIdx.x] = s[0];
 }
 
-/* The first threads work, on every second, fourth, ... word: bank conflicts. */
+/* The first threads add every second, fourth, ... word: bank conflicts. */
 extern "C" __global__ void reduce_interleaved(const __grid_constant__ struct planted_args a)
 {
     uint32_t *s = shared_words(), t = threadIdx.x;
@@ -272,7 +274,7 @@ extern "C" __global__ void reduce_interleaved(const __grid_constant__ struct pla
     if (t == 0) a.out[blockIdx.x] = s[0];
 }
 
-/* The first threads work, on the first words. */
+/* The first threads add the first words. */
 extern "C" __global__ void reduce_sequential(const __grid_constant__ struct planted_args a)
 {
     uint32_t *s = shared_words(), t = threadIdx.x;
@@ -298,20 +300,20 @@ extern "C" __global__ void atomics_shared(const __grid_constant__ struct planted
     a.out[global_id()] = s[t];
 }
 
-/* The result is not used: a GPU makes it a reduction. */
+/* The result is not used, so a GPU executes a reduction. */
 extern "C" __global__ void atomics_global(const __grid_constant__ struct planted_args a)
 {
     atomicAdd(&a.out[place(a.p, lane_id())], a.in[global_id()]);
 }
 
-/* The result is used, if in a way that changes nothing. */
+/* The result is used, but has no effect. */
 extern "C" __global__ void atomics_global_result(const __grid_constant__ struct planted_args a)
 {
     uint32_t old = atomicOr(&a.out[place(a.p, lane_id())], a.in[global_id()] | 1);
     if (old == 2) a.out[0] = 0;
 }
 
-/* ---- Branches: loops in the arms, so that no compiler turns them into a selection ---- */
+/* ---- Branches: paths with loops, which compilers do not convert to selections ---- */
 
 static __device__ inline uint32_t mix(uint32_t x, uint32_t rounds)
 {
@@ -332,7 +334,7 @@ extern "C" __global__ void diverge_none(const __grid_constant__ struct planted_a
     a.out[global_id()] = mix(a.in[global_id()], a.p);
 }
 
-/* The warps of a block go two ways, each as a whole. */
+/* The two warps of a block take different paths. */
 extern "C" __global__ void diverge_warps(const __grid_constant__ struct planted_args a)
 {
     uint32_t x = a.in[global_id()];
@@ -358,7 +360,7 @@ extern "C" __global__ void diverge_nested(const __grid_constant__ struct planted
     a.out[global_id()] = x;
 }
 
-/* Lane i makes i rounds: at the head of each round one more leaves. */
+/* Lane i runs i iterations, so one lane leaves per iteration. */
 extern "C" __global__ void diverge_loop(const __grid_constant__ struct planted_args a)
 {
     a.out[global_id()] = mix(a.in[global_id()], lane_id());

@@ -1,12 +1,13 @@
 /*
- * simt/planted.h - what the planted kernels, their oracle and whoever runs them agree on.
+ * simt/planted.h - declarations that the planted kernels, their oracle and the programs that run
+ * them share.
  *
- *     faults*.cu    one fault each, beside a twin, NAME_ok, that differs by what was left out
- *     patterns.cu   one pattern of access each, whose counts are known
- *     *.def         how each is launched, and what must be found in it
+ *     faults*.cu    kernels with one fault each, and a twin NAME_ok without it
+ *     patterns.cu   kernels with one pattern of access each, whose counts are known
+ *     *.def         launch parameters and expected results
  *
- * Before a launch: in[i] = planted_word(i); out and flag hold zeros; nobody has written raw.  Each
- * is an allocation of its own, and ends with its last word.
+ * Before a launch in[i] = planted_word(i), out and flag are zero, and raw is uninitialised. Each
+ * is a separate allocation that ends with its last word.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,13 +24,13 @@ struct planted_args {
     uint32_t *flag;     /* [PLANTED_FLAG_WORDS] */
     uint32_t *raw;      /* [PLANTED_RAW_WORDS] */
     uint32_t n_in, n_out;
-    uint32_t p; /* of a pattern: its parameter; of a fault: 3 */
+    uint32_t p; /* the parameter of a pattern; 3 for faults */
 };
 
 enum { PLANTED_FAULT_P = 3 };
 
-/* Parameter of the patterns that say which word a lane takes:
- *     (lane / divide) % modulo * stride + offset */
+/* Parameter of the patterns, which selects the word of a lane: (lane / divide) % modulo * stride +
+ * offset. */
 #define PLANTED_INDEX(divide, modulo, stride, offset)                                              \
     ((divide) | (modulo) << 8 | (stride) << 16 | (uint32_t)(offset) << 24)
 

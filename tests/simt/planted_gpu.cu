@@ -1,12 +1,13 @@
 /*
- * simt/planted_gpu.cu - runs the planted kernels on a GPU, for the truth about them.
+ * simt/planted_gpu.cu - runs the planted kernels on a GPU, to verify the expected results.
  *
- *     planted_gpu KERNEL          one of faults.def; a process each, since a fault ends the context
- *     planted_gpu --patterns      all of patterns.def, in its order
+ *     planted_gpu KERNEL          one of faults.def; each needs its own process
+ *     planted_gpu --patterns      all of patterns.def, in order
  *     planted_gpu --list-faults, --list-patterns    the tables as CSV
  *
- * A line for each kernel: its name, "ok" or "wrong" by the oracle, "ran" if faulty, or the error;
- * and the checksum of what it wrote.  scripts/gpu_truth.sh runs it under NVIDIA's tools.
+ * Prints a line per kernel: its name, "ok" or "wrong" compared with the oracle, "ran" if the
+ * kernel is faulty, or the error; and the checksum of its output. scripts/gpu_truth.sh runs it
+ * under NVIDIA's tools.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +69,7 @@ static void free_buffers(struct buffers *b)
     cudaFree(b->device.flag), cudaFree(b->device.raw);
 }
 
-/* The first error, or what cudaSuccess is. */
+/* The first error, or cudaSuccess. */
 static cudaError_t first(cudaError_t a, cudaError_t b)
 {
     return a ? a : b;
@@ -109,7 +110,7 @@ static cudaError_t launch(const struct planted *k, struct buffers *b)
                       cudaMemcpyDeviceToHost);
 }
 
-/* 0, or 1 when it did not do what its row says. */
+/* Returns 0, or 1 if the kernel did not do what its row states. */
 static int run(const struct planted *k)
 {
     struct buffers b = {};

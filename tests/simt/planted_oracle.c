@@ -1,5 +1,6 @@
 /*
- * simt/planted_oracle.c - what the correct planted kernels write, as a rule for each.
+ * simt/planted_oracle.c - computes the output of the correct planted kernels, with one rule per
+ * kernel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,23 +8,23 @@
 
 #include <string.h>
 
-/* in, out, n of out, p of the kernel, and a number k of the rule's own. */
+/* in, out, length of out, p of the kernel, and a parameter k of the rule. */
 #define RULE const uint32_t *in, uint32_t *out, uint32_t n, uint32_t p, uint32_t k
 
 /* ---- Rules of the twins ---- */
 
-static void keep(RULE) /* out has its zeros still */
+static void keep(RULE) /* out stays zero */
 {
     (void)in, (void)out, (void)n, (void)p, (void)k;
 }
 
-static void exchange(RULE) /* with the word whose index differs by the bits k */
+static void exchange(RULE) /* the word whose index differs in the bits k */
 {
     (void)p;
     for (uint32_t i = 0; i < n; i++) out[i] = in[i ^ k];
 }
 
-static void exchange_some(RULE) /* as exchange() by 8 where bit k of the index is 0, others 0 */
+static void exchange_some(RULE) /* as exchange() by 8 if bit k of the index is 0, otherwise 0 */
 {
     (void)p;
     for (uint32_t i = 0; i < n; i++) out[i] = i & k ? 0 : in[i ^ 8];
@@ -35,7 +36,7 @@ static void exchange_doubled(RULE)
     for (uint32_t i = 0; i < n; i++) out[i] = 2 * in[i ^ k];
 }
 
-static void turn(RULE) /* by k places */
+static void turn(RULE) /* rotates by k */
 {
     (void)p;
     for (uint32_t i = 0; i < n; i++) out[i] = in[(i + k) % n];
@@ -53,13 +54,13 @@ static void all_same(RULE)
     for (uint32_t i = 0; i < n; i++) out[i] = in[k];
 }
 
-static void first_lanes(RULE) /* 16 of them have word k, the others 0 */
+static void first_lanes(RULE) /* 16 times word k, then zeros */
 {
     (void)n, (void)p;
     for (uint32_t i = 0; i < 16; i++) out[i] = in[k];
 }
 
-static void total(RULE) /* of k words, everywhere */
+static void total(RULE) /* the sum of k words, everywhere */
 {
     (void)p;
     uint32_t sum = 0;
@@ -81,13 +82,13 @@ static void odd_lanes(RULE)
     for (uint32_t i = 0; i < n; i++) out[i] = odd;
 }
 
-static void odd_lanes_added(RULE) /* to the words of exchange() */
+static void odd_lanes_added(RULE) /* plus the words of exchange() */
 {
     odd_lanes(in, out, n, p, k);
     for (uint32_t i = 0; i < n; i++) out[i] += in[i ^ k];
 }
 
-static void second_bytes(RULE) /* of the second of each four words */
+static void second_bytes(RULE) /* the second byte of the second of four words */
 {
     (void)p, (void)k;
     for (uint32_t i = 0; i < n; i++) out[i] = in[4 * i + 1] >> 8 & 255;
@@ -99,7 +100,7 @@ static void bytes_of_neighbours(RULE)
     for (uint32_t i = 0; i < n; i++) out[i] = in[i ^ k] & 255;
 }
 
-static void parts_changed(RULE) /* 64 of them, of the bits of k */
+static void parts_changed(RULE) /* elements with the bits k */
 {
     for (uint32_t i = 0; i < n; i++) out[i % 32 * 2 + i / 32] = in[i] & k;
     for (uint32_t round = 0; round < p; round++)
@@ -127,7 +128,7 @@ static void quads(RULE) /* xor of 4 words; k quads in turn */
     }
 }
 
-static void twice(RULE) /* the second time with indices that differ by k */
+static void twice(RULE) /* copies, then copies with indices that differ by k */
 {
     (void)p;
     for (uint32_t i = 0; i < n / 2; i++) out[i] = in[i], out[n / 2 + i] = in[i ^ k];
@@ -159,7 +160,7 @@ static uint32_t pattern_place(uint32_t p, uint32_t lane)
     return lane / divide % modulo * stride + p / 16777216;
 }
 
-static void pattern_read(RULE) /* elements of k % 16 words; k / 16 of them for each warp */
+static void pattern_read(RULE) /* elements of k % 16 words; k / 16 elements per warp */
 {
     uint32_t words = k % 16;
     for (uint32_t i = 0; i < n; i++) {
@@ -168,7 +169,7 @@ static void pattern_read(RULE) /* elements of k % 16 words; k / 16 of them for e
     }
 }
 
-static void pattern_pairs(RULE) /* elements of k words, by the lane's bits but bit p */
+static void pattern_pairs(RULE) /* elements of k words; the index is the lane without bit p */
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t unit = 1u << p, element = i % 32 / (2 * unit) * unit + i % unit;
@@ -176,7 +177,7 @@ static void pattern_pairs(RULE) /* elements of k words, by the lane's bits but b
     }
 }
 
-static void pattern_half_pairs(RULE) /* ... by half of the lane in the first half, then the lane */
+static void pattern_half_pairs(RULE) /* lane / 2 in the first half, then the lane */
 {
     (void)p;
     for (uint32_t i = 0; i < n; i++) {
@@ -185,7 +186,7 @@ static void pattern_half_pairs(RULE) /* ... by half of the lane in the first hal
     }
 }
 
-static void pattern_active(RULE) /* ... in turn for the lanes of p */
+static void pattern_active(RULE) /* the lanes in p get consecutive elements */
 {
     for (uint32_t i = 0, element = 0; i < n; i++) {
         if (i % 32 == 0) element = 0;
@@ -195,7 +196,7 @@ static void pattern_active(RULE) /* ... in turn for the lanes of p */
     }
 }
 
-static void pattern_write(RULE) /* 4 warps, with elements of k words, 1024 of them each */
+static void pattern_write(RULE) /* 4 warps with 1024 elements of k words each */
 {
     (void)n;
     for (uint32_t i = 0; i < 128; i++) {
@@ -214,7 +215,7 @@ static void pattern_pass_on(RULE) /* to the next lane, in elements of k words */
     }
 }
 
-static void gather(RULE) /* places from word k on, which name one of p words */
+static void gather(RULE) /* the indices begin at word k and are taken modulo p */
 {
     for (uint32_t i = 0; i < n; i++) out[i] = in[in[k + i] % p];
 }
@@ -225,19 +226,19 @@ static void transposed(RULE)
     for (uint32_t i = 0; i < n; i++) out[i] = in[i / 1024 * 1024 + i % 32 * 32 + i / 32 % 32];
 }
 
-static void totals(RULE) /* of k words each */
+static void totals(RULE) /* sums of k words */
 {
     (void)p;
     for (uint32_t i = 0; i < n * k; i++) out[i / k] += in[i];
 }
 
-static void atomics_in_blocks(RULE) /* of 64 */
+static void atomics_in_blocks(RULE) /* blocks of 64 */
 {
     (void)k;
     for (uint32_t i = 0; i < n; i++) out[i / 64 * 64 + pattern_place(p, i % 32)] += in[i];
 }
 
-static void atomics_of_grid(RULE) /* of 128 threads; k: 0 add, 1 or, with the low bit set */
+static void atomics_of_grid(RULE) /* 128 threads; k: 0 add, 1 or, with the low bit set */
 {
     (void)n;
     for (uint32_t i = 0; i < 128; i++) {
@@ -278,7 +279,7 @@ static void ways(RULE)
     }
 }
 
-/* ---- Which kernel has which ---- */
+/* ---- The rules of the kernels ---- */
 
 static const struct rule {
     const char *kernel;

@@ -1,5 +1,5 @@
 /*
- * simt/planted_oracle.h - what the correct ones of the planted kernels must write.
+ * simt/planted_oracle.h - the expected output of the correct planted kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,11 +12,11 @@
 extern "C" {
 #endif
 
-/* Writes to out, [n_out], what the kernel leaves there.  Returns 0 of one that is faulty. */
+/* Writes the expected output to out, [n_out]. Returns 0 if the kernel is faulty. */
 int planted_expected(const char *kernel, uint32_t p, const uint32_t *in, uint32_t *out,
                      uint32_t n_out);
 
-/* FNV-1a of the words, lowest byte first. */
+/* FNV-1a of the words, least significant byte first. */
 uint64_t planted_checksum(const uint32_t *words, uint32_t n);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /*
- * simt/ptx.cu - kernels that use every function of src/cuda/ptx*.cuh.
+ * simt/ptx.cu - kernels that use every function of src/cuda/device/ptx*.cuh.
  *
- * The oracle, ptx_oracle.c, was compared with a GPU (intrinsics_gpu.cu): by this the twins of the
- * instructions are known to mean the same.
+ * The oracle, ptx_oracle.c, was verified on a GPU (intrinsics_gpu.cu). The test therefore shows
+ * that the C versions of the instructions are equivalent.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include "cuda/device/ptx_mma.cuh"
 #include "cuda/device/ptx_wgmma.cuh"
 
-/* These kernels' grids have one dimension. */
+/* The grids of these kernels are one-dimensional. */
 static __device__ inline uint32_t ptx_thread()
 {
     return blockIdx.x * blockDim.x + threadIdx.x;
@@ -28,17 +28,17 @@ static __device__ inline const uint64_t *ptx_inputs(const struct intrinsics_args
     return a.in + (uint64_t)ptx_thread() * INTRINSICS_INPUTS;
 }
 
-/* ---- Order: each block waits for the one before, in the order in which they begin ---- */
+/* ---- Memory order: each block waits for the previous one, in the order of their starts ---- */
 
-/* In a.scratch, which is clear: what the blocks tell each other. */
+/* Messages between blocks, in a.scratch, which is zero. */
 struct ptx_message {
-    uint32_t flag, word; /* the flag says that value is there; the word says it itself */
+    uint32_t flag, word; /* flag: value is valid; word: valid if not 0 */
     uint64_t flag64, word64;
     uint32_t value;
     uint64_t value64;
 };
 
-/* Along the blocks, each value is three times the one before and one input more. */
+/* Each value is three times the value of the previous block plus an input. */
 static __device__ inline void pass_on(struct ptx_message *m, uint32_t block, uint64_t input)
 {
     struct ptx_message before = {};
@@ -73,8 +73,8 @@ extern "C" __global__ void __launch_bounds__(64)
         taken = atomicAdd((unsigned *)a.scratch, 1);
         pass_on(m, taken, a.in[(uint64_t)taken * blockDim.x * INTRINSICS_INPUTS]);
     }
-    __syncthreads(); /* the first thread has seen the blocks before */
-    /* Results by the order in which blocks began. */
+    __syncthreads(); /* thread 0 has read the values of the previous blocks */
+    /* results in the order in which blocks began */
     uint64_t *out = a.out + taken * blockDim.x + threadIdx.x;
     out[(uint64_t)PTX_ORDER_CHAIN * a.n] = m[taken].value;
     out[(uint64_t)PTX_ORDER_CHAIN_U64 * a.n] = m[taken].value64;
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(64)
     ptx_put(a, PTX_ORDER_MATCH_BIT, warp_match_bit((uint32_t)*ptx_inputs(a), 4));
 }
 
-/* ---- Copies of one thread, read by its neighbour ---- */
+/* ---- Asynchronous copies, read by a neighbour ---- */
 
 extern "C" __global__ void __launch_bounds__(64)
     ptx_copy(const __grid_constant__ struct intrinsics_args a)
@@ -99,19 +99,19 @@ extern "C" __global__ void __launch_bounds__(64)
     copy_async_4(&words4[me], in + 3);
     copy_commit();
     copy_wait<1>();
-    __syncthreads(); /* the first group of every thread is there */
+    __syncthreads(); /* the first group of every thread is complete */
     ptx_put(a, PTX_COPY_BYTES_16,
             (uint64_t)(words16[other].x ^ words16[other].z) << 32 |
                 (words16[other].y ^ words16[other].w));
     copy_wait<0>();
-    __syncthreads(); /* and the second */
+    __syncthreads(); /* the second group is complete */
     ptx_put(a, PTX_COPY_BYTES_8, (uint64_t)words8[other].y << 32 | words8[other].x);
     ptx_put(a, PTX_COPY_BYTES_4, words4[other]);
 }
 
 /* ---- Barriers in shared memory, and bulk copies ---- */
 
-/* Words go from thread to thread, with a barrier of all threads in between. */
+/* Words rotate between threads, with a barrier of all threads between two steps. */
 static __device__ inline uint64_t rotate(uint64_t *barrier, uint64_t *words, uint64_t word)
 {
     for (uint32_t phase = 0; phase < 2 * PTX_ROUNDS; phase++) {
@@ -125,7 +125,7 @@ static __device__ inline uint64_t rotate(uint64_t *barrier, uint64_t *words, uin
     return word;
 }
 
-/* The block's inputs come in rounds, two of them under way. */
+/* The block's inputs arrive in rounds; two rounds are in flight. */
 static __device__ inline uint64_t add_rounds(uint64_t *barriers, uint64_t (*buffers)[128],
                                              const uint64_t *from)
 {
@@ -142,7 +142,7 @@ static __device__ inline uint64_t add_rounds(uint64_t *barriers, uint64_t (*buff
         while (!mbarrier_try_wait(&barriers[last % 2], last / 2 & 1)) {
         }
         sum = 3 * sum + buffers[last % 2][threadIdx.x];
-        __syncthreads(); /* everyone has read: the buffer may be filled again */
+        __syncthreads(); /* all threads have read; the buffer may be filled again */
     }
     return sum;
 }
@@ -158,16 +158,16 @@ extern "C" __global__ void __launch_bounds__(PTX_BARRIER_THREADS)
         mbarrier_init(&barriers[1], 1);
         mbarrier_init(&all, PTX_BARRIER_THREADS);
     }
-    __syncthreads(); /* the barriers are there */
-    /* The phase before the first counts as ended. */
+    __syncthreads(); /* the barriers are initialised */
+    /* The phase before the first counts as complete. */
     ptx_put(a, PTX_BARRIER_BEFORE, mbarrier_try_wait(&all, 1));
-    __syncthreads(); /* nobody has ended the first phase */
+    __syncthreads(); /* no thread has completed the first phase */
     ptx_put(a, PTX_BARRIER_ROTATED, rotate(&all, words, *ptx_inputs(a)));
     const uint64_t *from = a.in + (uint64_t)blockIdx.x * PTX_BARRIER_THREADS * INTRINSICS_INPUTS;
     ptx_put(a, PTX_BARRIER_BULK, add_rounds(barriers, buffers, from));
 }
 
-/* ---- Clusters: words of the next block's shared memory, and sums in the first one's ---- */
+/* ---- Clusters: reads of the next block's shared memory, sums in that of the first block ---- */
 
 extern "C" __global__ void __launch_bounds__(64)
     ptx_cluster(const __grid_constant__ struct intrinsics_args a)
@@ -180,16 +180,16 @@ extern "C" __global__ void __launch_bounds__(64)
     cluster_arrive();
     ptx_put(a, PTX_CLUSTER_RANK, rank);
     ptx_put(a, PTX_CLUSTER_BLOCKS, blocks);
-    cluster_wait(); /* the words of every block are there, and its sums are clear */
+    cluster_wait(); /* the words of all blocks are written, and their sums are zero */
     const uint64_t *theirs = (const uint64_t *)cluster_map(words, (rank + 1) % blocks);
     ptx_put(a, PTX_CLUSTER_REMOTE, theirs[63 - me]);
     atomicAdd((uint32_t *)cluster_map(&sums[me], 0), (uint32_t)words[me]);
     cluster_arrive();
-    cluster_wait(); /* every block has read and added; none has ended before */
+    cluster_wait(); /* all blocks have read and added; none has ended before */
     if (rank == 0) ptx_put(a, PTX_CLUSTER_REMOTE_ADD, sums[me]);
 }
 
-/* ---- Products of matrices of bits ---- */
+/* ---- Products of bit matrices ---- */
 
 extern "C" __global__ void __launch_bounds__(96)
     ptx_mma(const __grid_constant__ struct intrinsics_args a)

@@ -1,5 +1,6 @@
 /*
- * simt/ptx.h - tests of src/cuda/ptx*.cuh: the slots that the kernels write, as in intrinsics.h.
+ * simt/ptx.h - tests of src/cuda/device/ptx*.cuh: the slots that the kernels write, as in
+ * intrinsics.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +45,7 @@ enum { PTX_MATRIX_SLOTS(SLOT) PTX_MATRIX_SLOT_COUNT };
 enum { PTX_WGMMA_SLOTS(SLOT) PTX_WGMMA_SLOT_COUNT };
 #undef SLOT
 
-/* Which row of its warp a lane names, and where 16 bytes of the right operand are from. */
+/* The row that a lane selects, and the source of 16 bytes of the right operand. */
 #define PTX_MATRIX_ROW(lane) (((lane)*7 + 3) % 32)
 #define PTX_WGMMA_TURN(word, piece)                                                                \
     ((word) << 8 * ((piece) / 128) | (word) >> (63 - 8 * ((piece) / 128)))

@@ -1,5 +1,5 @@
 /*
- * simt/ptx_oracle.c - the launches that test src/cuda/ptx*.cuh, and their results.
+ * simt/ptx_oracle.c - the launches that test src/cuda/device/ptx*.cuh, and their results.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ static const char *const matrix_names[] = { PTX_MATRIX_SLOTS(SLOT) };
 static const char *const wgmma_names[] = { PTX_WGMMA_SLOTS(SLOT) };
 #undef SLOT
 
-/* The i-th input of a thread. */
+/* Input i of a thread. */
 static uint64_t input(const uint64_t *in, uint32_t thread, int i)
 {
     return in[(size_t)thread * INTRINSICS_INPUTS + (size_t)i];
@@ -99,7 +99,7 @@ static void expect_cluster(const struct intrinsics_case *c, uint32_t n, const ui
     }
 }
 
-/* One warp's matrices, an element at a time. */
+/* The matrices of one warp, one element per entry. */
 struct matrices {
     unsigned char a[16][256], b[256][8];
     int c[16][8];
@@ -163,8 +163,9 @@ static void expect_matrix(const struct intrinsics_case *c, uint32_t n, const uin
     }
 }
 
-/* Word q of a vector of an operand whose inputs begin with `first`, and which lies in pieces of 16
- * bytes, 8 vectors' first and then their second halves; right: turned, from piece `piece` on. */
+/* Word q of a vector of an operand. The inputs of the operand begin with `first`. It consists of
+ * pieces of 16 bytes: for 8 vectors first their first halves, then their second halves. right:
+ * rotated, and beginning with piece `piece`. */
 static uint32_t word_of(const uint64_t *in, uint32_t first, bool right, uint32_t piece,
                         uint32_t vector, uint32_t q)
 {
