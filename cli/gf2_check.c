@@ -128,6 +128,7 @@ int gf2_check_inverse(struct gf2_job *job, const struct io_bits *inverse)
 static uint32_t *places(struct gf2_job *job, uint64_t cols)
 {
     const ech_gf2_echelon_options *o = &job->options;
+    const uint32_t *order = o->column_order; /* u32, as this command reads it */
     uint64_t columns = o->pivot_cols ? o->pivot_cols : cols;
     uint32_t *place = malloc((size_t)(cols + 1) * sizeof *place);
     if (!place) {
@@ -136,7 +137,7 @@ static uint32_t *places(struct gf2_job *job, uint64_t cols)
     }
     memset(place, 0xff, (size_t)cols * sizeof *place);
     for (uint64_t k = 0; k < columns && k < cols; k++)
-        place[o->column_order ? o->column_order[k] : k] = (uint32_t)k;
+        place[order ? order[k] : k] = (uint32_t)k;
     return place;
 }
 

@@ -56,7 +56,7 @@ int main(void)
     TRY(ech_shuffle(ctx, columns, wanted, N, sizeof *wanted, 7));
     TRY(ech_gf2_echelon(ctx, &g, &rank, pivots, &options));
     complete(order, wanted, pivots, rank);
-    TRY(ech_gf2_gather_cols(ctx, &g, order, &form));
+    TRY(ech_gf2_gather_cols(ctx, &g, order, &form, ECH_U32));
 
     TRY(ech_gf2_identity(ctx, &unit));
     TRY(ech_gf2_copy(ctx, &form, 0, 0, &left, 0, 0, K, K));

@@ -36,17 +36,17 @@ static void add(struct arrange_case c)
 static void opaque(size_t bytes, size_t n)
 {
     struct arrange_case c = { .n = n, .element_bytes = bytes };
-    static const ech_dtype index[] = { ECH_U32, ECH_U64 };
+    static const ech_dtype index[] = { ECH_U32, ECH_U64, ECH_I32, ECH_I64 };
     c.what = GATHER;
     for (int i = 0; i < 2; i++) {
-        c.dtype = index[i];
+        c.dtype = index[i + (int)(turn >> 28 & 2)];
         c.variant = (int)(turn >> 20) % 4;
         c.other = turn >> 24 & 1 ? n : n / 3 + 1;
         add(c);
     }
     c.what = SCATTER;
     for (int i = 0; i < 2; i++) {
-        c.dtype = index[i];
+        c.dtype = index[i + (int)(turn >> 28 & 2)];
         c.variant = 0;
         c.other = turn >> 24 & 1 ? n : n + n / 2 + 5;
         add(c);
@@ -104,7 +104,7 @@ static void typed(size_t n)
     for (int s = 0; s < 3; s++)
         for (int wide = 0; wide < 2; wide++) {
             struct arrange_case c = { .what = PERMUTATION, .n = n, .seed = seeds[s] };
-            c.dtype = wide ? ECH_U64 : ECH_U32;
+            c.dtype = index_sign(wide ? ECH_U64 : ECH_U32, n + (size_t)s);
             c.element_bytes = ech_dtype_bytes(c.dtype);
             add(c);
         }

@@ -85,4 +85,10 @@ void gf2_close(void);
 /* Whether to run a case with this number of bits. The selection varies from case to case. */
 bool gf2_wanted(size_t bits);
 
+/* The same for positions of a type of indices; from and wanted are u32. */
+bool positions_make(struct buffer *buffer, ech_ctx *ctx, size_t count, ech_dtype dtype,
+                    const uint32_t *from);
+bool positions_are(struct buffer *buffer, const uint32_t *wanted, size_t used, ech_dtype dtype,
+                   const char *name);
+
 #endif

@@ -176,3 +176,32 @@ bool gf2_wanted(size_t bits)
     bool drawn = number++ % test_options.every == 0;
     return !test_options.quick || test_options.n_ids > 0 || (drawn && bits <= 20000);
 }
+
+static void *positions_of(const uint32_t *from, size_t count, ech_dtype dtype)
+{
+    uint64_t *wide = malloc(count * 8 + 1);
+    if (!wide) abort();
+    for (size_t i = 0; i < count; i++) wide[i] = from[i];
+    void *array = index_array(wide, count, dtype);
+    if (!array) abort();
+    free(wide);
+    return array;
+}
+
+bool positions_make(struct buffer *buffer, ech_ctx *ctx, size_t count, ech_dtype dtype,
+                    const uint32_t *from)
+{
+    void *array = from ? positions_of(from, count, dtype) : NULL;
+    const bool made = array_make(buffer, ctx, count, ech_dtype_bytes(dtype), array);
+    free(array);
+    return made;
+}
+
+bool positions_are(struct buffer *buffer, const uint32_t *wanted, size_t used, ech_dtype dtype,
+                   const char *name)
+{
+    void *array = positions_of(wanted, used, dtype);
+    const bool same = array_is(buffer, array, used, ech_dtype_bytes(dtype), name);
+    free(array);
+    return same;
+}

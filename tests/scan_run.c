@@ -179,8 +179,8 @@ ech_status scan_call(ech_ctx *ctx, const struct scan_data *d, const void *in, vo
     case SCAN_ROWS:
         return ech_scan_rows(ctx, c->op, in, out, c->n / c->columns, c->columns, c->dtype, options);
     case SCAN_SEGMENTS:
-        return ech_scan_segments(ctx, c->op, in, offsets, out, c->n, d->segments, c->dtype, ECH_U64,
-                                 options);
+        return ech_scan_segments(ctx, c->op, in, offsets, out, c->n, d->segments, c->dtype,
+                                 scan_offsets_dtype(d), options);
     default:
         return ech_scan_by_key(ctx, c->op, keys, in, out, c->n, c->key_dtype, c->dtype, options);
     }

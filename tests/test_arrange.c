@@ -86,7 +86,7 @@ static void bad_arguments(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_scatter(ctx, data, index, other, 8, huge, ECH_U32, 8), ECH_ERR_ARG,
                 "n_out is");
     CHECK_FAILS(ctx, ech_scatter(ctx, data, index, other, 8, 8, ECH_F32, 8), ECH_ERR_ARG,
-                "index_dtype is 10");
+                "index_dtype is f32");
     CHECK_FAILS(ctx, ech_scatter(ctx, data, index, index, 8, 4, ECH_U32, 8), ECH_ERR_ARG,
                 "overlap");
     CHECK_FAILS(ctx, ech_reverse(ctx, data, data + 1, 8, 8), ECH_ERR_ARG, "overlap but are not");
@@ -104,7 +104,7 @@ static void bad_arguments(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_iota(ctx, data, 8, (ech_dtype)12, NULL, NULL), ECH_ERR_ARG, "dtype is 12");
     CHECK_FAILS(ctx, ech_iota(ctx, (char *)data + 2, 8, ECH_F32, NULL, NULL), ECH_ERR_ARG,
                 "out is not aligned");
-    CHECK_FAILS(ctx, ech_permutation(ctx, data, 8, ECH_I64, 0), ECH_ERR_ARG, "dtype is 3");
+    CHECK_FAILS(ctx, ech_permutation(ctx, data, 8, ECH_I16, 0), ECH_ERR_ARG, "dtype is i16");
     CHECK_FAILS(ctx, ech_permutation(ctx, data, ((size_t)1 << 32) + 1, ECH_U32, 0), ECH_ERR_ARG,
                 "n is 4294967297");
     CHECK_FAILS(ctx, ech_permutation(ctx, data, huge, ECH_U64, 0), ECH_ERR_ARG, "n is");
@@ -170,7 +170,7 @@ static void bad_index(ech_ctx *ctx, bool gather, bool wide, size_t bytes, bool o
             gather ? ech_gather(ctx, in.data, index.data, out.data, N, LIMIT, dtype, bytes)
                    : ech_scatter(ctx, in.data, index.data, out.data, N, LIMIT, dtype, bytes);
         if (status == ECH_OK && !on_host) status = ech_sync(ctx);
-        CHECK_FAILS(ctx, status, ECH_ERR_ARG, "index[1234] is not less than the number");
+        CHECK_FAILS(ctx, status, ECH_ERR_ARG, "index[1234] is out of range");
         CHECK_STATUS(ech_sync(ctx), ECH_OK);
         buffer_check_guards(&in, "in");
         buffer_check_guards(&out, "out");

@@ -65,12 +65,14 @@ static void run_copy(size_t rows, size_t cols)
 }
 
 /* A call with one input and one output. */
-typedef ech_status one_input(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order, ech_gf2 *out);
+typedef ech_status one_input(ech_ctx *ctx, const ech_gf2 *a, const void *index, ech_gf2 *out,
+                             ech_dtype index_dtype);
 
-static ech_status call_transpose(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order,
-                                 ech_gf2 *out)
+static ech_status call_transpose(ech_ctx *ctx, const ech_gf2 *a, const void *index, ech_gf2 *out,
+                                 ech_dtype type)
 {
-    (void)order;
+    (void)index;
+    (void)type;
     return ech_gf2_transpose(ctx, a, out);
 }
 
@@ -79,11 +81,11 @@ static void one_on(ech_ctx *ctx, one_input *call, const struct bits *a, const ui
 {
     struct matrix in, out;
     struct buffer there;
+    const ech_dtype index = index_dtype(seed, 0);
     bool made = matrix_make(&in, place(ctx, seed, 1), a->rows, a->cols, a, 1, seed) &&
                 matrix_make(&out, place(ctx, seed, 2), wanted->rows, wanted->cols, NULL, 1, seed) &&
-                array_make(&there, place(ctx, seed, 3), orders, 4, order);
-    if (CHECK(made) &&
-        CHECK_STATUS(call(ctx, &in.m, (const uint32_t *)(void *)there.data, &out.m), ECH_OK) &&
+                positions_make(&there, place(ctx, seed, 3), orders, index, order);
+    if (CHECK(made) && CHECK_STATUS(call(ctx, &in.m, there.data, &out.m, index), ECH_OK) &&
         CHECK_STATUS(ech_sync(ctx), ECH_OK)) {
         matrix_is(&out, wanted, "out");
         matrix_is(&in, a, "a");
@@ -414,9 +416,15 @@ static void bad_on(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_gf2_add(ctx, &a, &wide, &out), ECH_ERR_ARG, "b is 4 x 70, not 4 x 4");
     CHECK_FAILS(ctx, ech_gf2_transpose(ctx, &a, &wide), ECH_ERR_ARG, "out is 4 x 70");
     CHECK_FAILS(ctx, ech_gf2_transpose(ctx, &a, &a), ECH_ERR_ARG, "overlap");
-    CHECK_FAILS(ctx, ech_gf2_gather_rows(ctx, &a, order, &out), ECH_ERR_ARG, "order[2]");
-    CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, order, &out), ECH_ERR_ARG, "order[2]");
-    CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, NULL, &out), ECH_ERR_ARG, "order is NULL");
+    const int64_t negative[4] = { 0, -1, 2, 1 };
+    CHECK_FAILS(ctx, ech_gf2_gather_rows(ctx, &a, order, &out, ECH_U32), ECH_ERR_ARG, "index[2]");
+    CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, order, &out, ECH_I32), ECH_ERR_ARG, "index[2]");
+    CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, negative, &out, ECH_I64), ECH_ERR_ARG,
+                "index[1]");
+    CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, order, &out, ECH_U16), ECH_ERR_ARG,
+                "index_dtype is u16");
+    CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, NULL, &out, ECH_U64), ECH_ERR_ARG,
+                "index is NULL");
     CHECK_FAILS(ctx, ech_gf2_copy(ctx, &a, 1, 0, &out, 0, 0, 4, 1), ECH_ERR_ARG, "not in from");
     CHECK_FAILS(ctx, ech_gf2_copy(ctx, &a, 0, 0, &out, 0, 4, 4, 1), ECH_ERR_ARG, "not in to");
     CHECK_FAILS(ctx, ech_gf2_random(ctx, &out, 1.5, 0), ECH_ERR_ARG, "probability");

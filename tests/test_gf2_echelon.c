@@ -68,25 +68,27 @@ static void echelon_by(ech_ctx *ctx, const struct form *f, const char *algorithm
                                         .form = f->form,
                                         .pivot_cols = f->columns,
                                         .max_rank = f->max_rank,
+                                        .index_dtype = index_dtype(seed, 0),
                                         .algorithm = algorithm[0] ? algorithm : NULL };
+    const ech_dtype index = options.index_dtype;
     bool made = matrix_make(&a, place(ctx, where, 8), f->rows, f->cols, content, f->extra, seed) &&
                 array_make(&rank, place(ctx, where, 9), 1, 4, NULL) &&
-                array_make(&pivots, place(ctx, where, 10), n, 4, NULL) &&
-                array_make(&rows_from, place(ctx, where, 11), f->rows, 4, NULL) &&
-                array_make(&order_there, place(ctx, where, 12), columns, 4, order) &&
+                positions_make(&pivots, place(ctx, where, 10), n, index, NULL) &&
+                positions_make(&rows_from, place(ctx, where, 11), f->rows, index, NULL) &&
+                positions_make(&order_there, place(ctx, where, 12), columns, index, order) &&
                 matrix_make(&t, place(ctx, where, 13), f->rows, f->rows, NULL, f->extra, seed + 1);
     if (!CHECK(made)) return;
-    if (f->ordered) options.column_order = (const uint32_t *)(void *)order_there.data;
+    if (f->ordered) options.column_order = order_there.data;
     if (f->transform) options.transform = &t.m;
-    if (f->rows_from) options.rows_from = (uint32_t *)(void *)rows_from.data;
+    if (f->rows_from) options.rows_from = rows_from.data;
     uint32_t *rank_there = (uint32_t *)(void *)rank.data;
-    uint32_t *pivots_there = f->pivots ? (uint32_t *)(void *)pivots.data : NULL;
+    void *pivots_there = f->pivots ? pivots.data : NULL;
     if (CHECK_STATUS(ech_gf2_echelon(ctx, &a.m, rank_there, pivots_there, &options), ECH_OK) &&
         CHECK_STATUS(ech_sync(ctx), ECH_OK)) {
         array_is(&rank, &w->rank, 1, 4, "rank");
         matrix_is(&a, &w->result, "a");
-        if (f->pivots) array_is(&pivots, w->pivots, w->rank, 4, "pivots");
-        if (f->rows_from) array_is(&rows_from, w->rows_from, f->rows, 4, "rows_from");
+        if (f->pivots) positions_are(&pivots, w->pivots, w->rank, index, "pivots");
+        if (f->rows_from) positions_are(&rows_from, w->rows_from, f->rows, index, "rows_from");
         if (f->transform) matrix_is(&t, &w->t, "transform");
     }
     matrix_free(&a);

@@ -133,7 +133,6 @@ typedef enum ech_arrange_call {
     ECH_ARRANGE_CALL_PERMUTATION = 7, /* element_bytes is the size of dtype */
     ECH_ARRANGE_CALL_SHUFFLE = 8      /* ech_shuffle(); ech_sample(), with n = k */
 } ech_arrange_call;
-ECH_ENUM_(ech_arrange_call);
 
 /*
  * ech_arrange_explain() describes, as ech_sort_explain() does, how a call would be done.

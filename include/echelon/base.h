@@ -44,9 +44,6 @@ template <class T> static inline T ech_init_()
 #define ECH_INIT(type) ((type){ .size = sizeof(type) })
 #endif
 
-/* Enumerations are 32 bits wide.  A program compiled with -fshort-enums cannot use the library. */
-#define ECH_ENUM_(type) typedef char type##_is_32_bits_wide[sizeof(type) == 4 ? 1 : -1]
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -62,7 +59,13 @@ typedef enum ech_status {
     ECH_ERR_DEVICE = 5,  /* the GPU driver reported an error; the context can no longer be used */
     ECH_ERR_CANCELED = 6 /* the progress function ended the call */
 } ech_status;
-ECH_ENUM_(ech_status);
+
+/* Enumerations are 32 bits wide. */
+#ifdef __cplusplus
+static_assert(sizeof(ech_status) == 4, "echelon.h does not support -fshort-enums");
+#else
+_Static_assert(sizeof(ech_status) == 4, "echelon.h does not support -fshort-enums");
+#endif
 
 /* ech_status_name() returns the name of the constant, such as "ECH_ERR_ARG", or "ECH_ERR_?" for an
  * unknown value. */
@@ -84,7 +87,6 @@ typedef enum ech_dtype {
     ECH_F32 = 10,
     ECH_F64 = 11
 } ech_dtype;
-ECH_ENUM_(ech_dtype);
 
 /* ech_dtype_bytes() returns the size of one element in bytes, or 0 for an unknown dtype. */
 ECH_API size_t ech_dtype_bytes(ech_dtype dtype);
@@ -101,7 +103,6 @@ typedef enum ech_format {
     ECH_FORMAT_TEXT = 0, /* lines of text for people, truncated to fit */
     ECH_FORMAT_JSON = 1  /* a JSON object; if it does not fit, the call fails with ECH_ERR_ARG */
 } ech_format;
-ECH_ENUM_(ech_format);
 
 /* ---- Context --------------------------------------------------------------------------------- */
 
@@ -298,7 +299,6 @@ typedef enum ech_log_level {
     ECH_LOG_INFO = 2,  /* opened devices, chosen algorithms */
     ECH_LOG_TRACE = 3  /* every allocation, copy and launch */
 } ech_log_level;
-ECH_ENUM_(ech_log_level);
 
 /* A function that receives a message: one line without a line end, valid only during the call. */
 typedef void (*ech_log_function)(void *user, ech_log_level level, const char *message);
@@ -366,13 +366,11 @@ typedef enum ech_op {
     ECH_OP_VARIANCE = 14, /* the sum of the squared deviations from the mean, divided by n - ddof */
     ECH_OP_NORM = 15      /* the square root of the sum of squares */
 } ech_op;
-ECH_ENUM_(ech_op);
 
 typedef enum ech_nan {
     ECH_NAN_PROPAGATE = 0, /* a NaN makes the result NaN; it counts as minimum and as maximum */
     ECH_NAN_IGNORE = 1     /* NaN are skipped; positions still count them */
 } ech_nan;
-ECH_ENUM_(ech_nan);
 
 /* A test of an element x, for most tests against a value v of the same type.  Comparisons are those
  * of C: with a NaN, all are false except ECH_COMPARE_NOT_EQUAL.  The last three tests are only for
@@ -390,7 +388,6 @@ typedef enum ech_compare {
     ECH_COMPARE_HAS_ALL = 9,  /* (x & v) == v */
     ECH_COMPARE_HAS_NONE = 10 /* (x & v) == 0 */
 } ech_compare;
-ECH_ENUM_(ech_compare);
 
 #ifdef __cplusplus
 }

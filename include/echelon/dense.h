@@ -136,7 +136,6 @@ typedef enum ech_factor {
                                 diagonal are not read */
     ECH_FACTOR_QR = 3        /* Householder reflectors, m >= n; minimises |b - A x| */
 } ech_factor;
-ECH_ENUM_(ech_factor);
 
 /* The outcome of a call.  Unless it is ECH_DIRECT_STATUS_SOLVED, the contents of the output are
  * undefined. */
@@ -150,7 +149,6 @@ typedef enum ech_direct_status {
     ECH_DIRECT_STATUS_NOT_FINITE_B = 4, /* column failed_index of b contains NaN or infinity */
     ECH_DIRECT_STATUS_OVERFLOW = 5      /* norms or factors overflow in column failed_index */
 } ech_direct_status;
-ECH_ENUM_(ech_direct_status);
 
 /* Options of a direct solver.  Zero is the default of every field except size. */
 typedef struct ech_direct_options {
@@ -237,7 +235,6 @@ typedef enum ech_direct_call {
     ECH_DIRECT_CALL_INVERSE = 1,    /* m = nrhs = n */
     ECH_DIRECT_CALL_DETERMINANT = 2 /* m = n, nrhs = 0 */
 } ech_direct_call;
-ECH_ENUM_(ech_direct_call);
 
 /*
  * ech_direct_workspace() returns how many bytes of workspace a call needs.  ech_direct_explain()

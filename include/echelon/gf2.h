@@ -27,7 +27,7 @@ extern "C" {
  * argument of type ech_gf2 *, and never those of a const ech_gf2 *: there, words may point to
  * read-only memory (cast away its const).
  *
- * Rows and columns are at most 2^32 - 1; positions of both are u32.  Matrices that a call writes
+ * Rows and columns are at most 2^32 - 1.  Ranks and dimensions are u32.  Matrices that a call writes
  * must not overlap any other argument, unless its comment allows it.  Two views of one matrix do
  * not overlap if they share no word.
  */
@@ -83,14 +83,15 @@ ECH_API ech_status ech_gf2_transpose(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *ou
  * ech_gf2_gather_rows() copies rows by position: row i of out is row index[i] of a.
  * ech_gf2_gather_cols() does the same with columns: column j of out is column index[j] of a.
  *
- *   index  [out->rows], or [out->cols]; positions may be in any order and may occur repeatedly.  A
- *          position outside a fails with ECH_ERR_ARG
+ *   index  [out->rows], or [out->cols], of index_dtype (ECH_I32, ECH_U32, ECH_I64 or ECH_U64);
+ *          positions may be in any order and may occur repeatedly.  A position outside a fails with
+ *          ECH_ERR_ARG
  *   out    has as many columns (ech_gf2_gather_cols(): rows) as a
  */
-ECH_API ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *index,
-                                       ech_gf2 *out);
-ECH_API ech_status ech_gf2_gather_cols(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *index,
-                                       ech_gf2 *out);
+ECH_API ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const void *index,
+                                       ech_gf2 *out, ech_dtype index_dtype);
+ECH_API ech_status ech_gf2_gather_cols(ech_ctx *ctx, const ech_gf2 *a, const void *index,
+                                       ech_gf2 *out, ech_dtype index_dtype);
 
 /*
  * ech_gf2_zero() sets all bits to 0.  ech_gf2_identity() sets bits with i == j to 1, and all
@@ -156,24 +157,26 @@ typedef enum ech_gf2_form {
     ECH_GF2_FORM_REDUCED = 0, /* a pivot is the only one in its column */
     ECH_GF2_FORM_ECHELON = 1  /* all bits below a pivot are zero */
 } ech_gf2_form;
-ECH_ENUM_(ech_gf2_form);
 
 /* Options of calls that eliminate.  Zero is the default of every field except size.  Setting a
  * field that the call does not support fails with ECH_ERR_ARG. */
 typedef struct ech_gf2_echelon_options {
     size_t size; /* sizeof(ech_gf2_echelon_options) */
     ech_gf2_form form;
-    const uint32_t *column_order; /* NULL, or [pivot_cols]: the distinct columns in which pivots
+    const void *column_order; /* NULL, or [pivot_cols]: the distinct columns in which pivots
                                      are sought, in this order; no column is moved */
-    size_t pivot_cols;            /* seek pivots only in the first pivot_cols columns, or columns of
+    size_t pivot_cols;        /* seek pivots only in the first pivot_cols columns, or columns of
                               column_order; 0: in all */
-    size_t max_rank;              /* stop at this number of pivots; 0: no limit */
-    ech_gf2 *transform;           /* NULL, or rows x rows: receives T with T a = the result */
-    uint32_t *rows_from;   /* NULL, or [rows]: row i of the result is row rows_from[i] of a, to
-                                 which other rows have been added */
-    const char *algorithm; /* NULL: chosen; or one that ech_gf2_explain() lists */
-    void *work;            /* as in ech_sort_options */
-    size_t work_bytes;     /* at least what ech_gf2_workspace() returns */
+    size_t max_rank;          /* stop at this number of pivots; 0: no limit */
+    ech_gf2 *transform;       /* NULL, or rows x rows: receives T with T a = the result */
+    void *rows_from;          /* NULL, or [rows]: row i of the result is row rows_from[i] of a, to
+                              which other rows have been added */
+    ech_dtype index_dtype;    /* the type of column_order, rows_from, pivots, p and q: ECH_I32,
+                              ECH_U32, ECH_I64 or ECH_U64; 0: ECH_U32.  Arrays of 64 bits are
+                              converted, in memory that the context allocates */
+    const char *algorithm;    /* NULL: chosen; or one that ech_gf2_explain() lists */
+    void *work;               /* as in ech_sort_options */
+    size_t work_bytes;        /* at least what ech_gf2_workspace() returns */
 } ech_gf2_echelon_options;
 
 /*
@@ -185,7 +188,7 @@ typedef struct ech_gf2_echelon_options {
  *            < *rank; the other elements are unspecified
  *   options  NULL for the defaults
  */
-ECH_API ech_status ech_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *pivots,
+ECH_API ech_status ech_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, void *pivots,
                                    const ech_gf2_echelon_options *options);
 
 /*
@@ -210,7 +213,7 @@ ECH_API ech_status ech_gf2_rank(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank,
  *   options  NULL for the defaults; of form, column_order, pivot_cols, max_rank, transform and
  *            rows_from it supports only column_order
  */
-ECH_API ech_status ech_gf2_pluq(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *p, uint32_t *q,
+ECH_API ech_status ech_gf2_pluq(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, void *p, void *q,
                                 const ech_gf2_echelon_options *options);
 
 /*
@@ -285,8 +288,7 @@ typedef struct ech_gf2_batch {
  *            rows_from are not supported
  */
 ECH_API ech_status ech_gf2_echelon_batched(ech_ctx *ctx, ech_gf2_batch *a, uint32_t *rank,
-                                           uint32_t *pivots,
-                                           const ech_gf2_echelon_options *options);
+                                           void *pivots, const ech_gf2_echelon_options *options);
 ECH_API ech_status ech_gf2_rank_batched(ech_ctx *ctx, const ech_gf2_batch *a, uint32_t *rank,
                                         const ech_gf2_echelon_options *options);
 
@@ -318,7 +320,6 @@ typedef enum ech_gf2_call {
     ECH_GF2_CALL_INVERSE = 6,
     ECH_GF2_CALL_BATCHED = 7 /* all functions ..._batched(); other: number of matrices */
 } ech_gf2_call;
-ECH_ENUM_(ech_gf2_call);
 
 /*
  * ech_gf2_workspace() returns how many bytes of workspace a call needs.  ech_gf2_explain()

@@ -23,7 +23,6 @@ typedef enum ech_outside {
                               are not counted */
     ECH_OUTSIDE_COUNT = 2  /* three counters follow the bins: below, above, NaN */
 } ech_outside;
-ECH_ENUM_(ech_outside);
 
 /* Options of a histogram.  Zero is the default of every field except size. */
 typedef struct ech_histogram_options {

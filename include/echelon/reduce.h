@@ -94,10 +94,9 @@ ECH_API ech_status ech_reduce_rows(ech_ctx *ctx, ech_op op, const void *in, void
  *
  * Offsets that decrease or exceed n fail with ECH_ERR_ARG.
  */
-ECH_API ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in,
-                                       const void *offsets, void *out, size_t n,
-                                       size_t segments, ech_dtype dtype, ech_dtype offsets_dtype,
-                                       const ech_reduce_options *options);
+ECH_API ech_status ech_reduce_segments(ech_ctx *ctx, ech_op op, const void *in, const void *offsets,
+                                       void *out, size_t n, size_t segments, ech_dtype dtype,
+                                       ech_dtype offsets_dtype, const ech_reduce_options *options);
 
 /*
  * ech_reduce_by_key() reduces each run of equal keys as ech_reduce() does.
@@ -131,7 +130,6 @@ typedef enum ech_reduce_call {
     ECH_REDUCE_CALL_BY_KEY = 2,
     ECH_REDUCE_CALL_DOT = 3
 } ech_reduce_call;
-ECH_ENUM_(ech_reduce_call);
 
 /*
  * ech_reduce_workspace() returns how many bytes of workspace a call needs.  ech_reduce_explain()

@@ -67,10 +67,9 @@ ECH_API ech_status ech_scan_rows(ech_ctx *ctx, ech_op op, const void *in, void *
  * differs from that of ech_scan() of the segment.  Offsets that decrease or exceed n fail with
  * ECH_ERR_ARG.
  */
-ECH_API ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in,
-                                     const void *offsets, void *out, size_t n, size_t segments,
-                                     ech_dtype dtype, ech_dtype offsets_dtype,
-                                     const ech_scan_options *options);
+ECH_API ech_status ech_scan_segments(ech_ctx *ctx, ech_op op, const void *in, const void *offsets,
+                                     void *out, size_t n, size_t segments, ech_dtype dtype,
+                                     ech_dtype offsets_dtype, const ech_scan_options *options);
 
 /*
  * ech_scan_by_key() scans each run of equal keys.  The result is that of ech_scan_segments() with
@@ -89,7 +88,6 @@ typedef enum ech_scan_call {
     ECH_SCAN_CALL_SEGMENTS = 1,
     ECH_SCAN_CALL_BY_KEY = 2
 } ech_scan_call;
-ECH_ENUM_(ech_scan_call);
 
 /*
  * ech_scan_workspace() returns how many bytes of workspace a call needs.  ech_scan_explain()

@@ -148,7 +148,6 @@ typedef enum ech_select_call {
     ECH_SELECT_CALL_RLE_ENCODE = 7,
     ECH_SELECT_CALL_RLE_DECODE = 8
 } ech_select_call;
-ECH_ENUM_(ech_select_call);
 
 /*
  * ech_select_workspace() returns how many bytes of workspace a call needs.  ech_select_explain()

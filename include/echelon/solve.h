@@ -46,7 +46,6 @@ typedef enum ech_method {
     ECH_METHOD_GAUSS_SEIDEL = 8, /* these two process the rows in order; only for a->csr */
     ECH_METHOD_SOR = 9
 } ech_method;
-ECH_ENUM_(ech_method);
 
 /* The preconditioner M.  Methods solve systems M z = r in each iteration. */
 typedef enum ech_precond {
@@ -57,7 +56,6 @@ typedef enum ech_precond {
     ECH_PRECOND_IC0 = 4,    /* the same for symmetric A, whose pivots must be positive */
     ECH_PRECOND_BLOCK_JACOBI = 5 /* inverted diagonal blocks; only for a->csr and a->dense */
 } ech_precond;
-ECH_ENUM_(ech_precond);
 
 /* Why a solver ended.  Values above 0 mean that it found a solution. */
 typedef enum ech_solve_status {
@@ -77,7 +75,6 @@ typedef enum ech_solve_status {
     ECH_SOLVE_STATUS_STOPPED_SINGULAR =
         -8 /* a zero on the diagonal or a zero pivot, row failed_index */
 } ech_solve_status;
-ECH_ENUM_(ech_solve_status);
 
 /* Options of a solver.  Zero is the default of every field except size. */
 typedef struct ech_solve_options {

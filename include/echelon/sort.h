@@ -31,7 +31,6 @@ typedef enum ech_order {
     ECH_ORDER_NAN_LAST = 0, /* NaN last, as described above */
     ECH_ORDER_TOTAL = 1     /* IEEE 754 totalOrder */
 } ech_order;
-ECH_ENUM_(ech_order);
 
 /*
  * Options of a sort.  Zero is the default of every field except size:

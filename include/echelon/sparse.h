@@ -132,7 +132,6 @@ typedef enum ech_csr_call {
     ECH_CSR_CALL_SPMV = 2,      /* n is ignored */
     ECH_CSR_CALL_SPMM = 3       /* n: the number of columns of b */
 } ech_csr_call;
-ECH_ENUM_(ech_csr_call);
 
 /*
  * ech_csr_workspace() returns how many bytes of workspace a call needs.  ech_csr_explain()

@@ -199,6 +199,20 @@ done:
     return status;
 }
 
+/* ---- Indices of another width, for other operations ---- */
+
+ech_status echi_convert_index(ech_ctx *ctx, const void *from, size_t from_bytes, void *to,
+                              size_t to_bytes, size_t n)
+{
+    const struct echi_arrange a = { .what = ECHI_CONVERT_INDEX,
+                                    .in = from,
+                                    .index_bytes = (int)from_bytes,
+                                    .out = to,
+                                    .element_bytes = to_bytes,
+                                    .n = n };
+    return echi_operation_run(ctx, ctx->backend->operations[ECHI_OP_arrange], &a, NULL);
+}
+
 /* ---- The explanation ---- */
 
 static const struct echi_operation *find(const struct echi_backend *backend)

@@ -19,7 +19,8 @@ enum echi_arrange_what {
     ECHI_FILL,
     ECHI_IOTA,
     ECHI_PERMUTATION,
-    ECHI_SHUFFLE
+    ECHI_SHUFFLE,
+    ECHI_CONVERT_INDEX /* in, of index_bytes each, to out, of element_bytes each */
 };
 
 /* Fields that a call does not use are 0. */

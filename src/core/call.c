@@ -322,6 +322,49 @@ static void stage_end(ech_ctx *ctx, const struct echi_call *call, const struct s
     }
 }
 
+/* ---- Indices that an operation takes as u32 ---- */
+
+struct narrow {
+    void *wide[ECHI_ARRAYS], *own[ECHI_ARRAYS]; /* own NULL: the array is not converted */
+};
+
+static ech_status narrow_in(ech_ctx *ctx, const struct echi_call *call, struct narrow *narrow)
+{
+    static const uint32_t zero;
+    ech_status status = ECH_OK;
+    for (int i = 0; i < call->count; i++) {
+        const struct echi_array *a = &call->arrays[i];
+        const size_t n = a->bytes / 8;
+        if (!a->widened || !n) continue;
+        narrow->wide[i] = pointer_of(a);
+        TRY(echi_allocate(ctx, n * 4, a->name, &narrow->own[i]));
+        if (a->use == ECHI_IN)
+            TRY(echi_convert_index(ctx, narrow->wide[i], 8, narrow->own[i], 4, n));
+        else
+            TRY(ech_fill(ctx, narrow->own[i], n, 4,
+                         &zero)); /* an operation may write only a part */
+        set_pointer(a, narrow->own[i]);
+    }
+done:
+    return status;
+}
+
+/* The request's pointers are those of 64 bits again; outputs are converted if status is ECH_OK. */
+static ech_status narrow_out(ech_ctx *ctx, const struct echi_call *call, struct narrow *narrow,
+                             ech_status status)
+{
+    for (int i = call->count - 1; i >= 0; i--) {
+        const struct echi_array *a = &call->arrays[i];
+        const size_t n = a->bytes / 8;
+        if (!narrow->own[i]) continue;
+        if (status == ECH_OK && a->use != ECHI_IN)
+            status = echi_convert_index(ctx, narrow->own[i], 4, narrow->wide[i], 8, n);
+        set_pointer(a, narrow->wide[i]);
+        echi_release(ctx, narrow->own[i], n * 4);
+    }
+    return status;
+}
+
 /* ---- Plans ---- */
 
 static ech_status enter(ech_ctx *ctx)
@@ -410,17 +453,25 @@ static ech_status run_staged(ech_ctx *ctx, struct echi_call *call, const struct 
                              union plan *plan, size_t bytes)
 {
     struct stage stage;
+    struct narrow narrow;
     void *own = NULL;
+    bool widened = false;
     ech_status status = enter(ctx);
     if (status != ECH_OK) return status;
     if (sides->any_on_host) stage = (struct stage){ { NULL }, { NULL }, { false } };
+    for (int i = 0; i < call->count; i++) widened |= call->arrays[i].widened;
+    if (widened) narrow = (struct narrow){ { NULL }, { NULL } };
     if (call->work && call->work_bytes < bytes)
         FAIL(ctx, ECH_ERR_MEMORY,
              "options->work_bytes is %zu, but %s with these arguments needs %zu", call->work_bytes,
              call->what, bytes);
     if (!call->work) TRY(borrow(ctx, call, plan, &bytes, &own));
     if (sides->any_on_host) TRY(stage_in(ctx, call, sides->on_host, &stage));
-    TRY(execute(ctx, call->operation, call->request, plan, call->work ? call->work : own));
+    if (widened) status = narrow_in(ctx, call, &narrow);
+    if (status == ECH_OK)
+        status = execute(ctx, call->operation, call->request, plan, call->work ? call->work : own);
+    if (widened) status = narrow_out(ctx, call, &narrow, status);
+    if (status != ECH_OK) goto done;
     if (sides->any_on_host) TRY(stage_out(ctx, call, &stage));
 done:
     if (sides->any_on_host) stage_end(ctx, call, &stage);
@@ -530,14 +581,14 @@ ech_status echi_report_error(ech_ctx *ctx, unsigned what, uint64_t where)
         [ECHI_OFFSETS_DECREASE] = { "offsets", "is less than the one before" },
         [ECHI_OFFSETS_PAST_END] = { "offsets", "is more than n" },
         [ECHI_EDGES_NOT_RISING] = { "edges", "is not greater than the one before" },
-        [ECHI_INDEX_TOO_LARGE] = { "index", "is not less than the number of elements" },
+        [ECHI_INDEX_TOO_LARGE] = { "index", "is out of range" },
         [ECHI_LENGTHS_TOO_LARGE] = { "lengths", "and the lengths before it add up to more than n" },
-        [ECHI_ORDER_TOO_LARGE] = { "order", "is not a row or column of the matrix" },
-        [ECHI_ORDER_TWICE] = { "order", "occurs more than once" },
+        [ECHI_ORDER_TOO_LARGE] = { "column_order", "is not a column of the matrix" },
+        [ECHI_ORDER_TWICE] = { "column_order", "occurs more than once" },
         [ECHI_BASIS_TOO_SHORT] = { "basis", "does not exist: the nullspace has more vectors than "
                                             "basis has rows" },
         [ECHI_COO_ROW] = { "rows", "is not a row of the matrix" },
-        [ECHI_COO_COLUMN] = { "columns", "is not a column of the matrix" },
+        [ECHI_COO_COLUMN] = { "cols", "is not a column of the matrix" },
         [ECHI_CSR_BEGIN] = { "a->row_offsets", "is not 0" },
         [ECHI_CSR_ROW] = { "a: row", "ends before it begins, or after the last entry" },
         [ECHI_CSR_END] = { "a->row_offsets", "is not the number of entries" },

@@ -31,6 +31,7 @@ struct echi_array {
     int counted_by;       /* 1 + the number of the array, u64, whose first element is the number of
                        elements written; 0: all */
     size_t element_bytes; /* with counted_by */
+    bool widened;         /* of u64, and the operation takes u32: staging converts it */
     size_t row_bytes,
         pitch_bytes; /* distance of rows with gaps, which are not accessed; 0: no gaps */
 };
@@ -108,6 +109,11 @@ ech_status echi_read_options(ech_ctx *ctx, const char *type, const void *given, 
 /* Fails if count * bytes overflows size_t. */
 ech_status echi_check_count(ech_ctx *ctx, const char *name, size_t count, size_t bytes);
 ech_status echi_check_dtype(ech_ctx *ctx, const char *name, ech_dtype dtype);
+
+/* Converts n unsigned integers on the device from 4 to 8 bytes or from 8 to 4; values that do not
+ * fit become the largest. */
+ech_status echi_convert_index(ech_ctx *ctx, const void *from, size_t from_bytes, void *to,
+                              size_t to_bytes, size_t n);
 
 /* Checks that dtype is one of indices, and that it can represent positions below count. */
 ech_status echi_check_index(ech_ctx *ctx, const char *name, ech_dtype dtype, const char *count_name,

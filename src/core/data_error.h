@@ -15,9 +15,9 @@ enum echi_data_error {
     ECHI_OFFSETS_DECREASE = 1, /* offsets[where] is less than the previous offset */
     ECHI_OFFSETS_PAST_END,     /* offsets[where] is greater than n */
     ECHI_EDGES_NOT_RISING,     /* edges[where] is not greater than the previous edge */
-    ECHI_INDEX_TOO_LARGE,      /* index[where] is not less than the number of elements */
+    ECHI_INDEX_TOO_LARGE,      /* index[where] is out of range */
     ECHI_LENGTHS_TOO_LARGE,    /* lengths[0] ... lengths[where] add up to more than n */
-    ECHI_ORDER_TOO_LARGE,      /* order[where] is not a row or column of the matrix */
+    ECHI_ORDER_TOO_LARGE,      /* column_order[where] is not a column of the matrix */
     ECHI_ORDER_TWICE,          /* order[where] occurs more than once */
     ECHI_BASIS_TOO_SHORT, /* the nullspace has more than `where` vectors, basis only as many rows */
     ECHI_COO_ROW,         /* rows[where] is not a row of the matrix */

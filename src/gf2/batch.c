@@ -13,6 +13,7 @@ static size_t least(size_t a, size_t b)
 /* What the options say of each matrix. */
 static void from_options(struct echi_gf2_batch *batch, const struct echi_gf2_elimination *e)
 {
+    batch->wide_index = e->wide_index;
     batch->columns = e->columns;
     batch->max_rank = least(e->columns, e->a.rows);
     if (e->max_rank) batch->max_rank = least(batch->max_rank, e->max_rank);
@@ -90,8 +91,8 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2_batch *batch,
     words += (a->count - 1) * a->batch_stride;
     echi_call_add(&call, "a", &batch->a.words, words * sizeof(uint64_t), sizeof(uint64_t), ECHI_IN);
     if (batch->order)
-        echi_gf2_add_array(&call, "options->column_order", &batch->order, a->count * batch->columns,
-                           sizeof(uint32_t), ECHI_IN);
+        echi_gf2_add_positions(&call, "options->column_order", &batch->order,
+                               a->count * batch->columns, batch->wide_index, ECHI_IN);
     return call;
 }
 
@@ -107,7 +108,7 @@ static bool empty(const ech_gf2_batch *a)
     return a->rows == 0 || a->cols == 0;
 }
 
-ech_status ech_gf2_echelon_batched(ech_ctx *ctx, ech_gf2_batch *a, uint32_t *rank, uint32_t *pivots,
+ech_status ech_gf2_echelon_batched(ech_ctx *ctx, ech_gf2_batch *a, uint32_t *rank, void *pivots,
                                    const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
@@ -119,8 +120,8 @@ ech_status ech_gf2_echelon_batched(ech_ctx *ctx, ech_gf2_batch *a, uint32_t *ran
     struct echi_call call = call_of(ctx, &batch, options);
     echi_gf2_add_array(&call, "rank", &batch.rank, a->count, sizeof *rank, ECHI_OUT);
     if (pivots)
-        echi_gf2_add_array(&call, "pivots", &batch.pivots, a->count * least(a->rows, a->cols),
-                           sizeof *pivots, ECHI_OUT);
+        echi_gf2_add_positions(&call, "pivots", &batch.pivots, a->count * least(a->rows, a->cols),
+                               batch.wide_index, ECHI_OUT);
     batch.out = batch.a.words;
     struct echi_array *out =
         echi_call_add(&call, "a", &batch.out, call.arrays[0].bytes, sizeof(uint64_t), ECHI_KEPT);

@@ -23,6 +23,14 @@ struct echi_array *echi_gf2_add(struct echi_call *call, const char *name, ech_gf
 struct echi_array *echi_gf2_add_array(struct echi_call *call, const char *name, void *pointer,
                                       size_t count, size_t bytes, enum echi_use use);
 
+/* Adds count positions of 32 bits, or, if wide, of 64. */
+struct echi_array *echi_gf2_add_positions(struct echi_call *call, const char *name, void *pointer,
+                                          size_t count, bool wide, enum echi_use use);
+
+/* Checks that dtype, 0 for ECH_U32, can represent positions below count; *wide: of 64 bits. */
+ech_status echi_gf2_check_index(ech_ctx *ctx, const char *name, ech_dtype dtype, size_t count,
+                                bool *wide);
+
 /* Fails when the context's backend, or ctx itself, is not there or has no such operations. */
 ech_status echi_gf2_backend(ech_ctx *ctx, const struct echi_operation *operation);
 

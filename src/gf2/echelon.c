@@ -37,6 +37,8 @@ ech_status echi_gf2_eliminate_options(ech_ctx *ctx, const ech_gf2_echelon_option
         FAIL(ctx, ECH_ERR_ARG, "options->pivot_cols is %zu, and a has %zu", o->pivot_cols,
              e->a.cols);
     e->reduced = o->form == ECH_GF2_FORM_REDUCED;
+    TRY(echi_gf2_check_index(ctx, "options->index_dtype", o->index_dtype,
+                             e->a.rows > e->a.cols ? e->a.rows : e->a.cols, &e->wide_index));
     e->order = o->column_order;
     e->has_order = o->column_order != NULL;
     e->columns = o->pivot_cols ? o->pivot_cols : e->a.cols;
@@ -72,14 +74,20 @@ static struct echi_call call_of(struct echi_gf2_elimination *e, const char *what
                               .work_bytes = options->work_bytes };
     echi_gf2_add(&call, "a", &e->a, use_of_a);
     if (e->has_order)
-        echi_gf2_add_array(&call, "options->column_order", &e->order, e->columns, sizeof *e->order, ECHI_IN);
+        echi_gf2_add_positions(&call, "options->column_order", &e->order, e->columns, e->wide_index,
+                               ECHI_IN);
     return call;
 }
 
-static void add_positions(struct echi_call *call, const char *name, uint32_t **pointer,
-                          size_t count)
+static void add_rank(struct echi_call *call, const char *name, uint32_t **rank)
 {
-    echi_gf2_add_array(call, name, pointer, count, sizeof **pointer, ECHI_OUT);
+    echi_gf2_add_array(call, name, rank, 1, sizeof **rank, ECHI_OUT);
+}
+
+static void add_positions(struct echi_call *call, const char *name, uint32_t **pointer,
+                          size_t count, bool wide)
+{
+    echi_gf2_add_positions(call, name, pointer, count, wide, ECHI_OUT);
 }
 
 static size_t least(size_t a, size_t b)
@@ -87,7 +95,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-ech_status ech_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *pivots,
+ech_status ech_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, void *pivots,
                            const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
@@ -102,9 +110,10 @@ ech_status ech_gf2_echelon(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *p
         e.has_transform = true;
     }
     struct echi_call call = call_of(&e, "an elimination", options, ECHI_KEPT);
-    add_positions(&call, "rank", &e.rank, 1);
-    if (pivots) add_positions(&call, "pivots", &e.pivots, least(e.a.rows, e.a.cols));
-    if (e.rows_from) add_positions(&call, "options->rows_from", &e.rows_from, e.a.rows);
+    add_rank(&call, "rank", &e.rank);
+    if (pivots) add_positions(&call, "pivots", &e.pivots, least(e.a.rows, e.a.cols), e.wide_index);
+    if (e.rows_from)
+        add_positions(&call, "options->rows_from", &e.rows_from, e.a.rows, e.wide_index);
     if (e.has_transform) echi_gf2_add(&call, "options->transform", &e.transform, ECHI_OUT);
     TRY(echi_call_run(ctx, &call));
 done:
@@ -122,13 +131,13 @@ ech_status ech_gf2_rank(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank,
     TRY(begin(ctx, &e, a, options, "tr"));
     e.reduced = false; /* which is the same rank, sooner */
     struct echi_call call = call_of(&e, "a rank", options, ECHI_IN);
-    add_positions(&call, "rank", &e.rank, 1);
+    add_rank(&call, "rank", &e.rank);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;
 }
 
-ech_status ech_gf2_pluq(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *p, uint32_t *q,
+ech_status ech_gf2_pluq(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, void *p, void *q,
                         const ech_gf2_echelon_options *options)
 {
     READ_OPTIONS(ctx, ech_gf2_echelon_options, options);
@@ -137,9 +146,9 @@ ech_status ech_gf2_pluq(ech_ctx *ctx, ech_gf2 *a, uint32_t *rank, uint32_t *p, u
     TRY(begin(ctx, &e, a, options, "cmtrf"));
     e.rows_from = p;
     struct echi_call call = call_of(&e, "a decomposition", options, ECHI_KEPT);
-    add_positions(&call, "rank", &e.rank, 1);
-    add_positions(&call, "p", &e.rows_from, e.a.rows);
-    add_positions(&call, "q", &e.q, e.a.cols);
+    add_rank(&call, "rank", &e.rank);
+    add_positions(&call, "p", &e.rows_from, e.a.rows, e.wide_index);
+    add_positions(&call, "q", &e.q, e.a.cols, e.wide_index);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;
@@ -185,7 +194,7 @@ static ech_status kernel(ech_ctx *ctx, const ech_gf2 *a, const ech_gf2 *basis, u
     TRY(echi_gf2_check_shape(ctx, "basis", &e.out, e.out.rows, left ? e.a.rows : e.a.cols));
     struct echi_call call = call_of(&e, "a kernel", options, ECHI_IN);
     echi_gf2_add(&call, "basis", &e.out, ECHI_OUT);
-    add_positions(&call, "dim", &e.rank, 1);
+    add_rank(&call, "dim", &e.rank);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;
@@ -219,7 +228,7 @@ ech_status ech_gf2_inverse(ech_ctx *ctx, const ech_gf2 *a, ech_gf2 *inverse, uin
     TRY(echi_gf2_check_shape(ctx, "inverse", &e.out, e.a.rows, e.a.rows));
     struct echi_call call = call_of(&e, "an inverse", options, ECHI_IN);
     echi_gf2_add(&call, "inverse", &e.out, ECHI_OUT);
-    add_positions(&call, "rank", &e.rank, 1);
+    add_rank(&call, "rank", &e.rank);
     TRY(echi_call_run(ctx, &call));
 done:
     return status;

@@ -26,6 +26,7 @@ struct echi_gf2_elimination {
     ech_gf2 a, b, out;
     ech_gf2 transform; /* ... or the certificate */
     const uint32_t *order;
+    bool wide_index; /* the caller has order, pivots, rows_from and q as u64 */
     size_t columns, max_rank;
     bool reduced;
     uint32_t *rank, *pivots, *rows_from; /* of pluq, rows_from is p */

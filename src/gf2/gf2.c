@@ -59,6 +59,22 @@ struct echi_array *echi_gf2_add_array(struct echi_call *call, const char *name, 
     return echi_call_add(call, name, pointer, count * bytes, bytes, use);
 }
 
+struct echi_array *echi_gf2_add_positions(struct echi_call *call, const char *name, void *pointer,
+                                          size_t count, bool wide, enum echi_use use)
+{
+    struct echi_array *a = echi_gf2_add_array(call, name, pointer, count, wide ? 8 : 4, use);
+    a->widened = wide;
+    return a;
+}
+
+ech_status echi_gf2_check_index(ech_ctx *ctx, const char *name, ech_dtype dtype, size_t count,
+                                bool *wide)
+{
+    *wide = dtype == ECH_I64 || dtype == ECH_U64;
+    if (!dtype) return ECH_OK;
+    return echi_check_index(ctx, name, dtype, "the number of rows or columns", count);
+}
+
 ech_status echi_gf2_backend(ech_ctx *ctx, const struct echi_operation *operation)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
@@ -112,7 +128,7 @@ static ech_status make(ech_ctx *ctx, struct echi_gf2 *g, const char *what, const
     if (a) echi_gf2_add(&call, "a", &g->a, ECHI_IN);
     if (b && g->b.words != g->a.words) echi_gf2_add(&call, "b", &g->b, ECHI_IN);
     if (g->limit)
-        echi_gf2_add_array(&call, "index", &g->order, g->columns, sizeof *g->order, ECHI_IN);
+        echi_gf2_add_positions(&call, "index", &g->order, g->columns, g->wide_index, ECHI_IN);
     if (out) {
         if (empty(&g->out)) return ECH_OK;
         struct echi_array *array = echi_gf2_add(&call, "out", &g->out, ECHI_OUT);
@@ -190,11 +206,11 @@ done:
     return status;
 }
 
-static ech_status gather(ech_ctx *ctx, enum echi_gf2_what what, const ech_gf2 *a,
-                         const uint32_t *order, const ech_gf2 *out)
+static ech_status gather(ech_ctx *ctx, enum echi_gf2_what what, const ech_gf2 *a, const void *index,
+                         ech_dtype index_dtype, const ech_gf2 *out)
 {
     const bool rows = what == ECHI_GF2_GATHER_ROWS;
-    struct echi_gf2 g = { .what = what, .order = order };
+    struct echi_gf2 g = { .what = what, .order = index };
     ech_status status;
     TRY(echi_gf2_check(ctx, "a", a, &g.a));
     TRY(echi_gf2_check(ctx, "out", out, &g.out));
@@ -202,20 +218,23 @@ static ech_status gather(ech_ctx *ctx, enum echi_gf2_what what, const ech_gf2 *a
     if (!rows) TRY(echi_gf2_check_shape(ctx, "out", &g.out, g.a.rows, g.out.cols));
     g.limit = rows ? g.a.rows : g.a.cols;
     g.columns = rows ? g.out.rows : g.out.cols;
+    TRY(echi_gf2_check_index(ctx, "index_dtype", index_dtype, g.limit, &g.wide_index));
     if (!g.limit && g.columns) FAIL(ctx, ECH_ERR_ARG, "out takes from a, which is empty");
     TRY(make(ctx, &g, "a gather", a, NULL, out));
 done:
     return status;
 }
 
-ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order, ech_gf2 *out)
+ech_status ech_gf2_gather_rows(ech_ctx *ctx, const ech_gf2 *a, const void *index, ech_gf2 *out,
+                               ech_dtype index_dtype)
 {
-    return gather(ctx, ECHI_GF2_GATHER_ROWS, a, order, out);
+    return gather(ctx, ECHI_GF2_GATHER_ROWS, a, index, index_dtype, out);
 }
 
-ech_status ech_gf2_gather_cols(ech_ctx *ctx, const ech_gf2 *a, const uint32_t *order, ech_gf2 *out)
+ech_status ech_gf2_gather_cols(ech_ctx *ctx, const ech_gf2 *a, const void *index, ech_gf2 *out,
+                               ech_dtype index_dtype)
 {
-    return gather(ctx, ECHI_GF2_GATHER_COLUMNS, a, order, out);
+    return gather(ctx, ECHI_GF2_GATHER_COLUMNS, a, index, index_dtype, out);
 }
 
 static ech_status made(ech_ctx *ctx, struct echi_gf2 *g, const char *what, const ech_gf2 *out)

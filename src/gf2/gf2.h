@@ -53,6 +53,7 @@ struct echi_gf2 {
     ech_gf2 a, b, out;
     unsigned a_bit, out_bit; /* ECHI_GF2_COPY: 0 to 63 */
     const uint32_t *order;
+    bool wide_index;       /* the caller has order as u64 */
     size_t limit, columns; /* ECHI_GF2_GATHER_*: limit is what order[i] must be below */
     uint32_t *full, *inverse;
     const uint32_t *rank;
@@ -85,6 +86,7 @@ struct echi_gf2_echelon {
 struct echi_gf2_batch {
     ech_gf2_batch a;          /* read */
     uint64_t *out;            /* NULL, or where the results go, strides as a's; may be a.words */
+    bool wide_index;          /* the caller has order and pivots as u64 */
     const uint32_t *order;    /* NULL, or [count][columns]; a position out of range, or twice in an
                                  order, is an error */
     size_t columns, max_rank; /* as above */

@@ -245,6 +245,26 @@ static void rotate(ech_ctx *ctx, struct echi_arrange_job *job)
     echi_arrange_parts(ctx, job, job->request->n * job->request->element_bytes, 1);
 }
 
+/* ---- Indices of another width ---- */
+
+static void convert_part(struct echi_arrange_job *job, size_t begin, size_t end)
+{
+    const struct echi_arrange *a = job->request;
+    const uint64_t *wide = a->in;
+    const uint32_t *narrow = a->in;
+    for (size_t i = begin; i < end; i++)
+        if (a->element_bytes == 4)
+            ((uint32_t *)a->out)[i] = wide[i] < UINT32_MAX ? (uint32_t)wide[i] : UINT32_MAX;
+        else
+            ((uint64_t *)a->out)[i] = narrow[i];
+}
+
+static void convert_index(ech_ctx *ctx, struct echi_arrange_job *job)
+{
+    job->run = convert_part;
+    echi_arrange_parts(ctx, job, job->request->n, 12);
+}
+
 /* ---- The operation ---- */
 
 static ech_status cpu_workspace(const void *request, void *plan, size_t *bytes)
@@ -268,6 +288,7 @@ static ech_status cpu_run(ech_ctx *ctx, const void *request, const void *plan, v
         [ECHI_IOTA] = echi_cpu_iota,
         [ECHI_PERMUTATION] = echi_cpu_permutation,
         [ECHI_SHUFFLE] = echi_cpu_shuffle,
+        [ECHI_CONVERT_INDEX] = convert_index,
     };
     const struct echi_arrange *a = request;
     struct echi_arrange_job job = { .request = a, .first_bad = UINT64_MAX };

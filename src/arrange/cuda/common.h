@@ -135,4 +135,12 @@ struct arrange_permutation_args {
     struct echi_shuffle map;
 };
 
+/* Unsigned integers of 32 bits become ones of 64, or the reverse. */
+struct arrange_convert_args {
+    const void *in;
+    void *out;
+    uint64_t n;
+    uint32_t narrow; /* to 32 bits; larger values become 2^32 - 1 */
+};
+
 #endif

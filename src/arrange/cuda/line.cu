@@ -253,3 +253,19 @@ extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
             ((uint64_t *)a.out)[i] = from;
     }
 }
+
+/* ---- Indices of another width ---- */
+
+extern "C" __global__ void __launch_bounds__(ARRANGE_THREADS)
+    arrange_convert(const __grid_constant__ struct arrange_convert_args a)
+{
+    const uint64_t step = (uint64_t)gridDim.x * ARRANGE_THREADS;
+    for (uint64_t i = (uint64_t)blockIdx.x * ARRANGE_THREADS + threadIdx.x; i < a.n; i += step) {
+        if (a.narrow) {
+            const uint64_t u = ((const uint64_t *)a.in)[i];
+            ((uint32_t *)a.out)[i] = u < UINT32_MAX ? (uint32_t)u : UINT32_MAX;
+        } else {
+            ((uint64_t *)a.out)[i] = ((const uint32_t *)a.in)[i];
+        }
+    }
+}

@@ -359,6 +359,14 @@ static ech_status permutation(const struct target *t, const struct echi_arrange 
     return launch_line(t, "arrange_permutation", parts_of(a->n, ARRANGE_THREADS), &args);
 }
 
+static ech_status convert_index(const struct target *t, const struct echi_arrange *a)
+{
+    struct arrange_convert_args args = {
+        .in = a->in, .out = a->out, .n = a->n, .narrow = a->element_bytes == 4
+    };
+    return launch_line(t, "arrange_convert", parts_of(a->n, ARRANGE_THREADS), &args);
+}
+
 /* ---- The operation ---- */
 
 static ech_status cuda_workspace(const void *request, void *plan, size_t *bytes)
@@ -372,9 +380,11 @@ static ech_status cuda_workspace(const void *request, void *plan, size_t *bytes)
 static ech_status arrange(const struct target *t, const struct echi_arrange *a)
 {
     static ech_status (*const runs[])(const struct target *t, const struct echi_arrange *a) = {
-        [ECHI_GATHER] = by_index, [ECHI_SCATTER] = by_index,        [ECHI_REVERSE] = reverse,
-        [ECHI_ROTATE] = rotate,   [ECHI_TRANSPOSE] = transpose,     [ECHI_FILL] = fill,
-        [ECHI_IOTA] = iota,       [ECHI_PERMUTATION] = permutation, [ECHI_SHUFFLE] = shuffle,
+        [ECHI_GATHER] = by_index,     [ECHI_SCATTER] = by_index,
+        [ECHI_REVERSE] = reverse,     [ECHI_ROTATE] = rotate,
+        [ECHI_TRANSPOSE] = transpose, [ECHI_FILL] = fill,
+        [ECHI_IOTA] = iota,           [ECHI_PERMUTATION] = permutation,
+        [ECHI_SHUFFLE] = shuffle,     [ECHI_CONVERT_INDEX] = convert_index,
     };
     return a->n ? runs[a->what](t, a) : ECH_OK;
 }

@@ -240,7 +240,7 @@ static ech_status run_rows(ech_ctx *ctx, const struct echi_gf2 *g, void *work)
     if (g->what == ECHI_GF2_COUNT) *g->count = job.total;
     if (g->what == ECHI_GF2_EQUAL) *g->bytes = job.total == 0;
     return data_error == UINT64_MAX ? ECH_OK
-                                    : echi_report_error(ctx, ECHI_ORDER_TOO_LARGE, data_error);
+                                    : echi_report_error(ctx, ECHI_INDEX_TOO_LARGE, data_error);
 }
 
 static ech_status small_run(ech_ctx *ctx, const void *request, const void *plan, void *work)

@@ -152,7 +152,7 @@ template <int WHAT> static __device__ inline void map_words(const struct gf2_arg
             if (to < a.out.rows)
                 store_masked(&a.out.words[to * a.out.stride + p.unit], value[k], mask);
             if (WHAT == MAP_GATHER_ROWS && p.unit == 0 && a.order[row] >= a.limit)
-                report_error(a.data_error, ECHI_ORDER_TOO_LARGE, row);
+                report_error(a.data_error, ECHI_INDEX_TOO_LARGE, row);
         }
     }
 }

@@ -106,7 +106,7 @@ static __device__ inline uint32_t column_of_order(const struct gf2_args &a, uint
     if (i >= a.out.cols) return 0xffffffffu;
     const uint32_t column = a.order[i];
     if (column < a.limit) return column;
-    if (says) report_error(a.data_error, ECHI_ORDER_TOO_LARGE, i);
+    if (says) report_error(a.data_error, ECHI_INDEX_TOO_LARGE, i);
     return 0xffffffffu;
 }
 
