@@ -3,9 +3,9 @@
  *
  *     x in [low, high]  --(x - low) >> shift-->  4096 entries  --table-->  256 buckets
  *
- * For evenly spread keys the table is linear.  Else - floats fill their exponents unevenly - it
- * gives every bucket about as many keys of the sample.  Keys outside of the sample's range fall
- * into the first or the last entry: the map is monotone whatever the sample missed.
+ * For evenly distributed keys the table is linear. Otherwise (floats use their exponents unevenly)
+ * it gives every bucket about equally many keys of the sample. Keys outside of the sample's range
+ * belong to the first or the last entry, so the map is monotone for all keys.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,8 +32,9 @@ static bool crowded(const struct echi_digits *d, const uint16_t *in_entry)
     return most > CROWDED * SAMPLE / ECHI_BUCKETS;
 }
 
-/* An entry goes where the middle of its keys lies in the sorted sample, so a crowded one is alone.
- * */
+/* An entry is assigned by the middle of its keys in the sorted sample, so a frequent entry gets its
+ * own bucket.
+ */
 static void spread_evenly(struct echi_digits *d, const uint16_t *in_entry)
 {
     size_t below = 0;

@@ -1,12 +1,12 @@
 /*
  * sort/cpu/operation.c - the CPU's sort: chooses an algorithm, lays out the workspace, runs it.
  *
- *     count   8 and 16 bits, keys alone     count.c
- *     block   what fits the cache           block.c
- *     msd     anything                      msd.c, which ends in blocks
+ *     count   keys of 8 and 16 bits, no values   count.c
+ *     block   arrays that fit in the cache       block.c
+ *     msd     all arrays                         msd.c, which ends in blocks
  *
- * What differs between machines is in the kernels (kernels.h); nothing here depends on them,
- * nor on the number of threads, so that the workspace can be asked for anywhere.
+ * Only the kernels (kernels.h) differ between machines. Nothing here depends on them or on the
+ * number of threads, so the workspace can be computed on any machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,14 +18,15 @@
 
 enum {
     COUNT_16_KEYS =
-        1 << 13,        /* fewer 16-bit keys than this are sorted faster than 65536 counts read */
-    TINY_KEYS = 64,     /* not worth a choice: the leaf sorts them in the time of one */
-    WAKE_KEYS = 1 << 16 /* fewer than this are not worth waking threads for */
+        1 << 13,        /* fewer 16-bit keys are sorted in less time than it takes to read 65536
+                           counters */
+    TINY_KEYS = 64,     /* the leaf sorts these in the time that the choice would take */
+    WAKE_KEYS = 1 << 16 /* smaller arrays do not repay waking threads */
 };
 
 /* ---- Algorithms ---- */
 
-static bool keys_alone(const struct echi_sort *s)
+static bool keys_only(const struct echi_sort *s)
 {
     return !s->stable;
 }
@@ -53,9 +54,10 @@ static bool count_chosen(const struct echi_sort *s)
 
 static const struct algorithm {
     const char *name, *what;
-    const char *when;                              /* it is chosen, for the documentation */
-    bool (*applicable)(const struct echi_sort *s); /* can sort s */
-    bool (*chosen)(const struct echi_sort *s);     /* is the best for it, if none above is */
+    const char *when;                              /* when it is chosen, for the documentation */
+    bool (*applicable)(const struct echi_sort *s); /* whether it can sort s */
+    bool (*chosen)(const struct echi_sort *s);     /* whether it is the best for s, if no row above
+                                                      is */
     void (*run)(const struct echi_sort_job *job);
 } algorithms[] = {
     {
@@ -120,13 +122,13 @@ static ech_status choose(const struct echi_sort *s, const struct algorithm **alg
 
 /* ---- Workspace ---- */
 
-/* Keys alone of fewer than 32 bits have no unsigned sort of their own: they go as stable ones. */
+/* Keys without values of fewer than 32 bits have no unsigned sort: they use the stable one. */
 static bool as_stable(const struct echi_sort *s)
 {
     return s->stable || s->key_bytes < 4;
 }
 
-/* The most threads that a sort of n elements can use; each needs its own scratch. */
+/* The maximum number of threads of a sort of n elements; each needs its own scratch. */
 size_t echi_cpu_sort_parts(size_t n)
 {
     size_t few = echi_min(n >> 16, 4), many = echi_min(n >> 18, ECHI_PARTS);
@@ -134,7 +136,7 @@ size_t echi_cpu_sort_parts(size_t n)
     return parts ? parts : 1;
 }
 
-/* The same code measures and lays out: job->... are only pointers into what layout measures. */
+/* Used both to measure the workspace and to lay it out; to measure, job's pointers are not used. */
 static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm,
                     struct echi_layout *layout, struct echi_sort_job *job)
 {
@@ -165,17 +167,17 @@ static ech_status measure(const struct echi_sort *s, const struct algorithm *alg
     struct echi_sort_job job = { 0 };
     lay_out(s, algorithm, &layout, &job);
     if (layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY,
-                         "n is %zu: the workspace is larger than memory can be", s->n);
+        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes",
+                         s->n);
     *bytes = layout.bytes;
     return ECH_OK;
 }
 
-/* What follows from the request: its algorithm, and the workspace that this needs. */
+/* The plan: the algorithm and its workspace. */
 struct plan {
-    /* NULL: so few keys that the choice would take longer than the sort. */
+    /* NULL: so few keys that the choice would take longer than the sort */
     const struct algorithm *algorithm;
-    size_t bytes; /* which the stack may hold */
+    size_t bytes; /* on the stack if small enough */
 };
 
 static bool is_tiny(const struct echi_sort *s)
@@ -248,7 +250,7 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
     };
     lay_out(&s, p->algorithm, &layout, &job);
     job.width = job.isa->widths[echi_bit_length((uint64_t)s.key_bytes) - 1];
-    /* Sources are only read; the type is shared with destinations. */
+    /* Sources are only read; the struct is the same as for destinations. */
     memcpy(&job.in.keys, &s.keys_in, sizeof job.in.keys);
     memcpy(&job.in.values, &s.values_in, sizeof job.in.values);
     if (s.index_bytes) job.in.values = NULL;
