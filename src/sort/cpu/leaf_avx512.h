@@ -297,8 +297,7 @@ static void NAME(quick)(KEY *x, KEY *y, size_t n, bool in_y, KEY low, int depth)
 
 enum {
     NAME(BLOCK) = 8 * NAME(LANES), /* keys read as one unit, from one end */
-    NAME(HELD) = 2 * NAME(BLOCK)   /* keys buffered in registers, so that there is room for a
-                                      block's */
+    NAME(HELD) = 2 * NAME(BLOCK)   /* keys buffered, so that there is room for a block's */
 };
 
 /* Writes a vector's lanes in less at *left and the others before *right. Whole vectors are written:
