@@ -110,13 +110,12 @@ static ech_status choose(const struct echi_sort *s, const struct algorithm **alg
         if (algorithms[i].applicable(s)) return ECH_OK;
         list_applicable(s, NULL, "", &text);
         return echi_fail(NULL, ECH_ERR_ARG,
-                         "the algorithm \"%s\" (%s) cannot do this sort; these can: %s",
-                         s->algorithm, algorithms[i].what, names);
+                         "algorithm \"%s\" (%s) cannot run this sort; available: %s", s->algorithm,
+                         algorithms[i].what, names);
     }
     list_applicable(s, NULL, "", &text);
     return echi_fail(NULL, ECH_ERR_ARG,
-                     "there is no algorithm \"%s\" for this sort on the CPU; "
-                     "there are: %s",
+                     "unknown algorithm \"%s\" for this sort on the CPU; available: %s",
                      s->algorithm, names);
 }
 
@@ -277,7 +276,7 @@ static ech_status explain_sort(const void *request, struct echi_text *text)
     TRY(choose(s, &algorithm));
     TRY(plan_sort(s, &plan, &bytes));
     echi_print(text, "algorithm     %s: %s", algorithm->name, algorithm->what);
-    list_applicable(s, algorithm, "\ncould be      ", text);
+    list_applicable(s, algorithm, "\navailable     ", text);
     echi_print(text, "\ninstructions  %s\n", echi_cpu_sort_isa()->name);
     if (algorithm->run == echi_sort_msd && s->n > ECHI_BLOCK_KEYS)
         echi_print(text,

@@ -58,8 +58,7 @@ struct sort_segment {
     uint32_t shift, bits;
     uint32_t moves;  /* enum sort_moves */
     uint32_t known;  /* enum sort_known */
-    uint64_t prefix; /* the keys without the digit, for SORT_WRITTEN; or the range of their
-                        values */
+    uint64_t prefix; /* the keys without the digit (SORT_WRITTEN), or first quantised value */
 };
 
 /* The digits have been counted; the digits are by value (msd_value.cuh), not of bits. */
