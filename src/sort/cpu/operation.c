@@ -33,7 +33,7 @@ static bool keys_only(const struct echi_sort *s)
 
 static bool count_applicable(const struct echi_sort *s)
 {
-    return keys_alone(s) && s->key_bytes <= 2;
+    return keys_only(s) && s->key_bytes <= 2;
 }
 
 static bool block_applicable(const struct echi_sort *s)
