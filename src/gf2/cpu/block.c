@@ -1,18 +1,19 @@
 /*
- * gf2/cpu/block.c - elimination in blocks of columns, in blocks of those, down to one byte column.
+ * gf2/cpu/block.c - recursive block elimination: blocks of columns consist of smaller blocks, down
+ * to one byte column.
  *
- * A block of columns is factored with all rows at hand, but nothing outside it is touched: the
- * block keeps for each row the multipliers G by which that row's new value differs from its old
- * one, in terms of the old values of the rows that became pivot rows.  What lies right of the
- * block, and the multipliers of the block around it, which are columns like others, then take one
- * product:
+ * A block of columns is factored with all rows, but nothing outside the block is modified.  For
+ * each row the block keeps multipliers G: the difference between the row's new and old values, as a
+ * linear combination of the old values of the rows that became pivot rows.  The columns to the
+ * right of the block, and the multipliers of the enclosing block, which are treated like columns,
+ * are then updated by one product:
  *
  *     +--------+--------+------------+       swaps of rows, in each column of the rest;
  *     | block  |  rest  | G of outer |       operands made of the pivot rows there;
  *     +--------+--------+------------+       rest ^= G * pivot rows
  *
- * A single byte column is step.c's.  The way back, to the reduced form, factors
- * blocks of pivot columns likewise, where no pivot is looked for.
+ * step.c eliminates a single byte column.  Back substitution, for the reduced form, factors blocks
+ * of pivot columns in the same way, without a search for pivots.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,7 @@ static void take_rows(const struct echi_gf2_columns *m, size_t c, size_t row, si
                       uint8_t *out)
 {
     if (q == ECHI_GF2_LINE && row % ECHI_GF2_TILE <= ECHI_GF2_TILE - ECHI_GF2_LINE) {
-        memcpy(out, echi_gf2_at(m, c, row), ECHI_GF2_LINE); /* of a size that the compiler knows */
+        memcpy(out, echi_gf2_at(m, c, row), ECHI_GF2_LINE); /* a constant size */
         return;
     }
     for (size_t done = 0; done < q;) {
@@ -43,16 +44,16 @@ static void take_rows(const struct echi_gf2_columns *m, size_t c, size_t row, si
 
 struct target {
     const struct echi_gf2_columns *m;
-    const uint32_t *list; /* byte columns; NULL: first, first + 1 ... */
+    const uint32_t *list; /* byte columns; NULL: consecutive from first on */
     size_t first, n;
-    bool multipliers; /* of the block around: new pivots have a one in them */
+    bool multipliers; /* of the enclosing block: new pivots have a one in them */
 };
 
 struct update {
     struct echi_gf2_block *e;
     const struct echi_gf2_level *level; /* the block's */
-    size_t start, q, k;                 /* its pivot rows; bytes of multipliers */
-    size_t outer;                       /* first pivot row of the block around */
+    size_t start, q, k;                 /* its pivot rows; multipliers in bytes */
+    size_t outer;                       /* first pivot row of the enclosing block */
     const struct target *target;
     size_t chunk, chunks, first, tiles, parts;
     struct echi_gf2_moves moves;
@@ -65,7 +66,7 @@ static size_t column_of(const struct target *t, size_t j)
     return t->list ? t->list[j] : t->first + j;
 }
 
-/* The pivot rows in one byte column, as u->k blocks. */
+/* Loads the pivot rows in one byte column, as u->k blocks. */
 static void take_column(const struct update *u, const struct target *t, size_t j, uint64_t *blocks)
 {
     const size_t c = column_of(t, j);
@@ -74,8 +75,8 @@ static void take_column(const struct update *u, const struct target *t, size_t j
     if (t->multipliers) echi_gf2_add_diagonal((uint8_t *)blocks, c, u->start - u->outer, u->q);
 }
 
-/* Swaps come first, in all columns of the task: what was just written byte by byte is better not
- * read as vectors at once. */
+/* Swaps come first, in all columns of the task: a vector load of bytes that were just stored one by
+ * one would stall. */
 static void prepare_some(void *arg, size_t task, int thread)
 {
     const struct update *u = arg;
@@ -134,13 +135,13 @@ static void multiply_part(void *arg, size_t task, int thread)
         multiply_tile(u, u->first + i, chunk * u->chunk, (chunk + 1) * u->chunk);
 }
 
-/* Applies the q pivot rows from start on, of which level has the multipliers, to target[0] and
- * target[1]; outer is the first pivot row of the block around. */
+/* Applies the q pivot rows from start on, whose multipliers are in level, to target[0] and
+ * target[1]; outer is the first pivot row of the enclosing block. */
 static void update(struct echi_gf2_block *e, const struct echi_gf2_level *level, size_t start,
                    size_t q, size_t outer, const struct target *target)
 {
     const size_t all = target[0].n + target[1].n;
-    struct update whole, *u = &whole; /* moves are large and need not be cleared */
+    struct update whole, *u = &whole; /* not initialised, because moves are large */
     if (!all) return;
     u->e = e;
     u->level = level;
@@ -164,7 +165,7 @@ static void update(struct echi_gf2_block *e, const struct echi_gf2_level *level,
     echi_parallel(threads, u->parts * u->chunks, multiply_part, u);
 }
 
-/* ---- Blocks of blocks ---- */
+/* ---- Recursive blocks ---- */
 
 static bool done(const struct echi_gf2_block *e)
 {
@@ -177,7 +178,8 @@ static void clear(const struct echi_gf2_block *e, const struct echi_gf2_level *l
         memset(echi_gf2_at(&level->g, 0, tile * ECHI_GF2_TILE), 0, level->width * ECHI_GF2_TILE);
 }
 
-/* Factors byte columns [begin, end), a block of the level, with limit bits that may be pivots. */
+/* Factors byte columns [begin, end), a block of the level; the first `limit` bits may contain
+ * pivots. */
 static void factor(struct echi_gf2_block *e, int l, const struct echi_gf2_columns *m, size_t begin,
                    size_t end, size_t limit)
 {

@@ -1,6 +1,5 @@
 /*
- * gf2/cuda/kernels.cu - what moves bits of matrices over GF(2), makes them or looks at them once:
- * device half.
+ * gf2/cuda/kernels.cu - element-wise operations on matrices over GF(2): device code.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
