@@ -5,7 +5,8 @@
  *     r -= alpha q        z = M^-1 r        beta = r.z / the r.z before
  *     x += alpha p        p = z + beta p
  *
- * x moves with p, which is then read once; where the solver stops in between, finish() moves it.
+ * x is updated in the step that reads p for the next p.  If the solver stops in between, finish()
+ * updates it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

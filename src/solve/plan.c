@@ -1,5 +1,6 @@
 /*
- * solve/plan.c - what a system will take, without its numbers: the workspace, and in words.
+ * solve/plan.c - the workspace of a system and the text of explain, computed without the matrix
+ * values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,7 +74,7 @@ ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
     parts->product = echi_part(&layout, parts->product_bytes, 1);
     *bytes = layout.bytes;
     if (layout.overflow)
-        FAIL(NULL, ECH_ERR_MEMORY, "a->n is %zu: the workspace is larger than any memory", n);
+        FAIL(NULL, ECH_ERR_MEMORY, "a->n is %zu: the workspace exceeds SIZE_MAX bytes", n);
 done:
     return status;
 }
@@ -101,52 +102,55 @@ ech_status ech_solve_workspace(const char *device, const ech_operator *a,
     return ask(device, a, options, &call, bytes);
 }
 
-/* ---- Told ---- */
+/* ---- Explanation ---- */
 
-/* What an iteration does, beside M (docs/solve.md). */
+/* The cost of an iteration without M (docs/solve.md). */
 static const struct {
     const char *what;
-    int products, passes; /* -1: it grows */
+    int products, passes; /* -1: increases */
 } costs[ECHI_METHODS] = {
     [ECH_METHOD_RICHARDSON] = { "the spectrum right of 0", 1, 6 },
     [ECH_METHOD_JACOBI] = { "diagonally dominant matrices", 1, 8 },
-    [ECH_METHOD_CHEBYSHEV] = { "symmetric positive definite matrices; no dot product but the "
-                               "residual's",
+    [ECH_METHOD_CHEBYSHEV] = { "symmetric positive definite matrices; no dot products except "
+                               "for the residual",
                                1, 9 },
     [ECH_METHOD_CG] = { "symmetric positive definite matrices", 1, 10 },
     [ECH_METHOD_MINRES] = { "symmetric matrices", 1, 17 },
-    [ECH_METHOD_BICGSTAB] = { "any matrix; the residual jumps", 2, 20 },
-    [ECH_METHOD_GMRES] = { "any matrix; the residual never rises within a cycle", 1, -1 },
+    [ECH_METHOD_BICGSTAB] = { "any matrix; the residual is not monotonic", 2, 20 },
+    [ECH_METHOD_GMRES] = { "any matrix; the residual never increases within a cycle", 1, -1 },
     [ECH_METHOD_GAUSS_SEIDEL] = { "symmetric positive definite or diagonally dominant matrices", 1,
                                   6 },
     [ECH_METHOD_SOR] = { "symmetric positive definite or diagonally dominant matrices", 1, 6 },
 };
 
-static void tell_auto(const struct echi_solve *call, struct echi_text *text)
+static void explain_auto(const struct echi_solve *call, struct echi_text *text)
 {
     const bool unknown = call->a.apply && !call->a.diagonal;
-    const char *factor = echi_solve_may_factor(call) ? "ilu0, with a pivot of zero " : "";
-    echi_print(text,
-               "method     auto: what products of random vectors and the diagonal say of A\n");
+    const char *factor = echi_solve_may_factor(call) ? "ilu0; if a pivot is zero, with " : "";
+    echi_print(
+        text, "method     auto: tests A for symmetry by random vectors, and checks its diagonal\n");
     if (unknown) {
-        echi_print(text, "           symmetric: minres, as there is no diagonal; else gmres(%d)\n",
+        echi_print(text,
+                   "           symmetric: minres, the diagonal is unknown; otherwise: gmres(%d)\n",
                    call->options.restart);
         return;
     }
-    echi_print(text, "           symmetric, the diagonal positive: cg with jacobi, then minres if"
-                     " p.Ap <= 0\n"
-                     "           symmetric: minres\n");
-    echi_print(text, "           else: gmres(%d) with %sjacobi, with a zero on the diagonal none\n",
-               call->options.restart, factor);
+    echi_print(text,
+               "           symmetric, positive diagonal: cg with jacobi; if p.Ap <= 0, minres\n"
+               "           other symmetric: minres\n");
+    echi_print(
+        text,
+        "           otherwise: gmres(%d) with %sjacobi; if the diagonal has a zero, with none\n",
+        call->options.restart, factor);
     if (call->a.csr && !*factor)
-        echi_print(text, "           no ilu0, which is made of at most %d rows\n", MOST_FACTORED);
+        echi_print(text, "           no ilu0: A has more than %d rows\n", MOST_FACTORED);
 }
 
-static void tell_method(const struct echi_solve *call, struct echi_text *text)
+static void explain_method(const struct echi_solve *call, struct echi_text *text)
 {
     const ech_solve_options *o = &call->options;
     if (o->method == ECH_METHOD_AUTO) {
-        tell_auto(call, text);
+        explain_auto(call, text);
         return;
     }
     echi_print(text, "method     %s: for %s\n", ech_method_name(o->method), costs[o->method].what);
@@ -158,12 +162,12 @@ static void tell_method(const struct echi_solve *call, struct echi_text *text)
                    costs[o->method].products, costs[o->method].products > 1 ? "s" : "",
                    costs[o->method].passes);
     if (echi_solve_has_blocks(o))
-        echi_print(text, "precond    %s, of squares of %d rows\n", ech_precond_name(o->precond),
-                   o->block);
+        echi_print(text, "precond    %s, diagonal blocks of %d rows\n",
+                   ech_precond_name(o->precond), o->block);
     else
         echi_print(text, "precond    %s%s\n", ech_precond_name(o->precond),
                    echi_factor_wanted(o->method, o->precond)
-                       ? "; triangles, solved level by level of rows that do not need each other"
+                       ? "; triangular solves with level scheduling"
                        : "");
 }
 
@@ -184,16 +188,16 @@ ech_status ech_solve_explain(const char *device, const ech_operator *a,
         return ECH_OK;
     }
     const ech_solve_options *o = &call.options;
-    tell_method(&call, &out);
+    explain_method(&call, &out);
     if (a->csr)
         echi_print(&out, "A          sparse, %zu entries: rows balanced by entries\n", a->csr->nnz);
     else
-        echi_print(&out, "A          %s\n", a->dense ? "dense" : "the caller's own product");
-    echi_print(&out, "ends       at |b - A x| <= %g |b|", o->rtol);
+        echi_print(&out, "A          %s\n", a->dense ? "dense" : "a product function");
+    echi_print(&out, "stops      at |b - A x| <= %g |b|", o->rtol);
     if (o->atol > 0) echi_print(&out, " or %g", o->atol);
-    echi_print(&out, ", computed anew; %llu iterations at most\n",
+    echi_print(&out, " (true residual), or after %llu iterations\n",
                (unsigned long long)o->max_iterations);
-    echi_print(&out, "looks      every %u iteration%s\n", o->check_every,
+    echi_print(&out, "checks     every %u iteration%s\n", o->check_every,
                o->check_every > 1 ? "s" : "");
     echi_print(&out, "workspace  %zu bytes\n", bytes);
 done:

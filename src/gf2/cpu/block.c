@@ -232,7 +232,7 @@ static double products_back(const struct echi_gf2_block *e, double rank)
 }
 
 /* As if every column to come were a pivot's. */
-static void tell_forward(struct echi_gf2_block *e, size_t column)
+static void report_forward(struct echi_gf2_block *e, size_t column)
 {
     const size_t bits = column * 8, columns = bits < e->limit ? e->limit - bits : 0;
     const double q = (double)echi_min(columns, echi_min(e->rows, e->max_rank) - e->at);
@@ -261,7 +261,7 @@ void echi_gf2_block_forward(struct echi_gf2_block *e)
         update(e, &e->level[top], was, e->at - was, was, targets);
         e->spent += (double)(e->at - was) * (double)(e->rows - (e->whole ? 0 : was)) *
                     (double)(e->cols - echi_min(c * 8, e->cols));
-        tell_forward(e, next);
+        report_forward(e, next);
     }
 }
 

@@ -44,7 +44,7 @@ static void add_row(const ech_gf2 *a, size_t row, size_t to, size_t word)
 
 /* Reports progress as if every remaining column had a pivot: each updates the columns to its right,
  * of the rows below or of all rows. */
-static void tell(const struct echi_gf2_rows *e, size_t column)
+static void report_progress(const struct echi_gf2_rows *e, size_t column)
 {
     const struct echi_gf2_echelon *r = e->request;
     const double part = 1 - (double)echi_min(column, r->columns) / (double)r->columns;
@@ -61,7 +61,7 @@ void echi_gf2_gauss(struct echi_gf2_rows *e)
     for (size_t c = 0; c < r->columns && e->rank < r->max_rank && e->rank < a->rows; c++) {
         const size_t word = c / 64, pivot = e->rank;
         const uint64_t bit = (uint64_t)1 << c % 64;
-        if (c % 64 == 0) tell(e, c);
+        if (c % 64 == 0) report_progress(e, c);
         size_t row = pivot;
         while (row < a->rows && !(a->words[row * a->stride + word] & bit)) row++;
         if (row == a->rows) continue;
@@ -126,6 +126,6 @@ void echi_gf2_russians(struct echi_gf2_rows *e)
             *at = (*at & ~mask) | e->column[i];
         }
         echi_gf2_russians_add(&e->russians, a, start, e->rank - start, a, begin, a->rows, word + 1);
-        tell(e, (word + 1) * 64);
+        report_progress(e, (word + 1) * 64);
     }
 }

@@ -134,9 +134,9 @@ static __device__ inline void eliminate_lanes(const struct gf2_batch_args &a,
 }
 
 template <int WORDS>
-static __device__ inline void tell_lanes_solution(const struct gf2_batch_args &a,
-                                                  const struct lane_row<WORDS> &l, uint64_t matrix,
-                                                  bool there)
+static __device__ inline void write_lanes_solution(const struct gf2_batch_args &a,
+                                                   const struct lane_row<WORDS> &l, uint64_t matrix,
+                                                   bool there)
 {
     const bool solvable = !lanes_that(l, l.b && !l.taken);
     const uint32_t words = (a.cols + 63) / 64;
@@ -198,7 +198,7 @@ static __device__ inline void eliminate_in_lanes(const struct gf2_batch_args &a)
         }
         if (a.rank && there && l.row == 0) a.rank[matrix] = l.rank;
         if (a.pivots && there && l.taken) a.pivots[matrix * least + l.place] = l.pivot;
-        if (a.b) tell_lanes_solution<WORDS>(a, l, matrix, there);
+        if (a.b) write_lanes_solution<WORDS>(a, l, matrix, there);
     }
 }
 

@@ -255,8 +255,8 @@ static __device__ inline void add_strip(const struct gf2_batch_args &a,
     }
 }
 
-static __device__ inline void tell_memory_solution(const struct gf2_batch_args &a,
-                                                   const struct memory_block &k, uint32_t rank)
+static __device__ inline void write_memory_solution(const struct gf2_batch_args &a,
+                                                    const struct memory_block &k, uint32_t rank)
 {
     const uint64_t words = (a.cols + 63) / 64;
     bool bad = false;
@@ -329,7 +329,7 @@ static __device__ inline void eliminate_in_memory_one(const struct gf2_batch_arg
     if (a.rank && threadIdx.x == 0) a.rank[k.matrix] = rank;
     for (uint32_t i = threadIdx.x; a.pivots && i < rank; i += blockDim.x)
         a.pivots[k.matrix * least + i] = column_at(a, k, k.pivot_column[i]);
-    if (a.b) tell_memory_solution(a, k, rank);
+    if (a.b) write_memory_solution(a, k, rank);
 }
 
 static __device__ inline void eliminate_in_memory(const struct gf2_batch_args &a)

@@ -292,9 +292,9 @@ static __device__ inline uint32_t word_of(const uint32_t (&v)[WORDS], uint32_t a
 }
 
 /* Writes the solution after the elimination: b is the transformed bit of the thread's row. */
-static __device__ inline void tell_solution(const struct gf2_batch_args &a,
-                                            const struct rows_block &k, uint32_t rank, bool b,
-                                            bool is_pivot)
+static __device__ inline void write_solution(const struct gf2_batch_args &a,
+                                             const struct rows_block &k, uint32_t rank, bool b,
+                                             bool is_pivot)
 {
     const uint32_t words = (a.cols + 63) / 64;
     for (uint32_t i = threadIdx.x; i < BATCH_WORDS; i += blockDim.x) k.s->x[i] = 0;
@@ -377,7 +377,7 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
     }
     if (a.b) {
         if (a.out) __syncthreads(); /* k.words may be overwritten */
-        tell_solution(a, k, rank, b, is_pivot);
+        write_solution(a, k, rank, b, is_pivot);
     }
 }
 

@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
 extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     gf2_solvable(const __grid_constant__ struct gf2_args a)
 {
-    tell_solvable(a);
+    write_solvable(a);
 }
 
 extern "C" __global__ void __launch_bounds__(GF2_ORDER_THREADS)

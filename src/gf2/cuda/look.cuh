@@ -99,7 +99,7 @@ static __device__ inline void look_first(const struct gf2_args &a)
     }
 }
 
-static __device__ inline void tell_solvable(const struct gf2_args &a)
+static __device__ inline void write_solvable(const struct gf2_args &a)
 {
     const uint64_t step = (uint64_t)gridDim.x * GF2_THREADS;
     for (uint64_t j = (uint64_t)blockIdx.x * GF2_THREADS + threadIdx.x; j < a.a.cols; j += step)
