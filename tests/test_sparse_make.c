@@ -464,7 +464,7 @@ static void run_refused(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 2, i, j, v, &out, &n, NULL), ECH_ERR_ARG, "overlap");
     out = good, out.index_dtype = ECH_I64, out.rows = out.cols = WIDE, out.nnz = 99;
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, 99, i, j, v, &out, &n, NULL), ECH_ERR_UNSUPPORTED,
-                "one of 99 columns take more than 64 bits");
+                "one of 99 columns do not fit in 64 bits");
     out = good;
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, NULL, &out, NULL), ECH_ERR_ARG, "a is NULL");
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, NULL, NULL), ECH_ERR_ARG, "out is NULL");
@@ -473,7 +473,7 @@ static void run_refused(ech_ctx *ctx)
     out = good, out.nnz = 1;
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out->nnz is 1");
     out = good, out.dtype = ECH_F64;
-    CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out is of i32 and f64");
+    CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out has types i32 and f64");
     CHECK_FAILS(ctx, ech_csr_diagonal(ctx, &a, NULL), ECH_ERR_ARG, "diagonal is NULL");
     CHECK_FAILS(ctx, ech_csr_diagonal(ctx, NULL, d), ECH_ERR_ARG, "a is NULL");
     CHECK_FAILS(ctx, ech_csr_check(ctx, &a, 2), ECH_ERR_ARG, "in_order is 2");

@@ -1,5 +1,6 @@
 /*
- * sparse/sparse.c - ech_spmv() and its kin: checks the arguments and calls the backend.
+ * sparse/sparse.c - ech_spmv() and its related functions: checks the arguments and calls the
+ * backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,10 +17,11 @@ static ech_status check_limit(ech_ctx *ctx, const char *name, const char *field,
     const size_t most = index == ECH_I32 ? INT32_MAX : PTRDIFF_MAX / 32;
     if (value <= most) return ECH_OK;
     return echi_fail(ctx, ECH_ERR_ARG, "%s->%s is %zu: more than %s", name, field, value,
-                     index == ECH_I32 ? "an index of i32 can say" : "an address space has");
+                     index == ECH_I32 ? "INT32_MAX, the limit of i32 indices"
+                                      : "the address space");
 }
 
-/* Checks what is no pointer; *m receives a copy. */
+/* Checks everything except pointers; *m receives a copy. */
 static ech_status check_csr(ech_ctx *ctx, const char *name, const ech_csr *a, ech_csr *m)
 {
     ech_status status;
@@ -62,7 +64,7 @@ static void add_csr(struct echi_call *call, const char *const names[3], ech_csr 
 
 static const char *const names_a[3] = { "a->row_offsets", "a->col_indices", "a->values" };
 
-/* rows x n elements, rows at stride. */
+/* rows x n elements, with a row stride. */
 static struct echi_array *add_rows(struct echi_call *call, const char *name, void *pointer,
                                    size_t rows, size_t n, size_t stride, size_t bytes,
                                    enum echi_use use)
@@ -86,11 +88,11 @@ static ech_status check_stride(ech_ctx *ctx, const char *name, size_t stride, si
         return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu, less than n, %zu", name, stride, n);
     if (!__builtin_mul_overflow(stride, rows, &elements) && elements <= PTRDIFF_MAX / 8)
         return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu: more than an address space in %zu rows", name,
+    return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu: the size of %zu rows overflows size_t", name,
                      stride, rows);
 }
 
-/* s has all but the rounded numbers; x and y are the arguments' names. */
+/* s has everything except the rounded scalars; x and y are the arguments' names. */
 static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, double beta,
                            const char *x, const char *y, const ech_csr_options *options)
 {
@@ -107,7 +109,7 @@ static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, do
     add_rows(&call, y, &s->y, s->a.rows, s->n, s->y_stride, bytes,
              s->beta != 0 ? ECHI_KEPT : ECHI_OUT);
     if (s->a.rows == 0 || s->n == 0) return ECH_OK;
-    if (s->alpha == 0 || s->a.cols == 0) s->a.nnz = 0; /* no entry is looked at */
+    if (s->alpha == 0 || s->a.cols == 0) s->a.nnz = 0; /* entries are not read */
     return echi_call_run(ctx, &call);
 }
 
@@ -147,15 +149,15 @@ done:
     return status;
 }
 
-/* ---- Matrices made and looked at ---- */
+/* ---- Conversions and checks ---- */
 
-/* A row's and a column's number as one key of 64 bits; n: of so many entries, in any order. */
+/* Row and column numbers must fit in one key of 64 bits; n: number of COO entries. */
 static ech_status check_bits(ech_ctx *ctx, const char *name, const ech_csr *m, size_t n)
 {
     if (echi_sparse_bits(m->rows) + echi_sparse_number_bits(m, n) <= 64) return ECH_OK;
     return echi_fail(
         ctx, ECH_ERR_UNSUPPORTED,
-        "%s is %zu x %zu: a row's number and that of one of %zu columns take more than "
+        "%s is %zu x %zu: the index of a row and that of one of %zu columns do not fit in "
         "64 bits",
         name, m->rows, m->cols, echi_sparse_is_wide(m) && n < m->cols ? n : m->cols);
 }
@@ -184,9 +186,8 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "out", out, &s.out));
     TRY(check_bits(ctx, "out", &s.out, n));
-    if (out->nnz < n)
-        FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu: no room for n entries, %zu", out->nnz, n);
-    s.out.nnz = n; /* what lies beyond is not touched */
+    if (out->nnz < n) FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu, less than n, %zu", out->nnz, n);
+    s.out.nnz = n; /* entries beyond n are not accessed */
     struct echi_call call = { .what = "a matrix",
                               .operation = operation(ctx->backend),
                               .request = &s,
@@ -198,7 +199,7 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, size_t n, const void *rows, const void
     echi_call_add(&call, "values", &s.values, n * value, value, ECHI_IN);
     add_out(&call, &s.out);
     echi_call_add(&call, "entries", &s.entries, sizeof *entries, sizeof *entries, ECHI_OUT);
-    for (int i = 4; i < 6; i++) { /* as many as there are in the end */
+    for (int i = 4; i < 6; i++) { /* their final number is known later */
         call.arrays[i].counted_by = call.count;
         call.arrays[i].element_bytes = i == 4 ? index : value;
     }
@@ -221,7 +222,7 @@ ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, ech_csr *out,
         FAIL(ctx, ECH_ERR_ARG, "out is %zu x %zu, not %zu x %zu", out->rows, out->cols, a->cols,
              a->rows);
     if (out->index_dtype != a->index_dtype || out->dtype != a->dtype)
-        FAIL(ctx, ECH_ERR_ARG, "out is of %s and %s, not of %s and %s",
+        FAIL(ctx, ECH_ERR_ARG, "out has types %s and %s, not %s and %s",
              ech_dtype_name(out->index_dtype), ech_dtype_name(out->dtype),
              ech_dtype_name(a->index_dtype), ech_dtype_name(a->dtype));
     if (out->nnz != a->nnz) FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu, not %zu", out->nnz, a->nnz);
@@ -274,7 +275,7 @@ done:
     return status;
 }
 
-/* ---- A question that needs no device ---- */
+/* ---- Queries that need no device ---- */
 
 ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_csr *a, size_t *bytes)
 {
