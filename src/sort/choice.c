@@ -43,7 +43,7 @@ static const struct row *row_of(const struct echi_sort *s)
     return r;
 }
 
-/* Linear interpolation between the points. Below the first point the time is `fixed` plus a
+/* Linear interpolation between the points.  Below the first point the time is `fixed` plus a
  * proportional part. */
 static double between(const double times[POINTS], double n, double fixed)
 {

@@ -17,7 +17,7 @@ struct echi_sort_times {
 struct echi_sort_times echi_sort_times(const struct echi_sort *s, int threads);
 
 /* Whether the CPU takes less time than a GPU including the copies; pinned: the keys are in pinned
- * memory. A sort with a named algorithm runs on the GPU. For struct echi_operation. */
+ * memory.  A sort with a named algorithm runs on the GPU. For struct echi_operation. */
 bool echi_sort_faster_on_cpu(const ech_ctx *ctx, const void *request, bool pinned);
 
 #endif

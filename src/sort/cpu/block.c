@@ -4,9 +4,9 @@
  *     key      x(key)                 packed: one integer each           sorted, and gathered
  *     3.5      ..1010..1101   ->      top bits that differ | position -> values[position], ...
  *
- * The position in the lower bits makes any sort of the integers stable. Narrow: 32 bits per
+ * The position in the lower bits makes any sort of the integers stable.  Narrow: 32 bits per
  * integer; few keys agree in all bits that fit, unless the block is unusual, and each of these is
- * moved to its place among them afterwards. Wide: 64 bits, for unusual blocks; runs of equal
+ * moved to its place among them afterwards.  Wide: 64 bits, for unusual blocks; runs of equal
  * integers are packed and sorted again by their next bits.
  *
  * SPDX-License-Identifier: Apache-2.0

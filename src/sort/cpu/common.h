@@ -3,7 +3,7 @@
  * instruction-set variants, and the description of a running sort.
  *
  * Kernels know two properties of keys: their width and the window, the bits of the encoded key
- * (core/order.h) that are compared. They read raw keys and encode them in registers, so the input
+ * (core/order.h) that are compared.  They read raw keys and encode them in registers, so the input
  * is never modified.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -91,8 +91,8 @@ struct echi_sort_width {
     bool (*fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed, size_t n,
                      int index_bits);
     /* Sorts unsigned x[n] by bits [begin, end): the only bits in which they differ or, if stable,
-     * the only bits to compare. The keys are in y if in_y, otherwise in x; the result is in x. NULL
-     * for widths below 32 bits. */
+     * the only bits to compare.  The keys are in y if in_y, otherwise in x; the result is in x.
+     * NULL for widths below 32 bits. */
     void (*sort)(void *x, void *y, size_t n, bool in_y, int begin, int end);
     /* Sorts raw keys[n] into out by an order that is a bijection.  work has room for n keys; out
      * may be keys, and work may be keys if out is not.  NULL for widths below 32 bits. */
@@ -100,7 +100,7 @@ struct echi_sort_width {
                       size_t n);
     /* Quicksort for several threads, NULL if the instruction set has none. divide() encodes
      * keys[n], which are raw or are encoded ones in out, and partitions them into out: first the
-     * keys less than *pivot, which it chooses, and whose number it returns. If *pivot is low and
+     * keys less than *pivot, which it chooses, and whose number it returns.  If *pivot is low and
      * the keys were not raw, the keys equal to it come first. sort_part() sorts encoded keys that
      * are at least low, and decodes them. */
     size_t (*divide)(const struct echi_order *order, const void *keys, void *out, size_t n,

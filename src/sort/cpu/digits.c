@@ -3,8 +3,8 @@
  *
  *     x in [low, high]  --(x - low) >> shift-->  4096 entries  --table-->  256 buckets
  *
- * For evenly distributed keys the table is linear. Otherwise (floats use their exponents unevenly)
- * it gives every bucket about equally many keys of the sample. Keys outside of the sample's range
+ * For evenly distributed keys the table is linear.  Otherwise (floats use their exponents unevenly)
+ * it gives every bucket about equally many keys of the sample.  Keys outside of the sample's range
  * belong to the first or the last entry, so the map is monotone for all keys.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -4,7 +4,7 @@
  *
  *     sample -> values a < b < c     keys -> how many a, b, c; all of them? -> a a a b b c c c
  *
- * A key that is not in the sample ends the attempt in the part that contains it. With 32 values,
+ * A key that is not in the sample ends the attempt in the part that contains it.  With 32 values,
  * counting is still cheaper than one pass that moves keys.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -26,7 +26,7 @@ enum {
 };
 
 /* Writes whole 64-byte lines with non-temporal stores if the machine has them and to is aligned to
- * a line. A partial line would have to be read first, so it is stored through the cache. */
+ * a line.  A partial line would have to be read first, so it is stored through the cache. */
 static inline void stream_lines(void *to, const void *from, size_t bytes, bool aligned)
 {
 #if defined(__AVX512F__)

@@ -211,7 +211,7 @@ static void NAME(decode_all)(const struct NAME(coding) * c, KEY *keys, size_t n)
 
 /* ---- Quicksort, in the L1 cache ---- */
 
-/* Appends a vector's lanes in less to *x and the lanes in rest to *y. Whole vectors are written:
+/* Appends a vector's lanes in less to *x and the lanes in rest to *y.  Whole vectors are written:
  * the memory behind the appended lanes has been read already or is free. */
 INLINE void NAME(append)(vec v, uint32_t less, KEY **x, KEY **y)
 {
@@ -300,8 +300,9 @@ enum {
     NAME(HELD) = 2 * NAME(BLOCK)   /* keys buffered, so that there is room for a block's */
 };
 
-/* Writes a vector's lanes in less at *left and the others before *right. Whole vectors are written:
- * there is room for two vectors between the pointers, or for exactly this one if it is the last. */
+/* Writes a vector's lanes in less at *left and the others before *right.  Whole vectors are
+ * written: there is room for two vectors between the pointers, or for exactly this one if it is the
+ * last. */
 INLINE void NAME(divide)(vec v, uint32_t less, KEY **left, KEY **right)
 {
     size_t count = (size_t)__builtin_popcount(less), rest = NAME(LANES) - count;

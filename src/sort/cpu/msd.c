@@ -7,8 +7,8 @@
  *
  * A bucket that is too large is scattered from other to out, its buckets back to other, and so on.
  *
- * A scatter is stable: every thread counts and then moves one part. The counts of all threads give
- * the position of each thread's elements in each bucket. Keys without values finish as unsigned
+ * A scatter is stable: every thread counts and then moves one part.  The counts of all threads give
+ * the position of each thread's elements in each bucket.  Keys without values finish as unsigned
  * integers in the kernel sort(); stable sorts finish in block.c.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -5,7 +5,7 @@
  *     block   arrays that fit in the cache       block.c
  *     msd     all arrays                         msd.c, which ends in blocks
  *
- * Only the kernels (kernels.h) differ between machines. Nothing here depends on them or on the
+ * Only the kernels (kernels.h) differ between machines.  Nothing here depends on them or on the
  * number of threads, so the workspace can be computed on any machine.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -5,7 +5,7 @@
  *     keys -> bucket -> line[bucket] -(full)-> to[at - LINE, at)
  *
  * Without the lines, 256 write streams miss the TLB and every store first reads its cache line from
- * memory. Full lines, of a multiple of 64 bytes, can be written by non-temporal stores if their
+ * memory.  Full lines, of a multiple of 64 bytes, can be written by non-temporal stores if their
  * alignment in the output is that of the buffer.
  *
  *   KEY, NAME(x)  as in width.h

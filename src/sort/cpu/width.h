@@ -1,6 +1,6 @@
 /*
  * sort/cpu/width.h - template: the kernels of one key width, for the instruction set of the
- * including file. The compiler vectorises the loops over a chunk of encoded keys.
+ * including file.  The compiler vectorises the loops over a chunk of encoded keys.
  *
  *   KEY      uint8_t ... uint64_t
  *   NAME(x)  x with the width as a suffix
@@ -180,7 +180,7 @@ static void NAME(pack_narrow)(const struct echi_window *window, const void *keys
                  (uint32_t)i;
 }
 
-/* Moves packed[i] to its place among its equals. Returns the distance. */
+/* Moves packed[i] to its place among its equals.  Returns the distance. */
 static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32_t *packed,
                             size_t i, int index_bits)
 {

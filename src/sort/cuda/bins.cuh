@@ -8,11 +8,11 @@
  *     rank      a key's rank is its bin's start plus the number of lesser keys in the bin, which is
  *               found by comparisons
  *
- * This is a short chain of dependent steps, while a radix sort needs as many for each digit. If too
- * many keys share a bin and are not equal, keys without values are all sorted by a bitonic network
- * (cuda/device/block_network.cuh). With values, such bins are divided again, into about two bins
- * per key, starting at the first bit in which their keys differ. Equal keys are ranked by their
- * input positions or, if they are indistinguishable, by their places.
+ * This is a short chain of dependent steps, while a radix sort needs as many for each digit.  If
+ * too many keys share a bin and are not equal, keys without values are all sorted by a bitonic
+ * network (cuda/device/block_network.cuh).  With values, such bins are divided again, into about
+ * two bins per key, starting at the first bit in which their keys differ.  Equal keys are ranked by
+ * their input positions or, if they are indistinguishable, by their places.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +53,7 @@ static __device__ inline ukey sort_value(const struct sort_common &a, ukey e)
 #endif
 }
 
-/* The range of a block's values, given the range of each thread's values. Afterwards the bins are
+/* The range of a block's values, given the range of each thread's values.  Afterwards the bins are
  * clear. */
 template <int WARPS, int ITEMS>
 static __device__ inline void bins_range(struct bins_shared<WARPS, ITEMS> &s, ukey &low, ukey &high)
@@ -122,7 +122,7 @@ template <int WARPS> static __device__ inline uint32_t bins_mine(int i)
     return threadIdx.x + WARPS * 32 * i;
 }
 
-/* Loads the keys at this thread's places. From then on, shared memory has the values by which they
+/* Loads the keys at this thread's places.  From then on, shared memory has the values by which they
  * are compared. */
 template <int WARPS, int ITEMS>
 static __device__ inline void bins_take(const struct sort_common &a,
@@ -182,7 +182,7 @@ bins_compare(const struct sort_common &a, const struct bins_shared<WARPS, ITEMS>
 
 #if SORT_ORIGINS
 /* The maximum number of bits in which the keys of each overfull bin differ from its first key.
- * `some` is this lane's part. If the keys of all lanes are in one bin, one lane updates it for the
+ * `some` is this lane's part.  If the keys of all lanes are in one bin, one lane updates it for the
  * warp. */
 template <int WARPS, int ITEMS>
 static __device__ inline void bins_differ(struct bins_shared<WARPS, ITEMS> &s, bool overfull,
@@ -197,7 +197,7 @@ static __device__ inline void bins_differ(struct bins_shared<WARPS, ITEMS> &s, b
 }
 
 /* Counts the keys of overfull bins again, in more bins; equal keys by their input positions, so
- * that few are left in a bin. Before the call, place i of this thread is in the bin [bounds[i] &
+ * that few are left in a bin.  Before the call, place i of this thread is in the bin [bounds[i] &
  * 0xffff, bounds[i] >> 16); afterwards likewise, with the thread's own key. */
 template <int WARPS, int ITEMS>
 static __device__ inline void
@@ -278,7 +278,7 @@ bins_refine(const struct sort_common &a, struct bins_shared<WARPS, ITEMS> &s, ui
 
 #if !SORT_ORIGINS && KEY_BYTES >= 4
 /* Sorts all keys, given those of this thread's slots, with a network, and returns those of its
- * places. Returns false, and does nothing, if the keys of each overfull bin are equal. */
+ * places.  Returns false, and does nothing, if the keys of each overfull bin are equal. */
 template <int WARPS, int ITEMS, int STEP>
 static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, uint32_t n,
                                            uint32_t mine, int items, ukey low, uint32_t shift,
@@ -315,7 +315,7 @@ static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, 
 #endif
 
 /* A thread holds the keys of positions mine + STEP i and exchanges them for those at bins_mine();
- * slot[i] becomes the rank of key i. Returns false, and does nothing, if too many keys share a bin
+ * slot[i] becomes the rank of key i.  Returns false, and does nothing, if too many keys share a bin
  * and OVERFULL is not set. tie: equal keys keep the order of their places; otherwise their order is
  * arbitrary. */
 template <int WARPS, int ITEMS, int STEP, bool OVERFULL>

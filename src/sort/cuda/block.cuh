@@ -1,7 +1,7 @@
 /*
  * sort/cuda/block.cuh - a pass of a radix sort in a block that holds all keys.
  *
- * Keys stay in registers and are exchanged through shared memory once per pass. Values are not
+ * Keys stay in registers and are exchanged through shared memory once per pass.  Values are not
  * moved in the passes: the input position of each key is, and at the end each value is loaded once.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -38,7 +38,7 @@ template <int ITEMS> struct block_keys {
 #endif
 };
 
-/* One pass in the block. Padding past the end has the last digit in every pass and stays at the
+/* One pass in the block.  Padding past the end has the last digit in every pass and stays at the
  * end. */
 template <int WARPS, int ITEMS>
 static __device__ inline void block_pass(const struct sort_common &a,

@@ -21,7 +21,7 @@ enum {
           : (threads) * (items) * ((key_bytes) + (origin_bytes))) +                                \
      64)
 
-/* Dynamic shared memory of a block that ranks keys by bins. Keys of 8 and 16 bits are ranked by
+/* Dynamic shared memory of a block that ranks keys by bins.  Keys of 8 and 16 bits are ranked by
  * digits: they need few passes. */
 #define SORT_BY_BINS(key_bytes, value_bytes) ((key_bytes) >= 4 && (value_bytes) <= 8)
 #define SORT_BINS_SHARED_BYTES(threads, items, key_bytes, origin_bytes)                            \

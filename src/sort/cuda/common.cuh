@@ -87,7 +87,7 @@ static __device__ inline uint32_t sample_position(uint32_t t, uint32_t part)
 
 /* Tile status descriptors of the decoupled look-back: a state in the top two bits, a count below.
  * The states are: nothing, the tile's own count (aggregate), and the count of all tiles up to this
- * one (inclusive prefix). Descriptors are not cleared between passes or levels: odd and even ones
+ * one (inclusive prefix).  Descriptors are not cleared between passes or levels: odd and even ones
  * use different states, so that those of the previous pass count as "nothing". */
 enum { COUNT_BITS = 30 };
 #define COUNT_MASK ((1u << COUNT_BITS) - 1)

@@ -8,7 +8,7 @@
  *                                 of the runs (sort/runs.c), sorted again, stably, in run order
  *
  * Both passes are the same pipeline over four chunks of device memory (exchange.c): while one is
- * sorted, the next are copied in and the previous are copied out. No temporary host memory is
+ * sorted, the next are copied in and the previous are copied out.  No temporary host memory is
  * pinned.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -14,7 +14,7 @@
  *                      counting of 16-bit keys, it is in count.cuh
  *     sort_block_*     the entire sort of an array that fits in one block: in small.cuh
  *
- * Between passes keys are in the form of order_encode(). The plan is made and read on the device,
+ * Between passes keys are in the form of order_encode().  The plan is made and read on the device,
  * so nothing waits for the host, and a sort can be queued and captured.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -9,7 +9,7 @@
  *         round 1         |  sorted   |
  *
  * A bin of c words touches at most (c - 2) / (half a window) + 2 half windows, and is sorted after
- * as many rounds. The words are keys; with values, 32 bits of a key and its position.
+ * as many rounds.  The words are keys; with values, 32 bits of a key and its position.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,7 +84,7 @@ template <int MERGE> static __device__ inline void window_sort(leaf_word *words,
         *(uint4 *)&words[leaf_place(p + j * WINDOW_EACH)] = w.vector[j];
 }
 
-/* Sorts words that are in order by bin; words past the last window are not modified. A window that
+/* Sorts words that are in order by bin; words past the last window are not modified.  A window that
  * straddles two others has one half of each, so after the first round the halves are merged. */
 static __device__ inline void windows_sort(leaf_word *words, uint32_t count, uint32_t rounds)
 {

@@ -7,10 +7,10 @@
  *                                                   array is sorted
  *
  * Odd-even transposition sort with blocks as elements: once the blocks are sorted, sorting a window
- * is a compare-exchange of two of them. A partial last block counts as if it were padded with keys
- * greater than all others. Windows are sorted stably if the sort is stable, so that equal keys
- * never pass each other. B blocks take B (B - 1) / 2 window sorts of 2 / B of the array each, which
- * is equivalent to B - 1 sorts of the array.
+ * is a compare-exchange of two of them.  A partial last block counts as if it were padded with keys
+ * greater than all others.  Windows are sorted stably if the sort is stable, so that equal keys
+ * never pass each other.  B blocks take B (B - 1) / 2 window sorts of 2 / B of the array each,
+ * which is equivalent to B - 1 sorts of the array.
  *
  *     workspace   [ (argsort: a copy of the keys) | the workspace of a window ]
  *

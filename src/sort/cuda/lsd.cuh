@@ -1,7 +1,7 @@
 /*
  * sort/cuda/lsd.cuh - LSD radix sort in few launches of persistent blocks, for skewed keys
- * (skewed.cuh). The host does not know whether keys are skewed. If they are not, these kernels end
- * immediately, which takes less time with few blocks than with many.
+ * (skewed.cuh).  The host does not know whether keys are skewed.  If they are not, these kernels
+ * end immediately, which takes less time with few blocks than with many.
  *
  *     sort_lsd_begin     clears; counts every digit of every key; plans    (passes.cuh)
  *     sort_lsd           all passes: blocks take tiles dynamically        (onesweep.cuh)
@@ -96,7 +96,7 @@ static __device__ __noinline__ void lsd_last_tile(const struct sort_passes_args 
 }
 
 /* One loop, with its state in shared memory: with two loops the compiler spills registers of the
- * tile. A block takes a tile only when it can begin it, because the tiles after it wait for its
+ * tile.  A block takes a tile only when it can begin it, because the tiles after it wait for its
  * counts.
  */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)

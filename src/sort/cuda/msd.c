@@ -24,7 +24,7 @@ static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
     return echi_sort_pairs_tuning(s->key_bytes, payload);
 }
 
-/* Positions have 32 bits. Keys without values that are sorted by some of their bits need a stable
+/* Positions have 32 bits.  Keys without values that are sorted by some of their bits need a stable
  * sort. */
 static bool can_msd(const struct echi_sort *s)
 {
@@ -38,9 +38,9 @@ static bool can_buckets(const struct echi_sort *s)
     return !s->value_bytes && can_msd(s);
 }
 
-/* Few keys are sorted faster with fewer launches. With more pairs than this, two digits do not
+/* Few keys are sorted faster with fewer launches.  With more pairs than this, two digits do not
  * produce leaves. 64-bit keys with values use msd nevertheless, because onesweep takes eight
- * passes. Two digits do not produce leaves of 32-bit floats either: half of them may have one
+ * passes.  Two digits do not produce leaves of 32-bit floats either: half of them may have one
  * exponent. */
 static bool best_msd(const struct echi_sort *s)
 {
@@ -70,10 +70,10 @@ static bool begins_with_buckets(const struct echi_sort *s)
 
 /* ---- Sizes ---- */
 
-/* Upper bounds for the lists of all levels. A segment has more keys than a leaf. Adjacent bins are
- * joined while they begin in the same half of a leaf: a run of r keys between larger bins makes at
- * most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one leaf and ends a run, so
- * keys make at most 6 n / leaf leaves, and each segment, as one and as the bin that it was, 4. A
+/* Upper bounds for the lists of all levels.  A segment has more keys than a leaf.  Adjacent bins
+ * are joined while they begin in the same half of a leaf: a run of r keys between larger bins makes
+ * at most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one leaf and ends a run, so
+ * keys make at most 6 n / leaf leaves, and each segment, as one and as the bin that it was, 4.  A
  * bucket may be a leaf. */
 static void size_levels(const struct echi_sort *s, bool buckets, struct msd_plan *p)
 {
@@ -207,7 +207,7 @@ static void pdl(const struct sort_build *b, enum echi_phase phase, const char *k
                      b->plan->msd.adaptive ? "the sample is not skewed" : NULL);
 }
 
-/* No launch knows how much work there is. Where most inputs need many blocks, each block has one
+/* No launch knows how much work there is.  Where most inputs need many blocks, each block has one
  * tile or leaf, which is faster than persistent blocks; in other launches, and beyond that number,
  * blocks loop. */
 static void scatter_level(const struct sort_build *b, int level)
@@ -255,7 +255,7 @@ static uint64_t even_leaves(const struct sort_args *args)
 }
 
 /* The number of levels with separate launches: the levels of evenly distributed keys, and one more
- * for many keys. The first level always has one: it detects whether the keys are in order. */
+ * for many keys.  The first level always has one: it detects whether the keys are in order. */
 static int even_levels(const struct sort_args *args, int first)
 {
     uint64_t full = SORT_LEAF_FULL(args->msd.leaf);

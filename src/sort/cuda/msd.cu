@@ -19,10 +19,10 @@
  *
  * Keys with the same bits are indistinguishable, so nothing here is stable: a key's rank in a tile
  * is the return value of an atomic addition, and tiles reserve output space for their digits in any
- * order. No block waits for another.
+ * order.  No block waits for another.
  *
  * A digit consists of the highest bits that differ in the segment, so constant bits cost nothing; a
- * segment whose keys all have the same digit is not moved. A level without segments ends
+ * segment whose keys all have the same digit is not moved.  A level without segments ends
  * immediately.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -97,7 +97,7 @@ static __device__ inline void msd_count_range(const struct sort_common &a,
 }
 
 /* Adds the digit counts of [from, to) of a segment to its counts, and, unless seen is NULL, the
- * order of adjacent keys to *seen. BY_VALUE: its digits may be by value. */
+ * order of adjacent keys to *seen.  BY_VALUE: its digits may be by value. */
 template <int BY_VALUE>
 static __device__ inline void msd_count_part(const msd_args &a, const struct sort_segment &s,
                                              struct msd_count_shared &sh, uint32_t from,
@@ -192,7 +192,7 @@ static __device__ inline uint32_t scatter_digit(const struct sort_segment &s,
     return KIND == OF_VALUES ? value_digit(t.map, e, s.shift, s.bits) : msd_digit(s, e);
 }
 
-/* Places the tile's keys by digit in shared memory. Additions to one counter are serialised, so if
+/* Places the tile's keys by digit in shared memory.  Additions to one counter are serialised, so if
  * a digit is frequent, each warp adds its keys of that digit in one operation. */
 template <int KIND, int FREQUENT>
 static __device__ inline void msd_place(const struct sort_segment &s, const struct buckets_table &t,
@@ -323,8 +323,8 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     msd_scatter_level<0>(a, a.common.level, *(struct msd_scatter_shared *)shared_bytes);
 }
 
-/* The entire array by the table of buckets, if there is one. A block has several tiles, so that the
- * table is read less often, and fewer blocks end immediately if there is none. */
+/* The entire array by the table of buckets, if there is one.  A block has several tiles, so that
+ * the table is read less often, and fewer blocks end immediately if there is none. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_buckets_scatter(const __grid_constant__ msd_args a)
 {

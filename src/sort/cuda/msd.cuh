@@ -19,7 +19,7 @@ typedef struct sort_msd_args msd_args;
 
 #if VAL_BYTES
 /* Asynchronous copies to shared memory, with space for two blocks' copies, exist on sm_80 and its
- * successors in data centres; other GPUs that run code of sm_80 have space for one block's. The
+ * successors in data centres; other GPUs that run code of sm_80 have space for one block's.  The
  * host asks for which architecture the code was compiled: msd_pairs.c. */
 #if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1100)
 #define PAIRS_STAGED 1

@@ -31,8 +31,8 @@ enum {
 
 /* Dynamic shared memory of the scatter with values, msd_pairs.cu: a tile's keys or values, or the
  * counters of its warps, and the target of each digit; staged: the values that are copied
- * meanwhile. For a leaf with values: its order, and its bins, keys or values; for skewed keys the
- * size of sort_block. Values of 16 bytes stay in global memory. */
+ * meanwhile.  For a leaf with values: its order, and its bins, keys or values; for skewed keys the
+ * size of sort_block.  Values of 16 bytes stay in global memory. */
 #define SORT_PAIRS_SHARED_BYTES(threads, items, key_bytes, value_bytes, staged)                    \
     (SORT_SHARED_BYTES(threads, items,                                                             \
                        (key_bytes) > (value_bytes) ? (key_bytes) : (value_bytes)) +                \
@@ -50,7 +50,7 @@ enum {
 #define SORT_PACKED_SHARED_BYTES(level) (SORT_PACKED_TILE(level) * 12u + SORT_BINS * 8u + 64u)
 
 /* A segment that msd.cuh divides: its keys agree in all bits from shift + bits up, and do not fit
- * in a leaf. Each level has a list of segments, made by the level before. */
+ * in a leaf.  Each level has a list of segments, made by the level before. */
 struct sort_segment {
     uint32_t begin, count;
     uint32_t first_tile;
@@ -68,7 +68,7 @@ enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2 };
  * its keys; or, if the digit is the last, writes them to the output from their counts. */
 enum sort_moves { SORT_STAYS, SORT_MOVES, SORT_WRITTEN };
 
-/* Keys that a block finishes. Without values, the keys in the form of order_encode() are in low +
+/* Keys that a block finishes.  Without values, the keys in the form of order_encode() are in low +
  * [0, 2^bits); or they are uneven, and the leaf finds their range. */
 enum { SORT_LEAF_UNEVEN = 255 };
 struct sort_leaf {
