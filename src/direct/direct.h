@@ -3,7 +3,7 @@
  *
  *     direct.c         checks, chooses, lays out the workspace
  *     factor.c  LU, Cholesky and QR: panels, triangles and products
- *     solve.c   solves with what they leave, refines, estimates the condition
+ *     solve.c   solves with the factors, refines, estimates the condition
  *     direct/{cpu,cuda}  runs a step (step.h), or a vendor's factorization
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -54,7 +54,7 @@ struct echi_gf2 {
     ech_gf2 a, b, out;
     unsigned a_bit, out_bit; /* ECHI_GF2_COPY: 0 to 63 */
     const uint32_t *order;
-    size_t limit, columns; /* ECHI_GF2_GATHER_*: limit is what order[i] must be below */
+    size_t limit, columns; /* ECHI_GF2_GATHER_*: order[i] must be less than limit */
     uint32_t *full, *inverse;
     const uint32_t *rank;
     uint32_t *positions, *dim;

@@ -43,7 +43,7 @@ struct echi_solve_parts {
 /* Rows of a triangle by level. */
 struct echi_triangle {
     uint64_t *order;  /* [count + 1] start of each */
-    uint64_t *levels; /* [count + 1] where each begins */
+    uint64_t *levels; /* [count + 1] start of each level */
     uint64_t count;
 };
 

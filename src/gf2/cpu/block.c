@@ -216,7 +216,7 @@ bool echi_gf2_block_zero_from(const struct echi_gf2_block *e, size_t column, siz
     return true;
 }
 
-/* Products of bits of q pivots from now on, in columns bits that begin with theirs. */
+/* The bit products for q pivots from now on, in `columns` bits from the first pivot on. */
 static double products_of(const struct echi_gf2_block *e, double q, double columns)
 {
     const double rows = (double)(e->rows - (e->whole ? 0 : e->at));
@@ -225,13 +225,13 @@ static double products_of(const struct echi_gf2_block *e, double q, double colum
     return q * (rows * columns - q * fewer + (e->whole ? 0 : q * q / 3));
 }
 
-/* What the way back takes of so many pivots. */
+/* The bit products of back substitution for this many pivots. */
 static double products_back(const struct echi_gf2_block *e, double rank)
 {
     return e->back && !e->whole ? rank * rank / 2 * ((double)e->cols - rank) : 0;
 }
 
-/* As if every column to come were a pivot's. */
+/* Reports progress as if every remaining column had a pivot. */
 static void report_forward(struct echi_gf2_block *e, size_t column)
 {
     const size_t bits = column * 8, columns = bits < e->limit ? e->limit - bits : 0;
@@ -265,14 +265,14 @@ void echi_gf2_block_forward(struct echi_gf2_block *e)
     }
 }
 
-/* ---- The way back ---- */
+/* ---- Back substitution ---- */
 
 struct take {
     const struct echi_gf2_block *e;
     size_t first, q, tiles;
 };
 
-/* Brings the columns of the pivots together, eight a byte. */
+/* Gathers the pivot columns, eight per byte. */
 static void take_tile(void *arg, size_t tile, int thread)
 {
     const struct take *t = arg;
@@ -322,7 +322,7 @@ void echi_gf2_block_close(const struct echi_gf2_block *e, size_t open, size_t ti
 
 void echi_gf2_block_back(struct echi_gf2_block *e, const uint32_t *list, size_t n)
 {
-    /* For few columns blocks of blocks are not worth what their multipliers take. */
+    /* For few columns, two levels of blocks do not repay the computation of their multipliers. */
     const int top = e->levels > 1 && n > 2 * e->level[1].width ? e->levels - 1 : 0;
     const size_t width = e->level[top].width * 8, rank = e->at;
     if (rank == 0 || e->whole) return;

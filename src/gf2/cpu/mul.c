@@ -385,8 +385,8 @@ static const struct algorithm {
     {
         .name = "strassen",
         .what = "block, with 7 products of quarters instead of 8",
-        .when =
-            "the CPU has AVX2; all sides have at least 12,288 bits, and columns are whole words",
+        .when = "the CPU has AVX2; all sides have at least 12,288 bits, and columns are multiples "
+                "of 64",
         .applicable = whole_words,
         .chosen = strassen_chosen,
         .plan = strassen_plan,

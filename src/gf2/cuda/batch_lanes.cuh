@@ -31,7 +31,7 @@ static __device__ inline uint32_t lane_word(const uint32_t (&v)[WORDS], uint32_t
     return word;
 }
 
-/* The lanes of the matrix for which says is true. */
+/* The lanes of the matrix for which `says` is true. */
 template <int WORDS>
 static __device__ inline uint32_t lanes_that(const struct lane_row<WORDS> &l, bool says)
 {

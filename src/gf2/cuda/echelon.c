@@ -172,8 +172,8 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "m4r",
-        .what = "the same, updates by tables in shared memory",
-        .when = "only if it is named",
+        .what = "like block, updates by tables in shared memory",
+        .when = "only by name",
         .panels = true,
         .kernels =
             "gf2_strip, gf2_panel, gf2_rows for every 64 columns, gf2_apply_tables for every 512",
@@ -181,9 +181,9 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "gauss",
-        .what = "two kernels for every column",
-        .when = "only if it is named",
-        .kernels = "gf2_find, gf2_add for every column",
+        .what = "two kernels per column",
+        .when = "only by name",
+        .kernels = "gf2_find, gf2_add per column",
         .call = run_gauss,
     },
 };

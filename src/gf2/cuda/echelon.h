@@ -33,9 +33,9 @@ struct gf2_state {
     uint32_t count; /* its pivots */
     uint32_t moves; /* rows that move to make space for them */
     uint32_t unused;
-    uint32_t from[64];               /* where the pivots' rows were */
-    uint32_t source[64];             /* where a moved row was, */
-    uint32_t target[64];             /* and where it goes */
+    uint32_t from[64];               /* original rows of the pivots */
+    uint32_t source[64];             /* source of a moved row */
+    uint32_t target[64];             /* and its destination */
     uint64_t sum[64][GF2_SLOTS + 1]; /* the rows that a pivot row is a sum of: rows of earlier slots
                                         and the rows in `from`; by columns */
 };

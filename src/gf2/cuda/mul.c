@@ -414,7 +414,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "strassen",
-        .what = "the same, by 7 products of halves of each side",
+        .what = "like block, by 7 products of halves of each side",
         .when = "all sides have at least 65,536 bits",
         .can = always,
         .best = worth_halves,
@@ -425,7 +425,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "strassen2",
-        .what = "the same, by 49 products of quarters of each side",
+        .what = "like block, by 49 products of quarters of each side",
         .when = "all sides have at least 131,072 bits",
         .can = always,
         .best = worth_quarters,
@@ -437,7 +437,7 @@ static const struct strategy strategies[] = {
     {
         .name = "m4r",
         .what = "tables of linear combinations of 8 rows in shared memory (M4R)",
-        .when = "only if it is named",
+        .when = "only by name",
         .can = always,
         .best = never,
         .parts = 1,

@@ -27,7 +27,7 @@ static const uint32_t panel_none = 0xffffffffu;
 struct panel_rows {
     uint64_t word[PANEL_ROWS];   /* the current values of the columns */
     uint64_t sum[PANEL_ROWS];    /* the original pivot rows that have been added */
-    uint32_t source[PANEL_ROWS]; /* where the row was */
+    uint32_t source[PANEL_ROWS]; /* original position of the row */
     uint32_t place[PANEL_ROWS];  /* its current place; none: it is a pivot row, or there is no
                                     row */
     uint32_t pivot[PANEL_ROWS];  /* its number, or none */
@@ -414,7 +414,7 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
         if (s.at == end) break;
         scanned = true;
         const bool any = panel_any(strip, a.rows - rank, pivots, s);
-        __syncthreads(); /* before the search writes what this has read */
+        __syncthreads(); /* the search writes only after this has been read */
         if (!any) continue;
         panel_scan(strip, a.rows - rank, pivots, within & ~(uint64_t)0 << s.at, s);
         __syncthreads();

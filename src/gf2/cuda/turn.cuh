@@ -86,7 +86,7 @@ static __device__ inline void turn_tiles(const struct gf2_args &a)
         const uint64_t tile_y = t / a.tiles_across, tile_x = t - tile_y * a.tiles_across;
         uint32_t square[32];
         turn_load(a, tile, tile_y * (32u << down), tile_x * (1u << (across - 1)));
-        __syncthreads(); /* the tile is there */
+        __syncthreads(); /* the tile is written */
 #pragma unroll
         for (int i = 0; i < 32; i++) square[i] = tile[turn_in(32 * y + i, x, across)];
         __syncthreads(); /* all threads have loaded a square */

@@ -79,7 +79,7 @@ static __device__ inline value fold_lanes(const struct scan_args &a, value x, ui
 
 /* The position of a tile. */
 struct place {
-    uint64_t tile, row; /* tile: of all, NO_TILE: none */
+    uint64_t tile, row; /* tile: over all rows, NO_TILE: none */
     uint64_t in_row;    /* index of the tile in its row */
 };
 

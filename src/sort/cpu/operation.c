@@ -62,7 +62,7 @@ static const struct algorithm {
 } algorithms[] = {
     {
         .name = "count",
-        .what = "count how often each of 256 or 65536 keys occurs",
+        .what = "counting sort: counts each of 256 or 65536 values",
         .when = "keys of 8 bits without values, and keys of 16 bits from 8,192 elements on",
         .applicable = count_applicable,
         .chosen = count_chosen,
@@ -70,7 +70,7 @@ static const struct algorithm {
     },
     {
         .name = "block",
-        .what = "sort in the cache, one thread",
+        .what = "sorts in the cache, with one thread",
         .when = "other arrays of up to 16,384 elements",
         .applicable = block_applicable,
         .chosen = block_applicable,
@@ -78,7 +78,7 @@ static const struct algorithm {
     },
     {
         .name = "msd",
-        .what = "256-way scatters by the leading bits, then sorts in the cache",
+        .what = "scatters into 256 buckets by the leading bits, then sorts in the cache",
         .when = "all other arrays",
         .applicable = msd_applicable,
         .chosen = msd_applicable,

@@ -79,7 +79,7 @@ static __device__ inline uint32_t bins_begin(struct bins_shared<WARPS, ITEMS> &s
         s.sums[warp] = inclusive;
         if (MOST) s.most[warp] = most;
     }
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     if (MOST) most = warp_max(s.most[lane < WARPS ? lane : 0]);
     uint32_t at = warp_sum(lane < warp ? s.sums[lane] : 0) + inclusive - mine;
     uint32_t *word[] = { &w.x, &w.y, &w.z, &w.w };
@@ -288,7 +288,7 @@ static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, 
     const uint32_t log = max(32 - __clz((int)(n - 1)), (int)network_window<ukey>::RUN_LOG);
     uint32_t needs = 0;
     bool differ = false;
-    __syncthreads(); /* the keys lie by bins */
+    __syncthreads(); /* the keys are placed by bin */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
         if (mine + STEP * i < n) {

@@ -54,7 +54,7 @@ static __device__ inline void block_pass(const struct sort_common &a,
     for (int i = 0; i < ITEMS && i < items; i++)
         slot[i] = mine + 32 * i < n ? digit_of(a, k.key[i], pass) : SORT_BINS - 1;
     rank_keys<ITEMS>(row, slot, items);
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     uint32_t count = bin < SORT_BINS ? rank_column<WARPS>(s.counts, bin) : 0;
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
@@ -62,7 +62,7 @@ static __device__ inline void block_pass(const struct sort_common &a,
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
         slot[i] += row[mine + 32 * i < n ? digit_of(a, k.key[i], pass) : SORT_BINS - 1];
-    __syncthreads(); /* every warp is done with the counters */
+    __syncthreads(); /* all warps are done with the counters */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         s.keys[slot[i]] = k.key[i];

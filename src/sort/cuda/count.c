@@ -64,7 +64,7 @@ static ech_status steps_of_count(const struct sort_build *b)
 
 const struct sort_strategy echi_sort_by_count = {
     .name = "count",
-    .what = "keys of 8 or 16 bits alone: counted, then written",
+    .what = "counting sort: counts the keys, then writes them",
     .when = "keys of 8 bits without values, or of 16 bits if there are enough of them",
     .family = "sort",
     .can = can_count,

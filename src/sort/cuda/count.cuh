@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
     for (int bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
         begin[bin] = a.state->base[0][0][bin];
     if (threadIdx.x == 0) begin[SORT_BINS] = a.common.n;
-    __syncthreads(); /* the bins are there */
+    __syncthreads(); /* the bins are written */
 
     /* Aligned vectors of 16 keys; the first and the last may extend past the ends of the array. */
     ukey *out = (ukey *)a.common.keys_out;
@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
     for (int j = 0; j < STEPS; j++) sum += mine[j * 32];
     sum = warp_scan_u64(sum);
     if (lane == 31) sums[warp] = sum;
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     uint64_t before = 0;
     for (uint32_t w = 0; w < warp; w++) before += sums[w];
 #pragma unroll 8

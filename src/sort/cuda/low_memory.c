@@ -179,7 +179,7 @@ static ech_status steps_of_low_memory(const struct sort_build *b)
 {
     const struct echi_sort *s = b->sort;
     if (b->plan->windows == 1) {
-        add_call(b, "the sort of the whole array", sort_whole);
+        add_call(b, "the sort of the entire array", sort_whole);
         return ECH_OK;
     }
     add_copy(b, keys_of(b), s->keys_in, s->n * (size_t)s->key_bytes);
@@ -187,13 +187,13 @@ static ech_status steps_of_low_memory(const struct sort_build *b)
         add_call(b, "the indices 0, 1, 2, ...", fill_index);
     else if (s->value_bytes)
         add_copy(b, s->values_out, s->values_in, s->n * s->value_bytes);
-    add_call(b, "sorts of windows of two blocks in turns, in place", sort_windows);
+    add_call(b, "sorts of windows of two blocks, in turns, in place", sort_windows);
     return ECH_OK;
 }
 
 const struct sort_strategy echi_sort_by_low_memory = {
     .name = "low_memory",
-    .what = "windows of a quarter of the array in turns, in little workspace",
+    .what = "sorts windows of a quarter of the array in turns, with little workspace",
     .when = "the workspace of the best other strategy cannot be allocated",
     .family = "sort",
     .least = SORT_LOW_MEMORY_LEAST,

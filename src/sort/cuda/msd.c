@@ -360,7 +360,7 @@ static int bin_bits(const struct sort_build *b)
     return bits;
 }
 
-/* Whether the digits can be by value: floats whose NaN are all at one end, whatever their signs. */
+/* Whether the digits can be by value: floats whose NaN, of either sign, are all at one end. */
 static bool floats_by_value(const struct sort_build *b)
 {
     const struct sort_args *args = b->args;
@@ -404,8 +404,8 @@ static ech_status steps_of_adaptive(const struct sort_build *b)
 
 const struct sort_strategy echi_sort_by_adaptive = {
     .name = "adaptive",
-    .what = "as buckets or msd, or as onesweep if a sample of the keys is skewed",
-    .when = "as msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on",
+    .what = "like buckets or msd, or like onesweep if a sample of the keys is skewed",
+    .when = "like msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on",
     .family = "sort_msd",
     .can = can_msd,
     .best = best_adaptive,
@@ -416,8 +416,8 @@ const struct sort_strategy echi_sort_by_adaptive = {
 
 const struct sort_strategy echi_sort_by_buckets = {
     .name = "buckets",
-    .what = "as msd, after a split into buckets of about equally many keys",
-    .when = "only by name: adaptive comes first",
+    .what = "like msd, after a first level of equal-count buckets",
+    .when = "only by name: adaptive precedes it",
     .family = "sort_msd",
     .can = can_buckets,
     .best = best_buckets,
@@ -428,9 +428,9 @@ const struct sort_strategy echi_sort_by_buckets = {
 
 const struct sort_strategy echi_sort_by_msd = {
     .name = "msd",
-    .what = "most significant digit first, until a block can hold what is left",
+    .what = "most significant digit first, until a segment fits in a block",
     .when = "keys of 32 or 64 bits, fewer than 2^32; with values if the key has enough bits, and "
-            "keys of 32 bits only as integers of which two digits make leaves",
+            "keys of 32 bits only if they are integers and two digits make leaves",
     .family = "sort_msd",
     .can = can_msd,
     .best = best_msd,

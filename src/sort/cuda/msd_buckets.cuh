@@ -118,7 +118,7 @@ static __device__ inline uint32_t buckets_bin(const struct buckets_table &t, uke
 /* ---- Counts ---- */
 
 struct buckets_found {
-    ukey least, most; /* minimum and maximum of the keys below and above all bins */
+    ukey least, most; /* minimum key below and maximum key above all bins */
     uint32_t seen;    /* as in struct msd_found */
 };
 
@@ -255,13 +255,13 @@ static __device__ inline void buckets_begins(const msd_args &a, struct buckets_p
         sum += __shfl_sync(WARP_ALL, inclusive, 31);
     }
     if (lane == 31) p.sums[warp] = sum;
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     uint32_t before = 0;
     for (uint32_t w = 0; w < warp; w++) before += p.sums[w];
     for (uint32_t j = 0; j < steps; j++)
         if (mine + j * 32 < all) begin[mine + j * 32] += before;
     if (threadIdx.x == 0) begin[all] = (uint32_t)a.common.n;
-    __syncthreads(); /* the begins of all bins are there */
+    __syncthreads(); /* the starts of all bins are written */
 }
 
 /* Whether a bucket begins at this bin, that is, no larger bucket contains it.  The bucket has the
@@ -287,7 +287,7 @@ static __device__ inline void buckets_even(const msd_args &a, struct buckets_pla
         p.log[me] = (uint8_t)even;
     }
     if (me == 0) p.buckets = BUCKETS;
-    __syncthreads(); /* the buckets are there */
+    __syncthreads(); /* the buckets are written */
 }
 
 /* The first key of each even bucket by value. */
@@ -298,7 +298,7 @@ static __device__ inline void buckets_bounds(const msd_args &a, const struct sor
     if (c <= BUCKETS)
         p.bound[c] =
             value_first(a.common.order, value_map_of(a), c << (t.shift + a.bin_bits - BUCKET_LOG));
-    __syncthreads(); /* the keys are there */
+    __syncthreads(); /* the keys are written */
 }
 
 /* Buckets of about equally many keys: uses the smallest cap that makes few enough buckets. */
@@ -326,7 +326,7 @@ static __device__ inline void buckets_equal(const msd_args &a, struct buckets_pl
                 p.first[c] = bin;
                 p.log[c] = (uint8_t)log;
             }
-        __syncthreads(); /* the buckets are there */
+        __syncthreads(); /* the buckets are written */
         return;
     }
 }

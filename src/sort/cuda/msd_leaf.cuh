@@ -64,7 +64,7 @@ template <int ITEMS> static __device__ inline void leaf_begins(struct msd_leaf_s
     const uint32_t inclusive = warp_scan(mine), exclusive = inclusive - mine;
     const uint32_t all = __shfl_sync(WARP_ALL, inclusive, 31);
     if (lane == 0) s.sums[warp] = (all & 0xffff) + (all >> 16);
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     const uint32_t sum = warp_sum(lane < warp ? s.sums[lane] : 0);
 #pragma unroll
     for (int j = 0; j < LEAF_SCAN_STEPS; j++) {

@@ -40,7 +40,7 @@ enum {
     PACKED_ASKED = 8,         /* tiles whose descriptors are loaded at once */
     PACKED_PATIENCE = 1 << 14 /* maximum number of times that a tile's descriptor is polled */
 };
-static_assert((int)PACKED_THREADS == (int)SORT_BINS, "a thread looks back for a digit");
+static_assert((int)PACKED_THREADS == (int)SORT_BINS, "one thread per digit in the look-back");
 
 /* Bits of the second digit: the minimum that makes leaves. */
 static __device__ inline uint32_t packed_bits(const struct sort_common &a)
@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
     wait_for_earlier();
     const uint32_t me = threadIdx.x, top = a.lists.msd->even, bits = packed_bits(a.common);
     if (!top) return;
-    if (!packed_fits(a)) { /* also: all threads have read what is cleared now */
+    if (!packed_fits(a)) { /* also: all threads have read the data that is cleared now */
         if (me < SORT_BINS) msd_begin_counts(a);
         return;
     }
@@ -363,7 +363,7 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
         slot[i] = FULL || mine + 32 * i < here ? msd_digit(s, key[i]) : SORT_BINS - 1;
         atomicAdd(&row[slot[i]], 1);
     }
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     const uint32_t all = rank_column<PACKED_WARPS>(sh.counts, me);
     const uint32_t count = !FULL && me == SORT_BINS - 1 ? all - (TILE - here) : all;
     store_relaxed(a.rows + (uint64_t)tile * SORT_BINS + me,
@@ -372,10 +372,10 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
     rank_offsets<PACKED_WARPS>(sh.counts, me, offset);
     sh.count[me] = count;
     sh.target[me] = base - offset;
-    __syncthreads(); /* the rows say where each warp's keys of a digit begin */
+    __syncthreads(); /* the rows contain the start of each warp's keys of a digit */
     rank_keys<ITEMS>(row, slot, ITEMS);
     if (!LEVEL) copy_wait<0>();
-    __syncthreads(); /* every warp is done with the counters */
+    __syncthreads(); /* all warps are done with the counters */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         sh.pairs[slot[i]] = make_uint2(key[i], sh.staged[mine + 32 * i]);

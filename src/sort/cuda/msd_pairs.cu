@@ -237,7 +237,7 @@ scatter_rank(const struct sort_common &a, const struct sort_segment &s,
         else
             atomicAdd(&row[slot[i]], 1);
     }
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     const uint32_t count = bin < SORT_BINS ? rank_column<PAIRS_WARPS>(sh.counts, bin) : 0;
     const uint32_t offset = bins_scan(count, sh.sums);
     if (bin < SORT_BINS) {
@@ -246,7 +246,7 @@ scatter_rank(const struct sort_common &a, const struct sort_segment &s,
     }
     __syncthreads(); /* the rows contain the start of each warp's keys of a digit */
     rank_keys<MSD_ITEMS>(row, slot, MSD_ITEMS);
-    __syncthreads(); /* every warp is done with the counters */
+    __syncthreads(); /* all warps are done with the counters */
 }
 
 template <int FULL>
@@ -288,7 +288,7 @@ scatter_move(const struct sort_common &a, const struct sort_segment &s,
 #if PAIRS_STAGED
     copy_wait<0>();
 #endif
-    __syncthreads(); /* every thread has read its keys */
+    __syncthreads(); /* all threads have read its keys */
     scatter_place<FULL>(a, s, sh, t, mine, slot);
     __syncthreads(); /* the values are sorted by digit */
     uval *values = (uval *)values_of(a, msd_target(s));

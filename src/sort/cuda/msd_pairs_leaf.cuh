@@ -89,7 +89,7 @@ static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
         s.sums[warp] = sum;
         s.most[warp] = most;
     }
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     most = warp_max(s.most[lane < LEAF_WARPS ? lane : 0]);
     sum = warp_sum(lane < warp ? s.sums[lane] : 0);
     if (warp < LEAF_SCAN_WARPS)
@@ -237,7 +237,7 @@ static __device__ inline void leaf_load_packed(const struct sort_common &a,
 }
 #endif
 
-/* A key and a value of a leaf as they lie in memory, by position. */
+/* A key and a value of a leaf as they are stored, by position. */
 static __device__ inline ukey leaf_key(const struct sort_common &a, const struct sort_leaf &leaf,
                                        uint32_t p)
 {
@@ -301,7 +301,7 @@ static __device__ inline void leaf_keep_keys(const struct sort_common &a,
         if (p < leaf.count)
             s.keys[p] = PACKED ? leaf_key(a, leaf, p) : msd_load(a, leaf.source, in[p]);
     }
-    __syncthreads(); /* the keys are there */
+    __syncthreads(); /* the keys are written */
 }
 
 #if VAL_BYTES <= 8
@@ -346,7 +346,7 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
 #endif
 #if LEAF_STAGED
     copy_wait<0>();
-    __syncthreads(); /* the values are there */
+    __syncthreads(); /* the values are written */
 #pragma unroll 4
     for (uint32_t p = threadIdx.x; p < leaf.count; p += LEAF_THREADS) {
         const uint32_t word = s.order[leaf_place(p)], position = word & mask;
@@ -381,7 +381,7 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
         for (int i = 0; i < LEAF_ITEMS; i++)
             if (threadIdx.x + i * LEAF_THREADS < leaf.count)
                 s.values[threadIdx.x + i * LEAF_THREADS] = value[i];
-        __syncthreads(); /* the values are there */
+        __syncthreads(); /* the values are written */
 #pragma unroll
         for (int i = 0; i < LEAF_ITEMS; i++)
             if (threadIdx.x + i * LEAF_THREADS < leaf.count) value[i] = s.values[position[i]];

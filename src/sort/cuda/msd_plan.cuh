@@ -239,7 +239,7 @@ static __device__ inline void msd_bounds(const msd_args &a, struct msd_plan_shar
     for (uint32_t bin = threadIdx.x; bin <= SORT_BINS; bin += blockDim.x)
         p.bound[bin] =
             value_first(a.common.order, value_map_of(a), min(first + (bin << s.shift), last));
-    __syncthreads(); /* the keys are there */
+    __syncthreads(); /* the keys are written */
 }
 #endif
 

@@ -121,7 +121,7 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
             counts ? digit_of(a.common, key[i], pass) : SORT_BINS - 1; /* past the end: last */
         if (counts) atomicAdd(&row[slot[i]], 1);
     }
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     uint32_t count = 0;
     if (bin < SORT_BINS) {
         count = rank_column<WARPS>(s.counts, bin);
@@ -164,7 +164,7 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
     if (bin < SORT_BINS) publish(a, w, tile, bin, count);
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) offsets[counter_of(bin)] = offset;
-    __syncthreads(); /* the offsets are there */
+    __syncthreads(); /* the offsets are written */
     const int again = pass + (int)s.zero;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
@@ -197,7 +197,7 @@ write_values(const struct sort_common &a, const struct sweep &w, struct pass_sha
 #pragma unroll
         for (int i = 0; i < ITEMS; i++)
             if (exists<FULL>(mine + 32 * i, here)) value[i] = in[mine + 32 * i];
-    __syncthreads(); /* every thread has read its keys */
+    __syncthreads(); /* all threads have read its keys */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here)) s.values[slot[i]] = value[i];

@@ -112,7 +112,7 @@ static __device__ inline void plan_digits(const struct sort_passes_args &a,
         uint64_t inclusive = warp_scan_u64(count);
         if (bin < SORT_BINS && lane_id() == 31) s.sums[warp] = inclusive;
         int constant =
-            __syncthreads_or(count == a.common.n); /* also: the sums of all warps are there */
+            __syncthreads_or(count == a.common.n); /* also: the sums of all warps are written */
         if (bin == 0) s.active[pass] = !constant;
         uint64_t before = 0;
 #pragma unroll 1

@@ -52,7 +52,7 @@ static __device__ inline void sample_splitters(const struct sort_sample_args &a,
             s.splitter.at[p - 1] = sample_position(h.k.origin[i], a.stride);
         }
     }
-    __syncthreads(); /* the splitters are there */
+    __syncthreads(); /* the splitters are written */
 }
 
 /* ---- Tiles ---- */
@@ -68,7 +68,7 @@ static __device__ inline uint32_t block_scan(struct sample_shared &s, uint32_t x
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id(), inclusive = warp_scan(x);
     if (lane == 31) s.sums[warp] = inclusive;
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     return warp_sum(lane < warp ? s.sums[lane] : 0) + inclusive - x;
 }
 
@@ -118,7 +118,7 @@ static __device__ inline void tile_rank(const struct sort_sample_args &a, struct
         bucket[i] = slot[i] = sample_has(h, i) ? slot[i] : SORT_BINS - 1;
     __syncthreads(); /* the counters are clear */
     rank_keys<SAMPLE_ITEMS>(row, slot, h.items);
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     const uint32_t bin = threadIdx.x;
     const uint32_t count = bin < SORT_BINS ? rank_column<SAMPLE_WARPS>(s.rows, bin) : 0;
     const uint32_t begin = block_scan(s, count);
@@ -147,7 +147,7 @@ static __device__ inline void tile_rank(const struct sort_sample_args &a, struct
     const uint32_t begin = block_scan(s, me < a.buckets ? s.tile.count[me] : 0);
     if (me < a.buckets) s.tile.count[me] = begin;
     tile_starts(a, tile, h.count, begin);
-    __syncthreads(); /* the offsets are there */
+    __syncthreads(); /* the offsets are written */
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
         if (sample_has(h, i)) slot[i] += s.tile.count[bucket[i]];
@@ -233,7 +233,7 @@ bucket_segments(const struct sort_sample_args &a, struct sample_shared &s, uint3
         s.segment.begin[t] = t < a.buckets ? begin : ~0u;
         s.segment.from[t] = t * a.tile + start - begin;
     }
-    __syncthreads(); /* the segments are there */
+    __syncthreads(); /* the segments are written */
     return b;
 }
 

@@ -62,7 +62,7 @@ static __device__ inline void skewed_sort(ukey *keys, ukey (&e)[2])
                 __syncthreads(); /* all threads have read */
                 keys[me] = e[0];
                 keys[me + SKEWED_THREADS] = e[1];
-                __syncthreads(); /* the keys are there */
+                __syncthreads(); /* the keys are written */
                 other[0] = keys[me ^ step];
                 other[1] = keys[(me ^ step) + SKEWED_THREADS];
             } else {
@@ -89,7 +89,7 @@ static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
     const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
     keys[2 * me] = e[0];
     keys[2 * me + 1] = e[1];
-    __syncthreads(); /* the sample is there */
+    __syncthreads(); /* the sample is written */
     const bool falls = __syncthreads_or(e[0] > e[1] || e[1] > keys[next]);
     const bool rises = __syncthreads_or(e[0] < e[1] || e[1] < keys[next]);
     if (!falls || !rises) return false;

@@ -51,7 +51,7 @@ small_values(const struct sort_common &a, uint32_t n, int items, const uval (&va
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++)
             if (bins_mine<WARPS>(i) < n) shared[bins_mine<WARPS>(i)] = value[i];
-        __syncthreads(); /* the values are there */
+        __syncthreads(); /* the values are written */
     }
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)

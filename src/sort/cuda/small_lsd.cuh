@@ -323,7 +323,7 @@ static __device__ inline bool small_lsd_pass_over(const msd_args &a, const struc
         rank_clear(s.counts, SMALL_LSD_WARPS * SORT_BINS);
         __syncthreads(); /* the counters are clear */
         small_lsd_count(a.common, p, s, small_lsd_tile_of(from, to - from));
-        __syncthreads(); /* every warp has counted */
+        __syncthreads(); /* all warps have counted */
         small_lsd_publish(a, p, bin < SORT_BINS ? rank_column<SMALL_LSD_WARPS>(s.counts, bin) : 0);
         __syncthreads(); /* the counts are published */
         small_lsd_arrive(a);
@@ -335,7 +335,7 @@ static __device__ inline bool small_lsd_pass_over(const msd_args &a, const struc
         rank_clear(s.counts, SMALL_LSD_WARPS * SORT_BINS);
         __syncthreads(); /* the counters are clear */
         small_lsd_count(a.common, p, s, t);
-        __syncthreads(); /* every warp has counted */
+        __syncthreads(); /* all warps have counted */
         const uint32_t count = bin < SORT_BINS ? rank_column<SMALL_LSD_WARPS>(s.counts, bin) : 0;
         if (one) small_lsd_publish(a, p, count);
         const uint32_t offset = bins_scan(count, s.sums); /* also: the counts are published */

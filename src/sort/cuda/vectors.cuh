@@ -27,7 +27,7 @@ union key_vector {
 struct key_vectors {
     const uint4 *body;
     uint64_t count;      /* vectors */
-    uint64_t head, tail; /* keys before the body; where the keys after it begin */
+    uint64_t head, tail; /* keys before the body; start of the keys after it */
 };
 
 static __device__ inline struct key_vectors key_vectors_of(const ukey *keys, uint64_t n)

@@ -133,11 +133,11 @@ static __device__ inline void put_at(const struct sparse_args &a, real *y, real 
 struct task {
     uint16_t row, group; /* row in the tile; group of the row's part in the tile */
     uint16_t at, count;  /* position in the tile's entries */
-    uint32_t alone;      /* it is the entire row */
+    uint32_t alone;      /* it is an entire row */
 };
 
 template <int TASKS> struct row_list {
-    uint32_t tasks, long_rows; /* rows of several groups that lie completely in the tile */
+    uint32_t tasks, long_rows; /* rows of several groups that are completely in the tile */
     struct task task[TASKS];
     uint16_t row_task[TASKS], row_groups[TASKS]; /* of each long row */
 };

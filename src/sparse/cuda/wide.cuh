@@ -5,7 +5,7 @@
  *     1  entries       of the tile, into shared memory
  *     2  rows          of one group; others are listed by groups
  *     3  groups        of those
- *     4  long rows     that lie in the tile, of their groups
+ *     4  long rows     that are completely in the tile, from their groups
  *     5  shared rows   by the block that finishes the last of their tiles
  *
  * SPDX-License-Identifier: Apache-2.0
