@@ -2,6 +2,9 @@
  * direct/direct.c - ech_solve_direct() and its related functions: checks the arguments, chooses,
  * lays out the workspace.
  *
+ *     workspace   [ factor | reflectors, gram, chain, between, room | tau | residual | image |
+ *                   vector | signs | sums | peaks | pivots | scalars | workspace of products |
+ *                   workspace of steps ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,9 +2,9 @@
  * reduce/cuda/long.cuh - rows and segments that many blocks share, including entire arrays.
  *
  *     row      | item           | item           | item     |      a block reduces an item;
- *               w0  w1  w2 ... w0  w1 ...                          its warps the chunks in turn
- *    partials   p0               p1               p2               folded by the block that
- *                                                                  finishes the row's last item
+ *                w0  w1  w2 ... w0  w1 ...                          its warps the chunks in turn
+ *     partials   p0               p1               p2               folded by the block that
+ *                                                                   finishes the row's last item
  *
  * SPDX-License-Identifier: Apache-2.0
  */

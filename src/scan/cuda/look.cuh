@@ -3,8 +3,8 @@
  * 2016) over the tiles of its group of 32, and one prefix for all preceding groups, which a
  * dedicated block adds up.
  *
- *     tiles     T T T ... T|T T T ... T|T T ...     each publishes its total (aggregate)
- *     prefixes            P           P            inclusive prefix at the end of each group
+ *     tiles     |T T T ... T|T T T ... T|T T ...     each publishes its total (aggregate)
+ *     prefixes              P           P            inclusive prefix at the end of each group
  *
  *     exclusive prefix of a tile = P of the groups before + (T + T + ... of its group, before it)
  *     P                          = P before + (T + ... + T of the group)

@@ -10,7 +10,6 @@
  *     3  shared rows   a row of several tiles: the sums of groups of 256 entries are stored; the
  *                      warp that finishes the last group of a span adds up the span, and the one
  *                      that finishes the last span of the row adds up the spans
- *                      finishes the last span of the row adds up spans
  *
  * SPDX-License-Identifier: Apache-2.0
  */
