@@ -91,7 +91,7 @@ done:
     return status;
 }
 
-static ech_status look_at_matrix(struct echi_direct_run *run, struct norms *norms)
+static ech_status inspect_matrix(struct echi_direct_run *run, struct norms *norms)
 {
     struct echi_direct_step step;
     struct echi_direct_scalars scalars;
@@ -164,7 +164,7 @@ static void report_determinant(struct echi_direct_run *run, const struct big *bi
 }
 
 /* Checks the diagonal: the determinant; for QR, whether columns are linearly dependent. */
-static ech_status look_at_diagonal(struct echi_direct_run *run)
+static ech_status inspect_diagonal(struct echi_direct_run *run)
 {
     struct echi_direct_step step = echi_direct_step(run, ECHI_DIRECT_DIAGONAL);
     const double unit = run->bytes == 8 ? 0x1p-53 : 0x1p-24;
@@ -506,7 +506,7 @@ ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
     ech_status status;
     run.ctx = ctx;
     run.parts = *parts;
-    TRY(look_at_matrix(&run, &norms));
+    TRY(inspect_matrix(&run, &norms));
     if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
     if (call->call == ECH_DIRECT_SOLVE && call->count) {
         TRY(find_peaks(&run, PEAKS_B, run.m, call->b, call->b_stride));
@@ -515,7 +515,7 @@ ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
     }
     TRY(factor(&run));
     if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
-    TRY(look_at_diagonal(&run));
+    TRY(inspect_diagonal(&run));
     if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
     if (call->call != ECH_DIRECT_DETERMINANT) TRY(estimate_condition(&run, norms.column));
     if (call->count) TRY(solve_right(&run, &norms));

@@ -287,7 +287,8 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     const struct echi_direct_step &step = args.step;
     const real *c = (const real *)step.c;
     struct peak best = no_peak(0);
-    for (uint32_t i = threadIdx.x; i < step.rows; i += DIRECT_PANEL_THREADS) look_at(best, c[i], i);
+    for (uint32_t i = threadIdx.x; i < step.rows; i += DIRECT_PANEL_THREADS)
+        update_peak(best, c[i], i);
     best = block_peak(best, peaks);
     if (threadIdx.x) return;
     step.scalars->largest = best.place;

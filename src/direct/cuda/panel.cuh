@@ -32,7 +32,7 @@ static __device__ inline void wait_for_column(const struct direct_state *state, 
 }
 
 /* Signals that the block's column is complete; the last block resets the state. */
-static __device__ inline void say_ready(struct direct_state *state, uint32_t j)
+static __device__ inline void signal_ready(struct direct_state *state, uint32_t j)
 {
     __syncthreads(); /* all threads have written their elements */
     if (threadIdx.x) return;
@@ -73,7 +73,7 @@ static __device__ inline struct peak update_column(real *x, const real *l, uint3
             if (i == place) value[e] = old;
             if (pivot != 0) value[e] -= by[e] * top; /* otherwise all of l is zero */
             x[i] = value[e];
-            look_at(best, value[e], i);
+            update_peak(best, value[e], i);
         }
     }
     return best;
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS)
     struct peak best = no_peak(0);
     for (uint32_t i = threadIdx.x; i < rows; i += PANEL_THREADS) {
         x[i] = ((const real *)step.c)[i * step.c_stride + j];
-        look_at(best, x[i], i);
+        update_peak(best, x[i], i);
     }
     for (uint32_t k = 0; k < j; k++) {
         wait_for_column(args.state, k);
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS)
         const real value = i == place ? old : x[i];
         x[i] = pivot == 0 ? value : value / pivot;
     }
-    say_ready(args.state, j);
+    signal_ready(args.state, j);
 }
 
 /* ---- QR ---- */
@@ -221,7 +221,7 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS)
     }
     const real factor = make_reflector(x, j, rows, s);
     if (threadIdx.x == 0) tau[j] = factor;
-    say_ready(args.state, j);
+    signal_ready(args.state, j);
 }
 
 /* ---- Back to the matrix ---- */

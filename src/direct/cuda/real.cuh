@@ -54,7 +54,7 @@ static __device__ inline struct peak no_peak(uint32_t begin)
 }
 
 /* Updates the maximum; places must ascend. */
-static __device__ inline void look_at(struct peak &p, real x, uint32_t place)
+static __device__ inline void update_peak(struct peak &p, real x, uint32_t place)
 {
     const real here = size_of(x);
     if (here > p.size) {

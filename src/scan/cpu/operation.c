@@ -295,8 +295,8 @@ struct relay {
     const struct scan_row *row;
     size_t tiles, each; /* of the row; of a part */
     bool streamed;
-    atomic_size_t taken; /* number of parts taken */
-    atomic_size_t told;  /* number of parts included in chain */
+    atomic_size_t taken;   /* number of parts taken */
+    atomic_size_t chained; /* number of parts included in chain */
     struct chain chain;
 };
 
@@ -312,12 +312,12 @@ static void run_part(struct relay *r, struct room *room, size_t part)
         find_flags(&row, &room->flags, at, count);
         totals[i] = k->reduce(&row, at, count);
     }
-    echi_parallel_await(&r->told, part);
+    echi_parallel_await(&r->chained, part);
     for (size_t i = 0; i < n; i++) {
         before[i] = before_tile(row.s, k, &r->chain);
         add_tile(row.s, k, &r->chain, totals[i]);
     }
-    atomic_store_explicit(&r->told, part + 1, memory_order_release);
+    atomic_store_explicit(&r->chained, part + 1, memory_order_release);
     for (size_t i = 0; i < n; i++) {
         size_t at = (first + i) * tile;
         scan_tile(k, &row, room, at, echi_min(tile, row.n - at), before[i]);

@@ -138,7 +138,7 @@ static __device__ inline value await_prefix(struct prefix_ring &s, uint64_t g)
     return value_in(w);
 }
 
-static __device__ inline void tell_prefix(struct prefix_ring &s, uint64_t g, value x)
+static __device__ inline void store_prefix(struct prefix_ring &s, uint64_t g, value x)
 {
 #pragma unroll
     for (int p = 0; p < PARTS; p++)
@@ -168,7 +168,7 @@ static __device__ inline void add_groups(const struct scan_args &a, struct prefi
         if (!(SEGMENTED && flags)) sum = combine<OP>(a, before, sum);
         __syncwarp(); /* all lanes have read it */
         if (lane_id() == 0) {
-            tell_prefix(s, n, sum);
+            store_prefix(s, n, sum);
             publish(a.prefixes, row * a.row_groups + g, sum, false);
         }
     }

@@ -119,8 +119,8 @@ static __device__ inline void write_tile(const struct scan_args &a, const struct
 
 /* Publishes a tile's total, and stores the prefix of each of its lines. */
 template <int OP, int SEGMENTED>
-static __device__ inline void say_tile(const struct scan_args &a, struct tile_shared &s,
-                                       const struct place &p, int stage, int parity)
+static __device__ inline void publish_tile(const struct scan_args &a, struct tile_shared &s,
+                                           const struct place &p, int stage, int parity)
 {
     const value x = s.totals[parity][lane_id()];
     const uint32_t flagged = has_flags<OP, SEGMENTED>(a)
@@ -184,7 +184,7 @@ template <int OP, int SEGMENTED> static __device__ inline void scan_tiles(const 
         } else if (warp == SCAN_WORKERS) {
             const struct place &p = s.places[(round - SCAN_AHEAD - 1) & (PLACES - 1)];
             if (round > SCAN_AHEAD && p.tile != NO_TILE)
-                say_tile<OP, SEGMENTED>(a, s, p, two, (round - 1) & 1);
+                publish_tile<OP, SEGMENTED>(a, s, p, two, (round - 1) & 1);
         } else {
             const struct place &p = s.places[(round + 1 - stages) & (PLACES - 1)];
             if (round + 1 >= stages && p.tile != NO_TILE) {

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { SAMPLE = 1024, CROWDED = 6 /* times the mean: the most for a linear table */ };
+enum { SAMPLE = 1024, UNEVEN = 6 /* times the mean: the maximum for a linear table */ };
 
 static void spread_linearly(struct echi_digits *d, size_t entries)
 {
@@ -29,7 +29,7 @@ static bool crowded(const struct echi_digits *d, const uint16_t *in_entry)
         *count += in_entry[i];
         if (*count > most) most = *count;
     }
-    return most > CROWDED * SAMPLE / ECHI_BUCKETS;
+    return most > UNEVEN * SAMPLE / ECHI_BUCKETS;
 }
 
 /* An entry is assigned by the middle of its keys in the sorted sample, so a frequent entry gets its
