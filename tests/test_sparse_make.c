@@ -473,7 +473,8 @@ static void run_refused(ech_ctx *ctx)
     out = good, out.nnz = 1;
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out->nnz is 1");
     out = good, out.dtype = ECH_F64;
-    CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out has types i32 and f64");
+    CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG,
+                "out has types i32 and f64");
     CHECK_FAILS(ctx, ech_csr_diagonal(ctx, &a, NULL), ECH_ERR_ARG, "diagonal is NULL");
     CHECK_FAILS(ctx, ech_csr_diagonal(ctx, NULL, d), ECH_ERR_ARG, "a is NULL");
     CHECK_FAILS(ctx, ech_csr_check(ctx, &a, 2), ECH_ERR_ARG, "in_order is 2");

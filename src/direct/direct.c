@@ -127,7 +127,7 @@ static ech_status check_call(ech_ctx *ctx, const ech_direct_options *options,
     const size_t element = ech_dtype_bytes(call->dtype);
     ech_status status;
     if (!call->backend->operations[ECHI_OP_direct])
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s does not solve dense systems directly",
+        FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s does not support direct solvers",
              ctx ? ctx->name : call->backend->name);
     TRY(check_options(ctx, options, call));
     TRY(check_matrix(ctx, "a", "a_stride", call->m, call->n, call->a_stride, element, &bytes->a));

@@ -62,7 +62,8 @@ ech_status echi_gf2_backend(ech_ctx *ctx, const struct echi_operation *operation
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (operation) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no matrices over GF(2)", ctx->name);
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s does not support matrices over GF(2)",
+                     ctx->name);
 }
 
 ech_status ech_gf2_view(const ech_gf2 *a, size_t row, size_t col, size_t rows, size_t cols,

@@ -108,7 +108,7 @@ static ech_status make_plan(const char *device, ech_gf2_call call, size_t rows, 
         plan_elimination(p, call, other, options);
     }
     if (!p->operation || !backend->operations[ECHI_OP_gf2])
-        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no matrices over GF(2)", backend->name);
+        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s does not support matrices over GF(2)", backend->name);
 done:
     return status;
 }

@@ -171,7 +171,8 @@ static ech_status begin(ech_ctx *ctx, const ech_matmul_options *options, struct 
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!ctx->backend->operations[ECHI_OP_matmul])
-        return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", ctx->name);
+        return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s does not support matrix products",
+                         ctx->name);
     p->backend = ctx->backend;
     TRY(check_options(ctx, options, p));
     TRY(check_steps(ctx, options, p));
@@ -327,7 +328,7 @@ static ech_status ask(const char *device, size_t m, size_t n, size_t k, ech_dtyp
     *p = (struct echi_matmul){ .m = m, .n = n, .k = k, .alpha = 1, .dtype = dtype };
     TRY(echi_backend_ask(device, &backend));
     if (!backend->operations[ECHI_OP_matmul])
-        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", backend->name);
+        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s does not support matrix products", backend->name);
     p->backend = backend;
     TRY(check_options(NULL, options, p));
     p->count = options->batch_count ? options->batch_count : 1;
@@ -399,7 +400,7 @@ ech_status ech_matvec(ech_ctx *ctx, int transpose, size_t rows, size_t cols, dou
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!ctx->backend->operations[ECHI_OP_matvec])
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", ctx->name);
+        FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s does not support matrix products", ctx->name);
     TRY(check_flag(ctx, "transpose", transpose));
     if (dtype != ECH_F32 && dtype != ECH_F64)
         FAIL(ctx, ECH_ERR_ARG, "dtype is %s (%d), not f32 or f64", ech_dtype_name(dtype),

@@ -129,7 +129,7 @@ ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve
 {
     ech_status status;
     if (!call->backend->operations[ECHI_OP_solve])
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "this device has no iterative solvers");
+        FAIL(ctx, ECH_ERR_UNSUPPORTED, "this device does not support iterative solvers");
     if (!a) FAIL(ctx, ECH_ERR_ARG, "a is NULL");
     TRY(echi_read_struct(ctx, "a", "ech_operator", a, &call->a, sizeof call->a));
     a = &call->a;

@@ -44,7 +44,7 @@ static ech_status check_context(ech_ctx *ctx)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (ctx->backend->operations[ECHI_OP_sparse]) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no sparse matrices", ctx->name);
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s does not support sparse matrices", ctx->name);
 }
 
 static const struct echi_operation *operation(const struct echi_backend *backend)
@@ -300,7 +300,7 @@ ech_status ech_csr_workspace(const char *device, ech_csr_call call, const ech_cs
     }
     TRY(echi_backend_ask(device, &backend));
     if (!backend->operations[ECHI_OP_sparse])
-        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no sparse matrices", backend->name);
+        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s does not support sparse matrices", backend->name);
     TRY(echi_call_workspace(device, operation, &s, bytes));
 done:
     return status;
