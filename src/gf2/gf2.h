@@ -38,7 +38,7 @@ enum echi_gf2_what {
     ECHI_GF2_MAP,    /* positions[i] = order[positions[i]] for i < *rank */
     ECHI_GF2_SPREAD_ROWS, /* row positions[i] of out = row i of a for i < *rank; the other rows 0 */
     ECHI_GF2_KERNEL,   /* the basis of ech_gf2_nullspace() in out, its dimension in *dim, from a in
-                             reduced form with the pivots positions[0 ... *rank - 1], ascending */
+                          reduced form with the pivots positions[0 ... *rank - 1], ascending */
     ECHI_GF2_SOLVABLE, /* bytes[j] = no row i >= *rank of a has bit j */
     ECHI_GF2_CLEAR,    /* column j of out becomes 0 if a row i >= *rank of a has bit j */
     ECHI_GF2_CERTIFICATE, /* row j of out = row i of b, i the first >= *rank with a(i, j); otherwise

@@ -43,8 +43,7 @@ enum {
 /* A part of a long segment, which one block reduces. */
 struct reduce_item {
     uint64_t segment;
-    uint32_t group, groups; /* number of this group of items, and of groups; a segment's groups are
-                               consecutive */
+    uint32_t group, groups; /* number of this item, and of the segment's items: consecutive */
 };
 
 /* Counters of long segments; zero before and after. */

@@ -29,7 +29,7 @@ struct sort_common {
     int32_t level;     /* or pass, of this launch; otherwise 0 */
     uint64_t part;     /* number of this launch if a step has several launches; otherwise 0 */
     uint32_t in_place; /* keys or values are sorted in place: the first pass must not write to the
-                     input */
+                          input */
     uint32_t stays;    /* both are in place: without an active pass there is nothing to do */
     uint32_t index;    /* values are generated, not read */
     uint32_t discard_keys; /* the last pass need not write keys */

@@ -12,7 +12,7 @@
 
 enum {
     ECHI_SPARSE_STRIP = 32,       /* columns that a product with a matrix processes at once */
-    ECHI_SPARSE_GROUPS = 1 << 10, /* maximum number of groups of rows and entries */
+    ECHI_SPARSE_GROUPS = 1 << 10, /* maximum number of groups of rows plus entries */
     ECHI_SPARSE_SLOTS = 2 * ((1 << 10) + 1)
 };
 
