@@ -108,7 +108,8 @@ static ech_status make_levels(struct echi_run *run, const struct host_csr *a, bo
     uint64_t *level = calloc(n, 8), *order = malloc(n * 8), most = 0;
     ech_status status = ECH_OK;
     t->levels = NULL;
-    if (!level || !order) FAIL(run->ctx, ECH_ERR_MEMORY, "no memory for the levels of a triangle");
+    if (!level || !order)
+        FAIL(run->ctx, ECH_ERR_MEMORY, "out of host memory for the levels of a triangle");
     for (uint64_t k = 0; k < n; k++) {
         const uint64_t i = upper ? n - 1 - k : k;
         for (uint64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
@@ -119,7 +120,8 @@ static ech_status make_levels(struct echi_run *run, const struct host_csr *a, bo
     }
     t->count = most + 1;
     t->levels = calloc(t->count + 1, 8);
-    if (!t->levels) FAIL(run->ctx, ECH_ERR_MEMORY, "no memory for the levels of a triangle");
+    if (!t->levels)
+        FAIL(run->ctx, ECH_ERR_MEMORY, "out of host memory for the levels of a triangle");
     for (uint64_t i = 0; i < n; i++) t->levels[level[i] + 1]++;
     for (uint64_t k = 0; k < t->count; k++) t->levels[k + 1] += t->levels[k];
     for (uint64_t i = 0; i < n; i++) order[t->levels[level[i]]++] = i;
