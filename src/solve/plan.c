@@ -155,7 +155,8 @@ static void explain_method(const struct echi_solve *call, struct echi_text *text
     }
     echi_print(text, "method     %s: for %s\n", ech_method_name(o->method), costs[o->method].what);
     if (o->method == ECH_METHOD_GMRES)
-        echi_print(text, "iteration  1 product with A, 4 j passes over vectors in step j of %d\n",
+        echi_print(text,
+                   "iteration  1 product with A, about 9/4 j passes over vectors in step j of %d\n",
                    o->restart);
     else
         echi_print(text, "iteration  %d product%s with A, %d passes over vectors\n",
