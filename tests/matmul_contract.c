@@ -34,7 +34,7 @@ static void bad_on(ech_ctx *ctx)
     BAD("a is not aligned", CALL((char *)a + 2, 4, b, 4, c, 4, ECH_F32));
     BAD("overlap", CALL(a, 4, b, 4, a + 3, 4, ECH_F32));
     BAD("overlap", CALL(a, 4, b, 4, b, 4, ECH_F32));
-    BAD("more than an address space",
+    BAD("overflows size_t",
         ech_matmul(ctx, (size_t)-1 / 2, 4, 4, 1, a, 4, b, 4, 0, c, 4, ECH_F32, &o));
     o.accumulate_wide = 1;
     BAD("options->accumulate_wide", CALL(a, 4, b, 4, c, 4, ECH_F32));

@@ -319,7 +319,7 @@ static void run_bad(ech_ctx *ctx)
     CHECK_FAILS(ctx, SOLVE(1, 2, 2, 1, 1, 1, ECH_F64), ECH_ERR_ARG, "m is 1, less than n");
     CHECK_FAILS(ctx, SOLVE(2, 2, 2, 1, 1, 1, ECH_I32), ECH_ERR_ARG, "dtype is i32");
     CHECK_FAILS(ctx, SOLVE((size_t)1 << 40, 2, (size_t)1 << 40, 1, 1, 1, ECH_F64), ECH_ERR_ARG,
-                "address space");
+                "overflows size_t");
     o.kind = ECH_FACTOR_LU;
     CHECK_FAILS(ctx, SOLVE(3, 2, 2, 1, 1, 1, ECH_F64), ECH_ERR_ARG, "options->kind is lu");
     o.kind = (ech_factor)9;

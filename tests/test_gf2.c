@@ -425,8 +425,8 @@ static void bad_on(ech_ctx *ctx)
                 "index_dtype is u16");
     CHECK_FAILS(ctx, ech_gf2_gather_cols(ctx, &a, NULL, &out, ECH_U64), ECH_ERR_ARG,
                 "index is NULL");
-    CHECK_FAILS(ctx, ech_gf2_copy(ctx, &a, 1, 0, &out, 0, 0, 4, 1), ECH_ERR_ARG, "not in from");
-    CHECK_FAILS(ctx, ech_gf2_copy(ctx, &a, 0, 0, &out, 0, 4, 4, 1), ECH_ERR_ARG, "not in to");
+    CHECK_FAILS(ctx, ech_gf2_copy(ctx, &a, 1, 0, &out, 0, 0, 4, 1), ECH_ERR_ARG, "outside of from");
+    CHECK_FAILS(ctx, ech_gf2_copy(ctx, &a, 0, 0, &out, 0, 4, 4, 1), ECH_ERR_ARG, "outside of to");
     CHECK_FAILS(ctx, ech_gf2_random(ctx, &out, 1.5, 0), ECH_ERR_ARG, "probability");
     CHECK_FAILS(ctx, ech_gf2_random(ctx, &out, -0.1, 0), ECH_ERR_ARG, "probability");
     CHECK_FAILS(ctx, ech_gf2_count(ctx, &a, NULL), ECH_ERR_ARG, "count is NULL");

@@ -305,7 +305,7 @@ static void run_bad(void)
         { { .size = sizeof fine, .dtol = INFINITY }, "dtol" },
         { { .size = sizeof fine, .omega = -0.5 }, "omega" },
         { { .size = sizeof fine, .lower = 2, .upper = 1 }, "lower is 2" },
-        { { .size = sizeof fine, .lower = 2 }, "not bounds" },
+        { { .size = sizeof fine, .lower = 2 }, "lower <= upper" },
         { { .size = sizeof fine, .use_initial_guess = 2 }, "use_initial_guess is 2" },
         { { .size = sizeof fine, .restart = -1 }, "restart is -1" },
         { { .size = sizeof fine, .restart = 1001 }, "restart is 1001" },
@@ -356,7 +356,7 @@ static void run_bad(void)
     CHECK_FAILS(ctx, solve_plain(&q, &fine), ECH_ERR_ARG, "25 x 25");
     q.a = p.a;
     q.a.csr = NULL;
-    CHECK_FAILS(ctx, solve_plain(&q, &fine), ECH_ERR_ARG, "not one is set");
+    CHECK_FAILS(ctx, solve_plain(&q, &fine), ECH_ERR_ARG, "set exactly one");
     q.a.dense = p.s.values;
     q.a.stride = 20;
     CHECK_FAILS(ctx, solve_plain(&q, &fine), ECH_ERR_ARG, "a->stride is 20");

@@ -451,11 +451,11 @@ static void run_refused(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, NULL, j, v, &out, &n, 2, NULL), ECH_ERR_ARG,
                 "rows is NULL");
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, NULL, v, &out, &n, 2, NULL), ECH_ERR_ARG,
-                "columns is NULL");
+                "cols is NULL");
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, NULL, &out, &n, 2, NULL), ECH_ERR_ARG,
                 "values is NULL");
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, &out, NULL, 2, NULL), ECH_ERR_ARG,
-                "entries is NULL");
+                "nnz is NULL");
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, &out, &n, 3, NULL), ECH_ERR_ARG,
                 "out->nnz is 2");
     out.row_offsets = NULL;
@@ -465,7 +465,7 @@ static void run_refused(ech_ctx *ctx)
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, &out, &n, 2, NULL), ECH_ERR_ARG, "overlap");
     out = good, out.index_dtype = ECH_I64, out.rows = out.cols = WIDE, out.nnz = 99;
     CHECK_FAILS(ctx, ech_csr_from_coo(ctx, i, j, v, &out, &n, 99, NULL), ECH_ERR_UNSUPPORTED,
-                "one of 99 columns take more than 64 bits");
+                "one of 99 columns do not fit in 64 bits");
     out = good;
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, NULL, &out, NULL), ECH_ERR_ARG, "a is NULL");
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, NULL, NULL), ECH_ERR_ARG, "out is NULL");
@@ -474,7 +474,8 @@ static void run_refused(ech_ctx *ctx)
     out = good, out.nnz = 1;
     CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out->nnz is 1");
     out = good, out.dtype = ECH_F64;
-    CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG, "out is of i32 and f64");
+    CHECK_FAILS(ctx, ech_csr_transpose(ctx, &a, &out, NULL), ECH_ERR_ARG,
+                "out has types i32 and f64");
     CHECK_FAILS(ctx, ech_csr_diagonal(ctx, &a, NULL), ECH_ERR_ARG, "diagonal is NULL");
     CHECK_FAILS(ctx, ech_csr_diagonal(ctx, NULL, d), ECH_ERR_ARG, "a is NULL");
     CHECK_FAILS(ctx, ech_csr_check(ctx, &a, 2), ECH_ERR_ARG, "in_order is 2");

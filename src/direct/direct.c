@@ -1,10 +1,10 @@
 /*
- * direct/direct.c - ech_solve_direct() and its kin: checks the arguments, chooses, lays out the
- * workspace.
+ * direct/direct.c - ech_solve_direct() and its related functions: checks the arguments, chooses,
+ * lays out the workspace.
  *
  *     workspace   [ factor | reflectors, gram, chain, between, room | tau | residual | image |
- *                   vector | signs | sums | peaks | pivots | scalars | what products take |
- *                   what steps take ]
+ *                   vector | signs | sums | peaks | pivots | scalars | workspace of products |
+ *                   workspace of steps ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ const char *ech_direct_status_text(ech_direct_status end)
     static const char *const texts[] = {
         [ECH_DIRECT_STATUS_SOLVED] = "solved",
         [ECH_DIRECT_STATUS_SINGULAR] =
-            "the matrix is singular: a column depends on those before it",
+            "the matrix is singular: a column depends on the columns before it",
         [ECH_DIRECT_STATUS_INDEFINITE] = "the matrix is not positive definite",
         [ECH_DIRECT_STATUS_NOT_FINITE] = "the matrix contains NaN or infinity",
         [ECH_DIRECT_STATUS_NOT_FINITE_B] = "a right-hand side contains NaN or infinity",
@@ -43,15 +43,15 @@ static ech_status check_matrix(ech_ctx *ctx, const char *name, const char *strid
                                size_t cols, size_t stride, size_t element_bytes, size_t *bytes)
 {
     if (stride < cols)
-        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu, less than its matrix has columns, %zu",
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu, less than the number of columns, %zu",
                          stride_name, stride, cols);
     *bytes = 0;
     if (!rows || !cols) return ECH_OK;
     if (__builtin_mul_overflow(rows - 1, stride, bytes) ||
         __builtin_add_overflow(*bytes, cols, bytes) ||
         __builtin_mul_overflow(*bytes, element_bytes, bytes) || *bytes > (size_t)PTRDIFF_MAX)
-        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu x %zu: more than an address space", name,
-                         rows, cols);
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu x %zu: the size overflows size_t", name, rows,
+                         cols);
     return ECH_OK;
 }
 
@@ -66,10 +66,11 @@ static ech_status check_options(ech_ctx *ctx, const ech_direct_options *o, struc
         FAIL(ctx, ECH_ERR_ARG, "dtype is %s (%d), not f32 or f64", ech_dtype_name(call->dtype),
              (int)call->dtype);
     if (call->m < call->n)
-        FAIL(ctx, ECH_ERR_ARG, "m is %zu, less than n, %zu: many x solve such a system", call->m,
+        FAIL(ctx, ECH_ERR_ARG,
+             "m is %zu, less than n, %zu: underdetermined systems are not supported", call->m,
              call->n);
     if (call->m != call->n && (o->kind == ECH_FACTOR_LU || o->kind == ECH_FACTOR_CHOLESKY))
-        FAIL(ctx, ECH_ERR_ARG, "options->kind is %s, and m is %zu, not n, %zu",
+        FAIL(ctx, ECH_ERR_ARG, "options->kind is %s, which needs m = n, but m is %zu and n is %zu",
              ech_factor_name(o->kind), call->m, call->n);
     call->kind = o->kind;
     call->refine = o->refine < 0                         ? 0
@@ -80,7 +81,7 @@ done:
     return status;
 }
 
-/* The vendor's library, if this backend has one; also what it says of itself. */
+/* The vendor's library, if this backend has one; also its name, or the reason why there is none. */
 static ech_status ask_vendor(const struct echi_direct *call, const char **name, bool *fast)
 {
     size_t bytes;
@@ -110,11 +111,12 @@ static ech_status choose(ech_ctx *ctx, const char *algorithm, struct echi_direct
     }
     if (strcmp(algorithm, call->backend->direct_vendor_name) != 0)
         return echi_fail(ctx, ECH_ERR_ARG,
-                         "the algorithm is \"%s\", and dense systems have \"blocked\" and "
-                         "\"%s\" on %s",
+                         "unknown algorithm \"%s\"; available for dense systems: blocked and "
+                         "%s on %s",
                          algorithm, call->backend->direct_vendor_name, call->backend->name);
     if (!found)
-        return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "the algorithm is \"%s\": %s", algorithm, name);
+        return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "algorithm \"%s\" is not available: %s",
+                         algorithm, name);
     call->vendor = true;
     return ECH_OK;
 }
@@ -125,7 +127,7 @@ static ech_status check_call(ech_ctx *ctx, const ech_direct_options *options,
     const size_t element = ech_dtype_bytes(call->dtype);
     ech_status status;
     if (!call->backend->operations[ECHI_OP_direct])
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s does not solve dense systems directly",
+        FAIL(ctx, ECH_ERR_UNSUPPORTED, "%s does not support direct solvers",
              ctx ? ctx->name : call->backend->name);
     TRY(check_options(ctx, options, call));
     TRY(check_matrix(ctx, "a", "a_stride", call->m, call->n, call->a_stride, element, &bytes->a));
@@ -178,8 +180,8 @@ static ech_status lay_out(const struct echi_direct *call, void *base,
     parts->steps = echi_part(&layout, steps, 1);
     *bytes = layout.bytes;
     if (layout.overflow)
-        FAIL(NULL, ECH_ERR_MEMORY,
-             "the workspace of a system of %zu x %zu is larger than any memory", m, n);
+        FAIL(NULL, ECH_ERR_MEMORY, "the workspace of a system of %zu x %zu exceeds SIZE_MAX bytes",
+             m, n);
 done:
     return status;
 }
@@ -204,7 +206,7 @@ static const struct echi_operation whole = { .plan = workspace, .run = run };
 
 /* ---- Calls ---- */
 
-/* Rows with gaps are told to be so. */
+/* Marks rows that have gaps. */
 static void set_rows(struct echi_array *array, size_t rows, size_t cols, size_t stride)
 {
     if (rows < 2 || stride == cols) return;
@@ -337,9 +339,9 @@ static ech_status ask(const char *device, ech_direct_call what, size_t m, size_t
     if ((unsigned)what > ECH_DIRECT_CALL_DETERMINANT)
         FAIL(NULL, ECH_ERR_ARG, "call is %d, not an ech_direct_call", (int)what);
     if (what != ECH_DIRECT_CALL_SOLVE && m != n)
-        FAIL(NULL, ECH_ERR_ARG, "m is %zu, not n, %zu", m, n);
+        FAIL(NULL, ECH_ERR_ARG, "m is %zu, but this call needs m = n, and n is %zu", m, n);
     if (what != ECH_DIRECT_CALL_SOLVE && count != (what == ECH_DIRECT_CALL_INVERSE ? n : 0))
-        FAIL(NULL, ECH_ERR_ARG, "count is %zu: not what such a call has", count);
+        FAIL(NULL, ECH_ERR_ARG, "nrhs is %zu, which this call does not allow", count);
     TRY(check_call(NULL, options, call, &bytes));
 done:
     return status;

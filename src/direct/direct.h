@@ -1,10 +1,10 @@
 /*
- * direct/direct.h - what the files that solve dense systems directly share.
+ * direct/direct.h - declarations that the files of the direct solvers share.
  *
  *     direct.c         checks, chooses, lays out the workspace
  *     factor.c  LU, Cholesky and QR: panels, triangles and products
- *     solve.c   solves with what they leave, refines, estimates the condition
- *     direct/{cpu,cuda}  does a step (step.h), or a vendor's factorization
+ *     solve.c   solves with the factors, refines, estimates the condition
+ *     direct/{cpu,cuda}  runs a step (step.h), or a vendor's factorization
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 #include "core/call.h"
 #include "direct/step.h"
 
-enum { ECHI_DIRECT_LONG = 1024 /* rows whose products are added up in one chain */ };
+enum { ECHI_DIRECT_LONG = 1024 /* rows whose products are added in one chain */ };
 
 /* A checked call.  m >= n >= 1; count is n of an inverse, 0 of a determinant. */
 struct echi_direct {
@@ -26,12 +26,12 @@ struct echi_direct {
     size_t a_stride, b_stride, x_stride;
     ech_dtype dtype;
     ech_factor kind;
-    int refine;  /* steps, most */
-    bool vendor; /* the vendor's library factors */
+    int refine;  /* maximum number of steps */
+    bool vendor; /* the vendor's library computes the factorization */
     ech_direct_report *report;
 };
 
-/* A vendor's factorization, as backend->direct_vendor takes it: row by row, c is m x n. */
+/* A vendor's factorization, as backend->direct_vendor takes it: row-major, c is m x n. */
 struct echi_vendor_factor {
     ech_factor kind;
     size_t m, n, stride;
@@ -39,12 +39,12 @@ struct echi_vendor_factor {
     void *c, *tau;
     uint64_t *pivots;
     struct echi_direct_scalars *scalars;
-    const char **name; /* NULL, or what workspace() fills in */
-    bool *fast;        /* NULL, or whether it is to be chosen */
+    const char **name; /* NULL, or set by workspace() */
+    bool *fast;        /* NULL, or whether it should be chosen */
 };
 
-/* Parts of the workspace.  chain: [n][32], a triangle T for each panel; room: for the parts of long
- * products. */
+/* Parts of the workspace. chain: [n][32], a triangle T for each panel; room: for the partial sums
+ * of long products. */
 struct echi_direct_parts {
     void *factor, *reflectors, *gram, *chain, *between[2], *room, *tau; /* of dtype */
     void *residual, *image, *vector, *signs;                            /* of dtype */
@@ -54,16 +54,16 @@ struct echi_direct_parts {
     void *product, *steps;
 };
 
-/* A call under way; ctx NULL: it is only walked through, for the workspace of its products. */
+/* A call in progress; ctx NULL: a dry run that computes the workspace of its products. */
 struct echi_direct_run {
     ech_ctx *ctx;
     const struct echi_direct *call;
     struct echi_direct_parts parts;
     size_t m, n, stride, bytes; /* of the factor; of an element */
     ech_factor kind;
-    bool lower;           /* the upper half of a is not to be read */
-    size_t chained;       /* columns of reflectors whose T is there */
-    size_t product_bytes; /* most so far */
+    bool lower;           /* the upper triangle of a must not be read */
+    size_t chained;       /* columns of reflectors whose T has been computed */
+    size_t product_bytes; /* maximum so far */
 };
 
 /* ---- factor.c ---- */
@@ -81,14 +81,15 @@ struct echi_direct_product {
     size_t a_stride, b_stride, c_stride;
     bool a_turned, b_turned;
     double alpha, beta;
-    size_t count, a_step, b_step, c_step; /* of many, as in ech_matmul_options; count 0: one */
+    size_t count, a_step, b_step, c_step; /* a batch, as in ech_matmul_options; count 0: one
+                                             product */
 };
 ech_status echi_direct_multiply(struct echi_direct_run *run, const struct echi_direct_product *p);
 
-/* parts.factor becomes its factors of run->kind. */
+/* Replaces parts.factor by its factors of run->kind. */
 ech_status echi_direct_factor(struct echi_direct_run *run);
 
-/* x [rows][cols] = op(t)^-1 x, for a triangle of the factor. */
+/* x [rows][cols] = op(t)^-1 x, for a triangle t of the factor. */
 enum {
     ECHI_TRIANGLE_UPPER = 1,
     ECHI_TRIANGLE_UNIT = 2,
@@ -105,11 +106,11 @@ ech_status echi_direct_swap(struct echi_direct_run *run, void *c, size_t stride,
 
 /* ---- solve.c ---- */
 
-/* The whole call, all arrays on the device. */
+/* The entire call, with all arrays on the device. */
 ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
                            const struct echi_direct_parts *parts);
 
-/* Bytes of workspace that its products take. */
+/* Bytes of workspace that its products need. */
 ech_status echi_direct_walk(const struct echi_direct *call, size_t *bytes);
 
 size_t echi_direct_stride(const struct echi_direct *call);

@@ -1,5 +1,6 @@
 /*
- * direct/factor.c - LU, Cholesky and QR of a dense matrix, by halves: nearly all work are products.
+ * direct/factor.c - LU, Cholesky and QR of a dense matrix, recursively: most work is matrix
+ * products.
  *
  *     LU (Toledo 1997)      Cholesky              QR (Schreiber, Van Loan 1989)
  *
@@ -8,7 +9,7 @@
  *     |   | 3 product       | 2 | 3 product       |   |          |
  *     |   | 4 the same      |   | 4 the same      by panels of 32 columns
  *
- * where 1 is a half of the columns, done in the same way, down to panels of 32.
+ * where 1 is half of the columns, factored recursively, down to panels of 32.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,7 @@
 
 enum {
     LEAF = ECHI_DIRECT_LEAF,
-    SQUARE = 256, /* of a symmetric product that is done whole */
+    SQUARE = 256, /* size of a symmetric product that is not divided further */
     LONG = ECHI_DIRECT_LONG
 };
 
@@ -102,8 +103,8 @@ ech_status echi_direct_multiply(struct echi_direct_run *run, const struct echi_d
     return do_product(run, backend->operations[ECHI_OP_matmul], &product);
 }
 
-/* c = a^T b, long columns in parts, which are added up one after the other: so there is work for
- * more than a few at a time, and c is not the sum of one chain. */
+/* c = a^T b; long columns are divided into parts, whose results are added one after the other: this
+ * provides work for more threads than a small c has elements. */
 static ech_status multiply_long(struct echi_direct_run *run, const struct echi_direct_product *p)
 {
     const size_t whole = p->k / LONG, rest = p->k % LONG, count = whole + (rest != 0);
@@ -137,7 +138,7 @@ done:
     return status;
 }
 
-/* c -= a op(b), of one stride. */
+/* c -= a op(b), all with the same stride. */
 static ech_status subtract(struct echi_direct_run *run, size_t m, size_t n, size_t k, const void *a,
                            const void *b, bool b_turned, void *c)
 {
@@ -192,7 +193,7 @@ ech_status echi_direct_triangle(struct echi_direct_run *run, unsigned kind, cons
     const size_t top = half_of(rows), down = rows - top;
     const void *last = echi_direct_at(run, matrix, run->stride, top, top);
     void *x_down = echi_direct_at(run, x, x_stride, beside ? 0 : top, beside ? top : 0);
-    /* what is not on the diagonal of t lies below it or beside it */
+    /* the elements of t outside the diagonal blocks, below or to the right of them */
     const void *off = echi_direct_at(run, matrix, run->stride, upper ? 0 : top, upper ? top : 0);
     struct echi_direct_product p = { .k = forward ? top : down,
                                      .alpha = -1,
@@ -263,7 +264,7 @@ done:
 
 /* ---- Cholesky ---- */
 
-/* The lower half of c -= b b^T, n x n at (k, k), b beside it from column j on. */
+/* The lower triangle of c -= b b^T, n x n at (k, k); b is to its left, from column j on. */
 static ech_status subtract_square(struct echi_direct_run *run, size_t k, size_t n, size_t j,
                                   size_t cols)
 {
@@ -300,7 +301,7 @@ static void *chain_at(const struct echi_direct_run *run, size_t k)
     return echi_direct_at(run, run->parts.chain, LEAF, k, 0);
 }
 
-/* V of the panel at (k, k), and T where it is not there yet. */
+/* V of the panel at (k, k), and T if it has not been computed yet. */
 static ech_status gather_reflectors(struct echi_direct_run *run, size_t k, size_t cols)
 {
     struct echi_direct_step step = echi_direct_step(run, ECHI_DIRECT_REFLECTORS);
@@ -405,7 +406,7 @@ done:
     return status;
 }
 
-/* ---- All ---- */
+/* ---- The factorization ---- */
 
 static ech_status factor_by_vendor(struct echi_direct_run *run)
 {

@@ -1,14 +1,14 @@
 /*
- * direct/solve.c - a dense system solved with its factors: looked at, factored, solved, refined,
- * and what the report says of it.
+ * direct/solve.c - the solution of a dense system: checks the matrix, factors, solves, refines, and
+ * fills in the report.
  *
  *     rows, columns   norms; NaN; symmetric?
- *     factor          factor.c; its diagonal: the determinant, columns that depend
+ *     factor          factor.c; its diagonal: the determinant, linearly dependent columns
  *     estimate        |A^-1| in the 1-norm (Hager 1984, Higham 1988)
  *     solve           x = A^-1 b
- *     refine          r = b - A x in twice the precision, x += A^-1 r, while that halves
+ *     refine          r = b - A x in twice the precision, x += A^-1 r, while the corrections halve
  *
- * The host decides by what it fetches from the device.
+ * The host decides, based on values that it copies from the device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,9 +16,9 @@
 
 #include <math.h>
 
-enum { PIECE = 2048 /* of what is fetched at once */, ESTIMATE_TURNS = 5 };
+enum { PIECE = 2048 /* elements that are copied at once */, ESTIMATE_TURNS = 5 };
 
-/* ---- What the host sees ---- */
+/* ---- Values on the host ---- */
 
 static ech_status fetch(struct echi_direct_run *run, void *to, const void *from, size_t bytes)
 {
@@ -30,7 +30,7 @@ static ech_status fetch_scalars(struct echi_direct_run *run, struct echi_direct_
     return fetch(run, scalars, run->parts.scalars, sizeof *scalars);
 }
 
-/* The largest of sums, and the first that is not finite, or n. */
+/* The maximum of sums, and the first that is not finite, or n. */
 static ech_status find_largest(struct echi_direct_run *run, const double *sums, size_t n,
                                double *largest, size_t *bad)
 {
@@ -53,7 +53,7 @@ done:
 /* ---- The matrix ---- */
 
 struct norms {
-    double row, column; /* the largest sums of |a| of one */
+    double row, column; /* the maximum row and column sums of |a| */
 };
 
 static ech_status stop(struct echi_direct_run *run, ech_direct_status end, size_t where)
@@ -91,7 +91,7 @@ done:
     return status;
 }
 
-static ech_status look_at_matrix(struct echi_direct_run *run, struct norms *norms)
+static ech_status inspect_matrix(struct echi_direct_run *run, struct norms *norms)
 {
     struct echi_direct_step step;
     struct echi_direct_scalars scalars;
@@ -140,7 +140,7 @@ done:
     return status;
 }
 
-/* A product of many numbers, which would run over: mantissa and exponent apart. */
+/* A product of many numbers, which would overflow: separate mantissa and exponent. */
 struct big {
     double mantissa;
     int64_t exponent;
@@ -163,8 +163,8 @@ static void report_determinant(struct echi_direct_run *run, const struct big *bi
     report->sign = big->mantissa < 0 ? -1 : big->mantissa > 0;
 }
 
-/* Looks at the diagonal: the determinant; of QR, whether each column has something of its own. */
-static ech_status look_at_diagonal(struct echi_direct_run *run)
+/* Checks the diagonal: the determinant; for QR, whether columns are linearly dependent. */
+static ech_status inspect_diagonal(struct echi_direct_run *run)
 {
     struct echi_direct_step step = echi_direct_step(run, ECHI_DIRECT_DIAGONAL);
     const double unit = run->bytes == 8 ? 0x1p-53 : 0x1p-24;
@@ -199,7 +199,7 @@ done:
 
 /* ---- Solving ---- */
 
-/* x [m][cols] becomes A^-1 x, turned: A^-T x; only R of QR: R^-1 x. */
+/* x [m][cols] becomes A^-1 x; turned: A^-T x; only R of QR: R^-1 x. */
 static ech_status solve(struct echi_direct_run *run, void *x, size_t stride, size_t cols,
                         bool turned, bool only_r)
 {
@@ -239,7 +239,7 @@ static ech_status make_vector(struct echi_direct_run *run, enum echi_direct_make
     return echi_direct_do(run, &step);
 }
 
-/* vector = A^-1 vector, and what ESTIMATE says of it. */
+/* vector = A^-1 vector, and the results of ESTIMATE for it. */
 static ech_status apply_inverse(struct echi_direct_run *run, bool turned, bool again, size_t first,
                                 struct echi_direct_scalars *scalars)
 {
@@ -258,7 +258,7 @@ done:
     return status;
 }
 
-/* A lower bound of the 1-norm of A^-1, of QR of R^-1: seldom less than a third of it. */
+/* A lower bound of the 1-norm of A^-1, for QR of R^-1: rarely less than a third of it. */
 static ech_status estimate(struct echi_direct_run *run, double *norm)
 {
     struct echi_direct_scalars scalars;
@@ -323,7 +323,7 @@ static ech_status move(struct echi_direct_run *run, unsigned what, size_t rows, 
     return echi_direct_do(run, &step);
 }
 
-/* The residual becomes b, or the identity. */
+/* Initialises the residual with b, or the identity. */
 static ech_status load_right(struct echi_direct_run *run)
 {
     const struct echi_direct *call = run->call;
@@ -339,7 +339,7 @@ static ech_status load_right(struct echi_direct_run *run)
     return echi_direct_do(run, &step);
 }
 
-/* The residual becomes b - A x: as exactly as it can, or by products. */
+/* Replaces the residual by b - A x: in twice the precision, or by products. */
 static ech_status find_residual(struct echi_direct_run *run)
 {
     const struct echi_direct *call = run->call;
@@ -385,7 +385,7 @@ static ech_status find_peaks(struct echi_direct_run *run, int which, size_t rows
     return echi_direct_do(run, &step);
 }
 
-/* The largest ratio of what is above to row |x| + |b|, of a column; b_too false: to |x|. */
+/* The maximum ratio of the residual to row |x| + |b| over all columns; b_too false: to row |x|. */
 static ech_status find_ratio(struct echi_direct_run *run, double row, bool b_too, double *ratio)
 {
     const size_t n = run->call->count;
@@ -407,7 +407,7 @@ done:
     return status;
 }
 
-/* x += A^-1 (b - A x), as long as each correction is at most half the one before. */
+/* x += A^-1 (b - A x), as long as each correction is at most half of the previous one. */
 static ech_status refine(struct echi_direct_run *run)
 {
     const struct echi_direct *call = run->call;
@@ -478,7 +478,7 @@ done:
 
 /* ---- The call ---- */
 
-/* Rows of a number of elements that is no power of two lie in different sets of a cache. */
+/* A row length that is not a power of two distributes rows over the cache sets. */
 size_t echi_direct_stride(const struct echi_direct *call)
 {
     return (call->n + 7) / 8 * 8 + 8;
@@ -506,7 +506,7 @@ ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
     ech_status status;
     run.ctx = ctx;
     run.parts = *parts;
-    TRY(look_at_matrix(&run, &norms));
+    TRY(inspect_matrix(&run, &norms));
     if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
     if (call->call == ECH_DIRECT_CALL_SOLVE && call->count) {
         TRY(find_peaks(&run, PEAKS_B, run.m, call->b, call->b_stride));
@@ -515,7 +515,7 @@ ech_status echi_direct_run(ech_ctx *ctx, const struct echi_direct *call,
     }
     TRY(factor(&run));
     if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
-    TRY(look_at_diagonal(&run));
+    TRY(inspect_diagonal(&run));
     if (report->status != ECH_DIRECT_STATUS_SOLVED) goto done;
     if (call->call != ECH_DIRECT_CALL_DETERMINANT) TRY(estimate_condition(&run, norms.column));
     if (call->count) TRY(solve_right(&run, &norms));
@@ -523,7 +523,7 @@ done:
     return status;
 }
 
-/* Every product that a call may come to. */
+/* Every product that a call may need. */
 static ech_status walk(struct echi_direct_run *run)
 {
     const struct echi_direct *call = run->call;

@@ -1,5 +1,6 @@
 /*
- * gf2/batch.c - ech_gf2_echelon_batched() and its kin: checks the arguments and calls the backend.
+ * gf2/batch.c - ech_gf2_echelon_batched() and its related functions: checks the arguments and calls
+ * the backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +11,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* What the options say of each matrix. */
+/* Copies the options to the request. */
 static void from_options(struct echi_gf2_batch *batch, const struct echi_gf2_elimination *e)
 {
     batch->wide_index = e->wide_index;
@@ -52,14 +53,15 @@ static ech_status check_batch(ech_ctx *ctx, const ech_gf2_batch *a, bool written
     TRY(echi_gf2_check(ctx, "a", &view, &e->a));
     each = a->rows && a->cols ? (a->rows - 1) * a->stride + echi_gf2_words(a->cols) : 0;
     if (a->batch_stride < each && !(a->batch_stride == 0 && !written) && a->count > 1)
-        FAIL(ctx, ECH_ERR_ARG, "a->batch_stride is %zu words, and each matrix takes %zu",
+        FAIL(ctx, ECH_ERR_ARG, "a->batch_stride is %zu words, less than the %zu of a matrix",
              a->batch_stride, each);
     TRY(echi_check_count(ctx, "a->count", a->count, sizeof(uint64_t)));
     if (a->batch_stride && a->count > PTRDIFF_MAX / sizeof(uint64_t) / a->batch_stride)
-        FAIL(ctx, ECH_ERR_ARG, "a->count is %zu of %zu words: more than an address space", a->count,
+        FAIL(ctx, ECH_ERR_ARG, "a->count is %zu of %zu words: the size overflows size_t", a->count,
              a->batch_stride);
     if (least(a->rows, a->cols) && a->count > PTRDIFF_MAX / sizeof(uint64_t) / a->cols)
-        FAIL(ctx, ECH_ERR_ARG, "a->count is %zu: more than an address space of orders", a->count);
+        FAIL(ctx, ECH_ERR_ARG, "a->count is %zu: the size of the orders overflows size_t",
+             a->count);
 done:
     return status;
 }
@@ -96,8 +98,8 @@ static struct echi_call call_of(ech_ctx *ctx, struct echi_gf2_batch *batch,
     return call;
 }
 
-/* Matrices without bits have rank 0, and a vector is in their image when it is 0; backends do not
- * see them.  What is written is written as bytes, wherever it lies. */
+/* Matrices without bits have rank 0, and a vector is in their image if it is 0; backends never get
+ * them.  Results are written bytewise, in any kind of memory. */
 static ech_status fill(ech_ctx *ctx, void *out, size_t count, size_t bytes, unsigned char value)
 {
     return ech_fill(ctx, out, count * bytes, 1, &value);
@@ -157,12 +159,12 @@ ech_status ech_gf2_solve_batched(ech_ctx *ctx, const ech_gf2_batch *a, const uin
     ech_status status;
     TRY(begin(ctx, a, false, options, "mtrf", &batch));
     if (a->count == 0) return ECH_OK;
-    if (a->rows == 0) { /* nothing is asked of x */
+    if (a->rows == 0) { /* x has no conditions */
         TRY(fill(ctx, x, a->count * echi_gf2_words(a->cols), sizeof *x, 0));
         return fill(ctx, solvable, a->count, 1, 1);
     }
     if (a->cols == 0)
-        FAIL(ctx, ECH_ERR_ARG, "a has %zu rows and no columns: there is no x", a->rows);
+        FAIL(ctx, ECH_ERR_ARG, "a has %zu rows and no columns: x would be empty", a->rows);
     struct echi_call call = call_of(ctx, &batch, options);
     const size_t word = sizeof(uint64_t);
     echi_gf2_add_array(&call, "b", &batch.b, a->count * echi_gf2_words(a->rows), word, ECHI_IN);

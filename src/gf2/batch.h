@@ -1,5 +1,5 @@
 /*
- * gf2/batch.h - what plans a call on many small matrices over GF(2).
+ * gf2/batch.h - the plan of a call on many small matrices over GF(2).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "gf2/echelon.h"
 
-/* The request, without pointers, of count matrices of the shape and the options of e. */
+/* The request, without pointers, for `count` matrices with the shape and options of e. */
 void echi_gf2_plan_batch(struct echi_gf2_batch *batch, const struct echi_gf2_elimination *e,
                          size_t count);
 

@@ -1,5 +1,5 @@
 /*
- * gf2/call.h - what the files that check calls on matrices over GF(2) share.
+ * gf2/call.h - functions that check the arguments of calls on matrices over GF(2).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,10 +8,10 @@
 
 #include "gf2/gf2.h"
 
-/* Fails when the matrix of that name cannot be one; *m receives its checked copy. */
+/* Checks the matrix with this name; *m receives its checked copy. */
 ech_status echi_gf2_check(ech_ctx *ctx, const char *name, const ech_gf2 *a, ech_gf2 *m);
 
-/* Fails unless a, of that name, is rows x cols. */
+/* Fails unless a, with this name, is rows x cols. */
 ech_status echi_gf2_check_shape(ech_ctx *ctx, const char *name, const ech_gf2 *a, size_t rows,
                                 size_t cols);
 
@@ -19,7 +19,7 @@ ech_status echi_gf2_check_shape(ech_ctx *ctx, const char *name, const ech_gf2 *a
 struct echi_array *echi_gf2_add(struct echi_call *call, const char *name, ech_gf2 *m,
                                 enum echi_use use);
 
-/* Adds count of bytes each, which must be aligned to that. */
+/* Adds an array of `count` elements of `bytes` each, which must be aligned to `bytes`. */
 struct echi_array *echi_gf2_add_array(struct echi_call *call, const char *name, void *pointer,
                                       size_t count, size_t bytes, enum echi_use use);
 
@@ -31,7 +31,7 @@ struct echi_array *echi_gf2_add_positions(struct echi_call *call, const char *na
 ech_status echi_gf2_check_index(ech_ctx *ctx, const char *name, ech_dtype dtype, size_t count,
                                 bool *wide);
 
-/* Fails when the context's backend, or ctx itself, is not there or has no such operations. */
+/* Fails if ctx or its backend is NULL, or the backend does not have the operation. */
 ech_status echi_gf2_backend(ech_ctx *ctx, const struct echi_operation *operation);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * gf2/echelon.c - ech_gf2_echelon() and its kin: checks the arguments; steps.c does the rest.
+ * gf2/echelon.c - ech_gf2_echelon() and its related functions: checks the arguments; steps.c does
+ * the rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +21,8 @@ static ech_status refuse(ech_ctx *ctx, const ech_gf2_echelon_options *o, const c
         if (*letter == 'r' && o->rows_from) name = "rows_from";
         if (*letter == 'f' && o->form != ECH_GF2_FORM_REDUCED) name = "form";
         if (name)
-            return echi_fail(ctx, ECH_ERR_ARG, "options->%s is not for this call, but it is given",
-                             name);
+            return echi_fail(ctx, ECH_ERR_ARG,
+                             "options->%s is set, but this call does not use it; leave it 0", name);
     }
     return ECH_OK;
 }
@@ -34,8 +35,8 @@ ech_status echi_gf2_eliminate_options(ech_ctx *ctx, const ech_gf2_echelon_option
         FAIL(ctx, ECH_ERR_ARG, "options->form is %d, not an ech_gf2_form", (int)o->form);
     TRY(refuse(ctx, o, refused));
     if (o->pivot_cols > e->a.cols)
-        FAIL(ctx, ECH_ERR_ARG, "options->pivot_cols is %zu, and a has %zu", o->pivot_cols,
-             e->a.cols);
+        FAIL(ctx, ECH_ERR_ARG, "options->pivot_cols is %zu, but a has only %zu columns",
+             o->pivot_cols, e->a.cols);
     e->reduced = o->form == ECH_GF2_FORM_REDUCED;
     TRY(echi_gf2_check_index(ctx, "options->index_dtype", o->index_dtype,
                              e->a.rows > e->a.cols ? e->a.rows : e->a.cols, &e->wide_index));
@@ -129,7 +130,7 @@ ech_status ech_gf2_rank(ech_ctx *ctx, const ech_gf2 *a, uint32_t *rank,
                                       .rank = rank };
     ech_status status;
     TRY(begin(ctx, &e, a, options, "tr"));
-    e.reduced = false; /* which is the same rank, sooner */
+    e.reduced = false; /* the same rank, faster */
     struct echi_call call = call_of(&e, "a rank", options, ECHI_IN);
     add_rank(&call, "rank", &e.rank);
     TRY(echi_call_run(ctx, &call));

@@ -1,12 +1,12 @@
 /*
  * gf2/echelon.h - a call that eliminates, as steps of the backend's operations.
  *
- * Whatever is asked for, one matrix S is eliminated, in its columns' order: a itself where that
- * will do, else a copy with what must follow the same additions of rows set beside it:
+ * Every call eliminates one matrix S, in its columns' order.  S is a itself if possible, otherwise
+ * a copy, augmented by the matrices to which the same row additions must be applied:
  *
- *     [ a, its columns in order | b | identity ]      each part beginning with a new word
+ *     [ a, its columns in order | b | identity ]      each part begins with a new word
  *
- * and the answers are taken from the parts of the result.
+ * The results are then extracted from the parts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,12 +15,12 @@
 
 #include "gf2/call.h"
 
-/* The checked form of a call.  Of one that only plans, pointers are NULL, and has_* and shapes
- * say what there will be. */
+/* The checked form of a call.  In a query, pointers are NULL, and has_* and shapes describe the
+ * arrays. */
 struct echi_gf2_elimination {
     ech_gf2_call call;
     const struct echi_backend *backend;
-    bool rank_alone; /* ECH_GF2_CALL_ECHELON: a stays as it is */
+    bool rank_alone; /* ECH_GF2_CALL_ECHELON: a is not changed */
     bool left;       /* ECH_GF2_CALL_NULLSPACE */
     bool has_order, has_transform, has_solvable, has_pivots;
     ech_gf2 a, b, out;
@@ -37,9 +37,8 @@ struct echi_gf2_elimination {
 
 extern const struct echi_operation echi_gf2_elimination;
 
-/* Checks the options of a call whose a is set, and fills in what they say.
- * refused names options that the call does not take: letters of "order", of which each stands for
- * o order, c columns, m max_rank, t transform, r rows_from, f form. */
+/* Checks the options of a call whose a is set, and copies them. refused lists options that the call
+ * does not use, as letters: o order, c columns, m max_rank, t transform, r rows_from, f form. */
 ech_status echi_gf2_eliminate_options(ech_ctx *ctx, const ech_gf2_echelon_options *options,
                                       const char *refused, struct echi_gf2_elimination *e);
 

@@ -1,5 +1,5 @@
 /*
- * gf2/gf2.c - matrices over GF(2): views, and what moves bits, makes them or looks at them once.
+ * gf2/gf2.c - matrices over GF(2): views, and element-wise operations.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,12 +22,11 @@ ech_status echi_gf2_check(ech_ctx *ctx, const char *name, const ech_gf2 *a, ech_
         return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu x %zu: more than 2^32 - 1 rows or columns",
                          name, a->rows, a->cols);
     if (a->stride < echi_gf2_words(a->cols))
-        return echi_fail(ctx, ECH_ERR_ARG, "%s->stride is %zu words, and its rows take %zu", name,
-                         a->stride, echi_gf2_words(a->cols));
+        return echi_fail(ctx, ECH_ERR_ARG, "%s->stride is %zu words, less than the %zu of a row",
+                         name, a->stride, echi_gf2_words(a->cols));
     if (a->rows > 1 && a->stride > PTRDIFF_MAX / sizeof(uint64_t) / a->rows)
-        return echi_fail(ctx, ECH_ERR_ARG,
-                         "%s is %zu rows of %zu words: more than an address space", name, a->rows,
-                         a->stride);
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu rows of %zu words: the size overflows size_t",
+                         name, a->rows, a->stride);
     return ECH_OK;
 }
 
@@ -79,7 +78,8 @@ ech_status echi_gf2_backend(ech_ctx *ctx, const struct echi_operation *operation
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (operation) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no matrices over GF(2)", ctx->name);
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s does not support matrices over GF(2)",
+                     ctx->name);
 }
 
 ech_status ech_gf2_view(const ech_gf2 *a, size_t row, size_t col, size_t rows, size_t cols,
@@ -93,11 +93,11 @@ ech_status ech_gf2_view(const ech_gf2 *a, size_t row, size_t col, size_t rows, s
     if (status != ECH_OK) return status;
     if (col % 64) return echi_fail(NULL, ECH_ERR_ARG, "col is %zu, not a multiple of 64", col);
     if (row > m.rows || rows > m.rows - row)
-        return echi_fail(NULL, ECH_ERR_ARG, "rows %zu to %zu are not in a, which has %zu", row,
+        return echi_fail(NULL, ECH_ERR_ARG, "rows %zu to %zu are outside of a, which has %zu", row,
                          row + rows, m.rows);
     if (col > m.cols || cols > m.cols - col)
-        return echi_fail(NULL, ECH_ERR_ARG, "columns %zu to %zu are not in a, which has %zu", col,
-                         col + cols, m.cols);
+        return echi_fail(NULL, ECH_ERR_ARG, "columns %zu to %zu are outside of a, which has %zu",
+                         col, col + cols, m.cols);
     uint64_t *words = rows && cols ? m.words + row * m.stride + col / 64 : m.words;
     m = (ech_gf2){ .words = words, .rows = rows, .cols = cols, .stride = m.stride };
     echi_write_struct(&m, sizeof m, view);
@@ -118,7 +118,7 @@ static bool empty(const ech_gf2 *m)
     return m->rows == 0 || m->cols == 0;
 }
 
-/* Makes out from a (unless it is NULL) and b (likewise; it may be a). */
+/* Computes out from a (unless it is NULL) and b (likewise; it may be a). */
 static ech_status make(ech_ctx *ctx, struct echi_gf2 *g, const char *what, const ech_gf2 *a,
                        const ech_gf2 *b, const ech_gf2 *out)
 {
@@ -150,16 +150,18 @@ ech_status ech_gf2_copy(ech_ctx *ctx, const ech_gf2 *from, size_t from_row, size
     TRY(echi_gf2_check(ctx, "to", to, &out));
     if (from_row > a.rows || rows > a.rows - from_row || from_col > a.cols ||
         cols > a.cols - from_col)
-        FAIL(ctx, ECH_ERR_ARG, "%zu x %zu bits at (%zu, %zu) are not in from, which is %zu x %zu",
-             rows, cols, from_row, from_col, a.rows, a.cols);
+        FAIL(ctx, ECH_ERR_ARG,
+             "%zu x %zu bits at (%zu, %zu) are outside of from, which is %zu x %zu", rows, cols,
+             from_row, from_col, a.rows, a.cols);
     if (to_row > out.rows || rows > out.rows - to_row || to_col > out.cols ||
         cols > out.cols - to_col)
-        FAIL(ctx, ECH_ERR_ARG, "%zu x %zu bits at (%zu, %zu) are not in to, which is %zu x %zu",
+        FAIL(ctx, ECH_ERR_ARG, "%zu x %zu bits at (%zu, %zu) are outside of to, which is %zu x %zu",
              rows, cols, to_row, to_col, out.rows, out.cols);
     if (rows == 0 || cols == 0) return ECH_OK;
     if (!a.words || !out.words)
         FAIL(ctx, ECH_ERR_ARG, "%s->words is NULL", a.words ? "to" : "from");
-    /* The arrays are what holds the bits: from the word of the first to that of the last. */
+    /* The arrays are the words that contain the bits: from the word of the first to that of the
+     * last. */
     g.a_bit = (unsigned)(from_col % 64);
     g.out_bit = (unsigned)(to_col % 64);
     g.a = (ech_gf2){ .size = sizeof(ech_gf2),
@@ -219,7 +221,7 @@ static ech_status gather(ech_ctx *ctx, enum echi_gf2_what what, const ech_gf2 *a
     g.limit = rows ? g.a.rows : g.a.cols;
     g.columns = rows ? g.out.rows : g.out.cols;
     TRY(echi_gf2_check_index(ctx, "index_dtype", index_dtype, g.limit, &g.wide_index));
-    if (!g.limit && g.columns) FAIL(ctx, ECH_ERR_ARG, "out takes from a, which is empty");
+    if (!g.limit && g.columns) FAIL(ctx, ECH_ERR_ARG, "a is empty, but out is not");
     TRY(make(ctx, &g, "a gather", a, NULL, out));
 done:
     return status;

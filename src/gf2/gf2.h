@@ -1,15 +1,15 @@
 /*
  * gf2/gf2.h - the checked form of a call on matrices over GF(2).
  *
- * A backend has four operations, and all that users call is made of them:
+ * A backend has four operations, from which all public calls are composed:
  *
- *     gf2          what moves bits, makes them or looks at them once   struct echi_gf2
+ *     gf2          copies and other element-wise operations           struct echi_gf2
  *     gf2_mul      a product                                          struct echi_gf2_mul
  *     gf2_echelon  an elimination in the order of the columns         struct echi_gf2_echelon
  *     gf2_batch    many small eliminations                            struct echi_gf2_batch
  *
- * In all of them bits of a row's last word beyond cols are not looked at and not changed, and what
- * two matrices share is as the public call documents.  Every matrix has rows, columns and words.
+ * None of them reads or changes the bits of a row's last word beyond cols; the public calls
+ * document which matrices may overlap.  Every matrix has rows, columns and words.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,30 +31,31 @@ enum echi_gf2_what {
     ECHI_GF2_UNPACK, /* bytes[i * cols + j] = a(i, j) */
     ECHI_GF2_COUNT,  /* *count = ones of a */
     ECHI_GF2_EQUAL,  /* *bytes = a == b */
-    ECHI_GF2_ORDER,  /* from order[columns], different columns below limit, makes full[limit], those
-                             and then the others as they come, and inverse[limit], if not NULL:
-                             inverse[full[j]] = j.  order may be NULL: pivots of a rank then, of
-                             which the first *rank count */
+    ECHI_GF2_ORDER,  /* from order[columns], different columns below limit, makes full[limit]: those
+                        and then the others in ascending order; and inverse[limit], if not NULL:
+                        inverse[full[j]] = j. order may be NULL: then the columns are the first
+                        *rank pivots */
     ECHI_GF2_MAP,    /* positions[i] = order[positions[i]] for i < *rank */
     ECHI_GF2_SPREAD_ROWS, /* row positions[i] of out = row i of a for i < *rank; the other rows 0 */
     ECHI_GF2_KERNEL,   /* the basis of ech_gf2_nullspace() in out, its dimension in *dim, from a in
-                             reduced form with the pivots positions[0 ... *rank - 1], ascending */
+                          reduced form with the pivots positions[0 ... *rank - 1], ascending */
     ECHI_GF2_SOLVABLE, /* bytes[j] = no row i >= *rank of a has bit j */
-    ECHI_GF2_CLEAR,    /* column j of out becomes 0 where a row i >= *rank of a has bit j */
-    ECHI_GF2_CERTIFICATE, /* row j of out = row i of b, i the first >= *rank with a(i, j); else 0 */
-    ECHI_GF2_UNIT,        /* out(i, j) = a(i, j) for i, j < *rank, else i == j */
-    ECHI_GF2_LU           /* out(i, j) = b(i, j) for j < i and j < *rank, a(i, j) for j >= i and
-                             i < *rank, else 0 */
+    ECHI_GF2_CLEAR,    /* column j of out becomes 0 if a row i >= *rank of a has bit j */
+    ECHI_GF2_CERTIFICATE, /* row j of out = row i of b, i the first >= *rank with a(i, j); otherwise
+                             0 */
+    ECHI_GF2_UNIT,        /* out(i, j) = a(i, j) for i, j < *rank, otherwise i == j */
+    ECHI_GF2_LU           /* out(i, j) = b(i, j) for j < i and j < *rank, a(i, j) for j >= i and i <
+                             *rank, otherwise 0 */
 };
 
-/* What a request does not use is 0. */
+/* Fields that a request does not use are 0. */
 struct echi_gf2 {
     enum echi_gf2_what what;
     ech_gf2 a, b, out;
     unsigned a_bit, out_bit; /* ECHI_GF2_COPY: 0 to 63 */
     const uint32_t *order;
     bool wide_index;       /* the caller has order as u64 */
-    size_t limit, columns; /* ECHI_GF2_GATHER_*: limit is what order[i] must be below */
+    size_t limit, columns; /* ECHI_GF2_GATHER_*: order[i] must be less than limit */
     uint32_t *full, *inverse;
     const uint32_t *rank;
     uint32_t *positions, *dim;
@@ -71,41 +72,41 @@ struct echi_gf2_mul {
     const char *algorithm;
 };
 
-/* Brings a to echelon form in place, with pivots in the first columns columns. */
+/* Brings a to echelon form in place, with pivots in the first `columns` columns. */
 struct echi_gf2_echelon {
     ech_gf2 a;
     size_t columns, max_rank; /* max_rank <= columns, and <= rows: stop there */
     bool reduced;
     uint32_t *rank;      /* [1] */
-    uint32_t *pivots;    /* NULL, or [max_rank], of which the first *rank matter */
+    uint32_t *pivots;    /* NULL, or [max_rank], of which the first *rank are defined */
     uint32_t *rows_from; /* NULL, or [rows] */
     const char *algorithm;
 };
 
-/* For each of count matrices: what echi_gf2_echelon is, and with b what ech_gf2_solve() is. */
+/* For each of count matrices: echi_gf2_echelon, and with b ech_gf2_solve(). */
 struct echi_gf2_batch {
     ech_gf2_batch a;          /* read */
-    uint64_t *out;            /* NULL, or where the results go, strides as a's; may be a.words */
+    uint64_t *out;            /* NULL, or the results, with the strides of a; may be a.words */
     bool wide_index;          /* the caller has order and pivots as u64 */
-    const uint32_t *order;    /* NULL, or [count][columns]; a position out of range, or twice in an
-                                 order, is an error */
+    const uint32_t *order;    /* NULL, or [count][columns]; a position out of range, or a duplicate
+                                 in an order, is an error */
     size_t columns, max_rank; /* as above */
     bool reduced;
     uint32_t *rank;    /* NULL, or [count] */
     uint32_t *pivots;  /* NULL, or [count][min(rows, cols)] */
-    const uint64_t *b; /* NULL, or [count] vectors of rows bits, each in whole words */
-    uint64_t *x;       /* with b: [count] vectors of cols bits, each in whole words */
+    const uint64_t *b; /* NULL, or [count] vectors of rows bits, padded to full words */
+    uint64_t *x;       /* with b: [count] vectors of cols bits, padded to full words */
     uint8_t *solvable; /* with b: [count] */
     const char *algorithm;
 };
 
-/* Words of a row of so many bits. */
+/* The words of a row of cols bits. */
 static inline size_t echi_gf2_words(size_t cols)
 {
     return cols / 64 + (cols % 64 != 0);
 }
 
-/* The bits of the last word that belong to a row of cols bits, cols > 0. */
+/* The valid bits of the last word of a row of cols bits, cols > 0. */
 static inline uint64_t echi_gf2_last_mask(size_t cols)
 {
     return cols % 64 ? ((uint64_t)1 << cols % 64) - 1 : ~(uint64_t)0;

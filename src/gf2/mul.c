@@ -5,7 +5,7 @@
  */
 #include "gf2/call.h"
 
-/* ECHI_KEPT of out adds to it.  a, b: the arguments' names. */
+/* If out's use is ECHI_KEPT, adds to it. a, b: the arguments' names. */
 static ech_status run(ech_ctx *ctx, struct echi_gf2_mul *mul, const char *a, const char *b,
                       const ech_gf2_options *options)
 {

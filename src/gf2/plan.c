@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A request of one kind or another, and the operation that takes it. */
+/* A request of one of several kinds, and the operation that takes it. */
 struct plan {
     const struct echi_operation *operation;
     const void *request;
@@ -55,11 +55,11 @@ static void plan_elimination(struct plan *p, ech_gf2_call call, size_t other,
     p->request = e;
 }
 
-/* The most that a call may take: an elimination, or a rank, which copies; a kernel of a, or of its
- * transpose; a batch that is changed, or only ranked, or solved. */
+/* The maximum over the variants of a call: an elimination, or a rank, which copies; a nullspace of
+ * a, or of its transpose; a batch that is modified, or only ranked, or solved. */
 static ech_status most_workspace(struct plan *p, size_t *bytes)
 {
-    static uint64_t there; /* where a pointer only says that there will be an array */
+    static uint64_t there; /* stands for an array that will be passed */
     size_t each[3] = { 0, 0, 0 };
     ech_status status;
     TRY(echi_operation_workspace(p->operation, p->request, &each[0]));
@@ -108,12 +108,12 @@ static ech_status make_plan(const char *device, ech_gf2_call call, size_t rows, 
         plan_elimination(p, call, other, options);
     }
     if (!p->operation || !backend->operations[ECHI_OP_gf2])
-        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no matrices over GF(2)", backend->name);
+        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s does not support matrices over GF(2)", backend->name);
 done:
     return status;
 }
 
-/* A product without bits, or a batch without matrices, is not given to the backend. */
+/* A product without bits, or a batch without matrices, is not passed to the backend. */
 static bool nothing(const struct plan *p)
 {
     if (p->request == &p->mul) return !p->mul.out.rows || !p->mul.out.cols || !p->mul.a.cols;

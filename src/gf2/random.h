@@ -1,10 +1,10 @@
 /*
  * gf2/random.h - 64 random bits of a matrix, each one with a given probability, computed from their
- * position alone: one text for the CPU and for kernels.
+ * position only: shared by CPU and kernels.
  *
  * A probability is threshold / 2^32.  Its binary digits, from the lowest 1 up, are folded over
  * random words: OR for a 1, AND for a 0, so that after each step a bit is one with the probability
- * that the digits so far say.  One half takes one word.  The words are those of SplitMix64 (Steele,
+ * given by the digits so far.  One half needs one word.  The words are those of SplitMix64 (Steele,
  * Lea and Flood, 2014) at a counter made of position and digit.
  *
  * SPDX-License-Identifier: Apache-2.0

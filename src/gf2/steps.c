@@ -1,9 +1,9 @@
 /*
- * gf2/steps.c - does what echelon.h describes: sets parts side by side, eliminates, and takes
- * the answers out.
+ * gf2/steps.c - implements echelon.h: builds the augmented matrix, eliminates, and extracts the
+ * results.
  *
- * The same functions run twice: without a context they only lay out the workspace and ask each
- * operation how much it takes of its own, which is used by one after the other.
+ * The same functions run twice: without a context they only lay out the workspace and query the
+ * workspace of each operation; the operations use one such part in turn.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@ struct steps {
     ech_ctx *ctx; /* NULL: only measure */
     const struct echi_backend *backend;
     struct echi_layout layout;
-    size_t most; /* that an operation takes of its own */
+    size_t most; /* maximum workspace of an operation */
     void *own;
     ech_status status;
 };
@@ -37,7 +37,7 @@ static void simple(struct steps *s, struct echi_gf2 request)
 
 /* ---- Matrices of the workspace ---- */
 
-/* Words of a part of a row: a pair of words, so that parts begin with 16 bytes. */
+/* Words of a part of a row: an even number, so that parts are aligned to 16 bytes. */
 static size_t part_words(size_t cols)
 {
     return (echi_gf2_words(cols) + 1) / 2 * 2;
@@ -48,7 +48,7 @@ static size_t at_least_1(size_t n)
     return n ? n : 1;
 }
 
-/* Of zeros: what writes a part of a word reads the rest. */
+/* Zeroed, because a store to a part of a word reads the rest. */
 static ech_gf2 scratch(struct steps *s, size_t rows, size_t words)
 {
     ech_gf2 m = {
@@ -64,7 +64,7 @@ static uint32_t *positions(struct steps *s, size_t count)
     return echi_part(&s->layout, at_least_1(count), sizeof(uint32_t));
 }
 
-/* The part of m that begins with that word, as rows x cols. */
+/* The part of m that begins with this word, as rows x cols. */
 static ech_gf2 part(const ech_gf2 *m, size_t word, size_t rows, size_t cols)
 {
     ech_gf2 view = {
@@ -101,11 +101,11 @@ static void gather_columns(struct steps *s, const ech_gf2 *from, const uint32_t 
 
 struct beside {
     ech_gf2 all, a, b, identity;       /* all, and its parts */
-    uint32_t *full, *inverse, *pivots; /* with an order: all columns in it, and the reverse */
+    uint32_t *full, *inverse, *pivots; /* with an order: all columns in order, and its inverse */
     uint32_t *rank;
 };
 
-/* Lays out the parts and fills them.  b NULL: no such part. */
+/* Lays out the parts and fills them. b NULL: no such part. */
 static struct beside set_beside(struct steps *s, const struct echi_gf2_elimination *e,
                                 const ech_gf2 *b, bool identity)
 {
@@ -161,7 +161,7 @@ static void eliminate(struct steps *s, const struct echi_gf2_elimination *e, con
     step(s, s->backend->operations[ECHI_OP_gf2_echelon], &request);
 }
 
-/* Pivots of columns in order become those of a's. */
+/* Converts pivots in the ordered columns to columns of a. */
 static void map_pivots(struct steps *s, const struct beside *m, size_t limit, uint32_t *pivots,
                        const uint32_t *rank)
 {
@@ -194,8 +194,8 @@ static void run_echelon(struct steps *s, const struct echi_gf2_elimination *e)
     if (e->has_transform) copy(s, &m.identity, &e->transform);
 }
 
-/* a(p[i], q[j]) = (L U)(i, j): the echelon form gives U, and L = a's columns of pivots by U's
- * inverse. */
+/* a(p[i], q[j]) = (L U)(i, j): the echelon form gives U, and L is a's pivot columns times the
+ * inverse of U. */
 static void run_pluq(struct steps *s, const struct echi_gf2_elimination *e)
 {
     struct beside m = set_beside(s, e, NULL, false);
@@ -215,7 +215,8 @@ static void run_pluq(struct steps *s, const struct echi_gf2_elimination *e)
     const ech_gf2 square = scratch(s, least, 2 * part_words(least));
     const ech_gf2 u = part(&square, 0, least, least);
     const ech_gf2 u_inverse = part(&square, part_words(least), least, least);
-    const ech_gf2 pivot_columns = part(&m.all, 0, rows, least); /* once U is taken out of it */
+    const ech_gf2 pivot_columns = part(&m.all, 0, rows, least); /* after U has been extracted from
+                                                                   it */
     const ech_gf2 lower_room = scratch(s, rows, part_words(least));
     const ech_gf2 lower = part(&lower_room, 0, rows, least);
     uint32_t *rank = positions(s, 1);
@@ -275,7 +276,7 @@ static void run_kernel(struct steps *s, const struct echi_gf2_elimination *e)
 {
     const size_t cols = e->left ? e->a.rows : e->a.cols;
     struct beside m = set_beside(s, e, NULL, false);
-    if (cols == 0) { /* a rank of 0 is the dimension too */
+    if (cols == 0) { /* a rank of 0 is also the dimension */
         eliminate(s, e, &m.all, 1, true, e->rank, NULL, NULL);
         return;
     }
@@ -323,7 +324,7 @@ static struct steps measured(const struct echi_gf2_elimination *e)
     struct steps s = { .backend = e->backend };
     run_call(&s, e);
     if (s.status == ECH_OK && s.layout.overflow)
-        s.status = echi_fail(NULL, ECH_ERR_MEMORY, "more workspace than an address space has");
+        s.status = echi_fail(NULL, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
     return s;
 }
 

@@ -1,6 +1,6 @@
 /*
- * matmul/matmul.c - ech_matmul() and its kin, and ech_matvec(): checks the arguments, calls the
- * backend.
+ * matmul/matmul.c - ech_matmul() and its related functions, and ech_matvec(): checks the arguments,
+ * calls the backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ static ech_status check_flag(ech_ctx *ctx, const char *name, int value)
 static ech_status check_stride(ech_ctx *ctx, const char *name, size_t stride, size_t cols)
 {
     if (stride >= cols) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu, less than its matrix has columns, %zu", name,
+    return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu, less than the number of columns, %zu", name,
                      stride, cols);
 }
 
@@ -33,19 +33,19 @@ static ech_status extent(ech_ctx *ctx, const char *name, size_t rows, size_t col
         __builtin_mul_overflow(count - 1, step, &all) ||
         __builtin_add_overflow(all, matrix, &all) || __builtin_add_overflow(all, cols, &all) ||
         __builtin_mul_overflow(all, element_bytes, bytes) || *bytes > (size_t)PTRDIFF_MAX)
-        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu x %zu: more than an address space", name,
-                         rows, cols);
+        return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu x %zu: the size overflows size_t", name, rows,
+                         cols);
     return ECH_OK;
 }
 
 static ech_status check_types(ech_ctx *ctx, const struct echi_matmul *p)
 {
     if (p->dtype != ECH_F16 && p->dtype != ECH_BF16 && p->dtype != ECH_F32 && p->dtype != ECH_F64)
-        return echi_fail(ctx, ECH_ERR_ARG, "dtype is %s (%d), and products are of floats",
+        return echi_fail(ctx, ECH_ERR_ARG, "dtype is %s (%d), not f16, bf16, f32 or f64",
                          ech_dtype_name(p->dtype), (int)p->dtype);
     if (p->wide && ech_dtype_bytes(p->dtype) != 2)
         return echi_fail(ctx, ECH_ERR_ARG,
-                         "options->accumulate_wide is for f16 and bf16, and dtype is %s",
+                         "options->accumulate_wide needs dtype f16 or bf16, but dtype is %s",
                          ech_dtype_name(p->dtype));
     return ECH_OK;
 }
@@ -72,9 +72,10 @@ static ech_status check_steps(ech_ctx *ctx, const ech_matmul_options *options,
     if (p->list) {
         if (options->batch_count || options->a_batch_stride || options->b_batch_stride ||
             options->c_batch_stride)
-            return echi_fail(ctx, ECH_ERR_ARG,
-                             "options->batch_count or a batch stride is not 0, but the pointers "
-                             "define the batch");
+            return echi_fail(
+                ctx, ECH_ERR_ARG,
+                "options->batch_count or a batch stride is set, but the pointer arrays "
+                "define the batch; leave them 0");
         return ECH_OK;
     }
     p->count = options->batch_count ? options->batch_count : 1;
@@ -120,7 +121,7 @@ done:
     return status;
 }
 
-/* A product that has no terms is one of k = 0. */
+/* A product without terms is treated as one with k = 0. */
 static void drop_terms(struct echi_matmul *p)
 {
     if (p->alpha != 0 && p->k) return;
@@ -131,7 +132,7 @@ static void drop_terms(struct echi_matmul *p)
 
 /* ---- Calls ---- */
 
-/* Rows with gaps are told to be so where their pitch is one throughout. */
+/* Marks rows that have gaps, if they have the same stride everywhere. */
 static void set_rows(struct echi_array *array, size_t rows, size_t cols, size_t stride,
                      size_t count, size_t step)
 {
@@ -170,7 +171,8 @@ static ech_status begin(ech_ctx *ctx, const ech_matmul_options *options, struct 
     ech_status status;
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (!ctx->backend->operations[ECHI_OP_matmul])
-        return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", ctx->name);
+        return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s does not support matrix products",
+                         ctx->name);
     p->backend = ctx->backend;
     TRY(check_options(ctx, options, p));
     TRY(check_steps(ctx, options, p));
@@ -203,9 +205,9 @@ ech_status ech_matmul(ech_ctx *ctx, size_t m, size_t n, size_t k, double alpha, 
     return run(ctx, &p, &bytes, options);
 }
 
-/* ---- Lists ---- */
+/* ---- Pointer arrays ---- */
 
-/* Where the arrays of pointers lie: all on one side. */
+/* The memory of the pointer arrays, which must be the same for all. */
 static ech_status find_side(ech_ctx *ctx, const struct echi_matmul *p, enum echi_side *side)
 {
     const struct {
@@ -219,7 +221,8 @@ static ech_status find_side(ech_ctx *ctx, const struct echi_matmul *p, enum echi
         if (ctx->backend->side != echi_cpu.side)
             TRY(ctx->backend->side(ctx, arrays[i].array, &here, NULL));
         if (i && here != *side)
-            FAIL(ctx, ECH_ERR_ARG, "%s lies in other memory than c: lists lie together",
+            FAIL(ctx, ECH_ERR_ARG,
+                 "%s is not in the memory of c: all pointer arrays must be in the same memory",
                  arrays[i].name);
         *side = here;
     }
@@ -252,7 +255,7 @@ done:
     return status;
 }
 
-/* Lists of the host's, of matrices anywhere: one product after another. */
+/* For pointer arrays in host memory: one product after another. */
 static ech_status run_each(ech_ctx *ctx, const struct echi_matmul *p,
                            const ech_matmul_options *options)
 {
@@ -268,7 +271,7 @@ done:
 
 static ech_status run_list(ech_ctx *ctx, struct echi_matmul *p, const ech_matmul_options *options)
 {
-    struct echi_call call = { .what = "a list of products",
+    struct echi_call call = { .what = "a batch of products",
                               .operation = ctx->backend->operations[ECHI_OP_matmul],
                               .request = p,
                               .work = options->work,
@@ -315,7 +318,7 @@ done:
     return status;
 }
 
-/* ---- Questions ---- */
+/* ---- Queries ---- */
 
 static ech_status ask(const char *device, size_t m, size_t n, size_t k, ech_dtype dtype,
                       const ech_matmul_options *options, struct echi_matmul *p)
@@ -325,7 +328,7 @@ static ech_status ask(const char *device, size_t m, size_t n, size_t k, ech_dtyp
     *p = (struct echi_matmul){ .m = m, .n = n, .k = k, .alpha = 1, .dtype = dtype };
     TRY(echi_backend_ask(device, &backend));
     if (!backend->operations[ECHI_OP_matmul])
-        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s has no products of matrices", backend->name);
+        FAIL(NULL, ECH_ERR_UNSUPPORTED, "%s does not support matrix products", backend->name);
     p->backend = backend;
     TRY(check_options(NULL, options, p));
     p->count = options->batch_count ? options->batch_count : 1;

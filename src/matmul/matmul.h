@@ -9,14 +9,14 @@
 
 #include "core/internal.h"
 
-/* c = alpha op(a) op(b) + beta c; m, n, and count are at least 1.  Where k is 0 or alpha is 0, a
- * and b are not there, and k is 0. */
+/* c = alpha op(a) op(b) + beta c; m, n, and count are at least 1.  If k or alpha is 0, a and b are
+ * absent, and k is 0. */
 struct echi_matmul {
     const struct echi_backend *backend;
     size_t m, n, k, count;
     bool a_turned, b_turned; /* a is [k][m], b is [n][k] */
-    bool wide;               /* c is f32, and a and b are not */
-    bool list;               /* a, b, c: arrays [count] of pointers; the steps are 0 */
+    bool wide;               /* c is f32, a and b are not */
+    bool list;               /* a, b, c: arrays [count] of pointers; the batch strides are 0 */
     const void *a, *b;
     void *c;
     size_t a_stride, b_stride, c_stride;
@@ -31,7 +31,7 @@ static inline ech_dtype echi_matmul_c_dtype(const struct echi_matmul *p)
     return p->wide ? ECH_F32 : p->dtype;
 }
 
-/* Matrix i of an array of them; i-th pointer of a list. */
+/* Matrix i of an array of them, or the i-th pointer. */
 static inline const void *echi_matmul_at(const struct echi_matmul *p, const void *array,
                                          size_t step, ech_dtype dtype, size_t i)
 {
@@ -39,12 +39,12 @@ static inline const void *echi_matmul_at(const struct echi_matmul *p, const void
     return array ? (const char *)array + i * step * ech_dtype_bytes(dtype) : NULL;
 }
 
-/* y = alpha op(a) x + beta y; rows and cols are those of a, and op(a) has at least one row.  Where
- * op(a) has no columns or alpha is 0, a and x are not there. */
+/* y = alpha op(a) x + beta y; rows and cols are those of a, and op(a) has at least one row.  If
+ * op(a) has no columns or alpha is 0, a and x are absent. */
 struct echi_matvec {
     size_t rows, cols;
     bool turned;
-    bool empty; /* a and x are not there */
+    bool empty; /* a and x are absent */
     const void *a, *x;
     void *y;
     size_t a_stride;
@@ -56,7 +56,7 @@ struct echi_matvec {
 enum {
     ECHI_MATVEC_LANES = 64,   /* of a chunk of a row */
     ECHI_MATVEC_CHUNK = 4096, /* elements of a row */
-    ECHI_MATVEC_ROWS = 64     /* of a matrix that is turned: elements of a column */
+    ECHI_MATVEC_ROWS = 64     /* of a transposed matrix: elements of a column */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * reduce/reduce.c - ech_reduce() and its kin: checks the arguments, makes of an ech_op and a dtype
- * what is to be computed, and calls the backend.
+ * reduce/reduce.c - ech_reduce() and its related functions: checks the arguments, converts an
+ * ech_op and a dtype to a kind and a rule, and calls the backend.
  *
  *     ech_reduce, _rows, _segments, _by_key, ech_dot   each fills one struct echi_reduce
  *       start()       op, dtype, options -> kind and rule
@@ -55,8 +55,8 @@ static uint64_t ones_of(const struct echi_reduce *r)
     return ~(uint64_t)0 >> (64 - 8 * r->rule.bytes);
 }
 
-/* The least is the greatest of the flipped.  A NaN that decides is given the top of the order, one
- * that is ignored the bottom, where also the e of nothing, 0, lies. */
+/* A minimum is the maximum of the flipped elements.  NaN get the top of the order if they decide;
+ * if they are ignored, the bottom, which is also 0, the e of an empty input. */
 static void rule_max(struct echi_reduce *r, bool least)
 {
     struct echi_reduce_rule *rule = &r->rule;
@@ -90,7 +90,7 @@ static void rule_minmax(struct echi_reduce *r)
     rule->special = echi_dtype_nan(r->dtype);
 }
 
-/* Ranks of floats leave 0 to NaN that are ignored, and all ones to those that are not. */
+/* The ranks of floats reserve 0 for NaN that are ignored, and all ones for NaN that are not. */
 static void rule_arg(struct echi_reduce *r, bool least)
 {
     struct echi_reduce_rule *rule = &r->rule;
@@ -101,10 +101,11 @@ static void rule_arg(struct echi_reduce *r, bool least)
     rule->flip = least ? ones : 0;
     rule->add = !is_float ? 0 : least ? ones : 1;
     rule->special = is_float ? (rule->ignore ? 0 : ones) : ones ^ rule->flip;
-    rule->limit = is_float ? 1 : 0; /* the least rank of an element that can be the result */
+    rule->limit = is_float ? 1 : 0; /* the minimum rank of an element that can be the result */
 }
 
-/* The test as a range of the order that keeps -0 and +0, and the NaN, apart: that is cheaper. */
+/* The test as a range of the order that distinguishes -0 and +0, and NaN, because that order is
+ * cheaper. */
 static ech_status rule_count(ech_ctx *ctx, struct echi_reduce *r, ech_op op,
                              const ech_reduce_options *options)
 {
@@ -134,10 +135,11 @@ static void rule_bits(struct echi_reduce *r, ech_op op)
 {
     r->kind = ECHI_REDUCE_BITS;
     r->rule.exclusive = op == ECH_OP_XOR;
-    r->rule.first = op == ECH_OP_AND ? ones_of(r) : 0; /* AND is OR of the inverted, inverted */
+    r->rule.first = op == ECH_OP_AND ? ones_of(r) : 0; /* AND is the inverse of the OR of the
+                                                          inverted elements */
 }
 
-/* Sums, products and what is made of them. */
+/* Sums, products and the operations based on them. */
 static void rule_arithmetic(struct echi_reduce *r, ech_op op, bool dot)
 {
     struct echi_reduce_rule *rule = &r->rule;
@@ -190,7 +192,8 @@ static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot
     if (result < 0 && (unsigned)op > ECH_OP_NORM)
         return echi_fail(ctx, ECH_ERR_ARG, "op is %d, not an ech_op", (int)op);
     if (result < 0)
-        return echi_fail(ctx, ECH_ERR_ARG, "op works on bits, which %s has none of",
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "op works on bits, but dtype is %s; use an integer dtype",
                          ech_dtype_name(dtype));
     r->rule.bytes = (uint32_t)ech_dtype_bytes(dtype);
     r->rule.out_bytes =
@@ -224,7 +227,7 @@ static ech_status start(ech_ctx *ctx, struct echi_reduce *r, ech_op op, bool dot
     return ECH_OK;
 }
 
-/* The alignment of results: of one of two. */
+/* The alignment of results: of one of the two for minmax. */
 static size_t out_align(const struct echi_reduce *r)
 {
     return r->kind == ECHI_REDUCE_MINMAX ? r->rule.bytes : r->rule.out_bytes;
@@ -248,7 +251,7 @@ static void add_in(struct echi_call *call, const char *name, const void **in,
 
 /* ---- The calls ---- */
 
-/* Sizes are checked. */
+/* The sizes have been checked. */
 static ech_status run_rows(ech_ctx *ctx, struct echi_reduce *r, const void *in, void *out,
                            size_t rows, size_t columns, const ech_reduce_options *options)
 {

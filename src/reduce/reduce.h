@@ -1,5 +1,6 @@
 /*
- * reduce/reduce.h - the checked form of a reduction: which array, cut into what, reduced how.
+ * reduce/reduce.h - the checked form of a reduction: the array, its division into rows or segments,
+ * and the operation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,7 @@
 #include "core/internal.h"
 #include "reduce/value.h"
 
-/* What is computed; with the rule, it is all of an ech_op. */
+/* The computation; together with the rule it represents an ech_op. */
 enum echi_reduce_kind {
     ECHI_REDUCE_ISUM, /* integers, modulo 2^64 */
     ECHI_REDUCE_IPRODUCT,
@@ -30,7 +31,7 @@ enum echi_reduce_kind {
 };
 
 enum echi_reduce_shape {
-    ECHI_REDUCE_ROWS, /* [rows][columns]; a whole array is one row */
+    ECHI_REDUCE_ROWS, /* [rows][columns]; an entire array is one row */
     ECHI_REDUCE_SEGMENTS,
     ECHI_REDUCE_BY_KEY
 };
@@ -47,7 +48,7 @@ struct echi_reduce {
     void *out, *keys_out;
     uint64_t *count;
     size_t n;                       /* elements in all */
-    size_t rows, columns, segments; /* as the shape has them */
+    size_t rows, columns, segments; /* depending on the shape */
 };
 
 #endif

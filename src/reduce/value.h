@@ -1,11 +1,11 @@
 /*
- * reduce/value.h - what a reduction computes with, and how a result is made of it: one text for the
- * CPU and for kernels, so that both round alike.
+ * reduce/value.h - the last two steps of a reduction: merges values and computes results.  Shared
+ * by the CPU and by kernels, so that both round identically.
  *
  *     elements -> lanes -> the value of a chunk -> values merged pairwise -> the bits of a result
  *
- * Here stand the last two steps of what is not a plain operation of C; docs/reduce.md tells the
- * order in which values are merged.
+ * This file contains the parts of the last two steps that are not plain operations of C;
+ * docs/reduce.md documents the order in which values are merged.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,34 +18,36 @@
 #include <math.h>
 #include <string.h>
 
-/* A chunk: so many lines of so many bytes.  Part of the results' definition: docs/reduce.md. */
+/* A chunk: ECHI_CHUNK_LINES lines of ECHI_LINE_BYTES. Part of the definition of the results:
+ * docs/reduce.md. */
 enum { ECHI_LINE_BYTES = 512, ECHI_CHUNK_LINES = 8, ECHI_CHUNK_BYTES = 512 * 8 };
 
-/* How a result is made of a sum in f64. */
+/* The conversion of a sum in f64 to a result. */
 enum echi_finish { ECHI_FINISH_SUM, ECHI_FINISH_MEAN, ECHI_FINISH_NORM };
 
-/* What an operation means for a dtype, as parameters; kernels get it by value.  e is an element's
+/* The parameters of an operation for a dtype; kernels get it by value. e is an element's
  * order-preserving form. */
 struct echi_reduce_rule {
     struct echi_order order;                       /* max (min: flipped), both, arg, count */
-    uint64_t special_first, special_last, special; /* max: what e of a NaN, or of nothing, gives */
-    uint64_t limit;                                /* both: the greatest e of a number */
+    uint64_t special_first, special_last, special; /* max: the result for e of a NaN, or of an empty
+                                                      input */
+    uint64_t limit;                                /* both: the maximum e of a number */
     uint64_t flip, add;       /* arg: an element's rank is (e ^ flip) + add; of a NaN, special */
-    uint64_t sign;            /* of integers: the top bit where they have one, else 0 */
-    uint64_t mask, low, span; /* count: passes when (e & mask) - low <= span, or else with invert */
-    uint64_t first;           /* bits: what elements are XORed with before, and the result after */
+    uint64_t sign;            /* of integers: the sign bit of signed types, otherwise 0 */
+    uint64_t mask, low, span; /* count: passes if (e & mask) - low <= span, inverted by invert */
+    uint64_t first;           /* bits: XORed with elements before, and with the result after */
     uint32_t invert;
     uint32_t exclusive; /* bits: 1: XOR; 0: OR */
-    uint32_t ignore;    /* NaN are not there */
+    uint32_t ignore;    /* NaN are skipped */
     uint32_t finish;    /* enum echi_finish */
     uint32_t in_f64;    /* sums in f64 are not rounded to f32 at the end */
     uint32_t ddof;
     uint32_t quantified; /* count: 1: any; 2: all; 0: the number itself */
     uint32_t bytes;      /* of an element */
-    uint32_t out_bytes;  /* of a result; of both at once */
+    uint32_t out_bytes;  /* of a result; for minmax of both together */
 };
 
-/* ---- Bits of floats: every NaN is the positive quiet one without a payload ---- */
+/* ---- Bits of floats: every NaN becomes the canonical one ---- */
 
 ECHI_BOTH uint64_t f32_result(float x)
 {
@@ -63,7 +65,7 @@ ECHI_BOTH uint64_t f64_result(double x)
 
 /* ---- Sums in f64 ---- */
 
-/* n: of the elements that counted.  Lanes begin with -0; a result that is zero is +0. */
+/* n: number of elements that were added.  Lanes begin with -0; a zero result is +0. */
 ECHI_BOTH uint64_t sum_result(const struct echi_reduce_rule *rule, double sum, uint64_t n)
 {
     sum += 0.0;
@@ -78,7 +80,8 @@ struct echi_moments {
     double n, mean, m2;
 };
 
-/* Of n elements whose distances from k sum up to s1, and their squares to s2. */
+/* The moments of n elements, from the sum s1 of their distances from k, and the sum s2 of the
+ * squared distances. */
 ECHI_BOTH struct echi_moments moments_make(double n, double k, double s1, double s2)
 {
     struct echi_moments m = { 0, 0, 0 };
@@ -90,7 +93,7 @@ ECHI_BOTH struct echi_moments moments_make(double n, double k, double s1, double
     return m;
 }
 
-/* The same where n is a power of two: a product with its inverse is the quotient, and faster. */
+/* The same if n is a power of two: multiplying by the inverse gives the same quotient faster. */
 ECHI_BOTH struct echi_moments moments_make_by(double n, double inverse, double k, double s1,
                                               double s2)
 {
@@ -125,7 +128,7 @@ ECHI_BOTH uint64_t moments_result(const struct echi_reduce_rule *rule, struct ec
     return rule->in_f64 ? f64_result(variance) : f32_result((float)variance);
 }
 
-/* ---- What the order of elements decides ---- */
+/* ---- Results that depend on the order of elements ---- */
 
 ECHI_BOTH uint64_t order_bits(const struct echi_order *o, int bytes, uint64_t e)
 {
@@ -134,14 +137,14 @@ ECHI_BOTH uint64_t order_bits(const struct echi_order *o, int bytes, uint64_t e)
     return (u ^ o->sign ^ (u & top ? 0 : o->float_mask & ~o->sign)) & ones;
 }
 
-/* most: the greatest e; 0 of nothing. */
+/* most: the maximum e; 0 for an empty input. */
 ECHI_BOTH uint64_t max_result(const struct echi_reduce_rule *rule, uint64_t most)
 {
     if (most >= rule->special_first && most <= rule->special_last) return rule->special;
     return order_bits(&rule->order, (int)rule->bytes, most);
 }
 
-/* least: all ones of nothing. */
+/* least: all ones for an empty input. */
 ECHI_BOTH void minmax_result(const struct echi_reduce_rule *rule, uint64_t least, uint64_t most,
                              uint64_t out[2])
 {
@@ -151,7 +154,7 @@ ECHI_BOTH void minmax_result(const struct echi_reduce_rule *rule, uint64_t least
     out[1] = nan ? rule->special : order_bits(&rule->order, (int)rule->bytes, most);
 }
 
-/* passed of n elements pass the test. */
+/* passed: how many of n elements pass the test. */
 ECHI_BOTH uint64_t count_result(const struct echi_reduce_rule *rule, uint64_t passed, uint64_t n)
 {
     return rule->quantified == 0 ? passed : rule->quantified == 1 ? passed != 0 : passed == n;

@@ -1,6 +1,6 @@
 /*
- * scan/scan.c - ech_scan() and its kin: checks the arguments, reduces operators and types to those
- * of scan.h, calls the backend.
+ * scan/scan.c - ech_scan() and its related functions: checks the arguments, maps operators and
+ * types to those of scan.h, calls the backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- What comes before the first element ---- */
+/* ---- The initial value ---- */
 
 static uint64_t load_bits(const void *at, size_t bytes)
 {
@@ -27,7 +27,7 @@ static uint64_t f64_bits(double x)
     return u;
 }
 
-/* A float of a dtype, or of f64 when wide, as bits of the type that it is computed in. */
+/* Converts a float of a dtype, or of f64 if wide, to the bits of the type of the computation. */
 static uint64_t computed_bits(const struct echi_scan *s, const void *init)
 {
     if (s->wide || s->dtype == ECH_F64) return load_bits(init, 8);
@@ -36,8 +36,8 @@ static uint64_t computed_bits(const struct echi_scan *s, const void *init)
     return s->dtype == ECH_BF16 ? u << 16 : echi_bits_of_f32(echi_f32_of_f16((uint32_t)u));
 }
 
-/* The neutral value of a sum of floats is -0: x + -0 is x for every x.  A result that stands for
- * nothing is 0, though. */
+/* The identity element of a sum of floats is -0: x + -0 is x for every x.  An empty sum in the
+ * output is +0, however. */
 static uint64_t neutral_float(const struct echi_scan *s)
 {
     bool shown = s->exclusive || s->ignore_nan;
@@ -55,7 +55,7 @@ static uint64_t sign_bit(ech_dtype dtype)
     return (uint64_t)1 << (8 * ech_dtype_bytes(dtype) - 1);
 }
 
-/* Whether init counts: a NaN that is to be ignored does not. */
+/* Whether init is used: a NaN is not, if NaN are ignored. */
 static bool init_counts(const struct echi_scan *s, const ech_scan_options *options)
 {
     if (!options->init) return false;
@@ -118,7 +118,7 @@ static ech_status check_flag(ech_ctx *ctx, const char *name, int value)
     return echi_fail(ctx, ECH_ERR_ARG, "options->%s is %d, not 0 or 1", name, value);
 }
 
-/* Checks what is no pointer, and fills in what follows from it. */
+/* Checks everything except pointers, and fills in the fields that depend on it. */
 static ech_status check_shape(ech_ctx *ctx, ech_op op, const ech_scan_options *options,
                               struct echi_scan *s)
 {
@@ -127,7 +127,8 @@ static ech_status check_shape(ech_ctx *ctx, ech_op op, const ech_scan_options *o
         FAIL(ctx, ECH_ERR_ARG, "op is %d, not one of ECH_OP_SUM ... ECH_OP_XOR", (int)op);
     TRY(echi_check_dtype(ctx, "dtype", s->dtype));
     if (op >= ECH_OP_AND && echi_dtype_is_float(s->dtype))
-        FAIL(ctx, ECH_ERR_ARG, "op is of bits, which %s has none of", ech_dtype_name(s->dtype));
+        FAIL(ctx, ECH_ERR_ARG, "op works on bits, but dtype is %s; use an integer dtype",
+             ech_dtype_name(s->dtype));
     TRY(check_flag(ctx, "exclusive", options->exclusive));
     TRY(check_flag(ctx, "reverse", options->reverse));
     TRY(check_flag(ctx, "accumulate_wide", options->accumulate_wide));
@@ -257,7 +258,7 @@ done:
     return status;
 }
 
-/* ---- Questions that need no device ---- */
+/* ---- Queries that need no device ---- */
 
 /* A request without pointers. */
 static ech_status question(struct echi_scan *s, ech_scan_call call, ech_op op, size_t n,

@@ -1,13 +1,13 @@
 /*
- * scan/scan.h - a scan whose arguments are checked, as the backends take it.
+ * scan/scan.h - a scan whose arguments are checked, as the backends receive it.
  *
- * Types collapse first.  Minima, maxima and the operators on bits work on e = encode(u) of
- * core/order.h, so that they are a minimum of unsigned integers, or, xor:
+ * Types are reduced first.  Minima, maxima and the operators on bits use e = encode(u) of
+ * core/order.h, so that they become a minimum of unsigned integers, OR, or XOR:
  *
- *     min   e in the order with NaN first      max   the same of flipped bits
- *     and   or of flipped bits                 or, xor, and sums and products of integers: e = u
+ *     min   e in the order with NaN first      max   the same with flipped bits
+ *     and   or with flipped bits               or, xor, and sums and products of integers: e = u
  *
- * Only sums and products of floats see real values.
+ * Only sums and products of floats use numeric values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,9 +23,9 @@ enum echi_scan_op { ECHI_SCAN_SUM, ECHI_SCAN_MIN, ECHI_SCAN_PRODUCT, ECHI_SCAN_O
 struct echi_scan {
     enum echi_scan_shape shape;
     const void *in;
-    void *out;            /* in when in place */
+    void *out;            /* in if in place */
     size_t n;             /* of all rows */
-    size_t rows, columns; /* 1 and n where there are no rows */
+    size_t rows, columns; /* 1 and n without rows */
     const void *offsets;  /* [segments + 1], read by offsets_index */
     struct echi_index offsets_index;
     size_t segments;
@@ -35,13 +35,13 @@ struct echi_scan {
     enum echi_scan_op op;
     bool is_float;  /* values are added or multiplied as floats */
     bool is_signed; /* wide: integers are extended with their sign */
-    bool wide;      /* out, and what is computed, has 64 bits, and in has fewer */
+    bool wide;      /* out, and the computation, have 64 bits, and in has fewer */
     bool exclusive, backward;
-    bool ignore_nan;         /* is_float: a NaN counts as the neutral value */
-    struct echi_order order; /* of e, for what is no float */
-    uint64_t clamp;          /* the greatest e: a NaN that is to be ignored is more */
-    uint64_t first;          /* what comes before the first element, as bits of what is computed: e,
-                                f32 or f64 */
+    bool ignore_nan;         /* is_float: a NaN counts as the identity element */
+    struct echi_order order; /* of e, for types that are not floats */
+    uint64_t clamp;          /* the maximum e: a NaN that is ignored is greater */
+    uint64_t first;          /* the initial value, as bits of the type of the computation: e, f32 or
+                                f64 */
 };
 
 /* The bytes of an element of out. */

@@ -334,7 +334,7 @@ done:
     return status;
 }
 
-/* ---- Questions that need no device ---- */
+/* ---- Queries that need no device ---- */
 
 /* What each call does. */
 static const struct {

@@ -1,5 +1,5 @@
 /*
- * solve/bicgstab.c - BiCGSTAB (van der Vorst, 1992), preconditioned from the right, so that its
+ * solve/bicgstab.c - BiCGSTAB (van der Vorst, 1992) with right preconditioning, so that its
  * residual is that of the system.
  *
  *     v = A M^-1 p        alpha = rho / r0.v       s = r - alpha v

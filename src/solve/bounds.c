@@ -1,13 +1,13 @@
 /*
  * solve/bounds.c - bounds of the eigenvalues of M^-1 A, estimated by the Lanczos process.
  *
- * Conjugate gradients on A e = random numbers, without an x: their alpha and beta are the elements
- * of a symmetric tridiagonal matrix (Golub and Van Loan, 10.2.5)
+ * Conjugate gradients on A e = random numbers, without x: alpha and beta are the elements of a
+ * symmetric tridiagonal matrix (Golub and Van Loan, 10.2.5)
  *
- *     diagonal  1 / alpha_k + beta_k-1 / alpha_k-1        beside it  sqrt(beta_k) / alpha_k
+ *     diagonal  1 / alpha_k + beta_k-1 / alpha_k-1     off-diagonal  sqrt(beta_k) / alpha_k
  *
- * whose least and greatest eigenvalues, found by bisection, approach those of M^-1 A from within.
- * The greatest gets 5% more, the least 5% less.
+ * whose minimum and maximum eigenvalues, found by bisection, approach those of M^-1 A from inside.
+ * The maximum is then increased by 5%, the minimum decreased by 5%.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,17 +20,18 @@
 enum {
     Z = ECHI_VECTORS,
     P,
-    STEPS = 120, /* most */
-    LOOK = 10    /* steps between looks at the ends, which have come to rest when they ... */
+    STEPS = 120, /* maximum */
+    LOOK = 10    /* steps between checks of the extreme eigenvalues, which have converged if they
+                    ... */
 };
-static const double rest = 0.005; /* ... move by less than that of themselves */
+static const double rest = 0.005; /* ... change by less than this fraction */
 
 struct tridiagonal {
     int n;
     double diagonal[STEPS], beside[STEPS]; /* beside[i]: between i and i + 1 */
 };
 
-/* How many eigenvalues are less than x (Sturm). */
+/* The number of eigenvalues less than x (Sturm). */
 static int below(const struct tridiagonal *t, double x)
 {
     int count = 0;
@@ -58,7 +59,7 @@ static double eigenvalue(const struct tridiagonal *t, int rank, double high)
     return (low + high) / 2;
 }
 
-/* Above all of them (Gershgorin). */
+/* An upper bound of all eigenvalues (Gershgorin). */
 static double above(const struct tridiagonal *t)
 {
     double most = 0;

@@ -2,10 +2,11 @@
  * solve/cg.c - conjugate gradients (Hestenes and Stiefel, 1952), preconditioned.
  *
  *     q = A p             alpha = r.z / p.q
- *     r -= alpha q        z = M^-1 r        beta = r.z / the r.z before
+ *     r -= alpha q        z = M^-1 r        beta = r.z / previous r.z
  *     x += alpha p        p = z + beta p
  *
- * x moves with p, which is then read once; where the solver stops in between, finish() moves it.
+ * x is updated in the step that reads p for the next p.  If the solver stops in between, finish()
+ * updates it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * solve/chebyshev.c - Chebyshev's iteration (Golub and Varga, 1961): the polynomial that is least
- * between two bounds of the eigenvalues, without a dot product but that of the residual.
+ * solve/chebyshev.c - Chebyshev iteration (Golub and Varga, 1961): the minimax polynomial between
+ * two bounds of the eigenvalues, without dot products except for the residual.
  *
  *     theta = (upper + lower) / 2      delta = (upper - lower) / 2      rho = delta / theta
  *     d = z / theta
@@ -60,7 +60,7 @@ static ech_status iterate(struct echi_run *run)
     update.after = ECHI_RECUR_RESIDUAL;
     TRY(echi_do(run, &update));
     TRY(echi_precondition_after(run, echi_vector(run, ECHI_R), z_of(run)));
-    /* With one eigenvalue alone, delta is 0, and so is what is left. */
+    /* If lower = upper, delta is 0, and so is the next coefficient. */
     const double next = delta > 0 ? 1 / (2 * theta / delta - rho) : 0;
     turn.a.out = d;
     echi_term(&turn.a, d, -1, next * rho);

@@ -10,10 +10,10 @@ static ech_status check_csr(ech_ctx *ctx, const ech_operator *a, ech_csr *csr)
     ech_status status = echi_read_struct(ctx, "a->csr", "ech_csr", a->csr, csr, sizeof *csr);
     if (status != ECH_OK) return status;
     if (csr->rows != a->n || csr->cols != a->n)
-        return echi_fail(ctx, ECH_ERR_ARG, "a->csr is %zu x %zu, and a->n is %zu", csr->rows,
+        return echi_fail(ctx, ECH_ERR_ARG, "a->csr is %zu x %zu, but a->n is %zu", csr->rows,
                          csr->cols, a->n);
     if (csr->dtype != a->dtype)
-        return echi_fail(ctx, ECH_ERR_ARG, "a->csr->dtype is %s, and a->dtype is %s",
+        return echi_fail(ctx, ECH_ERR_ARG, "a->csr->dtype is %s, but a->dtype is %s",
                          ech_dtype_name(csr->dtype), ech_dtype_name(a->dtype));
     csr->index_dtype = echi_csr_index_dtype(csr->index_dtype);
     if (csr->index_dtype != ECH_I32 && csr->index_dtype != ECH_I64)
@@ -27,16 +27,16 @@ static ech_status check_operator(ech_ctx *ctx, const ech_operator *a, struct ech
     if (a->dtype != ECH_F32 && a->dtype != ECH_F64)
         return echi_fail(ctx, ECH_ERR_ARG, "a->dtype is not ECH_F32 or ECH_F64");
     if (!!a->csr + !!a->dense + !!a->apply != 1)
-        return echi_fail(ctx, ECH_ERR_ARG, "of a->csr, a->dense and a->apply not one is set");
+        return echi_fail(ctx, ECH_ERR_ARG, "set exactly one of a->csr, a->dense and a->apply");
     ech_status status = echi_check_count(ctx, "a->n", a->n, 8);
     if (status != ECH_OK) return status;
     if (a->dense && a->stride < a->n)
         return echi_fail(ctx, ECH_ERR_ARG, "a->stride is %zu, less than a->n, %zu", a->stride,
                          a->n);
     if (a->dense && a->n && a->stride > (size_t)PTRDIFF_MAX / 8 / a->n)
-        return echi_fail(ctx, ECH_ERR_ARG, "a->n x a->stride is more than an address space");
+        return echi_fail(ctx, ECH_ERR_ARG, "a->n x a->stride overflows size_t");
     if (a->diagonal && !a->apply)
-        return echi_fail(ctx, ECH_ERR_ARG, "a->diagonal is set, and is for a->apply alone");
+        return echi_fail(ctx, ECH_ERR_ARG, "a->diagonal is set, but is only used with a->apply");
     return a->csr ? check_csr(ctx, a, &call->csr) : ECH_OK;
 }
 
@@ -58,11 +58,12 @@ static ech_status check_choice(ech_ctx *ctx, const ech_operator *a, const ech_so
                          (o->method != ECH_METHOD_AUTO && o->precond == ECH_PRECOND_JACOBI);
     if (divides && a->apply && !a->diagonal)
         return echi_fail(ctx, ECH_ERR_ARG,
-                         "the diagonal is divided by, and a->diagonal is NULL beside a->apply");
+                         "a->diagonal is NULL, but the method or preconditioner divides by it");
     const bool own = o->method == ECH_METHOD_JACOBI || o->method == ECH_METHOD_GAUSS_SEIDEL ||
                      o->method == ECH_METHOD_SOR;
     if (own && o->precond != ECH_PRECOND_NONE)
-        return echi_fail(ctx, ECH_ERR_ARG, "options->precond is not for \"%s\", which has its own",
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "\"%s\" has its own preconditioner; leave options->precond none",
                          ech_method_name(o->method));
     const bool triangles =
         o->method != ECH_METHOD_AUTO && echi_factor_wanted(o->method, o->precond);
@@ -87,8 +88,9 @@ static ech_status check_numbers(ech_ctx *ctx, const ech_solve_options *o)
     TRY(check_number(ctx, "lower", o->lower));
     TRY(check_number(ctx, "upper", o->upper));
     if ((o->lower > 0) != (o->upper > 0) || o->lower > o->upper)
-        FAIL(ctx, ECH_ERR_ARG, "options->lower is %g and options->upper %g: not bounds", o->lower,
-             o->upper);
+        FAIL(ctx, ECH_ERR_ARG,
+             "options->lower is %g and options->upper %g; set both with lower <= upper, or none",
+             o->lower, o->upper);
     if (o->use_initial_guess != 0 && o->use_initial_guess != 1)
         FAIL(ctx, ECH_ERR_ARG, "options->use_initial_guess is %d, not 0 or 1",
              o->use_initial_guess);
@@ -107,7 +109,7 @@ done:
     return status;
 }
 
-/* Defaults take the place of zeros. */
+/* Replaces zeros by the defaults. */
 static void set_defaults(struct echi_solve *call)
 {
     ech_solve_options *o = &call->options;
@@ -129,7 +131,7 @@ ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve
 {
     ech_status status;
     if (!call->backend->operations[ECHI_OP_solve])
-        FAIL(ctx, ECH_ERR_UNSUPPORTED, "this device has no iterative solvers");
+        FAIL(ctx, ECH_ERR_UNSUPPORTED, "this device does not support iterative solvers");
     if (!a) FAIL(ctx, ECH_ERR_ARG, "a is NULL");
     TRY(echi_read_struct(ctx, "a", "ech_operator", a, &call->a, sizeof call->a));
     a = &call->a;

@@ -1,5 +1,5 @@
 /*
- * solve/diagonal.c - preconditioners that divide by the diagonal, or by squares along it.
+ * solve/diagonal.c - diagonal preconditioners: the diagonal, or diagonal blocks (block Jacobi).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Where the diagonal is: in a sparse matrix, or a vector with a distance between its elements. */
+/* The location of the diagonal: in a sparse matrix, or in a vector with a stride. */
 static void find_diagonal(const struct echi_run *run, struct echi_solve_step *step)
 {
     const ech_operator *a = &run->call->a;
@@ -23,7 +23,7 @@ static void find_diagonal(const struct echi_run *run, struct echi_solve_step *st
                                      .index_bytes = (int32_t)ech_dtype_bytes(csr->index_dtype) };
 }
 
-/* Runs what may find a row that it cannot divide by. */
+/* Runs a step that may find a zero or a missing pivot. */
 static ech_status make(struct echi_run *run, const struct echi_solve_step *step, bool *bad)
 {
     uint64_t where;
@@ -60,8 +60,8 @@ static bool is_diagonal(ech_method method, ech_precond precond)
     return method == ECH_METHOD_JACOBI || precond == ECH_PRECOND_JACOBI;
 }
 
-/* Which diagonals will do: those of a matrix that is only taken for positive definite are looked
- * at, and MINRES needs an M that is. */
+/* The requirement on the diagonal.  It must be positive if "auto" assumes a positive definite
+ * matrix; MINRES needs a positive definite M. */
 static enum echi_invert invert_for(const struct echi_run *run)
 {
     const ech_method method = run->report->method;
@@ -91,7 +91,7 @@ static ech_status apply_diagonal(struct echi_run *run, const void *r, void *z)
 const struct echi_preconditioner echi_precond_diagonal = { is_diagonal, make_diagonal,
                                                            apply_diagonal };
 
-/* ---- Squares along it ---- */
+/* ---- Diagonal blocks ---- */
 
 static bool is_blocks(ech_method method, ech_precond precond)
 {
@@ -99,7 +99,7 @@ static bool is_blocks(ech_method method, ech_precond precond)
     return precond == ECH_PRECOND_BLOCK_JACOBI;
 }
 
-/* A square's columns lie as far apart as vectors do. */
+/* The columns of diagonal blocks have the distance of vectors. */
 static struct echi_solve_step blocks_step(const struct echi_run *run, enum echi_solve_what what)
 {
     struct echi_solve_step step = echi_step(run);

@@ -1,17 +1,17 @@
 /*
- * solve/factor.c - preconditioners that are triangles: those of A itself, and incomplete factors.
+ * solve/factor.c - triangular preconditioners: the triangles of A, and incomplete factors.
  *
- *     lower, upper   a triangle's rows in levels: a row comes after all that it needs, and the rows
- *                    of a level need none of each other, so that they are done side by side with
- *                    the bits of one after the other
+ *     lower, upper   a triangle's rows in levels: a row comes after all rows that it depends on.
+ *                    The rows of a level are independent and are processed in parallel; the result
+ *                    is bit-identical to the sequential one
  *     ILU(0), IC(0)  A = L U where A has entries (Meijerink and van der Vorst, 1977), in f64 on the
- *                    host, row after row; what it is depends on nothing but A
+ *                    host, row by row; the result depends on A only
  *
  *     SOR     z = (D / omega + L)^-1 r
  *     SSOR    y = (D / omega + L)^-1 r,  z_i = y_i - w_i (U z)_i with w = omega / diagonal
  *     ILU(0)  y = L^-1 r,                z = U^-1 y
  *
- * Levels and factors are made on the host once, for all right-hand sides.
+ * Levels and factors are computed once on the host, for all right-hand sides.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ struct host_csr {
     uint64_t n, entries;
     uint64_t *offsets, *columns; /* within range, columns too */
     double *values;
-    uint64_t *diagonal; /* where row i's entry on the diagonal is; UINT64_MAX: there is none */
+    uint64_t *diagonal; /* index of row i's diagonal entry; UINT64_MAX: there is none */
 };
 
 static void host_free(struct host_csr *a)
@@ -43,13 +43,14 @@ static void host_free(struct host_csr *a)
     free(a->diagonal);
 }
 
-/* Copies count indices into out; those of limit and more become limit. */
+/* Copies `count` indices into out, clamped to limit. */
 static ech_status fetch_indices(ech_ctx *ctx, const void *from, ech_dtype index, uint64_t count,
                                 uint64_t limit, uint64_t *out)
 {
     const size_t bytes = ech_dtype_bytes(index);
     ech_status status = ctx->backend->copy(ctx, out, from, count * bytes);
-    /* In place, from the end: the narrow ones are before what is written. */
+    /* Widens in place, from the end: narrow indices that are still needed precede the written
+     * ones. */
     for (uint64_t i = count; status == ECH_OK && i-- > 0;) {
         int64_t wide = 0;
         int32_t narrow = 0;
@@ -84,7 +85,7 @@ static ech_status host_fetch(struct echi_run *run, struct host_csr *a)
     a->values = malloc((a->entries + 1) * 8);
     a->diagonal = malloc(n * 8);
     if (!a->offsets || !a->columns || !a->values || !a->diagonal)
-        FAIL(run->ctx, ECH_ERR_MEMORY, "no memory for a copy of a->csr in host memory");
+        FAIL(run->ctx, ECH_ERR_MEMORY, "out of host memory for a copy of a->csr");
     TRY(fetch_indices(run->ctx, csr->row_offsets, csr->index_dtype, n + 1, a->entries, a->offsets));
     TRY(fetch_indices(run->ctx, csr->col_indices, csr->index_dtype, a->entries, n - 1, a->columns));
     TRY(fetch_values(run->ctx, csr, a->values));
@@ -99,7 +100,7 @@ done:
 
 /* ---- Levels ---- */
 
-/* Rows by level, and where each level begins: levels[0 ... count]. */
+/* Rows by level, and the start of each level: levels[0 ... count]. */
 static ech_status make_levels(struct echi_run *run, const struct host_csr *a, bool upper,
                               struct echi_triangle *t)
 {
@@ -107,7 +108,8 @@ static ech_status make_levels(struct echi_run *run, const struct host_csr *a, bo
     uint64_t *level = calloc(n, 8), *order = malloc(n * 8), most = 0;
     ech_status status = ECH_OK;
     t->levels = NULL;
-    if (!level || !order) FAIL(run->ctx, ECH_ERR_MEMORY, "no memory for the levels of a triangle");
+    if (!level || !order)
+        FAIL(run->ctx, ECH_ERR_MEMORY, "out of host memory for the levels of a triangle");
     for (uint64_t k = 0; k < n; k++) {
         const uint64_t i = upper ? n - 1 - k : k;
         for (uint64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
@@ -118,7 +120,8 @@ static ech_status make_levels(struct echi_run *run, const struct host_csr *a, bo
     }
     t->count = most + 1;
     t->levels = calloc(t->count + 1, 8);
-    if (!t->levels) FAIL(run->ctx, ECH_ERR_MEMORY, "no memory for the levels of a triangle");
+    if (!t->levels)
+        FAIL(run->ctx, ECH_ERR_MEMORY, "out of host memory for the levels of a triangle");
     for (uint64_t i = 0; i < n; i++) t->levels[level[i] + 1]++;
     for (uint64_t k = 0; k < t->count; k++) t->levels[k + 1] += t->levels[k];
     for (uint64_t i = 0; i < n; i++) order[t->levels[level[i]]++] = i;
@@ -141,7 +144,7 @@ void echi_triangles_free(struct echi_run *run)
 
 /* ---- Incomplete factors ---- */
 
-/* Entries of a row left of the diagonal, by rising column. */
+/* The entries of a row left of the diagonal, by ascending column. */
 static uint64_t sort_left(const struct host_csr *a, uint64_t i, uint64_t *list)
 {
     uint64_t count = 0;
@@ -154,7 +157,7 @@ static uint64_t sort_left(const struct host_csr *a, uint64_t i, uint64_t *list)
     return count;
 }
 
-/* L, without its ones, and U take the place of A's values.  False: row *where has no pivot. */
+/* Replaces A's values by L, without its unit diagonal, and U. False: row *where has no pivot. */
 static bool factor(const struct host_csr *a, bool positive, uint64_t *place, uint64_t *list,
                    uint64_t *where)
 {
@@ -180,13 +183,13 @@ static bool factor(const struct host_csr *a, bool positive, uint64_t *place, uin
     return true;
 }
 
-/* The factors' values and the pivots' inverses, on the device in the vectors' type. */
+/* Copies the factors' values and the inverse pivots to the device, in the type of the vectors. */
 static ech_status put_factor(struct echi_run *run, struct host_csr *a)
 {
     const size_t bytes = ech_dtype_bytes(run->call->a.dtype);
     double *inverse = malloc(a->n * 8);
     ech_status status = ECH_OK;
-    if (!inverse) FAIL(run->ctx, ECH_ERR_MEMORY, "no memory for the pivots of a factor");
+    if (!inverse) FAIL(run->ctx, ECH_ERR_MEMORY, "out of host memory for the pivots of a factor");
     for (uint64_t i = 0; i < a->n; i++) inverse[i] = 1 / a->values[a->diagonal[i]];
     for (uint64_t i = 0; bytes == 4 && i < a->n; i++) {
         const float narrow = (float)inverse[i];
@@ -207,7 +210,8 @@ static ech_status make_factor(struct echi_run *run, struct host_csr *a, bool pos
 {
     uint64_t *place = malloc((a->n + 1) * 8), *list = malloc((a->entries + 1) * 8), where = 0;
     ech_status status = ECH_OK;
-    if (!place || !list) FAIL(run->ctx, ECH_ERR_MEMORY, "no memory for an incomplete factor");
+    if (!place || !list)
+        FAIL(run->ctx, ECH_ERR_MEMORY, "out of host memory for an incomplete factor");
     if (factor(a, positive, place, list, &where)) {
         TRY(put_factor(run, a));
     } else {

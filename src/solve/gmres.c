@@ -1,21 +1,21 @@
 /*
- * solve/gmres.c - GMRES with restarts (Saad and Schultz, 1986), preconditioned from the right, so
- * that its residual is that of the system.
+ * solve/gmres.c - restarted GMRES (Saad and Schultz, 1986) with right preconditioning, so that its
+ * residual is that of the system.
  *
  *     w = A M^-1 v_j        h_ij = w.v_i, w -= h_ij v_i for i = 0 ... j     (Gram-Schmidt)
- *     h_j+1,j = |w|         rotations make H triangular, and tell the residual
- *     x += M^-1 (y_0 v_0 + y_1 v_1 + ...)     when a cycle ends, or the solver
+ *     h_j+1,j = |w|         rotations make H triangular, and give the residual
+ *     x += M^-1 (y_0 v_0 + y_1 v_1 + ...)     at the end of a cycle or of the solve
  *
- * Gram-Schmidt by eight vectors: within those it is the classical one, from eight to eight the
- * modified.  What eight take from w, and the dot products with the next eight, are one pass, which
- * reads w and 16 vectors where one at a time would read w eight times more.
+ * Blocked Gram-Schmidt: classical within blocks of eight vectors, modified between blocks.  One
+ * pass subtracts eight vectors from w and computes the dot products with the next eight: it reads w
+ * and 16 vectors, while one vector at a time would read w eight times more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "solve/solve.h"
 #include "solve/recur.h"
 
-enum { V = ECHI_R }; /* the first of restart + 1; then that of M */
+enum { V = ECHI_R }; /* the first of restart + 1; then the result of M */
 
 static int restart_of(const struct echi_run *run)
 {
@@ -43,7 +43,7 @@ static struct echi_solve_step project(const struct echi_run *run, void *w, doubl
     return step;
 }
 
-/* Vectors first ... end - 1 of the basis, as far as a pass takes them. */
+/* Vectors first ... end - 1 of the basis, at most as many as one pass can process. */
 static int some_of(const struct echi_run *run, int first, int end, const void **vectors)
 {
     int count = 0;
@@ -88,7 +88,7 @@ done:
     return status;
 }
 
-/* The columns of this cycle that count, as far as they were looked at, are in x. */
+/* Adds the columns of this cycle that the host has checked to x. */
 static ech_status finish(struct echi_run *run)
 {
     const int m = restart_of(run);
@@ -115,7 +115,7 @@ done:
     return status;
 }
 
-/* A cycle is full: its x, and the next from there. */
+/* The end of a full cycle: computes x, and starts the next cycle from there. */
 static ech_status turn_over(struct echi_run *run)
 {
     double residual;

@@ -1,13 +1,13 @@
 /*
- * solve/minres.c - MINRES (Paige and Saunders, 1975): the least residual of symmetric systems,
+ * solve/minres.c - MINRES (Paige and Saunders, 1975): minimises the residual of symmetric systems,
  * definite or not.
  *
- *     v = z / beta       y = A v - (beta / the beta before) y''
+ *     v = z / beta       y = A v - (beta / previous beta) y''
  *     alfa = v.y         y = y - (alfa / beta) y'          z = M^-1 y        beta = sqrt(y.z)
  *     w = (v - epsilon w'' - delta w') / gamma             x += phi w
  *
- * Without M the residual's norm is |phibar|; with it, the residual is carried along:
- * r = sin^2 r - phibar cos y / beta, whose norm is that of the system, not that of M.
+ * Without M the residual's norm is |phibar|. With M, the residual vector is updated too: r = sin^2
+ * r - phibar cos y / beta, whose norm is that of the system, not that of M.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ static size_t vectors(const struct echi_solve *call)
     return call->options.precond == ECH_PRECOND_NONE ? VECTORS : VECTORS_M;
 }
 
-/* Of three vectors that change places, the one of `ago` iterations ago. */
+/* One of three vectors used in rotation: the one of `ago` iterations ago. */
 static void *of_three(const struct echi_run *run, int first, unsigned ago)
 {
     return echi_vector(run, (size_t)first + (run->turn + 3 - ago) % 3);

@@ -1,5 +1,6 @@
 /*
- * solve/names.c - the names of methods, preconditioners and reasons, and the steps of each method.
+ * solve/names.c - the names of methods, preconditioners and status values, and the steps of each
+ * method.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,7 @@
 
 static const struct {
     const char *name;
-    const struct echi_method *steps; /* NULL: chosen */
+    const struct echi_method *steps; /* NULL: auto */
 } methods[ECHI_METHODS] = {
     [ECH_METHOD_AUTO] = { "auto", NULL },
     [ECH_METHOD_RICHARDSON] = { "richardson", &echi_solve_richardson },
@@ -57,28 +58,28 @@ const char *ech_solve_status_text(ech_solve_status reason)
 {
     switch (reason) {
     case ECH_SOLVE_STATUS_CONVERGED_RTOL:
-        return "converged: the residual is at most rtol times that of x = 0";
+        return "converged: the residual is at most rtol |b|";
     case ECH_SOLVE_STATUS_CONVERGED_ATOL:
         return "converged: the residual is at most atol";
     case ECH_SOLVE_STATUS_STOPPED_ITERATIONS:
-        return "not converged within the iterations allowed";
+        return "not converged: the maximum number of iterations was reached";
     case ECH_SOLVE_STATUS_STOPPED_DIVERGED:
-        return "diverged: the residual grew beyond dtol";
+        return "diverged: the residual grew by more than a factor of dtol";
     case ECH_SOLVE_STATUS_STOPPED_BREAKDOWN:
-        return "broke down: the method would divide by zero; another method may do";
+        return "breakdown: the method would divide by zero; try another method";
     case ECH_SOLVE_STATUS_STOPPED_STAGNATED:
-        return "stagnated: the residual does not fall any more; the system may be singular or the "
-               "tolerance beyond what the type can reach";
+        return "stagnated: the residual no longer decreases; the system may be singular, or the "
+               "tolerance smaller than the type can reach";
     case ECH_SOLVE_STATUS_STOPPED_INDEFINITE:
-        return "the matrix or the preconditioner is not symmetric positive definite; MINRES solves "
-               "symmetric, GMRES all systems";
+        return "the matrix or the preconditioner is not symmetric positive definite; use MINRES "
+               "for symmetric systems, GMRES for all others";
     case ECH_SOLVE_STATUS_STOPPED_NAN:
-        return "NaN or infinity in the matrix, the right-hand side or the guess, or numbers beyond "
-               "the type's range";
+        return "NaN or infinity in the matrix, the right-hand side or the initial guess, or "
+               "overflow";
     case ECH_SOLVE_STATUS_STOPPED_MONITOR:
-        return "ended by the monitor";
+        return "stopped by the monitor";
     case ECH_SOLVE_STATUS_STOPPED_SINGULAR:
-        return "a zero on the diagonal, or for a pivot, by which would be divided";
+        return "zero on the diagonal, or zero pivot";
     }
     return "?";
 }

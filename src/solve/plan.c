@@ -1,5 +1,6 @@
 /*
- * solve/plan.c - what a system will take, without its numbers: the workspace, and in words.
+ * solve/plan.c - the workspace of a system and the text of explain, computed without the matrix
+ * values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,7 +76,7 @@ ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
     parts->product = echi_part(&layout, parts->product_bytes, 1);
     *bytes = layout.bytes;
     if (layout.overflow)
-        FAIL(NULL, ECH_ERR_MEMORY, "a->n is %zu: the workspace is larger than any memory", n);
+        FAIL(NULL, ECH_ERR_MEMORY, "a->n is %zu: the workspace exceeds SIZE_MAX bytes", n);
 done:
     return status;
 }
@@ -103,22 +104,22 @@ ech_status ech_solve_workspace(const char *device, const ech_operator *a,
     return ask(device, a, options, &call, bytes);
 }
 
-/* ---- The explanation ---- */
+/* ---- Explanation ---- */
 
-/* What an iteration does, beside M (docs/solve.md). */
+/* The cost of an iteration without M (docs/solve.md). */
 static const struct {
     const char *what;
-    int products, passes; /* -1: it grows */
+    int products, passes; /* -1: increases */
 } costs[ECHI_METHODS] = {
     [ECH_METHOD_RICHARDSON] = { "the spectrum right of 0", 1, 6 },
     [ECH_METHOD_JACOBI] = { "diagonally dominant matrices", 1, 8 },
-    [ECH_METHOD_CHEBYSHEV] = { "symmetric positive definite matrices; no dot product but the "
-                               "residual's",
+    [ECH_METHOD_CHEBYSHEV] = { "symmetric positive definite matrices; no dot products except "
+                               "for the residual",
                                1, 9 },
     [ECH_METHOD_CG] = { "symmetric positive definite matrices", 1, 10 },
     [ECH_METHOD_MINRES] = { "symmetric matrices", 1, 17 },
-    [ECH_METHOD_BICGSTAB] = { "any matrix; the residual jumps", 2, 20 },
-    [ECH_METHOD_GMRES] = { "any matrix; the residual never rises within a cycle", 1, -1 },
+    [ECH_METHOD_BICGSTAB] = { "any matrix; the residual is not monotonic", 2, 20 },
+    [ECH_METHOD_GMRES] = { "any matrix; the residual never increases within a cycle", 1, -1 },
     [ECH_METHOD_GAUSS_SEIDEL] = { "symmetric positive definite or diagonally dominant matrices", 1,
                                   6 },
     [ECH_METHOD_SOR] = { "symmetric positive definite or diagonally dominant matrices", 1, 6 },
@@ -158,7 +159,8 @@ static void explain_method(const struct echi_solve *call, struct echi_explain *e
     echi_explain_algorithm(e, true, ech_method_name(o->method), "for %s", costs[o->method].what);
     if (o->method == ECH_METHOD_GMRES)
         echi_explain_line(e, "iteration",
-                          "1 product with A, 4 j passes over vectors in step j of %d", o->restart);
+                          "1 product with A, about 9/4 j passes over vectors in step j of %d",
+                          o->restart);
     else
         echi_explain_line(e, "iteration", "%d product%s with A, %d passes over vectors",
                           costs[o->method].products, costs[o->method].products > 1 ? "s" : "",
@@ -169,7 +171,7 @@ static void explain_method(const struct echi_solve *call, struct echi_explain *e
     else
         echi_explain_line(e, "precond", "%s%s", ech_precond_name(o->precond),
                           echi_factor_wanted(o->method, o->precond)
-                              ? ", with triangular solves by levels of independent rows"
+                              ? ", with triangular solves by level scheduling"
                               : "");
 }
 

@@ -1,5 +1,5 @@
 /*
- * solve/precond.c - M, which stands for A and is easily solved: which one is made and applied.
+ * solve/precond.c - the preconditioner M: which one is made and applied.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,9 +1,9 @@
 /*
- * solve/recur.h - the scalars of iterative solvers, from one step to the next: one text for the CPU
- * and for the one thread of a kernel that does it.
+ * solve/recur.h - the scalar recurrences of iterative solvers between steps: shared by the CPU and
+ * the one GPU thread that computes them.
  *
- * Each recurrence reads what it needs, computes, and then writes.  Square roots and quotients are
- * rounded correctly everywhere, so that all devices go through the same numbers.
+ * Each recurrence reads its inputs, computes, and then writes.  Square roots and quotients are
+ * correctly rounded everywhere, so that all devices compute the same numbers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@ enum {
     ECHI_CG_RZ = ECHI_S_OWN,
     ECHI_CG_ALPHA,
     ECHI_CG_BETA,
-    ECHI_CG_DUE, /* x lacks alpha p */
+    ECHI_CG_DUE, /* nonzero: alpha p has not been added to x */
     ECHI_BI_RHO = ECHI_S_OWN,
     ECHI_BI_ALPHA,
     ECHI_BI_OMEGA,
@@ -28,7 +28,7 @@ enum {
     ECHI_BI_BETA_OMEGA,
     ECHI_MR_BETA = ECHI_S_OWN,
     ECHI_MR_INVERSE, /* 1 / beta */
-    ECHI_MR_OLD,     /* beta / the beta before */
+    ECHI_MR_OLD,     /* beta / previous beta */
     ECHI_MR_ALFA,
     ECHI_MR_ALFA_BETA, /* alfa / beta */
     ECHI_MR_DBAR,
@@ -69,7 +69,7 @@ ECHI_BOTH int solve_finite(double x)
     return x - x == 0;
 }
 
-/* An iteration is done. */
+/* Counts an iteration; decides whether to stop. */
 ECHI_BOTH void solve_count(double *s, double residual)
 {
     const double done = s[ECHI_S_ITERATION] + 1, target = s[ECHI_S_TARGET];
@@ -95,14 +95,14 @@ ECHI_BOTH void solve_count(double *s, double residual)
         s[ECHI_S_STOP] = ECHI_STOP_STAGNATED;
 }
 
-/* From -1 to 1, of a position: by SplitMix64 (Steele, Lea and Flood, 2014). */
+/* A number from -1 to 1 for a position: SplitMix64 (Steele, Lea and Flood, 2014). */
 ECHI_BOTH double solve_uniform(uint64_t seed, uint64_t i)
 {
     uint64_t x = (i + seed * 0x632be59bd9b4e019u + 1) * 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     x = x ^ x >> 31;
-    return (double)(x >> 11) / 4503599627370496.0 - 1; /* by 2^52 */
+    return (double)(x >> 11) / 4503599627370496.0 - 1; /* divided by 2^52 */
 }
 
 /* ---- Conjugate gradients ---- */
@@ -223,7 +223,7 @@ ECHI_BOTH void solve_gmres_start(double *s, int m)
     if (!solve_finite(norm)) solve_stop(s, ECHI_STOP_NAN);
 }
 
-/* The last entry of a column; rotations before are applied, a new one clears it. */
+/* The last entry of a column: applies the previous rotations, then a new one that clears it. */
 ECHI_BOTH void solve_gmres_norm(double *s, int m, int column)
 {
     double *h = s + solve_gmres_h(m, 0, column);
@@ -249,7 +249,7 @@ ECHI_BOTH void solve_gmres_norm(double *s, int m, int column)
     if (!(below > 0)) solve_stop(s, ECHI_STOP_BREAKDOWN);
 }
 
-/* y of the first `columns` columns; one that is zero adds nothing. */
+/* y of the first `columns` columns; a zero column adds nothing. */
 ECHI_BOTH void solve_gmres_solve(double *s, int m, int columns)
 {
     const double *g = s + solve_gmres_list(m, ECHI_GM_G, 0);
@@ -262,7 +262,7 @@ ECHI_BOTH void solve_gmres_solve(double *s, int m, int columns)
     }
 }
 
-/* ---- All ---- */
+/* ---- Dispatch ---- */
 
 ECHI_BOTH void solve_recur(int what, double *s, int column, int restart)
 {

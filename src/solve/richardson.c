@@ -1,8 +1,8 @@
 /*
- * solve/richardson.c - x += omega M^-1 (b - A x) (Richardson, 1911); Jacobi's method where M is the
- * diagonal, that of Gauss and Seidel where it is the lower triangle, SOR with omega in it.
+ * solve/richardson.c - x += omega M^-1 (b - A x) (Richardson, 1911); Jacobi's method if M is the
+ * diagonal, Gauss-Seidel if it is the lower triangle, SOR if that includes omega.
  *
- * The residual is computed anew in each iteration.
+ * The residual is recomputed from x in each iteration.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,10 +1,10 @@
 /*
- * solve/run.c - one right-hand side: what all methods have in common.
+ * solve/run.c - the solution of one right-hand side: the parts that all methods share.
  *
- *     |b|, first residual        b of zeros and a guess that is good enough end here
- *     begin, iterate ... look    steps are queued; every few iterations the host looks
- *     r = b - A x                success is claimed of this alone; else begin again from this x,
- *                                as long as that halves it
+ *     |b|, first residual        ends here if b is zero or the initial guess is good enough
+ *     begin, iterate ... look    steps are queued; the host checks every few iterations
+ *     r = b - A x                convergence is decided by this only; otherwise begin again from
+ *                                this x, as long as that halves the residual
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -90,7 +90,7 @@ ech_status echi_apply(struct echi_run *run, const void *x, void *y)
     return ECH_OK;
 }
 
-/* ---- What the host knows ---- */
+/* ---- Scalars on the host ---- */
 
 ech_status echi_fetch(struct echi_run *run)
 {
@@ -102,8 +102,8 @@ ech_status echi_put(struct echi_run *run)
     return run->ctx->backend->copy(run->ctx, run->parts.scalars, run->head, sizeof run->head);
 }
 
-/* Another residual for the history and the monitor. */
-static void tell(struct echi_run *run, uint64_t iteration, double residual)
+/* Reports another residual to the history and the monitor. */
+static void report_residual(struct echi_run *run, uint64_t iteration, double residual)
 {
     const ech_solve_options *options = &run->call->options;
     const size_t at = run->report->history_count++;
@@ -120,7 +120,7 @@ ech_status echi_look(struct echi_run *run)
     TRY(echi_fetch(run));
     run->since = 0;
     for (const uint64_t done = (uint64_t)run->head[ECHI_S_ITERATION]; run->seen < done; run->seen++)
-        tell(run, run->seen + 1, run->head[ECHI_S_RING + run->seen % ECHI_SOLVE_RING]);
+        report_residual(run, run->seen + 1, run->head[ECHI_S_RING + run->seen % ECHI_SOLVE_RING]);
     if (run->head[ECHI_S_STOP] != 0) run->ended = true;
 done:
     return status;
@@ -154,7 +154,7 @@ done:
     return status;
 }
 
-/* ---- From start to end ---- */
+/* ---- The solve ---- */
 
 static ech_status norm_of_b(struct echi_run *run, double *norm)
 {
@@ -180,7 +180,7 @@ static void converged(struct echi_run *run, double residual)
         by_rtol ? ECH_SOLVE_STATUS_CONVERGED_RTOL : ECH_SOLVE_STATUS_CONVERGED_ATOL;
 }
 
-/* What the device is to stop at. */
+/* Sets the stopping criteria of the device. */
 static void set_head(struct echi_run *run, double first, double target)
 {
     const ech_solve_options *options = &run->call->options;
@@ -193,15 +193,15 @@ static void set_head(struct echi_run *run, double first, double target)
     run->head[ECHI_S_STALL] = n < 1000 ? 1000 : n > 100000 ? 100000 : (double)n;
 }
 
-/* Whether the host looks: it is time, or the device stops here anyway, and products after that
- * would be for nothing. */
+/* Whether the host checks the scalars: after every `every` iterations, and at the last iteration,
+ * after which products would be useless. */
 static bool is_time(const struct echi_run *run)
 {
     const uint64_t queued = (uint64_t)run->head[ECHI_S_ITERATION] + run->since;
     return run->since >= run->every || queued >= run->call->options.max_iterations;
 }
 
-/* From where x is now, until the device or the monitor says stop. */
+/* Iterates from the current x until the device or the monitor stops. */
 static ech_status iterate(struct echi_run *run, double residual)
 {
     ech_status status;
@@ -224,7 +224,7 @@ done:
     return status;
 }
 
-/* Why it ended, of what the device says and the true residual; false: begin again. */
+/* Determines the status from the device's reason and the true residual; false: begin again. */
 static bool is_over(struct echi_run *run, double residual, double target, double started_from)
 {
     const int stop = (int)run->head[ECHI_S_STOP];
@@ -258,14 +258,14 @@ ech_status echi_solve_one(struct echi_run *run)
     if (report->b_norm == 0) {
         report->status = ECH_SOLVE_STATUS_CONVERGED_RTOL;
         report->residual = 0;
-        tell(run, 0, 0);
+        report_residual(run, 0, 0);
         return ECH_OK;
     }
     const double relative = options->rtol * report->b_norm;
     const double target = relative > options->atol ? relative : options->atol;
     TRY(echi_residual(run, &residual));
     report->residual = residual;
-    tell(run, 0, residual);
+    report_residual(run, 0, residual);
     if (!is_finite(residual) || !is_finite(report->b_norm))
         report->status = ECH_SOLVE_STATUS_STOPPED_NAN;
     if (report->status) return ECH_OK;
@@ -280,7 +280,8 @@ ech_status echi_solve_one(struct echi_run *run)
         over = is_over(run, residual, target, from);
         if (over) break;
         report->restarts++;
-        run->head[ECHI_S_TARGET] = target / 2; /* what it believes is less than what is so */
+        run->head[ECHI_S_TARGET] = target / 2; /* the recursive residual was smaller than the true
+                                                  one */
     }
     report->iterations = (uint64_t)run->head[ECHI_S_ITERATION];
 done:

@@ -1,6 +1,6 @@
 /*
- * solve/solve.c - iterative solvers: chooses a method where none is named, and solves one
- * right-hand side after the other.
+ * solve/solve.c - iterative solvers: chooses a method if none is named, and solves the right-hand
+ * sides one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,7 +83,7 @@ done:
 
 /* ---- Run ---- */
 
-/* M, and bounds where the method wants them; what forbids it becomes the report's reason. */
+/* Makes M, and the bounds if the method needs them; a failure becomes the report's status. */
 static ech_status prepare(struct echi_run *run)
 {
     const ech_solve_options *o = &run->call->options;
@@ -106,7 +106,7 @@ done:
     return status;
 }
 
-/* Symmetric with a positive diagonal need not be definite. */
+/* A symmetric matrix with a positive diagonal need not be definite. */
 static ech_status try_minres(struct echi_run *run)
 {
     ech_solve_report *report = run->report;
@@ -119,14 +119,14 @@ static ech_status try_minres(struct echi_run *run)
     run->seen = 0;
     run->ended = false;
     report->status = (ech_solve_status)0;
-    report->history_count--; /* the residual that CG left is the first of MINRES */
+    report->history_count--; /* the last residual of CG is the first of MINRES */
     ech_status status = echi_solve_one(run);
     report->iterations += iterations;
     run->call = before;
     return status;
 }
 
-/* The caller's reports have the size that the caller's header says. */
+/* The reports have the size of the struct in the caller's header. */
 static void write_report(const struct echi_solve *call, size_t i, const ech_solve_report *report)
 {
     echi_write_struct(report, sizeof *report, (char *)call->reports + i * call->report_bytes);
@@ -144,7 +144,7 @@ static ech_status check_reports(ech_ctx *ctx, struct echi_solve *call)
         memcpy(&size, (char *)call->reports + i * call->report_bytes, sizeof size);
         if (size != call->report_bytes)
             return echi_fail(ctx, ECH_ERR_ARG,
-                             "reports[%zu].size is %zu, not %zu as that of the first", i, size,
+                             "reports[%zu].size is %zu, but reports[0].size is %zu", i, size,
                              call->report_bytes);
     }
     return status;
@@ -161,11 +161,11 @@ static ech_status run_call(ech_ctx *ctx, const void *request, const void *plan, 
     ech_status status;
     TRY(echi_solve_lay_out(call, work, &run.parts, &bytes));
     run.report = &first;
-    TRY(echi_put(&run)); /* zeros: the scalars are there */
+    TRY(echi_put(&run)); /* zeros: initialises the scalars */
     TRY(prepare(&run));
     for (size_t i = 0; i < call->count; i++) {
         ech_solve_report here = first, *report = &here;
-        first.applications = 0; /* of what was prepared: told once */
+        first.applications = 0; /* counts the preparation only once */
         run.report = report;
         run.which = i;
         run.b = (const char *)call->b + i * call->b_step * element;

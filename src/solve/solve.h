@@ -1,13 +1,13 @@
 /*
- * solve/solve.h - what the files of the iterative solvers share: the checked call, one right-hand
- * side while it is being solved, and what a method is made of.
+ * solve/solve.h - declarations that the files of the iterative solvers share: the checked call, the
+ * state of one right-hand side, and the functions of a method.
  *
  *     solve.c          checks, chooses
  *     plan.c     the workspace, and the explanation
- *     run.c      one right-hand side: starts, looks, proves, starts again
+ *     run.c      one right-hand side: starts, checks, verifies, restarts
  *     solve_METHOD.c   the steps of a method (step.h), the same for all devices
- *     precond.c  what M is, and z = M^-1 r
- *     solve/{cpu,cuda}  does a step
+ *     precond.c  the choice of M, and z = M^-1 r
+ *     solve/{cpu,cuda}  runs a step
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,17 +19,17 @@
 
 enum { ECHI_METHODS = ECH_METHOD_SOR + 1, ECHI_PRECONDS = ECH_PRECOND_BLOCK_JACOBI + 1 };
 
-/* A checked call of ech_solve(); options have no zeros left that stand for a default. */
+/* A checked call of ech_solve(); defaults have replaced zeros in options. */
 struct echi_solve {
     const struct echi_backend *backend;
     ech_operator a;
-    ech_csr csr; /* where a.csr points to: arrays that may have been staged */
+    ech_csr csr; /* the target of a.csr: its arrays may have been staged */
     size_t count, b_step, x_step;
     const void *b;
     void *x;
     ech_solve_options options;
     ech_solve_report *reports;
-    size_t report_bytes; /* of each, as the caller's header has it */
+    size_t report_bytes; /* of each, as in the caller's header */
 };
 
 /* Parts of the workspace. */
@@ -42,8 +42,8 @@ struct echi_solve_parts {
 
 /* Rows of a triangle by level. */
 struct echi_triangle {
-    uint64_t *order;  /* [n] on the device */
-    uint64_t *levels; /* [count + 1] where each begins */
+    uint64_t *order;  /* [count + 1] start of each */
+    uint64_t *levels; /* [count + 1] start of each level */
     uint64_t count;
 };
 
@@ -58,20 +58,23 @@ struct echi_run {
     void *x;
     struct echi_triangle lower, upper;
     const struct echi_preconditioner *m; /* NULL: none */
-    void *diagonal;                      /* of M^-1, where M is diagonal */
-    double head[ECHI_S_MORE];            /* the scalars, when they were last looked at */
-    unsigned every, since;               /* iterations between looks, and since the last */
-    uint64_t seen;                       /* iterations that the monitor and the history know of */
-    uint64_t begun;                      /* the iteration at which the method's cycle began */
-    unsigned column, turn;               /* of GMRES's cycle; of vectors that change places */
-    bool ended;                          /* by the device or the monitor */
+    void *diagonal;                      /* of M^-1, if M is diagonal */
+    double head[ECHI_S_MORE];            /* the scalars when they were last fetched */
+    unsigned every, since;               /* iterations between checks, and since the last check */
+    uint64_t seen;                       /* number of iterations reported to the monitor and the
+                                            history */
+    uint64_t begun;                      /* the iteration at which the method's current cycle
+                                            began */
+    unsigned column, turn;               /* of GMRES's cycle; rotation of vectors */
+    bool ended;                          /* stopped by the device or the monitor */
     bool monitored;                      /* ... by the monitor */
-    bool forced;                         /* steps are done also then */
-    double step;                         /* Richardson's, or of Chebyshev's recurrence */
+    bool forced;                         /* steps run even if stopped */
+    double step;                         /* Richardson's omega, or the state of Chebyshev's
+                                            recurrence */
 };
 
-/* All functions queue steps.  begin() finds the residual in vector ECHI_R and its norm in
- * head[ECHI_S_RESIDUAL].  finish() leaves in x what the iterations so far have come to. */
+/* All functions queue steps.  On entry to begin(), the residual is in vector ECHI_R and its norm in
+ * head[ECHI_S_RESIDUAL].  After finish(), x contains the result of all iterations so far. */
 struct echi_method {
     const char *name;
     size_t (*vectors)(const struct echi_solve *call);
@@ -83,7 +86,7 @@ struct echi_method {
 extern const struct echi_method echi_solve_richardson, echi_solve_chebyshev, echi_solve_cg,
     echi_solve_minres, echi_solve_bicgstab, echi_solve_gmres;
 
-/* Vectors of every method: what products with A give, and the residual. */
+/* Vectors of every method: the products with A, and the residual. */
 enum { ECHI_Q, ECHI_R, ECHI_VECTORS };
 
 /* ---- names.c ---- */
@@ -98,7 +101,7 @@ ech_status echi_solve_check(ech_ctx *ctx, const ech_operator *a, const ech_solve
 
 /* ---- plan.c ---- */
 
-/* Whether M may be made of triangles; by itself only where the host is done with it in seconds. */
+/* Whether M may be triangular; "auto" uses it only if the host can compute it in seconds. */
 bool echi_solve_may_factor(const struct echi_solve *call);
 bool echi_solve_has_blocks(const ech_solve_options *options);
 
@@ -109,14 +112,14 @@ ech_status echi_solve_lay_out(const struct echi_solve *call, void *base,
 
 void *echi_vector(const struct echi_run *run, size_t i);
 
-/* A step on vectors of n elements, guarded, that does nothing yet; and what it is to do. */
+/* A guarded step on vectors of n elements, still empty; and functions that add its operations. */
 struct echi_solve_step echi_step(const struct echi_run *run);
 void echi_term(struct echi_solve_sum *sum, const void *v, int scalar, double factor);
 void echi_dot(struct echi_solve_step *step, enum echi_solve_operand left,
               enum echi_solve_operand right);
 ech_status echi_do(const struct echi_run *run, const struct echi_solve_step *step);
 
-/* to = from, and what follows from scalars alone. */
+/* to = from, and a step on scalars only. */
 ech_status echi_copy_vector(const struct echi_run *run, void *to, const void *from);
 ech_status echi_do_scalars(const struct echi_run *run, enum echi_solve_recur what, int column,
                            int restart, bool guarded);
@@ -124,7 +127,7 @@ ech_status echi_do_scalars(const struct echi_run *run, enum echi_solve_recur wha
 /* y = A x. */
 ech_status echi_apply(struct echi_run *run, const void *x, void *y);
 
-/* Fetches the scalars and waits; puts them. */
+/* Fetches the scalars and waits; stores them. */
 ech_status echi_fetch(struct echi_run *run);
 ech_status echi_put(struct echi_run *run);
 
@@ -134,28 +137,28 @@ ech_status echi_look(struct echi_run *run);
 /* r = b - A x, its norm in head. */
 ech_status echi_residual(struct echi_run *run, double *norm);
 
-/* A reason that is there already forbids to iterate. */
+/* Does not iterate if the report already has a status. */
 ech_status echi_solve_one(struct echi_run *run);
 
 /* ---- precond.c ---- */
 
-/* Makes the M that the report's method and precond ask for, if any; what forbids it becomes the
- * report's reason, and a row of A's that is to blame its `where`. */
+/* Makes the M that the report's method and precond specify, if any.  A failure sets the report's
+ * status, and failed_index if a row of A is the cause. */
 ech_status echi_precond_make(struct echi_run *run);
-/* There is no M any more, nor a reason against it. */
+/* Drops M, and the status that it caused. */
 void echi_precond_drop(struct echi_run *run);
 
-/* z = M^-1 r; nothing where there is no M. */
+/* z = M^-1 r; does nothing without M. */
 ech_status echi_precondition(struct echi_run *run, const void *r, void *z);
 
-/* The same in two halves: where M is a diagonal, the step that makes r as its b does it by the way;
- * else what follows it does. */
+/* The same in two parts: if M is a diagonal, the step that computes r as its b applies it too;
+ * otherwise the second function does. */
 void echi_precondition_by(const struct echi_run *run, struct echi_solve_step *step, void *z);
 ech_status echi_precondition_after(struct echi_run *run, const void *r, void *z);
 
 /* ---- diagonal.c, factor.c ---- */
 
-/* A kind of M.  make() may leave a reason in the report; apply() is z = M^-1 r. */
+/* A kind of M. make() may set the report's status; apply() is z = M^-1 r. */
 struct echi_preconditioner {
     bool (*is)(ech_method method, ech_precond precond);
     ech_status (*make)(struct echi_run *run);
@@ -164,18 +167,19 @@ struct echi_preconditioner {
 extern const struct echi_preconditioner echi_precond_diagonal, echi_precond_blocks,
     echi_precond_triangles;
 
-/* Makes run->parts.diagonal; *bad: row report->where of A's is what `how` does not want. */
+/* Computes run->parts.diagonal; *bad: the element in row report->failed_index does not satisfy
+ * `how`. */
 ech_status echi_diagonal_invert(struct echi_run *run, enum echi_invert how, double scale,
                                 bool *bad);
 
-/* Whether M is made of triangles. */
+/* Whether M is triangular. */
 bool echi_factor_wanted(ech_method method, ech_precond precond);
 void echi_triangles_free(struct echi_run *run);
 
 /* ---- bounds.c ---- */
 
-/* Bounds of M^-1 A's eigenvalues into the report; false in *found where A is not positive definite.
- * Uses the first four vectors. */
+/* Stores bounds of M^-1 A's eigenvalues in the report; *found is false if A is not positive
+ * definite.  Uses the first four vectors. */
 ech_status echi_solve_bounds(struct echi_run *run, bool *found);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * solve/step.h - one step of an iterative solver, as every device does it: sums of vectors, dot
- * products of what comes out, and the scalars that follow from those.
+ * solve/step.h - one step of an iterative solver, common to all devices: sums of vectors, dot
+ * products of the results, and the scalars that depend on them.
  *
  *     a = sum of vectors          b = sum of vectors          z = diagonal .* b
- *     dots among a, b, z, e, f    scalars: recur.h, by whoever is done last
+ *     dots among a, b, z, e, f    scalars: recur.h, by the thread or block that finishes last
  *
- * Coefficients are scalars in device memory, so that a step follows a step without the host.  A
- * term is a product and a sum, each rounded by itself, in f32 of f32 vectors.  Dot products are
- * added up in f64, in the order of docs/reduce.md: those of ech_dot(), of f32 with `wide`.
+ * Coefficients are scalars in device memory, so that steps follow each other without the host.  A
+ * term is a product and a sum, each rounded separately, in f32 for f32 vectors.  Dot products are
+ * added in f64, in the order of docs/reduce.md: that of ech_dot(), for f32 with accumulate_wide.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,39 +25,40 @@
 
 enum {
     ECHI_SOLVE_LINE_BYTES = 512, /* as ECHI_LINE_BYTES of reduce/value.h ... */
-    ECHI_SOLVE_LINES = 8,        /* ... and a chunk of so many lines */
+    ECHI_SOLVE_LINES = 8,        /* ... and lines per chunk */
     ECHI_SOLVE_TERMS = 3,
     ECHI_SOLVE_DOTS = 3,
-    ECHI_SOLVE_VECTORS = 8, /* of a projection, most */
-    ECHI_SOLVE_BLOCK = 32,  /* rows of a square, most */
+    ECHI_SOLVE_VECTORS = 8, /* maximum of a projection */
+    ECHI_SOLVE_BLOCK = 32,  /* maximum rows of a diagonal block */
     ECHI_SOLVE_RING = 256,  /* residuals of the last iterations, for the history */
     ECHI_SOLVE_WARPS = 8,
-    ECHI_SOLVE_BLOCK_WARPS = 4,     /* of a GPU's block that inverts squares, ... */
-    ECHI_SOLVE_BLOCK_THREADS = 256, /* ... and of one that multiplies */
-    ECHI_SOLVE_MOST_CHUNKS = 256,   /* of an item, which a block or a thread takes */
-    ECHI_SOLVE_ITEMS = 4096         /* so many, before items grow to that */
+    ECHI_SOLVE_BLOCK_WARPS = 4,     /* of a thread block that inverts diagonal blocks, ... */
+    ECHI_SOLVE_BLOCK_THREADS = 256, /* ... and of one that applies them */
+    ECHI_SOLVE_MOST_CHUNKS = 256,   /* maximum of an item, which one thread block or thread
+                                       processes */
+    ECHI_SOLVE_ITEMS = 4096         /* number of items before items grow to that maximum */
 };
 
 /* Scalars of all methods; a method's own begin at ECHI_S_OWN. */
 enum echi_scalar {
-    ECHI_S_STOP,      /* 0, or enum echi_solve_stop: guarded steps do nothing any more */
-    ECHI_S_ITERATION, /* how many are done */
+    ECHI_S_STOP,      /* 0, or enum echi_solve_stop: guarded steps do nothing */
+    ECHI_S_ITERATION, /* number of completed iterations */
     ECHI_S_RESIDUAL,  /* after the last */
-    ECHI_S_TARGET,    /* stop at it or below */
-    ECHI_S_LIMIT,     /* stop above it */
-    ECHI_S_LAST,      /* stop at that iteration */
-    ECHI_S_BEST,      /* the least residual, and when it was */
+    ECHI_S_TARGET,    /* stop at or below this */
+    ECHI_S_LIMIT,     /* stop above this */
+    ECHI_S_LAST,      /* stop at this iteration */
+    ECHI_S_BEST,      /* the minimum residual, and its iteration */
     ECHI_S_BEST_AT,
-    ECHI_S_STALL,    /* stop so many iterations after it */
-    ECHI_S_WHERE,    /* bits of a uint64_t: ~the first row without what divides; 0: none */
-    ECHI_S_COUNTER,  /* bits of a uint32_t: blocks that are done, 0 between steps */
-    ECHI_S_DOT,      /* [ECHI_SOLVE_DOTS] the last that came out */
+    ECHI_S_STALL,    /* stop this many iterations after it */
+    ECHI_S_WHERE,    /* bits of a uint64_t: ~the first row without a valid divisor; 0: none */
+    ECHI_S_COUNTER,  /* bits of a uint32_t: blocks that have finished, 0 between steps */
+    ECHI_S_DOT,      /* [ECHI_SOLVE_DOTS] the last results */
     ECHI_S_OWN = 16, /* [32] */
     ECHI_S_RING = 48,
-    ECHI_S_MORE = ECHI_S_RING + ECHI_SOLVE_RING /* of GMRES: as many as it wants */
+    ECHI_S_MORE = ECHI_S_RING + ECHI_SOLVE_RING /* more for GMRES */
 };
 
-/* As in ech_solve_status, but for the one that is still to be proved. */
+/* As in ech_solve_status, except for convergence, which must still be verified. */
 enum echi_solve_stop {
     ECHI_STOP_SMALL = 1,
     ECHI_STOP_ITERATIONS = -1,
@@ -68,15 +69,15 @@ enum echi_solve_stop {
     ECHI_STOP_NAN = -6
 };
 
-/* What becomes of the scalars after a step: recur.h. */
+/* The recurrence after a step: recur.h. */
 enum echi_solve_recur {
     ECHI_RECUR_NONE,
-    ECHI_RECUR_RESIDUAL, /* an iteration is done, its r.r is dot 0 */
+    ECHI_RECUR_RESIDUAL, /* an iteration has been completed, its r.r is dot 0 */
     ECHI_RECUR_CG_START,
     ECHI_RECUR_CG_ALPHA,
     ECHI_RECUR_CG_BETA,    /* dot 0 is r.r, dot 1 r.z ... */
     ECHI_RECUR_CG_BETA_RR, /* ... without M */
-    ECHI_RECUR_CG_RZ,      /* after RESIDUAL, as CG_BETA: dot 0 is r.z */
+    ECHI_RECUR_CG_RZ,      /* after RESIDUAL, like CG_BETA: dot 0 is r.z */
     ECHI_RECUR_BI_START,
     ECHI_RECUR_BI_ALPHA,
     ECHI_RECUR_BI_OMEGA,
@@ -95,54 +96,54 @@ enum echi_solve_what {
     ECHI_SOLVE_UPDATE,
     ECHI_SOLVE_PROJECT, /* b.out -= vectors; then its dot products with others: struct
                            echi_solve_projection */
-    ECHI_SOLVE_RANDOM,  /* a.out = numbers from -1 to 1, from their position alone */
-    ECHI_SOLVE_INVERT,  /* a.out[i] = scale / e[i * e_step], or of the diagonal of csr, as enum
-                          echi_invert says */
-    ECHI_SOLVE_BLOCKS,  /* a.out = squares on the diagonal of e, rows e_step apart, or of csr,
-                          inverted in f64: element (i, j) of the square of row i is at
-                          j * block_step + i.  Gauss and Jordan's elimination in place, of rows
-                          exchanged the first of the largest of its column; without a pivot,
-                          ECHI_S_WHERE */
-    ECHI_SOLVE_BLOCKED, /* a.out = those inverses, at diagonal, times e; added up by columns */
-    ECHI_SOLVE_SWEEP    /* a.out[i] = (e[i] - sum) * diagonal[i], without a diagonal e[i] - sum,
-                          with scaled_sum e[i] - sum * diagonal[i]; sum is of the entries (i, j)
-                          left of the diagonal, or right of it, times a.out[j], in their order;
-                          the rows by level */
+    ECHI_SOLVE_RANDOM,  /* a.out = random numbers from -1 to 1, which depend on the position only */
+    ECHI_SOLVE_INVERT,  /* a.out[i] = scale / e[i * e_step], or / the diagonal of csr, subject to
+                           enum echi_invert */
+    ECHI_SOLVE_BLOCKS,  /* a.out = inverse diagonal blocks of e, with rows e_step apart, or of csr,
+                           computed in f64: element (i, j) of the block of row i is at j *
+                           block_step + i.  Gauss-Jordan elimination in place with row pivoting (the
+                           first of the largest elements); without a pivot, sets ECHI_S_WHERE */
+    ECHI_SOLVE_BLOCKED, /* a.out = those inverses, at diagonal, times e; summed by columns */
+    ECHI_SOLVE_SWEEP    /* a.out[i] = (e[i] - sum) * diagonal[i]; without a diagonal e[i] - sum;
+                           with scaled_sum e[i] - sum * diagonal[i].  The sum is over the entries
+                           (i, j) left of the diagonal, or right of it, times a.out[j], in their
+                           order; the rows by level */
 };
 
-/* What of a diagonal is inverted, and what is bad in it: ECHI_S_WHERE. */
+/* The allowed elements of a diagonal that is inverted; others set ECHI_S_WHERE. */
 enum echi_invert { ECHI_INVERT_NONZERO, ECHI_INVERT_ABSOLUTE, ECHI_INVERT_POSITIVE };
 
 /* Operands of dot products. */
 enum echi_solve_operand { ECHI_OF_A, ECHI_OF_B, ECHI_OF_Z, ECHI_OF_E, ECHI_OF_F };
 
-/* out = sum of factor[k] * scalars[scalar[k]] * v[k]; scalar -1: of factor[k] * v[k].  In b, v[k]
- * may be a's out, which is then as a leaves it; of one's own out it is as it was. */
+/* out = sum of factor[k] * scalars[scalar[k]] * v[k]; if scalar is -1, of factor[k] * v[k].  In b,
+ * v[k] may be a's out, with its new value; v[k] may also be the sum's own out, with its old
+ * value. */
 struct echi_solve_sum {
-    void *out; /* NULL: it is not written; without terms too, there is no such sum */
+    void *out; /* NULL: not stored; without terms too, there is no such sum */
     int32_t terms;
     int32_t scalar[ECHI_SOLVE_TERMS];
     const void *v[ECHI_SOLVE_TERMS];
     double factor[ECHI_SOLVE_TERMS];
 };
 
-/* What b.out loses: factor * scalars[loses_by + k] * loses[k], one after the other; and whose dot
- * products with it then go to scalars[meets_to + k].  Of no `meets` and one dot: b.out with itself,
- * to ECHI_S_DOT. */
+/* Subtracts factor * scalars[loses_by + k] * loses[k] from b.out, one after the other; then stores
+ * its dot products with meets[k] in scalars[meets_to + k].  With no `meets` and one dot: b.out with
+ * itself, in ECHI_S_DOT. */
 struct echi_solve_projection {
     int32_t losses, loses_by, meetings, meets_to;
     double factor;
     const void *loses[ECHI_SOLVE_VECTORS], *meets[ECHI_SOLVE_VECTORS];
 };
 
-/* Of a sparse matrix. */
+/* A sparse matrix. */
 struct echi_solve_csr {
     const void *offsets, *columns, *values;
     uint64_t entries;
     int32_t index_bytes; /* of offsets and columns */
 };
 
-/* What a step has, as numbers; a GPU has kernels of their own for those that methods take. */
+/* The operations of a step, as numbers; the GPU has specialised kernels for the frequent ones. */
 struct echi_solve_shape {
     int32_t a, b, z; /* terms of a and of b; whether there is a diagonal */
     int32_t dots;    /* ECHI_DOT_BITS each: 0, or 64 | left << 3 | right */
@@ -160,7 +161,7 @@ enum {
     ECHI_DOTS_BB_BZ = ECHI_DOTS_BB | ECHI_DOTS_BZ << ECHI_DOT_BITS
 };
 
-/* What may follow those: a bit for each of enum echi_solve_recur. */
+/* Recurrences that may follow: one bit for each of enum echi_solve_recur. */
 enum {
     ECHI_AFTER_NONE = 1 << ECHI_RECUR_NONE,
     ECHI_AFTER_RESIDUAL = 1 << ECHI_RECUR_RESIDUAL,
@@ -188,20 +189,20 @@ struct echi_solve_step {
     const void *e, *f;
     uint64_t e_step;
     int32_t invert; /* enum echi_invert */
-    int32_t block;  /* rows of a square; the last has what is left */
+    int32_t block;  /* rows of a diagonal block; the last has the rest */
     uint64_t block_step;
     int32_t dots, left[ECHI_SOLVE_DOTS], right[ECHI_SOLVE_DOTS];
     struct echi_solve_projection projection;
     int32_t after;  /* enum echi_solve_recur */
     int32_t column; /* of GMRES's matrix */
     int32_t restart;
-    uint32_t item;   /* set on the way to a GPU: chunks a block, and ... */
+    uint32_t item;   /* set for a GPU: chunks per block, and ... */
     int32_t aligned; /* ... whether all vectors are, to 16 bytes, ... */
     struct echi_solve_shape shape;
     struct echi_solve_csr csr;
-    const uint64_t *order, *levels; /* of a sweep: levels, [level_count + 1], lie on the host */
+    const uint64_t *order, *levels; /* of a sweep: levels, [level_count + 1], is in host memory */
     uint64_t level_count;
-    uint64_t begin, end; /* set on the way to a GPU: rows of one level, in order */
+    uint64_t begin, end; /* set for a GPU: rows of one level, in order */
     int32_t upper, scaled_sum;
     double scale;
 };
@@ -213,7 +214,7 @@ ECHI_SOLVE_STEP_BOTH uint64_t echi_solve_index(const void *at, int index_bytes, 
                             : (uint64_t)((const int64_t *)at)[i];
 }
 
-/* Where the entry on the diagonal of a row is, the first; UINT64_MAX: there is none. */
+/* The first diagonal entry of a row; UINT64_MAX: there is none. */
 ECHI_SOLVE_STEP_BOTH uint64_t echi_solve_diagonal(const struct echi_solve_csr *a, uint64_t row)
 {
     const uint64_t begin = echi_solve_index(a->offsets, a->index_bytes, row);
@@ -224,7 +225,7 @@ ECHI_SOLVE_STEP_BOTH uint64_t echi_solve_diagonal(const struct echi_solve_csr *a
     return UINT64_MAX;
 }
 
-/* How an array is divided: a power of two of chunks an item. */
+/* The division of an array: a power of two of chunks per item. */
 static inline uint64_t echi_solve_chunks(uint64_t n, int bytes)
 {
     const uint64_t chunk = (uint64_t)(ECHI_SOLVE_LINE_BYTES * ECHI_SOLVE_LINES / bytes);

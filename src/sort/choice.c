@@ -1,6 +1,6 @@
 /*
- * sort/choice.c - CPU or GPU, for arrays in host memory: what each takes, from a table of measured
- * times and what is known of larger arrays.
+ * sort/choice.c - CPU or GPU for arrays in host memory: estimates both times from a table of
+ * measured times, and extrapolates for larger arrays.
  *
  *     time |        ........ GPU: launches, later the link
  *          | .......    .
@@ -9,7 +9,8 @@
  *          |   .  CPU: n log n by one thread, from 2^17 elements on by more
  *          +------------------- n
  *
- * Where the lines cross both take the same, so that a machine unlike the measured one loses little.
+ * Where the lines cross, both take equally long, so a machine that differs from the measured one
+ * loses little.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +33,7 @@ static const struct row {
 #undef ROW
 };
 
-/* Elements of few bytes with values are rarer than a row of them is worth. */
+/* Small elements with values are too rare to justify a table row. */
 static const struct row *row_of(const struct echi_sort *s)
 {
     int value = s->value_bytes == 0 ? 0 : s->value_bytes <= 4 ? 4 : 8;
@@ -42,8 +43,8 @@ static const struct row *row_of(const struct echi_sort *s)
     return r;
 }
 
-/* Between the points by straight lines; fewer elements than the first take `fixed`, and of the rest
- * in proportion. */
+/* Linear interpolation between the points.  Below the first point the time is `fixed` plus a
+ * proportional part. */
 static double between(const double times[POINTS], double n, double fixed)
 {
     if (n <= sizes[0]) return fixed + (times[0] - fixed) * n / sizes[0];
@@ -57,7 +58,7 @@ static double cpu_time(const struct echi_sort *s, const struct row *row, int thr
 {
     double n = (double)s->n, last = sizes[POINTS - 1];
     double time = n <= last ? between(row->cpu, n, 0) : row->cpu[POINTS - 1] * n / last;
-    /* Counting bytes has no vectors. */
+    /* The counting sort of bytes uses no vector instructions. */
     if (echi_cpu_isa() != ECHI_AVX512 && (s->key_bytes > 1 || s->value_bytes)) time *= 2;
     int parts = (int)echi_cpu_sort_parts(s->n);
     if (threads == 0) threads = echi_parallel_threads();
@@ -69,7 +70,8 @@ static double gpu_time(const struct echi_sort *s, const double times[POINTS], do
 {
     double n = (double)s->n, last = sizes[POINTS - 1];
     if (n <= last) return between(times, n, times[0] * 0.8);
-    double each = (double)s->key_bytes + (double)s->value_bytes; /* there and back, but indices */
+    double each = (double)s->key_bytes + (double)s->value_bytes; /* both directions; indices are not
+                                                                    copied in */
     return times[POINTS - 1] + (n - last) * (s->index_bytes ? each : 2 * each) / per_us;
 }
 

@@ -12,12 +12,12 @@ struct echi_sort_times {
     double cpu, pageable, pinned; /* microseconds; the latter two on a GPU */
 };
 
-/* What a sort of host memory would take by up to so many threads (0: all) and on a GPU, as far as
- * tables know. */
+/* The estimated times of a sort of host memory: by up to `threads` threads (0: all), and on a GPU.
+ * They come from the table. */
 struct echi_sort_times echi_sort_times(const struct echi_sort *s, int threads);
 
-/* Whether the CPU takes less time than a GPU with the copies; pinned: the keys' memory.  An
- * algorithm that is named is the GPU's.  For struct echi_operation. */
+/* Whether the CPU takes less time than a GPU including the copies; pinned: the keys are in pinned
+ * memory.  A sort with a named algorithm runs on the GPU. For struct echi_operation. */
 bool echi_sort_faster_on_cpu(const ech_ctx *ctx, const void *request, bool pinned);
 
 #endif

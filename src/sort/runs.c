@@ -1,12 +1,13 @@
 /*
- * sort/runs.c - cuts sorted runs where the first so many keys of all of them end.
+ * sort/runs.c - cuts sorted runs where the first `rank` keys of all of them end.
  *
- *     run 0   1 3 3 | 8 9        the first 7 of all: the key at that rank is found bit by bit, from
- *     run 1   2 3 4 | 4 5        how many keys are less than a candidate; of keys equal to it,
- *     run 2   3 | 4 6 7 7        those of the first runs are taken
+ *     run 0   1 3 3 | 8 9        rank 7: the key at that rank is found bit by bit, by counting the
+ *     run 1   2 3 4 | 4 5        keys that are less than a candidate; keys equal to it are taken
+ *     run 2   3 | 4 6 7 7        from the first runs
  *
- * Runs of like data have like keys at like places.  So the first candidates are keys from a little
- * before and after where the cut would be then; little is left in question when the bits are found.
+ * Runs of similar data have similar keys at similar positions.  So the first candidates are keys
+ * slightly before and after the position of the cut in that case; then few keys are undecided when
+ * the bits are found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,8 +15,9 @@
 
 #include <string.h>
 
-/* What is known of a cut: the key at its rank is `least` or more and, if bounded, less than
- * `above`; in run i, where keys less than these end, or the run begins and ends. */
+/* The bounds of a cut: the key at its rank is at least `least` and, if bounded, less than `above`.
+ * low and high: the positions in each run of the first key that is not less than these; or the
+ * start and end of the run. */
 struct cut {
     const struct echi_runs *runs;
     size_t rank, *low, *high, *middle;
@@ -28,7 +30,7 @@ static const char *key_at(const struct cut *c, size_t run, size_t i)
     return c->runs->keys + (c->runs->starts[run] + i) * (size_t)c->runs->key_bytes;
 }
 
-/* What keys are compared by. */
+/* The value by which keys are compared. */
 static uint64_t value(const struct cut *c, size_t run, size_t i)
 {
     const struct echi_runs *r = c->runs;
@@ -37,7 +39,8 @@ static uint64_t value(const struct cut *c, size_t run, size_t i)
     return echi_order_encode(&r->order, r->key_bytes, u) >> r->begin_bit & c->mask;
 }
 
-/* The first in question of a run whose value is x or more, in few steps if it is near. */
+/* The first undecided key of a run whose value is at least x; in few steps if it is close to
+ * `near`. */
 static size_t lower_bound(const struct cut *c, size_t run, size_t near, uint64_t x)
 {
     size_t low = c->low[run], high = c->high[run], step = 32;
@@ -69,7 +72,7 @@ static size_t lower_bound(const struct cut *c, size_t run, size_t near, uint64_t
     return low;
 }
 
-/* Keys in question, and those before them. */
+/* The number of undecided keys; *before: the number of keys before them. */
 static size_t in_question(const struct cut *c, size_t *before)
 {
     size_t left = 0;
@@ -81,14 +84,14 @@ static size_t in_question(const struct cut *c, size_t *before)
     return left;
 }
 
-/* Which part of a run's keys in question are before the cut if all runs are alike. */
+/* The fraction of a run's undecided keys that precede the cut if all runs are similar. */
 static double share(const struct cut *c)
 {
     size_t before, left = in_question(c, &before);
     return (double)(c->rank - before) / (double)left;
 }
 
-/* Moves a bound to where the keys less than x end; true if it is the lower one. */
+/* Moves a bound to the position of x; true if it is the lower bound. */
 static bool narrow(struct cut *c, uint64_t x)
 {
     size_t below = 0;
@@ -96,7 +99,7 @@ static bool narrow(struct cut *c, uint64_t x)
     for (size_t i = 0; i < c->runs->runs; i++) {
         size_t n = c->high[i] - c->low[i];
         c->middle[i] = c->low[i] + (size_t)(before_cut * (double)n);
-        if (n) __builtin_prefetch(key_at(c, i, c->middle[i])); /* the misses of all at once */
+        if (n) __builtin_prefetch(key_at(c, i, c->middle[i])); /* all cache misses at once */
     }
     for (size_t i = 0; i < c->runs->runs; i++) {
         bool any = c->high[i] > c->low[i];
@@ -114,8 +117,8 @@ static bool narrow(struct cut *c, uint64_t x)
     return lower;
 }
 
-/* Narrows by a key of the run that has most in question, of twice the deviation before or after
- * where the cut is expected in it. */
+/* Narrows by a key of the run with the most undecided keys, twice the standard deviation before or
+ * after the expected position of the cut. */
 static void guess(struct cut *c, bool after)
 {
     size_t run = 0, deviation = 16;

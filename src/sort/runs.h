@@ -1,5 +1,5 @@
 /*
- * sort/runs.h - sorted runs in host memory, and where the output's ranges lie in them.
+ * sort/runs.h - sorted runs in host memory, and the ranges of the output in them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,15 +12,15 @@
  * [begin_bit, end_bit) of their encoded form. */
 struct echi_runs {
     const char *keys;
-    const size_t *starts; /* [runs + 1], the first 0 */
+    const size_t *starts; /* [runs + 1], the first is 0 */
     size_t runs;
     int key_bytes, begin_bit, end_bit;
     struct echi_order order;
 };
 
-/* at[i] becomes how many keys of run i are among the first `rank` of all, merged so that equal
- * keys stay in the order of their runs.  at must hold the answer for a rank not greater, zeros of
- * rank 0.  scratch has room for 2 numbers a run. */
+/* at[i] becomes the number of keys of run i among the first `rank` keys of all runs, merged stably
+ * in the order of the runs.  On entry at contains the result for a rank that is not greater (zeros
+ * for rank 0). scratch has space for 2 numbers per run. */
 void echi_runs_split(const struct echi_runs *r, size_t rank, size_t *at, size_t *scratch);
 
 #endif

@@ -2,8 +2,8 @@
  * sort/sort.c - ech_sort() and its related functions: checks the arguments and calls the backend.
  *
  *     ech_sort, ech_sort_pairs, ech_argsort          the calls; each fills one struct echi_sort
- *       check_shape()      what can be checked without pointers: dtype, options, sizes
- *       call_of()          the arrays as a list, which core/call.c checks, stages and runs
+ *       check_shape()      checks without pointers: dtype, options, sizes
+ *       call_of()          the list of arrays, which core/call.c checks, stages and runs
  *     ech_*_workspace, ech_*_explain                 check_shape(), then ask the backend
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -66,7 +66,7 @@ static const char *const keys_only[] = { "in", "out", "", "" };
 static const char *const pairs[] = { "keys_in", "keys_out", "values_in", "values_out" };
 static const char *const argsort[] = { "keys", "", "", "index" };
 
-/* GPU kernels move values as words of their size, which need alignment there. */
+/* GPU kernels move values as words of their size, which must be aligned. */
 static void add_values(struct echi_call *call, struct echi_sort *s, const char *const names[4])
 {
     size_t bytes = s->n * s->value_bytes;
@@ -96,7 +96,7 @@ static ech_status run(ech_ctx *ctx, const ech_sort_options *options, struct echi
     call.count = 0;
     call.work = options->work;
     call.work_bytes = options->work_bytes;
-    if (s->n == 0) return echi_call_check(ctx, &call); /* refuses an unknown algorithm */
+    if (s->n == 0) return echi_call_check(ctx, &call); /* rejects an unknown algorithm */
     size_t key_bytes = (size_t)s->key_bytes, bytes = s->n * key_bytes;
     const char *element = ech_dtype_name(s->dtype);
     echi_call_add(&call, names[0], &s->keys_in, bytes, key_bytes, ECHI_IN)->element = element;
@@ -124,7 +124,8 @@ ech_status ech_sort_pairs(ech_ctx *ctx, const void *keys_in, const void *values_
 {
     READ_OPTIONS(ctx, ech_sort_options, options);
     if (value_bytes == 0)
-        return echi_fail(ctx, ECH_ERR_ARG, "value_bytes is 0: ech_sort() sorts keys alone");
+        return echi_fail(ctx, ECH_ERR_ARG,
+                         "value_bytes is 0; use ech_sort() for keys without values");
     struct echi_sort s = { .keys_in = keys_in,
                            .keys_out = keys_out,
                            .values_in = values_in,
@@ -157,7 +158,7 @@ ech_status ech_argsort(ech_ctx *ctx, const void *keys, void *index, size_t n, ec
     return run(ctx, options, &s, argsort);
 }
 
-/* ---- Questions that need no device ---- */
+/* ---- Queries that need no device ---- */
 
 static ech_status ask_workspace(const char *device, const ech_sort_options *options,
                                 struct echi_sort *s, size_t *bytes)
@@ -165,7 +166,7 @@ static ech_status ask_workspace(const char *device, const ech_sort_options *opti
     if (!bytes) return echi_fail(NULL, ECH_ERR_ARG, "bytes is NULL");
     *bytes = 0;
     ech_status status = check_shape(NULL, options, s);
-    s->room_bytes = 0; /* the least that is needed */
+    s->room_bytes = 0; /* the minimum that is needed */
     return status == ECH_OK ? echi_call_workspace(device, operation, s, bytes) : status;
 }
 

@@ -10,19 +10,20 @@
 
 struct echi_sort {
     const void *keys_in;
-    void *keys_out; /* keys_in when in place; NULL when only the index is wanted (argsort) */
+    void *keys_out; /* keys_in if in place; NULL if only the index is requested (argsort) */
     const void *values_in;
-    void *values_out;   /* values_in when in place; the index when index_bytes */
+    void *values_out;   /* values_in if in place; the index if index_bytes */
     size_t n;           /* at least 1 for a call that runs */
-    size_t value_bytes; /* 0: keys alone.  With index_bytes: the same number */
+    size_t value_bytes; /* 0: keys without values.  With index_bytes: the same number */
     int index_bytes; /* 0, or 4 or 8: the values are the positions 0 .. n-1, not read from memory */
     ech_dtype dtype;
     int key_bytes; /* 1, 2, 4 or 8 */
     struct echi_order order;
     int begin_bit, end_bit; /* 0 <= begin_bit <= end_bit <= 8 * key_bytes */
-    bool stable;            /* false only for keys alone by all bits, where it cannot be seen */
+    bool stable;            /* false only for keys without values by all bits, where equal keys are
+                               indistinguishable */
     const char *algorithm;  /* NULL: the backend chooses */
-    size_t room_bytes;      /* the caller's workspace, which may be larger than is needed; or 0 */
+    size_t room_bytes;      /* the caller's workspace, which may be larger than needed; or 0 */
 };
 
 #endif

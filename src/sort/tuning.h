@@ -1,5 +1,5 @@
 /*
- * sort/tuning.h - numbers measured that belong to no single device.
+ * sort/tuning.h - measured numbers that do not belong to a single device.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 /* Microseconds of a sort of 10^3, 3 10^3, 10^4, 3 10^4 and 10^5 elements in host memory: on one
  * thread of a CPU with AVX-512, and on a GPU with both copies, of pageable and of pinned memory.
- * key, value: bytes.  16 cores of a Xeon beside an H200, by gpu_sort_host, 2026-11-22. */
+ * key, value: bytes. 16 cores of a Xeon with an H200, by gpu_sort_host, 2026-11-22. */
 /* clang-format off */
 /*      key value CPU                pageable            pinned */
 #define SORT_TIMES(ROW)                                                                            \
@@ -22,8 +22,9 @@
     ROW(8, 8,  5.8, 18.8,  71, 409, 1410,  44, 50,  79, 146, 253,  33, 44,  52,  60, 109)
 /* clang-format on */
 
-/* Beyond 10^5 elements: bytes that are copied, both ways together, and sorted in a microsecond; and
- * of what the first thread does, what each further one adds. */
+/* Beyond 10^5 elements: bytes per microsecond that are copied, in both directions together, and
+ * bytes that are sorted per microsecond; and the percentage of the first thread's speed that each
+ * further thread adds. */
 enum { SORT_PAGEABLE_BYTES = 28000, SORT_PINNED_BYTES = 46000, SORT_THREADS_PERCENT = 38 };
 
 #endif

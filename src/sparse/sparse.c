@@ -1,5 +1,6 @@
 /*
- * sparse/sparse.c - ech_spmv() and its kin: checks the arguments and calls the backend.
+ * sparse/sparse.c - ech_spmv() and its related functions: checks the arguments and calls the
+ * backend.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,7 @@ static ech_status check_limit(ech_ctx *ctx, const char *name, const char *field,
         value, index == ECH_I32 ? "INT32_MAX; use an index_dtype of 64 bits" : "PTRDIFF_MAX / 32");
 }
 
-/* Checks what is no pointer; *m receives a copy. */
+/* Checks everything except pointers; *m receives a copy. */
 static ech_status check_csr(ech_ctx *ctx, const char *name, const ech_csr *a, ech_csr *m)
 {
     ech_status status;
@@ -44,7 +45,7 @@ static ech_status check_context(ech_ctx *ctx)
 {
     if (!ctx) return echi_fail(NULL, ECH_ERR_ARG, "ctx is NULL");
     if (ctx->backend->operations[ECHI_OP_sparse]) return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s has no sparse matrices", ctx->name);
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "%s does not support sparse matrices", ctx->name);
 }
 
 static const struct echi_operation *operation(const struct echi_backend *backend)
@@ -64,7 +65,7 @@ static void add_csr(struct echi_call *call, const char *const names[3], ech_csr 
 
 static const char *const names_a[3] = { "a->row_offsets", "a->col_indices", "a->values" };
 
-/* rows x n elements, rows at stride. */
+/* rows x n elements, with a row stride. */
 static struct echi_array *add_rows(struct echi_call *call, const char *name, void *pointer,
                                    size_t rows, size_t n, size_t stride, size_t bytes,
                                    enum echi_use use)
@@ -88,7 +89,7 @@ static ech_status check_stride(ech_ctx *ctx, const char *name, size_t stride, si
         return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu, less than n, %zu", name, stride, n);
     if (!__builtin_mul_overflow(stride, rows, &elements) && elements <= PTRDIFF_MAX / 8)
         return ECH_OK;
-    return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu: more than an address space in %zu rows", name,
+    return echi_fail(ctx, ECH_ERR_ARG, "%s is %zu: the size of %zu rows overflows size_t", name,
                      stride, rows);
 }
 
@@ -100,7 +101,7 @@ static ech_status scale(ech_ctx *ctx, const struct echi_sparse *s, double beta, 
                       s->a.dtype, NULL);
 }
 
-/* s has all but the rounded numbers; x and y are the arguments' names. */
+/* s has everything except the rounded scalars; x and y are the arguments' names. */
 static ech_status multiply(ech_ctx *ctx, struct echi_sparse *s, double alpha, double beta,
                            const char *x, const char *y, const ech_csr_options *options)
 {
@@ -157,15 +158,15 @@ done:
     return status;
 }
 
-/* ---- Matrices made and looked at ---- */
+/* ---- Conversions and checks ---- */
 
-/* A row's and a column's number as one key of 64 bits; n: of so many entries, in any order. */
+/* Row and column numbers must fit in one key of 64 bits; n: number of COO entries. */
 static ech_status check_bits(ech_ctx *ctx, const char *name, const ech_csr *m, size_t n)
 {
     if (echi_sparse_bits(m->rows) + echi_sparse_number_bits(m, n) <= 64) return ECH_OK;
     return echi_fail(
         ctx, ECH_ERR_UNSUPPORTED,
-        "%s is %zu x %zu: a row's number and that of one of %zu columns take more than "
+        "%s is %zu x %zu: the index of a row and that of one of %zu columns do not fit in "
         "64 bits",
         name, m->rows, m->cols, echi_sparse_is_wide(m) && n < m->cols ? n : m->cols);
 }
@@ -193,9 +194,8 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, const void *rows, const void *cols, co
     TRY(check_context(ctx));
     TRY(check_csr(ctx, "out", out, &s.out));
     TRY(check_bits(ctx, "out", &s.out, n));
-    if (out->nnz < n)
-        FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu: no room for n entries, %zu", out->nnz, n);
-    s.out.nnz = n; /* what lies beyond is not touched */
+    if (out->nnz < n) FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu, less than n, %zu", out->nnz, n);
+    s.out.nnz = n; /* entries beyond n are not accessed */
     struct echi_call call = { .what = "a matrix",
                               .operation = operation(ctx->backend),
                               .request = &s,
@@ -207,7 +207,7 @@ ech_status ech_csr_from_coo(ech_ctx *ctx, const void *rows, const void *cols, co
     echi_call_add(&call, "values", &s.values, n * value, value, ECHI_IN);
     add_out(&call, &s.out);
     echi_call_add(&call, "nnz", &s.entries, sizeof *nnz, sizeof *nnz, ECHI_OUT);
-    for (int i = 4; i < 6; i++) { /* as many as there are in the end */
+    for (int i = 4; i < 6; i++) { /* their final number is known later */
         call.arrays[i].counted_by = call.count;
         call.arrays[i].element_bytes = i == 4 ? index : value;
     }
@@ -230,7 +230,7 @@ ech_status ech_csr_transpose(ech_ctx *ctx, const ech_csr *a, ech_csr *out,
         FAIL(ctx, ECH_ERR_ARG, "out is %zu x %zu, not %zu x %zu", out->rows, out->cols, a->cols,
              a->rows);
     if (s.out.index_dtype != s.a.index_dtype || out->dtype != a->dtype)
-        FAIL(ctx, ECH_ERR_ARG, "out is of %s and %s, not of %s and %s",
+        FAIL(ctx, ECH_ERR_ARG, "out has types %s and %s, not %s and %s",
              ech_dtype_name(out->index_dtype), ech_dtype_name(out->dtype),
              ech_dtype_name(a->index_dtype), ech_dtype_name(a->dtype));
     if (out->nnz != a->nnz) FAIL(ctx, ECH_ERR_ARG, "out->nnz is %zu, not %zu", out->nnz, a->nnz);
@@ -283,7 +283,7 @@ done:
     return status;
 }
 
-/* ---- Questions that need no device ---- */
+/* ---- Queries that need no device ---- */
 
 /* A request without pointers. */
 static ech_status question(struct echi_sparse *s, ech_csr_call call, const ech_csr *a, size_t n)

@@ -1,6 +1,6 @@
 /*
- * sparse/sparse.h - the checked form of a call on sparse matrices, and what the results' bits
- * follow from: how a row is added up, for the CPU and for kernels.
+ * sparse/sparse.h - the checked form of a call on sparse matrices, and the order in which a row is
+ * added, which determines the bits of the result, for the CPU and for kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,18 +9,18 @@
 
 #include "sort/sort.h"
 
-/* Products that are added one after the other: docs/sparse.md. */
+/* Products that are added sequentially: docs/sparse.md. */
 enum { ECHI_SPARSE_CHUNK = 32 };
 
 enum echi_sparse_what {
     ECHI_SPARSE_MULTIPLY,  /* y = alpha a x + beta y: n columns of x and y, at strides */
-    ECHI_SPARSE_FROM_COO,  /* out of n entries, and how many they become */
+    ECHI_SPARSE_FROM_COO,  /* out from n COO entries, and the number of entries of out */
     ECHI_SPARSE_TRANSPOSE, /* out = a^T */
-    ECHI_SPARSE_DIAGONAL,  /* y = the diagonal of a: of several entries there the first */
+    ECHI_SPARSE_DIAGONAL,  /* y = the diagonal of a: the first of duplicate entries */
     ECHI_SPARSE_CHECK      /* reports errors of a */
 };
 
-/* What a request does not use is 0. */
+/* Unused fields are 0. */
 struct echi_sparse {
     enum echi_sparse_what what;
     ech_csr a, out;
@@ -33,19 +33,19 @@ struct echi_sparse {
     bool in_order;
 };
 
-/* Rows and entries of a matrix in one number: what work is shared out by. */
+/* The number of rows plus entries of a matrix, by which work is divided. */
 static inline uint64_t echi_sparse_items(const ech_csr *a)
 {
     return (uint64_t)a->nnz + a->rows;
 }
 
-/* Bits that a number of 0 ... n takes. */
+/* The number of bits of 0 ... n. */
 static inline int echi_sparse_bits(uint64_t n)
 {
     return n ? 64 - __builtin_clzll(n) : 0;
 }
 
-/* Entries are sorted by row << columns_bits | column; a row that is none becomes the one past the
+/* Entries are sorted by row << columns_bits | column; an invalid row becomes the one past the
  * last. */
 static inline int echi_sparse_column_bits(const ech_csr *m)
 {
@@ -57,8 +57,7 @@ static inline int echi_sparse_key_bits(const ech_csr *m)
     return echi_sparse_bits(m->rows) + echi_sparse_column_bits(m);
 }
 
-/* Where a row and a column are no key of 64 bits, columns are numbered among those that there
- * are. */
+/* If a row and a column do not fit in a key of 64 bits, the occurring columns are numbered. */
 static inline bool echi_sparse_is_wide(const ech_csr *m)
 {
     return echi_sparse_key_bits(m) > 64;
@@ -70,7 +69,8 @@ static inline int echi_sparse_number_bits(const ech_csr *m, size_t n)
     return echi_sparse_bits(n ? n - 1 : 0);
 }
 
-/* The stable sort of n such keys, by all bits from begin_bit on, that numbers go along with. */
+/* The stable sort of n such keys, by all bits from begin_bit on, with 32- or 64-bit numbers as
+ * values. */
 static inline struct echi_sort echi_sparse_sort(const ech_csr *m, size_t n, int begin_bit)
 {
     const int bits = echi_sparse_bits(m->rows) + echi_sparse_number_bits(m, n);
@@ -84,7 +84,7 @@ static inline struct echi_sort echi_sparse_sort(const ech_csr *m, size_t n, int 
                                .stable = true };
 }
 
-/* Of a wide matrix the sort by columns before that, which entries' numbers go along with. */
+/* For a wide matrix: the preceding sort by columns, with the entries' numbers as values. */
 static inline struct echi_sort echi_sparse_sort_columns(const ech_csr *m, size_t n)
 {
     struct echi_sort sort = echi_sparse_sort(m, n, 0);

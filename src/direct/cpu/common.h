@@ -1,6 +1,6 @@
 /*
- * direct/cpu/common.h - what the files of the CPU's direct solvers share: the steps, by type and
- * instruction set.
+ * direct/cpu/common.h - declarations that the files of the CPU's direct solvers share: the steps,
+ * by type and instruction set.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

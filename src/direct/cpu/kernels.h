@@ -1,6 +1,6 @@
 /*
- * direct/cpu/kernels.h - template: the steps of direct solvers in f32 and f64, in the instruction
- * set that the including file is compiled for.
+ * direct/cpu/kernels.h - template: the steps of direct solvers in f32 and f64, for the instruction
+ * set of the including file.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ enum {
 
 struct job {
     const struct echi_direct_step *step;
-    const void *x; /* of a residual: a column, one element after the other */
+    const void *x; /* of a residual: a contiguous column */
     size_t column;
 };
 
@@ -28,7 +28,7 @@ static void run_tasks(const ech_ctx *ctx, size_t bytes, size_t tasks,
     echi_parallel(echi_parallel_for_bytes(ctx, bytes), tasks, run, job);
 }
 
-/* The sum of lanes: i + 16 is added to i, i + 8, ... 1. */
+/* The sum of lanes: lane i + 16 is added to lane i, then i + 8, ... i + 1. */
 static double fold_lanes(double *lanes, size_t n)
 {
     for (size_t half = n / 2; half; half /= 2)

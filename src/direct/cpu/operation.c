@@ -1,6 +1,6 @@
 /*
- * direct/cpu/operation.c - the steps of direct solvers on the CPU (kernels.h), and a vendor's
- * factorization (lapack.h).
+ * direct/cpu/operation.c - the steps of direct solvers on the CPU (kernels.h), and factorization by
+ * LAPACK (lapack.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,7 +40,7 @@ static ech_status vendor_workspace(const void *request, void *plan, size_t *byte
     const struct echi_vendor *found = echi_lapack();
     *bytes = 0;
     if (p->name)
-        *p->name = found ? found->what : "no such library was found; ECHELON_LAPACK names one";
+        *p->name = found ? found->what : "no LAPACK was found; set ECHELON_LAPACK to its path";
     if (p->fast) *p->fast = found && found->fast;
     if (!found || p->m > INT32_MAX || p->stride > INT32_MAX / 64) return ECH_ERR_UNSUPPORTED;
     return echi_lapack_workspace(p, bytes);

@@ -1,6 +1,6 @@
 /*
- * direct/cpu/panel.h - template: panels of at most 32 columns factored, and triangles of 32 rows
- * solved.  REAL, and NAME(x), which makes names of it.
+ * direct/cpu/panel.h - template: factors panels of at most 32 columns, and solves triangles of 32
+ * rows.  REAL, and NAME(x), which adds the type to a name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +42,7 @@ static void NAME(factor_lu)(const struct echi_direct_step *s)
         const REAL pivot = top[k];
         if (pivot == 0) {
             if (!s->scalars->failed) s->scalars->failed = s->first + k + 1;
-            continue; /* so is all below it */
+            continue; /* the elements below it are zero too */
         }
         for (size_t i = k + 1; i < rows; i++) {
             REAL *row = c + i * stride;
@@ -69,7 +69,7 @@ static void NAME(factor_cholesky)(const struct echi_direct_step *s)
             }
             if (!(sum > 0)) {
                 if (!s->scalars->failed) s->scalars->failed = s->first + j + 1;
-                sum = 1; /* whatever: nobody will use it */
+                sum = 1; /* any value: it is not used */
             }
             c[j * stride + j] = (REAL)sqrt(sum);
         }
@@ -85,7 +85,7 @@ static REAL NAME(fold)(REAL *lanes, size_t step)
     return lanes[0];
 }
 
-/* Column k becomes R's element and, below it, the reflector, whose first element is 1. */
+/* Replaces column k by R's element and, below it, the reflector, whose first element is 1. */
 static REAL NAME(make_reflector)(REAL *column, size_t stride, size_t k, size_t rows)
 {
     REAL largest = 0, lanes[LANES] = { 0 };
@@ -140,7 +140,7 @@ static void NAME(gather_reflectors)(const struct echi_direct_step *s)
             c[i * s->c_stride + j] = i > j ? a[i * s->a_stride + j] : (REAL)(i == j);
 }
 
-/* T of V and tau: column j is -tau T (V^T v). */
+/* T from V and tau: column j is -tau T (V^T v). */
 static void NAME(chain)(const struct echi_direct_step *s)
 {
     const REAL *gram = s->a, *tau = (const REAL *)s->tau + s->first;
@@ -186,7 +186,8 @@ static void NAME(solve_triangle)(void *arg, size_t task, int thread)
         for (size_t j = 0; j < cols; j++) c[i * down + j * right] = x[i][j];
 }
 
-/* The sums of what is known by rows first ... of a triangle of one column, in 32 lanes each. */
+/* The sums over the known elements for rows first ... of a triangle of one column, in 32 lanes
+ * each. */
 static void NAME(add_known)(const struct echi_direct_step *s, size_t turn, size_t first,
                             size_t rows, REAL sums[LEAF][LEAF])
 {

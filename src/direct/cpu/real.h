@@ -1,6 +1,6 @@
 /*
- * direct/cpu/real.h - template: the steps of direct/step.h that look at a matrix or move it, the
- * residual and the estimate.  REAL, REAL_BITS, and NAME(x), which makes names of it.
+ * direct/cpu/real.h - template: the steps of direct/step.h that read or copy a matrix, the residual
+ * and the estimate.  REAL, REAL_BITS, and NAME(x), which adds the type to a name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,7 @@ static void NAME(add_matrices)(void *arg, size_t task, int thread)
     }
 }
 
-/* A row of a symmetric matrix of which only the lower half is there. */
+/* A row of a symmetric matrix of which only the lower triangle is read. */
 static double NAME(add_lower_row)(const struct echi_direct_step *s, size_t i)
 {
     double lanes[LANES] = { 0 };
@@ -72,7 +72,7 @@ static double NAME(add_row)(const REAL *a, REAL *c, size_t n)
     return fold_lanes(lanes, LANES);
 }
 
-/* Whether rows begin ... end - 1 are what the columns are, with a positive diagonal. */
+/* Whether rows begin ... end - 1 equal the columns, with a positive diagonal. */
 static bool NAME(is_symmetric)(const struct echi_direct_step *s, size_t begin, size_t end)
 {
     const REAL *a = s->a;
@@ -155,8 +155,8 @@ static void NAME(copy_diagonal)(const struct echi_direct_step *s)
 
 /* ---- Residual ---- */
 
-/* A sum in lanes, in twice the precision: of f32 in f64, where products are exact; of f64 with what
- * each operation lost beside it (Ogita, Rump, Oishi 2005). */
+/* A sum in lanes, in twice the precision: f32 in f64, where products are exact; f64 with the
+ * rounding error of each operation in addition (Ogita, Rump, Oishi 2005). */
 struct NAME(wide) {
     double sum[LANES], lost[LANES];
 };

@@ -1,6 +1,6 @@
 /*
- * direct/cuda/kernels.cu - steps of direct solvers on the GPU, device half: what moves a matrix or
- * looks at it; panels, triangles and exchanges of rows are in the files included.
+ * direct/cuda/kernels.cu - steps of direct solvers on the GPU, device code: kernels that read or
+ * copy a matrix; panels, triangles and exchanges of rows are in the included files.
  *
  *     direct_move, _sum, _rows, _symmetric, _columns, _peaks, _diagonal
  *     direct_residual, _signs, _place
@@ -37,7 +37,7 @@ static __device__ inline real element_of(const struct echi_direct_step &step, ui
     return i % 2 ? -size : size;
 }
 
-/* COPY, ADD, MAKE, REFLECTORS: threads in rows as wide as they need to be. */
+/* COPY, ADD, MAKE, REFLECTORS: rows of threads as wide as needed. */
 extern "C" __global__ void __launch_bounds__(THREADS)
     direct_move(const __grid_constant__ struct direct_args args)
 {
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             ((real *)step.c)[i * step.c_stride + j] = element_of(step, i, j);
 }
 
-/* An element by a thread. */
+/* One element per thread. */
 extern "C" __global__ void __launch_bounds__(THREADS)
     direct_sum(const __grid_constant__ struct direct_args args)
 {
@@ -74,10 +74,10 @@ static __device__ inline double fold_warp(double sum)
 {
 #pragma unroll
     for (int half = 16; half; half /= 2) sum += __shfl_down_sync(WARP_ALL, sum, half);
-    return sum; /* lane 0's */
+    return sum; /* of lane 0 */
 }
 
-/* A row by a warp. */
+/* One row per warp. */
 extern "C" __global__ void __launch_bounds__(THREADS)
     direct_rows(const __grid_constant__ struct direct_args args)
 {
@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Squares below the diagonal beside their mirror images, which are read by rows too. */
+/* Compares tiles below the diagonal with their mirror images, which are also read by rows. */
 extern "C" __global__ void __launch_bounds__(THREADS)
     direct_symmetric(const __grid_constant__ struct direct_args args)
 {
@@ -114,11 +114,11 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (uint64_t tile = blockIdx.x; tile < tiles * tiles; tile += gridDim.x) {
         const uint64_t down = tile / tiles * LEAF, right = tile % tiles * LEAF;
         if (right > down) continue;
-        __syncthreads(); /* the mirror image before is read */
+        __syncthreads(); /* the previous mirror image has been read */
         for (uint32_t row = warp; row < LEAF; row += WARPS)
             if (right + row < n && down + lane < n)
                 mirror[row][lane] = a[(right + row) * stride + down + lane];
-        __syncthreads(); /* this one is there */
+        __syncthreads(); /* this one is loaded */
         for (uint32_t row = warp; row < LEAF; row += WARPS) {
             const uint64_t i = down + row, j = right + lane;
             if (i >= n || j > i) continue;
@@ -129,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     if (!same) atomicOr((unsigned long long *)&step.scalars->asymmetric, 1ull);
 }
 
-/* A column by a thread, from top to bottom. */
+/* One column per thread, from top to bottom. */
 extern "C" __global__ void __launch_bounds__(DIRECT_COLUMN_THREADS)
     direct_columns(const __grid_constant__ struct direct_args args)
 {
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(DIRECT_COLUMN_THREADS)
     step.sums[j] = sum;
 }
 
-/* Columns side by side, as many as there are up to 32, and rows in turn. */
+/* Up to 32 adjacent columns; the threads of a column take rows in turn. */
 extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     direct_peaks(const __grid_constant__ struct direct_args args)
 {
@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     }
     peaks[threadIdx.x] = peak;
     for (uint32_t half = down / 2; half; half /= 2) {
-        __syncthreads(); /* the peaks of twice as many are there */
+        __syncthreads(); /* the maxima of the other half are written */
         if (threadIdx.x < half * across) {
             const double other = peaks[threadIdx.x + half * across];
             if (other > peaks[threadIdx.x]) peaks[threadIdx.x] = other;
@@ -190,8 +190,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 /* ---- Residual ---- */
 
-/* A sum in twice the precision: of f32 in f64, where products are exact; of f64 with what each
- * operation lost beside it. */
+/* A sum in twice the precision: f32 in f64, where products are exact; f64 with the rounding error
+ * of each operation in addition. */
 struct wide {
     double sum, lost;
 };
@@ -223,7 +223,7 @@ static __device__ inline real subtract_wide(struct wide w, real b)
     return (real)(sum + lost);
 }
 
-/* A row by a warp, a right-hand side after the other. */
+/* One row per warp, one right-hand side after the other. */
 extern "C" __global__ void __launch_bounds__(THREADS)
     direct_residual(const __grid_constant__ struct direct_args args)
 {
@@ -248,7 +248,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 /* ---- Estimate ---- */
 
-/* One block: a lane by a thread. */
+/* One block: one lane per thread. */
 extern "C" __global__ void __launch_bounds__(ECHI_DIRECT_ESTIMATE_LANES)
     direct_signs(const __grid_constant__ struct direct_args args)
 {
@@ -268,11 +268,11 @@ extern "C" __global__ void __launch_bounds__(ECHI_DIRECT_ESTIMATE_LANES)
     }
     sums[threadIdx.x] = sum;
     for (uint32_t half = ECHI_DIRECT_ESTIMATE_LANES / 2; half; half /= 2) {
-        __syncthreads(); /* the sums of twice as many are there; at first also the zero */
+        __syncthreads(); /* the sums of the other half are written; at first also the zero */
         if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
     }
     if (changed) atomicAdd(&all_changed, changed);
-    __syncthreads(); /* all have added theirs */
+    __syncthreads(); /* all threads have added their sums */
     if (threadIdx.x) return;
     step.scalars->sum = sums[0];
     step.scalars->changed = all_changed;
@@ -287,7 +287,8 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     const struct echi_direct_step &step = args.step;
     const real *c = (const real *)step.c;
     struct peak best = no_peak(0);
-    for (uint32_t i = threadIdx.x; i < step.rows; i += DIRECT_PANEL_THREADS) look_at(best, c[i], i);
+    for (uint32_t i = threadIdx.x; i < step.rows; i += DIRECT_PANEL_THREADS)
+        update_peak(best, c[i], i);
     best = block_peak(best, peaks);
     if (threadIdx.x) return;
     step.scalars->largest = best.place;
@@ -306,12 +307,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
     for (uint64_t at = blockIdx.x; at < across * down; at += gridDim.x) {
         const uint64_t i = at / across * LEAF, j = at % across * LEAF;
-        __syncthreads(); /* the tile before is written */
+        __syncthreads(); /* the previous tile is written */
         for (uint32_t row = warp; row < LEAF; row += WARPS)
             if (i + row < args.rows && j + lane < args.cols)
                 tile[row][lane] =
                     ((const real *)args.from)[(i + row) * args.from_stride + j + lane];
-        __syncthreads(); /* this one is there */
+        __syncthreads(); /* this one is loaded */
         for (uint32_t row = warp; row < LEAF; row += WARPS)
             if (j + row < args.cols && i + lane < args.rows)
                 ((real *)args.to)[(j + row) * args.to_stride + i + lane] = tile[lane][row];

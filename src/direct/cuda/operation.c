@@ -1,8 +1,8 @@
 /*
- * direct/cuda/operation.c - steps of direct solvers on the GPU, host half: the table of kernels,
+ * direct/cuda/operation.c - steps of direct solvers on the GPU, host code: the table of kernels,
  * one or two launches each.
  *
- *     workspace   [ a panel by columns | what its blocks tell each other ]
+ *     workspace   [ a panel by columns | state shared by its blocks ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ static uint64_t parts_of(uint64_t n, uint64_t part)
     return n / part + (n % part != 0);
 }
 
-/* The power of two that is enough for n, `most` at most. */
+/* The smallest power of two that is at least n, but not more than `most`. */
 static uint64_t across(uint64_t n, uint64_t most)
 {
     uint64_t power = 1;
@@ -25,14 +25,14 @@ static uint64_t across(uint64_t n, uint64_t most)
 
 /* ---- The kernels ---- */
 
-/* A step of a solver: the first row that has it and that its matrix fits. */
+/* A kernel of a step: the first row with this step whose condition holds is used. */
 struct kernel {
     int what; /* enum echi_direct_what */
     const char *kernel;
     bool (*can)(const struct echi_direct_step *s); /* NULL: always */
     uint64_t (*blocks)(const struct echi_direct_step *s);
     unsigned threads;
-    bool waits;       /* blocks wait for each other: they have a panel and a state */
+    bool waits;       /* blocks wait for each other: they use a panel and a state */
     const char *then; /* a second kernel, of DIRECT_THREADS threads */
     bool (*has_then)(const struct echi_direct_step *s); /* NULL: always */
     uint64_t (*then_blocks)(const struct echi_direct_step *s);
@@ -211,12 +211,12 @@ static ech_status lay_out(const struct echi_direct_step *step, struct direct_arg
     args->panel = echi_part(&layout, step->rows, ECHI_DIRECT_LEAF * (step->f64 ? 8 : 4));
     args->state = echi_part(&layout, 1, sizeof *args->state);
     *bytes = layout.bytes;
-    return layout.overflow ? echi_fail(NULL, ECH_ERR_MEMORY,
-                                       "the workspace of a panel is larger than any memory")
-                           : ECH_OK;
+    return layout.overflow
+               ? echi_fail(NULL, ECH_ERR_MEMORY, "the workspace of a panel exceeds SIZE_MAX bytes")
+               : ECH_OK;
 }
 
-/* Of a step whose rows are as many as any step's. */
+/* The maximum number of rows over all steps determines the workspace. */
 static ech_status workspace(const void *request, void *plan, size_t *bytes)
 {
     (void)plan;

@@ -1,12 +1,12 @@
 /*
  * direct/cuda/panel.cuh - panels of at most 32 columns: LU with exchanges of rows, and QR.
  *
- *     block j    takes column j from the matrix to the panel, does to it what columns 0 ... j - 1
- *                say, each as soon as it is there, factors it, and says so
- *     a ticket   tells a block which column it has: who waits, waits for blocks that have begun
+ *     block j    loads column j of the matrix into the panel, applies columns 0 ... j - 1 to it as
+ *                soon as each is complete, factors it, and signals completion
+ *     a ticket   assigns the column to a block, so that blocks only wait for blocks that have begun
  *
- * The panel goes back to the matrix by a kernel of its own, since an exchange of rows that a column
- * finds is of all columns, and those before it have ended.
+ * A separate kernel copies the panel back to the matrix: the row exchange of a column applies to
+ * all columns, and the blocks of earlier columns have ended.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,24 +17,24 @@
 
 enum {
     PANEL_THREADS = DIRECT_PANEL_THREADS,
-    PANEL_EACH = 8,                 /* elements that a thread asks for at a time */
-    PANEL_SHARE = 2 * PANEL_THREADS /* products that are added up at a time */
+    PANEL_EACH = 8,                 /* elements that a thread loads at a time */
+    PANEL_SHARE = 2 * PANEL_THREADS /* products that are added at a time */
 };
 
-/* ---- Who is next ---- */
+/* ---- Order of the blocks ---- */
 
-/* Until column k is there; and all that this block did before is done. */
+/* Waits until column k is complete. */
 static __device__ inline void wait_for_column(const struct direct_state *state, uint32_t k)
 {
     if (threadIdx.x == 0)
         while (!load_acquire(&state->ready[k])) continue;
-    __syncthreads(); /* thread 0 has seen the column's block say so */
+    __syncthreads(); /* thread 0 has seen the signal of the column's block */
 }
 
-/* The block's column is there; who is last leaves the state as it was. */
-static __device__ inline void say_ready(struct direct_state *state, uint32_t j)
+/* Signals that the block's column is complete; the last block resets the state. */
+static __device__ inline void signal_ready(struct direct_state *state, uint32_t j)
 {
-    __syncthreads(); /* all have written their elements */
+    __syncthreads(); /* all threads have written their elements */
     if (threadIdx.x) return;
     store_release(&state->ready[j], 1);
     if (add_acq_rel(&state->done, 1) != gridDim.x - 1) return;
@@ -50,13 +50,13 @@ struct lu_shared {
     uint32_t ticket;
 };
 
-/* Column k on column x: rows k and `place` change places, and what is below loses its part. */
+/* Applies column k to column x: exchanges rows k and `place`, and subtracts from the rows below. */
 static __device__ inline struct peak update_column(real *x, const real *l, uint32_t rows,
                                                    uint32_t k, uint32_t place)
 {
     const real pivot = __ldcg(l + k), top = x[place], old = x[k];
     struct peak best = no_peak(k + 1);
-    __syncthreads(); /* every thread has read both */
+    __syncthreads(); /* all threads have read both */
     if (threadIdx.x == 0) x[k] = top;
     for (uint32_t begin = threadIdx.x; begin < rows; begin += PANEL_THREADS * PANEL_EACH) {
         real by[PANEL_EACH], value[PANEL_EACH];
@@ -71,9 +71,9 @@ static __device__ inline struct peak update_column(real *x, const real *l, uint3
             const uint32_t i = begin + e * PANEL_THREADS;
             if (i <= k || i >= rows) continue;
             if (i == place) value[e] = old;
-            if (pivot != 0) value[e] -= by[e] * top; /* else all of l is zero */
+            if (pivot != 0) value[e] -= by[e] * top; /* otherwise all of l is zero */
             x[i] = value[e];
-            look_at(best, value[e], i);
+            update_peak(best, value[e], i);
         }
     }
     return best;
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS)
     struct peak best = no_peak(0);
     for (uint32_t i = threadIdx.x; i < rows; i += PANEL_THREADS) {
         x[i] = ((const real *)step.c)[i * step.c_stride + j];
-        look_at(best, x[i], i);
+        update_peak(best, x[i], i);
     }
     for (uint32_t k = 0; k < j; k++) {
         wait_for_column(args.state, k);
@@ -99,9 +99,9 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS)
                        step.first);
         best = update_column(x, panel + (uint64_t)k * rows, rows, k, place);
     }
-    const uint32_t place = block_peak(best, s.peaks).place; /* a barrier: x is written */
+    const uint32_t place = block_peak(best, s.peaks).place; /* also a barrier: x is written */
     const real pivot = x[place], old = x[j];
-    __syncthreads(); /* every thread has read both */
+    __syncthreads(); /* all threads have read both */
     if (threadIdx.x == 0) {
         x[j] = pivot;
         step.pivots[step.first + j] = step.first + place;
@@ -113,7 +113,7 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS)
         const real value = i == place ? old : x[i];
         x[i] = pivot == 0 ? value : value / pivot;
     }
-    say_ready(args.state, j);
+    signal_ready(args.state, j);
 }
 
 /* ---- QR ---- */
@@ -124,8 +124,8 @@ struct qr_shared {
     uint32_t ticket;
 };
 
-/* The sum of v x from row k on, where v's element in row k is 1, or with SQUARES of (x / v)^2 below
- * it, v one number: by 32 lanes, rows in turn, which are folded then. */
+/* The sum of v x from row k on, where v's element in row k is 1; or with SQUARES the sum of (x /
+ * scale)^2 below row k. 32 lanes take rows in turn, and are then added pairwise. */
 template <bool SQUARES>
 static __device__ inline real add_down(const real *v, real scale, const real *x, uint32_t k,
                                        uint64_t rows, struct qr_shared &s)
@@ -137,7 +137,7 @@ static __device__ inline real add_down(const real *v, real scale, const real *x,
         for (int e = 0; e < PANEL_SHARE / PANEL_THREADS; e++) {
             const uint32_t at = e * PANEL_THREADS + threadIdx.x;
             const uint64_t i = begin + at;
-            real product = 0; /* a sum that began with +0 does not change by it */
+            real product = 0; /* adding it does not change a sum that began with +0 */
             if (SQUARES && i > k && i < rows) {
                 product = x[i] / scale;
                 product = product * product;
@@ -145,7 +145,7 @@ static __device__ inline real add_down(const real *v, real scale, const real *x,
             if (!SQUARES && i >= k && i < rows) product = i == k ? x[i] : __ldcg(v + i) * x[i];
             s.products[turn][at] = product;
         }
-        __syncthreads(); /* the products are there, and those before the last are added up */
+        __syncthreads(); /* the products are written, and the ones before the last are added */
         if (threadIdx.x >= 32) continue;
         const uint32_t count = at_most(rows - begin, PANEL_SHARE);
 #pragma unroll 8
@@ -156,11 +156,11 @@ static __device__ inline real add_down(const real *v, real scale, const real *x,
         for (int half = 16; half; half /= 2) sum += __shfl_down_sync(WARP_ALL, sum, half);
         if (threadIdx.x == 0) s.sum = sum;
     }
-    __syncthreads(); /* the sum is there */
+    __syncthreads(); /* the sum is written */
     return s.sum;
 }
 
-/* The largest below row k; what is no number is larger than any before it. */
+/* The maximum below row k; NaN counts as larger than any previous element. */
 static __device__ inline real largest_below(const real *x, uint32_t k, uint64_t rows,
                                             struct qr_shared &s)
 {
@@ -177,13 +177,13 @@ static __device__ inline real largest_below(const real *x, uint32_t k, uint64_t 
         }
         if (turn) break;
         if (lane_id() == 0) s.largest[threadIdx.x / 32] = largest;
-        __syncthreads(); /* every warp's is there */
+        __syncthreads(); /* the maxima of all warps are written */
         largest = s.largest[lane_id()];
     }
     return largest;
 }
 
-/* Column j becomes R's element and the reflector below it; the result is its factor. */
+/* Replaces column j by R's element and the reflector below it; returns tau. */
 static __device__ inline real make_reflector(real *x, uint32_t j, uint64_t rows,
                                              struct qr_shared &s)
 {
@@ -197,7 +197,7 @@ static __device__ inline real make_reflector(real *x, uint32_t j, uint64_t rows,
     const real beta = alpha < 0 ? norm : -norm, by = alpha - beta;
     for (uint64_t i = threadIdx.x; i < rows; i += PANEL_THREADS)
         if (i > j) x[i] = x[i] / by;
-    if (threadIdx.x == 0) x[j] = beta; /* all have read alpha before a barrier of the sum */
+    if (threadIdx.x == 0) x[j] = beta; /* all threads have read alpha before a barrier of the sum */
     return (beta - alpha) / beta;
 }
 
@@ -221,13 +221,13 @@ extern "C" __global__ void __launch_bounds__(PANEL_THREADS)
     }
     const real factor = make_reflector(x, j, rows, s);
     if (threadIdx.x == 0) tau[j] = factor;
-    say_ready(args.state, j);
+    signal_ready(args.state, j);
 }
 
 /* ---- Back to the matrix ---- */
 
-/* Where the element is that will be in row i of column j, when the exchanges of the columns after
- * it are done. */
+/* The location of the element that will be in row i of column j after the exchanges of the columns
+ * after it. */
 static __device__ inline uint64_t source_of(const uint64_t *places, uint32_t cols, uint64_t i,
                                             uint32_t j)
 {
@@ -254,14 +254,14 @@ extern "C" __global__ void __launch_bounds__(DIRECT_THREADS)
         places[threadIdx.x] = step.pivots[step.first + threadIdx.x] - step.first;
     for (uint64_t begin = (uint64_t)blockIdx.x * LEAF; begin < step.rows;
          begin += (uint64_t)gridDim.x * LEAF) {
-        __syncthreads(); /* places are there, and the tile before is written */
+        __syncthreads(); /* places are written, and the previous tile has been stored */
         for (uint32_t j = warp; j < cols; j += DIRECT_THREADS / 32) {
             const uint64_t i = begin + lane;
             if (i < step.rows)
                 tile[lane][j] =
                     panel[j * step.rows + (swapped ? source_of(places, cols, i, j) : i)];
         }
-        __syncthreads(); /* the tile is there */
+        __syncthreads(); /* the tile is loaded */
         for (uint32_t row = warp; row < LEAF; row += DIRECT_THREADS / 32)
             if (begin + row < step.rows && lane < cols)
                 ((real *)step.c)[(begin + row) * step.c_stride + lane] = tile[row][lane];

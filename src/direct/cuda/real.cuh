@@ -1,6 +1,6 @@
 /*
- * direct/cuda/real.cuh - what the kernels of direct solvers share: the type of this instance, and
- * the place of the largest of many.
+ * direct/cuda/real.cuh - device code that the kernels of direct solvers share: the type of this
+ * instance, and the first maximum of an array.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,11 +38,11 @@ static __device__ inline real root(real x)
 #endif
 }
 
-/* The largest of several and the first place where it is; what is no number is none. */
+/* The maximum of several elements and its first place; NaN is ignored. */
 struct __align__(2 * sizeof(real)) peak
 {
     real size;
-    uint32_t place; /* A is square: there is no memory for more rows than 2^32 */
+    uint32_t place; /* A is square: more than 2^32 rows would not fit in memory */
 };
 
 static __device__ inline struct peak no_peak(uint32_t begin)
@@ -53,8 +53,8 @@ static __device__ inline struct peak no_peak(uint32_t begin)
     return p;
 }
 
-/* Of places that grow. */
-static __device__ inline void look_at(struct peak &p, real x, uint32_t place)
+/* Updates the maximum; places must ascend. */
+static __device__ inline void update_peak(struct peak &p, real x, uint32_t place)
 {
     const real here = size_of(x);
     if (here > p.size) {
@@ -77,21 +77,22 @@ static __device__ inline struct peak warp_peak(struct peak p)
     return p;
 }
 
-/* Of all 1024 threads of a block, in all; `peaks` is shared, and free again after the next
+/* Over all 1024 threads of a block; `peaks` is shared memory that may be reused after the next
  * barrier. */
 static __device__ inline struct peak block_peak(struct peak p, struct peak peaks[32])
 {
     p = warp_peak(p);
     if (lane_id() == 0) peaks[threadIdx.x / 32] = p;
-    __syncthreads(); /* every warp's is there */
+    __syncthreads(); /* the maxima of all warps are written */
     return warp_peak(peaks[lane_id()]);
 }
 
-/* Blocks in the order in which they begin: who waits for one before, waits for one that runs. */
+/* Numbers blocks in the order in which they begin, so that a block only waits for blocks that
+ * run. */
 static __device__ inline uint32_t take_ticket(struct direct_state *state, uint32_t *shared)
 {
     if (threadIdx.x == 0) *shared = atomicAdd(&state->ticket, 1);
-    __syncthreads(); /* it is drawn */
+    __syncthreads(); /* the ticket is drawn */
     return *shared;
 }
 

@@ -1,6 +1,6 @@
 /*
- * direct/cuda/square.cuh - what is done with squares of 32 x 32: Cholesky's factor, the triangle T
- * of reflectors, triangles solved; and rows exchanged, 32 at a time.
+ * direct/cuda/square.cuh - operations on tiles of 32 x 32: the Cholesky factor, the triangle T of
+ * reflectors, triangular solves; and row exchanges, 32 at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 
 /* ---- Cholesky ---- */
 
-/* A thread has an element: warp i row i. */
+/* One element per thread: warp i has row i. */
 extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     direct_cholesky(const __grid_constant__ struct direct_args args)
 {
@@ -26,13 +26,13 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
         if (i == k && j == k) {
             if (!(x > 0)) {
                 if (!step.scalars->failed) step.scalars->failed = step.first + k + 1;
-                x = 1; /* whatever: nobody will use it */
+                x = 1; /* any value: it is not used */
             }
             pivot = x = root(x);
         }
-        __syncthreads(); /* the pivot is there */
+        __syncthreads(); /* the pivot is written */
         if (mine && j == k && i > k) column[i] = x = x / pivot;
-        __syncthreads(); /* the column is */
+        __syncthreads(); /* the column is written */
         if (mine && j > k) x -= column[i] * column[j];
     }
     if (mine) *at = x;
@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
 
 /* ---- Reflectors ---- */
 
-/* T of V and tau: column j is -tau T (V^T v).  Lane i has row i. */
+/* T from V and tau: column j is -tau T (V^T v).  Lane i has row i. */
 extern "C" __global__ void __launch_bounds__(32)
     direct_chain(const __grid_constant__ struct direct_args args)
 {
@@ -74,7 +74,8 @@ struct triangle_shared {
     real t[LEAF][PITCH], x[LEAF][PITCH];
 };
 
-/* One column by a warp: lane i has row i of n.  What is known goes off the rows that are not. */
+/* One column per warp: lane i has row i of n.  Known elements are subtracted from the rows that are
+ * still unknown. */
 static __device__ inline real solve_square(const real t[LEAF][PITCH], uint32_t n, bool forward,
                                            bool unit, real x)
 {
@@ -91,7 +92,7 @@ static __device__ inline real solve_square(const real t[LEAF][PITCH], uint32_t n
     return x;
 }
 
-/* The square of a whose first element is at `a`, as op() has it. */
+/* Loads the tile of op(a) whose first element is at `a`. */
 static __device__ inline void load_square(const struct echi_direct_step &step, const real *a,
                                           uint32_t n, real t[LEAF][PITCH])
 {
@@ -100,7 +101,7 @@ static __device__ inline void load_square(const struct echi_direct_step &step, c
     *(step.turned ? &t[lane][warp] : &t[warp][lane]) = a[warp * step.a_stride + lane];
 }
 
-/* 32 columns by a block, one by a warp. */
+/* 32 columns per block, one per warp. */
 extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     direct_triangle(const __grid_constant__ struct direct_args args)
 {
@@ -117,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     const bool there = step.beside ? warp < cols && lane < n : warp < n && lane < cols;
     load_square(step, (const real *)step.a, n, s.t);
     if (there) *(step.beside ? &s.x[lane][warp] : &s.x[warp][lane]) = *at;
-    __syncthreads(); /* both are there */
+    __syncthreads(); /* both are loaded */
     if (warp < cols) {
         const real x =
             solve_square(s.t, n, forward, step.unit, lane < n ? s.x[lane][warp] : (real)0);
@@ -136,7 +137,7 @@ struct swap_shared {
 
 static const uint64_t no_row = ~(uint64_t)0;
 
-/* Where a batch's element in row i comes from; base: its first row. */
+/* The row that is moved to row i by a batch; base: the batch's first row. */
 static __device__ inline uint64_t row_before(const uint64_t *places, uint64_t base, uint32_t count,
                                              bool turned, uint64_t i)
 {
@@ -150,7 +151,7 @@ static __device__ inline uint64_t row_before(const uint64_t *places, uint64_t ba
     return i;
 }
 
-/* Rows that a batch moves: its own, and those that they change places with, each once. */
+/* The rows that a batch moves: its own and their exchange partners, each once. */
 static __device__ inline void list_rows(const struct echi_direct_step &step, struct swap_shared &s,
                                         uint64_t batch, uint32_t slot, uint32_t which)
 {
@@ -170,7 +171,7 @@ static __device__ inline void list_rows(const struct echi_direct_step &step, str
     s.to[slot][which] = from == to ? no_row : to;
 }
 
-/* 32 columns by a block; 16 batches are looked through at once and then done in turn. */
+/* 32 columns per block; 16 batches are planned at once and then executed in order. */
 extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     direct_swap(const __grid_constant__ struct direct_args args)
 {
@@ -188,10 +189,10 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
         const uint64_t next = done + slot;
         const uint64_t batch = step.turned ? batches - 1 - next : next;
         const uint64_t pivot = batch * LEAF + which;
-        __syncthreads(); /* the batches before are done */
+        __syncthreads(); /* the previous batches are done */
         if (slot < slots && which < LEAF && pivot < step.rows)
             s.places[slot][which] = step.pivots[step.first + pivot];
-        __syncthreads(); /* their places are there */
+        __syncthreads(); /* their places are loaded */
         if (slot < slots) list_rows(step, s, batch, slot, which);
         __syncthreads(); /* rows are listed */
         for (uint32_t b = 0; b < slots; b++) {

@@ -1,9 +1,9 @@
 /*
- * direct/cuda/vector.cuh - a triangle of any size solved for one column.
+ * direct/cuda/vector.cuh - triangular solve of any size for one column.
  *
- *     a block has 32 rows; what comes before them is known part by part, 32 at a time
+ *     a block has 32 rows; the elements of x before them become known in parts of 32
  *
- *     |\             sums of its rows, an element of each part by a thread, as soon as that part
+ *     |\             sums of its rows, one element of each part per thread, as soon as that part
  *     | \            is known; then its own triangle, which makes the next part known
  *     |##\
  *
@@ -14,7 +14,7 @@
 
 #include "direct/cuda/square.cuh"
 
-enum { VECTOR_EACH = 8 /* parts that are asked for at a time, where they are known */ };
+enum { VECTOR_EACH = 8 /* known parts that are loaded at a time */ };
 
 struct vector_shared {
     real t[LEAF][PITCH], turned[LEAF][PITCH], sums[LEAF];
@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     const uint32_t row = step.turned ? lane : warp, column = step.turned ? warp : lane;
     const real *a = (const real *)step.a;
     real *x = (real *)step.c;
-    /* Backwards the short part comes first: there a column may not be. */
+    /* A backward solve begins with the partial part, in which columns may be missing. */
     const bool row_there = row < rows, in_first = row_there && start + column < n;
     const real *t = step.turned ? a + (start + column) * stride + first + row
                                 : a + (first + row) * stride + start + column;
@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
     real sum = 0;
     load_square(step, a + first * stride + first, rows, s.t);
     real mine = lane < rows ? x[first + lane] : (real)0;
-    /* The part that is known last is asked for before it is waited for. */
+    /* The last part is loaded before the wait for it. */
     real last = 0;
     if (turn && (turn == 1 ? in_first : row_there)) last = t[(int64_t)(turn - 1) * t_apart];
     for (uint32_t part = 0; part < turn;) {
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
             while ((s.known = load_acquire(&args.state->ready[0])) <= part) continue;
         __syncthreads(); /* thread 0 has seen how many parts are known */
         const uint32_t known = s.known < turn ? s.known : turn;
-        __syncthreads(); /* all have read it */
+        __syncthreads(); /* all threads have read it */
         while (part < known) {
             real by[VECTOR_EACH], at[VECTOR_EACH];
             const uint32_t count = at_most(known - part, VECTOR_EACH);
@@ -71,20 +71,20 @@ extern "C" __global__ void __launch_bounds__(DIRECT_PANEL_THREADS)
             part += count;
         }
     }
-    if (step.turned) { /* lanes have rows, and warps columns: the other way round */
+    if (step.turned) { /* lanes have rows, and warps columns: transposed */
         s.turned[warp][lane] = sum;
-        __syncthreads(); /* all sums are there */
+        __syncthreads(); /* the sums of all threads are written */
         sum = s.turned[lane][warp];
     }
 #pragma unroll
     for (int half = 16; half; half /= 2) sum += __shfl_down_sync(WARP_ALL, sum, half);
     if (lane == 0) s.sums[warp] = sum;
-    __syncthreads(); /* the rows' sums are there, and the square */
+    __syncthreads(); /* the rows' sums and the tile are written */
     if (warp) return;
     if (turn && lane < rows) mine -= s.sums[lane];
     mine = solve_square(s.t, rows, forward, step.unit, mine);
     if (lane < rows) x[first + lane] = mine;
-    __syncwarp(); /* all lanes have written theirs */
+    __syncwarp(); /* all lanes have written */
     if (lane) return;
     store_release(&args.state->ready[0], turn + 1);
     if (add_acq_rel(&args.state->done, 1) != parts - 1) return;

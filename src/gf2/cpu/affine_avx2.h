@@ -1,8 +1,8 @@
 /*
- * gf2/cpu/affine_avx2.h - template: bytes times blocks of 8 x 8 bits by AVX2.
+ * gf2/cpu/affine_avx2.h - template: bytes times blocks of 8 x 8 bits with AVX2.
  *
- * An operand is two tables of 16 bytes: all sums of the block's rows 0 to 3, and of 4 to 7.  A byte
- * of a looks up one of each (vpshufb), for 32 rows at once.
+ * An operand is two tables of 16 bytes: all linear combinations of the block's rows 0 to 3, and of
+ * rows 4 to 7.  A byte of a selects one entry of each (vpshufb), for 32 rows at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,7 @@ static inline __m256i NAME(table)(const uint8_t *at)
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)at));
 }
 
-/* 64 rows of count byte columns; count is a constant where this is inlined. */
+/* 64 rows of `count` byte columns; count is a constant if this is inlined. */
 INLINED void NAME(multiply_part)(const uint8_t *a, size_t k, const uint8_t *b, size_t step,
                                  uint8_t *const *out, const int count)
 {

@@ -1,12 +1,12 @@
 /*
- * gf2/cpu/affine_avx512.h - template: bytes times blocks of 8 x 8 bits by AVX-512 and GFNI.
+ * gf2/cpu/affine_avx512.h - template: bytes times blocks of 8 x 8 bits with AVX-512 and GFNI.
  *
- * An operand is the matrix that gf2p8affineqb takes: byte 7 - i has the bits of the block's column
- * i.  A block with a row a byte becomes that by one such instruction on constants, which turns it
- * over, after its bytes are reversed.
+ * An operand is the matrix operand of gf2p8affineqb: byte 7 - i has the bits of the block's column
+ * i.  A block with one row per byte is converted by reversing its bytes and applying one such
+ * instruction to constants, which transposes it.
  *
- * The product keeps 256 rows of four byte columns in 16 registers: of each block, two instructions
- * with the blocks of two bytes of a, and one exclusive or of three.
+ * The product keeps 256 rows of four byte columns in 16 registers.  Per block it needs two affine
+ * instructions, with the blocks of two bytes of a, and one three-operand exclusive or.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,8 +33,8 @@ static void NAME(prepare)(const uint64_t *blocks, size_t n, void *operands)
                              NAME(operands)(_mm512_maskz_loadu_epi64(some, blocks + i)));
 }
 
-/* Clang 14 scales the displacement of this instruction's operand wrongly when it takes it from
- * memory as a broadcast, so there it has to be in a register. */
+/* Clang 14 scales the displacement of this instruction's broadcast memory operand wrongly, so the
+ * operand has to be in a register there. */
 INLINED __m512i NAME(operand)(const uint64_t *b)
 {
     __m512i operand = _mm512_set1_epi64((long long)*b);
@@ -44,7 +44,7 @@ INLINED __m512i NAME(operand)(const uint64_t *b)
     return operand;
 }
 
-/* lines lines of count byte columns; both are constants where this is inlined. */
+/* `lines` lines of `count` byte columns; both are constants if this is inlined. */
 INLINED void NAME(multiply_part)(const uint8_t *a, size_t k, const uint64_t *b, size_t step,
                                  uint8_t *const *out, const int count, const int lines)
 {
@@ -113,7 +113,7 @@ static void NAME(multiply)(const uint8_t *a, size_t k, const void *operands, siz
     }
 }
 
-/* As NAME(turn) in kernels.h, of four blocks of 16 x 16 bytes side by side. */
+/* Like NAME(turn) in kernels.h, for four adjacent blocks of 16 x 16 bytes. */
 INLINED void NAME(turn_wide)(__m512i *rows)
 {
     for (int step = 0; step < 4; step++) {
@@ -126,7 +126,7 @@ INLINED void NAME(turn_wide)(__m512i *rows)
     }
 }
 
-/* 16 rows of 64 bytes to 64 byte columns: each row's line is read once. */
+/* Converts 16 rows of 64 bytes to 64 byte columns: each row's line is read once. */
 static void NAME(to_wide)(const uint8_t *in, size_t stride_bytes, uint8_t *out)
 {
     __m512i rows[16];
@@ -134,7 +134,7 @@ static void NAME(to_wide)(const uint8_t *in, size_t stride_bytes, uint8_t *out)
     NAME(turn_wide)(rows);
     for (int c = 0; c < 16; c++, out += ECHI_GF2_TILE) {
         __m128i *at = (__m128i *)(void *)out;
-        const size_t next = ECHI_GF2_TILE; /* in vectors: 16 columns on */
+        const size_t next = ECHI_GF2_TILE; /* in vectors: 16 columns further */
         _mm_storeu_si128(at, _mm512_castsi512_si128(rows[c]));
         _mm_storeu_si128(at + next, _mm512_extracti32x4_epi32(rows[c], 1));
         _mm_storeu_si128(at + 2 * next, _mm512_extracti32x4_epi32(rows[c], 2));
@@ -142,7 +142,7 @@ static void NAME(to_wide)(const uint8_t *in, size_t stride_bytes, uint8_t *out)
     }
 }
 
-/* And back: count rows of 64 bytes are written or added. */
+/* The inverse: `count` rows of 64 bytes are written or added. */
 static void NAME(from_wide)(const uint8_t *in, size_t count, uint8_t *out, size_t stride_bytes,
                             bool add)
 {
@@ -163,7 +163,7 @@ static void NAME(from_wide)(const uint8_t *in, size_t count, uint8_t *out, size_
 
 #define GF2_WIDE
 
-/* Bit 7 of a product is the parity of bytes & mask when byte 0 of the operand is the mask. */
+/* If byte 0 of the operand is the mask, bit 7 of the product is the parity of bytes & mask. */
 static size_t NAME(find)(const uint8_t *bytes, size_t from, size_t to, uint8_t mask)
 {
     const __m512i operand = _mm512_set1_epi64(mask);
@@ -179,7 +179,7 @@ static size_t NAME(find)(const uint8_t *bytes, size_t from, size_t to, uint8_t m
     return to;
 }
 
-/* A byte times the operand with a single one is one bit of it, elsewhere. */
+/* A byte times an operand with a single one moves one of its bits. */
 static void NAME(gather)(const uint8_t *const *from, const uint8_t *bit, int n, uint8_t *out,
                          int lines)
 {

@@ -1,6 +1,6 @@
 /*
- * gf2/cpu/affine_portable.h - template: bytes times blocks of 8 x 8 bits in C that compilers turn
- * into vectors of whatever width.
+ * gf2/cpu/affine_portable.h - template: bytes times blocks of 8 x 8 bits in C that compilers can
+ * vectorise.
  *
  * An operand is the block itself: each of its rows is added to the bytes that have the row's bit.
  *

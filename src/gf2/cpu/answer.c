@@ -1,6 +1,6 @@
 /*
- * gf2/cpu/answer.c - takes answers out of an eliminated matrix of bits, on the CPU: orders of
- * columns, solutions, kernels, certificates, factors.
+ * gf2/cpu/answer.c - extracts results from an eliminated bit matrix on the CPU: orders of columns,
+ * solutions, nullspaces, certificates, factors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -86,15 +86,16 @@ ech_status echi_cpu_gf2_certificate(const struct echi_gf2 *g, uint64_t *found)
     return ECH_OK;
 }
 
-/* ---- Kernels ---- */
+/* ---- Nullspaces ---- */
 
-/* Row r of a says of every free column f whether x with a one at f has one at r's pivot too. */
+/* Row r of a determines, for every free column f, whether the basis vector with a one at f also has
+ * a one at r's pivot. */
 static void add_pivot(const struct echi_gf2 *g, uint32_t r)
 {
     const ech_gf2 *out = &g->out;
     const uint64_t *row = gf2_row(&g->a, r);
     const uint32_t rank = *g->rank, pivot = g->positions[r];
-    uint32_t next = 0; /* the pivots before the column: f is the (f - next)-th that is free */
+    uint32_t next = 0; /* number of pivots before the column: f is the (f - next)-th free column */
     for (size_t w = 0; w < echi_gf2_words(g->a.cols); w++) {
         uint64_t bits = row[w] & gf2_mask(w, g->a.cols);
         for (; bits; bits &= bits - 1) {
@@ -124,7 +125,7 @@ ech_status echi_cpu_gf2_kernel(ech_ctx *ctx, const struct echi_gf2 *g)
 
 /* ---- Factors ---- */
 
-/* Word w of a mask of the columns from to end - 1. */
+/* Word w of a mask of the columns [from, end). */
 static uint64_t columns_mask(size_t w, size_t from, size_t end)
 {
     const size_t first = w * 64;

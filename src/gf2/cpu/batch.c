@@ -1,16 +1,16 @@
 /*
- * gf2/cpu/batch.c - many small eliminations over GF(2) on the CPU: each matrix by one thread, in
- * memory of its own that stays in the cache.
+ * gf2/cpu/batch.c - many small eliminations over GF(2) on the CPU: one thread per matrix, in
+ * per-thread memory that stays in the cache.
  *
  *     load     rows become columns of bytes; with an order, columns come in that order
- *     forward  block.c; a right-hand side is one more byte column, of one bit.  When nothing
- *              but the solution is asked for, it ends once the rest of that column is zero: later
- *              pivots would have zeros there.  Where blocks are slow, "m4r" does it on rows of
- *              words (rows.c), which the columns become and are made of again
- *     back     all columns for the reduced form, the right-hand side alone for a solution
- *     store    the columns back in their order
+ *     forward  block.c; a right-hand side is one more byte column, of one bit.  If only the
+ *              solution is requested, elimination ends when the rest of that column is zero: later
+ *              pivots would have zeros there.  If block products are slow, "m4r" eliminates rows
+ *              of words (rows.c), which are converted from the columns and back
+ *     back     all columns for the reduced form, only the right-hand side for a solution
+ *     store    the columns in their original order
  *
- * Matrices of few rows are batch_columns.c's.
+ * batch_columns.c eliminates matrices of few rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,19 +18,20 @@
 #include "core/data_error.h"
 
 enum { MOST_THREADS = 64 };
-static const size_t most_bytes = 0x10000000; /* of all threads' memory, if they are several */
+static const size_t most_bytes = 0x10000000; /* maximum memory of all threads, if there are
+                                                several */
 
-/* A matrix is one thread's. */
+/* Each matrix is processed by one thread. */
 static const ech_ctx one_thread = { .threads = 1 };
 
-/* What one thread has. */
+/* The memory of one thread. */
 struct slot {
     struct echi_gf2_block block;
-    struct echi_gf2_columns stage; /* with an order: columns as a has them */
+    struct echi_gf2_columns stage; /* with an order: columns in the order of a */
     uint32_t *full, *inverse;      /* [cols] each: the columns' order, and its inverse */
     ech_gf2 words;                 /* for "m4r": the matrix, with its right-hand side */
     struct echi_gf2_rows rows;
-    uint64_t data_error, error_kind; /* the least position that is wrong, and how */
+    uint64_t data_error, error_kind; /* the smallest invalid position, and the kind of error */
 };
 
 struct plan {
@@ -38,12 +39,12 @@ struct plan {
     struct slot *slots;
     size_t threads, columns; /* byte columns of a */
     enum algorithm { COLUMNS, BLOCK, RUSSIANS } algorithm;
-    struct slot first; /* of no memory, for what all have in common */
+    struct slot first; /* without memory: the properties that all slots share */
 };
 
 /* ---- One matrix ---- */
 
-/* Completes the order; where it is wrong, records the error and returns false. */
+/* Completes the order; if it is invalid, records the error and returns false. */
 static bool take_order(const struct plan *p, struct slot *s, size_t i)
 {
     const struct echi_gf2_batch *r = p->request;
@@ -138,13 +139,13 @@ static void give_solution(const struct plan *p, const struct slot *s, size_t i)
     }
 }
 
-/* What echi_gf2_block_forward() does, on rows of words. */
+/* The equivalent of echi_gf2_block_forward() on rows of words. */
 static void forward_by_rows(const struct plan *p, struct slot *s)
 {
     const struct echi_gf2_batch *r = p->request;
     struct echi_gf2_block *e = &s->block;
     uint32_t rank;
-    s->words.cols = e->columns * 8; /* without the room for a right-hand side that is not there */
+    s->words.cols = e->columns * 8; /* excludes the space for a right-hand side if there is none */
     memset(s->words.words, 0, s->words.rows * s->words.stride * sizeof *s->words.words);
     const struct echi_gf2_echelon request = { .a = s->words,
                                               .columns = r->columns,
@@ -217,7 +218,7 @@ static void slot_plan(const struct plan *p, struct slot *s, struct echi_layout *
         s->inverse = echi_part(layout, r->a.cols, sizeof *s->inverse);
     }
     if (p->algorithm == COLUMNS) return;
-    /* A byte column more than a has, for a right-hand side. */
+    /* One byte column more than a has, for a right-hand side. */
     echi_gf2_block_plan(&s->block, layout, r->a.rows, p->columns * 8 + 1, r->columns, true);
     if (p->algorithm == RUSSIANS) {
         s->words.rows = r->a.rows;
@@ -237,21 +238,21 @@ static void slot_plan(const struct plan *p, struct slot *s, struct echi_layout *
 
 static const struct {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
 } algorithms[] = {
     [COLUMNS] = {
         .name = "columns",
-        .what = "a word a column, of up to 64 rows",
+        .what = "one word per column, for up to 64 rows",
         .when = "up to 64 rows and 512 columns",
     },
     [BLOCK] = {
         .name = "block",
-        .what = "blocks of columns of bytes, and products for the rest",
+        .what = "eliminates blocks of byte columns, updates the rest by products",
         .when = "other matrices, the CPU has AVX2",
     },
     [RUSSIANS] = {
         .name = "m4r",
-        .what = "64 columns at a time, and tables of sums of rows",
+        .what = "64 columns at a time, tables of linear combinations of rows (M4R)",
         .when = "all other matrices",
     },
 };
@@ -270,7 +271,8 @@ static ech_status choose(const struct echi_gf2_batch *r, enum algorithm *algorit
         *algorithm = (enum algorithm)i;
         if (can(r, i) && strcmp(r->algorithm, algorithms[i].name) == 0) return ECH_OK;
     }
-    return echi_fail(NULL, ECH_ERR_ARG, "algorithm \"%s\" is not one that can do this: %s%s",
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "algorithm \"%s\" is unknown or cannot run this call; available: %s%s",
                      r->algorithm, can(r, COLUMNS) ? "columns, " : "", "block, m4r");
 }
 
@@ -290,7 +292,7 @@ static ech_status lay_out(const struct echi_gf2_batch *r, enum algorithm algorit
         slot_plan(p, work ? &p->slots[i] : &unused, &layout);
     }
     if (each.overflow || layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace is too large");
+        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
     *bytes = layout.bytes;
     return ECH_OK;
 }

@@ -1,14 +1,14 @@
 /*
- * gf2/cpu/batch_columns.c - eliminations of matrices of at most 64 rows: a word is a column.
+ * gf2/cpu/batch_columns.c - eliminations of matrices of at most 64 rows, with one word per column.
  *
- *     load       64 x 64 bits at a time are turned over; an order is then an order of words
- *     eliminate  a column's first row among those that are no pivot's is a pivot's; all columns
- *                that have a one there take up the other ones of its column (kernels.h)
- *     store      turned back, and rows written in the order of their pivots
+ *     load       blocks of 64 x 64 bits are transposed; an order is then an order of words
+ *     eliminate  the first non-pivot row with a one in a column becomes a pivot row; it is added
+ *                to the other rows with a one there, in all columns at once (kernels.h)
+ *     store      transposed back, and rows written in the order of their pivots
  *
- * Which of several rows becomes a pivot's shows neither in the reduced form, nor in rank, pivots or
- * solution; so rows are swapped only for what is written of a form that is not reduced, or in which
- * not all columns had their turn.
+ * The choice of the pivot row among several affects neither the reduced form nor rank, pivots or
+ * solution.  Rows are therefore swapped only if a form is written that is not reduced, or in which
+ * not all columns were searched for pivots.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,12 +16,12 @@
 
 #include <string.h>
 
-enum { MOST_COLUMNS = ECHI_GF2_TURNED_COLUMNS + 8 /* a right-hand side, and whole vectors */ };
+enum { MOST_COLUMNS = ECHI_GF2_TURNED_COLUMNS + 8 /* a right-hand side, and full vectors */ };
 
 struct turned {
     const struct echi_gf2_batch *request;
     const struct echi_gf2_isa *isa;
-    const uint32_t *full; /* the columns' order; NULL: as they come */
+    const uint32_t *full; /* the columns' order; NULL: identity */
     uint64_t column[MOST_COLUMNS];
     uint8_t pivot_rows[64];
     uint32_t pivots[64];
@@ -34,7 +34,7 @@ static size_t place_of(const struct turned *t, size_t j)
     return t->full ? t->full[j] : j;
 }
 
-/* All columns as they lie in the matrix. */
+/* Loads all columns in the order of the matrix. */
 static void turn_in(const struct turned *t, const uint64_t *words, uint64_t *column)
 {
     const ech_gf2_batch *a = &t->request->a;
@@ -58,7 +58,7 @@ static void load(struct turned *t, size_t i)
     } else {
         turn_in(t, words, t->column);
     }
-    memset(t->column + cols, 0, 8 * sizeof *t->column); /* what a last vector reads, and more */
+    memset(t->column + cols, 0, 8 * sizeof *t->column); /* padding that the last vector reads */
     /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): there are 1 to 64 rows */
     if (r->b) t->column[cols] = r->b[i] & ~(uint64_t)0 >> (64 - r->a.rows);
 }

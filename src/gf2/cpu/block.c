@@ -1,18 +1,19 @@
 /*
- * gf2/cpu/block.c - elimination in blocks of columns, in blocks of those, down to one byte column.
+ * gf2/cpu/block.c - recursive block elimination: blocks of columns consist of smaller blocks, down
+ * to one byte column.
  *
- * A block of columns is factored with all rows at hand, but nothing outside it is touched: the
- * block keeps for each row the multipliers G by which that row's new value differs from its old
- * one, in terms of the old values of the rows that became pivot rows.  What lies right of the
- * block, and the multipliers of the block around it, which are columns like others, then take one
- * product:
+ * A block of columns is factored with all rows, but nothing outside the block is modified.  For
+ * each row the block keeps multipliers G: the difference between the row's new and old values, as a
+ * linear combination of the old values of the rows that became pivot rows.  The columns to the
+ * right of the block, and the multipliers of the enclosing block, which are treated like columns,
+ * are then updated by one product:
  *
  *     +--------+--------+------------+       swaps of rows, in each column of the rest;
  *     | block  |  rest  | G of outer |       operands made of the pivot rows there;
  *     +--------+--------+------------+       rest ^= G * pivot rows
  *
- * A single byte column is step.c's.  The way back, to the reduced form, factors
- * blocks of pivot columns likewise, where no pivot is looked for.
+ * step.c eliminates a single byte column.  Back substitution, for the reduced form, factors blocks
+ * of pivot columns in the same way, without a search for pivots.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,7 @@ static void take_rows(const struct echi_gf2_columns *m, size_t c, size_t row, si
                       uint8_t *out)
 {
     if (q == ECHI_GF2_LINE && row % ECHI_GF2_TILE <= ECHI_GF2_TILE - ECHI_GF2_LINE) {
-        memcpy(out, echi_gf2_at(m, c, row), ECHI_GF2_LINE); /* of a size that the compiler knows */
+        memcpy(out, echi_gf2_at(m, c, row), ECHI_GF2_LINE); /* a constant size */
         return;
     }
     for (size_t done = 0; done < q;) {
@@ -43,16 +44,16 @@ static void take_rows(const struct echi_gf2_columns *m, size_t c, size_t row, si
 
 struct target {
     const struct echi_gf2_columns *m;
-    const uint32_t *list; /* byte columns; NULL: first, first + 1 ... */
+    const uint32_t *list; /* byte columns; NULL: consecutive from first on */
     size_t first, n;
-    bool multipliers; /* of the block around: new pivots have a one in them */
+    bool multipliers; /* of the enclosing block: new pivots have a one in them */
 };
 
 struct update {
     struct echi_gf2_block *e;
     const struct echi_gf2_level *level; /* the block's */
-    size_t start, q, k;                 /* its pivot rows; bytes of multipliers */
-    size_t outer;                       /* first pivot row of the block around */
+    size_t start, q, k;                 /* its pivot rows; multipliers in bytes */
+    size_t outer;                       /* first pivot row of the enclosing block */
     const struct target *target;
     size_t chunk, chunks, first, tiles, parts;
     struct echi_gf2_moves moves;
@@ -65,7 +66,7 @@ static size_t column_of(const struct target *t, size_t j)
     return t->list ? t->list[j] : t->first + j;
 }
 
-/* The pivot rows in one byte column, as u->k blocks. */
+/* Loads the pivot rows in one byte column, as u->k blocks. */
 static void take_column(const struct update *u, const struct target *t, size_t j, uint64_t *blocks)
 {
     const size_t c = column_of(t, j);
@@ -74,8 +75,8 @@ static void take_column(const struct update *u, const struct target *t, size_t j
     if (t->multipliers) echi_gf2_add_diagonal((uint8_t *)blocks, c, u->start - u->outer, u->q);
 }
 
-/* Swaps come first, in all columns of the task: what was just written byte by byte is better not
- * read as vectors at once. */
+/* Swaps come first, in all columns of the task: a vector load of bytes that were just stored one by
+ * one would stall. */
 static void prepare_some(void *arg, size_t task, int thread)
 {
     const struct update *u = arg;
@@ -134,13 +135,13 @@ static void multiply_part(void *arg, size_t task, int thread)
         multiply_tile(u, u->first + i, chunk * u->chunk, (chunk + 1) * u->chunk);
 }
 
-/* Applies the q pivot rows from start on, of which level has the multipliers, to target[0] and
- * target[1]; outer is the first pivot row of the block around. */
+/* Applies the q pivot rows from start on, whose multipliers are in level, to target[0] and
+ * target[1]; outer is the first pivot row of the enclosing block. */
 static void update(struct echi_gf2_block *e, const struct echi_gf2_level *level, size_t start,
                    size_t q, size_t outer, const struct target *target)
 {
     const size_t all = target[0].n + target[1].n;
-    struct update whole, *u = &whole; /* moves are large and need not be cleared */
+    struct update whole, *u = &whole; /* not initialised, because moves are large */
     if (!all) return;
     u->e = e;
     u->level = level;
@@ -164,7 +165,7 @@ static void update(struct echi_gf2_block *e, const struct echi_gf2_level *level,
     echi_parallel(threads, u->parts * u->chunks, multiply_part, u);
 }
 
-/* ---- Blocks of blocks ---- */
+/* ---- Recursive blocks ---- */
 
 static bool done(const struct echi_gf2_block *e)
 {
@@ -177,7 +178,8 @@ static void clear(const struct echi_gf2_block *e, const struct echi_gf2_level *l
         memset(echi_gf2_at(&level->g, 0, tile * ECHI_GF2_TILE), 0, level->width * ECHI_GF2_TILE);
 }
 
-/* Factors byte columns [begin, end), a block of the level, with limit bits that may be pivots. */
+/* Factors byte columns [begin, end), a block of the level; the first `limit` bits may contain
+ * pivots. */
 static void factor(struct echi_gf2_block *e, int l, const struct echi_gf2_columns *m, size_t begin,
                    size_t end, size_t limit)
 {
@@ -214,7 +216,7 @@ bool echi_gf2_block_zero_from(const struct echi_gf2_block *e, size_t column, siz
     return true;
 }
 
-/* Products of bits of q pivots from now on, in columns bits that begin with theirs. */
+/* The bit products for q pivots from now on, in `columns` bits from the first pivot on. */
 static double products_of(const struct echi_gf2_block *e, double q, double columns)
 {
     const double rows = (double)(e->rows - (e->whole ? 0 : e->at));
@@ -223,13 +225,13 @@ static double products_of(const struct echi_gf2_block *e, double q, double colum
     return q * (rows * columns - q * fewer + (e->whole ? 0 : q * q / 3));
 }
 
-/* What the way back takes of so many pivots. */
+/* The bit products of back substitution for this many pivots. */
 static double products_back(const struct echi_gf2_block *e, double rank)
 {
     return e->back && !e->whole ? rank * rank / 2 * ((double)e->cols - rank) : 0;
 }
 
-/* As if every column to come were a pivot's. */
+/* Reports progress as if every remaining column had a pivot. */
 static bool report_forward(struct echi_gf2_block *e, size_t column)
 {
     const size_t bits = column * 8, columns = bits < e->limit ? e->limit - bits : 0;
@@ -263,14 +265,14 @@ void echi_gf2_block_forward(struct echi_gf2_block *e)
     }
 }
 
-/* ---- The way back ---- */
+/* ---- Back substitution ---- */
 
 struct take {
     const struct echi_gf2_block *e;
     size_t first, q, tiles;
 };
 
-/* Brings the columns of the pivots together, eight a byte. */
+/* Gathers the pivot columns, eight per byte. */
 static void take_tile(void *arg, size_t tile, int thread)
 {
     const struct take *t = arg;
@@ -320,7 +322,7 @@ void echi_gf2_block_close(const struct echi_gf2_block *e, size_t open, size_t ti
 
 void echi_gf2_block_back(struct echi_gf2_block *e, const uint32_t *list, size_t n)
 {
-    /* For few columns blocks of blocks are not worth what their multipliers take. */
+    /* For few columns, two levels of blocks do not repay the computation of their multipliers. */
     const int top = e->levels > 1 && n > 2 * e->level[1].width ? e->levels - 1 : 0;
     const size_t width = e->level[top].width * 8, rank = e->at;
     if (rank == 0 || e->whole) return;

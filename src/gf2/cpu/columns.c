@@ -1,10 +1,10 @@
 /*
- * gf2/cpu/columns.c - what moves columns of bits on the CPU: transposes, and gathers of columns.
+ * gf2/cpu/columns.c - transposes of bit matrices, and gathers of their columns, on the CPU.
  *
- * Both go by blocks of 64 x 64 bits, which are transposed in place: bits of the two off-diagonal
- * halves change places, then those of each quarter, down to single bits (Warren, Hacker's Delight,
- * 7-3).  A gather transposes 64 rows, so that a column of them is a word, takes words, and
- * transposes back.
+ * Both use blocks of 64 x 64 bits, which are transposed in place: the two off-diagonal halves are
+ * exchanged, then those of each quarter, down to single bits (Warren, Hacker's Delight, 7-3).  A
+ * gather transposes 64 rows, so that each of their columns is a word, gathers words, and transposes
+ * back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@ static void transpose_64(uint64_t block[64])
         }
 }
 
-/* Word w of count rows from first on; of others 0. */
+/* Loads word w of `count` rows from first on; the other rows are 0. */
 static void load_block(uint64_t block[64], const ech_gf2 *m, size_t first, size_t count, size_t w)
 {
     const uint64_t mask = gf2_mask(w, m->cols);

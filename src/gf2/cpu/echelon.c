@@ -2,15 +2,16 @@
  * gf2/cpu/echelon.c - elimination over GF(2) on the CPU: chooses an algorithm, lays out the
  * workspace, runs it.
  *
- *     block      on columns of bytes (block.c), forward and then, for the reduced form, back
- *     russians   on rows of words with tables (rows.c), above pivots too for the reduced form
- *     gauss      by the book (rows.c)
+ *     block      on byte columns (block.c): forward elimination and, for the reduced form, back
+ *                substitution
+ *     m4r        on rows of words with tables (rows.c), above pivots too for the reduced form
+ *     gauss      column by column (rows.c)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gf2/cpu/common.h"
 
-enum { SMALL_ROWS = 16 /* up to so many rows "gauss" is quickest */ };
+enum { SMALL_ROWS = 16 /* up to this many rows "gauss" is fastest */ };
 
 struct plan {
     const struct echi_gf2_echelon *request;
@@ -81,7 +82,7 @@ static void block_run(struct plan *p)
     give(p, e->at, e->pivots, e->from);
 }
 
-/* ---- russians, gauss ---- */
+/* ---- m4r, gauss ---- */
 
 static void rows_plan(struct plan *p, struct echi_layout *layout)
 {
@@ -113,7 +114,7 @@ static void russians_run(struct plan *p)
     give(p, p->rows.rank, p->rows.pivots, p->rows.from);
 }
 
-/* ---- Which ---- */
+/* ---- Choice of the algorithm ---- */
 
 static bool gauss_chosen(const struct echi_gf2_echelon *r)
 {
@@ -134,7 +135,7 @@ static bool always(const struct echi_gf2_echelon *r)
 
 static const struct algorithm {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*chosen)(const struct echi_gf2_echelon *r);
     void (*plan)(struct plan *p, struct echi_layout *layout);
     void (*run)(struct plan *p);
@@ -149,7 +150,7 @@ static const struct algorithm {
     },
     {
         .name = "block",
-        .what = "blocks of columns of bytes, and products for the rest",
+        .what = "eliminates blocks of byte columns, updates the rest by products",
         .when = "more rows, the CPU has AVX2",
         .chosen = block_chosen,
         .plan = block_plan,
@@ -157,7 +158,7 @@ static const struct algorithm {
     },
     {
         .name = "m4r",
-        .what = "64 columns at a time, and tables of sums of rows",
+        .what = "64 columns at a time, tables of linear combinations of rows (M4R)",
         .when = "all other matrices",
         .chosen = always,
         .plan = russians_plan,
@@ -174,8 +175,7 @@ static ech_status choose(const struct echi_gf2_echelon *r, const struct algorith
         if (r->algorithm ? strcmp(r->algorithm, algorithms[i].name) == 0 : algorithms[i].chosen(r))
             return ECH_OK;
     }
-    return echi_fail(NULL, ECH_ERR_ARG,
-                     "algorithm \"%s\" is not one that can do this: gauss, block, m4r",
+    return echi_fail(NULL, ECH_ERR_ARG, "unknown algorithm \"%s\"; available: gauss, block, m4r",
                      r->algorithm);
 }
 
@@ -185,7 +185,8 @@ static ech_status lay_out(const ech_ctx *ctx, const struct echi_gf2_echelon *r, 
     *p = (struct plan){ .request = r, .ctx = ctx };
     struct echi_layout layout = { .base = work };
     if (r->a.rows && r->a.cols) algorithm->plan(p, &layout);
-    if (layout.overflow) return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace is too large");
+    if (layout.overflow)
+        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
     *bytes = layout.bytes;
     return ECH_OK;
 }

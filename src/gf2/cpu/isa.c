@@ -1,5 +1,6 @@
 /*
- * gf2/cpu/isa.c - which kernels of common.h this machine runs, and how many threads work is worth.
+ * gf2/cpu/isa.c - the kernels of common.h that this machine runs, and the number of threads for a
+ * given amount of work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,8 +23,8 @@ const struct echi_gf2_isa *echi_gf2_isa(void)
 
 int echi_gf2_threads(const ech_ctx *ctx, const struct echi_gf2_isa *isa, double products)
 {
-    /* A thread is worth waking for as long as this many take, some 90 us.  With less, eliminations
-     * would wait for each other's threads thousands of times to gain little. */
+    /* A thread must save at least the time of this many products, about 90 us.  With less, the
+     * threads of an elimination would synchronise thousands of times for little gain. */
     const double each = isa->fast ? 1 << 30 : 1 << 27, most = 1 << 20;
     const double worth = products / each;
     return echi_parallel_for_bytes(ctx, (size_t)(worth < most ? worth : most) << 18);

@@ -1,14 +1,14 @@
 /*
- * gf2/cpu/kernels.h - template: the kernels of common.h that are the same C for every instruction
- * set, and the struct that names all of them.
+ * gf2/cpu/kernels.h - template: the kernels of common.h whose C source is the same for every
+ * instruction set, and the struct that lists all of them.
  *
  *   NAME(x)    x##_avx2 ...
  *
- * The including file has prepare, multiply, OPERAND_BYTES and OPERAND_PERMUTE from one of
- * gf2_affine_*.h; find and gather from there, or GF2_BY_WORDS.
+ * The including file provides prepare, multiply, OPERAND_BYTES and OPERAND_PERMUTE from one of
+ * gf2_affine_*.h; and find and gather from there, or defines GF2_BY_WORDS.
  *
- * Rows become columns by blocks of 16 rows x 16 bytes: vectors of 16 bytes are interleaved four
- * times.
+ * Rows are converted to columns in blocks of 16 rows x 16 bytes: vectors of 16 bytes are
+ * interleaved four times.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@ typedef uint64_t NAME(words) __attribute__((vector_size(32)));
 #define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (NAME(bytes)){ __VA_ARGS__ })
 #endif
 
-/* Four times "row i and row i + 8 interleaved" turns 16 x 16 bytes over. */
+/* Interleaving rows i and i + 8 four times transposes 16 x 16 bytes. */
 INLINED void NAME(turn)(NAME(bytes) * rows)
 {
     for (int step = 0; step < 4; step++) {
@@ -36,7 +36,7 @@ INLINED void NAME(turn)(NAME(bytes) * rows)
     }
 }
 
-/* 16 rows x 16 bytes of which count rows and bytes of each exist; the rest is 0. */
+/* Loads 16 rows x 16 bytes, of which `count` rows with `bytes` bytes exist; the rest becomes 0. */
 static void NAME(to_edge)(const uint8_t *in, size_t stride_bytes, size_t count, size_t bytes,
                           uint8_t *out)
 {
@@ -83,7 +83,7 @@ static void NAME(to_columns)(const uint64_t *words, size_t stride, size_t rows, 
     }
 }
 
-/* Writes or adds 16 bytes of count rows. */
+/* Writes or adds 16 bytes of `count` rows. */
 INLINED void NAME(from_block)(const uint8_t *in, size_t count, size_t bytes, uint8_t *out,
                               size_t stride_bytes, bool add)
 {
@@ -98,7 +98,7 @@ INLINED void NAME(from_block)(const uint8_t *in, size_t count, size_t bytes, uin
     }
 }
 
-/* The last word of each row, of which bits in mask are written or added. */
+/* Writes or adds the bits in mask of the last word of each row. */
 static void NAME(from_last)(const uint8_t *in, size_t rows, size_t bytes, uint64_t mask,
                             uint64_t *out, size_t stride, bool add)
 {
@@ -184,7 +184,7 @@ static size_t NAME(find)(const uint8_t *bytes, size_t from, size_t to, uint8_t m
 }
 #endif
 
-/* Four rows at a time would not help: what counts is that the sums stay in registers. */
+/* Four rows at a time would not help: the sums have to stay in registers. */
 INLINED void NAME(combine_words)(const struct echi_gf2_tables *tables, const uint64_t *multipliers,
                                  size_t rows, uint64_t *out, size_t stride, const size_t vectors)
 {
@@ -232,11 +232,11 @@ static void NAME(combine)(const struct echi_gf2_tables *tables, const uint64_t *
     }
 }
 
-/* ---- A word a column ---- */
+/* ---- One word per column ---- */
 
 #ifndef __AVX2__
 
-/* Squares of side x side bits change places above and below the diagonal. */
+/* Exchanges blocks of side x side bits above and below the diagonal. */
 static void NAME(turn_words)(uint64_t words[64])
 {
     uint64_t low = 0xffffffff;
@@ -257,7 +257,7 @@ static void NAME(turn_words)(uint64_t words[64])
 #define SWAP_WORDS(v, a, b, c, d) __builtin_shuffle(v, (NAME(words)){ a, b, c, d })
 #endif
 
-/* Squares of side bits change places above and below the diagonal, side = 32 ... 4. */
+/* Exchanges blocks of `side` bits above and below the diagonal, side = 32 ... 4. */
 INLINED void NAME(swap_squares)(NAME(words) * v, int side, uint64_t low)
 {
     const int step = side / 4;
@@ -269,7 +269,7 @@ INLINED void NAME(swap_squares)(NAME(words) * v, int side, uint64_t low)
         }
 }
 
-/* Bits that stay, and those that come from the other word, moved up or down by side bits. */
+/* Bits that stay, and bits from the other word, shifted by side bits. */
 INLINED void NAME(swap_within)(NAME(words) * v, NAME(words) keep, NAME(words) up, int side)
 {
     for (int k = 0; k < 16; k++) {
@@ -298,7 +298,7 @@ static void NAME(turn_words)(uint64_t words[64])
 #endif
 
 /* Vectors begin at a multiple of eight: columns before the pivot's have no one in its row, nor in
- * any below that is no pivot's. */
+ * any non-pivot row below. */
 INLINED void NAME(swap_rows)(uint64_t *column, size_t from, size_t all, int i, int j)
 {
     for (size_t c = from; c < all; c += 8)
@@ -317,7 +317,7 @@ INLINED void NAME(add_row)(uint64_t *column, size_t from, size_t all, int row, u
 static size_t NAME(eliminate)(uint64_t *column, size_t all, const struct echi_gf2_turned *t,
                               uint32_t *pivots, uint8_t *pivot_rows)
 {
-    uint64_t left = ~(uint64_t)0 >> (64 - t->rows); /* rows that are no pivot's */
+    uint64_t left = ~(uint64_t)0 >> (64 - t->rows); /* rows that are not pivot rows */
     size_t rank = 0;
     for (size_t c = 0; c < t->limit && rank < t->most && left; c++) {
         const uint64_t found = column[c] & left;

@@ -1,15 +1,15 @@
 /*
- * gf2/cpu/moves.c - swaps of rows, put together, so that a byte column is permuted at once.
+ * gf2/cpu/moves.c - composition of row swaps, so that a byte column is permuted in one step.
  *
- * Pivots are mostly found near where they go, so that the rows that move lie in few lines of 64.
- * Where an instruction set has the permutation of a line by bytes, each new line is the sum of such
- * permutations of old ones; else bytes are fetched, then written, one by one.
+ * Pivots are mostly found near their final place, so the rows that move are in few lines of 64.  If
+ * an instruction set can permute the bytes of a line, each new line is the sum of such permutations
+ * of old ones; otherwise bytes are loaded, then stored, one by one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "gf2/cpu/common.h"
 
-/* The place in m->line of a row's line; -1: it is too far away. */
+/* The place in m->line of a row's line; -1: too far away. */
 static int place(struct echi_gf2_moves *m, int8_t *places, size_t first, size_t row)
 {
     const size_t line = row / ECHI_GF2_LINE - first;
@@ -21,7 +21,7 @@ static int place(struct echi_gf2_moves *m, int8_t *places, size_t first, size_t 
     return places[line];
 }
 
-/* Writes what each touched line is made of; false: of too much. */
+/* Determines the sources of each touched line; false: too many of them. */
 static bool by_lines(struct echi_gf2_moves *m, size_t start)
 {
     const size_t first = start / ECHI_GF2_LINE;

@@ -2,14 +2,13 @@
  * gf2/cpu/mul.c - products over GF(2) on the CPU: chooses an algorithm, lays out the workspace,
  * runs it.
  *
- *     block      a and out as columns of bytes, b as 8 x 8 blocks (common.h): a thread makes 256
- * rows
- *                of up to 8,192 columns of the result, in its cache
- *     strassen   the same with a, b and out in quarters: 7 products of sums of quarters for 8
- *                (Strassen, 1969).  Sums are made while operands are, and each product is added to
- *                one or two quarters as it is made, so that nothing is stored in between
- *     russians   tables of sums of rows of b (russians.c)
- *     direct     adds rows of b one by one, or, when b is given transposed, multiplies rows by rows
+ *     block      a and out as byte columns, b as 8 x 8 blocks (common.h): a thread computes 256
+ *                rows of up to 8,192 columns of the result, in its cache
+ *     strassen   the same with a, b and out in quarters: 7 products of sums of quarters instead of
+ *                8 (Strassen, 1969).  Operands are packed from such sums, and each product is added
+ *                to one or two quarters, so that no intermediate result is stored
+ *     m4r        tables of linear combinations of rows of b (russians.c)
+ *     direct     adds rows of b one by one or, if b is given transposed, computes dot products
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,10 +19,10 @@ enum {
     IN_COLUMNS =
         64, /* byte columns of a at a time, so that 256 rows of them stay in the L1 cache */
     MOST_THREADS = 64,
-    STRIP = 64 /* words of a row of out that "direct" makes at a time */
+    STRIP = 64 /* words of a row of out that "direct" computes at a time */
 };
 
-/* One matrix, or the sum of two; where they differ in size, zeros fill them up. */
+/* One matrix, or the sum of two; the smaller one is padded with zeros. */
 struct sum {
     ech_gf2 m[2];
     int n;
@@ -33,16 +32,16 @@ struct plan {
     const struct echi_gf2_mul *request;
     const ech_ctx *ctx;
     const struct echi_gf2_isa *isa;
-    struct sum a, b, out;                      /* of the product that is made now; out: to both */
-    bool add[2];                               /* to out's, or write them */
+    struct sum a, b, out;                      /* of the current product; out: added to both */
+    bool add[2];                               /* whether to add to out or to overwrite it */
     size_t rows, in_bits, in_bytes, out_bytes; /* its size: rows of a, bits and bytes of a row of a
                                                   and of out */
     size_t columns;                            /* byte columns of out at a time */
     size_t threads;                            /* at most */
-    size_t scratch_bytes;                      /* a thread */
+    size_t scratch_bytes;                      /* per thread */
     uint8_t *operands, *scratch;
-    size_t first, end; /* byte columns of out that are made now */
-    int round, rounds; /* products of parts: the one that is made now, and how many there are */
+    size_t first, end; /* byte columns of out that are computed now */
+    int round, rounds; /* products of parts: the current one, and their number */
     struct echi_gf2_russians russians;
 };
 
@@ -65,15 +64,15 @@ static void block_plan(struct plan *p, struct echi_layout *layout)
     p->scratch = echi_part(layout, p->threads, p->scratch_bytes);
 }
 
-/* The operand of rows 8i ... of b and byte column p->first + j: those that meet IN_COLUMNS byte
- * columns of a lie together. */
+/* The operand of rows 8i ... of b and byte column p->first + j.  The operands for the same
+ * IN_COLUMNS byte columns of a are contiguous. */
 static uint8_t *operand(const struct plan *p, size_t i, size_t j)
 {
     const size_t part = i / IN_COLUMNS * p->columns + j;
     return p->operands + (part * IN_COLUMNS + i % IN_COLUMNS) * p->isa->operand_bytes;
 }
 
-/* 256 rows of columns <= IN_COLUMNS byte columns of a matrix, from (row, 8 * byte) on. */
+/* Loads 256 rows of columns <= IN_COLUMNS byte columns of a matrix, from (row, 8 * byte) on. */
 static void load(const struct plan *p, const ech_gf2 *m, size_t row, size_t byte, size_t columns,
                  uint8_t *out)
 {
@@ -95,7 +94,7 @@ static void load_sum(const struct plan *p, const struct sum *s, size_t row, size
     for (size_t i = 0; i < columns * (ECHI_GF2_TILE / 8); i++) out[i] ^= other[i];
 }
 
-/* Operands of 256 rows of b: a tile of it is columns of blocks. */
+/* Operands of 256 rows of b: a tile of b is columns of blocks. */
 static void prepare_rows(void *arg, size_t tile, int thread)
 {
     const struct plan *p = arg;
@@ -111,7 +110,7 @@ static void prepare_rows(void *arg, size_t tile, int thread)
     }
 }
 
-/* The same of b given transposed: its 256 rows are 32 byte columns of out. */
+/* The same for b given transposed: its 256 rows are 32 byte columns of out. */
 static void prepare_columns(void *arg, size_t tile, int thread)
 {
     const struct plan *p = arg;
@@ -126,7 +125,7 @@ static void prepare_columns(void *arg, size_t tile, int thread)
         for (size_t j = 0; j < (rows + 7) / 8; j++) {
             for (size_t c = 0; c < columns; c++)
                 line[c] = echi_gf2_turned(blocks[c * (ECHI_GF2_TILE / 8) + j]);
-            if (i + columns == p->in_bytes && b->cols % 8) /* bits that are not b's */
+            if (i + columns == p->in_bytes && b->cols % 8) /* bits outside of b */
                 line[columns - 1] &= ((uint64_t)1 << b->cols % 8 * 8) - 1;
             p->isa->prepare(line, columns, operand(p, i, row / 8 - p->first + j));
         }
@@ -172,7 +171,7 @@ static void block_run(struct plan *p)
 
 /* ---- strassen ---- */
 
-/* Where rows or columns are cut in two: the second half may be shorter. */
+/* The split into two halves: the second half may be shorter. */
 static size_t half(size_t n, size_t multiple)
 {
     return (n + 2 * multiple - 1) / (2 * multiple) * multiple;
@@ -198,7 +197,7 @@ static ech_gf2 quarter(const ech_gf2 *m, int i, size_t rows, size_t cols)
     return q;
 }
 
-/* Sums of quarters 0 to 3, in bits: of a times of b, added to those of out. */
+/* Sets of quarters 0 to 3 as bits: sums of a times sums of b, added to those of out. */
 static const struct {
     unsigned char a, b, out;
 } strassen[] = { { 9, 9, 9 }, { 12, 1, 12 }, { 1, 10, 10 }, { 8, 5, 5 },
@@ -229,7 +228,7 @@ static void strassen_run(struct plan *p)
     }
 }
 
-/* ---- russians ---- */
+/* ---- m4r ---- */
 
 static void zero(const ech_gf2 *out)
 {
@@ -270,7 +269,7 @@ static void direct_plan(struct plan *p, struct echi_layout *layout)
     (void)layout;
 }
 
-/* A strip of a row of out: the sum of rows of b. */
+/* A strip of a row of out: a linear combination of rows of b. */
 static void add_strip(void *arg, size_t task, int thread)
 {
     const struct plan *p = arg;
@@ -293,7 +292,7 @@ static void add_strip(void *arg, size_t task, int thread)
     }
 }
 
-/* One word of every row of out: products of rows of a by 64 rows of b. */
+/* One word of every row of out: dot products of rows of a with 64 rows of b. */
 static void dot_word(void *arg, size_t word, int thread)
 {
     const struct plan *p = arg;
@@ -327,7 +326,7 @@ static void direct_run(struct plan *p)
         echi_parallel(threads, r->out.rows * strips, add_strip, p);
 }
 
-/* ---- Which ---- */
+/* ---- Choice of the algorithm ---- */
 
 static bool whole_words(const struct plan *p)
 {
@@ -335,7 +334,7 @@ static bool whole_words(const struct plan *p)
            p->request->out.cols % 64 == 0;
 }
 
-/* Large enough for the sums to cost less than the product that they spare. */
+/* Large enough that the additions cost less than the product that they save. */
 static bool strassen_chosen(const struct plan *p)
 {
     const size_t least = 12288;
@@ -348,7 +347,7 @@ static bool block_chosen(const struct plan *p)
     return p->isa->fast || p->request->transposed;
 }
 
-/* Up to so many rows of a, what block and russians do to b first takes longer than all of this. */
+/* With so few rows of a, the preparation of b for block or m4r takes longer than the product. */
 static bool direct_chosen(const struct plan *p)
 {
     if (p->request->transposed) return p->request->a.rows <= (p->isa->fast ? 14 : 128);
@@ -368,7 +367,7 @@ static bool not_transposed(const struct plan *p)
 
 static const struct algorithm {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*applicable)(const struct plan *p);
     bool (*chosen)(const struct plan *p);
     void (*plan)(struct plan *p, struct echi_layout *layout);
@@ -376,7 +375,7 @@ static const struct algorithm {
 } algorithms[] = {
     {
         .name = "direct",
-        .what = "rows of b added one by one, or multiplied by rows of a",
+        .what = "adds rows of b one by one, or computes dot products of rows",
         .when = "the left operand has few rows: at most 5 with AVX2, otherwise 12; if the right "
                 "operand is given transposed, 14 and 128",
         .applicable = always,
@@ -386,9 +385,9 @@ static const struct algorithm {
     },
     {
         .name = "strassen",
-        .what = "blocks with 7 products of quarters for 8",
-        .when =
-            "the CPU has AVX2; all sides have at least 12,288 bits, and columns are whole words",
+        .what = "block, with 7 products of quarters instead of 8",
+        .when = "the CPU has AVX2; all sides have at least 12,288 bits, and columns are multiples "
+                "of 64",
         .applicable = whole_words,
         .chosen = strassen_chosen,
         .plan = strassen_plan,
@@ -396,7 +395,7 @@ static const struct algorithm {
     },
     {
         .name = "block",
-        .what = "columns of bytes times blocks of 8 x 8 bits",
+        .what = "byte columns times blocks of 8 x 8 bits",
         .when = "the CPU has AVX2, or the right operand is given transposed",
         .applicable = always,
         .chosen = block_chosen,
@@ -405,7 +404,7 @@ static const struct algorithm {
     },
     {
         .name = "m4r",
-        .what = "tables of sums of rows of b",
+        .what = "tables of linear combinations of rows of b (M4R)",
         .when = "all other products",
         .applicable = not_transposed,
         .chosen = always,
@@ -437,7 +436,8 @@ static ech_status choose(const struct plan *p, const struct algorithm **algorith
     char names[128] = "";
     struct echi_text text = { .at = names, .left = sizeof names };
     list(p, &text);
-    return echi_fail(NULL, ECH_ERR_ARG, "algorithm \"%s\" is not one that can do this: %s", name,
+    return echi_fail(NULL, ECH_ERR_ARG,
+                     "algorithm \"%s\" is unknown or cannot run this product; available: %s", name,
                      names);
 }
 
@@ -462,7 +462,8 @@ static ech_status lay_out(ech_ctx *ctx, const struct algorithm *algorithm, void 
 {
     struct echi_layout layout = { .base = work };
     if (p->out_bytes && p->request->out.rows) algorithm->plan(p, &layout);
-    if (layout.overflow) return echi_fail(ctx, ECH_ERR_MEMORY, "the workspace is too large");
+    if (layout.overflow)
+        return echi_fail(ctx, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
     *bytes = layout.bytes;
     return ECH_OK;
 }

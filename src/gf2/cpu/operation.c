@@ -1,8 +1,9 @@
 /*
- * gf2/cpu/operation.c - what moves bits of matrices, makes them or looks at them once, on the CPU.
+ * gf2/cpu/operation.c - element-wise operations on bit matrices on the CPU: copies, generation,
+ * counts and comparisons.
  *
- * Rows are for threads.  What works on columns is in columns.c; what takes answers out of an
- * eliminated matrix in answer.c.
+ * Threads divide the rows. columns.c has the operations on columns, answer.c those that extract
+ * results from an eliminated matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,7 @@
 
 /* ---- Rows ---- */
 
-/* Bits from bit of row on, 64 of them, none from words at or beyond end. */
+/* 64 bits of row from `bit` on; words at or beyond end are read as zero. */
 static uint64_t bits_at(const uint64_t *row, size_t bit, size_t end)
 {
     const size_t w = bit / 64, shift = bit % 64;
@@ -32,7 +33,7 @@ static void copy_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
             gf2_copy_row(to, from, g->out.cols);
             continue;
         }
-        /* The first word of out takes what is before a's second whole word of them. */
+        /* The first word of out gets the bits before a's second full word. */
         uint64_t first = bits_at(from, g->a_bit, a_end) << g->out_bit;
         gf2_put(&to[0], first, gf2_mask(0, g->out.cols) & ~(uint64_t)0 << g->out_bit);
         for (size_t w = 1; w < words; w++)
@@ -90,7 +91,7 @@ static void random_rows(struct gf2_job *job, size_t begin, size_t end, int threa
 
 /* ---- Bytes ---- */
 
-/* Bit 0 of eight bytes, the first lowest: a product puts byte k's at bit 56 + k. */
+/* Bit 0 of eight bytes, the first lowest: a product puts the bit of byte k at bit 56 + k. */
 static uint64_t pack_8(const uint8_t *bytes)
 {
     uint64_t eight = 0;
@@ -126,7 +127,7 @@ static void unpack_rows(struct gf2_job *job, size_t begin, size_t end, int threa
     }
 }
 
-/* ---- Looked at ---- */
+/* ---- Counts and comparisons ---- */
 
 static void count_rows(struct gf2_job *job, size_t begin, size_t end, int thread)
 {
@@ -179,7 +180,7 @@ static rows_function *const by_rows[] = {
     [ECHI_GF2_LU] = echi_cpu_gf2_lu_rows,
 };
 
-/* What looks at a counts a's rows, what writes out counts out's. */
+/* Operations that only read a are divided by a's rows, those that write out by out's rows. */
 static const ech_gf2 *whose_rows(const struct echi_gf2 *g)
 {
     const enum echi_gf2_what what = g->what;
@@ -194,7 +195,7 @@ static ech_status small_workspace(const void *request, void *plan, size_t *bytes
     size_t threads;
     *bytes = 0;
     switch (g->what) {
-    case ECHI_GF2_GATHER_COLUMNS: /* of each thread: the columns of 64 rows */
+    case ECHI_GF2_GATHER_COLUMNS: /* per thread: the columns of 64 rows */
         threads = echi_min(GF2_MOST_THREADS, g->a.rows / 64 + 1);
         *bytes = threads * g->a.cols * sizeof(uint64_t);
         break;
@@ -203,7 +204,7 @@ static ech_status small_workspace(const void *request, void *plan, size_t *bytes
         break;
     case ECHI_GF2_SOLVABLE:
     case ECHI_GF2_CLEAR:
-    case ECHI_GF2_CERTIFICATE: /* a row */
+    case ECHI_GF2_CERTIFICATE: /* one row */
         *bytes = echi_gf2_words(g->a.cols) * sizeof(uint64_t);
         break;
     default:
@@ -234,7 +235,7 @@ static ech_status run_rows(ech_ctx *ctx, const struct echi_gf2 *g, void *work)
         if (g->what == ECHI_GF2_CLEAR) echi_cpu_gf2_any_of_rows(&g->a, *g->rank, work);
         if (threads > GF2_MOST_THREADS) threads = GF2_MOST_THREADS;
         if ((size_t)threads > m->rows / 64 + 1) threads = (int)(m->rows / 64 + 1);
-        job.each = ((((size_t)1 << 18) / row_bytes + 1) + 63) / 64 * 64; /* whole blocks of 64 */
+        job.each = ((((size_t)1 << 18) / row_bytes + 1) + 63) / 64 * 64; /* multiples of 64 */
         echi_parallel(threads, (m->rows + job.each - 1) / job.each, run_part, &job);
     }
     if (g->what == ECHI_GF2_COUNT) *g->count = job.total;

@@ -1,9 +1,9 @@
 /*
- * gf2/cpu/rows.c - elimination on rows of words: by the book, one column after the other, and in
- * blocks of 64 columns.
+ * gf2/cpu/rows.c - elimination on rows of words: column by column, and in blocks of 64 columns.
  *
- * A block keeps its column of words and, of each row, which of the block's pivot rows as they were
- * when the block was begun it takes.  The words to the right take that by tables (russians.c).
+ * A block keeps its column of words and, for each row, multipliers: the block's pivot rows, with
+ * their values at its start, that are added to the row.  The words to the right are updated with
+ * tables (russians.c).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@ static uint64_t mask_of(const ech_gf2 *a, size_t word)
     return word + 1 < echi_gf2_words(a->cols) ? ~(uint64_t)0 : echi_gf2_last_mask(a->cols);
 }
 
-/* Swaps rows from the given word on, but for the bits that are somebody else's. */
+/* Swaps rows from the given word on, except for bits beyond the matrix's columns. */
 void echi_gf2_swap_rows(const ech_gf2 *a, size_t i, size_t j, size_t word)
 {
     uint64_t *x = a->words + i * a->stride, *y = a->words + j * a->stride;
@@ -42,8 +42,8 @@ static void add_row(const ech_gf2 *a, size_t row, size_t to, size_t word)
     y[last] ^= x[last] & mask_of(a, last);
 }
 
-/* As if every column to come were a pivot's: each takes the columns right of it, of the rows below,
- * or of all. */
+/* Reports progress as if every remaining column had a pivot: each updates the columns to its right,
+ * of the rows below or of all rows. */
 static bool report(const struct echi_gf2_rows *e, size_t column)
 {
     const struct echi_gf2_echelon *r = e->request;
@@ -73,8 +73,8 @@ void echi_gf2_gauss(struct echi_gf2_rows *e)
     }
 }
 
-/* Finds pivots in word column, rows from e->rank on; column and multipliers become what they are
- * at the block's end. */
+/* Finds pivots in word column `word`, rows from e->rank on; afterwards column and multipliers are
+ * those of the block's end. */
 static void factor_word(struct echi_gf2_rows *e, size_t word, size_t begin)
 {
     const struct echi_gf2_echelon *r = e->request;

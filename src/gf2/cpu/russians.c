@@ -1,11 +1,11 @@
 /*
- * gf2/cpu/russians.c - products by tables of sums of rows, after the four Russians (Arlazarov,
- * Dinic, Kronrod, Faradzhev, 1970).
+ * gf2/cpu/russians.c - products by tables of linear combinations of rows: the method of the four
+ * Russians (Arlazarov, Dinic, Kronrod, Faradzhev, 1970).
  *
- * 64 rows of b are cut into groups of some bits, and each group has a table of all its sums.  A row
- * of the result takes one entry of each table, by the bits of its multiplier; all tables at once,
- * so that it is read and written once for 64 rows of b.  A strip of 32 words is done after the
- * other, so that the tables stay in the cache.
+ * 64 rows of b are divided into groups of a few rows, and each group has a table of all its linear
+ * combinations.  A row of the result adds one entry of each table, selected by the bits of its
+ * multiplier; all tables at once, so that it is read and written once per 64 rows of b.  Strips of
+ * 32 words are processed one after the other, so that the tables stay in the cache.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,8 @@ static int tables_of(size_t n, int bits)
     return (int)((n + (size_t)bits - 1) / (size_t)bits);
 }
 
-/* Rows take an entry a table, and tables take as long to make as they have entries. */
+/* Each row adds one entry per table, and making a table takes time proportional to its number of
+ * entries. */
 static int choose_bits(size_t rows)
 {
     int best = 1;

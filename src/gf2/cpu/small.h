@@ -1,6 +1,6 @@
 /*
- * gf2/cpu/small.h - what the files of the CPU's small operations on matrices of bits share: rows
- * for threads, and words of which only a part is ours.
+ * gf2/cpu/small.h - declarations that the CPU's element-wise operations on bit matrices share:
+ * division of rows among threads, and words of which only some bits belong to the matrix.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,17 +13,17 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* A request that threads work on, rows [begin, end) at a time. */
+/* A request that threads process, rows [begin, end) at a time. */
 struct gf2_job {
     const struct echi_gf2 *request;
     void (*run)(struct gf2_job *job, size_t begin, size_t end, int thread);
     size_t rows, each;
     void *work;                    /* see gf2_small_workspace() */
-    _Atomic(uint64_t) *data_error; /* the least of positions that are wrong; UINT64_MAX: none */
-    _Atomic(uint64_t) total;       /* of a count; not 0 when something differs */
+    _Atomic(uint64_t) *data_error; /* the smallest invalid position; UINT64_MAX: none */
+    _Atomic(uint64_t) total;       /* of a count; nonzero if something differs */
 };
 
-/* Whether order[i] is one of a's rows or columns; if not, the least such position is kept. */
+/* Whether order[i] is one of a's rows or columns; if not, records the smallest such position. */
 static inline bool gf2_in_limit(struct gf2_job *job, size_t i)
 {
     if (job->request->order[i] < job->request->limit) return true;
@@ -48,7 +48,7 @@ static inline void gf2_set(const ech_gf2 *m, size_t row, size_t col)
     gf2_row(m, row)[col / 64] |= (uint64_t)1 << col % 64;
 }
 
-/* Writes the bits of mask alone. */
+/* Writes only the bits of mask. */
 static inline void gf2_put(uint64_t *word, uint64_t bits, uint64_t mask)
 {
     *word = (*word & ~mask) | (bits & mask);
@@ -71,7 +71,7 @@ static inline void gf2_clear(const ech_gf2 *m, size_t begin, size_t end)
     }
 }
 
-/* Copies a row of cols bits that begins with a word. */
+/* Copies a row of cols bits that begins at a word boundary. */
 static inline void gf2_copy_row(uint64_t *to, const uint64_t *from, size_t cols)
 {
     const size_t words = echi_gf2_words(cols);
@@ -79,7 +79,8 @@ static inline void gf2_copy_row(uint64_t *to, const uint64_t *from, size_t cols)
     gf2_put(&to[words - 1], from[words - 1], echi_gf2_last_mask(cols));
 }
 
-/* The columns of 64 rows as words, for columns.c: threads that may have such scratch. */
+/* columns.c stores the columns of 64 rows as words: the maximum number of threads with such
+ * scratch. */
 enum { GF2_MOST_THREADS = 16 };
 
 /* columns.c */

@@ -1,10 +1,11 @@
 /*
- * gf2/cpu/step.c - elimination in one byte column: up to eight pivots are found, and added to what
- * the block around has of columns and of multipliers.
+ * gf2/cpu/step.c - elimination in one byte column: finds up to eight pivots, and updates the
+ * columns and multipliers of the enclosing block.
  *
- * A pivot is the first row with an odd number of ones under a mask, which stands for the sums made
- * so far: no row is changed before all eight are known.  Then one product makes of every row's byte
- * the multipliers of the pivot rows as they were, and another adds what these say.
+ * A pivot row is the first row with an odd number of ones under a mask, which represents the
+ * additions so far: no row is modified before all eight pivots are known.  Then one product
+ * computes from every row's byte its multipliers of the original pivot rows, and another adds these
+ * rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +13,7 @@
 
 static const uint64_t ones = 0x0101010101010101;
 
-/* Bit 8i: whether byte i of masks has an odd number of ones in common with p. */
+/* Bit 8i: whether byte i of masks and p have an odd number of common ones. */
 static uint64_t parities(uint64_t masks, uint8_t p)
 {
     uint64_t x = masks & p * ones;
@@ -22,20 +23,20 @@ static uint64_t parities(uint64_t masks, uint8_t p)
     return x & ones;
 }
 
-/* Bits 0, 8, 16 ... as a byte. */
+/* Collects bits 0, 8, 16 ... in a byte. */
 static uint8_t together(uint64_t bits)
 {
     return (uint8_t)(bits * 0x0102040810204080 >> 56);
 }
 
-/* Bytes 0xff where bits has ones. */
+/* Byte i is 0xff if bit i is one. */
 static uint64_t apart(uint8_t bits)
 {
     const uint64_t t = (bits * ones) & 0x8040201008040201;
     return ((t + 0x7f * ones) >> 7 & ones) * 0xff;
 }
 
-/* The sum of all bytes. */
+/* The XOR of all bytes. */
 static uint8_t folded(uint64_t x)
 {
     x ^= x >> 32;
@@ -47,8 +48,9 @@ static uint8_t folded(uint64_t x)
 struct pivots {
     size_t start;
     int q;
-    uint64_t multiplier; /* byte j: what of a byte makes the multiplier of pivot row j */
-    uint64_t own;        /* byte i: the multipliers of pivot row i itself */
+    uint64_t multiplier; /* byte j: the mask of a row's byte whose parity is the multiplier of pivot
+                            row j */
+    uint64_t own;        /* byte i: the multipliers of pivot row i */
 };
 
 static void swap_rows(const struct echi_gf2_columns *m, size_t first, size_t end, size_t a,
@@ -75,7 +77,7 @@ static size_t find(const struct echi_gf2_block *e, const struct echi_gf2_columns
     return e->end;
 }
 
-/* The columns, of the eight that masks make, in which a row from e->at on has a one. */
+/* The columns, given by the eight masks, in which a row from e->at on has a one. */
 static uint8_t alive(const struct echi_gf2_block *e, const struct echi_gf2_columns *m, size_t c,
                      uint64_t masks)
 {
@@ -98,8 +100,8 @@ static uint8_t alive(const struct echi_gf2_block *e, const struct echi_gf2_colum
     return columns;
 }
 
-/* Makes row the next pivot row, for column t of byte column c: swaps rows of byte columns [c, end)
- * and of g. */
+/* Makes `row` the next pivot row, for column t of byte column c: swaps rows of byte columns [c,
+ * end) and of g. */
 static void take_pivot(struct echi_gf2_block *e, const struct echi_gf2_columns *m, size_t c,
                        size_t end, int t, size_t row, size_t g_columns)
 {
@@ -113,14 +115,15 @@ static void take_pivot(struct echi_gf2_block *e, const struct echi_gf2_columns *
     e->from[e->at] = from;
 }
 
-/* Finds the pivots among the first bits of byte column c. */
+/* Finds the pivots among the first `bits` bits of byte column c. */
 static void find_pivots(struct echi_gf2_block *e, const struct echi_gf2_columns *m, size_t c,
                         size_t end, int bits, size_t g_columns, struct pivots *p)
 {
-    /* Byte t of masks: what of a row's byte makes the bit that is left in column t.  Byte i of the
-     * others is pivot row i's: what made the bit that it was added for, its old rows, its bits. */
+    /* Byte t of masks: the mask of a row's byte whose parity is its current bit in column t.  Byte
+     * i of the others belongs to pivot row i. taken: the mask of its column; sums: the original
+     * pivot rows that it consists of; lefts: its current bits. */
     uint64_t masks = 0x8040201008040201, taken = 0, sums = 0;
-    uint64_t own = 0, lefts = 0; /* sums and bits, with later pivots' rows where those are added */
+    uint64_t own = 0, lefts = 0; /* sums and lefts, including later pivot rows if those are added */
     uint8_t seen = 0xff;
     int q = 0;
     p->start = e->at;
@@ -138,7 +141,7 @@ static void find_pivots(struct echi_gf2_block *e, const struct echi_gf2_columns 
         const uint64_t bits_left = parities(masks, byte), left = together(bits_left);
         const uint64_t sum = folded(sums & parities(taken, byte) * 0xff) ^ (uint64_t)1 << q;
         p->multiplier ^= apart((uint8_t)sum) & mask * ones;
-        if (e->whole) { /* pivot rows above take this one too */
+        if (e->whole) { /* pivot rows above add this one too */
             const uint64_t above = (lefts >> t & ones) * 0xff;
             own ^= above & sum * ones;
             lefts ^= above & left * ones;
@@ -160,7 +163,7 @@ struct step {
     const struct echi_gf2_columns *m;
     size_t c, end, g_columns;
     const struct pivots *p;
-    const uint8_t *make, *operands; /* of the multipliers; of [c, end) and then of g */
+    const uint8_t *make, *operands; /* operands of the multipliers; of [c, end) and then of g */
     size_t parts;
 };
 
@@ -197,7 +200,8 @@ static void step_part(void *arg, size_t part, int thread)
         step_tile(s, first + i);
 }
 
-/* The bytes of q <= 8 rows from row on, in one byte column, as a block whose other rows are 0. */
+/* Loads the bytes of q <= 8 rows from row on, in one byte column, as a block whose other rows are
+ * 0. */
 static uint64_t take_block(const struct echi_gf2_columns *m, size_t c, size_t row, size_t q)
 {
     const size_t left = ECHI_GF2_TILE - row % ECHI_GF2_TILE;

@@ -1,10 +1,10 @@
 /*
- * gf2/cuda/apply.cuh - the rows are updated by all rows of the slots at once: a += left right.
+ * gf2/cuda/apply.cuh - updates all rows by the rows of all slots: a += left right.
  *
- * gf2_apply: a block has 1024 columns of the slots' rows in shared memory, as many as 64 KiB hold;
- * a warp takes 64 rows at a time, whose bits of `left` stay in registers, and goes through the
- * columns.  Every product's counts come from one or two mma.sync, and leave their parities where
- * the bits of a are.  gf2_apply_tables does the same by four Russians.
+ * gf2_apply: a block has 1024 columns of the slots' rows in shared memory, the maximum for 64 KiB.
+ * A warp processes 64 rows at a time, whose bits of `left` stay in registers, and loops over the
+ * columns.  The counts of a product come from one or two mma.sync; their parities are produced at
+ * the bit positions of a. gf2_apply_tables does the same with the method of the four Russians.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-/* The slots that have rows, as bits; the panel is the last one. */
+/* The slots that have rows, as a bit mask; the panel is the last one. */
 static __device__ inline uint32_t used_slots(const struct gf2_echelon_args &a)
 {
     uint32_t used = 0;
@@ -35,7 +35,7 @@ static __device__ inline uint32_t first_row(const struct gf2_echelon_args &a)
 #if GF2_MMA
 enum { APPLY_GROUPS = GF2_APPLY_WORDS / 4, APPLY_TILES = 4 };
 
-/* The rows from `row` on by all slots, as left operands. */
+/* Loads 64 rows of `left` from `row` on, for all slots, as left operands. */
 static __device__ inline void apply_load(const struct gf2_echelon_args &a, uint32_t used,
                                          uint64_t first, uint64_t row,
                                          uint32_t (&left)[2][APPLY_TILES][4])
@@ -83,7 +83,7 @@ static __device__ inline void apply_round(const uint32_t (&left)[2][APPLY_TILES]
     }
 }
 
-/* 16 rounds: what is to be added to four words of 64 rows. */
+/* 16 rounds: the update of four words of 64 rows. */
 static __device__ inline void apply_product(const uint32_t (&left)[2][APPLY_TILES][4],
                                             const uint4 *right, bool two,
                                             uint64_t (&word)[2 * APPLY_TILES])

@@ -1,14 +1,14 @@
 /*
- * gf2/cuda/batch.c - many small eliminations over GF(2) on the GPU, host half: the plan, the table
+ * gf2/cuda/batch.c - many small eliminations over GF(2) on the GPU, host code: the plan, the table
  * of strategies, and their steps.
  *
- *     matrix                             gauss                   russians
+ *     matrix                             gauss                   m4r
  *     up to 32 x 128                     gf2_batch_lanes         gf2_batch_rows
- *     up to 1024 x 1024, 512 x 2048      gf2_batch_memory, of    gf2_batch_rows
+ *     up to 1024 x 1024, 512 x 2048      gf2_batch_memory,       gf2_batch_rows
  *     larger                             one column at a time    gf2_batch_memory
  *
- * One kernel does all.  A matrix that gf2_batch_memory has no room for in shared memory is in a
- * slot of the workspace, one for each block.
+ * A call is one kernel launch.  If a matrix of gf2_batch_memory does not fit in shared memory, it
+ * is in a slot of the workspace; each block has one slot.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,12 +19,12 @@
 #include <string.h>
 
 enum {
-    ANY_SHARED_BYTES = 64 << 10, /* what a block can have on every GPU */
-    BLOCKS = 1 << 30             /* most of a launch */
+    ANY_SHARED_BYTES = 64 << 10, /* available to a block on every GPU */
+    BLOCKS = 1 << 30             /* maximum of a launch */
 };
-static const size_t most_workspace = (size_t)1 << 30; /* unless one matrix takes more */
+static const size_t most_workspace = (size_t)1 << 30; /* unless one matrix needs more */
 
-/* What struct rows_shared and struct memory_shared take (batch_rows.cuh, _memory.cuh). */
+/* The sizes of struct rows_shared and struct memory_shared (batch_rows.cuh, _memory.cuh). */
 #define ROWS_SHARED_BYTES                                                                          \
     (sizeof(uint32_t) * (BATCH_GROUPS * BATCH_ENTRIES + 2 * BATCH_WORDS) +                         \
      sizeof(struct batch_panel))
@@ -43,14 +43,14 @@ static size_t words32(size_t cols)
     return cols / 32 + (cols % 32 != 0);
 }
 
-/* ---- Which kernel ---- */
+/* ---- Choice of the kernel ---- */
 
 static bool fits_lanes(const struct echi_gf2_batch *b)
 {
     return b->a.rows <= BATCH_LANE_ROWS && words32(b->a.cols) <= BATCH_LANE_WORDS;
 }
 
-/* Whether threads' registers hold the matrix. */
+/* Whether the matrix fits in the registers of a block. */
 static bool fits_rows(const struct echi_gf2_batch *b)
 {
     const size_t words = words32(b->a.cols);
@@ -58,7 +58,7 @@ static bool fits_rows(const struct echi_gf2_batch *b)
            (b->a.rows <= BATCH_ROWS / 2 && words <= BATCH_WORDS);
 }
 
-/* The kernel's words, and the shared memory of a block of so many threads. */
+/* The kernel's words per row, and the shared memory of a block with this many threads. */
 static unsigned row_words(size_t width)
 {
     unsigned words = 4;
@@ -94,12 +94,12 @@ static bool fits_warp(const struct echi_gf2_batch *b, size_t shared_bytes)
 
 struct strategy;
 
-/* What follows from the request only. */
+/* The plan, which depends on the request only. */
 struct plan {
     const struct strategy *strategy;
 };
 
-/* All that is needed to make and to run the steps of a call. */
+/* Everything needed to make and to run the steps of a call. */
 struct whole {
     struct gf2_batch_args args;
     struct echi_steps steps;
@@ -107,11 +107,12 @@ struct whole {
 
 struct strategy {
     const char *name, *what;
-    const char *when;                             /* it is chosen, for the documentation */
-    bool (*best)(const struct echi_gf2_batch *b); /* chosen then, if it is not named */
+    const char *when;                             /* when it is chosen, for the documentation */
+    bool (*best)(const struct echi_gf2_batch *b); /* whether it is chosen if no strategy is named */
 
-    /* Whether a matrix fits the registers of the strategy's own kernel, in so much shared memory of
-     * a block; the steps then.  Else gf2_batch_memory, so many columns at a time. */
+    /* Whether a matrix fits in the registers of the strategy's own kernel, with this much shared
+     * memory per block, and the steps in that case.  Otherwise gf2_batch_memory, with the given
+     * number of columns per panel. */
     bool (*fits)(const struct echi_gf2_batch *b, size_t shared_bytes);
     void (*steps)(const struct echi_gf2_batch *b, struct whole *w);
     uint32_t panel;
@@ -196,7 +197,7 @@ static void steps_of_rows(const struct echi_gf2_batch *b, struct whole *w)
     launch(w, kernel, w->args.count, row_threads(b), row_bytes(b, w->args.width));
 }
 
-/* What fits goes to shared memory: the lists first. */
+/* Shared memory has the lists first, and then the matrix, if they fit. */
 static void steps_of_memory(const struct echi_gf2_batch *b, const struct strategy *strategy,
                             struct echi_gpu gpu, struct whole *w)
 {
@@ -230,7 +231,7 @@ static bool is_larger(const struct echi_gf2_batch *b)
 static const struct strategy strategies[] = {
     {
         .name = "gauss",
-        .what = "one pivot after the other",
+        .what = "one pivot at a time",
         .when = "matrices of up to 32 x 128",
         .best = is_small,
         .fits = fits_warp,
@@ -239,7 +240,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "m4r",
-        .what = "32 columns at a time, rows added by tables of sums of five pivots",
+        .what = "32 columns at a time, tables of linear combinations of five pivot rows",
         .when = "larger matrices",
         .best = is_larger,
         .fits = fits_registers,
@@ -257,12 +258,11 @@ static ech_status choose(const struct echi_gf2_batch *b, const struct strategy *
             return ECH_OK;
     }
     return echi_fail(NULL, ECH_ERR_ARG,
-                     "options->algorithm is \"%s\", and batches on the GPU have \"gauss\" and "
-                     "\"russians\"",
+                     "unknown algorithm \"%s\"; available for batches on the GPU: gauss, m4r",
                      b->algorithm);
 }
 
-/* Which GPU it is for is not known: where one may need slots there are some. */
+/* The GPU is not known here: the slots are included if any GPU needs them. */
 static ech_status plan_batch(const void *request, void *place, size_t *work_bytes)
 {
     const struct echi_gf2_batch *b = request;
@@ -273,7 +273,7 @@ static ech_status plan_batch(const void *request, void *place, size_t *work_byte
     TRY(choose(b, &plan->strategy));
     if (plan->strategy->fits(b, ANY_SHARED_BYTES)) return ECH_OK;
     echi_part(&layout, slots_of(b), (matrix_words(b) + list_words(b)) * sizeof(uint64_t));
-    if (layout.overflow) FAIL(NULL, ECH_ERR_MEMORY, "the workspace is larger than any memory");
+    if (layout.overflow) FAIL(NULL, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
     *work_bytes = layout.bytes;
 done:
     return status;
@@ -317,7 +317,7 @@ static ech_status explain_batch(const void *request, struct echi_explain *e)
             echi_explain_algorithm(e, false, strategies[i].name, "%s", strategies[i].what);
     echi_explain_steps(e, &w.steps);
     if (bytes && plan.strategy->fits(b, gpu.shared_bytes))
-        echi_explain_line(e, "fallback", "gf2_batch_memory, if shared memory is too small");
+        echi_explain_line(e, "fallback", "gf2_batch_memory, on GPUs with less shared memory");
 done:
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * gf2/cuda/batch.cu - many small eliminations over GF(2), device half: a matrix by some lanes, by a
- * block in its registers, or by a block in memory.
+ * gf2/cuda/batch.cu - many small eliminations over GF(2), device code: one matrix per group of
+ * lanes, per block in registers, or per block in memory.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * gf2/cuda/batch_lanes.cuh - matrices of at most 32 rows: a lane has a row in registers, 8, 16 or
- * 32 lanes a matrix, and they take one pivot after the other.
+ * gf2/cuda/batch_lanes.cuh - matrices of at most 32 rows: a lane has one row in registers, 8, 16 or
+ * 32 lanes per matrix; pivots are processed one at a time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,12 +11,12 @@
 #include "gf2/cuda/batch.h"
 #include "gf2/cuda/word.cuh"
 
-/* A lane's row, and where it stands among those of its matrix. */
+/* A lane's row, and its position among the rows of its matrix. */
 template <int WORDS> struct lane_row {
     uint32_t v[WORDS];
     uint32_t b;            /* 0 or 1 */
     uint32_t pivot, place; /* of a pivot row: its column, and its number */
-    uint32_t rank, row;    /* of the matrix; among its rows */
+    uint32_t rank, row;    /* rank of the matrix; index of the row */
     uint32_t first, lanes; /* the matrix's first lane, and all its lanes as bits from 0 on */
     bool taken;            /* it is a pivot row */
 };
@@ -31,15 +31,15 @@ static __device__ inline uint32_t lane_word(const uint32_t (&v)[WORDS], uint32_t
     return word;
 }
 
-/* Who of the matrix says so. */
+/* The lanes of the matrix for which `says` is true. */
 template <int WORDS>
 static __device__ inline uint32_t lanes_that(const struct lane_row<WORDS> &l, bool says)
 {
     return __ballot_sync(WARP_ALL, says) >> l.first & l.lanes;
 }
 
-/* Takes the pivot of a column: has says whether the lane's row has a one there, `from` who of those
- * that are free; 0: nobody, or enough pivots.  The rows stay where they are. */
+/* Applies the pivot of a column. has: the lane's row has a one there; from: the free rows that have
+ * one; 0: no row, or enough pivots.  The rows stay in place. */
 template <int WORDS>
 static __device__ inline void take_pivot(const struct gf2_batch_args &a, struct lane_row<WORDS> &l,
                                          bool has, uint32_t from, uint32_t column)
@@ -64,7 +64,7 @@ static __device__ inline void take_pivot(const struct gf2_batch_args &a, struct 
     l.rank += from != 0;
 }
 
-/* Swaps the row of that pivot with the one at its place, where it matters which row is where. */
+/* Swaps the row of that pivot with the one at its place, if the order of rows matters. */
 template <int WORDS>
 static __device__ inline void swap_pivot(struct lane_row<WORDS> &l, uint32_t from)
 {
@@ -80,7 +80,7 @@ static __device__ inline void swap_pivot(struct lane_row<WORDS> &l, uint32_t fro
     l.place = l.row;
 }
 
-/* Is this column of the order a good one?  seen: those before it. */
+/* Whether this column of the order is valid; seen: the columns before it. */
 template <int WORDS>
 static __device__ inline bool good_column(const struct gf2_batch_args &a, uint32_t (&seen)[WORDS],
                                           uint32_t column, uint64_t where, bool says)
@@ -105,8 +105,8 @@ static __device__ inline void eliminate_lanes(const struct gf2_batch_args &a,
                                               struct lane_row<WORDS> &l, uint64_t matrix,
                                               bool there)
 {
-    const bool stops = a.b && !a.out && !a.rank && !a.pivots; /* where b says no more */
-    /* The reduced form is the same whichever rows are taken. */
+    const bool stops = a.b && !a.out && !a.rank && !a.pivots; /* ends when b is decided */
+    /* The reduced form does not depend on the choice of pivot rows. */
     const uint32_t least = a.rows < a.cols ? a.rows : a.cols;
     const bool any = !a.out || (a.reduced && a.columns == a.cols && a.max_rank == least);
     uint32_t seen[WORDS];
@@ -129,14 +129,14 @@ static __device__ inline void eliminate_lanes(const struct gf2_batch_args &a,
         }
         bool done = l.rank >= a.max_rank;
         if (stops) done |= !lanes_that(l, l.b && !l.taken);
-        if (!a.order && __all_sync(WARP_ALL, done)) break; /* an order is checked to its end */
+        if (!a.order && __all_sync(WARP_ALL, done)) break; /* an order is checked completely */
     }
 }
 
 template <int WORDS>
-static __device__ inline void tell_lanes_solution(const struct gf2_batch_args &a,
-                                                  const struct lane_row<WORDS> &l, uint64_t matrix,
-                                                  bool there)
+static __device__ inline void write_lanes_solution(const struct gf2_batch_args &a,
+                                                   const struct lane_row<WORDS> &l, uint64_t matrix,
+                                                   bool there)
 {
     const bool solvable = !lanes_that(l, l.b && !l.taken);
     const uint32_t words = (a.cols + 63) / 64;
@@ -159,7 +159,7 @@ static __device__ inline void tell_lanes_solution(const struct gf2_batch_args &a
     if (l.row == 0) a.solvable[matrix] = solvable;
 }
 
-/* Lanes of a matrix: the power of two that holds its rows. */
+/* The number of lanes per matrix: the smallest power of two that is not less than its rows. */
 template <int WORDS>
 static __device__ inline void eliminate_in_lanes(const struct gf2_batch_args &a)
 {
@@ -198,7 +198,7 @@ static __device__ inline void eliminate_in_lanes(const struct gf2_batch_args &a)
         }
         if (a.rank && there && l.row == 0) a.rank[matrix] = l.rank;
         if (a.pivots && there && l.taken) a.pivots[matrix * least + l.place] = l.pivot;
-        if (a.b) tell_lanes_solution<WORDS>(a, l, matrix, there);
+        if (a.b) write_lanes_solution<WORDS>(a, l, matrix, there);
     }
 }
 

@@ -1,10 +1,10 @@
 /*
- * gf2/cuda/batch_memory.cuh - a block eliminates a matrix of any size, which it has in memory: its
- * shared memory if it fits, else a slot of the workspace.
+ * gf2/cuda/batch_memory.cuh - one block eliminates a matrix of any size in memory: in shared memory
+ * if it fits, otherwise in a slot of the workspace.
  *
- * As batch_rows.cuh, with rows where they are instead of in registers.  The columns of a panel
- * are taken out of the rows, wherever an order has them.  Tables are made of a strip of the pivot
- * rows at a time, and a warp adds to several rows at once, lanes beside each other.
+ * Like batch_rows.cuh, with rows in memory instead of registers.  The columns of a panel are
+ * extracted from the rows, wherever an order has them.  Tables are made for one strip of the pivot
+ * rows at a time, and a warp updates several rows at once, with adjacent lanes on adjacent words.
  *
  *     slot    matrix | words, sums, row_at, b of each row | pivot_column | marks
  *
@@ -18,7 +18,7 @@
 #include "cuda/device/data_error.cuh"
 #include "gf2/cuda/batch_panel.cuh"
 
-/* In shared memory, before what the host finds room for; it adds up the same. */
+/* In shared memory, before the variable part; the host computes the same size. */
 struct memory_shared {
     uint64_t tables[BATCH_GROUPS][BATCH_ENTRIES][BATCH_STRIP];
     uint32_t sum_tables[BATCH_GROUPS][BATCH_ENTRIES];
@@ -32,7 +32,7 @@ struct memory_block {
     uint64_t pitch;
     uint32_t *words, *sums, *row_at, *b, *pivot_column, *marks;
     uint64_t matrix;  /* its number */
-    uint32_t columns; /* pivots are sought in; 0 where the order is wrong */
+    uint32_t columns; /* number of columns to search for pivots; 0 if the order is invalid */
 };
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
@@ -68,25 +68,25 @@ static __device__ inline uint32_t column_at(const struct gf2_batch_args &a,
     return a.order ? a.order[k.matrix * a.columns + i] : i;
 }
 
-/* Complains of a wrong order, which becomes that of no columns. */
+/* Checks the order; an invalid one is reported and becomes an order of no columns. */
 static __device__ inline void check_order(const struct gf2_batch_args &a, struct memory_block &k)
 {
     const uint32_t *from = a.order + k.matrix * a.columns;
     bool wrong = false;
     for (uint32_t i = threadIdx.x; i < (a.cols + 31) / 32; i += blockDim.x) k.marks[i] = 0;
-    __syncthreads(); /* no marks are left */
+    __syncthreads(); /* all marks are clear */
     for (uint32_t i = threadIdx.x; i < a.columns; i += blockDim.x) {
         const uint32_t column = from[i];
         wrong |= column >= a.cols ||
                  (atomicOr(&k.marks[column / 32], 1u << (column & 31)) >> (column & 31) & 1);
     }
-    wrong = __syncthreads_or(wrong); /* everyone knows */
+    wrong = __syncthreads_or(wrong); /* all threads know */
     if (!wrong) return;
     k.columns = 0;
     for (uint32_t i = threadIdx.x; i < (a.cols + 31) / 32; i += blockDim.x) k.marks[i] = 0;
-    __syncthreads(); /* no marks are left */
+    __syncthreads(); /* all marks are clear */
     if (threadIdx.x != 0) return;
-    for (uint32_t i = 0; i < a.columns; i++) { /* the first that is wrong */
+    for (uint32_t i = 0; i < a.columns; i++) { /* the first invalid position */
         const uint32_t column = from[i], bit = 1u << (column & 31);
         if (column < a.cols && !(atomicOr(&k.marks[column / 32], bit) & bit)) continue;
         report_error(a.data_error, column < a.cols ? ECHI_ORDER_TWICE : ECHI_ORDER_TOO_LARGE,
@@ -97,9 +97,9 @@ static __device__ inline void check_order(const struct gf2_batch_args &a, struct
 
 /* ---- Reading and writing ---- */
 
-/* Lanes go through words that lie together, of as many rows as a warp has lanes for. */
+/* Lanes process contiguous words, of as many rows as a warp has lanes for. */
 struct spread {
-    uint32_t bits; /* 2^bits lanes a row */
+    uint32_t bits; /* 2^bits lanes per row */
     uint64_t row, rows, word, words;
 };
 
@@ -145,7 +145,7 @@ static __device__ inline void write_from_memory(const struct gf2_batch_args &a,
 
 /* ---- Elimination ---- */
 
-/* The bits of each row in count columns from first on. */
+/* Extracts the bits of each row in `count` columns from first on. */
 static __device__ inline void take_columns(const struct gf2_batch_args &a,
                                            const struct memory_block &k, uint32_t first,
                                            uint32_t count)
@@ -167,7 +167,7 @@ static __device__ inline void take_columns(const struct gf2_batch_args &a,
     }
 }
 
-/* Replaces words by what is to be added to each row, and does so to b. */
+/* Replaces words by the combination of pivot rows to add to each row, and updates b. */
 static __device__ inline void find_sums(const struct gf2_batch_args &a,
                                         const struct memory_block &k, uint32_t rank)
 {
@@ -178,7 +178,7 @@ static __device__ inline void find_sums(const struct gf2_batch_args &a,
         s->pivot_row[threadIdx.x] = row;
         if (k.b[row]) atomicOr(&s->panel.b, 1u << threadIdx.x);
     }
-    __syncthreads(); /* pivot rows are known, and their bits of b, and the tables of sums */
+    __syncthreads(); /* the pivot rows, their bits of b, and the tables of sums are written */
     for (uint32_t at = threadIdx.x; at < a.rows; at += blockDim.x) {
         const uint32_t row = k.row_at[at];
         uint32_t sum = 0;
@@ -191,7 +191,8 @@ static __device__ inline void find_sums(const struct gf2_batch_args &a,
     }
 }
 
-/* The tables of a strip of the pivot rows: a thread makes half of a table's entries of one word. */
+/* The tables of a strip of the pivot rows: a thread makes half of a table's entries for one
+ * word. */
 static __device__ inline void make_strip_tables(const struct memory_block &k, uint64_t strip)
 {
     enum { HALF = BATCH_ENTRIES / 2 };
@@ -254,8 +255,8 @@ static __device__ inline void add_strip(const struct gf2_batch_args &a,
     }
 }
 
-static __device__ inline void tell_memory_solution(const struct gf2_batch_args &a,
-                                                   const struct memory_block &k, uint32_t rank)
+static __device__ inline void write_memory_solution(const struct gf2_batch_args &a,
+                                                    const struct memory_block &k, uint32_t rank)
 {
     const uint64_t words = (a.cols + 63) / 64;
     bool bad = false;
@@ -268,7 +269,7 @@ static __device__ inline void tell_memory_solution(const struct gf2_batch_args &
         const uint32_t column = column_at(a, k, k.pivot_column[at]);
         atomicOr(&k.marks[column / 32], 1u << (column & 31));
     }
-    __syncthreads(); /* x is there */
+    __syncthreads(); /* x is written */
     for (uint64_t i = threadIdx.x; i < words; i += blockDim.x) {
         const uint64_t low = atomicOr(&k.marks[2 * i], 0);
         const uint64_t high = (2 * i + 1) * 32 < a.cols ? atomicOr(&k.marks[2 * i + 1], 0) : 0;
@@ -277,7 +278,7 @@ static __device__ inline void tell_memory_solution(const struct gf2_batch_args &
     if (threadIdx.x == 0) a.solvable[k.matrix] = solvable;
 }
 
-/* Does any row that is no pivot row have a one in b? */
+/* Whether any non-pivot row has a one in b. */
 static __device__ inline bool b_is_left(const struct gf2_batch_args &a,
                                         const struct memory_block &k, uint32_t rank)
 {
@@ -290,20 +291,20 @@ static __device__ inline bool b_is_left(const struct gf2_batch_args &a,
 static __device__ inline void eliminate_in_memory_one(const struct gf2_batch_args &a,
                                                       struct memory_block &k)
 {
-    const bool stops = a.b && !a.out && !a.rank && !a.pivots; /* where b says no more */
+    const bool stops = a.b && !a.out && !a.rank && !a.pivots; /* ends when b is decided */
     const uint32_t least = a.rows < a.cols ? a.rows : a.cols;
     uint32_t rank = 0;
     k.columns = a.columns;
     if (a.order) check_order(a, k);
     read_to_memory(a, k);
-    __syncthreads(); /* the matrix is there */
+    __syncthreads(); /* the matrix is loaded */
     for (uint32_t first = 0; first < k.columns && rank < a.max_rank;) {
         const uint32_t left = k.columns - first, count = left < a.panel ? left : a.panel;
         const struct panel_rows p = { k.words, k.row_at, k.pivot_column, a.rows,
                                       rank,    count,    first,          a.max_rank - rank };
         if (stops && !b_is_left(a, k, rank)) break;
         take_columns(a, k, first, count);
-        __syncthreads(); /* the panel's columns are there */
+        __syncthreads(); /* the panel's columns are written */
         panel_eliminate(p, &k.s->panel);
         const uint32_t found = k.s->panel.found;
         first += count;
@@ -312,23 +313,23 @@ static __device__ inline void eliminate_in_memory_one(const struct gf2_batch_arg
         find_sums(a, k, rank);
         rank += found;
         const bool last = rank == a.max_rank || first >= k.columns;
-        /* Pivot rows have nothing before the panel, unless an order takes columns from anywhere. */
+        /* Pivot rows are zero before the panel, unless an order takes columns from other places. */
         const uint64_t begin = a.order ? 0 : (first - count) / 64 / BATCH_STRIP * BATCH_STRIP;
-        __syncthreads(); /* the sums of rows are there */
+        __syncthreads(); /* the combinations of rows are written */
         if (last && !a.out) break;
         for (uint64_t strip = begin; strip < k.pitch; strip += BATCH_STRIP) {
             make_strip_tables(k, strip);
-            __syncthreads(); /* the tables are there, and nobody reads the pivot rows */
+            __syncthreads(); /* the tables are written, and all threads have read the pivot rows */
             add_strip(a, k, strip);
             __syncthreads(); /* the strip is done */
         }
     }
-    __syncthreads(); /* row_at and pivot_column are there */
+    __syncthreads(); /* row_at and pivot_column are written */
     if (a.out) write_from_memory(a, k);
     if (a.rank && threadIdx.x == 0) a.rank[k.matrix] = rank;
     for (uint32_t i = threadIdx.x; a.pivots && i < rank; i += blockDim.x)
         a.pivots[k.matrix * least + i] = column_at(a, k, k.pivot_column[i]);
-    if (a.b) tell_memory_solution(a, k, rank);
+    if (a.b) write_memory_solution(a, k, rank);
 }
 
 static __device__ inline void eliminate_in_memory(const struct gf2_batch_args &a)
@@ -336,7 +337,7 @@ static __device__ inline void eliminate_in_memory(const struct gf2_batch_args &a
     struct memory_block k = memory_block_of(a);
     for (k.matrix = blockIdx.x; k.matrix < a.count; k.matrix += gridDim.x) {
         eliminate_in_memory_one(a, k);
-        __syncthreads(); /* nothing is needed any more */
+        __syncthreads(); /* shared memory may be written again */
     }
 }
 

@@ -1,17 +1,17 @@
 /*
- * gf2/cuda/batch_panel.cuh - up to 32 columns of a matrix, a word a row, are eliminated by one
- * warp, and what is to be added to each row is found from tables.
+ * gf2/cuda/batch_panel.cuh - one warp eliminates up to 32 columns of a matrix, one word per row;
+ * tables then give the update of each row.
  *
- * Rows have positions, which are swapped as elimination swaps rows; the rows stay where they are:
+ * Rows have positions, which are swapped like the rows in an elimination; the rows stay in place:
  *
  *     positions   0 ...          rank ...          rank + 64 ...         rows
  *                 pivot rows     the window        rows outside
  *
- * A warp has the window's words in registers, two rows a lane, and takes one pivot after the other
- * without a barrier.  A column without a one in the window is sought outside by the whole block:
- * what a row has there by now is the parity of some of the bits that it had before the panel.
- * Each row of the window knows which pivot rows, as they were before, have been added to it.  What
- * is to be added to any other row follows from the columns of pivots that it has a one in.
+ * A warp has the window's words in registers, two rows per lane, and processes one pivot after the
+ * other without a barrier.  If a column has no one in the window, the entire block searches
+ * outside: a row's current bit there is the parity of some of the bits that it had before the
+ * panel.  Each row of the window records which original pivot rows have been added to it.  The
+ * update of any other row follows from the pivot columns in which it has a one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@
 
 #define NOWHERE 0xffffffffu
 
-/* ---- Warps, also where they have no such instructions ---- */
+/* ---- Warp operations, also for GPUs without such instructions ---- */
 
 static __device__ inline uint32_t warp_min(uint32_t x)
 {
@@ -60,20 +60,20 @@ static __device__ inline uint32_t warp_or(uint32_t x)
 
 /* ---- The window ---- */
 
-/* What a panel works on; lists are of all rows. */
+/* The rows of a panel; the lists cover all rows. */
 struct panel_rows {
     const uint32_t *words;  /* a row's bits in the columns of the panel */
-    uint32_t *row_at;       /* which row is at a position */
+    uint32_t *row_at;       /* the row at each position */
     uint32_t *pivot_column; /* at each position below the rank */
     uint32_t rows, base;    /* base: rank before the panel */
-    uint32_t columns;       /* of the panel, in which pivots are sought */
+    uint32_t columns;       /* of the panel: number of columns to search for pivots */
     uint32_t first_column;  /* its number */
     uint32_t max_found;
 };
 
 /* A row of the window: its word, and the pivot rows that were added to it.  While it is free, open
- * is all ones and key is its position after base and the lane; of a pivot row key is its number,
- * and its column. */
+ * is all ones and key is its position after base and the lane; for a pivot row, key is its number
+ * and column. */
 struct window_row {
     uint32_t word, sum, open, key;
 };
@@ -88,7 +88,7 @@ static __device__ inline bool is_pivot_row(const struct window_row &r)
     return !r.open && r.key != NOWHERE;
 }
 
-/* row_at keeps what it was until the window closes: row i of a lane is that of 32 i + lane. */
+/* row_at is not modified until the window closes: row i of a lane is at position 32 i + lane. */
 static __device__ inline void window_open(struct window &w, const struct panel_rows &p)
 {
     w.column = w.found = 0;
@@ -103,8 +103,8 @@ static __device__ inline void window_open(struct window &w, const struct panel_r
     }
 }
 
-/* Pivot number found, of the present column, is (word, sum); key says which row it was, or, where
- * it comes from outside, whose place it takes.  The row at the place of pivots goes to `at`. */
+/* Pivot number `found`, of the current column, is (word, sum); key identifies its row or, if it
+ * comes from outside, the row whose place it takes.  The row at the pivot's place goes to `at`. */
 static __device__ inline void window_take(struct window &w, struct batch_panel *panel, uint32_t key,
                                           uint32_t at, uint32_t word, uint32_t sum)
 {
@@ -130,8 +130,8 @@ static __device__ inline void window_take(struct window &w, struct batch_panel *
     w.column++;
 }
 
-/* Goes on from column to column until all are done, which it tells by 0, or until one has no pivot
- * in the window, and there are rows outside: the columns to add up in those. */
+/* Processes column after column until all are done, and then returns 0; or until a column has no
+ * pivot in the window and there are rows outside: then returns the columns to add up in those. */
 static __device__ inline uint32_t window_go(struct window &w, const struct panel_rows &p,
                                             struct batch_panel *panel)
 {
@@ -162,8 +162,8 @@ static __device__ inline uint32_t window_go(struct window &w, const struct panel
     return 0;
 }
 
-/* The row at position `at` after base, outside, is the pivot: it takes a row's place in the window,
- * which takes its place outside. */
+/* The row at position `at` after base, outside, is the pivot: it is exchanged with a row of the
+ * window. */
 static __device__ inline void window_fetch(struct window &w, const struct panel_rows &p,
                                            struct batch_panel *panel, uint32_t at)
 {
@@ -178,7 +178,7 @@ static __device__ inline void window_fetch(struct window &w, const struct panel_
     }
     word ^= warp_xor(more);
     sum = warp_xor(sum) | 1u << w.found;
-    __syncwarp(WARP_ALL); /* all have read which row it is */
+    __syncwarp(WARP_ALL); /* all lanes have read which row it is */
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const struct window_row &r = w.row[i];
@@ -199,7 +199,7 @@ static __device__ inline void window_close(const struct window &w, const struct 
     for (int i = 0; i < 2; i++)
         row[i] = w.row[i].key != NOWHERE ? p.row_at[p.base + lane_id() + 32 * i] : 0;
     panel->by_column[lane_id()] = 0;
-    __syncwarp(WARP_ALL); /* all are 0, and read */
+    __syncwarp(WARP_ALL); /* all lanes have read, and are 0 */
 #pragma unroll
     for (int i = 0; i < 2; i++) {
         const struct window_row &r = w.row[i];
@@ -230,8 +230,8 @@ static __device__ inline void seek_outside(const struct panel_rows &p, struct ba
     if (lane_id() == 0 && best != NOWHERE) atomicMin(&panel->best, best);
 }
 
-/* All threads, after a barrier behind which p.words and p.row_at are there; ends with one behind
- * which the panel is. */
+/* Called by all threads after a barrier that follows the writes of p.words and p.row_at; ends with
+ * a barrier that follows the panel's. */
 static __device__ inline void panel_eliminate(const struct panel_rows &p, struct batch_panel *panel)
 {
     const bool leads = threadIdx.x < 32;
@@ -248,24 +248,25 @@ static __device__ inline void panel_eliminate(const struct panel_rows &p, struct
                     window_fetch(w, p, panel, best);
             }
             const uint32_t query = window_go(w, p, panel);
-            __syncwarp(WARP_ALL); /* all have read what was found */
+            __syncwarp(WARP_ALL); /* all lanes have read the result */
             if (lane_id() == 0) {
                 panel->query = query;
                 panel->best = NOWHERE;
             }
             if (!query) window_close(w, p, panel);
         }
-        __syncthreads(); /* everyone knows the question */
+        __syncthreads(); /* all threads have read the query */
         if (!panel->query) return;
         seek_outside(p, panel);
-        __syncthreads(); /* everyone has answered */
+        __syncthreads(); /* all threads have answered */
         sought = true;
     }
 }
 
-/* ---- What is added to rows ---- */
+/* ---- Updates of rows ---- */
 
-/* Tables of what a row's word says: after a barrier that p's panel is there, before another. */
+/* Makes tables from a row's word to its update; needs a barrier before (p's panel is complete) and
+ * after. */
 static __device__ inline void make_sum_tables(const struct batch_panel *panel,
                                               uint32_t tables[BATCH_GROUPS][BATCH_ENTRIES])
 {
@@ -281,7 +282,7 @@ static __device__ inline void make_sum_tables(const struct batch_panel *panel,
     }
 }
 
-/* The pivot rows to add to a row that is none. */
+/* The pivot rows to add to a non-pivot row. */
 static __device__ inline uint32_t sum_of_word(const uint32_t tables[BATCH_GROUPS][BATCH_ENTRIES],
                                               uint32_t word)
 {
@@ -292,7 +293,7 @@ static __device__ inline uint32_t sum_of_word(const uint32_t tables[BATCH_GROUPS
     return sum;
 }
 
-/* ... and to pivot number t. */
+/* The pivot rows to add to pivot number t. */
 static __device__ inline uint32_t sum_of_pivot(const struct batch_panel *panel, uint32_t t,
                                                bool reduced)
 {

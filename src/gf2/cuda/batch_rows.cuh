@@ -1,17 +1,17 @@
 /*
- * gf2/cuda/batch_rows.cuh - a block eliminates a matrix whose rows its threads hold in registers.
+ * gf2/cuda/batch_rows.cuh - one block eliminates a matrix whose rows are in its threads' registers.
  *
- * 32 columns at a time: a warp eliminates them (batch_panel.cuh); the pivot rows go to shared
- * memory as they are; of each five of them all 32 sums are made, in rows of an odd number of words;
- * a thread adds to its row one sum of each table.  Lanes then read different banks, whichever sums
- * they take.
+ * 32 columns at a time: a warp eliminates them (batch_panel.cuh); the original pivot rows go to
+ * shared memory; for each five of them a table of all 32 linear combinations is made, in rows of an
+ * odd number of words; a thread adds one entry of each table to its row.  Lanes then read different
+ * banks for all entries.
  *
- * Columns in another order are brought to it while the matrix is read: a warp transposes its 32
- * rows in shared memory, where columns are words then, takes those in order, and transposes back.
- * What is written goes the same way in reverse.
+ * With an order, columns are permuted while the matrix is read: a warp transposes its 32 rows in
+ * shared memory, where columns are then words, reads those in order, and transposes back.  Results
+ * are written by the same steps in reverse.
  *
  *     shared    panel, tables of sums | words, row_at, pivot_column, taken of each row | x | order
- *               pivot rows, tables of them; before and after: room to read and write through
+ *               pivot rows, tables of them; before and after: staging for reads and writes
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
-/* The parts of shared memory; the host adds up the same (batch_rows_bytes in batch.c). */
+/* The parts of shared memory; the host computes the same size (batch_rows_bytes in batch.c). */
 struct rows_shared {
     uint32_t sum_tables[BATCH_GROUPS][BATCH_ENTRIES];
     struct batch_panel panel;
@@ -33,10 +33,10 @@ struct rows_shared {
 struct rows_block {
     struct rows_shared *s;
     uint32_t *words, *row_at, *pivot_column, *taken; /* [threads] */
-    uint32_t *order;                                 /* [cols], where there is one */
+    uint32_t *order;                                 /* [cols], if there is one */
     uint32_t *room;
     uint64_t matrix;  /* its number */
-    uint32_t columns; /* pivots are sought in; 0 where the order is wrong */
+    uint32_t columns; /* number of columns to search for pivots; 0 if the order is invalid */
 };
 
 static __device__ inline struct rows_block rows_block_of(const struct gf2_batch_args &a)
@@ -56,25 +56,25 @@ static __device__ inline struct rows_block rows_block_of(const struct gf2_batch_
 
 /* ---- Orders ---- */
 
-/* Reads this matrix's order, and adds the columns that it leaves out.  A wrong one is reported
- * and becomes that of no columns. */
+/* Reads this matrix's order, and appends the columns that are not in it.  An invalid order is
+ * reported and becomes an order of no columns. */
 static __device__ inline void read_order(const struct gf2_batch_args &a, struct rows_block &k)
 {
     const uint32_t *from = a.order + k.matrix * a.columns;
     bool wrong = false;
     for (uint32_t i = threadIdx.x; i < BATCH_WORDS; i += blockDim.x) k.s->marks[i] = 0;
-    __syncthreads(); /* no marks are left */
+    __syncthreads(); /* all marks are clear */
     for (uint32_t i = threadIdx.x; i < a.columns; i += blockDim.x) {
         const uint32_t column = from[i];
         k.order[i] = column;
         wrong |= column >= a.cols ||
                  (atomicOr(&k.s->marks[column / 32], 1u << (column & 31)) >> (column & 31) & 1);
     }
-    wrong = __syncthreads_or(wrong); /* all marks are there */
+    wrong = __syncthreads_or(wrong); /* all marks are set */
     if (wrong) {
         if (threadIdx.x == 0) {
             for (uint32_t i = 0; i < BATCH_WORDS; i++) k.s->marks[i] = 0;
-            for (uint32_t i = 0; i < a.columns; i++) { /* the first that is wrong */
+            for (uint32_t i = 0; i < a.columns; i++) { /* the first invalid position */
                 const uint32_t column = from[i], bit = 1u << (column & 31);
                 if (column < a.cols && !(k.s->marks[column / 32] & bit)) {
                     k.s->marks[column / 32] |= bit;
@@ -97,7 +97,7 @@ static __device__ inline void read_order(const struct gf2_batch_args &a, struct 
             for (; free; free &= free - 1) k.order[at++] = w * 32 + (uint32_t)__ffs((int)free) - 1;
         }
     }
-    __syncthreads(); /* the order is there */
+    __syncthreads(); /* the order is written */
 }
 
 /* ---- Reading and writing a matrix ---- */
@@ -107,8 +107,8 @@ static __device__ inline uint32_t *warp_room(const struct rows_block &k, uint32_
     return k.room + threadIdx.x / 32 * 32 * pitch;
 }
 
-/* 32 rows of the matrix from word `begin` on, `count` words of 64 bits: lanes take words that lie
- * together. */
+/* Loads 32 rows of the matrix from word `begin` on, `count` words of 64 bits: lanes read contiguous
+ * words. */
 static __device__ inline void load_rows(const struct gf2_batch_args &a, const struct rows_block &k,
                                         uint32_t *room, uint32_t pitch, uint32_t begin,
                                         uint32_t count, uint32_t count_bits)
@@ -149,13 +149,13 @@ static __device__ inline uint32_t bits_for(uint32_t n)
     return bits;
 }
 
-/* Transposes each square of the warp's 32 rows in its place. */
+/* Transposes each 32 x 32 block of the warp's rows in place. */
 static __device__ inline void turn_room(uint32_t *room, uint32_t pitch, uint32_t squares)
 {
-    __syncwarp(WARP_ALL); /* the room is filled */
+    __syncwarp(WARP_ALL); /* the staging area is filled */
     for (uint32_t q = 0; q < squares; q++)
         room[lane_id() * pitch + q] = turn_warp(room[lane_id() * pitch + q]);
-    __syncwarp(WARP_ALL); /* all squares are turned */
+    __syncwarp(WARP_ALL); /* all blocks are transposed */
 }
 
 template <int WORDS>
@@ -186,11 +186,11 @@ static __device__ inline void read_matrix(const struct gf2_batch_args &a,
     for (int part = 0; part < WORDS; part += BATCH_STAGE_WORDS) {
         const uint32_t words = WORDS - part < BATCH_STAGE_WORDS ? WORDS - part : BATCH_STAGE_WORDS;
         load_rows(a, k, room, pitch, part / 2, words / 2, bits_for(words / 2));
-        __syncwarp(WARP_ALL); /* the room is filled */
+        __syncwarp(WARP_ALL); /* the staging area is filled */
 #pragma unroll
         for (int w = 0; w < BATCH_STAGE_WORDS; w++)
             if (part + w < WORDS) v[part + w] = room[lane_id() * pitch + w];
-        __syncwarp(WARP_ALL); /* ... and emptied */
+        __syncwarp(WARP_ALL); /* ... and read */
     }
 }
 
@@ -211,12 +211,12 @@ static __device__ inline void write_matrix(const struct gf2_batch_args &a,
             const uint32_t word = turn_warp(v[w]);
             if (i < a.cols) room[(k.order[i] & 31) * pitch + k.order[i] / 32] = word;
         }
-        if (a.cols & 31) { /* what no column is written to */
+        if (a.cols & 31) { /* padding that no column is written to */
             if (lane_id() >= (a.cols & 31)) room[lane_id() * pitch + squares - 1] = 0;
         }
         turn_room(room, pitch, squares);
         if (squares & 1) room[lane_id() * pitch + squares] = 0;
-        __syncwarp(WARP_ALL); /* the room is filled */
+        __syncwarp(WARP_ALL); /* the staging area is filled */
         store_rows(a, k, room, pitch, 0, pairs, bits_for(pairs), row_of);
         return;
     }
@@ -228,16 +228,16 @@ static __device__ inline void write_matrix(const struct gf2_batch_args &a,
 #pragma unroll
         for (int w = 0; w < BATCH_STAGE_WORDS; w++)
             if (part + w < WORDS) room[lane_id() * pitch + w] = v[part + w];
-        __syncwarp(WARP_ALL); /* the room is filled */
+        __syncwarp(WARP_ALL); /* the staging area is filled */
         store_rows(a, k, room, pitch, part / 2, words / 2, bits_for(words / 2), row_of);
-        __syncwarp(WARP_ALL); /* ... and emptied */
+        __syncwarp(WARP_ALL); /* ... and read */
     }
 }
 
 /* ---- Elimination ---- */
 
-/* All sums of each five pivot rows, in Gray code's order: a thread makes half of a table's entries
- * of one word. */
+/* All linear combinations of each five pivot rows, in Gray code order: a thread makes half of a
+ * table's entries for one word. */
 template <int WORDS>
 static __device__ inline void make_row_tables(const uint32_t *pivots, uint32_t *tables,
                                               uint32_t found)
@@ -263,7 +263,7 @@ static __device__ inline void make_row_tables(const uint32_t *pivots, uint32_t *
     }
 }
 
-/* The words before `from` are not changed by the pivot rows. */
+/* The pivot rows are zero in the words before `from`. */
 template <int WORDS>
 static __device__ inline void add_rows(const uint32_t *tables, uint32_t (&v)[WORDS], uint32_t sum,
                                        uint32_t found, uint32_t from)
@@ -291,20 +291,20 @@ static __device__ inline uint32_t word_of(const uint32_t (&v)[WORDS], uint32_t a
     return word;
 }
 
-/* Once the matrix is eliminated: b is what became of the bit of the thread's row. */
-static __device__ inline void tell_solution(const struct gf2_batch_args &a,
-                                            const struct rows_block &k, uint32_t rank, bool b,
-                                            bool is_pivot)
+/* Writes the solution after the elimination: b is the transformed bit of the thread's row. */
+static __device__ inline void write_solution(const struct gf2_batch_args &a,
+                                             const struct rows_block &k, uint32_t rank, bool b,
+                                             bool is_pivot)
 {
     const uint32_t words = (a.cols + 63) / 64;
     for (uint32_t i = threadIdx.x; i < BATCH_WORDS; i += blockDim.x) k.s->x[i] = 0;
     k.words[threadIdx.x] = b;
-    const bool solvable = !__syncthreads_or(b && !is_pivot); /* all is there */
+    const bool solvable = !__syncthreads_or(b && !is_pivot); /* all rows are final */
     if (solvable && threadIdx.x < rank && k.words[k.row_at[threadIdx.x]]) {
         const uint32_t at = k.pivot_column[threadIdx.x], column = a.order ? k.order[at] : at;
         atomicOr(&k.s->x[column / 32], 1u << (column & 31));
     }
-    __syncthreads(); /* x is there */
+    __syncthreads(); /* x is written */
     for (uint32_t i = threadIdx.x; i < words; i += blockDim.x)
         a.x[k.matrix * words + i] = k.s->x[2 * i] | (uint64_t)k.s->x[2 * i + 1] << 32;
     if (threadIdx.x == 0) a.solvable[k.matrix] = solvable;
@@ -316,7 +316,7 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
     enum { PITCH = WORDS + 1 };
     uint32_t *pivots = k.room, *tables = k.room + BATCH_PANEL * PITCH;
     const uint32_t row = threadIdx.x, least = a.rows < a.cols ? a.rows : a.cols;
-    const bool stops = a.b && !a.out && !a.rank && !a.pivots; /* where b says no more */
+    const bool stops = a.b && !a.out && !a.rank && !a.pivots; /* ends when b is decided */
     uint32_t v[WORDS], rank = 0;
     bool is_pivot = false, b = false;
     k.columns = a.columns;
@@ -333,13 +333,13 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
                                       at * 32,        a.max_rank - rank };
         const uint32_t word = word_of<WORDS>(v, at);
         k.words[row] = word;
-        const bool more = __syncthreads_or(stops ? b && !is_pivot : 1); /* the words are there */
+        const bool more = __syncthreads_or(stops ? b && !is_pivot : 1); /* the words are written */
         if (!more) break;
         panel_eliminate(p, &k.s->panel);
         const uint32_t found = k.s->panel.found;
         if (row < found) k.taken[k.row_at[rank + row]] = row + 1;
         make_sum_tables(&k.s->panel, k.s->sum_tables);
-        __syncthreads(); /* pivot rows know that they are, the sums are there */
+        __syncthreads(); /* pivot rows are marked, the combinations are written */
         const uint32_t taken = k.taken[row];
         const bool last = rank + found == a.max_rank || left <= 32;
         uint32_t sum = 0;
@@ -355,18 +355,19 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
             sum = sum_of_word(k.s->sum_tables, word);
         }
         is_pivot |= taken != 0;
-        __syncthreads(); /* pivot rows are there, and their bits of b */
+        __syncthreads(); /* the pivot rows and their bits of b are written */
         b ^= __popc(sum & k.s->panel.b) & 1;
         rank += found;
         if (last && !a.out) break;
         make_row_tables<WORDS>(pivots, tables, found);
-        __syncthreads(); /* the tables are there */
+        __syncthreads(); /* the tables are written */
         if (__any_sync(WARP_ALL, sum != 0)) add_rows<WORDS>(tables, v, sum, found, at);
     }
-    if (a.out || a.b) __syncthreads(); /* row_at is there, the tables are no more needed */
+    if (a.out || a.b) __syncthreads(); /* row_at is written, the tables may be overwritten */
     if (a.out) {
-        if (row < a.rows) k.words[k.row_at[row]] = row; /* the reverse */
-        __syncthreads();                                /* everyone knows where its row goes */
+        if (row < a.rows) k.words[k.row_at[row]] = row; /* the inverse */
+        __syncthreads();                                /* all threads know the place of their
+                                                           row */
         write_matrix<WORDS>(a, k, v, k.words);
     }
     if (a.rank && row == 0) a.rank[k.matrix] = rank;
@@ -375,8 +376,8 @@ static __device__ inline void eliminate_matrix(const struct gf2_batch_args &a, s
         a.pivots[k.matrix * least + row] = a.order ? k.order[column] : column;
     }
     if (a.b) {
-        if (a.out) __syncthreads(); /* k.words is no more needed */
-        tell_solution(a, k, rank, b, is_pivot);
+        if (a.out) __syncthreads(); /* k.words may be overwritten */
+        write_solution(a, k, rank, b, is_pivot);
     }
 }
 
@@ -385,7 +386,7 @@ template <int WORDS> static __device__ inline void eliminate_in_rows(const struc
     struct rows_block k = rows_block_of(a);
     for (k.matrix = blockIdx.x; k.matrix < a.count; k.matrix += gridDim.x) {
         eliminate_matrix<WORDS>(a, k);
-        __syncthreads(); /* nothing is needed any more */
+        __syncthreads(); /* shared memory may be written again */
     }
 }
 

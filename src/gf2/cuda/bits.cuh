@@ -1,16 +1,17 @@
 /*
- * gf2/cuda/bits.cuh - blocks of bits as the matrix units take them, and as they give them back.
+ * gf2/cuda/bits.cuh - blocks of bits in the layout of tensor core operands and results.
  *
- * A chunk is 256 vectors of 256 bits, 8 KiB.  Bits 32 q ... of a vector are one of its words.  As
- * an operand of gf2_mul it is matrices of 8 vectors x 16 bytes (gf2_word_place), as a right operand
- * of gf2_apply it is in the order in which a warp's lanes load 16 bytes each (gf2_column_place).
- * Of the right operand a chunk has the 256 columns of four words of 64 bits, dealt out so that in
+ * A chunk is 256 vectors of 256 bits, 8 KiB. Bits 32 q ... of a vector are one of its words.  An
+ * operand of gf2_mul is stored as matrices of 8 vectors x 16 bytes (gf2_word_place), a right
+ * operand of gf2_apply in the order in which a warp's lanes load 16 bytes each (gf2_column_place).
+ * A chunk of the right operand has the 256 columns of four words of 64 bits, distributed so that in
  * the product the lanes of one t hold the columns of word t:
  *
  *     round r (of 16), fragment n (of 2), its columns 2 t + e  <->  word t, bit
  *         32 (r / 8) + 8 (2 n + e) + 7 - r % 8
  *
- * so that four counts' lowest bytes are the next bits of four bytes, and no lane needs another.
+ * so that the lowest bits of four counts are the next bits of four bytes, and lanes exchange no
+ * data.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +23,7 @@
 #include "cuda/device/ptx_mma.cuh"
 #include "cuda/device/warp.cuh"
 
-/* Where mma.sync multiplies bits natively; other GPUs are given no such kernel. */
+/* GPUs on which mma.sync multiplies bits natively; other GPUs get no such kernel. */
 #if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1000)
 #define GF2_MMA 1
 #else
@@ -31,7 +32,8 @@
 
 enum { GF2_CHUNK_WORDS = 2048 }; /* of 32 bits */
 
-/* For gf2_apply: where in its chunk word q of the column is that is bit b of word t of its four. */
+/* For gf2_apply: the place, in its chunk, of word q of the column that is bit b of word t of its
+ * four. */
 static __device__ inline uint32_t gf2_column_place(uint32_t t, uint32_t b, uint32_t q)
 {
     const uint32_t byte = b % 32 / 8, r = b / 32 * 8 + 7 - b % 8;
@@ -39,7 +41,8 @@ static __device__ inline uint32_t gf2_column_place(uint32_t t, uint32_t b, uint3
     return (r * 32 + lane) * 4 + part;
 }
 
-/* Which column of its chunk bit b of word t of its four is, and where word q of a vector is. */
+/* The column of its chunk that is bit b of word t of its four, and the place of word q of a
+ * vector. */
 static __device__ inline uint32_t gf2_column(uint32_t t, uint32_t b)
 {
     const uint32_t byte = b % 32 / 8, r = b / 32 * 8 + 7 - b % 8;
@@ -51,14 +54,14 @@ static __device__ inline uint32_t gf2_word_place(uint32_t vector, uint32_t q)
     return vector / 8 * 64 + q / 4 * 32 + vector % 8 * 4 + q % 4;
 }
 
-/* The reverse of gf2_column: the bit among those of the four words, 64 t + b. */
+/* The inverse of gf2_column: the bit among those of the four words, 64 t + b. */
 static __device__ inline uint32_t gf2_column_bit(uint32_t column)
 {
     const uint32_t r = column / 16, n = column / 8 % 2, t = column % 8 / 2, e = column % 2;
     return 64 * t + 32 * (r / 8) + 8 * (2 * n + e) + 7 - r % 8;
 }
 
-/* Four counts give bits 0, 8, 16 and 24 of the result; the others are anything. */
+/* Four counts give bits 0, 8, 16 and 24 of the result; the other bits are undefined. */
 static __device__ inline uint32_t gf2_parities(int32_t a, int32_t b, int32_t c, int32_t d)
 {
     const uint32_t low = __byte_perm((uint32_t)a, (uint32_t)b, 0x0040);
@@ -66,7 +69,7 @@ static __device__ inline uint32_t gf2_parities(int32_t a, int32_t b, int32_t c, 
     return __byte_perm(low, high, 0x7610);
 }
 
-/* The same of counts below 2^16, by multiplications, which other units do meanwhile. */
+/* The same for counts below 2^16, by multiplications, which use other execution units. */
 static __device__ inline uint32_t gf2_parities_small(int32_t a, int32_t b, int32_t c, int32_t d)
 {
     const uint32_t low = (uint32_t)a + (uint32_t)b * 65536;
@@ -74,13 +77,13 @@ static __device__ inline uint32_t gf2_parities_small(int32_t a, int32_t b, int32
     return __byte_perm(low, high, 0x6420);
 }
 
-/* Bits 0, 8, 16 and 24 of next come in below what each byte of bits has. */
+/* Shifts bits 0, 8, 16 and 24 of next into the bytes of bits from below. */
 static __device__ inline uint32_t gf2_append(uint32_t bits, uint32_t next)
 {
     return bits_select(0x01010101u, next, bits + bits);
 }
 
-/* Lane i gives row i and receives column i of 32 x 32 bits. */
+/* Lane i passes row i and receives column i of 32 x 32 bits. */
 static __device__ inline uint32_t gf2_transpose_32(uint32_t row)
 {
     uint32_t low = 0x0000ffffu;

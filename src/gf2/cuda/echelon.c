@@ -1,15 +1,15 @@
 /*
- * gf2/cuda/echelon.c - echelon forms over GF(2) on the GPU, host half: the plan, the table of
+ * gf2/cuda/echelon.c - echelon forms over GF(2) on the GPU, host code: the plan, the table of
  * strategies, and their steps.
  *
  *     "block"     gf2_strip, gf2_panel, gf2_rows for every 64 columns, and gf2_apply for every 512:
- *                 by the matrix units where they multiply bits (sm_80 to sm_90), else by tables
- *     "m4r"  the same, always by tables
+ *                 by tensor cores that multiply bits (sm_80 to sm_90), otherwise by tables
+ *     "m4r"       the same, always by tables
  *     "gauss"     gf2_find and gf2_add for every column
  *
  *     workspace   [ state | strip | left | right | packed ]
  *
- * What there is to do is known on the device alone: kernels that find nothing to do end at once.
+ * Only the device knows how much work there is: kernels without work end immediately.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,12 +24,12 @@ static const char module[] = "gf2_echelon_all";
 
 struct strategy;
 
-/* What follows from the request only. */
+/* The plan, which depends on the request only. */
 struct plan {
     const struct strategy *strategy;
 };
 
-/* All that is needed to make and to run the steps of a call. */
+/* Everything needed to make and to run the steps of a call. */
 struct whole {
     struct gf2_echelon_args args;
     struct echi_steps steps;
@@ -37,10 +37,10 @@ struct whole {
 
 struct strategy {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
-    bool best;        /* chosen, if none is named */
-    bool panels;      /* of 64 columns; else column by column */
-    bool units;       /* updates by the matrix units, where they multiply bits */
+    const char *when; /* when it is chosen, for the documentation */
+    bool best;        /* chosen if no strategy is named */
+    bool panels;      /* of 64 columns; otherwise column by column */
+    bool units;       /* updates on tensor cores, if they multiply bits */
     const char *kernels;
     ech_status (*call)(ech_ctx *ctx, void *args); /* enqueues them */
 };
@@ -73,15 +73,15 @@ static size_t lay_out(const struct echi_gf2_echelon *e, const struct plan *plan,
     return layout.bytes;
 }
 
-/* ---- What is queued ---- */
+/* ---- Queued work ---- */
 
 static size_t blocks_for(size_t n, size_t each)
 {
     return n / each + (n % each != 0);
 }
 
-/* So many rows a block of gf2_apply that there are two blocks for each multiprocessor, but no
- * fewer than it has warps for. */
+/* The number of rows of a block of gf2_apply: chosen for two blocks per multiprocessor, but at
+ * least the number that keeps all warps busy. */
 static uint32_t rows_of_apply(const ech_ctx *ctx, const struct gf2_echelon_args *a, size_t strips)
 {
     const struct echi_cuda *cuda = ctx->state;
@@ -92,7 +92,7 @@ static uint32_t rows_of_apply(const ech_ctx *ctx, const struct gf2_echelon_args 
     return (uint32_t)rows;
 }
 
-/* The slots up to that of a->panel. */
+/* Applies the slots up to that of a->panel. */
 static ech_status apply(ech_ctx *ctx, struct gf2_echelon_args *a)
 {
     const size_t words = a->words - a->panel / GF2_SLOTS * GF2_SLOTS;
@@ -109,7 +109,7 @@ static ech_status apply(ech_ctx *ctx, struct gf2_echelon_args *a)
     return echi_cuda_launch(ctx, module, "gf2_apply_tables", (unsigned)blocks, GF2_THREADS, 0, a);
 }
 
-/* How many launches there are depends on the matrix: no list has room for them. */
+/* The number of launches depends on the matrix, so they do not fit in a list of steps. */
 static ech_status run_panels(ech_ctx *ctx, void *args)
 {
     struct gf2_echelon_args *a = args;
@@ -161,9 +161,9 @@ done:
 static const struct strategy strategies[] = {
     {
         .name = "block",
-        .what = "pivots of 64 columns by one block, updates by 512 rows at once: by the matrix "
-                "units where they multiply bits",
-        .when = "unless another one is named",
+        .what = "pivots of 64 columns by one block, updates by 512 rows at once: on tensor cores "
+                "if they multiply bits, otherwise by tables",
+        .when = "unless another strategy is selected",
         .best = true,
         .panels = true,
         .units = true,
@@ -172,8 +172,8 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "m4r",
-        .what = "the same, updates by tables in shared memory",
-        .when = "only if it is named",
+        .what = "like block, updates by tables in shared memory",
+        .when = "only by name",
         .panels = true,
         .kernels =
             "gf2_strip, gf2_panel, gf2_rows for every 64 columns, gf2_apply_tables for every 512",
@@ -181,9 +181,9 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "gauss",
-        .what = "two kernels for every column",
-        .when = "only if it is named",
-        .kernels = "gf2_find, gf2_add for every column",
+        .what = "two kernels per column",
+        .when = "only by name",
+        .kernels = "gf2_find, gf2_add per column",
         .call = run_gauss,
     },
 };
@@ -196,10 +196,10 @@ static ech_status choose(const struct echi_gf2_echelon *e, const struct strategy
         if (e->algorithm ? strcmp(e->algorithm, (*choice)->name) == 0 : (*choice)->best)
             return ECH_OK;
     }
-    return echi_fail(NULL, ECH_ERR_ARG,
-                     "the algorithm is \"%s\", and for echelon forms the GPU has \"block\", "
-                     "\"russians\" and \"gauss\"",
-                     e->algorithm);
+    return echi_fail(
+        NULL, ECH_ERR_ARG,
+        "unknown algorithm \"%s\"; available for echelon forms on the GPU: block, m4r, gauss",
+        e->algorithm);
 }
 
 static ech_status plan_echelon(const void *request, void *place, size_t *work_bytes)
@@ -213,8 +213,8 @@ static ech_status plan_echelon(const void *request, void *place, size_t *work_by
     *work_bytes = lay_out(e, plan, NULL, &overflow, &parts);
     if (overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY,
-                         "the matrix is %zu x %zu: the workspace is larger than any memory",
-                         e->a.rows, e->a.cols);
+                         "the matrix is %zu x %zu: the workspace exceeds SIZE_MAX bytes", e->a.rows,
+                         e->a.cols);
     return ECH_OK;
 }
 

@@ -1,16 +1,16 @@
 /*
- * gf2/cuda/echelon.cu - echelon forms over GF(2) on the GPU, device half.
+ * gf2/cuda/echelon.cu - echelon forms over GF(2) on the GPU, device code.
  *
  * For each panel of 64 columns three kernels:
  *
- *     gf2_strip   the panel's columns of all rows, brought up to date; before that, by which of
- *                 the last panel's pivots each row is to be updated: its own bits there
- *     gf2_panel   one block: the pivots and what their rows are sums of        panel.cuh
- *     gf2_rows    the pivots' rows as far as they go, into a slot; other rows make room
+ *     gf2_strip   the panel's columns of all rows, brought up to date; before that, each row's
+ *                 multipliers for the last panel's pivots: its own bits there
+ *     gf2_panel   one block: the pivots, and the combinations of their rows        panel.cuh
+ *     gf2_rows    the pivot rows, updated as far as possible, into a slot; other rows move
  *
- * and after every eight panels gf2_apply (apply.cuh): so a row of the matrix is read and
- * written once for 512 columns.  Until then a row is what is in its place, and the slots' rows that
- * `left` names; a pivot's own place is zero, and `left` names its slot.
+ * After every eight panels gf2_apply runs (apply.cuh), so a row of the matrix is read and written
+ * once per 512 columns.  Until then, the value of a row is the row in place plus the slots' rows
+ * that `left` selects.  A pivot row's own place is zero, and `left` selects its slot.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 #include "gf2/cuda/gauss.cuh"
 #include "gf2/cuda/panel.cuh"
 
-enum { NIBBLES = 16, SLOT_TABLE = NIBBLES * 16 }; /* of 64 rows: sums of four each */
+enum { NIBBLES = 16, SLOT_TABLE = NIBBLES * 16 /* of 64 rows: combinations of four each */ };
 
 extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     gf2_begin(const __grid_constant__ struct gf2_echelon_args a)
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     if (a.rows_from && thread < a.rows) a.rows_from[thread] = (uint32_t)thread;
 }
 
-/* ---- Sums of rows by tables of four ---- */
+/* ---- Linear combinations from tables of four rows ---- */
 
 static __device__ inline void make_tables(uint64_t *tables, const uint64_t *rows, uint32_t entries)
 {
@@ -45,7 +45,7 @@ static __device__ inline void make_tables(uint64_t *tables, const uint64_t *rows
     }
 }
 
-/* COUNT of a slot's tables, from one on; bits are theirs. */
+/* Looks up COUNT of a slot's tables, from one on, with their bits. */
 template <int COUNT>
 static __device__ inline uint64_t look_up(const uint64_t *tables, uint64_t bits)
 {
@@ -57,7 +57,7 @@ static __device__ inline uint64_t look_up(const uint64_t *tables, uint64_t bits)
 
 /* ---- The panel's columns ---- */
 
-/* By which of the last panel's pivots a row is to be updated. */
+/* The multipliers of a row for the last panel's pivots. */
 static __device__ inline void note_left(const struct gf2_echelon_args &a, uint32_t slot,
                                         uint64_t row)
 {
@@ -106,9 +106,9 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
         atomicOr((unsigned long long *)&state.rest, rest);
 }
 
-/* ---- The pivots' rows ---- */
+/* ---- The pivot rows ---- */
 
-/* Of one word, bit by bit, so that they are right operands. */
+/* Packs one word of the rows, bit by bit, as right operands. */
 static __device__ inline void pack(const struct gf2_echelon_args &a, uint64_t w, uint32_t slot,
                                    const uint64_t *rows)
 {
@@ -129,7 +129,7 @@ static __device__ inline void pack(const struct gf2_echelon_args &a, uint64_t w,
              gf2_column_place((uint32_t)(w % 4), 8 * warp + lane_id() / 2, q)] = mine;
 }
 
-/* A block does one word of all of them. */
+/* A block processes one word of all of them. */
 extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     gf2_rows(const __grid_constant__ struct gf2_echelon_args a)
 {
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     sum ^= __shfl_xor_sync(WARP_ALL, (unsigned long long)sum, 1);
     sum ^= __shfl_xor_sync(WARP_ALL, (unsigned long long)sum, 2);
     if (part == 0) {
-        made[j] = sum; /* of a column without a pivot the empty one */
+        made[j] = sum; /* empty for a column without a pivot */
         a.right[w * GF2_DEPTH + 64 * slot + j] = sum;
     }
     if (!a.packed) return;

@@ -1,6 +1,6 @@
 /*
- * gf2/cuda/gauss.cuh - elimination as it is taught: for each column one kernel finds the pivot, and
- * one adds its row to the others.
+ * gf2/cuda/gauss.cuh - plain elimination: for each column one kernel finds the pivot, and another
+ * adds its row to the others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 
 #include "gf2/cuda/echelon.h"
 
-/* The bits of word w that are the matrix's. */
+/* The valid bits of word w. */
 static __device__ inline uint64_t own_bits(const struct gf2_echelon_args &a, uint64_t w)
 {
     return w + 1 == a.words ? a.last_mask : ~(uint64_t)0;
@@ -60,10 +60,10 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     const uint64_t *from = a.a + pivot * a.stride;
     const uint64_t warps = gridDim.x * (uint64_t)(GF2_THREADS / 32);
     uint64_t row = (a.reduced ? 0 : pivot + 1) + blockIdx.x * (GF2_THREADS / 32) + threadIdx.x / 32;
-    for (; row < a.rows; row += warps) { /* a warp has a row */
+    for (; row < a.rows; row += warps) { /* one row per warp */
         uint64_t *to = a.a + row * a.stride;
         const bool one = row != pivot && (to[word] >> a.column % 64 & 1);
-        __syncwarp(); /* all have read the bit that goes */
+        __syncwarp(); /* all lanes have read the bit that is overwritten */
         if (!one) continue;
         for (uint64_t w = word + threadIdx.x % 32; w < a.words; w += 32)
             to[w] ^= from[w] & own_bits(a, w);

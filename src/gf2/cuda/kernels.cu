@@ -1,6 +1,5 @@
 /*
- * gf2/cuda/kernels.cu - what moves bits of matrices over GF(2), makes them or looks at them once:
- * device half.
+ * gf2/cuda/kernels.cu - element-wise operations on matrices over GF(2): device code.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -132,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(GF2_THREADS)
 extern "C" __global__ void __launch_bounds__(GF2_THREADS)
     gf2_solvable(const __grid_constant__ struct gf2_args a)
 {
-    tell_solvable(a);
+    write_solvable(a);
 }
 
 extern "C" __global__ void __launch_bounds__(GF2_ORDER_THREADS)

@@ -1,6 +1,6 @@
 /*
- * gf2/cuda/look.cuh - what matrices over GF(2) are only looked at for: ones counted, two compared,
- * which columns have a one below the rank.
+ * gf2/cuda/look.cuh - operations that only read matrices over GF(2): count of ones, comparison,
+ * columns with a one below the rank.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,13 +19,13 @@ static __device__ inline uint64_t warp_sum_u64(uint64_t x)
     return x;
 }
 
-/* The block's sum joins the total; who comes last knows it all, and leaves zeros. */
+/* The block's sum is added to the total; the last block gets the total and resets it. */
 static __device__ inline bool join_total(struct gf2_total *total, uint64_t mine, uint64_t *sum)
 {
     __shared__ uint64_t sums[GF2_THREADS / 32];
     mine = warp_sum_u64(mine);
     if (lane_id() == 0) sums[threadIdx.x / 32] = mine;
-    __syncthreads(); /* every warp's sum is there */
+    __syncthreads(); /* the sums of all warps are written */
     if (threadIdx.x != 0) return false;
     mine = 0;
     for (int i = 0; i < GF2_THREADS / 32; i++) mine += sums[i];
@@ -62,7 +62,7 @@ template <bool EQUAL> static __device__ inline void look_words(const struct gf2_
 
 /* ---- Rows beyond the rank ---- */
 
-/* Into a.mask: the columns of a in which such a row has a one. */
+/* Into a.mask: the columns of a in which a row beyond the rank has a one. */
 static __device__ inline void look_below(const struct gf2_args &a)
 {
     const uint32_t rank = *a.rank;
@@ -80,7 +80,7 @@ static __device__ inline void look_below(const struct gf2_args &a)
     }
 }
 
-/* Into a.first: for each column the first such row; no row is 2^32 - 1. */
+/* Into a.first: for each column the first row beyond the rank with a one; 2^32 - 1: none. */
 static __device__ inline void look_first(const struct gf2_args &a)
 {
     const uint32_t rank = *a.rank;
@@ -99,7 +99,7 @@ static __device__ inline void look_first(const struct gf2_args &a)
     }
 }
 
-static __device__ inline void tell_solvable(const struct gf2_args &a)
+static __device__ inline void write_solvable(const struct gf2_args &a)
 {
     const uint64_t step = (uint64_t)gridDim.x * GF2_THREADS;
     for (uint64_t j = (uint64_t)blockIdx.x * GF2_THREADS + threadIdx.x; j < a.a.cols; j += step)

@@ -1,7 +1,7 @@
 /*
- * gf2/cuda/map.cuh - matrices over GF(2) of which each word is made by itself.
+ * gf2/cuda/map.cuh - operations over GF(2) that compute each word independently.
  *
- * A thread makes GF2_EACH words, one below the other; all are there before the first is written.
+ * A thread computes GF2_EACH words in consecutive rows; all are loaded before the first is written.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "gf2/cuda/common.h"
 #include "gf2/cuda/word.cuh"
 
-/* Where a thread is in a tile whose threads have `each` rows one below the other. */
+/* The position of a thread in a tile whose threads have `each` consecutive rows. */
 struct place {
     uint64_t row, unit;
     uint32_t step; /* rows from one of them to the next */
@@ -121,7 +121,7 @@ static __device__ inline uint64_t map_word(const struct gf2_args &a, uint64_t ro
     }
 }
 
-/* The row of out that row `row` is for; none: its number of rows. */
+/* The row of out that receives row `row`; none: its number of rows. */
 template <int WHAT>
 static __device__ inline uint64_t map_row(const struct gf2_args &a, uint64_t row)
 {
@@ -159,7 +159,7 @@ template <int WHAT> static __device__ inline void map_words(const struct gf2_arg
 
 /* ---- A byte for each bit ---- */
 
-/* Eight bytes of an array of n bytes, of which those from `at` to `end` are wanted. */
+/* Loads eight bytes of an array of n bytes; only those from `at` to `end` are used. */
 static __device__ inline uint64_t load_eight(const uint8_t *bytes, uint64_t n, uint64_t at,
                                              uint64_t end)
 {
@@ -173,7 +173,7 @@ static __device__ inline uint64_t load_eight(const uint8_t *bytes, uint64_t n, u
     return eight;
 }
 
-/* A thread makes a byte of a row: 8 bits. */
+/* A thread computes one byte of a row: 8 bits. */
 static __device__ inline void pack_bytes(const struct gf2_args &a)
 {
     uint8_t *out = (uint8_t *)a.out.words;
@@ -203,7 +203,7 @@ static __device__ inline void pack_bytes(const struct gf2_args &a)
     }
 }
 
-/* A thread makes the bytes of a row that lie in an aligned word of eight. */
+/* A thread writes the bytes of a row in one aligned word of eight. */
 static __device__ inline void unpack_bytes(const struct gf2_args &a)
 {
     for (uint64_t tile = blockIdx.x; tile < a.tiles; tile += gridDim.x) {

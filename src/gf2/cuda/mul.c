@@ -1,16 +1,16 @@
 /*
- * gf2/cuda/mul.c - products over GF(2) on the GPU, host half: the plan, the table of strategies,
+ * gf2/cuda/mul.c - products over GF(2) on the GPU, host code: the plan, the table of strategies,
  * and their steps.
  *
- *     "block"     operands in the order of lanes, then gf2_mul on the matrix units (sm_80 to
- *                 sm_90; elsewhere as "m4r")
- *     "strassen"  the same, by 7 products of halves, "strassen2" by 49 of quarters: the sums of
- *                 parts are made while operands are brought in order, and a product adds itself to
- *                 all places where it belongs, so that it takes less workspace, not more
- *     "m4r"  gf2_mul_tables
- *     "vectors"   gf2_mul_vectors, where the right operand is given transposed
+ *     "block"     packed operands, then gf2_mul on the tensor cores (sm_80 to sm_90;
+ *                 otherwise like "m4r")
+ *     "strassen"  the same, by 7 products of halves, "strassen2" by 49 of quarters: sums of parts
+ *                 are computed while operands are packed, and a product is added to all of its
+ *                 destinations, so that it needs less workspace, not more
+ *     "m4r"       gf2_mul_tables
+ *     "vectors"   gf2_mul_vectors, if the right operand is given transposed
  *
- *     workspace   [ left operand | right operand ]  or  [ b turned ]
+ *     workspace   [ left operand | right operand ]  or  [ b transposed ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,17 +24,17 @@
 static const char module[] = "gf2_mul_all";
 
 enum {
-    STRASSEN_LEAST = 32768, /* bits of each side of a part, for it to be quicker */
-    PART_LEAST = 128,       /* ... and for it to be done where it is asked for */
-    VECTORS_MOST = 16       /* that are multiplied one by one */
+    STRASSEN_LEAST = 32768, /* minimum bits of each side of a part, for it to be faster */
+    PART_LEAST = 128,       /* ... and if it is selected by name */
+    VECTORS_MOST = 16       /* maximum number of rows that are multiplied one by one */
 };
 
 struct strategy;
 
-/* What follows from the request only. */
+/* The plan, which depends on the request only. */
 struct plan {
     const struct strategy *strategy;
-    unsigned parts;             /* of each side: 1, 2 or 4 */
+    unsigned parts;             /* per side: 1, 2 or 4 */
     uint64_t rows, cols, depth; /* of a part */
     size_t row_chunks, column_chunks, steps;
     size_t row_blocks;
@@ -46,13 +46,13 @@ struct parts {
     uint64_t *turned;
 };
 
-/* All that is needed to make and to run the steps of a call. */
+/* Everything needed to make and to run the steps of a call. */
 struct whole {
     const struct echi_gf2_mul *m;
     const struct plan *plan;
     struct echi_gpu gpu;
     struct parts parts;
-    uint32_t written; /* the parts of the result that have something already */
+    uint32_t written; /* the parts of the result that have been written */
     union {           /* arguments of kernels */
         struct {
             struct gf2_pack_args pack;
@@ -69,10 +69,10 @@ struct whole {
 
 struct strategy {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*can)(const struct echi_gf2_mul *m);
-    bool (*best)(const struct echi_gf2_mul *m); /* chosen then, if it is not named */
-    unsigned parts;                             /* of each side, at most */
+    bool (*best)(const struct echi_gf2_mul *m); /* whether it is chosen if no strategy is named */
+    unsigned parts;                             /* per side, maximum */
     bool packs, turns;                          /* operands; b, if it is given transposed */
     ech_status (*steps)(struct whole *w);
 };
@@ -145,7 +145,7 @@ static void size_parts(const struct echi_gf2_mul *m, struct plan *plan)
     plan->steps = part_of(plan->depth, 1, 256 * GF2_MUL_STEPS) / 256;
 }
 
-/* What any GPU may need. */
+/* The maximum over all GPUs. */
 static size_t lay_out(const struct echi_gf2_mul *m, const struct plan *plan, void *base,
                       bool *overflow, struct parts *parts)
 {
@@ -169,7 +169,7 @@ static ech_status launch(struct whole *w, enum echi_phase phase, const char *ker
 {
     if (blocks > INT32_MAX)
         return echi_fail(w->gpu.ctx, ECH_ERR_UNSUPPORTED,
-                         "the product is too large: more tiles than a grid has blocks");
+                         "the product is too large: it has more tiles than a grid can have blocks");
     echi_step_add(&w->steps, (struct echi_step){ .phase = phase,
                                                  .kind = ECHI_LAUNCH_PDL,
                                                  .module = module,
@@ -182,7 +182,8 @@ static ech_status launch(struct whole *w, enum echi_phase phase, const char *ker
     return ECH_OK;
 }
 
-/* Part (i, j) of a matrix whose parts have so many rows and columns; what is beyond it is empty. */
+/* Part (i, j) of a matrix, given the number of rows and columns of its parts; empty beyond the
+ * matrix. */
 static struct gf2_source part_at(const ech_gf2 *x, unsigned i, unsigned j, uint64_t rows,
                                  uint64_t cols)
 {
@@ -194,7 +195,7 @@ static struct gf2_source part_at(const ech_gf2 *x, unsigned i, unsigned j, uint6
     return part;
 }
 
-/* A product of sums of parts, and the parts of the result that it is added to: bit 2 i + j. */
+/* A product of sums of parts, and the parts of the result to which it is added: bit 2 i + j. */
 static const struct {
     unsigned a, b, out;
 } strassen[7] = {
@@ -207,8 +208,7 @@ static const struct {
     { 1 << 1 | 1 << 3, 1 << 2 | 1 << 3, 1 << 0 },
 };
 
-/* Which parts a set of halves is, of each of which again a set of halves is meant where there are
- * quarters: rows and columns of parts. */
+/* The parts that a set of halves stands for; with quarters, each half is again a set of halves. */
 struct places {
     unsigned count, row[GF2_MUL_PARTS], column[GF2_MUL_PARTS];
 };
@@ -301,7 +301,7 @@ done:
     return status;
 }
 
-/* 7 or 49 products, whose arguments are made as they are enqueued. */
+/* 7 or 49 products, whose arguments are made when they are enqueued. */
 static ech_status run_products(ech_ctx *ctx, void *user)
 {
     const struct whole *all = user;
@@ -358,7 +358,7 @@ done:
     return status;
 }
 
-/* Where the matrix units do not multiply bits, tables do. */
+/* Tables, if the tensor cores do not multiply bits. */
 static ech_status steps_of_products(struct whole *w)
 {
     const bool native = w->gpu.architecture >= 80 && w->gpu.architecture < 100;
@@ -403,7 +403,7 @@ static ech_status steps_of_vectors(struct whole *w)
 static const struct strategy strategies[] = {
     {
         .name = "block",
-        .what = "by the matrix units where they multiply bits, else as m4r",
+        .what = "on tensor cores if they multiply bits, otherwise like m4r",
         .when = "products with a side of less than 65,536 bits",
         .can = always,
         .best = worth_one,
@@ -414,7 +414,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "strassen",
-        .what = "the same, by 7 products of halves of each side",
+        .what = "like block, by 7 products of halves of each side",
         .when = "all sides have at least 65,536 bits",
         .can = always,
         .best = worth_halves,
@@ -425,7 +425,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "strassen2",
-        .what = "the same, by 49 products of quarters of each side",
+        .what = "like block, by 49 products of quarters of each side",
         .when = "all sides have at least 131,072 bits",
         .can = always,
         .best = worth_quarters,
@@ -436,8 +436,8 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "m4r",
-        .what = "tables of sums of 8 rows in shared memory",
-        .when = "only if it is named",
+        .what = "tables of linear combinations of 8 rows in shared memory (M4R)",
+        .when = "only by name",
         .can = always,
         .best = never,
         .parts = 1,
@@ -446,7 +446,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "vectors",
-        .what = "each row of the matrix once, with every vector",
+        .what = "reads each row of the matrix once, for all vectors",
         .when = "the right operand is given transposed, and the left one has at most 16 rows",
         .can = is_transposed,
         .best = few_vectors,
@@ -463,10 +463,11 @@ static ech_status choose(const struct echi_gf2_mul *m, const struct strategy **c
         if (a->can(m) && (m->algorithm ? strcmp(m->algorithm, a->name) == 0 : a->best(m)))
             return ECH_OK;
     }
-    return echi_fail(NULL, ECH_ERR_ARG,
-                     "the algorithm is \"%s\", and for products the GPU has \"block\", "
-                     "\"strassen\", \"strassen2\" and \"russians\"%s",
-                     m->algorithm, m->transposed ? ", or \"vectors\"" : "");
+    return echi_fail(
+        NULL, ECH_ERR_ARG,
+        "algorithm \"%s\" is unknown or cannot run this product; available on the GPU: "
+        "block, strassen, strassen2, m4r%s",
+        m->algorithm, m->transposed ? ", vectors" : "");
 }
 
 static ech_status plan_product(const void *request, void *place, size_t *work_bytes)
@@ -481,7 +482,7 @@ static ech_status plan_product(const void *request, void *place, size_t *work_by
     *work_bytes = lay_out(m, plan, NULL, &overflow, &parts);
     if (overflow)
         return echi_fail(NULL, ECH_ERR_MEMORY,
-                         "the product is %zu x %zu x %zu: the workspace is larger than any memory",
+                         "the product is %zu x %zu x %zu: the workspace exceeds SIZE_MAX bytes",
                          m->a.rows, m->a.cols, m->out.cols);
     return ECH_OK;
 }

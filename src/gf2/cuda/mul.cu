@@ -1,15 +1,15 @@
 /*
- * gf2/cuda/mul.cu - products over GF(2) on the GPU, device half.
+ * gf2/cuda/mul.cu - products over GF(2) on the GPU, device code.
  *
- *     gf2_pack_operands  brings rows and columns in the order of chunks, gf2_pack_turned rows and
+ *     gf2_pack_operands  packs rows and columns in the order of chunks, gf2_pack_turned rows and
  *                        the rows of a right operand that is given transposed: pack.cuh
  *     gf2_mul            their product by groups of four warps (sm_90a): mul_groups.cuh
  *     gf2_mul_copied     the same by warps (sm_80): a block has 128 x 256 bits of the result as
  *                        counts in registers; all threads copy operands, between barriers
- *     gf2_mul_vector     the product of a matrix and one vector, gf2_mul_vectors and several:
+ *     gf2_mul_vector     the product of a matrix with one vector, gf2_mul_vectors with several:
  *                        mul_vectors.cuh
- *     gf2_mul_tables     the product by four Russians, of the matrices as they lie; gf2_mul_turn
- *                        turns the right one over before it where it is given transposed
+ *     gf2_mul_tables     the product by the method of the four Russians, from unpacked matrices;
+ *                        gf2_mul_turn first transposes the right one if it is given transposed
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,7 @@
 #include "gf2/cuda/pack.cuh"
 #include "gf2/cuda/tables.cuh"
 
-/* ---- Operands in order ---- */
+/* ---- Packed operands ---- */
 
 extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS)
     gf2_pack_operands(const __grid_constant__ struct gf2_pack_args a)
@@ -44,7 +44,8 @@ extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS)
 
 /* ---- The product by groups ---- */
 
-#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL) /* others have no such kernel */
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL) /* other architectures have no
+                                                                     such kernel */
 extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS + 32, 1)
     gf2_mul(const __grid_constant__ struct gf2_mul_args a)
 {
@@ -56,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS + 32, 1)
             mbarrier_init(empty + i, GROUP_WARPS);
         }
     wait_for_earlier();
-    __syncthreads(); /* the barriers are there */
+    __syncthreads(); /* the barriers are initialised */
     if (threadIdx.x < GF2_MUL_THREADS)
         multiply_groups(a, stages, full, empty);
     else if (threadIdx.x == GF2_MUL_THREADS)
@@ -68,8 +69,8 @@ extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS + 32, 1)
 
 #if GF2_MMA
 enum {
-    TILES = GF2_MUL_ROWS / 32,   /* of 16 rows, for a warp: there are two rows of warps */
-    PAIRS = GF2_MUL_COLUMNS / 64 /* of 16 columns, for a warp: and four columns */
+    TILES = GF2_MUL_ROWS / 32,   /* of 16 rows, per warp: there are two rows of warps */
+    PAIRS = GF2_MUL_COLUMNS / 64 /* of 16 columns, per warp: and four columns */
 };
 
 static __device__ inline void multiply(const uint4 *stage, int32_t (&count)[TILES][PAIRS][2][4])
@@ -113,8 +114,8 @@ static __device__ inline void clear(int32_t (&count)[TILES][PAIRS][2][4])
             for (int i = 0; i < 8; i++) count[m][p][i / 4][i % 4] = 0;
 }
 
-/* Parities to shared memory, [row][8 words of 32 bits].  Two warps share a word, each of which has
- * four bits of every byte: those of even columns of warps go first. */
+/* Writes parities to shared memory, [row][8 words of 32 bits].  Two warps share a word, and each
+ * has four bits of every byte: the warps in even columns write first. */
 template <int ODD>
 static __device__ inline void gather(const int32_t (&count)[TILES][PAIRS][2][4], uint32_t *result)
 {
@@ -165,10 +166,11 @@ extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS, 1)
     struct operands o = operands_of(a, row_block, column_block);
     clear(count);
     for (uint32_t turn = 0; turn < a.steps / STEPS; turn++) {
-        for (; fetched < turn + STAGES; fetched++) { /* at first several */
+        for (; fetched < turn + STAGES; fetched++) { /* several at the start */
             if (fetched == turn + STAGES - 1) {
                 copy_wait<STAGES - 2>();
-                __syncthreads(); /* this stage is there for all, and the one before done with */
+                __syncthreads(); /* this stage is loaded for all threads, and the previous one has
+                                    been read */
             }
             uint4 *stage = stages + fetched % STAGES * STAGE_PIECES + threadIdx.x;
             for (int x = 0; x < STEPS && fetched < a.steps / STEPS; x++) {
@@ -208,7 +210,7 @@ extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS)
     multiply_vectors<GF2_MUL_VECTORS>(a);
 }
 
-/* ---- By tables ---- */
+/* ---- With tables ---- */
 
 extern "C" __global__ void __launch_bounds__(TABLES_THREADS)
     gf2_mul_tables(const __grid_constant__ struct gf2_mul_tables_args a)
@@ -235,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(TABLES_THREADS)
                     0, s);
 }
 
-/* A warp turns 32 x 32 bits at a time; a block 64 columns of 128 rows. */
+/* A warp transposes 32 x 32 bits at a time; a block 64 columns of 128 rows. */
 extern "C" __global__ void __launch_bounds__(GF2_MUL_THREADS)
     gf2_mul_turn(const __grid_constant__ struct gf2_mul_turn_args a)
 {

@@ -1,6 +1,6 @@
 /*
- * gf2/cuda/mul.h - what the two halves of the GPU's product over GF(2) agree on: sizes and
- * arguments.
+ * gf2/cuda/mul.h - definitions that host and device code of the GPU's product over GF(2) share:
+ * sizes and arguments.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,19 +13,20 @@ enum {
     GF2_MUL_THREADS = 256,
     GF2_MUL_ROWS = 128, /* of the result, for a block of gf2_mul */
     GF2_MUL_COLUMNS = 256,
-    GF2_MUL_STEPS = 2,         /* of 256 bits, that arrive together */
-    GF2_MUL_STAGES = 8,        /* of which so many are under way or in use */
-    GF2_MUL_STAGES_COPIED = 3, /* ... in gf2_mul_copied, which finds less shared memory */
+    GF2_MUL_STEPS = 2,         /* of 256 bits, that arrive in one stage */
+    GF2_MUL_STAGES = 8,        /* number of stages in flight or in use */
+    GF2_MUL_STAGES_COPIED = 3, /* ... in gf2_mul_copied, which has less shared memory */
     GF2_MUL_STAGE_BYTES = (GF2_MUL_ROWS + GF2_MUL_COLUMNS) * 32 * GF2_MUL_STEPS,
     GF2_PACK_ROWS = 128,       /* for a block that packs rows */
     GF2_MUL_VECTORS = 8,       /* for a block of gf2_mul_vectors, of 64 rows of the matrix */
-    GF2_MUL_BAND = 16,         /* rows of blocks that go through the columns together */
+    GF2_MUL_BAND = 16,         /* rows of blocks that are processed column by column as a unit */
     GF2_MUL_TABLE_WORDS = 2,   /* of a row, for a block of gf2_mul_tables */
     GF2_MUL_TABLE_ROWS = 2048, /* its rows */
-    GF2_MUL_PARTS = 4          /* most matrices that are added before they are multiplied */
+    GF2_MUL_PARTS = 4          /* maximum number of matrices that are added before they are
+                                  multiplied */
 };
 
-/* A rectangle of a matrix's words; what lies beyond its rows and bits counts as zero. */
+/* A rectangle of a matrix's words; elements beyond its rows and bits count as zero. */
 struct gf2_source {
     const uint64_t *words;
     uint64_t rows, cols; /* of this part */
@@ -42,7 +43,7 @@ struct gf2_operand {
 
 struct gf2_pack_args {
     struct gf2_operand left, right;
-    uint32_t left_blocks; /* the first so many of the grid */
+    uint32_t left_blocks; /* the first blocks of the grid */
 };
 
 /* out (+)= a b, of packed operands, in one or two places. */

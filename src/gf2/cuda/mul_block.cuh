@@ -1,9 +1,9 @@
 /*
- * gf2/cuda/mul_block.cuh - blocks of a product of packed matrices: where they are, what they are
- * made of, and where their words go.
+ * gf2/cuda/mul_block.cuh - blocks of a product of packed matrices: their position, their operands,
+ * and the stores of their words.
  *
- * A block is 128 x 256 bits of the result.  Its operands come in stages of GF2_MUL_STEPS steps of
- * 256 bits of depth: [step][128 rows], then [step][256 columns], as they lie in chunks.
+ * A block is 128 x 256 bits of the result.  Its operands are loaded in stages of GF2_MUL_STEPS
+ * steps of 256 bits of depth: [step][128 rows], then [step][256 columns], in the order of chunks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ static __device__ inline void place_block(const struct gf2_mul_args &a, uint32_t
     *column = within / height;
 }
 
-/* The operands' pieces of a block at the first step, and from a step to the next. */
+/* The operands' pieces of a block at the first step, and the stride from step to step. */
 struct operands {
     const uint4 *a, *b;
     uint64_t a_step, b_step;
@@ -53,7 +53,7 @@ static __device__ inline struct operands operands_of(const struct gf2_mul_args &
     return o;
 }
 
-/* A word of the result belongs to one thread; what is added need not be waited for. */
+/* Only one thread writes a word of the result; an addition is not waited for. */
 static __device__ inline void put(const struct gf2_target &target, uint64_t stride, uint64_t row,
                                   uint64_t w, uint64_t value)
 {

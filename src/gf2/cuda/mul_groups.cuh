@@ -1,11 +1,11 @@
 /*
- * gf2/cuda/mul_groups.cuh - products of packed matrices by wgmma (sm_90a).
+ * gf2/cuda/mul_groups.cuh - products of packed matrices with wgmma (sm_90a).
  *
- * A block of threads stays and makes one block of the result after the other.  Two groups of four
- * warps have 64 x 256 of its counts each in registers, and a lane of those all that make two whole
- * words.  A ninth warp has the operands brought by bulk copies, several stages ahead and on into
- * the next block's, so that only the groups' own words are written while nothing is multiplied -
- * by one group, while the other may.
+ * Persistent thread blocks compute one block of the result after the other.  Two groups of four
+ * warps each have the counts of 64 x 256 elements in registers, distributed so that a lane has all
+ * counts of two words.  A ninth warp loads the operands with TMA bulk copies, several stages ahead
+ * and across blocks, so the multiplication of a group only pauses while it writes its words;
+ * meanwhile the other group may multiply.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 
 enum { GROUP_THREADS = 128, GROUP_WARPS = GF2_MUL_THREADS / 32 };
 
-/* Has the stages filled as they are emptied. */
+/* Refills the stages when they have been read. */
 static __device__ inline void bring(const struct gf2_mul_args &a, uint4 *stages, uint64_t *full,
                                     uint64_t *empty)
 {
@@ -62,7 +62,7 @@ static __device__ inline void put_words(const struct gf2_mul_args &a, const int3
     }
 }
 
-/* A group's 64 x 256 of block after block. */
+/* A group's 64 x 256 elements of block after block. */
 static __device__ inline void multiply_groups(const struct gf2_mul_args &a, const uint4 *stages,
                                               uint64_t *full, uint64_t *empty)
 {
@@ -79,7 +79,7 @@ static __device__ inline void multiply_groups(const struct gf2_mul_args &a, cons
                 wgmma_and(count, wgmma_operand(left + slot * STAGE_PIECES + x * A_PIECES),
                           wgmma_operand(right + slot * STAGE_PIECES + x * B_PIECES), turn + x);
             wgmma_commit();
-            wgmma_wait<1>(); /* the stage before is not read any more */
+            wgmma_wait<1>(); /* the previous stage has been read */
             __syncwarp();
             if (turn && lane_id() == 0) mbarrier_arrive(empty + before);
             before = slot;

@@ -1,9 +1,9 @@
 /*
- * gf2/cuda/mul_vectors.cuh - products with a few vectors: out = x a^T, a read once as it lies.
+ * gf2/cuda/mul_vectors.cuh - products with a few vectors: out = x a^T; a is read once, unpacked.
  *
- * A block has 64 rows of a, so that it makes whole words of the result, and up to VECTORS rows of
- * x; a warp has eight rows, whose words its lanes meet with those of x.  The parity of all that was
- * added up is one ballot.
+ * A block has 64 rows of a, so that it computes full words of the result, and up to VECTORS rows of
+ * x; a warp has eight rows, whose words its lanes combine with those of x.  One ballot gives the
+ * parity of a sum over the lanes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ enum { VECTOR_ROWS = 8 }; /* of a warp */
 template <int VECTORS>
 static __device__ inline void multiply_vectors(const struct gf2_mul_vectors_args &a)
 {
-    __shared__ uint8_t bytes[VECTORS][8]; /* of a word of the result, one a warp */
+    __shared__ uint8_t bytes[VECTORS][8]; /* of a word of the result, one per warp */
     const uint32_t groups = (a.vectors + VECTORS - 1) / VECTORS, warp = threadIdx.x / 32;
     const uint64_t vector = blockIdx.x % groups * VECTORS, word = blockIdx.x / groups;
     const uint64_t row = word * 64 + warp * VECTOR_ROWS, *x = a.x + vector * a.x_stride;

@@ -1,15 +1,14 @@
 /*
- * gf2/cuda/operation.c - what moves bits of matrices over GF(2), makes them or looks at them once,
- * on the GPU: host half.
+ * gf2/cuda/operation.c - element-wise operations on matrices over GF(2) on the GPU: host code.
  *
- *     what is asked                     kernels
- *     what each word is made by itself  one of map.cuh
+ *     request                           kernels
+ *     words are independent             one of map.cuh
  *     transpose, gather of columns      one of turn.cuh
- *     count, equal                      one: the block that ends last has the answer
- *     order, map                        one; an order is completed by one block
+ *     count, equal                      one: the last block computes the result
+ *     order, map                        one; one block completes an order
  *     spread of rows                    zeros, then the rows
- *     what rows beyond the rank tell    a memset, one looks, one makes the result
- *     kernel                            one block finds the free columns, then the basis is made
+ *     results from rows beyond the rank a memset, one kernel reads, one writes the result
+ *     nullspace                         one block finds the free columns, then the basis is made
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +17,9 @@
 #include "gf2/cuda/common.h"
 
 enum {
-    BLOCKS = 1 << 30, /* most of a launch */
-    STAYING = 8,      /* blocks a multiprocessor of a kernel that adds up */
-    SOME_BLOCKS = 64  /* of a kernel that learns on the device how much there is to do */
+    BLOCKS = 1 << 30, /* maximum of a launch */
+    STAYING = 8,      /* blocks per multiprocessor of a kernel that sums */
+    SOME_BLOCKS = 64  /* of a kernel that reads the amount of work on the device */
 };
 #define IMAGE "gf2_all"
 
@@ -29,7 +28,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How many parts of `each` n things make. */
+/* The number of parts of `each` for n elements. */
 static uint64_t parts_of(uint64_t n, uint64_t each)
 {
     return n / each + (n % each != 0);
@@ -79,7 +78,7 @@ static ech_status launch(ech_ctx *ctx, const char *kernel, uint64_t blocks,
                             args);
 }
 
-/* Tiles of rows x units of which a thread has `each`, one below the other. */
+/* Tiles of rows x units; a thread has `each` consecutive rows. */
 static void tile(struct gf2_args *args, uint64_t rows, uint64_t units, uint32_t each)
 {
     args->rows = rows;
@@ -158,11 +157,11 @@ static ech_status workspace(const void *request, void *plan, size_t *bytes)
     struct parts parts;
     bool overflow;
     *bytes = lay_out(request, NULL, &overflow, &parts);
-    if (overflow) return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace is larger than any memory");
+    if (overflow) return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
     return ECH_OK;
 }
 
-/* ---- What is asked ---- */
+/* ---- Requests ---- */
 
 static ech_status pack(ech_ctx *ctx, struct gf2_args *args)
 {
@@ -181,7 +180,7 @@ static ech_status gather_rows(ech_ctx *ctx, struct gf2_args *args)
     return map_words(ctx, "gf2_gather_rows", args);
 }
 
-/* Tiles are square but where the matrix is narrow or flat. */
+/* Tiles are square unless the matrix is narrow or flat. */
 static ech_status transpose(ech_ctx *ctx, struct gf2_args *args)
 {
     args->tile_bits = GF2_TURN_BITS;
@@ -205,7 +204,7 @@ static ech_status gather_columns(ech_ctx *ctx, struct gf2_args *args)
     if (shared_bytes > cuda->shared_bytes)
         return launch(ctx, "gf2_gather_columns_wide", parts_of(groups * words, GF2_THREADS / 32),
                       args);
-    /* So many blocks share 32 rows as there are too few rows for. */
+    /* If there are few groups of 32 rows, this many blocks share one group. */
     args->units = least(parts, parts_of(2 * multiprocessors(ctx), groups));
     args->tiles = groups * args->units;
     return echi_cuda_launch(ctx, IMAGE, "gf2_gather_columns", (unsigned)least(args->tiles, BLOCKS),
@@ -218,7 +217,7 @@ static ech_status look(ech_ctx *ctx, const char *kernel, struct gf2_args *args)
     return launch(ctx, kernel, args->tiles, args);
 }
 
-/* One kernel that ends with the answer, also for a matrix without bits. */
+/* One kernel that ends with the result, also for a matrix without bits. */
 static ech_status total(ech_ctx *ctx, const char *kernel, struct gf2_args *args,
                         struct gf2_total *part)
 {
@@ -359,7 +358,7 @@ static ech_status run(ech_ctx *ctx, const void *request, const void *plan, void 
     case ECHI_GF2_LU:
         return map_words(ctx, "gf2_lu", &args);
     }
-    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "gf2: %d is nothing to do", (int)g->what);
+    return echi_fail(ctx, ECH_ERR_UNSUPPORTED, "unsupported GF(2) operation %d", (int)g->what);
 }
 
 const struct echi_operation echi_cuda_gf2 = { .plan = workspace, .run = run };

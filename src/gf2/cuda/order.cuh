@@ -1,9 +1,9 @@
 /*
- * gf2/cuda/order.cuh - positions of columns: those that are named first and then the others, and
- * what a kernel's basis is made of.
+ * gf2/cuda/order.cuh - completes orders of columns: first the given columns and then the others;
+ * and makes the basis of a nullspace.
  *
- * One block marks the columns that are named, a bit each, and goes through the marks word by word,
- * adding up how many there are before each.
+ * One block marks the given columns, one bit each, and computes the number of marks before each
+ * word.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,17 +17,17 @@
 static __device__ inline void clear_marks(const struct gf2_args &a)
 {
     for (uint64_t w = threadIdx.x; w * 32 < a.limit; w += GF2_ORDER_THREADS) a.marks[w] = 0;
-    __syncthreads(); /* no marks are left of others */
+    __syncthreads(); /* all marks are clear */
 }
 
-/* Was it marked before? */
+/* Marks a column; returns whether it was marked before. */
 static __device__ inline bool mark(const struct gf2_args &a, uint32_t column)
 {
     const uint32_t bit = 1u << (column & 31);
     return atomicOr(&a.marks[column / 32], bit) & bit;
 }
 
-/* The marks of word w as the others see them; bits beyond the last column count as marked. */
+/* The marks of word w as written by all threads; bits beyond the last column count as marked. */
 static __device__ inline uint32_t marks_at(const struct gf2_args &a, uint64_t w)
 {
     if (w * 32 >= a.limit) return 0xffffffffu;
@@ -35,27 +35,27 @@ static __device__ inline uint32_t marks_at(const struct gf2_args &a, uint64_t w)
     return load_relaxed(&a.marks[w]) | (left < 32 ? 0xffffffffu << left : 0);
 }
 
-/* Sum of x over the threads before, in the block; *all becomes that of all. */
+/* The sum of x over the preceding threads of the block; *all becomes the total. */
 static __device__ inline uint32_t before_in_block(uint32_t x, uint32_t *all)
 {
     __shared__ uint32_t sums[GF2_ORDER_THREADS / 32];
     const uint32_t warp = threadIdx.x / 32, scanned = warp_scan(x);
     if (lane_id() == 31) sums[warp] = scanned;
-    __syncthreads(); /* every warp's sum is there */
+    __syncthreads(); /* the sums of all warps are written */
     uint32_t before = 0, sum = 0;
     for (uint32_t i = 0; i < GF2_ORDER_THREADS / 32; i++) {
         if (i < warp) before += sums[i];
         sum += sums[i];
     }
-    __syncthreads(); /* the sums are no more needed */
+    __syncthreads(); /* the sums may be overwritten */
     *all = sum;
     return before + scanned - x;
 }
 
 /* ---- Orders ---- */
 
-/* Which of two equal positions was marked first is nobody's to say: one thread goes through them
- * again and reports the first that was there before. */
+/* The order in which two equal positions were marked is undefined: one thread checks them again in
+ * order and reports the first duplicate. */
 static __device__ inline void report_twice(const struct gf2_args &a, const uint32_t *from,
                                            uint64_t count)
 {
@@ -86,7 +86,7 @@ static __device__ inline void complete_order(const struct gf2_args &a)
             a.inverse[column] = (uint32_t)i;
         }
     }
-    twice = __syncthreads_or(twice); /* all marks are there */
+    twice = __syncthreads_or(twice); /* all marks are set */
     uint64_t place = count < a.limit ? count : a.limit;
     for (uint64_t w0 = 0; w0 * 32 < a.limit; w0 += GF2_ORDER_THREADS) {
         uint32_t free = ~marks_at(a, w0 + threadIdx.x), all;
@@ -94,7 +94,7 @@ static __device__ inline void complete_order(const struct gf2_args &a)
         for (; free; free &= free - 1, at++) {
             const uint32_t bit = (uint32_t)__ffs((int)free) - 1;
             const uint32_t column = (uint32_t)(w0 + threadIdx.x) * 32 + bit;
-            if (at < a.limit) a.full[at] = column; /* more are left where an order is wrong */
+            if (at < a.limit) a.full[at] = column; /* more remain if an order is invalid */
             if (a.inverse) a.inverse[column] = (uint32_t)(at < a.limit ? at : a.limit - 1);
         }
         place += all;
@@ -111,16 +111,16 @@ static __device__ inline void map_positions(const struct gf2_args &a)
     }
 }
 
-/* ---- The basis of a kernel ---- */
+/* ---- The basis of a nullspace ---- */
 
-/* Which columns have pivots, how many before each 32, and which have none. */
+/* The columns with pivots, the number of them before each 32, and the columns without pivots. */
 static __device__ inline void find_free(const struct gf2_args &a)
 {
     const uint64_t rank = *a.rank, dim = a.limit - rank;
     clear_marks(a);
     for (uint64_t i = threadIdx.x; i < rank; i += GF2_ORDER_THREADS)
         if (a.positions[i] < a.limit) mark(a, a.positions[i]);
-    __syncthreads(); /* all marks are there */
+    __syncthreads(); /* all marks are set */
     uint64_t place = 0;
     for (uint64_t w0 = 0; w0 * 32 < a.limit; w0 += GF2_ORDER_THREADS) {
         const uint64_t w = w0 + threadIdx.x;
@@ -137,7 +137,7 @@ static __device__ inline void find_free(const struct gf2_args &a)
     }
 }
 
-/* 32 bits of the vector of column `column`: a one there, and below each pivot what its row has. */
+/* 32 bits of the vector of column `column`: a one there, and for each pivot the bit of its row. */
 static __device__ inline uint32_t basis_bits(const struct gf2_args &a, uint64_t w, uint32_t column)
 {
     uint32_t bits = column / 32 == w ? 1u << (column & 31) : 0;
@@ -152,7 +152,7 @@ static __device__ inline uint32_t basis_bits(const struct gf2_args &a, uint64_t 
     return bits;
 }
 
-/* A warp makes GF2_PART_WORDS words of 32 rows. */
+/* A warp computes GF2_PART_WORDS words of 32 rows. */
 static __device__ inline void make_basis(const struct gf2_args &a)
 {
     const uint64_t dim = a.limit - *a.rank, words = words_of(a.out.cols);

@@ -1,8 +1,9 @@
 /*
- * gf2/cuda/pack.cuh - operands of a product as chunks (bits.cuh), sums of parts among them.
+ * gf2/cuda/pack.cuh - packs operands of a product as chunks (bits.cuh), and computes the sums of
+ * parts.
  *
- * A block reads 1024 bits of its rows, whole lines of the cache.  Beyond the matrix there are
- * zeros, so that nothing after it knows of edges, strides or alignment.
+ * A block reads 1024 bits of its rows, full cache lines.  Outside of the matrix it writes zeros, so
+ * that later kernels need not handle edges, strides or alignment.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +18,7 @@ static __device__ inline uint4 *chunk_of(const struct gf2_operand &a, uint64_t s
     return (uint4 *)a.out + (step * a.chunks + chunk) * (GF2_CHUNK_WORDS / 4);
 }
 
-/* Which of the 64 bits of word w there are, and of the 32 of half word q. */
+/* The valid bits of word w, and of half word q. */
 static __device__ inline uint64_t there(uint64_t cols, uint64_t w)
 {
     if (64 * w >= cols) return 0;
@@ -30,7 +31,7 @@ static __device__ inline uint32_t there_half(uint64_t cols, uint64_t q)
 }
 
 /* Rows are vectors, or with COLUMNS in the order of columns.  Eight lanes have 1024 bits of a row:
- * two have the half vectors of each of four steps. */
+ * two of them have the half vectors of each of four steps. */
 template <int COLUMNS>
 static __device__ inline void pack_rows(const struct gf2_operand &a, uint32_t block)
 {
@@ -88,14 +89,14 @@ static __device__ inline void transpose(uint32_t (&x)[32])
     transpose_step<1>(x, 0x55555555);
 }
 
-/* Where a word of chunk `c` of four lies meanwhile: pieces of 16 bytes change places, or all lanes
- * of a warp would write to four banks. */
+/* The intermediate place of a word of chunk `c` of four: pieces of 16 bytes are permuted, because
+ * otherwise all lanes of a warp would write to four banks. */
 static __device__ inline uint32_t turned_place(uint32_t c, uint32_t place)
 {
     return c * GF2_CHUNK_WORDS + (place ^ (c * 2 + place / 1024) * 4);
 }
 
-/* Columns are vectors: one step of 1024 columns.  A thread transposes 32 rows of 32. */
+/* Columns are vectors: one step of 1024 columns.  A thread transposes 32 x 32 bits. */
 static __device__ inline void pack_columns(const struct gf2_operand &a, uint32_t block)
 {
     __shared__ __align__(16) uint32_t chunks[4 * GF2_CHUNK_WORDS];

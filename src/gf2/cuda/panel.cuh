@@ -1,14 +1,15 @@
 /*
- * gf2/cuda/panel.cuh - one block finds the pivots of 64 columns, and what their rows are sums of.
+ * gf2/cuda/panel.cuh - one block finds the pivots of 64 columns, and the combinations of rows that
+ * their rows are.
  *
- *     top     the 64 rows from the rank on: they may have to make room for pivots
- *     slots   up to 64 others, in their order: at first those that follow, later those that have
- *             ones in the columns that are left; found by all threads, when there is no pivot
- *             among what the first warp holds
+ *     top     the 64 rows from the rank on: they may have to move for pivots
+ *     slots   up to 64 others, in their order: first the following rows, later rows that have ones
+ *             in the remaining columns; all threads find them when the first warp's rows have no
+ *             pivot
  *
- * A lane of the first warp has two rows of each.  Gauss and Jordan: after the last column a pivot
- * is the only one of its column among the pivots' rows, so that a row's own bits say by which of
- * them it is to be updated.
+ * A lane of the first warp has two rows of each.  Gauss-Jordan elimination: after the last column a
+ * pivot is the only one in its column among the pivot rows, so a row's own bits are its
+ * multipliers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,20 +23,21 @@ enum { PANEL_WARPS = GF2_PANEL_THREADS / 32, PANEL_LOADS = 8, PANEL_LOOKS = 16, 
 
 static const uint32_t panel_none = 0xffffffffu;
 
-/* The rows of a lane; offsets are from the rank. */
+/* The rows of a lane; offsets are relative to the rank. */
 struct panel_rows {
-    uint64_t word[PANEL_ROWS];   /* the columns, as they are now */
-    uint64_t sum[PANEL_ROWS];    /* of which pivots' rows, as they were */
-    uint32_t source[PANEL_ROWS]; /* where the row was */
-    uint32_t place[PANEL_ROWS];  /* where it is; none: it is a pivot's, or there is no row */
+    uint64_t word[PANEL_ROWS];   /* the current values of the columns */
+    uint64_t sum[PANEL_ROWS];    /* the original pivot rows that have been added */
+    uint32_t source[PANEL_ROWS]; /* original position of the row */
+    uint32_t place[PANEL_ROWS];  /* its current place; none: it is a pivot row, or there is no
+                                    row */
     uint32_t pivot[PANEL_ROWS];  /* its number, or none */
 };
 
 struct panel_shared {
-    uint64_t tables[8][256];     /* what a byte of a row adds up to */
+    uint64_t tables[8][256];     /* the combination for each byte of a row */
     uint64_t value[64], sum[64]; /* of pivots, by columns */
     uint64_t chosen[64];         /* words of pivots when they were found */
-    uint64_t top[64];            /* words of the rows from the rank on, at first */
+    uint64_t top[64];            /* initial words of the rows from the rank on */
     uint64_t left[GF2_SLOTS][64], moved[GF2_SLOTS][64];
     uint64_t list_word[64], found_word, pivot_columns;
     uint32_t list_row[64], found;    /* found: the first row with a one in the column */
@@ -43,8 +45,8 @@ struct panel_shared {
     uint32_t move_source[64], move_target[64];
     uint32_t counts[PANEL_LOADS][PANEL_WARPS];
     uint32_t listed, room;
-    uint32_t complete; /* no row that the first warp does not hold has ones left */
-    uint32_t horizon;  /* else: up to here that is so */
+    uint32_t complete; /* no row outside the first warp has ones left */
+    uint32_t horizon;  /* otherwise: this holds up to here */
     uint32_t at, pivots, moves;
 };
 
@@ -68,7 +70,7 @@ static __device__ inline uint32_t warp_or(uint32_t x)
 #endif
 }
 
-/* The same bits of all lanes, of which one alone has any. */
+/* Broadcasts the bits of the only lane whose value is not zero. */
 static __device__ inline uint64_t warp_or_u64(uint64_t x)
 {
     return (uint64_t)warp_or((uint32_t)(x >> 32)) << 32 | warp_or((uint32_t)x);
@@ -92,7 +94,7 @@ static __device__ inline void panel_load(const struct gf2_echelon_args &a, uint3
     }
 }
 
-/* The pivot of a column: the first row, at offset `first`, is the k-th. */
+/* The pivot of a column: the first row, at offset `first`, is number k. */
 static __device__ inline void panel_pivot(uint64_t *strip, uint32_t first, uint32_t column,
                                           uint32_t k, struct panel_shared &s, struct panel_rows &r)
 {
@@ -113,7 +115,7 @@ static __device__ inline void panel_pivot(uint64_t *strip, uint32_t first, uint3
         s.chosen[k] = word;
         s.source[k] = source;
         s.column[k] = column;
-        if (source >= 64) strip[source] = 0; /* no later scan finds it */
+        if (source >= 64) strip[source] = 0; /* later scans do not find it */
     }
     word = warp_or_u64(word);
     sum = warp_or_u64(sum);
@@ -127,8 +129,8 @@ static __device__ inline void panel_pivot(uint64_t *strip, uint32_t first, uint3
     }
 }
 
-/* From column s.at on, until the columns end, or one is met for which other rows must be looked at;
- * that one has been scanned for when `scanned`. */
+/* From column s.at on, until the last column, or until a column for which other rows must be
+ * searched, unless scanned: these have been searched already. */
 static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32_t most,
                                            bool scanned, struct panel_shared &s,
                                            struct panel_rows &r)
@@ -143,15 +145,15 @@ static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32
         for (int q = 0; q < PANEL_ROWS; q++)
             best = min(best, r.word[q] >> column & 1 ? r.place[q] : panel_none);
         const uint32_t first = warp_least(best);
-        if (first > horizon && !scanned) break; /* one that is not here may be before it */
+        if (first > horizon && !scanned) break; /* a row outside the first warp may precede it */
         if (first == panel_none) continue;
         panel_pivot(strip, first, column, k, s, r);
         found |= (uint64_t)1 << column;
         k++;
     }
     if (k == most) column = end;
-    __syncwarp(); /* who has a pivot reads its column */
-    /* For the others: where it stands, and the pivots. */
+    __syncwarp(); /* lanes with a pivot read its column */
+    /* For the other threads: the current column, and the pivots. */
     uint32_t taken = 0;
 #pragma unroll
     for (int q = 0; q < PANEL_ROWS; q++) {
@@ -170,7 +172,7 @@ static __device__ inline void panel_search(uint64_t *strip, uint32_t end, uint32
     }
 }
 
-/* What a scan found takes the slots that no pivot has. */
+/* The rows found by a scan take the slots without a pivot. */
 static __device__ inline void panel_take(uint64_t pivots, struct panel_shared &s,
                                          struct panel_rows &r)
 {
@@ -199,7 +201,7 @@ static __device__ inline void panel_take(uint64_t pivots, struct panel_shared &s
     __syncwarp(); /* the search reads the horizon */
 }
 
-/* ---- All threads: rows beyond the top that have ones in the columns left ---- */
+/* ---- All threads: rows beyond the top that have ones in the remaining columns ---- */
 
 static __device__ inline uint64_t panel_reduce(const struct panel_shared &s, uint64_t word)
 {
@@ -221,8 +223,8 @@ static __device__ inline void panel_tables(uint64_t pivots, struct panel_shared 
     }
 }
 
-/* Lists the rows of one round that have ones left, in their order; true when nothing more can be
- * learned. */
+/* Lists the rows of one round that have ones left, in their order; true if further rounds are not
+ * needed. */
 static __device__ inline bool panel_list(struct panel_shared &s, uint64_t base,
                                          const uint64_t (&word)[PANEL_LOADS],
                                          const uint64_t (&rest)[PANEL_LOADS])
@@ -263,8 +265,8 @@ static __device__ inline bool panel_list(struct panel_shared &s, uint64_t base,
     return full && s.found != panel_none;
 }
 
-/* Is there a row beyond the horizon that has a one in the column?  A row's bit there, once the
- * pivots are added, is the parity of some bits of it. */
+/* Whether a row beyond the horizon has a one in the column.  A row's bit there, after the pivots
+ * are added, is the parity of some of its bits. */
 static __device__ inline bool panel_any(const uint64_t *strip, uint64_t rows, uint64_t pivots,
                                         struct panel_shared &s)
 {
@@ -289,7 +291,7 @@ static __device__ inline bool panel_any(const uint64_t *strip, uint64_t rows, ui
     return false;
 }
 
-/* Rows beyond the top, of which `rows` are left from the rank on. */
+/* Scans the rows beyond the top; `rows`: number of rows from the rank on. */
 static __device__ inline void panel_scan(const uint64_t *strip, uint64_t rows, uint64_t pivots,
                                          uint64_t columns, struct panel_shared &s)
 {
@@ -316,9 +318,9 @@ static __device__ inline void panel_scan(const uint64_t *strip, uint64_t rows, u
     }
 }
 
-/* ---- What the other kernels are told ---- */
+/* ---- Results for the other kernels ---- */
 
-/* Rows that make room for pivots. */
+/* Rows that move to make space for pivots. */
 static __device__ inline void panel_moves(struct panel_shared &s, const struct panel_rows &r)
 {
     uint32_t next = 0;
@@ -335,7 +337,7 @@ static __device__ inline void panel_moves(struct panel_shared &s, const struct p
     if (lane_id() == 0) s.moves = next;
 }
 
-/* The words of s.left and s.moved; where rows came from moves with them. */
+/* Moves the words of s.left and s.moved, and the sources of the rows. */
 static __device__ inline void panel_move(const struct gf2_echelon_args &a, uint32_t rank,
                                          uint32_t slot, uint64_t pivots, struct panel_shared &s)
 {
@@ -372,8 +374,8 @@ static __device__ inline void panel_move(const struct gf2_echelon_args &a, uint3
             state.from[i] = (uint32_t)pivot_row;
         }
     }
-    /* A pivot's row is a sum of the others as they were, of each of which so much is not yet
-     * applied. */
+    /* A pivot row is a sum of original rows, to each of which some updates have not been applied
+     * yet. */
     uint64_t sum = 0;
     if (used && (pivots >> i & 1))
 #pragma unroll 16
@@ -412,7 +414,7 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
         if (s.at == end) break;
         scanned = true;
         const bool any = panel_any(strip, a.rows - rank, pivots, s);
-        __syncthreads(); /* before the search writes what this has read */
+        __syncthreads(); /* the search writes only after this has been read */
         if (!any) continue;
         panel_scan(strip, a.rows - rank, pivots, within & ~(uint64_t)0 << s.at, s);
         __syncthreads();
@@ -421,7 +423,7 @@ extern "C" __global__ void __launch_bounds__(GF2_PANEL_THREADS)
     if (threadIdx.x < 32 && s.pivots) panel_moves(s, r);
     __syncthreads();
     if (s.pivots) panel_move(a, rank, slot, pivots, s);
-    __syncthreads(); /* all have read the slots */
+    __syncthreads(); /* all threads have read the slots */
     if (threadIdx.x < GF2_SLOTS && (slot == 0 || threadIdx.x == slot))
         state.slots[threadIdx.x] = threadIdx.x == slot ? pivots : 0;
     if (threadIdx.x) return;

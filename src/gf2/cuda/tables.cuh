@@ -1,11 +1,11 @@
 /*
- * gf2/cuda/tables.cuh - products by four Russians: a block makes tables of the sums of 8 rows each,
- * and adds one entry of each table to a row.
+ * gf2/cuda/tables.cuh - products by the method of the four Russians: a block makes tables of the
+ * linear combinations of 8 rows each, and adds one entry of each table to a row.
  *
  *     64 rows of y, two words of each  ->  16 tables of 16 sums  ->  8 tables of 256, in 32 KiB
  *     a word of a row of x             ->  8 entries
  *
- * A thread keeps eight rows of the result in registers until all of y has gone by.
+ * A thread keeps eight rows of the result in registers until all of y has been processed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,10 +28,10 @@ struct gf2_factors {
     uint64_t depth; /* rows of y */
     uint64_t *out;  /* out += x y */
     uint64_t out_stride;
-    uint64_t first, rows; /* rows of out that change: from first on, below rows */
+    uint64_t first, rows; /* rows of out to change: from first on, below rows */
     uint64_t words;
     uint64_t last_mask;
-    uint32_t add; /* else out = x y */
+    uint32_t add; /* otherwise out = x y */
 };
 
 struct __align__(16) gf2_pair
@@ -49,7 +49,7 @@ static __device__ inline void tables_add(struct gf2_pair &to, const struct gf2_p
     to.word[1] ^= what.word[1];
 }
 
-/* Of rows 64 k ... of y, words from `word` on. */
+/* Makes the tables for rows 64 k ... of y, words from `word` on. */
 static __device__ inline void tables_make(const struct gf2_factors &f, uint64_t k, uint64_t word,
                                           struct tables_shared &s)
 {
@@ -74,7 +74,7 @@ static __device__ inline void tables_make(const struct gf2_factors &f, uint64_t 
     __syncthreads();
 }
 
-/* Rows from `row` on, words from `word` on; of x the words that are used, or all. */
+/* Multiplies rows from `row` on, words from `word` on; reads the used words of x, or all. */
 static __device__ inline void tables_multiply(const struct gf2_factors &f, uint64_t row,
                                               uint64_t word, const uint64_t *used,
                                               struct tables_shared &s)

@@ -1,14 +1,14 @@
 /*
  * gf2/cuda/turn.cuh - transposes of matrices over GF(2), and gathers of their columns.
  *
- * A block transposes a tile of 256 squares of 32 x 32 bits, a thread each in its registers.  Tiles
- * are read and written through shared memory, row after row:
+ * A block transposes a tile of 256 squares of 32 x 32 bits, one per thread, in registers.  Tiles
+ * are read and written through shared memory, row by row:
  *
- *     rows of a  ->  shared: [row][words across + 1]  ->  a square of each thread
- *     rows of out  <-  shared: the same of the transposed tile  <-  a square of each thread
+ *     rows of a  ->  shared: [row][words across + 1]  ->  one square per thread
+ *     rows of out  <-  shared: the same for the transposed tile  <-  one square per thread
  *
  * Columns are gathered 32 rows at a time: their squares are transposed into shared memory, where a
- * column of 32 rows is a word then; the words are taken in order and transposed back.
+ * column of 32 rows is then a word; the words are read in order and transposed back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,13 +23,13 @@ extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 enum {
     TURN_ROWS_EACH = 16, /* words of 64 bits that a thread loads and stores */
-    /* the tall tile, and what squares are moved apart */
+    /* the tallest tile, and the padding between squares */
     TURN_WORDS = (32 << (8 - GF2_TURN_LEAST)) * ((1 << GF2_TURN_LEAST) + 1) + 16 * 33
 };
 
-/* Words of the tile in shared memory: squares that lie one below the other are moved apart so that
- * threads of a warp, which have squares beside each other first and then below each other, use
- * different banks. */
+/* The place of a word of the tile in shared memory: vertically adjacent squares are padded so that
+ * the threads of a warp, which have squares in a row and then in the next rows, use different
+ * banks. */
 static __device__ inline uint32_t turn_in(uint32_t row, uint32_t word, uint32_t across_bits)
 {
     return row * ((1u << across_bits) + 1) + 16 * (((row >> 5) + 1) >> 1) + word;
@@ -86,16 +86,16 @@ static __device__ inline void turn_tiles(const struct gf2_args &a)
         const uint64_t tile_y = t / a.tiles_across, tile_x = t - tile_y * a.tiles_across;
         uint32_t square[32];
         turn_load(a, tile, tile_y * (32u << down), tile_x * (1u << (across - 1)));
-        __syncthreads(); /* the tile is there */
+        __syncthreads(); /* the tile is written */
 #pragma unroll
         for (int i = 0; i < 32; i++) square[i] = tile[turn_in(32 * y + i, x, across)];
-        __syncthreads(); /* everyone has a square */
+        __syncthreads(); /* all threads have loaded a square */
         turn_thread(square);
 #pragma unroll
         for (int i = 0; i < 32; i++) tile[turn_out(32 * x + i, y, down)] = square[i];
-        __syncthreads(); /* all squares are there */
+        __syncthreads(); /* all squares are written */
         turn_store(a, tile, tile_x * (32u << across), tile_y * (1u << (down - 1)));
-        __syncthreads(); /* the tile is no more needed */
+        __syncthreads(); /* the tile may be overwritten */
     }
 }
 
@@ -110,7 +110,7 @@ static __device__ inline uint32_t column_of_order(const struct gf2_args &a, uint
     return 0xffffffffu;
 }
 
-/* The columns of 32 rows, each as a word, in shared memory. */
+/* Transposes 32 rows into shared memory: each column becomes a word. */
 static __device__ inline void turn_rows(const struct gf2_args &a, uint32_t *columns, uint64_t row0)
 {
     const uint64_t row = row0 + lane_id(), words = words_of(a.a.cols);
@@ -133,7 +133,7 @@ static __device__ inline void turn_rows(const struct gf2_args &a, uint32_t *colu
     }
 }
 
-/* Block b of `units` that share the same 32 rows makes every so manyth part of the result. */
+/* Block b of `units` that share the same 32 rows computes every `units`-th part of the result. */
 static __device__ inline void gather_columns(const struct gf2_args &a)
 {
     uint32_t *columns = (uint32_t *)shared_bytes;
@@ -142,7 +142,7 @@ static __device__ inline void gather_columns(const struct gf2_args &a)
         const uint64_t group = t / a.units, share = t - group * a.units;
         const uint64_t row = group * 32 + lane_id();
         turn_rows(a, columns, group * 32);
-        __syncthreads(); /* the columns are there */
+        __syncthreads(); /* the columns are written */
         for (uint64_t part = share * (GF2_THREADS / 32) + threadIdx.x / 32;
              part * GF2_PART_WORDS < words; part += warps) {
 #pragma unroll
@@ -157,11 +157,11 @@ static __device__ inline void gather_columns(const struct gf2_args &a)
                                  low | (uint64_t)high << 32, columns_below(a.out.cols, word));
             }
         }
-        __syncthreads(); /* they are no more needed */
+        __syncthreads(); /* they may be overwritten */
     }
 }
 
-/* The same of rows that shared memory cannot hold 32 of: a lane looks at a column's bit of one row
+/* The same for rows that are too long for shared memory: a lane reads a column's bit of one row
  * after the other. */
 static __device__ inline void gather_columns_wide(const struct gf2_args &a)
 {

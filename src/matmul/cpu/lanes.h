@@ -1,6 +1,6 @@
 /*
- * matmul/cpu/lanes.h - template: a few lanes of REAL in C, for machines whose vectors have no names
- * here; the compiler makes vectors of them where the machine has such fused operations.
+ * matmul/cpu/lanes.h - template: a few lanes of REAL in portable C; the compiler vectorises them if
+ * the machine has fused multiply-add.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -2,15 +2,15 @@
  * matmul/cpu/operation.c - products of matrices on the CPU: chooses an algorithm, lays out the
  * workspace, runs it.
  *
- *     "blas"    a vendor's library (blas.h), where there is one that knows this machine
- *     "tiled"   c in tiles, one after another by each thread:
+ *     "blas"    a vendor's library (blas.h), if one is known to be fast on this machine
+ *     "tiled"   c in tiles; each thread processes one tile after another:
  *
- *               for blocks of k:   b's block, packed into panels, stays in the second cache
- *                 for panels of a: packed, stays in the first
+ *               for blocks of k:   b's block, packed into panels, stays in the L2 cache
+ *                 for panels of a: packed, stays in the L1 cache
  *                   for panels of b: the micro-kernel (kernels.h)
  *
- * Sums stay in the order of k, since a micro tile goes on with what the block of k before has left:
- * in the workspace, where there is more than one block.
+ * Sums are in the order of k: a micro tile continues with the result of the previous block of k,
+ * which is kept in the workspace if there are several blocks.
  *
  *     workspace of a thread   [ panel of a | panels of b | sums ]
  *
@@ -26,9 +26,9 @@
 enum { BLAS, TILED, STRATEGIES };
 
 enum {
-    PANELS_OF_A = 32,      /* of a tile, most */
-    PANEL_BYTES = 2 << 10, /* of a row of b's panels: they fill half of a second cache */
-    THREADS_LEAST = 8      /* that there is workspace for */
+    PANELS_OF_A = 32,      /* of a tile, maximum */
+    PANEL_BYTES = 2 << 10, /* of a row of b's panels: they fill half of an L2 cache */
+    THREADS_LEAST = 8      /* minimum number of threads that the workspace is for */
 };
 
 const struct echi_matmul_isa *echi_matmul_isa(void)
@@ -51,12 +51,12 @@ const struct echi_matmul_isa *echi_matmul_isa(void)
 struct plan {
     int strategy;
     const struct echi_matmul_real *real;
-    size_t bytes;            /* of what is computed in */
+    size_t bytes;            /* of the type of computation */
     size_t steps;            /* of a block of k */
     size_t row_panels, rows; /* of c; of a tile, in panels */
     size_t column_panels, cols;
     size_t row_tiles, column_tiles;
-    size_t threads; /* that there is workspace for */
+    size_t threads; /* number of threads that the workspace is for */
 };
 
 static size_t parts_of(size_t n, size_t part)
@@ -89,9 +89,9 @@ static bool always(const struct echi_matmul *p)
 
 static const struct strategy {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*can)(const struct echi_matmul *p);
-    bool (*best)(const struct echi_matmul *p); /* chosen then, if it is not named */
+    bool (*best)(const struct echi_matmul *p); /* whether it is chosen if no strategy is named */
 } strategies[] = {
     [BLAS] = {
         .name = "blas",
@@ -109,7 +109,7 @@ static const struct strategy {
     },
 };
 
-/* A BLAS that is named is used for what it can do. */
+/* If BLAS is selected by name, it is used for the products that it supports. */
 static ech_status choose(const struct echi_matmul *p, int *choice)
 {
     int named = 0;
@@ -117,18 +117,18 @@ static ech_status choose(const struct echi_matmul *p, int *choice)
         named++;
     if (named == STRATEGIES)
         return echi_fail(NULL, ECH_ERR_ARG,
-                         "the algorithm is \"%s\", and products have \"blas\" and \"tiled\"",
+                         "unknown algorithm \"%s\"; available for products: blas, tiled",
                          p->algorithm);
     if (p->algorithm && named == BLAS && !echi_blas())
         return echi_fail(NULL, ECH_ERR_UNSUPPORTED,
-                         "the algorithm is \"blas\", but no such library was found; ECHELON_BLAS "
-                         "names one");
+                         "algorithm \"blas\": no BLAS library was found; set ECHELON_BLAS to its "
+                         "path");
     *choice = named;
     while (!(p->algorithm ? strategies[*choice].can(p) : strategies[*choice].best(p))) ++*choice;
     return ECH_OK;
 }
 
-/* Tiles of equal size, and enough of them for all threads to end at about the same time. */
+/* Tiles of equal size, and enough of them that all threads end at about the same time. */
 static void plan_tiles(const struct echi_matmul *p, size_t threads, struct plan *plan)
 {
     const size_t most = PANEL_BYTES / (plan->real->cols * plan->bytes);
@@ -152,7 +152,7 @@ static void plan_tiles(const struct echi_matmul *p, size_t threads, struct plan 
     plan->column_tiles = parts_of(plan->column_panels, plan->cols);
 }
 
-/* How many threads work is worth: each takes some 100 us to wake up. */
+/* The number of threads that the work repays: waking a thread takes about 100 us. */
 static size_t worth_threads(const struct echi_matmul *p, size_t most)
 {
     const double each = 1 << 23, work = (double)p->m * (double)p->n * (double)(p->k + 1);
@@ -177,7 +177,7 @@ static ech_status make_plan(const struct echi_matmul *p, struct plan *plan)
 
 struct parts {
     char *a, *b, *sums;
-    size_t a_bytes, b_bytes, sums_bytes; /* of a thread */
+    size_t a_bytes, b_bytes, sums_bytes; /* per thread */
 };
 
 static ech_status lay_out(const struct echi_matmul *p, const struct plan *plan, void *work,
@@ -196,7 +196,7 @@ static ech_status lay_out(const struct echi_matmul *p, const struct plan *plan, 
     parts->sums = echi_part(&layout, plan->threads, parts->sums_bytes);
     *bytes = layout.bytes;
     return layout.overflow ? echi_fail(NULL, ECH_ERR_MEMORY,
-                                       "the workspace of the product is larger than any memory")
+                                       "the workspace of the product exceeds SIZE_MAX bytes")
                            : ECH_OK;
 }
 
@@ -223,7 +223,7 @@ static ech_status explain(const void *request, struct echi_explain *e)
             else if (blas && (p->dtype == ECH_F32 || p->dtype == ECH_F64))
                 echi_explain_algorithm(e, turn == 0, "blas", "%s", blas->vendor.what);
         }
-    if (!blas) echi_explain_line(e, "no_blas", "none was found; ECHELON_BLAS names one");
+    if (!blas) echi_explain_line(e, "no_blas", "none was found; set ECHELON_BLAS to its path");
     if (plan.strategy == TILED)
         echi_explain_line(e, "tiles", "%zu x %zu, of %zu x %zu elements, in blocks of %d of k",
                           plan.row_tiles, plan.column_tiles, plan.rows * plan.real->rows,
@@ -240,7 +240,7 @@ struct job {
     struct echi_matmul_end end;
 };
 
-/* A tile of c, its place in panels, and a thread's part of the workspace. */
+/* A tile of c, its position in panels, and the thread's part of the workspace. */
 struct tile {
     const void *a, *b;
     char *c;
@@ -254,7 +254,7 @@ static const void *element_at(const void *matrix, size_t stride, bool turned, si
     return (const char *)matrix + (turned ? j * stride + i : i * stride + j) * bytes;
 }
 
-/* One panel of a times all of b's block. */
+/* Multiplies one panel of a by all of b's block. */
 static void multiply_panel(const struct job *job, const struct tile *t, size_t panel, size_t begin,
                            size_t steps)
 {
@@ -312,7 +312,7 @@ static void multiply_tile(void *arg, size_t i, int thread)
     }
 }
 
-/* c = beta c: a row. */
+/* c = beta c, for one row. */
 static void scale_row(void *arg, size_t i, int thread)
 {
     const struct job *job = arg;

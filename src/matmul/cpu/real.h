@@ -1,9 +1,9 @@
 /*
  * matmul/cpu/real.h - template: the kernels of common.h that compute in one type.
  *
- *     REAL, T(name)         the type, and a name of it
- *     T(vector), LANES      a vector; ZERO, LOAD, STORE, ALL, VFMA of it, FMA of one element
- *     TILE_ROWS             as many as registers are there for, with two vectors each
+ *     REAL, T(name)         the type, and a name with its suffix
+ *     T(vector), LANES      a vector; ZERO, LOAD, STORE, ALL, VFMA on vectors, FMA on one element
+ *     TILE_ROWS             the number of rows that fit in registers, with two vectors each
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@ enum { T(TILE_COLS) = 2 * LANES };
 
 /* ---- The micro-kernel ---- */
 
-/* rows and vectors are known where this is called. */
+/* rows and vectors are constants at the call sites. */
 INLINE void T(tile_of)(const int rows, const int vectors, size_t steps, const REAL *a,
                        const REAL *b, REAL *sums, bool begin)
 {
@@ -38,7 +38,7 @@ INLINE void T(tile_of)(const int rows, const int vectors, size_t steps, const RE
         for (int v = 0; v < vectors; v++) STORE(sums + i * T(TILE_COLS) + v * LANES, s[i][v]);
 }
 
-/* The rows that a kernel is for, at least as many as asked for. */
+/* The rows of the smallest kernel that has at least this many. */
 static size_t T(tile_rows)(size_t rows)
 {
     const size_t fits = rows > 8 ? TILE_ROWS : rows > 4 ? 8 : rows > 2 ? 4 : rows;
@@ -86,7 +86,7 @@ INLINE REAL T(element)(const void *from, size_t i, ech_dtype dtype)
     return ((const REAL *)from)[i];
 }
 
-/* Rows of the panel are rows of a matrix; or its columns. */
+/* Rows of the panel are rows of a matrix; turned: its columns. */
 INLINE void T(pack_a_of)(const void *from, size_t stride, ech_dtype dtype, bool turned, size_t rows,
                          size_t steps, REAL *panel)
 {
@@ -107,7 +107,7 @@ INLINE void T(pack_b_of)(const void *from, size_t stride, ech_dtype dtype, bool 
                          size_t steps, REAL *panel)
 {
     if (turned) {
-        enum { LINE = 16 }; /* steps, so that what is written stays in the first cache */
+        enum { LINE = 16 }; /* steps, so that the stores stay in the L1 cache */
         for (size_t begin = 0; begin < steps; begin += LINE)
             for (size_t j = 0; j < cols; j++)
                 for (size_t t = begin; t < begin + LINE && t < steps; t++)
@@ -144,7 +144,7 @@ PACK(pack_b)
 
 /* ---- c ---- */
 
-/* r as an element of dtype; of a NaN is written what has no payload. */
+/* Writes r as an element of dtype; NaN is written as the canonical one. */
 INLINE void T(put)(void *to, size_t i, ech_dtype dtype, REAL r)
 {
     if (dtype == ECH_F16)
@@ -196,8 +196,8 @@ static void T(scale)(ech_dtype dtype, double beta, void *x, size_t n)
 
 enum { T(ROW_VECTORS) = ECHI_MATVEC_LANES / LANES };
 
-/* Lanes are added, halves onto halves; the first n of them hold something, and what the others
- * would add is 0, which makes 0 of -0. */
+/* Adds the upper half of the lanes to the lower, repeatedly.  Only the first n are used; the others
+ * would add +0, which turns -0 into +0. */
 INLINE REAL T(add_lanes)(REAL *lane, size_t n)
 {
     size_t half = ECHI_MATVEC_LANES / 2;
@@ -243,7 +243,7 @@ static void T(row)(const void *a, const void *x, size_t n, void *sum)
     *(REAL *)sum = x ? T(row_of)(a, x, n, false) : T(row_of)(a, NULL, n, true);
 }
 
-/* Columns in strips that lie in registers. */
+/* Columns in strips that fit in registers. */
 INLINE void T(columns_of)(const REAL *a, size_t stride, const REAL *x, size_t rows, size_t cols,
                           REAL *sums, bool ones)
 {
@@ -268,7 +268,7 @@ INLINE void T(columns_of)(const REAL *a, size_t stride, const REAL *x, size_t ro
             s = VFMA(LOAD(a + i * stride + j), ALL(ones ? 1 : x[i]), s);
         STORE(sums + j, s);
     }
-    REAL few[LANES] = { 0 }; /* side by side, so that none waits for another's sums */
+    REAL few[LANES] = { 0 }; /* independent sums, which need not wait for each other */
     for (size_t i = 0; i < rows && j < cols; i++)
         for (size_t c = 0; c < cols - j; c++)
             few[c] = FMA(a[i * stride + j + c], ones ? 1 : x[i], few[c]);

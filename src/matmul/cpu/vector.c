@@ -1,9 +1,9 @@
 /*
  * matmul/cpu/vector.c - a matrix times a vector on the CPU.
  *
- * Sums are made in levels, in the order that docs/matmul.md says: chunks of rows, or of columns of
- * a matrix that is turned, leave their sums in a smaller matrix, whose rows or columns are added up
- * in the same way, until one chunk is left.
+ * Sums are computed in levels, in the order that docs/matmul.md documents: the sums of chunks of
+ * rows, or of columns of a transposed matrix, form a smaller matrix, whose rows or columns are
+ * added in the same way, until one chunk is left.
  *
  *     workspace   [ sums of the first level, third, ... | of the second, fourth, ... ]
  *
@@ -16,9 +16,9 @@
 #include <string.h>
 
 enum {
-    ROWS_AT_ONCE = 64,     /* whose sums are kept before they are made elements of y */
-    STRIP_BYTES = 4 << 10, /* of a row, of a matrix that is turned */
-    TASK_BYTES = 256 << 10 /* that a thread reads at a time, about */
+    ROWS_AT_ONCE = 64,     /* whose sums are buffered before they are written to y */
+    STRIP_BYTES = 4 << 10, /* of a row, of a transposed matrix */
+    TASK_BYTES = 256 << 10 /* that a thread reads at a time, approximately */
 };
 
 static size_t parts_of(size_t n, size_t part)
@@ -26,17 +26,17 @@ static size_t parts_of(size_t n, size_t part)
     return n / part + (n % part != 0);
 }
 
-/* What one level adds up. */
+/* One level of sums. */
 struct level {
     const struct echi_matmul_real *real;
     size_t bytes; /* of an element */
     const char *a;
     size_t stride, rows, cols;
     const char *x; /* NULL: ones */
-    char *sums;    /* [rows][chunks]; turned: [chunks][cols]; NULL: of the last level, for y */
+    char *sums;    /* [rows][chunks]; turned: [chunks][cols]; NULL: last level, writes y */
     char *y;
     struct echi_matmul_end end;
-    size_t chunks, strips; /* strips: of columns, of a matrix that is turned */
+    size_t chunks, strips; /* strips: of columns, of a transposed matrix */
     size_t each;           /* rows, or chunks, of a task */
 };
 
@@ -47,7 +47,7 @@ static size_t chunks_of(const struct echi_matvec *v, size_t rows, size_t cols)
     return chunks ? chunks : 1;
 }
 
-/* The matrix that the sums of a level are. */
+/* The size of the matrix of a level's sums. */
 static void next_size(const struct echi_matvec *v, size_t *rows, size_t *cols)
 {
     const size_t chunks = chunks_of(v, *rows, *cols);
@@ -78,7 +78,7 @@ static ech_status workspace(const void *request, void *plan, size_t *bytes)
     return lay_out(request, NULL, sums, bytes);
 }
 
-/* A few rows, whole or a chunk of each. */
+/* A few rows, or a chunk of each. */
 static void add_rows(void *arg, size_t task, int thread)
 {
     const struct level *l = arg;

@@ -1,5 +1,6 @@
 /*
- * matmul/cuda/common.h - what the two halves of the GPU's products agree on: sizes and arguments.
+ * matmul/cuda/common.h - definitions that host and device code of the GPU's products share: sizes
+ * and arguments.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,17 +11,16 @@
 
 enum {
     MATMUL_THREADS = 128,
-    MATMUL_BAND =
-        8, /* rows of tiles that blocks take together, so that they share what they read */
+    MATMUL_BAND = 8, /* rows of tiles that blocks process as a band, so that they share loads */
     MATVEC_THREADS = 256,
-    MATVEC_MANY = 4,   /* rows that a thread adds up at once where there are many */
-    MATVEC_LANES = 64, /* of a chunk of a row; these are ECHI_MATVEC_... of ../matmul.h */
+    MATVEC_MANY = 4,   /* rows that a thread adds up at once if there are many rows */
+    MATVEC_LANES = 64, /* of a chunk of a row; the same as ECHI_MATVEC_... of ../matmul.h */
     MATVEC_CHUNK = 4096,
     MATVEC_ROWS = 64
 };
 
-/* The tiles of c of the kernels matmul_large, matmul_medium and matmul_small, for each size of what
- * is computed in; and the shared memory of a block. */
+/* The tiles of c of the kernels matmul_large, matmul_medium and matmul_small, by size of the type
+ * of computation; and the shared memory of a block. */
 #define MATMUL_TILE_ROWS(size, real_bytes)                                                         \
     ((size) == 0 ? ((real_bytes) == 8 ? 64 : 128) : (size) == 1 ? 64 : 32)
 #define MATMUL_TILE_COLS(size, real_bytes) ((size) == 0 ? 128 : (size) == 1 ? 64 : 32)
@@ -32,9 +32,9 @@ enum { MATMUL_STAGES = 3 };
           (unsigned)(real_bytes) +                                                                 \
       32))
 
-/* One struct serves every kernel of products. */
+/* The argument of every kernel of products. */
 struct matmul_args {
-    const void *a, *b; /* list: arrays of pointers, as is c */
+    const void *a, *b; /* list: arrays of pointers, as c is */
     void *c;
     uint64_t m, n, k, count;
     uint64_t a_stride, b_stride, c_stride;
@@ -42,18 +42,18 @@ struct matmul_args {
     uint64_t row_tiles, column_tiles; /* of one product */
     double alpha, beta;
     uint32_t a_turned, b_turned, list;
-    uint32_t wide; /* c is of what is computed in, and a and b are not */
+    uint32_t wide; /* c has the type of computation, a and b have not */
 };
 
-/* ... and this one every level of a matrix times a vector. */
+/* The argument of every level of a matrix-vector product. */
 struct matvec_args {
     const void *a, *x; /* x NULL: ones */
-    void *out;         /* sums [rows][chunks], turned: [chunks][cols]; of the last level y */
+    void *out;         /* sums [rows][chunks], turned: [chunks][cols]; in the last level y */
     uint64_t rows, cols, stride, chunks;
     double alpha, beta;
     uint32_t last;    /* 1: out is y */
-    uint32_t vectors; /* 1: rows begin at multiples of 16 bytes, as x does */
-    uint32_t lanes;   /* threads of a row */
+    uint32_t vectors; /* 1: rows begin at multiples of 16 bytes, and so does x */
+    uint32_t lanes;   /* threads per row */
 };
 
 #endif

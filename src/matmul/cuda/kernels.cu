@@ -1,10 +1,10 @@
 /*
- * matmul/cuda/kernels.cu - products of matrices on the GPU, device half.
+ * matmul/cuda/kernels.cu - products of matrices on the GPU, device code.
  *
  *     matmul_large, _medium, _small   c in tiles of 128 x 128 (f64: 64 x 128), 64 x 64, 32 x 32
  *     matmul_scale                    c = beta c
- *     matvec_rows, _rows_many         a level of a matrix times a vector, by one row or several of
- *                                     them at once
+ *     matvec_rows, _rows_many         a level of a matrix-vector product, one row or several at a
+ *                                     time
  *     matvec_columns, _columns_wide   the same of its transpose, by elements or by vectors
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,12 +1,12 @@
 /*
- * matmul/cuda/operation.c - products of matrices on the GPU, host half: the plan, the table of
+ * matmul/cuda/operation.c - products of matrices on the GPU, host code: the plan, the table of
  * strategies, and their steps.
  *
- *     "blas"    cuBLAS (cublas.h), where it is found; its workspace is ours
- *     "tiled"   matmul_large, or, where its tiles would leave multiprocessors idle, matmul_medium
- *               or matmul_small; no workspace
+ *     "blas"    cuBLAS (cublas.h), if it is found; its workspace is part of ours
+ *     "tiled"   matmul_large or, if its tiles would leave multiprocessors idle, matmul_medium or
+ *               matmul_small; no workspace
  *
- *     image matmul_<dtype>
+ *     module matmul_<dtype>
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,13 +20,13 @@
 
 struct strategy;
 
-/* What follows from the request only. */
+/* The plan, which depends on the request only. */
 struct plan {
     const struct strategy *strategy;
     char module[16];
 };
 
-/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
+/* Everything needed to make and to run the steps of a call; first the kernels' argument. */
 struct whole {
     struct matmul_args args;
     const struct echi_matmul *p;
@@ -34,7 +34,7 @@ struct whole {
     struct echi_steps steps;
 };
 
-/* Where steps are made. */
+/* The context in which steps are made. */
 struct build {
     const struct echi_matmul *p;
     const struct plan *plan;
@@ -44,8 +44,8 @@ struct build {
 
 struct strategy {
     const char *name, *what;
-    const char *when;                            /* it is chosen, for the documentation */
-    const char *(*library)(const char **reason); /* NULL: our own */
+    const char *when;                            /* when it is chosen, for the documentation */
+    const char *(*library)(const char **reason); /* NULL: the library's own kernels */
     bool (*can)(const struct echi_matmul *p);
     size_t work_bytes;
     void (*steps)(const struct build *b);
@@ -60,12 +60,12 @@ static bool fits_int(const struct echi_matmul *p)
            p->a_stride <= most && p->b_stride <= most && p->c_stride <= most;
 }
 
-/* Why a strategy is not there; NULL: it is. */
+/* The reason why a strategy is not available; NULL: it is. */
 static const char *missing(const struct strategy *strategy, const struct echi_matmul *p)
 {
     const char *reason = "";
     if (!strategy->library) return NULL;
-    if (!p->backend->direct_vendor) return "the executor runs the library's own kernels";
+    if (!p->backend->direct_vendor) return "the SIMT emulator runs the library's own kernels";
     return strategy->library(&reason) ? NULL : reason;
 }
 
@@ -121,7 +121,7 @@ static void launch(const struct build *b, const char *kernel, uint64_t blocks,
                                                     .level = -1 });
 }
 
-/* The largest tiles of which there are enough; each size does less for what it reads. */
+/* Uses the largest tiles of which there are enough; smaller tiles do less work per load. */
 static void steps_of_tiled(const struct build *b)
 {
     static const char *const kernels[] = { "matmul_large", "matmul_medium", "matmul_small" };
@@ -147,12 +147,12 @@ static void steps_of_tiled(const struct build *b)
 
 /* ---- The strategies ---- */
 
-/* The first that can be used is, unless one is named. */
+/* The first available one is used, unless one is selected by name. */
 static const struct strategy strategies[] = {
     {
         .name = "blas",
         .what = "cuBLAS",
-        .when = "the machine has cuBLAS and it takes the sizes",
+        .when = "cuBLAS is available and supports the sizes",
         .library = echi_cublas_name,
         .can = can_blas,
         .work_bytes = ECHI_CUBLAS_WORK_BYTES,
@@ -168,18 +168,18 @@ static const struct strategy strategies[] = {
 };
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
-/* One that is named, is there and cannot be used leaves the choice to the others. */
+/* If the named one is available but does not support the product, the next ones are tried. */
 static ech_status choose(const struct echi_matmul *p, const struct strategy **choice)
 {
     const struct strategy *named = strategies, *end = strategies + STRATEGIES;
     while (p->algorithm && named < end && strcmp(p->algorithm, named->name) != 0) named++;
     if (named == end)
         return echi_fail(NULL, ECH_ERR_ARG,
-                         "the algorithm is \"%s\", and products have \"blas\" and \"tiled\"",
+                         "unknown algorithm \"%s\"; available for products: blas, tiled",
                          p->algorithm);
     if (p->algorithm && missing(named, p))
-        return echi_fail(NULL, ECH_ERR_UNSUPPORTED, "the algorithm is \"%s\", but %s", named->name,
-                         missing(named, p));
+        return echi_fail(NULL, ECH_ERR_UNSUPPORTED, "algorithm \"%s\" is not available: %s",
+                         named->name, missing(named, p));
     for (*choice = named; missing(*choice, p) || !(*choice)->can(p);) ++*choice;
     return ECH_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * matmul/cuda/real.cuh - the types of this instance of the products: elements of a and b, what is
- * computed in, and how an element of c is made and written.
+ * matmul/cuda/real.cuh - the types of this instance of the products: elements of a and b, the type
+ * of computation, and how an element of c is computed and written.
  *
  *     MATMUL_TYPE   0: f32, 1: f64, 2: f16, 3: bf16
  *
@@ -51,7 +51,7 @@ static __device__ inline real real_of(element x)
 #endif
 }
 
-/* A NaN is written as the one without sign or payload. */
+/* NaN is written as the canonical one. */
 static __device__ inline real quiet(real x)
 {
 #if MATMUL_TYPE == 1

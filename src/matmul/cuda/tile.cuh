@@ -1,15 +1,16 @@
 /*
- * matmul/cuda/tile.cuh - a block multiplies a tile of c: 4 warps of 4 x 8 lanes, each of which has
+ * matmul/cuda/tile.cuh - a block computes a tile of c: 4 warps of 4 x 8 lanes, each of which has
  * ROWS x COLS elements in registers.
  *
  *     stage of shared memory   a [STEPS][tile's rows], b [STEPS][tile's columns]
  *
- * Copies of later stages are under way while one is multiplied.  What lies along k is turned as it
- * is copied, element by element; what lies along rows or columns of c is copied by vectors where it
- * is aligned.  A lane has its rows and columns in vectors of 16 bytes, and those of a warp lie side
- * by side, so that a load of shared memory is one or two wavefronts.
+ * Copies of later stages are in flight while one stage is multiplied.  Operands that are contiguous
+ * along k are transposed while they are copied, element by element; operands that are contiguous
+ * along rows or columns of c are copied by vectors if they are aligned.  A lane has its rows and
+ * columns in vectors of 16 bytes, and the vectors of a warp are adjacent, so that a load of shared
+ * memory is one or two wavefronts.
  *
- * Each element of c is one chain of fused operations in the order of k.
+ * Each element of c is one chain of fused multiply-adds in the order of k.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +37,7 @@ enum {
     WARP_COLS = 2
 };
 
-/* One element to shared memory; there after the next wait. */
+/* Copies one element to shared memory; complete after the next wait. */
 static __device__ inline void copy_element(real *to, const element *from)
 {
 #if MATMUL_ASYNC && MATMUL_TYPE == 0
@@ -73,15 +74,15 @@ static __device__ inline void end_stage(void)
 #endif
 }
 
-/* One operand of a tile, as a thread copies it: its rows (of b: columns) and k.  The thread begins
- * at step `step` and row `row`, and goes on `jump` elements further: some steps, or rows. */
+/* One operand of a tile, as a thread copies it: its rows (for b: columns) and k.  The thread begins
+ * at step `step` and row `row`, and advances by `jump` steps, or rows. */
 struct operand {
     const element *at; /* the thread's first element of the next stage */
     uint64_t stride, jump, advance;
     uint32_t step, row;
-    uint32_t rows; /* of the tile that there are */
-    bool along_k;  /* k is what lies side by side */
-    bool vectors;  /* else, and copied by whole vectors */
+    uint32_t rows; /* valid rows of the tile */
+    bool along_k;  /* k is the contiguous dimension */
+    bool vectors;  /* otherwise: copied by full vectors */
 };
 
 template <int ROWS>
@@ -94,7 +95,7 @@ static __device__ inline struct operand operand_of(const element *from, uint64_t
     x.vectors =
         sizeof(element) == sizeof(real) && (uintptr_t)from % 16 == 0 && stride % REAL_VECTOR == 0;
     x.rows = all - first < ROWS ? (uint32_t)(all - first) : (uint32_t)ROWS;
-    const uint32_t width = x.vectors ? ROWS / REAL_VECTOR : ROWS; /* threads of a step */
+    const uint32_t width = x.vectors ? ROWS / REAL_VECTOR : ROWS; /* threads per step */
     x.step = along_k ? threadIdx.x % STEPS : threadIdx.x / width;
     x.row = along_k ? threadIdx.x / STEPS : threadIdx.x % width * (ROWS / width);
     x.jump = (along_k ? MATMUL_THREADS / STEPS : MATMUL_THREADS / width) * stride;
@@ -103,7 +104,7 @@ static __device__ inline struct operand operand_of(const element *from, uint64_t
     return x;
 }
 
-/* All rows and steps are there. */
+/* All rows and steps are valid. */
 template <int ROWS> static __device__ inline void fetch_whole(const struct operand &x, real *stage)
 {
     enum { PITCH = ROWS + PAD, VECTORS = ROWS / REAL_VECTOR };
@@ -124,7 +125,7 @@ template <int ROWS> static __device__ inline void fetch_whole(const struct opera
     }
 }
 
-/* Rows that are not there become 0, and steps are left out. */
+/* Invalid rows become 0, and invalid steps are skipped. */
 template <int ROWS>
 static __device__ inline void fetch_part(const struct operand &x, uint32_t steps, real *stage)
 {
@@ -148,7 +149,7 @@ static __device__ inline void fetch_part(const struct operand &x, uint32_t steps
             }
 }
 
-/* The next stage, of as many steps as there still are. */
+/* Starts the copies of the next stage, with the remaining steps. */
 template <int ROWS>
 static __device__ inline void fetch(struct operand &x, uint64_t left, real *stage)
 {
@@ -159,7 +160,7 @@ static __device__ inline void fetch(struct operand &x, uint64_t left, real *stag
     x.at += x.advance;
 }
 
-/* N elements of one step, in vectors that lie GAP elements apart. */
+/* Loads N elements of one step, in vectors that are GAP elements apart. */
 template <int N, int GAP> static __device__ inline void load_step(const real *from, real (&to)[N])
 {
     if (N % REAL_VECTOR == 0) {
@@ -179,7 +180,7 @@ template <int N, int GAP> static __device__ inline void load_step(const real *fr
     }
 }
 
-/* The vectors of a lane: a warp's N x LANES elements are so many runs of them. */
+/* The vectors of a lane: a warp's N x LANES elements consist of runs of them. */
 template <int N> struct runs {
     enum { LENGTH = N < REAL_VECTOR ? N : (int)REAL_VECTOR };
 };
@@ -202,7 +203,7 @@ static __device__ inline void multiply_step(const real *a, const real *b,
         for (int j = 0; j < COLS; j++) l.s[i][j] = fused(x[i], y[j], l.s[i][j]);
 }
 
-/* The lane's element i lies so far from its first. */
+/* The offset of the lane's element i from its first. */
 template <int N, int LANES> static __device__ inline uint32_t place_of(int i)
 {
     enum { LENGTH = runs<N>::LENGTH };
@@ -278,7 +279,8 @@ static __device__ inline void matmul_tile(const struct matmul_args &args, uint64
     for (uint64_t at = 0; at < k; at += STEPS) {
         const uint64_t ahead = at + (MATMUL_STAGES - 1) * STEPS;
         wait_copies();
-        __syncthreads(); /* this stage is there for all, and all are done with the one before it */
+        __syncthreads(); /* this stage is loaded for all threads, and the previous one has been
+                            read */
         if (ahead < k) {
             fetch<M>(a, k - ahead, stages + next * STAGE);
             fetch<N>(b, k - ahead, stages + next * STAGE + STEPS * (M + PAD));
@@ -302,7 +304,7 @@ static __device__ inline void matmul_tile(const struct matmul_args &args, uint64
     store_tile(args, c, row, col, l);
 }
 
-/* Blocks take tiles in bands of MATMUL_BAND rows of them, down the rows of a band first. */
+/* Blocks process tiles in bands of MATMUL_BAND rows of tiles, first down the rows of a band. */
 template <int ROWS, int COLS>
 static __device__ inline void matmul_tiles(const struct matmul_args &args)
 {
@@ -313,7 +315,7 @@ static __device__ inline void matmul_tiles(const struct matmul_args &args)
         const uint64_t left = args.row_tiles - first;
         const uint64_t rows = left < MATMUL_BAND ? left : (uint64_t)MATMUL_BAND;
         matmul_tile<ROWS, COLS>(args, i / tiles, first + tile % band % rows, tile % band / rows);
-        __syncthreads(); /* all are done with the stages before they are filled again */
+        __syncthreads(); /* the previous stages have been read before they are overwritten */
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * matmul/cuda/vector.c - a matrix times a vector on the GPU, host half: the levels of its sums
+ * matmul/cuda/vector.c - a matrix-vector product on the GPU, host code: the levels of its sums
  * (docs/matmul.md), one kernel each.
  *
  *     workspace   [ sums of the first level, third, ... | of the second, fourth, ... ]
@@ -51,16 +51,16 @@ static ech_status plan_matvec(const void *request, void *plan, size_t *work_byte
 
 /* ---- The kernels of a level ---- */
 
-/* One that does more per thread is for when there are threads enough. */
+/* Kernels that do more per thread need enough threads. */
 struct strategy {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     const char *kernel;
     bool (*can)(const struct echi_matvec *v, const struct matvec_args *a, uint64_t multiprocessors);
     uint64_t (*threads)(const struct echi_matvec *v, const struct matvec_args *a);
 };
 
-/* Elements of 16 bytes. */
+/* Elements per 16 bytes. */
 static unsigned vector_of(const struct echi_matvec *v)
 {
     return (unsigned)(16 / ech_dtype_bytes(v->dtype));
@@ -117,11 +117,11 @@ static uint64_t rows_threads(const struct echi_matvec *v, const struct matvec_ar
     return a->rows * a->chunks * a->lanes;
 }
 
-/* The first that can be used is. */
+/* The first one that applies is used. */
 static const struct strategy strategies[] = {
     {
         .name = "columns_wide",
-        .what = "a thread sums 16 bytes of columns of a chunk",
+        .what = "one thread per 16 bytes of columns of a chunk",
         .when = "a transposed matrix, aligned, with at least 32 threads per multiprocessor",
         .kernel = "matvec_columns_wide",
         .can = can_columns_wide,
@@ -129,7 +129,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "columns",
-        .what = "a thread sums one column of a chunk",
+        .what = "one thread per column of a chunk",
         .when = "other transposed matrices",
         .kernel = "matvec_columns",
         .can = can_columns,
@@ -137,7 +137,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "rows_many",
-        .what = "the lanes of a row sum four rows of a chunk",
+        .what = "a group of lanes per four rows of a chunk",
         .when = "at least 256 threads per multiprocessor remain",
         .kernel = "matvec_rows_many",
         .can = can_rows_many,
@@ -145,7 +145,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "rows",
-        .what = "the lanes of a row sum one row of a chunk",
+        .what = "a group of lanes per row of a chunk",
         .when = "all other matrices",
         .kernel = "matvec_rows",
         .can = always,
@@ -155,9 +155,9 @@ static const struct strategy strategies[] = {
 
 /* ---- Steps ---- */
 
-enum { LEVELS = 16 }; /* more than any size has, by chunks of 64 and more */
+enum { LEVELS = 16 }; /* more than any size needs, with chunks of at least 64 */
 
-/* All that is needed to make and to run the steps of a call. */
+/* Everything needed to make and to run the steps of a call. */
 struct whole {
     struct matmul_args scale;
     struct matvec_args level[LEVELS];

@@ -1,8 +1,8 @@
 /*
- * matmul/cuda/vector.cuh - a matrix times a vector: one level of sums (docs/matmul.md).
+ * matmul/cuda/vector.cuh - a matrix-vector product: one level of sums (docs/matmul.md).
  *
- *     rows      a row's chunk is for 64 lanes of the definition, so many a thread as a vector of 16
- *               bytes has elements; short rows take fewer threads
+ *     rows      a row's chunk is added by the 64 lanes of the definition; a thread has as many of
+ *               them as a vector of 16 bytes has elements; short rows use fewer threads
  *     columns   a thread has a chunk of one vector of columns
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,7 +12,7 @@
 
 #include "matmul/cuda/real.cuh"
 
-enum { AT_ONCE = 8 }; /* loads of a thread that are under way */
+enum { AT_ONCE = 8 }; /* loads of a thread that are in flight */
 
 union lanes {
     real_vector v;
@@ -41,8 +41,8 @@ static __device__ inline void put_sum(const struct matvec_args &args, uint64_t s
     }
 }
 
-/* The sums of a thread's lanes over n elements of a chunk of each of ROWS rows: batches of loads,
- * then the vector that the chunk may end within. */
+/* Adds n elements of a chunk of each of ROWS rows to the thread's lanes: batches of loads, then the
+ * vector in which the chunk may end. */
 template <int ROWS>
 static __device__ inline void add_chunks(const struct matvec_args &args,
                                          const real *const (&a)[ROWS], const real *x, uint32_t n,
@@ -76,7 +76,7 @@ static __device__ inline void add_chunks(const struct matvec_args &args,
             if (last + e < n) s[r].x[e] = fused(a[r][last + e], x ? x[last + e] : 1, s[r].x[e]);
 }
 
-/* Threads beside each other take rows of one chunk, so that they share what they read of x. */
+/* Adjacent threads process rows of the same chunk, so that they share loads of x. */
 template <int ROWS> static __device__ inline void matvec_row_chunks(const struct matvec_args &args)
 {
     const uint32_t lane = threadIdx.x % args.lanes;
@@ -91,7 +91,7 @@ template <int ROWS> static __device__ inline void matvec_row_chunks(const struct
         union lanes s[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            const uint64_t mine = row + r < args.rows ? row + r : row; /* there, and not used */
+            const uint64_t mine = row + r < args.rows ? row + r : row; /* loaded, but not used */
             a[r] = (const real *)args.a + mine * args.stride + from;
             for (int e = 0; e < REAL_VECTOR; e++) s[r].x[e] = 0;
         }
@@ -101,8 +101,8 @@ template <int ROWS> static __device__ inline void matvec_row_chunks(const struct
                              lane * REAL_VECTOR, s);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            /* Lanes are added, halves onto halves; those that are not here would add 0, which makes
-             * 0 of -0. */
+            /* Adds the upper half of the lanes to the lower, repeatedly; missing lanes would add
+             * +0, which turns -0 into +0. */
             if (args.lanes < MATVEC_LANES / REAL_VECTOR)
                 for (int e = 0; e < REAL_VECTOR; e++) s[r].x[e] = s[r].x[e] + (real)0;
             for (uint32_t half = args.lanes / 2; half; half /= 2)

@@ -1,6 +1,6 @@
 /*
- * reduce/cpu/common.h - what the files of the CPU's reduction share: the value of a chunk, and the
- * kernels that make one, by instruction set.
+ * reduce/cpu/common.h - declarations that the files of the CPU's reduction share: the value of a
+ * chunk, and the kernels that compute it, by instruction set.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,35 +11,35 @@
 
 enum { ECHI_DTYPES = 12 };
 
-/* What is known of a chunk, or of several: one member, by enum echi_reduce_kind. */
+/* The value of one or several chunks: one member, by enum echi_reduce_kind. */
 struct echi_value {
     union {
-        uint64_t u; /* sums and products of integers, bits, the greatest e, a count */
+        uint64_t u; /* sums and products of integers, bits, the maximum e, a count */
         float f;
         struct {
             double sum;
-            uint64_t ignored; /* how many NaN were not added */
+            uint64_t ignored; /* number of NaN that were ignored */
         } d;
         struct echi_moments moments;
         struct {
             uint64_t least, most;
         } ends;
         struct {
-            uint64_t rank, at; /* at UINT64_MAX: nothing yet */
+            uint64_t rank, at; /* initially both UINT64_MAX */
         } best;
     };
 };
 
-/* Sets a value of n elements, a chunk at most; then of the n that follow, and so on for `rows`
- * values.  For ARG a value is the best so far, whose `at` stays unless the chunk has a better one,
- * and counts from the chunk's start. */
+/* Sets a value of n elements, at most a chunk; then of the next n elements, and so on for `rows`
+ * values.  For ARG the value on entry is the best so far; its `at` counts from the chunk's start,
+ * and is kept unless the chunk has a better one. */
 typedef void echi_chunk_function(const struct echi_reduce_rule *rule, const void *in, const void *b,
                                  size_t n, size_t rows, struct echi_value *value);
 
 struct echi_reduce_isa {
     echi_chunk_function *chunk[ECHI_REDUCE_KINDS][ECHI_DTYPES];
-    /* By the width of keys, 1, 2, 4, 8: how many of keys[from ... to - 1] differ from the one
-     * before, and where the run that keys[at] is in ends. */
+    /* By key width, 1, 2, 4, 8: the number of keys in keys[from ... to - 1] that differ from their
+     * predecessor, and the end of the run that contains keys[at]. */
     size_t (*run_starts[9])(const struct echi_order *order, const void *keys, size_t from,
                             size_t to);
     size_t (*run_end[9])(const struct echi_order *order, const void *keys, size_t at, size_t n);

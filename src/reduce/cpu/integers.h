@@ -2,14 +2,14 @@
  * reduce/cpu/integers.h - template: sums, products and dot products of integers modulo 2^64.
  *
  *   FROM         i8 ... u64
- *   SHORT        what the sum of a chunk fits
- *   PRODUCTS(v)  of a vector of elements, as words of 64 bits the products of those in a word
+ *   SHORT        a type that holds the sum of a chunk
+ *   PRODUCTS(v)  on a vector of elements: 64-bit words with the sums of the products in each word
  *
- * And of elements that are so small that no sum of a chunk is rounded in f64: mean, norm, variance.
+ * And for elements so small that no sum of a chunk is rounded in f64: mean, norm, variance.
  *
- *   DISTANCE     what the difference of two fits
- *   SQUARE       what the square of that fits
- *   SQUARES      what a chunk's sum of them fits
+ *   DISTANCE     a type that holds the difference of two elements
+ *   SQUARE       a type that holds its square
+ *   SQUARES      a type that holds a chunk's sum of squares
  *
  * (All are undefined at the end.)
  *

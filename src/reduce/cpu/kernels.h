@@ -1,6 +1,6 @@
 /*
- * reduce/cpu/kernels.h - template: all kernels of the reduction in the instruction set that the
- * including file is compiled for, and the struct that names them.
+ * reduce/cpu/kernels.h - template: all kernels of the reduction for the instruction set of the
+ * including file, and the struct that lists them.
  *
  *   ISA   the name of the struct
  *
@@ -13,7 +13,7 @@
 
 enum { OF_SUM, OF_SQUARES, OF_PRODUCT, OF_DOT };
 
-/* ---- Floats in f32, and in f64 what f64 or options->wide want ---- */
+/* ---- Floats in f32; in f64 the kinds that need f64 or options->accumulate_wide ---- */
 
 #define IS_FLOAT 1
 #define IN_F64   0

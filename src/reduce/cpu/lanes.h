@@ -1,13 +1,13 @@
 /*
  * reduce/cpu/lanes.h - template: sums and products of floats in lanes, and variance.
  *
- *   FROM       f16 ... u64: what is read (undefined at the end)
- *   IN         f32 or f64: in which it is computed; IN_F64: 1 for the latter
- *   IS_FLOAT   1 where FROM is a float: products and dot products too
+ *   FROM       f16 ... u64: the type of the elements (undefined at the end)
+ *   IN         f32 or f64: the type of the computation; IN_F64: 1 for the latter
+ *   IS_FLOAT   1 if FROM is a float: includes products and dot products
  *
- * Eight vectors of lanes stay in registers while the lines of a chunk are added to them, and are
- * then folded by pairs to one; where a line has more lanes, the next eight follow, and the vectors
- * that are left are folded the same way.  docs/reduce.md has the order of the additions.
+ * Eight vectors of lanes stay in registers while the lines of a chunk are added to them; then they
+ * are folded pairwise to one.  If a line has more lanes, the next eight follow, and the resulting
+ * vectors are folded in the same way. docs/reduce.md documents the order of the additions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,12 +27,12 @@
 #define BELOW(n)       JOINED(below_, IN)(n)
 
 enum {
-    NAME(LINE) = ECHI_LINE_BYTES / sizeof(ELEM), /* lanes of a line */
-    NAME(WIDTH) = VECTOR_BYTES / sizeof(ACC),    /* of a vector */
+    NAME(LINE) = ECHI_LINE_BYTES / sizeof(ELEM), /* lanes per line */
+    NAME(WIDTH) = VECTOR_BYTES / sizeof(ACC),    /* lanes per vector */
     NAME(VECTORS) = NAME(LINE) / NAME(WIDTH)
 };
 
-/* To the one lane that is left of `count` vectors. */
+/* Folds `count` vectors to one lane. */
 INLINE ACC NAME(fold)(VEC *lane, int count, int product)
 {
     for (int half = count / 2; half; half /= 2)
@@ -46,7 +46,7 @@ INLINE ACC NAME(fold)(VEC *lane, int count, int product)
 #define NEUTRAL(how)    ((VEC){ 0 } + ((how) == OF_PRODUCT ? (ACC)1 : (ACC)-0.0))
 #define TAKE(v, w, how) ((how) == OF_PRODUCT ? (v) * (w) : (v) + (w))
 
-/* What lanes take of v, elements of x, and of w, those of y in a dot product. */
+/* The values added to the lanes: v, elements of x, times w, elements of y, in a dot product. */
 INLINE VEC NAME(term)(VEC v, VEC w, MASK there, int how, bool choose)
 {
     if (how == OF_DOT) v = v * w;
@@ -60,7 +60,7 @@ INLINE VEC NAME(whole)(const ELEM *x, const ELEM *y, int how, bool ignore)
     return NAME(term)(v, w, (MASK)(v == v) & (MASK)(w == w), how, ignore);
 }
 
-/* Of n elements, fewer than a vector has. */
+/* The same for n elements, fewer than a vector. */
 INLINE VEC NAME(some)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignore)
 {
     ELEM room_x[VECTOR_BYTES / sizeof(ELEM)], room_y[VECTOR_BYTES / sizeof(ELEM)];
@@ -72,7 +72,7 @@ INLINE VEC NAME(some)(const ELEM *x, const ELEM *y, size_t n, int how, bool igno
     return NAME(term)(v, w, there, how, true);
 }
 
-/* Eight vectors of lanes of so many lines, and of n elements of one more; folded to one. */
+/* Eight vectors of lanes over `lines` lines, and over n elements of one more; folded to one. */
 INLINE VEC NAME(eight)(const ELEM *x, const ELEM *y, size_t lines, size_t n, int how, bool ignore)
 {
     enum { W = NAME(WIDTH) };
@@ -99,7 +99,7 @@ INLINE VEC NAME(eight)(const ELEM *x, const ELEM *y, size_t lines, size_t n, int
     return PAIRS(lane[0], lane[1], how == OF_PRODUCT);
 }
 
-/* Of less than a line. */
+/* The same for less than a line. */
 INLINE ACC NAME(few)(const ELEM *x, const ELEM *y, size_t n, int how, bool ignore)
 {
     enum { W = NAME(WIDTH) };
@@ -147,7 +147,7 @@ static inline uint64_t NAME(nans)(const ELEM *x, size_t n)
 #define RESULT f
 #endif
 
-/* ignore is a constant in either call: the test stands outside of all loops. */
+/* ignore is a constant in either call, so the test is outside of all loops. */
 #define LANES(x, y, n, how, ignore)                                                                \
     ((ignore) ? NAME(lanes)(x, y, n, how, true) : NAME(lanes)(x, y, n, how, false))
 
@@ -191,8 +191,8 @@ static void NAME(dot)(const struct echi_reduce_rule *rule, const void *in, const
 /* ---- Variance ---- */
 
 #if IN_F64
-/* Four vectors of lanes of distances from k, and of their squares, folded to one each; of so many
- * lines, and of n elements of one more. */
+/* Four vectors of lanes of distances from k, and of their squares, over `lines` lines and n
+ * elements of one more; folded to one vector each. */
 INLINE void NAME(four)(const ELEM *x, size_t lines, size_t n, double k, bool ignore, VEC *first,
                        VEC *second)
 {

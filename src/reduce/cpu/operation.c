@@ -1,6 +1,6 @@
 /*
- * reduce/cpu/operation.c - the CPU's reduction: cuts arrays into chunks, rows into tasks, and
- * merges.
+ * reduce/cpu/operation.c - the CPU's reduction: divides arrays into chunks and rows into tasks, and
+ * merges values.
  *
  *     row     |chunk|chunk|chunk|chunk|chunk|      chunk(): a kernel of kernels.h
  *                \ /         \ /        |
@@ -9,8 +9,9 @@
  *                       m            /
  *                              m                   result(): the bits of out
  *
- * Many rows are shared out among threads whole; few long ones in groups of 2^k chunks, which are
- * subtrees of the picture, so that the result does not depend on the threads.
+ * Many rows are distributed to threads as a whole; few long rows are divided into groups of 2^k
+ * chunks, which are subtrees of the picture, so the result does not depend on the number of
+ * threads.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,11 +23,11 @@
 #include <stdatomic.h>
 
 enum {
-    GROUPS = 256,         /* most that one row is shared out in */
-    TASK_BYTES = 1 << 18, /* about what a task of whole rows reads */
-    LONG_CHUNKS = 256,    /* of a segment that all threads work on */
+    GROUPS = 256,         /* maximum number of groups of a row */
+    TASK_BYTES = 1 << 18, /* approximate size of a task of complete rows */
+    LONG_CHUNKS = 256,    /* segments with more chunks are processed by all threads */
     SEGMENTS_AT_A_TIME = 1 << 10,
-    BLOCKS = 256 /* of keys whose runs are counted apart */
+    BLOCKS = 256 /* blocks of keys whose runs are counted separately */
 };
 
 struct job {
@@ -35,13 +36,13 @@ struct job {
     const struct echi_reduce_isa *isa;
     size_t chunk_elements;
     int threads;
-    /* of one row's groups */
+    /* for the groups of one row */
     size_t begin, n, group_chunks;
     struct echi_value *groups;
-    /* of segments */
-    bool split; /* long ones are left for all threads together */
+    /* for segments */
+    bool split; /* long ones are left for all threads */
     _Atomic uint64_t data_error;
-    /* of runs of keys */
+    /* for runs of keys */
     struct echi_order order;
     size_t block, *first_run;
 };
@@ -78,7 +79,7 @@ static struct echi_value nothing(const struct job *job)
     return v;
 }
 
-/* a is of what lies before b. */
+/* a precedes b. */
 static struct echi_value merge(const struct job *job, struct echi_value a, struct echi_value b)
 {
     switch (job->r->kind) {
@@ -171,9 +172,9 @@ static void result(const struct job *job, struct echi_value v, size_t n, size_t 
     result_store(job->r->out, index, rule->out_bytes, bits[0]);
 }
 
-/* ---- One range by one thread ---- */
+/* ---- One range, by one thread ---- */
 
-/* The counter's digits are subtrees: level l has one of 2^l chunks, or none. */
+/* A binary counter whose digits are subtrees: level l has one of 2^l chunks, or none. */
 struct counter {
     struct echi_value level[64];
     size_t count;
@@ -199,7 +200,7 @@ static struct echi_value count_end(const struct job *job, const struct counter *
     return v;
 }
 
-/* Elements [from, to) of a row that begins at begin. */
+/* Elements [from, to) of a row that begins at `begin`. */
 static struct echi_value reduce_range(const struct job *job, size_t begin, size_t from, size_t to)
 {
     const struct echi_reduce *r = job->r;
@@ -214,7 +215,7 @@ static struct echi_value reduce_range(const struct job *job, size_t begin, size_
         uint64_t before = v.best.at;
         if (arg) v.best.at = before == UINT64_MAX ? UINT64_MAX : UINT64_MAX - 1;
         job->chunk(&r->rule, in + i * r->rule.bytes, b ? b + i * r->rule.bytes : NULL, here, 1, &v);
-        if (arg) /* the best so far, wherever it lies */
+        if (arg) /* the best element so far */
             v.best.at = v.best.at < here ? v.best.at + i : before;
         else if (to - from <= job->chunk_elements)
             return v;
@@ -224,7 +225,7 @@ static struct echi_value reduce_range(const struct job *job, size_t begin, size_
     return arg ? v : count_end(job, &counter);
 }
 
-/* ---- One row by all threads ---- */
+/* ---- One row, by all threads ---- */
 
 static void run_group(void *arg, size_t i, int thread)
 {
@@ -258,7 +259,7 @@ static void reduce_row(struct job *job, size_t begin, size_t n, size_t index)
 
 /* ---- Rows ---- */
 
-/* Rows of one chunk, a few at a time: `value` has the results' first form. */
+/* Rows of one chunk, a few at a time: `value` gets the unfinished results. */
 static void run_short_rows(const struct job *job, size_t from, size_t to)
 {
     enum { SOME = 64 };
@@ -308,7 +309,7 @@ static uint64_t offset(const struct job *job, size_t i)
     return echi_index_at(job->r->offsets, job->r->offsets_index, i);
 }
 
-/* Whether segment s is one; the first also answers for its own start. */
+/* Checks that segment s is valid; the first segment also checks the start of the offsets. */
 static bool is_segment(struct job *job, size_t s)
 {
     uint64_t n = job->r->n, begin = offset(job, s), end = offset(job, s + 1);
@@ -366,7 +367,7 @@ static void count_runs(void *arg, size_t i, int thread)
                                                   echi_min(r->n, from + job->block));
 }
 
-/* The runs that begin in a block of keys, wherever they end. */
+/* The runs that begin in a block of keys, even if they end in another. */
 static void run_runs(void *arg, size_t i, int thread)
 {
     struct job *job = arg;

@@ -1,5 +1,5 @@
 /*
- * reduce/cpu/width.h - template: reductions that need an element's order or bits alone.
+ * reduce/cpu/width.h - template: reductions that need only the order or the bits of an element.
  *
  *   FROM      u8 ... u64 (undefined at the end)
  *
@@ -10,7 +10,7 @@
 #define KEY     JOINED(FROM, _element)
 #include "cpu/predicate.h"
 
-/* plain: not of floats, whose negative ones turn around. */
+/* plain: not floats, whose negative values are inverted. */
 INLINE KEY NAME(encoded)(const struct echi_order *o, KEY u, bool plain)
 {
     if (plain) return (KEY)(u ^ (KEY)(o->sign ^ o->flip));
@@ -54,7 +54,7 @@ static void NAME(max)(const struct echi_reduce_rule *rule, const void *in, const
             o.float_mask ? NAME(greatest)(&o, x, n, false) : NAME(greatest)(&o, x, n, true);
 }
 
-/* Where NaN are ignored, one is as good as 0 for the greatest. */
+/* If NaN are ignored, replacing one by 0 does not change the maximum. */
 INLINE void NAME(ends)(const struct echi_order *o, const KEY *x, size_t n, bool plain, bool ignore,
                        KEY limit, struct echi_value *value)
 {
@@ -91,7 +91,8 @@ INLINE KEY NAME(rank)(const struct echi_reduce_rule *rule, KEY u, bool plain)
     return e == (KEY)rule->order.last ? (KEY)rule->special : rank;
 }
 
-/* The greatest rank of each line; then the place in the first line that has the greatest. */
+/* The maximum rank of each line; then the position in the first line that has the overall
+ * maximum. */
 INLINE void NAME(place)(const struct echi_reduce_rule *rule, const KEY *x, size_t n, bool plain,
                         struct echi_value *value)
 {
@@ -134,7 +135,7 @@ INLINE size_t NAME(within)(const struct echi_reduce_rule *rule, const KEY *x, si
 {
     const KEY mask = (KEY)rule->mask, low = (KEY)rule->low, span = (KEY)rule->span;
     size_t in_range = 0;
-    for (size_t i = 0; i < n; i += 128) { /* so few that a KEY can count them */
+    for (size_t i = 0; i < n; i += 128) { /* few enough for a counter of type KEY */
         size_t here = n - i < 128 ? n - i : 128;
         KEY some = 0;
         for (size_t j = 0; j < here; j++) {

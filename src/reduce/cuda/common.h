@@ -1,5 +1,6 @@
 /*
- * reduce/cuda/common.h - what the two halves of the GPU's reduction agree on: sizes, arguments.
+ * reduce/cuda/common.h - definitions that host and device code of the GPU's reduction share: sizes,
+ * arguments.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +10,7 @@
 #include "core/index.h"
 #include "reduce/value.h"
 
-/* The kinds of ../reduce.h, by the same numbers: it is no header for kernels. */
+/* The kinds of ../reduce.h with the same numbers; kernels cannot include that header. */
 enum {
     REDUCE_ISUM,
     REDUCE_IPRODUCT,
@@ -26,49 +27,49 @@ enum {
     REDUCE_MINMAX,
     REDUCE_ARG,
     REDUCE_COUNT,
-    REDUCE_OTHER /* IPRODUCT, BITS or COUNT: kernels ask reduce_args */
+    REDUCE_OTHER /* IPRODUCT, BITS or COUNT, selected by reduce_args */
 };
 
 enum {
     REDUCE_WARP = 32,
-    REDUCE_WARPS = 8, /* most of a block */
+    REDUCE_WARPS = 8, /* maximum of a block */
     REDUCE_THREADS = REDUCE_WARP * REDUCE_WARPS,
-    REDUCE_TINY_BYTES = 64,   /* of a segment that one thread reduces */
-    REDUCE_SHORT_BYTES = 128, /* ... and eight threads, with a load each */
-    REDUCE_LONG_CHUNKS = 32,  /* more than these, and blocks share a segment */
-    REDUCE_ITEM_CHUNKS = 32,  /* of what a block takes of a long segment at a time */
-    REDUCE_MOST_CHUNKS = 256  /* of an item */
+    REDUCE_TINY_BYTES = 64,   /* maximum size of a segment that one thread reduces */
+    REDUCE_SHORT_BYTES = 128, /* ... and that eight threads reduce, with one load each */
+    REDUCE_LONG_CHUNKS = 32,  /* longer segments are shared by blocks */
+    REDUCE_ITEM_CHUNKS = 32,  /* unit of a long segment that a block processes at a time */
+    REDUCE_MOST_CHUNKS = 256  /* maximum of an item */
 };
 
 /* A part of a long segment, which one block reduces. */
 struct reduce_item {
     uint64_t segment;
-    uint32_t group, groups; /* the group-th of so many, whose items follow one another */
+    uint32_t group, groups; /* number of this item, and of the segment's items: consecutive */
 };
 
-/* What long segments have in common; zero before and after. */
+/* Counters of long segments; zero before and after. */
 struct reduce_counts {
     uint64_t items;  /* in the list */
-    uint32_t blocks; /* of reduce_long that are done */
+    uint32_t blocks; /* blocks of reduce_long that have finished */
     uint32_t unused;
 };
 
-/* One struct serves every kernel of the reduction. */
+/* The argument of every kernel of the reduction. */
 struct reduce_args {
     const void *in, *b;
     void *out;
     const void *offsets; /* NULL: rows of `columns` */
     struct echi_index offsets_index;
-    const uint64_t *segments_at; /* the number of segments, on the device; NULL: segments */
+    const uint64_t *segments_at; /* the number of segments, in device memory; NULL: segments */
     uint64_t segments, columns, n;
-    uint32_t each;      /* segments that a warp looks at together: 1 ... 32 */
-    uint32_t row_lanes; /* rows of whole vectors, 32 to a warp: threads for each; else 0 */
-    /* reduce_long */
-    uint64_t row_items; /* of rows: items each; 0: items are listed */
-    uint32_t item;      /* chunks that a block takes at a time: a power of two */
+    uint32_t each;      /* segments that a warp loads as a unit: 1 ... 32 */
+    uint32_t row_lanes; /* rows of full vectors, 32 per warp: threads per row; otherwise 0 */
+    /* For reduce_long: */
+    uint64_t row_items; /* items per row; 0: items are listed */
+    uint32_t item;      /* chunks that a block processes at a time: a power of two */
     uint32_t warps;     /* of a block */
     uint64_t *partials; /* [items][words of a value] */
-    uint32_t *done;     /* [rows] or [items]: parts that are done; zero before and after */
+    uint32_t *done;     /* [rows] or [items]: number of finished parts; zero before and after */
     struct reduce_item *items;
     uint64_t capacity; /* of items */
     struct reduce_counts *counts;

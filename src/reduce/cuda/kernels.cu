@@ -1,17 +1,17 @@
 /*
- * reduce/cuda/kernels.cu - reductions on the GPU, device half: two kernels for each kind.
+ * reduce/cuda/kernels.cu - reductions on the GPU, device code: two kernels for each kind.
  *
- *     reduce_KIND_segments   what a warp can reduce alone, and a list of what it should not
- *     reduce_KIND_long       what blocks share: whole arrays, long rows, what is on the list
+ *     reduce_KIND_segments   segments that one warp can reduce, and a list of the longer ones
+ *     reduce_KIND_long       work that blocks share: arrays, long rows, listed segments
  *
- * Products of integers, bits and counts have one pair, which asks for the kind at each vector.
+ * Products of integers, bits and counts share one pair, which tests the kind at each vector.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "reduce/cuda/long.cuh"
 
-/* Blocks that a multiprocessor has registers for: of kernels with lanes in f64 fewer where a thread
- * has more than four of them. */
+/* The number of blocks per multiprocessor for which there are registers: fewer for kernels with
+ * more than four lanes in f64 per thread. */
 enum {
     LONG_BLOCKS = 4,
     LONG_BLOCKS_F64 = KEY_BITS <= 16 && !REDUCE_EXACT ? 3 : 4,
@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, LONG_BLOCKS_VARIANC
     reduce_long<REDUCE_VARIANCE>(a);
 }
 
-/* ---- Integers modulo 2^64; bits and order of anything ---- */
+/* ---- Integers modulo 2^64; bits and order of any type ---- */
 
 #if !REDUCE_FLOAT
 extern "C" __global__ void __launch_bounds__(REDUCE_THREADS, 3)

@@ -1,14 +1,15 @@
 /*
- * reduce/cuda/lanes.cuh - what one thread keeps while a warp goes through the lines of a chunk.
+ * reduce/cuda/lanes.cuh - the accumulators of one thread while a warp processes the lines of a
+ * chunk.
  *
- * Floats have an accumulator for each of the thread's lanes, added to line by line.  Where the
- * order does not matter, small integers stay together in words: sums of bytes by __dp4a(), the
- * greatest of bytes as the upper bytes of halves, tests of bytes by carries.
+ * Floats have one accumulator per lane of the thread, updated line by line.  If the order does not
+ * matter, small integers stay packed in words: sums of bytes use __dp4a(), maxima of bytes the
+ * upper bytes of 16-bit halves, tests of bytes the carries of a subtraction.
  *
  * Means, norms and variances of integers of 8 and 16 bits sum the elements and their squares as
- * integers (REDUCE_EXACT): f64 rounds no such sum of a chunk, so that the result is the same.
+ * integers (REDUCE_EXACT). f64 does not round such a sum of a chunk, so the result is the same.
  *
- *     REDUCE_FLOAT  0: integers, or order and bits alone;  1: IEEE of KEY_BITS;  2: bf16
+ *     REDUCE_FLOAT  0: integers, or only order and bits;  1: IEEE of KEY_BITS;  2: bf16
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,7 @@
 
 /* ---- Elements as numbers ---- */
 
-/* Floats that are computed in f32; of others it is not called. */
+/* For floats that are computed in f32; not called for others. */
 static __device__ inline float to_f32(ukey u)
 {
 #if REDUCE_FLOAT == 2
@@ -32,8 +33,8 @@ static __device__ inline float to_f32(ukey u)
 #endif
 }
 
-/* Integers of up to 32 bits become the fraction of a double and are moved to their place by one
- * subtraction: that is faster than a conversion, and as exact. */
+/* Integers of up to 32 bits are inserted into the fraction of a double and corrected by one
+ * subtraction, which is exact and faster than a conversion. */
 static __device__ inline double to_f64(const struct echi_reduce_rule &rule, ukey u)
 {
 #if REDUCE_FLOAT && KEY_BITS == 64
@@ -48,13 +49,13 @@ static __device__ inline double to_f64(const struct echi_reduce_rule &rule, ukey
 #endif
 }
 
-/* A product of 32 bits, with or without a sign, as 64. */
+/* A product of 32 bits, signed or unsigned, extended to 64. */
 static __device__ inline uint64_t widened(const struct echi_reduce_rule &rule, uint32_t u)
 {
     return rule.sign ? (uint64_t)(int64_t)(int32_t)u : u;
 }
 
-/* An integer of less than 64 bits, as 32. */
+/* An integer of less than 64 bits, extended to 32. */
 static __device__ inline uint32_t extended(const struct echi_reduce_rule &rule, ukey u)
 {
     return (uint32_t)(u ^ (ukey)rule.sign) - (uint32_t)rule.sign;
@@ -88,11 +89,11 @@ static __device__ inline uint32_t word_encode(const struct echi_order &o, uint32
     uint32_t negative = (w >> 15 & 0x00010001u) * 0xffffu & spread(o.float_mask);
     return word_sub(w ^ (negative | spread(o.sign)), spread(o.shift)) ^ spread(o.flip);
 #else
-    return w ^ spread(o.sign) ^ spread(o.flip); /* bytes are no floats */
+    return w ^ spread(o.sign) ^ spread(o.flip); /* bytes are not floats */
 #endif
 }
 
-/* The greatest of the elements, kept by twos: of bytes, the upper ones of each half decide, so that
+/* The maximum of the elements, packed in halves: for bytes, the upper byte of each half decides, so
  * the lower ones need not be cleared. */
 struct most {
 #if KEY_BITS == 64
@@ -172,7 +173,7 @@ static __device__ inline void encode(const struct echi_order &o, const struct ve
         for (int i = 0; i < 4; i++) e[i] &= vector_mask(i, count);
 }
 
-/* Adds the same to every element; to bytes, which are no floats, it is never more than 0. */
+/* Adds the same value to all elements; for bytes, which are not floats, it is always 0. */
 static __device__ inline void add_to_all(uint32_t (&e)[4], ukey u)
 {
 #if KEY_BITS == 64
@@ -245,11 +246,11 @@ template <> struct lanes<REDUCE_MAX> {
     struct most most;
 };
 template <> struct lanes<REDUCE_MINMAX> {
-    struct most most, least; /* least: of the inverted */
+    struct most most, least; /* least: of the inverted elements */
 };
 template <> struct lanes<REDUCE_ARG> {
     ukey best;
-    uint32_t at; /* in the chunk, of the vector */
+    uint32_t at; /* position of the vector in the chunk */
 };
 
 static __device__ inline void fill_lanes(float (&lane)[VECTOR], float with)
@@ -264,7 +265,7 @@ static __device__ inline void fill_lanes(double (&lane)[VECTOR], double with)
     for (int i = 0; i < VECTOR; i++) lane[i] = with;
 }
 
-/* Adjacent lanes, then adjacent pairs, ... */
+/* Adds adjacent lanes, then adjacent pairs, ... */
 static __device__ inline float add_lanes(float (&lane)[VECTOR])
 {
 #pragma unroll

@@ -1,9 +1,9 @@
 /*
- * reduce/cuda/line.cuh - one vector is added to a thread's lanes, and what the lanes come to: a
- * start, an add and an end for each kind of reduction.
+ * reduce/cuda/line.cuh - adds vectors to a thread's lanes, and folds the lanes: a start, an add and
+ * an end for each kind of reduction.
  *
- * FULL is 1 when all elements of the vector count, of variances also NaN; else the first `count`
- * do, and the others are what lane_fill() says.  `at` is the vector's first element in the chunk.
+ * FULL is 1 if all elements of the vector are used, in variances also NaN; otherwise the first
+ * `count` are, and the others are lane_fill().  `at`: position of the vector in the chunk.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 
 #include "reduce/cuda/lanes.cuh"
 
-/* The bits of a 1 for products of floats, of a 0 for all else. */
+/* The bits of a 1 for products of floats, of a 0 for all other kinds. */
 template <int KIND> static __device__ inline ukey lane_fill(void)
 {
     if (KIND != REDUCE_PRODUCT && KIND != REDUCE_PRODUCT64) return 0;
@@ -158,7 +158,7 @@ static __device__ inline struct value lanes_end(const struct reduce_args &,
 }
 #endif
 
-/* ---- In f64, of floats and integers ---- */
+/* ---- Floats and integers in f64 ---- */
 
 #if REDUCE_EXACT
 static __device__ inline void exact_start(struct exact_lanes &l)
@@ -187,7 +187,7 @@ static __device__ inline void exact_add(const struct reduce_args &a, struct exac
     }
 }
 
-/* The sums of the elements and of their squares, with their signs. */
+/* The signed sums of the elements and of their squares. */
 static __device__ inline void exact_end(const struct reduce_args &a, const struct exact_lanes &l,
                                         uint64_t *sum, uint64_t *squares)
 {
@@ -318,7 +318,7 @@ static __device__ inline void lanes_start(struct lanes<REDUCE_ISUM> &l)
     l.sum = 0;
 }
 
-/* Of the elements with their signs inverted, which makes them unsigned; value_result() knows. */
+/* Inverted sign bits make the elements unsigned; value_result() corrects the sum. */
 template <int FULL>
 static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_ISUM> &l,
                                         const struct vector &v, const struct vector &,
@@ -410,8 +410,8 @@ static __device__ inline void lanes_start(struct lanes<REDUCE_MINMAX> &l)
     most_start(l.least);
 }
 
-/* How far e of NaN are from the end.  Where they are ignored, the sum of e and that wraps them to
- * the bottom, below what the numbers become. */
+/* The distance of the NaN from the end of the order.  If they are ignored, adding it to e wraps
+ * them to the bottom, below the shifted numbers. */
 static __device__ inline ukey wrap_of(const struct reduce_args &a)
 {
     return a.rule.ignore ? (ukey) ~(ukey)a.rule.limit : 0;
@@ -453,7 +453,7 @@ static __device__ inline void lanes_start(struct lanes<REDUCE_ARG> &l)
     l.at = ~0u;
 }
 
-/* What is added to e ^ flip, so that NaN are last where they decide and first where they are
+/* The value that is added to e ^ flip, so that NaN are last if they decide and first if they are
  * ignored. */
 static __device__ inline ukey arg_wrap(const struct echi_reduce_rule &rule)
 {
@@ -462,8 +462,8 @@ static __device__ inline ukey arg_wrap(const struct echi_reduce_rule &rule)
     return rule.flip ? last : (ukey)-last;
 }
 
-/* The vector is kept, not the element: arg_result() looks it up in the end.  The greatest of a
- * vector is found where -0 and +0, and the NaN, are still apart, and it alone gets a rank. */
+/* Records the vector; arg_result() finds the element at the end.  The maximum of a vector is found
+ * in an order that distinguishes -0 and +0, and NaN; only this maximum is converted to a rank. */
 template <int FULL>
 static __device__ inline void lanes_add(const struct reduce_args &a, struct lanes<REDUCE_ARG> &l,
                                         const struct vector &v, const struct vector &,
@@ -497,7 +497,7 @@ static __device__ inline struct value lanes_end(const struct reduce_args &,
 
 /* ---- Products of integers, bits and counts, in the same kernels ---- */
 
-/* The products of a word of small integers have 32 bits. */
+/* The product of a word of small integers fits in 32 bits. */
 template <int FULL>
 static __device__ inline void product_add(const struct reduce_args &a, uint32_t (&lane)[4],
                                           const struct vector &v, uint32_t count)
@@ -544,7 +544,7 @@ static __device__ inline uint64_t bits_end(const struct reduce_args &a, const ui
     return (ukey)x;
 }
 
-/* How many of a vector are within the range; of bytes by the carries of a subtraction. */
+/* The number of elements within the range; for bytes from the carries of a subtraction. */
 template <int FULL>
 static __device__ inline uint32_t count_of(const struct reduce_args &a, const struct vector &v,
                                            uint32_t count)

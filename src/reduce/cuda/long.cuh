@@ -1,7 +1,7 @@
 /*
- * reduce/cuda/long.cuh - rows and segments that many blocks share, the whole array among them.
+ * reduce/cuda/long.cuh - rows and segments that many blocks share, including entire arrays.
  *
- *     row      | item           | item           | item     |      a block takes an item
+ *     row      | item           | item           | item     |      a block reduces an item;
  *                w0  w1  w2 ... w0  w1 ...                          its warps the chunks in turn
  *     partials   p0               p1               p2               folded by the block that
  *                                                                   finishes the row's last item
@@ -16,14 +16,15 @@
 struct long_shared {
     struct value chunks[REDUCE_MOST_CHUNKS]; /* of the item */
     struct value digits[REDUCE_WARPS][DIGITS];
-    __align__(16) struct reduce_item items[REDUCE_WARPS]; /* what each warp reduces */
+    __align__(16) struct reduce_item items[REDUCE_WARPS]; /* the item of each warp */
     uint32_t last;                                        /* this block finishes its row */
 };
 
 static_assert((int)REDUCE_WARPS * (int)REDUCE_LONG_CHUNKS <= (int)REDUCE_MOST_CHUNKS,
               "each warp of a block has places for a row that is not long");
 
-/* So many values, each in its place in shared memory, become one: in every lane of warp 0. */
+/* Folds `count` values in shared memory, each at its place; every lane of warp 0 gets the
+ * result. */
 template <int KIND>
 static __device__ inline struct value fold_shared(const struct reduce_args &a,
                                                   const struct value *values, uint32_t count)
@@ -44,16 +45,16 @@ static __device__ inline struct value fold_shared(const struct reduce_args &a,
     return value_fold<KIND, 8, 1>(a, tiles);
 }
 
-/* Which chunks of an item a warp reduces. */
+/* The chunks of an item that a warp reduces. */
 struct share {
-    uint64_t begin, from; /* of the item: in the array, in its row */
+    uint64_t begin, from; /* start of the item: in the array, in its row */
     uint32_t n;           /* elements of the item */
     uint32_t first, step; /* chunks */
     uint32_t place;       /* of chunk 0's value in long_shared */
 };
 
-/* Reduces the warp's share and leaves the values in shared memory.  Returns the value of the last
- * chunk; where the order does not matter, of all of them. */
+/* Reduces the warp's share and stores the values in shared memory.  Returns the value of the last
+ * chunk or, if the order does not matter, of all chunks. */
 template <int KIND>
 static __device__ inline struct value reduce_share(const struct reduce_args &a,
                                                    struct long_shared &s, const struct share &p)
@@ -79,8 +80,8 @@ static __device__ inline struct value reduce_share(const struct reduce_args &a,
     return v;
 }
 
-/* The row's partials, of which there are `count`, as one; right in warp 0.  A warp has an aligned
- * run of tiles, of which a thread has adjacent ones. */
+/* Folds the row's `count` partials; the result is valid in warp 0.  A warp has an aligned run of
+ * tiles, in which a thread has adjacent partials. */
 template <int KIND>
 static __device__ inline struct value
 fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first, uint64_t count)
@@ -108,11 +109,11 @@ fold_partials(const struct reduce_args &a, struct long_shared &s, uint64_t first
     }
     if (run > 1 && lane_id() == 0) sum = count_end<KIND>(a, s.digits[warp], done);
     if (lane_id() == 0) s.chunks[warp] = sum;
-    __syncthreads(); /* every warp's value is there */
+    __syncthreads(); /* the values of all warps are written */
     return fold_shared<KIND>(a, s.chunks, a.warps);
 }
 
-/* Leaves the block's partial, and says whether it was the row's last. */
+/* Stores the block's partial; returns whether it was the row's last. */
 template <int KIND>
 static __device__ inline bool leave_partial(const struct reduce_args &a, struct long_shared &s,
                                             uint64_t item, uint32_t *done, uint32_t groups,
@@ -120,23 +121,25 @@ static __device__ inline bool leave_partial(const struct reduce_args &a, struct 
 {
     if (threadIdx.x == 0) {
         value_store<KIND>(a.partials, item, v);
-        s.last = add_acq_rel(done, 1) == groups - 1; /* whoever counted has left its partial */
+        s.last = add_acq_rel(done, 1) == groups - 1; /* release: a block that counts has stored its
+                                                        partial */
     }
-    __syncthreads(); /* s.last is known, and what thread 0 knows */
+    __syncthreads(); /* s.last is known, and all threads see the partials of other blocks */
     return s.last;
 }
 
-/* An item of a row by the block.  ALONE: rows that are longer than a line and not long, each by a
- * warp; its chunks are as many as a warp has places for.
+/* An item of a row, by the block.  ALONE: one warp per row, for rows that are longer than a line
+ * but not long; a row has at most as many chunks as a warp has places.
  *
- * The loop over chunks has few variables, so that none is spilled: a load from local memory waits
- * for the loads of elements before it. */
+ * The loop over chunks has few variables, so that none is spilled: a load from local memory would
+ * wait for the preceding loads of elements. */
 template <int KIND>
 static __device__ inline void reduce_item_of(const struct reduce_args &a, struct long_shared &s,
                                              uint64_t item, bool alone)
 {
     const uint32_t warp = warp_id();
-    struct reduce_item now = { item, 0, 1 }; /* the same in the whole block, or of the warp */
+    struct reduce_item now = { item, 0, 1 }; /* the same for all threads of the block, or of the
+                                                warp */
     if (a.row_items) {
         now.segment = a.segments == 1 ? 0 : item / a.row_items;
         now.group = (uint32_t)(item - now.segment * a.row_items);
@@ -161,9 +164,9 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
                              alone ? warp * REDUCE_LONG_CHUNKS : 0 };
     struct value v = reduce_share<KIND>(a, s, p);
     if (!alone)
-        __syncthreads(); /* the values are there */
+        __syncthreads(); /* the values are written */
     else
-        __syncwarp(WARP_ALL); /* lane 0's values are there */
+        __syncwarp(WARP_ALL); /* the values of lane 0 are written */
     const uint32_t values = !value_any_order<KIND>() ? (p.n + CHUNK - 1) / CHUNK
                             : alone                  ? 1
                                                      : a.warps;
@@ -175,9 +178,9 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         uint32_t *done = a.done + (a.row_items ? row : item - now.group);
         if (leave_partial<KIND>(a, s, item, done, groups, v)) {
             v = fold_partials<KIND>(a, s, item - now.group, groups);
-            if (threadIdx.x == 0) *done = 0; /* as the next call wants it */
+            if (threadIdx.x == 0) *done = 0; /* reset for the next call */
         } else {
-            groups = 0; /* not this block's to write */
+            groups = 0; /* another block writes the result */
         }
     }
     if (groups && lane_id() == 0 && (alone || warp == 0)) {
@@ -186,9 +189,9 @@ static __device__ inline void reduce_item_of(const struct reduce_args &a, struct
         value_result<KIND>(a, v, (const ukey *)a.in + first, n, row);
     }
     if (!alone)
-        __syncthreads(); /* the shared memory is free for the next item */
+        __syncthreads(); /* the shared memory may be overwritten */
     else
-        __syncwarp(WARP_ALL); /* the warp's places are */
+        __syncwarp(WARP_ALL); /* the warp's places may be overwritten */
 }
 
 template <int KIND> static __device__ inline void reduce_long(const struct reduce_args &a)
@@ -205,9 +208,9 @@ template <int KIND> static __device__ inline void reduce_long(const struct reduc
         reduce_item_of<KIND>(a, s, item, alone);
     if (alone || a.row_items) return;
     /* The last block to finish empties the list. */
-    __syncthreads(); /* every thread of the block has read its length */
+    __syncthreads(); /* all threads of the block have read its length */
     if (threadIdx.x) return;
-    __threadfence(); /* what was read was read before it is counted */
+    __threadfence(); /* the reads precede the increment */
     if (atomicAdd(&a.counts->blocks, 1) == gridDim.x - 1) {
         __threadfence();
         a.counts->items = 0;

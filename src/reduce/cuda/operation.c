@@ -1,13 +1,13 @@
 /*
- * reduce/cuda/operation.c - reductions on the GPU, host half: the plan, the table of strategies,
+ * reduce/cuda/operation.c - reductions on the GPU, host code: the plan, the table of strategies,
  * and their steps.
  *
- *     rows, the array among them   of more than REDUCE_LONG_CHUNKS, or few of more than one:
- *                                  reduce_KIND_long alone; also those longer than a line, each
- *                                  by a warp; else reduce_KIND_segments alone
- *     segments                     both: the first lists the long ones for the second
- *     runs of keys                 first where the runs begin (select/cuda/operation.c), then as
- *                                  segments
+ *     rows, and entire arrays       more than REDUCE_LONG_CHUNKS chunks, or few rows of several
+ *                                  chunks: only reduce_KIND_long; also rows longer than a line,
+ *                                  one per warp; otherwise only reduce_KIND_segments
+ *     segments                     both: the first lists the long segments for the second
+ *     runs of keys                 first the starts of the runs (select/cuda/operation.c), then
+ *                                  like segments
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +21,8 @@
 
 enum {
     SHARED_ROWS = 1024,
-    BLOCKS_EACH = 8,    /* of a multiprocessor, at least, before items grow */
-    BLOCKS_AT_ONCE = 3, /* ... and before small ones do */
+    BLOCKS_EACH = 8,    /* per multiprocessor, minimum before items grow */
+    BLOCKS_AT_ONCE = 3, /* ... and before small items grow */
     MODULE_BYTES = 32
 };
 
@@ -51,11 +51,11 @@ static const struct {
 
 struct strategy;
 
-/* What follows from the request only. */
+/* The plan, which depends on the request only. */
 struct plan {
     const struct strategy *strategy;
     char module[MODULE_BYTES];
-    uint64_t capacity; /* items that there is room for */
+    uint64_t capacity; /* maximum number of items */
 };
 
 /* Parts of the workspace. */
@@ -68,7 +68,7 @@ struct parts {
     void *runs;
 };
 
-/* All that is needed to make and to run the steps of a call. */
+/* Everything needed to make and to run the steps of a call. */
 struct whole {
     struct reduce_args args;
     const struct echi_reduce *r;
@@ -76,7 +76,7 @@ struct whole {
     struct echi_steps steps;
 };
 
-/* Where steps are made. */
+/* The context in which steps are made. */
 struct build {
     const struct echi_reduce *r;
     const struct plan *plan;
@@ -86,7 +86,7 @@ struct build {
 
 struct strategy {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*can)(const struct echi_reduce *r);
     void (*steps)(const struct build *b);
 };
@@ -105,9 +105,9 @@ static uint64_t chunks_of(const struct echi_reduce *r, uint64_t n)
     return n / chunk + (n % chunk != 0);
 }
 
-/* The most items of any rows or segments with n elements.  Rows are cut in items of one warp only
- * while there are fewer than 512 chunks, and of eight warps else; long segments are of 33
- * chunks at least, and an item has 32. */
+/* The maximum number of items of any rows or segments with n elements.  Items of one warp are used
+ * only for fewer than 512 chunks, otherwise items of eight warps; long segments have at least 33
+ * chunks, and an item has 32. */
 static uint64_t most_items(uint64_t chunks)
 {
     uint64_t some = chunks / 3 + 3072;
@@ -197,7 +197,7 @@ static bool can_share(const struct echi_reduce *r)
                                             (row > 1 && r->rows < SHARED_ROWS));
 }
 
-/* Rows that blocks share: the fewer there are, the smaller are the items. */
+/* Rows that blocks share: with fewer rows, items are smaller. */
 static void steps_of_shared(const struct build *b)
 {
     const struct echi_reduce *r = b->r;
@@ -253,7 +253,7 @@ static bool can_segments(const struct echi_reduce *r)
     return r->shape == ECHI_REDUCE_SEGMENTS;
 }
 
-/* The longer segments are in the mean, the fewer a warp looks at. */
+/* With longer segments on average, a warp loads fewer of them as a unit. */
 static void steps_of_segments(const struct build *b)
 {
     const struct echi_reduce *r = b->r;
@@ -292,7 +292,7 @@ static void steps_of_runs(const struct build *b)
     echi_step_add(&w->steps, (struct echi_step){ .phase = ECHI_LOOK,
                                                  .kind = ECHI_CALL,
                                                  .level = -1,
-                                                 .name = "a selection: where runs of keys begin",
+                                                 .name = "a selection: the starts of runs of keys",
                                                  .call = find_runs,
                                                  .user = w });
     w->args.offsets = w->parts.starts;
@@ -304,11 +304,11 @@ static void steps_of_runs(const struct build *b)
 
 /* ---- The strategies ---- */
 
-/* The first that can be used is. */
+/* The first one that applies is used. */
 static const struct strategy strategies[] = {
     {
         .name = "empty",
-        .what = "nothing is written but a count of zero runs",
+        .what = "writes only a count of zero runs",
         .when = "there are no rows, segments or keys",
         .can = is_empty,
         .steps = steps_of_nothing,
@@ -344,7 +344,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "runs",
-        .what = "a selection finds where runs of equal keys begin, then as segments",
+        .what = "a selection finds the starts of runs of equal keys, then like segments",
         .when = "reductions by key",
         .can = can_runs,
         .steps = steps_of_runs,
@@ -363,7 +363,7 @@ static ech_status plan_reduce(const void *request, void *place, size_t *work_byt
     lay_out(r, plan, &layout, &parts);
     *work_bytes = layout.bytes;
     if (layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace is larger than any memory",
+        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes",
                          r->n);
     return ECH_OK;
 }

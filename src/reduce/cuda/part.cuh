@@ -1,14 +1,14 @@
 /*
- * reduce/cuda/part.cuh - parts of a segment by one warp: a chunk, or less.
+ * reduce/cuda/part.cuh - parts of a segment, reduced by one warp: at most a chunk.
  *
  *     chunk       8 lines of 512 bytes; a thread has 16 bytes of each
- *     vectors     what one thread has of a part that is no longer than a line
+ *     vectors     one thread's vectors of a part that is at most a line
  *
- * Whole and aligned chunks of long parts are added by add_aligned(), all other chunks by
- * add_around().  Sums of f32 have add_common() for all chunks.
+ * add_aligned() adds complete and aligned chunks of long parts, add_around() all other chunks.  For
+ * sums of f32, add_common() adds all chunks.
  *
- * All fold the same lanes in the same order, so that a segment's result does not depend on which of
- * them reduced it.
+ * All of them fold the same lanes in the same order, so a segment's result does not depend on which
+ * one is used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,9 +22,9 @@ template <int KIND> static __device__ inline constexpr bool has_two(void)
     return KIND == REDUCE_DOT || KIND == REDUCE_DOT64 || KIND == REDUCE_IDOT;
 }
 
-/* Lines that a warp loads before it adds the first: half a chunk, so that registers do for four
- * blocks a multiprocessor.  Where they do not by far, since a thread has sixteen lanes of doubles,
- * long parts take a chunk. */
+/* The number of lines that a warp loads before it adds the first: half a chunk, so that registers
+ * suffice for four blocks per multiprocessor.  A thread with sixteen lanes of doubles needs far
+ * more registers anyway, so its long parts load a full chunk. */
 template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_time(void)
 {
     if (has_two<KIND>()) return KEY_BITS <= 16 ? 4 : (int)ECHI_CHUNK_LINES;
@@ -32,7 +32,7 @@ template <int KIND, int LONG> static __device__ inline constexpr int lines_at_a_
                                                                              : 4;
 }
 
-/* What a variance's distances are from; other kinds have none. */
+/* The center from which a variance's distances are measured; other kinds have none. */
 static __device__ inline void set_center(struct lanes<REDUCE_VARIANCE> &l, double k)
 {
     l.k = k;
@@ -52,7 +52,7 @@ template <int KIND> static __device__ inline double get_center(const struct lane
     return 0;
 }
 
-/* ... the first element of the warp's vectors: nobody waits for a load of its own. */
+/* Uses the first element of the warp's vectors as center, so that no extra load is waited for. */
 static __device__ inline void center_on(const struct reduce_args &a,
                                         struct lanes<REDUCE_VARIANCE> &l, const struct vector &v)
 {
@@ -71,7 +71,7 @@ static __device__ inline uint32_t elements_here(uint32_t n, uint32_t at)
     return n <= at ? 0 : n - at < VECTOR ? n - at : (uint32_t)VECTOR;
 }
 
-/* The first number after x[0], which is a NaN that is ignored: of a few elements. */
+/* The first number after x[0], a NaN that is ignored: for few elements. */
 static __device__ __noinline__ double first_number(const struct reduce_args &a, const ukey *x,
                                                    uint32_t n)
 {
@@ -80,7 +80,7 @@ static __device__ __noinline__ double first_number(const struct reduce_args &a, 
     return k;
 }
 
-/* The first element of a part; the first that is a number where NaN are ignored. */
+/* The first element of a part; the first number if NaN are ignored. */
 template <int KIND>
 static __device__ inline double center_of(const struct reduce_args &a, const ukey *x, uint32_t n)
 {
@@ -95,7 +95,7 @@ static __device__ inline bool is_ignored(const struct reduce_args &a, ukey u)
     return REDUCE_FLOAT && a.rule.ignore && x != x;
 }
 
-/* The same of a chunk, by a warp: each lane looks for a number, and the first of them counts. */
+/* The same for a chunk, by a warp: each lane searches a number, and the first one is used. */
 template <int KIND>
 static __device__ inline double center_of_chunk(const struct reduce_args &a, const ukey *x,
                                                 uint32_t n)
@@ -110,7 +110,7 @@ static __device__ inline double center_of_chunk(const struct reduce_args &a, con
     return to_f64(a.rule, x[at < n ? at : 0]);
 }
 
-/* Whether the aligned vectors that hold n elements from x on lie within the array at in. */
+/* Whether the aligned vectors that contain n elements from x on are within the array at in. */
 static __device__ inline bool lies_within(const struct reduce_args &a, const void *in,
                                           const ukey *x, uint32_t n)
 {
@@ -120,16 +120,16 @@ static __device__ inline bool lies_within(const struct reduce_args &a, const voi
     return from >= first && to <= end;
 }
 
-/* Where a warp is in a chunk. */
+/* The position of a warp in a chunk. */
 struct place {
     const ukey *x, *y;       /* of the chunk */
-    uint32_t shift, shift_y; /* how far they are past a multiple of 16 bytes */
+    uint32_t shift, shift_y; /* distance from the preceding multiple of 16 bytes */
     uint32_t at;             /* this thread's first element in a line */
-    uint32_t first;          /* position of the chunk in what the lanes are of */
+    uint32_t first;          /* position of the chunk in the range of the lanes */
 };
 
-/* Of the chunk that begins `begin` elements into the arrays and `first` into what the lanes are
- * of. */
+/* The place of the chunk that begins `begin` elements into the arrays and `first` into the range of
+ * the lanes. */
 template <int KIND>
 static __device__ inline struct place place_of(const struct reduce_args &a, uint64_t begin,
                                                uint32_t first)
@@ -141,8 +141,8 @@ static __device__ inline struct place place_of(const struct reduce_args &a, uint
     return p;
 }
 
-/* Adds the thread's vectors of aligned arrays, all loaded before the first is added: one of each of
- * LINES lines, or with ALL 0 of the first `lines`. */
+/* Adds the thread's vectors of aligned arrays, all loaded before the first is added: one vector of
+ * each of LINES lines or, with ALL 0, of the first `lines`. */
 template <int KIND, int LINES, int ALL>
 static __device__ inline void add_lines(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                         const struct place &p, uint32_t line, uint32_t lines)
@@ -159,11 +159,11 @@ static __device__ inline void add_lines(const struct reduce_args &a, struct lane
                          p.first + at + i * LINE);
 }
 
-/* An array, seen from a chunk of it that may have any alignment. */
+/* The surroundings of a chunk of any alignment in an array. */
 struct around {
-    const char *at;     /* the multiple of 16 at which the chunk begins, or before that */
+    const char *at;     /* the last multiple of 16 at or before the start of the chunk */
     uint32_t shift;     /* bytes from there to the chunk */
-    uint32_t low, high; /* of the bytes from `at` on: those of the array */
+    uint32_t low, high; /* the bytes from `at` on that are in the array */
 };
 
 static __device__ inline struct around around_of(const struct reduce_args &a, const void *in,
@@ -178,8 +178,8 @@ static __device__ inline struct around around_of(const struct reduce_args &a, co
     return r;
 }
 
-/* Whether the aligned vectors that hold `count` elements of the chunk from `at` on lie within the
- * array. */
+/* Whether the aligned vectors that contain `count` elements of the chunk from `at` on are within
+ * the array. */
 static __device__ inline bool is_inside(const struct around &r, uint32_t at, uint32_t count)
 {
     const uint32_t from = at * KEY_BYTES;
@@ -197,7 +197,7 @@ static __device__ inline void load_around(const struct around &r, uint32_t at, u
         raw.v[0] = vector_at_end((const ukey *)(from + r.shift), count);
 }
 
-/* What was loaded by the same numbers, in its place. */
+/* Aligns the loaded vectors. */
 static __device__ inline struct vector take_around(const struct around &r, uint32_t at,
                                                    uint32_t count, ukey fill,
                                                    const struct raw<1, 1> &raw)
@@ -207,8 +207,8 @@ static __device__ inline struct vector take_around(const struct around &r, uint3
     return vector_filled(v[0], count, fill);
 }
 
-/* Adds the n elements of a chunk of any length and alignment, line by line in a loop that loads
- * some lines ahead. */
+/* Adds the n elements of a chunk of any length and alignment, in a loop over lines that prefetches
+ * some lines. */
 template <int KIND>
 static __device__ inline void add_around(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                          const struct place &p, uint32_t n)
@@ -239,8 +239,8 @@ static __device__ inline void add_around(const struct reduce_args &a, struct lan
     }
 }
 
-/* The same by a call, for kinds whose lanes are of many chunks: a loop over whole chunks does not
- * share its registers with it. */
+/* The same as a function call, for kinds whose lanes cover many chunks: its registers are not
+ * shared with the loop over full chunks. */
 template <int KIND>
 static __device__ __noinline__ struct lanes<KIND>
 added_around(const struct reduce_args &a, struct lanes<KIND> lanes, struct place p, uint32_t n) {
@@ -248,8 +248,7 @@ added_around(const struct reduce_args &a, struct lanes<KIND> lanes, struct place
     return lanes;
 }
 
-/* Adds the n elements of a chunk, if they are such that they are loaded without regard to
- * alignment and ends. */
+/* Adds the n elements of a chunk, if they can be loaded without handling alignment and ends. */
 template <int KIND, int LONG>
 static __device__ inline bool add_aligned(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                           const struct place &p, uint32_t n)
@@ -266,7 +265,7 @@ static __device__ inline bool add_aligned(const struct reduce_args &a, struct la
 }
 
 /* Adds the n elements of a chunk of any length and alignment, which begins `begin` elements into
- * the array: for common kinds, whose whole vectors are loaded without regard to ends. */
+ * the array: for common kinds, whose full vectors are loaded without handling ends. */
 template <int KIND, int LONG>
 static __device__ inline void add_common(const struct reduce_args &a, struct lanes<KIND> &lanes,
                                          uint64_t begin, uint32_t n)
@@ -282,7 +281,7 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
         return;
     }
 
-    /* Lines of which this thread has a whole vector; it may have a part of one more. */
+    /* Lines in which this thread has a full vector; it may have a partial one in addition. */
     uint32_t lines = n < p.at + VECTOR ? 0 : (n - p.at - VECTOR) / LINE + 1;
     if (p.shift == 0) {
 #pragma unroll 1
@@ -305,8 +304,9 @@ static __device__ inline void add_common(const struct reduce_args &a, struct lan
     }
 }
 
-/* The value of the warp's lanes, in every lane.  They are of what begins `first` elements into the
- * segment.  A variance is of n elements, a chunk at most; SOME: or of those that are no NaN. */
+/* The value of the warp's lanes, in every lane.  The range of the lanes begins `first` elements
+ * into the segment.  A variance is of n elements, at most a chunk; SOME: of those that are not
+ * NaN. */
 template <int KIND, int SOME>
 static __device__ inline struct value
 close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t first, uint32_t n)
@@ -320,7 +320,7 @@ close_lanes(const struct reduce_args &a, struct lanes<KIND> &lanes, uint64_t fir
     return value_close<KIND>(v, get_center(lanes));
 }
 
-/* The value of the n elements of a chunk that may be of any length and alignment, by a call. */
+/* The value of the n elements of a chunk of any length and alignment, as a function call. */
 template <int KIND>
 static __device__ __noinline__ struct value chunk_around(const struct reduce_args &a,
                                                          uint64_t begin, uint64_t first, uint32_t n)
@@ -332,7 +332,7 @@ static __device__ __noinline__ struct value chunk_around(const struct reduce_arg
     return close_lanes<KIND, 1>(a, lanes, first, n);
 }
 
-/* The value of n elements, a chunk at most, that begin `begin` elements into the arrays and `first`
+/* The value of n elements, at most a chunk, that begin `begin` elements into the arrays and `first`
  * into their segment; in every lane.  LONG: for long.cuh. */
 template <int KIND, int LONG>
 static __device__ inline struct value reduce_chunk(const struct reduce_args &a, uint64_t begin,
@@ -349,7 +349,7 @@ static __device__ inline struct value reduce_chunk(const struct reduce_args &a, 
     return chunk_around<KIND>(a, begin, first, n);
 }
 
-/* The value of a vector alone; of the variance with the distances from k, not yet closed. */
+/* The value of one vector; for the variance with the distances from k, not yet closed. */
 template <int KIND>
 static __device__ inline struct value reduce_vector(const struct reduce_args &a,
                                                     const struct vector &v, uint32_t count,
@@ -362,8 +362,8 @@ static __device__ inline struct value reduce_vector(const struct reduce_args &a,
     return lanes_end(a, lanes);
 }
 
-/* The same of vectors that follow one another, of a part that has n elements; the first is at
- * `at`, and `shift` bytes past a multiple of 16. */
+/* The same for consecutive vectors of a part with n elements; the first is at `at`, and `shift`
+ * bytes past a multiple of 16. */
 template <int KIND, int VECTORS, int SHIFTED>
 static __device__ inline struct value
 reduce_vectors(const struct reduce_args &a, const struct raw<VECTORS, SHIFTED> &raw, uint32_t shift,

@@ -1,6 +1,6 @@
 /*
- * reduce/cuda/rows.cuh - rows of whole vectors of 16 bytes, a line at most: a warp has 32 of them,
- * and 2, 8 or 32 threads load a row, a vector each.
+ * reduce/cuda/rows.cuh - rows of full vectors of 16 bytes, at most a line: a warp has 32 rows, and
+ * 2, 8 or 32 threads load a row, one vector each.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,9 +9,10 @@
 
 #include "reduce/cuda/part.cuh"
 
-/* 32 rows, or what there is from `first` on: `each` threads load a row, a vector each, and those of
- * ROUNDS rounds before the first is added.  Of the values of two rows half of the lanes fold the
- * one and half the other, and so on; what is then left of a row is folded by all. */
+/* 32 rows, or the rest from `first` on: `each` threads load a row, one vector each; the vectors of
+ * ROUNDS rounds are loaded before the first is added.  Two rows' values are folded together: half
+ * of the lanes continue with one row, half with the other, and so on; the remaining steps of a row
+ * are folded by all lanes. */
 template <int KIND, int ROUNDS>
 static __device__ inline void reduce_rows(const struct reduce_args &a, uint64_t first,
                                           uint32_t each)

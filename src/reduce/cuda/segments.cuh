@@ -1,14 +1,14 @@
 /*
- * reduce/cuda/segments.cuh - a warp reduces up to 32 segments, or rows, that follow one another.
+ * reduce/cuda/segments.cuh - a warp reduces up to 32 consecutive segments or rows.
  *
- *     tiny   side by side, each by a thread: 64 bytes at most
- *     short  the same, each by eight threads: 128 bytes at most, or a line
- *     rows   of whole vectors, a line at most: rows.cuh
- *     else   one at a time by the warp, chunk by chunk
+ *     tiny   side by side, one thread each: at most 64 bytes
+ *     short  the same, eight threads each: at most 128 bytes, or a line
+ *     rows   of full vectors, at most a line: rows.cuh
+ *     other  one at a time by the warp, chunk by chunk
  *     long   put on a list, for blocks to share: long.cuh
  *
- * Tiny and short ones of sums of f32 (is_common() in value.cuh) are written out; those of the other
- * kinds are a loop, with four vectors in flight.
+ * The code for tiny and short sums of f32 (is_common() in value.cuh) is unrolled; other kinds use a
+ * loop with four vectors in flight.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,8 @@
 #include "cuda/device/data_error.cuh"
 #include "reduce/cuda/rows.cuh"
 
-/* Values of chunks, or of tiles of 32 parts, become one as their number counts up: a binary
- * counter, whose digit l is of 2^l of them.  One lane keeps it. */
+/* A binary counter of the values of chunks, or of tiles of 32 parts: digit l is the value of 2^l of
+ * them.  One lane keeps it. */
 enum { DIGITS = 32 };
 
 template <int KIND>
@@ -41,7 +41,7 @@ static __device__ inline struct value count_end(const struct reduce_args &a,
     return v;
 }
 
-/* n elements by the warp: REDUCE_LONG_CHUNKS chunks at most. */
+/* n elements by the warp: at most REDUCE_LONG_CHUNKS chunks. */
 template <int KIND>
 static __device__ inline struct value reduce_middle(const struct reduce_args &a, uint64_t begin,
                                                     uint64_t n, struct value *digits)
@@ -79,7 +79,8 @@ static __device__ inline uint64_t offset_of(const struct reduce_args &a, uint64_
     return echi_index_at(a.offsets, a.offsets_index, i);
 }
 
-/* Where a lane's segment begins and ends by the offsets, or as a row; nothing if there is none. */
+/* Loads the start and end of a lane's segment from the offsets, or of a row; empty if there is
+ * none. */
 static __device__ inline void load_segment(const struct reduce_args &a, uint64_t s, bool there,
                                            uint64_t *from, uint64_t *to)
 {
@@ -89,7 +90,7 @@ static __device__ inline void load_segment(const struct reduce_args &a, uint64_t
     *to = a.offsets ? offset_of(a, s + 1) : *from + a.columns;
 }
 
-/* The same as its beginning and length; an empty one where the offsets are bad. */
+/* The same as start and length; empty if the offsets are invalid. */
 static __device__ inline void check_segment(const struct reduce_args &a, uint64_t s, bool there,
                                             uint64_t from, uint64_t to, uint64_t *begin,
                                             uint64_t *n)
@@ -105,29 +106,30 @@ static __device__ inline void check_segment(const struct reduce_args &a, uint64_
         report_error(a.data_error, ECHI_OFFSETS_DECREASE, s + 1);
 }
 
-/* What a warp notes of its segments in shared memory. */
+/* A warp's data of its segments in shared memory. */
 struct segments_shared {
     struct value digits[8]; /* of a segment that is not long */
-    uint8_t order[32];      /* which lanes' segments are to be reduced side by side */
+    uint8_t order[32];      /* the lanes whose segments are reduced side by side */
 };
 
-/* Compacts the lanes whose segments are to be reduced side by side. */
+/* Compacts the lanes whose segments are reduced side by side. */
 static __device__ inline void note_order(bool mine, uint32_t which, struct segments_shared &shared)
 {
-    __syncwarp(WARP_ALL); /* every lane has read the last order */
+    __syncwarp(WARP_ALL); /* all lanes have read the last order */
     if (mine) shared.order[__popc(which & lanes_below())] = (uint8_t)lane_id();
-    __syncwarp(WARP_ALL); /* the order is there */
+    __syncwarp(WARP_ALL); /* the order is written */
 }
 
-/* What lane `who` has; if each thread has its own segment, what this one has. */
+/* The value of lane `who`; if each thread has its own segment, the thread's own value. */
 template <int LANES> static __device__ inline uint64_t of_lane(uint64_t x, int who)
 {
     return LANES == 1 ? x : __shfl_sync(WARP_ALL, (unsigned long long)x, who);
 }
 
-/* Some of the warp's segments side by side, each by LANES threads.  A thread has VECTORS that
- * follow one another, and loads those of ROUNDS rounds before it adds the first; in the end each
- * has the result of one segment, so that they are written together.  SHIFTED 0: all are aligned. */
+/* Reduces some of the warp's segments side by side, with LANES threads each.  A thread has VECTORS
+ * consecutive vectors, and loads those of ROUNDS rounds before it adds the first.  At the end each
+ * thread has the result of one segment, so that they are written together.  SHIFTED 0: all are
+ * aligned. */
 template <int KIND, int LANES, int VECTORS, int SHIFTED, int ROUNDS>
 static __device__ inline void reduce_short(const struct reduce_args &a, bool mine, uint64_t s,
                                            uint64_t begin, uint64_t n,
@@ -174,15 +176,15 @@ static __device__ inline void reduce_short(const struct reduce_args &a, bool min
         value_result<KIND>(a, result, (const ukey *)a.in + from, length, s - lane_id() + who);
 }
 
-/* A vector of a segment that is small. */
+/* A vector of a small segment. */
 struct piece {
     struct raw<1, 1> v;
     const ukey *x; /* the segment's elements */
     uint32_t n;
 };
 
-/* The same in a loop: `each` threads a segment, `vectors` (1 or 4) a thread, of as many rounds as
- * make four.  They are loaded before the first is added. */
+/* The same in a loop: `each` threads per segment, `vectors` (1 or 4) per thread, and enough rounds
+ * for four vectors, which are loaded before the first is added. */
 template <int KIND>
 static __device__ inline void
 reduce_small(const struct reduce_args &a, bool mine, uint64_t s, uint64_t begin, uint64_t n,
@@ -270,7 +272,7 @@ static __device__ inline void reduce_some(const struct reduce_args &a, uint64_t 
         reduce_short<KIND, 8, ECHI_LINE_BYTES / 128, 1, 1>(a, is_line, s, begin, n, shared);
     } else {
 #pragma unroll 1
-        for (int size = 0; size < 3; size++) /* tiny, short, a line at most */
+        for (int size = 0; size < 3; size++) /* tiny, short, at most a line */
             reduce_small<KIND>(a,
                                size == 0   ? there && tiny
                                : size == 1 ? is_short

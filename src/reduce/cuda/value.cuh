@@ -1,9 +1,10 @@
 /*
- * reduce/cuda/value.cuh - what is known of a part of an array, as three words at most: merged,
- * passed among lanes, kept in memory, made a result.
+ * reduce/cuda/value.cuh - the value of a part of an array, in at most three words: merged,
+ * exchanged among lanes, stored, converted to a result.
  *
- * Within a chunk the words are sums that lanes can add; value_close() makes of them what chunks are
- * merged by.  The two differ only for the variance, and for sums in f64 of small integers.
+ * Within a chunk the words are sums that lanes can add; value_close() converts them to the form in
+ * which chunks are merged.  The two forms differ only for the variance, and for sums of small
+ * integers in f64.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,12 +20,11 @@
 #define REDUCE_FLOAT 0
 #endif
 
-/* Sums in f64 of these elements are exact within a chunk: integers until value_close(). */
+/* Sums of these elements in f64 are exact within a chunk: integers until value_close(). */
 #define REDUCE_EXACT (!REDUCE_FLOAT && KEY_BITS <= 16)
 
-/* a: a sum, a product, a rank, the least e, or a count n
- * b: NaN left out, a position, the greatest e, or a mean
- * c: sum of the squares of distances */
+/* a: a sum, a product, a rank, the minimum e, or a count b: NaN left out, a position, the maximum
+ * e, or a mean c: sum of the squares of distances */
 struct value {
     uint64_t a, b, c;
 };
@@ -63,14 +63,14 @@ static __device__ inline uint64_t bits_of(double x)
     return (uint64_t)__double_as_longlong(x);
 }
 
-/* Rows and segments of this kind are added by code that is written out, with most vectors in
- * flight; those of the others by loops, which keep their kernels small. */
+/* Code for rows and segments of this kind is unrolled, with most vectors in flight; other kinds use
+ * loops, which keep their kernels small. */
 template <int KIND> static __device__ inline constexpr bool is_common(void)
 {
     return KIND == REDUCE_SUM && KEY_BITS == 32;
 }
 
-/* What merging does not change. */
+/* The identity element of merging. */
 template <int KIND> static __device__ inline struct value value_nothing(void)
 {
     struct value v = { 0, 0, 0 };
@@ -83,16 +83,16 @@ template <int KIND> static __device__ inline struct value value_nothing(void)
     return v;
 }
 
-/* What comes to the same in any order, so that a warp's lanes may be of many chunks. */
+/* Kinds whose result does not depend on the order, so that a warp's lanes may cover many chunks. */
 template <int KIND> static __device__ inline constexpr bool value_any_order(void)
 {
     return KIND == REDUCE_ISUM || KIND == REDUCE_IDOT || KIND >= REDUCE_BITS;
 }
 
-/* ---- Merged ---- */
+/* ---- Merging ---- */
 
-/* Divisions are long and none is in a loop over elements: functions of their own keep the kernels
- * small. */
+/* Divisions need much code and are in no loop over elements: functions that are called keep the
+ * kernels small. */
 static __device__ __noinline__ struct value moments_joined(struct value x, struct value y)
 {
     struct echi_moments p = { f64_of(x.a), f64_of(x.b), f64_of(x.c) };
@@ -109,7 +109,7 @@ static __device__ __noinline__ struct value moments_closed(double n, double k, d
     return v;
 }
 
-/* Products are kept as XORed with 1, so that 0 is nothing of all kinds. */
+/* Products are stored XORed with 1, so that 0 is the identity element of all kinds. */
 static __device__ inline uint64_t other_merge(const struct reduce_args &args, uint64_t x,
                                               uint64_t y)
 {
@@ -117,7 +117,7 @@ static __device__ inline uint64_t other_merge(const struct reduce_args &args, ui
     return args.kind == REDUCE_COUNT ? x + y : args.rule.exclusive ? x ^ y : x | y;
 }
 
-/* x is of what lies before y. */
+/* x precedes y. */
 template <int KIND>
 static __device__ inline struct value value_merge(const struct reduce_args &args, struct value x,
                                                   struct value y)
@@ -151,7 +151,7 @@ static __device__ inline uint64_t sum_add(uint64_t x, uint64_t y)
     return REDUCE_EXACT ? x + y : bits_of(f64_of(x) + f64_of(y));
 }
 
-/* The same within a chunk: of a variance a is how many, b and c are sums. */
+/* The same within a chunk: for a variance a is the count, b and c are sums. */
 template <int KIND>
 static __device__ inline struct value value_add(const struct reduce_args &args, struct value x,
                                                 struct value y)
@@ -167,8 +167,8 @@ static __device__ inline struct value value_add(const struct reduce_args &args, 
     return x;
 }
 
-/* A chunk's lanes, whose distances were from k, become its value.  Exact sums are of the elements
- * themselves: the sums of distances follow from them, without rounding. */
+/* Converts a chunk's lanes, whose distances were from k, to its value.  Exact sums are of the
+ * elements themselves: the sums of distances follow from them, without rounding. */
 template <int KIND> static __device__ inline struct value value_close(struct value v, double k)
 {
     if (KIND == REDUCE_SUM64 && REDUCE_EXACT) v.a = bits_of((double)(int64_t)v.a);
@@ -185,7 +185,7 @@ template <int KIND> static __device__ inline struct value value_close(struct val
     return closed;
 }
 
-/* ---- Among lanes ---- */
+/* ---- Exchange among lanes ---- */
 
 template <int KIND> static __device__ inline struct value value_from(struct value v, int step)
 {
@@ -199,8 +199,8 @@ template <int KIND> static __device__ inline struct value value_from(struct valu
     return v;
 }
 
-/* Every lane of a group gets the value of the group: of adjacent ones, then of pairs, ...  CLOSED:
- * of whole chunks. */
+/* Folds adjacent lanes, then pairs, ...: every lane of a group gets the value of the group.
+ * CLOSED: of full chunks. */
 template <int KIND, int LANES, int CLOSED>
 static __device__ inline struct value value_fold(const struct reduce_args &args, struct value v)
 {
@@ -208,7 +208,8 @@ static __device__ inline struct value value_fold(const struct reduce_args &args,
     for (int step = 1; step < LANES; step *= 2) {
         struct value other = value_from<KIND>(v, step);
         bool second = KIND == REDUCE_VARIANCE && CLOSED && (lane_id() & step);
-        struct value x = second ? other : v, y = second ? v : other; /* others may be swapped */
+        struct value x = second ? other : v, y = second ? v : other; /* other kinds are
+                                                                        commutative */
         v = CLOSED ? value_merge<KIND>(args, x, y) : value_add<KIND>(args, x, y);
     }
     return v;
@@ -221,8 +222,8 @@ static __device__ inline uint32_t sum_of_lanes(uint32_t n)
     return n;
 }
 
-/* The two sums of a variance's chunk of n elements are added side by side: even lanes take the one,
- * odd lanes the other. */
+/* Folds the two sums of a variance's chunk of n elements at once: even lanes fold one, odd lanes
+ * the other. */
 static __device__ inline struct value value_fold_sums(struct value v, uint32_t n)
 {
     const bool odd = lane_id() & 1;
@@ -250,7 +251,7 @@ static __device__ inline void value_store(uint64_t *to, uint64_t index, struct v
     if (value_words<KIND>() > 2) to[2] = v.c;
 }
 
-/* Past the nearest cache, which does not see what other multiprocessors write. */
+/* Bypasses the L1 cache, which does not see the writes of other multiprocessors. */
 template <int KIND>
 static __device__ inline struct value value_load(const uint64_t *from, uint64_t index)
 {
@@ -264,7 +265,7 @@ static __device__ inline struct value value_load(const uint64_t *from, uint64_t 
 
 /* ---- Results ---- */
 
-/* An element's rank for arg, of what order_encode() makes of it: the greatest wins. */
+/* An element's rank for arg, from its order_encode() form: the maximum wins. */
 static __device__ inline ukey arg_rank(const struct echi_reduce_rule &rule, ukey e)
 {
     e = order_merge(rule.order, e);
@@ -272,7 +273,7 @@ static __device__ inline ukey arg_rank(const struct echi_reduce_rule &rule, ukey
                                       : (ukey)((e ^ (ukey)rule.flip) + (ukey)rule.add);
 }
 
-/* The position of the first element of that rank, which is in the vector that begins at v.b. */
+/* The position of the first element of that rank, which is in the vector at v.b. */
 static __device__ inline uint64_t arg_result(const struct echi_reduce_rule &rule, struct value v,
                                              const ukey *x, uint64_t n)
 {
@@ -288,14 +289,14 @@ static __device__ inline uint64_t other_bits(const struct reduce_args &args, uin
     return v ^ (args.kind == REDUCE_BITS ? rule.first : 1);
 }
 
-/* The result of the n elements from x on, of kinds that have one. */
+/* The result of the n elements from x on, for kinds that have one. */
 template <int KIND>
 static __device__ inline uint64_t value_bits(const struct reduce_args &args, struct value v,
                                              const ukey *x, uint64_t n)
 {
     const struct echi_reduce_rule &rule = args.rule;
     uint64_t bits = v.a;
-    if (KIND == REDUCE_ISUM) bits -= n * rule.sign; /* signs were inverted before they were added */
+    if (KIND == REDUCE_ISUM) bits -= n * rule.sign; /* sign bits were inverted before the sum */
     if (KIND == REDUCE_SUM || KIND == REDUCE_DOT) bits = f32_result(f32_of(v.a) + 0.0f);
     if (KIND == REDUCE_PRODUCT) bits = f32_result(f32_of(v.a));
     if (KIND == REDUCE_SUM64 || KIND == REDUCE_DOT64)
@@ -327,7 +328,7 @@ static __device__ __noinline__ void value_write(const struct reduce_args &args, 
     }
 }
 
-/* The same; results that take few instructions are made in place. */
+/* The same; results of few instructions are inlined. */
 template <int KIND>
 static __device__ inline void value_result(const struct reduce_args &args, struct value v,
                                            const ukey *x, uint64_t n, uint64_t index)

@@ -1,8 +1,9 @@
 /*
- * reduce/cuda/vector.cuh - 16 bytes of elements at any address that elements can have.
+ * reduce/cuda/vector.cuh - loads of 16 bytes of elements at any address that is aligned to an
+ * element.
  *
- *     memory      |  .  .  a  b | c  d  .  . |       two aligned loads and a shift, where both lie
- *     vector               a  b   c  d               within the array; else element by element
+ *     memory      |  .  .  a  b | c  d  .  . |       two aligned loads and a shift, if both are
+ *     vector               a  b   c  d               within the array; otherwise element by element
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,14 +39,14 @@ static __device__ inline struct vector vector_at(const char *at)
     return v;
 }
 
-/* VECTORS at any address, as the aligned ones around them: what is loaded now and put in its place
- * when all else is loaded too.  SHIFTED 0: they are aligned themselves. */
+/* VECTORS vectors at any address, as the aligned vectors that contain them: loaded now, and shifted
+ * after all other loads have been issued.  SHIFTED 0: they are aligned themselves. */
 template <int VECTORS, int SHIFTED> struct raw {
     struct vector v[VECTORS + SHIFTED];
 };
 
-/* Of the vectors that begin `shift` bytes past `at`, those are loaded that hold the first `bytes`
- * bytes. */
+/* Loads the aligned vectors that contain the first `bytes` bytes from `shift` bytes past `at`
+ * on. */
 template <int VECTORS, int SHIFTED>
 static __device__ inline void raw_load(const char *at, uint32_t shift, uint32_t bytes,
                                        struct raw<VECTORS, SHIFTED> &raw)
@@ -95,7 +96,7 @@ static __device__ inline struct vector vector_some(const ukey *at, uint32_t coun
     return v;
 }
 
-/* The same for a vector or two of an array, by a call. */
+/* The same for one or two vectors of an array, as a function call. */
 static __device__ __noinline__ struct vector vector_at_end(const ukey *at, uint32_t count)
 {
     return vector_some(at, count, 0);
@@ -123,7 +124,7 @@ static __device__ inline struct vector vector_filled(struct vector v, uint32_t c
     return v;
 }
 
-/* Lines within the array, 512 bytes apart: all of them, or with ALL 0 the first `lines`. */
+/* Lines within the array, 512 bytes apart: all of them or, with ALL 0, the first `lines`. */
 template <int LINES, int ALL>
 static __device__ inline void vector_lines(const char *at, uint32_t lines,
                                            struct vector (&v)[LINES])

@@ -1,8 +1,8 @@
 /*
- * scan/cpu/common.h - what the files of the CPU scan share: kernels of one tile, for every type
- * that is read and computed, in every instruction set.
+ * scan/cpu/common.h - declarations that the files of the CPU scan share: kernels for one tile, for
+ * every element and result type, in every instruction set.
  *
- * A value that is computed travels as its bits in 64: an e of common.h, an f32, an f64.
+ * A computed value is passed as 64 bits: an e of common.h, an f32, or an f64.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,29 +15,30 @@ enum {
     SCAN_LANES = 32,        /* vectors of 16 bytes in a line */
     SCAN_LINES = 32,        /* in a tile */
     SCAN_GROUP = 32,        /* tiles */
-    SCAN_TILE_MOST = 16384, /* elements: of one byte */
+    SCAN_TILE_MOST = 16384, /* elements, for one-byte types */
     SCAN_TILE_BYTES = 16384
 };
 
-/* The array, or one row of it.  Position i of n is element i, backward n - 1 - i. */
+/* The array, or one row of it.  Position i of n is element i; in a reverse scan, n - 1 - i. */
 struct scan_row {
     const struct echi_scan *s;
     const void *in;
     void *out;
-    void *to; /* where the tile's results go, in memory's order: backward, the last first */
+    void *to; /* destination of the tile's results, in memory order: in a reverse scan the last
+                 position first */
     size_t n;
-    size_t begin, end;    /* positions that are written */
-    const uint8_t *flags; /* of the tile: not 0 where a segment begins; NULL: none does */
+    size_t begin, end;    /* positions to write */
+    const uint8_t *flags; /* of the tile: nonzero at the head of a segment; NULL: no heads */
 };
 
-/* What a tile's elements come to: all, or with segment flags those from the last flag on. */
+/* The total of a tile: of all elements, or with segment flags of those from the last flag on. */
 struct scan_total {
     uint64_t value;
     bool flag;
 };
 
 struct scan_kernels {
-    bool chained; /* scan() returns what comes before the next tile, not the tile's own total */
+    bool chained; /* scan() returns the exclusive prefix of the next tile, not the tile's total */
     uint64_t (*combine)(const struct echi_scan *s, uint64_t a, uint64_t b);
     struct scan_total (*reduce)(const struct scan_row *row, size_t at, size_t count);
     struct scan_total (*scan)(const struct scan_row *row, size_t at, size_t count, uint64_t before);

@@ -1,5 +1,5 @@
 /*
- * scan/cpu/flags.h - template: where runs of equal keys begin in a tile.
+ * scan/cpu/flags.h - template: the starts of runs of equal keys in a tile.
  *
  *   KEY       uint8_t ... uint64_t
  *   NAME(x)   x##_u8 ...

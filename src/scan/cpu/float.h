@@ -1,19 +1,19 @@
 /*
  * scan/cpu/float.h - template: sums and products of a tile of floats, in the order of docs/scan.md.
  *
- *   FROM   f16, bf16, f32, f64: what is read
- *   IN     f32, f64: what is computed
- *   TO     f16, bf16, f32, f64: what is written
- *   TURN   1 of 16-bit floats in f32: half.h
+ *   FROM   f16, bf16, f32, f64: the type of the elements
+ *   IN     f32, f64: the type of the computation
+ *   TO     f16, bf16, f32, f64: the type of the results
+ *   TURN   1 for 16-bit floats in f32: half.h
  *
- * (All four are undefined at the end.)  A line is 32 vectors of 16 bytes, of WIDTH elements each.
- * In registers it lies transposed, block by block, so that what the vectors do each for itself is
- * done by instructions over W of them:
+ * (All four are undefined at the end.) A line is 32 vectors of 16 bytes, of WIDTH elements each.
+ * In registers it is transposed, block by block, so that SIMD instructions process W vectors at
+ * once:
  *
- *     u[b][j]   element j of vectors b W ... b W + W - 1, then all of the vector up to it
- *     t[b]      all of the line up to these vectors' ends, by steps of 1, 2, 4, 8, 16
+ *     u[b][j]   elements 0 ... j of vectors b W ... b W + W - 1, combined
+ *     t[b]      the line up to the ends of these vectors, by steps of 1, 2, 4, 8, 16
  *
- * What a tile comes to needs the vectors' totals alone; all its lines' are folded together.
+ * The total of a tile only needs the totals of vectors; the lines of a tile are folded together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +34,7 @@
 #define JOIN_1(a, b)      JOINED(JOIN_1_, IN)(a, b)
 #define PAIRS(a, b, p)    JOINED(pairs_, IN)(a, b, p)
 #define KEEP(v, there, o) JOINED(keep_, IN)(v, there, o)
-#define NEUTRAL(product)  ((product) ? (VEC){ 0 } + (WORK)1 : -(VEC){ 0 }) /* 0 + -0 is no -0 */
+#define NEUTRAL(product)  ((product) ? (VEC){ 0 } + (WORK)1 : -(VEC){ 0 }) /* 0 + -0 is not -0 */
 #define OP(product, x, y) ((product) ? (x) * (y) : (x) + (y))
 #if SCAN_APART
 #define GET(x, apart) JOINED(JOINED(JOINED(get_, FROM), _), IN)(x, apart)
@@ -72,7 +72,7 @@ static inline uint64_t NAME(bits)(WORK x)
 #if !(TURN && VECTOR_BYTES > 16)
 /* ---- One block ---- */
 
-/* u of the block at in. */
+/* Computes u for the block at in. */
 INLINE void NAME(rise)(const RAW *in, VEC u[WIDTH], bool product, bool ignore)
 {
     const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
@@ -92,7 +92,7 @@ INLINE void NAME(rise)(const RAW *in, VEC u[WIDTH], bool product, bool ignore)
     (void)apart;
 }
 
-/* Its results, from what lies before each of its vectors. */
+/* Writes the results of a block, given the prefix of each of its vectors. */
 INLINE void NAME(fall)(OUT *out, const VEC u[WIDTH], VEC base, bool product, bool exclusive)
 {
     const size_t apart = BLOCK / 2, each = SCAN_APART ? W / 2 : W;
@@ -119,7 +119,7 @@ INLINE void NAME(fall)(OUT *out, const VEC u[WIDTH], VEC base, bool product, boo
 /* ---- One line ---- */
 
 #if TURN && VECTOR_BYTES > 16
-/* u of the line at in, and t of each vector alone. */
+/* Computes u for the line at in, and t for each vector separately. */
 INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], bool product,
                            bool ignore)
 {
@@ -145,7 +145,7 @@ INLINE void NAME(rise_all)(const RAW *in, VEC u[BLOCKS][WIDTH], VEC t[BLOCKS], b
     order_halves(t);
 }
 
-/* The line's results, from what lies before each of its vectors. */
+/* Writes the results of a line, given the prefix of each of its vectors. */
 INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], bool product,
                            bool exclusive)
 {
@@ -181,7 +181,7 @@ INLINE void NAME(fall_all)(OUT *out, VEC u[BLOCKS][WIDTH], VEC base[BLOCKS], boo
 }
 #endif
 
-/* All lanes of t, each with those s before it. */
+/* Combines all lanes of t with the lane s before it. */
 INLINE void NAME(step)(VEC t[BLOCKS], int s, bool product)
 {
     const int blocks = s / W;
@@ -214,7 +214,8 @@ INLINE WORK NAME(line)(const RAW *in, OUT *out, WORK before, bool product, bool 
     return t[BLOCKS - 1][W - 1];
 }
 
-/* The `count` elements from position at on, in the order of positions, and zeros up to a line. */
+/* Copies the `count` elements from position at on, in the order of positions, and pads with zeros
+ * to a line. */
 static void NAME(gather)(const struct scan_row *row, size_t at, size_t count, RAW line[LINE])
 {
     const RAW *in = (const RAW *)row->in;
@@ -256,7 +257,7 @@ INLINE struct scan_total NAME(plain)(const struct scan_row *row, size_t at, size
     return (struct scan_total){ NAME(bits)(prefix), false };
 }
 
-/* The total alone. */
+/* Computes only the total. */
 INLINE struct scan_total NAME(total)(const struct scan_row *row, size_t at, size_t count,
                                      bool product)
 {
@@ -283,7 +284,7 @@ INLINE struct scan_total NAME(total)(const struct scan_row *row, size_t at, size
 
 #include "scan/cpu/float_flags.h"
 
-/* ---- What the table has ---- */
+/* ---- The entries of the table ---- */
 
 static struct scan_total NAME(reduce)(const struct scan_row *row, size_t at, size_t count)
 {

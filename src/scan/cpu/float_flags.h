@@ -1,16 +1,15 @@
 /*
- * scan/cpu/float_flags.h - template: float.h's tile where segments begin in it, in plain
- * loops.
+ * scan/cpu/float_flags.h - template: a tile of float.h in which segments begin, in plain loops.
  *
  *   all of float.h, which includes it
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 
-#define PAD 16 /* neutral values before t[0] */
+#define PAD 16 /* identity elements before t[0] */
 
 struct NAME(lanes) {
-    WORK a[WIDTH][SCAN_LANES]; /* element j of vector l, then all of the vector up to it */
+    WORK a[WIDTH][SCAN_LANES]; /* elements 0 ... j of vector l, combined */
     WORK t[PAD + SCAN_LANES];  /* the vectors up to l */
 };
 
@@ -24,7 +23,7 @@ static inline void NAME(line_in)(const RAW line[LINE], bool ignore, bool product
         }
 }
 
-/* Elements i ... i + here - 1 of the tile at `at`, which has count. */
+/* Writes elements i ... i + here - 1 of the tile at `at`, which has `count` elements. */
 static inline void NAME(line_out)(const struct scan_row *row, size_t at, size_t i, size_t here,
                                   size_t count, const struct NAME(lanes) * x)
 {
@@ -36,8 +35,8 @@ static inline void NAME(line_out)(const struct scan_row *row, size_t at, size_t 
     }
 }
 
-/* Prefixes within vectors, then t, in which nothing goes past a flag.  ends[l]: the first position
- * in vector l that has a flag, or WIDTH; first[l]: the last vector up to l that has one, or 0. */
+/* Computes the prefixes within vectors, then t; both stop at flags. ends[l]: the first position in
+ * vector l that has a flag, or WIDTH; first[l]: the last vector up to l that has one, or 0. */
 static inline void NAME(up_flags)(struct NAME(lanes) * x, const uint8_t *flags, WORK start,
                                   bool product, int ends[SCAN_LANES], int first[SCAN_LANES])
 {
@@ -68,7 +67,7 @@ static inline void NAME(down_flags)(struct NAME(lanes) * x, const uint8_t *flags
                                     WORK before, bool product, bool exclusive,
                                     const int ends[SCAN_LANES])
 {
-    bool below = false; /* a flag lies before the vector */
+    bool below = false; /* a flag precedes the vector */
     for (int l = 0; l < SCAN_LANES; l++) {
         WORK last = x->t[PAD + l - 1], base = below ? last : OP(product, before, last);
         WORK carried = base;

@@ -1,12 +1,11 @@
 /*
- * scan/cpu/half.h - two blocks of 16-bit floats turned at once, before they become f32: half the
- * work of turning them after.
+ * scan/cpu/half.h - transposes two blocks of 16-bit floats at once, before the conversion to f32:
+ * half the work of transposing after it.
  *
- * Eight registers of eight elements a lane are turned lane by lane: element j of register k
- * becomes element k of register j.  Each then has element j of as many vectors of 16 bytes as it
- * has places, and is widened to two registers of f32.  AVX-512 reads registers as they lie in
- * memory, so that these vectors' order is another one; order_*() mends it where it matters, in
- * their totals.
+ * Eight registers of eight elements per lane are transposed lane by lane: element j of register k
+ * becomes element k of register j.  Each register then has element j of as many 16-byte vectors as
+ * it has lanes, and is widened to two registers of f32.  With AVX-512, registers are loaded in
+ * memory order, so these vectors are permuted; order_*() corrects the order of their totals.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +16,7 @@
 
 #if VECTOR_BYTES > 16
 
-/* Three times, each element goes on by a place of six: the bits of register and place. */
+/* Three stages, each of which rotates the six bits of an element's register and place by one. */
 INLINE void turn_u16(i64_vector r[8])
 {
     i64_vector next[8];
@@ -85,7 +84,7 @@ INLINE i64_vector narrow_bf16(f32_vector first, f32_vector second)
 #define UNORDER_0 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29
 #define UNORDER_1 2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31
 
-/* A lane for each vector: in memory's order, and back. */
+/* One lane per vector: to memory order, and back. */
 INLINE void order_halves(f32_vector t[2])
 {
     const f32_vector first = t[0], second = t[1];

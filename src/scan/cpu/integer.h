@@ -1,16 +1,16 @@
 /*
- * scan/cpu/integer.h - template: scans of a tile of unsigned integers, and of all that common.h
- * makes such.
+ * scan/cpu/integer.h - template: scans of a tile of unsigned integers, and of all types that
+ * common.h maps to them.
  *
- *   IN     u8 ... u64: what is read
- *   OUT    IN or u64: what is computed and written
- *   WIDE   1 where OUT has more bits than IN
+ *   IN     u8 ... u64: the type of the elements
+ *   OUT    IN or u64: the type of the computation and the results
+ *   WIDE   1 if OUT has more bits than IN
  *
- * (All three are undefined at the end.)  The order in which they are combined does not matter.  A
- * vector is scanned by steps of 1, 2, 4 ... elements in its lanes of 16 bytes, then over lanes;
- * what lies before it comes in last, so that vectors wait for each other for one instruction.
- * Minima are maxima of inverted e there: zeros, which come in at each step, are neutral but for
- * products.  Wide scans, and those with flags, go from element to element.
+ * (All three are undefined at the end.) The order of the operations does not matter.  A vector is
+ * scanned by steps of 1, 2, 4 ... elements in its lanes of 16 bytes, then over lanes; its prefix is
+ * added last, so that consecutive vectors depend on each other by one instruction only.  Minima are
+ * maxima of inverted e: the zeros that are shifted in at each step are then the identity element,
+ * except for products.  Wide scans, and scans with flags, process element by element.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@
 #define RAW     JOINED(IN, _element)
 #define WORK    JOINED(OUT, _element)
 
-/* op is known where this is inlined. */
+/* op is a constant if this is inlined. */
 INLINE WORK NAME(op)(enum echi_scan_op op, WORK a, WORK b)
 {
     switch (op) {
@@ -57,17 +57,17 @@ INLINE WORK NAME(value)(const struct echi_scan *s, enum echi_scan_op op, RAW u)
 #endif
 }
 
-/* Back from value(), where that is not the element itself. */
+/* Inverts value(), if that is not the element itself. */
 INLINE WORK NAME(element)(const struct echi_scan *s, enum echi_scan_op op, WORK e)
 {
     if (op == ECHI_SCAN_OR) return (WORK)(e ^ (WORK)s->order.flip);
     if (op != ECHI_SCAN_MIN) return e;
     WORK u = (WORK)((WORK)(e ^ (WORK)s->order.flip) + (WORK)s->order.shift);
-    WORK positive = (WORK)((u >> (8 * sizeof(WORK) - 1)) - 1u); /* its top bit was flipped off */
+    WORK positive = (WORK)((u >> (8 * sizeof(WORK) - 1)) - 1u); /* its sign bit was flipped off */
     return (WORK)(u ^ ((positive & (WORK)s->order.float_mask) | (WORK)s->order.sign));
 }
 
-/* ---- Element by element, from number i of the tile at `at` on, which has count ---- */
+/* ---- Element by element, from number i of the tile at `at` on, which has `count` elements ---- */
 
 INLINE struct scan_total NAME(run)(const struct scan_row *row, size_t at, size_t i, size_t count,
                                    WORK before, enum echi_scan_op op, bool write, bool flags)
@@ -104,7 +104,7 @@ INLINE struct scan_total NAME(run)(const struct scan_row *row, size_t at, size_t
 #define BYTES       (int)sizeof(RAW)
 #define W           (VECTOR_BYTES / BYTES)
 
-/* Whether there are instructions for it; where there are not, element by element is faster. */
+/* Whether vector instructions exist for the operator; if not, element by element is faster. */
 INLINE bool NAME(has_vectors)(enum echi_scan_op op)
 {
 #if defined(__AVX512F__)
@@ -165,7 +165,7 @@ INLINE VEC NAME(decoded)(const struct NAME(map) * m, enum echi_scan_op op, bool 
     return u ^ ((((u >> (8 * BYTES - 1)) - 1) & m->float_mask) | m->sign);
 }
 
-/* v moved up, and what is neutral in the places that become free. */
+/* v shifted up, with identity elements shifted in. */
 INLINE VEC NAME(filled)(enum echi_scan_op op, VEC up, VEC one_up)
 {
     return op == ECHI_SCAN_PRODUCT ? up | (one_up ^ ((VEC){ 0 } + 1)) : up;
@@ -183,7 +183,7 @@ INLINE VEC NAME(over)(enum echi_scan_op op, VEC v, int lanes)
     return NAME(filled)(op, (VEC)up_lanes((i64_vector)v, lanes), (VEC)up_lanes(one, lanes));
 }
 
-/* The whole vectors of a tile; `before` and what is returned are e, or inverted. */
+/* The full vectors of a tile; `before` and the return value are e, or inverted. */
 INLINE WORK NAME(vectors)(const struct scan_row *row, size_t at, size_t count, WORK before,
                           enum echi_scan_op op, bool floats, bool backward, bool exclusive)
 {
@@ -221,11 +221,11 @@ INLINE WORK NAME(vectors)(const struct scan_row *row, size_t at, size_t count, W
     return carry[0];
 }
 
-/* What the whole vectors of a tile come to. */
+/* The total of the full vectors of a tile. */
 INLINE WORK NAME(total)(const struct scan_row *row, size_t at, size_t count, enum echi_scan_op op,
                         bool floats)
 {
-    enum { SIDE = 4 }; /* by side: no instruction waits for the one before */
+    enum { SIDE = 4 }; /* independent accumulators: no instruction waits for the previous one */
     const struct NAME(map) m = NAME(map_of)(row->s, op);
     const RAW *in = (const RAW *)row->in;
     in += row->s->backward ? row->n - at - count / W * W : at;

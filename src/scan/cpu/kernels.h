@@ -1,6 +1,6 @@
 /*
- * scan/cpu/kernels.h - template: the kernels of every type in the instruction set that the
- * including file is compiled for.
+ * scan/cpu/kernels.h - template: the kernels of every type for the instruction set of the including
+ * file.
  *
  *   SCAN_TABLE   the name of the table
  *
@@ -10,7 +10,7 @@
 #include "scan/cpu/half.h"
 #include "scan/cpu/vector.h"
 
-/* ---- Integers, and what common.h makes such; then wide ones ---- */
+/* ---- Integers, and types that common.h maps to them; then wide ones ---- */
 
 #define IN   u8
 #define OUT  u8

@@ -1,14 +1,16 @@
 /*
- * scan/cpu/operation.c - the CPU's scan: which tiles each thread does, and what comes before each.
+ * scan/cpu/operation.c - the CPU's scan: distributes tiles to threads, and computes the exclusive
+ * prefix of each tile.
  *
  *     one thread     tile after tile, each read once and written once
- *     many rows      each thread takes some, and does them so
- *     several        a thread takes the next part, of tiles that its cache holds, and reduces it;
- *                    learns from the thread of the part before what comes before; tells what comes
- *                    after; and scans the part from its cache
+ *     many rows      each thread scans some rows in that way
+ *     several        a thread takes the next part, of tiles that fit in its cache, and reduces it;
+ *                    receives its exclusive prefix from the thread of the previous part; passes the
+ *                    next one on; and scans the part from its cache
  *
- * What comes before a tile is group + (tile + tile + ...), docs/scan.md: the same whoever does it.
- * Results too large for the caches go around them: a tile is scanned into a buffer and streamed.
+ * The exclusive prefix of a tile is group + (tile + tile + ...), docs/scan.md: independent of the
+ * threads.  Results too large for the caches are written by non-temporal stores: a tile is scanned
+ * into a buffer and streamed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,11 +27,11 @@
 #endif
 
 enum {
-    PART_TILES = 16,                   /* most of a part: with its results, a second-level cache */
-    PARTS_A_THREAD = 4,                /* at least, where there are tiles enough */
+    PART_TILES = 16,                   /* maximum of a part: with its results, an L2 cache */
+    PARTS_A_THREAD = 4,                /* minimum, if there are enough tiles */
     TASK_BYTES = 512 << 10,            /* of rows that a thread takes at a time */
-    STAGE_BYTES = 4 * SCAN_TILE_BYTES, /* a tile's results: of f16 in f64 */
-    STREAM_BYTES = 16 << 20            /* of results that do not stay in a cache */
+    STAGE_BYTES = 4 * SCAN_TILE_BYTES, /* a tile's results: f16 in f64 */
+    STREAM_BYTES = 16 << 20            /* size of results that do not stay in a cache */
 };
 
 static const struct scan_kernels *kernels_of(const struct echi_scan *s)
@@ -52,13 +54,13 @@ static const struct scan_kernels *kernels_of(const struct echi_scan *s)
     return &table[s->wide ? wide[bytes] : integers[bytes]];
 }
 
-/* ---- What comes before a tile ---- */
+/* ---- The exclusive prefix of a tile ---- */
 
 struct chain {
-    uint64_t group; /* before the group */
-    uint64_t tiles; /* the group's tiles up to this one */
-    int count;      /* how many those are */
-    bool flag;      /* tiles has a flag, and group does not matter */
+    uint64_t group; /* the prefix of the group */
+    uint64_t tiles; /* the total of the group's tiles up to this one */
+    int count;      /* the number of these tiles */
+    bool flag;      /* tiles contains a flag, and group is not used */
 };
 
 static uint64_t before_tile(const struct echi_scan *s, const struct scan_kernels *k,
@@ -79,7 +81,7 @@ static void add_tile(const struct echi_scan *s, const struct scan_kernels *k, st
     c->flag = false;
 }
 
-/* ---- Where segments begin ---- */
+/* ---- The heads of segments ---- */
 
 struct flags {
     const struct echi_scan *s;
@@ -91,7 +93,8 @@ static uint64_t offset(const struct echi_scan *s, size_t i)
     return echi_index_at(s->offsets, s->offsets_index, i);
 }
 
-/* Segments are looked up by position: backward from the last, whose first position is its end. */
+/* Segments are searched by position: in a reverse scan from the last, whose first position is its
+ * end. */
 static void flags_of_offsets(const struct echi_scan *s, uint8_t *flags, size_t at, size_t count)
 {
     size_t low = 0, high = s->segments + 1, n = s->n;
@@ -146,7 +149,7 @@ static void flags_of_keys(const struct echi_scan *s, uint8_t *flags, size_t at, 
     }
 }
 
-/* Fills flags, and a line's worth of nothing behind them, and shows them to the row. */
+/* Fills flags, padded with zeros to a line, and passes them to the row. */
 static void find_flags(struct scan_row *row, struct flags *flags, size_t at, size_t count)
 {
     const struct echi_scan *s = row->s;
@@ -161,7 +164,7 @@ static void find_flags(struct scan_row *row, struct flags *flags, size_t at, siz
 
 /* ---- One tile ---- */
 
-/* What a thread needs beside the arrays. */
+/* The memory of a thread in addition to the arrays. */
 struct room {
     struct flags flags;
     bool streamed; /* through the stage */
@@ -173,7 +176,8 @@ static size_t tile_of(const struct echi_scan *s)
     return SCAN_TILE_BYTES / (s->is_float ? ech_dtype_bytes(s->dtype) : echi_scan_out_bytes(s));
 }
 
-/* A single thread does not fill the way to memory: streamed, its results would only wait. */
+/* A single thread does not saturate the memory bandwidth: streaming its results would only add
+ * latency. */
 static bool streams(const struct echi_scan *s, int threads)
 {
     const size_t bytes = echi_scan_out_bytes(s);
@@ -182,7 +186,7 @@ static bool streams(const struct echi_scan *s, int threads)
            (s->shape == ECHI_SCAN_WHOLE || s->shape == ECHI_SCAN_ROWS);
 }
 
-/* Copies, in whole lines of the cache around it. */
+/* Copies, in full cache lines. */
 static void stream(char *to, const char *from, size_t bytes)
 {
     size_t i = 0;
@@ -203,7 +207,7 @@ static void stream(char *to, const char *from, size_t bytes)
     memcpy(to + i, from + i, bytes - i);
 }
 
-/* Streamed results are in memory before what is written next. */
+/* Streamed results are in memory before later stores. */
 static void stream_end(void)
 {
 #ifdef __SSE2__
@@ -296,8 +300,8 @@ struct relay {
     const struct scan_row *row;
     size_t tiles, each; /* of the row; of a part */
     bool streamed;
-    atomic_size_t taken; /* parts */
-    atomic_size_t told;  /* parts that chain is of */
+    atomic_size_t taken;   /* number of parts taken */
+    atomic_size_t chained; /* number of parts included in chain */
     struct chain chain;
 };
 
@@ -313,19 +317,19 @@ static void run_part(struct relay *r, struct room *room, size_t part)
         find_flags(&row, &room->flags, at, count);
         totals[i] = k->reduce(&row, at, count);
     }
-    echi_parallel_await(&r->told, part);
+    echi_parallel_await(&r->chained, part);
     for (size_t i = 0; i < n; i++) {
         before[i] = before_tile(row.s, k, &r->chain);
         add_tile(row.s, k, &r->chain, totals[i]);
     }
-    atomic_store_explicit(&r->told, part + 1, memory_order_release);
+    atomic_store_explicit(&r->chained, part + 1, memory_order_release);
     for (size_t i = 0; i < n; i++) {
         size_t at = (first + i) * tile;
         scan_tile(k, &row, room, at, echi_min(tile, row.n - at), before[i]);
     }
 }
 
-/* Parts are taken in their order: the one before is always under way. */
+/* Parts are taken in order, so the previous part is always in progress. */
 static void run_parts(void *arg, size_t i, int thread)
 {
     struct relay *r = arg;

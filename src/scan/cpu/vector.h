@@ -1,11 +1,12 @@
 /*
- * scan/cpu/vector.h - what scans do with vectors: elements moved within one, and blocks of floats
- * brought to memory's order and back.
+ * scan/cpu/vector.h - vector operations of scans: elements shifted within a vector, and blocks of
+ * floats transposed from and to memory order.
  *
- * A vector has LANES pieces of 16 bytes.  A block is so many elements that lane i of register j can
- * be element j of the block's i-th 16 bytes of memory: split_*() of pairs of registers, as often as
- * the count of registers can be halved, and join_*() back.  Where an instruction does not go across
- * lanes (AVX2), the lanes of a register come from places `apart` in memory instead.
+ * A vector has LANES pieces of 16 bytes.  The size of a block is chosen so that lane i of register
+ * j can be element j of the block's i-th 16 bytes of memory: split_*() is applied to pairs of
+ * registers, as often as the number of registers can be halved, and join_*() is the inverse.  If an
+ * instruction does not cross lanes (AVX2), the lanes of a register are loaded from places `apart`
+ * in memory instead.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +69,7 @@ INLINE double result_f64(double x)
     return x == x ? x : nan;
 }
 
-/* ---- Within a vector of integers; `bytes` of an element ---- */
+/* ---- Within a vector of integers; `bytes` per element ---- */
 
 #define RUN_2(x)  (x), (x) + 1
 #define RUN_4(x)  RUN_2(x), RUN_2((x) + 2)
@@ -78,7 +79,7 @@ INLINE double result_f64(double x)
 #define LAST_2    14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15
 #define LAST_4    RUN_4(12), RUN_4(12), RUN_4(12), RUN_4(12)
 
-/* Lane by lane, elements moved up by so many bytes; zeros come in. */
+/* Within each lane, elements shifted up by this many bytes; zeros are shifted in. */
 INLINE i64_vector up_bytes(i64_vector v, int bytes)
 {
 #if defined(__AVX512F__)
@@ -105,7 +106,7 @@ INLINE i64_vector up_bytes(i64_vector v, int bytes)
 #endif
 }
 
-/* Each lane's last element all over it. */
+/* Broadcasts each lane's last element within the lane. */
 INLINE i64_vector spread_last(i64_vector v, int bytes)
 {
 #if defined(__AVX512F__)
@@ -132,7 +133,7 @@ INLINE i64_vector spread_last(i64_vector v, int bytes)
 #endif
 }
 
-/* Moved up by one lane, or two; zeros come in. */
+/* Shifted up by one or two lanes; zeros are shifted in. */
 INLINE i64_vector up_lanes(i64_vector v, int lanes)
 {
 #if defined(__AVX512F__)
@@ -148,7 +149,7 @@ INLINE i64_vector up_lanes(i64_vector v, int lanes)
 #endif
 }
 
-/* The last lane in all. */
+/* Broadcasts the last lane. */
 INLINE i64_vector last_lane(i64_vector v)
 {
 #if defined(__AVX512F__)
@@ -242,7 +243,7 @@ INLINE u64_vector most_u64(u64_vector a, u64_vector b)
 #endif
 }
 
-/* There is no product of bytes: those of even and of odd ones as halves of words. */
+/* There is no multiplication of bytes: even and odd ones are multiplied as halves of words. */
 INLINE u8_vector times_u8(u8_vector a, u8_vector b)
 {
     const u16_vector u = (u16_vector)a, v = (u16_vector)b;
@@ -267,7 +268,7 @@ INLINE u64_vector times_u64(u64_vector a, u64_vector b)
 /* ---- Blocks of floats ---- */
 
 #if defined(__AVX512F__)
-#define SCAN_APART  0 /* a register comes from one place in memory */
+#define SCAN_APART  0 /* a register is loaded from one place in memory */
 #define F32_SPLIT_0 F32_EVEN
 #define F32_SPLIT_1 F32_ODD
 #define F32_JOIN_0  0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
@@ -313,7 +314,7 @@ INLINE u64_vector times_u64(u64_vector a, u64_vector b)
 #define JOIN_0_f64(a, b)  PICK(a, b, i64_vector, F64_JOIN_0)
 #define JOIN_1_f64(a, b)  PICK(a, b, i64_vector, F64_JOIN_1)
 
-/* The lanes of v moved up by s; what comes in are the last ones of `before`. */
+/* The lanes of v shifted up by s; the last lanes of `before` are shifted in. */
 INLINE f32_vector up_f32(f32_vector before, f32_vector v, int s)
 {
     if (s == 1) return PICK(before, v, i32_vector, F32_UP(1));
@@ -339,7 +340,7 @@ INLINE f64_vector up_f64(f64_vector before, f64_vector v, int s)
     return v;
 }
 
-/* Every NaN becomes the quiet one, positive, without payload. */
+/* Canonicalises NaN. */
 INLINE f32_vector one_nan_f32(f32_vector v)
 {
     const f32_vector nan = (f32_vector)((i32_vector){ 0 } + 0x7fc00000);
@@ -362,17 +363,17 @@ INLINE f64_vector one_nan_f64(f64_vector v)
 #endif
 }
 
-/* Of each f32 the bits of the nearest bf16, of two the even one. */
+/* Rounds each f32 to the bits of the nearest bf16, ties to even. */
 INLINE u32_vector rounded_bf16(f32_vector v)
 {
     const u32_vector u = (u32_vector)one_nan_f32(v);
     return (u + 0x7fff + (u >> 16 & 1)) >> 16;
 }
 
-/* ---- Registers of a block from and to memory ---- */
+/* ---- Load and store of the registers of a block ---- */
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-/* Of both places, so many bytes each. */
+/* `bytes` bytes from each of two places. */
 INLINE __m256i two_16(const void *x, const void *y)
 {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)x)),
@@ -500,7 +501,7 @@ INLINE void put_f16(uint16_t *x, size_t apart, f32_vector v)
                         _mm512_cvtps_ph(u, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 #else
-/* echi_f16_of_f32() of core/half.h. */
+/* As echi_f16_of_f32() of core/half.h. */
 INLINE void put_f16(uint16_t *x, size_t apart, f32_vector v)
 {
     const u32_vector u = (u32_vector)v, sign = u >> 16 & 0x8000;

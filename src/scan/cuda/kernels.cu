@@ -1,13 +1,13 @@
 /*
- * scan/cuda/kernels.cu - scans on the GPU, device half: each element is read once and written once.
+ * scan/cuda/kernels.cu - scans on the GPU, device code: each element is read once and written once.
  *
  *     scan_sum, scan_min                  tiles with look-back: one array, or rows longer than a
  *                                         tile
  *     scan_*_short                        one array of few tiles
  *     scan_*_rows                         shorter rows, by warps
- *     scan_*_segments                     tiles with look-back, which stops where segments begin
+ *     scan_*_segments                     tiles with look-back, which stops at segment heads
  *     scan_other                          the same with or without segments
- *     scan_flags_offsets, scan_flags_keys say where they begin, one bit a position
+ *     scan_flags_offsets, scan_flags_keys write the heads, one bit per position
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,9 +16,9 @@
 #include "scan/cuda/tile.cuh"
 #include "cuda/device/data_error.cuh"
 
-/* Blocks of short rows that a multiprocessor is to hold: as many as there are registers for. */
+/* The number of blocks of short rows per multiprocessor: as many as there are registers for. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-enum { RESIDENT = KEY_BITS == 8 ? 3 : 4 }; /* 1,024 threads at most */
+enum { RESIDENT = KEY_BITS == 8 ? 3 : 4 }; /* at most 1,024 threads */
 #else
 enum { RESIDENT = KEY_BITS == 8 ? 3 : SCAN_64 || KEY_BITS == 16 ? 4 : 5 };
 #endif
@@ -95,10 +95,10 @@ extern "C" __global__ void __launch_bounds__(SCAN_THREADS, RESIDENT)
     scan_rows<OTHER>(a);
 }
 
-/* ---- Where segments begin ---- */
+/* ---- Heads of segments ---- */
 
 #if !SCAN_FLOAT && !SCAN_WIDE
-/* A segment's first position, for each that is not empty; the bits are clear. */
+/* Sets the bit of the first position of each nonempty segment; the bits are clear before. */
 extern "C" __global__ void __launch_bounds__(SCAN_FLAGS_THREADS)
     scan_flags_offsets(const __grid_constant__ struct scan_args a)
 {
@@ -131,13 +131,13 @@ union flag_keys {
     ukey key[FLAG_KEYS];
 };
 
-/* Equal keys have one form. */
+/* A form that is the same for equal keys. */
 static __device__ inline ukey one_form(const struct echi_order &o, ukey u)
 {
     return order_merge(o, order_encode(o, u));
 }
 
-/* Of positions from i on; position 0 has a flag. */
+/* The flags of positions from i on; position 0 has a flag. */
 static __device__ inline uint32_t flags_at(const struct scan_args &a, uint64_t i,
                                            const union flag_keys &k, ukey before)
 {
@@ -151,15 +151,16 @@ static __device__ inline uint32_t flags_at(const struct scan_args &a, uint64_t i
     return bits;
 }
 
-/* A run's first position; lanes have a few keys next to each other, and together make words. */
+/* Sets the bit of the first position of each run; lanes have a few adjacent keys, and together
+ * compose words. */
 extern "C" __global__ void __launch_bounds__(SCAN_FLAGS_THREADS)
     scan_flags_keys(const __grid_constant__ struct scan_args a)
 {
-    enum { SPAN = 32 * FLAG_KEYS, LANES = 32 / FLAG_KEYS }; /* of a warp; of a word */
+    enum { SPAN = 32 * FLAG_KEYS, LANES = 32 / FLAG_KEYS }; /* keys per warp; lanes per word */
     const ukey *keys = (const ukey *)a.keys;
     const uint64_t n = a.columns, warps = (uint64_t)gridDim.x * (SCAN_FLAGS_THREADS / 32);
     const uint64_t warp = (uint64_t)blockIdx.x * (SCAN_FLAGS_THREADS / 32) + warp_id();
-    const bool merge = a.key_order.float_mask != 0; /* others are equal where their bits are */
+    const bool merge = a.key_order.float_mask != 0; /* other types are equal if their bits are */
     const bool vectors = FLAG_KEYS * KEY_BYTES == 16 && !a.backward && ((uintptr_t)keys & 15) == 0;
     wait_for_earlier();
     for (uint64_t span = warp * FLAG_TILES; span * SPAN < n; span += warps * FLAG_TILES) {

@@ -1,11 +1,11 @@
 /*
- * scan/cuda/line.cuh - a line: one vector of 16 bytes of each lane of a warp, scanned.
+ * scan/cuda/line.cuh - scans a line: one vector of 16 bytes per lane of a warp.
  *
- *     up     each lane combines its vector, one element after the other; then the lanes by steps
- *            of 1, 2, 4, 8, 16
- *     down   each lane knows what lies before its vector, and writes
+ *     up     each lane combines the elements of its vector in order; then the lanes are scanned by
+ *            steps of 1, 2, 4, 8, 16 (Hillis and Steele)
+ *     down   each lane has the prefix of its vector, and writes
  *
- * With segment flags (bits of positions where a segment begins) nothing goes past one.
+ * With segment flags (bits at positions where a segment begins) no value passes a flag.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,20 +16,20 @@
 
 /* ---- Up ---- */
 
-/* Vectors whose results take longer to write, or many more instructions, than a call takes: what is
- * done with them is a function of its own, since it stands in many places. */
+/* Vectors whose results take longer to write than a function call, or many more instructions: they
+ * are processed by a function, because the code is used in many places. */
 template <int OP, int SEGMENTED> static __device__ inline constexpr bool is_called(void)
 {
     return SCAN_WIDE || (KEY_BITS <= 16 && (OP != SUM || (SEGMENTED && !SCAN_FLOAT)));
 }
 
-/* OTHER has one kernel for what has segments and what has none: there each vector is asked. */
+/* OTHER has one kernel for scans with and without segments: it tests each vector. */
 template <int OP, int SEGMENTED> static __device__ inline bool no_flags(uint32_t flags)
 {
     return SEGMENTED && OP == OTHER && is_called<OP, SEGMENTED>() && !flags;
 }
 
-/* Elements as they are in memory become values, which value_of() takes; and results elements. */
+/* Converts elements in memory to the inputs of value_of(); and results to elements. */
 static __device__ inline void encode_words(const struct scan_args &a, uint4 &v)
 {
 #if SCAN_WORDS
@@ -69,7 +69,7 @@ static __device__ inline value vector_sum(const struct scan_args &a, const union
     return x;
 }
 
-/* OTHER by a loop of one operator; BITS is the rest. */
+/* For OTHER a loop per operator; BITS is the default. */
 template <int OP, int SEGMENTED>
 static __device__ inline value vector_sum_by(const struct scan_args &a, const union vector &v,
                                              uint32_t flags)
@@ -92,7 +92,7 @@ static __device__ __noinline__ value vector_sum_called(const struct scan_args &a
                                           : vector_sum_by<OP, SEGMENTED>(a, u, flags);
 }
 
-/* The vector from its last flag on, or all of it. */
+/* The total of the vector from its last flag on, or of all its elements. */
 template <int OP, int SEGMENTED>
 static __device__ inline value vector_total(const struct scan_args &a, const union vector &v,
                                             uint32_t flags)
@@ -101,19 +101,19 @@ static __device__ inline value vector_total(const struct scan_args &a, const uni
                                       : vector_sum<OP, SEGMENTED>(a, v, flags);
 }
 
-/* The last of lanes, a set; 0 of none. */
+/* The last of a set of lanes; 0 if it is empty. */
 static __device__ inline uint32_t last_lane(uint32_t lanes)
 {
     return lanes ? 31 - __clz((int)lanes) : 0;
 }
 
-/* Steps that are written out: of OTHER, whose combine() is longer, one. */
+/* The number of unrolled steps: 1 for OTHER, whose combine() is longer. */
 template <int OP> static __device__ inline constexpr int unrolled(int steps)
 {
     return OP == OTHER && (SCAN_WIDE || !SCAN_FLOAT) ? 1 : steps;
 }
 
-/* The lanes from `from` to mine; from is at most that. */
+/* Combines the lanes from `from` up to this one; from is at most this lane. */
 template <int OP>
 static __device__ inline value lanes_scan(const struct scan_args &a, value x, uint32_t from)
 {
@@ -125,7 +125,7 @@ static __device__ inline value lanes_scan(const struct scan_args &a, value x, ui
     return x;
 }
 
-/* The same of several lines side by side: a shuffle takes long, but many may be under way. */
+/* The same for several lines at once: a shuffle has a long latency, but many can be in flight. */
 template <int OP>
 static __device__ inline void lines_scan(const struct scan_args &a, value (&x)[SCAN_SLOTS],
                                          const uint32_t (&from)[SCAN_SLOTS])
@@ -141,8 +141,7 @@ static __device__ inline void lines_scan(const struct scan_args &a, value (&x)[S
     }
 }
 
-/* What of two sets of lines each lane has one of goes on with: even lanes, by the bit of step, with
- * x's, odd ones with y's. */
+/* Merges two sets of lines: lanes whose bit `step` is 0 continue with x, the others with y. */
 template <int OP>
 static __device__ inline value lines_merge(const struct scan_args &a, value x, value y, int step)
 {
@@ -150,7 +149,7 @@ static __device__ inline value lines_merge(const struct scan_args &a, value x, v
     return combine<OP>(a, odd ? y : x, lane_across(odd ? x : y, step));
 }
 
-/* Lines side by side become one value a lane, by steps from `step` on. */
+/* Folds several lines into one value per lane, by steps from `step` on. */
 template <int OP, int LINES>
 static __device__ inline value lines_fold(const struct scan_args &a, value (&x)[LINES], int step)
 {
@@ -162,8 +161,9 @@ static __device__ inline value lines_fold(const struct scan_args &a, value (&x)[
     return x[0];
 }
 
-/* What each of the lines comes to: lane k has line k's.  The same tree as above for the last lane,
- * neighbours first.  In the first steps half the lanes go on with one line, half with another. */
+/* The totals of the lines: lane k gets line k's.  The same tree as above for the last lane,
+ * adjacent lanes first.  In the first steps half of the lanes continue with one line, half with
+ * another. */
 template <int OP>
 static __device__ inline value lines_total(const struct scan_args &a, value (&x)[SCAN_SLOTS])
 {
@@ -174,7 +174,8 @@ static __device__ inline value lines_total(const struct scan_args &a, value (&x)
     return sum;
 }
 
-/* Lane r has line r's total; it gets what the lines up to it come to.  Those flagged have flags. */
+/* Lane r has line r's total, and gets the inclusive prefix over the lines. flagged: lines with
+ * flags. */
 template <int OP, int SEGMENTED>
 static __device__ inline value lines_sum(const struct scan_args &a, value x, uint32_t flagged)
 {
@@ -188,14 +189,14 @@ static __device__ inline value lines_sum(const struct scan_args &a, value x, uin
     return sum;
 }
 
-/* ---- Lines that a thread has a vector of ---- */
+/* ---- Lines of which a thread has one vector each ---- */
 
 struct line_part {
     union vector v[SCAN_SLOTS];
-    uint32_t flags[SCAN_SLOTS]; /* a bit for each element */
+    uint32_t flags[SCAN_SLOTS]; /* one bit per element */
 };
 
-/* What of its line lies before each vector; and the lanes before mine that have flags. */
+/* Computes the prefix of each vector in its line, and the preceding lanes that have flags. */
 template <int OP, int SEGMENTED>
 static __device__ inline void lines_before(const struct scan_args &a, const struct line_part &part,
                                            value (&x)[SCAN_SLOTS], uint32_t (&below)[SCAN_SLOTS])
@@ -220,7 +221,7 @@ static __device__ inline void lines_before(const struct scan_args &a, const stru
 
 /* ---- Down ---- */
 
-/* One element after the other: integers give the same in any order. */
+/* Sequentially, because for integers any order gives the same result. */
 template <int OP, int SEGMENTED>
 static __device__ inline void integer_results(const struct scan_args &a, const union vector &v,
                                               uint32_t flags, value x, uout (&e)[VECTOR])
@@ -233,7 +234,7 @@ static __device__ inline void integer_results(const struct scan_args &a, const u
     }
 }
 
-/* The vector's results; before lies before it. */
+/* The vector's results, given its prefix `before`. */
 template <int OP, int SEGMENTED>
 static __device__ inline void vector_results(const struct scan_args &a, const union vector &v,
                                              uint32_t flags, value before, uout (&e)[VECTOR])
@@ -243,7 +244,7 @@ static __device__ inline void vector_results(const struct scan_args &a, const un
         return;
     }
     value x = before;
-    bool seen = false; /* a flag lies before this element or at it */
+    bool seen = false; /* whether there is a flag at or before this element */
 #pragma unroll
     for (int j = 0; j < VECTOR; j++) {
         value mine = value_of<OP>(a, v.e[j]);
@@ -281,7 +282,7 @@ static __device__ inline void vector_results_by(const struct scan_args &a, const
         vector_results<BITS, SEGMENTED>(a, v, flags, before, e);
 }
 
-/* The same as results that are written, element by element if need be. */
+/* The same, and stores the results, element by element if necessary. */
 template <int OP, int SEGMENTED>
 static __device__ __noinline__ void finish_called(const struct scan_args &a, struct scan_row row,
                                                   uint64_t at, uint4 v, uint32_t flags,
@@ -321,8 +322,8 @@ static __device__ inline void finish_vector(const struct scan_args &a, const str
     }
 }
 
-/* A thread's vectors of a tile, a line apart; x lies before each.  WHOLE is what
- * tile_stored_whole() returns. */
+/* A thread's vectors of a tile, one line apart; x: the prefix of each.  WHOLE is the result of
+ * tile_stored_whole(). */
 template <int OP, int SEGMENTED>
 static __device__ inline void finish_part(const struct scan_args &a, const struct scan_row &row,
                                           uint64_t at, struct line_part &part,

@@ -1,12 +1,12 @@
 /*
- * scan/cuda/operation.c - scans on the GPU, host half: the plan, the table of strategies, and their
+ * scan/cuda/operation.c - scans on the GPU, host code: the plan, the table of strategies, and their
  * steps.
  *
- *     image scan_<type>    k8 ... k64: integers, and what core/order.h makes such; f16, bf16, f32
- *                          and f64; with a w: computed and written in 64 bits
- *     kernel scan_<op>     whole, or rows longer than a tile; _short: whole, of few tiles; _rows:
+ *     module scan_<type>   k8 ... k64: integers, and types that core/order.h maps to them; f16,
+ *                          bf16, f32 and f64; with a w: computed and written in 64 bits
+ *     kernel scan_<op>     arrays, or rows longer than a tile; _short: arrays of few tiles; _rows:
  *                          shorter rows; _segments: segments, but scan_other has both
- *     image scan_ring_<type>, kernels scan_<op>_ring, _ring_segments: strategy "ring"
+ *     module scan_ring_<type>, kernels scan_<op>_ring, _ring_segments: strategy "ring"
  *
  *     workspace            [ counters, totals of tiles, prefixes of groups | flags ]
  *
@@ -20,10 +20,10 @@
 
 #include <stdio.h>
 
-/* What follows from the request only. */
+/* The plan, which depends on the request only. */
 struct plan {
     char module[16], flags_module[16];
-    bool look_back; /* over tiles; else short rows */
+    bool look_back; /* over tiles; otherwise short rows */
     bool flags;
     uint64_t row_tiles, row_groups, tiles, words;
     unsigned lanes, row_blocks; /* of short rows */
@@ -36,17 +36,17 @@ struct parts {
     size_t flags_bytes;
 };
 
-/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
+/* Everything needed to make and to run the steps of a call; first the kernels' argument. */
 struct whole {
     struct scan_args args;
     const struct plan *plan;
     struct parts parts;
-    bool wide_words; /* two words a tile */
+    bool wide_words; /* two words per tile */
     char ring_module[16];
     struct echi_steps steps;
 };
 
-/* Where steps are made. */
+/* The context in which steps are made. */
 struct build {
     const struct echi_scan *s;
     const struct plan *plan;
@@ -56,14 +56,14 @@ struct build {
 
 struct strategy {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*can)(const struct build *b);
     void (*steps)(const struct build *b);
 };
 
 enum form { TILES, ROWS, SEGMENTED, SHORT, RING, RING_SEGMENTED };
 
-/* Results of 64 bits of smaller elements, and integers of 8 and 16 bits but for sums, have one
+/* Results of 64 bits from smaller elements, and integers of 8 and 16 bits except sums, have one
  * kernel for all operators. */
 static const char *kernel_of(const struct echi_scan *s, enum form form)
 {
@@ -181,7 +181,7 @@ static void find_flags(const struct build *b)
            flags_blocks(b, s->segments + 1), SCAN_FLAGS_THREADS, 0);
 }
 
-/* The words of the look-back, which are zero. */
+/* Gets the tile status descriptors, cleared. */
 static void get_words(const struct build *b)
 {
     struct whole *w = b->w;
@@ -194,7 +194,7 @@ static void get_words(const struct build *b)
                                       .bytes = b->plan->words * sizeof *w->parts.words });
 }
 
-/* Where the parts of those words are, once it is known where they are. */
+/* Sets the parts of the descriptors, when their address is known. */
 static void set_args(void *args, struct echi_step *step, uint64_t part)
 {
     struct whole *w = args;
@@ -212,7 +212,7 @@ static int stage_bytes(const struct build *b)
     return SCAN_TILE_BYTES + (b->plan->flags ? flags : 0);
 }
 
-/* ---- Strategies: no elements, and short rows ---- */
+/* ---- Strategies: empty input, and short rows ---- */
 
 static bool is_empty(const struct build *b)
 {
@@ -245,7 +245,8 @@ static bool can_short(const struct build *b)
     return plan->tiles <= 4 * (uint64_t)b->gpu.multiprocessors && plan->tiles <= SCAN_SHORT_TILES;
 }
 
-/* A tile a block while there are fewer than multiprocessors; then more, so that fewer ask. */
+/* One tile per block as long as there are fewer than multiprocessors; beyond that several tiles per
+ * block, so that fewer blocks poll. */
 static void steps_of_short(const struct build *b)
 {
     const uint64_t multiprocessors = (uint64_t)b->gpu.multiprocessors, tiles = b->plan->tiles;
@@ -266,8 +267,8 @@ static int ring_stages(const struct build *b)
            stage_bytes(b);
 }
 
-/* Whole vectors are copied from where they lie, and stay in their order.  Where it takes longest to
- * compute, blocks that all do the same are as fast. */
+/* Full vectors are copied to shared memory without reordering.  If the computation is the
+ * bottleneck, blocks whose warps all do the same are as fast. */
 static bool can_ring(const struct build *b)
 {
     const struct echi_scan *s = b->s;
@@ -300,11 +301,11 @@ static bool always(const struct build *b)
     return true;
 }
 
-/* Stages: as many as leave room for two blocks a multiprocessor; where that is less than four, for
- * one. */
+/* Stages: as many as leave space for two blocks per multiprocessor; if that is less than four, for
+ * one block. */
 static void steps_of_tiles(const struct build *b)
 {
-    const int keep = 6 << 10; /* of a block: other shared memory, and the system's */
+    const int keep = 6 << 10; /* per block: other shared memory, and the system's */
     const int most = (int)b->gpu.shared_bytes, stage = stage_bytes(b);
     int stages = (most / 2 - keep) / stage, resident = 2;
     struct scan_args *args = &b->w->args;
@@ -324,26 +325,26 @@ static void steps_of_tiles(const struct build *b)
 
 /* ---- The strategies ---- */
 
-/* The first that can be used is. */
+/* The first one that applies is used. */
 static const struct strategy strategies[] = {
     {
         .name = "empty",
-        .what = "nothing is written; offsets are still checked",
+        .what = "writes nothing; offsets are still checked",
         .when = "there are no elements",
         .can = is_empty,
         .steps = no_steps,
     },
     {
         .name = "rows",
-        .what = "lanes of a warp scan a row, without any exchange between blocks",
-        .when = "rows that fit one tile",
+        .what = "lanes of a warp scan a row; blocks exchange nothing",
+        .when = "rows that fit in one tile",
         .can = are_short,
         .steps = steps_of_rows,
     },
     {
         .name = "short",
         .what =
-            "a block takes one, two or four tiles and adds up the totals of all tiles before it",
+            "a block scans one, two or four tiles and adds up the totals of all tiles before it",
         .when = "one array of few tiles: at most four per multiprocessor; no segments, no 64-bit "
                 "accumulators; sums, minima and maxima",
         .can = can_short,
@@ -352,17 +353,17 @@ static const struct strategy strategies[] = {
     {
         .name = "ring",
         .what =
-            "one block per multiprocessor: warps that copy, sum and write share a ring of tiles "
-            "in shared memory",
+            "one persistent block per multiprocessor: specialised warps copy, sum and write tiles "
+            "in a ring in shared memory",
         .when = "one aligned array of elements of 4 or 8 bytes on sm_90 and later, scanned "
-                "forwards: sums, and all operations on floats; with segments only sums of 4 bytes",
+                "forward: sums, and all operations on floats; with segments only sums of 4 bytes",
         .can = can_ring,
         .steps = steps_of_ring,
     },
     {
         .name = "tiles",
-        .what = "blocks that stay and take one tile after the other, with a look-back over groups "
-                "of tiles",
+        .what = "persistent blocks take one tile after the other, with decoupled look-back over "
+                "groups of tiles",
         .when = "all other calls",
         .can = always,
         .steps = steps_of_tiles,

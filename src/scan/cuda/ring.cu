@@ -1,17 +1,17 @@
 /*
  * scan/cuda/ring.cu - scans of large arrays on GPUs from sm_90 on.
  *
- *     scan_sum_ring, scan_other_ring   one array, forward; the other is a product of floats
+ *     scan_sum_ring, scan_other_ring   one array, forward; other is a product of floats
  *     scan_sum_ring_segments           look-back stops where segments begin
  *
- * Elements of 32 and 64 bits: with smaller ones it is not memory that takes longest.
+ * Elements of 32 and 64 bits: scans of smaller elements are not limited by memory bandwidth.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #include "scan/cuda/ring.cuh"
 #else
-/* The host half starts none of these there. */
+/* The host never launches these kernels on such GPUs. */
 #include "scan/cuda/value.cuh"
 template <int OP, int SEGMENTED> static __device__ inline void scan_ring(const struct scan_args &a)
 {

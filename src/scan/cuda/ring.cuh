@@ -1,18 +1,17 @@
 /*
- * scan/cuda/ring.cuh - large arrays, forward, with look-back, where a GPU copies whole tiles to
- * shared memory beside the kernel (sm_90): a block a multiprocessor stays, and each of its warps
- * does one thing for tile after tile.
+ * scan/cuda/ring.cuh - scans of large arrays, forward, with look-back, on GPUs with bulk
+ * asynchronous copies (TMA, sm_90): one persistent block per multiprocessor with specialised warps.
  *
- *     load     takes the next tile when a stage of the ring is free, and has it copied there
- *     sum      four, each every fourth tile: what the lines come to; says what the tile comes to
- *     group    says what a group comes to, where this block has the group's last tile
- *     look     two, in turn: what lies before the tile, from what those of its group said, and the
- *              groups since the tile that this warp looked for last
- *     write    eight: scan their lines in registers, which frees the stage; then wait, and write
+ *     load     takes the next tile when a stage of the ring is free, and starts its copy
+ *     sum      four warps, each every fourth tile: the totals of lines; publishes the tile's total
+ *     group    publishes a group's total, if this block has the group's last tile
+ *     look     two warps, in turn: the exclusive prefix of the tile, from the totals of its group,
+ *              and the groups since the tile that this warp processed last
+ *     write    eight warps: scan their lines in registers, which frees the stage; wait, and write
  *
- * They synchronise at barriers in shared memory, one of each kind for a stage or for each of two
- * rounds of it, and never all at once.  Few tiles are under way at a time: the ring is for those
- * that wait.
+ * The warps synchronise at barriers in shared memory, one of each kind per stage, or two for two
+ * rounds of a stage; there is no barrier for the entire block.  Few tiles are in flight at a time:
+ * the ring holds the tiles that wait.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,26 +28,26 @@ enum {
 };
 
 struct ring_shared {
-    uint64_t full[SCAN_RING_STAGES];       /* the tile is there */
-    uint64_t empty[SCAN_RING_STAGES];      /* all have taken it */
-    uint64_t summed[2 * SCAN_RING_STAGES]; /* lines, and which have flags, are known */
-    uint64_t ready[2 * SCAN_RING_STAGES];  /* so is what lies before the tile */
-    /* Many read these, at barriers of several kinds: load_shared_u64(). */
+    uint64_t full[SCAN_RING_STAGES];       /* the tile is loaded */
+    uint64_t empty[SCAN_RING_STAGES];      /* all warps have read it */
+    uint64_t summed[2 * SCAN_RING_STAGES]; /* the totals of lines, and their flags, are known */
+    uint64_t ready[2 * SCAN_RING_STAGES];  /* the exclusive prefix of the tile is known, too */
+    /* Several warps read these after barriers of several kinds: load_shared_u64(). */
     uint64_t tile[2 * SCAN_RING_STAGES];       /* NO_TILE: the end */
-    uint64_t before[2 * SCAN_RING_STAGES];     /* bits of what lies before the tile */
+    uint64_t before[2 * SCAN_RING_STAGES];     /* bits of the tile's exclusive prefix */
     uint64_t flagged[SCAN_RING_STAGES];        /* lines that have flags */
-    value lines[SCAN_RING_STAGES][SCAN_LINES]; /* what lies before a line in its tile */
-    uint32_t last;                             /* no block but this one is left */
+    value lines[SCAN_RING_STAGES][SCAN_LINES]; /* prefix of each line in its tile */
+    uint32_t last;                             /* this block is the last one */
 };
 
 static_assert(sizeof(struct ring_shared) <=
                   SCAN_RING_SHARED + SCAN_RING_VALUES * (int)sizeof(value),
               "the host leaves less room");
 
-/* Where the block's k-th tile is. */
+/* The stage and phase of the block's k-th tile. */
 struct turn {
     uint32_t stage, half; /* k % stages; k / stages, even or odd */
-    uint32_t parity;      /* of the phase of what is there for two rounds */
+    uint32_t parity;      /* of the phase of values that are kept for two rounds */
 };
 
 static __device__ inline void skip(const struct scan_args &a, struct turn &t, uint32_t by)
@@ -60,7 +59,7 @@ static __device__ inline void skip(const struct scan_args &a, struct turn &t, ui
     t.half ^= 1;
 }
 
-/* ... of what is there for two rounds. */
+/* The slot of values that are kept for two rounds. */
 static __device__ inline uint32_t slot(const struct turn &t)
 {
     return t.stage + t.half * SCAN_RING_STAGES;
@@ -81,7 +80,7 @@ static __device__ inline void load_tile(const struct scan_args &a, struct ring_s
     uint32_t *flags =
         (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS) + stage * STAGE_FLAGS;
     uint32_t bytes = SCAN_TILE_BYTES, flags_bytes = SEGMENTED ? STAGE_FLAGS * 4 : 0;
-    if (row.n - at < TILE) { /* the end of the row, and zeros */
+    if (row.n - at < TILE) { /* the end of the row, padded with zeros */
         bytes = (uint32_t)(row.n - at) / VECTOR * 16;
         flags_bytes = 0;
         for (uint32_t i = bytes / 16 + lane_id(); i < STAGE_VECTORS; i += 32) {
@@ -106,7 +105,7 @@ static __device__ inline uint64_t ring_ticket(const struct scan_args &a)
     return atomicAdd((unsigned long long *)&a.counters[0], 1);
 }
 
-/* Each of those who take turns must see the end. */
+/* All warps that take turns must see the end. */
 template <int SEGMENTED>
 static __device__ inline void load_tiles(const struct scan_args &a, struct ring_shared &s)
 {
@@ -119,7 +118,7 @@ static __device__ inline void load_tiles(const struct scan_args &a, struct ring_
             wait(&s.full[arrived.stage], arrived.half);
             skip(a, arrived, 1);
         }
-        if (k > a.stages) { /* then the stage is free as soon as the ticket is there */
+        if (k > a.stages) { /* then the stage is free as soon as the ticket is known */
             wait(&s.ready[slot(written)], written.parity);
             skip(a, written, 1);
         }
@@ -143,7 +142,7 @@ static __device__ inline void load_tiles(const struct scan_args &a, struct ring_
 
 /* ---- Sum ---- */
 
-/* What each line comes to: lane r has line r's. */
+/* The totals of lines: lane r has line r's. */
 template <int OP>
 static __device__ inline value sum_lines(const struct scan_args &a, uint32_t stage)
 {
@@ -163,7 +162,7 @@ static __device__ inline value sum_lines(const struct scan_args &a, uint32_t sta
     return lines_fold<OP, SCAN_LINES / SCAN_SLOTS>(a, x, SCAN_SLOTS);
 }
 
-/* ... from its last flag on, if it has one. */
+/* The total of a line from its last flag on, if it has one. */
 template <int OP>
 static __device__ inline value sum_flagged_lines(const struct scan_args &a, uint32_t stage,
                                                  uint32_t &flagged)
@@ -217,7 +216,7 @@ static __device__ inline void sum_tiles(const struct scan_args &a, struct ring_s
             s.lines[t.stage][lane_id()] = lane_id() ? sum : neutral<OP>(a);
             if (SEGMENTED && lane_id() == 0) store_shared_u64(&s.flagged[t.stage], flagged);
         }
-        __syncwarp(); /* lines are known */
+        __syncwarp(); /* the totals of lines are written */
         if (lane_id() == 0) mbarrier_arrive(&s.summed[slot(t)]);
         if (tile == NO_TILE) return;
     }
@@ -232,14 +231,14 @@ static __device__ inline void sum_groups(const struct scan_args &a, struct ring_
         wait(&s.full[t.stage], t.half);
         const uint64_t tile = load_shared_u64(&s.tile[slot(t)]);
         if (tile == NO_TILE) return;
-        __syncwarp(); /* every lane knows the tile */
+        __syncwarp(); /* all lanes have read the tile */
         if (lane_id() == 0) mbarrier_arrive(&s.empty[t.stage]);
         if (tile % SCAN_GROUP != SCAN_GROUP - 1 || tile + 1 == a.row_tiles) continue;
         const uint64_t word = tile - (SCAN_GROUP - 1) + lane_id();
         struct words w;
         look(a.tiles, word, w);
         await(a.tiles, word, w);
-        __syncwarp(); /* every lane has what it asked for */
+        __syncwarp(); /* all lanes have their descriptors */
         uint32_t flags = SEGMENTED ? __ballot_sync(WARP_ALL, has_flag(w)) : 0;
         value sum = fold_lanes<OP>(a, value_in(w), last_lane(flags));
         if (lane_id() == 0) publish(a.prefixes, tile / SCAN_GROUP, sum, flags != 0);
@@ -248,8 +247,8 @@ static __device__ inline void sum_groups(const struct scan_args &a, struct ring_
 
 /* ---- Look ---- */
 
-/* prefix, what lies before a group, becomes what lies before one some groups on, whose sums lanes
- * have. */
+/* Advances prefix from one group to a later one, given the totals of the groups between in the
+ * lanes. */
 template <int OP, int SEGMENTED>
 static __device__ inline value add_sums(const struct scan_args &a, value prefix,
                                         const struct words &w, int groups)
@@ -267,7 +266,7 @@ template <int OP, int SEGMENTED>
 static __device__ inline void look_back(const struct scan_args &a, struct ring_shared &s,
                                         uint32_t which)
 {
-    value prefix = value_of_bits(a.first); /* before group `group` */
+    value prefix = value_of_bits(a.first); /* the prefix of group `group` */
     uint64_t group = 0;
     struct turn t = {};
     for (skip(a, t, which);; skip(a, t, SCAN_RING_LOOKERS)) {
@@ -279,14 +278,14 @@ static __device__ inline void look_back(const struct scan_args &a, struct ring_s
         if (lane_id() < i) look(a.tiles, tile - i + lane_id(), mine);
         if (group + lane_id() < g) look(a.prefixes, group + lane_id(), sums);
         if (lane_id() < i) await(a.tiles, tile - i + lane_id(), mine);
-        __syncwarp(); /* every lane has what it asked for */
+        __syncwarp(); /* all lanes have their descriptors */
         uint32_t flags = SEGMENTED ? __ballot_sync(WARP_ALL, lane_id() < i && has_flag(mine)) : 0;
         value x = lane_id() < i ? value_in(mine) : neutral<OP>(a);
         value within = fold_lanes<OP>(a, x, last_lane(flags));
         while (group < g) {
             const int some = (int)min(g - group, (uint64_t)32);
             if ((int)lane_id() < some) await(a.prefixes, group + lane_id(), sums);
-            __syncwarp(); /* so has every lane of those */
+            __syncwarp(); /* all lanes have these, too */
             prefix = add_sums<OP, SEGMENTED>(a, prefix, sums, some);
             group += some;
             if (group + lane_id() < g) look(a.prefixes, group + lane_id(), sums);
@@ -305,7 +304,7 @@ template <int OP, int SEGMENTED>
 static __device__ inline void write_tiles(const struct scan_args &a, const struct scan_args &args,
                                           struct ring_shared &s)
 {
-    const uint32_t mine = threadIdx.x / 32 * SCAN_SLOTS; /* my first line */
+    const uint32_t mine = threadIdx.x / 32 * SCAN_SLOTS; /* this warp's first line */
     const struct scan_row row = row_of<SEGMENTED>(a, 0);
     for (struct turn t = {};; skip(a, t, 1)) {
         struct line_part part;
@@ -318,7 +317,7 @@ static __device__ inline void write_tiles(const struct scan_args &a, const struc
 #pragma unroll
         for (int k = 0; k < SCAN_SLOTS; k++) lines[k] = s.lines[t.stage][mine + k];
         const uint32_t flagged = SEGMENTED ? (uint32_t)load_shared_u64(&s.flagged[t.stage]) : 0;
-        __syncwarp(); /* every lane has its vectors */
+        __syncwarp(); /* all lanes have their vectors */
         if (lane_id() == 0) mbarrier_arrive(&s.empty[t.stage]);
         lines_before<OP, SEGMENTED>(a, part, x, below);
         wait(&s.ready[slot(t)], t.parity);
@@ -339,7 +338,7 @@ static __device__ inline void write_tiles(const struct scan_args &a, const struc
                 line = combine<OP>(a, before, line);
             line = SEGMENTED && below[k] ? x[k] : combine<OP>(a, line, x[k]);
             forget_elements(part.v[k]);
-            if (whole) { /* much is written, and nobody will find it in a cache */
+            if (whole) { /* the results are too large to stay in a cache */
                 vector_results<OP, SEGMENTED>(a, part.v[k], part.flags[k], line, u.e);
                 __stcs(to + k * SCAN_WARP, u.all);
             } else {
@@ -356,7 +355,7 @@ template <int OP, int SEGMENTED>
 static __device__ inline void scan_ring(const struct scan_args &args)
 {
     struct scan_args a = args;
-    a.backward = 0; /* known to the compiler */
+    a.backward = 0; /* a constant for the compiler */
     __shared__ struct ring_shared s;
     wait_for_earlier();
     const uint32_t warp = warp_id();
@@ -368,7 +367,7 @@ static __device__ inline void scan_ring(const struct scan_args &args)
             mbarrier_init(&s.ready[i + half * SCAN_RING_STAGES], 1);
         }
     }
-    __syncthreads(); /* the barriers are there */
+    __syncthreads(); /* the barriers are initialised */
     if (warp < FIRST_SUMMER)
         write_tiles<OP, SEGMENTED>(a, args, s);
     else if (warp < FIRST_LOOKER)

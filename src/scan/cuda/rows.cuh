@@ -1,5 +1,5 @@
 /*
- * scan/cuda/rows.cuh - rows of at most a tile: a warp has one, or its lanes have several.
+ * scan/cuda/rows.cuh - rows of at most a tile: one per warp, or one per group of lanes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include "scan/cuda/line.cuh"
 
-/* A row that fills less than a line: a.lanes lanes have one each, SCAN_SLOTS times over. */
+/* Rows shorter than a line: a.lanes lanes have one row each, SCAN_SLOTS times. */
 template <int OP>
 static __device__ inline void scan_partial_lines(const struct scan_args &a, uint64_t warp)
 {
@@ -35,7 +35,7 @@ static __device__ inline void scan_partial_lines(const struct scan_args &a, uint
     }
 }
 
-/* A row of several lines: one warp has it, SCAN_SLOTS lines at a time. */
+/* A row of several lines: one warp processes it, SCAN_SLOTS lines at a time. */
 template <int OP> static __device__ inline void scan_lines(const struct scan_args &a, uint64_t warp)
 {
     if (warp >= a.rows) return;
@@ -61,7 +61,7 @@ template <int OP> static __device__ inline void scan_lines(const struct scan_arg
     }
 }
 
-/* Both by the same code, for what is bound by instructions, or rare. */
+/* Both with the same code, for scans that are limited by instructions, or rare. */
 template <int OP>
 static __device__ inline void scan_any_lines(const struct scan_args &a, uint64_t warp)
 {

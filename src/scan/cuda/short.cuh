@@ -1,9 +1,9 @@
 /*
- * scan/cuda/short.cuh - arrays of few tiles: a block has one, two or four, and its eight warps a
- * tile keep them in registers.
+ * scan/cuda/short.cuh - arrays of few tiles: a block has one, two or four tiles, and keeps them in
+ * the registers of eight warps per tile.
  *
- * It takes longest to hear of others, so each block asks once, for what every tile before its own
- * comes to; each of its warps adds up one group in turn.
+ * The latency of communication dominates, so each block reads the totals of all preceding tiles
+ * once; its warps add up one group each, in turn.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,22 +14,23 @@
 #include "scan/cuda/look.cuh"
 
 enum {
-    SHORT_MOST = KEY_BITS <= 16 ? 2 : 4, /* tiles of a block; more elements take more registers */
+    SHORT_MOST = KEY_BITS <= 16 ? 2 : 4, /* maximum tiles per block; wide elements need more
+                                            registers */
     SHORT_WARPS = SCAN_SHORT_THREADS / 32,
-    SHORT_BLOCKS = KEY_BITS <= 16 ? 2 : 1 /* of a multiprocessor: 1,024 threads */
+    SHORT_BLOCKS = KEY_BITS <= 16 ? 2 : 1 /* per multiprocessor: 1,024 threads */
 };
 
 struct short_shared {
     uint64_t ticket;
     value totals[SHORT_MOST * SCAN_LINES];       /* of lines */
-    value lines[SHORT_MOST * SCAN_LINES];        /* what lies before a line in its tile */
-    value tiles[SHORT_MOST];                     /* what they come to */
+    value lines[SHORT_MOST * SCAN_LINES];        /* prefix of each line in its tile */
+    value tiles[SHORT_MOST];                     /* totals of the tiles */
     value groups[SCAN_SHORT_TILES / SCAN_GROUP]; /* of the tiles before this block's */
-    uint32_t last;                               /* no block but this one is left */
+    uint32_t last;                               /* this block is the last one */
 };
 
-/* What the tiles before the block's first come to, by groups; the warps that say what the block's
- * own come to are the last to be asked. */
+/* The totals of the tiles before the block's first, by groups; the warps that publish the block's
+ * own totals are assigned groups last. */
 template <int OP>
 static __device__ inline void sum_groups(const struct scan_args &a, struct short_shared &s,
                                          uint64_t first, uint32_t own)
@@ -40,7 +41,7 @@ static __device__ inline void sum_groups(const struct scan_args &a, struct short
         struct words w = {};
         if (tile < first) look(a.tiles, tile, w);
         if (tile < first) await(a.tiles, tile, w);
-        __syncwarp(); /* every lane has what it asked for */
+        __syncwarp(); /* all lanes have their descriptors */
         value sum = fold_lanes<OP>(a, tile < first ? value_in(w) : neutral<OP>(a), 0);
         if (lane_id() == 0) s.groups[g] = sum;
     }
@@ -51,8 +52,8 @@ template <int OP> static __device__ inline void scan_short(const struct scan_arg
     __shared__ struct short_shared s;
     wait_for_earlier();
     const uint32_t warp = warp_id(), own = blockDim.x / SCAN_SHORT_THREADS;
-    const uint32_t nth = warp / SHORT_WARPS; /* of the block's tiles */
-    /* Blocks may begin in any order: those that others wait for are under way. */
+    const uint32_t nth = warp / SHORT_WARPS; /* number of the block's tile */
+    /* Blocks may begin in any order: tickets ensure that preceding tiles are in progress. */
     if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);
     __syncthreads(); /* the ticket is known */
     const uint64_t first = s.ticket * own;
@@ -75,7 +76,7 @@ template <int OP> static __device__ inline void scan_short(const struct scan_arg
     for (int k = 0; k < SCAN_SLOTS; k++) x[k] = vector_total<OP, 0>(a, part.v[k], 0);
     value total = lines_total<OP>(a, x);
     if (lane_id() < SCAN_SLOTS) s.totals[warp * SCAN_SLOTS + lane_id()] = total;
-    __syncthreads(); /* what lines come to is known */
+    __syncthreads(); /* the totals of lines are known */
     if (warp < own && first + warp < a.row_tiles) {
         value sum = lines_sum<OP, 0>(a, s.totals[warp * SCAN_LINES + lane_id()], 0);
         if (lane_id() == 31) {
@@ -89,7 +90,7 @@ template <int OP> static __device__ inline void scan_short(const struct scan_arg
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++) forget_elements(part.v[k]);
     lines_before<OP, 0>(a, part, x, below);
-    __syncthreads(); /* so is what lies before the block; nobody here looks at words again */
+    __syncthreads(); /* the prefix of the block is known; this block reads no descriptor again */
     if (a.words && threadIdx.x == 0) done = add_acq_rel((uint32_t *)&a.counters[1], 1) + 1;
     value before = value_of_bits(a.first), within = s.groups[first / SCAN_GROUP];
     for (uint64_t g = 0; g < first / SCAN_GROUP; g++) before = combine<OP>(a, before, s.groups[g]);

@@ -1,6 +1,6 @@
 /*
  * scan/cuda/stage.cuh - tiles in shared memory: stages of 32 lines, then the flags of all stages;
- * eight warps have four lines each, and a lane a vector of each.
+ * eight warps have four lines each, and a lane one vector of each line.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,8 @@
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 enum {
-    LINE_FLAGS = VECTOR,                   /* words of a line's flags */
-    STAGE_FLAGS = SCAN_LINES * LINE_FLAGS, /* of a tile's, after all stages' elements */
+    LINE_FLAGS = VECTOR,                   /* number of words of a line's flags */
+    STAGE_FLAGS = SCAN_LINES * LINE_FLAGS, /* of a tile's flags, after the elements of all stages */
     STAGE_VECTORS = SCAN_LINES * SCAN_WARP
 };
 
@@ -27,7 +27,7 @@ static __device__ inline struct scan_row row_at(const struct scan_args &a,
     return row;
 }
 
-/* My first vector of a tile. */
+/* The position of this thread's first vector of a tile. */
 static __device__ inline uint64_t position(const struct place &p)
 {
     return p.in_row * TILE + threadIdx.x / 32 * (SCAN_SLOTS * LINE) + lane_id() * VECTOR;
@@ -39,20 +39,20 @@ static __device__ inline uint4 *stage_vector(int stage)
            threadIdx.x / 32 * (SCAN_SLOTS * SCAN_WARP) + lane_id();
 }
 
-/* Of my warp's first line. */
+/* The flags of this warp's first line. */
 static __device__ inline uint32_t *stage_flags(const struct scan_args &a, int stage)
 {
     uint32_t *flags = (uint32_t *)((uint4 *)shared_bytes + a.stages * STAGE_VECTORS);
     return flags + stage * STAGE_FLAGS + threadIdx.x / 32 * (SCAN_SLOTS * LINE_FLAGS);
 }
 
-/* OTHER has one kernel for what has segments and what has none. */
+/* OTHER has one kernel for scans with and without segments. */
 template <int OP, int SEGMENTED> static __device__ inline bool has_flags(const struct scan_args &a)
 {
     return SEGMENTED && (OP != OTHER || a.flags);
 }
 
-/* What a thread takes of a tile from a stage. */
+/* Loads a thread's part of a tile from a stage. */
 template <int OP, int SEGMENTED>
 static __device__ inline void take_part(const struct scan_args &a, int stage, struct line_part &x)
 {
@@ -67,14 +67,14 @@ static __device__ inline void take_part(const struct scan_args &a, int stage, st
             x.flags[k] = flags[k * LINE_FLAGS] >> lane_id() * VECTOR % 32 & ((1u << VECTOR) - 1);
     }
     drop_nan<OP>(a, x.v);
-    if (SEGMENTED) __syncwarp(); /* lanes fetch each other's flags */
+    if (SEGMENTED) __syncwarp(); /* lanes read each other's flags */
 }
 
-/* The last block to come here leaves zeros for the next kernel. */
+/* The last block to finish clears the descriptors for the next kernel. */
 static __device__ inline void leave_zeros(const struct scan_args &a, uint32_t &last)
 {
     if (!a.words) return;
-    __syncthreads(); /* what this block looked at, it has seen */
+    __syncthreads(); /* this block has finished its reads */
     if (threadIdx.x == 0) {
         __threadfence();
         last = atomicAdd((unsigned long long *)&a.counters[1], 1) == gridDim.x - 1;

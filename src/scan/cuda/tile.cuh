@@ -1,17 +1,18 @@
 /*
- * scan/cuda/tile.cuh - arrays, and rows longer than a tile, by blocks that stay, with look-back.
+ * scan/cuda/tile.cuh - arrays, and rows longer than a tile, by persistent blocks, with look-back.
  *
- * A block takes tile after tile, and in each round does something for several of them:
+ * A block processes tile after tile; in each round it works on several of them:
  *
- *     fetch     a tile is on its way to a stage, one of several in shared memory
- *     sum       the one fetched a round before: what its lines come to
- *     say       the one summed a round before: what it comes to, so that blocks behind can go on
- *     look      the one to be written in the next round: what lies before it
- *     write     the oldest, which makes room in its stage for the next
+ *     fetch     one tile is copied to a stage, one of several in shared memory
+ *     sum       the tile fetched a round before: the totals of its lines
+ *     publish   the tile summed a round before: its total, so that later blocks can continue
+ *     look      the tile to be written in the next round: its exclusive prefix
+ *     write     the oldest tile, which frees its stage
  *
- * Eight warps fetch, sum and write, each thread its own vectors; one says, one looks, and takes the
- * next tile.  One barrier ends the round.  Between what a tile says and what it needs lie some
- * rounds, in which those before it have the time to say what they come to.
+ * Eight warps fetch, sum and write, each thread its own vectors; one publishes; one computes the
+ * exclusive prefix and takes the next tile.  One barrier ends the round.  Some rounds are between
+ * the publication of a tile's total and the use of its exclusive prefix, in which the preceding
+ * tiles have time to publish theirs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,21 +22,21 @@
 #include "scan/cuda/look.cuh"
 #include "scan/cuda/stage.cuh"
 
-enum { PLACES = 16 }; /* rounds, at least SCAN_STAGES + 2 */
+enum { PLACES = 16 }; /* rounds; at least SCAN_STAGES + 2 */
 
 struct tile_shared {
     struct place places[PLACES];          /* of the tiles fetched in the last rounds */
     value totals[2][SCAN_LINES];          /* of a tile's lines, from the last flag on, or all */
     uint32_t any_flag[2][SCAN_LINES];     /* the line has a flag */
-    value lines[SCAN_STAGES][SCAN_LINES]; /* what lies before a line in its tile */
+    value lines[SCAN_STAGES][SCAN_LINES]; /* prefix of each line in its tile */
     uint32_t flagged[SCAN_STAGES];        /* lines that have flags */
-    value before[2];                      /* the tile */
+    value before[2];                      /* exclusive prefix of the tile */
     uint64_t ticket;
-    uint32_t last; /* no block but this one is left */
+    uint32_t last; /* this block is the last one */
     struct prefix_ring ring;
 };
 
-/* ---- What each of eight warps does for a tile ---- */
+/* ---- The work of each of eight warps on a tile ---- */
 
 template <int OP, int SEGMENTED>
 static __device__ inline void fetch_tile(const struct scan_args &a, const struct scan_row &row,
@@ -68,10 +69,10 @@ template <int OP, int SEGMENTED>
 static __device__ inline void sum_tile(const struct scan_args &a, struct tile_shared &s, int stage,
                                        int parity)
 {
-    const int first = threadIdx.x / 32 * SCAN_SLOTS; /* my warp's first line */
+    const int first = threadIdx.x / 32 * SCAN_SLOTS; /* this warp's first line */
     struct line_part part;
     value x[SCAN_SLOTS];
-    if (SEGMENTED) __syncwarp(); /* the other lanes' copies are there as well */
+    if (SEGMENTED) __syncwarp(); /* the other lanes' copies are complete, too */
     take_part<OP, SEGMENTED>(a, stage, part);
 #pragma unroll
     for (int k = 0; k < SCAN_SLOTS; k++)
@@ -114,12 +115,12 @@ static __device__ inline void write_tile(const struct scan_args &a, const struct
     finish_part<OP, SEGMENTED>(a, row, at, part, x, tile_stored_whole(a, row, p.in_row * TILE));
 }
 
-/* ---- What one warp does ---- */
+/* ---- The work of one warp ---- */
 
-/* Says what a tile comes to, and keeps what lies before each of its lines. */
+/* Publishes a tile's total, and stores the prefix of each of its lines. */
 template <int OP, int SEGMENTED>
-static __device__ inline void say_tile(const struct scan_args &a, struct tile_shared &s,
-                                       const struct place &p, int stage, int parity)
+static __device__ inline void publish_tile(const struct scan_args &a, struct tile_shared &s,
+                                           const struct place &p, int stage, int parity)
 {
     const value x = s.totals[parity][lane_id()];
     const uint32_t flagged = has_flags<OP, SEGMENTED>(a)
@@ -143,8 +144,8 @@ template <int OP, int SEGMENTED> static __device__ inline void scan_tiles(const 
 {
     __shared__ struct tile_shared s;
     wait_for_earlier();
-    /* Blocks may begin in any order: what they take, they take as they come, so that those that
-     * others wait for are under way. */
+    /* Blocks may begin in any order, and take tiles dynamically: preceding tiles are therefore in
+     * progress. */
     if (threadIdx.x == 0) s.ticket = atomicAdd((unsigned long long *)&a.counters[0], 1);
     __syncthreads(); /* the ticket is known */
     if (s.ticket < a.servers) {
@@ -156,12 +157,12 @@ template <int OP, int SEGMENTED> static __device__ inline void scan_tiles(const 
     const uint32_t warp = warp_id();
     const int stages = (int)a.stages;
     const struct scan_row first = row_of<SEGMENTED>(a, 0);
-    uint64_t next = NO_TILE; /* by lane 0 of the warp that looks */
+    uint64_t next = NO_TILE; /* by lane 0 of the warp that looks back */
     if (threadIdx.x == 0) keep_place(a, s.places[0], s.ticket - a.servers);
     if (threadIdx.x == 32 * (SCAN_WORKERS + 1) && more) next = take_tile(a);
     __syncthreads(); /* the first tile is known */
 
-    /* Tiles have the number of the round that fetches them. */
+    /* A tile is identified by the round that fetches it. */
     for (int round = 0, stage = 0;; round++, stage = stage + 1 == stages ? 0 : stage + 1) {
         const struct place &fetched = s.places[round % PLACES];
         const struct place &written = s.places[(round - stages) & (PLACES - 1)];
@@ -183,7 +184,7 @@ template <int OP, int SEGMENTED> static __device__ inline void scan_tiles(const 
         } else if (warp == SCAN_WORKERS) {
             const struct place &p = s.places[(round - SCAN_AHEAD - 1) & (PLACES - 1)];
             if (round > SCAN_AHEAD && p.tile != NO_TILE)
-                say_tile<OP, SEGMENTED>(a, s, p, two, (round - 1) & 1);
+                publish_tile<OP, SEGMENTED>(a, s, p, two, (round - 1) & 1);
         } else {
             const struct place &p = s.places[(round + 1 - stages) & (PLACES - 1)];
             if (round + 1 >= stages && p.tile != NO_TILE) {
@@ -192,7 +193,7 @@ template <int OP, int SEGMENTED> static __device__ inline void scan_tiles(const 
             }
             if (lane_id() == 0) {
                 keep_place(a, s.places[(round + 1) % PLACES], next);
-                if (next < a.rows * a.row_tiles) next = take_tile(a); /* there in the next round */
+                if (next < a.rows * a.row_tiles) next = take_tile(a); /* known in the next round */
             }
         }
         __syncthreads(); /* the round is over */

@@ -1,7 +1,7 @@
 /*
- * scan/cuda/value.cuh - what a scan computes with: values from elements and back, and operators.
+ * scan/cuda/value.cuh - the values of a scan: conversion from and to elements, and operators.
  *
- *     SCAN_FLOAT 0   integers, and what core/order.h makes such     u32, or u64
+ *     SCAN_FLOAT 0   integers, and types that core/order.h maps to them   u32, or u64
  *     SCAN_FLOAT 1   IEEE floats of KEY_BITS                   f32, f64 of f64
  *     SCAN_FLOAT 2   bf16                                      f32
  *     SCAN_WIDE 1    computed and written in 64 bits           u64, f64
@@ -40,12 +40,12 @@ typedef uint64_t uout;
 typedef ukey uout;
 #endif
 
-/* Integers of 8 and 16 bits, but for sums, become values, and results elements, by words. */
+/* Integers of 8 and 16 bits, except for sums, are converted to values, and back, by words. */
 #define SCAN_WORDS (KEY_BITS <= 16 && !SCAN_FLOAT && !SCAN_WIDE)
 
-/* OTHER is what a.other says: sums and products where SCAN_WIDE, minima, products and operators of
- * bits where SCAN_WORDS, products of other floats, products and operators of bits of other
- * integers.  BITS is OR or XOR. */
+/* The operator of OTHER is a.other: sums and products if SCAN_WIDE, minima, products and bit
+ * operators if SCAN_WORDS, products of other floats, products and bit operators of other integers.
+ * BITS is OR or XOR. */
 enum { SUM, MIN, PRODUCT, BITS, OTHER };
 enum { VECTOR = 16 / KEY_BYTES, LINE = SCAN_WARP * VECTOR, TILE = SCAN_LINES * LINE };
 
@@ -91,7 +91,8 @@ static __device__ inline value combine(const struct scan_args &a, value x, value
 #endif
 }
 
-/* x combined with it is x, to the bit; but a NaN may become another. */
+/* The identity element: x combined with it is bit-identical to x, except that a NaN may become
+ * another. */
 template <int OP> static __device__ inline value neutral(const struct scan_args &a)
 {
 #if SCAN_FLOAT
@@ -122,7 +123,7 @@ template <int OP> static __device__ inline value value_of(const struct scan_args
     return u;
 #else
     if (OP == SUM) return u;
-    /* A NaN that is to be ignored is more than a.first, which is in each result. */
+    /* A NaN that is ignored is greater than a.first, which is included in each result. */
     return OP == MIN ? order_encode(a.order, u) : (ukey)(u ^ (ukey)a.order.flip);
 #endif
 }
@@ -150,19 +151,19 @@ template <int OP> static __device__ inline uout element_of(const struct scan_arg
 }
 
 #if SCAN_WORDS
-/* Two halves or four bytes; no carry passes from one to the next. */
+/* Replicates a value to two halves or four bytes; no carry passes from one to the next. */
 static __device__ inline uint32_t each_element(uint64_t x)
 {
     return (uint32_t)(ukey)x * (KEY_BITS == 8 ? 0x01010101u : 0x00010001u);
 }
 
-/* The elements of 16 bits of a word that are negative, or of 0 none. */
+/* All ones in the 16-bit halves of a word that are negative; 0 for types without floats. */
 static __device__ inline uint32_t negative_halves(const struct echi_order &o, uint32_t word)
 {
     return (word >> 15 & 0x00010001u) * 0xffff & each_element(o.float_mask);
 }
 
-/* order_encode() and order_decode() of all elements of a word; those of 8 bits are no floats. */
+/* order_encode() and order_decode() of all elements of a word; 8-bit elements are not floats. */
 static __device__ inline uint32_t word_encode(const struct echi_order &o, uint32_t u)
 {
     const uint32_t top = 0x80008000u, shift = each_element(o.shift);
@@ -185,7 +186,7 @@ static __device__ inline uint32_t word_decode(const struct echi_order &o, uint32
 /* ---- Lanes ---- */
 
 #if !SCAN_FLOAT && SCAN_64
-typedef unsigned long long moved; /* uint64_t is another type of that size */
+typedef unsigned long long moved; /* uint64_t is another type of the same size */
 #else
 typedef value moved;
 #endif

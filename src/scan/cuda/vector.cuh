@@ -1,8 +1,9 @@
 /*
- * scan/cuda/vector.cuh - vectors of 16 bytes of a row in memory: loaded, fetched to shared memory,
- * stored.
+ * scan/cuda/vector.cuh - vectors of 16 bytes of a row in memory: loads, asynchronous copies to
+ * shared memory, stores.
  *
- * Vectors have the order of memory until order_vectors() or reverse() gives them that of positions.
+ * Vectors are in memory order until order_vectors() or reverse() brings them to the order of
+ * positions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,12 +13,12 @@
 #include "cuda/device/ptx_async.cuh"
 #include "scan/cuda/value.cuh"
 
-/* A row of the array; position i is element i, backward n - 1 - i. */
+/* A row of the array; position i is element i; in a reverse scan, n - 1 - i. */
 struct scan_row {
     const ukey *in;
     uout *out;
     uint64_t n;
-    uint64_t begin, end; /* positions that are written */
+    uint64_t begin, end; /* positions to write */
 };
 
 union vector {
@@ -26,7 +27,7 @@ union vector {
     ukey e[VECTOR];
 };
 
-/* SEGMENTED: segments, of which offsets may leave out the first elements and the last. */
+/* SEGMENTED: with segments, whose offsets may exclude the first and the last elements. */
 template <int SEGMENTED>
 static __device__ inline struct scan_row row_of(const struct scan_args &a, uint64_t i)
 {
@@ -35,13 +36,13 @@ static __device__ inline struct scan_row row_of(const struct scan_args &a, uint6
     if (!SEGMENTED || !a.offsets) return row;
     uint64_t begin = min(echi_index_at(a.offsets, a.offsets_index, 0), a.columns);
     uint64_t end = min(echi_index_at(a.offsets, a.offsets_index, a.segments), a.columns);
-    if (end < begin) end = begin; /* scan_flags_offsets reports it */
+    if (end < begin) end = begin; /* scan_flags_offsets reports the error */
     row.begin = a.backward ? row.n - end : begin;
     row.end = a.backward ? row.n - begin : end;
     return row;
 }
 
-/* Which of a vector's elements in memory, a bit each, have positions from begin on and before end.
+/* The elements of a vector in memory, one bit each, whose positions are in [begin, end).
  */
 static __device__ inline uint32_t elements_within(uint64_t at, uint64_t begin, uint64_t end,
                                                   uint32_t backward)
@@ -52,9 +53,8 @@ static __device__ inline uint32_t elements_within(uint64_t at, uint64_t begin, u
     return backward ? __brev(set) >> (32 - VECTOR) : set;
 }
 
-/* Vectors at ends, or of arrays that are not aligned, go element by element, in the order of
- * memory.  A kernel has this once, as a function of its own, since it is long and would stand in
- * many places. */
+/* Vectors at ends, or of arrays that are not aligned, are processed element by element, in memory
+ * order.  This is a function, and not inlined, because it is long and used in many places. */
 static __device__ __noinline__ uint4 elements_at(const ukey *in, uint64_t n, uint64_t at,
                                                  uint32_t backward)
 {
@@ -63,7 +63,7 @@ static __device__ __noinline__ uint4 elements_at(const ukey *in, uint64_t n, uin
     union vector v;
 #pragma unroll
     for (int j = 0; j < VECTOR; j++) {
-        v.e[j] = 0; /* past the end: after all that is written */
+        v.e[j] = 0; /* padding after all results */
         if (set >> j & 1) v.e[j] = from[j];
     }
     return v.all;
@@ -75,8 +75,8 @@ static __device__ inline void load_elements(const struct scan_args &a, const str
     v.all = elements_at(row.in, row.n, at, a.backward);
 }
 
-/* Whether each vector of the tile that begins at position `begin` lies in the row and is aligned.
- * Whole tiles branch once and call nothing, so that their vectors are accessed side by side. */
+/* Whether all vectors of the tile that begins at position `begin` are within the row and aligned.
+ * Full tiles branch once and call no function, so that the accesses of their vectors overlap. */
 static __device__ inline bool tile_loaded_whole(const struct scan_args &a,
                                                 const struct scan_row &row, uint64_t begin)
 {
@@ -90,7 +90,7 @@ static __device__ inline bool tile_stored_whole(const struct scan_args &a,
            (uintptr_t)(row.out + (a.backward ? row.n : 0)) % 16 == 0;
 }
 
-/* That elements be taken out of v again, not kept in a register each. */
+/* Makes the compiler extract elements from v again, instead of keeping each in a register. */
 static __device__ inline void forget_elements(union vector &v)
 {
 #if KEY_BITS <= 16
@@ -101,8 +101,8 @@ static __device__ inline void forget_elements(union vector &v)
 #endif
 }
 
-/* A NaN that is to be ignored becomes what changes nothing.  It is asked once whether, not for each
- * element. */
+/* Replaces a NaN that is ignored by the identity element.  The test whether NaN are ignored is done
+ * once, not per element. */
 template <int OP, int N>
 static __device__ inline void drop_nan(const struct scan_args &a, union vector (&v)[N])
 {
@@ -129,7 +129,7 @@ static __device__ inline void drop_nan(const struct scan_args &a, union vector (
 #endif
 }
 
-/* Of whole words: small elements each in a register of its own would be too many. */
+/* By full words: small elements in one register each would be too many registers. */
 static __device__ inline void reverse(union vector &v)
 {
     union vector u = v;
@@ -143,14 +143,14 @@ static __device__ inline void reverse(union vector &v)
 #endif
 }
 
-/* Where a vector begins in memory. */
+/* The address of a vector in memory. */
 static __device__ inline const ukey *vector_in(const struct scan_args &a,
                                                const struct scan_row &row, uint64_t at)
 {
     return row.in + (a.backward ? row.n - at - VECTOR : at);
 }
 
-/* In the order of memory, so that several are loaded before the first is reversed. */
+/* Loads in memory order, so that several vectors are loaded before the first is reversed. */
 static __device__ inline void load_whole(const struct scan_args &a, const struct scan_row &row,
                                          uint64_t at, union vector &v)
 {
@@ -168,7 +168,7 @@ static __device__ inline void load_vector(const struct scan_args &a, const struc
     }
 }
 
-/* Vectors in the order of memory become vectors in the order of positions. */
+/* Converts vectors from memory order to the order of positions. */
 static __device__ inline void order_vectors(const struct scan_args &a,
                                             union vector (&v)[SCAN_SLOTS])
 {
@@ -177,15 +177,15 @@ static __device__ inline void order_vectors(const struct scan_args &a,
     for (int k = 0; k < SCAN_SLOTS; k++) reverse(v[k]);
 }
 
-/* Copies beside what a thread does are of sm_80. */
+/* Asynchronous copies exist from sm_80 on. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define SCAN_ASYNC 1
 #else
 #define SCAN_ASYNC 0
 #endif
 
-/* Makes one group of what was fetched since the last; and waits until at most the latest is under
- * way. */
+/* Makes one group of the copies since the last commit; and waits until at most the latest group is
+ * in flight. */
 static __device__ inline void fetch_commit(void)
 {
 #if SCAN_ASYNC
@@ -200,8 +200,8 @@ static __device__ inline void fetch_wait(void)
 #endif
 }
 
-/* The same as load_whole() and load_vector() to shared memory, in the order of memory, where it is
- * after fetch_wait(). */
+/* Like load_whole() and load_vector(), to shared memory, in memory order; complete after
+ * fetch_wait(). */
 static __device__ inline void fetch_whole(const struct scan_args &a, const struct scan_row &row,
                                           uint64_t at, uint4 *to)
 {
@@ -250,7 +250,7 @@ static __device__ inline void fetch_word(uint32_t *to, const uint32_t *from)
 #endif
 }
 
-/* Whether a vector is written at once. */
+/* Whether a vector is written by one store. */
 static __device__ inline bool stored_whole(const struct scan_args &a, const struct scan_row &row,
                                            uint64_t at)
 {

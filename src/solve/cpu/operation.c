@@ -1,7 +1,7 @@
 /*
- * solve/cpu/operation.c - steps of iterative solvers on the CPU: items of whole chunks are for
- * threads, their dot products are added in adjacent pairs, and the scalars follow.  Squares on the
- * diagonal are inverted and multiplied with by parts of rows.
+ * solve/cpu/operation.c - steps of iterative solvers on the CPU: threads process items of full
+ * chunks, whose dot products are added in adjacent pairs; then the scalars are updated.  Diagonal
+ * blocks are inverted and applied by parts of rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,7 @@
 #define NAME(x) x##_f32
 #include "solve/cpu/width.h"
 
-/* Values that come one after the other, added in adjacent pairs: digit i is of 2^i of them. */
+/* A sequence of values, added in adjacent pairs: digit i is the sum of 2^i of them. */
 struct pairs {
     uint64_t count;
     double digits[64];
@@ -49,7 +49,7 @@ static double pairs_sum(const struct pairs *p)
 
 struct job {
     const struct echi_solve_step *step;
-    size_t chunk, each; /* elements, chunks of an item */
+    size_t chunk, each; /* elements; chunks per item */
     _Atomic uint64_t bad;
 };
 
@@ -89,7 +89,7 @@ static void run_item(void *arg, size_t item, int thread)
         step->partials[item * (size_t)step->dots + (size_t)k] = pairs_sum(&pairs[k]);
 }
 
-/* One thread goes through the rows as they are; several, level by level. */
+/* One thread processes the rows in order; several threads, level by level. */
 struct level {
     const struct echi_solve_step *step;
     uint64_t begin, end, each;
@@ -109,7 +109,7 @@ static void run_part(void *arg, size_t part, int thread)
 
 static void sweep(ech_ctx *ctx, const struct echi_solve_step *step)
 {
-    enum { ROWS = 512 }; /* of a thread, at least */
+    enum { ROWS = 512 }; /* minimum per thread */
     const int threads = echi_parallel_for_bytes(ctx, step->n * (size_t)step->bytes * 16);
     if (threads == 1 || step->n / step->level_count < 2 * ROWS) {
         if (step->bytes == 8)
@@ -125,7 +125,7 @@ static void sweep(ech_ctx *ctx, const struct echi_solve_step *step)
     }
 }
 
-/* ---- Squares on the diagonal ---- */
+/* ---- Diagonal blocks ---- */
 
 static void exchange(double *x, double *y)
 {
@@ -134,7 +134,8 @@ static void exchange(double *x, double *y)
     *y = z;
 }
 
-/* In place; the first row without a pivot, or size.  As solve/cuda/blocks.cuh does it. */
+/* Inverts in place; returns the first row without a pivot, or size.  The same algorithm as in
+ * solve/cuda/blocks.cuh. */
 static uint64_t invert(double (*a)[ECHI_SOLVE_BLOCK], uint64_t size)
 {
     uint64_t pivots[ECHI_SOLVE_BLOCK];
@@ -159,7 +160,7 @@ static uint64_t invert(double (*a)[ECHI_SOLVE_BLOCK], uint64_t size)
     return size;
 }
 
-enum { PART_ROWS = 1024 }; /* of a thread at a time, about: whole squares */
+enum { PART_ROWS = 1024 }; /* approximate number per thread at a time: full blocks */
 
 static uint64_t part_rows(const struct echi_solve_step *step)
 {

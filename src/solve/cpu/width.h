@@ -1,6 +1,6 @@
 /*
- * solve/cpu/width.h - template: steps of iterative solvers on vectors of REAL, a chunk at a time,
- * so that what one sum leaves is in the cache for the next.
+ * solve/cpu/width.h - template: steps of iterative solvers on vectors of REAL, one chunk at a time,
+ * so that the result of one sum is in the cache for the next.
  *
  * The including file defines REAL and NAME(x).
  *
@@ -31,7 +31,7 @@ static void NAME(sum)(const struct echi_solve_step *step, const struct echi_solv
     }
 }
 
-/* A dot product of a chunk: lanes, which are added in adjacent pairs. */
+/* A dot product of a chunk: lanes, whose sums are added in adjacent pairs. */
 static double NAME(dot)(const REAL *x, const REAL *y, size_t n)
 {
     const size_t width = ECHI_SOLVE_LINE_BYTES / sizeof(REAL);
@@ -69,7 +69,7 @@ static void NAME(chunk)(const struct echi_solve_step *step, size_t from, size_t 
         dots[k] = NAME(dot)(operands[step->left[k]], operands[step->right[k]], n);
 }
 
-/* What b.out loses, then its dot products with what it meets, or with itself. */
+/* Subtracts vectors from b.out, then computes its dot products with others, or with itself. */
 static void NAME(project)(const struct echi_solve_step *step, size_t from, size_t n, double *dots)
 {
     const struct echi_solve_projection *p = &step->projection;
@@ -85,7 +85,7 @@ static void NAME(project)(const struct echi_solve_step *step, size_t from, size_
         dots[k] = NAME(dot)(w, p->meetings ? (const REAL *)p->meets[k] + from : w, n);
 }
 
-/* Elements on their own; the first row whose element is bad. */
+/* Element-wise steps; returns the first row whose element is invalid. */
 static size_t NAME(elements)(const struct echi_solve_step *step, size_t from, size_t n)
 {
     REAL *out = (REAL *)step->a.out + from;
@@ -132,7 +132,7 @@ static void NAME(rows)(const struct echi_solve_step *step, const uint64_t *order
     }
 }
 
-/* The square of `size` rows from `start` on; entries at one place are added up. */
+/* Loads the diagonal block of `size` rows from `start` on; duplicate entries are added. */
 static void NAME(take_square)(const struct echi_solve_step *step, uint64_t start, uint64_t size,
                               double (*square)[ECHI_SOLVE_BLOCK])
 {
@@ -159,7 +159,7 @@ static void NAME(put_square)(const struct echi_solve_step *step, uint64_t start,
         for (uint64_t i = 0; i < size; i++) out[j * step->block_step + i] = (REAL)square[i][j];
 }
 
-/* Squares times the vector, of rows begin ... end - 1. */
+/* Multiplies diagonal blocks by the vector, for rows begin ... end - 1. */
 static void NAME(times_squares)(const struct echi_solve_step *step, uint64_t begin, uint64_t end)
 {
     const uint64_t block = (uint64_t)step->block;

@@ -1,11 +1,11 @@
 /*
- * solve/cuda/blocks.cuh - squares on the diagonal of A: inverted once, multiplied with in each
- * iteration.
+ * solve/cuda/blocks.cuh - diagonal blocks of A: inverted once, applied in each iteration.
  *
- *     inverting     a square by a warp, in shared memory and f64: a lane has a row; the steps of
- *                   solve/cpu/operation.c, each element with the operations that it has there
- *     multiplying   a row by a thread; rows of whole squares by a block of threads.  Columns of
- *                   squares lie side by side for all rows, so that a warp reads whole lines
+ *     inverting     one block per warp, in shared memory and f64: a lane has a row; the steps and
+ *                   operations of solve/cpu/operation.c, element by element
+ *     multiplying   one row per thread; a thread block has the rows of full diagonal blocks.  The
+ *                   columns of blocks are stored one after the other for all rows, so that a warp
+ *                   reads full lines
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ enum {
     SQUARE_WARPS = ECHI_SOLVE_BLOCK_WARPS
 };
 
-/* This lane's row of the square from row `start` on; entries at one place are added up. */
+/* Loads this lane's row of the diagonal block from row `start` on; duplicate entries are added. */
 static __device__ inline void take_row(const struct echi_solve_step &step, uint64_t start,
                                        uint32_t size, double *row)
 {
@@ -36,14 +36,14 @@ static __device__ inline void take_row(const struct echi_solve_step &step, uint6
     }
 }
 
-/* The first row, from k on, of those whose element in column k is largest. */
+/* The first row, from k on, with the largest element in column k. */
 static __device__ inline uint32_t find_pivot(double (*a)[SQUARE_PITCH], uint32_t k, uint32_t size,
                                              double *pivot)
 {
     const uint32_t lane = lane_id();
     const double mine = lane >= k && lane < size ? fabs(a[lane][k]) : -1.0;
     double most =
-        mine >= 0 ? mine : -1.0; /* NaN is no pivot, but in row k: it spreads from there */
+        mine >= 0 ? mine : -1.0; /* NaN is no pivot, except in row k: it spreads from there */
     *pivot = fabs(a[k][k]);
     if (!(*pivot >= 0)) return k;
 #pragma unroll
@@ -69,15 +69,15 @@ static __device__ inline bool invert_square(double (*a)[SQUARE_PITCH], uint32_t 
             return false;
         }
         if (lane == k) exchanged = p;
-        __syncwarp(); /* all have seen column k; now a lane has a column */
+        __syncwarp(); /* all lanes have read column k; now a lane has a column */
         if (lane < size && p != k) {
             const double other = a[k][lane];
             a[k][lane] = a[p][lane];
             a[p][lane] = other;
         }
-        __syncwarp(); /* the pivot's row is in its place */
+        __syncwarp(); /* the pivot row is in its place */
         const double inverse = 1 / a[k][k];
-        __syncwarp(); /* all know it */
+        __syncwarp(); /* all lanes have read it */
         if (lane < size) a[k][lane] = lane == k ? inverse : a[k][lane] * inverse;
         __syncwarp(); /* row k is scaled; now a lane has a row again */
         if (lane < size && lane != k) {
@@ -85,7 +85,7 @@ static __device__ inline bool invert_square(double (*a)[SQUARE_PITCH], uint32_t 
             for (uint32_t j = 0; j < size; j++)
                 a[lane][j] = j == k ? -ratio * inverse : a[lane][j] - ratio * a[k][j];
         }
-        __syncwarp(); /* all rows are done with row k */
+        __syncwarp(); /* all lanes are done with row k */
     }
     for (uint32_t k = size; k-- > 0;) {
         const uint32_t p = __shfl_sync(WARP_ALL, exchanged, k);
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(32 * SQUARE_WARPS)
         const uint32_t size = left < (uint32_t)step.block ? (uint32_t)left : step.block;
         uint32_t where;
         if (lane_id() < size) take_row(step, start, size, a[lane_id()]);
-        __syncwarp(); /* the square is there */
+        __syncwarp(); /* the block is loaded */
         if (!invert_square(a, size, &where)) {
             if (lane_id() == 0)
                 atomicMax((unsigned long long *)&step.scalars[ECHI_S_WHERE],
@@ -119,7 +119,7 @@ extern "C" __global__ void __launch_bounds__(32 * SQUARE_WARPS)
             real *out = (real *)step.a.out + start + lane_id();
             for (uint32_t j = 0; j < size; j++) out[j * step.block_step] = (real)a[lane_id()][j];
         }
-        __syncwarp(); /* the next square may come */
+        __syncwarp(); /* shared memory may be overwritten */
     }
 }
 

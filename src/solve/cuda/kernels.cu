@@ -1,6 +1,6 @@
 /*
  * solve/cuda/kernels.cu - the kernels of iterative solvers: steps (update.cuh, project.cuh),
- * what makes diagonals, squares on them (blocks.cuh), and triangles.
+ * inverse diagonals and diagonal blocks (blocks.cuh), and triangular solves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2)
     project(step);
 }
 
-/* ---- Steps that methods take: as operation.c lists them ---- */
+/* ---- Kernels of frequent steps: the table in operation.c lists them ---- */
 
 extern "C" __global__ void __launch_bounds__(THREADS, 4)
     solve_ef(const __grid_constant__ struct echi_solve_step step)
@@ -178,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* A thread has a row. */
+/* One row per thread. */
 extern "C" __global__ void __launch_bounds__(THREADS)
     solve_sweep(const __grid_constant__ struct echi_solve_step step)
 {

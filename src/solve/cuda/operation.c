@@ -1,6 +1,6 @@
 /*
- * solve/cuda/operation.c - steps of iterative solvers on the GPU, host half: the table of
- * kernels; one launch per step, or one per level of a sweep.
+ * solve/cuda/operation.c - steps of iterative solvers on the GPU, host code: the table of kernels;
+ * one launch per step, or one per level of a sweep.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 enum { THREADS = 32 * ECHI_SOLVE_WARPS };
 
-/* All that is needed to make and to run a step.  It begins with the kernels' argument. */
+/* Everything needed to make and to run a step.  It begins with the kernels' argument. */
 struct whole {
     struct echi_solve_step step;
     struct echi_gpu gpu;
@@ -29,8 +29,8 @@ static void launch(struct whole *w, const char *kernel, uint64_t blocks, unsigne
                                       .level = -1 });
 }
 
-/* Kernels that are for one shape of step each, as kernels.cu has them; else it is solve_update.
- * The vectors of these are aligned. */
+/* Specialised kernels, each for one shape of step, as in kernels.cu; other steps use solve_update.
+ * Their vectors are aligned. */
 static const struct {
     const char *kernel;
     struct echi_solve_shape shape;
@@ -57,7 +57,7 @@ static const struct {
     { "solve_a3b2_bb_be", { 3, 2, 0, ECHI_DOTS_BB_BE }, ECHI_AFTER_A3B2_BB_BE },
 };
 
-/* A sum alone is b; and what there is, as numbers. */
+/* Encodes the shape of a step as numbers.  A single sum is moved to b. */
 static void find_shape(struct echi_solve_step *step)
 {
     struct echi_solve_shape *shape = &step->shape;
@@ -106,7 +106,7 @@ static ech_status add_items(struct whole *w, const char *kernel)
     const uint64_t items = echi_solve_items(step->n, step->bytes);
     if (items > INT32_MAX)
         return echi_fail(w->gpu.ctx, ECH_ERR_UNSUPPORTED,
-                         "the vectors are too long: more items than a grid has blocks");
+                         "the vectors are too long: more items than a grid can have blocks");
     launch(w, kernel, items, step->item < ECHI_SOLVE_WARPS ? 32 * step->item : THREADS);
     return ECH_OK;
 }
@@ -142,10 +142,10 @@ static ech_status steps_of_elements(struct whole *w, const char *kernel)
 static ech_status rows_too_many(const struct whole *w)
 {
     return echi_fail(w->gpu.ctx, ECH_ERR_UNSUPPORTED,
-                     "the vectors are too long: more rows than a grid has threads");
+                     "the vectors are too long: more rows than a grid can have threads");
 }
 
-/* Diagonal blocks that are inverted: as many warps as there is room for. */
+/* Diagonal blocks are inverted by as many warps as fit on the GPU. */
 static ech_status steps_of_blocks(struct whole *w, const char *kernel)
 {
     const uint64_t rows = ECHI_SOLVE_BLOCK_WARPS * (uint64_t)w->step.block;
@@ -155,7 +155,7 @@ static ech_status steps_of_blocks(struct whole *w, const char *kernel)
     return ECH_OK;
 }
 
-/* Diagonal blocks that are applied: some of each block of threads. */
+/* Each thread block applies several diagonal blocks. */
 static ech_status steps_of_blocked(struct whole *w, const char *kernel)
 {
     const uint64_t block = (uint64_t)w->step.block;
@@ -171,7 +171,7 @@ static uint64_t blocks_of_level(const struct echi_solve_step *step, uint64_t lev
     return (step->levels[level + 1] - step->levels[level] + THREADS - 1) / THREADS;
 }
 
-/* A launch for each level; set_args() gives its rows and its blocks. */
+/* One launch per level; set_args() sets its rows and its blocks. */
 static ech_status steps_of_sweep(struct whole *w, const char *kernel)
 {
     const struct echi_solve_step *step = &w->step;

@@ -1,8 +1,9 @@
 /*
- * solve/cuda/project.cuh - a pass of Gram-Schmidt: a vector loses others, then meets the next ones.
+ * solve/cuda/project.cuh - a pass of Gram-Schmidt: subtracts vectors from a vector, then computes
+ * its dot products with the next ones.
  *
- *     items, chunks, lines, partials   as in update.cuh, so that sums are those of the CPU
- *     the end                          dot products side by side: a warp takes every eighth of them
+ *     items, chunks, lines, partials   as in update.cuh, so that the sums equal those of the CPU
+ *     the end                          several dot products: a warp computes every eighth of them
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,7 @@
 
 enum {
     VECTORS = ECHI_SOLVE_VECTORS,
-    GROUP_ITEMS = 32 * RUN, /* whose partials a warp adds at a time */
+    GROUP_ITEMS = 32 * RUN, /* number of partials that a warp adds at a time */
     GROUPS = ECHI_SOLVE_ITEMS / GROUP_ITEMS
 };
 
@@ -31,7 +32,7 @@ static __device__ inline void dot_line(double dot[EACH], const struct pack &w, c
         if (i < left) dot[i] += (double)w.x[i] * (double)v.x[i];
 }
 
-/* FULL: all of the 16 bytes are before n, of every lane. */
+/* FULL: the 16 bytes of all lanes are before n. */
 template <bool FULL>
 static __device__ inline void project_line(const struct echi_solve_step &step,
                                            const real c[VECTORS], uint64_t at,
@@ -62,7 +63,7 @@ static __device__ inline void project_line(const struct echi_solve_step &step,
     }
 }
 
-/* A chunk by a warp; its dot products in every lane. */
+/* One chunk by one warp; every lane gets its dot products. */
 static __device__ inline void project_chunk(const struct echi_solve_step &step,
                                             const real c[VECTORS], uint64_t from,
                                             double sums[VECTORS])
@@ -91,7 +92,8 @@ static __device__ inline void project_chunk(const struct echi_solve_step &step,
     }
 }
 
-/* The partials of all items become the dot products; -0 is where none is: it changes nothing. */
+/* Adds the partials of all items to the dot products; -0 pads missing partials, because it does not
+ * change a sum. */
 static __device__ inline void project_items(const struct echi_solve_step &step,
                                             struct project_shared &s)
 {
@@ -120,7 +122,7 @@ static __device__ inline void project_items(const struct echi_solve_step &step,
     }
     for (int k = 0; k < step.dots; k++) fold(s.groups[k], groups, 1, GROUPS);
     if (threadIdx.x < step.dots) step.scalars[to + threadIdx.x] = s.groups[threadIdx.x][0] + 0.0;
-    __syncthreads(); /* thread 0 sees all of them */
+    __syncthreads(); /* thread 0 sees the partials of all threads */
 }
 
 static __device__ inline void project(const struct echi_solve_step &step)
@@ -150,17 +152,17 @@ static __device__ inline void project(const struct echi_solve_step &step)
     }
     if (!step.dots) return;
     for (int k = 0; k < step.dots; k++) fold(s.chunks[k], count, 1, ECHI_SOLVE_MOST_CHUNKS);
-    __syncthreads(); /* every thread has read the scalars */
+    __syncthreads(); /* all threads have read the scalars */
     if (threadIdx.x < step.dots)
         step.partials[(uint64_t)blockIdx.x * step.dots + threadIdx.x] =
             count ? s.chunks[threadIdx.x][0] : -0.0;
-    __syncthreads(); /* all are on their way, which thread 0 passes on */
+    __syncthreads(); /* all partials are stored; thread 0 publishes them */
     if (threadIdx.x == 0) {
         uint32_t *counter = (uint32_t *)&step.scalars[ECHI_S_COUNTER];
         s.last = gridDim.x == 1 || add_acq_rel(counter, 1) == gridDim.x - 1;
         if (s.last && gridDim.x > 1) *counter = 0;
     }
-    __syncthreads(); /* s.last is known, and what thread 0 knows */
+    __syncthreads(); /* s.last is known, and all threads see the partials of other blocks */
     if (!s.last) return;
     project_items(step, s);
     if (threadIdx.x == 0 && step.after == ECHI_RECUR_GMRES_NORM)

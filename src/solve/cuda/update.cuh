@@ -1,13 +1,14 @@
 /*
- * solve/cuda/update.cuh - a step of an iterative solver by a block: sums of vectors, their dot
- * products, and the scalars that follow.
+ * solve/cuda/update.cuh - a step of an iterative solver, by thread blocks: sums of vectors, their
+ * dot products, and the scalars that follow.
  *
- *     item        a power of two of chunks, by a block; a warp takes a chunk, a thread 16 bytes of
- *                 a line; LINES lines are asked for before the first of them is computed
- *     partials    of the items, folded in adjacent pairs by the block that is done last, whose
- *                 thread 0 then does the scalars
+ *     item        a power of two of chunks, per block; a warp processes a chunk, a thread 16 bytes
+ *                 of a line; LINES lines are loaded before the first of them is used
+ *     partials    of the items, added in adjacent pairs by the block that finishes last; its
+ *                 thread 0 then updates the scalars
  *
- * What a step has comes as a shape: where that is a constant, the compiler leaves out the rest.
+ * The operations of a step are given as a shape: if it is a constant, the compiler removes the
+ * rest.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +16,11 @@
 #define ECHI_SOLVE_CUDA_UPDATE_CUH
 
 enum {
-    EACH = 16 / sizeof(real), /* elements of a thread in a line */
+    EACH = 16 / sizeof(real), /* elements per thread in a line */
     LINE = 32 * EACH,
     CHUNK = LINE * ECHI_SOLVE_LINES,
     THREADS = 32 * ECHI_SOLVE_WARPS,
-    RUN = 16 /* partials that a thread folds, most */
+    RUN = 16 /* maximum number of partials that a thread adds */
 };
 
 struct pack {
@@ -31,7 +32,7 @@ union vector {
     struct pack pack;
 };
 
-/* FULL: 16 bytes at an aligned address; else the elements before n. */
+/* FULL: 16 bytes at an aligned address; otherwise the elements before n. */
 template <bool FULL>
 static __device__ inline struct pack load(const void *v, uint64_t at, uint64_t n)
 {
@@ -115,7 +116,7 @@ static __device__ inline struct pack nothing(void)
     return p;
 }
 
-/* Term k of a sum, whose vector v is; the first is not added to anything. */
+/* Adds term k of a sum, with vector v; term 0 starts the sum. */
 static __device__ inline void add_term(struct pack &sum, int k, real c, const struct pack &v)
 {
 #pragma unroll
@@ -130,7 +131,7 @@ struct line {
     struct pack a[ECHI_SOLVE_TERMS], b[ECHI_SOLVE_TERMS], d, e, f;
 };
 
-/* Term k of b is what a leaves. */
+/* Whether term k of b is the result of a. */
 static __device__ inline bool is_of_a(const struct echi_solve_step &step,
                                       const struct echi_solve_shape &shape, int k)
 {
@@ -154,7 +155,7 @@ static __device__ inline void load_line(const struct echi_solve_step &step,
     if (has_operand(shape, ECHI_OF_F)) line.f = load<FULL>(step.f, at, step.n);
 }
 
-/* What comes of it. */
+/* Computes and stores the results of a line. */
 template <bool FULL>
 static __device__ inline void
 finish_line(const struct echi_solve_step &step, const struct echi_solve_shape &shape,
@@ -200,7 +201,7 @@ finish_line(const struct echi_solve_step &step, const struct echi_solve_shape &s
     }
 }
 
-/* The sum of N values, a power of two, by adjacent pairs. */
+/* The sum of N values, a power of two, in adjacent pairs. */
 template <int N> static __device__ inline double fold_registers(double *v)
 {
 #pragma unroll
@@ -211,7 +212,7 @@ template <int N> static __device__ inline double fold_registers(double *v)
     return v[0];
 }
 
-/* A chunk by a warp; its dot products in every lane. */
+/* One chunk by one warp; every lane gets its dot products. */
 template <int LINES>
 static __device__ inline void
 chunk_of(const struct echi_solve_step &step, const struct echi_solve_shape &shape,
@@ -252,20 +253,20 @@ chunk_of(const struct echi_solve_step &step, const struct echi_solve_shape &shap
     }
 }
 
-/* Sums of adjacent pairs of count values, `distance` from each other; the sum is where its left one
- * was.  Until there are sums of `until`. */
+/* Adds adjacent pairs of `count` values at stride `distance`; each sum replaces its left value.
+ * Ends when each sum has `until` values. */
 static __device__ inline void fold(double *values, uint64_t count, uint64_t distance,
                                    uint64_t until)
 {
 #pragma unroll 1
     for (uint64_t apart = 1; apart < until && apart < count; apart *= 2) {
-        __syncthreads(); /* those of half the distance are there */
+        __syncthreads(); /* the sums of half the size are written */
 #pragma unroll 1
         for (uint64_t i = (uint64_t)threadIdx.x * 2 * apart; i + apart < count;
              i += (uint64_t)blockDim.x * 2 * apart)
             values[i * distance] += values[(i + apart) * distance];
     }
-    __syncthreads(); /* all are */
+    __syncthreads(); /* all sums are written */
 }
 
 struct shared {
@@ -273,8 +274,8 @@ struct shared {
     uint32_t last;
 };
 
-/* The partials of all items become the dot products: a thread takes an aligned run, then come the
- * warps.  -0 is where none is: it changes nothing. */
+/* Adds the partials of all items to the dot products: a thread adds an aligned run, then the warps
+ * their results. -0 pads missing partials, because it does not change a sum. */
 static __device__ inline void fold_items(const struct echi_solve_step &step, struct shared &s,
                                          uint64_t items)
 {
@@ -302,7 +303,7 @@ static __device__ inline void fold_items(const struct echi_solve_step &step, str
     for (int k = 0; k < step.dots; k++) fold(s.chunks[k], blockDim.x / 32, 1, ECHI_SOLVE_WARPS);
     if (threadIdx.x < step.dots)
         step.scalars[ECHI_S_DOT + threadIdx.x] = s.chunks[threadIdx.x][0] + 0.0;
-    __syncthreads(); /* thread 0 sees all of them */
+    __syncthreads(); /* thread 0 sees the sums of all warps */
 }
 
 static __device__ constexpr int lowest_bit(int bits)
@@ -328,8 +329,9 @@ template <> __device__ inline void follow<-1>(const struct echi_solve_step &step
     solve_recur(step.after, step.scalars, step.column, step.restart);
 }
 
-/* Once a step, by its last block; not inline, so that registers are for what comes before.  AFTER:
- * bits of what may follow; only of that a kernel has the text. */
+/* Runs once per step, in its last block; not inline, so that it takes no registers from the main
+ * part.  AFTER: bit mask of the recurrences that may follow; a kernel contains the code of these
+ * only. */
 template <int AFTER>
 static __device__ __noinline__ void end_step(const struct echi_solve_step &step, struct shared &s)
 {
@@ -338,14 +340,14 @@ static __device__ __noinline__ void end_step(const struct echi_solve_step &step,
     follow<AFTER>(step);
 }
 
-/* The room of all kernels: one, whichever of them runs. */
+/* The shared memory of all kernels. */
 static __device__ inline struct shared *shared_room(void)
 {
     __shared__ struct shared s;
     return &s;
 }
 
-/* A block's item, and what follows all of them. */
+/* A block's item, and the end of the step. */
 template <int LINES, int AFTER>
 static __device__ inline void update(const struct echi_solve_step &step,
                                      const struct echi_solve_shape &shape)
@@ -370,7 +372,7 @@ static __device__ inline void update(const struct echi_solve_step &step,
     }
     if (!shape.dots && (AFTER == ECHI_AFTER_NONE || !step.after)) return;
     for (int k = 0; k < step.dots; k++) fold(s.chunks[k], count, 1, ECHI_SOLVE_MOST_CHUNKS);
-    __syncthreads(); /* every thread has read the scalars */
+    __syncthreads(); /* all threads have read the scalars */
     if (threadIdx.x == 0) {
         for (int k = 0; k < step.dots; k++)
             step.partials[(uint64_t)blockIdx.x * step.dots + k] = count ? s.chunks[k][0] : -0.0;
@@ -378,7 +380,7 @@ static __device__ inline void update(const struct echi_solve_step &step,
         s.last = gridDim.x == 1 || add_acq_rel(counter, 1) == gridDim.x - 1;
         if (s.last && gridDim.x > 1) *counter = 0;
     }
-    __syncthreads(); /* s.last is known, and what thread 0 knows */
+    __syncthreads(); /* s.last is known, and all threads see the partials of other blocks */
     if (s.last) end_step<AFTER>(step, s);
 }
 

@@ -7,7 +7,7 @@
 
 #include <cpuid.h>
 
-/* No processor is known that has AVX2 and not this; the kernels of other operations use it. */
+/* All known processors with AVX2 have F16C; the kernels of other operations use it. */
 static bool converts_f16(void)
 {
     unsigned a, b, c, d;

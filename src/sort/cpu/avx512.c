@@ -7,12 +7,12 @@
 #include "sort/cpu/vector_avx512.h"
 
 enum {
-    NETWORK_ROWS = 16,     /* registers that the network takes of 32 */
-    FEW_KEYS = 1024,       /* fewer do not repay a pivot from more than one vector */
-    MANY_KEYS = 16384,     /* more repay a better pivot yet */
-    AHEAD = 6,             /* blocks that memory needs to deliver another */
-    AHEAD_BYTES = 1 << 19, /* fewer are in the cache, where asking ahead only costs */
-    IN_CACHE_BYTES = 8192  /* fewer are divided between two arrays */
+    NETWORK_ROWS = 16,     /* registers of 32 that the network uses */
+    FEW_KEYS = 1024,       /* below this, the pivot is chosen from one vector */
+    MANY_KEYS = 16384,     /* above this, a larger sample for the pivot pays off */
+    AHEAD = 6,             /* prefetch distance in blocks, to hide the memory latency */
+    AHEAD_BYTES = 1 << 19, /* smaller arrays are in the cache, where prefetching only costs time */
+    IN_CACHE_BYTES = 8192  /* smaller parts are partitioned between two arrays */
 };
 
 #define UNROLL  _Pragma("GCC unroll 16")

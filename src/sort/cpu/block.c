@@ -4,10 +4,10 @@
  *     key      x(key)                 packed: one integer each           sorted, and gathered
  *     3.5      ..1010..1101   ->      top bits that differ | position -> values[position], ...
  *
- * The position in the lower bits makes any sort of the integers a stable one.  Narrow: 32 bits an
- * integer; keys that agree in the bits that fit are few, unless the block is unusual, and each is
- * moved back to its place among them.  Wide: 64 bits, for the unusual; runs of equals are packed
- * and sorted again by their next bits.
+ * The position in the lower bits makes any sort of the integers stable.  Narrow: 32 bits per
+ * integer; few keys agree in all bits that fit, unless the block is unusual, and each of these is
+ * moved to its place among them afterwards.  Wide: 64 bits, for unusual blocks; runs of equal
+ * integers are packed and sorted again by their next bits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { MIN_NARROW_BITS = 14 /* fewer would leave too many ties */ };
+enum { MIN_NARROW_BITS = 14 /* with fewer bits there would be too many ties */ };
 
 struct block {
     const struct echi_sort_job *job;
@@ -24,7 +24,7 @@ struct block {
     int index_bits;
 };
 
-/* x(key of element i); one call for a run's element, so not worth a kernel of its own. */
+/* x(key of element i); called only for the elements of such runs, so it needs no kernel */
 static uint64_t window_of(const struct block *b, size_t i)
 {
     uint64_t x[1] = { 0 };
@@ -39,7 +39,7 @@ static uint64_t window_of(const struct block *b, size_t i)
     return memcpy(&x1, x, 1), x1;
 }
 
-/* Sorts runs of packed integers that agree above the index by the low bits of their keys. */
+/* Sorts runs of packed integers that agree above the index, by the low bits of their keys. */
 static void resolve_ties(const struct block *b, size_t n, int low)
 {
     uint64_t index_mask = ((uint64_t)1 << b->index_bits) - 1;
@@ -68,7 +68,7 @@ static void resolve_ties(const struct block *b, size_t n, int low)
         return;                                                                                    \
     }
 
-/* to[i] = from[index[i]] for elements of size bytes each. */
+/* to[i] = from[index[i]] for elements of `size` bytes. */
 static void gather(const char *from, size_t size, const uint32_t *index, size_t n, char *to)
 {
     GATHER((size_t)4)
@@ -81,7 +81,7 @@ static void gather(const char *from, size_t size, const uint32_t *index, size_t 
 
 #undef GATHER
 
-/* Positions are not in memory yet when the block is the whole sort. */
+/* If the block is the whole sort, the positions are not in memory yet. */
 static void write_positions(const uint32_t *index, size_t n, size_t bytes, char *to)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,8 +1,8 @@
 /*
- * sort/cpu/count.c - keys of 8 or 16 bits alone: count how often each occurs, and write it that
- * often.
+ * sort/cpu/count.c - counting sort of keys of 8 or 16 bits without values: counts each value, then
+ * writes it that often.
  *
- *     keys --count, each part for itself--> counts[part][value] --sum--> start[value] --fill--> out
+ *     keys --count, per part--> counts[part][value] --sum--> start[value] --fill--> out
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,7 +29,7 @@ size_t echi_sort_count_counters(size_t n, size_t key_bytes)
     return echi_sort_count_parts(n, key_bytes) << (8 * key_bytes);
 }
 
-/* Two counters a value where they fit the L1 cache: a counter that was just written is not ready
+/* Two counters per value if they fit in the L1 cache: a counter that was just written is not ready
  * for the next key. */
 static void count_8(const uint8_t *x, size_t n, uint32_t *table)
 {

@@ -8,7 +8,7 @@
 
 #include "sort/cpu/common.h"
 
-/* Threads that n keys occupy at most, and the counters (size_t) that these need. */
+/* The maximum number of threads for n keys, and the number of counters (size_t) that they need. */
 size_t echi_sort_count_parts(size_t n, size_t key_bytes);
 size_t echi_sort_count_counters(size_t n, size_t key_bytes);
 

@@ -3,9 +3,9 @@
  *
  *     x in [low, high]  --(x - low) >> shift-->  4096 entries  --table-->  256 buckets
  *
- * For evenly spread keys the table is linear.  Else - floats fill their exponents unevenly - it
- * gives every bucket about as many keys of the sample.  Keys outside of the sample's range fall
- * into the first or the last entry: the map is monotone whatever the sample missed.
+ * For evenly distributed keys the table is linear.  Otherwise (floats use their exponents unevenly)
+ * it gives every bucket about equally many keys of the sample.  Keys outside of the sample's range
+ * belong to the first or the last entry, so the map is monotone for all keys.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { SAMPLE = 1024, CROWDED = 6 /* times the mean: the most for a linear table */ };
+enum { SAMPLE = 1024, UNEVEN = 6 /* times the mean: the maximum for a linear table */ };
 
 static void spread_linearly(struct echi_digits *d, size_t entries)
 {
@@ -29,11 +29,12 @@ static bool crowded(const struct echi_digits *d, const uint16_t *in_entry)
         *count += in_entry[i];
         if (*count > most) most = *count;
     }
-    return most > CROWDED * SAMPLE / ECHI_BUCKETS;
+    return most > UNEVEN * SAMPLE / ECHI_BUCKETS;
 }
 
-/* An entry goes where the middle of its keys lies in the sorted sample, so a crowded one is alone.
- * */
+/* An entry is assigned by the middle of its keys in the sorted sample, so a frequent entry gets its
+ * own bucket.
+ */
 static void spread_evenly(struct echi_digits *d, const uint16_t *in_entry)
 {
     size_t below = 0;

@@ -1,11 +1,11 @@
 /*
- * sort/cpu/distinct.c - many keys of few different values: found out from a sample, counted by
- * comparing every key with every value, and written as often.
+ * sort/cpu/distinct.c - sort of many keys with few distinct values: finds the values in a sample,
+ * counts them by comparing every key with every value, and writes each value that often.
  *
  *     sample -> values a < b < c     keys -> how many a, b, c; all of them? -> a a a b b c c c
  *
- * A key that the sample missed ends the attempt with the part that has it.  With 32 values the
- * count is still cheaper than one pass that moves keys.
+ * A key that is not in the sample ends the attempt in the part that contains it.  With 32 values,
+ * counting is still cheaper than one pass that moves keys.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,10 +14,10 @@
 #include <string.h>
 
 enum {
-    DISTINCT = 32,           /* most values */
-    DISTINCT_SAMPLE = 256,   /* keys looked at */
-    DISTINCT_KEYS = 1 << 16, /* fewer keys are not worth a sample */
-    DISTINCT_PART = 1 << 16  /* keys counted, or written, together */
+    DISTINCT = 32,           /* maximum number of values */
+    DISTINCT_SAMPLE = 256,   /* sampled keys */
+    DISTINCT_KEYS = 1 << 16, /* smaller arrays do not repay a sample */
+    DISTINCT_PART = 1 << 16  /* keys counted, or written, as one unit */
 };
 
 struct distinct {

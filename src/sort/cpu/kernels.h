@@ -1,11 +1,11 @@
 /*
- * sort/cpu/kernels.h - template: all kernels of the sort in the instruction set that the including
- * file is compiled for, and the struct that names them.
+ * sort/cpu/kernels.h - template: all kernels of the sort for the instruction set of the including
+ * file, and the struct that lists them.
  *
  *   ISA, ISA_NAME       echi_sort_<...>, "..."
  *   SUPPORTED           whether this machine has it
  *   SORT_U32, SORT_U64  sorts of unsigned keys
- *   SORT_KEYS_U32, _U64 of raw keys; may be missing, and then so are
+ *   SORT_KEYS_U32, _U64 of raw keys; optional, and required by
  *   DIVIDE_U32, ...     divide() and sort_part() of SORT_PART_U32, ...
  *   WINDOW_BITS, LEAF_U32, LEAF_U64  see struct echi_sort_isa
  *
@@ -19,14 +19,14 @@
 #endif
 
 enum {
-    FIRST_LOOK = 16, /* keys in which most unordered input gives itself away */
-    CHUNK = 256,     /* keys whose buckets are found together */
+    FIRST_LOOK = 16, /* keys that show most unordered input to be unordered */
+    CHUNK = 256,     /* keys whose buckets are computed as one unit */
     LINE_BYTES =
-        256 /* of a bucket's buffer, for the wider of key and value; 64 and 128 are slower */
+        256 /* size of a bucket's buffer, for the wider of key and value; 64 and 128 are slower */
 };
 
-/* Stores whole 64-byte lines past the cache where the machine can and to is a line's start.  Less
- * than a line would be read back to be completed, and goes through the cache. */
+/* Writes whole 64-byte lines with non-temporal stores if the machine has them and to is aligned to
+ * a line.  A partial line would have to be read first, so it is stored through the cache. */
 static inline void stream_lines(void *to, const void *from, size_t bytes, bool aligned)
 {
 #if defined(__AVX512F__)
@@ -50,7 +50,7 @@ static inline void stream_lines(void *to, const void *from, size_t bytes, bool a
     memcpy(to, from, bytes);
 }
 
-/* Makes streamed lines visible to the thread that reads them next. */
+/* Makes non-temporal stores visible to the thread that reads them next. */
 static inline void stream_end(void)
 {
 #if defined(__SSE2__)

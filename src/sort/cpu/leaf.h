@@ -1,9 +1,9 @@
 /*
- * sort/cpu/leaf.h - template: the sort of unsigned KEYs in cache, in portable C: insertion sort,
- * then merges, then least-digit radix with 8-bit digits, by size.
+ * sort/cpu/leaf.h - template: the sort of unsigned KEYs in the cache, in portable C: insertion
+ * sort, merge sort or LSD radix sort with 8-bit digits, depending on the size.
  *
  *   KEY      uint32_t or uint64_t
- *   NAME(x)  x with the width in it
+ *   NAME(x)  x with the width as a suffix
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +18,8 @@ static void NAME(insertion)(KEY *x, size_t n)
     }
 }
 
-/* Merges runs [0, middle) and [middle, n) of in; the choice is arithmetic, for a branch on random
- * keys is mispredicted every other time. */
+/* Merges runs [0, middle) and [middle, n) of in, without branches on keys: for random keys every
+ * other one would be mispredicted. */
 static void NAME(merge)(const KEY *in, size_t middle, size_t n, KEY *out)
 {
     size_t a = 0, b = middle, i = 0;

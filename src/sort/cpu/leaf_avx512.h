@@ -1,19 +1,19 @@
 /*
- * sort/cpu/leaf_avx512.h - template: the sort of unsigned KEYs by AVX-512: quicksort whose
- * partition has no branches, down to what a sorting network in 16 registers holds.
+ * sort/cpu/leaf_avx512.h - template: the sort of unsigned KEYs with AVX-512: quicksort with a
+ * branch-free partition, down to parts that a sorting network in 16 registers can hold.
  *
- *   partition    read one vector after the other from where the keys are, x or y; append what is
- *                less than the pivot to x, the rest to y.  One of the two follows the reader in its
- *                own array and so never overtakes it.
+ *   partition    read vector after vector from x or y, wherever the keys are; append the keys
+ *                less than the pivot to x, the others to y.  One of the two writes to the array
+ *                that is being read, always behind the reader.
  *
- *                     x: [ less        |   (free)    ]     less lies where it belongs; y behind
- *                     y: [ rest  |     (free)        ]     rest is free for it to partition
+ *                     x: [ less        |   (free)    ]     less is in its final range; the free
+ *                     y: [ rest  |     (free)        ]     part of y is scratch for rest
  *
- *   network      the keys are a matrix, a register a row: sort the columns, then merge neighbouring
- *                columns until one is left, then transpose.
+ *   network      the keys are a matrix with one register per row: sort the columns, then merge
+ *                adjacent columns until one is left, then transpose.
  *
  *   KEY      uint32_t or uint64_t
- *   NAME(x)  x with the width in it; NAME(min) and others are in vector_avx512.h
+ *   NAME(x)  x with the width as a suffix; NAME(min) and others are in vector_avx512.h
  *   MASK     __mmask16 or __mmask8
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -51,13 +51,13 @@ INLINE void NAME(sort_columns)(vec *v, int rows)
 
 #undef COMPARE
 
-/* Lanes whose number has the bit. */
+/* Lanes whose number has this bit. */
 INLINE uint32_t NAME(lanes_with)(int bit)
 {
     return bit == 1 ? 0xAAAA : bit == 2 ? 0xCCCC : bit == 4 ? 0xF0F0 : 0xFF00;
 }
 
-/* Each pair of sorted runs of columns becomes one: bitonic, the second run read backwards. */
+/* Merges each pair of sorted runs of columns: bitonic, with the second run reversed. */
 INLINE void NAME(merge_columns)(vec *v, int rows, int columns)
 {
     uint32_t upper = NAME(lanes_with)(columns);
@@ -90,7 +90,8 @@ INLINE void NAME(merge_columns)(vec *v, int rows, int columns)
     }
 }
 
-/* Column by column becomes row by row: a zip of the two halves turns the position's bits by one. */
+/* Converts column-major to row-major order: a zip of the two halves rotates the position's bits by
+ * one. */
 INLINE void NAME(transpose)(vec *v, int rows)
 {
     UNROLL for (int step = 1; step < rows; step *= 2)
@@ -115,7 +116,7 @@ INLINE MASK NAME(lanes_from)(size_t n, int row)
 INLINE void NAME(network)(const KEY *from, KEY *to, size_t n, int rows)
 {
     vec v[16];
-    const vec last = NAME(broadcast)((KEY) ~(KEY)0); /* fills up, and sorts behind all keys */
+    const vec last = NAME(broadcast)((KEY) ~(KEY)0); /* padding that sorts behind all keys */
     UNROLL for (int r = 0; r < rows; r++) v[r] =
         NAME(load_some)(from + r * NAME(LANES), NAME(lanes_from)(n, r), last);
     NAME(sort_columns)(v, rows);
@@ -208,10 +209,10 @@ static void NAME(decode_all)(const struct NAME(coding) * c, KEY *keys, size_t n)
     }
 }
 
-/* ---- Quicksort, in the first cache ---- */
+/* ---- Quicksort, in the L1 cache ---- */
 
-/* Appends a vector's lanes that are in less to *x and those of rest to *y.  Whole vectors are
- * written: what lies behind the appended lanes has been read already or is free. */
+/* Appends a vector's lanes in less to *x and the lanes in rest to *y.  Whole vectors are written:
+ * the memory behind the appended lanes has been read already or is free. */
 INLINE void NAME(append)(vec v, uint32_t less, KEY **x, KEY **y)
 {
     size_t count = (size_t)__builtin_popcount(less);
@@ -251,8 +252,8 @@ INLINE size_t NAME(partition)(KEY *x, KEY *y, size_t n, bool in_y, KEY pivot, bo
     return (size_t)(to_x - x);
 }
 
-/* The median of a sample spread over the keys; larger for more keys.  With coding, of their encoded
- * forms. */
+/* The median of a sample spread over the keys, larger for more keys; with coding, of their encoded
+ * form. */
 static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * coding)
 {
     _Alignas(64) KEY sample[8 * NAME(LANES)], sorted[8 * NAME(LANES)];
@@ -268,18 +269,17 @@ static KEY NAME(pivot)(const KEY *keys, size_t n, const struct NAME(coding) * co
     return sorted[count / 2];
 }
 
-/* Sorts keys known to be at least low; the result is in x. */
+/* Sorts keys that are at least low; the result is in x. */
 static void NAME(quick)(KEY *x, KEY *y, size_t n, bool in_y, KEY low, int depth)
 {
     while (n > NETWORK_ROWS * NAME(LANES)) {
-        if (depth-- ==
-            0) { /* bad pivots, one after the other: radix sort does not depend on luck */
+        if (depth-- == 0) { /* repeated bad pivots: radix sort does not depend on pivots */
             NAME(leaf)(x, y, n, in_y, 0, 8 * (int)sizeof(KEY));
             return;
         }
         KEY pivot = NAME(pivot)(in_y ? y : x, n, NULL);
         size_t less;
-        if (pivot == low) { /* all that are not greater are equal, and in their place */
+        if (pivot == low) { /* all keys that are not greater are equal, and in place */
             less = NAME(partition)(x, y, n, in_y, pivot, true);
         } else {
             less = NAME(partition)(x, y, n, in_y, pivot, false);
@@ -293,15 +293,16 @@ static void NAME(quick)(KEY *x, KEY *y, size_t n, bool in_y, KEY low, int depth)
     NAME(small)(in_y ? y : x, x, n);
 }
 
-/* ---- Quicksort in place, of more ---- */
+/* ---- Quicksort in place, for larger parts ---- */
 
 enum {
-    NAME(BLOCK) = 8 * NAME(LANES), /* keys read together, all from one end */
-    NAME(HELD) = 2 * NAME(BLOCK)   /* keys held back, so that there is room for a block's */
+    NAME(BLOCK) = 8 * NAME(LANES), /* keys read as one unit, from one end */
+    NAME(HELD) = 2 * NAME(BLOCK)   /* keys buffered, so that there is room for a block's */
 };
 
-/* Puts a vector's lanes that are in less at *left and the others before *right.  Whole vectors are
- * written: there is room for two between the two, or for this one alone if it is the last. */
+/* Writes a vector's lanes in less at *left and the others before *right.  Whole vectors are
+ * written: there is room for two vectors between the pointers, or for exactly this one if it is the
+ * last. */
 INLINE void NAME(divide)(vec v, uint32_t less, KEY **left, KEY **right)
 {
     size_t count = (size_t)__builtin_popcount(less), rest = NAME(LANES) - count;
@@ -326,7 +327,7 @@ INLINE uint32_t NAME(below)(vec v, vec pivot, bool equal_is_less)
     return equal_is_less ? NAME(less_equal)(v, pivot) : NAME(less)(v, pivot);
 }
 
-/* Keys of from, which may be x, become two parts of x; n >= HELD. */
+/* Partitions the keys of from, which may be x, into x; n >= HELD. */
 INLINE size_t NAME(divide_all)(const KEY *from, KEY *x, size_t n, vec p, bool equal_is_less,
                                const struct NAME(coding) * coding)
 {
@@ -337,7 +338,7 @@ INLINE size_t NAME(divide_all)(const KEY *from, KEY *x, size_t n, vec p, bool eq
     KEY *left = x, *right = x + n;
     const bool ahead = n > AHEAD_BYTES / sizeof(KEY);
     while (i < j) {
-        bool first = i - (size_t)(left - x) <= (size_t)(right - x) - j; /* less room there */
+        bool first = i - (size_t)(left - x) <= (size_t)(right - x) - j; /* less room on this side */
         const KEY *block = first ? from + i : from + j - NAME(BLOCK);
         i += first ? NAME(BLOCK) : 0;
         j -= first ? 0 : NAME(BLOCK);
@@ -377,16 +378,16 @@ static size_t NAME(divide_raw)(const KEY *from, KEY *x, size_t n, KEY pivot,
     return NAME(divide_all)(from, x, n, NAME(broadcast)(pivot), false, coding);
 }
 
-/* Sorts x, keys known to be at least low, and decodes them if there is a coding.  y is room for
+/* Sorts x, keys that are at least low, and decodes them if there is a coding. y is scratch for
  * quick(). */
 static void NAME(in_place)(KEY *x, KEY *y, size_t n, KEY low, int depth,
                            const struct NAME(coding) * coding)
 {
     while (n > IN_CACHE_BYTES / sizeof(KEY)) {
-        if (depth-- == 0) break; /* quick() will end it */
+        if (depth-- == 0) break; /* quick() terminates without good pivots */
         KEY pivot = NAME(pivot)(x, n, NULL);
         size_t less;
-        if (pivot == low) { /* all that are not greater are equal, and in their place */
+        if (pivot == low) { /* all keys that are not greater are equal, and in place */
             less = NAME(divide_equal)(x, n, pivot);
             if (coding) NAME(decode_all)(coding, x, less);
         } else {
@@ -425,14 +426,14 @@ static void NAME(vector_sort)(const struct echi_order *order, const void *keys, 
         if (coded) NAME(decode_all)(&c, x, n);
         return;
     }
-    /* The first division also encodes, and moves the keys to their place. */
+    /* The first partition also encodes the keys and moves them to the output. */
     KEY pivot = NAME(pivot)(from, n, coded ? &c : NULL);
     size_t less = NAME(divide_raw)(from, x, n, pivot, &c);
     NAME(in_place)(x, work, less, 0, depth, coded ? &c : NULL);
     NAME(in_place)(x + less, (KEY *)work + less, n - less, pivot, depth, coded ? &c : NULL);
 }
 
-/* One division, for those who share the parts among threads: see struct echi_sort_width. */
+/* One partition, for callers that share the parts among threads: see struct echi_sort_width. */
 static size_t NAME(vector_divide)(const struct echi_order *order, const void *keys, void *out,
                                   size_t n, bool raw, uint64_t low, uint64_t *pivot)
 {

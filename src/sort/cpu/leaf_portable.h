@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-    INSERTION_KEYS = 16, /* most that insertion sort is best for */
-    MERGE_KEYS = 300     /* most that merging is best for, before radix */
+    INSERTION_KEYS = 16, /* insertion sort is fastest up to this */
+    MERGE_KEYS = 300     /* merge sort is fastest up to this, then radix sort */
 };
 
 #define KEY     uint32_t

@@ -1,15 +1,15 @@
 /*
- * sort/cpu/msd.c - most significant digits first: scatter into 256 buckets until they fit the
- * cache, then sort each there.
+ * sort/cpu/msd.c - MSD radix sort: scatters into 256 buckets until they fit in the cache, then
+ * sorts each there.
  *
  *     in --scatter--> other --each bucket--> out
  *                     |..|..|......|..|
  *
- * A bucket that is too large is scattered from other to out, its buckets back, and so on.
+ * A bucket that is too large is scattered from other to out, its buckets back to other, and so on.
  *
- * A scatter is stable: every thread counts and then moves one part, and knows from the counts of
- * all where in each bucket its elements belong.  Keys alone finish as unsigned integers in the
- * kernel sort(); stable sorts finish in block.c.
+ * A scatter is stable: every thread counts and then moves one part.  The counts of all threads give
+ * the position of each thread's elements in each bucket.  Keys without values finish as unsigned
+ * integers in the kernel sort(); stable sorts finish in block.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,15 +18,18 @@
 #include <string.h>
 
 enum {
-    PARALLEL_KEYS = 1 << 14, /* fewer are not worth waking threads for */
-    SAMPLED_LEVELS = 4,      /* deeper, digits are chosen exactly, which always ends */
-    RUN_KEYS = 64,           /* fewer are sorted faster than looked at */
-    QUICK_THREADS = 4,       /* more threads scatter, all from the start ... */
-    QUICK_KEYS = 1 << 22,    /* ... unless the keys are fewer */
-    QUICK_SHARE = 8,         /* parts a thread */
-    QUICK_LEAST = 1 << 12,   /* keys that are worth a thread */
-    QUICK_DEPTH = 64,        /* most divisions by one task, lest pivots be bad for ever */
-    STREAM_BYTES = 1 << 20   /* less is still in the cache when it is read next */
+    PARALLEL_KEYS = 1 << 14, /* smaller arrays do not repay waking threads */
+    SAMPLED_LEVELS = 4,      /* at deeper levels, digits are chosen exactly, which guarantees
+                                termination */
+    RUN_KEYS = 64,           /* shorter segments are sorted in less time than a check for order
+                                takes */
+    QUICK_THREADS = 4,       /* with more threads, scatter from the start ... */
+    QUICK_KEYS = 1 << 22,    /* ... unless there are fewer keys than this */
+    QUICK_SHARE = 8,         /* parts per thread */
+    QUICK_LEAST = 1 << 12,   /* minimum number of keys for a task */
+    QUICK_DEPTH = 64,        /* maximum number of partitions by one task, in case all pivots are
+                                bad */
+    STREAM_BYTES = 1 << 20   /* smaller segments are still in the cache when they are read next */
 };
 
 enum place { IN, OTHER, OUT };
@@ -53,7 +56,7 @@ static void copy_segment(const struct echi_sort_job *job, struct segment s, enum
         echi_copy(to.values + value_at, from.values + value_at, s.n * job->value_bytes);
 }
 
-/* ---- The end of the recursion: a segment that fits the cache ---- */
+/* ---- The end of the recursion: a segment that fits in the cache ---- */
 
 static void finish_keys(const struct echi_sort_job *job, struct segment s)
 {
@@ -78,7 +81,8 @@ static void finish_stable(const struct echi_sort_job *job, struct segment s, int
         copy_segment(job, s, OUT);
         return;
     }
-    if (s.place == OUT || in_place) { /* elements are gathered to out: not from there */
+    if (s.place == OUT || in_place) { /* elements are gathered to out, so they must not be read from
+                                         it */
         copy_segment(job, s, OTHER);
         s.place = OTHER;
     }
@@ -111,7 +115,7 @@ struct split {
     struct segment segment;
     const struct echi_digits *digits;
     size_t part_n;
-    size_t *counts; /* [parts][ECHI_BUCKETS]: of each part's keys, then where they go */
+    size_t *counts; /* [parts][ECHI_BUCKETS]: counts of each part, then output positions */
 };
 
 static size_t part_size(const struct split *s, size_t part)
@@ -150,7 +154,7 @@ static void scatter_part(void *arg, size_t part, int thread)
     job->width->scatter(&scatter);
 }
 
-/* Scatters a segment; bucket b then lies at [start[b], start[b + 1]) on the other side. */
+/* Scatters a segment; bucket b is then at [start[b], start[b + 1]) in the other array. */
 static void split(struct split *s, int threads, size_t *start)
 {
     size_t n = s->segment.n,
@@ -177,7 +181,7 @@ struct buckets {
     const struct echi_sort_job *job;
     enum place place;
     int level;
-    size_t most; /* larger buckets are not the single threads' */
+    size_t most; /* larger buckets are not sorted by a single thread */
     const size_t *start;
 };
 
@@ -208,8 +212,8 @@ static void sort_segment(const struct echi_sort_job *job, struct segment s, int 
     for (size_t b = 0; b < ECHI_BUCKETS; b++) sort_bucket(&buckets, b, thread);
 }
 
-/* By all threads: a bucket larger than a thread's share is split by all again, the others are taken
- * one by one. */
+/* With all threads: a bucket larger than a thread's share is scattered by all threads again, the
+ * others are distributed to threads. */
 static void sort_parallel(const struct echi_sort_job *job, struct segment s)
 {
     struct echi_digits digits;
@@ -237,7 +241,7 @@ static void sort_parallel(const struct echi_sort_job *job, struct segment s)
 
 /* ---- Quicksort by several threads, without workspace ---- */
 
-/* Divides until the parts are small enough to share; the lesser ones are other threads'. */
+/* Partitions until the parts are small enough; starts a task for each smaller part. */
 static void sort_part(struct echi_task task)
 {
     const struct echi_sort_job *job = task.job;
@@ -253,7 +257,7 @@ static void sort_part(struct echi_task task)
         task.at += lesser.n;
         task.n -= lesser.n;
         if (pivot == task.low && !task.raw)
-            job->width->decode(order, x, lesser.n); /* equal, and in their place */
+            job->width->decode(order, x, lesser.n); /* equal, and in place */
         else
             echi_parallel_task(lesser);
         task.low = pivot;

@@ -1,12 +1,12 @@
 /*
  * sort/cpu/operation.c - the CPU's sort: chooses an algorithm, lays out the workspace, runs it.
  *
- *     count   8 and 16 bits, keys alone     count.c
- *     block   what fits the cache           block.c
- *     msd     anything                      msd.c, which ends in blocks
+ *     count   keys of 8 and 16 bits, no values   count.c
+ *     block   arrays that fit in the cache       block.c
+ *     msd     all arrays                         msd.c, which ends in blocks
  *
- * What differs between machines is in the kernels (kernels.h); nothing here depends on them,
- * nor on the number of threads, so that the workspace can be asked for anywhere.
+ * Only the kernels (kernels.h) differ between machines.  Nothing here depends on them or on the
+ * number of threads, so the workspace can be computed on any machine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,21 +18,22 @@
 
 enum {
     COUNT_16_KEYS =
-        1 << 13,        /* fewer 16-bit keys than this are sorted faster than 65536 counts read */
-    TINY_KEYS = 64,     /* not worth a choice: the leaf sorts them in the time of one */
-    WAKE_KEYS = 1 << 16 /* fewer than this are not worth waking threads for */
+        1 << 13,        /* fewer 16-bit keys are sorted in less time than it takes to read 65536
+                           counters */
+    TINY_KEYS = 64,     /* the leaf sorts these in the time that the choice would take */
+    WAKE_KEYS = 1 << 16 /* smaller arrays do not repay waking threads */
 };
 
 /* ---- Algorithms ---- */
 
-static bool keys_alone(const struct echi_sort *s)
+static bool keys_only(const struct echi_sort *s)
 {
     return !s->stable;
 }
 
 static bool count_applicable(const struct echi_sort *s)
 {
-    return keys_alone(s) && s->key_bytes <= 2;
+    return keys_only(s) && s->key_bytes <= 2;
 }
 
 static bool block_applicable(const struct echi_sort *s)
@@ -53,14 +54,15 @@ static bool count_chosen(const struct echi_sort *s)
 
 static const struct algorithm {
     const char *name, *what;
-    const char *when;                              /* it is chosen, for the documentation */
-    bool (*applicable)(const struct echi_sort *s); /* can sort s */
-    bool (*chosen)(const struct echi_sort *s);     /* is the best for it, if none above is */
+    const char *when;                              /* when it is chosen, for the documentation */
+    bool (*applicable)(const struct echi_sort *s); /* whether it can sort s */
+    bool (*chosen)(const struct echi_sort *s);     /* whether it is the best for s, if no row above
+                                                      is */
     void (*run)(const struct echi_sort_job *job);
 } algorithms[] = {
     {
         .name = "count",
-        .what = "count how often each of 256 or 65536 keys occurs",
+        .what = "counting sort: counts each of 256 or 65536 values",
         .when = "keys of 8 bits without values, and keys of 16 bits from 8,192 elements on",
         .applicable = count_applicable,
         .chosen = count_chosen,
@@ -68,7 +70,7 @@ static const struct algorithm {
     },
     {
         .name = "block",
-        .what = "sort in the cache, one thread",
+        .what = "sorts in the cache, with one thread",
         .when = "other arrays of up to 16,384 elements",
         .applicable = block_applicable,
         .chosen = block_applicable,
@@ -76,7 +78,7 @@ static const struct algorithm {
     },
     {
         .name = "msd",
-        .what = "256-way scatters by the leading bits, then sorts in the cache",
+        .what = "scatters into 256 buckets by the leading bits, then sorts in the cache",
         .when = "all other arrays",
         .applicable = msd_applicable,
         .chosen = msd_applicable,
@@ -107,25 +109,24 @@ static ech_status choose(const struct echi_sort *s, const struct algorithm **alg
         if (algorithms[i].applicable(s)) return ECH_OK;
         list_applicable(s, &text);
         return echi_fail(NULL, ECH_ERR_ARG,
-                         "the algorithm \"%s\" (%s) cannot do this sort; these can: %s",
-                         s->algorithm, algorithms[i].what, names);
+                         "algorithm \"%s\" (%s) cannot run this sort; available: %s", s->algorithm,
+                         algorithms[i].what, names);
     }
     list_applicable(s, &text);
     return echi_fail(NULL, ECH_ERR_ARG,
-                     "there is no algorithm \"%s\" for this sort on the CPU; "
-                     "there are: %s",
+                     "unknown algorithm \"%s\" for this sort on the CPU; available: %s",
                      s->algorithm, names);
 }
 
 /* ---- Workspace ---- */
 
-/* Keys alone of fewer than 32 bits have no unsigned sort of their own: they go as stable ones. */
+/* Keys without values of fewer than 32 bits have no unsigned sort: they use the stable one. */
 static bool as_stable(const struct echi_sort *s)
 {
     return s->stable || s->key_bytes < 4;
 }
 
-/* The most threads that a sort of n elements can use; each needs its own scratch. */
+/* The maximum number of threads of a sort of n elements; each needs its own scratch. */
 size_t echi_cpu_sort_parts(size_t n)
 {
     size_t few = echi_min(n >> 16, 4), many = echi_min(n >> 18, ECHI_PARTS);
@@ -133,7 +134,7 @@ size_t echi_cpu_sort_parts(size_t n)
     return parts ? parts : 1;
 }
 
-/* The same code measures and lays out: job->... are only pointers into what layout measures. */
+/* Used both to measure the workspace and to lay it out; to measure, job's pointers are not used. */
 static void lay_out(const struct echi_sort *s, const struct algorithm *algorithm,
                     struct echi_layout *layout, struct echi_sort_job *job)
 {
@@ -164,17 +165,17 @@ static ech_status measure(const struct echi_sort *s, const struct algorithm *alg
     struct echi_sort_job job = { 0 };
     lay_out(s, algorithm, &layout, &job);
     if (layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY,
-                         "n is %zu: the workspace is larger than memory can be", s->n);
+        return echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes",
+                         s->n);
     *bytes = layout.bytes;
     return ECH_OK;
 }
 
-/* What follows from the request: its algorithm, and the workspace that this needs. */
+/* The plan: the algorithm and its workspace. */
 struct plan {
-    /* NULL: so few keys that the choice would take longer than the sort. */
+    /* NULL: so few keys that the choice would take longer than the sort */
     const struct algorithm *algorithm;
-    size_t bytes; /* which the stack may hold */
+    size_t bytes; /* on the stack if small enough */
 };
 
 static bool is_tiny(const struct echi_sort *s)
@@ -247,7 +248,7 @@ static ech_status run_sort(ech_ctx *ctx, const void *request, const void *plan, 
     };
     lay_out(&s, p->algorithm, &layout, &job);
     job.width = job.isa->widths[echi_bit_length((uint64_t)s.key_bytes) - 1];
-    /* Sources are only read; the type is shared with destinations. */
+    /* Sources are only read; the struct is the same as for destinations. */
     memcpy(&job.in.keys, &s.keys_in, sizeof job.in.keys);
     memcpy(&job.in.values, &s.values_in, sizeof job.in.values);
     if (s.index_bytes) job.in.values = NULL;

@@ -1,6 +1,6 @@
 /*
- * sort/cpu/ordered.c - input that is in order already, or in reverse order, is found out in one
- * read that ends at the first pair that disproves it, and then only copied.
+ * sort/cpu/ordered.c - input that is already in order, or in reverse order: one read detects it and
+ * ends at the first pair that disproves it; then the input is only copied.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-enum { PROBE = 1024 }; /* keys that one thread looks at before others are asked */
+enum { PROBE = 1024 }; /* keys that one thread reads before it starts others */
 
 void echi_copy(char *to, const char *from, size_t bytes)
 {
     if (to != from) memcpy(to, from, bytes);
 }
 
-/* Swaps a[0 .. n) with the n elements before b, mirrored. */
+/* Swaps a[0 .. n) with the n elements before b, in mirrored order. */
 #define MIRROR(type)                                                                               \
     if (bytes == sizeof(type) && (uintptr_t)a % sizeof(type) == 0 &&                               \
         (uintptr_t)b % sizeof(type) == 0) {                                                        \
@@ -60,11 +60,11 @@ static void reverse(char *to, const char *from, size_t n, size_t bytes)
 struct check {
     const struct echi_sort_job *job;
     size_t part_n;
-    enum echi_run run; /* what the whole must be */
+    enum echi_run run; /* order that the whole array would have */
     bool failed;
 };
 
-/* A part overlaps the next by one key, so parts in order are a whole in order. */
+/* Adjacent parts share one key, so if all parts are in order, the array is. */
 static void check_part(void *arg, size_t i, int thread)
 {
     (void)thread;
@@ -79,7 +79,7 @@ static void check_part(void *arg, size_t i, int thread)
     size_t first = i * c->part_n, n = echi_min(job->sort->n - first, c->part_n + 1);
     enum echi_run run =
         job->width->run(&job->window, job->in.keys + first * job->key_bytes, n, job->sort->stable);
-    /* All equal is both orders; run() calls it ascending. */
+    /* All keys equal is both orders; run() returns ascending. */
     bool equal = run == ECHI_ASCENDING && !job->sort->stable && c->run == ECHI_REVERSED &&
                  !job->width->differ(&job->window, job->in.keys + first * job->key_bytes, n);
     if (run == c->run || equal || n < 2) return;
@@ -99,7 +99,8 @@ static void copy_array(const struct check *c, char *to, const char *from, size_t
     } else if (to != from) {
         reverse(to + first * bytes, from + (all - first - n) * bytes, n, bytes);
     } else if (first <
-               all / 2) { /* in place: the lower half's parts swap with their mirror images */
+               all / 2) { /* in place: the parts of the lower half are swapped with their mirror
+                             images */
         n = echi_min(n, all / 2 - first);
         mirror(to + first * bytes, to + (all - first) * bytes, n, bytes);
     }
@@ -130,7 +131,8 @@ bool echi_sort_ordered(const struct echi_sort_job *job)
     c.run = job->width->run(&job->window, job->in.keys, echi_min(n, PROBE), job->sort->stable);
     if (c.run == ECHI_UNORDERED) return false;
     if (n > PROBE) {
-        /* The first keys may be all equal: the last pair of different ends decides. */
+        /* The first keys may be all equal: the last pair of different keys at part boundaries
+         * decides. */
         size_t parts = echi_min(n / PROBE, (size_t)8 * (size_t)job->threads);
         c.part_n = (n + parts - 1) / parts;
         if (c.run == ECHI_ASCENDING && !job->sort->stable) {

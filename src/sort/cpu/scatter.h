@@ -1,12 +1,12 @@
 /*
- * sort/cpu/scatter.h - template: one stable 256-way scatter of keys and values, through a line of
- * buffer for every bucket.
+ * sort/cpu/scatter.h - template: one stable 256-way scatter of keys and values, with one line of
+ * buffer per bucket.
  *
  *     keys -> bucket -> line[bucket] -(full)-> to[at - LINE, at)
  *
- * Without the lines, 256 write streams miss the TLB and every store first reads its line from
- * memory. Full lines, of a whole number of the cache's 64 bytes, can be stored past the cache when
- * they lie in the output as in the buffer.
+ * Without the lines, 256 write streams miss the TLB and every store first reads its cache line from
+ * memory.  Full lines, of a multiple of 64 bytes, can be written by non-temporal stores if their
+ * alignment in the output is that of the buffer.
  *
  *   KEY, NAME(x)  as in width.h
  *   VALUE_BYTES   0, 4, 8 or 16
@@ -30,7 +30,7 @@ static void SCATTER(const struct echi_scatter *s)
     size_t at[ECHI_BUCKETS];
     const uint8_t *bucket = s->digits->bucket;
     const KEY *in = (const KEY *)(const void *)s->from.keys + s->first;
-    /* Positions count from a line's start in memory, bias elements before to. */
+    /* Positions are relative to the start of a cache line, bias elements before to. */
     size_t bias = ((uintptr_t)s->to.keys / sizeof(KEY)) % (64 / sizeof(KEY)) % LINE;
     KEY *out = (KEY *)(void *)(s->to.keys - bias * sizeof(KEY));
     char *out_values = VALUE_BYTES ? s->to.values - bias * BYTES : NULL;

@@ -1,6 +1,6 @@
 /*
- * sort/cpu/vector_avx512.h - a vector of 16 u32 or of 8 u64 by the same names, for the templates of
- * the AVX-512 sort.
+ * sort/cpu/vector_avx512.h - operations on a vector of 16 u32 or 8 u64 under the same names, for
+ * the templates of the AVX-512 sort.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -58,13 +58,14 @@ INLINE uint32_t less_equal_u32(vec a, vec b)
     return _mm512_cmple_epu32_mask(a, b);
 }
 
-/* To a register and then whole to memory: compressing stores are many times slower on Zen 4. */
+/* To a register and then as a whole to memory: compressing stores are many times slower on Zen
+ * 4. */
 INLINE vec compress_u32(uint32_t lanes, vec v)
 {
     return _mm512_maskz_compress_epi32((__mmask16)lanes, v);
 }
 
-/* All ones where the top bit is. */
+/* All ones in lanes whose top bit is set. */
 INLINE vec sign_bits_u32(vec v)
 {
     return _mm512_srai_epi32(v, 31);
@@ -154,7 +155,7 @@ INLINE vec compress_u64(uint32_t lanes, vec v)
     return _mm512_maskz_compress_epi64((__mmask8)lanes, v);
 }
 
-/* All ones where the top bit is. */
+/* All ones in lanes whose top bit is set. */
 INLINE vec sign_bits_u64(vec v)
 {
     return _mm512_srai_epi64(v, 63);

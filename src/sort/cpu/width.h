@@ -1,12 +1,12 @@
 /*
- * sort/cpu/width.h - template: the kernels of one key width, in whatever instruction set the
- * including file is compiled for.  Loops over a chunk of encoded keys are left to the vectoriser.
+ * sort/cpu/width.h - template: the kernels of one key width, for the instruction set of the
+ * including file.  The compiler vectorises the loops over a chunk of encoded keys.
  *
  *   KEY      uint8_t ... uint64_t
- *   NAME(x)  x with the width in it
+ *   NAME(x)  x with the width as a suffix
  *   SORT     the sort of unsigned KEYs, or NULL
- *   SORT_KEYS  the sort of raw keys, NULL or, if it is to be made of SORT, not defined
- *   DIVIDE, SORT_PART  divide() and sort_part(), or not defined
+ *   SORT_KEYS  the sort of raw keys, or NULL; undefined: it is built from SORT
+ *   DIVIDE, SORT_PART  divide() and sort_part(), or undefined
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,14 +47,15 @@ static enum echi_run NAME(run)(const struct echi_window *window, const void *key
 {
     const KEY *in = keys;
     KEY x[CHUNK + 1];
-    bool up = true, down = true, same = true; /* all keys so far, as bits */
+    bool up = true, down = true, same = true; /* of all keys so far; same: compared as bits */
     for (size_t i = 0, count; (up || down) && i + 1 < n; i += count - 1) {
-        count = echi_min(n - i, i ? CHUNK + 1 : FIRST_LOOK); /* most inputs fail at once */
+        count = echi_min(n - i, i ? CHUNK + 1 : FIRST_LOOK); /* most inputs fail at the first
+                                                                keys */
         KEY differ = 0;
         if (same)
             for (size_t j = 0; j < count; j++) differ |= (KEY)(in[i + j] ^ in[i]);
         same = same && !differ;
-        if (same) { /* which costs a read, and no encoding */
+        if (same) { /* this costs a read, and no encoding */
             down = down && !strict;
             continue;
         }
@@ -88,7 +89,7 @@ static void NAME(sample)(const struct echi_window *window, const void *keys, siz
     const KEY *in = keys;
     size_t stride = n / count;
     uint32_t random =
-        12345; /* where in its stride: evenly spaced samples fall for periodic input */
+        12345; /* position in its stride: evenly spaced samples fail for periodic input */
     for (size_t i = 0; i < count; i++) {
         random = random * 1664525u + 1013904223u;
         size_t at = i * stride + (stride >> 16 ? random % stride : (random >> 16) * stride >> 16);
@@ -179,7 +180,7 @@ static void NAME(pack_narrow)(const struct echi_window *window, const void *keys
                  (uint32_t)i;
 }
 
-/* Moves packed[i] back among its equals.  Returns by how much. */
+/* Moves packed[i] to its place among its equals.  Returns the distance. */
 static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32_t *packed,
                             size_t i, int index_bits)
 {
@@ -197,7 +198,7 @@ static size_t NAME(fix_tie)(const struct echi_window *w, const KEY *keys, uint32
 static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, uint32_t *packed,
                            size_t n, int index_bits)
 {
-    enum { TOGETHER = 16, MOST_MOVES = 4 /* an element */ };
+    enum { TOGETHER = 16, MOST_MOVES = 4 /* per element */ };
     const struct echi_window w = *window;
     size_t moves = 0;
     for (size_t i = 1; i < n; i += TOGETHER) {
@@ -229,7 +230,7 @@ static bool NAME(fix_ties)(const struct echi_window *window, const void *keys, u
 #define SCATTER     NAME(scatter_16)
 #include "sort/cpu/scatter.h"
 
-/* Values of any other size: straight to their places. */
+/* Values of any other size: copied directly to their positions. */
 static void NAME(scatter_any)(const struct echi_scatter *s)
 {
     const KEY *in = (const KEY *)(const void *)s->from.keys + s->first;

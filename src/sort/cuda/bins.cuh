@@ -1,17 +1,18 @@
 /*
- * sort/cuda/bins.cuh - ranks the keys that a block holds, by cutting their range into bins.
+ * sort/cuda/bins.cuh - ranks the keys of a block by dividing their range into bins.
  *
- *     range     the least and the greatest key
- *     count     the range is cut into bins, several for each key; every key is counted
- *     place     a key's place is its bin's, in whatever order keys come; whoever has that place
- *               takes the key, so that threads next to each other have keys of the same bins
- *     rank      ... and in its bin as many places on as keys there are less, found by comparing
+ *     range     the minimum and the maximum of the keys
+ *     count     the range is divided into bins, several per key; every key is counted in its bin
+ *     place     keys are placed by bin, in any order within a bin; a thread then processes the
+ *               keys at its positions, so that adjacent threads have keys of the same bins
+ *     rank      a key's rank is its bin's start plus the number of lesser keys in the bin, which is
+ *               found by comparisons
  *
- * A chain of few steps, where a radix sort has as many for each digit.  Where too many keys share a
- * bin to be compared, and are not equal, keys alone are all sorted by a network
- * (cuda/device/block_network.cuh).  With values, such bins are counted again, by as many bits as
- * make about two bins a key, from the first in which their keys differ.  Equal keys are ranked by
- * where they came from, or, where nobody can tell them apart, by place.
+ * This is a short chain of dependent steps, while a radix sort needs as many for each digit.  If
+ * too many keys share a bin and are not equal, keys without values are all sorted by a bitonic
+ * network (cuda/device/block_network.cuh).  With values, such bins are divided again, into about
+ * two bins per key, starting at the first bit in which their keys differ.  Equal keys are ranked by
+ * their input positions or, if they are indistinguishable, by their places.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,21 +23,23 @@
 #include "cuda/device/block_range.cuh"
 #include "sort/cuda/block.cuh"
 
-enum { BINS_MOST = SORT_BINS_MOST }; /* keys in a bin; beyond, it is overfull */
+enum { BINS_MOST = SORT_BINS_MOST }; /* keys in a bin; a bin with more is overfull */
 
 template <int WARPS, int ITEMS> struct bins_shared {
     enum { BINS = WARPS * 32 * SORT_BINS_EACH, TILE = WARPS * 32 * ITEMS };
-    uint32_t bins[BINS / 2 + 4]; /* two a word: their counts, then where they begin; and an end */
+    uint32_t bins[BINS / 2 + 4]; /* two per word: their counts, then their starts; and an end */
     ukey low[WARPS], high[WARPS];
     uint32_t sums[WARPS], most[WARPS];
-    uint32_t differ[TILE / BINS_MOST]; /* in so many bits keys of the bin that begins there */
+    uint32_t differ[TILE / BINS_MOST]; /* in how many bits the keys of the bin that begins here
+                                          differ */
     ukey keys[TILE];
 #if SORT_ORIGINS
-    uint16_t origin[TILE]; /* where the key came from */
+    uint16_t origin[TILE]; /* input position of the key */
 #endif
 };
 
-/* What keys are compared by: the bits asked for, of forms that equal keys share. */
+/* The value by which keys are compared: the requested bits, in a form that is the same for equal
+ * keys. */
 static __device__ inline ukey sort_value(const struct sort_common &a, ukey e)
 {
 #if VAL_BYTES
@@ -50,8 +53,8 @@ static __device__ inline ukey sort_value(const struct sort_common &a, ukey e)
 #endif
 }
 
-/* The range of a block's values, of which the caller has found its own part; the bins are clear
- * then. */
+/* The range of a block's values, given the range of each thread's values.  Afterwards the bins are
+ * clear. */
 template <int WARPS, int ITEMS>
 static __device__ inline void bins_range(struct bins_shared<WARPS, ITEMS> &s, ukey &low, ukey &high)
 {
@@ -59,7 +62,7 @@ static __device__ inline void bins_range(struct bins_shared<WARPS, ITEMS> &s, uk
     block_range(s.low, s.high, low, high);
 }
 
-/* Turns the counts of the bins into where each begins; returns the greatest, if MOST. */
+/* Converts the counts of the bins to their starts; returns the maximum count, if MOST. */
 template <int WARPS, int ITEMS, bool MOST>
 static __device__ inline uint32_t bins_begin(struct bins_shared<WARPS, ITEMS> &s)
 {
@@ -76,7 +79,7 @@ static __device__ inline uint32_t bins_begin(struct bins_shared<WARPS, ITEMS> &s
         s.sums[warp] = inclusive;
         if (MOST) s.most[warp] = most;
     }
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     if (MOST) most = warp_max(s.most[lane < WARPS ? lane : 0]);
     uint32_t at = warp_sum(lane < warp ? s.sums[lane] : 0) + inclusive - mine;
     uint32_t *word[] = { &w.x, &w.y, &w.z, &w.w };
@@ -88,18 +91,18 @@ static __device__ inline uint32_t bins_begin(struct bins_shared<WARPS, ITEMS> &s
     }
     ((uint4 *)s.bins)[threadIdx.x] = w;
     if (threadIdx.x == WARPS * 32 - 1) s.bins[bins_shared<WARPS, ITEMS>::BINS / 2] = at;
-    __syncthreads(); /* every bin says where it begins */
+    __syncthreads(); /* the starts of all bins are written */
     return most;
 }
 
-/* Adds one to a bin and returns what it was. */
+/* Adds one to a bin and returns its previous value. */
 static __device__ inline uint32_t bins_add(uint32_t *bins, uint32_t bin)
 {
     const uint32_t half = bin % 2 * 16;
     return atomicAdd(&bins[bin / 2], 1u << half) >> half & 0xffff;
 }
 
-/* Puts a key where its rank among bins is. */
+/* Puts a key at its rank among the bins. */
 template <int WARPS, int ITEMS>
 static __device__ inline void bins_put(struct bins_shared<WARPS, ITEMS> &s, uint32_t slot,
                                        const struct block_keys<ITEMS> &k, int i, bool tie)
@@ -112,19 +115,21 @@ static __device__ inline void bins_put(struct bins_shared<WARPS, ITEMS> &s, uint
 #endif
 }
 
-/* The i-th place of this thread among keys that lie by bins: a large bin is shared by many. */
+/* The i-th place of this thread among keys that are placed by bin: a large bin is shared by many
+ * threads. */
 template <int WARPS> static __device__ inline uint32_t bins_mine(int i)
 {
     return threadIdx.x + WARPS * 32 * i;
 }
 
-/* Takes the keys of my places.  What lies there then is what they are compared by. */
+/* Loads the keys at this thread's places.  From then on, shared memory has the values by which they
+ * are compared. */
 template <int WARPS, int ITEMS>
 static __device__ inline void bins_take(const struct sort_common &a,
                                         struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
                                         bool tie, struct block_keys<ITEMS> &k)
 {
-    __syncthreads(); /* the keys lie by bins */
+    __syncthreads(); /* the keys are placed by bin */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         const uint32_t p = bins_mine<WARPS>(i);
@@ -149,7 +154,7 @@ static __device__ inline void bins_take(const struct sort_common &a,
 #endif
 }
 
-/* The rank of my key i among those in [first, end). */
+/* The rank of this thread's key i among the keys in [first, end). */
 template <int WARPS, int ITEMS>
 static __device__ inline uint32_t
 bins_compare(const struct sort_common &a, const struct bins_shared<WARPS, ITEMS> &s, uint32_t first,
@@ -176,8 +181,9 @@ bins_compare(const struct sort_common &a, const struct bins_shared<WARPS, ITEMS>
 }
 
 #if SORT_ORIGINS
-/* In how many bits at most the keys of each overfull bin differ from its first: some, a lane's own.
- * Where the warp's keys are all of one bin, one lane speaks for all. */
+/* The maximum number of bits in which the keys of each overfull bin differ from its first key.
+ * `some` is this lane's part.  If the keys of all lanes are in one bin, one lane updates it for the
+ * warp. */
 template <int WARPS, int ITEMS>
 static __device__ inline void bins_differ(struct bins_shared<WARPS, ITEMS> &s, bool overfull,
                                           uint32_t first, uint32_t bits)
@@ -190,9 +196,9 @@ static __device__ inline void bins_differ(struct bins_shared<WARPS, ITEMS> &s, b
     if (overfull && bits) atomicMax(&s.differ[first / BINS_MOST], bits);
 }
 
-/* Counts the keys of overfull bins again, in more bins; equal keys by where they came from, which
- * leaves few in a bin.  My place i is in the bin [bounds[i] & 0xffff, bounds[i] >> 16), before and,
- * with a key of its own, after. */
+/* Counts the keys of overfull bins again, in more bins; equal keys by their input positions, so
+ * that few are left in a bin.  Before the call, place i of this thread is in the bin [bounds[i] &
+ * 0xffff, bounds[i] >> 16); afterwards likewise, with the thread's own key. */
 template <int WARPS, int ITEMS>
 static __device__ inline void
 bins_refine(const struct sort_common &a, struct bins_shared<WARPS, ITEMS> &s, uint32_t n, int items,
@@ -201,14 +207,14 @@ bins_refine(const struct sort_common &a, struct bins_shared<WARPS, ITEMS> &s, ui
     typedef struct bins_shared<WARPS, ITEMS> shared;
     const uint16_t *begin = (const uint16_t *)s.bins;
     const uint32_t n_bits = 32 - __clz((int)(n - 1));
-    const uint32_t spread = 31 - __clz((int)shared::BINS) - n_bits; /* 2^this bins a key */
+    const uint32_t spread = 31 - __clz((int)shared::BINS) - n_bits; /* 2^this bins per key */
     uint32_t slot[ITEMS], bin[ITEMS], left = 0;
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         slot[i] = bins_mine<WARPS>(i);
         if (slot[i] < n && (bounds[i] >> 16) - (bounds[i] & 0xffff) > BINS_MOST) left |= 1u << i;
     }
-    while (__syncthreads_or(left != 0)) { /* everyone is done with the bins */
+    while (__syncthreads_or(left != 0)) { /* all threads are done with the bins */
         ((uint4 *)s.bins)[threadIdx.x] = make_uint4(0, 0, 0, 0);
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++)
@@ -216,7 +222,7 @@ bins_refine(const struct sort_common &a, struct bins_shared<WARPS, ITEMS> &s, ui
                 s.keys[slot[i]] = sort_value(a, k.key[i]);
                 s.differ[slot[i] / BINS_MOST] = 0; /* no two overfull bins share it */
             }
-        __syncthreads(); /* each overfull bin has its first key there; the bins are clear */
+        __syncthreads(); /* each overfull bin has its first key here; the bins are clear */
         if (__any_sync(WARP_ALL, left != 0))
 #pragma unroll
             for (int i = 0; i < ITEMS && i < items; i++) {
@@ -226,7 +232,7 @@ bins_refine(const struct sort_common &a, struct bins_shared<WARPS, ITEMS> &s, ui
                 bins_differ(s, left >> i & 1, first,
                             64 - (uint32_t)__clzll((long long)(uint64_t)differ));
             }
-        __syncthreads(); /* it is known in how many bits they differ */
+        __syncthreads(); /* the number of differing bits is known */
         const uint32_t cut = left;
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++)
@@ -271,8 +277,8 @@ bins_refine(const struct sort_common &a, struct bins_shared<WARPS, ITEMS> &s, ui
 #endif
 
 #if !SORT_ORIGINS && KEY_BYTES >= 4
-/* Sorts all keys, those of my slots, by a network, and gives those of my places.  False: where bins
- * are overfull, their keys are equal, and nothing was done. */
+/* Sorts all keys, given those of this thread's slots, with a network, and returns those of its
+ * places.  Returns false, and does nothing, if the keys of each overfull bin are equal. */
 template <int WARPS, int ITEMS, int STEP>
 static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, uint32_t n,
                                            uint32_t mine, int items, ukey low, uint32_t shift,
@@ -282,7 +288,7 @@ static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, 
     const uint32_t log = max(32 - __clz((int)(n - 1)), (int)network_window<ukey>::RUN_LOG);
     uint32_t needs = 0;
     bool differ = false;
-    __syncthreads(); /* the keys lie by bins */
+    __syncthreads(); /* the keys are placed by bin */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
         if (mine + STEP * i < n) {
@@ -292,7 +298,7 @@ static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, 
             differ |= k.key[i] != s.keys[first];
             needs |= network_needs<ukey>(first, end);
         }
-    if (!__syncthreads_or(differ)) return false; /* everyone has read the keys */
+    if (!__syncthreads_or(differ)) return false; /* all threads have read the keys */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
         if (mine + STEP * i < n) s.keys[network_place<ukey>(slot[i])] = k.key[i];
@@ -308,10 +314,10 @@ static __device__ inline bool bins_network(struct bins_shared<WARPS, ITEMS> &s, 
 }
 #endif
 
-/* A thread holds keys of positions mine + STEP i, which it gives for others, those of bins_mine(),
- * and slot[i] becomes the rank of key i.  False, if not OVERFULL: too many keys share a bin, and
- * nothing was done.  tie: equal keys stay in the order of their places; else they are ranked in
- * any. */
+/* A thread holds the keys of positions mine + STEP i and exchanges them for those at bins_mine();
+ * slot[i] becomes the rank of key i.  Returns false, and does nothing, if too many keys share a bin
+ * and OVERFULL is not set. tie: equal keys keep the order of their places; otherwise their order is
+ * arbitrary. */
 template <int WARPS, int ITEMS, int STEP, bool OVERFULL>
 static __device__ inline bool bins_rank(const struct sort_common &a,
                                         struct bins_shared<WARPS, ITEMS> &s, uint32_t n,
@@ -329,7 +335,8 @@ static __device__ inline bool bins_rank(const struct sort_common &a,
     for (int i = 0; i < ITEMS && i < items; i++)
         if (mine + STEP * i < n)
             slot[i] = bins_add(s.bins, (uint32_t)((sort_value(a, k.key[i]) - low) >> shift));
-    bool many = false; /* what additions return says it, but in large blocks takes registers */
+    bool many = false; /* the results of the additions show it too, but need registers in large
+                          blocks */
     if (OVERFULL)
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++)
@@ -337,7 +344,7 @@ static __device__ inline bool bins_rank(const struct sort_common &a,
     many = __syncthreads_or(many); /* every key is counted */
     const uint32_t most = bins_begin<WARPS, ITEMS, !OVERFULL>(s);
     if (!OVERFULL) many = most > BINS_MOST;
-    const bool alike = !tie && !shift; /* keys of a bin are equal, and any order does */
+    const bool alike = !tie && !shift; /* keys of a bin are equal, and any order is correct */
     const bool overfull = many && !alike;
     if (overfull && !OVERFULL) return false;
 #pragma unroll
@@ -352,7 +359,7 @@ static __device__ inline bool bins_rank(const struct sort_common &a,
         return true;
 #endif
     bins_take(a, s, n, items, tie, k);
-    uint32_t bounds[ITEMS]; /* where my place's bin begins, and where it ends */
+    uint32_t bounds[ITEMS]; /* start and end of the bin at this thread's place */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         slot[i] = bins_mine<WARPS>(i);
@@ -372,11 +379,11 @@ static __device__ inline bool bins_rank(const struct sort_common &a,
         for (int i = 0; i < ITEMS && i < items; i++) {
             if (slot[i] >= n) continue;
             const uint32_t first = bounds[i] & 0xffff, end = bounds[i] >> 16;
-            if (SORT_ORIGINS || end - first <= BINS_MOST) /* else equal, in any order */
+            if (SORT_ORIGINS || end - first <= BINS_MOST) /* otherwise equal, in any order */
                 slot[i] = bins_compare(a, s, first, end, k, i, tie);
         }
     }
-    __syncthreads(); /* everyone has read the keys by bins */
+    __syncthreads(); /* all threads have read the keys by bin */
     return true;
 }
 

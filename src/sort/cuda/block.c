@@ -52,7 +52,7 @@ static ech_status steps_of_block(const struct sort_build *b)
 const struct sort_strategy echi_sort_by_block = {
     .name = "block",
     .what = "one launch of one block, in shared memory",
-    .when = "the array fits one block: up to 4,096 elements, fewer with wide values",
+    .when = "the array fits in one block: up to 4,096 elements, fewer with wide values",
     .family = "sort",
     .can = can_block,
     .best = echi_sort_any,

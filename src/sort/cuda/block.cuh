@@ -1,8 +1,8 @@
 /*
  * sort/cuda/block.cuh - a pass of a radix sort in a block that holds all keys.
  *
- * Keys stay in registers and change places through shared memory once a pass.  Values do not
- * travel: where each key came from does, and at the end each value is fetched once.
+ * Keys stay in registers and are exchanged through shared memory once per pass.  Values are not
+ * moved in the passes: the input position of each key is, and at the end each value is loaded once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@
 #include "sort/cuda/common.cuh"
 
 #ifndef SORT_ORIGINS
-#define SORT_ORIGINS (VAL_BYTES != 0) /* where a key came from is known */
+#define SORT_ORIGINS (VAL_BYTES != 0) /* the input position of a key is known */
 #endif
 
 template <int WARPS, int ITEMS> struct block_shared {
@@ -23,14 +23,14 @@ template <int WARPS, int ITEMS> struct block_shared {
         struct {
             ukey keys[TILE];
 #if SORT_ORIGINS
-            uint16_t origin[TILE]; /* where the key came from */
+            uint16_t origin[TILE]; /* input position of the key */
 #endif
         };
     };
     uint32_t sums[SORT_BINS / 32];
 };
 
-/* A thread's keys between passes: key[i] is that of position mine + 32 i. */
+/* A thread's keys between passes: key[i] is at position mine + 32 i. */
 template <int ITEMS> struct block_keys {
     ukey key[ITEMS];
 #if SORT_ORIGINS
@@ -38,7 +38,8 @@ template <int ITEMS> struct block_keys {
 #endif
 };
 
-/* One pass in the block.  What lies past the end has the last digit in every pass and stays. */
+/* One pass in the block.  Padding past the end has the last digit in every pass and stays at the
+ * end. */
 template <int WARPS, int ITEMS>
 static __device__ inline void block_pass(const struct sort_common &a,
                                          struct block_shared<WARPS, ITEMS> &s, int pass,
@@ -53,15 +54,15 @@ static __device__ inline void block_pass(const struct sort_common &a,
     for (int i = 0; i < ITEMS && i < items; i++)
         slot[i] = mine + 32 * i < n ? digit_of(a, k.key[i], pass) : SORT_BINS - 1;
     rank_keys<ITEMS>(row, slot, items);
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     uint32_t count = bin < SORT_BINS ? rank_column<WARPS>(s.counts, bin) : 0;
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
-    __syncthreads(); /* the rows say where each warp's keys of a bin begin */
+    __syncthreads(); /* the rows contain the start of each warp's keys of a bin */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
         slot[i] += row[mine + 32 * i < n ? digit_of(a, k.key[i], pass) : SORT_BINS - 1];
-    __syncthreads(); /* every warp is done with the counters */
+    __syncthreads(); /* all warps are done with the counters */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         s.keys[slot[i]] = k.key[i];
@@ -69,7 +70,7 @@ static __device__ inline void block_pass(const struct sort_common &a,
         s.origin[slot[i]] = (uint16_t)k.origin[i];
 #endif
     }
-    __syncthreads(); /* the keys lie sorted by this digit */
+    __syncthreads(); /* the keys are sorted by this digit */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         k.key[i] = s.keys[mine + 32 * i];
@@ -77,7 +78,7 @@ static __device__ inline void block_pass(const struct sort_common &a,
         k.origin[i] = s.origin[mine + 32 * i];
 #endif
     }
-    __syncthreads(); /* everyone has read; the counters may be cleared */
+    __syncthreads(); /* all threads have read; the counters may be cleared */
 }
 
 #endif

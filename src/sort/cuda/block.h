@@ -1,5 +1,5 @@
 /*
- * sort/cuda/block.h - shared memory of a block that sorts all the keys that it holds.
+ * sort/cuda/block.h - shared memory of a block that sorts all of its keys.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,17 +10,19 @@
 
 enum {
     SORT_BINS_MOST = 32, /* keys in a bin that are compared with each other */
-    SORT_BINS_EACH = 8   /* bins of a thread, where a block ranks keys by bins */
+    SORT_BINS_EACH = 8   /* bins of a thread, if a block ranks keys by bins */
 };
 
-/* Dynamic shared memory of sort_block: counters, or keys, with values also where each came from. */
+/* Dynamic shared memory of sort_block: counters or keys, and with values also the input
+ * positions. */
 #define SORT_BLOCK_SHARED_BYTES(threads, items, key_bytes, origin_bytes)                           \
     (((threads) / SORT_WARP * SORT_BINS * 4 > (threads) * (items) * ((key_bytes) + (origin_bytes)) \
           ? (threads) / SORT_WARP * SORT_BINS * 4                                                  \
           : (threads) * (items) * ((key_bytes) + (origin_bytes))) +                                \
      64)
 
-/* ... where it ranks keys by bins: of what else is as large as a digit the passes are few. */
+/* Dynamic shared memory of a block that ranks keys by bins.  Keys of 8 and 16 bits are ranked by
+ * digits: they need few passes. */
 #define SORT_BY_BINS(key_bytes, value_bytes) ((key_bytes) >= 4 && (value_bytes) <= 8)
 #define SORT_BINS_SHARED_BYTES(threads, items, key_bytes, origin_bytes)                            \
     ((unsigned)(threads) *                                                                         \

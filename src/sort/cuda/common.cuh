@@ -1,5 +1,5 @@
 /*
- * sort/cuda/common.cuh - what the sort's kernels share: sizes, digits, buffers.
+ * sort/cuda/common.cuh - device code that the sort's kernels share: sizes, digits, buffers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,7 +36,7 @@ enum { RESIDENT = BLOCKS };
 #endif
 enum { WARPS = THREADS / SORT_WARP, TILE = THREADS * ITEMS };
 
-/* Dynamic shared memory; each kernel reads it as its own struct. */
+/* Dynamic shared memory; each kernel accesses it as its own struct. */
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 static __device__ inline uint32_t digit_of(const struct sort_common &a, ukey e, int pass)
@@ -66,28 +66,29 @@ static __device__ inline const ukey *keys_of(const struct sort_common &a, uint32
                                                : a.keys_tmp);
 }
 
-/* Waits for all blocks of the grid, which run together: their times-th barrier, from 1 on, since
- * *arrived was 0. */
+/* A barrier for all blocks of the grid, which must be resident together: the times-th barrier,
+ * counted from 1, since *arrived was 0. */
 static __device__ inline void grid_barrier(uint32_t *arrived, uint32_t times)
 {
-    __syncthreads(); /* what this block wrote is written */
+    __syncthreads(); /* all writes of this block are done */
     if (threadIdx.x == 0) {
-        add_acq_rel(arrived, 1); /* all that is known here, whoever sees the sum knows too */
+        add_acq_rel(arrived, 1); /* release: publishes the block's writes to all blocks that observe
+                                    the sum */
         wait_acquire(arrived, times * gridDim.x);
     }
-    __syncthreads(); /* what all blocks wrote can be read */
+    __syncthreads(); /* the writes of all blocks can be read */
 }
 
-/* The position of sample t: anywhere in the t-th part of an array. */
+/* The position of sample t: a random one in part t of an array. */
 static __device__ inline uint32_t sample_position(uint32_t t, uint32_t part)
 {
     return t * part + __umulhi(t * 2654435761u >> 7, part);
 }
 
-/* Words of a look-back: a state in the top two bits, a count below.  A tile's word says nothing,
- * then its own count, then the count of all tiles up to it.  The words are not cleared between
- * passes, or levels: the states of odd ones are other than those of even ones, and what the one
- * before left reads as "nothing". */
+/* Tile status descriptors of the decoupled look-back: a state in the top two bits, a count below.
+ * The states are: nothing, the tile's own count (aggregate), and the count of all tiles up to this
+ * one (inclusive prefix).  Descriptors are not cleared between passes or levels: odd and even ones
+ * use different states, so that those of the previous pass count as "nothing". */
 enum { COUNT_BITS = 30 };
 #define COUNT_MASK ((1u << COUNT_BITS) - 1)
 

@@ -1,6 +1,6 @@
 /*
- * sort/cuda/common.h - what both halves of every GPU sort agree on: digits, buffers, and the
- * arguments that all kernels have.
+ * sort/cuda/common.h - definitions that host and device code of all GPU sorts share: digits,
+ * buffers, and the arguments that all kernels have.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,11 +12,11 @@
 
 enum { SORT_DIGIT_BITS = 8, SORT_BINS = 1 << SORT_DIGIT_BITS, SORT_WARP = 32 };
 
-/* Where keys are: indices into the buffers of sort_common.  Packed: each beside its value, in the
- * temporary buffers of both, which lie next to each other. */
+/* The location of keys: indices into the buffers of sort_common.  Packed: key and value adjacent,
+ * in the temporary buffers of both, which are contiguous. */
 enum sort_buffer { SORT_IN, SORT_OUT, SORT_TMP, SORT_PACKED };
 
-/* What the arguments of every kernel begin with. */
+/* The arguments of every kernel begin with these. */
 struct sort_common {
     const void *keys_in;
     void *keys_out, *keys_tmp;
@@ -26,16 +26,16 @@ struct sort_common {
     struct echi_order order;
     int32_t begin_bit, end_bit;
     int32_t passes;
-    int32_t level; /* or pass, of this launch; else 0 */
-    uint64_t part; /* of a step of several launches, this one; else 0 */
-    uint32_t
-        in_place; /* keys or values are where they came from: the first pass must not write there */
-    uint32_t stays;        /* both are: with no pass to run there is nothing to do */
-    uint32_t index;        /* values are generated, not read */
+    int32_t level;     /* or pass, of this launch; otherwise 0 */
+    uint64_t part;     /* number of this launch if a step has several launches; otherwise 0 */
+    uint32_t in_place; /* keys or values are sorted in place: the first pass must not write to the
+                          input */
+    uint32_t stays;    /* both are in place: without an active pass there is nothing to do */
+    uint32_t index;    /* values are generated, not read */
     uint32_t discard_keys; /* the last pass need not write keys */
-    uint32_t unstable;     /* equal keys may change places */
-    uint32_t plain;        /* keys are compared as they are encoded, all bits of them */
-    uint32_t same;         /* they are encoded as they are */
+    uint32_t unstable;     /* the order of equal keys is arbitrary */
+    uint32_t plain;        /* keys are compared in encoded form, by all bits */
+    uint32_t same;         /* the encoded form equals the key */
 };
 
 #endif

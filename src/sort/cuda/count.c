@@ -2,7 +2,7 @@
  * sort/cuda/count.c - strategy "count": keys of 8 or 16 bits without values are counted, then
  * written.
  *
- *     workspace   [ state of the counts ], or of 16 bits [ where each value begins ]
+ *     workspace   [ state of the counts ], or for 16 bits [ start of each value ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@ static bool can_count(const struct echi_sort *s)
     return s->key_bytes <= 2 && !s->stable;
 }
 
-/* A few keys of 16 bits are sorted faster than 65,536 counters are read. */
+/* Few keys of 16 bits are sorted in less time than it takes to read 65,536 counters. */
 static bool best_count(const struct echi_sort *s)
 {
     return s->key_bytes == 1 || s->n >= SORT_COUNT_LEAST;
@@ -29,7 +29,7 @@ static void lay_out_count(const struct echi_sort *s, const struct sort_plan *pla
         args->passes.state = echi_part(layout, 1, sizeof *args->passes.state);
 }
 
-/* A block may have shared memory for the counters of all values, or of half of them. */
+/* A block has shared memory for the counters of all values, or of half of them. */
 static void steps_of_16_bits(const struct sort_build *b)
 {
     struct sort_count_args *args = &b->args->count;
@@ -64,7 +64,7 @@ static ech_status steps_of_count(const struct sort_build *b)
 
 const struct sort_strategy echi_sort_by_count = {
     .name = "count",
-    .what = "keys of 8 or 16 bits alone: counted, then written",
+    .what = "counting sort: counts the keys, then writes them",
     .when = "keys of 8 bits without values, or of 16 bits if there are enough of them",
     .family = "sort",
     .can = can_count,

@@ -1,16 +1,16 @@
 /*
- * sort/cuda/count.cuh - keys of 8 and 16 bits alone: how often each value occurs says it all.
+ * sort/cuda/count.cuh - counting sort of keys of 8 and 16 bits without values.
  *
- *     sort_fill          writes keys of 8 bits from the histogram that sort_histogram made
+ *     sort_fill          writes keys of 8 bits from the histogram of sort_histogram
  *
- *     sort_count         counts keys of 16 bits, in shared memory: one read
- *     sort_count_plan    where each value's keys begin
- *     sort_count_fill    writes them
+ *     sort_count         counts keys of 16 bits in shared memory: one read
+ *     sort_count_plan    the start of each value in the output
+ *     sort_count_fill    writes the keys
  *
- * A counter of 16 bits moves half its range to memory whenever it has that much.  A barrier between
- * steps, in which a block adds no more than that, keeps it from overflowing.  Where shared memory
- * has not room for a counter of every value, a.parts blocks read the same keys, and each counts its
- * part of the values.
+ * A counter has 16 bits.  When it reaches half its range, this half is added to the counter in
+ * global memory.  Between two barriers a block adds at most the other half, so that no counter
+ * overflows.  If shared memory cannot hold a counter for every value, a.parts blocks read the same
+ * keys, and each counts its part of the values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,8 +23,7 @@
 #include "sort/cuda/vectors.cuh"
 
 #if KEY_BYTES == 1 && VAL_BYTES == 0
-/* The bin that position i of the output lies in: the last that begins at or before it and is not
- * empty. */
+/* The bin of output position i: the last nonempty one that begins at or before it. */
 static __device__ inline uint32_t bin_at(const uint64_t *begin, uint64_t i)
 {
     uint32_t bin = 0;
@@ -42,9 +41,9 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
     for (int bin = threadIdx.x; bin < SORT_BINS; bin += blockDim.x)
         begin[bin] = a.state->base[0][0][bin];
     if (threadIdx.x == 0) begin[SORT_BINS] = a.common.n;
-    __syncthreads(); /* the bins are there */
+    __syncthreads(); /* the bins are written */
 
-    /* Aligned vectors of 16 keys; the first and the last may be cut by the ends of the array. */
+    /* Aligned vectors of 16 keys; the first and the last may extend past the ends of the array. */
     ukey *out = (ukey *)a.common.keys_out;
     const uint64_t skew = (uint64_t)out & (VECTOR - 1), end = a.common.n + skew;
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x * VECTOR;
@@ -68,19 +67,19 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
 #if KEY_BYTES == 2 && VAL_BYTES == 0
 
 enum {
-    COUNT_SPILL = 1 << 15, /* a counter that has so many moves them to memory */
-    COUNT_COARSE = 256     /* values: of so many, one's begin is kept in shared memory */
+    COUNT_SPILL = 1 << 15, /* when a counter reaches this, it is moved to memory */
+    COUNT_COARSE = 256     /* the start of every COUNT_COARSE-th value is kept in shared memory */
 };
 static_assert(SORT_COUNT_THREADS * VECTOR_LOADS * VECTOR_KEYS <= COUNT_SPILL,
               "a counter may overflow between two barriers");
 
 /* Counters of the values [first, first + values). */
 struct count_part {
-    uint32_t *bins; /* two counters a word */
+    uint32_t *bins; /* two counters per word */
     uint32_t first, values;
 };
 
-/* count keys u; at most COUNT_SPILL in the block between two barriers. */
+/* Counts `count` keys u; at most COUNT_SPILL per block between two barriers. */
 static __device__ inline void count_add(const struct sort_count_args &a, const struct count_part &p,
                                         ukey u, uint32_t count)
 {
@@ -93,7 +92,7 @@ static __device__ inline void count_add(const struct sort_count_args &a, const s
     atomicAdd((unsigned long long *)&a.begins[value], (unsigned long long)COUNT_SPILL);
 }
 
-/* Keys in order often come with their like: a vector of one key is one addition. */
+/* Sorted keys have long runs: a vector of equal keys is one addition. */
 static __device__ inline void count_vector_add(const struct sort_count_args &a,
                                                const struct count_part &p,
                                                const union key_vector &v)
@@ -128,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
 #pragma unroll
         for (int j = 0; j < VECTOR_LOADS; j++)
             if (at + me + j * SORT_COUNT_THREADS < v.count) count_vector_add(a, p, now[j]);
-        __syncthreads(); /* what was too much has moved to memory */
+        __syncthreads(); /* large counters have been moved to memory */
 #pragma unroll
         for (int j = 0; j < VECTOR_LOADS; j++) now[j].vector = next[j].vector;
     }
@@ -143,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
     }
 }
 
-/* Turns counts into where each value begins; one block, a part of the values each warp. */
+/* Converts counts to the starts of the values; one block, each warp a part of the values. */
 extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
     sort_count_plan(const __grid_constant__ struct sort_count_args a)
 {
@@ -155,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
     for (int j = 0; j < STEPS; j++) sum += mine[j * 32];
     sum = warp_scan_u64(sum);
     if (lane == 31) sums[warp] = sum;
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     uint64_t before = 0;
     for (uint32_t w = 0; w < warp; w++) before += sums[w];
 #pragma unroll 8
@@ -167,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(SORT_COUNT_THREADS)
     if (threadIdx.x == 0) a.begins[SORT_VALUES] = a.common.n;
 }
 
-/* The value that position i of the output has: the last that begins at or before it and occurs. */
+/* The value at output position i: the last that begins at or before it and occurs. */
 static __device__ inline uint32_t value_at(const struct sort_count_args &a, const uint64_t *coarse,
                                            uint64_t i)
 {
@@ -182,7 +181,7 @@ static __device__ inline uint32_t value_at(const struct sort_count_args &a, cons
     return value;
 }
 
-/* Writes positions [first, last) of the output, at most a vector of them. */
+/* Writes positions [first, last) of the output, at most one vector. */
 static __device__ inline void count_fill_vector(const struct sort_count_args &a, uint32_t value,
                                                 uint64_t first, uint64_t last)
 {
@@ -203,7 +202,8 @@ static __device__ inline void count_fill_vector(const struct sort_count_args &a,
     }
 }
 
-/* A warp writes VECTOR_LOADS aligned vectors a lane; those at the ends of the array are cut. */
+/* A warp writes VECTOR_LOADS aligned vectors per lane; the vectors at the ends of the array may be
+ * partial. */
 extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
     sort_count_fill(const __grid_constant__ struct sort_count_args a)
 {
@@ -211,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MOVE_THREADS)
     __shared__ uint64_t coarse[SORT_VALUES / COUNT_COARSE];
     for (uint32_t i = threadIdx.x; i < SORT_VALUES / COUNT_COARSE; i += blockDim.x)
         coarse[i] = a.begins[i * COUNT_COARSE];
-    __syncthreads(); /* where some of the values begin is there */
+    __syncthreads(); /* the starts of some values are in shared memory */
     ukey *out = (ukey *)a.common.keys_out;
     const uint64_t skew = (uint64_t)((uintptr_t)out & 15) / KEY_BYTES, end = a.common.n + skew;
     const uint64_t warps = (uint64_t)gridDim.x * (SORT_MOVE_THREADS / 32);

@@ -1,14 +1,15 @@
 /*
  * sort/cuda/host.c - sorts of host memory on the GPU: copied in, sorted in place, copied out; in
- * parts where that does not fit.
+ * chunks (out of core) if the arrays do not fit.
  *
  *     the array   | chunk 0 | chunk 1 | chunk 2 |    each is sorted on the GPU, and is a run
  *     the runs    | a b c d | e f g h | i j k l |    in temporary host memory
- *     the output  | range 0 = a e f i | range 1 = b g j k | ...    of a chunk's size, cut out of
- *                                    the runs (sort/runs.c), sorted again: stably, in their order
+ *     the output  | range 0 = a e f i | range 1 = b g j k | ...    ranges of a chunk's size: pieces
+ *                                 of the runs (sort/runs.c), sorted again, stably, in run order
  *
  * Both passes are the same pipeline over four chunks of device memory (exchange.c): while one is
- * sorted, the next are copied in and those before out.  No temporary host memory is pinned.
+ * sorted, the next are copied in and the previous are copied out.  No temporary host memory is
+ * pinned.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,22 +29,22 @@ enum { KEYS, VALUES, ARRAYS, CHUNKS = ECHI_LINK_BUFFERS };
 
 struct host_sort {
     const struct echi_sort *sort;
-    const void *in[ARRAYS]; /* in host memory; NULL: none, or made on the device */
-    void *out[ARRAYS];      /* NULL: not wanted */
+    const void *in[ARRAYS]; /* in host memory; NULL: none, or generated on the device */
+    void *out[ARRAYS];      /* NULL: not requested */
     bool in_pinned[ARRAYS], out_pinned[ARRAYS];
     size_t bytes[ARRAYS]; /* of an element; 0: none */
-    struct whole *whole;  /* at once */
+    struct whole *whole;  /* if sorted as a whole */
 
-    /* In parts: */
-    size_t n;                  /* of a chunk, most */
+    /* Out of core: */
+    size_t n;                  /* maximum size of a chunk */
     size_t chunks, each, more; /* plan_chunks() */
     size_t device_bytes, work_bytes;
     void *device, *work;
     void *chunk[CHUNKS][ARRAYS];
     char *runs[ARRAYS]; /* temporary host memory, mapped */
     bool merging;       /* the second pass */
-    size_t *numbers;    /* what the next four are parts of */
-    size_t *cut[2];     /* [chunks]: where a range begins in each run, and where it ends */
+    size_t *numbers;    /* allocation of the next four */
+    size_t *cut[2];     /* [chunks]: start and end of the current range in each run */
     size_t *scratch;    /* [2 chunks] */
     size_t *starts;     /* [chunks + 1] */
     struct echi_move *up[2], down[ARRAYS]; /* of steps in turns */
@@ -76,7 +77,7 @@ done:
     return status;
 }
 
-/* ---- What fits ---- */
+/* ---- Sizes and memory ---- */
 
 struct whole {
     struct echi_sort on; /* the sort on the device */
@@ -85,8 +86,8 @@ struct whole {
     struct echi_move up[ARRAYS], down[ARRAYS];
 };
 
-/* Device memory of a sort at once, laid out from base, or measured if base is NULL.  w->on becomes
- * that sort. */
+/* Lays out the device memory of a sort as a whole from base, or measures it if base is NULL. w->on
+ * becomes that sort. */
 static void lay_out_whole(const struct host_sort *h, void *base, struct whole *w, size_t *bytes)
 {
     const struct echi_sort *s = h->sort;
@@ -153,9 +154,9 @@ static ech_status sort_whole(ech_ctx *ctx, void *user)
     return echi_cuda_exchange(ctx, &x);
 }
 
-/* ---- In parts: memory ---- */
+/* ---- Out of core: memory ---- */
 
-/* The sort of n elements of a chunk, in place; indices are values by then. */
+/* The sort of a chunk of n elements, in place; indices are values by then. */
 static struct echi_sort chunk_sort(const struct host_sort *h, size_t n)
 {
     struct echi_sort s = *h->sort;
@@ -164,7 +165,8 @@ static struct echi_sort chunk_sort(const struct host_sort *h, size_t n)
     return s;
 }
 
-/* As few chunks as have at most n elements, of one size, but that the first have one more. */
+/* The minimum number of chunks of at most n elements, equal in size except that the first have one
+ * more. */
 static void plan_chunks(struct host_sort *h, size_t n)
 {
     size_t all = h->sort->n;
@@ -174,8 +176,8 @@ static void plan_chunks(struct host_sort *h, size_t n)
     h->more = all % h->chunks;
 }
 
-/* Lays out the chunks and the workspace, or measures with base NULL.  Of one element less, another
- * algorithm may be chosen that needs more. */
+/* Lays out the chunks and the workspace, or measures them if base is NULL. For a chunk with one
+ * element less, another algorithm with a larger workspace may be chosen. */
 static ech_status lay_out_chunks(struct host_sort *h, size_t n, void *base)
 {
     ech_status status = ECH_OK;
@@ -196,7 +198,7 @@ done:
     return status;
 }
 
-/* The largest chunks that room bytes hold; more than LINK_CHUNKS would be of no use, unless those
+/* The largest chunks that fit in `room` bytes; more than LINK_CHUNKS chunks are only used if they
  * are small. */
 static ech_status choose_chunk(struct host_sort *h, size_t room)
 {
@@ -217,7 +219,7 @@ static ech_status choose_chunk(struct host_sort *h, size_t room)
     return low ? lay_out_chunks(h, low, NULL) : ECH_OK;
 }
 
-/* Device memory that may be had now. */
+/* Device memory that can be allocated now. */
 static ech_status find_room(ech_ctx *ctx, size_t *room)
 {
     const struct echi_driver *driver = driver_of(ctx);
@@ -227,7 +229,7 @@ static ech_status find_room(ech_ctx *ctx, size_t *room)
     if (ctx->limit_bytes)
         left = ctx->held_bytes < ctx->limit_bytes ? ctx->limit_bytes - ctx->held_bytes : 0;
     CU(cuMemGetInfo, &free_bytes, &total_bytes);
-    if (left > free_bytes - free_bytes / 32) { /* then what the pool keeps matters */
+    if (left > free_bytes - free_bytes / 32) { /* then memory that the pool keeps counts too */
         echi_cuda_trim_pool(ctx);
         CU(cuMemGetInfo, &free_bytes, &total_bytes);
     }
@@ -253,7 +255,7 @@ static ech_status find_chunks(ech_ctx *ctx, struct host_sort *h)
     size_t least = h->device_bytes;
     h->device_bytes = 0;
     FAIL(ctx, ECH_ERR_MEMORY,
-         "out of memory on %s: a sort of host memory needs %zu bytes there at least", ctx->name,
+         "out of memory on %s: a sort of host memory needs at least %zu bytes there", ctx->name,
          least);
 done:
     return status;
@@ -266,8 +268,8 @@ void echi_cuda_drop_runs(struct echi_cuda *cuda)
     cuda->runs_bytes = 0;
 }
 
-/* The context keeps them for the next call, for to make new pages takes as long as to copy them;
- * large pages are made many times faster. */
+/* The context keeps the runs for the next call, because allocating new pages takes as long as
+ * copying them; large pages are allocated many times faster. */
 static void *map_runs(struct echi_cuda *cuda, size_t bytes)
 {
     if (cuda->runs_bytes >= bytes) return cuda->runs;
@@ -315,14 +317,14 @@ static void release(ech_ctx *ctx, struct host_sort *h)
     if (h->device) echi_release(ctx, h->device, h->device_bytes);
 }
 
-/* ---- In parts: the pipeline ---- */
+/* ---- Out of core: the pipeline ---- */
 
 static size_t size_of(const struct host_sort *h, size_t c)
 {
     return h->starts[c + 1] - h->starts[c];
 }
 
-/* The next range ends with the first `rank` of all. */
+/* The next range ends after the first `rank` elements of all runs. */
 static void cut_runs(struct host_sort *h, size_t rank)
 {
     const struct echi_runs runs = { .keys = h->runs[KEYS],
@@ -339,7 +341,7 @@ static void cut_runs(struct host_sort *h, size_t rank)
     echi_runs_split(&runs, rank, h->cut[1], h->scratch);
 }
 
-/* What chunk c is made of: a piece of the input, or one of each run. */
+/* The parts of chunk c: a piece of the input, or a piece of each run. */
 static int moves_up(void *user, size_t c, struct echi_move **moves)
 {
     struct host_sort *h = user;
@@ -400,7 +402,7 @@ done:
     return status;
 }
 
-/* Runs out of the input, or the output out of the runs. */
+/* From the input to the runs, or from the runs to the output. */
 static ech_status pipeline(ech_ctx *ctx, struct host_sort *h, bool merging)
 {
     const struct echi_cuda *cuda = ctx->state;
@@ -421,7 +423,7 @@ static ech_status pipeline(ech_ctx *ctx, struct host_sort *h, bool merging)
     return echi_cuda_exchange(ctx, &x);
 }
 
-/* Arrays in place get their elements back, in the order of the runs. */
+/* Copies the runs back to arrays that are sorted in place, so that no element is lost. */
 static void put_back(const struct host_sort *h)
 {
     for (int i = 0; i < ARRAYS; i++)
@@ -429,7 +431,7 @@ static void put_back(const struct host_sort *h)
             memcpy(h->out[i], h->runs[i], h->sort->n * h->bytes[i]);
 }
 
-/* After a failure: nothing may be on the way to or from memory that others own. */
+/* After a failure: waits until no copy to or from the caller's memory is in flight. */
 static void settle(const ech_ctx *ctx)
 {
     const struct echi_cuda *cuda = ctx->state;
@@ -460,7 +462,7 @@ static ech_status prepare_parts(ech_ctx *ctx, struct host_sort *h)
         if (!cuda->link[i]) CU(cuStreamCreate, &cuda->link[i], CU_STREAM_NON_BLOCKING);
     echi_log(ctx, ECH_LOG_INFO, "the sort does not fit on %s: %zu chunks of %zu elements",
              ctx->name, h->chunks, h->n);
-    CU(cuStreamSynchronize, echi_cuda_stream(ctx)); /* memory is had in the order of the stream */
+    CU(cuStreamSynchronize, echi_cuda_stream(ctx)); /* allocations are ordered by the stream */
     if (echi_parallel_for_bytes(ctx, SIZE_MAX) > LINK_THREADS) /* pinned input: see LINK_THREADS */
         h->in_pinned[KEYS] = h->in_pinned[VALUES] = false;
 done:

@@ -1,21 +1,21 @@
 /*
- * sort/cuda/kernels.cu - radix sort on the GPU, device half.
+ * sort/cuda/kernels.cu - LSD radix sort on the GPU, device code.
  *
- * Least significant digit first, 8 bits a pass, each pass one read and one write of the data (the
- * "onesweep" of Adinets and Merrill, arXiv 2206.01784, over decoupled look-back, Merrill and
+ * Least significant digit first, 8 bits per pass; each pass reads and writes the data once (the
+ * "onesweep" of Adinets and Merrill, arXiv 2206.01784, with the decoupled look-back of Merrill and
  * Garland 2016):
  *
  *     sort_histogram   reads the keys once and counts every digit of every pass
- *     sort_plan        where each bin begins; which passes can be left out
- *     sort_onesweep    one pass, once a digit: in onesweep.cuh
- *     sort_finish      copies, when the passes that remain do not end in the output
+ *     sort_plan        the start of each bin; which passes can be skipped
+ *     sort_onesweep    one pass, launched once per digit: in onesweep.cuh
+ *     sort_finish      copies, if the remaining passes do not end in the output
  *     sort_lsd         all of these in one launch, if keys are skewed: in lsd.cuh
- *     sort_fill        instead of passes, writes keys of 8 bits from their histogram; this, and how
- *                      keys of 16 bits are counted, is in count.cuh
- *     sort_block_*     all of it for an array that one block can hold: in small.cuh
+ *     sort_fill        instead of passes, writes keys of 8 bits from their histogram; like the
+ *                      counting of 16-bit keys, it is in count.cuh
+ *     sort_block_*     the entire sort of an array that fits in one block: in small.cuh
  *
- * Between passes keys are in the form of order_encode().  Nothing returns to the host: the plan is
- * made and read on the device, so that a sort can be queued and captured.
+ * Between passes keys are in the form of order_encode().  The plan is made and read on the device,
+ * so nothing waits for the host, and a sort can be queued and captured.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,9 +26,9 @@
 #include "sort/cuda/count.cuh"
 #include "sort/cuda/small.cuh"
 
-/* ---- All of it in one block ---- */
+/* ---- The entire sort in one block ---- */
 
-/* The fewer keys, the fewer items to step over and counters to add up. */
+/* With fewer keys there are fewer items to skip and fewer counters to add. */
 
 extern "C" __global__ void __launch_bounds__(SORT_BLOCK_SMALL_THREADS)
     sort_block_small(const __grid_constant__ struct sort_common a)

@@ -1,15 +1,15 @@
 /*
- * sort/cuda/leaf_windows.cuh - sorts the words of a leaf, which lie in shared memory by bins.
+ * sort/cuda/leaf_windows.cuh - sorts the words of a leaf, which are placed by bin in shared memory.
  *
- * Each thread sorts a window of words in registers by a network, then the windows that lie across
+ * Each thread sorts a window of words in registers by a network, then the windows that straddle
  * those, and so on:
  *
  *         words     | a b | c d | e f | g h |
  *         round 0   |  sorted   |  sorted   |
  *         round 1         |  sorted   |
  *
- * A bin of c words touches (c - 2) / (half a window) + 2 halves at most, and is sorted after as
- * many rounds.  The words are keys; with values, 32 bits of a key and its position.
+ * A bin of c words touches at most (c - 2) / (half a window) + 2 half windows, and is sorted after
+ * as many rounds.  The words are keys; with values, 32 bits of a key and its position.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,17 +30,17 @@ enum {
     WINDOW = WINDOW_NETWORK, /* words: 64 bytes */
     WINDOW_VECTORS = 4,
     WINDOW_EACH = WINDOW / WINDOW_VECTORS,
-    LEAF_ROUNDS = 16 /* at most; leaves that need more are left to a kernel of their own */
+    LEAF_ROUNDS = 16 /* maximum; leaves that need more are left to another kernel */
 };
 
-/* Where in shared memory word p lies: 16 bytes change places within their 64 so that threads next
- * to each other, which read so many, use all banks. */
+/* The location of word p in shared memory: units of 16 bytes are permuted within 64 bytes, so that
+ * adjacent threads, each of which reads 64 bytes, use all banks. */
 static __device__ inline uint32_t leaf_place(uint32_t p)
 {
     return p ^ (p >> 3 & 3 * WINDOW_EACH);
 }
 
-/* Sorts the window that begins at p, a multiple of half a window; MERGE: of which each half is
+/* Sorts the window that begins at p, a multiple of half a window; MERGE: each half is already
  * sorted. */
 template <int MERGE> static __device__ inline void window_sort(leaf_word *words, uint32_t p)
 {
@@ -84,8 +84,8 @@ template <int MERGE> static __device__ inline void window_sort(leaf_word *words,
         *(uint4 *)&words[leaf_place(p + j * WINDOW_EACH)] = w.vector[j];
 }
 
-/* Sorts words of which the bins are in order; what lies past the last window is not touched.  A
- * window across two has a half of each, so that after the first round halves are merged. */
+/* Sorts words that are in order by bin; words past the last window are not modified.  A window that
+ * straddles two others has one half of each, so after the first round the halves are merged. */
 static __device__ inline void windows_sort(leaf_word *words, uint32_t count, uint32_t rounds)
 {
     const uint32_t windows = (count - 1) / WINDOW + 1;
@@ -97,7 +97,7 @@ static __device__ inline void windows_sort(leaf_word *words, uint32_t count, uin
         const uint32_t across = round & 1;
         for (uint32_t w = threadIdx.x; w < windows - across; w += LEAF_THREADS)
             window_sort<1>(words, w * WINDOW + across * (WINDOW / 2));
-        __syncthreads(); /* the next round's windows lie across these */
+        __syncthreads(); /* the next round's windows straddle these */
     }
 }
 

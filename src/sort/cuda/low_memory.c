@@ -2,16 +2,17 @@
  * sort/cuda/low_memory.c - strategy "low_memory": a quarter of the workspace, more time.
  *
  *     blocks      0   1   2   3   4   5   6   7
- *     odd turns  [     ] [     ] [     ] [     ]    windows of two blocks are sorted, in place;
- *     even turns     [     ] [     ] [     ]        after as many turns as blocks, all is
+ *     odd turns  [     ] [     ] [     ] [     ]    windows of two blocks are sorted in place;
+ *     even turns     [     ] [     ] [     ]        after as many turns as there are blocks, the
+ *                                                   array is sorted
  *
- * Odd-even transposition, with blocks for elements: once its blocks are sorted, a window's sort is
- * what exchanges two elements there.  A block that is cut short by the end counts as if greater
- * keys than all followed.  Windows are sorted stably where the whole is to be, so that equal keys
- * never pass one another.  B blocks take B (B - 1) / 2 windows of 2 / B of the array each: it is
- * sorted B - 1 times in all.
+ * Odd-even transposition sort with blocks as elements: once the blocks are sorted, sorting a window
+ * is a compare-exchange of two of them.  A partial last block counts as if it were padded with keys
+ * greater than all others.  Windows are sorted stably if the sort is stable, so that equal keys
+ * never pass each other.  B blocks take B (B - 1) / 2 window sorts of 2 / B of the array each,
+ * which is equivalent to B - 1 sorts of the array.
  *
- *     workspace   [ (argsort: a copy of the keys) | that of a window ]
+ *     workspace   [ (argsort: a copy of the keys) | the workspace of a window ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,8 +47,8 @@ static struct echi_sort window_of(const struct echi_sort *s, size_t n)
     return w;
 }
 
-/* Workspace with so many blocks: of an argsort a copy of the keys, and the larger need of a full
- * window and the last. */
+/* The workspace for this many blocks: for an argsort a copy of the keys, and the larger workspace
+ * of a full window and the last one. */
 static ech_status measure(const struct echi_sort *s, size_t blocks, size_t *keys_bytes,
                           size_t *window_bytes)
 {
@@ -62,25 +63,26 @@ static ech_status measure(const struct echi_sort *s, size_t blocks, size_t *keys
     if (s->index_bytes) echi_part(&keys, s->n, (size_t)s->key_bytes);
     *keys_bytes = keys.bytes;
     if (keys.overflow || keys.bytes > SIZE_MAX - *window_bytes)
-        status = echi_fail(NULL, ECH_ERR_MEMORY,
-                           "n is %zu: the workspace is larger than any memory", s->n);
+        status =
+            echi_fail(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", s->n);
 done:
     return status;
 }
 
-/* As few blocks as the caller's workspace allows; without one, as many as there may be. */
+/* The minimum number of blocks that the caller's workspace allows; without a workspace, the maximum
+ * number. */
 static ech_status size_low_memory(const struct echi_sort *s, struct sort_plan *plan)
 {
     size_t blocks = s->room_bytes ? 2 : SORT_LOW_MEMORY_BLOCKS, window_bytes = 0;
     ech_status status = ECH_OK;
-    plan->gather = false; /* the windows do */
+    plan->gather = false; /* the windows gather values */
     for (; helps(s); blocks++) {
         TRY(measure(s, blocks, &plan->keys_bytes, &window_bytes));
         if (plan->keys_bytes + window_bytes <= s->room_bytes || blocks == SORT_LOW_MEMORY_BLOCKS)
             break;
     }
     plan->windows = blocks;
-    if (!helps(s)) { /* one window is the whole */
+    if (!helps(s)) { /* one window covers the array */
         struct echi_sort whole = window_of(s, s->n);
         whole.index_bytes = s->index_bytes;
         plan->windows = 1;
@@ -177,7 +179,7 @@ static ech_status steps_of_low_memory(const struct sort_build *b)
 {
     const struct echi_sort *s = b->sort;
     if (b->plan->windows == 1) {
-        add_call(b, "the sort of the whole array", sort_whole);
+        add_call(b, "the sort of the entire array", sort_whole);
         return ECH_OK;
     }
     add_copy(b, keys_of(b), s->keys_in, s->n * (size_t)s->key_bytes);
@@ -185,13 +187,13 @@ static ech_status steps_of_low_memory(const struct sort_build *b)
         add_call(b, "the indices 0, 1, 2, ...", fill_index);
     else if (s->value_bytes)
         add_copy(b, s->values_out, s->values_in, s->n * s->value_bytes);
-    add_call(b, "sorts of windows of two blocks in turns, in place", sort_windows);
+    add_call(b, "sorts of windows of two blocks, in turns, in place", sort_windows);
     return ECH_OK;
 }
 
 const struct sort_strategy echi_sort_by_low_memory = {
     .name = "low_memory",
-    .what = "windows of a quarter of the array in turns, in little workspace",
+    .what = "sorts windows of a quarter of the array in turns, with little workspace",
     .when = "the workspace of the best other strategy cannot be allocated",
     .family = "sort",
     .least = SORT_LOW_MEMORY_LEAST,

@@ -1,6 +1,6 @@
 /*
- * sort/cuda/lsd.c - least significant digits in few launches, for skewed keys: as many blocks as
- * the GPU holds at once.
+ * sort/cuda/lsd.c - LSD radix sort in few launches, for skewed keys: the grid is as large as can be
+ * resident on the GPU.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ static void add(const struct sort_build *b, enum echi_phase phase, enum echi_ste
 
 void echi_sort_lsd_steps(const struct sort_build *b)
 {
-    enum { STATIC_BYTES = 256 }; /* at most, of either kernel, beside its counters */
+    enum { STATIC_BYTES = 256 }; /* maximum of either kernel, in addition to its counters */
     const struct onesweep_plan *plan = &b->plan->onesweep;
     const struct sort_common *args = &b->args->common;
     uint64_t processors = (uint64_t)b->gpu.multiprocessors;
@@ -39,7 +39,7 @@ void echi_sort_lsd_steps(const struct sort_build *b)
         echi_cuda_least(parts, counting * processors), SORT_HISTOGRAM_THREADS, 0);
     add(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE, "sort_lsd",
         echi_cuda_least(plan->tiles, passing * processors), plan->threads, plan->shared_bytes);
-    if (args->in_place) /* the last pass of an odd number of them ends elsewhere */
+    if (args->in_place) /* an odd number of passes ends in another buffer */
         add(b, ECHI_FINISH, ECHI_LAUNCH, "sort_lsd_finish", echi_cuda_least(parts, 4 * processors),
             SORT_MOVE_THREADS, 0);
 }

@@ -1,14 +1,14 @@
 /*
- * sort/cuda/lsd.cuh - a sort by least significant digits in few launches of blocks that stay, for
- * skewed keys (skewed.cuh).  The host cannot know whether they are: where they are not, these
- * end at once, which takes a launch of few blocks less time than one of many.
+ * sort/cuda/lsd.cuh - LSD radix sort in few launches of persistent blocks, for skewed keys
+ * (skewed.cuh).  The host does not know whether keys are skewed.  If they are not, these kernels
+ * end immediately, which takes less time with few blocks than with many.
  *
  *     sort_lsd_begin     clears; counts every digit of every key; plans    (passes.cuh)
- *     sort_lsd           all passes: blocks take tiles as they come        (onesweep.cuh)
- *     sort_lsd_finish    copies, when the passes do not end in the output
+ *     sort_lsd           all passes: blocks take tiles dynamically        (onesweep.cuh)
+ *     sort_lsd_finish    copies, if the passes do not end in the output
  *
- * In the first two all blocks are on the GPU at once, and wait for each other between steps, and
- * between passes.
+ * In the first two, all blocks are resident together, and synchronise between steps and between
+ * passes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@ static __device__ inline uint32_t lsd_tiles(const struct sort_common &a)
 
 /* ---- Before the passes ---- */
 
-/* The grid clears so many bytes, rounded up to 16, as parts of the workspace are. */
+/* The grid clears this many bytes, rounded up to 16, as parts of the workspace are. */
 static __device__ inline void lsd_clear(void *at, uint64_t bytes)
 {
     const uint64_t step = (uint64_t)gridDim.x * blockDim.x;
@@ -59,15 +59,15 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS, LSD_COUNT_R
 
 /* ---- Passes ---- */
 
-/* Where the block is, in shared memory: registers are the tile's. */
+/* The state of the block, in shared memory because the tile needs the registers. */
 struct lsd_state {
     struct sweep w;
-    uint32_t end;     /* of the portion's tiles */
-    uint32_t held;    /* 1: s.tile is taken, and of a portion to come */
-    uint32_t barrier; /* the next, of the grid */
+    uint32_t end;     /* number of tiles of the portion */
+    uint32_t held;    /* 1: s.tile has been taken, and belongs to a later portion */
+    uint32_t barrier; /* number of the next grid barrier */
 };
 
-/* One thread goes on to the next portion, of this pass or of the next one that does something. */
+/* One thread advances to the next portion, of this pass or of the next active one. */
 static __device__ inline void lsd_advance(const struct sort_passes_args &a, struct lsd_state &l)
 {
     enum { PORTION_TILES = SORT_PORTION / TILE };
@@ -85,8 +85,8 @@ static __device__ inline void lsd_advance(const struct sort_passes_args &a, stru
     l.end = min(tiles, (l.w.portion + 1) * PORTION_TILES);
 }
 
-/* The last tile, cut by the end: a function of its own, so that it takes no registers from the
- * others. */
+/* The last tile, which may be partial: a separate function, so that it takes no registers from full
+ * tiles. */
 static __device__ __noinline__ void lsd_last_tile(const struct sort_passes_args &a,
                                                   const struct lsd_state &l, struct pass_shared &s,
                                                   uint32_t tile)
@@ -95,8 +95,9 @@ static __device__ __noinline__ void lsd_last_tile(const struct sort_passes_args 
     sort_tile<0>(a, l.w, s, at, (uint32_t)(a.common.n - at));
 }
 
-/* One loop, with its state in shared memory: two make the compiler spill what the tile needs.  A
- * tile is taken when the block can begin it: taken any sooner, those after it wait for its counts.
+/* One loop, with its state in shared memory: with two loops the compiler spills registers of the
+ * tile.  A block takes a tile only when it can begin it, because the tiles after it wait for its
+ * counts.
  */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
     sort_lsd(const __grid_constant__ struct sort_lsd_args a)
@@ -129,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
         } else {
             sort_tile<1>(a.passes, l.w, s, (uint64_t)tile * TILE, TILE);
         }
-        __syncthreads(); /* everyone is done with the tile; the portion is known */
+        __syncthreads(); /* all threads are done with the tile; the portion is known */
     }
 }
 

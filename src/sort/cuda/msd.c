@@ -1,11 +1,10 @@
 /*
- * sort/cuda/msd.c - strategies "msd", "buckets" and "adaptive": most significant digit first, until
- * a block can hold what is left.
+ * sort/cuda/msd.c - strategies "msd", "buckets" and "adaptive": MSD radix sort, until a segment
+ * fits in a block.
  *
  *     msd         levels of digits of 8 bits, and leaves
- *     buckets     a first level of equal-count buckets (msd_buckets.cuh), then as msd
- *     adaptive    as one of these, or as lsd.c if a sample of the keys is skewed, which the device
- *                 decides
+ *     buckets     a first level of equal-count buckets (msd_buckets.cuh), then like msd
+ *     adaptive    one of these, or lsd.c if a sample of the keys is skewed; the device decides
  *
  *     workspace   [ (argsort: keys' third) | keys' second buffer | (payload's second) | state
  *                 | lists: segments, their counts, tiles, leaves | (values: counts of tiles)
@@ -25,7 +24,8 @@ static const struct pairs_tuning *pairs_tuning_of(const struct echi_sort *s)
     return echi_sort_pairs_tuning(s->key_bytes, payload);
 }
 
-/* Positions have 32 bits.  Keys without values by some of their bits need stability. */
+/* Positions have 32 bits.  Keys without values that are sorted by some of their bits need a stable
+ * sort. */
 static bool can_msd(const struct echi_sort *s)
 {
     bool known = s->value_bytes ? pairs_tuning_of(s) && s->begin_bit < s->end_bit
@@ -38,9 +38,10 @@ static bool can_buckets(const struct echi_sort *s)
     return !s->value_bytes && can_msd(s);
 }
 
-/* A few keys are sorted faster by fewer launches.  Of more pairs than so many, two digits do not
- * make leaves, which 64-bit keys with values can bear, for the other way takes eight passes.  Nor
- * do two digits make leaves of 32-bit floats, half of which may lie under one exponent. */
+/* Few keys are sorted faster with fewer launches.  With more pairs than this, two digits do not
+ * produce leaves. 64-bit keys with values use msd nevertheless, because onesweep takes eight
+ * passes.  Two digits do not produce leaves of 32-bit floats either: half of them may have one
+ * exponent. */
 static bool best_msd(const struct echi_sort *s)
 {
     bool two_digits = s->n <= SORT_BINS * SORT_BINS * SORT_LEAF_FULL(SORT_PAIRS_LEAF);
@@ -60,7 +61,7 @@ static bool best_adaptive(const struct echi_sort *s)
     return s->n >= SORT_SKEWED_LEAST(s->key_bytes) && best_msd(s);
 }
 
-/* Whether "adaptive" begins with equal-count buckets; if it is named, wherever it can. */
+/* Whether "adaptive" begins with equal-count buckets; if it is named, whenever possible. */
 static bool begins_with_buckets(const struct echi_sort *s)
 {
     return can_buckets(s) &&
@@ -69,10 +70,10 @@ static bool begins_with_buckets(const struct echi_sort *s)
 
 /* ---- Sizes ---- */
 
-/* How much of everything the levels can need.  A segment has more keys than a leaf.  Bins are
- * joined while they begin in the same half of a leaf: a run of r keys between larger bins makes at
- * most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one more and ends a run, so
- * that keys make at most 6 n / leaf, and each segment, as one and as the bin that it was, 4.  A
+/* Upper bounds for the lists of all levels.  A segment has more keys than a leaf.  Adjacent bins
+ * are joined while they begin in the same half of a leaf: a run of r keys between larger bins makes
+ * at most 2 r / leaf + 2 leaves, and a bin of more than half a leaf is one leaf and ends a run, so
+ * keys make at most 6 n / leaf leaves, and each segment, as one and as the bin that it was, 4.  A
  * bucket may be a leaf. */
 static void size_levels(const struct echi_sort *s, bool buckets, struct msd_plan *p)
 {
@@ -206,8 +207,9 @@ static void pdl(const struct sort_build *b, enum echi_phase phase, const char *k
                      b->plan->msd.adaptive ? "the sample is not skewed" : NULL);
 }
 
-/* No launch knows how much there is to do.  Where most inputs need many blocks each has a tile or a
- * leaf, which is faster than blocks that stay; elsewhere, and beyond, blocks take turns. */
+/* No launch knows how much work there is.  Where most inputs need many blocks, each block has one
+ * tile or leaf, which is faster than persistent blocks; in other launches, and beyond that number,
+ * blocks loop. */
 static void scatter_level(const struct sort_build *b, int level)
 {
     const struct msd_plan *msd = &b->plan->msd;
@@ -231,7 +233,7 @@ unsigned echi_sort_small_lsd_bytes(const struct sort_build *b, unsigned blocks, 
     return needed > least ? needed : least;
 }
 
-/* Leaves are large where they save a level, and memory for lists is there for the small ones. */
+/* Leaves are large if that saves a level; the lists have room for the small ones. */
 static bool choose_leaf(const struct sort_build *b)
 {
     const struct msd_plan *msd = &b->plan->msd;
@@ -244,7 +246,7 @@ static bool choose_leaf(const struct sort_build *b)
     return large;
 }
 
-/* As many leaves as digits make of evenly distributed keys. */
+/* The number of leaves for evenly distributed keys. */
 static uint64_t even_leaves(const struct sort_args *args)
 {
     uint64_t leaves = 1;
@@ -252,8 +254,8 @@ static uint64_t even_leaves(const struct sort_args *args)
     return leaves;
 }
 
-/* How many levels have launches of their own: those of evenly distributed keys, and of many keys
- * one more.  The first, which finds out whether they are in order, always has. */
+/* The number of levels with separate launches: the levels of evenly distributed keys, and one more
+ * for many keys.  The first level always has one: it detects whether the keys are in order. */
 static int even_levels(const struct sort_args *args, int first)
 {
     uint64_t full = SORT_LEAF_FULL(args->msd.leaf);
@@ -262,7 +264,7 @@ static int even_levels(const struct sort_args *args, int first)
     return levels;
 }
 
-/* Counts and plans a level; of a small array the first in one launch. */
+/* Counts and plans a level; for a small array the first level in one launch. */
 static void count_level(const struct sort_build *b, int level)
 {
     const struct msd_plan *msd = &b->plan->msd;
@@ -303,7 +305,7 @@ static void run_levels(const struct sort_build *b, int level, bool large)
     }
     echi_sort_launch(b, ECHI_MOVE, ECHI_LAUNCH_COOPERATIVE, "sort_msd_tail_levels", rest,
                      SORT_MSD_THREADS, tail_bytes, level,
-                     "there are more levels, or the keys of few are skewed");
+                     "there are more levels, or the keys of a small array are skewed");
     pdl(b, ECHI_FINISH, large ? "sort_msd_leaf_large" : "sort_msd_leaf",
         echi_cuda_least(msd->leaves, leaves + leaves / 16 + 64), SORT_LEAF_THREADS,
         SORT_LEAF_SHARED_BYTES(large), level);
@@ -340,15 +342,15 @@ static ech_status steps_of_msd(const struct sort_build *b)
 }
 
 /* Whether a block has shared memory for 2^bits counters, and a scatter for a table of as many bytes
- * beside its tile. */
+ * in addition to its tile. */
 static bool holds_bins(const struct echi_gpu *gpu, int bits)
 {
-    enum { STATIC_BYTES = 4 << 10 }; /* at most, beside the counters */
+    enum { STATIC_BYTES = 4 << 10 }; /* maximum, in addition to the counters */
     return gpu->shared_bytes >= (4u << bits) + STATIC_BYTES &&
            gpu->shared_bytes >= SORT_MSD_SHARED_BYTES + (1u << bits);
 }
 
-/* No more bins than a few keys need. */
+/* Few keys do not need more bins. */
 static int bin_bits(const struct sort_build *b)
 {
     int bits = SORT_DIGIT_BITS;
@@ -358,7 +360,7 @@ static int bin_bits(const struct sort_build *b)
     return bits;
 }
 
-/* Floats whose NaN are at one end, whatever their signs, have digits that are even in value. */
+/* Whether the digits can be by value: floats whose NaN, of either sign, are all at one end. */
 static bool floats_by_value(const struct sort_build *b)
 {
     const struct sort_args *args = b->args;
@@ -402,8 +404,8 @@ static ech_status steps_of_adaptive(const struct sort_build *b)
 
 const struct sort_strategy echi_sort_by_adaptive = {
     .name = "adaptive",
-    .what = "as buckets or msd, or as onesweep if a sample of the keys is skewed",
-    .when = "as msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on",
+    .what = "like buckets or msd, or like onesweep if a sample of the keys is skewed",
+    .when = "like msd, from 2^24 keys of 32 bits or 2^23 of 64 bits on",
     .family = "sort_msd",
     .can = can_msd,
     .best = best_adaptive,
@@ -414,8 +416,8 @@ const struct sort_strategy echi_sort_by_adaptive = {
 
 const struct sort_strategy echi_sort_by_buckets = {
     .name = "buckets",
-    .what = "as msd, after a split into buckets of about equally many keys",
-    .when = "only by name: adaptive comes first",
+    .what = "like msd, after a first level of equal-count buckets",
+    .when = "only by name: adaptive precedes it",
     .family = "sort_msd",
     .can = can_buckets,
     .best = best_buckets,
@@ -426,9 +428,9 @@ const struct sort_strategy echi_sort_by_buckets = {
 
 const struct sort_strategy echi_sort_by_msd = {
     .name = "msd",
-    .what = "most significant digit first, until a block can hold what is left",
+    .what = "most significant digit first, until a segment fits in a block",
     .when = "keys of 32 or 64 bits, fewer than 2^32; with values if the key has enough bits, and "
-            "keys of 32 bits only as integers of which two digits make leaves",
+            "keys of 32 bits only if they are integers and two digits make leaves",
     .family = "sort_msd",
     .can = can_msd,
     .best = best_msd,

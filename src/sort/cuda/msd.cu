@@ -1,28 +1,29 @@
 /*
- * sort/cuda/msd.cu - keys of 32 and 64 bits alone, most significant digit first: each level splits
- * what is too large for a block by one digit more.
+ * sort/cuda/msd.cu - MSD radix sort of keys of 32 and 64 bits without values: each level divides
+ * the segments that are too large for a block by one more digit.
  *
  *     sort_msd_begin         one segment, the array; in msd_plan.cuh
- *     sort_msd_count         how many keys of each digit every segment of the level has: one read
- *     sort_msd_plan          where each digit's keys go; which make leaves, which a segment of the
- *                            next level; in msd_plan.cuh
+ *     sort_msd_count         counts the keys of each digit of every segment of the level: one read
+ *     sort_msd_plan          the start of each digit's keys; which digits become leaves, and which
+ *                            segments of the next level; in msd_plan.cuh
  *     sort_msd_scatter       moves the keys: one read and one write
- *     sort_msd_floats        the same where digits may be of values; those are in msd_value.cuh
- *     sort_msd_count_plan    of small arrays, what the first three do for level 0
- *     sort_msd_tail_levels   the levels that evenly distributed keys do not have; or, of small
- *                            skewed arrays, all of the sort: in small_lsd.cuh
- *     sort_msd_leaf          sorts what a block can hold: one read, one write; in msd_leaf.cuh
+ *     sort_msd_floats        the same if digits may be by value (msd_value.cuh)
+ *     sort_msd_count_plan    for small arrays, the first three kernels of level 0
+ *     sort_msd_tail_levels   the levels that evenly distributed keys do not need; or, for small
+ *                            skewed arrays, the entire sort: in small_lsd.cuh
+ *     sort_msd_leaf          sorts what fits in a block: one read, one write; in msd_leaf.cuh
  *
  *     level 0   |               one segment               |
  *     level 1   | seg | leaf |leaf|      seg       | leaf |
  *     level 2   |leaf|leaf|       |leaf|leaf|leaf|
  *
- * Keys with the same bits cannot be told apart, so nothing here is stable: a key's rank in a tile
- * is what an atomic addition returns, and tiles take room for their digits in any order.  Nothing
- * waits for another block.
+ * Keys with the same bits are indistinguishable, so nothing here is stable: a key's rank in a tile
+ * is the return value of an atomic addition, and tiles reserve output space for their digits in any
+ * order.  No block waits for another.
  *
- * A digit's bits are the highest that differ in the segment, so that constant ones cost nothing; a
- * segment whose keys have one digit is not moved.  A level that finds no segments ends at once.
+ * A digit consists of the highest bits that differ in the segment, so constant bits cost nothing; a
+ * segment whose keys all have the same digit is not moved.  A level without segments ends
+ * immediately.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,7 +35,7 @@
 
 /* ---- Counts ---- */
 
-/* What a digit is made of: bits, the table of msd_buckets.cuh, or values. */
+/* The source of a digit: bits, the table of msd_buckets.cuh, or values. */
 enum digits { OF_BITS, BY_TABLE, OF_VALUES };
 
 template <int KIND>
@@ -95,8 +96,8 @@ static __device__ inline void msd_count_range(const struct sort_common &a,
         }
 }
 
-/* Adds what [from, to) of a segment has to its counts, and, seen being a place for it, to what is
- * seen of neighbours.  BY_VALUE: its digits may be of values. */
+/* Adds the digit counts of [from, to) of a segment to its counts, and, unless seen is NULL, the
+ * order of adjacent keys to *seen.  BY_VALUE: its digits may be by value. */
 template <int BY_VALUE>
 static __device__ inline void msd_count_part(const msd_args &a, const struct sort_segment &s,
                                              struct msd_count_shared &sh, uint32_t from,
@@ -129,7 +130,7 @@ static __device__ inline void msd_count_level(const msd_args &a, int level,
     const uint32_t each = tiles / gridDim.x + (tiles % gridDim.x != 0);
     uint32_t tile = min(tiles, blockIdx.x * each);
     const uint32_t last = min(tiles, tile + each);
-    while (tile < last) { /* the tiles of a segment at once */
+    while (tile < last) { /* one segment per iteration */
         const uint32_t index = msd_segment_of(a, level, tile);
         const struct sort_segment s = a.lists.segments[level & 1][index];
         const uint32_t end = s.first_tile + msd_tiles(s.count), stop = min(last, end);
@@ -173,15 +174,16 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_COUNT_THREADS, SORT_MSD_CO
 
 struct msd_scatter_shared {
     ukey keys[MSD_TILE];        /* by digit */
-    uint32_t next[SORT_BINS];   /* how many keys of each digit; then where the next one goes */
+    uint32_t next[SORT_BINS];   /* count of each digit; then the output position of its next key */
     uint32_t target[SORT_BINS]; /* a key of this digit and rank r goes to target + r */
     uint32_t sums[MSD_WORDS];
-    uint32_t frequent; /* the most frequent digit and above it its count, where that is large */
+    uint32_t frequent; /* the most frequent digit and, above it, its count if that is large */
 };
 static_assert(sizeof(struct msd_scatter_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
 
-/* Of values keys are as in the input while a tile is moved, else encoded. */
+/* With digits by value, the keys of a tile stay as in the input while it is moved; otherwise they
+ * are encoded. */
 template <int KIND>
 static __device__ inline uint32_t scatter_digit(const struct sort_segment &s,
                                                 const struct buckets_table &t, ukey e)
@@ -190,8 +192,8 @@ static __device__ inline uint32_t scatter_digit(const struct sort_segment &s,
     return KIND == OF_VALUES ? value_digit(t.map, e, s.shift, s.bits) : msd_digit(s, e);
 }
 
-/* Places the tile's keys by digit in shared memory.  Additions to one counter take turns, so where
- * a digit is frequent, each warp adds up that one before. */
+/* Places the tile's keys by digit in shared memory.  Additions to one counter are serialised, so if
+ * a digit is frequent, each warp adds its keys of that digit in one operation. */
 template <int KIND, int FREQUENT>
 static __device__ inline void msd_place(const struct sort_segment &s, const struct buckets_table &t,
                                         struct msd_scatter_shared &sh, uint32_t here,
@@ -255,12 +257,12 @@ msd_scatter_tile(const struct sort_common &a, const struct sort_segment &s,
         sh.next[me] = offset;
         sh.target[me] = room - offset;
     }
-    __syncthreads(); /* the offsets are there */
+    __syncthreads(); /* the offsets are written */
     if (sh.frequent)
         msd_place<KIND, 1>(s, t, sh, here, key);
     else
         msd_place<KIND, 0>(s, t, sh, here, key);
-    __syncthreads(); /* the tile lies by digits */
+    __syncthreads(); /* the tile is sorted by digit */
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++) {
         const uint32_t rank = me + i * SORT_MSD_THREADS;
@@ -272,7 +274,7 @@ msd_scatter_tile(const struct sort_common &a, const struct sort_segment &s,
     }
 }
 
-/* Writes [at, at + here) of a segment to the output, from where the keys of each digit begin. */
+/* Writes [at, at + here) of a segment to the output, at the positions of each digit. */
 static __device__ inline void msd_write_tile(const struct sort_common &a,
                                              const struct sort_segment &s, const uint32_t *begins,
                                              struct msd_scatter_shared &sh, uint32_t at,
@@ -280,7 +282,7 @@ static __device__ inline void msd_write_tile(const struct sort_common &a,
 {
     const uint32_t me = threadIdx.x;
     if (me < SORT_BINS) sh.next[me] = begins[me];
-    __syncthreads(); /* the begins are there */
+    __syncthreads(); /* the starts are written */
     uint32_t bin = 0;
 #pragma unroll
     for (uint32_t step = SORT_BINS / 2; step; step /= 2)
@@ -310,7 +312,7 @@ static __device__ inline void msd_scatter_level(const msd_args &a, int level,
             msd_scatter_tile<OF_BITS>(a.common, s, buckets_table{}, cursors, sh, at, here);
         else
             msd_write_tile(a.common, s, cursors, sh, at, here);
-        __syncthreads(); /* everyone has read; the counters may be cleared */
+        __syncthreads(); /* all threads have read; the counters may be cleared */
     }
 }
 
@@ -321,8 +323,8 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     msd_scatter_level<0>(a, a.common.level, *(struct msd_scatter_shared *)shared_bytes);
 }
 
-/* The whole array by the table of buckets, if there is one.  A block has several tiles, so that the
- * table is read less often, and fewer blocks end at once where there is none. */
+/* The entire array by the table of buckets, if there is one.  A block has several tiles, so that
+ * the table is read less often, and fewer blocks end immediately if there is none. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_buckets_scatter(const __grid_constant__ msd_args a)
 {
@@ -341,11 +343,11 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
         const uint32_t at = tile * MSD_TILE,
                        here = min((uint32_t)a.common.n - at, (uint32_t)MSD_TILE);
         msd_scatter_tile<BY_TABLE>(a.common, s, t, a.lists.counts[0], sh, at, here);
-        __syncthreads(); /* everyone has read; the counters may be cleared */
+        __syncthreads(); /* all threads have read; the counters may be cleared */
     }
 }
 
-/* The same of floats, whose digits may be of values. */
+/* The same for floats, whose digits may be by value. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_msd_floats(const __grid_constant__ msd_args a)
 {
@@ -353,7 +355,7 @@ extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     msd_scatter_level<1>(a, a.common.level, *(struct msd_scatter_shared *)shared_bytes);
 }
 
-/* ---- Levels that evenly distributed keys do not have ---- */
+/* ---- Levels that evenly distributed keys do not need ---- */
 
 union tail_shared {
     struct msd_count_shared count;
@@ -363,8 +365,8 @@ union tail_shared {
 static_assert(sizeof(union tail_shared) <= SORT_MSD_SHARED_BYTES,
               "the host gives less shared memory than the kernel uses");
 
-/* All levels from a.level on, in one launch of blocks that run together: where keys are distributed
- * evenly they have nothing to do, and a launch for each takes longer than that. */
+/* All levels from a.level on, in one launch whose blocks are resident together: with evenly
+ * distributed keys they have nothing to do, and one launch per level would take longer. */
 extern "C" __global__ void __launch_bounds__(SORT_MSD_THREADS, SORT_MSD_BLOCKS)
     sort_msd_tail_levels(const __grid_constant__ msd_args a)
 {

@@ -1,6 +1,6 @@
 /*
- * sort/cuda/msd.cuh - what the kernels of msd.cu share: sizes, and a segment's digits, tiles
- * and buffers.
+ * sort/cuda/msd.cuh - device code that the kernels of msd.cu share: sizes, and a segment's digits,
+ * tiles and buffers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,9 +18,9 @@ typedef struct sort_msd_args msd_args;
 #endif
 
 #if VAL_BYTES
-/* Copies beside the kernel, and room for two blocks' of them, are of sm_80 and of those that
- * followed it in data centres; what else runs code of sm_80 has room for one block's.  The host
- * asks what the code was compiled for: msd_pairs.c. */
+/* Asynchronous copies to shared memory, with space for two blocks' copies, exist on sm_80 and its
+ * successors in data centres; other GPUs that run code of sm_80 have space for one block's.  The
+ * host asks for which architecture the code was compiled: msd_pairs.c. */
 #if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1100)
 #define PAIRS_STAGED 1
 #else
@@ -52,10 +52,10 @@ enum { LEAF_THREADS = SORT_LEAF_THREADS };
 #endif
 enum {
     MSD_WORDS = SORT_BINS / 32,
-    MSD_EVEN_LEVELS = 2 /* so many split keys that are distributed evenly */
+    MSD_EVEN_LEVELS = 2 /* number of levels for evenly distributed keys */
 };
 
-/* Most keys of a leaf. */
+/* The maximum number of keys of a leaf. */
 static __device__ inline uint32_t msd_leaf(const msd_args &a)
 {
 #if VAL_BYTES
@@ -76,7 +76,7 @@ static __device__ inline uint32_t msd_digit(const struct sort_segment &s, ukey e
     return (uint32_t)(e >> s.shift) & ((1u << s.bits) - 1);
 }
 
-/* Where a segment's keys go. */
+/* The destination buffer of a segment's keys. */
 static __device__ inline uint32_t msd_target(const struct sort_segment &s)
 {
     return s.source == (uint32_t)SORT_TMP ? (uint32_t)SORT_OUT : (uint32_t)SORT_TMP;
@@ -92,7 +92,7 @@ static __device__ inline uint32_t *msd_counts(const msd_args &a, int level, uint
     return a.lists.counts[level & 1] + (uint64_t)segment * SORT_MSD_ROW;
 }
 
-/* Input that is in order, or in reverse order and not written where it is read, is copied. */
+/* Input that is in order, or in reverse order and not sorted in place, is copied. */
 static __device__ inline bool msd_ordered(const msd_args &a)
 {
     const uint32_t seen = a.lists.msd->seen;
@@ -105,14 +105,14 @@ static __device__ inline uint32_t msd_segment_of(const msd_args &a, int level, u
     return a.lists.msd->segments[level] == 1 ? 0 : a.lists.tile_of[level & 1][tile];
 }
 
-/* What a thread finds out beside the counts. */
+/* Information that a thread collects in addition to the counts. */
 struct msd_found {
     ukey differ;   /* bits in which its keys differ from the segment's first */
-    uint32_t seen; /* enum sort_seen; both stop the comparisons, which soon happens unless the
+    uint32_t seen; /* enum sort_seen; both bits end the comparisons, which happens early unless the
                       input is in order */
 };
 
-/* ... and a block, in shared memory, with its counts. */
+/* The same for a block, in shared memory, with its counts. */
 struct msd_count_shared {
     uint32_t bins[SORT_BINS];
     unsigned long long differ;

@@ -1,5 +1,5 @@
 /*
- * sort/cuda/msd.h - what both halves of a sort by most significant digits agree on: sizes,
+ * sort/cuda/msd.h - definitions that host and device code of the MSD radix sort share: sizes,
  * device structures, arguments.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@ enum {
     SORT_MSD_ROW = SORT_BINS + 2 /* a segment's counts, and the bits in which its keys differ */
 };
 
-/* Dynamic shared memory of sort_msd_scatter: a tile, and two counters a bin; of sort_msd_leaf: a
+/* Dynamic shared memory of sort_msd_scatter: a tile, and two counters per bin; of sort_msd_leaf: a
  * leaf and its bins. */
 #define SORT_MSD_TILE(key_bytes) (SORT_MSD_THREADS * (SORT_MSD_THREAD_BYTES / (key_bytes)))
 #define SORT_MSD_SHARED_BYTES    (SORT_MSD_THREADS * SORT_MSD_THREAD_BYTES + SORT_BINS * 8 + 64)
@@ -25,14 +25,14 @@ enum {
     ((1u + (large)) * (SORT_LEAF_THREADS * SORT_LEAF_THREAD_BYTES + 1280u) +                       \
      (4u << SORT_LEAF_BINS_LOG))
 
-/* ... of small skewed arrays, small_lsd.cuh: counters of warps, three a bin, and a tile. */
+/* Dynamic shared memory of small_lsd.cuh: counters of warps, three per bin, and a tile. */
 #define SORT_SMALL_LSD_SHARED_BYTES(tile, element_bytes)                                           \
     ((SORT_MSD_THREADS / 32 + 3) * SORT_BINS * 4u + 32u + (tile) * (element_bytes))
 
-/* ... of the scatter with values, msd_pairs.cu: a tile's keys or values, or the counters of its
- * warps, and where each digit goes; staged: the values that are copied meanwhile.  Of a leaf with
- * values: its order, and its bins, keys or values; or what sort_block takes, where keys are skewed.
- * Values of 16 bytes stay in memory. */
+/* Dynamic shared memory of the scatter with values, msd_pairs.cu: a tile's keys or values, or the
+ * counters of its warps, and the target of each digit; staged: the values that are copied
+ * meanwhile.  For a leaf with values: its order, and its bins, keys or values; for skewed keys the
+ * size of sort_block.  Values of 16 bytes stay in global memory. */
 #define SORT_PAIRS_SHARED_BYTES(threads, items, key_bytes, value_bytes, staged)                    \
     (SORT_SHARED_BYTES(threads, items,                                                             \
                        (key_bytes) > (value_bytes) ? (key_bytes) : (value_bytes)) +                \
@@ -42,15 +42,15 @@ enum {
      (leaf) * ((key_bytes) == 8 || ((value_bytes) == 8 && !(staged)) ? 8u : 4u) +                  \
      (leaf) * ((staged) && (value_bytes) <= 8 ? (unsigned)(value_bytes) : 0u))
 
-/* ... of msd_packed.cuh: two counters a word; a tile of pairs, their values once more, and two
- * words a digit. */
+/* Dynamic shared memory of msd_packed.cuh: two counters per word; a tile of pairs, a copy of their
+ * values, and two words per digit. */
 #define SORT_PACKED_COUNT_BYTES         (4u << (2 * SORT_DIGIT_BITS - 1))
 #define SORT_PACKED_TILE(level)         (SORT_PACKED_THREADS * SORT_PACKED_ITEMS(level))
 #define SORT_PACKED_TILES(n)            ((n) / SORT_PACKED_TILE(1) + SORT_BINS) /* of a level */
 #define SORT_PACKED_SHARED_BYTES(level) (SORT_PACKED_TILE(level) * 12u + SORT_BINS * 8u + 64u)
 
-/* What msd.cuh splits: keys that agree in all bits from shift + bits up, and that no leaf can
- * hold.  Each level has a list of them, made by the level before. */
+/* A segment that msd.cuh divides: its keys agree in all bits from shift + bits up, and do not fit
+ * in a leaf.  Each level has a list of segments, made by the level before. */
 struct sort_segment {
     uint32_t begin, count;
     uint32_t first_tile;
@@ -58,18 +58,18 @@ struct sort_segment {
     uint32_t shift, bits;
     uint32_t moves;  /* enum sort_moves */
     uint32_t known;  /* enum sort_known */
-    uint64_t prefix; /* what its keys are without the digit, for SORT_WRITTEN; or their values */
+    uint64_t prefix; /* the keys without the digit (SORT_WRITTEN), or first quantised value */
 };
 
-/* Its digits are counted already; and they are of values (msd_value.cuh), not of bits. */
+/* The digits have been counted; the digits are by value (msd_value.cuh), not of bits. */
 enum sort_known { SORT_COUNTED = 1, SORT_BY_VALUE = 2 };
 
-/* What the scatter does with a segment: leaves it where it is, since its keys have one digit; moves
- * its keys; or, where the digit is the last, writes them from their counts to the output. */
+/* What the scatter does with a segment: leaves it in place, since its keys have one digit; moves
+ * its keys; or, if the digit is the last, writes them to the output from their counts. */
 enum sort_moves { SORT_STAYS, SORT_MOVES, SORT_WRITTEN };
 
-/* Keys that a block finishes.  Those of keys alone, in the form of order_encode(), are low + [0,
- * 2^bits); or uneven, and their range is to be found. */
+/* Keys that a block finishes.  Without values, the keys in the form of order_encode() are in low +
+ * [0, 2^bits); or they are uneven, and the leaf finds their range. */
 enum { SORT_LEAF_UNEVEN = 255 };
 struct sort_leaf {
     uint32_t begin, count, source;
@@ -82,61 +82,64 @@ enum sort_seen { SORT_SEEN_FALL = 1, SORT_SEEN_RISE = 2, SORT_SEEN_BOTH = 3 };
 struct sort_msd {
     uint32_t segments[SORT_MSD_LEVELS + 2], tiles[SORT_MSD_LEVELS + 2]; /* of each level */
     uint32_t leaves, skewed_leaves;
-    uint32_t seen;    /* of keys next to each other in the input: enum sort_seen */
+    uint32_t seen;    /* order of adjacent keys in the input: enum sort_seen */
     uint32_t arrived; /* blocks at barriers of sort_msd_tail_levels */
     uint32_t skewed;  /* 1: sort_lsd, or small_lsd_sort(), sorts, and the levels do nothing */
     uint32_t lsd_arrived[2]; /* ... of sort_lsd_begin, and of sort_lsd */
-    /* msd_packed.cuh alone */
-    uint32_t even;   /* so many low bits differ in a sample, which is even in the first; or 0 */
-    uint32_t uneven; /* 1: the keys are not as their sample */
-    uint32_t packed_tiles; /* of the second level; 0: it has none of the keys */
+    /* Only for msd_packed.cuh: */
+    uint32_t even;   /* number of low bits that differ in a sample, if its first bits are evenly
+                        distributed; or 0 */
+    uint32_t uneven; /* 1: the keys are not distributed like their sample */
+    uint32_t packed_tiles; /* of the second level; 0: it has no keys */
     uint64_t last;         /* a pair */
 };
 
-/* What blocks add up that count the first level of a small array; zero between launches. */
+/* Sums over the blocks that count the first level of a small array; zero between launches. */
 struct sort_first_counts {
     uint32_t counts[SORT_MSD_ROW];
-    uint32_t seen, done; /* as in sort_msd; blocks that have counted, or looked */
+    uint32_t seen, done; /* as in sort_msd; number of blocks that have counted or sampled */
     uint32_t skewed;     /* 1: keys are skewed */
 };
 
-/* What msd_buckets.cuh knows of the keys. */
+/* The result of sampling and planning in msd_buckets.cuh. */
 struct sort_buckets {
-    uint64_t low;         /* the first bin's least key, in the form of order_encode(); all keys */
-    uint32_t bits, shift; /* of the bins agree from bits up, and those of one from shift up */
+    uint64_t low;         /* minimum key of the first bin, in the form of order_encode() */
+    uint32_t bits, shift; /* keys of all bins agree from bit `bits` up, keys of one bin from `shift`
+                             up */
     uint32_t table;       /* 1: sort_buckets_scatter moves keys, 0: sort_msd_scatter, or _floats */
-    uint64_t least, most; /* of keys below and above all bins; else ~0 and 0 */
+    uint64_t least, most; /* minimum key below and maximum key above all bins; otherwise ~0 and 0 */
     double scale, offset; /* of values (msd_value.cuh) */
-    uint32_t by_value;    /* 1: bins are of values, which have so many bits */
+    uint32_t by_value;    /* 1: bins are by value, with this many bits */
 };
 
-/* Where the levels keep what they split; lists of odd levels lie beside those of even ones. */
+/* The lists of all levels; odd and even levels use different lists. */
 struct sort_lists {
     struct sort_msd *msd;
     int32_t levels;
     struct sort_segment *segments[2];
-    uint32_t *counts[2];  /* [segments][SORT_MSD_ROW]; then where each bin's next key goes */
-    uint32_t *tile_of[2]; /* [tiles]: which segment a tile belongs to */
+    uint32_t *counts[2];  /* [segments][SORT_MSD_ROW]; then the output position of each bin's next
+                             key */
+    uint32_t *tile_of[2]; /* [tiles]: the segment of each tile */
     struct sort_leaf *leaves;
     uint32_t *skewed_leaves; /* numbers of leaves that are left to sort_msd_skewed_leaf */
-    /* Of small arrays; else NULL. */
+    /* For small arrays; otherwise NULL. */
     struct sort_first_counts *first_counts;
     uint32_t *small_lsd_counts; /* [blocks][SORT_BINS] */
     uint32_t *small_lsd_sums;   /* [2][SORT_SMALL_LSD_BLOCKS / SORT_SMALL_LSD_GROUP][SORT_BINS]: of
-                                   even passes and odd ones */
+                                   even and of odd passes */
     uint32_t small_lsd_tile;    /* keys that a block has shared memory for */
 };
 
-/* Keys alone. */
+/* Keys without values. */
 struct sort_msd_args {
     struct sort_common common;
     struct sort_lists lists;
-    uint32_t leaf;                /* most keys of a leaf */
-    struct sort_buckets *buckets; /* this and what follows: msd_buckets.cuh */
+    uint32_t leaf;                /* maximum number of keys of a leaf */
+    struct sort_buckets *buckets; /* this and the following: msd_buckets.cuh */
     uint32_t *bins;               /* [2^bin_bits]: keys of each bin */
     uint8_t *bin_bucket;          /* [2^bin_bits]: the bucket of each */
     int32_t bin_bits;
-    uint32_t floats;   /* bins may be of values: msd_value.cuh */
+    uint32_t floats;   /* bins may be by value: msd_value.cuh */
     uint32_t adaptive; /* skewed.cuh: skewed keys are left to lsd.cuh */
 };
 
@@ -144,8 +147,9 @@ struct sort_msd_args {
 struct sort_pairs_args {
     struct sort_common common;
     struct sort_lists lists;
-    uint32_t *rows;   /* [tiles][SORT_BINS]: keys of each digit in earlier tiles of its piece */
-    uint32_t *pieces; /* [count_blocks][SORT_BINS]: ... and in pieces up to this block's last */
+    uint32_t *rows;   /* [tiles][SORT_BINS]: keys of each digit in earlier tiles of the tile's
+                         piece */
+    uint32_t *pieces; /* [count_blocks][SORT_BINS]: ... and in all pieces up to the block's last */
     uint32_t count_blocks; /* of a level */
     uint32_t packed;       /* msd_packed.cuh may sort them */
 };

@@ -1,21 +1,22 @@
 /*
- * sort/cuda/msd_buckets.cuh - the first level of a sort of many keys alone, by buckets of about as
- * many keys each, however the keys are distributed.
+ * sort/cuda/msd_buckets.cuh - the first level of a sort of many keys without values, by buckets of
+ * about equally many keys, for any distribution of the keys.
  *
- *     sort_buckets_begin     the bits in which keys differ, from a sample, cut into 2^bin_bits bins
- *     sort_buckets_count     how many keys each bin has: one read
- *     sort_buckets_plan      at most 256 buckets: bins together, aligned and a power of two of them
- *     sort_buckets_scatter   moves keys by a table from bins to buckets; where that gains little,
- *                            all buckets have as many bins, and are a digit of sort_msd_scatter
+ *     sort_buckets_begin     divides the range of a sample into 2^bin_bits bins
+ *     sort_buckets_count     counts the keys of each bin: one read
+ *     sort_buckets_plan      at most 256 buckets: each is an aligned power of two of bins
+ *     sort_buckets_scatter   moves keys by a table from bins to buckets; if that gains little, all
+ *                            buckets have equally many bins, and are a digit of sort_msd_scatter
  *
  *         bins       |.|.|.|.|.|.|.|.|:|:|:|:|#|#|#|#|
  *         buckets    |       |       |   |   |#|#|#|#|
  *
- * Bins of floats may be of values instead, which are even in value (msd_value.cuh).  Then all
- * buckets have as many, and are a digit of sort_msd_floats.
+ * For floats the bins may be by value instead: bins of equal width in value (msd_value.cuh).  All
+ * buckets then have equally many bins, and are a digit of sort_msd_floats.
  *
- * Keys that differ from the sample in other bits count for the first or the last bin.  Where the
- * bins of a bucket make leaves, they are its segment's digits, and its keys are not counted again.
+ * Keys that differ from the sample in other bits are counted in the first or the last bin.  If the
+ * bins of a bucket are small enough for leaves, they are its segment's digits, and its keys are not
+ * counted again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,13 +30,14 @@ static_assert((int)SORT_BUCKETS_THREADS == (int)SORT_SKEWED_THREADS, "a block fo
 enum {
     BUCKETS_THREADS = SORT_BUCKETS_THREADS,
     BUCKETS_WARPS = BUCKETS_THREADS / 32,
-    BUCKETS_SAMPLES = 4, /* a thread */
+    BUCKETS_SAMPLES = 4, /* per thread */
     BUCKETS = SORT_BINS,
     BUCKET_LOG = SORT_DIGIT_BITS,
-    BUCKETS_ENDS = 200 /* leaves: a bucket of no more probably is leaves after one level */
+    BUCKETS_ENDS = 200 /* leaves: a bucket of at most this size probably becomes leaves after one
+                          level */
 };
 
-/* Clears what the levels count up. */
+/* Clears the counters of the levels. */
 static __device__ inline void buckets_clear(const msd_args &a)
 {
     const uint32_t me = threadIdx.x;
@@ -70,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
         high = key_max(high, e[j]);
     }
     buckets_clear(a);
-    block_range(values.low, values.high, low, high); /* also: everything is clear */
+    block_range(values.low, values.high, low, high); /* also: all counters are clear */
     struct sort_buckets t = {};
     t.bits = max(bits_of(low ^ high), (uint32_t)a.bin_bits); /* a bucket is a digit of keys */
     struct value_map map = {};
@@ -92,12 +94,12 @@ extern "C" __global__ void __launch_bounds__(SORT_BUCKETS_THREADS)
     *a.buckets = t;
 }
 
-/* From a key to its bin, and to the bucket of that. */
+/* The map from a key to its bin, and from a bin to its bucket. */
 struct buckets_table {
     const uint8_t *bucket_of;
-    ukey low, span; /* the bins' keys are low + [0, span] */
+    ukey low, span; /* the bins cover the keys low + [0, span] */
     uint32_t shift;
-    struct value_map map; /* where bins are of values */
+    struct value_map map; /* if bins are by value */
 };
 
 static __device__ inline struct buckets_table buckets_table_of(const msd_args &a)
@@ -116,11 +118,11 @@ static __device__ inline uint32_t buckets_bin(const struct buckets_table &t, uke
 /* ---- Counts ---- */
 
 struct buckets_found {
-    ukey least, most; /* of the keys below and above all bins */
+    ukey least, most; /* minimum key below and maximum key above all bins */
     uint32_t seen;    /* as in struct msd_found */
 };
 
-/* How bins are counted: of keys as they are, as they are encoded, or of values. */
+/* The kind of bins: of keys as they are, of encoded keys, or of values. */
 enum buckets_count { COUNT_PLAIN, COUNT_ENCODED, COUNT_VALUES };
 
 template <int KIND>
@@ -236,10 +238,10 @@ struct buckets_plan {
     uint32_t buckets, ending;
     uint32_t first[BUCKETS]; /* bin of each bucket */
     uint8_t log[BUCKETS];    /* it has 2^log bins */
-    ukey bound[BUCKETS + 1]; /* of even buckets of values: the first key of each */
+    ukey bound[BUCKETS + 1]; /* for even buckets by value: the first key of each */
 };
 
-/* Turns the counts of the bins into where each begins, in begin[2^bin_bits + 1]. */
+/* Converts the counts of the bins to their starts, in begin[2^bin_bits + 1]. */
 static __device__ inline void buckets_begins(const msd_args &a, struct buckets_plan &p,
                                              uint32_t *begin)
 {
@@ -253,17 +255,17 @@ static __device__ inline void buckets_begins(const msd_args &a, struct buckets_p
         sum += __shfl_sync(WARP_ALL, inclusive, 31);
     }
     if (lane == 31) p.sums[warp] = sum;
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     uint32_t before = 0;
     for (uint32_t w = 0; w < warp; w++) before += p.sums[w];
     for (uint32_t j = 0; j < steps; j++)
         if (mine + j * 32 < all) begin[mine + j * 32] += before;
     if (threadIdx.x == 0) begin[all] = (uint32_t)a.common.n;
-    __syncthreads(); /* the begins of all bins are there */
+    __syncthreads(); /* the starts of all bins are written */
 }
 
-/* Does a bucket begin at this bin?  Then it has the most bins, 2^*log, with which it is aligned and
- * has at most cap keys; or one bin.  It does not inside of one that begins before. */
+/* Whether a bucket begins at this bin, that is, no larger bucket contains it.  The bucket has the
+ * maximum number 2^*log of bins with which it is aligned and has at most cap keys; or one bin. */
 static __device__ inline bool bucket_at_bin(const msd_args &a, const uint32_t *begin, uint32_t bin,
                                             uint32_t cap, uint32_t *log)
 {
@@ -276,7 +278,7 @@ static __device__ inline bool bucket_at_bin(const msd_args &a, const uint32_t *b
     return begin[bin + (1u << k)] != begin[bin];
 }
 
-/* Buckets of as many bins each. */
+/* Buckets of equally many bins. */
 static __device__ inline void buckets_even(const msd_args &a, struct buckets_plan &p)
 {
     const uint32_t me = threadIdx.x, even = a.bin_bits - BUCKET_LOG;
@@ -285,10 +287,10 @@ static __device__ inline void buckets_even(const msd_args &a, struct buckets_pla
         p.log[me] = (uint8_t)even;
     }
     if (me == 0) p.buckets = BUCKETS;
-    __syncthreads(); /* the buckets are there */
+    __syncthreads(); /* the buckets are written */
 }
 
-/* The first key of each even bucket of values. */
+/* The first key of each even bucket by value. */
 static __device__ inline void buckets_bounds(const msd_args &a, const struct sort_buckets &t,
                                              struct buckets_plan &p)
 {
@@ -296,10 +298,10 @@ static __device__ inline void buckets_bounds(const msd_args &a, const struct sor
     if (c <= BUCKETS)
         p.bound[c] =
             value_first(a.common.order, value_map_of(a), c << (t.shift + a.bin_bits - BUCKET_LOG));
-    __syncthreads(); /* the keys are there */
+    __syncthreads(); /* the keys are written */
 }
 
-/* Buckets of about as many keys each: by the least cap that makes few enough. */
+/* Buckets of about equally many keys: uses the smallest cap that makes few enough buckets. */
 static __device__ inline void buckets_equal(const msd_args &a, struct buckets_plan &p,
                                             const uint32_t *begin)
 {
@@ -314,7 +316,7 @@ static __device__ inline void buckets_equal(const msd_args &a, struct buckets_pl
         if (found) atomicAdd(&p.buckets, found);
         __syncthreads(); /* all are counted */
         const bool few = p.buckets <= BUCKETS;
-        __syncthreads(); /* everyone knows whether they are few enough */
+        __syncthreads(); /* all threads have read whether they are few enough */
         if (!few) continue;
         if (me == 0) p.buckets = 0;
         __syncthreads(); /* the counter is clear */
@@ -324,12 +326,12 @@ static __device__ inline void buckets_equal(const msd_args &a, struct buckets_pl
                 p.first[c] = bin;
                 p.log[c] = (uint8_t)log;
             }
-        __syncthreads(); /* the buckets are there */
+        __syncthreads(); /* the buckets are written */
         return;
     }
 }
 
-/* How many keys are in buckets that a level more probably turns into leaves. */
+/* The number of keys in buckets that one more level probably turns into leaves. */
 static __device__ inline uint32_t buckets_ending(const msd_args &a, struct buckets_plan &p,
                                                  const uint32_t *begin)
 {
@@ -345,7 +347,7 @@ static __device__ inline uint32_t buckets_ending(const msd_args &a, struct bucke
     return p.ending;
 }
 
-/* Finds buckets; returns whether keys find theirs by a table. */
+/* Chooses the buckets; returns whether keys are mapped to them by a table. */
 static __device__ inline bool buckets_choose(const msd_args &a, const struct sort_buckets &t,
                                              struct buckets_plan &p, const uint32_t *begin)
 {
@@ -358,16 +360,16 @@ static __device__ inline bool buckets_choose(const msd_args &a, const struct sor
     }
     const uint32_t even = buckets_ending(a, p, begin);
     if (!outside && even >= n / 4 * 3) return false;
-    __syncthreads(); /* everyone has read the sum */
+    __syncthreads(); /* all threads have read the sum */
     buckets_equal(a, p, begin);
     const uint32_t equal = buckets_ending(a, p, begin);
     if (outside || equal > even + n / 2) return true;
-    __syncthreads(); /* everyone has read the sum and the buckets */
+    __syncthreads(); /* all threads have read the sum and the buckets */
     buckets_even(a, p);
     return false;
 }
 
-/* The keys of a bucket of values, or of one bin that all of its keys are in. */
+/* The range of keys of a bucket by value, or of the only bin that contains its keys. */
 static __device__ inline void buckets_range(const msd_args &a, const struct sort_buckets &t,
                                             const struct buckets_plan &p, uint32_t c,
                                             uint32_t first, uint32_t bins, uint64_t &low,
@@ -381,8 +383,8 @@ static __device__ inline void buckets_range(const msd_args &a, const struct sort
     high = (ukey)(value_first(a.common.order, map, (first + bins) << t.shift) - 1);
 }
 
-/* What a warp does for a bucket: its bins' entries in the table; and where its keys go on:
- * leaves, or a segment of the next level, whose counts may be known. */
+/* One bucket, by one warp: its bins' entries in the table, and its keys' next stage: leaves, or a
+ * segment of the next level, whose counts may be known. */
 static __device__ inline void buckets_add(const msd_args &a, const struct sort_buckets &t,
                                           const struct buckets_plan &p, const uint32_t *begin,
                                           uint32_t c)
@@ -403,20 +405,21 @@ static __device__ inline void buckets_add(const msd_args &a, const struct sort_b
     }
     if (lane == 0) a.lists.counts[0][c] = at;
     if (count == 0) return;
-    if (most == count) { /* as if it had that bin alone */
+    if (most == count) { /* treat it as a bucket of this bin */
         first = only;
         log = 0;
         bins = 1;
     }
 
-    /* The first and the last bucket have what lies outside all bins. */
+    /* The first and the last bucket contain the keys outside all bins. */
     const uint32_t last = (uint32_t)(bits_mask(t.bits) >> t.shift);
     uint64_t rest = bits_mask(log + t.shift);
     uint64_t low = t.low + ((uint64_t)first << t.shift), high = low + rest;
     bool inside = true, by_value = t.by_value;
     if (by_value) {
         buckets_range(a, t, p, c, first, bins, low, high);
-        by_value = bins > 1 || (first != 0 && first != last); /* those can be split */
+        by_value = bins > 1 || (first != 0 && first != last); /* such bins can be divided by
+                                                                 value */
         rest = bits_mask(bits_of(low ^ high));
     }
     if (first == 0 && t.least != ~0ull) {
@@ -439,7 +442,8 @@ static __device__ inline void buckets_add(const msd_args &a, const struct sort_b
                          low, high - low, true);
         return;
     }
-    /* Bins are the digits where they make leaves, or where digits of more bits would not either. */
+    /* Bins are the digits if they make leaves, or if digits of more bits would not make leaves
+     * either. */
     const bool counted =
         inside && log > 0 && log <= SORT_DIGIT_BITS &&
         (most <= a.leaf || (most < count / 2 && count >> SORT_DIGIT_BITS > a.leaf));

@@ -1,16 +1,16 @@
 /*
- * sort/cuda/msd_leaf.cuh - sorts a leaf, keys that a block can hold, in shared memory.
+ * sort/cuda/msd_leaf.cuh - sorts a leaf, a segment that fits in one block, in shared memory.
  *
- *     bins      the range of the keys is cut into bins, a few keys each; every key is counted
- *     place     a key's place is its bin's, in whatever order keys come
- *     windows   are sorted in registers, and those across them (leaf_windows.cuh)
+ *     bins      the range of the keys is divided into bins of a few keys; every key is counted
+ *     place     keys are placed by bin, in any order within a bin
+ *     windows   are sorted in registers, then the windows that straddle them (leaf_windows.cuh)
  *
- * Nearly always two rounds suffice.  What the plan knows of the range does for keys that fill it;
- * where they are skewed, the block finds the least and the greatest.  A leaf whose keys are skewed
- * even then is left to a kernel of its own, so that this one has the registers: that merges, in the
- * same time for any keys (cuda/device/block_merge.cuh).
+ * Nearly always two rounds suffice.  The range that the plan knows is good enough if the keys fill
+ * it; otherwise the block finds their minimum and maximum.  A leaf whose keys are skewed even then
+ * is left to a separate kernel, so that this kernel keeps its registers.  That kernel is a merge
+ * sort, whose time does not depend on the keys (cuda/device/block_merge.cuh).
  *
- * Leaves are of one size or, of many keys, of twice that, where shared memory has the room.
+ * Leaves have one size or, for many keys, twice that size if shared memory is large enough.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,11 +22,11 @@
 
 enum {
     LEAF_WARPS = LEAF_THREADS / 32,
-    LEAF_ITEMS = SORT_LEAF_THREAD_BYTES / KEY_BYTES, /* keys of a thread */
+    LEAF_ITEMS = SORT_LEAF_THREAD_BYTES / KEY_BYTES, /* keys per thread */
     LEAF_BINS_LOG = SORT_LEAF_BINS_LOG,
     LEAF_BINS = 1 << LEAF_BINS_LOG,
     LEAF_SCAN_STEPS = LEAF_BINS / LEAF_THREADS / 4,
-    LEAF_GOOD_ROUNDS = 4, /* more, and the range of the keys is found */
+    LEAF_GOOD_ROUNDS = 4, /* with more, the range of the keys is determined */
     SKEWED_LEAF_THREADS = SORT_SKEWED_LEAF_THREADS
 };
 static_assert(LEAF_SCAN_STEPS == 2, "the scan of the bins adds up two vectors a thread at a time");
@@ -46,14 +46,14 @@ static_assert(sizeof(struct msd_leaf_shared<LEAF_ITEMS>) <= SORT_LEAF_SHARED_BYT
 static_assert(msd_leaf_shared<LEAF_ITEMS>::KEYS % WINDOW == 0, "a leaf is made of windows");
 static_assert(msd_leaf_shared<2 * LEAF_ITEMS>::KEYS < 1 << 16, "two sums of keys share a word");
 
-/* How many halves of windows the keys [begin, begin + count) touch. */
+/* The number of half windows that the keys [begin, begin + count) touch. */
 static __device__ inline uint32_t bin_halves(uint32_t begin, uint32_t count)
 {
     return count < 2 ? 0 : (begin + count - 1) / (WINDOW / 2) - begin / (WINDOW / 2) + 1;
 }
 
-/* Turns the counts of the bins into where each begins; s.rounds becomes how many halves of windows
- * a bin touches at most, but no less than two. */
+/* Converts the counts of the bins to their starts; s.rounds becomes the maximum number of half
+ * windows that a bin touches, but at least two. */
 template <int ITEMS> static __device__ inline void leaf_begins(struct msd_leaf_shared<ITEMS> &s)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
@@ -64,7 +64,7 @@ template <int ITEMS> static __device__ inline void leaf_begins(struct msd_leaf_s
     const uint32_t inclusive = warp_scan(mine), exclusive = inclusive - mine;
     const uint32_t all = __shfl_sync(WARP_ALL, inclusive, 31);
     if (lane == 0) s.sums[warp] = (all & 0xffff) + (all >> 16);
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     const uint32_t sum = warp_sum(lane < warp ? s.sums[lane] : 0);
 #pragma unroll
     for (int j = 0; j < LEAF_SCAN_STEPS; j++) {
@@ -72,16 +72,16 @@ template <int ITEMS> static __device__ inline void leaf_begins(struct msd_leaf_s
         const uint32_t x = sum + (j ? (all & 0xffff) + (exclusive >> 16) : exclusive & 0xffff);
         const uint32_t y = x + v.x, z = y + v.y, w = z + v.z;
         bins[j * 32] = make_uint4(x, y, z, w);
-        if (max(max(v.x, v.y), max(v.z, v.w)) > WINDOW / 2 + 1) { /* seldom */
+        if (max(max(v.x, v.y), max(v.z, v.w)) > WINDOW / 2 + 1) { /* rare */
             const uint32_t halves = max(max(bin_halves(x, v.x), bin_halves(y, v.y)),
                                         max(bin_halves(z, v.z), bin_halves(w, v.w)));
             if (halves > 2) atomicMax(&s.rounds, halves);
         }
     }
-    __syncthreads(); /* every bin says where it begins */
+    __syncthreads(); /* the starts of all bins are written */
 }
 
-/* Bins of a leaf's keys, which are low + [0, 2^bits). */
+/* The bins of a leaf's keys, which are in low + [0, 2^bits). */
 struct leaf_range {
     ukey low;
     uint32_t shift;
@@ -97,7 +97,7 @@ static __device__ inline uint32_t leaf_shift(uint32_t bits)
     return bits > LEAF_BINS_LOG ? bits - LEAF_BINS_LOG : 0;
 }
 
-/* Loads a leaf's keys, key i of a thread that of position threadIdx.x + i * LEAF_THREADS. */
+/* Loads a leaf's keys; key i of a thread is at position threadIdx.x + i * LEAF_THREADS. */
 template <int ITEMS>
 static __device__ inline void leaf_load(const struct sort_common &a, const struct sort_leaf &leaf,
                                         ukey (&key)[ITEMS])
@@ -112,7 +112,7 @@ static __device__ inline void leaf_load(const struct sort_common &a, const struc
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
 }
 
-/* The range of the keys, which all threads get. */
+/* The range of the keys, returned to all threads. */
 template <int ITEMS>
 static __device__ inline void leaf_find_range(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
                                               const ukey (&key)[ITEMS], ukey &low, ukey &high)
@@ -128,7 +128,7 @@ static __device__ inline void leaf_find_range(struct msd_leaf_shared<ITEMS> &s, 
     block_range(s.low, s.high, low, high);
 }
 
-/* Counts the keys of each bin, and turns that into where each begins; s.rounds: leaf_begins(). */
+/* Counts the keys of each bin, and converts the counts to starts; s.rounds: leaf_begins(). */
 template <int ITEMS>
 static __device__ inline void leaf_count(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
                                          const ukey (&key)[ITEMS], const struct leaf_range &range)
@@ -145,7 +145,7 @@ static __device__ inline void leaf_count(struct msd_leaf_shared<ITEMS> &s, uint3
     leaf_begins(s);
 }
 
-/* Places the keys by bins in shared memory, from where those begin. */
+/* Places the keys by bin in shared memory, at the starts of the bins. */
 template <int ITEMS>
 static __device__ inline void leaf_place_keys(struct msd_leaf_shared<ITEMS> &s, uint32_t count,
                                               const ukey (&key)[ITEMS],
@@ -156,13 +156,13 @@ static __device__ inline void leaf_place_keys(struct msd_leaf_shared<ITEMS> &s, 
     for (int i = 0; i < ITEMS; i++)
         if (me + i * LEAF_THREADS < count)
             s.keys[leaf_place(atomicAdd(&s.bins[leaf_bin(range, key[i])], 1))] = key[i];
-    /* The last window is filled up by keys that stay where they are. */
+    /* The last window is padded with keys that stay at the end. */
     const uint32_t fill = (count + WINDOW - 1) / WINDOW * WINDOW;
     if (count + me < fill) s.keys[leaf_place(count + me)] = (ukey) ~(ukey)0;
-    __syncthreads(); /* the keys lie by bins */
+    __syncthreads(); /* the keys are placed by bin */
 }
 
-/* The whole array, from its input to its output, in parts of a leaf's size. */
+/* The entire array, from its input to its output, in units of a leaf's size. */
 template <int ITEMS> static __device__ inline void leaf_copy_all(const msd_args &a)
 {
     enum { KEYS = msd_leaf_shared<ITEMS>::KEYS, COPIES = 24 / KEY_BYTES };
@@ -211,14 +211,14 @@ static __device__ inline void leaf_fill(const struct sort_common &a, ukey *out, 
     for (uint32_t p = threadIdx.x; p < count; p += LEAF_THREADS) out[p] = u;
 }
 
-/* Sorts a leaf; returns false where it is left to leaf_merge_skewed(). */
+/* Sorts a leaf; returns false if it is left to leaf_merge_skewed(). */
 template <int ITEMS>
 static __device__ inline bool leaf_sort(const struct sort_common &a,
                                         struct msd_leaf_shared<ITEMS> &s,
                                         const struct sort_leaf &leaf)
 {
     ukey *out = (ukey *)a.keys_out + leaf.begin;
-    if (leaf.bits == 0) { /* nobody reads what lies here */
+    if (leaf.bits == 0) { /* no thread reads this key from shared memory */
         leaf_fill(a, out, leaf.count, (ukey)leaf.low);
         return true;
     }
@@ -232,9 +232,9 @@ static __device__ inline bool leaf_sort(const struct sort_common &a,
     }
     if (!even) {
         ukey low, high;
-        leaf_find_range(s, leaf.count, key, low, high); /* and everyone knows the rounds */
+        leaf_find_range(s, leaf.count, key, low, high); /* and all threads have read the rounds */
         const uint32_t shift = leaf_shift(64 - __clzll((long long)(uint64_t)(ukey)(high - low)));
-        if (low == high) { /* in place too, everyone has read */
+        if (low == high) { /* in place too: all threads have read */
             leaf_fill(a, out, leaf.count, low);
             return true;
         }
@@ -267,13 +267,13 @@ template <int ITEMS> static __device__ inline void leaf_sort_all(const msd_args 
     for (uint32_t i = blockIdx.x; i < leaves; i += gridDim.x) {
         if (!leaf_sort<ITEMS>(a.common, s, a.lists.leaves[i]) && threadIdx.x == 0)
             a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = i;
-        __syncthreads(); /* everything may be written again */
+        __syncthreads(); /* shared memory may be written again */
     }
 }
 
 /* ---- Leaves whose keys are skewed ---- */
 
-/* RUNS: 1, and 2 where leaves are large. */
+/* RUNS: 1, and 2 if leaves are large. */
 template <int RUNS> static __device__ inline void leaf_merge_skewed(const msd_args &a)
 {
     static_assert(SKEWED_LEAF_THREADS * merge_window<RUNS>::KEYS ==
@@ -293,7 +293,7 @@ template <int RUNS> static __device__ inline void leaf_merge_skewed(const msd_ar
 #pragma unroll 8
         for (uint32_t p = me; p < leaf.count; p += SKEWED_LEAF_THREADS)
             out[p] = order_decode(a.common.order, keys[leaf_place(p)]);
-        __syncthreads(); /* everything may be written again */
+        __syncthreads(); /* shared memory may be written again */
     }
 }
 

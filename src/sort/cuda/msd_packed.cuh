@@ -1,27 +1,27 @@
 /*
- * sort/cuda/msd_packed.cuh - the first two levels of many pairs of 32-bit keys that are distributed
- * evenly: one read counts both, and between them a key and its value lie next to each other.
+ * sort/cuda/msd_packed.cuh - the first two levels for many pairs of evenly distributed 32-bit keys:
+ * one read counts both levels, and between them each key is stored next to its value.
  *
- *     sort_skewed_begin      says, from its sample, from which bit on keys look even
- *     sort_packed_count     how many keys each value of the first 16 bits has, in one read
- *     sort_packed_plan      segments of the second level; or leaves it all to the levels
- *     sort_packed_first     moves pairs by the first digit, to where the output will be
+ *     sort_skewed_begin     determines from a sample from which bit on keys look evenly distributed
+ *     sort_packed_count     counts the keys of each value of the first 16 bits, in one read
+ *     sort_packed_plan      segments of the second level; or leaves all to the levels of msd_pairs
+ *     sort_packed_first     moves pairs by the first digit, to the memory of the output
  *     sort_packed_bins      plans the second level
  *     sort_packed_second    moves them by the second digit, to the other buffer
- *     sort_packed_leaf      finishes what a block can hold: msd_pairs_leaf.cuh
+ *     sort_packed_leaf      sorts segments that fit in a block: msd_pairs_leaf.cuh
  *
  *     input          | keys            |     | values          |
  *     first level    | pairs, first half |   | second half     |     in the output's two arrays
  *     second level   | pairs                                   |     in the workspace
  *     leaves         | keys            |     | values          |
  *
- * A digit's pairs of a tile are then one run of twice the length.  Where a tile's pairs go it finds
- * by decoupled look-back in its segment, late: when they lie by digits, the tiles before have said
- * long ago how many theirs are.  Blocks may begin in any order: who waits too long for a tile
- * counts its keys itself.
+ * The pairs of a digit in a tile are then one run of twice the length.  A tile finds its output
+ * positions by decoupled look-back within its segment, late: when its pairs are sorted by digit,
+ * the tiles before have long published their counts.  Blocks may begin in any order: a block that
+ * waits too long for a tile counts the keys of that tile itself.
  *
- * Keys that the first digits do not split into leaves, and any that the sample is wrong about, are
- * sorted by msd_pairs.cu from the start.
+ * If the first digits do not produce leaves, or the keys are not distributed like the sample,
+ * msd_pairs.cu sorts them from the start.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,12 +37,12 @@ enum {
     PACKED_THREADS = SORT_PACKED_THREADS,
     PACKED_WARPS = PACKED_THREADS / 32,
     PACKED_COUNT_WARPS = SORT_PACKED_COUNT_THREADS / 32,
-    PACKED_ASKED = 8,         /* tiles before, at once */
-    PACKED_PATIENCE = 1 << 14 /* times that a tile is asked for its counts */
+    PACKED_ASKED = 8,         /* tiles whose descriptors are loaded at once */
+    PACKED_PATIENCE = 1 << 14 /* maximum number of times that a tile's descriptor is polled */
 };
-static_assert((int)PACKED_THREADS == (int)SORT_BINS, "a thread looks back for a digit");
+static_assert((int)PACKED_THREADS == (int)SORT_BINS, "one thread per digit in the look-back");
 
-/* Bits of the second digit: as few as make leaves. */
+/* Bits of the second digit: the minimum that makes leaves. */
 static __device__ inline uint32_t packed_bits(const struct sort_common &a)
 {
     uint32_t bits = SORT_DIGIT_BITS;
@@ -94,9 +94,8 @@ static __device__ inline ukey packed_count_range(const struct sort_common &a, ui
     return differ;
 }
 
-/* Adds the block's counters to those of the segments; returns how many keys they say they have,
- * which is less than there are if one of them has overflowed, into its neighbour or out of the
- * word. */
+/* Adds the block's counters to those of the segments; returns their sum.  It is less than the
+ * number of keys if a counter has overflowed, into its neighbour or out of the word. */
 static __device__ inline uint32_t packed_add_counts(const msd_args &a, const uint32_t *words)
 {
     const uint32_t lane = lane_id(), drop = SORT_DIGIT_BITS - packed_bits(a.common);
@@ -122,8 +121,8 @@ static __device__ inline uint32_t packed_add_counts(const msd_args &a, const uin
     return keys;
 }
 
-/* Makes the look-back's words of all tiles nothing; those of more tiles than the first level has
- * are nothing to the second. */
+/* Sets the status descriptors of all tiles to "nothing": those of the first level's tiles for that
+ * level, those of further tiles for the second level. */
 static __device__ inline void packed_clear_rows(const msd_args &a)
 {
     const uint64_t tiles = a.common.n / SORT_PACKED_TILE(0) + 1,
@@ -157,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
     __syncthreads(); /* every key is counted */
     const uint32_t keys = packed_add_counts(a, words);
     if (lane_id() == 0) atomicAdd(&s.keys, keys);
-    __syncthreads(); /* everyone has added what it has */
+    __syncthreads(); /* all threads have added their counts */
     if (threadIdx.x == 0 &&
         (s.keys != (uint32_t)(to - from) || (uint64_t)s.differ >> a.lists.msd->even != 0))
         a.lists.msd->uneven = 1;
@@ -165,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
 
 /* ---- Plan ---- */
 
-/* Do two digits make leaves?  One block. */
+/* Whether two digits make leaves.  One block. */
 static __device__ inline bool packed_fits(const msd_args &a)
 {
     const uint32_t lane = lane_id();
@@ -185,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
     wait_for_earlier();
     const uint32_t me = threadIdx.x, top = a.lists.msd->even, bits = packed_bits(a.common);
     if (!top) return;
-    if (!packed_fits(a)) { /* also: everyone has read what is cleared now */
+    if (!packed_fits(a)) { /* also: all threads have read the data that is cleared now */
         if (me < SORT_BINS) msd_begin_counts(a);
         return;
     }
@@ -193,7 +192,7 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_COUNT_THREADS)
     const uint32_t count = is_bin ? a.lists.counts[0][me] : 0, begin = bins_scan(count, sums);
     const uint32_t tiles =
         count / SORT_PACKED_TILE(1) + (count % (uint32_t)SORT_PACKED_TILE(1) != 0);
-    __syncthreads(); /* everyone has read the sums */
+    __syncthreads(); /* all threads have read the sums */
     const uint32_t tile = bins_scan(is_bin ? tiles : 0, sums);
     if (is_bin) {
         struct sort_segment s = {};
@@ -233,10 +232,11 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 template <int LEVEL> struct packed_shared {
     enum { ITEMS = SORT_PACKED_ITEMS(LEVEL), TILE = SORT_PACKED_TILE(LEVEL) };
     union {
-        uint32_t counts[PACKED_WARPS * SORT_BINS]; /* while ranking */
+        uint32_t counts[PACKED_WARPS * SORT_BINS]; /* during ranking */
         uint2 pairs[TILE];                         /* then the tile by digit */
     };
-    uval staged[TILE];          /* values while keys are ranked; each thread's its own */
+    uval staged[TILE];          /* values while keys are ranked; each thread accesses only its
+                                   own */
     uint32_t target[SORT_BINS]; /* a pair of this digit and rank r goes to target + r */
     uint32_t count[SORT_BINS];
     uint32_t sums[SORT_BINS / 32];
@@ -246,8 +246,9 @@ static_assert(sizeof(struct packed_shared<0>) <= SORT_PACKED_SHARED_BYTES(0) &&
                   sizeof(struct packed_shared<1>) <= SORT_PACKED_SHARED_BYTES(1),
               "the host gives less shared memory than the kernel uses");
 
-/* Where the first level puts pair p: the first half in the keys' array, the second in the values',
- * and of an odd number the last one, for which neither has room, beside the lists. */
+/* The position of pair p after the first level: the first half is in the keys' array, the second in
+ * the values' array.  If their number is odd, neither has space for the last one, which is in the
+ * lists. */
 static __device__ inline uint2 *packed_between(const msd_args &a, uint32_t p)
 {
     const uint32_t half = (uint32_t)(a.common.n / 2);
@@ -261,7 +262,7 @@ template <int LEVEL> static __device__ inline ukey packed_key(const msd_args &a,
                  : order_encode(a.common.order, ((const ukey *)a.common.keys_in)[p]);
 }
 
-/* What the tile says of a digit in the look-back, which its own thread asks for. */
+/* The descriptor that a tile would publish for this thread's digit, counted by this thread. */
 template <int LEVEL>
 static __device__ inline uint32_t packed_count_again(const msd_args &a,
                                                      const struct sort_segment &s, uint32_t index)
@@ -274,8 +275,8 @@ static __device__ inline uint32_t packed_count_again(const msd_args &a,
     return state_own(LEVEL) | count;
 }
 
-/* How many pairs of the thread's digit the tiles of the segment before this one have; row: this
- * one's word, and index, its number, is not 0. */
+/* The number of pairs of the thread's digit in preceding tiles of the segment; row: this tile's
+ * descriptor; index: its number, not 0. */
 template <int LEVEL>
 static __device__ inline uint32_t packed_look_back(const msd_args &a, const struct sort_segment &s,
                                                    const uint32_t *row, uint32_t index)
@@ -300,8 +301,8 @@ static __device__ inline uint32_t packed_look_back(const msd_args &a, const stru
     }
 }
 
-/* Loads the tile's keys, and brings its values to where they stay until these are ranked; what the
- * tile does not have counts for the last digit. */
+/* Loads the tile's keys, and its values into shared memory, where they stay until the keys are
+ * ranked; padding has the last digit. */
 template <int LEVEL, int FULL, int ITEMS>
 static __device__ inline void packed_load(const msd_args &a, struct packed_shared<LEVEL> &sh,
                                           uint32_t at, uint32_t here, uint32_t mine,
@@ -334,7 +335,7 @@ static __device__ inline void packed_load(const msd_args &a, struct packed_share
             if (FULL || mine + 32 * i < here)
                 copy_async_4(&sh.staged[mine + 32 * i], values + 32 * i);
             else
-                sh.staged[mine + 32 * i] = 0; /* what is moved on, and then not used */
+                sh.staged[mine + 32 * i] = 0; /* padding that is moved but not used */
     }
     copy_commit();
     if (!a.common.same)
@@ -342,8 +343,8 @@ static __device__ inline void packed_load(const msd_args &a, struct packed_share
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.common.order, key[i]);
 }
 
-/* Moves a tile, of which `base` is where the thread's digit begins in its segment, and row its word
- * of the look-back. */
+/* Moves a tile; `base` is the start of the thread's digit in the segment, and row the tile's status
+ * descriptor. */
 template <int LEVEL, int FULL>
 static __device__ inline void packed_move(const msd_args &a, const struct sort_segment &s,
                                           struct packed_shared<LEVEL> &sh, uint32_t at,
@@ -362,7 +363,7 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
         slot[i] = FULL || mine + 32 * i < here ? msd_digit(s, key[i]) : SORT_BINS - 1;
         atomicAdd(&row[slot[i]], 1);
     }
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     const uint32_t all = rank_column<PACKED_WARPS>(sh.counts, me);
     const uint32_t count = !FULL && me == SORT_BINS - 1 ? all - (TILE - here) : all;
     store_relaxed(a.rows + (uint64_t)tile * SORT_BINS + me,
@@ -371,10 +372,10 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
     rank_offsets<PACKED_WARPS>(sh.counts, me, offset);
     sh.count[me] = count;
     sh.target[me] = base - offset;
-    __syncthreads(); /* the rows say where each warp's keys of a digit begin */
+    __syncthreads(); /* the rows contain the start of each warp's keys of a digit */
     rank_keys<ITEMS>(row, slot, ITEMS);
     if (!LEVEL) copy_wait<0>();
-    __syncthreads(); /* every warp is done with the counters */
+    __syncthreads(); /* all warps are done with the counters */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         sh.pairs[slot[i]] = make_uint2(key[i], sh.staged[mine + 32 * i]);
@@ -384,7 +385,7 @@ static __device__ inline void packed_move(const msd_args &a, const struct sort_s
         store_relaxed(word, state_all(LEVEL) | (before + sh.count[me]));
         sh.target[me] += before;
     }
-    __syncthreads(); /* the pairs lie by digits, and the targets are there */
+    __syncthreads(); /* the pairs are sorted by digit, and the targets are written */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         const uint32_t rank = me + i * PACKED_THREADS;
@@ -435,7 +436,7 @@ extern "C" __global__ void __launch_bounds__(SORT_PACKED_THREADS, SORT_PACKED_BL
 
 /* ---- Leaves ---- */
 
-/* A block for each of as many leaves as two digits make at most: blocks that take turns spill
+/* One block for each of the maximum number of leaves of two digits: looping blocks would spill
  * registers, and so would one kernel for both. */
 extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
     sort_packed_leaf(const __grid_constant__ msd_args a)

@@ -1,5 +1,5 @@
 /*
- * sort/cuda/msd_pairs.c - the steps of a sort by most significant digits with values.
+ * sort/cuda/msd_pairs.c - the steps of an MSD radix sort with values.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,9 +22,9 @@ const struct pairs_tuning *echi_sort_pairs_tuning(int key_bytes, int payload_byt
     return NULL;
 }
 
-/* Whether there are asynchronous copies to shared memory, and room for them.  As msd.cuh has it for
- * the architecture that the kernel is compiled for, which is not always the GPU's: one of 8.6 runs
- * code of 8.0. */
+/* Whether there are asynchronous copies to shared memory, and enough shared memory for them.  This
+ * must match msd.cuh for the architecture that the kernel is compiled for, which is not always the
+ * GPU's: sm_86 runs code of sm_80. */
 static ech_status find_staged(const struct echi_gpu *gpu, const char *module, unsigned *staged)
 {
     int architecture = 0;
@@ -48,7 +48,7 @@ static const char *not_skewed(const struct sort_build *b)
     return b->plan->msd.adaptive ? "the sample is not skewed" : NULL;
 }
 
-/* One level by launches of its own; of a small array the first is counted and planned by one. */
+/* One level by separate launches; for a small array one launch counts and plans the first level. */
 static void run_level(const struct sort_build *b, int level, unsigned shared_bytes)
 {
     const struct msd_plan *plan = &b->plan->msd;
@@ -70,7 +70,8 @@ static void run_level(const struct sort_build *b, int level, unsigned shared_byt
     pdl(b, ECHI_MOVE, "sort_pairs_scatter", blocks, t->threads, shared_bytes, level, when);
 }
 
-/* How many blocks count: a tile takes one of them as long as a score of them take the plan. */
+/* The number of counting blocks: one of them takes as long for a tile as the plan takes for about
+ * twenty of them. */
 static unsigned count_blocks(const struct msd_plan *plan, uint64_t most)
 {
     unsigned all = echi_cuda_least(plan->count_blocks, most), blocks = 1;
@@ -78,7 +79,7 @@ static unsigned count_blocks(const struct msd_plan *plan, uint64_t most)
     return plan->small ? blocks : all;
 }
 
-/* The levels that evenly distributed keys do not have, of a small array, by one launch. */
+/* For a small array: one launch for the levels that evenly distributed keys do not need. */
 static void run_tail(const struct sort_build *b, int level, unsigned shared_bytes)
 {
     const struct msd_plan *plan = &b->plan->msd;
@@ -105,9 +106,8 @@ static void run_tail(const struct sort_build *b, int level, unsigned shared_byte
                                       .args = &b->args->tail });
 }
 
-/* Whether msd_packed.cuh may sort them.  Between its levels pairs lie in the output, where
- * there must be room for them that nothing is read from, and in the workspace, in two buffers that
- * are one. */
+/* Whether msd_packed.cuh may sort them.  Between its levels, pairs are stored in the output arrays,
+ * which must not be read as input, and in the workspace, in two adjacent buffers used as one. */
 static bool can_pack(const struct sort_build *b, unsigned staged)
 {
     const struct sort_args *args = b->args;
@@ -117,7 +117,7 @@ static bool can_pack(const struct sort_build *b, unsigned staged)
            b->gpu.shared_bytes >= SORT_PACKED_COUNT_BYTES + 1024;
 }
 
-/* As many leaves as two digits make at most, the second of packed_bits(). */
+/* The maximum number of leaves of two digits, the second of packed_bits(). */
 static uint64_t packed_leaves(uint64_t n)
 {
     uint64_t bins = 2 * SORT_BINS;
@@ -125,7 +125,7 @@ static uint64_t packed_leaves(uint64_t n)
     return bins;
 }
 
-/* Keys that look evenly distributed; of others these launches do nothing. */
+/* For keys that look evenly distributed; otherwise these launches do nothing. */
 static void run_packed(const struct sort_build *b, unsigned leaf_threads,
                        unsigned leaf_shared_bytes)
 {
@@ -145,8 +145,8 @@ static void run_packed(const struct sort_build *b, unsigned leaf_threads,
         leaf_shared_bytes, -1, even);
 }
 
-/* As steps_of_msd(), with values.  The count's blocks agree with the plan and the scatter on which
- * tiles each has, so all launches of a level have the same number. */
+/* Like steps_of_msd(), with values.  The counting blocks, the plan and the scatter must agree on
+ * the tiles of each block, so all launches of a level have the same number of blocks. */
 ech_status echi_sort_pairs_steps(const struct sort_build *b)
 {
     const struct msd_plan *plan = &b->plan->msd;
@@ -171,7 +171,7 @@ ech_status echi_sort_pairs_steps(const struct sort_build *b)
     if (args->pairs.packed) run_packed(b, t->leaf_threads, leaf_shared_bytes);
     for (; level < (plan->small ? even : plan->levels); level++) run_level(b, level, shared_bytes);
     if (plan->small) run_tail(b, level, shared_bytes);
-    /* With packed steps these probably have nothing to do, which fewer blocks find out faster. */
+    /* After packed steps these probably have nothing to do; fewer blocks end faster. */
     pdl(b, ECHI_FINISH, "sort_pairs_leaf",
         echi_cuda_least(plan->leaves, (args->pairs.packed ? 1 : 2) * leaves), t->leaf_threads,
         leaf_shared_bytes, level, not_skewed(b));

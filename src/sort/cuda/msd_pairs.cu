@@ -1,26 +1,26 @@
 /*
- * sort/cuda/msd_pairs.cu - keys of 32 and 64 bits with values, or the order of keys, most
- * significant digit first and stable: msd.cu, whose lists these are, with other moves.
+ * sort/cuda/msd_pairs.cu - stable MSD radix sort of keys of 32 and 64 bits with values or indices:
+ * uses the lists of msd.cu with other scatters.
  *
- *     sort_pairs_count         how many keys of each digit every segment of the level has, and
- *                              every tile after those before it
- *     sort_pairs_scatter       moves keys and values; a tile knows where its digits go from the
- *                              counts, so that none waits for another
- *     sort_pairs_count_plan,   for small arrays, as sort_msd_count_plan and sort_msd_tail_levels
+ *     sort_pairs_count         counts the keys of each digit in every segment of the level, and in
+ *                              the tiles of its piece before every tile
+ *     sort_pairs_scatter       moves keys and values; the counts give the output positions of a
+ *                              tile's digits, so that no tile waits for another
+ *     sort_pairs_count_plan,   for small arrays, like sort_msd_count_plan and sort_msd_tail_levels
  *     sort_pairs_tail_levels
- *     sort_pairs_leaf          finishes what a block can hold; in msd_pairs_leaf.cuh
- *     sort_packed_...          the first levels of many even keys; in msd_packed.cuh
+ *     sort_pairs_leaf          sorts segments that fit in a block; in msd_pairs_leaf.cuh
+ *     sort_packed_...          the first levels of many evenly distributed keys; in msd_packed.cuh
  *
  *     tiles       |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |
  *     segments    |          0            |       1         |  2  |
  *     blocks      |        0        |        1        |     2     |    of the count
  *     pieces      |       0,0       | 1,0 |    1,1    | 2,1 | 2,2 |
  *
- * A block counts tiles next to each other: rows[tile] has the keys before the tile in its piece,
- * and pieces[block], which the plan adds up, those up to the end of the block in the segment that
- * goes on in the next one.
+ * A block counts adjacent tiles: rows[tile] has the number of keys before the tile in its piece.
+ * pieces[block], of which the plan computes prefix sums, has the number of keys up to the end of
+ * the block in the segment that continues in the next block.
  *
- * In a tile, equal digits keep their order by cuda/device/block_rank.cuh.
+ * In a tile, equal digits keep their order (cuda/device/block_rank.cuh).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,7 @@
 
 /* ---- Counts ---- */
 
-/* Neighbours that are equal count as a rise, for their order must not be turned around. */
+/* Equal neighbours count as a rise, because their order must not be reversed. */
 static __device__ inline void pairs_count_tile(const struct sort_common &a,
                                                const struct sort_segment &s, ukey first,
                                                uint32_t at, uint32_t here, uint32_t *bins,
@@ -46,7 +46,7 @@ static __device__ inline void pairs_count_tile(const struct sort_common &a,
         key[i] = me + i * PAIRS_THREADS < here ? in[me + i * PAIRS_THREADS] : (ukey)0;
     if (me < SORT_BINS) row[me] = bins[me];
     pairs_compared(a, s.source, key);
-    __syncthreads(); /* what came before is noted */
+    __syncthreads(); /* the counts of preceding tiles are stored */
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++)
         if (me + i * PAIRS_THREADS < here) {
@@ -64,7 +64,7 @@ static __device__ inline void pairs_count_tile(const struct sort_common &a,
     __syncthreads(); /* every key is counted */
 }
 
-/* Counts tiles [tile, stop) of a segment: a piece; seen: where to add what is seen of neighbours,
+/* Counts tiles [tile, stop) of a segment: a piece; seen: where to add the order of adjacent keys,
  * or NULL. */
 static __device__ inline void pairs_count_piece(const msd_args &a, const struct sort_segment &s,
                                                 struct msd_count_shared &sh, uint32_t tile,
@@ -83,7 +83,7 @@ static __device__ inline void pairs_count_piece(const msd_args &a, const struct 
     }
     if (found.differ) atomicOr(&sh.differ, (unsigned long long)found.differ);
     if (found.seen) atomicOr(&sh.seen, found.seen);
-    __syncthreads(); /* everyone has said what it found */
+    __syncthreads(); /* all threads have published their findings */
     const bool goes_on = stop < s.first_tile + msd_tiles(s.count);
     for (uint32_t bin = threadIdx.x; bin < SORT_BINS; bin += PAIRS_THREADS) {
         if (sh.bins[bin]) atomicAdd(&counts[bin], sh.bins[bin]);
@@ -101,7 +101,7 @@ static __device__ inline void pairs_count_level(const msd_args &a, int level,
     const uint32_t tiles = a.lists.msd->tiles[level], each = pairs_each(a, tiles);
     uint32_t tile = min(tiles, blockIdx.x * each);
     const uint32_t last = min(tiles, tile + each);
-    while (tile < last) { /* a piece at once */
+    while (tile < last) { /* one piece per iteration */
         const uint32_t index = msd_segment_of(a, level, tile);
         const struct sort_segment s = a.lists.segments[level & 1][index];
         const uint32_t stop = min(last, s.first_tile + msd_tiles(s.count));
@@ -141,12 +141,13 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, SORT_PAIRS_COUNT_BLO
 
 struct pairs_scatter_shared {
     union {
-        uint32_t counts[PAIRS_WARPS * SORT_BINS]; /* while ranking */
+        uint32_t counts[PAIRS_WARPS * SORT_BINS]; /* during ranking */
         ukey keys[MSD_TILE];                      /* then the tile by digit */
         uval values[MSD_TILE];
     };
 #if PAIRS_STAGED
-    uval staged[MSD_TILE]; /* values on their way while keys are ranked; each thread's its own */
+    uval staged[MSD_TILE]; /* values in flight while keys are ranked; each thread accesses only its
+                              own */
 #endif
     uint32_t target[SORT_BINS]; /* a key of this digit and rank r goes to target + r */
     uint32_t sums[SORT_BINS / 32];
@@ -156,13 +157,14 @@ static_assert(sizeof(struct pairs_scatter_shared) <=
                                           PAIRS_STAGED),
               "the host gives less shared memory than the kernel uses");
 
-/* A full tile needs no test of where its segment ends; FULL is 1 for all tiles but the last. */
+/* A full tile needs no bounds checks; FULL is 1 for all tiles but the last of a segment. */
 template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t here)
 {
     return FULL || i < here;
 }
 
-/* A tile: its part of the segment, and where thread `bin` puts the first key of its digit. */
+/* A tile: its part of the segment, and the output position of the first key of this thread's
+ * digit. */
 struct scatter_tile {
     uint32_t at, here, target;
 };
@@ -175,7 +177,7 @@ static __device__ inline bool scatter_makes(const struct sort_common &a,
 }
 #endif
 
-/* Asks for the tile's values, which are there after copy_wait<0>(). */
+/* Starts to load the tile's values; they are complete after copy_wait<0>(). */
 template <int FULL>
 static __device__ inline void scatter_ask(const struct sort_common &a, const struct sort_segment &s,
                                           struct pairs_scatter_shared &sh,
@@ -192,7 +194,7 @@ static __device__ inline void scatter_ask(const struct sort_common &a, const str
 #endif
 }
 
-/* Puts the values where their keys' ranks say. */
+/* Places the values at their keys' ranks. */
 template <int FULL>
 static __device__ inline void
 scatter_place(const struct sort_common &a, const struct sort_segment &s,
@@ -235,16 +237,16 @@ scatter_rank(const struct sort_common &a, const struct sort_segment &s,
         else
             atomicAdd(&row[slot[i]], 1);
     }
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     const uint32_t count = bin < SORT_BINS ? rank_column<PAIRS_WARPS>(sh.counts, bin) : 0;
     const uint32_t offset = bins_scan(count, sh.sums);
     if (bin < SORT_BINS) {
         rank_offsets<PAIRS_WARPS>(sh.counts, bin, offset);
         sh.target[bin] = t.target - offset;
     }
-    __syncthreads(); /* the rows say where each warp's keys of a digit begin */
+    __syncthreads(); /* the rows contain the start of each warp's keys of a digit */
     rank_keys<MSD_ITEMS>(row, slot, MSD_ITEMS);
-    __syncthreads(); /* every warp is done with the counters */
+    __syncthreads(); /* all warps are done with the counters */
 }
 
 template <int FULL>
@@ -269,7 +271,7 @@ scatter_move(const struct sort_common &a, const struct sort_segment &s,
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, t.here)) sh.keys[slot[i]] = key[i];
-    __syncthreads(); /* the tile lies by digits */
+    __syncthreads(); /* the tile is sorted by digit */
     ukey *out = (ukey *)keys_of(a, msd_target(s));
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++) {
@@ -286,9 +288,9 @@ scatter_move(const struct sort_common &a, const struct sort_segment &s,
 #if PAIRS_STAGED
     copy_wait<0>();
 #endif
-    __syncthreads(); /* every thread has read its keys */
+    __syncthreads(); /* all threads have read its keys */
     scatter_place<FULL>(a, s, sh, t, mine, slot);
-    __syncthreads(); /* the values lie by digits */
+    __syncthreads(); /* the values are sorted by digit */
     uval *values = (uval *)values_of(a, msd_target(s));
 #pragma unroll
     for (int i = 0; i < MSD_ITEMS; i++) {
@@ -317,7 +319,7 @@ static __device__ inline void pairs_scatter_level(const msd_args &a, int level,
             scatter_move<1>(a.common, s, sh, t);
         else
             scatter_move<0>(a.common, s, sh, t);
-        __syncthreads(); /* everyone has read; the counters may be cleared */
+        __syncthreads(); /* all threads have read; the counters may be cleared */
     }
 }
 
@@ -328,7 +330,7 @@ extern "C" __global__ void __launch_bounds__(PAIRS_THREADS, PAIRS_RESIDENT)
     pairs_scatter_level(a, a.common.level, *(struct pairs_scatter_shared *)shared_bytes);
 }
 
-/* ---- Levels that evenly distributed keys do not have ---- */
+/* ---- Levels that evenly distributed keys do not need ---- */
 
 union tail_shared {
     struct msd_count_shared count;

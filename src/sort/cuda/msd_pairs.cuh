@@ -1,9 +1,9 @@
 /*
- * sort/cuda/msd_pairs.cuh - what the kernels of msd_pairs.cu share: what of a key is compared,
- * its digits, ranks in a tile, buffers of values.
+ * sort/cuda/msd_pairs.cuh - device code that the kernels of msd_pairs.cu share: the compared part
+ * of a key, digits, ranks in a tile, buffers of values.
  *
- * What is compared stands at the top of a word of its own: the bits of the key that count, once
- * those that compare equal have become one (order_merge).
+ * The compared part is in the top bits of a word: the selected bits of the key, after keys that
+ * compare equal have become identical (order_merge).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,21 +35,21 @@ static __device__ inline const uval *values_of(const struct sort_common &a, uint
                                                : a.values_tmp);
 }
 
-/* ---- What is compared ---- */
+/* ---- The compared part of a key ---- */
 
 static __device__ inline ukey pairs_merged(const struct sort_common &a, ukey e)
 {
     return (ukey)(order_merge(a.order, e) >> a.begin_bit) << (KEY_BITS - (a.end_bit - a.begin_bit));
 }
 
-/* ... of a key as it lies in a buffer. */
+/* The same for a key as it is stored in a buffer. */
 static __device__ inline ukey pairs_key(const struct sort_common &a, uint32_t source, ukey u)
 {
     const ukey e = msd_load(a, source, u);
     return a.plain ? e : pairs_merged(a, e);
 }
 
-/* ... of a thread's keys: asked once, not of each. */
+/* The same for a thread's keys, with one test for all of them. */
 template <int ITEMS>
 static __device__ inline void pairs_compared(const struct sort_common &a, uint32_t source,
                                              ukey (&key)[ITEMS])
@@ -89,7 +89,7 @@ template <int BYTES> static __device__ inline void copy_async_of(void *to, const
 }
 #endif
 
-/* How many tiles of a level a block counts. */
+/* The number of tiles of a level that a block counts. */
 static __device__ inline uint32_t pairs_each(const msd_args &a, uint32_t tiles)
 {
     return tiles / a.count_blocks + (tiles % a.count_blocks != 0);

@@ -1,20 +1,21 @@
 /*
- * sort/cuda/msd_pairs_leaf.cuh - sorts a leaf of keys with values, what a block can hold, stably.
+ * sort/cuda/msd_pairs_leaf.cuh - stable sort of a leaf of keys with values, a segment that fits in
+ * a block.
  *
- *     order     a word for each key: as many of its bits as there is room for, from the highest
- *               that differs in the leaf, above its position.  No two are equal, so that any way to
- *               sort them is stable
- *     sort      into bins by counting, then windows of 16 in registers, as msd_leaf.cuh does
- *     mend      where bits did not have room, neighbours of the same word may be in the wrong
- *               order: whoever finds the first of such a group sorts it by whole keys
- *     fetch     keys (where the word has not all of them) and values come by position through
- *               shared memory
+ *     order     one word per key: as many of its bits as fit, from the highest one that differs
+ *               in the leaf, above its position.  No two words are equal, so that any sort of them
+ *               is stable
+ *     sort      into bins by counting, then windows of 16 in registers, as in msd_leaf.cuh
+ *     mend      if not all bits fit, adjacent keys with equal word bits may be in the wrong order:
+ *               the thread at the first key of such a group sorts it by whole keys
+ *     fetch     values, and keys if the words do not contain all of their bits, are loaded by
+ *               position through shared memory
  *
  *         order      | key bits | position |   sorted: p-th is
  *         keys out   p-th = keys[position]     values out   p-th = values[position]
  *
- * A leaf whose keys lie in few bins, or differ in few low bits, is sorted digit by digit, as
- * block.cuh does it, by a kernel of its own.
+ * A leaf whose keys are in few bins, or differ in few low bits, is sorted digit by digit, as in
+ * block.cuh, by a separate kernel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,11 +32,11 @@
 enum {
     LEAF_WARPS = LEAF_THREADS / 32,
     LEAF_ITEMS = MSD_LEAF / LEAF_THREADS,
-    LEAF_BINS_LOG = (int)MSD_LEAF > (int)SORT_PAIRS_LEAF ? 13 : 12, /* about a key each */
+    LEAF_BINS_LOG = (int)MSD_LEAF > (int)SORT_PAIRS_LEAF ? 13 : 12, /* about one key each */
     LEAF_WORDS = 1 << LEAF_BINS_LOG,
     LEAF_SCAN_WARPS = LEAF_WARPS >= 16 ? 16 : 8,
     LEAF_SCAN_STEPS = LEAF_WORDS / LEAF_SCAN_WARPS / 128,
-    LEAF_MENDS = 64 /* steps that a thread may take over its groups */
+    LEAF_MENDS = 64 /* maximum number of steps of a thread for its groups */
 };
 static_assert(LEAF_SCAN_STEPS >= 1 && LEAF_WARPS >= LEAF_SCAN_WARPS && LEAF_WARPS <= 32,
               "the scan of the bins is made for 8 or 16 warps");
@@ -67,7 +68,7 @@ static_assert(sizeof(struct pairs_leaf_shared) <=
 
 /* ---- Bins ---- */
 
-/* Turns the counts of the bins into where each begins; returns the greatest count. */
+/* Converts the counts of the bins to their starts; returns the maximum count. */
 static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id();
@@ -88,7 +89,7 @@ static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
         s.sums[warp] = sum;
         s.most[warp] = most;
     }
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     most = warp_max(s.most[lane < LEAF_WARPS ? lane : 0]);
     sum = warp_sum(lane < warp ? s.sums[lane] : 0);
     if (warp < LEAF_SCAN_WARPS)
@@ -101,18 +102,18 @@ static __device__ inline uint32_t leaf_begins(struct pairs_leaf_shared &s)
             w.w = w.z + word[j].z;
             bins[j * 32] = w;
         }
-    __syncthreads(); /* every bin says where it begins */
+    __syncthreads(); /* the starts of all bins are written */
     return most;
 }
 
 /* ---- Order ---- */
 
-/* How a leaf's words are made. */
+/* How a leaf's words are composed. */
 struct leaf_order {
     ukey low;
     uint32_t position_bits; /* low bits of a word */
-    uint32_t shift;         /* from a key less the lowest to its word's bits: those without room */
-    uint32_t bin_shift;     /* ... to its bin */
+    uint32_t shift;         /* right shift of (key - low) that makes it fit in the word */
+    uint32_t bin_shift;     /* right shift of (key - low) to its bin */
 };
 
 static __device__ inline struct leaf_order leaf_order_of(ukey low, ukey high, uint32_t count)
@@ -127,7 +128,7 @@ static __device__ inline struct leaf_order leaf_order_of(ukey low, ukey high, ui
     return o;
 }
 
-/* Sorts the words of a leaf's keys; returns false where they are skewed. */
+/* Sorts the words of a leaf's keys; returns false if they are skewed. */
 static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t count,
                                         const struct leaf_order &o, const ukey (&key)[LEAF_ITEMS])
 {
@@ -147,16 +148,17 @@ static __device__ inline bool leaf_sort(struct pairs_leaf_shared &s, uint32_t co
             s.order[leaf_place(atomicAdd(&s.bins[(uint32_t)(above >> o.bin_shift)], 1))] =
                 (uint32_t)(above >> o.shift) << o.position_bits | (me + i * LEAF_THREADS);
         }
-    /* The last window is filled up by words that stay where they are. */
+    /* The last window is padded with words that stay at the end. */
     const uint32_t fill = (count + WINDOW - 1) / WINDOW * WINDOW;
     if (count + me < fill) s.order[leaf_place(count + me)] = ~0u;
-    __syncthreads(); /* the words lie by bins */
+    __syncthreads(); /* the words are placed by bin */
     windows_sort(s.order, count, rounds);
     return true;
 }
 
-/* Sorts the group of words with the same key bits that begins at p; returns how many steps it
- * took.  Where the group ends another may begin, whose words change places: not their key bits. */
+/* Sorts the group of words with the same key bits that begins at p; returns the number of steps.
+ * The next group may be sorted concurrently: that moves its words, but does not change their key
+ * bits. */
 static __device__ inline uint32_t leaf_mend_group(const struct sort_common &a,
                                                   struct pairs_leaf_shared &s, uint32_t count,
                                                   const struct leaf_order &o, uint32_t p)
@@ -178,12 +180,12 @@ static __device__ inline uint32_t leaf_mend_group(const struct sort_common &a,
     return steps;
 }
 
-/* Puts words with the same key bits in order by their keys, which lie in s.keys; returns false
- * where that would take too long. */
+/* Sorts words with the same key bits by their keys, which are in s.keys; returns false if that
+ * would take too long. */
 static __device__ inline bool leaf_mend(const struct sort_common &a, struct pairs_leaf_shared &s,
                                         uint32_t count, const struct leaf_order &o)
 {
-    uint32_t heads = 0, steps = 0; /* a bit an item: a group begins there */
+    uint32_t heads = 0, steps = 0; /* a bit per item: a group begins there */
 #pragma unroll
     for (int i = 0; i < LEAF_ITEMS; i++) {
         const uint32_t p = threadIdx.x + i * LEAF_THREADS;
@@ -193,7 +195,7 @@ static __device__ inline bool leaf_mend(const struct sort_common &a, struct pair
         const bool joined = p && (word ^ s.order[leaf_place(p - 1)]) >> o.position_bits == 0;
         if (joins && !joined) heads |= 1u << i;
     }
-    __syncthreads(); /* everyone has looked at its neighbours */
+    __syncthreads(); /* all threads have read their neighbours */
     for (; heads; heads &= heads - 1)
         steps +=
             leaf_mend_group(a, s, count, o, threadIdx.x + (__ffs((int)heads) - 1) * LEAF_THREADS);
@@ -209,8 +211,8 @@ static __device__ inline const uint2 *leaf_packed(const struct sort_common &a,
     return (const uint2 *)a.keys_tmp + leaf.begin;
 }
 
-/* Loads keys, and brings the values that lie beside them to where leaf_write() wants them, few at
- * once: with more under way registers are spilled. */
+/* Loads keys, and moves the values next to them to where leaf_write() reads them, few at once: with
+ * more loads in flight, registers are spilled. */
 static __device__ inline void leaf_load_packed(const struct sort_common &a,
                                                struct pairs_leaf_shared &s,
                                                const struct sort_leaf &leaf,
@@ -230,12 +232,12 @@ static __device__ inline void leaf_load_packed(const struct sort_common &a,
             key[i + j] = pair[j].x;
             s.values[threadIdx.x + (i + j) * LEAF_THREADS] = pair[j].y;
         }
-        __syncwarp(); /* keeps the loads that follow here */
+        __syncwarp(); /* keeps the following loads here */
     }
 }
 #endif
 
-/* A key and a value of a leaf as they lie in memory, by position. */
+/* A key and a value of a leaf as they are stored, by position. */
 static __device__ inline ukey leaf_key(const struct sort_common &a, const struct sort_leaf &leaf,
                                        uint32_t p)
 {
@@ -254,8 +256,8 @@ static __device__ inline uval leaf_value(const struct sort_common &a, const stru
     return values_of(a, leaf.source)[leaf.begin + p];
 }
 
-/* Loads what is compared of a leaf's keys, key i of a thread that of position
- * me + i * LEAF_THREADS, and finds its range; the bins are clear then. */
+/* Loads the compared parts of a leaf's keys, key i of a thread from position me + i * LEAF_THREADS,
+ * and finds their range; afterwards the bins are clear. */
 template <int PACKED>
 static __device__ inline void leaf_load(const struct sort_common &a, struct pairs_leaf_shared &s,
                                         const struct sort_leaf &leaf, ukey (&key)[LEAF_ITEMS],
@@ -285,8 +287,8 @@ static __device__ inline void leaf_load(const struct sort_common &a, struct pair
     block_range(s.low, s.high, low, high);
 }
 
-/* Brings the leaf's keys to shared memory, by position.  They are read again, for until here the
- * registers had other use. */
+/* Loads the leaf's keys to shared memory, by position.  They are read again, because the registers
+ * were needed until here. */
 template <int PACKED>
 static __device__ inline void leaf_keep_keys(const struct sort_common &a,
                                              struct pairs_leaf_shared &s,
@@ -299,7 +301,7 @@ static __device__ inline void leaf_keep_keys(const struct sort_common &a,
         if (p < leaf.count)
             s.keys[p] = PACKED ? leaf_key(a, leaf, p) : msd_load(a, leaf.source, in[p]);
     }
-    __syncthreads(); /* the keys are there */
+    __syncthreads(); /* the keys are written */
 }
 
 #if VAL_BYTES <= 8
@@ -309,7 +311,8 @@ static __device__ inline bool leaf_makes(const struct sort_common &a, const stru
 }
 #endif
 
-/* Asks for the values, by position: there after copy_wait<0>().  Packed ones are there already. */
+/* Starts to load the values, by position: complete after copy_wait<0>().  Packed values are loaded
+ * already. */
 template <int PACKED>
 static __device__ inline void leaf_values_ask(const struct sort_common &a,
                                               struct pairs_leaf_shared &s,
@@ -329,7 +332,7 @@ template <int SAME> static __device__ inline ukey leaf_decode(const struct sort_
     return SAME ? e : order_decode(a.order, e);
 }
 
-/* Writes the leaf as s.order has it; SAME: keys need no decoding. */
+/* Writes the leaf in the order of s.order; SAME: keys need no decoding. */
 template <int SAME, int PACKED>
 static __device__ inline void leaf_write(const struct sort_common &a, struct pairs_leaf_shared &s,
                                          const struct sort_leaf &leaf, const struct leaf_order &o,
@@ -343,7 +346,7 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
 #endif
 #if LEAF_STAGED
     copy_wait<0>();
-    __syncthreads(); /* the values are there */
+    __syncthreads(); /* the values are written */
 #pragma unroll 4
     for (uint32_t p = threadIdx.x; p < leaf.count; p += LEAF_THREADS) {
         const uint32_t word = s.order[leaf_place(p)], position = word & mask;
@@ -371,14 +374,14 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
         value[i] = in[position[i]];
 #endif
     }
-    __syncthreads(); /* everyone has read its keys; in position: its values */
+    __syncthreads(); /* all threads have read their keys; in position: their values */
 #if VAL_BYTES <= 8
     if (!makes) {
 #pragma unroll
         for (int i = 0; i < LEAF_ITEMS; i++)
             if (threadIdx.x + i * LEAF_THREADS < leaf.count)
                 s.values[threadIdx.x + i * LEAF_THREADS] = value[i];
-        __syncthreads(); /* the values are there */
+        __syncthreads(); /* the values are written */
 #pragma unroll
         for (int i = 0; i < LEAF_ITEMS; i++)
             if (threadIdx.x + i * LEAF_THREADS < leaf.count) value[i] = s.values[position[i]];
@@ -391,8 +394,8 @@ static __device__ inline void leaf_write(const struct sort_common &a, struct pai
 #endif
 }
 
-/* Writes `count` pairs from where they lie to the output, to the same positions or the other way
- * round; each block does its share of pieces. */
+/* Writes `count` pairs from their buffer to the output, at the same positions or in reverse; each
+ * block writes its share of pieces. */
 static __device__ inline void pairs_copy(const struct sort_common &a, uint32_t source,
                                          uint64_t begin, uint64_t count, bool reverse,
                                          uint32_t block, uint32_t blocks)
@@ -425,7 +428,7 @@ static __device__ inline void pairs_copy(const struct sort_common &a, uint32_t s
     }
 }
 
-/* The same of a leaf, from wherever it lies. */
+/* The same for a leaf, from its buffer. */
 static __device__ inline void leaf_copy(const struct sort_common &a, const struct sort_leaf &leaf)
 {
     for (uint32_t p = threadIdx.x; p < leaf.count; p += LEAF_THREADS) {
@@ -458,7 +461,7 @@ static __device__ inline bool leaf_finish(const struct sort_common &a, struct pa
     leaf_values_ask<PACKED>(a, s, leaf);
     const struct leaf_order o = leaf_order_of(low, high, leaf.count);
     if (!leaf_sort(s, leaf.count, o, key)) return false;
-    const bool fetch = o.shift || !a.plain; /* the words have not all bits of the keys */
+    const bool fetch = o.shift || !a.plain; /* the words do not contain all bits of the keys */
     if (fetch && (o.shift || !a.discard_keys)) leaf_keep_keys<PACKED>(a, s, leaf);
     if (o.shift && !leaf_mend(a, s, leaf.count, o)) return false;
     if (a.same)
@@ -484,9 +487,9 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
         if (!done && threadIdx.x == 0)
             a.lists.skewed_leaves[atomicAdd(&a.lists.msd->skewed_leaves, 1)] = i;
 #if LEAF_STAGED
-        copy_wait<0>(); /* also where the leaf is left to others */
+        copy_wait<0>(); /* also if the leaf is left to the other kernel */
 #endif
-        __syncthreads(); /* everything may be written again */
+        __syncthreads(); /* shared memory may be written again */
     }
 }
 
@@ -519,12 +522,12 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
             }
         }
         ukey none = 0;
-        block_range(s.low, s.high, none, differ); /* of the greatest the highest bit is wanted */
+        block_range(s.low, s.high, none, differ); /* only the highest bit of the maximum is used */
         struct sort_common digits = a.common;
         digits.n = leaf.count;
         digits.end_bit =
             a.common.end_bit - (__clzll((long long)(uint64_t)differ) - (64 - (int)KEY_BITS));
-        __syncthreads(); /* everyone has read what the counters overwrite */
+        __syncthreads(); /* all threads have read what the counters overwrite */
         for (int pass = 0; digits.begin_bit + pass * SORT_DIGIT_BITS < digits.end_bit; pass++)
             block_pass<LEAF_WARPS, LEAF_ITEMS>(digits, b, pass, mine, items, k);
         uval value[LEAF_ITEMS];
@@ -538,7 +541,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
 #endif
                     value[j] = leaf_value(a.common, leaf, k.origin[j]);
             }
-        __syncthreads(); /* in position: everyone has read */
+        __syncthreads(); /* in position: all threads have read */
 #pragma unroll
         for (int j = 0; j < LEAF_ITEMS; j++)
             if (j < items && mine + 32 * j < leaf.count) {
@@ -546,7 +549,7 @@ extern "C" __global__ void __launch_bounds__(LEAF_THREADS, LEAF_RESIDENT)
                     out[mine + 32 * j] = order_decode(a.common.order, k.key[j]);
                 values_out[mine + 32 * j] = value[j];
             }
-        __syncthreads(); /* everything may be written again */
+        __syncthreads(); /* shared memory may be written again */
     }
 }
 

@@ -1,14 +1,14 @@
 /*
- * sort/cuda/msd_plan.cuh - the lists of a sort by most significant digits: what a level splits, and
- * what blocks finish.
+ * sort/cuda/msd_plan.cuh - the lists of an MSD radix sort: the segments that a level divides, and
+ * the leaves.
  *
  *     sort_msd_begin   one segment, the array
- *     sort_msd_plan    from the counts of a level's segments: where each digit's keys go; which
- *                      make leaves, which a segment of the next level
+ *     sort_msd_plan    from the counts of a level's segments: the position of each digit's keys;
+ *                      which digits become leaves, which segments of the next level
  *
- * Of small arrays sort_msd_count_plan, or sort_pairs_count_plan, counts the first level, and its
- * last block plans it: three launches would take longer than all that they do.  One block looks
- * whether keys are skewed (small_lsd.cuh); then the lists stay empty.
+ * For small arrays sort_msd_count_plan, or sort_pairs_count_plan, counts the first level, and its
+ * last block plans it: three launches would take longer than the work.  One block checks whether
+ * keys are skewed (small_lsd.cuh); if so, the lists stay empty.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #include "sort/cuda/msd_value.cuh"
 #endif
 
-/* The array as a segment. */
+/* The array as one segment. */
 static __device__ inline struct sort_segment msd_whole(const struct sort_common &a)
 {
     struct sort_segment s = {};
@@ -33,7 +33,7 @@ static __device__ inline struct sort_segment msd_whole(const struct sort_common 
     return s;
 }
 
-/* Clears what is counted up, but for segments and their tiles: one thread. */
+/* Clears the counters, except those of segments and their tiles: one thread. */
 static __device__ inline void msd_clear(const msd_args &a)
 {
     a.lists.msd->leaves = a.lists.msd->skewed_leaves = a.lists.msd->seen = a.lists.msd->arrived = 0;
@@ -41,7 +41,7 @@ static __device__ inline void msd_clear(const msd_args &a)
     a.lists.msd->even = a.lists.msd->uneven = a.lists.msd->packed_tiles = 0;
 }
 
-/* The lists before the first level; seen: of all keys, if that is known. */
+/* The lists before the first level; seen: the order of all keys, if it is known. */
 static __device__ inline void msd_begin(const msd_args &a, uint32_t seen)
 {
     const uint32_t me = threadIdx.x;
@@ -55,7 +55,7 @@ static __device__ inline void msd_begin(const msd_args &a, uint32_t seen)
     a.lists.msd->seen = seen;
 }
 
-/* ... and no counts, by SORT_BINS threads. */
+/* The same with cleared counts, by SORT_BINS threads. */
 static __device__ inline void msd_begin_counts(const msd_args &a)
 {
     const uint32_t bin = threadIdx.x;
@@ -71,22 +71,22 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
     msd_begin_counts(a);
 }
 
-/* ---- A block of SORT_BINS threads or more a segment ---- */
+/* ---- A block of at least SORT_BINS threads per segment ---- */
 
 struct msd_plan_shared {
-    uint32_t begin[SORT_BINS + 1];  /* of each bin, from the segment's */
-    uint32_t filled[MSD_WORDS + 1]; /* a bit for each bin that has keys; and what is below none */
-    uint32_t begins[MSD_WORDS];     /* ... that begins a leaf or is more than one */
+    uint32_t begin[SORT_BINS + 1];  /* of each bin, relative to the segment */
+    uint32_t filled[MSD_WORDS + 1]; /* a bit for each nonempty bin; a sentinel below */
+    uint32_t begins[MSD_WORDS];     /* a bit for each bin that begins a leaf or exceeds one */
     uint32_t sums[MSD_WORDS];
-    uint32_t leaves; /* the segment's first */
-    uint32_t large;  /* bins that are more than a leaf */
+    uint32_t leaves;                                             /* the segment's first */
+    uint32_t large;                                              /* bins larger than a leaf */
     uint32_t bin[SORT_BINS], index[SORT_BINS], first[SORT_BINS]; /* of those */
 #if !VAL_BYTES
-    ukey bound[SORT_BINS + 1]; /* of values: each bin's first key */
+    ukey bound[SORT_BINS + 1]; /* for digits by value: each bin's first key */
 #endif
 };
 
-/* The next bit set below or above one; SORT_BINS when there is none. */
+/* The next set bit below or above one; SORT_BINS if there is none. */
 static __device__ inline uint32_t bit_below(const uint32_t *bits, uint32_t bin)
 {
     uint32_t word = bin / 32, left = bits[word] & ((1u << bin % 32) - 1);
@@ -101,9 +101,10 @@ static __device__ inline uint32_t bit_above(const uint32_t *bits, uint32_t bin)
     return left ? word * 32 + __ffs((int)left) - 1 : (uint32_t)SORT_BINS;
 }
 
-/* Which bits a bin's keys are split by: the highest of those that differ.  On the second level one
- * bit less where that is enough to make leaves; beyond, two more than where that is, if the levels
- * that remain can split the rest: fewer bins, longer runs, and more keys a leaf. */
+/* Chooses the bits by which a bin's keys are divided: the highest bits that differ.  On the second
+ * level one bit less if that still makes leaves.  On deeper levels, bits are removed while two more
+ * than needed for leaves remain and the remaining levels can divide the rest: fewer bins, longer
+ * runs, and more keys per leaf. */
 static __device__ inline void msd_choose_digit(const msd_args &a, struct sort_segment &s,
                                                uint64_t rest, int level)
 {
@@ -111,7 +112,8 @@ static __device__ inline void msd_choose_digit(const msd_args &a, struct sort_se
     uint32_t bits = SORT_DIGIT_BITS;
     if (level == 1 && s.count >> (bits - 1) <= SORT_LEAF_FULL(msd_leaf(a))) bits--;
     const int after =
-        (a.lists.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that others can split */
+        (a.lists.levels - 1 - level) * SORT_DIGIT_BITS; /* bits that the remaining levels can
+                                                           divide */
     while (level > 1 && bits > 3 && s.count >> (bits - 3) <= SORT_LEAF_FULL(msd_leaf(a)) &&
            (int)(top - bits) < after)
         bits--;
@@ -119,7 +121,7 @@ static __device__ inline void msd_choose_digit(const msd_args &a, struct sort_se
     s.shift = top - s.bits;
 }
 
-/* A bin of too many keys becomes a segment of the next level. */
+/* A bin with too many keys becomes a segment of the next level. */
 static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, uint32_t begin,
                                                   uint32_t count, uint32_t source, uint64_t rest,
                                                   uint32_t *first_tile)
@@ -135,7 +137,7 @@ static __device__ inline uint32_t msd_add_segment(const msd_args &a, int level, 
     return index;
 }
 
-/* Its keys are low + [0, span], which some may be near to: evenly. */
+/* Its keys are in low + [0, span]; evenly: they may be assumed to fill this range. */
 static __device__ inline void msd_add_leaf(const msd_args &a, uint32_t at, uint32_t begin,
                                            uint32_t count, uint32_t source, uint64_t low,
                                            uint64_t span, bool evenly)
@@ -146,13 +148,13 @@ static __device__ inline void msd_add_leaf(const msd_args &a, uint32_t at, uint3
     a.lists.leaves[at] = leaf;
 }
 
-/* What is known of a segment's keys: one of them, and the bits in which they differ. */
+/* Known properties of a segment's keys: one of them, and the bits in which they differ. */
 struct segment_keys {
     uint64_t first, differ;
 };
 
-/* ... and of those of a bin: they agree but for the bits of rest, and all have those of low that
- * are not of it. */
+/* The same for a bin's keys: they agree in all bits outside rest, and these bits are those of
+ * low. */
 struct bin_keys {
     uint64_t low, rest;
 };
@@ -178,8 +180,8 @@ static __device__ inline struct bin_keys msd_bin_keys(const struct msd_plan_shar
     return keys;
 }
 
-/* What the warps do for the bins that are more than a leaf: they say which tiles those have, or,
- * where all keys are equal, cut them into leaves. */
+/* The warps process the bins that are larger than a leaf: they write the map of their tiles or, if
+ * all keys of a bin are equal, cut it into leaves. */
 template <int BY_VALUE>
 static __device__ inline void
 msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
@@ -205,8 +207,8 @@ msd_add_large(const msd_args &a, int level, const struct msd_plan_shared &p,
 }
 
 #if VAL_BYTES
-/* Adds up a digit's counts of a segment's pieces, each but the last: msd_pairs.cu.  Many are
- * asked for at once, for the next ones wait for them. */
+/* Adds the counts of a digit over a segment's pieces, except the last one of each block:
+ * msd_pairs.cu.  Several loads are in flight at once, because the next ones wait for them. */
 static __device__ inline void msd_add_pieces(const msd_args &a, int level,
                                              const struct sort_segment &s, uint32_t bin)
 {
@@ -229,7 +231,7 @@ static __device__ inline void msd_add_pieces(const msd_args &a, int level,
 #endif
 
 #if !VAL_BYTES
-/* The first key of each bin of values, and of what follows the last. */
+/* The first key of each bin by value, and the first one after the last bin. */
 static __device__ inline void msd_bounds(const msd_args &a, struct msd_plan_shared &p,
                                          const struct sort_segment &s)
 {
@@ -237,11 +239,11 @@ static __device__ inline void msd_bounds(const msd_args &a, struct msd_plan_shar
     for (uint32_t bin = threadIdx.x; bin <= SORT_BINS; bin += blockDim.x)
         p.bound[bin] =
             value_first(a.common.order, value_map_of(a), min(first + (bin << s.shift), last));
-    __syncthreads(); /* the keys are there */
+    __syncthreads(); /* the keys are written */
 }
 #endif
 
-/* BY_VALUE: of a segment whose digits may be of values (msd_value.cuh). */
+/* BY_VALUE: the segment's digits may be by value (msd_value.cuh). */
 template <int BY_VALUE>
 static __device__ inline void msd_plan_segment(const msd_args &a, int level,
                                                struct msd_plan_shared &p, uint32_t index)
@@ -260,7 +262,8 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
     }
     uint32_t filled = __ballot_sync(WARP_ALL, count != 0);
     if (is_bin && lane_id() == 0) p.filled[word] = filled;
-    /* Packed pairs always move, and stay packed.  Also: where bins begin is there. */
+    /* Packed pairs always move, and stay packed.  The barrier also makes the starts of the bins
+     * visible. */
     const bool packed = s.source == SORT_PACKED;
     const int constant = __syncthreads_or(count == s.count && !packed);
     const uint32_t source = constant || packed ? s.source : msd_target(s);
@@ -270,13 +273,13 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
 #else
     const bool by_value = BY_VALUE && s.known & SORT_BY_VALUE;
     if (by_value) msd_bounds(a, p, s);
-    if (!by_value && s.shift == 0) { /* keys of one digit are equal: their counts say it all */
+    if (!by_value && s.shift == 0) { /* keys with the same digit are equal, so the counts suffice */
         if (bin == 0) {
             const ukey e = msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]);
             at->prefix = e & ~(((uint64_t)1 << s.bits) - 1);
             at->moves = SORT_WRITTEN;
         }
-        __syncthreads(); /* everything may be written again */
+        __syncthreads(); /* shared memory may be written again */
         return;
     }
 #endif
@@ -289,7 +292,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
         msd_load(a.common, s.source, keys_of(a.common, s.source)[s.begin]), differ
     };
 #endif
-    /* Bins next to each other share a leaf while they begin in the same half of one. */
+    /* Adjacent bins share a leaf while they begin in the same half of one. */
     const uint32_t most = msd_leaf(a), join = most / 2;
     const uint32_t prior = is_bin ? bit_below(p.filled, bin) : (uint32_t)SORT_BINS;
     bool begins = count != 0;
@@ -325,7 +328,7 @@ static __device__ inline void msd_plan_segment(const msd_args &a, int level,
                      span, level < MSD_EVEN_LEVELS);
     }
     msd_add_large<BY_VALUE>(a, level + 1, p, s, known, source);
-    __syncthreads(); /* everything may be written again */
+    __syncthreads(); /* shared memory may be written again */
 }
 
 template <int BY_VALUE>
@@ -347,20 +350,21 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
 
 /* ---- Small arrays ---- */
 
-/* After the block has added its counts to a.first: the last one to do so takes them from there,
- * leaves zeros for the next launch, and plans the first level. */
+/* After the block has added its counts to a.first: the last block to do so copies the sums, resets
+ * them for the next launch, and plans the first level. */
 static __device__ inline void msd_plan_counted(const msd_args &a, struct msd_plan_shared &p)
 {
     const uint32_t me = threadIdx.x;
     uint32_t last = 0;
-    __syncthreads(); /* what this block adds is added */
+    __syncthreads(); /* this block's counts are added */
     if (me == 0) last = add_acq_rel(&a.lists.first_counts->done, 1) == gridDim.x - 1;
-    if (!__syncthreads_or(last)) return; /* also: what all blocks added can be read */
+    if (!__syncthreads_or(last)) return; /* also: the counts of all blocks can be read */
     const uint32_t seen = a.lists.first_counts->seen, skewed = a.lists.first_counts->skewed;
     if (!skewed && me < SORT_MSD_ROW) a.lists.counts[0][me] = a.lists.first_counts->counts[me];
     if (me < SORT_MSD_ROW) a.lists.first_counts->counts[me] = 0;
     msd_begin(a, seen);
-    __syncthreads(); /* the lists are there, and everyone knows what the counting blocks found */
+    __syncthreads(); /* the lists are complete, and all threads have read the findings of the
+                        counting blocks */
     if (me == 0)
         a.lists.first_counts->seen = a.lists.first_counts->done = a.lists.first_counts->skewed = 0;
     if (msd_ordered(a)) return;

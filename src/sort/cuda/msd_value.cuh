@@ -1,17 +1,19 @@
 /*
- * sort/cuda/msd_value.cuh - floats by digits that are even in value, for what is distributed evenly
- * in a range: half of the numbers in [0, 1) have one exponent, and so the same first bits.
+ * sort/cuda/msd_value.cuh - digits of floats that are linear in value, for values that are evenly
+ * distributed in a range: half of the floats in [0, 1) have one exponent, and so the same first
+ * bits.
  *
- *     quantise  where in a range a key lies, in VALUE_BITS: value * scale + offset, rounded; what
- *               lies beyond is the first or the last, NaN the greatest
- *     digit     some bits of that; descending, of what is left to the last
- *     first     the least key of a quantised value, by bisection: rounding never changes the order
+ *     quantise  the position of a key in a range, in VALUE_BITS: value * scale + offset, rounded;
+ *               keys beyond the range get the first or the last, NaN the maximum
+ *     digit     some bits of that; for descending order, of the distance to the maximum
+ *     first     the minimum key of a quantised value, by bisection: rounding is monotone
  *     choose    a range, from a sample; whether quantised values are better than bits
  *
  *         values    |.|.|.|.|.|.|.|.|     of [0, 1)
  *         bits      |.|.|.|.|: :|#######|
  *
- * Two levels of digits are of values, those below of bits.  Keys lie encoded in memory, as always.
+ * Digits of two levels are by value, digits of the levels below are of bits.  Keys are stored in
+ * encoded form, as in all other cases.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,19 +32,19 @@ enum { VALUE_BITS = 20 };
 #endif
 
 enum {
-    VALUE_SAMPLES = 4, /* a thread */
+    VALUE_SAMPLES = 4, /* per thread */
     VALUE_ALL = SORT_BUCKETS_THREADS * VALUE_SAMPLES,
     VALUE_LOG = SORT_DIGIT_BITS,
     VALUE_BINS = 1 << VALUE_LOG,
     VALUE_EVEN = VALUE_ALL * (VALUE_ALL / VALUE_BINS), /* see value_uneven() */
-    VALUE_TAIL = VALUE_ALL / 64, /* what a range leaves out at either end, if anything */
+    VALUE_TAIL = VALUE_ALL / 64, /* the part of the sample that a range may exclude at either end */
     VALUE_ROUNDS = 4,
     VALUE_FINE_LOG = KEY_BYTES == 4 ? 11 : 12
 };
 
 struct value_map {
     real scale, offset;
-    uint32_t flip; /* all ones for descending, else 0 */
+    uint32_t flip; /* all ones for descending order, otherwise 0 */
 };
 
 static __device__ inline struct value_map value_map_of(const msd_args &a)
@@ -52,14 +54,14 @@ static __device__ inline struct value_map value_map_of(const msd_args &a)
     return m;
 }
 
-/* Some bits of a key's quantised value, from its bits u as they are in the input. */
+/* Some bits of a key's quantised value, from its bits u as in the input. */
 #if KEY_BYTES == 4
 static __device__ inline uint32_t value_digit(const struct value_map &m, ukey u, uint32_t shift,
                                               uint32_t bits)
 {
-    /* From [0, 1], where NaN are 0 and so the last, to a number of [1.5 * 2^23, 2^24), which ends
-     * with an integer.  The factor is a little less than a power of two, and what is rounded is
-     * rounded once, so that digits of any shift agree. */
+    /* Maps [0, 1] to [1.5 * 2^23, 2^24), whose low mantissa bits are an integer; NaN become 0,
+     * which is the last.  The factor is slightly less than a power of two, and the value is rounded
+     * only once, so that digits of any shift are consistent. */
     const float x = __saturatef(__fmaf_rn(__uint_as_float(u), m.scale, m.offset));
     const float parts = __uint_as_float((126 + VALUE_BITS - shift) << 23 | 0x7fffff);
     const float last = __uint_as_float(0x4b400000 + ((1u << (VALUE_BITS - shift)) - 1));
@@ -70,15 +72,15 @@ static __device__ inline uint32_t value_digit(const struct value_map &m, ukey u,
 static __device__ inline uint32_t value_digit(const struct value_map &m, ukey u, uint32_t shift,
                                               uint32_t bits)
 {
-    /* From 2^20 on the first half of a double ends with its integer. */
+    /* From 2^20 on, the high word of a double ends with its integer part. */
     const double y = __fma_rn(__longlong_as_double((long long)u), m.scale, m.offset);
     const int quantised = y < 0x1p21 ? max(__double2hiint(y), 0x41300000) : 0x413fffff;
     return ((uint32_t)quantised ^ m.flip) >> shift & ((1u << bits) - 1);
 }
 #endif
 
-/* The least key, in the form of order_encode(), whose quantised value is this or a greater one; 0
- * if there is none. */
+/* The minimum key, in the form of order_encode(), whose quantised value is at least this one; 0 if
+ * there is none. */
 static __device__ inline ukey value_first(const struct echi_order &o, const struct value_map &m,
                                           uint32_t quantised)
 {
@@ -98,13 +100,13 @@ struct value_shared {
     uint32_t bins[1 << VALUE_FINE_LOG];
     ukey low[SORT_BUCKETS_THREADS / 32], high[SORT_BUCKETS_THREADS / 32];
     uint32_t sum;
-    uint32_t first, last; /* bins that are not of the tails */
+    uint32_t first, last; /* first and last bin that are not in the tails */
 };
 
 /* The sum over the block. */
 static __device__ inline uint32_t value_sum(struct value_shared &s, uint32_t x)
 {
-    __syncthreads(); /* everyone has read the last sum */
+    __syncthreads(); /* all threads have read the last sum */
     if (threadIdx.x == 0) s.sum = 0;
     __syncthreads(); /* the sum is clear */
     const uint32_t sum = warp_sum(x);
@@ -117,7 +119,7 @@ static __device__ inline uint32_t value_sum(struct value_shared &s, uint32_t x)
 static __device__ inline void value_count(struct value_shared &s, uint32_t bins,
                                           const uint32_t (&bin)[VALUE_SAMPLES])
 {
-    __syncthreads(); /* everyone has read the counters */
+    __syncthreads(); /* all threads have read the counters */
     for (uint32_t i = threadIdx.x; i < bins; i += SORT_BUCKETS_THREADS) s.bins[i] = 0;
     __syncthreads(); /* they are clear */
 #pragma unroll
@@ -125,15 +127,15 @@ static __device__ inline void value_count(struct value_shared &s, uint32_t bins,
     __syncthreads(); /* the sample is counted */
 }
 
-/* The squares of the counts of VALUE_BINS, less what independent keys add: VALUE_EVEN where the
- * distribution is even, and more where it is not. */
+/* The sum of the squared counts of VALUE_BINS, minus the expectation for independent keys:
+ * VALUE_EVEN if the distribution is even, more otherwise. */
 static __device__ inline uint32_t value_uneven(struct value_shared &s)
 {
     const uint32_t me = threadIdx.x, count = me < VALUE_BINS ? s.bins[me] : 0;
     return value_sum(s, count * count) - VALUE_ALL;
 }
 
-/* How much of the sample is in bins of more keys than so many. */
+/* The number of sampled keys in bins of more than `most` keys. */
 static __device__ inline uint32_t value_above(struct value_shared &s, uint64_t most,
                                               const uint32_t (&bin)[VALUE_SAMPLES])
 {
@@ -143,7 +145,7 @@ static __device__ inline uint32_t value_above(struct value_shared &s, uint64_t m
     return value_sum(s, above);
 }
 
-/* Finds the bins that the sample lies in but for its tails. */
+/* Finds the bins that contain the sample without its tails. */
 static __device__ inline void value_trim(struct value_shared &s)
 {
     enum { EACH = VALUE_BINS / 32 };
@@ -194,8 +196,8 @@ static __device__ inline double value_of(ukey u)
 #endif
 }
 
-/* Somewhat more than the range: keys beyond the sample's are in it, and where it is nearly that of
- * a power of two, bins are, too. */
+/* A slightly larger range, which contains the keys outside of the sample's range.  If it is almost
+ * a power of two, so is the width of a bin. */
 static __device__ inline struct value_map value_map_around(double low, double high)
 {
     const int exponent = __double2hiint(high - low) & 0x7ff00000, parts = 6 << 20;
@@ -203,19 +205,18 @@ static __device__ inline struct value_map value_map_around(double low, double hi
     return value_map_from(floor(low / grid) * grid, ceil(high / grid) * grid);
 }
 
-/* What a choice costs, in parts of a level of all keys: a quarter is to count the second level,
- * which even values do without; as much are buckets by a table; a third level is what it moves,
- * and half, since it is one. */
+/* The costs of a choice, as fractions of a level of all keys: counting the second level, which is
+ * not needed for even values, is a quarter; so are buckets by a table; a third level is the
+ * fraction that it moves, plus a half because it exists. */
 enum {
     VALUE_COUNT = VALUE_ALL / 4,
     VALUE_TABLE = VALUE_ALL / 4,
     VALUE_THIRD = VALUE_ALL / 2,
-    VALUE_SOME = VALUE_ALL / 256, /* less is not worth a level of its own */
+    VALUE_SOME = VALUE_ALL / 256, /* a smaller fraction is not worth another level */
     VALUE_NEARLY = VALUE_EVEN / 20 * 21
 };
 
-/* ... what bins of bits cost, of which at most so many keys of the sample make leaves by one digit
- * more. */
+/* The cost of bins of bits; bins of at most `most` sampled keys make leaves by one more digit. */
 static __device__ inline uint32_t value_cost_of_bits(struct value_shared &s,
                                                      const ukey (&e)[VALUE_SAMPLES], uint32_t bits,
                                                      uint32_t bin_bits, uint64_t most)
@@ -235,7 +236,7 @@ static __device__ inline uint32_t value_cost_of_bits(struct value_shared &s,
     return (even ? 0 : VALUE_COUNT + VALUE_TABLE) + third + (third > VALUE_SOME ? VALUE_THIRD : 0);
 }
 
-/* Whether quantised values in a range are better than what costs so much; then m is their map. */
+/* Whether quantised values in a range cost less than `cost`; if so, m is their map. */
 static __device__ inline bool value_fit(const msd_args &a, struct value_shared &s,
                                         const ukey (&e)[VALUE_SAMPLES], uint32_t cost,
                                         uint64_t most, struct value_map &m)
@@ -253,7 +254,7 @@ static __device__ inline bool value_fit(const msd_args &a, struct value_shared &
     const double one = value_of(order_decode(a.common.order, least));
     const double other = value_of(order_decode(a.common.order, greatest));
     double low = min(one, other), high = max(one, other);
-    /* Tails that are left out have a third level. */
+    /* Excluded tails need a third level. */
     const uint32_t trimmed =
         VALUE_COUNT + (a.common.n / (VALUE_ALL / VALUE_TAIL) > a.leaf ? VALUE_THIRD : 0);
     for (int round = 0; round < VALUE_ROUNDS; round++) {
@@ -284,13 +285,14 @@ static __device__ inline bool value_fit(const msd_args &a, struct value_shared &
     return false;
 }
 
-/* Whether bins of values are better than those of bits for a sample, which lies in a range of
- * 2^bits keys; then m is their map.  All threads of the block get the same. */
+/* Whether bins by value are better than bins of bits for a sample, whose keys lie in a range of
+ * 2^bits; if so, m is their map.  All threads of the block get the same result. */
 static __device__ inline bool value_choose(const msd_args &a, struct value_shared &s,
                                            const ukey (&e)[VALUE_SAMPLES], uint32_t bits,
                                            struct value_map &m)
 {
-    /* So much of the sample are as many keys as two digits make leaves of. */
+    /* The part of the sample that corresponds to the maximum number of keys of which two digits
+     * make leaves. */
     const uint64_t most = SORT_LEAF_FULL((uint64_t)a.leaf) * VALUE_BINS * VALUE_ALL / a.common.n;
     const uint32_t cost = value_cost_of_bits(s, e, bits, (uint32_t)a.bin_bits, most);
     return cost && value_fit(a, s, e, cost, most, m);

@@ -49,7 +49,8 @@ void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles)
                                                 .level = -1,
                                                 .to = args->state,
                                                 .bytes = clear_bytes });
-    /* A block counts in 32 bits: the grid grows with n past what fills the GPU. */
+    /* A block counts in 32 bits, so for very large n the grid grows beyond the size that fills the
+     * GPU. */
     uint64_t fill = SORT_HISTOGRAM_BLOCKS * (uint64_t)b->gpu.multiprocessors;
     uint64_t needed = args->common.n >> 31,
              work = args->common.n / (SORT_HISTOGRAM_THREADS * 16) + 1;
@@ -101,9 +102,9 @@ static ech_status steps_of_onesweep(const struct sort_build *b)
 
 const struct sort_strategy echi_sort_by_onesweep = {
     .name = "onesweep",
-    .what = "least significant digit first, one launch a digit of 8 bits",
-    .when = "no other strategy applies: keys of few bits, values with few key bits, 2^32 elements "
-            "and more",
+    .what = "least significant digit first, one launch per digit of 8 bits",
+    .when = "no other strategy applies: narrow keys, values with few key bits, or at least 2^32 "
+            "elements",
     .family = "sort",
     .can = echi_sort_any,
     .best = echi_sort_any,

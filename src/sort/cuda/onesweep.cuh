@@ -1,13 +1,12 @@
 /*
  * sort/cuda/onesweep.cuh - one pass: a block sorts a tile by a digit and writes it out.
  *
- *     load      the tile's keys, a warp's next to each other
- *     rank      where in the tile each key goes (cuda/device/block_rank.cuh); on the way the tile
- * says how many
- *               keys of each bin it has
- *     place     how many the tiles before have: decoupled look-back
+ *     load      the tile's keys, adjacent ones by the same warp
+ *     rank      each key's rank in the tile (cuda/device/block_rank.cuh); meanwhile the tile
+ *               publishes how many keys of each bin it has
+ *     place     the counts of preceding tiles: decoupled look-back
  *     exchange  through shared memory into the order of the ranks
- *     store     each bin as one run; then the values the same way
+ *     store     each bin as one run; then the values in the same way
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +16,9 @@
 #include "sort/cuda/common.cuh"
 #include "sort/cuda/passes.h"
 
-/* How many keys of the bin the tiles before this one have.  status is this tile's word of the bin,
- * words of the tiles before it lie SORT_BINS apart below, and the portion's first tile has
- * state_all. */
+/* The number of keys of the bin in the preceding tiles (exclusive prefix). status is this tile's
+ * descriptor for the bin; those of preceding tiles are at decreasing addresses, SORT_BINS apart;
+ * the portion's first tile has state_all. */
 static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epoch)
 {
     const uint32_t own = state_own(epoch), all = state_all(epoch);
@@ -27,7 +26,7 @@ static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epo
     for (;;) {
         status -= SORT_BINS;
         uint32_t word, state;
-        do { /* until the block of that tile, which began before this one, has counted */
+        do { /* until the block of that tile, which began earlier, has counted */
             word = load_relaxed(status);
             state = word & ~COUNT_MASK;
         } while (state != own && state != all);
@@ -36,8 +35,8 @@ static __device__ inline uint32_t look_back(const uint32_t *status, uint32_t epo
     }
 }
 
-/* Which pass, and which portion of its tiles: those of a launch, or what blocks that stay do
- * between two grid barriers (lsd.cuh). */
+/* The pass, and the portion of its tiles: the tiles of one launch, or those that persistent blocks
+ * process between two grid barriers (lsd.cuh). */
 struct sweep {
     struct sort_pass p;
     int pass;
@@ -46,7 +45,7 @@ struct sweep {
 
 struct pass_shared {
     union {
-        uint32_t counts[WARPS * SORT_BINS]; /* while ranking */
+        uint32_t counts[WARPS * SORT_BINS]; /* during ranking */
         ukey keys[TILE];                    /* then the tile by rank */
 #if VAL_BYTES
         uval values[TILE];
@@ -55,17 +54,17 @@ struct pass_shared {
     uint64_t target[SORT_BINS]; /* a key of this bin and rank r goes to target + r */
     uint32_t sums[SORT_BINS / 32];
     uint32_t tile;
-    uint32_t zero; /* which the compiler does not know: what it is added to is computed again after
-                      a barrier, and not kept in registers until then */
+    uint32_t zero; /* zero, but unknown to the compiler: a sum with it is recomputed after a barrier
+                      instead of being kept in registers */
 };
 
-/* A full tile needs no test of where the array ends; FULL is 1 for all tiles but the last. */
+/* A full tile needs no bounds checks; FULL is 1 for all tiles but the last. */
 template <int FULL> static __device__ inline bool exists(uint32_t i, uint32_t here)
 {
     return FULL || i < here;
 }
 
-/* Loads the tile in the order that cuda/device/block_rank.cuh wants. */
+/* Loads the tile in the order of cuda/device/block_rank.cuh. */
 template <int FULL>
 static __device__ inline void load_keys(const struct sort_common &a, const struct sweep &w,
                                         uint64_t at, uint32_t here, ukey (&key)[ITEMS])
@@ -80,8 +79,8 @@ static __device__ inline void load_keys(const struct sort_common &a, const struc
         for (int i = 0; i < ITEMS; i++) key[i] = order_encode(a.order, key[i]);
 }
 
-/* Says how many keys of a bin the tile has, early, so that the tiles after this one need not wait
- * for its ranking. */
+/* Publishes the tile's number of keys of a bin early, so that the following tiles need not wait for
+ * its ranking. */
 static __device__ inline void publish(const struct sort_passes_args &a, const struct sweep &w,
                                       uint32_t tile, uint32_t bin, uint32_t count)
 {
@@ -90,7 +89,7 @@ static __device__ inline void publish(const struct sort_passes_args &a, const st
     store_relaxed(a.status + (uint64_t)tile * SORT_BINS + bin, state | count);
 }
 
-/* Finds how many keys of a bin the tiles before have, and says where those of this one go. */
+/* Finds the exclusive prefix of a bin and publishes the inclusive one. */
 static __device__ inline void place_bin(const struct sort_passes_args &a, const struct sweep &w,
                                         uint32_t tile, uint32_t bin, uint32_t count,
                                         uint32_t offset, uint64_t *target)
@@ -122,7 +121,7 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
             counts ? digit_of(a.common, key[i], pass) : SORT_BINS - 1; /* past the end: last */
         if (counts) atomicAdd(&row[slot[i]], 1);
     }
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     uint32_t count = 0;
     if (bin < SORT_BINS) {
         count = rank_column<WARPS>(s.counts, bin);
@@ -130,21 +129,23 @@ static __device__ inline void rank_stable(const struct sort_passes_args &a, cons
     }
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) rank_offsets<WARPS>(s.counts, bin, offset);
-    __syncthreads(); /* the rows say where each warp's keys of a bin begin */
+    __syncthreads(); /* the rows contain the start of each warp's keys of a bin */
     rank_keys<ITEMS>(row + s.zero, slot, ITEMS);
     if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
-    __syncthreads(); /* every warp is done with the counters, and the targets are there */
+    __syncthreads(); /* all warps are done with the counters, and the targets are written */
 }
 
 #if VAL_BYTES == 0
-/* The counter of a bin: multiples of 16, as the low digits of a ramp are, do not share a bank. */
+/* The counter of a bin: permuted so that multiples of 16, such as the low digits of a ramp, use
+ * different banks. */
 static __device__ inline uint32_t counter_of(uint32_t bin)
 {
     return bin ^ bin >> 5;
 }
 
-/* Ranks the tile in whatever order its keys reach the counters.  Good for the first pass of keys
- * alone: there is no order yet that it could spoil, and an atomic costs a tenth of the ballots. */
+/* Ranks the tile in the order in which its keys reach the counters.  Only for the first pass of
+ * keys without values: there is no order to preserve yet, and an atomic costs a tenth of the
+ * ballots. */
 template <int FULL>
 static __device__ inline void rank_unstable(const struct sort_passes_args &a, const struct sweep &w,
                                             struct pass_shared &s, uint32_t here,
@@ -163,14 +164,14 @@ static __device__ inline void rank_unstable(const struct sort_passes_args &a, co
     if (bin < SORT_BINS) publish(a, w, tile, bin, count);
     uint32_t offset = bins_scan(count, s.sums);
     if (bin < SORT_BINS) offsets[counter_of(bin)] = offset;
-    __syncthreads(); /* the offsets are there */
+    __syncthreads(); /* the offsets are written */
     const int again = pass + (int)s.zero;
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here))
             slot[i] += offsets[counter_of(digit_of(a.common, key[i], again))];
     if (bin < SORT_BINS) place_bin(a, w, tile, bin, count, offset, s.target);
-    __syncthreads(); /* every warp is done with the counters, and the targets are there */
+    __syncthreads(); /* all warps are done with the counters, and the targets are written */
 }
 #endif
 
@@ -196,11 +197,11 @@ write_values(const struct sort_common &a, const struct sweep &w, struct pass_sha
 #pragma unroll
         for (int i = 0; i < ITEMS; i++)
             if (exists<FULL>(mine + 32 * i, here)) value[i] = in[mine + 32 * i];
-    __syncthreads(); /* every thread has read its keys */
+    __syncthreads(); /* all threads have read its keys */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here)) s.values[slot[i]] = value[i];
-    __syncthreads(); /* the values lie sorted */
+    __syncthreads(); /* the values are sorted */
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         uint32_t rank = threadIdx.x + i * THREADS;
@@ -209,7 +210,7 @@ write_values(const struct sort_common &a, const struct sweep &w, struct pass_sha
 #endif
 }
 
-/* Sorts the tile s.tile; the counters are clear, and so is s.zero. */
+/* Sorts the tile s.tile; the counters and s.zero are clear. */
 template <int FULL>
 static __device__ inline void sort_tile(const struct sort_passes_args &a, const struct sweep &w,
                                         struct pass_shared &s, uint64_t at, uint32_t here)
@@ -228,9 +229,9 @@ static __device__ inline void sort_tile(const struct sort_passes_args &a, const 
 #pragma unroll
     for (int i = 0; i < ITEMS; i++)
         if (exists<FULL>(mine + 32 * i, here)) s.keys[slot[i]] = key[i];
-    if (!FULL) /* what is read below, and then not used */
+    if (!FULL) /* padding that is read below but not used */
         for (uint32_t i = here + threadIdx.x; i < TILE; i += THREADS) s.keys[i] = 0;
-    __syncthreads(); /* the tile lies sorted, so that a bin is written as one run */
+    __syncthreads(); /* the tile is sorted, so that a bin is written as one run */
 
     ukey *out = (ukey *)keys_of(a.common, w.p.target);
     const int pass = w.pass;
@@ -256,8 +257,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 {
     struct pass_shared &s = *(struct pass_shared *)shared_bytes;
 
-    /* Tiles are taken in the order in which blocks begin, so that the tiles before are always under
-     * way. */
+    /* Tiles are numbered in the order in which blocks begin, so that all preceding tiles are in
+     * progress. */
     if (threadIdx.x == 0) s.tile = atomicAdd(&a.state->tiles_taken[a.common.level], 1);
     if (threadIdx.x == 0) s.zero = 0;
     const struct sweep w = { a.state->pass[a.common.level], a.common.level,

@@ -1,12 +1,11 @@
 /*
- * sort/cuda/passes.cuh - what comes before and after the passes of a sort by least significant
- * digits.
+ * sort/cuda/passes.cuh - the steps before and after the passes of an LSD radix sort.
  *
  *     sort_histogram   reads the keys once and counts every digit of every pass
- *     sort_plan        where each bin begins; which passes can be left out
- *     sort_finish      copies, when the passes that remain do not end in the output
+ *     sort_plan        the start of each bin; which passes can be skipped
+ *     sort_finish      copies, if the remaining passes do not end in the output
  *
- * The functions serve blocks that do all of it, too (lsd.cuh).
+ * lsd.cuh uses the same functions in persistent blocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +27,8 @@ static __device__ inline void count_key(const struct sort_common &a, uint32_t (*
         if (pass < a.passes) atomicAdd(&bins[pass][digit_of(a, e, pass)], 1);
 }
 
-/* The grid counts the digits of all keys; bins is the block's own, in shared memory. */
+/* The grid counts the digits of all keys; bins is the block's privatised histogram, in shared
+ * memory. */
 static __device__ inline void count_digits(const struct sort_passes_args &a,
                                            uint32_t (*bins)[SORT_BINS])
 {
@@ -66,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(SORT_HISTOGRAM_THREADS)
     count_digits(a, bins);
 }
 
-/* ---- Where the bins begin, and which passes run ---- */
+/* ---- The starts of the bins, and the active passes ---- */
 
 static __device__ inline void plan_passes(const struct sort_passes_args &a, const uint32_t *active)
 {
@@ -80,9 +80,9 @@ static __device__ inline void plan_passes(const struct sort_passes_args &a, cons
         struct sort_pass *p = &state->pass[pass];
         p->active = active[pass];
         if (!active[pass]) continue;
-        /* Out of place, the last pass ends in the output and those before alternate.  In place the
-         * first pass cannot write where it reads, and the last ends in the output only if the
-         * number of passes is even. */
+        /* Out of place, the last pass ends in the output and the previous ones alternate.  In
+         * place, the first pass cannot write to its input, and the last ends in the output only if
+         * the number of passes is even. */
         uint32_t to_out = a.common.in_place ? done & 1 : (count - 1 - done) % 2 == 0;
         p->target = to_out ? SORT_OUT : SORT_TMP;
         p->source = source;
@@ -112,13 +112,13 @@ static __device__ inline void plan_digits(const struct sort_passes_args &a,
         uint64_t inclusive = warp_scan_u64(count);
         if (bin < SORT_BINS && lane_id() == 31) s.sums[warp] = inclusive;
         int constant =
-            __syncthreads_or(count == a.common.n); /* also: the sums of all warps are there */
+            __syncthreads_or(count == a.common.n); /* also: the sums of all warps are written */
         if (bin == 0) s.active[pass] = !constant;
         uint64_t before = 0;
 #pragma unroll 1
         for (uint32_t w = 0; w < warp && w < SORT_BINS / 32; w++) before += s.sums[w];
         if (bin < SORT_BINS) a.state->base[pass][0][bin] = before + inclusive - count;
-        __syncthreads(); /* sums may be written again, active is there */
+        __syncthreads(); /* sums may be written again, active is complete */
     }
     if (bin == 0) plan_passes(a, s.active);
 }
@@ -130,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(SORT_BINS)
     plan_digits(a, s);
 }
 
-/* ---- When the passes do not end in the output ---- */
+/* ---- If the passes do not end in the output ---- */
 
 static __device__ inline void copy_to_output(const struct sort_passes_args &a)
 {

@@ -1,5 +1,5 @@
 /*
- * sort/cuda/passes.h - what both halves of a sort by least significant digits agree on: the
+ * sort/cuda/passes.h - definitions that host and device code of the LSD radix sort share: the
  * passes, and arguments of their kernels.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -10,33 +10,34 @@
 #include "sort/cuda/common.h"
 
 enum {
-    SORT_PASSES = 8,        /* most: a 64-bit key */
-    SORT_PORTION = 1 << 29, /* most keys of a launch of sort_onesweep: its counts have 30 bits */
+    SORT_PASSES = 8,        /* maximum: a 64-bit key */
+    SORT_PORTION = 1 << 29, /* maximum number of keys of a launch of sort_onesweep: its counts have
+                               30 bits */
     SORT_HISTOGRAM_THREADS = 512,
-    SORT_HISTOGRAM_BLOCKS = 4, /* a multiprocessor */
+    SORT_HISTOGRAM_BLOCKS = 4, /* per multiprocessor */
     SORT_MOVE_THREADS = 256
 };
 
-/* Dynamic shared memory of sort_onesweep: the larger of the counters and the tile's keys or values,
- * then what else struct pass_shared holds. */
+/* Dynamic shared memory of sort_onesweep: the maximum of the counters and the tile's keys or
+ * values, plus the rest of struct pass_shared. */
 #define SORT_SHARED_BYTES(threads, items, widest)                                                  \
     (((threads) / SORT_WARP * SORT_BINS * 4 > (threads) * (items) * (widest)                       \
           ? (threads) / SORT_WARP * SORT_BINS * 4                                                  \
           : (threads) * (items) * (widest)) +                                                      \
      SORT_BINS * 8 + 64)
 
-/* What the passes do, decided on the device once the histograms are known; sort_plan writes it. */
+/* What the passes do, decided on the device when the histograms are known; written by sort_plan. */
 struct sort_pass {
     uint32_t active;         /* 0: every key has the same digit; the pass does nothing */
     uint32_t first, last;    /* of the active passes */
     uint32_t source, target; /* enum sort_buffer */
-    uint32_t epoch;          /* number of active passes before, modulo 2 */
+    uint32_t epoch;          /* number of preceding active passes, modulo 2 */
 };
 
 struct sort_state {
     uint64_t histogram[SORT_PASSES][SORT_BINS];
     uint64_t base[SORT_PASSES][2]
-                 [SORT_BINS]; /* where each bin's next key goes, by parity of the portion */
+                 [SORT_BINS]; /* output position of each bin's next key, by parity of the portion */
     uint32_t tiles_taken[SORT_PASSES];
     struct sort_pass pass[SORT_PASSES];
     uint32_t finish; /* 1 + enum sort_buffer to copy to the output at the end; 0: nothing to copy */

@@ -1,11 +1,11 @@
 /*
- * sort/cuda/plan.c - sorts on the GPU: the table of strategies, the plan, and what runs it.
+ * sort/cuda/plan.c - sorts on the GPU: the table of strategies, the plan, and its execution.
  *
- *     plan_sort()     chooses a strategy, measures the workspace         follows from the request
- *     run_sort()      makes the steps of the strategy, enqueues them     and from the GPU
+ *     plan_sort()     chooses a strategy, measures the workspace         from the request
+ *     run_sort()      makes the steps of the strategy, enqueues them     also from the GPU
  *     explain_sort()  makes the steps for a nominal GPU, prints them
  *
- *     what is asked                         how it is sorted
+ *     request                               how it is sorted
  *     keys only                             module sort_k<bits>_v0, or sort_msd_k<bits>
  *     values of 4, 8 or 16 bytes, indices   module sort_k<bits>_v<bytes>, or sort_msd_pairs_k...:
  *                                           they move with the key in each pass
@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first that can be used and is the best runs, unless one is named. */
+/* The first strategy that applies and is the best runs, unless one is selected by name. */
 static const struct sort_strategy *const strategies[] = {
     &echi_sort_by_block,   &echi_sort_by_count, &echi_sort_by_sample,   &echi_sort_by_adaptive,
     &echi_sort_by_buckets, &echi_sort_by_msd,   &echi_sort_by_onesweep, &echi_sort_by_low_memory,
@@ -57,16 +57,16 @@ static ech_status choose(const struct echi_sort *s, const struct sort_strategy *
         }
         if (s->algorithm)
             return echi_fail(NULL, ECH_ERR_ARG,
-                             "the algorithm \"%s\" of the GPU (%s) cannot do this sort of %zu %s",
+                             "algorithm \"%s\" (%s) of the GPU cannot run this sort of %zu %s",
                              a->name, a->what, s->n, ech_dtype_name(s->dtype));
     }
-    return echi_fail(NULL, ECH_ERR_ARG, "the algorithm is \"%s\", and the GPU has %s", s->algorithm,
-                     names);
+    return echi_fail(NULL, ECH_ERR_ARG, "unknown algorithm \"%s\"; available on the GPU: %s",
+                     s->algorithm, names);
 }
 
 /* ---- Workspace ---- */
 
-/* What the gather of values by index has of the workspace. */
+/* The gather of values by index: its parts of the workspace. */
 struct gather_parts {
     void *index, *values_copy;
 };
@@ -108,7 +108,7 @@ ech_status echi_sort_plan(const struct echi_sort *s, struct sort_plan *plan, siz
     lay_out(s, plan, &layout, &args);
     *work_bytes = layout.bytes;
     if (layout.overflow)
-        FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace is larger than any memory", s->n);
+        FAIL(NULL, ECH_ERR_MEMORY, "n is %zu: the workspace exceeds SIZE_MAX bytes", s->n);
 done:
     return status;
 }
@@ -135,7 +135,7 @@ void echi_sort_launch(const struct sort_build *b, enum echi_phase phase, enum ec
                                                 .level = level });
 }
 
-/* What differs between the launches of a plan. */
+/* Sets the arguments that differ between the launches of a plan. */
 static void set_args(void *args, struct echi_step *step, uint64_t part)
 {
     struct sort_common *a = args;
@@ -143,7 +143,7 @@ static void set_args(void *args, struct echi_step *step, uint64_t part)
     a->part = part;
 }
 
-/* Whether keys that differ in a bit are different. */
+/* Whether all keys with different bits are different. */
 static bool compared_plainly(const struct echi_sort *s)
 {
     uint64_t all = ~(uint64_t)0 >> (64 - 8 * s->key_bytes);
@@ -157,7 +157,7 @@ static struct sort_common common_of(const struct echi_sort *s, const struct sort
     bool values_stay = s->values_in && s->values_in == s->values_out && !plan->gather;
     return (struct sort_common){
         .keys_in = s->keys_in,
-        .keys_out = s->keys_out, /* of an argsort NULL, or a part of the workspace */
+        .keys_out = s->keys_out, /* NULL for an argsort, or a part of the workspace */
         .values_in = plan->gather ? NULL : s->values_in,
         .values_out = s->values_out,
         .n = s->n,
@@ -175,7 +175,7 @@ static struct sort_common common_of(const struct echi_sort *s, const struct sort
     };
 }
 
-/* A gather that is a step: what it needs when it runs. */
+/* The state of a gather step. */
 struct gather {
     const struct echi_sort *s;
     const void *from, *index;
@@ -189,7 +189,7 @@ static ech_status run_gather(ech_ctx *ctx, void *user)
                             g->s->value_bytes);
 }
 
-/* Fetches the values in the order of the indices; in place, from a copy. */
+/* Loads the values in the order of the indices; in place, from a copy. */
 static void add_gather(const struct sort_build *b, const struct gather_parts *parts,
                        struct gather *g)
 {
@@ -212,7 +212,7 @@ static void add_gather(const struct sort_build *b, const struct gather_parts *pa
                                                 .user = g });
 }
 
-/* All that is needed to make and to run the steps of a plan. */
+/* Everything that the steps of a plan need. */
 struct whole {
     struct sort_args args;
     struct echi_steps steps;
@@ -261,7 +261,7 @@ done:
     return status;
 }
 
-/* Elements: a workspace of fewer that cannot be allocated is an error. */
+/* elements: if the workspace of a smaller array cannot be allocated, the call fails */
 enum { LOW_MEMORY_LEAST = 1 << 16 };
 
 static bool economise(void *request)

@@ -2,9 +2,9 @@
  * sort/cuda/plan.h - the plan of a sort on the GPU: a strategy, sizes, and the steps that follow.
  *
  *     plan.c      the table of strategies; chooses one, measures the workspace
- *     <name>.c    a strategy: when it can be used, its parts of the workspace, its steps
+ *     <name>.c    a strategy: its condition, its parts of the workspace, its steps
  *
- * A plan follows from the request only.  The steps follow from the plan and the GPU.
+ * A plan depends on the request only.  The steps depend on the plan and the GPU.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,21 +30,21 @@ struct block_plan {
 
 struct onesweep_plan {
     unsigned threads, tile, shared_bytes; /* of sort_onesweep */
-    unsigned blocks;                      /* a multiprocessor */
+    unsigned blocks;                      /* per multiprocessor */
     uint64_t tiles;
 };
 
-/* How much of everything a sort by most significant digits can need. */
+/* Upper bounds for the lists of an MSD radix sort. */
 struct msd_plan {
     int levels;
     uint64_t tile, leaf;              /* keys */
-    uint64_t segments, tiles, leaves; /* most: of a level, of a level, of all */
+    uint64_t segments, tiles, leaves; /* maxima: of a level, of a level, of all levels */
     const struct pairs_tuning *pairs; /* NULL: keys without values */
     unsigned count_blocks;
-    bool small;                /* the first level is counted and planned by one launch */
-    unsigned small_lsd_blocks; /* of a small array of skewed keys, at most */
-    bool packed;               /* there is room for the lists of msd_packed.cuh */
-    bool adaptive;             /* keys are sampled first, and left to lsd.c if they are skewed */
+    bool small;                /* one launch counts and plans the first level */
+    unsigned small_lsd_blocks; /* of a small array of skewed keys, maximum */
+    bool packed;               /* the lists of msd_packed.cuh fit */
+    bool adaptive;             /* keys are sampled first; if they are skewed, lsd.c sorts them */
     bool buckets;              /* a first level of equal-count buckets (msd_buckets.cuh) */
 };
 
@@ -54,8 +54,8 @@ struct sort_plan {
     const struct sort_strategy *strategy;
     char module[32];        /* "sort_sample_k32_v4" */
     char passes_module[32]; /* of sort_lsd and sort_onesweep: "sort_k32_v4" */
-    int payload_bytes;      /* what moves with a key: 0, 4, 8 or 16 */
-    bool gather;            /* values are fetched by index at the end */
+    int payload_bytes;      /* bytes that are moved with a key: 0, 4, 8 or 16 */
+    bool gather;            /* values are gathered by index at the end */
     int passes;
     struct block_plan block;
     struct onesweep_plan onesweep;
@@ -65,7 +65,7 @@ struct sort_plan {
     size_t windows, keys_bytes, window_bytes;
 };
 
-/* The arguments of a plan's kernels, those of its strategy; all begin with `common`. */
+/* The arguments of a plan's kernels, depending on its strategy; all begin with `common`. */
 struct sort_args {
     union {
         struct {
@@ -79,30 +79,31 @@ struct sort_args {
         struct sort_pairs_args pairs;
     };
     struct sort_lsd_args lsd;    /* of the steps of lsd.c */
-    struct sort_pairs_args tail; /* of sort_pairs_tail_levels, in which other blocks count */
+    struct sort_pairs_args tail; /* of sort_pairs_tail_levels, which has another number of counting
+                                    blocks */
 };
 
-/* Where steps are made. */
+/* The context in which steps are made. */
 struct sort_build {
     const struct echi_sort *sort;
     const struct sort_plan *plan;
     struct echi_gpu gpu;
-    struct sort_args *args; /* of all kernels whose step has none of its own */
+    struct sort_args *args; /* of all kernels whose step has no separate arguments */
     struct echi_steps *steps;
     void *work;
 };
 
 struct sort_strategy {
     const char *name, *what;
-    const char *when;   /* it is chosen, for the documentation */
+    const char *when;   /* when it is chosen, for the documentation */
     const char *family; /* of the module's name: "sort", "sort_msd", "sort_sample" */
-    size_t least;       /* of fewer elements it makes no difference */
+    size_t least;       /* minimum number of elements for which it is listed as an alternative */
     bool (*can)(const struct echi_sort *s);
-    bool (*best)(const struct echi_sort *s); /* chosen then, if it is not named */
+    bool (*best)(const struct echi_sort *s); /* whether it is chosen if no strategy is named */
 
-    /* (optional) The sizes that the plan needs. */
+    /* (optional) Computes the sizes of the plan. */
     ech_status (*size)(const struct echi_sort *s, struct sort_plan *plan);
-    /* Its parts of the workspace, as pointers of args. */
+    /* Lays out its parts of the workspace, as pointers in args. */
     void (*lay_out)(const struct echi_sort *s, const struct sort_plan *plan,
                     struct echi_layout *layout, struct sort_args *args);
     ech_status (*steps)(const struct sort_build *b);
@@ -114,10 +115,10 @@ extern const struct sort_strategy echi_sort_by_block, echi_sort_by_count, echi_s
 
 /* ---- plan.c ---- */
 
-/* For strategies that can do, or are the best for, any sort that comes to them. */
+/* For strategies that can sort, or are the best for, all sorts that reach them. */
 bool echi_sort_any(const struct echi_sort *s);
 
-/* What moves with a key in every pass: nothing, the value, or its index. */
+/* What is moved with a key in every pass: nothing, the value, or its index. */
 int echi_sort_payload(const struct echi_sort *s, bool *gather);
 
 /* Chooses a strategy and measures the workspace. */
@@ -138,21 +139,21 @@ struct passes_tuning {
 const struct passes_tuning *echi_sort_passes_tuning(int key_bytes, int payload_bytes);
 struct onesweep_plan echi_sort_onesweep_plan(const struct echi_sort *s, int payload_bytes);
 
-/* The steps that count every digit and plan: of `tiles` tiles with a look-back. */
+/* The steps that count all digits and plan the passes; clears the descriptors of `tiles` tiles. */
 void echi_sort_histogram_steps(const struct sort_build *b, uint64_t tiles);
 
-/* Blocks of a kernel that moves n things, each thread `each` at a time. */
+/* The number of blocks of a kernel that moves n elements, `each` per thread and iteration. */
 unsigned echi_sort_move_blocks(const struct sort_build *b, uint64_t n, unsigned each);
 
 /* ---- lsd.c ---- */
 
-/* Least significant digits in few launches, if the device finds that keys are skewed. */
+/* LSD radix sort in few launches, if the device finds that keys are skewed. */
 void echi_sort_lsd_steps(const struct sort_build *b);
 
 /* ---- msd.c ---- */
 
-/* Of a small array of skewed keys: the tile that so many blocks have shared memory for (in args);
- * returns how much a block takes, or `least` if that is more. */
+/* For a small array of skewed keys: sets the tile for which this many blocks have shared memory (in
+ * args); returns the shared memory of a block, at least `least`. */
 unsigned echi_sort_small_lsd_bytes(const struct sort_build *b, unsigned blocks, unsigned least,
                                    unsigned element_bytes);
 

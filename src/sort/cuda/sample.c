@@ -2,14 +2,14 @@
  * sort/cuda/sample.c - strategy "samplesort": one launch, in buckets between splitters from a
  * sample.
  *
- *     workspace   [ keys by tiles | payload by tiles | where buckets begin | two counters ]
+ *     workspace   [ keys by tile | payload by tile | starts of buckets | two counters ]
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sort/cuda/plan.h"
 
-/* Keys without values by all bits need not be told apart when they are equal; by some of their
- * bits they must be, and no kernel is compiled for that. */
+/* Keys without values are sorted by all bits only: equal keys are then indistinguishable.  For some
+ * of their bits the sort must be stable, and no kernel is compiled for that. */
 static bool can_sample(const struct echi_sort *s)
 {
     bool gather, all_bits = s->begin_bit == 0 && s->end_bit == 8 * s->key_bytes;
@@ -25,7 +25,8 @@ static bool best_sample(const struct echi_sort *s)
     return s->n < SORT_MSD_LEAST(s->key_bytes, s->order.float_mask != 0);
 }
 
-/* As many tiles as buckets: a multiple of what a large GPU runs at once, unless n is small. */
+/* Equally many tiles and buckets: a multiple of the blocks that a large GPU runs at once, unless n
+ * is small. */
 static ech_status size_sample(const struct echi_sort *s, struct sort_plan *plan)
 {
     uint32_t n = (uint32_t)s->n, wave = SORT_SAMPLE_WAVE;
@@ -47,7 +48,7 @@ static void lay_out_sample(const struct echi_sort *s, const struct sort_plan *pl
     args->sample.arrived = echi_part(layout, 2, sizeof *args->sample.arrived);
 }
 
-/* The more room a block has for a bucket larger than expected, the smaller the sample may be. */
+/* The more space a block has for a bucket larger than expected, the smaller the sample may be. */
 static ech_status steps_of_sample(const struct sort_build *b)
 {
     const unsigned key = (unsigned)b->sort->key_bytes, payload = (unsigned)b->plan->payload_bytes;
@@ -76,8 +77,8 @@ static ech_status steps_of_sample(const struct sort_build *b)
 
 const struct sort_strategy echi_sort_by_sample = {
     .name = "samplesort",
-    .what = "one launch, in buckets between splitters from a sample",
-    .when = "keys of 32 or 64 bits, more than a block holds and fewer than the least of msd",
+    .what = "one launch, with buckets between splitters from a sample",
+    .when = "keys of 32 or 64 bits, more than fit in a block and fewer than the minimum of msd",
     .family = "sort_sample",
     .can = can_sample,
     .best = best_sample,

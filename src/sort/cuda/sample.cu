@@ -1,22 +1,21 @@
 /*
- * sort/cuda/sample.cu - sample sort: arrays of middle size in one launch, whose blocks wait for
- * each other once.
+ * sort/cuda/sample.cu - sample sort of medium-sized arrays in one launch with one grid barrier.
  *
- *     sample    every block sorts the same sample and takes every so many-th of it as a splitter
- *     tiles     a tile of the input is put in order of buckets, those between two splitters, and
- *               written beside the other tiles, with where each bucket begins in it
- *     barrier   all blocks wait for each other
+ *     sample    every block sorts the same sample and takes splitters from it at a regular stride
+ *     tiles     a tile of the input is partitioned into buckets, the ranges between two splitters,
+ *               and written to the workspace with the start of each bucket in it
+ *     barrier   all blocks synchronise
  *     buckets   a block gathers its bucket from all tiles, sorts it on chip and writes it
  *
  *         tiles     | a  | b | c |   | a | b  |  c |   |  a  | b | c |
  *         output    |      a      |      b      |      c     |
  *
- * Keys are compared together with where they lie, so that equal ones need not share a bucket and no
- * distribution overfills one.  A sample can still be unlucky: a bucket that the block cannot hold
- * is sorted in chunks, and each key's rank in the others is searched for.
+ * Keys are compared together with their positions, so that equal keys need not share a bucket and
+ * no distribution overfills one.  A sample can still be bad: a bucket that does not fit in a block
+ * is sorted in chunks, and each key's rank in the other chunks is found by search.
  *
- * Values travel with the keys, to the tiles and from there to the output.  Where anything does,
- * equal keys stay in order throughout.
+ * Values are moved with the keys, to the tiles and from there to the output.  With values, every
+ * step keeps the order of equal keys.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,8 +34,8 @@ static __device__ inline void sample_load(const struct sort_sample_args &a, stru
                 order_encode(a.common.order, in[sample_position(h.mine + 32 * i, a.stride)]);
 }
 
-/* Every so many-th key of the sorted sample is a splitter; those past the last are more than any
- * key. */
+/* Splitters are the keys of the sorted sample at a regular stride; padding is greater than all
+ * keys. */
 static __device__ inline void sample_splitters(const struct sort_sample_args &a,
                                                struct sample_shared &s, const struct sample_held &h)
 {
@@ -53,28 +52,28 @@ static __device__ inline void sample_splitters(const struct sort_sample_args &a,
             s.splitter.at[p - 1] = sample_position(h.k.origin[i], a.stride);
         }
     }
-    __syncthreads(); /* the splitters are there */
+    __syncthreads(); /* the splitters are written */
 }
 
 /* ---- Tiles ---- */
 
-/* The least power of two that is not less than the number of parts. */
+/* The smallest power of two that is not less than the number of buckets. */
 static __device__ inline uint32_t buckets_power(const struct sort_sample_args &a)
 {
     return 1u << (32 - __clz((int)(a.buckets - 1)));
 }
 
-/* Exclusive prefix sums over the threads; every thread calls it. */
+/* Exclusive prefix sum over the threads; all threads must call it. */
 static __device__ inline uint32_t block_scan(struct sample_shared &s, uint32_t x)
 {
     const uint32_t warp = threadIdx.x / 32, lane = lane_id(), inclusive = warp_scan(x);
     if (lane == 31) s.sums[warp] = inclusive;
-    __syncthreads(); /* the sums of all warps are there */
+    __syncthreads(); /* the sums of all warps are written */
     return warp_sum(lane < warp ? s.sums[lane] : 0) + inclusive - x;
 }
 
-/* The bucket of each key: how many splitters are less, in value, or in position where values are
- * equal. */
+/* The bucket of each key: the number of splitters that are less in value, or in position if values
+ * are equal. */
 static __device__ inline void tile_buckets(const struct sort_sample_args &a,
                                            const struct sample_shared &s,
                                            const struct sample_held &h, uint32_t first,
@@ -95,7 +94,7 @@ static __device__ inline void tile_buckets(const struct sort_sample_args &a,
             }
 }
 
-/* Says where each bucket begins in a tile. */
+/* Stores the start of each bucket in a tile. */
 static __device__ inline void tile_starts(const struct sort_sample_args &a, uint32_t tile,
                                           uint32_t count, uint32_t begin)
 {
@@ -105,7 +104,7 @@ static __device__ inline void tile_starts(const struct sort_sample_args &a, uint
 }
 
 #if VAL_BYTES
-/* slot[i] becomes the place of my key i by bucket, equal buckets in order. */
+/* slot[i] becomes the rank of this thread's key i by bucket; the order within a bucket is kept. */
 static __device__ inline void tile_rank(const struct sort_sample_args &a, struct sample_shared &s,
                                         const struct sample_held &h, uint32_t tile,
                                         uint32_t (&slot)[SAMPLE_ITEMS])
@@ -119,19 +118,19 @@ static __device__ inline void tile_rank(const struct sort_sample_args &a, struct
         bucket[i] = slot[i] = sample_has(h, i) ? slot[i] : SORT_BINS - 1;
     __syncthreads(); /* the counters are clear */
     rank_keys<SAMPLE_ITEMS>(row, slot, h.items);
-    __syncthreads(); /* every warp has counted */
+    __syncthreads(); /* all warps have counted */
     const uint32_t bin = threadIdx.x;
     const uint32_t count = bin < SORT_BINS ? rank_column<SAMPLE_WARPS>(s.rows, bin) : 0;
     const uint32_t begin = block_scan(s, count);
     if (bin < SORT_BINS) rank_offsets<SAMPLE_WARPS>(s.rows, bin, begin);
     tile_starts(a, tile, h.count, begin);
-    __syncthreads(); /* the rows say where each warp's keys of a bucket begin */
+    __syncthreads(); /* the rows contain the start of each warp's keys of a bucket */
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++) slot[i] += row[bucket[i]];
-    __syncthreads(); /* everyone has read the rows */
+    __syncthreads(); /* all threads have read the rows */
 }
 #else
-/* ... in any order. */
+/* The same in any order within a bucket. */
 static __device__ inline void tile_rank(const struct sort_sample_args &a, struct sample_shared &s,
                                         const struct sample_held &h, uint32_t tile,
                                         uint32_t (&slot)[SAMPLE_ITEMS])
@@ -148,7 +147,7 @@ static __device__ inline void tile_rank(const struct sort_sample_args &a, struct
     const uint32_t begin = block_scan(s, me < a.buckets ? s.tile.count[me] : 0);
     if (me < a.buckets) s.tile.count[me] = begin;
     tile_starts(a, tile, h.count, begin);
-    __syncthreads(); /* the offsets are there */
+    __syncthreads(); /* the offsets are written */
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
         if (sample_has(h, i)) slot[i] += s.tile.count[bucket[i]];
@@ -156,7 +155,7 @@ static __device__ inline void tile_rank(const struct sort_sample_args &a, struct
 #endif
 
 #if VAL_BYTES
-/* The value that comes with the key at a position of the input. */
+/* The value of the key at an input position. */
 static __device__ inline uval value_at(const struct sort_common &a, uint32_t at)
 {
     return a.index ? (uval)at : ((const uval *)a.values_in)[at];
@@ -185,31 +184,32 @@ static __device__ inline void tile_split(const struct sort_sample_args &a, struc
                 value_at(a.common, first + h.mine + 32 * i);
 #endif
         }
-    __syncthreads(); /* the tile lies by buckets */
+    __syncthreads(); /* the tile is sorted by bucket */
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
         if (sample_has(h, i)) out[h.mine + 32 * i] = s.tile.keys[h.mine + 32 * i];
-    __syncthreads(); /* everyone has read; shared memory may be written again */
+    __syncthreads(); /* all threads have read; shared memory may be written again */
 }
 
 /* ---- All blocks ---- */
 
-/* A grid barrier.  The counters are zero before, and again when the last block has gone on. */
+/* A grid barrier.  The counters are zero before, and again when the last block has passed it. */
 static __device__ inline void sample_barrier(const struct sort_sample_args &a)
 {
-    __syncthreads(); /* what this block wrote is written */
+    __syncthreads(); /* all writes of this block are done */
     if (threadIdx.x == 0) {
-        add_acq_rel(&a.arrived[0], 1); /* all that is known here, whoever sees the sum knows too */
+        add_acq_rel(&a.arrived[0], 1); /* release: publishes the block's writes to all blocks that
+                                          observe the sum */
         wait_acquire(&a.arrived[0], gridDim.x);
         if (add_acq_rel(&a.arrived[1], 1) == gridDim.x - 1) a.arrived[0] = a.arrived[1] = 0;
     }
-    __syncthreads(); /* what all blocks wrote can be read */
+    __syncthreads(); /* the writes of all blocks can be read */
 }
 
 /* ---- Buckets ---- */
 
 struct sample_bucket {
-    uint32_t count, start; /* keys, and where they begin in the output */
+    uint32_t count, start; /* number of keys, and their start in the output */
 };
 
 /* Finds a bucket's segments in the tiles. */
@@ -228,16 +228,16 @@ bucket_segments(const struct sort_sample_args &a, struct sample_shared &s, uint3
     const uint32_t begin = block_scan(s, count);
     struct sample_bucket b;
     b.count = warp_sum(s.sums[lane]);
-    b.start = warp_sum(s.starts[lane]); /* lower buckets are what lies before it in all tiles */
+    b.start = warp_sum(s.starts[lane]); /* lower buckets precede this one in every tile */
     if (t < SAMPLE_BUCKETS) {
         s.segment.begin[t] = t < a.buckets ? begin : ~0u;
         s.segment.from[t] = t * a.tile + start - begin;
     }
-    __syncthreads(); /* the segments are there */
+    __syncthreads(); /* the segments are written */
     return b;
 }
 
-/* Where the key of position p of the bucket lies among the tiles. */
+/* The location, in the tiles, of the key at position p of the bucket. */
 static __device__ inline uint32_t bucket_at(const struct sort_sample_args &a,
                                             const struct sample_shared &s, uint32_t p)
 {
@@ -259,7 +259,7 @@ static __device__ inline void bucket_load(const struct sort_sample_args &a,
         if (sample_has(h, i)) h.k.key[i] = in[bucket_at(a, s, first + h.mine + 32 * i)];
 }
 
-/* Writes the bucket, of which the block holds all keys. */
+/* Writes the bucket, all of whose keys the block holds. */
 static __device__ inline void bucket_write(const struct sort_sample_args &a,
                                            const struct sample_shared &s,
                                            const struct sample_bucket &b,
@@ -285,9 +285,9 @@ static __device__ inline void bucket_write(const struct sort_sample_args &a,
         }
 }
 
-/* ---- Buckets that the block cannot hold ---- */
+/* ---- Buckets that do not fit in the block ---- */
 
-/* Puts a sorted chunk back where it came from. */
+/* Writes a sorted chunk back in place. */
 static __device__ inline void chunk_put_back(const struct sort_sample_args &a,
                                              const struct sample_shared &s, uint32_t first,
                                              const struct sample_held &h)
@@ -299,7 +299,7 @@ static __device__ inline void chunk_put_back(const struct sort_sample_args &a,
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
         if (sample_has(h, i)) value[i] = values[bucket_at(a, s, first + h.k.origin[i])];
-    __syncthreads(); /* everyone has read the values */
+    __syncthreads(); /* all threads have read the values */
 #endif
 #pragma unroll
     for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
@@ -310,11 +310,11 @@ static __device__ inline void chunk_put_back(const struct sort_sample_args &a,
             values[at] = value[i];
 #endif
         }
-    __syncthreads(); /* the chunk lies in order */
+    __syncthreads(); /* the chunk is sorted */
 }
 
-/* How many keys of positions [first, last) of the bucket, which are in order, come before a value:
- * the lesser ones, and the equal ones of chunks before. */
+/* The number of keys at the sorted positions [first, last) of the bucket that precede a value:
+ * lesser keys, and equal keys of earlier chunks. */
 static __device__ inline uint32_t chunk_rank(const struct sort_sample_args &a,
                                              const struct sample_shared &s, uint32_t first,
                                              uint32_t last, ukey value, bool before)
@@ -355,7 +355,8 @@ static __device__ inline void chunks_merge(const struct sort_sample_args &a,
 
 /* ---- The kernel ---- */
 
-/* The sample and every chunk of every bucket are sorted at one place, which is most of the code. */
+/* The sample and every chunk of every bucket are sorted by the same code, which is most of the
+ * kernel. */
 static __device__ inline void sample_kernel(const struct sort_sample_args &a)
 {
     struct sample_shared &s = *(struct sample_shared *)shared_bytes;
@@ -386,7 +387,7 @@ static __device__ inline void sample_kernel(const struct sort_sample_args &a)
         }
         if (bucket >= a.buckets) break;
         if (first == 0) {
-            __syncthreads(); /* everyone is done with the segments */
+            __syncthreads(); /* all threads are done with the segments */
             b = bucket_segments(a, s, bucket);
         }
         bucket_load(a, s, b, first, h);

@@ -1,6 +1,6 @@
 /*
- * sort/cuda/sample.cuh - what the phases of sample.cu share: a block's shared memory, how it
- * holds keys, and how it sorts what it holds.
+ * sort/cuda/sample.cuh - definitions that the phases of sample.cu share: a block's shared memory,
+ * its keys, and its sort.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +11,7 @@
 #include "sort/cuda/bins.cuh"
 #include "sort/cuda/sample.h"
 
-/* A block's shared memory has 64 KiB on sm_75, and 99 and more on what came after. */
+/* A block's shared memory has 64 KiB on sm_75, and at least 99 KiB on later architectures. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define SAMPLE_NARROW 1
 #else
@@ -20,9 +20,9 @@
 
 enum {
     SAMPLE_ITEMS = SORT_SAMPLE_ITEMS(KEY_BYTES, VAL_BYTES, SAMPLE_NARROW),
-    SAMPLE_BUCKETS = SORT_SAMPLE_BUCKETS(VAL_BYTES), /* most */
+    SAMPLE_BUCKETS = SORT_SAMPLE_BUCKETS(VAL_BYTES), /* maximum */
     SAMPLE_WARPS = SORT_SAMPLE_THREADS / 32,
-    SAMPLE_MOST = SORT_SAMPLE_THREADS * SAMPLE_ITEMS /* keys that a block can hold */
+    SAMPLE_MOST = SORT_SAMPLE_THREADS * SAMPLE_ITEMS /* maximum number of keys of a block */
 };
 
 struct sample_shared {
@@ -31,16 +31,16 @@ struct sample_shared {
         struct block_shared<SAMPLE_WARPS, SAMPLE_ITEMS> block;
         struct {
             ukey keys[SAMPLE_MOST];         /* by bucket */
-            uint32_t count[SAMPLE_BUCKETS]; /* of each bucket; then where it begins */
+            uint32_t count[SAMPLE_BUCKETS]; /* of each bucket; then its start */
         } tile;
-        uint32_t rows[SAMPLE_WARPS * SORT_BINS]; /* of a tile, counts of each warp */
+        uint32_t rows[SAMPLE_WARPS * SORT_BINS]; /* of a tile: counts of each warp */
     };
     union {
         struct {
             ukey value[SAMPLE_BUCKETS];
             uint32_t at[SAMPLE_BUCKETS];
         } splitter;
-        struct { /* of the bucket, in each tile: its position there begins at, and is found from */
+        struct { /* per tile: the segment's start in the bucket, and its source */
             uint32_t begin[SAMPLE_BUCKETS], from[SAMPLE_BUCKETS];
         } segment;
     };
@@ -50,7 +50,7 @@ static_assert(sizeof(struct sample_shared) <=
                   SORT_SAMPLE_SHARED_BYTES(KEY_BYTES, VAL_BYTES, SAMPLE_NARROW),
               "the host gives less shared memory than the kernel uses");
 
-/* What the block holds: key i of a thread is that of position mine + 32 i, if i < mine_count. */
+/* The keys of the block: key i of a thread is at position mine + 32 i, if i < mine_count. */
 struct sample_held {
     uint32_t count, mine;
     int items;
@@ -69,7 +69,7 @@ static __device__ inline bool sample_has(const struct sample_held &h, int i)
     return i < h.items && h.mine + 32 * i < h.count;
 }
 
-/* Puts keys in order, and beside each the position it had. */
+/* Sorts the keys, each together with its previous position. */
 static __device__ inline void sample_sort(const struct sort_common &a, struct sample_shared &s,
                                           struct sample_held &h, bool tie)
 {
@@ -85,7 +85,7 @@ static __device__ inline void sample_sort(const struct sort_common &a, struct sa
     }
     bins_range(s.bins, low, high);
     if (low == high) {   /* equal keys are in order */
-        __syncthreads(); /* everyone has read the range */
+        __syncthreads(); /* all threads have read the range */
         return;
     }
     uint32_t slot[SAMPLE_ITEMS];
@@ -97,14 +97,14 @@ static __device__ inline void sample_sort(const struct sort_common &a, struct sa
                 s.block.keys[slot[i]] = h.k.key[i];
                 if (tie) s.block.origin[slot[i]] = (uint16_t)h.k.origin[i];
             }
-        __syncthreads(); /* the keys lie in order */
+        __syncthreads(); /* the keys are sorted */
 #pragma unroll
         for (int i = 0; i < SAMPLE_ITEMS && i < h.items; i++)
             if (sample_has(h, i)) {
                 h.k.key[i] = s.block.keys[h.mine + 32 * i];
                 if (tie) h.k.origin[i] = s.block.origin[h.mine + 32 * i];
             }
-        __syncthreads(); /* everyone has read; shared memory may be written again */
+        __syncthreads(); /* all threads have read; shared memory may be written again */
         return;
     }
     struct sort_common digits = {};
@@ -112,7 +112,7 @@ static __device__ inline void sample_sort(const struct sort_common &a, struct sa
     digits.order = a.order;
     digits.begin_bit = a.begin_bit;
     digits.end_bit = a.begin_bit + 64 - __clzll((long long)(uint64_t)(ukey)(low ^ high));
-    __syncthreads(); /* everyone has read what the counters overwrite */
+    __syncthreads(); /* all threads have read what the counters overwrite */
     for (int pass = 0; digits.begin_bit + pass * SORT_DIGIT_BITS < digits.end_bit; pass++)
         block_pass<SAMPLE_WARPS, SAMPLE_ITEMS>(digits, s.block, pass, h.mine, h.items, h.k);
 }

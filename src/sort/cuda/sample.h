@@ -1,5 +1,5 @@
 /*
- * sort/cuda/sample.h - what both halves of the sample sort agree on.
+ * sort/cuda/sample.h - definitions that host and device code of the sample sort share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include "sort/cuda/block.h"
 
 /* Dynamic shared memory of sort_sample: that of a block that ranks keys by bins, or digit by digit,
- * and splitters. */
+ * plus the splitters. */
 #define SORT_SAMPLE_SHARED_BYTES(key_bytes, value_bytes, narrow)                                   \
     (SORT_BINS_SHARED_BYTES(SORT_SAMPLE_THREADS,                                                   \
                             SORT_SAMPLE_ITEMS(key_bytes, value_bytes, narrow), key_bytes, 2u) +    \
@@ -17,11 +17,12 @@
 
 struct sort_sample_args {
     struct sort_common common;
-    uint32_t buckets, tile;   /* tiles, and as many buckets; keys of a tile */
-    uint32_t samples, stride; /* 2^each_log for each bucket; one of so many keys is a sample */
+    uint32_t buckets, tile;   /* number of tiles, and of buckets; keys of a tile */
+    uint32_t samples, stride; /* 2^each_log for each bucket; one of `stride` keys is sampled */
     int32_t each_log;
-    uint16_t *starts;  /* [buckets + 1][buckets]: where each bucket begins in each tile */
-    uint32_t *arrived; /* [2]: blocks at the barrier, and past it; zero between launches */
+    uint16_t *starts;  /* [buckets + 1][buckets]: start of each bucket in each tile */
+    uint32_t *arrived; /* [2]: number of blocks at the barrier, and past it; zero between
+                          launches */
 };
 
 #endif

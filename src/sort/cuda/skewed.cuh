@@ -1,17 +1,17 @@
 /*
- * sort/cuda/skewed.cuh - finds out from a sample whether keys are skewed, so that digits from the
- * top would take many levels.
+ * sort/cuda/skewed.cuh - detects from a sample whether keys are skewed, so that MSD digits would
+ * need many levels.
  *
- *     sample    a key of each of 2048 parts of the input
+ *     sample    one key from each of 2048 parts of the input
  *     sort      by a bitonic network
- *     compare   neighbours in the sample that differ: how many share their first bits?
+ *     compare   adjacent different keys of the sample: how many pairs share their first bits?
  *
  *         spread     | .   . .    .  .   .  . |
  *         skewed     |... .              ... .|
  *
- * Bits count from the first in which keys differ.  Where many of such neighbours share so many, so
- * would many keys after two or three levels, and what is left then is skewed again.  Input that
- * seems in order does not count as skewed: the levels notice whether it is, and copy it.
+ * Bits count from the first in which keys differ.  If many such pairs share that many bits, many
+ * keys would do so after two or three levels, and the remaining keys would be skewed again.  Input
+ * that seems to be in order does not count as skewed: the levels detect order and copy the input.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +37,7 @@ static __device__ inline ukey skewed_shuffle(ukey e, uint32_t step)
 #endif
 }
 
-/* Key t of a sample, one of each part of the input. */
+/* Key t of a sample, one from each part of the input. */
 static __device__ inline ukey skewed_sample(const struct sort_common &a, uint32_t t, uint32_t part)
 {
     const uint32_t at = sample_position(t, part);
@@ -48,21 +48,21 @@ static __device__ inline ukey skewed_sample(const struct sort_common &a, uint32_
 #endif
 }
 
-/* Sorts a block's keys by a bitonic network, of which a thread has keys 2 me and 2 me + 1; keys is
- * shared memory for SKEWED_KEYS, where they are at the end. */
+/* Sorts a block's keys with a bitonic network; a thread has keys 2 me and 2 me + 1; keys is shared
+ * memory for SKEWED_KEYS, and contains the result. */
 static __device__ inline void skewed_sort(ukey *keys, ukey (&e)[2])
 {
     const uint32_t me = threadIdx.x;
     for (uint32_t size = 2; size <= SKEWED_KEYS; size *= 2) {
         const bool up = !(2 * me & size);
-        for (uint32_t step = size / 4; step; step /= 2) { /* in threads */
+        for (uint32_t step = size / 4; step; step /= 2) { /* within threads */
             const bool keep_less = !(me & step) == up;
             ukey other[2];
             if (step >= 32) {
-                __syncthreads(); /* everyone has read */
+                __syncthreads(); /* all threads have read */
                 keys[me] = e[0];
                 keys[me + SKEWED_THREADS] = e[1];
-                __syncthreads(); /* the keys are there */
+                __syncthreads(); /* the keys are written */
                 other[0] = keys[me ^ step];
                 other[1] = keys[(me ^ step) + SKEWED_THREADS];
             } else {
@@ -76,20 +76,20 @@ static __device__ inline void skewed_sort(ukey *keys, ukey (&e)[2])
         e[0] = up ? low : high;
         e[1] = up ? high : low;
     }
-    __syncthreads(); /* everyone has read */
+    __syncthreads(); /* all threads have read */
     keys[2 * me] = e[0];
     keys[2 * me + 1] = e[1];
-    __syncthreads(); /* the sample lies sorted */
+    __syncthreads(); /* the sample is sorted */
 }
 
-/* Whether keys are skewed; e are keys 2 me and 2 me + 1 of the sample, in the order in which they
- * lie. keys is shared memory for SKEWED_KEYS. */
+/* Whether keys are skewed; e are keys 2 me and 2 me + 1 of the sample in input order. keys is
+ * shared memory for SKEWED_KEYS. */
 static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
 {
     const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
     keys[2 * me] = e[0];
     keys[2 * me + 1] = e[1];
-    __syncthreads(); /* the sample is there */
+    __syncthreads(); /* the sample is written */
     const bool falls = __syncthreads_or(e[0] > e[1] || e[1] > keys[next]);
     const bool rises = __syncthreads_or(e[0] < e[1] || e[1] < keys[next]);
     if (!falls || !rises) return false;
@@ -111,11 +111,11 @@ static __device__ inline bool skewed_found(ukey *keys, ukey (&e)[2])
 }
 
 #if PAIRS_PACKED
-/* In how many low bits the keys of the sorted sample differ, if msd_packed.cuh may sort them
- * and they are even in the first 16 of those; else 0. */
+/* The number of low bits in which the keys of the sorted sample differ, if msd_packed.cuh may sort
+ * them and the first 16 of these bits are evenly distributed; otherwise 0. */
 static __device__ inline uint32_t skewed_even(const msd_args &a, const ukey *keys)
 {
-    int sharing = -1; /* the last has no neighbour */
+    int sharing = -1; /* the last key has no successor */
     if (!a.packed) return 0;
     const uint32_t me = threadIdx.x, next = min(2 * me + 2, (uint32_t)SKEWED_KEYS - 1);
     const uint32_t top = 64 - __clzll((long long)(uint64_t)(keys[0] ^ keys[SKEWED_KEYS - 1]));
@@ -128,7 +128,7 @@ static __device__ inline uint32_t skewed_even(const msd_args &a, const ukey *key
     return sharing <= SORT_PACKED_SHARED ? top : 0;
 }
 
-/* Leaves keys to msd_packed.cuh, which may leave them to the levels. */
+/* Leaves the keys to msd_packed.cuh, which may leave them to the levels. */
 static __device__ inline void skewed_pack(const msd_args &a, uint32_t even)
 {
     for (uint32_t i = threadIdx.x; i < SORT_BINS * SORT_MSD_ROW / 2; i += SKEWED_THREADS)
@@ -139,7 +139,7 @@ static __device__ inline void skewed_pack(const msd_args &a, uint32_t even)
 }
 #endif
 
-/* Leaves it all to sort_lsd: the levels find no segments, and input that is not in order. */
+/* Leaves the sort to sort_lsd: the levels find no segments, and no input that is in order. */
 static __device__ inline void skewed_leave(const msd_args &a)
 {
     a.lists.msd->segments[0] = a.lists.msd->tiles[0] = 0;
@@ -147,7 +147,7 @@ static __device__ inline void skewed_leave(const msd_args &a)
     a.lists.msd->skewed = 1;
 }
 
-/* As sort_msd_begin, and looks first. */
+/* Like sort_msd_begin, after sampling. */
 extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
     sort_skewed_begin(const __grid_constant__ msd_args a)
 {
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(SORT_SKEWED_THREADS)
         const ukey first = e[0];
         skewed = skewed_found(keys, e);
         const bool moved = __syncthreads_or(e[0] != first);
-        if (moved && !skewed) even = skewed_even(a, keys); /* what is in order is copied */
+        if (moved && !skewed) even = skewed_even(a, keys); /* input that is in order is copied */
 #else
         skewed = skewed_found(keys, e);
 #endif

@@ -1,10 +1,10 @@
 /*
- * sort/cuda/small.cuh - a whole sort in one block, of an array that it can hold.
+ * sort/cuda/small.cuh - the entire sort of an array that fits in one block.
  *
- * Keys of 32 and 64 bits are ranked by bins (bins.cuh), and with each goes where it came from.
- * Others are sorted digit by digit (block.cuh), likewise, as are keys alone by some of their
- * bits: they stay in order where those are equal, and nothing says where they came from.  At the
- * end each value is fetched once.
+ * Keys of 32 and 64 bits are ranked by bins (bins.cuh), together with their input positions.  Other
+ * keys are sorted digit by digit (block.cuh), with their positions too.  So are keys without values
+ * that are sorted by some of their bits: equal keys keep their order, without positions.  At the
+ * end each value is loaded once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,8 @@
 
 #include "sort/cuda/bins.cuh"
 
-/* Key i of a thread is that of position mine + step i.  All are on their way before one is used. */
+/* Key i of a thread is at position mine + step i.  All loads are in flight before the first key is
+ * used. */
 template <int ITEMS>
 static __device__ inline void small_load(const struct sort_common &a, uint32_t mine, uint32_t step,
                                          struct block_keys<ITEMS> &k)
@@ -38,8 +39,8 @@ static __device__ inline void small_encode(const struct sort_common &a, struct b
 
 #if SORT_BY_BINS(KEY_BYTES, VAL_BYTES)
 #if VAL_BYTES
-/* Each value, of which thread t has those of positions t, t + threads and so on, goes to the rank
- * of its key, by way of shared memory; an index is the place itself. */
+/* Each value goes to the rank of its key through shared memory; thread t loads the values of
+ * positions t, t + threads and so on; an index is the position itself. */
 template <int WARPS, int ITEMS>
 static __device__ inline void
 small_values(const struct sort_common &a, uint32_t n, int items, const uval (&value)[ITEMS],
@@ -50,7 +51,7 @@ small_values(const struct sort_common &a, uint32_t n, int items, const uval (&va
 #pragma unroll
         for (int i = 0; i < ITEMS && i < items; i++)
             if (bins_mine<WARPS>(i) < n) shared[bins_mine<WARPS>(i)] = value[i];
-        __syncthreads(); /* the values are there */
+        __syncthreads(); /* the values are written */
     }
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++)
@@ -68,7 +69,7 @@ static __device__ inline void small_bins(const struct sort_common &a)
                       SORT_BINS_SHARED_BYTES(WARPS * 32, ITEMS, KEY_BYTES, VAL_BYTES ? 2 : 0),
                   "the host gives less shared memory than the kernel uses");
     const uint32_t n = (uint32_t)a.n;
-    const int items = (int)((n + WARPS * 32 - 1) / (WARPS * 32)); /* those that hold keys */
+    const int items = (int)((n + WARPS * 32 - 1) / (WARPS * 32)); /* items that contain keys */
     struct block_keys<ITEMS> k;
     uint32_t rank[ITEMS];
     small_load<ITEMS>(a, threadIdx.x, WARPS * 32, k);
@@ -82,7 +83,7 @@ static __device__ inline void small_bins(const struct sort_common &a)
             if (bins_mine<WARPS>(i) < n) value[i] = values_in[bins_mine<WARPS>(i)];
 #endif
     small_encode<ITEMS>(a, k);
-    const int compared = a.passes ? items : 0; /* by no bits, all keys are equal */
+    const int compared = a.passes ? items : 0; /* if no bits are compared, all keys are equal */
     ukey low = compared ? (ukey) ~(ukey)0 : (ukey)0, high = 0;
 #pragma unroll
     for (int i = 0; i < ITEMS && i < compared; i++)
@@ -95,7 +96,7 @@ static __device__ inline void small_bins(const struct sort_common &a)
     if (low == high) { /* equal keys are in order */
 #pragma unroll
         for (int i = 0; i < ITEMS; i++) rank[i] = bins_mine<WARPS>(i);
-        __syncthreads(); /* everyone has read the range */
+        __syncthreads(); /* all threads have read the range */
     } else {
         bins_rank<WARPS, ITEMS, WARPS * 32, true>(a, s, n, threadIdx.x, items, VAL_BYTES != 0, low,
                                                   high, k, rank);
@@ -119,7 +120,7 @@ static __device__ inline void small_digits(const struct sort_common &a)
     static_assert(sizeof(s) <=
                       SORT_BLOCK_SHARED_BYTES(WARPS * 32, ITEMS, KEY_BYTES, VAL_BYTES ? 2 : 0),
                   "the host gives less shared memory than the kernel uses");
-    const int items = (int)((a.n + WARPS * 32 - 1) / (WARPS * 32)); /* those that hold keys */
+    const int items = (int)((a.n + WARPS * 32 - 1) / (WARPS * 32)); /* items that contain keys */
     const uint32_t mine = threadIdx.x / 32 * (32 * items) + lane_id();
     struct block_keys<ITEMS> k;
     small_load<ITEMS>(a, mine, 32, k);
@@ -140,7 +141,7 @@ static __device__ inline void small_digits(const struct sort_common &a)
             value[i] = values_in[k.origin[i]];
     }
 #endif
-    __syncthreads(); /* in place: everyone has read what others write */
+    __syncthreads(); /* in place: all threads have read what others write */
 #pragma unroll
     for (int i = 0; i < ITEMS && i < items; i++) {
         const uint32_t at = mine + 32 * i;

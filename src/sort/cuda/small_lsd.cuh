@@ -1,24 +1,24 @@
 /*
- * sort/cuda/small_lsd.cuh - small arrays of skewed keys: least significant digit first, all passes
- * in the launch that else does the levels which evenly distributed keys do not have.
+ * sort/cuda/small_lsd.cuh - LSD radix sort of small arrays of skewed keys: all passes in one
+ * launch, which otherwise runs the levels that evenly distributed keys do not need.
  *
- *     look      while other blocks count the first digit, one looks at a sample: would levels leave
+ *     look      while other blocks count the first digit, one reads a sample: would levels leave
  *               many keys together?                                            small_lsd_look()
- *     pass      a block counts its keys and says so; a grid barrier; its keys of a digit go after
- *               those of lower digits, and after those of blocks before; a barrier
- *                                                                             small_lsd_sort()
+ *     pass      a block counts its keys and publishes the counts; a grid barrier; its keys of a
+ *               digit go after lower digits, and after those of preceding blocks; a barrier
+ *                                                                              small_lsd_sort()
  *
  *     rows    | 0 1 2 ... 15 | 16 17 ... 31 | 32 ...    counters of a block
  *     sums    |      0       |      1       |  2        and of a group of them
  *
- * A block needs the sums of all groups and the rows before its own in its group: loads that do not
- * wait for each other, where a look-back over as many tiles is a chain.  A block whose keys are one
- * tile ranks them while the others come.  Tiles are as large as shared memory allows: the fewer of
- * them, the fewer steps that wait for all warps.  Keys are read twice, the second time from the
- * second cache, which holds so few.
+ * A block needs the sums of all groups and the preceding rows in its group: independent loads,
+ * while a look-back over as many tiles is a dependent chain.  A block whose keys are one tile ranks
+ * them while it waits for the others.  Tiles are as large as shared memory allows: fewer tiles need
+ * fewer steps that synchronise all warps.  Keys are read twice, the second time from the L2 cache,
+ * in which such small arrays fit.
  *
- * Keys lie in the buffers as they are, not in the form of order_encode(): nobody knows which pass
- * is the last that moves any.
+ * Keys are stored as they are, not in the form of order_encode(): it is not known in advance which
+ * pass is the last that moves keys.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@
 enum {
     SMALL_LSD_THREADS = SORT_MSD_THREADS,
     SMALL_LSD_WARPS = SMALL_LSD_THREADS / 32,
-    SMALL_LSD_LOADS = KEY_BYTES == 4 && VAL_BYTES <= 4 ? 8 : 4, /* at once, of a thread */
+    SMALL_LSD_LOADS = KEY_BYTES == 4 && VAL_BYTES <= 4 ? 8 : 4, /* in flight at once per thread */
     SMALL_LSD_SAMPLE = SORT_SMALL_LSD_SAMPLES * SMALL_LSD_THREADS,
     SMALL_LSD_BINS = 2048
 };
@@ -44,7 +44,7 @@ static_assert((int)PAIRS_THREADS == (int)SORT_MSD_THREADS, "blocks of a launch f
 
 struct small_lsd_sample {
     uint32_t alike[SMALL_LSD_BINS]; /* keys by their first bits */
-    uint32_t equal[SMALL_LSD_BINS]; /* ... by all of them */
+    uint32_t equal[SMALL_LSD_BINS]; /* ... by all bits */
     ukey lows[SMALL_LSD_WARPS], highs[SMALL_LSD_WARPS];
 };
 
@@ -53,8 +53,9 @@ static __device__ inline uint32_t small_lsd_hash(uint64_t x)
     return (uint32_t)((x * 0x9e3779b97f4a7c15ull) >> 32) % SMALL_LSD_BINS;
 }
 
-/* By the block that counts none: a.first->skewed is 1 where many keys of a sample share their first
- * bits with more keys than some leaves have.  Bits count from the first in which keys differ. */
+/* By the block that does not count: a.first->skewed becomes 1 if many keys of a sample share their
+ * first bits with more keys than some leaves hold.  Bits count from the first in which keys
+ * differ. */
 static __device__ __noinline__ void small_lsd_look(const msd_args &a, struct small_lsd_sample &s)
 {
     const uint32_t me = threadIdx.x, n = (uint32_t)a.common.n, part = n / SMALL_LSD_SAMPLE;
@@ -65,7 +66,7 @@ static __device__ __noinline__ void small_lsd_look(const msd_args &a, struct sma
     const uint32_t leaves = SORT_SMALL_LSD_LEAVES(KEY_BYTES, VAL_BYTES);
     const uint32_t many =
         min((uint32_t)((uint64_t)msd_leaf(a) * (leaves * SMALL_LSD_SAMPLE) / n) + 4,
-            (uint32_t)SMALL_LSD_SAMPLE / 8); /* no more: what is tested is small */
+            (uint32_t)SMALL_LSD_SAMPLE / 8); /* not more: only few are tested */
     ukey e[SORT_SMALL_LSD_SAMPLES], low = (ukey) ~(ukey)0, high = 0;
     rank_clear(s.alike, SMALL_LSD_BINS);
     rank_clear(s.equal, SMALL_LSD_BINS);
@@ -98,11 +99,11 @@ static __device__ __noinline__ void small_lsd_look(const msd_args &a, struct sma
 
 /* ---- Passes ---- */
 
-/* And after it the tile, of which the launch says how many keys it holds: keys, then values. */
+/* Followed by the tile, whose size the launch determines: keys, then values. */
 struct small_lsd_shared {
     uint32_t counts[SMALL_LSD_WARPS * SORT_BINS];
-    uint32_t before[SORT_BINS]; /* keys of each digit in blocks before this one of its group */
-    uint32_t next[SORT_BINS];   /* where the block's next key of each digit goes */
+    uint32_t before[SORT_BINS]; /* keys of each digit in preceding blocks of this block's group */
+    uint32_t next[SORT_BINS];   /* output position of the block's next key of each digit */
     uint32_t target[SORT_BINS]; /* a key of this digit and rank r of the tile goes to target + r */
     uint32_t sums[MSD_WORDS];
 };
@@ -120,17 +121,17 @@ static __device__ inline uint32_t small_lsd_digit(const struct sort_common &a,
     return digit_of(a, order_encode(a.order, u), p.pass);
 }
 
-/* The sums of a pass: those of odd ones lie after those of even ones. */
+/* The sums of a pass: odd passes use the second half. */
 static __device__ inline uint32_t *small_lsd_sums(const msd_args &a, int pass)
 {
     return a.lists.small_lsd_sums +
            (pass & 1) * (SORT_SMALL_LSD_BLOCKS / SORT_SMALL_LSD_GROUP * SORT_BINS);
 }
 
-/* Keys [at, at + here): a warp has as many, next to each other, as the others. */
+/* Keys [at, at + here): all warps have equally many adjacent keys. */
 struct small_lsd_tile {
     uint32_t at, here;
-    uint32_t items; /* a lane, of whole warps */
+    uint32_t items; /* per lane, of full warps */
 };
 
 static __device__ inline struct small_lsd_tile small_lsd_tile_of(uint32_t at, uint32_t here)
@@ -139,7 +140,7 @@ static __device__ inline struct small_lsd_tile small_lsd_tile_of(uint32_t at, ui
     return t;
 }
 
-/* Counts the tile's digits, a warp in its row. */
+/* Counts the tile's digits; each warp has one row. */
 static __device__ inline void small_lsd_count(const struct sort_common &a,
                                               const struct small_lsd_pass &p,
                                               struct small_lsd_shared &s,
@@ -161,8 +162,8 @@ static __device__ inline void small_lsd_count(const struct sort_common &a,
     }
 }
 
-/* Puts the tile's keys and values where their ranks say; the rows say where each warp's keys of a
- * digit begin.  Keys are read again, from a cache, for registers do not hold so many. */
+/* Places the tile's keys and values by rank; the rows contain the start of each warp's keys of a
+ * digit.  Keys are read again, from a cache, because they do not fit in registers. */
 static __device__ inline void small_lsd_rank(const msd_args &a, const struct small_lsd_pass &p,
                                              struct small_lsd_shared &s,
                                              const struct small_lsd_tile &t, ukey *keys)
@@ -228,7 +229,8 @@ static __device__ inline void small_lsd_write(const msd_args &a, const struct sm
     }
 }
 
-/* Says how many keys of its digit thread `bin` has, to be known to all when they have met. */
+/* Publishes the number of keys of this thread's digit; all blocks can read it after the next
+ * barrier. */
 static __device__ inline void small_lsd_publish(const msd_args &a, const struct small_lsd_pass &p,
                                                 uint32_t count)
 {
@@ -239,21 +241,21 @@ static __device__ inline void small_lsd_publish(const msd_args &a, const struct 
     if (count) atomicAdd(&sums[group * SORT_BINS + bin], count);
 }
 
-/* One thread says that the block has come; everything before was seen by all of the block. */
+/* One thread signals the arrival of the block; the block's threads have synchronised before. */
 static __device__ inline void small_lsd_arrive(const msd_args &a)
 {
     if (threadIdx.x == 0) add_acq_rel(&a.lists.msd->arrived, 1);
 }
 
-/* Then waits for the others: a barrier in two parts, as grid_barrier() counts them. */
+/* Waits for the other blocks: the second half of a barrier that counts like grid_barrier(). */
 static __device__ inline void small_lsd_wait(const msd_args &a, uint32_t barrier)
 {
     if (threadIdx.x == 0) wait_acquire(&a.lists.msd->arrived, barrier * gridDim.x);
-    __syncthreads(); /* what all blocks wrote before they came can be read */
+    __syncthreads(); /* the writes that other blocks made before they arrived can be read */
 }
 
-/* Where the block's keys of each digit go, in s.next; false: there is one digit.  Threads from
- * SORT_BINS on add up the rows, the others the sums. */
+/* Computes the output positions of the block's keys of each digit in s.next; false: all keys have
+ * the same digit.  Threads from SORT_BINS on add up the rows, the others the sums. */
 static __device__ inline bool small_lsd_place(const msd_args &a, const struct small_lsd_pass &p,
                                               struct small_lsd_shared &s)
 {
@@ -284,7 +286,7 @@ static __device__ inline bool small_lsd_place(const msd_args &a, const struct sm
                              total == (uint32_t)a.common.n); /* also: next */
 }
 
-/* Copies [from, to), where the last pass that moved keys did not end in the output. */
+/* Copies [from, to), if the last pass that moved keys did not end in the output. */
 static __device__ inline void small_lsd_finish(const struct sort_common &a, uint32_t source,
                                                uint32_t from, uint32_t to)
 {
@@ -305,9 +307,9 @@ static __device__ inline void small_lsd_finish(const struct sort_common &a, uint
     }
 }
 
-/* One pass over the block's keys, [from, to); returns whether it moved anything.
- * Where they are one tile, the others come while the block ranks it; else its keys are counted
- * first, and then again tile by tile. */
+/* One pass over the block's keys, [from, to); returns whether it moved keys.  If the keys are one
+ * tile, the block ranks it while it waits for the others; otherwise it counts its keys first, and
+ * then again tile by tile. */
 static __device__ inline bool small_lsd_pass_over(const msd_args &a, const struct small_lsd_pass &p,
                                                   struct small_lsd_shared &s, uint32_t from,
                                                   uint32_t to, uint32_t barrier)
@@ -321,9 +323,9 @@ static __device__ inline bool small_lsd_pass_over(const msd_args &a, const struc
         rank_clear(s.counts, SMALL_LSD_WARPS * SORT_BINS);
         __syncthreads(); /* the counters are clear */
         small_lsd_count(a.common, p, s, small_lsd_tile_of(from, to - from));
-        __syncthreads(); /* every warp has counted */
+        __syncthreads(); /* all warps have counted */
         small_lsd_publish(a, p, bin < SORT_BINS ? rank_column<SMALL_LSD_WARPS>(s.counts, bin) : 0);
-        __syncthreads(); /* that is said */
+        __syncthreads(); /* the counts are published */
         small_lsd_arrive(a);
         small_lsd_wait(a, barrier);
         moves = small_lsd_place(a, p, s);
@@ -333,13 +335,13 @@ static __device__ inline bool small_lsd_pass_over(const msd_args &a, const struc
         rank_clear(s.counts, SMALL_LSD_WARPS * SORT_BINS);
         __syncthreads(); /* the counters are clear */
         small_lsd_count(a.common, p, s, t);
-        __syncthreads(); /* every warp has counted */
+        __syncthreads(); /* all warps have counted */
         const uint32_t count = bin < SORT_BINS ? rank_column<SMALL_LSD_WARPS>(s.counts, bin) : 0;
         if (one) small_lsd_publish(a, p, count);
-        const uint32_t offset = bins_scan(count, s.sums); /* also: that is said */
+        const uint32_t offset = bins_scan(count, s.sums); /* also: the counts are published */
         if (one) small_lsd_arrive(a);
         if (bin < SORT_BINS) rank_offsets<SMALL_LSD_WARPS>(s.counts, bin, offset);
-        __syncthreads(); /* the rows say where each warp's keys of a digit begin */
+        __syncthreads(); /* the rows contain the start of each warp's keys of a digit */
         small_lsd_rank(a, p, s, t, keys);
         if (one) {
             small_lsd_wait(a, barrier);
@@ -349,14 +351,14 @@ static __device__ inline bool small_lsd_pass_over(const msd_args &a, const struc
             s.target[bin] = s.next[bin] - offset;
             s.next[bin] += count;
         }
-        __syncthreads(); /* the tile lies by digits, and their targets are there */
+        __syncthreads(); /* the tile is sorted by digit, and the targets are written */
         if (moves) small_lsd_write(a, p, s, t, keys);
-        __syncthreads(); /* everyone has read the tile and the targets */
+        __syncthreads(); /* all threads have read the tile and the targets */
     }
     return moves;
 }
 
-/* Sorts; all blocks of the grid call it, and run together. */
+/* Sorts; all blocks of the grid must call it and be resident together. */
 static __device__ inline void small_lsd_sort(const msd_args &a, struct small_lsd_shared &s)
 {
     const uint32_t n = (uint32_t)a.common.n, least = n / gridDim.x + 1;

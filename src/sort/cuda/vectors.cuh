@@ -4,8 +4,8 @@
  *     keys      |. . .|. . . .|. . . .|. . . .|. .|
  *                head   body                   tail
  *
- * Threads read several vectors of the body at a time; of the ends, shorter than a vector, a key
- * each.
+ * A thread reads several vectors of the body at a time, and one key at a time from the head and
+ * tail.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ union key_vector {
 struct key_vectors {
     const uint4 *body;
     uint64_t count;      /* vectors */
-    uint64_t head, tail; /* keys before the body; where the keys after it begin */
+    uint64_t head, tail; /* keys before the body; start of the keys after it */
 };
 
 static __device__ inline struct key_vectors key_vectors_of(const ukey *keys, uint64_t n)
@@ -38,7 +38,7 @@ static __device__ inline struct key_vectors key_vectors_of(const ukey *keys, uin
     return v;
 }
 
-/* Loads vector `at` and those `step` apart after it, as far as there are any. */
+/* Loads vector `at` and those `step` apart after it, up to the last. */
 template <typename integer>
 static __device__ inline void vectors_load(const uint4 *body, integer count, integer at,
                                            integer step, union key_vector (&load)[VECTOR_LOADS])

@@ -1,6 +1,6 @@
 /*
- * sparse/cpu/common.h - what the files of the CPU's sparse matrices share: the kernels that have
- * instruction-set variants, and how work is shared out.
+ * sparse/cpu/common.h - declarations that the files of the CPU's sparse operations share: the
+ * kernels that have instruction-set variants, and the division of work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,45 +11,46 @@
 #include "cpu/cpu.h"
 
 enum {
-    ECHI_SPARSE_STRIP = 32,       /* columns that a product with a matrix adds up at once */
-    ECHI_SPARSE_GROUPS = 1 << 10, /* most that rows and entries together are */
+    ECHI_SPARSE_STRIP = 32,       /* columns that a product with a matrix processes at once */
+    ECHI_SPARSE_GROUPS = 1 << 10, /* maximum number of groups of rows plus entries */
     ECHI_SPARSE_SLOTS = 2 * ((1 << 10) + 1)
 };
 
-/* Before an entry of a row, where a task begins. */
+/* A position before an entry of a row, at which a task begins. */
 struct echi_sparse_place {
     size_t row, entry;
-    bool inside; /* not before the row's first */
+    bool inside; /* after the row's first entry */
 };
 
-/* A product as it runs. */
+/* A product in progress. */
 struct echi_sparse_product {
     const struct echi_sparse *s;
-    size_t group;     /* entries by which a row is divided, from its first: a power of two */
-    void *partials;   /* [ECHI_SPARSE_SLOTS][width] sums of groups of rows that tasks share */
-    size_t at, width; /* of a product with a matrix: the columns of now */
+    size_t group;     /* entries per group of a row, from its first: a power of two */
+    void *partials;   /* [ECHI_SPARSE_SLOTS][width] sums of groups of rows that several tasks
+                         share */
+    size_t at, width; /* of a product with a matrix: the current columns */
 };
 
 /* By [64-bit index][f64]. */
 struct echi_sparse_isa {
-    /* Where the task begins that so many rows and entries come before; in a row where a group
-     * does. */
+    /* The place at which a task begins, given the number of rows and entries before it; within a
+     * row, at the start of a group. */
     struct echi_sparse_place (*place[2][2])(const struct echi_sparse_product *p, size_t items);
 
-    /* Between two places: rows that lie there whole go to y, groups of others to partials. */
+    /* Between two places: complete rows are written to y, groups of other rows to partials. */
     void (*rows[2][2])(const struct echi_sparse_product *p, struct echi_sparse_place from,
                        struct echi_sparse_place to);
 
-    /* The row whose groups are all in partials goes to y. */
+    /* Adds the partials of a row and writes it to y. */
     void (*join[2][2])(const struct echi_sparse_product *p, size_t row);
 
-    /* The same of a product with a matrix. */
+    /* The same for a product with a matrix. */
     void (*rows_wide[2][2])(const struct echi_sparse_product *p, struct echi_sparse_place from,
                             struct echi_sparse_place to);
     void (*join_wide[2][2])(const struct echi_sparse_product *p, size_t row);
 };
 
-/* make.c: what is no product.  Sets *bytes where it takes any. */
+/* make.c: operations other than products.  Sets *bytes if they need a workspace. */
 ech_status echi_cpu_sparse_make_workspace(const struct echi_sparse *s, size_t *bytes);
 ech_status echi_cpu_sparse_make(ech_ctx *ctx, const struct echi_sparse *s, void *work);
 

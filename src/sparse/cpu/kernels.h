@@ -1,6 +1,6 @@
 /*
- * sparse/cpu/kernels.h - template: products of sparse matrices in the instruction set that the
- * including file is compiled for, and the struct that names them.  Parameter: ISA, its name.
+ * sparse/cpu/kernels.h - template: products of sparse matrices for the instruction set of the
+ * including file, and the struct that lists them.  Parameter: ISA, its name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

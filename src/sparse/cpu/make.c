@@ -1,10 +1,10 @@
 /*
- * sparse/cpu/make.c - sparse matrices made and looked at on the CPU.
+ * sparse/cpu/make.c - conversion, transpose, diagonal and check of sparse matrices on the CPU.
  *
- *     from_coo    keys of row and column, sorted with the values; each key's first begins an entry.
- *                 Where they take more than 64 bits, columns are sorted before and numbered
+ *     from_coo    keys of row and column, sorted with the values; the first of equal keys begins an
+ *                 entry.  If keys need more than 64 bits, columns are sorted and numbered first
  *     transpose   each thread counts and then places the entries of some columns
- *     diagonal, check    rows are shared out by their entries
+ *     diagonal, check    threads divide the rows by numbers of entries
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,13 +23,13 @@ struct job {
     size_t block, parts;
     int column_bits;
     uint64_t *keys;
-    const uint64_t *table;    /* of a wide matrix: the columns that have numbers */
+    const uint64_t *table;    /* of a wide matrix: the numbered columns */
     const void *values;       /* sorted */
-    size_t first[BLOCKS + 1]; /* entries that begin before each block of keys */
+    size_t first[BLOCKS + 1]; /* number of entries that begin before each block of keys */
     _Atomic uint64_t data_error;
 };
 
-/* ---- Elements of types that are known when it runs ---- */
+/* ---- Elements of dynamic types ---- */
 
 static inline uint64_t get(const void *array, ech_dtype index, size_t i)
 {
@@ -52,7 +52,7 @@ static inline void copy_value(ech_dtype dtype, void *to, size_t i, const void *f
         memcpy((double *)to + i, (const double *)from + j, sizeof(double));
 }
 
-/* values[from ... to - 1], two at least, from left to right. */
+/* Adds values[from ... to - 1], at least two, from left to right. */
 static void add_values(ech_dtype dtype, void *out, size_t i, const void *values, size_t from,
                        size_t to)
 {
@@ -74,7 +74,7 @@ static inline size_t offset(const ech_csr *a, size_t row)
     return echi_min(get(a->row_offsets, a->index_dtype, row), a->nnz);
 }
 
-/* ---- From entries in any order ---- */
+/* ---- From COO ---- */
 
 static void make_keys(void *arg, size_t i, int thread)
 {
@@ -93,7 +93,7 @@ static void make_keys(void *arg, size_t i, int thread)
     }
 }
 
-/* From keys that are columns to keys of row and column's number; table gets the columns. */
+/* Converts keys that are columns to keys of row and column number; table gets the columns. */
 static ech_status number_columns(ech_ctx *ctx, const struct job *job, uint64_t *order,
                                  uint64_t *table, void *work)
 {
@@ -125,7 +125,8 @@ static void count_heads(void *arg, size_t i, int thread)
     job->first[i + 1] = count;
 }
 
-/* The entries that begin in a block of keys, wherever they end; and the offsets of their rows. */
+/* The entries that begin in a block of keys, even if they end in another; and the offsets of their
+ * rows. */
 static void fill_block(void *arg, size_t i, int thread)
 {
     struct job *job = arg;
@@ -241,7 +242,7 @@ static void count_columns(void *arg, size_t part, int thread)
     }
 }
 
-/* offsets[c + 1] is where column c goes on. */
+/* offsets[c + 1] is the place of the next entry of column c. */
 static void place_columns(void *arg, size_t part, int thread)
 {
     const struct job *job = arg;
@@ -254,7 +255,7 @@ static void place_columns(void *arg, size_t part, int thread)
             const uint64_t c = get(a->col_indices, a->index_dtype, e);
             if (c < from || c >= to) continue;
             const uint64_t at = get(out->row_offsets, a->index_dtype, c + 1);
-            if (at >= a->nnz) continue; /* rows overlap: the data is bad */
+            if (at >= a->nnz) continue; /* rows overlap: the input is invalid */
             set(out->row_offsets, a->index_dtype, c + 1, at + 1);
             set(out->col_indices, a->index_dtype, at, row);
             copy_value(a->dtype, out->values, at, a->values, e);
@@ -352,7 +353,7 @@ done:
     return status;
 }
 
-/* ---- The operation's other half ---- */
+/* ---- The parts of the operation ---- */
 
 ech_status echi_cpu_sparse_make_workspace(const struct echi_sparse *s, size_t *bytes)
 {
@@ -362,7 +363,7 @@ ech_status echi_cpu_sparse_make_workspace(const struct echi_sparse *s, size_t *b
     ech_status status = coo_parts(s, &layout, &parts);
     *bytes = layout.bytes;
     if (status == ECH_OK && layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace is larger than any memory");
+        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
     return status;
 }
 

@@ -1,11 +1,11 @@
 /*
- * sparse/cpu/operation.c - sparse matrices on the CPU: rows and entries are shared out among
- * threads, so that neither one long row nor many empty ones hold one thread up.
+ * sparse/cpu/operation.c - sparse matrices on the CPU: threads divide rows and entries, so that
+ * neither one long row nor many empty rows delay a thread.
  *
  *     items   | row 0 | row 1 | row 2                            | row 3 |   entries, ends of rows
  *     tasks   |            0            |          1         |       2      |
  *
- * Of a row that tasks share each adds up whole groups; these are put together in the end.
+ * Each task adds up full groups of a row that tasks share; the groups are combined at the end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,7 +75,7 @@ static void multiply(const struct echi_sparse_isa *isa, struct job *job, int thr
     }
 }
 
-/* Matrices of one column with no gaps are vectors. */
+/* Matrices of one column without gaps are vectors. */
 static bool is_vector(const struct echi_sparse *s)
 {
     return s->n == 1 && s->x_stride == 1 && s->y_stride == 1;

@@ -2,12 +2,12 @@
  * sparse/cpu/width.h - template: products of a sparse matrix with a vector and with a matrix.
  * Parameters: INDEX (unsigned), REAL, NAME(x).
  *
- *     row     | chunk | chunk | chunk | chunk | ch|   a chunk: one product after the other
- *                \ /         \ /        |             chunks: in pairs from the row's first, by a
+ *     row     | chunk | chunk | chunk | chunk | ch|   a chunk: its products are added in order
+ *                \ /         \ /        |             chunks: in pairs from the row's start, by a
  *                 +           +         |             binary counter
  *
- * Offsets and columns that are bad are taken for others that are not, so that nothing outside of
- * the arrays is touched.
+ * Invalid offsets and columns are replaced by valid ones, so that no memory outside of the arrays
+ * is accessed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +20,8 @@ static inline size_t NAME(offset)(const ech_csr *a, size_t row)
 static struct echi_sparse_place NAME(place)(const struct echi_sparse_product *p, size_t items)
 {
     const ech_csr *a = &p->s->a;
-    size_t low = 0, high = a->rows; /* the last row that begins at items or before lies there */
+    size_t low = 0, high = a->rows; /* the last row that begins at `items` or before contains the
+                                       place */
     while (low < high) {
         size_t middle = high - (high - low) / 2;
         if (NAME(offset)(a, middle) + middle <= items)
@@ -39,7 +40,8 @@ static struct echi_sparse_place NAME(place)(const struct echi_sparse_product *p,
     return at;
 }
 
-/* The two partial sums that may begin among the same items: a row's first, and another's last. */
+/* Two partial sums may begin in the same range of items: the first of one row, and the last of
+ * another. */
 static inline size_t NAME(slot)(const struct echi_sparse_product *p, size_t row, size_t begin,
                                 size_t entry)
 {
@@ -48,12 +50,12 @@ static inline size_t NAME(slot)(const struct echi_sparse_product *p, size_t row,
 
 static inline REAL NAME(result)(REAL x)
 {
-    return x == x ? x : (REAL)NAN; /* the one NaN that every device returns */
+    return x == x ? x : (REAL)NAN; /* the canonical NaN that every device returns */
 }
 
 /* ---- A product with a vector ---- */
 
-/* Of n products, 1 at least. */
+/* Adds n products, at least 1. */
 static inline REAL NAME(chunk)(const INDEX *columns, const REAL *values, const REAL *x, size_t cols,
                                size_t n)
 {
@@ -62,7 +64,7 @@ static inline REAL NAME(chunk)(const INDEX *columns, const REAL *values, const R
     return sum;
 }
 
-/* Four whole chunks: their sums do not wait for one another. */
+/* Four full chunks: their sums are independent. */
 static inline REAL NAME(chunks_4)(const INDEX *columns, const REAL *values, const REAL *x,
                                   size_t cols)
 {
@@ -83,7 +85,7 @@ static REAL NAME(sum)(const ech_csr *a, const REAL *x, size_t begin, size_t end)
     const REAL *values = a->values;
     const size_t cols = a->cols;
     REAL digits[64], sum;
-    size_t count = 0; /* of chunks: the counter's digit l is of 2^l */
+    size_t count = 0; /* number of chunks: digit l of the counter is the sum of 2^l of them */
     if (begin >= end) return 0;
     if (end - begin <= N) return NAME(chunk)(columns + begin, values + begin, x, cols, end - begin);
     while (begin < end) {
@@ -116,7 +118,7 @@ static inline void NAME(put)(const struct echi_sparse *s, size_t row, REAL sum)
     *y = NAME(result)(result);
 }
 
-/* Whole groups of a row of which a task has only a part, or what is left at its end. */
+/* Full groups of a row of which a task has only a part, or the rest at its end. */
 static void NAME(part)(const struct echi_sparse_product *p, size_t row, size_t begin, size_t from,
                        size_t to)
 {
@@ -127,8 +129,8 @@ static void NAME(part)(const struct echi_sparse_product *p, size_t row, size_t b
     }
 }
 
-/* Rows from `row` on as long as they are short and lie before `last`: most matrices have no
- * others. */
+/* Rows from `row` on as long as they are short and precede `last`: most matrices have only such
+ * rows. */
 static size_t NAME(short_rows)(const struct echi_sparse *s, size_t row, size_t last)
 {
     const INDEX *offsets = s->a.row_offsets, *columns = s->a.col_indices;
@@ -188,7 +190,7 @@ static void NAME(join)(const struct echi_sparse_product *p, size_t row)
     NAME(put)(p->s, row, sum);
 }
 
-/* ---- ... with a matrix, some columns of it at once ---- */
+/* ---- A product with a matrix, several columns at once ---- */
 
 static void NAME(add_wide)(REAL *sum, const REAL *other, size_t width)
 {
@@ -220,7 +222,7 @@ static void NAME(sum_wide)(const struct echi_sparse_product *p, size_t begin, si
     for (; begin < end; begin += N, count++) {
         const size_t here = echi_min(end - begin, N);
         int l = 0;
-        if (p->width == W) /* a number that the compiler knows */
+        if (p->width == W) /* a constant */
             NAME(chunk_wide)(p, begin, here, W, sum);
         else
             NAME(chunk_wide)(p, begin, here, p->width, sum);

@@ -1,5 +1,5 @@
 /*
- * sparse/cuda/image.c - the name of the image that has the kernels for a matrix's types.
+ * sparse/cuda/image.c - the name of the module that has the kernels for a matrix's types.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

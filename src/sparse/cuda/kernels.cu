@@ -1,14 +1,15 @@
 /*
- * sparse/cuda/kernels.cu - sparse matrices on the GPU, device half; here products with vectors.
+ * sparse/cuda/kernels.cu - sparse matrices on the GPU, device code; this file has products with
+ * vectors.
  *
- * A warp has a tile, and goes through its rows by steps: as many of the next 32 as have no more
- * than 256 entries, or 256 entries of a longer row.  Nothing waits for other warps.
+ * A warp processes the rows of one tile in steps.  A step is as many of the next 32 rows as have no
+ * more than 256 entries in total, or 256 entries of a longer row.  No warp waits for another.
  *
- *     1  products      values times x, into shared memory, in the order in which they lie in memory
- *     2  sums          of a row of one chunk by a lane; of others by eight, a chunk each
- *     3  shared rows   a row of several tiles: the sum of each 256 entries goes to memory; the warp
- *                      that finishes the last of a span of them adds those up, and the one that
- *                      finishes the last span of the row adds up spans
+ *     1  products      values times x, into shared memory, in memory order
+ *     2  sums          of a row of one chunk by a lane; of other rows by eight lanes, a chunk each
+ *     3  shared rows   a row of several tiles: the sums of groups of 256 entries are stored; the
+ *                      warp that finishes the last group of a span adds up the span, and the one
+ *                      that finishes the last span of the row adds up the spans
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,24 +19,24 @@
 enum {
     WARPS = SPARSE_THREADS / 32,
     CHUNKS = SPARSE_GROUP / SPARSE_CHUNK,
-    LONG_ROWS = (SPARSE_TILE_MOST + SPARSE_WHOLE) / SPARSE_GROUP + 2, /* that a tile has at most */
+    LONG_ROWS = (SPARSE_TILE_MOST + SPARSE_WHOLE) / SPARSE_GROUP + 2, /* of a tile, maximum */
     MOST_BLOCKS = MULTIPROCESSOR_THREADS / SPARSE_THREADS,
-    FULL_BLOCKS = REAL_BITS == 32 ? 9 : 6, /* that have registers for 256 entries a warp */
-    BLOCKS = FULL_BLOCKS < MOST_BLOCKS ? FULL_BLOCKS : MOST_BLOCKS, /* of a multiprocessor */
-    DIGITS = 5,            /* of the number of groups that a tile has at most */
-    SPAN = 32 * JOIN_EACH, /* groups that a warp adds up at once */
-    SHORT = 16,            /* entries of rows whose sums need no care for banks */
-    LINE = 33              /* products that lie between those of a lane, for the banks' sake */
+    FULL_BLOCKS = REAL_BITS == 32 ? 9 : 6, /* blocks that have registers for 256 entries per warp */
+    BLOCKS = FULL_BLOCKS < MOST_BLOCKS ? FULL_BLOCKS : MOST_BLOCKS, /* per multiprocessor */
+    DIGITS = 5,            /* of the number of groups of a tile, maximum */
+    SPAN = 32 * JOIN_EACH, /* groups that a warp adds up as a unit */
+    SHORT = 16,            /* entries of rows whose sums cannot have bank conflicts */
+    LINE = 33              /* stride of a lane's products, which avoids bank conflicts */
 };
 
-/* A row that takes more than a step, or that other tiles share: its entries in the tile. */
+/* A row that needs several steps, or that other tiles share: its entries in the tile. */
 struct long_row {
     uint16_t row, at, end;
 };
 
 struct warp_shared {
     real product[CHUNKS * LINE];
-    real digit[DIGITS]; /* of a binary counter: sums of so many groups */
+    real digit[DIGITS]; /* of a binary counter: sums of 2^i groups */
     struct long_row rows[LONG_ROWS];
 };
 
@@ -46,8 +47,8 @@ static __device__ inline void put(const struct sparse_args &a, uint64_t row, rea
 
 /* ---- 1 ---- */
 
-/* Of SURE * 32 entries, and of those of MORE * 32 that are there: left is how many from the lane's
- * first on.  Every LINE-th product is a lane's. */
+/* Multiplies SURE * 32 entries, and the existing ones of MORE * 32 further entries; left: their
+ * number from the lane's first on.  A lane has every LINE-th product. */
 template <int SURE, int MORE, int LINE>
 static __device__ inline void multiply_some(const struct sparse_args &a, const index_type *columns,
                                             const real *values, int32_t left, real *product)
@@ -63,7 +64,7 @@ static __device__ inline void multiply_some(const struct sparse_args &a, const i
 #pragma unroll
     for (int k = 0; k < SURE + MORE; k++)
         value[k] = k < SURE || 32 * k < left ? __ldcs(values + 32 * k) : 0;
-    __syncwarp(); /* for the compiler: nothing that waits before all has been asked for */
+    __syncwarp(); /* for the compiler: issues all loads before the first use */
 #pragma unroll
     for (int k = 0; k < SURE + MORE; k++)
         other[k] = k < SURE || 32 * k < left
@@ -75,7 +76,7 @@ static __device__ inline void multiply_some(const struct sparse_args &a, const i
         if (k < SURE || 32 * k < left) product[k * LINE] = value[k] * other[k];
 }
 
-/* Of n entries, SPARSE_GROUP at most. */
+/* n entries, at most SPARSE_GROUP. */
 template <int LINE>
 static __device__ inline void multiply(const struct sparse_args &a, uint64_t entry, uint32_t n,
                                        struct warp_shared &s)
@@ -90,13 +91,12 @@ static __device__ inline void multiply(const struct sparse_args &a, uint64_t ent
         multiply_some<4, 2, LINE>(a, columns, values, left, product);
     else
         multiply_some<6, 2, LINE>(a, columns, values, left, product);
-    __syncwarp(); /* products are there */
+    __syncwarp(); /* the products are written */
 }
 
 /* ---- 2 ---- */
 
-/* A chunk of products that lie one after the other; -0, which changes nothing that it is added to,
- * of none. */
+/* A chunk of contiguous products; -0, the identity of addition, if it is empty. */
 static __device__ inline real add_chunk(const real *product, uint32_t count)
 {
     real sum = (real)-0.0;
@@ -105,7 +105,7 @@ static __device__ inline real add_chunk(const real *product, uint32_t count)
     return sum;
 }
 
-/* The same where a line is of LINE. */
+/* The same for products with stride LINE. */
 static __device__ inline real add_lines(const struct warp_shared &s, uint32_t at, uint32_t count)
 {
     real sum = (real)-0.0;
@@ -114,7 +114,7 @@ static __device__ inline real add_lines(const struct warp_shared &s, uint32_t at
     return sum;
 }
 
-/* The sum of each of the parts of 8 lanes, whose first lane has it. */
+/* The sums of groups of 8 lanes; each group's first lane has its sum. */
 static __device__ inline real add_chunks(real sum)
 {
 #pragma unroll
@@ -129,7 +129,7 @@ static __device__ inline real add_group(const struct warp_shared &s, uint32_t n)
         add_chunk(s.product + lane_id() * LINE, at < n ? least(n - at, SPARSE_CHUNK) : 0));
 }
 
-/* A lane's row of the products, and whether it has one. */
+/* The products of a lane's row, and whether the lane has a row. */
 struct lane_row {
     uint32_t at, count;
     bool there;
@@ -179,7 +179,7 @@ static __device__ inline real counted_sum(const real *digit, uint64_t count)
 
 /* ---- 3 ---- */
 
-/* So many sums, each at a group; lane 0 has the result.  The counter's digits take the place of
+/* Adds `groups` sums, one per group; lane 0 has the result.  The counter's digits overwrite
  * products. */
 static __device__ inline real join(const struct sparse_args &a, const struct shared_row &r,
                                    uint64_t first, uint64_t step, uint64_t n, struct warp_shared &s)
@@ -204,7 +204,7 @@ static __device__ inline real join(const struct sparse_args &a, const struct sha
     return lane_id() == 0 ? counted_sum(s.product, rounds) : 0;
 }
 
-/* The tile is through with the row's groups from first to last; their sums are lane 0's. */
+/* Called when the tile has finished the row's groups from first to last; lane 0 has their sums. */
 static __device__ inline void finish_shared(const struct sparse_args &a, const struct shared_row &r,
                                             uint64_t first, uint64_t last, struct warp_shared &s)
 {
@@ -214,7 +214,7 @@ static __device__ inline void finish_shared(const struct sparse_args &a, const s
         const uint64_t n = left < SPAN ? left : (uint64_t)SPAN;
         uint32_t mine = lane_id() == 0 ? arrive(a, r, from, from + n - 1) : 0;
         mine = __shfl_sync(WARP_ALL, mine, 0);
-        __syncwarp(); /* what lane 0 knows now, all do */
+        __syncwarp(); /* broadcast from lane 0 */
         if (!mine) continue;
         real sum = join(a, r, from, 1, n, s);
         if (spans > 1) {
@@ -249,7 +249,7 @@ static __device__ inline void add_long(const struct sparse_args &a, const struct
         const uint32_t n = least(end - at, SPARSE_GROUP);
         multiply<LINE>(a, t.entry + at, n, s);
         const real sum = add_group(s, n);
-        __syncwarp(); /* products are no longer needed */
+        __syncwarp(); /* the products may be overwritten */
         if (lane_id()) continue;
         if (whole)
             count_sum(s.digit, groups, sum);
@@ -265,18 +265,18 @@ static __device__ inline void add_long(const struct sparse_args &a, const struct
 
 /* ---- A tile ---- */
 
-/* Where lanes' rows from number i on end; nothing waits for it here. */
+/* The ends of the lanes' rows from number i on; the load is not waited for here. */
 static __device__ inline index_type fetch_end(const struct sparse_args &a, const struct tile &t,
                                               uint32_t i)
 {
     return ((const index_type *)a.offsets + t.row)[least(i + lane_id() + 1, t.rows)];
 }
 
-/* Rows by steps; long ones are left for later.  Returns how many. */
+/* Processes rows in steps; long rows are deferred.  Returns their number. */
 static __device__ inline uint32_t add_steps(const struct sparse_args &a, const struct tile &t,
                                             struct warp_shared &s)
 {
-    const uint32_t first = t.inside_first, last = t.rows - t.inside_last; /* rows that are whole */
+    const uint32_t first = t.inside_first, last = t.rows - t.inside_last; /* complete rows */
     uint32_t found = 0;
     index_type fetched = fetch_end(a, t, 0);
     for (uint32_t i = 0, at = 0, taken; i < t.rows; i += taken) {
@@ -302,7 +302,7 @@ static __device__ inline uint32_t add_steps(const struct sparse_args &a, const s
                 const real sum = add_chunk(s.product + mine.at, mine.there ? mine.count : 0);
                 if (mine.there) put(a, t.row + i + lane_id(), mine.count ? sum : 0);
             }
-            __syncwarp(); /* products are no longer needed */
+            __syncwarp(); /* the products may be overwritten */
         } else {
             if (i + 1 == t.rows && t.inside_last) next = t.count;
             const struct long_row row = { (uint16_t)i, (uint16_t)at, (uint16_t)next };
@@ -312,7 +312,7 @@ static __device__ inline uint32_t add_steps(const struct sparse_args &a, const s
         }
         if (next > at) at = next;
     }
-    __syncwarp(); /* long rows are there */
+    __syncwarp(); /* the long rows are listed */
     return least(found, LONG_ROWS);
 }
 
@@ -324,7 +324,7 @@ static __device__ inline void add_tile(const struct sparse_args &a, const struct
         add_long(a, t, s.rows[i].row, s.rows[i].at, s.rows[i].end, s);
 }
 
-/* The place of so many items by each half of a warp, 16 rows at a time. */
+/* Each half of a warp searches the place of a number of items, 16 rows at a time. */
 static __device__ inline struct sparse_place search_place(const struct sparse_args &a,
                                                           uint64_t items)
 {

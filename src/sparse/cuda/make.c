@@ -1,6 +1,6 @@
 /*
- * sparse/cuda/make.c - sparse matrices made and looked at on the GPU, host half: lays out the
- * workspace, queues kernels, sorts and selections.
+ * sparse/cuda/make.c - conversion, transpose, diagonal and check of sparse matrices on the GPU,
+ * host code: lays out the workspace, queues kernels, sorts and selections.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@
 #include "select/cuda/runs.h"
 #include "sparse/cuda/common.h"
 
-/* A thread for each of n. */
+/* One thread for each of n. */
 static ech_status launch(ech_ctx *ctx, const ech_csr *m, const char *kernel, uint64_t n,
                          const struct sparse_make_args *args)
 {
@@ -26,12 +26,12 @@ static ech_status launch(ech_ctx *ctx, const ech_csr *m, const char *kernel, uin
 /* ---- Workspace ---- */
 
 struct parts {
-    uint64_t *keys, *sorted; /* [n]; keys become those that differ */
+    uint64_t *keys, *sorted; /* [n]; keys become the distinct ones */
     void *values;            /* [n], sorted */
     uint64_t *starts;        /* [n + 1], or [n] of a diagonal */
     uint64_t *count;
     uint64_t *order, *sorted_order, *table; /* [n] of a wide matrix */
-    void *own;                              /* of sorts and selections, one after the other */
+    void *own;                              /* workspace of sorts and selections, used in turn */
     size_t own_bytes;
 };
 
@@ -80,11 +80,11 @@ ech_status echi_cuda_sparse_make_workspace(const struct echi_sparse *s, size_t *
     ech_status status = lay_out(s, &layout, &parts);
     *bytes = layout.bytes;
     if (status == ECH_OK && layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace is larger than any memory");
+        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
     return status;
 }
 
-/* ---- Each ---- */
+/* ---- The operations ---- */
 
 static ech_status sort_keys(ech_ctx *ctx, const struct echi_sparse *s, const struct parts *parts,
                             size_t n, int begin_bit, const void *values, void *values_out)
@@ -97,7 +97,7 @@ static ech_status sort_keys(ech_ctx *ctx, const struct echi_sparse *s, const str
     return echi_operation_run(ctx, &echi_cuda_sort, &sort, parts->own);
 }
 
-/* Keys of rows and of columns' numbers, which the table turns into columns again. */
+/* Keys of rows and column numbers; the table maps these to columns. */
 static ech_status number_columns(ech_ctx *ctx, const struct echi_sparse *s,
                                  const struct parts *parts, struct sparse_make_args *args)
 {
@@ -154,7 +154,7 @@ done:
     return status;
 }
 
-/* Entries come by rows, so that sorting by columns alone leaves them in order. */
+/* Entries are in row order, so a stable sort by columns only is sufficient. */
 static ech_status transpose(ech_ctx *ctx, const struct echi_sparse *s, const struct parts *parts)
 {
     const ech_csr *a = &s->a, *out = &s->out;

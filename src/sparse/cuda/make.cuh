@@ -1,10 +1,10 @@
 /*
- * sparse/cuda/make.cuh - kernels that make sparse matrices and look at them: an entry or a row is
- * one thread's, so that no row's length matters.
+ * sparse/cuda/make.cuh - kernels of conversion, transpose, diagonal and check: one thread per entry
+ * or row, so that row lengths do not matter.
  *
  *     from_coo    keys | sort | the runs of equal keys: select/cuda/operation.c | fill, offsets
  *     transpose   pack | sort | unpack, offsets
- *     diagonal    the first entry of each row that lies there, then its value
+ *     diagonal    the first diagonal entry of each row, then its value
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,7 +19,7 @@ static __device__ inline uint64_t global_thread(void)
     return (uint64_t)blockIdx.x * SPARSE_MAKE_THREADS + threadIdx.x;
 }
 
-/* The last row that begins at an entry or before: the one that the entry lies in. */
+/* The last row that begins at an entry or before: the row of the entry. */
 static __device__ inline uint64_t row_of(const struct sparse_make_args &a, uint64_t entry)
 {
     uint64_t low = 0, high = a.rows;
@@ -33,7 +33,7 @@ static __device__ inline uint64_t row_of(const struct sparse_make_args &a, uint6
     return low;
 }
 
-/* ---- From entries in any order ---- */
+/* ---- From COO ---- */
 
 extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_coo_keys(const __grid_constant__ struct sparse_make_args a)
@@ -45,11 +45,11 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
         report_error(a.data_error, ECHI_COO_ROW, i);
     else if (column >= a.cols)
         report_error(a.data_error, ECHI_COO_COLUMN, i);
-    if (row >= a.rows || column >= a.cols) row = a.rows, column = 0; /* past the last that count */
+    if (row >= a.rows || column >= a.cols) row = a.rows, column = 0; /* after all valid keys */
     a.keys[i] = row << a.bits | column;
 }
 
-/* Of a wide matrix: columns alone, and their entries. */
+/* For a wide matrix: only columns, with their entries. */
 extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_coo_columns(const __grid_constant__ struct sparse_make_args a)
 {
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     a.order[i] = i;
 }
 
-/* The sorted column that lies i-th has the number of the last run that begins at i or before. */
+/* The sorted column at position i has the number of the last run that begins at i or before. */
 extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_coo_numbers(const __grid_constant__ struct sparse_make_args a)
 {
@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     ((real *)a.out_values)[i] = sum;
 }
 
-/* Where each row begins among sorted keys; and how many there are of all rows. */
+/* The start of each row in the sorted keys; and the total number. */
 extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_offsets(const __grid_constant__ struct sparse_make_args a)
 {
@@ -177,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     }
 }
 
-/* After the rows: of a matrix whose offsets are wrong nothing more is said. */
+/* Runs after the check of rows: a matrix with invalid offsets is not checked further. */
 extern "C" __global__ void __launch_bounds__(SPARSE_MAKE_THREADS)
     sparse_check_columns(const __grid_constant__ struct sparse_make_args a)
 {

@@ -1,5 +1,5 @@
 /*
- * sparse/cuda/make.h - what the two files of the host half of sparse matrices share.
+ * sparse/cuda/make.h - declarations that the two host files of sparse matrices share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +13,7 @@ struct echi_sparse;
 enum { SPARSE_IMAGE_BYTES = 32 };
 void echi_cuda_sparse_image(const ech_csr *m, char image[SPARSE_IMAGE_BYTES]);
 
-/* make.c: conversions, transposes and checks, as opposed to products. */
+/* make.c: conversions, transposes and checks, that is, all operations except products. */
 ech_status echi_cuda_sparse_make_workspace(const struct echi_sparse *s, size_t *bytes);
 ech_status echi_cuda_sparse_make(ech_ctx *ctx, const struct echi_sparse *s, void *work);
 

@@ -1,9 +1,9 @@
 /*
- * sparse/cuda/operation.c - sparse matrices on the GPU, host half: the plan of a product, the table
+ * sparse/cuda/operation.c - sparse matrices on the GPU, host code: the plan of a product, the table
  * of strategies, and their steps.
  *
- *     products   a matrix of few tiles: one kernel, whose blocks find where their tiles begin; of
- *                more: another before it that finds all of them
+ *     products   a matrix of few tiles: one kernel, whose blocks search the starts of their tiles;
+ *                otherwise another kernel before it finds the starts of all tiles
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,18 +14,18 @@
 #include "sparse/cuda/common.h"
 
 enum {
-    /* That are all at work at once, or nearly: a search each costs less than a kernel. */
+    /* If nearly all tiles run at once, a search per tile costs less than a kernel. */
     FEW_TILES = 4096,
     WIDE_FEW_TILES = 1024,
 
-    /* Rows and entries of a tile, as powers of two: a kernel that looks for the tiles' places and
-     * the last tiles of all weigh less and more, the larger they are. */
+    /* Rows and entries of a tile, as powers of two.  With larger tiles, the kernel that searches
+     * places takes less time, and the last tiles take more. */
     LEAST_TILE_BITS = 8,
     TILE_BITS = 11, /* SPARSE_TILE_MOST */
     WIDE_TILE_BITS = 10,
 
-    /* Less than 6 blocks of f64 and 9 of f32 need of an H200, which has steps: 64 KiB it becomes;
-     * the cache is x's. */
+    /* Percentage of shared memory, less than 6 blocks of f64 or 9 of f32 need on an H200.  The
+     * hardware rounds it to 64 KiB; the rest of the L1 cache is for x. */
     SHARED_PERCENT = 15
 };
 
@@ -38,14 +38,14 @@ static uint64_t quotient_up(uint64_t a, uint64_t b)
 
 struct strategy;
 
-/* What follows from the request only. */
+/* The plan, which depends on the request only. */
 struct plan {
     const struct strategy *strategy; /* NULL: no product */
     uint64_t tiles;
     uint32_t tile_bits;
 };
 
-/* All that is needed to make and to run the steps of a call; first the kernels' argument. */
+/* Everything needed to make and to run the steps of a call; first the kernels' argument. */
 struct whole {
     struct sparse_args args;
     const struct echi_sparse *s;
@@ -55,28 +55,28 @@ struct whole {
 
 struct strategy {
     const char *name, *what;
-    const char *when; /* it is chosen, for the documentation */
+    const char *when; /* when it is chosen, for the documentation */
     bool (*can)(const struct echi_sparse *s);
     uint32_t (*tile_bits)(const ech_csr *a);
-    uint64_t few_tiles; /* the most of which each block finds its own place */
+    uint64_t few_tiles; /* up to this number, each block searches its own place */
     uint32_t whole;
     size_t width; /* columns at a time */
     void (*steps)(struct whole *w);
 };
 
-/* Matrices of one column with no gaps are vectors. */
+/* Matrices of one column without gaps are vectors. */
 static bool is_vector(const struct echi_sparse *s)
 {
     return s->n == 1 && s->x_stride == 1 && s->y_stride == 1;
 }
 
-/* Two a tile, and one of all. */
+/* Two per tile, and one for all. */
 static size_t done_words(uint64_t tiles)
 {
     return 2 * tiles + 1;
 }
 
-/* A vector's tiles are small where there would be few. */
+/* Tiles of a vector product are small if there would be few of them. */
 static uint32_t vector_tile_bits(const ech_csr *a)
 {
     const uint64_t items = echi_sparse_items(a);
@@ -96,7 +96,7 @@ static bool has_places(const struct plan *plan)
     return plan->tiles > plan->strategy->few_tiles;
 }
 
-/* Its parts of the workspace, as pointers of args. */
+/* Lays out its parts of the workspace, as pointers in args. */
 static void lay_out(const struct echi_sparse *s, const struct plan *plan,
                     struct echi_layout *layout, struct sparse_args *args)
 {
@@ -123,7 +123,7 @@ static void steps_of_vector(struct whole *w)
                                                  .shared_percent = SHARED_PERCENT });
 }
 
-/* A launch for each strip of columns. */
+/* One launch per strip of columns. */
 static void steps_of_strips(struct whole *w)
 {
     if (w->s->n == 0) return;
@@ -159,11 +159,11 @@ static bool always(const struct echi_sparse *s)
     return true;
 }
 
-/* The first that can be used is. */
+/* The first one that applies is used. */
 static const struct strategy strategies[] = {
     {
         .name = "vector",
-        .what = "a warp per tile of rows and entries",
+        .what = "one warp per tile of rows and entries",
         .when = "a vector without gaps",
         .can = is_vector,
         .tile_bits = vector_tile_bits,
@@ -174,7 +174,7 @@ static const struct strategy strategies[] = {
     },
     {
         .name = "strips",
-        .what = "a block per tile of rows and entries, for some columns at a time",
+        .what = "one block per tile of rows and entries, several columns at a time",
         .when = "a matrix, or a vector with gaps",
         .can = always,
         .tile_bits = wide_tile_bits,
@@ -192,7 +192,8 @@ static void plan_product(const struct echi_sparse *s, struct plan *plan)
     plan->tiles = quotient_up(echi_sparse_items(&s->a), (uint64_t)1 << plan->tile_bits);
 }
 
-/* Where there are few tiles, blocks find where theirs begin; else a kernel before them does. */
+/* If there are few tiles, blocks search the starts of their own; otherwise another kernel does so
+ * first. */
 static void make_steps(const struct echi_sparse *s, const struct plan *plan, void *work,
                        struct whole *w)
 {
@@ -250,7 +251,7 @@ static ech_status plan_sparse(const void *request, void *place, size_t *work_byt
     lay_out(s, plan, &layout, &args);
     *work_bytes = layout.bytes;
     if (layout.overflow)
-        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace is larger than any memory");
+        return echi_fail(NULL, ECH_ERR_MEMORY, "the workspace exceeds SIZE_MAX bytes");
     return ECH_OK;
 }
 

@@ -1,12 +1,12 @@
 /*
- * sparse/cuda/tile.cuh - a tile of a sparse matrix: so many rows and entries, counted together.
+ * sparse/cuda/tile.cuh - a tile of a sparse matrix: a fixed number of rows plus entries.
  *
  *     items   | e e e R | e e R | R | R | e e e e e e e e e e e e R | e R | ...     R: a row's end
  *     tiles   |         0         |         1         |         2        |
  *
- * Neither a long row nor many empty ones make a tile longer than others (Merrill and Garland, 2016:
+ * All tiles have the same size, even with long rows or many empty rows (Merrill and Garland, 2016:
  * merge-based parallel sparse matrix-vector multiplication).  A tile that would begin within a row
- * does so where the row's next group does, so that groups are added up whole.
+ * begins at the row's next group, so that groups are added as a unit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@
 #include "sparse/cuda/common.h"
 #include "cuda/device/warp.cuh"
 
-/* So that editors and readers see one concrete instance. */
+/* Defaults, so that editors and readers see one concrete instance. */
 #ifndef INDEX_BITS
 #define INDEX_BITS 32
 #define REAL_BITS  64
@@ -45,8 +45,8 @@ static __device__ inline uint64_t offset_of(const struct sparse_args &a, uint64_
     return offset < a.entries ? offset : a.entries;
 }
 
-/* Where the tile begins that so many rows and entries come before, of which `row` is the last that
- * begins there or before. */
+/* The place at which a tile begins, given the number of rows and entries before it; `row` is the
+ * last row that begins there or before. */
 static __device__ __forceinline__ struct sparse_place make_place(const struct sparse_args &a,
                                                                  uint64_t items, uint64_t row)
 {
@@ -63,7 +63,8 @@ static __device__ __forceinline__ struct sparse_place make_place(const struct sp
     return place;
 }
 
-/* By one thread, which looks at three rows at a time: it waits for each time, not for each row. */
+/* By one thread, which reads three rows at a time: it waits once per three loads, not once per
+ * row. */
 static __device__ __forceinline__ struct sparse_place find_place(const struct sparse_args &a,
                                                                  uint64_t items)
 {
@@ -85,12 +86,12 @@ static __device__ __forceinline__ struct sparse_place find_place(const struct sp
     return make_place(a, items, low);
 }
 
-/* What all threads of a block know of its tile. */
+/* The properties of a block's tile, known to all of its threads. */
 struct tile {
-    uint64_t row, entry;   /* the first */
-    uint32_t rows, count;  /* rows that the tile has something of; entries */
-    uint32_t inside_first; /* the first row began in a tile before */
-    uint32_t inside_last;  /* the last ends in a tile to come */
+    uint64_t row, entry;   /* of the first */
+    uint32_t rows, count;  /* rows of which the tile has a part; entries */
+    uint32_t inside_first; /* the first row began in an earlier tile */
+    uint32_t inside_last;  /* the last row ends in a later tile */
 };
 
 static __device__ inline struct tile make_tile(const struct sparse_args &a,
@@ -106,13 +107,14 @@ static __device__ inline struct tile make_tile(const struct sparse_args &a,
     const uint64_t count = (to.entry >> 1) - t.entry;
     const uint64_t most =
         ((uint64_t)1 << a.tile_bits) + (a.whole ? a.whole : (uint32_t)SPARSE_GROUP);
-    const bool good = rows <= most && count < most && rows + count <= most; /* or bad data */
+    const bool good = rows <= most && count < most && rows + count <= most; /* otherwise: invalid
+                                                                               input */
     t.rows = good ? (uint32_t)rows : 0;
     t.count = good ? (uint32_t)count : 0;
     return t;
 }
 
-/* Whether all of the tile's row number i lies in it. */
+/* Whether the tile contains all of its row number i. */
 static __device__ inline bool is_whole(const struct tile &t, uint32_t i)
 {
     return !(i == 0 && t.inside_first) && !(i + 1 == t.rows && t.inside_last);
@@ -127,15 +129,15 @@ static __device__ inline void put_at(const struct sparse_args &a, real *y, real 
 
 /* ---- Groups of rows, listed ---- */
 
-/* A part of a row of one group at most. */
+/* A part of a row, at most one group. */
 struct task {
-    uint16_t row, group; /* of the tile; of the row's part in the tile */
-    uint16_t at, count;  /* among the tile's entries */
-    uint32_t alone;      /* it is the whole row */
+    uint16_t row, group; /* row in the tile; group of the row's part in the tile */
+    uint16_t at, count;  /* position in the tile's entries */
+    uint32_t alone;      /* it is an entire row */
 };
 
 template <int TASKS> struct row_list {
-    uint32_t tasks, long_rows; /* rows of several groups that lie here whole */
+    uint32_t tasks, long_rows; /* rows of several groups that are completely in the tile */
     struct task task[TASKS];
     uint16_t row_task[TASKS], row_groups[TASKS]; /* of each long row */
 };
@@ -146,7 +148,7 @@ static __device__ inline void list_groups(struct row_list<TASKS> &list, uint32_t
 {
     const uint32_t groups = (count + SPARSE_GROUP - 1) / SPARSE_GROUP;
     const uint32_t first = atomicAdd(&list.tasks, groups);
-    if (first + groups > TASKS) return; /* rows overlap: the data is bad */
+    if (first + groups > TASKS) return; /* rows overlap: the input is invalid */
     for (uint32_t g = 0; g < groups; g++) {
         struct task task;
         task.row = (uint16_t)row;
@@ -165,20 +167,20 @@ static __device__ inline void list_groups(struct row_list<TASKS> &list, uint32_t
 /* ---- Rows that tiles share ---- */
 
 enum {
-    JOIN_EACH = 8,         /* groups that a thread adds up of a shared row */
-    LEAVE_SHARED = 1 << 16 /* more tiles than there are without places */
+    JOIN_EACH = 8,         /* groups of a shared row that a thread adds up */
+    LEAVE_SHARED = 1 << 16 /* more than the maximum number of tiles without places */
 };
 
 struct shared_row {
     uint64_t row, at; /* items before the row's first entry */
-    uint64_t groups;  /* in all */
+    uint64_t groups;  /* total number */
 };
 
 static __device__ inline struct shared_row make_shared_row(uint64_t row, uint64_t begin,
                                                            uint64_t end)
 {
     struct shared_row s;
-    if (end <= begin) end = begin + 1; /* the data is bad */
+    if (end <= begin) end = begin + 1; /* the input is invalid */
     s.row = row;
     s.at = row + begin;
     s.groups = (end - begin + SPARSE_GROUP - 1) / SPARSE_GROUP;
@@ -191,14 +193,14 @@ static __device__ inline struct shared_row find_shared_row(const struct sparse_a
     return make_shared_row(row, offset_of(a, row), offset_of(a, row + 1));
 }
 
-/* Where the sum of a group lies: rows' first groups have odd slots, since those of two rows may
- * begin among the same SPARSE_GROUP items. */
+/* The slot of a group's sum: rows' first groups have odd slots, because groups of two rows may
+ * begin in the same SPARSE_GROUP items. */
 static __device__ inline uint64_t slot_of(const struct shared_row &s, uint64_t group)
 {
     return s.at / SPARSE_GROUP * 2 + 2 * group + (group == 0);
 }
 
-/* The tile that has a group. */
+/* The tile that contains a group. */
 static __device__ inline uint64_t tile_of(const struct sparse_args &a, const struct shared_row &s,
                                           uint64_t group)
 {
@@ -213,8 +215,8 @@ static __device__ inline uint64_t first_group(const struct tile &t, const struct
                                                                : 0;
 }
 
-/* One thread says that its tile is through, of those that have the groups from first to last: is it
- * the last? */
+/* One thread reports that its tile has finished; returns whether it was the last of the tiles with
+ * the groups from first to last. */
 static __device__ inline uint32_t arrive(const struct sparse_args &a, const struct shared_row &s,
                                          uint64_t first, uint64_t last)
 {
@@ -225,9 +227,9 @@ static __device__ inline uint32_t arrive(const struct sparse_args &a, const stru
     return 1;
 }
 
-/* Of a matrix whose offsets are bad not every row is finished: the last tile of all leaves the
- * words zero.  By so many threads of a warp, `shared` by all or none: the tile has a part of a row,
- * and counted words up.  The first of them is there. */
+/* With invalid offsets, some rows are never finished: the last tile resets the counters.  Called by
+ * `threads` threads of a warp. shared, the same for all: the tile has a part of a row, and
+ * incremented counters.  The first of these threads calls it in any case. */
 static __device__ inline void leave(const struct sparse_args &a, bool shared, uint32_t threads)
 {
     const uint32_t ours = shared ? LEAVE_SHARED + 1 : 1;
@@ -236,7 +238,7 @@ static __device__ inline void leave(const struct sparse_args &a, bool shared, ui
     if (lane_id() == 0) before = shared ? add_acq_rel(done, ours) : atomicAdd(done, ours);
     if (threads > 1) before = __shfl_sync(WARP_ALL, before, 0);
     if (before % LEAVE_SHARED + 1 != a.tiles) return;
-    __threadfence(); /* what others that had counted up did before */
+    __threadfence(); /* makes the increments of the other tiles visible */
     if (lane_id() == 0) *done = 0;
     if (before + ours < LEAVE_SHARED) return;
     for (uint64_t i = lane_id(); i < 2 * a.tiles; i += threads) a.done[i] = 0;

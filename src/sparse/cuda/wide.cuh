@@ -1,11 +1,11 @@
 /*
- * sparse/cuda/wide.cuh - products of a sparse matrix with some columns of another: as kernels.cu,
- * with a few adjacent threads, one a column, where that has one thread.
+ * sparse/cuda/wide.cuh - products of a sparse matrix with several columns of another: like
+ * kernels.cu, with a group of adjacent threads, one per column, in place of each thread.
  *
  *     1  entries       of the tile, into shared memory
  *     2  rows          of one group; others are listed by groups
  *     3  groups        of those
- *     4  long rows     that lie in the tile, of their groups
+ *     4  long rows     that are completely in the tile, from their groups
  *     5  shared rows   by the block that finishes the last of their tiles
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,15 +26,16 @@ struct wide_shared {
     struct row_list<WIDE_TASKS> list;
     real group[WIDE_TASKS * SPARSE_STRIP]; /* the sum of each task */
     uint16_t start[SPARSE_WIDE_TILE + 2];
-    real value[WIDE_ENTRIES]; /* in the end: digits of a counter */
+    real value[WIDE_ENTRIES]; /* finally: digits of a counter */
     index_type column[WIDE_ENTRIES];
 };
 
-/* Which of the threads with a row one is: those beyond the last column do as the first. */
+/* The role of a thread in the group of a row: threads beyond the last column repeat the work of the
+ * first. */
 struct wide_thread {
-    uint32_t row, rows; /* which of how many that work at a time */
+    uint32_t row, rows; /* its row of how many that are processed at once */
     uint32_t column;
-    uint32_t there; /* its column is one */
+    uint32_t there; /* its column exists */
 };
 
 static __device__ inline struct wide_thread wide_thread_of(const struct sparse_args &a)
@@ -67,7 +68,7 @@ static __device__ inline void load_entries(const struct sparse_args &a, const st
     if (threadIdx.x == 0) s.start[t.rows] = (uint16_t)t.count;
 }
 
-/* A group of 1 entry at most at least: its chunks, in pairs as they come. */
+/* Adds a group of at least 1 entry: its chunks, in pairs in their order. */
 static __device__ inline real add_entries(const struct sparse_args &a, const struct wide_shared &s,
                                           uint32_t at, uint32_t count, uint32_t column)
 {
@@ -135,7 +136,8 @@ static __device__ inline void add_groups_wide(const struct sparse_args &a, const
     }
 }
 
-/* So many values at a distance, in pairs of neighbours; a power of two, or as many as there are. */
+/* Adds `count` values at a stride, in adjacent pairs; count: a power of two, or the number of
+ * values. */
 static __device__ inline real fold_column(real *at, uint32_t count, uint32_t distance)
 {
     for (uint32_t step = 1; step < count; step *= 2)
@@ -156,8 +158,8 @@ static __device__ inline void long_rows_wide(const struct sparse_args &a, const 
     }
 }
 
-/* By the block, JOIN_EACH groups of the row by those who take one: what each round gives is counted
- * in binary, of digits where the tile's values were. */
+/* The block adds the groups of a row, JOIN_EACH per thread group: the result of each round goes to
+ * a binary counter, whose digits overwrite the tile's values. */
 static __device__ inline void join_wide(const struct sparse_args &a, const struct shared_row &r,
                                         const struct wide_thread &me, struct wide_shared &s)
 {
@@ -174,9 +176,9 @@ static __device__ inline void join_wide(const struct sparse_args &a, const struc
         for (int step = 1; step < JOIN_EACH; step *= 2)
 #pragma unroll
             for (int g = 0; g < JOIN_EACH; g += 2 * step) each[g] += each[g + step];
-        __syncthreads(); /* the sums of the round before are read */
+        __syncthreads(); /* the sums of the previous round have been read */
         if (me.there) s.group[threadIdx.x] = each[0];
-        __syncthreads(); /* those of this one are there */
+        __syncthreads(); /* the sums of this round are written */
         if (me.row || !me.there) continue;
         uint32_t l = 0;
         sum = fold_column(s.group + me.column, me.rows, a.lanes);
@@ -195,9 +197,9 @@ static __device__ inline void shared_row_wide(const struct sparse_args &a, uint6
                                               const struct wide_thread &me, struct wide_shared &s)
 {
     const struct shared_row r = find_shared_row(a, row);
-    __syncthreads(); /* its groups are written, and nobody reads s.last any more */
+    __syncthreads(); /* its groups are written, and all threads have read s.last */
     if (threadIdx.x == 0) s.last = arrive(a, r, 0, r.groups - 1);
-    __syncthreads(); /* s.last is there */
+    __syncthreads(); /* s.last is written */
     if (s.last) join_wide(a, r, me, s);
 }
 
@@ -211,18 +213,18 @@ extern "C" __global__ void __launch_bounds__(SPARSE_WIDE_THREADS, 6)
         if (threadIdx.x % 32 == 0 && threadIdx.x < 64)
             s.places[threadIdx.x / 32] =
                 find_place(a, (blockIdx.x + (uint64_t)(threadIdx.x / 32)) * SPARSE_WIDE_TILE);
-        __syncthreads(); /* the places are there */
+        __syncthreads(); /* the places are written */
     }
     const struct sparse_place *places = a.places ? a.places + blockIdx.x : s.places;
     const struct tile t = make_tile(a, places[0], places[1]);
     load_entries(a, t, s);
-    __syncthreads(); /* entries and starts are there */
+    __syncthreads(); /* entries and starts are loaded */
     short_rows_wide(a, t, me, s);
-    __syncthreads(); /* the list is whole */
+    __syncthreads(); /* the list is complete */
     if (s.list.tasks) {
         add_groups_wide(a, t, me, s);
         if (s.list.long_rows) {
-            __syncthreads(); /* their groups are added up */
+            __syncthreads(); /* their groups are added */
             long_rows_wide(a, t, me, s);
         }
     }
