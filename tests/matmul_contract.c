@@ -200,7 +200,7 @@ static void explain_on(ech_ctx *ctx)
     CHECK_STATUS(ech_matmul_explain(ech_device_name(ctx), 0, 1, 1, ECH_F32, NULL, ECH_FORMAT_TEXT,
                                     text, sizeof text),
                  ECH_OK);
-    CHECK_TEXT(text, "nothing");
+    CHECK_TEXT(text, "empty");
 }
 
 void matmul_contract(ech_ctx *const *all, int n)

@@ -115,7 +115,7 @@ static void numbers(ech_ctx *ctx)
     BAD(ARGSORT, c.dtype = 99, ECH_ERR_ARG, "dtype is 99")
     BAD(ARGSORT, c.index_dtype = ECH_I32, ECH_ERR_ARG, "index_dtype is i32")
     BAD(ARGSORT, c.index_dtype = 77, ECH_ERR_ARG, "index_dtype")
-    BAD(ARGSORT, c.n = ((size_t)1 << 32) + 1, ECH_ERR_ARG, "ECH_U64")
+    BAD(ARGSORT, c.n = ((size_t)1 << 32) + 1, ECH_ERR_ARG, "u32 represents only")
     BAD(PAIRS, c.value_bytes = 0, ECH_ERR_ARG, "value_bytes is 0")
     BAD(PAIRS, c.value_bytes = SIZE_MAX / 2, ECH_ERR_ARG, "n is 1000")
     BAD(SORT, c.n = SIZE_MAX, ECH_ERR_ARG, "n is 18446744073709551615")
@@ -242,7 +242,13 @@ static void questions(const char *device)
     CHECK_FAILS(NULL, ech_sort_explain(device, N, ECH_U32, 0, NULL, ECH_FORMAT_TEXT, NULL, 10),
                 ECH_ERR_ARG, "text");
     CHECK_FAILS(NULL, ech_sort_explain(device, N, ECH_U32, 0, NULL, ECH_FORMAT_TEXT, text, 0),
-                ECH_ERR_ARG, "text");
+                ECH_ERR_ARG, "capacity_bytes is 0");
+    CHECK_FAILS(NULL,
+                ech_sort_explain(device, N, ECH_U32, 0, NULL, (ech_format)7, text, sizeof text),
+                ECH_ERR_ARG, "format is 7");
+    CHECK_FAILS(NULL, ech_sort_explain(device, N, ECH_U32, 0, NULL, ECH_FORMAT_JSON, text, 20),
+                ECH_ERR_ARG, "the JSON text needs");
+    CHECK(*text == 0);
     CHECK_FAILS(NULL,
                 ech_sort_explain(device, N, ECH_U32, 0, &o, ECH_FORMAT_TEXT, text, sizeof text),
                 ECH_ERR_ARG, "bogo");

@@ -74,8 +74,8 @@ static void bad_arguments(ech_ctx *ctx)
                 "index is NULL");
     CHECK_FAILS(ctx, ech_gather(ctx, data, index, NULL, 8, 8, ECH_U32, 8), ECH_ERR_ARG,
                 "out is NULL");
-    CHECK_FAILS(ctx, ech_gather(ctx, data, index, other, 8, 8, ECH_I32, 8), ECH_ERR_ARG,
-                "index_dtype is 2");
+    CHECK_FAILS(ctx, ech_gather(ctx, data, index, other, 8, 8, ECH_I16, 8), ECH_ERR_ARG,
+                "index_dtype is i16");
     CHECK_FAILS(ctx, ech_gather(ctx, data, (char *)index + 1, other, 7, 8, ECH_U32, 8), ECH_ERR_ARG,
                 "index is not aligned");
     CHECK_FAILS(ctx, ech_gather(ctx, data, index, data + 4, 8, 8, ECH_U32, 8), ECH_ERR_ARG,

@@ -56,7 +56,7 @@ static int find_algorithms(const char *device, const struct histogram_case *c,
     names[0][0] = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         if (count < ALGORITHMS && (sscanf(line, "algorithm %31[a-z]", names[count]) == 1 ||
-                                   sscanf(line, "could be %31[a-z]", names[count]) == 1))
+                                   sscanf(line, "alternative %31[a-z]", names[count]) == 1))
             count++;
     CHECK(count > 1);
     return count;

@@ -344,7 +344,7 @@ static void explain(ech_ctx *ctx)
                                        sizeof text),
                  ECH_OK);
     CHECK_TEXT(text, "bytes");
-    CHECK_TEXT(text, "could be");
+    CHECK_TEXT(text, "alternative");
     CHECK_TEXT(text, "workspace");
     if (strcmp(device, "cpu") != 0) { /* the steps for a nominal GPU */
         CHECK_TEXT(text, "plan       clear 2048 bytes\ncount      histogram_bytes: ");

@@ -51,13 +51,13 @@ static void as_text(void)
     fill();
     echi_steps_print(&steps, &text);
     CHECK(strcmp(buffer,
-                 "look       clear 64 bytes\n"
-                 "count      sort_histogram: 264 blocks of 512 threads, 4096 bytes of shared "
+                 "look         clear 64 bytes\n"
+                 "count        sort_histogram: 264 blocks of 512 threads, 4096 bytes of shared "
                  "memory, cooperative\n"
-                 "move       sort_onesweep, level 2: 7 blocks of 384 threads, 3 launches; only if "
+                 "move         sort_onesweep, level 2: 7 blocks of 384 threads, 3 launches; only if "
                  "the digit differs\n"
-                 "finish     copy 4000 bytes\n"
-                 "finish     a product by cuBLAS\n") == 0);
+                 "finish       copy 4000 bytes\n"
+                 "finish       a product by cuBLAS\n") == 0);
     test_end();
 }
 
@@ -71,17 +71,17 @@ static void as_json(void)
     CHECK(
         strcmp(buffer,
                "[\n"
-               "  {\"phase\": \"look\", \"kind\": \"zeros\", \"bytes\": 64},\n"
-               "  {\"phase\": \"count\", \"kind\": \"launch_cooperative\", \"module\": "
+               "    {\"phase\": \"look\", \"kind\": \"zeros\", \"bytes\": 64},\n"
+               "    {\"phase\": \"count\", \"kind\": \"launch_cooperative\", \"module\": "
                "\"sort_k32_v0\", \"name\": \"sort_histogram\", \"blocks\": 264, \"threads\": 512, "
                "\"shared_bytes\": 4096},\n"
-               "  {\"phase\": \"move\", \"kind\": \"launch\", \"module\": \"sort_k32_v0\", "
+               "    {\"phase\": \"move\", \"kind\": \"launch\", \"module\": \"sort_k32_v0\", "
                "\"name\": \"sort_onesweep\", \"blocks\": 7, \"threads\": 384, \"shared_bytes\": "
                "0, \"level\": 2, \"launches\": 3, \"only_if\": \"the digit differs\"},\n"
-               "  {\"phase\": \"finish\", \"kind\": \"copy\", \"bytes\": 4000},\n"
-               "  {\"phase\": \"finish\", \"kind\": \"call\", \"name\": \"a product by "
+               "    {\"phase\": \"finish\", \"kind\": \"copy\", \"bytes\": 4000},\n"
+               "    {\"phase\": \"finish\", \"kind\": \"call\", \"name\": \"a product by "
                "cuBLAS\"}\n"
-               "]\n") == 0);
+               "]") == 0);
     test_end();
 }
 

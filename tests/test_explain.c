@@ -1,0 +1,263 @@
+/*
+ * test_explain.c - every ech_*_explain(), on every kind of device, as text and as JSON.
+ *
+ * The JSON is read by a small parser here: it must be one object with the members that all
+ * explanations have.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "test.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- A parser of JSON: each function returns the end of what it read, or NULL ---- */
+
+static const char *blanks(const char *at)
+{
+    while (isspace((unsigned char)*at)) at++;
+    return at;
+}
+
+static const char *string(const char *at)
+{
+    if (*at++ != '"') return NULL;
+    for (; *at != '"'; at++) {
+        if ((unsigned char)*at < ' ') return NULL;
+        if (*at == '\\' && !*++at) return NULL;
+    }
+    return at + 1;
+}
+
+static const char *number(const char *at)
+{
+    const char *begin = at;
+    while (isdigit((unsigned char)*at)) at++;
+    return at > begin ? at : NULL;
+}
+
+static const char *value(const char *at);
+
+static const char *list(const char *at, char open, char close)
+{
+    if (*at != open) return NULL;
+    at = blanks(at + 1);
+    if (*at == close) return at + 1;
+    for (;;) {
+        if (open == '{') {
+            at = string(at);
+            if (!at || *(at = blanks(at)) != ':') return NULL;
+            at++;
+        }
+        at = value(at);
+        if (!at) return NULL;
+        at = blanks(at);
+        if (*at == close) return at + 1;
+        if (*at++ != ',') return NULL;
+        at = blanks(at);
+    }
+}
+
+static const char *value(const char *at)
+{
+    at = blanks(at);
+    if (*at == '{') return list(at, '{', '}');
+    if (*at == '[') return list(at, '[', ']');
+    return *at == '"' ? string(at) : number(at);
+}
+
+/* ---- All explanations ---- */
+
+static double x[4] = { 1, 0, 0, 1 };
+static int64_t offsets[] = { 0, 1, 2 }, columns[] = { 0, 1 };
+static const ech_csr csr = { sizeof(ech_csr), 2, 2, 2, offsets, columns, x, ECH_I64, ECH_F64 };
+
+static ech_status sort(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_sort_explain(d, 100000, ECH_F32, 0, NULL, f, text, bytes);
+}
+
+static ech_status sort_pairs(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_sort_explain(d, 1 << 26, ECH_U64, 12, NULL, f, text, bytes);
+}
+
+static ech_status argsort(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_argsort_explain(d, 3000, ECH_I16, ECH_I64, NULL, f, text, bytes);
+}
+
+static ech_status is_sorted(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_is_sorted_explain(d, 100000, ECH_F32, NULL, f, text, bytes);
+}
+
+static ech_status reduce(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_reduce_explain(d, ECH_REDUCE_CALL_ROWS, ECH_OP_MEAN, 1 << 20, 1, ECH_F32, NULL, f,
+                              text, bytes);
+}
+
+static ech_status reduce_by_key(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_reduce_explain(d, ECH_REDUCE_CALL_BY_KEY, ECH_OP_ARGMAX, 1 << 20, 0, ECH_U8, NULL, f,
+                              text, bytes);
+}
+
+static ech_status scan(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_scan_explain(d, ECH_SCAN_CALL_SEGMENTS, ECH_OP_SUM, 1 << 20, 1000, ECH_F64, NULL, f,
+                            text, bytes);
+}
+
+static ech_status histogram(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_histogram_explain(d, 1 << 20, ECH_U8, 256, NULL, f, text, bytes);
+}
+
+static ech_status select_if(const char *d, ech_format f, char *text, size_t bytes)
+{
+    ech_select_options options = ECH_INIT(ech_select_options);
+    options.positions = ECH_U32;
+    return ech_select_explain(d, ECH_SELECT_CALL_IF, 1 << 20, 8, 0, &options, f, text, bytes);
+}
+
+static ech_status decode(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_select_explain(d, ECH_SELECT_CALL_RLE_DECODE, 1 << 20, 5, 0, NULL, f, text, bytes);
+}
+
+static ech_status transpose(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_arrange_explain(d, ECH_ARRANGE_CALL_TRANSPOSE, 1 << 20, 4, f, text, bytes);
+}
+
+static ech_status fill(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_arrange_explain(d, ECH_ARRANGE_CALL_FILL, 100, 5000, f, text, bytes);
+}
+
+static ech_status permutation(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_arrange_explain(d, ECH_ARRANGE_CALL_PERMUTATION, 100, 8, f, text, bytes);
+}
+
+static ech_status gf2_mul(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_gf2_explain(d, ECH_GF2_CALL_MUL, 4096, 4096, 4096, NULL, f, text, bytes);
+}
+
+static ech_status gf2_solve(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_gf2_explain(d, ECH_GF2_CALL_SOLVE, 4096, 4096, 1, NULL, f, text, bytes);
+}
+
+static ech_status gf2_batched(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_gf2_explain(d, ECH_GF2_CALL_BATCHED, 64, 64, 1000, NULL, f, text, bytes);
+}
+
+static ech_status matmul(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_matmul_explain(d, 500, 500, 500, ECH_F32, NULL, f, text, bytes);
+}
+
+static ech_status matvec(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_matvec_explain(d, 5000, 9000, ECH_F32, NULL, f, text, bytes);
+}
+
+static ech_status direct(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_direct_explain(d, ECH_DIRECT_CALL_SOLVE, 9, 9, 1, ECH_F64, NULL, f, text, bytes);
+}
+
+static ech_status spmv(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_csr_explain(d, ECH_CSR_CALL_SPMV, &csr, 0, NULL, f, text, bytes);
+}
+
+static ech_status from_coo(const char *d, ech_format f, char *text, size_t bytes)
+{
+    return ech_csr_explain(d, ECH_CSR_CALL_FROM_COO, &csr, 100, NULL, f, text, bytes);
+}
+
+static ech_status solve(const char *d, ech_format f, char *text, size_t bytes)
+{
+    const ech_operator a = { .size = sizeof a, .n = 2, .dtype = ECH_F64, .csr = &csr };
+    return ech_solve_explain(d, &a, NULL, f, text, bytes);
+}
+
+static const struct {
+    const char *operation;
+    ech_status (*explain)(const char *device, ech_format format, char *text, size_t bytes);
+} calls[] = {
+    { "sort", sort },
+    { "sort_pairs", sort_pairs },
+    { "argsort", argsort },
+    { "is_sorted", is_sorted },
+    { "reduce_rows", reduce },
+    { "reduce_by_key", reduce_by_key },
+    { "scan_segments", scan },
+    { "histogram", histogram },
+    { "select_if", select_if },
+    { "rle_decode", decode },
+    { "transpose", transpose },
+    { "fill", fill },
+    { "permutation", permutation },
+    { "gf2_mul", gf2_mul },
+    { "gf2_solve", gf2_solve },
+    { "gf2_batched", gf2_batched },
+    { "matmul", matmul },
+    { "matvec", matvec },
+    { "direct_solve", direct },
+    { "spmv", spmv },
+    { "csr_from_coo", from_coo },
+    { "solve", solve },
+};
+
+static bool has(const char *text, const char *member)
+{
+    if (strstr(text, member)) return true;
+    test_fail(__FILE__, __LINE__, "no %s in:\n%s", member, text);
+    return false;
+}
+
+/* The GPU's answers need no GPU, so they are tested everywhere. */
+static void explain(const char *device, size_t i)
+{
+    char text[16384], member[64];
+    if (!test_begin("%s on %s", calls[i].operation, device)) return;
+    if (CHECK_STATUS(calls[i].explain(device, ECH_FORMAT_TEXT, text, sizeof text), ECH_OK)) {
+        has(text, "device       ");
+        has(text, "\nalgorithm    ");
+        has(text, "\nworkspace    ");
+    }
+    if (CHECK_STATUS(calls[i].explain(device, ECH_FORMAT_JSON, text, sizeof text), ECH_OK)) {
+        const char *end = value(text);
+        if (!end || strcmp(end, "\n") != 0)
+            test_fail(__FILE__, __LINE__, "not a JSON object:\n%s", text);
+        snprintf(member, sizeof member, "\"operation\": \"%s\"", calls[i].operation);
+        has(text, member);
+        snprintf(member, sizeof member, "\"device\": \"%s\"", device);
+        has(text, member);
+        has(text, "\"algorithm\": {\"name\": \"");
+        has(text, "\"workspace_bytes\": ");
+    }
+    test_end();
+}
+
+int main(int argc, char **argv)
+{
+    test_main(argc, argv);
+    ech_ctx *ctx;
+    const bool simt = ech_open(&ctx, "simt") == ECH_OK;
+    if (simt) ech_close(ctx);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        explain("cpu", i);
+        explain("cuda", i);
+        if (simt) explain("simt", i);
+    }
+    return test_summary();
+}
