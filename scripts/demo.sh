@@ -16,14 +16,14 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] || say() { printf '\n%s\n' "$*"; }
 
 say "1. An array of $n numbers, 32-bit floats, in the file format of NumPy"
-echo "\$ echelon gen normal -n $n --type f32 -o data.npy"
+echo "\$ echelon gen normal -N $n --type f32 -o data.npy"
 cd "$work"
-echelon gen normal -n "$n" --type f32 -o data.npy
+echelon gen normal -N "$n" --type f32 -o data.npy
 ls -l data.npy | awk '{ printf "  data.npy, %.1f MB\n", $5 / 1e6 }'
 
 say "2. Sorted"
-echo "\$ echelon sort data.npy -o sorted.npy --stats"
-echelon sort data.npy -o sorted.npy --stats ${DEVICE:+--device "$DEVICE"} 2>stats
+echo "\$ echelon sort data.npy -o sorted.npy --timing"
+echelon sort data.npy -o sorted.npy --timing ${DEVICE:+--device "$DEVICE"} 2>stats
 sed 's/^/  /' stats
 
 say "3. Checked without Echelon"

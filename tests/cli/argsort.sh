@@ -16,6 +16,6 @@ echo "-0 equals 0, and any NaN any other"
 printf '\x00\x7e\x00\x00\x00\x80\x00\xfe\x01\x7c' >a.f16
 echelon sort --argsort a.f16 | od -An -w64 -t u8
 echo "many: the order of the numbers is the numbers in order"
-echelon gen few -n 30000 --values 100 -o many.txt
+echelon gen few -N 30000 --values 100 -o many.txt
 awk 'NR == FNR {a[NR - 1] = $1; next} {print a[$1]}' many.txt <(echelon sort --argsort many.txt) |
     cmp - <(echelon sort many.txt) && echo same

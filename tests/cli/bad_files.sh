@@ -11,6 +11,6 @@ code echelon sort in.txt -o in.txt/out.txt
 code echelon gen -o missing/out.txt
 code echelon sort in.txt >&-
 code echelon sort <&-
-code echelon gen -n 3 >&-
+code echelon gen -N 3 >&-
 code echelon info >&-
 files

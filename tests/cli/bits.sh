@@ -14,7 +14,7 @@ for bits in 0:1 7:8 0:8 3:5; do
     for flags in '' -r -u; do
         for type in i8 f16 f32 u64; do
             # shellcheck disable=SC2086
-            echelon gen uniform -n 1000 --type $type --format raw |
+            echelon gen uniform -N 1000 --type $type --format raw |
                 echelon sort --type $type --format raw --bits $bits $flags |
                 echelon sort -c --type $type --format raw --bits $bits $flags || echo "not sorted"
         done

@@ -29,7 +29,7 @@ echo "only names; nothing"
 printf 'id,x\n' | code echelon sort -k id
 code echelon sort -k 2 </dev/null
 echo "against sort"
-echelon gen uniform -n 5000 --type i32 >numbers
+echelon gen uniform -N 5000 --type i32 >numbers
 paste -d, <(seq 5000) numbers >pairs.csv
 code echelon sort -k 2 pairs.csv -o out.csv
 sort -t, -k2,2n -s pairs.csv | cmp - out.csv && echo same

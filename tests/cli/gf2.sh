@@ -39,10 +39,10 @@ code echelon gf2 solve full.pbm some.pbm -o x.npy --check
 code echelon gf2 info x.npy
 pbm 1 0 1 0 1 >column.pbm
 code echelon gf2 solve wide.pbm column.pbm --order order.txt --columns 2 --check
-echo "== kernel"
-code echelon gf2 kernel wide.pbm --check
-code echelon gf2 kernel wide.pbm --left --check
-code echelon gf2 kernel full.pbm --check
+echo "== nullspace"
+code echelon gf2 nullspace wide.pbm --check
+code echelon gf2 nullspace wide.pbm --left --check
+code echelon gf2 nullspace full.pbm --check
 echo "== inverse"
 code echelon gf2 inverse full.pbm --check -o i.pbm
 code echelon gf2 mul full.pbm i.pbm --check
@@ -63,8 +63,8 @@ printf 'P1\n3 0\n' >rows.pbm
 for file in columns.pbm rows.pbm; do
     code echelon gf2 rref $file --check --transform t.pbm
     code echelon gf2 rank $file --check --pivots
-    code echelon gf2 kernel $file --check
-    code echelon gf2 kernel $file --left --check
+    code echelon gf2 nullspace $file --check
+    code echelon gf2 nullspace $file --left --check
     code echelon gf2 info $file --rank
 done
 code echelon gf2 mul columns.pbm rows.pbm --check

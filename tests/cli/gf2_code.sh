@@ -12,6 +12,6 @@ echelon gf2 transpose hz.pbm -o hzt.pbm
 echelon gf2 mul hx.pbm hzt.pbm --check | code echelon gf2 info
 echo "k = $((400 - $(echelon gf2 rank hx.pbm --check) - $(echelon gf2 rank hz.pbm --check)))"
 echo "The rows of HZ are sums of those that commute with HX:"
-code echelon gf2 kernel hx.pbm --check -o k.npy
+code echelon gf2 nullspace hx.pbm --check -o k.npy
 code echelon gf2 transpose k.npy -o kt.npy
 echelon gf2 solve kt.npy hzt.pbm --check | code echelon gf2 info

@@ -39,11 +39,11 @@ code echelon hist --json --range 0:1 --bins 2 f.txt
 code echelon hist --json --bins 2 few.txt
 code echelon hist --csv --edges 2,4,6 few.txt
 echo "against awk"
-echelon gen uniform -n 10000 --type i16 --format text >i16.txt
+echelon gen uniform -N 10000 --type i16 --format text >i16.txt
 echelon hist --csv --range -32768:32767 --bins 16 i16.txt | tail -n +2 | cut -d, -f3 >got
 awk '{ n[int(($1 + 32768) / 4096)]++ } END { for (i = 0; i < 16; i++) print n[i] }' i16.txt |
     cmp - got && echo same
-echelon gen normal -n 10000 --type f64 --format text >f64.txt
+echelon gen normal -N 10000 --type f64 --format text >f64.txt
 echelon hist --csv --edges=-1,0,0.5,2 f64.txt | cut -d, -f3 | tr '\n' ' '
 echo
 awk '{ n[$1 < -1 ? 0 : $1 < 0 ? 1 : $1 < 0.5 ? 2 : $1 <= 2 ? 3 : 4]++ }

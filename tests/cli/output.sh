@@ -1,5 +1,5 @@
 # Where the output goes, and that it comes whole.
-echelon gen -n 1000 -o a.txt
+echelon gen -N 1000 -o a.txt
 sort -n a.txt >want
 echo "in place, with its mode"
 cp a.txt b.txt
@@ -34,6 +34,6 @@ cp a.txt ./-r
 code echelon sort -o d/-x -- -r
 cmp want d/-x && echo same
 echo "a reader that leaves early"
-echelon gen -n 1M | echelon sort | head -n 1 >/dev/null
+echelon gen -N 1M | echelon sort | head -n 1 >/dev/null
 echo "${PIPESTATUS[1]}" | sed 's/141/ended by the pipe/'
 files

@@ -18,7 +18,7 @@ printf '9223372036854775807\n1\n' | echelon reduce sum
 printf '0.1\n0.2\n' | echelon reduce sum
 printf '0.1\n0.2\n' | echelon reduce sum --type f32
 printf '1\n2\n2\n' | echelon reduce mean --type f32
-printf '1\n2\n2\n' | echelon reduce mean --type f32 --wide
+printf '1\n2\n2\n' | echelon reduce mean --type f32 --accumulate-wide
 printf '0.5\n' | echelon reduce product --type f16
 echo "NaN, and nothing"
 for op in sum min argmax mean count; do
@@ -65,6 +65,6 @@ code echelon reduce sum -k b t.csv
 code echelon reduce sum -k b --nan ignore t.csv
 code echelon reduce sum t.csv -k a
 echo "every thread count, the same"
-echelon gen normal -n 300k --type f32 -o f.f32
+echelon gen normal -N 300k --type f32 -o f.f32
 for threads in 1 2 7; do echelon reduce sum --threads $threads f.f32; done | uniq | wc -l
 files

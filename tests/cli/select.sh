@@ -25,7 +25,7 @@ echo "rounded to the type of the numbers, as they are"
 printf '0.1\n0.2\n' | code echelon select '<=0.1' --type f32
 printf '0.1\n0.2\n' | code echelon select '<0.1' --type f16
 echo "against awk"
-echelon gen uniform -n 20000 --type i32 >i.txt
+echelon gen uniform -N 20000 --type i32 >i.txt
 code echelon select '>=1000000000' i.txt | cmp - <(awk '$1 >= 1000000000' i.txt) && echo same
 code echelon select -v '>=1000000000' i.txt | cmp - <(awk '$1 < 1000000000' i.txt) && echo same
 echo "numbers that are no text"

@@ -20,14 +20,14 @@ printf 'name' | code echelon shuf --header
 code echelon shuf --header </dev/null
 echo "samples"
 echelon shuf --seed 1 --head 10 n.txt | cmp - <(head -n 10 a.txt) && echo "the first of the whole"
-echelon shuf --seed 1 -n 2000 n.txt | cmp - a.txt && echo "no more than there are"
-code echelon shuf -n 0 n.txt
+echelon shuf --seed 1 -K 2000 n.txt | cmp - a.txt && echo "no more than there are"
+code echelon shuf -K 0 n.txt
 echo "numbers that are no text"
-echelon gen sorted -n 300 --type u16 -o s.npy
+echelon gen sorted -N 300 --type u16 -o s.npy
 code echelon shuf --seed 5 s.npy -o t.npy
 cmp <(head -c 128 s.npy) <(head -c 128 t.npy) && echo "same header"
 echelon sort t.npy | cmp - s.npy && echo "every number once"
-code echelon shuf --seed 5 s.npy -n 3 -o u.npy
+code echelon shuf --seed 5 s.npy -K 3 -o u.npy
 head -c 64 u.npy | tail -c +11 | tr -s ' '
 cmp <(tail -c 6 u.npy) <(tail -c +129 t.npy | head -c 6) && echo "the first of the whole"
 printf 'aabbcc' | echelon shuf --type u16 --format raw --seed 3 | fold -w 2 | sort | tr '\n' ' '
@@ -46,7 +46,7 @@ echelon shuf --permutation 1000 --seed 9 --head 4 | cmp - <(head -n 4 p.txt) && 
 code echelon shuf --permutation 0
 echo "the seed is told, and gives the same again"
 export ECHELON_DEVICE=cpu # whose words these are
-echelon shuf n.txt --stats >c.txt 2>stats
+echelon shuf n.txt --timing >c.txt 2>stats
 echelon shuf n.txt --seed "$(sed -n 's/^seed //p' stats)" | cmp - c.txt && echo same
 echelon shuf n.txt --seed 7 --json 2>&1 >/dev/null | grep -o '"type.*"note": "seed 7"'
 echo "what is wrong is named"

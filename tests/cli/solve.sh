@@ -16,8 +16,8 @@ for method in cg minres gmres bicgstab chebyshev; do
     check $method.mtx
 done
 code echelon solve --method cg a.mtx b.txt --max-iterations 10 -o no.mtx
-code echelon solve --method cg a.mtx b.txt --max-iterations 10 --unfinished -o part.mtx 2>err
-code echelon solve --method cg a.mtx b.txt --guess part.mtx --history h.csv --plot h.svg --json -o y.mtx 2>json
+code echelon solve --method cg a.mtx b.txt --max-iterations 10 --write-unconverged -o part.mtx 2>err
+code echelon solve --method cg a.mtx b.txt --initial-guess part.mtx --history h.csv --plot h.svg --json -o y.mtx 2>json
 grep -o -E '"converged": true|"method": "cg"' json
 check y.mtx
 head -n 1 h.csv
@@ -93,7 +93,7 @@ for method in auto lu; do
     code echelon solve dense.mtx nan.txt --method $method
     code echelon solve infinite.mtx one.txt --method $method
 done
-code echelon solve dense.mtx one.txt --guess nan.txt
+code echelon solve dense.mtx one.txt --initial-guess nan.txt
 code echelon solve dense.mtx columns.txt
 code echelon solve dense.mtx one.txt --rtol -1
 code echelon solve dense.mtx one.txt --max-iterations 0

@@ -1,7 +1,7 @@
 # .npy: the header of the output is that of the input while it is true; either byte order; versions.
-echelon gen uniform -n 5 --type u32 | sort -n | tr '\n' ' '
+echelon gen uniform -N 5 --type u32 | sort -n | tr '\n' ' '
 echo
-echelon gen uniform -n 5 --type u32 -o a.npy
+echelon gen uniform -N 5 --type u32 -o a.npy
 code echelon sort a.npy -o b.npy
 dump u4 b.npy 128
 cmp <(head -c 128 a.npy) <(head -c 128 b.npy) && echo "same header"

@@ -18,7 +18,7 @@ echo "columns, arrays of several dimensions"
 printf 'x;y\n1;5\n2;\n3;7\n' | code echelon stats -k y
 { npy '|i1' '(2, 3)'; printf '\1\2\3\4\5\377'; } | code echelon stats --json
 echo "against awk and python"
-echelon gen normal -n 10000 --type f64 --format text >g.txt
+echelon gen normal -N 10000 --type f64 --format text >g.txt
 echelon stats g.txt | awk '$1 ~ /^(mean|sd)$/ { printf "%s %.9f\n", $1, $2 }'
 awk '{ s += $1; q += $1 * $1 } END { m = s / NR; printf "mean %.9f\nsd %.9f\n", m, sqrt(q / NR - m * m) }' g.txt
 if command -v python3 >/dev/null; then
