@@ -148,8 +148,8 @@ static uint32_t first_place(const struct io_bits *m, uint64_t row, const uint32_
     return found;
 }
 
-/* The places of the pivots are ascending, each pivot is the first one of its row, and the rows below
- * have no ones in columns in which pivots were sought. */
+/* The places of the pivots are ascending, each pivot is the first one of its row, and the rows
+ * below have no ones in columns in which pivots were sought. */
 static bool is_echelon(struct gf2_job *job, const struct gf2_form *f, const uint32_t *place)
 {
     const struct io_bits *e = f->e;

@@ -5,7 +5,8 @@
  *     ticks of counts |  bars, as wide as their bins, each with a tooltip
  *                     +----------- ticks of numbers
  *
- * Ticks are at multiples of 1, 2 or 5 times a power of ten; on a logarithmic axis, at powers of ten.
+ * Ticks are at multiples of 1, 2 or 5 times a power of ten, or at powers of ten on a logarithmic
+ * axis.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -141,7 +141,7 @@ void stage_end(struct job *job, enum stage stage, uint64_t bytes);
  * begin at lines[0 .. n-1]. */
 io_status write_lines(struct io_output *output, const struct io_column *column,
                       const uint64_t *lines, uint64_t n, struct io_error *error);
-/* Writes the first n keys of the column.  As .npy, with the header of the input if n is the same. */
+/* Writes the first n keys of the column.  A .npy header is copied if n is unchanged. */
 io_status write_keys(struct io_output *output, struct io_column *column, io_format format,
                      uint64_t n, struct io_error *error);
 /* Writes values of any type. */

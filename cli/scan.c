@@ -59,7 +59,7 @@ static bool find_operation(const char *name)
     return false;
 }
 
-/* The first of two operands must be an operation.  A single operand is an operation or the input. */
+/* The first of two operands must be an operation.  A single one is an operation or the input. */
 static int take_operation(int *count, char ***operands)
 {
     const char *names[OPERATIONS];

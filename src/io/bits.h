@@ -134,8 +134,8 @@ io_status io_bits_shape(struct io_scan *scan, uint64_t rows, uint64_t cols);
 io_status io_bits_allocate(struct io_scan *scan);
 io_status io_bits_reserve(struct io_scan *scan, uint64_t rows, uint64_t *reserved);
 
-/* Fill an allocated matrix from rows of bytes, and convert a row to ceil(cols / 8) bytes.  The first
- * bit of a byte is its lowest or its highest.  Padding bits are ignored. */
+/* Fill an allocated matrix from rows of bytes, and convert a row to ceil(cols / 8) bytes.  The
+ * first bit of a byte is its lowest or its highest.  Padding bits are ignored. */
 void io_bits_from_bytes(struct io_bits *bits, const unsigned char *bytes, bool highest_first);
 void io_bits_to_bytes(const struct io_bits *bits, uint64_t row, bool highest_first,
                       unsigned char *bytes);

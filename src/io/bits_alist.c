@@ -47,7 +47,7 @@ static io_status read_weights(struct io_scan *scan, struct weights *w, uint64_t 
     return IO_OK;
 }
 
-/* Reads the line of column i into the matrix, or the line of row i into spare, which has one row. */
+/* Reads the line of column i into the matrix, or the line of row i into the one row of spare. */
 static io_status read_list(struct io_scan *scan, const struct weights *w, uint64_t i,
                            struct io_bits *spare)
 {

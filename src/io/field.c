@@ -21,8 +21,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Sets [*first, *last) to the next column of [*at, end) and moves *at past its delimiter, or sets it
- * to NULL at the end of the line.  Returns false if there is none. */
+/* Sets [*first, *last) to the next column of [*at, end) and moves *at past its delimiter, or sets
+ * it to NULL at the end of the line.  Returns false if there is none. */
 static bool next_blank(const char **at, const char *end, const char **first, const char **last)
 {
     const char *c = *at;

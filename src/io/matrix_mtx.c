@@ -280,7 +280,7 @@ static bool parse_coordinate(const struct reading *r, const char *at, const char
     return true;
 }
 
-/* The position of value number e of an array: column-major; only the lower triangle if symmetric. */
+/* The position of value number e of an array: column-major, only the lower triangle if symmetric */
 static void place_of(const struct io_matrix *m, uint64_t e, uint64_t *i, uint64_t *j)
 {
     if (m->symmetry == IO_GENERAL) {

@@ -3,9 +3,10 @@
  *
  *     number   = blanks [sign] ( digits [ "." digits ] [ e [sign] digits ] | "nan" | "inf" ) blanks
  *
- * One side of the point may have no digits.  Letters may be of either case, and "infinity" is "inf".
- * A decimal of up to 19 digits with a power of ten of at most 27 is computed exactly in 128 bits, as
- * an integer times or divided by a power of five, and rounded once.  strtod() converts all others.
+ * One side of the point may have no digits.  Letters may be of either case, and "infinity" is
+ * "inf".  A decimal of up to 19 digits with a power of ten of at most 27 is computed exactly in 128
+ * bits, as an integer times or divided by a power of five, and rounded once.  strtod() converts all
+ * others.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
