@@ -40,6 +40,11 @@ if [ -f "$build/src/echelon/kernels.pack" ]; then
         cmp "$build/src/echelon/kernels.pack" "$libdir/echelon/kernels.pack"
 fi
 if [ -x "$prefix/bin/echelon" ]; then
+    man=$(dirname "$(find "$prefix" -name echelon.1)")
+    for page in echelon $("$prefix/bin/echelon" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z0-9]*\) .*/echelon-\1/p' |
+        grep -v '^echelon-help$'); do
+        check "the manual page $page.1 is installed" cmp "$source/cli/$page.1" "$man/$page.1"
+    done
     check "the installed command has no library of its own" \
         test "$(wc -c <"$prefix/bin/echelon")" -lt 3000000
     mv "$libdir" "$libdir.away"
