@@ -1,4 +1,4 @@
-# Files that are not there or cannot be written.
+# Files that do not exist or cannot be written.
 echo 1 >in.txt
 mkdir directory
 code echelon sort missing.txt

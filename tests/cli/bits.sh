@@ -1,4 +1,4 @@
-# --bits sorts by a part of the key; those that agree in it keep their order.
+# --bits sorts by part of the key; numbers with equal bits keep their order.
 printf '%s\n' 17 33 2 18 1 34 >a.txt
 code echelon sort --bits 0:4 a.txt
 code echelon sort --bits 4:8 -r a.txt

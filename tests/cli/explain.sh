@@ -1,4 +1,4 @@
-# What a sort would do; no device is needed.
+# The plan of a sort; no device is needed.
 for words in "--type f32 -N 100M" "--type u64 -N 2^30 --values 8" "--argsort" "-r --bits 0:8"; do
     for device in cpu cuda; do
         # shellcheck disable=SC2086
@@ -11,7 +11,7 @@ for words in "--type f32 -N 100M" "--type u64 -N 2^30 --values 8" "--argsort" "-
         fi
     done
 done
-# From where on a sample of the keys decides on a GPU.
+# The size from which a GPU chooses by a sample of the keys.
 while read -r chosen words; do
     # shellcheck disable=SC2086
     echelon explain sort $words --device cuda >text 2>err
@@ -31,7 +31,7 @@ msd --type u64 -N 8388607
 adaptive --type f64 -N 2^23 --values 8
 onesweep --type u64 -N 2^32
 END
-# And products and eliminations over GF(2).
+# Products and eliminations over GF(2).
 for words in "mul --b-columns 7" rref pluq "solve --b-columns 7" nullspace inverse "batch --batch-count 7"; do
     # shellcheck disable=SC2086
     echelon explain gf2 $words --shape 1000x2Ki --device cpu | grep -c -E '^(algorithm|workspace)'
@@ -45,7 +45,7 @@ code echelon explain gf2 ref
 code echelon explain gf2
 code echelon explain gf2 rref -N 10
 code echelon explain sort --shape 10x10
-# Products and systems, what there is to choose but for libraries that a machine may have.
+# Products and systems; the output must not depend on the vendor libraries of the machine.
 for words in "--shape 100x200 --b-columns 7" "--shape 100x200 --transpose-a --algorithm tiled" "--type f16 --shape 9x9 --transpose-b"; do
     # shellcheck disable=SC2086
     echelon explain matmul $words --device cpu | grep -c -E '^(algorithm|workspace)'

@@ -1,4 +1,4 @@
-# The same seed gives the same file on every machine: these sums never change.
+# The same seed gives the same file on every machine: these checksums never change.
 for distribution in uniform normal sorted reversed almost constant few zipf hot and2 and4 and8; do
     for type in u8 i16 u32 i64 f16 bf16 f32 f64; do
         echo "$distribution $type $(echelon gen $distribution -N 10000 --type $type --format raw |
@@ -10,7 +10,7 @@ for type in f16 bf16 f32 f64; do
 done
 echo "seeds differ"
 echelon gen uniform -N 3 --seed 2
-echo "what the names say"
+echo "properties of the distributions"
 echelon gen sorted -N 1000 --type f64 --format raw | echelon sort -c --type f64 --format raw
 echo "exit $?"
 echelon gen reversed -N 1000 --type i16 --format raw | echelon sort -cr --type i16 --format raw

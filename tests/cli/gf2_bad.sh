@@ -1,4 +1,4 @@
-# Matrices of bits that are cut short, or lie: every message says where.
+# Matrices of bits that are truncated or inconsistent: every message has a position.
 unset ECHELON_DEVICE # nothing is computed
 try() {
     cat >"$1"

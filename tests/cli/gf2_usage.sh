@@ -1,4 +1,4 @@
-# What "echelon gf2" is called wrongly with; nothing is read or written.
+# Usage errors of "echelon gf2"; nothing is read or written.
 printf 'P1\n2 2\n1 0 1 1\n' >a.pbm
 printf 'P1\n2 3\n1 0 1 1 0 0\n' >b.pbm
 code echelon gf2

@@ -1,4 +1,4 @@
-# Rungs on the user's own data, the words of a run, and what cannot be.
+# Rungs with user data, the output of a run, and errors.
 needs_plain_build
 echelon info | grep -q "^simt: " || skip "no executor"
 printf '5\n3\n250\n1\n' >in.txt

@@ -1,4 +1,4 @@
-# Out of memory is exit code 4 and a message.
+# Out of memory: exit status 4 and a message.
 export ECHELON_DEVICE=cpu # whose words these are
 needs_plain_build
 echelon gen -N 30M --type u64 -o a.u64

@@ -59,7 +59,7 @@ def check_unique(x, what):
     same(written("unique"), values, what, "unique")
     same(written("unique", "--repeated"), values[counts > 1], what, "unique --repeated")
     same(written("unique", "--singletons"), values[counts == 1], what, "unique --singletons")
-    for words, order in (("-c",), slice(None)), (("-c", "--by-count"), by_count):
+    for words, order in (("--count",), slice(None)), (("--count", "--by-count"), by_count):
         records = written("unique", *words)
         same(records["count"], counts[order], what, words)
         same(records["value"], values[order], what, words)

@@ -1,4 +1,4 @@
-# The name of the output says its format, where it says one: else it is that of the input.
+# The format of the output is that of its extension, otherwise that of the input.
 seq 3 >n.txt
 printf '\1\2\1' >a.u8
 echelon gen sorted -N 3 --type u16 -o a.npy
@@ -30,12 +30,12 @@ show echelon unique n.txt -o o.npy
 show echelon shuf --seed 1 a.u8 -o o.txt
 show echelon shuf --seed 1 a.u8 -o o.npy
 printf 'x,y\n1,2\n' | show echelon select zero -v -k y -o o.npy
-echo "names that say nothing"
+echo "unknown extensions"
 show echelon scan n.txt -o o.dat
 show echelon scan a.u8 -o o.dat
 show echelon unique --count a.u8 -o o.dat
 show echelon shuf --permutation 1 -o o.dat
-echo "what cannot be"
+echo "errors"
 code echelon scan a.u8 --accumulate-wide -o o.u8
 code echelon scan a.u8 -o o.i8
 code echelon select '>1' a.u8 --index -o o.u8

@@ -1,4 +1,4 @@
-# What is printed of counts and faults, to the letter: they are those of tests/fake_libsimt.c.
+# The exact output of counts and faults, which are those of tests/fake_libsimt.c.
 [ -n "${ECHELON_FAKE_LIBSIMT-}" ] || skip "no executor"
 export ECHELON_LIBSIMT=$ECHELON_FAKE_LIBSIMT
 echelon gen -N 5 -o a.u32

@@ -1,4 +1,4 @@
-# echelon unique: against sort and uniq; lines stay as they are.
+# echelon unique: compared with sort and uniq; lines are unchanged.
 printf '%s\n' 3 1 3 2 1.0 3 +1 >mixed.txt
 code echelon unique mixed.txt
 code echelon unique --count mixed.txt
@@ -10,7 +10,7 @@ code echelon unique --runs --count mixed.txt
 code echelon unique --count --repeated --by-count mixed.txt
 echo "NaN and zeros of either sign"
 printf '0\n-nan\n-0\nnan\n1\n' | code echelon unique --count
-echo "against sort and uniq"
+echo "compared with sort and uniq"
 echelon gen zipf -N 20000 >z.txt
 code echelon unique z.txt | cmp - <(sort -n z.txt | uniq) && echo same
 code echelon unique --count z.txt | cmp - <(sort -n z.txt | uniq -c) && echo same
@@ -19,7 +19,7 @@ code echelon unique --singletons z.txt | cmp - <(sort -n z.txt | uniq -u) && ech
 code echelon unique --runs --count z.txt | cmp - <(uniq -c z.txt) && echo same
 code echelon unique --count --by-count z.txt |
     cmp - <(sort -n z.txt | uniq -c | sort -s -k1,1nr) && echo same
-echo "numbers that are no text"
+echo ".npy and raw"
 printf 'banana' >b.u8
 echelon unique b.u8 && echo
 echelon unique --runs --singletons b.u8 && echo
@@ -33,10 +33,10 @@ tail -c 4 v.npy | od -An -t x1
 npy '<f4' '(0,)' >empty.npy
 echelon unique empty.npy | cmp - empty.npy && echo "same file"
 code echelon unique --count empty.npy
-echo "of a column: the first line of each number, below the names"
+echo "by a column: the first line of each number, after the header"
 printf 'id,x\n1,a\n2,b\n1,c\n' | code echelon unique -k id
 printf 'id,x\n1,a\n2,b\n1,c\n' | code echelon unique -k id --count
-echo "in place, and what is wrong"
+echo "in place, and errors"
 cp mixed.txt m.txt
 code echelon unique m.txt -o m.txt
 cat m.txt

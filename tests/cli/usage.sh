@@ -1,5 +1,5 @@
-# Bad usage names the culprit and what may have been meant; nothing is read or written.
-export ECHELON_DEVICE=cpu # whose words these are
+# Usage errors name the option and suggest a correction; nothing is read or written.
+export ECHELON_DEVICE=cpu # the messages are those of the CPU
 echo 1 >in.txt
 code echelon 2>&1 | tail -n 3
 code echelon srot in.txt
