@@ -114,8 +114,9 @@ static int load(struct product *p)
     p->n = set.transpose_b ? p->in[1].rows : p->in[1].cols;
     const uint64_t rows = set.transpose_b ? p->in[1].cols : p->in[1].rows;
     if (rows != p->k)
-        return cli_fail(EXIT_BAD, "A has %llu columns, but B has %llu rows; they must be equal",
-                        (unsigned long long)p->k, (unsigned long long)rows);
+        return cli_fail(EXIT_BAD,
+                        "A (%s) has %llu columns, but B (%s) has %llu rows; they must be equal",
+                        p->name[0], (unsigned long long)p->k, p->name[1], (unsigned long long)rows);
     return EXIT_DONE;
 }
 

@@ -1,8 +1,8 @@
-# install.cmake - what `cmake --install` gives beside the command (cli/): header, libraries, and how
-# others find them: echelon.pc for pkg-config, echelon-config.cmake for find_package(echelon).
+# install.cmake - installs headers, libraries, echelon.pc for pkg-config, and echelon-config.cmake for
+# find_package(echelon).  cli/ installs the command and its manual pages.
 #
-# Nothing installed holds the prefix, so that `cmake --install build --prefix X` and moving the tree
-# later both work.
+# No installed file contains the prefix, so that `cmake --install build --prefix X` works and the
+# installed tree can be moved.
 
 include(CMakePackageConfigHelpers)
 
@@ -14,9 +14,9 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS ${libraries} EXPORT echelon-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# What is not built yet is left out: `make install` does not build the executor, `make check` does.
+# OPTIONAL: `make install` does not build the SIMT emulator, `make check` does.
 get_property(simt_modules GLOBAL PROPERTY ECHELON_SIMT_MODULES)
-if(ECHELON_SIMT_FOUND) # opened at run time, from beside the library
+if(ECHELON_SIMT_FOUND) # opened at run time, from the directory of the library
   install(TARGETS echelon_simt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} OPTIONAL)
   install(TARGETS ${simt_modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/echelon OPTIONAL)
 endif()

@@ -1,7 +1,7 @@
 #!/bin/sh
-# install.sh SOURCE BUILD CC - installs into a directory of its own, moves it, and builds
-# examples/sort.c against it as a stranger would: by pkg-config, shared and static, and by
-# find_package.
+# install.sh SOURCE BUILD CC - installs into a temporary directory, moves it, and builds
+# examples/sort.c with the installed library as a user would: with pkg-config, shared and static, and
+# with find_package.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 source=$1 build=$2 cc=$3
@@ -11,17 +11,17 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
 check "cmake --install works" cmake --install "$build" --prefix "$work/first"
-mv "$work/first" "$prefix" # nothing installed may hold the place it was installed to
+mv "$work/first" "$prefix" # no installed file may contain the prefix
 
 libdir=$(dirname "$(find "$prefix" -name libechelon.so | head -n 1)")
 sanitize=$(sed -n 's/^ECHELON_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
 flags="-std=c11 -Wall -Wextra -Wpedantic -Werror ${sanitize:+-fsanitize=$sanitize}"
 export ECHELON_DEVICE=cpu
 
-# sorts PROGRAM: it prints the four numbers of the example in order.
+# sorts PROGRAM: succeeds if it prints the four numbers of the example in order.
 sorts() { [ "$("$@" 2>&1 | tr '\n' ' ')" = "-1 0 2.5 7 " ]; }
 
-# ---- What is there ----
+# ---- Installed files ----
 
 version=$(sed -n 's/^#define ECH_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' "$source/include/echelon/base.h" | paste -sd.)
 for file in include/echelon.h include/echelon/base.h "${libdir#"$prefix"/}/libechelon.so.$version"; do
@@ -45,7 +45,7 @@ if [ -x "$prefix/bin/echelon" ]; then
         grep -v '^echelon-help$'); do
         check "the manual page $page.1 is installed" cmp "$source/cli/$page.1" "$man/$page.1"
     done
-    check "the installed command has no library of its own" \
+    check "the installed command does not contain the library" \
         test "$(wc -c <"$prefix/bin/echelon")" -lt 3000000
     mv "$libdir" "$libdir.away"
     check "it needs the library" sh -c "! '$prefix/bin/echelon' --version"
@@ -54,8 +54,8 @@ fi
 
 # ---- Sizes ----
 
-# With machine code for five architectures: 20 MB of library, 30 MB in all.  The static library and the
-# executor are extra.
+# With machine code for five architectures: 20 MB of library, 30 MB in total, without the static
+# library and the SIMT emulator.
 bytes=$(find "$prefix" -type f ! -name '*.a' ! -name '*simt*' ! -path '*/echelon/*.so' -exec cat {} + | wc -c)
 if [ -z "$sanitize" ]; then
     check "the library has $(wc -c <"$libdir/libechelon.so") bytes: more than 20 MB" \
@@ -64,10 +64,10 @@ if [ -z "$sanitize" ]; then
 fi
 
 if [ -f "$libdir/libechelon_simt.so" ] && [ -x "$prefix/bin/echelon" ] && [ -z "$sanitize" ]; then
-    check "the installed command finds the executor and its kernels" \
+    check "the installed command finds the SIMT emulator and its kernels" \
         sh -c "seq 300 -1 1 | '$prefix/bin/echelon' sort --device simt | '$prefix/bin/echelon' sort -c"
 else
-    skip "the executor is not in this build, or a sanitizer keeps it from being found"
+    skip "the SIMT emulator is not in this build, or a sanitizer prevents its use"
 fi
 
 # ---- Exported symbols ----
@@ -96,12 +96,12 @@ if command -v pkg-config >/dev/null; then
             $cc $flags "$source/examples/sort.c" -o "$work/static" \
             $(pkg-config --cflags echelon) "$libdir/libechelon.a" $private
         check "the static example sorts" sorts "$work/static"
-        check "the static example needs no shared echelon" sh -c "! ldd $work/static | grep echelon"
+        check "the static example does not need the shared library" sh -c "! ldd $work/static | grep echelon"
     else
         skip "the static library is not in this build (ECHELON_BUILD_STATIC)"
     fi
 else
-    skip "pkg-config: not on this machine"
+    skip "pkg-config: not installed on this machine"
 fi
 
 # ---- find_package ----

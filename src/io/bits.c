@@ -103,7 +103,8 @@ io_status io_bits_load(struct io_source *source, const struct io_bits_hints *hin
     if (format < 0) {
         io_status status = io_look(source, error);
         if (status != IO_OK) return status;
-        if (source->ahead_bytes == 0) return io_fail(error, IO_FAIL, source->name, "is empty");
+        if (source->ahead_bytes == 0)
+            return io_fail(error, IO_FAIL, source->name, "is empty, but must contain a matrix");
         format = guess(source->ahead, source->ahead_bytes);
     }
     if (format < 0)

@@ -59,7 +59,8 @@ io_status io_matrix_load(struct io_source *source, struct io_matrix *matrix, str
     static const char banner[] = "%%MatrixMarket";
     io_status status = io_look(source, error);
     if (status != IO_OK) return status;
-    if (!source->ahead_bytes) return io_fail(error, IO_FAIL, source->name, "is empty");
+    if (!source->ahead_bytes)
+        return io_fail(error, IO_FAIL, source->name, "is empty, but must contain a matrix");
     if (source->ahead_bytes < 2 || memcmp(source->ahead, banner, 2) != 0)
         return load_column(source, matrix, error);
     status = io_matrix_load_mtx(source, matrix, error);

@@ -1,7 +1,7 @@
 /*
  * io/npy.c - reads and writes the header of a .npy file.
  *
- *     "\x93NUMPY" major minor length{2 bytes in version 1, else 4} dict padding '\n' data
+ *     "\x93NUMPY" major minor length{2 bytes in version 1, otherwise 4} dict padding '\n' data
  *     dict = {'descr': '<f4', 'fortran_order': False, 'shape': (3,), }
  *
  * NumPy evaluates the dict as a Python literal.  This parser accepts only the literals of valid

@@ -9,6 +9,12 @@ code echelon help gne
 code echelon sort --reverze in.txt
 code echelon sort --wat in.txt
 code echelon sort -Z in.txt
+code echelon sort -h
+code echelon unique -c in.txt
+code echelon gen -t u32
+code echelon -h
+code echelon sort -o a -o b in.txt
+code echelon sort --type u32 -y u32 -c in.txt
 code echelon sort -o
 code echelon sort --type
 code echelon sort --check=yes in.txt
