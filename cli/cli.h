@@ -97,7 +97,7 @@ struct distribution; /* distributions.h */
 int cli_parse_distribution(const char *name, const struct distribution **found);
 int cli_check_distribution(const struct distribution *distribution, ech_dtype dtype);
 
-/* Opens a device with a number of threads (0: all).  ECHELON_LOG selects the log on standard error. */
+/* Opens a device with a number of threads (0: all), and the log that ECHELON_LOG selects. */
 int cli_open(ech_ctx **ctx, const char *device, int threads);
 
 /* ---- Progress and JSON: report.c ---- */
